@@ -1,0 +1,122 @@
+//! The world as everyone else sees it: submit commands, read snapshots, ask for its health.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crossbeam_channel::{Sender, TrySendError};
+use tokio::sync::oneshot;
+
+use crate::command::{Envelope, Queued};
+use crate::view::{Snapshot, Views};
+use crate::{Recorded, Refusal};
+
+/// Whether the world takes commands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Health {
+    /// It ticks.
+    Ready,
+    /// It was asked to stop and has.
+    Stopped,
+    /// A system panicked or a write failed; the log up to there is intact.
+    Broken(String),
+}
+
+/// The health shared between the engine and its handles.
+#[derive(Clone)]
+pub(crate) struct Pulse(Arc<Mutex<Health>>);
+
+impl Pulse {
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(Mutex::new(Health::Ready)))
+    }
+
+    pub(crate) fn get(&self) -> Health {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn set(&self, health: Health) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = health;
+    }
+}
+
+/// A cheap, cloneable door to a running world.
+pub struct Handle<S: Snapshot> {
+    pub(crate) inbox: Sender<Box<dyn Queued>>,
+    pub(crate) views: Views<S>,
+    pub(crate) pulse: Pulse,
+}
+
+impl<S: Snapshot> Clone for Handle<S> {
+    fn clone(&self) -> Self {
+        Self { inbox: self.inbox.clone(), views: self.views.clone(), pulse: self.pulse.clone() }
+    }
+}
+
+/// A reply on its way. It arrives after the tick's log, store and snapshot are written, so a
+/// submitter reads its own writes.
+pub struct Awaited<R>(oneshot::Receiver<Result<R, Refusal>>);
+
+impl<R> Awaited<R> {
+    /// Waits, as a future.
+    ///
+    /// # Errors
+    /// What the world refused, or [`Refusal::Stopped`] when it ended first.
+    pub async fn reply(self) -> Result<R, Refusal> {
+        self.0.await.unwrap_or(Err(Refusal::Stopped))
+    }
+
+    /// Waits, blocking this thread. Not for use inside an async runtime.
+    ///
+    /// # Errors
+    /// As [`Self::reply`].
+    pub fn wait(self) -> Result<R, Refusal> {
+        self.0.blocking_recv().unwrap_or(Err(Refusal::Stopped))
+    }
+
+    /// The reply if it is there, without waiting.
+    pub fn ready(&mut self) -> Option<Result<R, Refusal>> {
+        match self.0.try_recv() {
+            Ok(outcome) => Some(outcome),
+            Err(oneshot::error::TryRecvError::Empty) => None,
+            Err(oneshot::error::TryRecvError::Closed) => Some(Err(Refusal::Stopped)),
+        }
+    }
+}
+
+impl<S: Snapshot> Handle<S> {
+    /// Hands a command to the world.
+    ///
+    /// # Errors
+    /// At once: [`Refusal::Busy`] when the inbox is full, [`Refusal::Stopped`] or
+    /// [`Refusal::Broken`] when the world no longer ticks.
+    pub fn submit<C: Recorded>(&self, command: C) -> Result<Awaited<C::Reply>, Refusal> {
+        match self.pulse.get() {
+            Health::Ready => {}
+            Health::Stopped => return Err(Refusal::Stopped),
+            Health::Broken(what) => return Err(Refusal::Broken { what }),
+        }
+        let (envelope, reply) = Envelope::awaited(command);
+        self.inbox.try_send(Box::new(envelope)).map_err(|err| match err {
+            TrySendError::Full(_) => Refusal::Busy,
+            TrySendError::Disconnected(_) => Refusal::Stopped,
+        })?;
+        Ok(Awaited(reply))
+    }
+
+    /// The latest snapshot.
+    #[must_use]
+    pub fn view(&self) -> Arc<S> {
+        self.views.borrow().clone()
+    }
+
+    /// A receiver that wakes on each new snapshot.
+    #[must_use]
+    pub fn watch(&self) -> Views<S> {
+        self.views.clone()
+    }
+
+    /// Whether the world takes commands.
+    #[must_use]
+    pub fn health(&self) -> Health {
+        self.pulse.get()
+    }
+}

@@ -1,0 +1,79 @@
+//! The world thread: ticks at the pace of real time until it is told to stop.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crate::view::Snapshot;
+use crate::{Broken, Engine};
+
+/// Where the paced loop learns the time. `io` gives it the machine's clocks.
+pub trait Pacer: Send + 'static {
+    /// Nanoseconds since an arbitrary moment; never falls.
+    fn monotonic_ns(&mut self) -> u64;
+    /// Nanoseconds since the Unix epoch.
+    fn wall_ns(&mut self) -> u64;
+}
+
+/// A world on its own thread.
+pub struct Running<S: Snapshot> {
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<(Engine<S>, Result<(), Broken>)>,
+}
+
+impl<S: Snapshot> Running<S> {
+    /// Asks the world to finish its tick and stop, and waits until it has. The inbox is drained
+    /// by one last tick, so what was accepted is answered.
+    ///
+    /// # Errors
+    /// [`Broken`] when the world broke before.
+    ///
+    /// # Panics
+    /// When the world thread itself panicked outside a tick, which is a bug.
+    pub fn stop(self) -> (Engine<S>, Result<(), Broken>) {
+        self.stop.store(true, Ordering::Release);
+        self.thread.thread().unpark();
+        self.thread.join().expect("ticks catch their panics")
+    }
+
+    /// Whether the thread has ended by itself, as it does when the world broke.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.thread.is_finished()
+    }
+}
+
+impl<S: Snapshot> Engine<S> {
+    /// Moves the world to a thread named `world` that ticks once every step of real time. A tick
+    /// that takes longer delays the next one; ticks are never skipped, for each is a step of
+    /// simulated time.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub fn spawn(mut self, mut pacer: impl Pacer) -> std::io::Result<Running<S>> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&stop);
+        let thread = std::thread::Builder::new().name("world".to_owned()).spawn(move || {
+            let outcome = self.pace(&mut pacer, &asked);
+            self.stop();
+            (self, outcome)
+        })?;
+        Ok(Running { stop, thread })
+    }
+
+    fn pace(&mut self, pacer: &mut impl Pacer, stop: &AtomicBool) -> Result<(), Broken> {
+        let step_ns = self.clock().step_ns;
+        let mut due_ns = pacer.monotonic_ns();
+        while !stop.load(Ordering::Acquire) {
+            let now_ns = pacer.monotonic_ns();
+            if now_ns < due_ns {
+                std::thread::park_timeout(Duration::from_nanos(due_ns - now_ns));
+                continue;
+            }
+            self.tick(Some(pacer.wall_ns()))?;
+            due_ns = due_ns.saturating_add(step_ns).max(pacer.monotonic_ns());
+        }
+        self.tick(Some(pacer.wall_ns())).map(drop)
+    }
+}

@@ -1,0 +1,75 @@
+//! The world's no: the one error that crosses its edge.
+
+use serde::Serialize;
+use thiserror::Error;
+
+/// Why a command was not carried out. A refused command changed nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Error, Serialize)]
+#[serde(tag = "refusal", rename_all = "snake_case")]
+pub enum Refusal {
+    /// Nothing of that kind has that id.
+    #[error("no {kind} has the id {id}")]
+    NotFound {
+        /// The kind asked for, for example `node`.
+        kind: &'static str,
+        /// The id as the asker knows it.
+        id: String,
+    },
+    /// The command contradicts what exists.
+    #[error("{what}")]
+    Conflict {
+        /// What contradicts what.
+        what: String,
+    },
+    /// A value is not allowed.
+    #[error("{key}: {found} is not allowed; allowed: {allowed}")]
+    Invalid {
+        /// Path of the offending key.
+        key: String,
+        /// What was found there.
+        found: String,
+        /// What would be allowed.
+        allowed: String,
+    },
+    /// This world cannot do it, whoever asks.
+    #[error("not supported: {what}")]
+    Unsupported {
+        /// The missing capability.
+        what: String,
+    },
+    /// The asker may not do it.
+    #[error("denied: {what}")]
+    Denied {
+        /// The missing right.
+        what: String,
+    },
+    /// The inbox is full; the same command may succeed later.
+    #[error("the world is busy: its inbox is full")]
+    Busy,
+    /// The world has stopped.
+    #[error("the world has stopped")]
+    Stopped,
+    /// The world broke while the command was in flight. It may be in the log, but it was not
+    /// committed to the store.
+    #[error("the world broke: {what}")]
+    Broken {
+        /// What broke.
+        what: String,
+    },
+}
+
+impl Refusal {
+    /// A refusal of a value: `key` holds `found`, but only `allowed` would do.
+    pub fn invalid(
+        key: impl Into<String>,
+        found: impl ToString,
+        allowed: impl Into<String>,
+    ) -> Self {
+        Self::Invalid { key: key.into(), found: found.to_string(), allowed: allowed.into() }
+    }
+
+    /// A refusal because of what exists.
+    pub fn conflict(what: impl Into<String>) -> Self {
+        Self::Conflict { what: what.into() }
+    }
+}

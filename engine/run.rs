@@ -1,0 +1,313 @@
+//! The engine: one world, one tick at a time.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use bevy_ecs::prelude::*;
+use crossbeam_channel::Receiver;
+use thiserror::Error;
+use tokio::sync::watch;
+
+use crate::command::{Queued, Registry, Release};
+use crate::handle::{Health, Pulse};
+use crate::limits::{COMMANDS_PER_TICK_MAX, INBOX_COMMANDS_MAX};
+use crate::log::{Entry, Forget, Journal, Mark, Record};
+use crate::plugin::Durables;
+use crate::store::{Nowhere, Store};
+use crate::view::{Snapshot, digest};
+use crate::{Clock, Handle, Refusal};
+
+/// A tick was lost; the world will not tick again.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("the world broke in tick {tick}: {what}")]
+pub struct Broken {
+    /// The tick that did not end.
+    pub tick: u64,
+    /// What broke it.
+    pub what: String,
+}
+
+/// What one tick did.
+#[derive(Debug, Default)]
+pub struct Ticked {
+    /// The tick that ended.
+    pub tick: u64,
+    /// Commands applied, refused ones included.
+    pub commands: usize,
+    /// Refusals of commands nobody waits for, by command name.
+    pub refused: Vec<(&'static str, Refusal)>,
+}
+
+/// The world and everything around it that makes a tick.
+pub struct Engine<S: Snapshot> {
+    world: World,
+    schedule: Schedule,
+    registry: Registry,
+    durables: Durables,
+    journal: Box<dyn Journal>,
+    store: Box<dyn Store>,
+    /// Commands known ahead, by tick: a scenario or a log being replayed.
+    script: VecDeque<(u64, Box<dyn Queued>)>,
+    inbox: Receiver<Box<dyn Queued>>,
+    /// The wall clock of the last tick that said it, and that tick.
+    wall: (u64, u64),
+    views: watch::Sender<Arc<S>>,
+    handle: Handle<S>,
+    pulse: Pulse,
+}
+
+impl<S: Snapshot> Engine<S> {
+    pub(crate) fn assemble(
+        world: World,
+        schedule: Schedule,
+        registry: Registry,
+        durables: Durables,
+    ) -> Self {
+        let (sender, inbox) = crossbeam_channel::bounded(INBOX_COMMANDS_MAX);
+        let (views, receiver) = watch::channel(Arc::new(S::default()));
+        let pulse = Pulse::new();
+        let handle = Handle { inbox: sender, views: receiver, pulse: pulse.clone() };
+        Self {
+            world,
+            schedule,
+            registry,
+            durables,
+            journal: Box::new(Forget),
+            store: Box::new(Nowhere),
+            script: VecDeque::new(),
+            inbox,
+            wall: (0, 0),
+            views,
+            handle,
+            pulse,
+        }
+    }
+
+    /// Keeps a log of every command from now on.
+    pub fn record(&mut self, journal: impl Journal + 'static) -> &mut Self {
+        self.journal = Box::new(journal);
+        self
+    }
+
+    /// Brings back what `store` holds and commits to it from now on.
+    ///
+    /// # Errors
+    /// When the store cannot be read or a row does not fit this world; then the store is left as
+    /// it was found.
+    pub fn keep(&mut self, mut store: impl Store + 'static) -> Result<usize, String> {
+        let rows = store.load().map_err(|fault| fault.to_string())?;
+        for row in &rows {
+            let known = self.durables.restore.iter().find(|(table, _)| *table == row.table);
+            let (_, restore) = known.ok_or_else(|| {
+                format!("the store has a table {:?} this version does not know", row.table)
+            })?;
+            restore(&mut self.world, row)
+                .map_err(|err| format!("restore a row of {:?}: {err}", row.table))?;
+        }
+        self.world.clear_trackers();
+        self.store = Box::new(store);
+        Ok(rows.len())
+    }
+
+    /// Queues a command for `tick`, behind those already queued for it. Ticks must not fall.
+    ///
+    /// # Panics
+    /// When `tick` is below that of an earlier script command or already over.
+    pub fn script(&mut self, tick: u64, command: Box<dyn Queued>) {
+        let floor = self.script.back().map_or(self.clock().tick + 1, |(last, _)| *last);
+        assert!(tick >= floor, "script commands come in tick order: {tick} after {floor}");
+        self.script.push_back((tick, command));
+    }
+
+    /// The door for other threads.
+    pub fn handle(&self) -> Handle<S> {
+        self.handle.clone()
+    }
+
+    /// The commands this world understands.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// The world's clock.
+    pub fn clock(&self) -> Clock {
+        *self.world.resource::<Clock>()
+    }
+
+    /// The latest snapshot.
+    pub fn view(&self) -> Arc<S> {
+        self.views.borrow().clone()
+    }
+
+    /// Read access to the world, for queries in tests and drivers on its own thread.
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// Write access to the world, for queries that cache. Changing it this way is not recorded:
+    /// a replay will not know.
+    pub fn world_mut(&mut self) -> &mut World {
+        &mut self.world
+    }
+
+    /// One tick: apply, compute, write log and store, publish, reply.
+    ///
+    /// `wall_ns` is the driver's wall clock, or `None` when it does not matter.
+    ///
+    /// # Errors
+    /// [`Broken`] when a system panicked or a write failed. The commands of that tick are in the
+    /// log if the log still could be written; nobody was told that they succeeded.
+    pub fn tick(&mut self, wall_ns: Option<u64>) -> Result<Ticked, Broken> {
+        let tick = self.clock().tick + 1;
+        match self.pulse.get() {
+            Health::Ready => {}
+            Health::Stopped => return Err(Broken { tick, what: "it was stopped".to_owned() }),
+            Health::Broken(what) => return Err(Broken { tick, what }),
+        }
+        self.advance(tick, wall_ns);
+        let mut ticked = Ticked { tick, ..Ticked::default() };
+        let mut releases = Vec::new();
+        let outcome = self.attempt(&mut ticked, &mut releases);
+        match outcome {
+            Ok(()) => {
+                for release in releases {
+                    release(None);
+                }
+                Ok(ticked)
+            }
+            Err(what) => {
+                tracing::error!(tick, what, "the world broke");
+                self.pulse.set(Health::Broken(what.clone()));
+                // Best effort: what was appended is worth having, but the tick is lost already.
+                if let Err(err) = self.journal.commit() {
+                    tracing::error!(%err, "the log could not be flushed after the break");
+                }
+                let refusal = Refusal::Broken { what: what.clone() };
+                for release in releases {
+                    release(Some(&refusal));
+                }
+                self.refuse_waiting();
+                Err(Broken { tick, what })
+            }
+        }
+    }
+
+    fn advance(&mut self, tick: u64, wall_ns: Option<u64>) {
+        let mut clock = self.world.resource_mut::<Clock>();
+        clock.tick = tick;
+        let (wall_tick, wall) = self.wall;
+        clock.wall_ns = wall.saturating_add((tick - wall_tick).saturating_mul(clock.step_ns));
+        // Only a tick that is logged may take the driver's word; see Clock::wall_ns.
+        let scripted = self.script.front().is_some_and(|(due, _)| *due <= tick);
+        if let Some(wall_ns) = wall_ns
+            && (scripted || !self.inbox.is_empty())
+        {
+            clock.wall_ns = wall_ns;
+            self.wall = (tick, wall_ns);
+        }
+    }
+
+    fn attempt(&mut self, ticked: &mut Ticked, releases: &mut Vec<Release>) -> Result<(), String> {
+        self.ingest(ticked, releases)?;
+        guarded(|| self.schedule.run(&mut self.world))?;
+        let mut rows = Vec::new();
+        for collect in &mut self.durables.collect {
+            collect(&mut self.world, &mut rows);
+        }
+        for forget in &self.durables.forget {
+            forget(&mut self.world);
+        }
+        self.world.clear_trackers();
+        if ticked.commands > 0 {
+            self.journal.commit().map_err(|err| format!("commit the log: {err}"))?;
+        }
+        if !rows.is_empty() {
+            self.store.commit(ticked.tick, &rows).map_err(|fault| fault.to_string())?;
+        }
+        self.publish();
+        Ok(())
+    }
+
+    fn ingest(&mut self, ticked: &mut Ticked, releases: &mut Vec<Release>) -> Result<(), String> {
+        while self.script.front().is_some_and(|(due, _)| *due <= ticked.tick) {
+            let (_, command) = self.script.pop_front().expect("just seen");
+            self.apply(command, ticked, releases)?;
+        }
+        for _ in 0..COMMANDS_PER_TICK_MAX {
+            let Ok(command) = self.inbox.try_recv() else { break };
+            self.apply(command, ticked, releases)?;
+        }
+        Ok(())
+    }
+
+    fn apply(
+        &mut self,
+        command: Box<dyn Queued>,
+        ticked: &mut Ticked,
+        releases: &mut Vec<Release>,
+    ) -> Result<(), String> {
+        let name = command.name();
+        let body = command.encode().map_err(|err| format!("encode {name}: {err}"))?;
+        let wall_ns = self.clock().wall_ns;
+        let record = Record { tick: ticked.tick, wall_ns, name: name.to_owned(), body };
+        self.journal
+            .append(&Entry::Command(record))
+            .map_err(|err| format!("append {name} to the log: {err}"))?;
+        let applied = guarded(|| command.apply(&mut self.world))
+            .map_err(|what| format!("{name} panicked: {what}"))?;
+        ticked.commands += 1;
+        if let Some(refusal) = applied.refusal {
+            tracing::debug!(command = name, %refusal, "refused");
+            ticked.refused.push((name, refusal));
+        }
+        releases.push(applied.release);
+        Ok(())
+    }
+
+    fn publish(&mut self) {
+        self.views.send_replace(Arc::new(S::gather(&self.world, self.clock())));
+    }
+
+    /// Digest of the latest snapshot.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        digest(&**self.views.borrow())
+    }
+
+    /// Writes the digest of this tick into the log, so that a replay can prove itself.
+    ///
+    /// # Errors
+    /// When the log cannot be written.
+    pub fn mark(&mut self) -> std::io::Result<String> {
+        let digest = self.digest();
+        let mark = Mark { tick: self.clock().tick, digest: digest.clone() };
+        self.journal.append(&Entry::Mark(mark))?;
+        self.journal.commit()?;
+        Ok(digest)
+    }
+
+    /// Ends the world: nobody may submit, those who wait hear [`Refusal::Stopped`].
+    pub fn stop(&mut self) {
+        if self.pulse.get() == Health::Ready {
+            self.pulse.set(Health::Stopped);
+        }
+        self.refuse_waiting();
+    }
+
+    /// Dropping an envelope closes its reply channel, which its submitter hears as `Stopped`.
+    fn refuse_waiting(&mut self) {
+        while self.inbox.try_recv().is_ok() {}
+    }
+}
+
+/// Runs `work` and turns a panic into its message.
+fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
+        payload
+            .downcast_ref::<&str>()
+            .map(|text| (*text).to_owned())
+            .or_else(|| payload.downcast_ref::<String>().cloned())
+            .unwrap_or_else(|| "a panic without a message".to_owned())
+    })
+}

@@ -1,0 +1,108 @@
+//! Durable rows: what a restart must find again.
+//!
+//! A [`Document`] is the durable face of one kind of entity. The engine collects the documents
+//! that changed in a tick and hands them to the [`Store`] in one commit, before any reply of that
+//! tick leaves: an acknowledged write is on disk.
+
+use bevy_ecs::prelude::*;
+use bevy_ecs::query::QueryFilter;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use thiserror::Error;
+
+use crate::{Id, Index, Kind, Refusal};
+
+/// One change of one document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// [`Document::TABLE`].
+    pub table: String,
+    /// The id's 16 bytes, big-endian: tables iterate in id order.
+    pub key: [u8; 16],
+    /// The document as named msgpack, or `None` when it is gone.
+    pub value: Option<Vec<u8>>,
+}
+
+/// Why the store failed; its source is in the text, for it is only ever shown.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{operation}: {cause}")]
+pub struct StoreFault {
+    /// What was tried.
+    pub operation: &'static str,
+    /// Why it failed.
+    pub cause: String,
+}
+
+/// Where rows live.
+pub trait Store: Send {
+    /// All rows, by table and key.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    fn load(&mut self) -> Result<Vec<Row>, StoreFault>;
+    /// Writes the rows of one tick in one transaction that survives a power cut.
+    ///
+    /// # Errors
+    /// When that cannot be promised; then none of them was written.
+    fn commit(&mut self, tick: u64, rows: &[Row]) -> Result<(), StoreFault>;
+}
+
+/// A store that keeps nothing: for runs without durable state.
+#[derive(Debug, Default)]
+pub struct Nowhere;
+
+impl Store for Nowhere {
+    fn load(&mut self) -> Result<Vec<Row>, StoreFault> {
+        Ok(Vec::new())
+    }
+    fn commit(&mut self, _: u64, _: &[Row]) -> Result<(), StoreFault> {
+        Ok(())
+    }
+}
+
+/// The durable face of one kind of entity.
+pub trait Document: Serialize + DeserializeOwned + Send + 'static {
+    /// The table its rows live in.
+    const TABLE: &'static str;
+    /// The kind whose ids are the keys.
+    type Kind: Kind;
+    /// Which entities may have changed, for example `Or<(Changed<Position>, Changed<Name>)>`.
+    type Changed: QueryFilter + 'static;
+    /// Reads the document off an entity.
+    fn read(entity: EntityRef<'_>) -> Self;
+    /// Brings the entity back at start.
+    ///
+    /// # Errors
+    /// When the document contradicts what is already there.
+    fn restore(self, id: Id<Self::Kind>, world: &mut World) -> Result<(), Refusal>;
+}
+
+pub(crate) type Collect = Box<dyn FnMut(&mut World, &mut Vec<Row>) + Send>;
+pub(crate) type Restore = fn(&mut World, &Row) -> Result<(), String>;
+
+/// Collects the rows of `D` that changed since the world's trackers were cleared.
+pub(crate) fn collector<D: Document>(world: &mut World) -> Collect {
+    let mut query = world.query_filtered::<(&Id<D::Kind>, EntityRef), D::Changed>();
+    Box::new(move |world, rows| {
+        let first = rows.len();
+        let gone = world.resource::<Index<D::Kind>>().departed();
+        rows.extend(gone.iter().map(|id| row::<D>(*id, None)));
+        for (id, entity) in query.iter(world) {
+            let document = rmp_serde::to_vec_named(&D::read(entity));
+            rows.push(row::<D>(*id, Some(document.expect("a document is plain data"))));
+        }
+        // Departures sort before arrivals of the same id: one that left and came back is there.
+        rows[first..].sort_by(|a, b| (a.key, a.value.is_some()).cmp(&(b.key, b.value.is_some())));
+    })
+}
+
+fn row<D: Document>(id: Id<D::Kind>, value: Option<Vec<u8>>) -> Row {
+    Row { table: D::TABLE.to_owned(), key: id.as_u128().to_be_bytes(), value }
+}
+
+pub(crate) fn restorer<D: Document>(world: &mut World, row: &Row) -> Result<(), String> {
+    let id = Id::new(uuid::Uuid::from_bytes(row.key));
+    let value = row.value.as_deref().ok_or("a loaded row has no value")?;
+    let document: D = rmp_serde::from_slice(value).map_err(|err| err.to_string())?;
+    document.restore(id, world).map_err(|err| err.to_string())
+}

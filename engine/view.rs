@@ -1,0 +1,63 @@
+//! Views: the one door out of the world.
+//!
+//! Each feature redraws its own [`Section`] in [`Phase::Publish`](crate::Phase::Publish), and only
+//! when it changed; at the end of a tick the engine gathers the sections into one immutable
+//! snapshot and sends it to everyone as an `Arc`. A reader always holds a consistent cut.
+
+use std::sync::Arc;
+
+use bevy_ecs::prelude::{Resource, World};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use tokio::sync::watch;
+
+use crate::Clock;
+
+/// What readers see. It holds the sections' `Arc`s, so that gathering costs pointers.
+pub trait Snapshot: Default + Serialize + Send + Sync + 'static {
+    /// Gathers the sections at the end of the tick that `clock` shows.
+    fn gather(world: &World, clock: Clock) -> Self;
+}
+
+/// One part of the view, drawn by one system. Parts are resources of their own, so that features
+/// publish side by side and in no particular order.
+#[derive(Resource, Debug, Default)]
+pub struct Section<T: Send + Sync + 'static>(Arc<T>);
+
+impl<T: Send + Sync + 'static> Section<T> {
+    /// Replaces the part.
+    pub fn redraw(&mut self, part: T) {
+        self.0 = Arc::new(part);
+    }
+
+    /// The part as last drawn.
+    #[must_use]
+    pub fn share(&self) -> Arc<T> {
+        Arc::clone(&self.0)
+    }
+}
+
+/// A reader's end: the latest snapshot, and word of the next.
+pub type Views<S> = watch::Receiver<Arc<S>>;
+
+/// SHA-256 of a snapshot's named-msgpack form, in hexadecimal: equal digests mean equal to the
+/// bit.
+///
+/// # Panics
+/// When the snapshot cannot be written as msgpack, which is a bug of its type.
+pub fn digest<S: Snapshot>(snapshot: &S) -> String {
+    struct Sink(Sha256);
+    impl std::io::Write for Sink {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.update(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut sink = std::io::BufWriter::new(Sink(Sha256::new()));
+    rmp_serde::encode::write_named(&mut sink, snapshot).expect("a snapshot is plain data");
+    let sink = sink.into_inner().map_err(|_| "flush").expect("hashing does not fail");
+    sink.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,174 @@
+//! The command log as a file.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufReader, BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use groundwave_engine::log::{
+    Entry, Header, Journal, LogError, Reader, write_entry, write_header,
+};
+use thiserror::Error;
+
+/// Why a log file cannot be used.
+#[derive(Debug, Error)]
+pub enum JournalError {
+    /// It cannot be created.
+    #[error("create log {path}")]
+    Create {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        err: io::Error,
+    },
+    /// It cannot be opened.
+    #[error("open log {path}")]
+    Open {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        err: io::Error,
+    },
+    /// Its contents are not a log, or damaged.
+    #[error("log {path}")]
+    Read {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        err: LogError,
+    },
+}
+
+/// An append-only log file. `commit` reaches the disk, not only the kernel.
+#[derive(Debug)]
+pub struct FileJournal {
+    out: BufWriter<File>,
+}
+
+impl FileJournal {
+    /// Begins a new log. An existing file is never overwritten: a log is evidence.
+    ///
+    /// # Errors
+    /// [`JournalError::Create`], also when the file exists.
+    pub fn create(path: &Path, header: &Header) -> Result<Self, JournalError> {
+        let create = || {
+            let file = OpenOptions::new().write(true).create_new(true).open(path)?;
+            let mut out = BufWriter::new(file);
+            write_header(&mut out, header)?;
+            out.flush()?;
+            out.get_ref().sync_all()?;
+            sync_folder(path)?;
+            Ok(Self { out })
+        };
+        create().map_err(|err| JournalError::Create { path: path.to_owned(), err })
+    }
+
+    /// Continues a log after its last whole entry, cutting off a torn tail.
+    ///
+    /// # Errors
+    /// [`JournalError::Read`] when it is damaged otherwise; then the file is left as it is.
+    pub fn append_to(path: &Path) -> Result<(Self, Header, u64), JournalError> {
+        let mut log = open(path)?;
+        let read = |err| JournalError::Read { path: path.to_owned(), err };
+        while log.next_entry().map_err(read)?.is_some() {}
+        let (end, torn_bytes) = (log.offset(), log.torn_bytes());
+        let continue_at = || {
+            let mut file = OpenOptions::new().write(true).open(path)?;
+            file.set_len(end)?;
+            file.seek(SeekFrom::Start(end))?;
+            file.sync_all()?;
+            Ok(Self { out: BufWriter::new(file) })
+        };
+        let journal =
+            continue_at().map_err(|err| JournalError::Open { path: path.to_owned(), err })?;
+        Ok((journal, log.header().clone(), torn_bytes))
+    }
+}
+
+impl Journal for FileJournal {
+    fn append(&mut self, entry: &Entry) -> io::Result<()> {
+        write_entry(&mut self.out, entry)
+    }
+
+    fn commit(&mut self) -> io::Result<()> {
+        self.out.flush()?;
+        self.out.get_ref().sync_data()
+    }
+}
+
+/// A new file's name is only durable once its folder is.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+/// Opens a log for reading.
+///
+/// # Errors
+/// [`JournalError::Open`] or [`JournalError::Read`].
+pub fn open(path: &Path) -> Result<Reader<BufReader<File>>, JournalError> {
+    let file =
+        File::open(path).map_err(|err| JournalError::Open { path: path.to_owned(), err })?;
+    Reader::open(BufReader::new(file))
+        .map_err(|err| JournalError::Read { path: path.to_owned(), err })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use groundwave_engine::log::{FORMAT, Mark};
+
+    fn header() -> Header {
+        Header { format: FORMAT, seed: 1, step_ns: 1_000, inputs: Default::default() }
+    }
+
+    fn mark(tick: u64) -> Entry {
+        Entry::Mark(Mark { tick, digest: "d".to_owned() })
+    }
+
+    fn ticks(path: &Path) -> Vec<u64> {
+        let mut log = open(path).unwrap();
+        let mut ticks = Vec::new();
+        while let Some(Entry::Mark(mark)) = log.next_entry().unwrap() {
+            ticks.push(mark.tick);
+        }
+        ticks
+    }
+
+    #[test]
+    fn a_torn_file_is_continued_after_its_last_whole_entry() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.gwlog");
+        let mut journal = FileJournal::create(&path, &header()).unwrap();
+        for tick in 1..=3 {
+            journal.append(&mark(tick)).unwrap();
+        }
+        journal.commit().unwrap();
+        drop(journal);
+        let file = OpenOptions::new().write(true).open(&path).unwrap();
+        let length = file.metadata().unwrap().len();
+        file.set_len(length - 5).unwrap();
+
+        let (mut journal, found, torn_bytes) = FileJournal::append_to(&path).unwrap();
+        assert_eq!(found, header());
+        assert!(torn_bytes > 0);
+        journal.append(&mark(9)).unwrap();
+        journal.commit().unwrap();
+        assert_eq!(ticks(&path), [1, 2, 9]);
+    }
+
+    #[test]
+    fn an_existing_file_is_not_overwritten_and_a_foreign_one_not_touched() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("thesis.txt");
+        std::fs::write(&path, "two years of work").unwrap();
+        assert!(matches!(
+            FileJournal::create(&path, &header()),
+            Err(JournalError::Create { .. })
+        ));
+        assert!(matches!(FileJournal::append_to(&path), Err(JournalError::Read { .. })));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "two years of work");
+    }
+}

@@ -1,0 +1,10 @@
+//! Everything that can fail because of the outside: files, disks, clocks.
+//!
+//! It stands beside the frontends and above the model: `groundwave_systems` names what it needs,
+//! this crate supplies it.
+
+pub mod journal;
+pub mod scenario;
+pub mod store;
+pub mod terrain;
+pub mod wall;

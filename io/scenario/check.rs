@@ -1,0 +1,208 @@
+//! Checks shared by all sections: ranges, times, names.
+
+use std::collections::BTreeMap;
+
+use super::error::Report;
+use super::file_motion::Area;
+use super::key::KeyPath;
+use super::limits::{LABEL_BYTES_MAX, NAME_CHARS_MAX};
+use super::suggest;
+
+/// Heights of ground, m: from below the Dead Sea to above Everest.
+pub(super) const GROUND_MSL_M: (f64, f64) = (-500.0, 9_000.0);
+
+/// Accepts a number in a closed interval.
+pub(super) fn within(value: f64, (min, max): (f64, f64), path: &KeyPath, report: &mut Report) -> bool {
+    let good = (min..=max).contains(&value);
+    if !good {
+        report.at(path, format!("{value} is out of range"), format!("[{min}, {max}]"));
+    }
+    good
+}
+
+/// Accepts a number above zero, up to and with `max`.
+pub(super) fn positive(value: f64, max: f64, path: &KeyPath, report: &mut Report) -> bool {
+    let good = value > 0.0 && value <= max;
+    if !good {
+        report.at(path, format!("{value} is out of range"), format!("(0, {max}]"));
+    }
+    good
+}
+
+/// Accepts a latitude and a longitude below `path`.
+pub(super) fn position(lat_deg: f64, lon_deg: f64, path: &KeyPath, report: &mut Report) -> bool {
+    let lat = within(lat_deg, (-90.0, 90.0), &path.key("lat_deg"), report);
+    let lon = within(lon_deg, (-180.0, 180.0), &path.key("lon_deg"), report);
+    lat && lon
+}
+
+/// Accepts an area with an inside.
+pub(super) fn area(area: &Area, path: &KeyPath, report: &mut Report) -> bool {
+    let lat = (-90.0, 90.0);
+    let lon = (-180.0, 180.0);
+    let mut good = within(area.south_deg, lat, &path.key("south_deg"), report);
+    good &= within(area.north_deg, lat, &path.key("north_deg"), report);
+    good &= within(area.west_deg, lon, &path.key("west_deg"), report);
+    good &= within(area.east_deg, lon, &path.key("east_deg"), report);
+    if good && !area.is_open() {
+        report.at(path, "the area has no inside", "south_deg < north_deg and west_deg < east_deg");
+        good = false;
+    }
+    good
+}
+
+/// Whether `name` is 1 to 64 of `A-Z a-z 0-9 . - _`, not beginning with a punctuation mark.
+pub(super) fn is_name(name: &str) -> bool {
+    name.len() <= NAME_CHARS_MAX
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte))
+        && name.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// Accepts a name.
+pub(super) fn name(name: &str, path: &KeyPath, report: &mut Report) -> bool {
+    let good = is_name(name);
+    if !good {
+        let allowed = format!(
+            "1 to {NAME_CHARS_MAX} of A-Z, a-z, 0-9, '.', '-' and '_', beginning with a letter or digit"
+        );
+        report.at(path, format!("{:?} is no name", shortened(name)), allowed);
+    }
+    good
+}
+
+/// Accepts what people call a thing: a short printable line.
+pub(super) fn label(text: &str, path: &KeyPath, report: &mut Report) {
+    if text.is_empty() || text.len() > LABEL_BYTES_MAX || text.chars().any(char::is_control) {
+        let allowed = format!("1 to {LABEL_BYTES_MAX} bytes without control characters");
+        report.at(path, "not a short line", allowed);
+    }
+}
+
+/// A text as long as an error message can bear.
+pub(super) fn shortened(text: &str) -> String {
+    if text.chars().count() <= NAME_CHARS_MAX {
+        return text.to_owned();
+    }
+    text.chars().take(NAME_CHARS_MAX).chain(['…']).collect()
+}
+
+/// The times of a scenario: seconds as written, nanoseconds as recorded.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Clock {
+    pub(super) duration_s: f64,
+    pub(super) step_ns: u64,
+}
+
+impl Clock {
+    /// A time in the run, ns.
+    pub(super) fn at(self, at_s: f64, path: &KeyPath, report: &mut Report) -> Option<u64> {
+        if at_s < 0.0 {
+            report.at(path, format!("{at_s} s is before the start"), "0 or later");
+            return None;
+        }
+        if at_s > self.duration_s {
+            let end = self.duration_s;
+            report.at(path, format!("{at_s} s is after the end"), format!("[0, {end}] (duration_s = {end})"));
+            return None;
+        }
+        nanoseconds(at_s)
+    }
+
+    /// When what is due at a time is applied, ns: at the first step that does not start before.
+    pub(super) fn applied_ns(self, at_ns: u64) -> u64 {
+        at_ns.div_ceil(self.step_ns).saturating_mul(self.step_ns)
+    }
+
+    /// An end after a begin, ns; nothing when no end is given.
+    pub(super) fn until(
+        self,
+        at_ns: u64,
+        until_s: Option<f64>,
+        path: &KeyPath,
+        report: &mut Report,
+    ) -> Option<u64> {
+        let until_ns = self.at(until_s?, path, report)?;
+        if until_ns <= at_ns {
+            report.at(path, "ends before it begins", format!("later than {} s", seconds(at_ns)));
+            return None;
+        }
+        Some(until_ns)
+    }
+}
+
+/// Seconds as nanoseconds, rounded to the nearest; `None` for what a `u64` cannot hold.
+pub(super) fn nanoseconds(seconds: f64) -> Option<u64> {
+    let ns = (seconds * 1e9).round();
+    // Every whole f64 in this interval is a u64 of the same value.
+    (0.0..1.8e19).contains(&ns).then_some(ns as u64)
+}
+
+/// Nanoseconds as seconds, for messages.
+pub(super) fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}
+
+/// Names that are taken, and since when.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    names: BTreeMap<String, Stay>,
+}
+
+/// From when to when somebody is there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stay {
+    pub(super) since_ns: u64,
+    until_ns: Option<u64>,
+}
+
+impl Names {
+    /// Takes a name; a second time is an error.
+    pub(super) fn add(&mut self, name: &str, since_ns: u64, path: &KeyPath, report: &mut Report) -> bool {
+        if self.names.contains_key(name) {
+            report.at(path, format!("{name:?} is taken"), "each name once");
+            return false;
+        }
+        self.names.insert(name.to_owned(), Stay { since_ns, until_ns: None });
+        true
+    }
+
+    /// Says when a name is given up.
+    pub(super) fn leaves(&mut self, name: &str, until_ns: u64) {
+        if let Some(stay) = self.names.get_mut(name) {
+            stay.until_ns = Some(until_ns);
+        }
+    }
+
+    /// From when to when a node is there, if there is one.
+    pub(super) fn get(&self, name: &str) -> Option<Stay> {
+        self.names.get(name).copied()
+    }
+
+    /// From when to when a node is there; a name nobody has is an error.
+    pub(super) fn find(&self, name: &str, path: &KeyPath, report: &mut Report) -> Option<Stay> {
+        let found = self.get(name);
+        if found.is_none() {
+            let allowed = suggest::one_of(name, self.names.keys().map(String::as_str));
+            report.at(path, format!("unknown node {:?}", shortened(name)), allowed);
+        }
+        found
+    }
+
+    /// Accepts a node that is there at a time.
+    pub(super) fn present(&self, name: &str, at_ns: u64, path: &KeyPath, report: &mut Report) -> bool {
+        let Some(stay) = self.find(name, path, report) else {
+            return false;
+        };
+        let at = seconds(at_ns);
+        if at_ns < stay.since_ns {
+            let joins = seconds(stay.since_ns);
+            report.at(path, format!("{name:?} joins at {joins} s, after {at} s"), "a node that is there");
+        } else if let Some(until_ns) = stay.until_ns.filter(|until_ns| at_ns >= *until_ns) {
+            let leaves = seconds(until_ns);
+            report.at(path, format!("{name:?} leaves at {leaves} s, not after {at} s"), "a node that is there");
+        } else {
+            return true;
+        }
+        false
+    }
+}

@@ -1,0 +1,241 @@
+//! From the parsed file to [`ScenarioFile`]: unknown keys, wrong types, missing values.
+//!
+//! A decoder stops at its first error. Here the value at fault is taken out and the table read
+//! again, so that one reading of the file shows the author everything.
+
+use serde::de::DeserializeOwned;
+use toml::de::{DeTable, DeValue, ValueDeserializer};
+
+use super::error::{Finding, Report};
+use super::file::{CommandFile, ScenarioFile, WeatherFile};
+use super::json;
+use super::key::KeyPath;
+use super::limits::ERRORS_MAX;
+use super::suggest;
+use super::tree::{self, Value};
+
+/// The sections written once, `[name]`.
+pub(super) const TABLES: [&str; 5] = ["scenario", "terrain", "environment", "mesh", "output"];
+
+/// The sections written any number of times, `[[name]]`.
+pub(super) const LISTS: [&str; 9] =
+    ["radio", "antenna", "node", "generate", "motion", "flow", "failure", "weather", "command"];
+
+/// Reads every section. The result is meaningful only if the report stays empty.
+pub(super) fn decode(root: &DeTable<'_>, report: &mut Report) -> ScenarioFile {
+    for (key, _) in root {
+        let name: &str = key.get_ref();
+        if !TABLES.contains(&name) && !LISTS.contains(&name) {
+            let sections = TABLES.iter().chain(&LISTS).copied();
+            report.push(|| Finding {
+                path: KeyPath::default().owned_key(name),
+                span: Some(key.span()),
+                what: format!("unknown section {name:?}"),
+                allowed: suggest::one_of(name, sections),
+                elsewhere: None,
+            });
+        }
+    }
+    if !root.contains_key("scenario") {
+        let path = KeyPath::section("scenario");
+        report.at(&path, "missing section", "[scenario] with at least title and duration_s");
+    }
+    ScenarioFile {
+        scenario: table(root, "scenario", report).unwrap_or_default(),
+        terrain: table(root, "terrain", report).unwrap_or_default(),
+        environment: table(root, "environment", report),
+        mesh: table(root, "mesh", report),
+        output: table(root, "output", report).unwrap_or_default(),
+        radio: list(root, "radio", report, item),
+        antenna: list(root, "antenna", report, item),
+        node: list(root, "node", report, item),
+        generate: list(root, "generate", report, item),
+        motion: list(root, "motion", report, item),
+        flow: list(root, "flow", report, item),
+        failure: list(root, "failure", report, item),
+        weather: list(root, "weather", report, weather),
+        command: list(root, "command", report, command),
+    }
+}
+
+/// A section written once.
+fn table<T: DeserializeOwned>(root: &DeTable<'_>, name: &'static str, report: &mut Report) -> Option<T> {
+    let value = root.get(name)?;
+    let path = KeyPath::section(name);
+    if !value.get_ref().is_table() {
+        report.at(&path, format!("found {}", kind(value)), format!("one table, written [{name}]"));
+        return None;
+    }
+    item(value, &path, report)
+}
+
+/// A section written any number of times.
+fn list<T>(
+    root: &DeTable<'_>,
+    name: &'static str,
+    report: &mut Report,
+    read: fn(&Value<'_>, &KeyPath, &mut Report) -> Option<T>,
+) -> Vec<T> {
+    let Some(value) = root.get(name) else {
+        return Vec::new();
+    };
+    let DeValue::Array(items) = value.get_ref() else {
+        let path = KeyPath::section(name);
+        report.at(&path, format!("found {}", kind(value)), format!("tables, each written [[{name}]]"));
+        return Vec::new();
+    };
+    let mut read_items = Vec::with_capacity(items.len());
+    for (index, value) in items.iter().enumerate() {
+        let path = KeyPath::item(name, index);
+        if value.get_ref().is_table() {
+            read_items.extend(read(value, &path, report));
+        } else {
+            report.at(&path, format!("found {}", kind(value)), format!("a table, written [[{name}]]"));
+        }
+    }
+    read_items
+}
+
+/// One table as a `T`.
+fn item<T: DeserializeOwned>(value: &Value<'_>, path: &KeyPath, report: &mut Report) -> Option<T> {
+    let mut error = match T::deserialize(ValueDeserializer::from(value.clone())) {
+        Ok(read) => return Some(read),
+        Err(error) => error,
+    };
+    let mut value = value.clone();
+    let mut removed: Vec<KeyPath> = Vec::new();
+    for _ in 0..ERRORS_MAX {
+        let span = error.span().unwrap_or_else(|| value.span());
+        let below = tree::path_at(&value, &span);
+        let mut full = path.clone();
+        full.segments.extend(below.segments.iter().cloned());
+        if let Some(key) = missing_key(error.message()) {
+            full = full.owned_key(key);
+            // A value that was taken out for an error of its own is not missing.
+            if removed.contains(&full) {
+                return None;
+            }
+        }
+        let (what, allowed) = reworded(error.message());
+        report.push(|| Finding { path: full.clone(), span: Some(span), what, allowed, elsewhere: None });
+        if !tree::remove(&mut value, &below.segments) {
+            return None;
+        }
+        removed.push(full);
+        match T::deserialize(ValueDeserializer::from(value.clone())) {
+            Ok(_) => return None,
+            Err(next) => error = next,
+        }
+    }
+    None
+}
+
+/// A change of the environment: the time, and which fields are named.
+fn weather(value: &Value<'_>, path: &KeyPath, report: &mut Report) -> Option<WeatherFile> {
+    let mut fields = value.clone();
+    let at_s = take_time(&mut fields, path, report);
+    let environment = item(&fields, path, report)?;
+    let DeValue::Table(table) = fields.get_ref() else {
+        return None;
+    };
+    let named = table.keys().map(|key| key.get_ref().to_string()).collect();
+    Some(WeatherFile { at_s: at_s?, environment, named })
+}
+
+/// A command: the time, the name, and the rest as its body.
+fn command(value: &Value<'_>, path: &KeyPath, report: &mut Report) -> Option<CommandFile> {
+    let mut fields = value.clone();
+    let at_s = take_time(&mut fields, path, report);
+    let DeValue::Table(table) = fields.get_mut() else {
+        return None;
+    };
+    let name = match table.remove("command") {
+        Some(name) => item_of::<String>(&name, &path.key("command"), report),
+        None => {
+            report.at(&path.key("command"), "missing key", "the name of a command, such as \"node.fail\"");
+            None
+        }
+    };
+    let mut body = std::collections::BTreeMap::new();
+    for (key, value) in table.iter() {
+        let json = json::from_toml(value, &path.owned_key(key.get_ref()), report)?;
+        body.insert(key.get_ref().to_string(), json);
+    }
+    Some(CommandFile { at_s: at_s?, command: name?, body })
+}
+
+/// Takes `at_s` out of a table.
+fn take_time(fields: &mut Value<'_>, path: &KeyPath, report: &mut Report) -> Option<f64> {
+    let DeValue::Table(table) = fields.get_mut() else {
+        return None;
+    };
+    let Some(value) = table.remove("at_s") else {
+        report.at(&path.key("at_s"), "missing key", "seconds since the start");
+        return None;
+    };
+    item_of(&value, &path.key("at_s"), report)
+}
+
+/// A single value as a `T`, reported at its own place.
+fn item_of<T: DeserializeOwned>(value: &Value<'_>, path: &KeyPath, report: &mut Report) -> Option<T> {
+    match T::deserialize(ValueDeserializer::from(value.clone())) {
+        Ok(read) => Some(read),
+        Err(error) => {
+            let (what, allowed) = reworded(error.message());
+            report.at(path, what, allowed);
+            None
+        }
+    }
+}
+
+/// The key a decoder misses, if that is what its message says.
+fn missing_key(message: &str) -> Option<&str> {
+    message.strip_prefix("missing field `")?.strip_suffix('`')
+}
+
+/// A decoder's message in the words of the file, and what it says is allowed.
+fn reworded(message: &str) -> (String, String) {
+    if missing_key(message).is_some() {
+        return ("missing key".to_owned(), String::new());
+    }
+    let Some((what, allowed)) = message.split_once(", expected ") else {
+        return (message.to_owned(), String::new());
+    };
+    let what = what.replace("unknown field", "unknown key").replace("unknown variant", "unknown value");
+    let names: Vec<&str> = allowed.split('`').skip(1).step_by(2).collect();
+    if !names.is_empty() {
+        let found = what.split('`').nth(1).unwrap_or_default();
+        return (what.replace('`', "\""), suggest::one_of(found, names));
+    }
+    (what.replace('`', "\""), plain_type(allowed).to_owned())
+}
+
+/// A Rust type as its reader would call it.
+fn plain_type(name: &str) -> &str {
+    match name {
+        "f64" => "a number",
+        "u8" => "a whole number, 0 to 255",
+        "u16" => "a whole number, 0 to 65535",
+        "u32" => "a whole number, 0 to 4294967295",
+        "u64" => "a whole number, 0 or more",
+        "a sequence" => "an array",
+        "a map" => "a table",
+        other if other.starts_with("struct ") => "a table",
+        other if other.contains("enum ") => "a table with a key \"kind\"",
+        other => other,
+    }
+}
+
+/// What a value is, with its article.
+fn kind(value: &Value<'_>) -> &'static str {
+    match value.get_ref() {
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) => "a whole number",
+        DeValue::Float(_) => "a number",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "an array",
+        DeValue::Table(_) => "a table",
+    }
+}
+

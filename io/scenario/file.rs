@@ -1,0 +1,299 @@
+//! The shape of a scenario file: what may be written, and what is meant when it is not.
+//!
+//! The doc comments here become the descriptions in `scenarios/schema.json`, so an editor shows
+//! them while the file is written.
+
+use std::collections::BTreeMap;
+
+use groundwave_systems::radio::environment::Environment;
+use groundwave_systems::radio::presets::Role;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::file_motion::{Area, GenerateFile, MotionFile};
+use super::file_radio::{AntennaChoice, AntennaPresetFile, RadioChoice, RadioPresetFile};
+
+/// A scenario: a command log written by hand. Every section but `[scenario]` may be left out.
+#[derive(Debug, Clone, Default, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct ScenarioFile {
+    /// What is run, and for how long.
+    pub scenario: HeaderFile,
+    /// The ground under the stations; flat at sea level when left out.
+    #[schemars(default)]
+    pub terrain: TerrainFile,
+    /// Propagation model, climate, ground and weather: any subset of the fields.
+    #[schemars(default)]
+    pub environment: Option<Environment>,
+    /// Which pairs become links, and how routes are compared.
+    #[schemars(default)]
+    pub mesh: Option<MeshFile>,
+    /// What a run writes.
+    #[schemars(default)]
+    pub output: OutputFile,
+    /// Radio presets of your own.
+    #[schemars(default)]
+    pub radio: Vec<RadioPresetFile>,
+    /// Antenna presets of your own.
+    #[schemars(default)]
+    pub antenna: Vec<AntennaPresetFile>,
+    /// Stations written one by one.
+    #[schemars(default)]
+    pub node: Vec<NodeFile>,
+    /// Stations placed by the seed.
+    #[schemars(default)]
+    pub generate: Vec<GenerateFile>,
+    /// How stations move.
+    #[schemars(default)]
+    pub motion: Vec<MotionFile>,
+    /// Traffic through the mesh.
+    #[schemars(default)]
+    pub flow: Vec<FlowFile>,
+    /// Stations and links that break, and come back.
+    #[schemars(default)]
+    pub failure: Vec<FailureFile>,
+    /// Changes of the environment: each keeps what came before and sets what it names.
+    #[schemars(default)]
+    pub weather: Vec<WeatherFile>,
+    /// Any command the engine records, written out.
+    #[schemars(default)]
+    pub command: Vec<CommandFile>,
+}
+
+/// What is run, and for how long.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HeaderFile {
+    /// One line saying what the scenario shows, at most 200 characters.
+    pub title: String,
+    /// A page saying why, at most 10,000 characters.
+    #[serde(default)]
+    pub description: String,
+    /// Seed of every random draw, 0 or more. The same seed gives the same run.
+    #[serde(default = "one")]
+    pub seed: u64,
+    /// Simulated time per step, s, [0.001, 3600].
+    #[serde(default = "one_second")]
+    pub step_s: f64,
+    /// Length of the run, s, (0, 8640000] and at most ten million steps.
+    pub duration_s: f64,
+}
+
+/// The ground under the stations.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TerrainFile {
+    /// Use flat ground of this height above mean sea level, m, [-500, 9000]. Excludes `tiles`,
+    /// `directory` and `geoid`.
+    pub flat_msl_m: Option<f64>,
+    /// Elevation tiles the scenario needs, named by their south-west corner: `N57E011`.
+    #[serde(default)]
+    pub tiles: Vec<String>,
+    /// Folder with the tiles, relative to this file; left out, the folder the program is told.
+    pub directory: Option<String>,
+    /// Geoid file, relative to this file; left out, the one the program is told.
+    pub geoid: Option<String>,
+}
+
+/// Which pairs become links, and how routes are compared.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MeshFile {
+    /// Pairs further apart than this are not evaluated, m, [1, 1000000].
+    #[serde(default = "hundred_km")]
+    pub link_range_max_m: f64,
+    /// Distance between terrain samples on a path, m, [1, 10000]; left out, that of the tiles.
+    pub sample_spacing_m: Option<f64>,
+    /// What routes minimise.
+    #[serde(default)]
+    pub metric: Metric,
+    /// Packet size the error rate is computed for, bytes, [1, 65535].
+    #[serde(default = "mtu")]
+    pub packet_bytes: u16,
+}
+
+/// What routes minimise.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// Expected transmission time: errors and rate.
+    #[default]
+    Ett,
+    /// Expected transmission count: errors only.
+    Etx,
+    /// The slowest link of the route.
+    Bottleneck,
+    /// The number of links.
+    Hops,
+}
+
+/// What a run writes.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OutputFile {
+    /// Folder for the tables, relative to the folder the program runs in; left out, nothing is
+    /// written.
+    pub directory: Option<String>,
+    /// Tables to write; left out, all.
+    #[serde(default)]
+    pub tables: Vec<OutputTable>,
+    /// Simulated time between rows, s, [step_s, duration_s]; left out, only at the end.
+    pub every_s: Option<f64>,
+}
+
+/// A table a run can write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OutputTable {
+    /// Positions and states.
+    Nodes,
+    /// Link budgets.
+    Links,
+    /// Routes.
+    Routes,
+    /// Flows.
+    Flows,
+}
+
+/// A station written by hand.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NodeFile {
+    /// Name, unique: 1 to 64 of A-Z, a-z, 0-9, `.`, `-` and `_`. References use it.
+    pub name: String,
+    /// What people call it, at most 64 bytes; left out, the name.
+    pub label: Option<String>,
+    /// What it is for.
+    #[serde(default)]
+    pub role: Role,
+    /// Latitude, degrees north (WGS84), [-90, 90].
+    pub lat_deg: f64,
+    /// Longitude, degrees east (WGS84), [-180, 180].
+    pub lon_deg: f64,
+    /// Antenna height above ground, m, [0, 20000].
+    pub height_agl_m: f64,
+    /// Radio preset, or a table of settings.
+    pub radio: RadioChoice,
+    /// Antenna preset, or a table of settings; left out, a half-wave dipole.
+    #[serde(default)]
+    pub antenna: AntennaChoice,
+    /// Where the antenna looks; left out, at the other end of each link.
+    pub pointing: Option<PointingFile>,
+    /// Surveyed ground height above mean sea level, m, [-500, 9000]. Only `pointing = { at = … }`
+    /// reads it; the run takes the ground from the terrain.
+    pub ground_msl_m: Option<f64>,
+    /// When it joins, s.
+    #[serde(default)]
+    pub at_s: f64,
+    /// When it leaves for good, s.
+    pub until_s: Option<f64>,
+}
+
+/// Where an antenna looks: `azimuth_deg`, or `at`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PointingFile {
+    /// Clockwise from true north, deg, [0, 360).
+    pub azimuth_deg: Option<f64>,
+    /// Above the horizontal, deg, [-90, 90]; left out with `azimuth_deg`, 0; left out with `at`,
+    /// computed.
+    pub elevation_deg: Option<f64>,
+    /// The node to look at. The elevation allows for both heights above ground, for
+    /// `ground_msl_m` where both nodes state it, and for the curved Earth.
+    pub at: Option<String>,
+}
+
+/// Traffic from one node to another.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FlowFile {
+    /// Name, unique among flows: 1 to 64 of A-Z, a-z, 0-9, `.`, `-` and `_`.
+    pub name: String,
+    /// What people call it, at most 64 bytes; left out, the name.
+    pub label: Option<String>,
+    /// Node that sends.
+    pub source: String,
+    /// Node that receives.
+    pub target: String,
+    /// Offered payload rate, bit/s, [1, 1e12].
+    pub rate_bps: f64,
+    /// When it starts, s.
+    #[serde(default)]
+    pub at_s: f64,
+    /// When it stops, s; left out, at the end.
+    pub until_s: Option<f64>,
+}
+
+/// A node or a link that breaks: one of `node` and `link`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FailureFile {
+    /// Node that fails.
+    pub node: Option<String>,
+    /// The two ends of the link that fails.
+    pub link: Option<[String; 2]>,
+    /// When it fails, s.
+    pub at_s: f64,
+    /// When it is restored, s; left out, never.
+    pub until_s: Option<f64>,
+}
+
+/// A change of the environment. Fields not named keep their last value.
+#[derive(Debug, Clone, JsonSchema)]
+pub struct WeatherFile {
+    /// When it changes, s.
+    pub at_s: f64,
+    /// The fields to set.
+    #[schemars(flatten)]
+    pub environment: Environment,
+    /// Which fields the file names.
+    #[schemars(skip)]
+    pub named: Vec<String>,
+}
+
+/// A command as the engine records it: the remaining keys are its body.
+#[derive(Debug, Clone, JsonSchema)]
+pub struct CommandFile {
+    /// When it is applied, s.
+    pub at_s: f64,
+    /// Name of the command, such as `node.fail`.
+    pub command: String,
+    /// The body.
+    #[schemars(flatten)]
+    pub body: BTreeMap<String, serde_json::Value>,
+}
+
+impl Area {
+    /// Whether the area has an inside.
+    pub(super) fn is_open(&self) -> bool {
+        self.south_deg < self.north_deg && self.west_deg < self.east_deg
+    }
+}
+
+impl Metric {
+    /// The name in the command's body.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Ett => "ett",
+            Self::Etx => "etx",
+            Self::Bottleneck => "bottleneck",
+            Self::Hops => "hops",
+        }
+    }
+}
+
+fn one() -> u64 {
+    1
+}
+
+fn one_second() -> f64 {
+    1.0
+}
+
+fn hundred_km() -> f64 {
+    100_000.0
+}
+
+fn mtu() -> u16 {
+    1_500
+}

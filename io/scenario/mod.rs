@@ -1,0 +1,187 @@
+//! Scenarios: command logs written by hand.
+//!
+//! A scenario is a TOML file that lowers to the records the engine keeps: the same names, the
+//! same fields, read by the same decoders. `scenarios/README.md` is the reference of the format;
+//! [`json_schema`] is the same for editors.
+//!
+//! Reading goes in steps, each only when the one before found nothing wrong, and each telling
+//! all it finds, at most [`limits::ERRORS_MAX`]:
+//!
+//! 1. the size and encoding of the file (`read`),
+//! 2. TOML syntax (`tree`),
+//! 3. sections, keys and types (`decode`, into the structs of [`file`]),
+//! 4. meaning: ranges, names, references, times (`lower` and its parts).
+
+mod check;
+mod decode;
+mod error;
+pub mod file;
+pub mod file_motion;
+pub mod file_radio;
+mod json;
+mod key;
+pub mod limits;
+mod lower;
+mod lower_motion;
+mod lower_nodes;
+mod lower_setup;
+mod lower_traffic;
+mod ns2;
+mod placement;
+mod read;
+mod schema;
+mod source;
+mod station;
+mod suggest;
+mod trace;
+mod tree;
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod tests_errors;
+#[cfg(test)]
+mod tests_hostile;
+#[cfg(test)]
+mod tests_shipped;
+
+use std::path::{Path, PathBuf};
+
+pub use error::{ScenarioError, ScenarioErrors};
+pub use file::OutputTable;
+pub use schema::json_schema;
+
+use error::Report;
+use limits::FILE_BYTES_MAX;
+use lower::Lowering;
+use source::Source;
+use station::Catalogue;
+
+/// A command and the simulated time it is applied at.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scheduled {
+    /// Time since the start, ns.
+    pub at_ns: u64,
+    /// Name of the command, such as `node.add`.
+    pub name: String,
+    /// The command's body, as its decoder reads it.
+    pub body: serde_json::Value,
+}
+
+/// A scenario, ready to run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scenario {
+    /// One line.
+    pub title: String,
+    /// A page, or empty.
+    pub description: String,
+    /// Seed of every random draw.
+    pub seed: u64,
+    /// Simulated time per step, ns, at least 1.
+    pub step_ns: u64,
+    /// Length of the run, ns, at least 1.
+    pub duration_ns: u64,
+    /// The ground under the stations.
+    pub terrain: Terrain,
+    /// What a run writes.
+    pub output: Output,
+    /// The commands by time; those of one time in the order in which they apply, setup first.
+    pub records: Vec<Scheduled>,
+    /// The line, from 1, each record stems from: as long as `records`.
+    pub lines: Vec<u32>,
+    /// Names of all nodes: those written, those generated, those added by commands.
+    pub node_names: Vec<String>,
+}
+
+/// The ground a scenario asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Terrain {
+    /// Ground of one height.
+    Flat {
+        /// Height above mean sea level, m.
+        elevation_msl_m: f64,
+    },
+    /// Elevation tiles.
+    Tiles {
+        /// Tiles the scenario needs, such as `N57E011`; may be empty.
+        names: Vec<String>,
+        /// Folder to look in; `None` leaves it to the program.
+        directory: Option<PathBuf>,
+        /// Geoid file; `None` leaves it to the program.
+        geoid: Option<PathBuf>,
+    },
+}
+
+/// What a run writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Output {
+    /// Folder for the tables; `None` writes nothing.
+    pub directory: Option<PathBuf>,
+    /// Tables to write, each once.
+    pub tables: Vec<OutputTable>,
+    /// Simulated time between rows, ns; `None` writes only at the end.
+    pub every_ns: Option<u64>,
+}
+
+/// Reads a scenario file. Names in it are relative to its folder.
+///
+/// # Errors
+/// All that is wrong with the file, up to [`limits::ERRORS_MAX`] errors.
+pub fn load(path: &Path) -> Result<Scenario, ScenarioErrors> {
+    let name = path.display().to_string();
+    let text = read::text(path).map_err(|fault| ScenarioErrors::whole_file(&name, fault.what, fault.allowed))?;
+    parse(&text, &name, path.parent().unwrap_or(Path::new("")))
+}
+
+/// Reads a scenario from its text. `name` is what errors call it; names in it are relative to
+/// `base_dir`.
+///
+/// # Errors
+/// All that is wrong with the text, up to [`limits::ERRORS_MAX`] errors.
+pub fn parse(text: &str, name: &str, base_dir: &Path) -> Result<Scenario, ScenarioErrors> {
+    if text.len() as u64 > FILE_BYTES_MAX {
+        let what = format!("{} bytes are too many", text.len());
+        return Err(ScenarioErrors::whole_file(name, what, format!("at most {FILE_BYTES_MAX} bytes")));
+    }
+    let source = Source::new(name, text);
+    let mut report = Report::default();
+    let root = tree::parse(text, &mut report);
+    let finish = |report: Report| report.finish(&source, |path| tree::span_of(&root, path)).map_or(Ok(()), Err);
+    finish(std::mem::take(&mut report))?;
+    tree::refuse_unusable(&root, &mut report);
+    finish(std::mem::take(&mut report))?;
+    let file = decode::decode(&root, &mut report);
+    finish(std::mem::take(&mut report))?;
+    let (step_ns, duration_ns) = lower_setup::times(&file.scenario, &mut report);
+    let terrain = lower_setup::terrain(&file.terrain, base_dir, &mut report);
+    let output = lower_setup::output(&file.output, &file.scenario, &mut report);
+    let mut lowering = Lowering {
+        clock: check::Clock { duration_s: file.scenario.duration_s, step_ns },
+        catalogue: Catalogue::of(&file, &mut report),
+        file: &file,
+        source: &source,
+        root: &root,
+        base_dir,
+        nodes: check::Names::default(),
+        node_names: Vec::new(),
+        records: Vec::new(),
+        report,
+    };
+    lower::lower(&mut lowering);
+    let Lowering { records, node_names, report, .. } = lowering;
+    finish(report)?;
+    let (records, lines) = records.into_iter().map(|placed| (placed.record, placed.line)).unzip();
+    let file::HeaderFile { title, description, seed, .. } = file.scenario;
+    Ok(Scenario {
+        title,
+        description,
+        seed,
+        step_ns,
+        duration_ns,
+        terrain,
+        output,
+        records,
+        lines,
+        node_names,
+    })
+}

@@ -1,0 +1,179 @@
+//! Motion in the Tcl lines of ns-2, as `setdest` and `BonnMotion` write them.
+//!
+//! Three kinds of lines carry meaning: `$node_(0) set X_ 100` (and `Y_`; `Z_` is read and left),
+//! `$ns_ at 1.0 "$node_(0) setdest 200 300 5"` (x m, y m, speed m/s), and comments. `$god_` lines,
+//! with which setdest tells ns-2 hop counts, are passed over.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::limits::NS2_LINE_BYTES_MAX;
+
+/// Largest coordinate, m: a quarter of a meridian.
+const COORDINATE_M_MAX: f64 = 1e7;
+
+/// Largest node number: numbers become parts of names.
+const NODE_MAX: u32 = 999_999;
+
+/// What a trace says.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Trace {
+    /// Where each node starts: metres east and north of the origin, and the byte that said so.
+    pub(super) start: BTreeMap<u32, Start>,
+    /// Orders to move, in file order.
+    pub(super) moves: Vec<Move>,
+}
+
+/// Where a node starts, as far as told.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+pub(super) struct Start {
+    pub(super) x_m: Option<f64>,
+    pub(super) y_m: Option<f64>,
+    /// Offset of the first line about the node.
+    pub(super) offset: usize,
+}
+
+/// An order to move.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Move {
+    pub(super) at_s: f64,
+    pub(super) node: u32,
+    pub(super) x_m: f64,
+    pub(super) y_m: f64,
+    /// Zero means stop.
+    pub(super) speed_m_s: f64,
+    /// Offset of the line.
+    pub(super) offset: usize,
+}
+
+/// A line that was not understood.
+#[derive(Debug, PartialEq)]
+pub(super) struct BadLine {
+    /// Bytes of the text at fault.
+    pub(super) span: Range<usize>,
+    pub(super) what: String,
+    pub(super) allowed: String,
+}
+
+/// Reads a trace; bad lines are told and passed over.
+pub(super) fn read(text: &str, mut bad: impl FnMut(BadLine)) -> Trace {
+    let mut trace = Trace::default();
+    let mut offset = 0;
+    for raw in text.split_inclusive('\n') {
+        if let Err((what, allowed)) = read_line(raw, offset, &mut trace) {
+            let lead = raw.len() - raw.trim_start().len();
+            let start = offset + lead;
+            bad(BadLine { span: start..start + raw.trim().len(), what, allowed: allowed.to_owned() });
+        }
+        offset += raw.len();
+    }
+    trace
+}
+
+type Fault = (String, &'static str);
+
+/// The forms a line can have.
+const FORMS: &str = "\"$node_(0) set X_ 100\", \"$ns_ at 1.0 \\\"$node_(0) setdest 200 300 5\\\"\", or a comment";
+
+fn read_line(raw: &str, offset: usize, trace: &mut Trace) -> Result<(), Fault> {
+    let line = raw.trim();
+    if line.is_empty() || line.starts_with('#') || line.starts_with("$god_") {
+        return Ok(());
+    }
+    if line.len() > NS2_LINE_BYTES_MAX {
+        return Err((format!("a line of {} bytes", line.len()), "lines of at most 1024 bytes"));
+    }
+    // Quotes only group words here, so they can go; Tcl lets a line end in a semicolon.
+    let plain = line.trim_end_matches(';').replace('"', " ");
+    let words: Vec<&str> = plain.split_ascii_whitespace().collect();
+    match words.as_slice() {
+        [node, "set", axis @ ("X_" | "Y_" | "Z_"), value] => {
+            let value = coordinate(value)?;
+            let node = trace.start.entry(node_number(node)?).or_default();
+            if node.offset == 0 {
+                node.offset = offset;
+            }
+            match *axis {
+                "X_" => node.x_m = Some(value),
+                "Y_" => node.y_m = Some(value),
+                _ => {}
+            }
+            Ok(())
+        }
+        ["$ns_", "at", _, "$god_", ..] => Ok(()),
+        ["$ns_", "at", at_s, node, "setdest", x, y, speed] => {
+            let order = Move {
+                at_s: number(at_s, "seconds since the start")?,
+                node: node_number(node)?,
+                x_m: coordinate(x)?,
+                y_m: coordinate(y)?,
+                speed_m_s: number(speed, "metres per second")?,
+                offset,
+            };
+            trace.moves.push(order);
+            Ok(())
+        }
+        _ => Err(("not understood".to_owned(), FORMS)),
+    }
+}
+
+/// The number in `$node_(7)`.
+fn node_number(word: &str) -> Result<u32, Fault> {
+    word.strip_prefix("$node_(")
+        .and_then(|rest| rest.strip_suffix(')'))
+        .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
+        .and_then(|digits| digits.parse().ok())
+        .filter(|node| *node <= NODE_MAX)
+        .ok_or_else(|| (format!("{word:?} is no node"), "$node_(0) to $node_(999999)"))
+}
+
+fn coordinate(word: &str) -> Result<f64, Fault> {
+    let metres = number(word, "metres")?;
+    if metres.abs() > COORDINATE_M_MAX {
+        return Err((format!("{metres} m is out of range"), "[-10000000, 10000000]"));
+    }
+    Ok(metres)
+}
+
+fn number(word: &str, allowed: &'static str) -> Result<f64, Fault> {
+    match word.parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(number),
+        _ => Err((format!("{word:?} is not a number"), allowed)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str) -> (Trace, Vec<String>) {
+        let mut bad = Vec::new();
+        let trace = read(text, |line| bad.push(format!("{}: {}", &text[line.span], line.what)));
+        (trace, bad)
+    }
+
+    #[test]
+    fn lines_of_setdest_are_read() {
+        let (trace, bad) = check(
+            "# nodes: 1\n$node_(2) set X_ 144.0\n$node_(2) set Y_ 240.0\r\n$node_(2) set Z_ 0.00\n\
+             $god_ set-dist 0 1 2\n$ns_ at 3.5 \"$god_ set-dist 0 1 2\"\n\
+             $ns_ at 1.00 \"$node_(2) setdest 130.0 280.0 15.0\"\n",
+        );
+        assert_eq!(bad, [""; 0]);
+        let start = trace.start[&2];
+        assert_eq!((start.x_m, start.y_m), (Some(144.0), Some(240.0)));
+        let order = trace.moves[0];
+        assert_eq!((order.at_s, order.node, order.x_m, order.y_m, order.speed_m_s), (1.0, 2, 130.0, 280.0, 15.0));
+    }
+
+    #[test]
+    fn bad_lines_are_told_with_their_place() {
+        let (trace, bad) = check(
+            "$node_(x) set X_ 1\n  puts hello\n$node_(1) set X_ nan\n$ns_ at 1 \"$node_(1) setdest 1 2\"\n\
+             $node_(4294967296) set X_ 1\n$node_(1) set Y_ 1e300",
+        );
+        assert_eq!(trace.moves, []);
+        assert_eq!(bad.len(), 6, "{bad:?}");
+        assert_eq!(bad[1], "puts hello: not understood");
+    }
+}

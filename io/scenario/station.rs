@@ -1,0 +1,215 @@
+//! Radios, antennas and where they look: from names and settings to a [`Station`].
+
+use std::collections::BTreeMap;
+
+use groundwave_systems::radio::presets::{ANTENNAS, RADIOS};
+use groundwave_systems::radio::station::{Antenna, Pointing, Radio, Station};
+use groundwave_systems::radio::value::BadValue;
+use groundwave_systems::terrain::{GeoPoint, geodesic};
+
+use super::check;
+use super::error::Report;
+use super::file::{NodeFile, PointingFile, ScenarioFile};
+use super::file_radio::{AntennaChoice, AntennaSettings, RadioChoice, RadioSettings};
+use super::key::KeyPath;
+use super::suggest;
+
+/// Mean Earth radius, m (IUGG).
+const EARTH_RADIUS_M: f64 = 6_371_008.8;
+
+/// The presets a scenario can name: built in and its own.
+pub(super) struct Catalogue {
+    radios: BTreeMap<String, Radio>,
+    antennas: BTreeMap<String, Antenna>,
+}
+
+impl Catalogue {
+    /// The built-in presets and those of the file, which may build on each other top down.
+    pub(super) fn of(file: &ScenarioFile, report: &mut Report) -> Self {
+        let mut all = Self {
+            radios: RADIOS.iter().map(|p| (p.id.to_owned(), p.radio.clone())).collect(),
+            antennas: ANTENNAS.iter().map(|p| (p.id.to_owned(), p.antenna.clone())).collect(),
+        };
+        for (index, preset) in file.radio.iter().enumerate() {
+            let path = KeyPath::item("radio", index);
+            let free = is_free(&preset.id, all.radios.contains_key(&preset.id), &path, report);
+            let radio = all.radio_over(&preset.settings(), "base", &path, report);
+            if let (true, Some(radio)) = (free, radio) {
+                all.radios.insert(preset.id.clone(), radio);
+            }
+        }
+        for (index, preset) in file.antenna.iter().enumerate() {
+            let path = KeyPath::item("antenna", index);
+            let free = is_free(&preset.id, all.antennas.contains_key(&preset.id), &path, report);
+            let antenna = all.antenna_over(&preset.settings(), "base", &path, report);
+            if let (true, Some(antenna)) = (free, antenna) {
+                all.antennas.insert(preset.id.clone(), antenna);
+            }
+        }
+        all
+    }
+
+    /// A station from what a section says; each error at its own key.
+    pub(super) fn station(
+        &self,
+        height_agl_m: f64,
+        radio: &RadioChoice,
+        antenna: &AntennaChoice,
+        path: &KeyPath,
+        report: &mut Report,
+    ) -> Option<Station> {
+        check::within(height_agl_m, (0.0, 20_000.0), &path.key("height_agl_m"), report);
+        let at = path.key("radio");
+        let radio = match radio {
+            RadioChoice::Preset(id) => find(&self.radios, "radio", id, &at, report).cloned(),
+            RadioChoice::Inline(settings) => self.radio_over(settings, "preset", &at, report),
+        };
+        let at = path.key("antenna");
+        let antenna = match antenna {
+            AntennaChoice::Preset(id) => find(&self.antennas, "antenna", id, &at, report).cloned(),
+            AntennaChoice::Inline(settings) => self.antenna_over(settings, "preset", &at, report),
+        };
+        Some(Station { height_agl_m, radio: radio?, antenna: antenna?, pointing: None })
+    }
+
+    /// Settings over the preset they name under `key`.
+    fn radio_over(
+        &self,
+        settings: &RadioSettings,
+        key: &'static str,
+        path: &KeyPath,
+        report: &mut Report,
+    ) -> Option<Radio> {
+        let base = match &settings.preset {
+            Some(id) => Some(find(&self.radios, "radio", id, &path.key(key), report)?),
+            None => None,
+        };
+        match settings.over(base) {
+            Ok(radio) => in_range(radio.validate(), "radio.", path, report).then_some(radio),
+            Err(missing) => refuse_missing(missing, key, path, report),
+        }
+    }
+
+    /// Settings over the preset they name under `key`.
+    fn antenna_over(
+        &self,
+        settings: &AntennaSettings,
+        key: &'static str,
+        path: &KeyPath,
+        report: &mut Report,
+    ) -> Option<Antenna> {
+        let base = match &settings.preset {
+            Some(id) => Some(find(&self.antennas, "antenna", id, &path.key(key), report)?),
+            None => None,
+        };
+        match settings.over(base) {
+            Ok(antenna) => in_range(antenna.validate(), "antenna.", path, report).then_some(antenna),
+            Err(missing) => refuse_missing(missing, key, path, report),
+        }
+    }
+}
+
+/// Accepts the id of a new preset.
+fn is_free(id: &str, taken: bool, path: &KeyPath, report: &mut Report) -> bool {
+    let path = path.key("id");
+    if taken {
+        report.at(&path, format!("preset {id:?} is taken"), "an id no other preset has");
+    }
+    check::name(id, &path, report) && !taken
+}
+
+/// A preset by its id.
+fn find<'p, P>(
+    presets: &'p BTreeMap<String, P>,
+    kind: &str,
+    id: &str,
+    path: &KeyPath,
+    report: &mut Report,
+) -> Option<&'p P> {
+    let found = presets.get(id);
+    if found.is_none() {
+        let allowed = suggest::one_of(id, presets.keys().map(String::as_str));
+        report.at(path, format!("unknown {kind} preset {:?}", check::shortened(id)), allowed);
+    }
+    found
+}
+
+fn refuse_missing<T>(missing: &'static str, key: &str, path: &KeyPath, report: &mut Report) -> Option<T> {
+    report.at(&path.key(missing), "missing key", format!("a value here, or a preset to start from ({key})"));
+    None
+}
+
+/// Accepts what a model type accepts; its own key, less `prefix`, goes below `path`.
+pub(super) fn in_range(
+    verdict: Result<(), BadValue>,
+    prefix: &str,
+    path: &KeyPath,
+    report: &mut Report,
+) -> bool {
+    let Err(bad) = verdict else {
+        return true;
+    };
+    let key = bad.key.strip_prefix(prefix).unwrap_or(bad.key);
+    report.at(&path.dotted(key), format!("{} is out of range", bad.found), bad.allowed.to_string());
+    false
+}
+
+/// Where the antenna of `node` looks. `others` are the nodes it may look at.
+pub(super) fn pointing(
+    node: &NodeFile,
+    file: &PointingFile,
+    others: &BTreeMap<&str, &NodeFile>,
+    k_factor: f64,
+    path: &KeyPath,
+    report: &mut Report,
+) -> Option<Pointing> {
+    let pointing = match (file.azimuth_deg, &file.at) {
+        (Some(azimuth_deg), None) => {
+            Pointing { azimuth_deg, elevation_deg: file.elevation_deg.unwrap_or(0.0) }
+        }
+        (None, Some(name)) => {
+            let path = path.key("at");
+            let Some(target) = others.get(name.as_str()) else {
+                let allowed = suggest::one_of(name, others.keys().copied());
+                report.at(&path, format!("unknown node {:?}", check::shortened(name)), allowed);
+                return None;
+            };
+            let mut aim = aim(node, target, k_factor, &path, report)?;
+            aim.elevation_deg = file.elevation_deg.unwrap_or(aim.elevation_deg);
+            aim
+        }
+        _ => {
+            report.at(path, "does not say where", "azimuth_deg, or at = \"name of a node\"");
+            return None;
+        }
+    };
+    in_range(pointing.validate(), "pointing.", path, report).then_some(pointing)
+}
+
+/// Azimuth of the geodesic, and elevation over the parabola that stands for an Earth enlarged by
+/// `k_factor`: `tan(e) = (h2 - h1) / d - d / (2 k a)`.
+fn aim(
+    from: &NodeFile,
+    to: &NodeFile,
+    k_factor: f64,
+    path: &KeyPath,
+    report: &mut Report,
+) -> Option<Pointing> {
+    let a = GeoPoint::new(from.lat_deg, from.lon_deg).ok()?;
+    let b = GeoPoint::new(to.lat_deg, to.lon_deg).ok()?;
+    let way = geodesic::inverse(a, b);
+    if way.distance_m < 0.5 {
+        report.at(path, format!("{:?} stands in the same place", to.name), "a node somewhere else");
+        return None;
+    }
+    let (ground_from, ground_to) = match (from.ground_msl_m, to.ground_msl_m) {
+        (Some(from), Some(to)) => (from, to),
+        _ => (0.0, 0.0),
+    };
+    let rise_m = (ground_to + to.height_agl_m) - (ground_from + from.height_agl_m);
+    let slope = rise_m / way.distance_m - way.distance_m / (2.0 * k_factor * EARTH_RADIUS_M);
+    // A thousandth of a degree: finer than any mount, coarser than the last bits of libm.
+    let round = |deg: f64| (deg * 1e3).round() / 1e3;
+    let azimuth_deg = round(way.azimuth_deg) % 360.0;
+    Some(Pointing { azimuth_deg, elevation_deg: round(slope.atan().to_degrees()) })
+}

@@ -1,0 +1,86 @@
+//! Names near a mistyped one, and lists short enough to read.
+
+/// Names listed before the rest is only counted.
+const LISTED_MAX: usize = 16;
+
+/// Longest name, in characters, compared for likeness.
+const COMPARED_MAX: usize = 64;
+
+/// What is allowed, as a list, with the nearest name pointed out when one is near.
+///
+/// `names` are listed in the order given: the first sixteen, then a count.
+pub(super) fn one_of<'a>(found: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.into_iter().collect();
+    let mut text = list(&names);
+    if let Some(near) = nearest(found, &names) {
+        text.push_str(&format!(" (did you mean {near:?}?)"));
+    }
+    text
+}
+
+/// A list of names, cut after the sixteenth.
+fn list(names: &[&str]) -> String {
+    if names.is_empty() {
+        return "nothing, none is defined".to_owned();
+    }
+    let shown: Vec<&str> = names.iter().take(LISTED_MAX).copied().collect();
+    let mut text = shown.join(", ");
+    if names.len() > LISTED_MAX {
+        text.push_str(&format!(", … ({} in all)", names.len()));
+    }
+    text
+}
+
+/// The name with the fewest edits to `found`, at most a third of its length; the first wins.
+pub(super) fn nearest<'a>(found: &str, names: &[&'a str]) -> Option<&'a str> {
+    let found: Vec<char> = found.chars().flat_map(char::to_lowercase).take(COMPARED_MAX).collect();
+    let limit = (found.len() / 3).max(1);
+    names
+        .iter()
+        .map(|name| (edits(&found, name), *name))
+        .filter(|(edits, _)| *edits <= limit)
+        .min_by_key(|(edits, _)| *edits)
+        .map(|(_, name)| name)
+}
+
+/// Levenshtein distance by single rows, letter case ignored.
+fn edits(found: &[char], name: &str) -> usize {
+    let name: Vec<char> = name.chars().flat_map(char::to_lowercase).take(COMPARED_MAX).collect();
+    let mut row: Vec<usize> = (0..=name.len()).collect();
+    for (i, a) in found.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in name.iter().enumerate() {
+            let substituted = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[name.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distance_is_levenshtein() {
+        let check = |a: &str, b: &str, want| {
+            let a: Vec<char> = a.chars().collect();
+            assert_eq!(edits(&a, b), want, "{a:?} {b}");
+        };
+        check("kitten", "sitting", 3);
+        check("", "abc", 3);
+        check("abc", "", 3);
+        check("flaw", "lawn", 2);
+    }
+
+    #[test]
+    fn near_names_are_suggested_and_far_ones_not() {
+        let names = ["wifi_2g4_mesh", "wifi_5g_mesh", "lora_868_eu"];
+        assert!(one_of("wifi_5g_mseh", names).ends_with("(did you mean \"wifi_5g_mesh\"?)"));
+        assert!(!one_of("tetra", names).contains("did you mean"));
+        let many: Vec<String> = (0..40).map(|i| format!("n{i}")).collect();
+        assert!(one_of("zzz", many.iter().map(String::as_str)).ends_with("… (40 in all)"));
+    }
+}

@@ -1,0 +1,269 @@
+//! One SRTM tile in memory: a square of heights over one degree.
+//!
+//! Format: the SRTM user's guide ("SRTM Topography", NASA/USGS): signed 16-bit
+//! big-endian metres above EGM96, row by row from the north-west corner, the outer rows and
+//! columns shared with the neighbours. Only -32768 is a void. -32767, which some GeoTIFF
+//! derivatives use, is no void in this format and is taken as a height.
+
+use thiserror::Error;
+
+/// The value of a post without a height.
+pub const VOID: i16 = i16::MIN;
+
+/// Spacing of the posts of a tile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Resolution {
+    /// 1201 x 1201 posts, about 90 m apart.
+    ThreeArcSeconds,
+    /// 3601 x 3601 posts, about 30 m apart.
+    OneArcSecond,
+}
+
+impl Resolution {
+    /// Both, coarsest first.
+    pub const ALL: [Self; 2] = [Self::ThreeArcSeconds, Self::OneArcSecond];
+    /// Size of the largest tile (bytes): nothing longer is ever decoded.
+    pub const MAX_BYTES: u64 = Self::OneArcSecond.bytes();
+
+    /// Posts along one side.
+    #[must_use]
+    pub const fn side(self) -> usize {
+        match self {
+            Self::ThreeArcSeconds => 1201,
+            Self::OneArcSecond => 3601,
+        }
+    }
+
+    /// Size of a decoded tile (bytes): 2,884,802 or 25,934,402.
+    #[must_use]
+    pub const fn bytes(self) -> u64 {
+        let side = self.side() as u64;
+        2 * side * side
+    }
+
+    /// Spacing (arc-seconds).
+    #[must_use]
+    pub const fn arcsec(self) -> f64 {
+        match self {
+            Self::ThreeArcSeconds => 3.0,
+            Self::OneArcSecond => 1.0,
+        }
+    }
+
+    /// The resolution whose tiles have this size; only the size tells.
+    #[must_use]
+    pub fn from_bytes(bytes: u64) -> Option<Self> {
+        Self::ALL.into_iter().find(|r| r.bytes() == bytes)
+    }
+}
+
+/// A number of bytes that no tile has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error(
+    "{found_bytes} bytes are no tile: allowed are {} (3 arc-seconds) and {} (1 arc-second)",
+    Resolution::ThreeArcSeconds.bytes(),
+    Resolution::OneArcSecond.bytes()
+)]
+pub struct WrongSize {
+    /// The size that was found.
+    pub found_bytes: u64,
+}
+
+/// The heights of one tile.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tile {
+    resolution: Resolution,
+    /// `side * side` posts, northernmost row first.
+    posts: Vec<i16>,
+}
+
+/// A height between four posts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reading {
+    /// Height (m above mean sea level); NaN when every post that matters is void.
+    pub elevation_msl_m: f64,
+    /// Whether a post that matters is void.
+    pub has_void: bool,
+}
+
+impl Tile {
+    /// Decodes a whole tile.
+    ///
+    /// # Errors
+    /// When the bytes are not exactly those of one of the two tile sizes.
+    pub fn decode(bytes: &[u8]) -> Result<Self, WrongSize> {
+        let found_bytes = bytes.len() as u64;
+        let resolution = Resolution::from_bytes(found_bytes).ok_or(WrongSize { found_bytes })?;
+        let (pairs, _) = bytes.as_chunks::<2>();
+        let posts = pairs.iter().map(|&pair| i16::from_be_bytes(pair)).collect();
+        Ok(Self { resolution, posts })
+    }
+
+    /// Spacing of the posts.
+    #[must_use]
+    pub fn resolution(&self) -> Resolution {
+        self.resolution
+    }
+
+    /// The post in `row` from the north and `column` from the west; `None` off the tile and
+    /// for a void.
+    #[must_use]
+    pub fn post_m(&self, row: usize, column: usize) -> Option<i16> {
+        let side = self.resolution.side();
+        let post = (column < side).then(|| self.posts.get(row * side + column))??;
+        (*post != VOID).then_some(*post)
+    }
+
+    /// Bilinear height at `north` and `east`, the fractions in [0, 1] of the way from the
+    /// southern to the northern and from the western to the eastern edge. Fractions outside are
+    /// taken at the edge.
+    #[must_use]
+    pub fn bilinear(&self, north: f64, east: f64) -> Reading {
+        self.read(self.locate(north, east))
+    }
+
+    /// Bilinear heights (m) of many positions on this tile, whose south-west corner is
+    /// (`south_deg`, `west_deg`); NaN where [`Tile::bilinear`] gives NaN. Returns the number of
+    /// positions with a void among the posts that matter. The slices have one length.
+    pub fn bilinear_run(
+        &self,
+        [south_deg, west_deg]: [f64; 2],
+        lat_deg: &[f64],
+        lon_deg: &[f64],
+        elevation_msl_m: &mut [f64],
+    ) -> u32 {
+        let mut voids = 0;
+        let (mut starts, mut vs, mut us) = ([0; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
+        // In blocks: a first loop of pure arithmetic, which is vectorised, and a second that
+        // fetches posts. A void anywhere sends its block through the careful way.
+        let blocks = lat_deg.chunks(BLOCK).zip(lon_deg.chunks(BLOCK));
+        for ((lat, lon), out) in blocks.zip(elevation_msl_m.chunks_mut(BLOCK)) {
+            let corners = starts.iter_mut().zip(vs.iter_mut().zip(&mut us));
+            for ((lat, lon), (start, (v, u))) in lat.iter().zip(lon).zip(corners) {
+                let corner = self.locate(lat - south_deg, lon - west_deg);
+                (*start, *v, *u) = (corner.start, corner.v, corner.u);
+            }
+            let mut lowest = i16::MAX;
+            for (((out, &start), &v), &u) in out.iter_mut().zip(&starts).zip(&vs).zip(&us) {
+                let posts = self.square(start);
+                let [nw, ne, sw, se] = posts;
+                lowest = lowest.min(nw.min(ne)).min(sw.min(se));
+                *out = blend(posts, Corner { start, v, u });
+            }
+            if lowest == VOID {
+                for (((out, &start), &v), &u) in out.iter_mut().zip(&starts).zip(&vs).zip(&us) {
+                    let reading = self.read(Corner { start, v, u });
+                    *out = reading.elevation_msl_m;
+                    voids += u32::from(reading.has_void);
+                }
+            }
+        }
+        voids
+    }
+
+    /// The cell a position lies in, without a branch or a conversion that would be one.
+    #[inline]
+    fn locate(&self, north: f64, east: f64) -> Corner {
+        #[expect(clippy::cast_precision_loss, reason = "at most 3601")]
+        let side = self.resolution.side() as f64;
+        let cells = side - 1.0;
+        let y = clamp(cells - north * cells, cells);
+        let x = clamp(east * cells, cells);
+        // Rounding half a post lower is the floor, or one less on a post, where both cells
+        // agree. The clamp keeps the far edge inside the last cell, at fraction 1.
+        let row = clamp(y - 0.5, cells - 1.0) + ROUNDER - ROUNDER;
+        let column = clamp(x - 0.5, cells - 1.0) + ROUNDER - ROUNDER;
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "the low half is the number itself"
+        )]
+        let start = (row * side + column + ROUNDER).to_bits() as u32;
+        Corner {
+            start,
+            v: y - row,
+            u: x - column,
+        }
+    }
+
+    /// The posts around a cell: north-west, north-east, south-west, south-east.
+    #[inline]
+    fn square(&self, start: u32) -> [i16; 4] {
+        let start = start as usize;
+        let below = start + self.resolution.side();
+        match (
+            self.posts.get(start..start + 2),
+            self.posts.get(below..below + 2),
+        ) {
+            (Some(&[nw, ne]), Some(&[sw, se])) => [nw, ne, sw, se],
+            // Unreachable: `locate` stays on the tile.
+            _ => [VOID; 4],
+        }
+    }
+
+    fn read(&self, corner: Corner) -> Reading {
+        let posts = self.square(corner.start);
+        if posts.contains(&VOID) {
+            return around_voids(posts, corner);
+        }
+        Reading {
+            elevation_msl_m: blend(posts, corner),
+            has_void: false,
+        }
+    }
+}
+
+/// Positions handled together by [`Tile::bilinear_run`].
+const BLOCK: usize = 64;
+
+/// 1.5 * 2^52: adding it to a small number rounds that to a whole one, which then also stands
+/// in the low bits.
+const ROUNDER: f64 = 6_755_399_441_055_744.0;
+
+/// Where a position lies: its cell's north-western post and the fractions southwards (`v`) and
+/// eastwards (`u`) from there.
+#[derive(Debug, Clone, Copy, Default)]
+struct Corner {
+    start: u32,
+    v: f64,
+    u: f64,
+}
+
+/// Into [0, `top`]. Unlike `f64::clamp` this turns NaN into 0 and is two instructions.
+#[inline]
+fn clamp(value: f64, top: f64) -> f64 {
+    let raised = if value > 0.0 { value } else { 0.0 };
+    if raised < top { raised } else { top }
+}
+
+#[inline]
+fn blend(posts: [i16; 4], Corner { v, u, .. }: Corner) -> f64 {
+    let [nw, ne, sw, se] = posts.map(f64::from);
+    let top = nw + (ne - nw) * u;
+    let bottom = sw + (se - sw) * u;
+    top + (bottom - top) * v
+}
+
+/// Bilinear weights over the posts that hold a height, made to add up to 1 again. A void post
+/// of weight 0 (the position lies on an edge or a post) does not matter.
+#[cold]
+fn around_voids(posts: [i16; 4], Corner { v, u, .. }: Corner) -> Reading {
+    let weights = [(1.0 - v) * (1.0 - u), (1.0 - v) * u, v * (1.0 - u), v * u];
+    let (mut sum, mut weight_sum, mut has_void) = (0.0, 0.0, false);
+    for (post, weight) in posts.into_iter().zip(weights) {
+        if post == VOID {
+            has_void |= weight > 0.0;
+        } else {
+            sum += weight * f64::from(post);
+            weight_sum += weight;
+        }
+    }
+    // Without any weight left this is 0 / 0, the NaN that is wanted.
+    Reading {
+        elevation_msl_m: sum / weight_sum,
+        has_void,
+    }
+}
+
+#[cfg(test)]
+#[path = "hgt_tests.rs"]
+mod tests;

@@ -1,0 +1,134 @@
+//! Synthetic tiles: sizes, order, interpolation and voids.
+
+use super::*;
+
+/// A 3 arc-second tile made by a rule over (row, column).
+fn tile(post: impl Fn(usize, usize) -> i16) -> Tile {
+    let bytes: Vec<u8> = (0..1201 * 1201)
+        .flat_map(|i| post(i / 1201, i % 1201).to_be_bytes())
+        .collect();
+    Tile::decode(&bytes).unwrap()
+}
+
+#[test]
+fn only_the_two_sizes_are_tiles() {
+    assert_eq!(Resolution::ThreeArcSeconds.bytes(), 2_884_802);
+    assert_eq!(Resolution::OneArcSecond.bytes(), 25_934_402);
+    for size in [0, 1, 102_400, 2_884_801, 2_884_803] {
+        let refused = Tile::decode(&vec![0; size]).unwrap_err();
+        assert_eq!(refused.found_bytes, size as u64);
+        assert!(refused.to_string().contains("2884802"), "{refused}");
+    }
+    let fine = Tile::decode(&vec![0; 25_934_402]).unwrap();
+    assert_eq!(fine.resolution(), Resolution::OneArcSecond);
+    assert!(Resolution::OneArcSecond > Resolution::ThreeArcSeconds);
+}
+
+#[test]
+fn rows_run_south_and_bytes_are_big_endian() {
+    let tile = tile(|row, column| i16::try_from(row * 2 + column).unwrap() - 100);
+    assert_eq!(tile.post_m(0, 0), Some(-100));
+    assert_eq!(tile.post_m(1200, 1200), Some(3500));
+    assert_eq!((tile.post_m(1201, 0), tile.post_m(0, 1201)), (None, None));
+    assert_eq!(tile.bilinear(1.0, 0.0).elevation_msl_m, -100.0);
+    assert_eq!(tile.bilinear(0.0, 0.0).elevation_msl_m, 2300.0);
+    assert_eq!(tile.bilinear(0.0, 1.0).elevation_msl_m, 3500.0);
+}
+
+#[test]
+fn a_plane_is_reproduced_between_the_posts() {
+    let tile = tile(|row, column| i16::try_from(row * 2 + column).unwrap() - 100);
+    for k in 0..1000 {
+        let (north, east) = (f64::from(k) / 999.0, f64::from((k * 7) % 1000) / 999.0);
+        let plane = (1.0 - north) * 2400.0 + east * 1200.0 - 100.0;
+        let reading = tile.bilinear(north, east);
+        assert!(
+            (reading.elevation_msl_m - plane).abs() < 1e-9,
+            "{north} {east}"
+        );
+        assert!(!reading.has_void);
+    }
+    assert_eq!(tile.bilinear(2.0, -1.0), tile.bilinear(1.0, 0.0));
+}
+
+#[test]
+fn voids_leave_the_other_posts_their_share() {
+    let tile = tile(|row, column| match (row, column) {
+        (1200, 0) => VOID,
+        (1199, 1) => 40,
+        (500..=501, 500..=501) => VOID,
+        _ => 10,
+    });
+    let half = 0.5 / 1200.0;
+    let reading = tile.bilinear(half, half);
+    assert!(reading.has_void);
+    assert!(
+        (reading.elevation_msl_m - 20.0).abs() < 1e-9,
+        "(10 + 40 + 10) / 3"
+    );
+    // On the void post itself nothing is left.
+    let reading = tile.bilinear(0.0, 0.0);
+    assert!(reading.has_void && reading.elevation_msl_m.is_nan());
+    // A valid post beside a void is whole.
+    let reading = tile.bilinear(0.0, 1.0 / 1200.0);
+    assert_eq!(
+        reading,
+        Reading {
+            elevation_msl_m: 10.0,
+            has_void: false
+        }
+    );
+    // Amid four voids there is nothing.
+    let reading = tile.bilinear((1200.0 - 500.5) / 1200.0, 500.5 / 1200.0);
+    assert!(reading.has_void && reading.elevation_msl_m.is_nan());
+    assert_eq!(tile.post_m(500, 500), None);
+}
+
+#[test]
+fn a_run_equals_its_positions_one_by_one() {
+    let tile = tile(|row, column| match (row * 7 + column * 3) % 1009 {
+        0 => VOID,
+        k => i16::try_from(k).unwrap(),
+    });
+    for count in [0, 1, 63, 64, 65, 1000] {
+        let lat: Vec<f64> = (0..count).map(|k| 57.0 + f64::from(k) / 1000.0).collect();
+        let lon: Vec<f64> = (0..count)
+            .map(|k| -3.0 + f64::from(k * 2 % 1000) / 999.0)
+            .collect();
+        let mut elevation = vec![-1.0; lat.len()];
+        let voids = tile.bilinear_run([57.0, -3.0], &lat, &lon, &mut elevation);
+        let mut expected_voids = 0;
+        for k in 0..lat.len() {
+            let reading = tile.bilinear(lat[k] - 57.0, lon[k] + 3.0);
+            expected_voids += u32::from(reading.has_void);
+            assert_eq!(elevation[k].to_bits(), reading.elevation_msl_m.to_bits());
+        }
+        assert_eq!(voids, expected_voids);
+        assert!(count < 1000 || voids > 0);
+    }
+}
+
+#[test]
+fn every_post_is_found_at_its_place() {
+    let tile = tile(|row, column| i16::try_from((row * 31 + column) % 30_000).unwrap());
+    for row in (0..=1200).step_by(7).chain([1, 1199, 1200]) {
+        for column in (0..=1200).step_by(11).chain([1, 1199, 1200]) {
+            let north = f64::from(1200 - u32::try_from(row).unwrap()) / 1200.0;
+            let east = f64::from(u32::try_from(column).unwrap()) / 1200.0;
+            let post = f64::from(tile.post_m(row, column).unwrap());
+            assert!((tile.bilinear(north, east).elevation_msl_m - post).abs() < 1e-8);
+        }
+    }
+}
+
+#[test]
+fn minus_32767_is_a_height() {
+    let reading = tile(|_, _| -32767).bilinear(0.5, 0.5);
+    assert_eq!(
+        reading,
+        Reading {
+            elevation_msl_m: -32767.0,
+            has_void: false
+        }
+    );
+}

@@ -1,0 +1,172 @@
+//! Reading one tile from its file, plain or packed.
+//!
+//! A packed file may claim or hold anything, so decoding stops one byte past the largest tile.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use flate2::read::MultiGzDecoder;
+use groundwave_systems::terrain::TileId;
+use thiserror::Error;
+use zip::ZipArchive;
+use zip::result::ZipError;
+
+use super::hgt::{Resolution, Tile, WrongSize};
+use super::name::{self, Packing};
+
+/// Why a tile file gives no tile.
+#[derive(Debug, Clone, Error)]
+pub enum HgtError {
+    /// The file cannot be opened or read, or its compressed data is damaged or cut short.
+    #[error("terrain tile {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system or the decoder said.
+        source: Arc<io::Error>,
+    },
+    /// The posts are not one of the two squares.
+    #[error("terrain tile {}: {source}", path.display())]
+    Size {
+        /// The file.
+        path: PathBuf,
+        /// Found and allowed sizes.
+        source: WrongSize,
+    },
+    /// The data unpacks to more than the largest tile; the rest was not unpacked.
+    #[error(
+        "terrain tile {}: unpacks to more than {} bytes, the largest tile",
+        path.display(),
+        Resolution::MAX_BYTES
+    )]
+    TooLong {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The zip archive is damaged or uses what is not supported here.
+    #[error("terrain tile {}: {reason} (allowed are stored or deflated, unencrypted entries)", path.display())]
+    Archive {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The zip archive does not hold exactly one file of this tile.
+    #[error(
+        "terrain tile {}: the archive holds {found} entries named {expected}.hgt, allowed is one",
+        path.display()
+    )]
+    Entries {
+        /// The file.
+        path: PathBuf,
+        /// The tile the archive is named after.
+        expected: TileId,
+        /// Entries of that name.
+        found: usize,
+    },
+}
+
+/// Reads the tile `id` from the file at `path`.
+pub(super) fn read_tile(path: &Path, id: TileId, packing: Packing) -> Result<Tile, HgtError> {
+    let file = open(path)?;
+    let bytes = match packing {
+        Packing::Plain => take_tile(file, path)?,
+        Packing::Gzip => take_tile(MultiGzDecoder::new(io::BufReader::new(file)), path)?,
+        Packing::Zip => {
+            let (mut archive, index) = find_entry(file, path, id)?;
+            let entry = archive
+                .by_index(index)
+                .map_err(|error| bad_archive(path, &error))?;
+            take_tile(entry, path)?
+        }
+    };
+    Tile::decode(&bytes).map_err(|source| HgtError::Size {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// The resolution a file claims, without decoding it; `None` when it claims neither. Used to
+/// choose between two files of one tile.
+pub(super) fn probe(path: &Path, id: TileId, packing: Packing) -> Option<Resolution> {
+    let mut file = open(path).ok()?;
+    let bytes = match packing {
+        Packing::Plain => file.metadata().ok()?.len(),
+        Packing::Zip => {
+            let (mut archive, index) = find_entry(file, path, id).ok()?;
+            archive.by_index_raw(index).ok()?.size()
+        }
+        // RFC 1952: the last four bytes are the unpacked size modulo 2^32.
+        Packing::Gzip => {
+            let mut size = [0; 4];
+            file.seek(SeekFrom::End(-4)).ok()?;
+            file.read_exact(&mut size).ok()?;
+            u64::from(u32::from_le_bytes(size))
+        }
+    };
+    Resolution::from_bytes(bytes)
+}
+
+fn open(path: &Path) -> Result<File, HgtError> {
+    File::open(path).map_err(|error| unreadable(path, error))
+}
+
+/// Everything a source holds, unless that is more than the largest tile.
+fn take_tile(source: impl Read, path: &Path) -> Result<Vec<u8>, HgtError> {
+    let mut bytes = Vec::new();
+    source
+        .take(Resolution::MAX_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| unreadable(path, error))?;
+    if bytes.len() as u64 > Resolution::MAX_BYTES {
+        return Err(HgtError::TooLong {
+            path: path.to_owned(),
+        });
+    }
+    Ok(bytes)
+}
+
+/// The one entry that is called after the tile, whatever folder of the archive it lies in. An
+/// archive renamed to another tile would put mountains in the wrong place, so it is refused.
+fn find_entry(
+    file: File,
+    path: &Path,
+    id: TileId,
+) -> Result<(ZipArchive<io::BufReader<File>>, usize), HgtError> {
+    let archive =
+        ZipArchive::new(io::BufReader::new(file)).map_err(|error| bad_archive(path, &error))?;
+    let is_tile = |entry: &str| {
+        let base = entry.rsplit(['/', '\\']).next().unwrap_or(entry);
+        matches!(name::parse(base), Some(Ok((found, Packing::Plain))) if found == id)
+    };
+    let mut found = (0..archive.len()).filter(|&i| archive.name_for_index(i).is_some_and(is_tile));
+    let (first, others) = (found.next(), found.count());
+    match first {
+        Some(index) if others == 0 => Ok((archive, index)),
+        _ => Err(HgtError::Entries {
+            path: path.to_owned(),
+            expected: id,
+            found: usize::from(first.is_some()) + others,
+        }),
+    }
+}
+
+fn unreadable(path: &Path, error: io::Error) -> HgtError {
+    HgtError::Read {
+        path: path.to_owned(),
+        source: Arc::new(error),
+    }
+}
+
+fn bad_archive(path: &Path, error: &ZipError) -> HgtError {
+    HgtError::Archive {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    }
+}
+
+#[cfg(test)]
+#[path = "read_tests.rs"]
+mod tests;

@@ -1,0 +1,299 @@
+//! A directory of tiles as one piece of ground.
+//!
+//! Names are read once, at opening; a tile is decoded when a sample first falls on it. A tile
+//! that then turns out damaged behaves like a missing one and is remembered as a fault.
+//!
+//! A tile owns its southern and western edge. A sample exactly on a shared edge is read from
+//! the owner, or from the neighbour that holds the same row or column when there is no owner:
+//! so the north pole is the top row of `N89`, and 180 degrees can be read from `E179`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use groundwave_systems::terrain::{GeoPoint, Terrain, TerrainSource, TerrainUse, TileId};
+use thiserror::Error;
+use tracing::warn;
+
+use super::hgt::Tile;
+use super::name::{self, Packing};
+use super::read::{HgtError, probe, read_tile};
+
+/// Why a directory cannot be used at all.
+#[derive(Debug, Error)]
+#[error("terrain directory {}: {source}", path.display())]
+pub struct DirectoryError {
+    /// The directory.
+    pub path: PathBuf,
+    /// What the system said.
+    pub source: io::Error,
+}
+
+/// A file that looks like a tile and is not used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ignored {
+    /// The file.
+    pub path: PathBuf,
+    /// Why it is not used.
+    pub reason: String,
+}
+
+/// A directory of tiles. Safe to share between threads.
+#[derive(Debug)]
+pub struct TileDirectory {
+    tiles: BTreeMap<TileId, Slot>,
+    ignored: Vec<Ignored>,
+}
+
+#[derive(Debug)]
+struct Slot {
+    path: PathBuf,
+    packing: Packing,
+    tile: OnceLock<Result<Tile, HgtError>>,
+}
+
+/// The square a sample falls into, kept from one sample to the next.
+struct Cell<'a> {
+    south_deg: f64,
+    /// Not wrapped, so that the longitudes of a path need not be.
+    west_deg: f64,
+    tile: Option<(TileId, &'a Tile)>,
+}
+
+impl Cell<'_> {
+    /// How many of the leading positions, at least the first, are read from this square. On an
+    /// edge of a square without a tile a neighbour may know, so the run ends before it.
+    fn run(&self, lat_deg: &[f64], lon_deg: &[f64]) -> usize {
+        let is_missing = self.tile.is_none();
+        let stays = |(lat, lon): (&f64, &f64)| {
+            let (north, east) = (lat - self.south_deg, lon - self.west_deg);
+            let inside = (0.0..1.0).contains(&north) & (0.0..1.0).contains(&east);
+            inside & !(is_missing & ((north == 0.0) | (east == 0.0)))
+        };
+        let mut run = 1.min(lat_deg.len());
+        // Whole blocks without an early exit are vectorised; the last steps are taken singly.
+        let (lat_blocks, _) = lat_deg[run..].as_chunks::<64>();
+        let (lon_blocks, _) = lon_deg[run..].as_chunks::<64>();
+        let whole = lat_blocks.iter().zip(lon_blocks).take_while(|(lat, lon)| {
+            lat.iter()
+                .zip(*lon)
+                .fold(true, |all, position| all & stays(position))
+        });
+        run += 64 * whole.count();
+        run + lat_deg[run..]
+            .iter()
+            .zip(&lon_deg[run..])
+            .take_while(|&p| stays(p))
+            .count()
+    }
+}
+
+impl TileDirectory {
+    /// Reads the names in a directory (not in directories below it). Files that do not look
+    /// like tiles are passed over; those that do and cannot be used are in
+    /// [`TileDirectory::ignored`]. Of several files of one tile the finest is used, then the
+    /// least packed, then the first by name.
+    ///
+    /// # Errors
+    /// When the directory cannot be read.
+    pub fn open(path: &Path) -> Result<Self, DirectoryError> {
+        let fail = |source| DirectoryError {
+            path: path.to_owned(),
+            source,
+        };
+        let mut files: Vec<PathBuf> = fs::read_dir(path)
+            .map_err(fail)?
+            .map(|entry| entry.map(|e| e.path()))
+            .collect::<Result<_, _>>()
+            .map_err(fail)?;
+        files.sort_unstable();
+        let mut directory = Self {
+            tiles: BTreeMap::new(),
+            ignored: Vec::new(),
+        };
+        for file in files {
+            directory.admit(file);
+        }
+        for ignored in &directory.ignored {
+            warn!(path = %ignored.path.display(), reason = %ignored.reason, "terrain file ignored");
+        }
+        if directory.tiles.is_empty() {
+            warn!(path = %path.display(), "terrain directory holds no tile");
+        }
+        Ok(directory)
+    }
+
+    /// Number of tiles that can be asked for.
+    #[must_use]
+    pub fn tile_count(&self) -> usize {
+        self.tiles.len()
+    }
+
+    /// Files that look like tiles and are not used, by path.
+    #[must_use]
+    pub fn ignored(&self) -> &[Ignored] {
+        &self.ignored
+    }
+
+    /// Tiles that could not be decoded when they were first used, from south to north.
+    #[must_use]
+    pub fn faults(&self) -> Vec<(TileId, &HgtError)> {
+        let mut faults = Vec::new();
+        for (id, slot) in &self.tiles {
+            if let Some(Err(error)) = slot.tile.get() {
+                faults.push((*id, error));
+            }
+        }
+        faults
+    }
+
+    /// Decodes every tile once and keeps none, so that a command can refuse a damaged
+    /// directory before it starts.
+    ///
+    /// # Errors
+    /// The first tile, from south to north, that cannot be decoded.
+    pub fn check(&self) -> Result<(), HgtError> {
+        for (id, slot) in &self.tiles {
+            match slot.tile.get() {
+                Some(Ok(_)) => {}
+                Some(Err(error)) => return Err(error.clone()),
+                None => drop(read_tile(&slot.path, *id, slot.packing)?),
+            }
+        }
+        Ok(())
+    }
+
+    fn admit(&mut self, path: PathBuf) {
+        let file_name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let (id, packing) = match name::parse(&file_name) {
+            None => return,
+            Some(Ok(named)) => named,
+            Some(Err(error)) => return self.ignore(path, error.to_string()),
+        };
+        // Also keeps a pipe from being opened, which would wait for ever.
+        if !path.is_file() {
+            return self.ignore(path, "not a regular file".to_owned());
+        }
+        let newcomer = Slot {
+            path,
+            packing,
+            tile: OnceLock::new(),
+        };
+        let Some(holder) = self.tiles.remove(&id) else {
+            self.tiles.insert(id, newcomer);
+            return;
+        };
+        let rank = |slot: &Slot| {
+            // None, a file that claims no size of a tile, is the lowest.
+            (
+                probe(&slot.path, id, slot.packing),
+                std::cmp::Reverse(slot.packing),
+            )
+        };
+        let (used, unused) = if rank(&newcomer) > rank(&holder) {
+            (newcomer, holder)
+        } else {
+            (holder, newcomer)
+        };
+        self.ignore(
+            unused.path,
+            format!("{} holds the same tile", used.path.display()),
+        );
+        self.tiles.insert(id, used);
+    }
+
+    fn ignore(&mut self, path: PathBuf, reason: String) {
+        self.ignored.push(Ignored { path, reason });
+    }
+
+    /// The tile, decoded now if it was not before; `None` when it is absent or damaged.
+    fn tile(&self, id: TileId) -> Option<&Tile> {
+        let slot = self.tiles.get(&id)?;
+        let decoded = slot.tile.get_or_init(|| {
+            read_tile(&slot.path, id, slot.packing)
+                .inspect_err(|error| warn!(%error, tile = %id, "terrain tile counts as missing"))
+        });
+        decoded.as_ref().ok()
+    }
+
+    /// The square around a position: that of the owner, or of a neighbour across an edge the
+    /// position lies on.
+    fn cell(&self, lat_deg: f64, lon_deg: f64) -> Cell<'_> {
+        let (south_deg, west_deg) = (lat_deg.floor(), lon_deg.floor());
+        let (on_south, on_west) = (south_deg == lat_deg, west_deg == lon_deg);
+        let squares = [
+            (true, 0.0, 0.0),
+            (on_south, 1.0, 0.0),
+            (on_west, 0.0, 1.0),
+            (on_south && on_west, 1.0, 1.0),
+        ];
+        for (_, down_deg, left_deg) in squares.into_iter().filter(|square| square.0) {
+            let (south_deg, west_deg) = (south_deg - down_deg, west_deg - left_deg);
+            let Some(id) = TileId::containing(south_deg, west_deg) else {
+                continue;
+            };
+            if let Some(tile) = self.tile(id) {
+                return Cell {
+                    south_deg,
+                    west_deg,
+                    tile: Some((id, tile)),
+                };
+            }
+        }
+        Cell {
+            south_deg,
+            west_deg,
+            tile: None,
+        }
+    }
+}
+
+impl Terrain for TileDirectory {
+    fn sample(&self, lat_deg: &[f64], lon_deg: &[f64], elevation_msl_m: &mut [f64]) -> TerrainUse {
+        let samples = lat_deg.len().min(lon_deg.len()).min(elevation_msl_m.len());
+        let mut used = TerrainUse::default();
+        let mut start = 0;
+        while start < samples {
+            let cell = self.cell(lat_deg[start], lon_deg[start]);
+            let run = start..start + cell.run(&lat_deg[start..samples], &lon_deg[start..samples]);
+            start = run.end;
+            let (lat, lon) = (&lat_deg[run.clone()], &lon_deg[run.clone()]);
+            let elevation = &mut elevation_msl_m[run];
+            if let Some((id, tile)) = cell.tile {
+                used.note_tile(id, tile.resolution().arcsec());
+                let corner = [cell.south_deg, cell.west_deg];
+                used.void_samples += tile.bilinear_run(corner, lat, lon, elevation);
+            } else {
+                used.missing_samples += u32::try_from(lat.len()).unwrap_or(u32::MAX);
+                elevation.fill(f64::NAN);
+            }
+        }
+        used
+    }
+
+    fn undulation_m(&self, _at: GeoPoint) -> f64 {
+        0.0
+    }
+
+    fn resolution_arcsec(&self, at: GeoPoint) -> Option<f64> {
+        let (_, tile) = self.cell(at.lat_deg(), at.lon_deg()).tile?;
+        Some(tile.resolution().arcsec())
+    }
+
+    fn describe(&self) -> TerrainSource {
+        TerrainSource {
+            name: format!("{} SRTM tiles", self.tile_count()),
+            has_geoid: false,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "tiles_tests.rs"]
+mod tests;

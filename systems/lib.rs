@@ -1,0 +1,39 @@
+//! The model of Groundwave: nodes, links, flows, and the physics between them.
+//!
+//! Everything here is pure: no sockets, no files, no clocks. What it needs from outside it names
+//! ([`terrain::Terrain`]), and `groundwave_io` supplies it.
+//!
+//! A feature is a folder with a plugin function; [`world`] moves all of them in.
+
+pub mod flow;
+pub mod link;
+pub mod motion;
+pub mod propagation;
+pub mod radio;
+pub mod route;
+pub mod site;
+pub mod snapshot;
+pub mod terrain;
+#[doc(hidden)]
+pub mod sample;
+#[doc(hidden)]
+pub mod testing;
+
+use std::sync::Arc;
+
+use groundwave_engine::Builder;
+
+pub use snapshot::Snapshot;
+
+/// A world of nodes and links over `terrain`.
+#[must_use]
+pub fn world(terrain: Arc<dyn terrain::Terrain>) -> Builder {
+    let mut builder = Builder::new();
+    builder
+        .resource(site::Ground(terrain))
+        .plugin(site::site)
+        .plugin(motion::motion)
+        .plugin(link::link)
+        .plugin(flow::flow);
+    builder
+}

@@ -1,0 +1,120 @@
+//! What can be done to links, and the settings they share.
+
+use bevy_ecs::prelude::*;
+use groundwave_engine::{Recorded, Refusal};
+use serde::{Deserialize, Serialize};
+
+use super::components::{Ends, Severed};
+use crate::route::Metric;
+use crate::site::{NodeId, node};
+
+/// How links are looked for and what routes optimise.
+#[derive(Resource, Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Longest link looked for, m, 1 to 1,000,000. Pairs that even free space would not close
+    /// are not looked for whatever this says.
+    pub link_range_max_m: f64,
+    /// Spacing of terrain samples, m, 1 to 10,000; absent takes the spacing of the tile's posts.
+    pub sample_spacing_m: Option<f64>,
+    /// What routes optimise.
+    pub metric: Metric,
+    /// Packet length of loss rates, ETX and ETT, bytes, 1 to 65,535.
+    pub packet_bytes: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            link_range_max_m: 100_000.0,
+            sample_spacing_m: None,
+            metric: Metric::Ett,
+            packet_bytes: 1500,
+        }
+    }
+}
+
+impl Limits {
+    fn validate(&self) -> Result<(), Refusal> {
+        if !(1.0..=1_000_000.0).contains(&self.link_range_max_m) {
+            let found = self.link_range_max_m;
+            return Err(Refusal::invalid("link_range_max_m", found, "1 to 1000000"));
+        }
+        if let Some(found) = self.sample_spacing_m
+            && !(1.0..=10_000.0).contains(&found)
+        {
+            return Err(Refusal::invalid("sample_spacing_m", found, "1 to 10000"));
+        }
+        if !(1..=65_535).contains(&self.packet_bytes) {
+            return Err(Refusal::invalid("packet_bytes", self.packet_bytes, "1 to 65535"));
+        }
+        Ok(())
+    }
+}
+
+/// Replaces the settings that links share. Fields left out take their defaults.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SetLimits(pub Limits);
+impl Command for SetLimits {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        self.0.validate()?;
+        world.resource_mut::<Limits>().set_if_neq(self.0);
+        Ok(())
+    }
+}
+impl Recorded for SetLimits {
+    const NAME: &'static str = "mesh.limits";
+    type Reply = ();
+}
+
+fn ends(world: &World, a: NodeId, b: NodeId) -> Result<Ends, Refusal> {
+    node(world, a)?;
+    node(world, b)?;
+    Ends::new(a, b).ok_or_else(|| Refusal::invalid("b", b, "another node than a"))
+}
+
+/// Cuts the link between two nodes, in range or not, until it is restored.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FailLink {
+    /// One end.
+    pub a: NodeId,
+    /// The other end.
+    pub b: NodeId,
+}
+impl Command for FailLink {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        let ends = ends(world, self.a, self.b)?;
+        world.resource_mut::<Severed>().0.insert(ends);
+        Ok(())
+    }
+}
+impl Recorded for FailLink {
+    const NAME: &'static str = "link.fail";
+    type Reply = ();
+}
+
+/// Restores a cut link.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RestoreLink {
+    /// One end.
+    pub a: NodeId,
+    /// The other end.
+    pub b: NodeId,
+}
+impl Command for RestoreLink {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        let ends = ends(world, self.a, self.b)?;
+        world.resource_mut::<Severed>().0.remove(&ends);
+        Ok(())
+    }
+}
+impl Recorded for RestoreLink {
+    const NAME: &'static str = "link.restore";
+    type Reply = ();
+}

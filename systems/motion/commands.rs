@@ -1,0 +1,192 @@
+//! What can be asked of moving nodes.
+
+use bevy_ecs::prelude::*;
+use groundwave_engine::{Clock, Recorded, Refusal};
+use serde::{Deserialize, Serialize};
+
+use super::{Area, Leg, Motion, Then, Waypoint};
+use crate::site::{NodeId, Position};
+use crate::site::node;
+use crate::terrain::GeoPoint;
+
+/// Waypoints one motion may have: a day at one a second.
+pub const WAYPOINTS_MAX: usize = 86_400;
+
+/// Fastest speed a node may have, m/s: low Earth orbit.
+const SPEED_MAX_M_S: f64 = 8_000.0;
+
+/// Slowest speed, m/s: a millimetre a second; below it a node stands.
+const SPEED_MIN_M_S: f64 = 0.001;
+
+/// Longest pause, ns: a year, so that no sum of times can overflow.
+const PAUSE_NS_MAX: u64 = 31_557_600_000_000_000;
+
+fn check_speed(key: &str, speed_m_s: f64) -> Result<(), Refusal> {
+    if (SPEED_MIN_M_S..=SPEED_MAX_M_S).contains(&speed_m_s) {
+        return Ok(());
+    }
+    let allowed = format!("{SPEED_MIN_M_S} to {SPEED_MAX_M_S}");
+    Err(Refusal::invalid(key, speed_m_s, allowed))
+}
+
+/// Starts a motion, replacing any before it.
+fn start(world: &mut World, entity: Entity, motion: Motion) {
+    world.entity_mut(entity).insert(motion);
+}
+
+fn here(world: &World, entity: Entity) -> (GeoPoint, u64) {
+    let position = world.get::<Position>(entity).expect("every node has a position").0;
+    (position, world.resource::<Clock>().now_ns())
+}
+
+/// Follows waypoints, arriving at each at its time and walking geodesics between them.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Follow {
+    /// Which node.
+    pub node: NodeId,
+    /// Where to be when, in rising time order, none of them past. From where it stands the node
+    /// sets out at once for the first.
+    pub waypoints: Vec<Waypoint>,
+}
+impl Command for Follow {
+    type Out = Result<(), Refusal>;
+    fn apply(mut self, world: &mut World) -> Self::Out {
+        let entity = node(world, self.node)?;
+        let (from, now_ns) = here(world, entity);
+        if !(1..=WAYPOINTS_MAX).contains(&self.waypoints.len()) {
+            let allowed = format!("1 to {WAYPOINTS_MAX} waypoints");
+            return Err(Refusal::invalid("waypoints", self.waypoints.len(), allowed));
+        }
+        let mut last_ns = now_ns;
+        for (i, waypoint) in self.waypoints.iter().enumerate() {
+            if waypoint.at_ns < last_ns {
+                let key = format!("waypoints[{i}].at_ns");
+                return Err(Refusal::invalid(key, waypoint.at_ns, format!("{last_ns} or later")));
+            }
+            last_ns = waypoint.at_ns;
+        }
+        self.waypoints.reverse();
+        let first = self.waypoints.pop().expect("there is at least one");
+        let leg = Leg::new(from, first.position, now_ns, first.at_ns);
+        start(world, entity, Motion { leg, then: Then::Waypoints(self.waypoints) });
+        Ok(())
+    }
+}
+impl Recorded for Follow {
+    const NAME: &'static str = "motion.follow";
+    type Reply = ();
+}
+
+/// Walks to a place at constant speed, as ns-2's `setdest` does.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GoTo {
+    /// Which node.
+    pub node: NodeId,
+    /// Where to.
+    pub destination: GeoPoint,
+    /// How fast, m/s, 0.001 to 8000.
+    pub speed_m_s: f64,
+}
+impl Command for GoTo {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        check_speed("speed_m_s", self.speed_m_s)?;
+        let entity = node(world, self.node)?;
+        let (from, now_ns) = here(world, entity);
+        let leg = Leg::at_speed(from, self.destination, now_ns, self.speed_m_s);
+        start(world, entity, Motion { leg, then: Then::Rest });
+        Ok(())
+    }
+}
+impl Recorded for GoTo {
+    const NAME: &'static str = "motion.goto";
+    type Reply = ();
+}
+
+/// Random waypoint walk: draw a place in the area and a speed, walk there, pause, repeat. Drawn
+/// from the world's seed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wander {
+    /// Which node.
+    pub node: NodeId,
+    /// Where it may walk.
+    pub area: Area,
+    /// Slowest walk, m/s. A floor well above 0 keeps the mean speed from decaying (Yoon, Liu and
+    /// Noble, "Random waypoint considered harmful", 2003).
+    pub speed_min_m_s: f64,
+    /// Fastest walk, m/s.
+    pub speed_max_m_s: f64,
+    /// Pause at each place, ns.
+    pub pause_ns: u64,
+}
+impl Command for Wander {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        check_speed("speed_min_m_s", self.speed_min_m_s)?;
+        check_speed("speed_max_m_s", self.speed_max_m_s)?;
+        if self.speed_max_m_s < self.speed_min_m_s {
+            let allowed = format!("{} (speed_min_m_s) or more", self.speed_min_m_s);
+            return Err(Refusal::invalid("speed_max_m_s", self.speed_max_m_s, allowed));
+        }
+        if self.pause_ns > PAUSE_NS_MAX {
+            let allowed = format!("0 to {PAUSE_NS_MAX}");
+            return Err(Refusal::invalid("pause_ns", self.pause_ns, allowed));
+        }
+        self.area.check()?;
+        let entity = node(world, self.node)?;
+        let (from, now_ns) = here(world, entity);
+        let leg = Leg::new(from, from, now_ns, now_ns);
+        let Self { area, speed_min_m_s, speed_max_m_s, pause_ns, .. } = self;
+        let then = Then::Draw { area, speed_min_m_s, speed_max_m_s, pause_ns, legs: 0 };
+        start(world, entity, Motion { leg, then });
+        Ok(())
+    }
+}
+impl Recorded for Wander {
+    const NAME: &'static str = "motion.wander";
+    type Reply = ();
+}
+
+impl Area {
+    fn check(&self) -> Result<(), Refusal> {
+        let edges = [
+            ("area.south_deg", self.south_deg, 90.0),
+            ("area.north_deg", self.north_deg, 90.0),
+            ("area.west_deg", self.west_deg, 180.0),
+            ("area.east_deg", self.east_deg, 180.0),
+        ];
+        for (key, found, bound) in edges {
+            if !(-bound..=bound).contains(&found) {
+                return Err(Refusal::invalid(key, found, format!("-{bound} to {bound}")));
+            }
+        }
+        if self.north_deg < self.south_deg {
+            let allowed = format!("{} (area.south_deg) or more", self.south_deg);
+            return Err(Refusal::invalid("area.north_deg", self.north_deg, allowed));
+        }
+        Ok(())
+    }
+}
+
+/// Stops a node where it is.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StopMotion {
+    /// Which node.
+    pub node: NodeId,
+}
+impl Command for StopMotion {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        let entity = node(world, self.node)?;
+        world.entity_mut(entity).remove::<Motion>();
+        Ok(())
+    }
+}
+impl Recorded for StopMotion {
+    const NAME: &'static str = "motion.stop";
+    type Reply = ();
+}

@@ -1,0 +1,140 @@
+use super::*;
+use crate::site::{AddNode, MoveNode};
+use crate::terrain::Flat;
+use crate::{Snapshot, world};
+use groundwave_engine::{Engine, Execution, Recorded, Refusal};
+
+const STEP_NS: u64 = 1_000_000_000;
+
+fn at(lat_deg: f64, lon_deg: f64) -> GeoPoint {
+    GeoPoint::new(lat_deg, lon_deg).unwrap()
+}
+
+fn engine(seed: u64, step_ns: u64) -> Engine<Snapshot> {
+    let mut builder = world(std::sync::Arc::new(Flat::default()));
+    builder.execution(Execution::Serial);
+    let mut engine = builder.build(seed, step_ns).unwrap();
+    let add = AddNode {
+        node: NodeId::named("n"),
+        name: "n".to_owned(),
+        role: crate::radio::Role::Team,
+        position: at(57.0, 11.0),
+        station: crate::sample::station(),
+    };
+    do_it(&mut engine, add).unwrap();
+    engine
+}
+
+fn do_it<C: Recorded>(engine: &mut Engine<Snapshot>, command: C) -> Result<C::Reply, Refusal> {
+    let reply = engine.handle().submit(command).unwrap();
+    engine.tick(None).unwrap();
+    reply.wait()
+}
+
+fn place(engine: &Engine<Snapshot>) -> GeoPoint {
+    engine.view().nodes[0].position
+}
+
+/// Ticks until simulated time is `at_s` seconds.
+fn run_to(engine: &mut Engine<Snapshot>, at_s: u64) {
+    while engine.clock().now_ns() < at_s * 1_000_000_000 {
+        engine.tick(None).unwrap();
+    }
+}
+
+fn metres_apart(a: GeoPoint, b: GeoPoint) -> f64 {
+    geodesic::inverse(a, b).distance_m
+}
+
+#[test]
+fn waypoints_are_met_at_their_times_and_in_between_in_proportion() {
+    let mut engine = engine(1, STEP_NS);
+    let waypoint = |at_s: u64, position| Waypoint { at_ns: at_s * 1_000_000_000, position };
+    let (b, c) = (at(57.01, 11.0), at(57.01, 11.03));
+    let waypoints = vec![waypoint(11, b), waypoint(31, c)];
+    do_it(&mut engine, Follow { node: NodeId::named("n"), waypoints }).unwrap();
+    // The command took effect at 1 s.
+    run_to(&mut engine, 6);
+    let half = metres_apart(at(57.0, 11.0), b) / 2.0;
+    assert!((metres_apart(at(57.0, 11.0), place(&engine)) - half).abs() < 1e-3);
+    run_to(&mut engine, 11);
+    assert_eq!(place(&engine), b);
+    run_to(&mut engine, 26);
+    let share = metres_apart(b, place(&engine)) / metres_apart(b, c);
+    assert!((share - 0.75).abs() < 1e-6, "{share}");
+    run_to(&mut engine, 40);
+    assert_eq!(place(&engine), c);
+}
+
+#[test]
+fn a_destination_is_walked_to_at_speed_across_the_antimeridian() {
+    let mut engine = engine(1, STEP_NS);
+    let node = NodeId::named("n");
+    do_it(&mut engine, MoveNode { node, position: at(0.0, 179.999) }).unwrap();
+    let start_ns = engine.clock().now_ns() + STEP_NS;
+    do_it(&mut engine, GoTo { node, destination: at(0.0, -179.999), speed_m_s: 10.0 }).unwrap();
+    run_to(&mut engine, start_ns / 1_000_000_000 + 10);
+    let walked = metres_apart(at(0.0, 179.999), place(&engine));
+    assert!((walked - 100.0).abs() < 1e-3, "{walked}");
+    run_to(&mut engine, 40);
+    assert_eq!(place(&engine), at(0.0, -179.999));
+}
+
+const AREA: Area = Area { south_deg: 57.0, west_deg: 11.0, north_deg: 57.02, east_deg: 11.04 };
+
+fn wander(speed_min_m_s: f64, speed_max_m_s: f64) -> Wander {
+    let node = NodeId::named("n");
+    Wander { node, area: AREA, speed_min_m_s, speed_max_m_s, pause_ns: 0 }
+}
+
+#[test]
+fn a_wanderer_stays_in_its_area_keeps_its_speed_and_follows_the_seed() {
+    let track = |seed, step_ns| {
+        let mut engine = engine(seed, step_ns);
+        do_it(&mut engine, wander(5.0, 15.0)).unwrap();
+        let mut track = Vec::new();
+        for at_s in (10..600).step_by(10) {
+            run_to(&mut engine, at_s);
+            track.push(place(&engine));
+        }
+        track
+    };
+    let walked = track(7, STEP_NS);
+    for pair in walked.windows(2) {
+        assert!(metres_apart(pair[0], pair[1]) <= 150.0 + 1e-6);
+        assert!((57.0..=57.02).contains(&pair[1].lat_deg()), "{pair:?}");
+        assert!((11.0..=11.04).contains(&pair[1].lon_deg()), "{pair:?}");
+    }
+    assert!(metres_apart(walked[0], walked[58]) > 1.0);
+    assert_eq!(walked, track(7, STEP_NS));
+    assert_ne!(walked, track(8, STEP_NS));
+}
+
+#[test]
+fn a_walk_of_no_length_ends_within_the_tick() {
+    let mut engine = engine(1, STEP_NS);
+    let point = Area { south_deg: 57.0, west_deg: 11.0, north_deg: 57.0, east_deg: 11.0 };
+    do_it(&mut engine, Wander { area: point, ..wander(1.0, 8_000.0) }).unwrap();
+    run_to(&mut engine, 5);
+    assert_eq!(place(&engine), at(57.0, 11.0));
+}
+
+#[test]
+fn nonsense_is_refused_with_its_key() {
+    let mut engine = engine(1, STEP_NS);
+    let node = NodeId::named("n");
+    let mut key = |command: Wander| match do_it(&mut engine, command) {
+        Err(Refusal::Invalid { key, .. }) => key,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(key(wander(f64::NAN, 1.0)), "speed_min_m_s");
+    assert_eq!(key(wander(2.0, 1.0)), "speed_max_m_s");
+    let upside_down = Area { south_deg: 58.0, ..AREA };
+    assert_eq!(key(Wander { area: upside_down, ..wander(1.0, 2.0) }), "area.north_deg");
+    let late = Waypoint { at_ns: 0, position: at(57.0, 11.0) };
+    engine.tick(None).unwrap();
+    let refused = do_it(&mut engine, Follow { node, waypoints: vec![late] });
+    assert!(matches!(refused, Err(Refusal::Invalid { key, .. }) if key == "waypoints[0].at_ns"));
+    let stranger = do_it(&mut engine, StopMotion { node: NodeId::named("nobody") });
+    assert!(matches!(stranger, Err(Refusal::NotFound { kind: "node", .. })));
+}

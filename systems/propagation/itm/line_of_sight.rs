@@ -1,0 +1,82 @@
+//! Loss in the line-of-sight region: two rays, blended with extended diffraction.
+
+use std::f64::consts::{FRAC_PI_2, PI};
+
+use super::diffraction::Line;
+use super::longley_rice::{Path, Sight, wavenumber};
+use super::medium::Complex;
+use super::roughness::{at_distance_m, sigma_h_m};
+
+/// The line-of-sight loss of a path as a function of distance.
+pub(super) struct TwoRay<'a> {
+    effective_height_m: [f64; 2],
+    impedance: Complex,
+    delta_h_m: f64,
+    wavenumber: f64,
+    /// Weight of the two-ray loss against that of diffraction.
+    weight: f64,
+    diffraction: &'a Line,
+}
+
+impl<'a> TwoRay<'a> {
+    pub fn new(path: &Path, sight: &Sight, diffraction: &'a Line) -> Self {
+        let extent_m = sight.smooth_sum_m.max(10e3);
+        Self {
+            effective_height_m: path.effective_height_m,
+            impedance: path.impedance,
+            delta_h_m: path.delta_h_m,
+            wavenumber: wavenumber(path.frequency_mhz),
+            weight: 1.0 / (1.0 + path.frequency_mhz * path.delta_h_m / extent_m),
+            diffraction,
+        }
+    }
+
+    /// Loss at `distance_m`, dB.
+    pub fn loss_db(&self, distance_m: f64) -> f64 {
+        let extended_db = self.diffraction.at_db(distance_m);
+        self.weight * self.two_ray_db(distance_m) + (1.0 - self.weight) * extended_db
+    }
+
+    fn two_ray_db(&self, distance_m: f64) -> f64 {
+        let [tx_m, rx_m] = self.effective_height_m;
+        let sum_m = tx_m + rx_m;
+        // Algorithm eq. 4.46.
+        let sin_psi = sum_m / (distance_m * distance_m + sum_m * sum_m).sqrt();
+        let reflected = self.reflection(sin_psi, distance_m);
+
+        // Phase difference of the rays, rad (Algorithm eqs 4.49 and 4.50).
+        let mut phase = self.wavenumber * 2.0 * tx_m * rx_m / distance_m;
+        if phase > FRAC_PI_2 {
+            phase = PI - FRAC_PI_2 * FRAC_PI_2 / phase;
+        }
+        let (sin, cos) = phase.sin_cos();
+        let received = Complex {
+            re: cos + reflected.re,
+            im: reflected.im - sin,
+        };
+        -10.0 * received.norm_squared().log10()
+    }
+
+    /// Effective reflection coefficient of the ground at grazing angle ψ (Algorithm eqs 4.47
+    /// and 4.48), not let fall below what a rough ground still sends on.
+    fn reflection(&self, sin_psi: f64, distance_m: f64) -> Complex {
+        let rough_m = sigma_h_m(at_distance_m(self.delta_h_m, distance_m));
+        let scattered = (self.wavenumber * rough_m * sin_psi).min(10.0);
+        let Complex { re, im } = self.impedance;
+        let below = Complex {
+            re: sin_psi - re,
+            im: -im,
+        };
+        let above = Complex {
+            re: sin_psi + re,
+            im,
+        };
+        let coefficient = (below / above).scaled((-scattered).exp());
+        let power = coefficient.norm_squared();
+        if power < 0.25 || power < sin_psi {
+            coefficient.scaled((sin_psi / power).sqrt())
+        } else {
+            coefficient
+        }
+    }
+}

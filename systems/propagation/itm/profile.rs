@@ -1,0 +1,83 @@
+//! Terrain along a path.
+
+use super::Invalid;
+use super::invalid::within;
+
+/// Longest path, m: half-way round the earth.
+pub const MAX_DISTANCE_M: f64 = 20_040e3;
+
+/// Least spacing of profile points, m.
+pub const MIN_STEP_M: f64 = 0.01;
+
+/// Greatest elevation, up or down from mean sea level, m.
+pub const MAX_ELEVATION_M: f64 = 20e3;
+
+/// Evenly spaced terrain elevations from transmitter to receiver, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PathProfile<'a> {
+    /// Distance between points, m, at least [`MIN_STEP_M`].
+    pub step_m: f64,
+    /// Two or more elevations above mean sea level, m, within ± [`MAX_ELEVATION_M`].
+    pub elevation_msl_m: &'a [f64],
+}
+
+impl PathProfile<'_> {
+    /// Number of intervals between points.
+    pub(super) fn intervals(&self) -> usize {
+        self.elevation_msl_m.len() - 1
+    }
+
+    /// Length of the path, m.
+    pub(super) fn distance_m(&self) -> f64 {
+        self.intervals() as f64 * self.step_m
+    }
+
+    /// Checks the number of points, their spacing, the length and every elevation.
+    pub(super) fn check(&self) -> Result<(), Invalid> {
+        if self.elevation_msl_m.len() < 2 {
+            return Err(Invalid::ProfilePoints(self.elevation_msl_m.len()));
+        }
+        within(self.step_m, MIN_STEP_M, f64::MAX, Invalid::ProfileStep)?;
+        within(
+            self.distance_m(),
+            0.0,
+            MAX_DISTANCE_M,
+            Invalid::PathDistance,
+        )?;
+
+        // `NaN` is not credible either. Counting, unlike searching, compiles to vector code.
+        let credible = |value: &f64| value.abs() <= MAX_ELEVATION_M;
+        let counted: u64 = self
+            .elevation_msl_m
+            .iter()
+            .map(|e| u64::from(credible(e)))
+            .sum();
+        if counted == self.elevation_msl_m.len() as u64 {
+            return Ok(());
+        }
+        let (index, &value) = (self.elevation_msl_m.iter().enumerate())
+            .find(|(_, e)| !credible(e))
+            .expect("one was counted");
+        Err(Invalid::Elevation { index, value })
+    }
+
+    /// Mean elevation, m above mean sea level, without the first and last tenth of the path.
+    pub(super) fn mean_msl_m(&self) -> f64 {
+        let intervals = self.intervals();
+        let tenth = (0.1 * intervals as f64) as usize;
+        let middle = &self.elevation_msl_m[tenth..=intervals - tenth];
+        sum(middle) / middle.len() as f64
+    }
+}
+
+/// The sum of `values`, taken in eight strands so that it need not wait for itself.
+fn sum(values: &[f64]) -> f64 {
+    let (blocks, rest) = values.as_chunks::<8>();
+    let mut strands = [0.0; 8];
+    for block in blocks {
+        for (strand, value) in strands.iter_mut().zip(block) {
+            *strand += value;
+        }
+    }
+    strands.iter().sum::<f64>() + rest.iter().sum::<f64>()
+}

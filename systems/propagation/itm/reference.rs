@@ -1,0 +1,119 @@
+//! The certain part of a prediction, ready to be asked for quantiles.
+
+use serde::{Deserialize, Serialize};
+
+use super::longley_rice::{Path, attenuation};
+use super::{Invalid, Medium, Quantile, Spread, Warnings};
+
+/// The mechanism that decides the reference attenuation. The discriminants are NTIA's numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PropagationMode {
+    /// Shorter than the smooth-earth horizons together.
+    LineOfSight = 1,
+    /// Over the horizon, near.
+    Diffraction,
+    /// Over the horizon, far.
+    Troposcatter,
+}
+
+/// Everything about a path that no quantile changes. Pairs are transmitter, receiver.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Reference {
+    /// What decides the attenuation.
+    pub mode: PropagationMode,
+    /// Path length, km.
+    pub distance_km: f64,
+    /// Surface refractivity at the height of the path, N-units.
+    pub n_s: f64,
+    /// Curvature of the effective earth γ_e, 1/m.
+    pub curvature_per_m: f64,
+    /// Terrain irregularity Δh, m.
+    pub delta_h_m: f64,
+    /// Reference attenuation relative to free space, dB, 0 or more.
+    pub a_ref_db: f64,
+    /// Free-space basic transmission loss, dB.
+    pub a_fs_db: f64,
+    /// Effective antenna heights, m.
+    pub effective_height_m: [f64; 2],
+    /// Horizon distances, m.
+    pub horizon_distance_m: [f64; 2],
+    /// Horizon elevation angles, rad.
+    pub horizon_angle_rad: [f64; 2],
+    /// Doubts, but for those a quantile adds; see [`Reference::warnings_at`].
+    pub warnings: Warnings,
+    /// How attenuation spreads about the reference.
+    pub spread: Spread,
+}
+
+impl Reference {
+    /// Attenuation relative to free space not exceeded at `quantile`, dB. Negative where a
+    /// signal above that of free space is asked for.
+    #[must_use]
+    pub fn attenuation_db(&self, quantile: Quantile) -> f64 {
+        self.spread.attenuation_db(self.a_ref_db, quantile)
+    }
+
+    /// Basic transmission loss not exceeded at `quantile`, dB: attenuation and free space. This
+    /// is NTIA's `A__db`.
+    #[must_use]
+    pub fn basic_transmission_loss_db(&self, quantile: Quantile) -> f64 {
+        self.attenuation_db(quantile) + self.a_fs_db
+    }
+
+    /// All doubts about the loss at `quantile`.
+    #[must_use]
+    pub fn warnings_at(&self, quantile: Quantile) -> Warnings {
+        self.warnings | self.spread.warnings(quantile)
+    }
+
+    /// The loss at `quantile`, with its doubts and the reference it was taken from.
+    #[must_use]
+    pub fn predict(self, quantile: Quantile) -> Prediction {
+        Prediction {
+            basic_transmission_loss_db: self.basic_transmission_loss_db(quantile),
+            warnings: self.warnings_at(quantile),
+            reference: self,
+        }
+    }
+
+    /// The reference of a `path` in `medium`, on which `warnings` were given already.
+    pub(super) fn of(path: &Path, medium: &Medium, warnings: Warnings) -> Result<Self, Invalid> {
+        let result = attenuation(path)?;
+        Ok(Self {
+            mode: result.mode,
+            distance_km: path.distance_m / 1e3,
+            n_s: path.n_s,
+            curvature_per_m: 1.0 / path.earth_radius_m,
+            delta_h_m: path.delta_h_m,
+            a_ref_db: result.a_ref_db,
+            a_fs_db: free_space_db(path.distance_m, path.frequency_mhz),
+            effective_height_m: path.effective_height_m,
+            horizon_distance_m: path.horizon_distance_m,
+            horizon_angle_rad: path.horizon_angle_rad,
+            warnings: warnings | result.warnings,
+            spread: Spread::new(
+                medium,
+                path.distance_m,
+                path.effective_height_m,
+                path.delta_h_m,
+            ),
+        })
+    }
+}
+
+/// A reference and the loss at one quantile.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Prediction {
+    /// Basic transmission loss, dB.
+    pub basic_transmission_loss_db: f64,
+    /// All doubts about it.
+    pub warnings: Warnings,
+    /// What it rests on.
+    pub reference: Reference,
+}
+
+/// Free-space loss with the rounded constant the model was fitted with, dB.
+fn free_space_db(distance_m: f64, frequency_mhz: f64) -> f64 {
+    32.45 + 20.0 * frequency_mhz.log10() + 20.0 * (distance_m / 1000.0).log10()
+}

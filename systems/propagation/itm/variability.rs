@@ -1,0 +1,149 @@
+//! How the loss spreads about its reference in time, over locations and between situations
+//! (Algorithm section 5, function `avar`; TR 82-100 section 7).
+
+use serde::{Deserialize, Serialize};
+
+use super::longley_rice::wavenumber;
+use super::quantile::exceedance_deviate;
+use super::quick_pfl::smooth_horizon_m;
+use super::roughness::at_distance_m;
+use super::{Mdvar, Medium, Quantile, VariabilityMode, Warnings};
+
+/// The distribution of attenuation about the reference, dB throughout but for deviates.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// V_med: by how much the all-year median attenuation lies below the reference.
+    pub median_db: f64,
+    /// σ_S: deviation between situations.
+    pub sigma_situation_db: f64,
+    /// σ_L: deviation over locations.
+    pub sigma_location_db: f64,
+    /// σ_T-: deviation in time on the side of the weaker signal.
+    pub sigma_time_minus_db: f64,
+    /// σ_T+: deviation in time on the side of the stronger signal.
+    pub sigma_time_plus_db: f64,
+    /// σ_TD: deviation in time where ducts carry the signal, beyond `duct_deviate`.
+    pub sigma_duct_db: f64,
+    /// z_D: the deviate ducting begins at.
+    pub duct_deviate: f64,
+    /// How the kinds are combined.
+    pub mdvar: Mdvar,
+}
+
+impl Spread {
+    /// The spread on a path of `distance_m` in `medium`, over terrain of irregularity
+    /// `delta_h_m` and from effective heights `effective_height_m`.
+    pub(super) fn new(
+        medium: &Medium,
+        distance_m: f64,
+        effective_height_m: [f64; 2],
+        delta_h_m: f64,
+    ) -> Self {
+        let k = wavenumber(medium.frequency_mhz);
+        let d_e_m = effective_distance_m(k, distance_m, effective_height_m);
+        let climate = medium.climate.constants();
+        let mdvar = medium.mdvar;
+
+        let rough = k * at_distance_m(delta_h_m, distance_m);
+        let q = (0.133 * k).ln();
+        let plus_db = climate.plus.at_db(d_e_m) * climate.gain_plus.at(q);
+        Self {
+            median_db: climate.median.at_db(d_e_m),
+            sigma_situation_db: if mdvar.without_situation {
+                0.0
+            } else {
+                5.0 + 3.0 * (-d_e_m / 100e3).exp() // Algorithm eq. 5.10
+            },
+            sigma_location_db: if mdvar.without_location {
+                0.0
+            } else {
+                10.0 * rough / (rough + 13.0) // Algorithm eq. 5.9
+            },
+            sigma_time_minus_db: climate.minus.at_db(d_e_m) * climate.gain_minus.at(q),
+            sigma_time_plus_db: plus_db,
+            sigma_duct_db: climate.duct_share * plus_db,
+            duct_deviate: climate.duct_deviate,
+            mdvar,
+        }
+    }
+
+    /// Attenuation relative to free space not exceeded at `quantile`, dB, where the reference is
+    /// `a_ref_db`.
+    pub(super) fn attenuation_db(&self, a_ref_db: f64, quantile: Quantile) -> f64 {
+        let [z_t, z_l, z_s] = self.deviates(quantile);
+        let (sigma_s, sigma_l) = (self.sigma_situation_db, self.sigma_location_db);
+        let sigma_t = self.sigma_time_db(z_t);
+        let y_t = sigma_t * z_t;
+        let y_l = sigma_l * z_l;
+
+        // Algorithm eq. 5.11.
+        let residual =
+            sigma_s * sigma_s + y_t * y_t / (7.8 + z_s * z_s) + y_l * y_l / (24.0 + z_s * z_s);
+        let (y_r, own) = match self.mdvar.mode {
+            VariabilityMode::SingleMessage => (0.0, sigma_t * sigma_t + sigma_l * sigma_l),
+            VariabilityMode::Accidental => (y_t, sigma_l * sigma_l),
+            VariabilityMode::Mobile => (sigma_t.hypot(sigma_l) * z_t, 0.0),
+            VariabilityMode::Broadcast => (y_t + y_l, 0.0),
+        };
+        let y_s = (own + residual).sqrt() * z_s;
+
+        let loss_db = a_ref_db - self.median_db - y_r - y_s;
+        if loss_db < 0.0 {
+            // Signals well above free space are rare (Algorithm eq. 52).
+            loss_db * (29.0 - loss_db) / (29.0 - 10.0 * loss_db)
+        } else {
+            loss_db
+        }
+    }
+
+    /// The doubts that `quantile` raises.
+    pub(super) fn warnings(&self, quantile: Quantile) -> Warnings {
+        let mut warnings = Warnings::NONE;
+        let deviates = self.deviates(quantile);
+        let extreme = deviates.iter().any(|z| z.abs() > 3.10);
+        warnings.note(extreme, Warnings::EXTREME_VARIABILITIES);
+        warnings
+    }
+
+    /// Deviates in time, location and situation, tied together as the mode demands.
+    fn deviates(&self, quantile: Quantile) -> [f64; 3] {
+        let z_s = exceedance_deviate(quantile.situation_percent());
+        let time = || exceedance_deviate(quantile.time_percent());
+        match self.mdvar.mode {
+            VariabilityMode::SingleMessage => [z_s; 3],
+            VariabilityMode::Accidental => [time(), z_s, z_s],
+            VariabilityMode::Mobile => {
+                let z_t = time();
+                [z_t, z_t, z_s]
+            }
+            VariabilityMode::Broadcast => {
+                let z_l = exceedance_deviate(quantile.location_percent());
+                [time(), z_l, z_s]
+            }
+        }
+    }
+
+    /// σ_T at the deviate `z_t`.
+    fn sigma_time_db(&self, z_t: f64) -> f64 {
+        if z_t < 0.0 {
+            self.sigma_time_minus_db
+        } else if z_t <= self.duct_deviate {
+            self.sigma_time_plus_db
+        } else {
+            let step_db = (self.sigma_time_plus_db - self.sigma_duct_db) * self.duct_deviate;
+            self.sigma_duct_db + step_db / z_t
+        }
+    }
+}
+
+/// The distance that decides on variability, m: 130 km is where line of sight and diffraction
+/// end (Algorithm eqs 5.3 and 5.4). `k` is the wavenumber, 1/m.
+fn effective_distance_m(k: f64, distance_m: f64, effective_height_m: [f64; 2]) -> f64 {
+    let [tx_m, rx_m] = effective_height_m.map(|height_m| smooth_horizon_m(height_m, 9000e3));
+    let d_ex_m = tx_m + rx_m + (575.7e12 / k).cbrt();
+    if distance_m < d_ex_m {
+        130e3 * distance_m / d_ex_m
+    } else {
+        130e3 + distance_m - d_ex_m
+    }
+}

@@ -1,0 +1,13 @@
+//! The polarization of a wave over the ground.
+
+use serde::{Deserialize, Serialize};
+
+/// Direction of the electric field with respect to the ground. Both ends of a link share it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Polarization {
+    /// Electric field parallel to the ground.
+    Horizontal,
+    /// Electric field in the vertical plane through the path.
+    Vertical,
+}

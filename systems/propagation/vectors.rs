@@ -1,0 +1,56 @@
+//! Reading reference vectors in tests.
+
+/// The text of `tests/fixtures/itu/<name>`, compiled in.
+macro_rules! fixture {
+    ($name:literal) => {
+        include_str!(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../tests/fixtures/itu/",
+            $name
+        ))
+    };
+}
+pub(crate) use fixture;
+
+/// The rows of a comma-separated table that consist of numbers only: comments, headings and
+/// unit lines fall away. Callers assert how many rows they expect.
+pub(crate) fn rows(text: &str) -> Vec<Vec<f64>> {
+    text.lines()
+        .filter_map(|line| {
+            line.split(',')
+                .map(|cell| cell.trim().parse().ok())
+                .collect()
+        })
+        .collect()
+}
+
+/// The rows of a file of the full reference sets; `None` where those are not installed.
+pub(crate) fn shared_rows(test: &str, relative: &str) -> Option<Vec<Vec<f64>>> {
+    shared_text(test, relative).map(|text| rows(&text))
+}
+
+/// The text of such a file.
+pub(crate) fn shared_text(test: &str, relative: &str) -> Option<String> {
+    let Some(path) = crate::testing::shared(relative) else {
+        eprintln!("SKIPPED: {test}: {relative} is not installed");
+        return None;
+    };
+    let bytes = std::fs::read(&path).expect("a listed vector file is readable");
+    // Some published headings are Latin-1.
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Half a unit of the last printed decimal of `cell`, and a little for the halves.
+pub(crate) fn printed_tolerance(cell: &str) -> f64 {
+    let decimals = cell.trim().split_once('.').map_or(0, |(_, d)| d.len());
+    0.501 * 10f64.powf(-f64::from(u32::try_from(decimals).unwrap()))
+}
+
+/// `|got / want - 1|`, or `|got|` where `want` is zero.
+pub(crate) fn relative_error(got: f64, want: f64) -> f64 {
+    if want == 0.0 {
+        got.abs()
+    } else {
+        (got / want - 1.0).abs()
+    }
+}

@@ -1,0 +1,98 @@
+//! The link budget: from two stations, a path and an environment to a [`LinkResult`].
+//!
+//! `rx_power = eirp - path loss + rx gain - rx losses`, in dB throughout. Losses split like this:
+//! free space over the slant range, then terrain (ITM reference attenuation and variability, or
+//! delta-Bullington diffraction), gases, rain, clutter, woodland and whatever else is configured.
+
+use super::environment::Environment;
+use super::geometry::View;
+use super::prepare::Prepared;
+use super::result::LinkResult;
+use super::station::Station;
+use super::value::BadValue;
+use crate::terrain::Profile;
+
+/// Room for the heights of a path read backwards; keep one per thread to allocate nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Workspace {
+    reversed: Vec<f64>,
+}
+
+/// Evaluates one direction: `profile` is traced from `tx` to `rx`, `undulation_m` is the geoid
+/// height at the two ends (tx, rx), packets have `packet_octets` (1 or more).
+///
+/// `etx` and `ett_s` are absent: they need the other direction, see [`evaluate_both`].
+///
+/// # Errors
+/// The first [`BadValue`] in the stations, the environment or the profile.
+pub fn evaluate(
+    profile: &Profile,
+    undulation_m: [f64; 2],
+    tx: &Station,
+    rx: &Station,
+    env: &Environment,
+    packet_octets: u32,
+) -> Result<LinkResult, BadValue> {
+    Prepared::new(tx, rx, env, packet_octets)?.evaluate(profile, undulation_m)
+}
+
+/// Evaluates both directions of a link over one profile, traced from `a` to `b`; returns (a to b,
+/// b to a) with `etx` and `ett_s` filled in where both directions link. ITM is not reciprocal, so
+/// the two may differ in loss even between equal stations.
+///
+/// # Errors
+/// The first [`BadValue`] in the stations, the environment or the profile.
+pub fn evaluate_both(
+    profile: &Profile,
+    undulation_m: [f64; 2],
+    a: &Station,
+    b: &Station,
+    env: &Environment,
+    packet_octets: u32,
+    workspace: &mut Workspace,
+) -> Result<(LinkResult, LinkResult), BadValue> {
+    let forward = Prepared::new(a, b, env, packet_octets)?;
+    let back = Prepared::new(b, a, env, packet_octets)?;
+    both(&forward, &back, profile, undulation_m, workspace)
+}
+
+/// As [`evaluate_both`], with the directions prepared: `forward` from a to b, `back` from b to a.
+///
+/// # Errors
+/// A [`BadValue`] in the profile.
+pub fn both(
+    forward: &Prepared<'_>,
+    back: &Prepared<'_>,
+    profile: &Profile,
+    undulation_m: [f64; 2],
+    workspace: &mut Workspace,
+) -> Result<(LinkResult, LinkResult), BadValue> {
+    let view = View::along(profile, undulation_m)?;
+    let clear = forward.clearance(&view);
+    let mut there = forward.link(&view, clear);
+    workspace.reversed.clear();
+    workspace.reversed.extend(view.elevation_msl_m.iter().rev());
+    let view = view.back(&workspace.reversed);
+    // The ground is the same either way; only another frequency has another Fresnel zone.
+    let clear = if forward.wavelength_m == back.wavelength_m {
+        clear.reversed(view.distance_m)
+    } else {
+        back.clearance(&view)
+    };
+    let mut here = back.link(&view, clear);
+    join(&mut there, &mut here);
+    Ok((there, here))
+}
+
+/// Fills in what needs both directions: `ETX = 1 / (df dr)` (De Couto et al., 2003) and
+/// `ETT = ETX S / B` (Draves et al., 2004).
+fn join(there: &mut LinkResult, here: &mut LinkResult) {
+    let (Some(one), Some(other)) = (there.rate.etx_forward, here.rate.etx_forward) else {
+        return;
+    };
+    let etx = one * other;
+    for rate in [&mut there.rate, &mut here.rate] {
+        rate.etx = Some(etx);
+        rate.ett_s = Some(etx * f64::from(rate.packet_octets) * 8.0 / rate.data_rate_bps);
+    }
+}

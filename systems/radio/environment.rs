@@ -1,0 +1,246 @@
+//! What lies between the ends and above them: the model to use and the air, ground and weather
+//! it is told about. One environment holds for a whole deployment.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::surroundings::{Clutter, Multipath, Vegetation};
+use super::value::{BadValue, within};
+
+/// Propagation settings of a deployment. Every field has a default; together the defaults are
+/// the median over temperate land in clear air.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Environment {
+    /// Terrain model, `itm` by default.
+    pub model: Model,
+    /// Radio climate of ITM, `continental_temperate` by default.
+    pub climate: Climate,
+    /// Minimum monthly surface refractivity reduced to sea level N0, N-units, [250, 400].
+    pub refractivity_n_units: f64,
+    /// Relative permittivity of the ground, [1, 100]; 15 is average ground.
+    pub permittivity: f64,
+    /// Conductivity of the ground, S/m, [1e-5, 10]; 0.005 is average ground.
+    pub conductivity_s_m: f64,
+    /// Share of time the loss is not exceeded, percent, [0.1, 99.9].
+    pub time_percent: f64,
+    /// Share of places the loss is not exceeded, percent, [0.1, 99.9].
+    pub location_percent: f64,
+    /// Share of like situations the loss is not exceeded, percent, [0.1, 99.9].
+    pub situation_percent: f64,
+    /// Effective Earth radius factor for clearance and delta-Bullington, [0.3, 10]; 4/3 is the
+    /// standard atmosphere. ITM derives its own from the refractivity.
+    pub k_factor: f64,
+    /// Air temperature, K, [200, 330].
+    pub temperature_k: f64,
+    /// Total barometric pressure, hPa, [500, 1100].
+    pub pressure_hpa: f64,
+    /// Water vapour density, g/m³, [0, 50].
+    pub water_vapour_g_m3: f64,
+    /// Rain falling along every path now, mm/h, [0, 300].
+    pub rain_rate_mm_h: f64,
+    /// Rain rate exceeded 0.01 % of the average year, mm/h, [0.1, 300]; absent means rain outage
+    /// and availability are not predicted.
+    pub rain_rate_001_mm_h: Option<f64>,
+    /// Climate of multipath fading; absent means multipath outage and availability are not
+    /// predicted.
+    pub multipath: Option<Multipath>,
+    /// Man-made noise surroundings of receivers (ITU-R P.372); absent means thermal noise only.
+    pub man_made_noise: Option<NoiseCategory>,
+    /// Buildings and trees around terminals that stand below them; absent means none.
+    pub clutter: Option<Clutter>,
+    /// Woodland crossed by every path; absent means none.
+    pub vegetation: Option<Vegetation>,
+    /// Any further loss on every path, dB, [0, 200].
+    pub other_loss_db: f64,
+    /// Interference at every receiver input, dBm, [-250, 0]; absent means none.
+    pub interference_dbm: Option<f64>,
+    /// Reserve kept above the required SNR when a modulation is chosen, dB, [0, 60].
+    pub required_margin_db: f64,
+}
+
+/// How terrain turns into loss.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Model {
+    /// NTIA Irregular Terrain Model, point to point.
+    #[default]
+    Itm,
+    /// Free space plus the delta-Bullington diffraction loss of ITU-R P.526.
+    DeltaBullington,
+    /// Free space only; terrain is reported but costs nothing.
+    FreeSpace,
+}
+
+/// Radio climates of ITM.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Climate {
+    /// Congo.
+    Equatorial,
+    /// Sudan.
+    ContinentalSubtropical,
+    /// West coast of Africa.
+    MaritimeSubtropical,
+    /// Sahara.
+    Desert,
+    /// Most land between 30 and 60 degrees latitude.
+    #[default]
+    ContinentalTemperate,
+    /// United Kingdom and continental west coasts.
+    MaritimeTemperateLand,
+    /// The same, over sea.
+    MaritimeTemperateSea,
+}
+
+/// Surroundings of a receiver as ITU-R P.372 divides them.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum NoiseCategory {
+    /// City centre.
+    City,
+    /// Residential.
+    Residential,
+    /// Rural.
+    Rural,
+    /// Quiet rural.
+    QuietRural,
+}
+
+impl Default for Environment {
+    fn default() -> Self {
+        Self {
+            model: Model::default(),
+            climate: Climate::default(),
+            refractivity_n_units: 301.0,
+            permittivity: 15.0,
+            conductivity_s_m: 0.005,
+            time_percent: 50.0,
+            location_percent: 50.0,
+            situation_percent: 50.0,
+            k_factor: 4.0 / 3.0,
+            temperature_k: 288.15,
+            pressure_hpa: 1013.25,
+            water_vapour_g_m3: 7.5,
+            rain_rate_mm_h: 0.0,
+            rain_rate_001_mm_h: None,
+            multipath: None,
+            man_made_noise: None,
+            clutter: None,
+            vegetation: None,
+            other_loss_db: 0.0,
+            interference_dbm: None,
+            required_margin_db: 0.0,
+        }
+    }
+}
+
+impl Environment {
+    /// Refuses any value outside the range its field states.
+    ///
+    /// # Errors
+    /// The first [`BadValue`] met, in field order.
+    pub fn validate(&self) -> Result<(), BadValue> {
+        within(
+            "environment.refractivity_n_units",
+            self.refractivity_n_units,
+            250.0,
+            400.0,
+        )?;
+        within("environment.permittivity", self.permittivity, 1.0, 100.0)?;
+        within(
+            "environment.conductivity_s_m",
+            self.conductivity_s_m,
+            1e-5,
+            10.0,
+        )?;
+        within("environment.time_percent", self.time_percent, 0.1, 99.9)?;
+        within(
+            "environment.location_percent",
+            self.location_percent,
+            0.1,
+            99.9,
+        )?;
+        within(
+            "environment.situation_percent",
+            self.situation_percent,
+            0.1,
+            99.9,
+        )?;
+        within("environment.k_factor", self.k_factor, 0.3, 10.0)?;
+        within(
+            "environment.temperature_k",
+            self.temperature_k,
+            200.0,
+            330.0,
+        )?;
+        within(
+            "environment.pressure_hpa",
+            self.pressure_hpa,
+            500.0,
+            1_100.0,
+        )?;
+        within(
+            "environment.water_vapour_g_m3",
+            self.water_vapour_g_m3,
+            0.0,
+            50.0,
+        )?;
+        within(
+            "environment.rain_rate_mm_h",
+            self.rain_rate_mm_h,
+            0.0,
+            300.0,
+        )?;
+        if let Some(rate) = self.rain_rate_001_mm_h {
+            within("environment.rain_rate_001_mm_h", rate, 0.1, 300.0)?;
+        }
+        if let Some(multipath) = &self.multipath {
+            multipath.validate()?;
+        }
+        if let Some(clutter) = &self.clutter {
+            clutter.validate()?;
+        }
+        if let Some(vegetation) = &self.vegetation {
+            vegetation.validate()?;
+        }
+        within("environment.other_loss_db", self.other_loss_db, 0.0, 200.0)?;
+        if let Some(power) = self.interference_dbm {
+            within("environment.interference_dbm", power, -250.0, 0.0)?;
+        }
+        within(
+            "environment.required_margin_db",
+            self.required_margin_db,
+            0.0,
+            60.0,
+        )
+    }
+}

@@ -1,0 +1,125 @@
+//! Where the antennas are and at what angle they see each other.
+
+use super::environment::Environment;
+use super::fresnel::EARTH_RADIUS_M;
+use super::result::{Geometry, TerrainReport};
+use super::value::{BadValue, within};
+use crate::terrain::Profile;
+
+/// Antennas closer than this are taken to be this far apart, m: free-space loss belongs to the
+/// far field and has no meaning at zero distance.
+pub const SHORTEST_M: f64 = 1.0;
+
+/// A profile as one direction reads it, transmitter first.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct View<'a> {
+    pub distance_m: f64,
+    pub step_m: f64,
+    pub azimuth_deg: f64,
+    pub back_azimuth_deg: f64,
+    /// Two heights or more, the ends finite.
+    pub elevation_msl_m: &'a [f64],
+    /// Geoid over ellipsoid at the two ends, m.
+    pub undulation_m: [f64; 2],
+    /// Latitude half-way, deg; absent when the profile carries no positions.
+    pub latitude_deg: Option<f64>,
+    pub terrain: TerrainReport,
+}
+
+impl<'a> View<'a> {
+    /// The profile as it was traced. Refuses one that has no two ends.
+    pub fn along(profile: &'a Profile, undulation_m: [f64; 2]) -> Result<Self, BadValue> {
+        let elevation_msl_m = profile.elevation_msl_m.as_slice();
+        within("profile.samples", elevation_msl_m.len() as f64, 2.0, 1e9)?;
+        within("profile.distance_m", profile.distance_m, 0.0, 2.1e7)?;
+        within("profile.step_m", profile.step_m, 0.0, 2.1e7)?;
+        for end in [
+            elevation_msl_m[0],
+            elevation_msl_m[elevation_msl_m.len() - 1],
+        ] {
+            within("profile.elevation_msl_m", end, -20_000.0, 20_000.0)?;
+        }
+        for undulation in undulation_m {
+            within("undulation_m", undulation, -1_000.0, 1_000.0)?;
+        }
+        let used = &profile.terrain;
+        Ok(Self {
+            distance_m: profile.distance_m,
+            step_m: profile.step_m,
+            azimuth_deg: profile.azimuth_deg,
+            back_azimuth_deg: profile.back_azimuth_deg,
+            elevation_msl_m,
+            undulation_m,
+            latitude_deg: profile.lat_deg.get(profile.lat_deg.len() / 2).copied(),
+            terrain: TerrainReport {
+                tiles_used: u32::try_from(used.tiles.as_slice().len()).unwrap_or(u32::MAX),
+                void_samples: used.void_samples,
+                missing_samples: used.missing_samples,
+                resolution_arcsec: used.resolution_arcsec,
+            },
+        })
+    }
+
+    /// The same path from its other end; `reversed` holds its heights backwards.
+    pub fn back(&self, reversed: &'a [f64]) -> Self {
+        Self {
+            azimuth_deg: self.back_azimuth_deg,
+            back_azimuth_deg: self.azimuth_deg,
+            elevation_msl_m: reversed,
+            undulation_m: [self.undulation_m[1], self.undulation_m[0]],
+            ..*self
+        }
+    }
+
+    /// Ground at transmitter and receiver above mean sea level, m.
+    pub fn ground_msl_m(&self) -> [f64; 2] {
+        [
+            self.elevation_msl_m[0],
+            self.elevation_msl_m[self.elevation_msl_m.len() - 1],
+        ]
+    }
+}
+
+/// Works out the geometry of antennas `height_agl_m` (tx, rx) above the ends of `view`.
+///
+/// The slant range is a chord over a sphere of the mean radius, with heights above the ellipsoid;
+/// elevation angles are those of a straight ray over the effective Earth.
+pub(super) fn geometry(view: &View<'_>, height_agl_m: [f64; 2], env: &Environment) -> Geometry {
+    let [tx_ground, rx_ground] = view.ground_msl_m();
+    let [tx_msl, rx_msl] = [tx_ground + height_agl_m[0], rx_ground + height_agl_m[1]];
+    let [tx_hae, rx_hae] = [tx_msl + view.undulation_m[0], rx_msl + view.undulation_m[1]];
+    let effective_m = env.k_factor * EARTH_RADIUS_M;
+    Geometry {
+        distance_m: view.distance_m,
+        slant_range_m: slant_range_m(view.distance_m, tx_hae, rx_hae),
+        azimuth_deg: view.azimuth_deg,
+        back_azimuth_deg: view.back_azimuth_deg,
+        tx_elevation_angle_deg: elevation_angle_deg(view.distance_m, tx_msl, rx_msl, effective_m),
+        rx_elevation_angle_deg: elevation_angle_deg(view.distance_m, rx_msl, tx_msl, effective_m),
+        tx_ground_msl_m: tx_ground,
+        rx_ground_msl_m: rx_ground,
+        tx_ground_hae_m: tx_ground + view.undulation_m[0],
+        rx_ground_hae_m: rx_ground + view.undulation_m[1],
+        tx_antenna_msl_m: tx_msl,
+        rx_antenna_msl_m: rx_msl,
+        k_factor: env.k_factor,
+        effective_earth_radius_m: effective_m,
+    }
+}
+
+/// Chord between two heights above a sphere, m: law of cosines written for small angles.
+fn slant_range_m(distance_m: f64, tx_hae_m: f64, rx_hae_m: f64) -> f64 {
+    let half_angle = distance_m / (2.0 * EARTH_RADIUS_M);
+    let across =
+        2.0 * half_angle.sin() * ((EARTH_RADIUS_M + tx_hae_m) * (EARTH_RADIUS_M + rx_hae_m)).sqrt();
+    across.hypot(rx_hae_m - tx_hae_m)
+}
+
+/// Angle above the horizontal at which `from_msl_m` sees `to_msl_m`, deg; 0 when they coincide.
+fn elevation_angle_deg(distance_m: f64, from_msl_m: f64, to_msl_m: f64, radius_m: f64) -> f64 {
+    let angle = distance_m / radius_m;
+    let dip = 2.0 * (angle / 2.0).sin().powi(2) * (radius_m + to_msl_m);
+    let up = to_msl_m - from_msl_m - dip;
+    let along = (radius_m + to_msl_m) * angle.sin();
+    up.atan2(along).to_degrees()
+}

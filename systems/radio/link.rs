@@ -1,0 +1,231 @@
+//! One direction of a link, put together term by term.
+
+use super::antenna::pointing_loss_db;
+use super::availability::availability;
+use super::fresnel::{CLEAR_RATIO, Clearance, clearance};
+use super::geometry::{SHORTEST_M, View, geometry};
+use super::modulation::{Selected, packet_error_prob, select};
+use super::outcome::{Costs, LimitingFactor, Margin, Rate, Receiver, Verdict};
+use super::path_loss::{PathLoss, path_loss};
+use super::prepare::Prepared;
+use super::result::{Budget, Geometry, LinkResult, Losses};
+use super::value::BadValue;
+use super::warning::Warning;
+use crate::terrain::Profile;
+
+impl Prepared<'_> {
+    /// Evaluates this direction over `profile`, as [`super::evaluate`] does.
+    ///
+    /// # Errors
+    /// A [`BadValue`] in the profile or the undulations.
+    pub fn evaluate(
+        &self,
+        profile: &Profile,
+        undulation_m: [f64; 2],
+    ) -> Result<LinkResult, BadValue> {
+        let view = View::along(profile, undulation_m)?;
+        Ok(self.link(&view, self.clearance(&view)))
+    }
+
+    /// Clearance over the path at this direction's frequency.
+    pub(super) fn clearance(&self, view: &View<'_>) -> Clearance {
+        let [tx_ground, rx_ground] = view.ground_msl_m();
+        let antennas = [
+            tx_ground + self.tx.height_agl_m,
+            rx_ground + self.rx.height_agl_m,
+        ];
+        clearance(
+            view.elevation_msl_m,
+            view.step_m,
+            antennas,
+            self.wavelength_m,
+            self.env.k_factor,
+        )
+    }
+
+    /// The budget over a checked path.
+    pub(super) fn link(&self, view: &View<'_>, clearance: Clearance) -> LinkResult {
+        let geometry = geometry(view, [self.tx.height_agl_m, self.rx.height_agl_m], self.env);
+        let path = path_loss(self, view, &geometry, &clearance);
+        let budget = self.budget(&geometry);
+        let receiver = self.receiver(&budget, &path.losses);
+        let chosen = self.choose(receiver.snr_db);
+        let margin = self.margin(&receiver, chosen.as_ref());
+        let closes = self.compatible && margin.link_margin_db >= 0.0;
+        let clear_air_db = margin.link_margin_db + path.losses.rain_loss_db;
+        let mut warnings = path.warnings;
+        warnings.note(view.terrain.missing_samples > 0, Warning::TerrainMissing);
+        warnings.note(view.terrain.void_samples > 0, Warning::TerrainVoid);
+        warnings.note(
+            geometry.slant_range_m < SHORTEST_M,
+            Warning::DistanceTooShort,
+        );
+        LinkResult {
+            tx_node_id: None,
+            rx_node_id: None,
+            model: path.model,
+            model_version: path.model_version.into(),
+            frequency_mhz: self.frequency_mhz,
+            bandwidth_hz: self.link_radio.bandwidth_hz,
+            polarization: self.tx.antenna.polarization,
+            geometry,
+            clearance,
+            itm: path.itm,
+            budget,
+            losses: path.losses,
+            propagation_mode: path.mode,
+            rate: self.rate(receiver.snr_db, chosen.as_ref()),
+            availability: availability(self, view, &geometry, &clearance, clear_air_db, closes),
+            terrain: view.terrain,
+            warnings,
+            verdict: if self.compatible {
+                Verdict::of(margin.link_margin_db)
+            } else {
+                Verdict::NoLink
+            },
+            limiting_factor: self
+                .compatible
+                .then(|| LimitingFactor::of(&self.costs(&path, &clearance, &budget, &receiver))),
+            receiver,
+            margin,
+        }
+    }
+
+    /// Powers and gains of the two ends.
+    fn budget(&self, geometry: &Geometry) -> Budget {
+        let (tx, rx) = (self.tx, self.rx);
+        let tx_pointing_loss_db = pointing_loss_db(
+            &tx.antenna,
+            tx.pointing,
+            geometry.azimuth_deg,
+            geometry.tx_elevation_angle_deg,
+        );
+        let rx_pointing_loss_db = pointing_loss_db(
+            &rx.antenna,
+            rx.pointing,
+            geometry.back_azimuth_deg,
+            geometry.rx_elevation_angle_deg,
+        );
+        Budget {
+            tx_power_dbm: tx.radio.tx_power_dbm,
+            tx_feeder_loss_db: tx.radio.feeder_loss_db,
+            tx_gain_dbi: tx.antenna.gain_dbi,
+            tx_pointing_loss_db,
+            eirp_dbm: tx.radio.tx_power_dbm - tx.radio.feeder_loss_db + tx.antenna.gain_dbi
+                - tx_pointing_loss_db,
+            rx_gain_dbi: rx.antenna.gain_dbi,
+            rx_pointing_loss_db,
+            rx_feeder_loss_db: rx.radio.feeder_loss_db,
+            polarization_loss_db: self.polarization_loss_db,
+        }
+    }
+
+    /// Power over noise at the receiver.
+    fn receiver(&self, budget: &Budget, losses: &Losses) -> Receiver {
+        let rx_power_dbm = closed_rx_power_dbm(budget, losses);
+        let interference_dbm = self.env.interference_dbm;
+        let disturbed_dbm = interference_dbm.map_or(self.noise_floor_dbm, |power| {
+            power_sum_dbm(self.noise_floor_dbm, power)
+        });
+        Receiver {
+            rx_power_dbm,
+            noise_figure_db: self.rx.radio.noise_figure_db,
+            man_made_noise_db: self.man_made.map(|noise| noise.fam_db),
+            interference_dbm,
+            noise_floor_dbm: self.noise_floor_dbm,
+            snr_db: rx_power_dbm - disturbed_dbm,
+        }
+    }
+
+    /// The modulation in use, if any can be.
+    fn choose(&self, snr_db: f64) -> Option<Selected> {
+        let reserve_db = self.env.required_margin_db;
+        let chosen = select(snr_db, reserve_db, &self.link_radio, self.thermal_floor_dbm);
+        chosen.filter(|_| self.compatible)
+    }
+
+    /// What `chosen` carries at `snr_db`.
+    fn rate(&self, snr_db: f64, chosen: Option<&Selected>) -> Rate {
+        let judged = chosen.unwrap_or(&self.lowest);
+        let per = if self.compatible {
+            packet_error_prob(snr_db, judged, self.packet_octets)
+        } else {
+            1.0
+        };
+        let phy_rate_bps = chosen.map_or(0.0, |m| m.phy_rate_bps);
+        // Below this a packet is as good as lost, and the expectation overflows.
+        let delivered = Some(1.0 - per).filter(|&share| chosen.is_some() && share > 1e-9);
+        Rate {
+            modulation_id: chosen.map(|m| m.id),
+            mcs_index: chosen.map(|m| m.mcs_index),
+            bits_per_symbol: chosen.and_then(|m| m.bits_per_symbol),
+            code_rate: chosen.and_then(|m| m.code_rate),
+            required_snr_db: chosen.map(|m| m.required_snr_db),
+            spectral_efficiency: phy_rate_bps / self.link_radio.bandwidth_hz,
+            phy_rate_bps,
+            data_rate_bps: chosen.map_or(0.0, |m| m.data_rate_bps),
+            packet_octets: self.packet_octets,
+            per,
+            etx_forward: delivered.map(f64::recip),
+            etx: None,
+            ett_s: None,
+        }
+    }
+
+    /// What is left over.
+    fn margin(&self, receiver: &Receiver, chosen: Option<&Selected>) -> Margin {
+        let lowest_snr_db = self.lowest.required_snr_db;
+        Margin {
+            sensitivity_dbm: receiver.rx_power_dbm - receiver.snr_db + lowest_snr_db,
+            fade_margin_db: chosen.map(|m| receiver.snr_db - m.required_snr_db),
+            link_margin_db: receiver.snr_db - lowest_snr_db,
+            required_margin_db: self.env.required_margin_db,
+        }
+    }
+
+    /// What each limiting factor costs.
+    fn costs(
+        &self,
+        path: &PathLoss,
+        clear: &Clearance,
+        budget: &Budget,
+        receiver: &Receiver,
+    ) -> Costs {
+        let losses = &path.losses;
+        let ground_db = losses.reference_attenuation_db.unwrap_or(0.0)
+            + losses.variability_db.unwrap_or(0.0)
+            + losses.diffraction_loss_db.unwrap_or(0.0);
+        let grazing = clear.line_of_sight
+            && clear
+                .fresnel_clearance_ratio
+                .is_some_and(|r| r < CLEAR_RATIO);
+        let cover_db = losses.clutter_tx_db + losses.clutter_rx_db + losses.vegetation_db;
+        Costs {
+            terrain_db: cover_db + if grazing { 0.0 } else { ground_db },
+            fresnel_db: if grazing { ground_db } else { 0.0 },
+            rain_db: losses.rain_loss_db,
+            noise_db: receiver.rx_power_dbm - receiver.snr_db - self.thermal_floor_dbm,
+            pointing_db: budget.tx_pointing_loss_db
+                + budget.rx_pointing_loss_db
+                + budget.polarization_loss_db,
+        }
+    }
+}
+
+/// Power at the receiver's connector, dBm.
+pub(super) fn closed_rx_power_dbm(budget: &Budget, losses: &Losses) -> f64 {
+    budget.eirp_dbm - losses.total_path_loss_db + budget.rx_gain_dbi
+        - budget.rx_pointing_loss_db
+        - budget.rx_feeder_loss_db
+        - budget.polarization_loss_db
+}
+
+/// Sum of two powers, dBm.
+fn power_sum_dbm(a_dbm: f64, b_dbm: f64) -> f64 {
+    let (high, low) = if a_dbm >= b_dbm {
+        (a_dbm, b_dbm)
+    } else {
+        (b_dbm, a_dbm)
+    };
+    high + 10.0 * 10f64.powf((low - high) / 10.0).ln_1p() / std::f64::consts::LN_10
+}

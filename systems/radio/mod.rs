@@ -1,0 +1,41 @@
+//! One link, end to end: what the stations are, what lies between them, and what gets through.
+//!
+//! Pure functions over plain values. Two [`Station`]s, a terrain profile and an [`Environment`] go
+//! in, a [`LinkResult`] with every term of the budget comes out: [`evaluate`] for one direction,
+//! [`evaluate_both`] for a link. [`Prepared`] keeps what does not depend on the path, for sweeps.
+
+pub mod antenna;
+mod availability;
+pub mod budget;
+pub mod environment;
+pub mod fresnel;
+mod geometry;
+mod link;
+pub mod modulation;
+pub mod outcome;
+mod path_loss;
+pub mod prepare;
+pub mod presets;
+pub mod result;
+pub mod station;
+pub mod surroundings;
+pub mod value;
+pub mod warning;
+
+#[cfg(test)]
+mod tests;
+
+pub use budget::{Workspace, both, evaluate, evaluate_both};
+pub use environment::{Climate, Environment, Model, NoiseCategory};
+pub use fresnel::{Clearance, Obstruction};
+pub use modulation::ModulationId;
+pub use outcome::{Availability, LimitingFactor, Margin, Rate, Receiver, Verdict};
+pub use prepare::Prepared;
+pub use presets::Role;
+pub use result::{
+    Budget, Geometry, ItmTerrain, LinkResult, Losses, PropagationMode, TerrainReport,
+};
+pub use station::{Antenna, Pointing, Radio, Station, Waveform};
+pub use surroundings::{Clutter, ClutterCategory, Multipath, Vegetation};
+pub use value::BadValue;
+pub use warning::{Warning, Warnings};

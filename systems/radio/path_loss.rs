@@ -1,0 +1,293 @@
+//! What the path takes: free space, terrain, air, rain and cover.
+
+use super::environment::Model;
+use super::fresnel::Clearance;
+use super::geometry::{SHORTEST_M, View};
+use super::prepare::Prepared;
+use super::result::{Geometry, ItmTerrain, Losses, PropagationMode};
+use super::surroundings::{Clutter, ClutterCategory};
+use super::warning::{Warning, Warnings};
+use crate::propagation::bullington::{self, DiffractionPath, delta_bullington};
+use crate::propagation::clutter::{self, ClutterSite, terrestrial_clutter_loss_db};
+use crate::propagation::free_space::free_space_loss_db;
+use crate::propagation::itm;
+use crate::propagation::outage::RainFading;
+use crate::propagation::spherical_earth::Ground;
+use crate::propagation::vegetation::woodland_loss_db;
+
+/// ITM holds from here on, m.
+const ITM_SHORTEST_M: f64 = 1_000.0;
+
+/// From here on P.2108 allows its statistical loss at both ends, km.
+const CLUTTER_BOTH_ENDS_KM: f64 = 1.0;
+
+/// Losses of a path, with the model that made them.
+#[derive(Debug, Clone)]
+pub(super) struct PathLoss {
+    pub model: Model,
+    pub model_version: &'static str,
+    pub mode: PropagationMode,
+    pub itm: Option<ItmTerrain>,
+    pub losses: Losses,
+    pub warnings: Warnings,
+}
+
+impl Model {
+    /// Edition of the model.
+    #[must_use]
+    pub fn version(self) -> &'static str {
+        match self {
+            Self::Itm => "NTIA ITM 1.4 + ITU-R P.525-4",
+            Self::DeltaBullington => "ITU-R P.526-15 + P.525-4",
+            Self::FreeSpace => "ITU-R P.525-4",
+        }
+    }
+}
+
+/// Adds up what the path takes. Never less than free space: where ITM's quantile says so, it is
+/// limited and the result warns.
+pub(super) fn path_loss(
+    link: &Prepared<'_>,
+    view: &View<'_>,
+    geometry: &Geometry,
+    clearance: &Clearance,
+) -> PathLoss {
+    let slant_m = geometry.slant_range_m.max(SHORTEST_M);
+    let mut path = PathLoss {
+        model: Model::FreeSpace,
+        model_version: "",
+        mode: PropagationMode::LineOfSight,
+        itm: None,
+        losses: Losses {
+            free_space_loss_db: free_space_loss_db(slant_m, link.frequency_mhz),
+            gas_oxygen_db: link.gas.oxygen_db_km * slant_m * 1e-3,
+            gas_water_vapour_db: link.gas.water_vapour_db_km * slant_m * 1e-3,
+            rain_loss_db: rain_loss_db(link, slant_m * 1e-3),
+            rain_rate_mm_h: link.env.rain_rate_mm_h,
+            other_loss_db: link.env.other_loss_db,
+            ..Losses::default()
+        },
+        warnings: link.warnings,
+    };
+    path.terrain(link, view, clearance);
+    path.cover(link, view.distance_m * 1e-3);
+    path.model_version = path.model.version();
+    path.losses.excess_loss_db = path.losses.excess_sum_db();
+    path.losses.total_path_loss_db = path.losses.sum_db();
+    path
+}
+
+impl PathLoss {
+    /// Terrain by the model asked for, or by the one that stands in.
+    fn terrain(&mut self, link: &Prepared<'_>, view: &View<'_>, clearance: &Clearance) {
+        let height_agl_m = terrain_heights_m(link);
+        match link.env.model {
+            Model::FreeSpace => {}
+            Model::DeltaBullington => self.delta_bullington(link, view, height_agl_m, clearance),
+            Model::Itm if view.distance_m < ITM_SHORTEST_M => {
+                self.warnings.insert(Warning::DistanceBelow1Km);
+                self.delta_bullington(link, view, height_agl_m, clearance);
+            }
+            Model::Itm if !self.irregular_terrain(link, view, height_agl_m) => {
+                self.warnings.insert(Warning::ModelOutOfRange);
+                self.delta_bullington(link, view, height_agl_m, clearance);
+            }
+            Model::Itm => {}
+        }
+    }
+
+    /// ITM: reference attenuation plus what the quantile adds. False when it refuses its inputs
+    /// (frequency outside 20 MHz to 20 GHz, antenna outside 0.5 to 3000 m, exotic terrain).
+    fn irregular_terrain(
+        &mut self,
+        link: &Prepared<'_>,
+        view: &View<'_>,
+        height_agl_m: [f64; 2],
+    ) -> bool {
+        let profile = itm::PathProfile {
+            step_m: view.step_m,
+            elevation_msl_m: view.elevation_msl_m,
+        };
+        let reference = itm::reference(&profile, height_agl_m[0], height_agl_m[1], &link.medium);
+        let (Ok(reference), Some(quantile)) = (reference, link.quantile) else {
+            return false;
+        };
+        let attenuation_db = reference.attenuation_db(quantile);
+        if !attenuation_db.is_finite() {
+            return false;
+        }
+        self.warnings.insert_itm(reference.warnings_at(quantile));
+        self.warnings
+            .note(attenuation_db < 0.0, Warning::BelowFreeSpaceClamped);
+        self.model = Model::Itm;
+        self.mode = match reference.mode {
+            itm::PropagationMode::LineOfSight => PropagationMode::LineOfSight,
+            itm::PropagationMode::Diffraction => PropagationMode::Diffraction,
+            itm::PropagationMode::Troposcatter => PropagationMode::Troposcatter,
+        };
+        self.losses.reference_attenuation_db = Some(reference.a_ref_db);
+        self.losses.variability_db = Some(attenuation_db.max(0.0) - reference.a_ref_db);
+        self.losses.troposcatter_loss_db =
+            (self.mode == PropagationMode::Troposcatter).then_some(reference.a_ref_db);
+        self.itm = Some(ItmTerrain {
+            horizon_distance_m: reference.horizon_distance_m,
+            horizon_angle_rad: reference.horizon_angle_rad,
+            effective_height_m: reference.effective_height_m,
+            terrain_irregularity_m: reference.delta_h_m,
+        });
+        true
+    }
+
+    /// Delta-Bullington diffraction; free space alone when the ends coincide.
+    fn delta_bullington(
+        &mut self,
+        link: &Prepared<'_>,
+        view: &View<'_>,
+        [tx_agl_m, rx_agl_m]: [f64; 2],
+        clearance: &Clearance,
+    ) {
+        let path = DiffractionPath {
+            frequency_mhz: link.frequency_mhz,
+            effective_earth_radius_m: link.env.k_factor * super::fresnel::EARTH_RADIUS_M,
+            tx_agl_m,
+            rx_agl_m,
+            polarization: link.tx.antenna.polarization,
+            ground: Ground {
+                relative_permittivity: link.env.permittivity,
+                conductivity_s_m: link.env.conductivity_s_m,
+            },
+        };
+        let loss_db = bullington::Profile::equally_spaced(view.step_m, view.elevation_msl_m)
+            .ok()
+            .and_then(|profile| delta_bullington(&profile, &path).ok())
+            .map(|diffraction| diffraction.loss_db)
+            .filter(|loss_db| loss_db.is_finite());
+        self.model = Model::DeltaBullington;
+        self.losses.diffraction_loss_db = Some(loss_db.unwrap_or(0.0).max(0.0));
+        // Ends at one place have nothing between them; anything else is a refusal to disclose.
+        self.warnings.note(
+            loss_db.is_none() && view.distance_m >= SHORTEST_M,
+            Warning::ModelOutOfRange,
+        );
+        if !clearance.line_of_sight {
+            self.mode = PropagationMode::Diffraction;
+        }
+    }
+
+    /// Clutter at the two ends and woodland between them.
+    fn cover(&mut self, link: &Prepared<'_>, distance_km: f64) {
+        let frequency_ghz = link.frequency_mhz * 1e-3;
+        let heights = [link.tx.height_agl_m, link.rx.height_agl_m];
+        let loss_db = match link.env.clutter {
+            None => Some([0.0; 2]),
+            Some(Clutter::HeightGain { .. }) => heights_gain_db(link, frequency_ghz, heights),
+            Some(Clutter::Statistical {
+                below_height_m,
+                location_percent,
+            }) => statistical_db(
+                frequency_ghz,
+                distance_km,
+                location_percent,
+                heights,
+                below_height_m,
+            ),
+        };
+        self.warnings
+            .note(loss_db.is_none(), Warning::ClutterOutOfRange);
+        [self.losses.clutter_tx_db, self.losses.clutter_rx_db] = loss_db.unwrap_or([0.0; 2]);
+        self.losses.vegetation_db = link.env.vegetation.map_or(0.0, |wood| {
+            woodland_loss_db(
+                wood.depth_m,
+                wood.specific_attenuation_db_m,
+                wood.maximum_attenuation_db,
+            )
+            .unwrap_or(0.0)
+        });
+    }
+}
+
+/// Rain falling now: specific attenuation over the effective length of P.530, never longer than
+/// the path, dB. Paths beyond 1000 km are taken as 1000 km.
+fn rain_loss_db(link: &Prepared<'_>, length_km: f64) -> f64 {
+    let Some(rain) = link.rain.filter(|_| link.env.rain_rate_mm_h > 0.0) else {
+        return 0.0;
+    };
+    let (length_km, rate) = (length_km.min(1_000.0), link.env.rain_rate_mm_h);
+    let fading = RainFading::new(length_km, link.frequency_mhz * 1e-3, rate, &rain);
+    let Ok((fading, gamma)) = fading.and_then(|f| Ok((f, rain.specific_attenuation_db_km(rate)?)))
+    else {
+        return 0.0;
+    };
+    gamma * fading.effective_length_km.min(length_km)
+}
+
+/// Antenna heights terrain is judged from: the height-gain correction of P.2108 starts at the top
+/// of the clutter.
+fn terrain_heights_m(link: &Prepared<'_>) -> [f64; 2] {
+    let top_m = match link.env.clutter {
+        Some(Clutter::HeightGain {
+            category,
+            representative_height_m,
+        }) => site(category, representative_height_m).height_m,
+        _ => 0.0,
+    };
+    [
+        link.tx.height_agl_m.max(top_m),
+        link.rx.height_agl_m.max(top_m),
+    ]
+}
+
+/// Surroundings as P.2108 section 3.1 reads them.
+fn site(category: ClutterCategory, representative_height_m: Option<f64>) -> ClutterSite {
+    let category = match category {
+        ClutterCategory::WaterSea => clutter::ClutterCategory::WaterSea,
+        ClutterCategory::OpenRural => clutter::ClutterCategory::OpenRural,
+        ClutterCategory::Suburban => clutter::ClutterCategory::Suburban,
+        ClutterCategory::Urban => clutter::ClutterCategory::Urban,
+        ClutterCategory::TreesForest => clutter::ClutterCategory::TreesForest,
+        ClutterCategory::DenseUrban => clutter::ClutterCategory::DenseUrban,
+    };
+    let usual = ClutterSite::from(category);
+    ClutterSite {
+        height_m: representative_height_m.unwrap_or(usual.height_m),
+        ..usual
+    }
+}
+
+/// Height-gain loss at both ends, dB; `None` outside 0.03 to 3 GHz or on the ground itself.
+fn heights_gain_db(link: &Prepared<'_>, frequency_ghz: f64, heights: [f64; 2]) -> Option<[f64; 2]> {
+    let Some(Clutter::HeightGain {
+        category,
+        representative_height_m,
+    }) = link.env.clutter
+    else {
+        return None;
+    };
+    let site = site(category, representative_height_m);
+    let at = |height| {
+        site.height_gain_loss_db(frequency_ghz, height)
+            .ok()
+            .map(|loss| loss.max(0.0))
+    };
+    Some([at(heights[0])?, at(heights[1])?])
+}
+
+/// Statistical loss at the ends below `below_height_m`, dB; `None` outside the model. Between
+/// 0.25 and 1 km it counts once, at the lower end.
+fn statistical_db(
+    frequency_ghz: f64,
+    distance_km: f64,
+    location_percent: f64,
+    heights: [f64; 2],
+    below_height_m: f64,
+) -> Option<[f64; 2]> {
+    let mut within = heights.map(|height| height < below_height_m);
+    if within == [false; 2] {
+        return Some([0.0; 2]);
+    }
+    if within == [true; 2] && distance_km < CLUTTER_BOTH_ENDS_KM {
+        within = [heights[0] < heights[1], heights[0] >= heights[1]];
+    }
+    let loss_db = terrestrial_clutter_loss_db(frequency_ghz, distance_km, location_percent).ok()?;
+    Some(within.map(|inside| if inside { loss_db.max(0.0) } else { 0.0 }))
+}

@@ -1,0 +1,252 @@
+//! What two stations and an environment fix, whatever the path between them.
+//!
+//! Preparing costs some microseconds (spectral lines, rain coefficients); coverage does it once
+//! and then evaluates thousands of paths.
+
+use super::environment::{Climate, Environment, NoiseCategory};
+use super::modulation::{Selected, lowest};
+use super::station::{Radio, Station, Waveform};
+use super::value::BadValue;
+use super::warning::{Warning, Warnings};
+use crate::propagation::free_space::wavelength_m;
+use crate::propagation::gases::{Atmosphere, Gamma};
+use crate::propagation::itm;
+use crate::propagation::noise::{ManMadeNoise, NoiseEnvironment, noise_floor_dbm};
+use crate::propagation::polarization::Polarization;
+use crate::propagation::rain::{RAIN_FREQUENCY_MIN_GHZ, RainCoefficients};
+
+/// Loss between crossed linear polarisations, dB. A planning value: real antennas discriminate by
+/// 15 to 35 dB, and depolarisation along the path takes some of it back.
+pub const CROSS_POLARIZATION_DB: f64 = 20.0;
+
+/// Ends may be tuned this share of the narrower bandwidth apart: a planning convention, wide
+/// enough for oscillators and too narrow for neighbouring channels.
+const TUNING_SHARE: f64 = 0.25;
+
+/// One direction of a pair of stations, validated and prepared for [`super::budget`].
+#[derive(Debug, Clone)]
+pub struct Prepared<'a> {
+    pub(super) tx: &'a Station,
+    pub(super) rx: &'a Station,
+    pub(super) env: &'a Environment,
+    pub(super) packet_octets: u32,
+    pub(super) frequency_mhz: f64,
+    pub(super) wavelength_m: f64,
+    /// The receiver's radio at the bandwidth and streams both ends have.
+    pub(super) link_radio: Radio,
+    /// Whether the receiver can understand the transmitter at all.
+    pub(super) compatible: bool,
+    pub(super) polarization_loss_db: f64,
+    pub(super) gas: Gamma,
+    /// Absent below 1 GHz, where P.838 has no coefficients and rain no effect.
+    pub(super) rain: Option<RainCoefficients>,
+    pub(super) medium: itm::Medium,
+    pub(super) quantile: Option<itm::Quantile>,
+    pub(super) man_made: Option<ManMadeNoise>,
+    pub(super) thermal_floor_dbm: f64,
+    pub(super) noise_floor_dbm: f64,
+    pub(super) lowest: Selected,
+    pub(super) warnings: Warnings,
+}
+
+impl<'a> Prepared<'a> {
+    /// Prepares the direction from `tx` to `rx` for packets of `packet_octets` (1 or more).
+    ///
+    /// # Errors
+    /// The first [`BadValue`] in the stations or the environment.
+    pub fn new(
+        tx: &'a Station,
+        rx: &'a Station,
+        env: &'a Environment,
+        packet_octets: u32,
+    ) -> Result<Self, BadValue> {
+        tx.validate()?;
+        rx.validate()?;
+        env.validate()?;
+        let frequency_mhz = tx.radio.frequency_mhz;
+        let mut warnings = Warnings::default();
+        let link_radio = common_radio(&tx.radio, &rx.radio, &mut warnings);
+        let compatible = understand(&tx.radio, &rx.radio);
+        let polarization = tx.antenna.polarization;
+        let crossed = polarization != rx.antenna.polarization;
+        warnings.note(crossed, Warning::CrossPolarized);
+        let man_made = env
+            .man_made_noise
+            .and_then(|place| place.curve().man_made_noise(frequency_mhz).ok());
+        warnings.note(
+            man_made.is_some_and(|noise| noise.extrapolated),
+            Warning::NoiseExtrapolated,
+        );
+        let thermal_floor_dbm = floor_dbm(&link_radio, None);
+        Ok(Self {
+            tx,
+            rx,
+            env,
+            packet_octets: packet_octets.max(1),
+            frequency_mhz,
+            wavelength_m: wavelength_m(frequency_mhz),
+            compatible,
+            polarization_loss_db: if crossed { CROSS_POLARIZATION_DB } else { 0.0 },
+            gas: gas(env, frequency_mhz),
+            rain: rain(frequency_mhz, polarization),
+            medium: medium(env, frequency_mhz, polarization),
+            quantile: itm::Quantile::new(
+                env.time_percent,
+                env.location_percent,
+                env.situation_percent,
+            )
+            .ok(),
+            man_made,
+            thermal_floor_dbm,
+            noise_floor_dbm: floor_dbm(&link_radio, man_made),
+            lowest: lowest(&link_radio, thermal_floor_dbm),
+            link_radio,
+            warnings,
+        })
+    }
+}
+
+/// The radio both ends have in common: the receiver's, at the narrower bandwidth and the fewer
+/// streams. Notes what keeps them from understanding each other.
+fn common_radio(tx: &Radio, rx: &Radio, warnings: &mut Warnings) -> Radio {
+    let bandwidth_hz = tx.bandwidth_hz.min(rx.bandwidth_hz);
+    let apart_hz = (tx.frequency_mhz - rx.frequency_mhz).abs() * 1e6;
+    warnings.note(
+        apart_hz > TUNING_SHARE * bandwidth_hz,
+        Warning::FrequencyMismatch,
+    );
+    let waveform = common_waveform(&tx.waveform, &rx.waveform);
+    let same_bandwidth = (tx.bandwidth_hz - rx.bandwidth_hz).abs() <= 1e-9 * bandwidth_hz;
+    warnings.note(!same_bandwidth, Warning::BandwidthMismatch);
+    // Only OFDM narrows its channel to that of the other end.
+    let narrows = matches!(rx.waveform, Waveform::Ofdm { .. });
+    warnings.note(
+        waveform.is_none() || !(same_bandwidth || narrows),
+        Warning::WaveformMismatch,
+    );
+    Radio {
+        bandwidth_hz,
+        waveform: waveform.unwrap_or_else(|| rx.waveform.clone()),
+        ..rx.clone()
+    }
+}
+
+/// What the receiver makes of the transmitter's waveform; `None` when nothing.
+fn common_waveform(tx: &Waveform, rx: &Waveform) -> Option<Waveform> {
+    match (tx, rx) {
+        (
+            Waveform::Ofdm {
+                spatial_streams: sent,
+                mac_efficiency_prob,
+            },
+            Waveform::Ofdm {
+                spatial_streams: heard,
+                ..
+            },
+        ) => Some(Waveform::Ofdm {
+            spatial_streams: *sent.min(heard),
+            mac_efficiency_prob: *mac_efficiency_prob,
+        }),
+        (
+            Waveform::Lora {
+                spreading_factor: sent,
+                coding_rate,
+            },
+            Waveform::Lora {
+                spreading_factor: heard,
+                ..
+            },
+        ) if sent == heard => {
+            // The code rate travels in the header: the transmitter's counts.
+            Some(Waveform::Lora {
+                spreading_factor: *sent,
+                coding_rate: *coding_rate,
+            })
+        }
+        (
+            Waveform::Narrowband {
+                bit_rate_bps: sent, ..
+            },
+            Waveform::Narrowband {
+                bit_rate_bps: heard,
+                ..
+            },
+        ) if sent == heard => Some(rx.clone()),
+        _ => None,
+    }
+}
+
+/// Noise floor of a validated radio, dBm.
+fn floor_dbm(radio: &Radio, external: Option<ManMadeNoise>) -> f64 {
+    noise_floor_dbm(radio.bandwidth_hz, radio.noise_figure_db, external)
+        .expect("a validated radio has a bandwidth and a noise figure in range")
+}
+
+/// Absorption of the air, dB/km.
+fn gas(env: &Environment, frequency_mhz: f64) -> Gamma {
+    Atmosphere::from_total_pressure(env.pressure_hpa, env.temperature_k, env.water_vapour_g_m3)
+        .specific_attenuation(frequency_mhz * 1e-3)
+        .expect("a validated environment lies within the ranges of P.676")
+}
+
+/// Rain coefficients of a level path, where P.838 has them.
+fn rain(frequency_mhz: f64, polarization: Polarization) -> Option<RainCoefficients> {
+    let frequency_ghz = frequency_mhz * 1e-3;
+    if frequency_ghz < RAIN_FREQUENCY_MIN_GHZ {
+        return None;
+    }
+    RainCoefficients::level(frequency_ghz, polarization).ok()
+}
+
+/// The medium of ITM. Broadcast mode keeps time, location and situation apart, so that each of
+/// the three percentages of the environment means what it says.
+fn medium(env: &Environment, frequency_mhz: f64, polarization: Polarization) -> itm::Medium {
+    itm::Medium {
+        n_0: env.refractivity_n_units,
+        epsilon: env.permittivity,
+        sigma_s_m: env.conductivity_s_m,
+        climate: env.climate.for_itm(),
+        frequency_mhz,
+        polarization,
+        mdvar: itm::Mdvar {
+            mode: itm::VariabilityMode::Broadcast,
+            without_location: false,
+            without_situation: false,
+        },
+    }
+}
+
+impl Climate {
+    /// The same climate as ITM names it.
+    fn for_itm(self) -> itm::Climate {
+        match self {
+            Self::Equatorial => itm::Climate::Equatorial,
+            Self::ContinentalSubtropical => itm::Climate::ContinentalSubtropical,
+            Self::MaritimeSubtropical => itm::Climate::MaritimeSubtropical,
+            Self::Desert => itm::Climate::Desert,
+            Self::ContinentalTemperate => itm::Climate::ContinentalTemperate,
+            Self::MaritimeTemperateLand => itm::Climate::MaritimeTemperateLand,
+            Self::MaritimeTemperateSea => itm::Climate::MaritimeTemperateSea,
+        }
+    }
+}
+
+impl NoiseCategory {
+    /// The curve of P.372.
+    fn curve(self) -> NoiseEnvironment {
+        match self {
+            Self::City => NoiseEnvironment::City,
+            Self::Residential => NoiseEnvironment::Residential,
+            Self::Rural => NoiseEnvironment::Rural,
+            Self::QuietRural => NoiseEnvironment::QuietRural,
+        }
+    }
+}
+
+/// Whether a receiver `rx` makes anything of what `tx` sends: same channel, same kind of waveform.
+#[must_use]
+pub fn understand(tx: &Radio, rx: &Radio) -> bool {
+    let mut warnings = Warnings::default();
+    common_radio(tx, rx, &mut warnings);
+    !warnings.contains(Warning::WaveformMismatch) && !warnings.contains(Warning::FrequencyMismatch)
+}

@@ -1,0 +1,246 @@
+//! Everything there is to say about one direction of one link.
+//!
+//! Nothing here is NaN or infinite: what does not apply is absent.
+
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::environment::Model;
+use super::fresnel::Clearance;
+use super::link::closed_rx_power_dbm;
+use super::outcome::{Availability, LimitingFactor, Margin, Rate, Receiver, Verdict};
+use super::station::polarization_schema;
+use super::warning::Warnings;
+use crate::propagation::polarization::Polarization;
+
+/// One direction of a link, from the transmitter to the receiver.
+///
+/// Two identities hold: `losses.total_path_loss_db` is the sum [`Losses::sum_db`], and
+/// `receiver.rx_power_dbm` is [`LinkResult::closed_rx_power_dbm`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkResult {
+    /// Transmitting node, where the caller names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tx_node_id: Option<String>,
+    /// Receiving node, where the caller names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rx_node_id: Option<String>,
+    /// Model that made the losses, after any fall-back (see `warnings`).
+    pub model: Model,
+    /// Edition of that model.
+    pub model_version: Cow<'static, str>,
+    /// Frequency of the transmitter, MHz.
+    pub frequency_mhz: f64,
+    /// Bandwidth in use, the narrower of the two ends, Hz.
+    pub bandwidth_hz: f64,
+    /// Polarisation of the wave, that of the transmitting antenna.
+    #[schemars(schema_with = "polarization_schema")]
+    pub polarization: Polarization,
+    /// Where the ends are and how they see each other.
+    pub geometry: Geometry,
+    /// How far the ground stays out of the way.
+    pub clearance: Clearance,
+    /// What ITM makes of the terrain; absent under other models.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub itm: Option<ItmTerrain>,
+    /// Powers and gains of the two ends.
+    pub budget: Budget,
+    /// What the path takes.
+    pub losses: Losses,
+    /// How the wave gets there.
+    pub propagation_mode: PropagationMode,
+    /// What arrives, and over what noise.
+    pub receiver: Receiver,
+    /// What is carried.
+    pub rate: Rate,
+    /// What is left over.
+    pub margin: Margin,
+    /// How much of the time.
+    pub availability: Availability,
+    /// What the profile was made from.
+    pub terrain: TerrainReport,
+    /// What to doubt.
+    pub warnings: Warnings,
+    /// The link in one word.
+    pub verdict: Verdict,
+    /// What to work on first; absent when the ends cannot understand each other at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limiting_factor: Option<LimitingFactor>,
+}
+
+/// Where the ends are and how they see each other.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Geometry {
+    /// WGS84 geodesic between the ends, m.
+    pub distance_m: f64,
+    /// Straight line between the antennas, m.
+    pub slant_range_m: f64,
+    /// Bearing from transmitter to receiver, true north clockwise, deg, [0, 360).
+    pub azimuth_deg: f64,
+    /// Bearing from receiver to transmitter, deg, [0, 360).
+    pub back_azimuth_deg: f64,
+    /// Angle of the ray above the horizontal at the transmitter over the effective Earth, deg.
+    pub tx_elevation_angle_deg: f64,
+    /// Angle of the ray above the horizontal at the receiver over the effective Earth, deg.
+    pub rx_elevation_angle_deg: f64,
+    /// Ground at the transmitter above mean sea level, m.
+    pub tx_ground_msl_m: f64,
+    /// Ground at the receiver above mean sea level, m.
+    pub rx_ground_msl_m: f64,
+    /// Ground at the transmitter above the WGS84 ellipsoid, m.
+    pub tx_ground_hae_m: f64,
+    /// Ground at the receiver above the WGS84 ellipsoid, m.
+    pub rx_ground_hae_m: f64,
+    /// Transmitting antenna above mean sea level, m.
+    pub tx_antenna_msl_m: f64,
+    /// Receiving antenna above mean sea level, m.
+    pub rx_antenna_msl_m: f64,
+    /// Effective Earth radius factor used for clearance, angles and delta-Bullington.
+    pub k_factor: f64,
+    /// That factor times the mean Earth radius, m.
+    pub effective_earth_radius_m: f64,
+}
+
+/// Intermediates of ITM; each pair is (transmitter, receiver).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ItmTerrain {
+    /// Distance to the radio horizon, m.
+    pub horizon_distance_m: [f64; 2],
+    /// Elevation of the radio horizon, rad.
+    pub horizon_angle_rad: [f64; 2],
+    /// Effective antenna height, m.
+    pub effective_height_m: [f64; 2],
+    /// Terrain irregularity delta-h, m.
+    pub terrain_irregularity_m: f64,
+}
+
+/// Powers and gains of the two ends.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Budget {
+    /// Power at the transmitter's connector, dBm.
+    pub tx_power_dbm: f64,
+    /// Loss of the transmitter's feeder, dB.
+    pub tx_feeder_loss_db: f64,
+    /// Boresight gain of the transmitting antenna, dBi.
+    pub tx_gain_dbi: f64,
+    /// Gain lost by the transmitting antenna looking elsewhere, dB.
+    pub tx_pointing_loss_db: f64,
+    /// Power radiated toward the receiver, dBm: the four above.
+    pub eirp_dbm: f64,
+    /// Boresight gain of the receiving antenna, dBi.
+    pub rx_gain_dbi: f64,
+    /// Gain lost by the receiving antenna looking elsewhere, dB.
+    pub rx_pointing_loss_db: f64,
+    /// Loss of the receiver's feeder, dB.
+    pub rx_feeder_loss_db: f64,
+    /// Loss between differently polarised antennas, dB.
+    pub polarization_loss_db: f64,
+}
+
+/// What the path takes, dB. Terms that a model does not have are absent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Losses {
+    /// Free-space loss over the slant range (ITU-R P.525), dB.
+    pub free_space_loss_db: f64,
+    /// ITM's median attenuation over free space, dB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference_attenuation_db: Option<f64>,
+    /// ITM's addition for the quantile asked for, dB, often negative; limited so that it and the
+    /// reference together are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variability_db: Option<f64>,
+    /// The reference attenuation again when troposcatter makes it, dB. Not a term of the sum.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub troposcatter_loss_db: Option<f64>,
+    /// Delta-Bullington diffraction loss (ITU-R P.526), dB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diffraction_loss_db: Option<f64>,
+    /// Absorption by oxygen (ITU-R P.676), dB.
+    pub gas_oxygen_db: f64,
+    /// Absorption by water vapour (ITU-R P.676), dB.
+    pub gas_water_vapour_db: f64,
+    /// Rain falling now (ITU-R P.838 over the effective path of P.530), dB.
+    pub rain_loss_db: f64,
+    /// The rain rate behind it, mm/h.
+    pub rain_rate_mm_h: f64,
+    /// Clutter around the transmitter (ITU-R P.2108), dB.
+    pub clutter_tx_db: f64,
+    /// Clutter around the receiver (ITU-R P.2108), dB.
+    pub clutter_rx_db: f64,
+    /// Woodland (ITU-R P.833), dB.
+    pub vegetation_db: f64,
+    /// Whatever else the environment adds, dB.
+    pub other_loss_db: f64,
+    /// Everything beyond free space, dB.
+    pub excess_loss_db: f64,
+    /// Everything, dB.
+    pub total_path_loss_db: f64,
+}
+
+/// How the wave gets there.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum PropagationMode {
+    /// Straight.
+    LineOfSight,
+    /// Around the terrain.
+    Diffraction,
+    /// Scattered by the troposphere.
+    Troposcatter,
+}
+
+/// What the profile was made from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TerrainReport {
+    /// Tiles that supplied a sample.
+    pub tiles_used: u32,
+    /// Samples that touch a void.
+    pub void_samples: u32,
+    /// Samples off every tile.
+    pub missing_samples: u32,
+    /// Coarsest spacing of posts, arc-seconds; absent without tiles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolution_arcsec: Option<f64>,
+}
+
+impl Losses {
+    /// Sum of the terms beyond free space, in field order, dB.
+    #[must_use]
+    pub fn excess_sum_db(&self) -> f64 {
+        self.reference_attenuation_db.unwrap_or(0.0)
+            + self.variability_db.unwrap_or(0.0)
+            + self.diffraction_loss_db.unwrap_or(0.0)
+            + self.gas_oxygen_db
+            + self.gas_water_vapour_db
+            + self.rain_loss_db
+            + self.clutter_tx_db
+            + self.clutter_rx_db
+            + self.vegetation_db
+            + self.other_loss_db
+    }
+
+    /// Free space plus [`Self::excess_sum_db`], dB.
+    #[must_use]
+    pub fn sum_db(&self) -> f64 {
+        self.free_space_loss_db + self.excess_sum_db()
+    }
+}
+
+impl LinkResult {
+    /// The received power as the other fields imply it, dBm:
+    /// EIRP - path loss + receive gain - receive losses.
+    #[must_use]
+    pub fn closed_rx_power_dbm(&self) -> f64 {
+        closed_rx_power_dbm(&self.budget, &self.losses)
+    }
+}

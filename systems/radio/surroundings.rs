@@ -1,0 +1,171 @@
+//! Optional parts of an environment: what stands around and between the ends, and the climate
+//! that makes links fade.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::value::{BadValue, within};
+
+/// What decides multipath fading of line-of-sight paths (ITU-R P.530 section 2.3).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Multipath {
+    /// Refractivity gradient dN1 of the lowest 65 m not exceeded 1 % of the average year
+    /// (ITU-R P.453), N-units/km, [-1500, 500].
+    pub gradient_1_percent_n_units_km: f64,
+    /// Standard deviation of terrain heights over 110 km by 110 km, m, [0, 5000].
+    pub terrain_roughness_m: f64,
+}
+
+/// Clutter around the terminals (ITU-R P.2108).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Clutter {
+    /// Height-gain correction of ITU-R P.2108 section 3.1, 0.03 to 3 GHz. Terrain is judged from
+    /// the top of the clutter, and the way down to an antenna below it is added.
+    HeightGain {
+        /// What stands around the terminals.
+        category: ClutterCategory,
+        /// Height of the surroundings, m, [1, 100]; absent takes the default of the category.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        representative_height_m: Option<f64>,
+    },
+    /// Statistical model of ITU-R P.2108 section 3.2 for urban and suburban paths of 0.25 km and
+    /// more, 0.5 to 67 GHz.
+    Statistical {
+        /// An antenna at or above this height is taken to stand clear, m, [1, 100].
+        #[serde(default = "roof_height_m")]
+        below_height_m: f64,
+        /// Share of places with less loss, percent, [0.1, 99.9].
+        #[serde(default = "half_percent")]
+        location_percent: f64,
+    },
+}
+
+/// Kinds of surroundings with a default height (ITU-R P.2108 table 3).
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ClutterCategory {
+    /// Water or sea.
+    WaterSea,
+    /// Open or rural.
+    OpenRural,
+    /// Suburban.
+    Suburban,
+    /// Urban.
+    Urban,
+    /// Trees or forest.
+    TreesForest,
+    /// Dense urban.
+    DenseUrban,
+}
+
+/// Woodland on a path (ITU-R P.833 section 2.1). Table 1 there gives for mixed forest, at 105.9,
+/// 466, 949, 1852 and 2118 MHz, 0.04, 0.12, 0.17, 0.30 and 0.34 dB/m and at most 9.4, 18.0, 26.5,
+/// 29.0 and 34.1 dB.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Vegetation {
+    /// Length of the ray within the woodland, m, [0, 100000].
+    pub depth_m: f64,
+    /// Attenuation of a very short path, dB/m, [0, 10].
+    pub specific_attenuation_db_m: f64,
+    /// Attenuation of a very long path, dB, [0, 100].
+    pub maximum_attenuation_db: f64,
+}
+
+/// Below a typical two- to three-storey roof line.
+fn roof_height_m() -> f64 {
+    10.0
+}
+
+/// The median.
+fn half_percent() -> f64 {
+    50.0
+}
+
+impl Clutter {
+    /// Refuses any value outside the range its field states.
+    pub(super) fn validate(&self) -> Result<(), BadValue> {
+        match *self {
+            Self::HeightGain {
+                representative_height_m: None,
+                ..
+            } => Ok(()),
+            Self::HeightGain {
+                representative_height_m: Some(height),
+                ..
+            } => within(
+                "environment.clutter.representative_height_m",
+                height,
+                1.0,
+                100.0,
+            ),
+            Self::Statistical {
+                below_height_m,
+                location_percent,
+            } => {
+                within(
+                    "environment.clutter.below_height_m",
+                    below_height_m,
+                    1.0,
+                    100.0,
+                )?;
+                within(
+                    "environment.clutter.location_percent",
+                    location_percent,
+                    0.1,
+                    99.9,
+                )
+            }
+        }
+    }
+}
+
+impl Vegetation {
+    /// Refuses any value outside the range its field states.
+    pub(super) fn validate(&self) -> Result<(), BadValue> {
+        within(
+            "environment.vegetation.depth_m",
+            self.depth_m,
+            0.0,
+            100_000.0,
+        )?;
+        let gamma = self.specific_attenuation_db_m;
+        within(
+            "environment.vegetation.specific_attenuation_db_m",
+            gamma,
+            0.0,
+            10.0,
+        )?;
+        let limit = self.maximum_attenuation_db;
+        within(
+            "environment.vegetation.maximum_attenuation_db",
+            limit,
+            0.0,
+            100.0,
+        )
+    }
+}
+
+impl Multipath {
+    /// Refuses any value outside the range its field states.
+    pub(super) fn validate(&self) -> Result<(), BadValue> {
+        let gradient = self.gradient_1_percent_n_units_km;
+        within(
+            "environment.multipath.gradient_1_percent_n_units_km",
+            gradient,
+            -1_500.0,
+            500.0,
+        )?;
+        let roughness = self.terrain_roughness_m;
+        within(
+            "environment.multipath.terrain_roughness_m",
+            roughness,
+            0.0,
+            5_000.0,
+        )
+    }
+}

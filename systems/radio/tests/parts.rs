@@ -1,0 +1,193 @@
+//! Antenna patterns and Fresnel clearance.
+
+use super::super::antenna::{gain_toward_dbi, pointing_loss_db};
+use super::super::fresnel::{EARTH_RADIUS_M, clearance, first_radius_m};
+use super::super::{Antenna, Pointing};
+use super::{Random, near};
+use crate::propagation::bullington::{DiffractionPath, Profile, bullington};
+use crate::propagation::polarization::Polarization;
+use crate::propagation::spherical_earth::Ground;
+
+fn lobe(azimuth_beamwidth_deg: f64, elevation_beamwidth_deg: f64) -> Antenna {
+    Antenna {
+        gain_dbi: 16.0,
+        azimuth_beamwidth_deg,
+        elevation_beamwidth_deg,
+        front_to_back_db: 25.0,
+        polarization: Polarization::Vertical,
+    }
+}
+
+fn aim(azimuth_deg: f64, elevation_deg: f64) -> Option<Pointing> {
+    Some(Pointing {
+        azimuth_deg,
+        elevation_deg,
+    })
+}
+
+#[test]
+fn a_directive_lobe_loses_three_decibels_at_its_edge_and_never_more_than_its_floor() {
+    let yagi = lobe(30.0, 20.0);
+    near(
+        pointing_loss_db(&yagi, aim(100.0, 5.0), 100.0, 5.0),
+        0.0,
+        1e-12,
+    );
+    near(
+        pointing_loss_db(&yagi, aim(100.0, 0.0), 115.0, 0.0),
+        3.0,
+        1e-12,
+    );
+    near(
+        pointing_loss_db(&yagi, aim(100.0, 0.0), 100.0, -10.0),
+        3.0,
+        1e-12,
+    );
+    near(
+        pointing_loss_db(&yagi, aim(100.0, 0.0), 115.0, 10.0),
+        6.0,
+        1e-12,
+    );
+    near(
+        pointing_loss_db(&yagi, aim(100.0, 0.0), 280.0, 0.0),
+        25.0,
+        1e-12,
+    );
+    near(pointing_loss_db(&yagi, None, 280.0, 40.0), 0.0, 1e-12);
+    near(
+        gain_toward_dbi(&yagi, aim(100.0, 0.0), 115.0, 0.0),
+        13.0,
+        1e-12,
+    );
+}
+
+#[test]
+fn azimuth_wraps_through_north() {
+    let yagi = lobe(30.0, 20.0);
+    let loss = pointing_loss_db(&yagi, aim(359.0, 0.0), 1.0, 0.0);
+    near(loss, 12.0 * (2.0_f64 / 30.0).powi(2), 1e-12);
+    near(
+        pointing_loss_db(&yagi, aim(1.0, 0.0), 359.0, 0.0),
+        loss,
+        1e-12,
+    );
+}
+
+#[test]
+fn an_omni_stands_upright_and_looks_at_the_horizon() {
+    let omni = lobe(360.0, 13.0);
+    near(pointing_loss_db(&omni, None, 77.0, 0.0), 0.0, 1e-12);
+    near(pointing_loss_db(&omni, None, 77.0, -6.5), 3.0, 1e-12);
+    near(pointing_loss_db(&omni, None, 77.0, 60.0), 25.0, 1e-12);
+    // Tilted on purpose.
+    near(
+        pointing_loss_db(&omni, aim(0.0, -6.5), 77.0, -6.5),
+        0.0,
+        1e-12,
+    );
+    near(
+        pointing_loss_db(&lobe(360.0, 360.0), None, 10.0, 90.0),
+        0.0,
+        1e-12,
+    );
+}
+
+#[test]
+fn the_first_fresnel_radius_is_the_textbook_one() {
+    // 5.8 GHz, 10 km, half-way: sqrt(0.051688 * 5000 * 5000 / 10000).
+    near(
+        first_radius_m(0.051_688, 5_000.0, 5_000.0),
+        11.367_498,
+        1e-6,
+    );
+    near(first_radius_m(1.0, 0.0, 0.0), 0.0, 1e-12);
+}
+
+#[test]
+fn clearance_of_one_ridge_by_hand() {
+    let mut heights = [0.0; 101];
+    heights[50] = 40.0;
+    let found = clearance(&heights, 100.0, [50.0, 50.0], 0.051_688, 4.0 / 3.0);
+    // Bulge 5000^2 / (2 * 4/3 * 6371000) = 1.4715 m half-way.
+    near(found.max_earth_bulge_m, 1.471_512, 1e-5);
+    near(found.min_clearance_m.unwrap(), 8.528_488, 1e-5);
+    near(
+        found.fresnel_clearance_ratio.unwrap(),
+        8.528_488 / 11.367_498,
+        1e-5,
+    );
+    assert!(found.line_of_sight && found.obstruction.is_none());
+    let blocked = clearance(&heights, 100.0, [10.0, 10.0], 0.051_688, 4.0 / 3.0);
+    let edge = blocked.obstruction.unwrap();
+    assert!(!blocked.line_of_sight);
+    near(edge.distance_m, 5_000.0, 1e-9);
+    near(edge.height_msl_m, 40.0, 1e-12);
+    near(
+        edge.nu,
+        31.471_512 / 11.367_498 * std::f64::consts::SQRT_2,
+        1e-4,
+    );
+}
+
+#[test]
+fn paths_without_interior_have_no_clearance() {
+    for heights in [&[3.0][..], &[3.0, 9.0], &[]] {
+        let found = clearance(heights, 100.0, [1.0, 1.0], 0.1, 1.0);
+        assert!(found.line_of_sight && found.min_clearance_m.is_none());
+    }
+    assert!(
+        clearance(&[1.0, 1.0, 1.0], 0.0, [5.0, 5.0], 0.1, 1.0)
+            .min_clearance_m
+            .is_none()
+    );
+}
+
+/// The squared comparison here and the Bullington construction find the same edge.
+#[test]
+fn the_obstruction_is_bullingtons_worst_point_and_reverses() {
+    let mut random = Random(3);
+    let mut obstructed = 0;
+    for _ in 0..500 {
+        let heights: Vec<f64> = (0..60).map(|_| random.between(0.0, 150.0)).collect();
+        let (step_m, agl) = (random.between(20.0, 900.0), random.between(1.0, 120.0));
+        let (frequency_mhz, k_factor) = (random.between(100.0, 9e3), random.between(0.7, 2.0));
+        let wavelength_m = 299.792_458 / frequency_mhz;
+        let antennas = [heights[0] + agl, heights[59] + agl];
+        let found = clearance(&heights, step_m, antennas, wavelength_m, k_factor);
+        let path = DiffractionPath {
+            frequency_mhz,
+            effective_earth_radius_m: k_factor * EARTH_RADIUS_M,
+            tx_agl_m: agl,
+            rx_agl_m: agl,
+            polarization: Polarization::Vertical,
+            ground: Ground::LAND,
+        };
+        let edge = bullington(&Profile::equally_spaced(step_m, &heights).unwrap(), &path).unwrap();
+        let worst = edge.worst_point.unwrap();
+        let ratio = found.fresnel_clearance_ratio.unwrap();
+        near(
+            -std::f64::consts::SQRT_2 * ratio,
+            worst.nu,
+            1e-6 * (1.0 + worst.nu.abs()),
+        );
+        if let Some(obstruction) = found.obstruction {
+            obstructed += 1;
+            near(obstruction.distance_m, worst.distance_m, 1e-6);
+            let back: Vec<f64> = heights.iter().rev().copied().collect();
+            let swapped = [antennas[1], antennas[0]];
+            let mirrored = clearance(&back, step_m, swapped, wavelength_m, k_factor);
+            let expected = found.reversed(step_m * 59.0);
+            near(
+                mirrored.obstruction.unwrap().distance_m,
+                expected.obstruction.unwrap().distance_m,
+                1e-6,
+            );
+            near(
+                mirrored.min_clearance_m.unwrap(),
+                expected.min_clearance_m.unwrap(),
+                1e-6,
+            );
+        }
+    }
+    assert!(obstructed > 300, "only {obstructed} of 500 were obstructed");
+}

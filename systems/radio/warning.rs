@@ -1,0 +1,195 @@
+//! What to doubt about a result: a small set, shown as a list of names.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+
+use crate::propagation::itm;
+
+/// One doubt. The first sixteen are those of ITM, in its order.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum Warning {
+    /// ITM: transmitter height below 1 m or above 1000 m.
+    ItmTxTerminalHeight,
+    /// ITM: receiver height below 1 m or above 1000 m.
+    ItmRxTerminalHeight,
+    /// ITM: frequency below 40 MHz or above 10 GHz.
+    ItmFrequency,
+    /// ITM: path longer than 1000 km.
+    #[serde(rename = "itm_path_distance_too_big_1")]
+    ItmPathDistanceTooBig1,
+    /// ITM: path longer than 2000 km.
+    #[serde(rename = "itm_path_distance_too_big_2")]
+    ItmPathDistanceTooBig2,
+    /// ITM: path shorter than five times the difference of effective heights.
+    #[serde(rename = "itm_path_distance_too_small_1")]
+    ItmPathDistanceTooSmall1,
+    /// ITM: path shorter than 1 km.
+    #[serde(rename = "itm_path_distance_too_small_2")]
+    ItmPathDistanceTooSmall2,
+    /// ITM: transmitter horizon angle above 200 mrad.
+    ItmTxHorizonAngle,
+    /// ITM: receiver horizon angle above 200 mrad.
+    ItmRxHorizonAngle,
+    /// ITM: transmitter horizon nearer than a tenth of the smooth Earth's.
+    #[serde(rename = "itm_tx_horizon_distance_1")]
+    ItmTxHorizonDistance1,
+    /// ITM: receiver horizon nearer than a tenth of the smooth Earth's.
+    #[serde(rename = "itm_rx_horizon_distance_1")]
+    ItmRxHorizonDistance1,
+    /// ITM: transmitter horizon farther than three times the smooth Earth's.
+    #[serde(rename = "itm_tx_horizon_distance_2")]
+    ItmTxHorizonDistance2,
+    /// ITM: receiver horizon farther than three times the smooth Earth's.
+    #[serde(rename = "itm_rx_horizon_distance_2")]
+    ItmRxHorizonDistance2,
+    /// ITM: quantile beyond 3.1 standard deviations.
+    ItmExtremeVariabilities,
+    /// ITM: surface refractivity at path height below 250 N-units.
+    ItmSurfaceRefractivity,
+    /// ITM: no value for the reference attenuation, 0 dB stands in.
+    ItmAttenuationUndefined,
+    /// Samples off every terrain tile were taken as sea level.
+    TerrainMissing,
+    /// Samples in voids of a tile were interpolated.
+    TerrainVoid,
+    /// The model came out below free space; free space stands in.
+    BelowFreeSpaceClamped,
+    /// The model asked for does not speak for these inputs; delta-Bullington stands in.
+    ModelOutOfRange,
+    /// Path shorter than 1 km, where ITM does not hold; delta-Bullington stands in.
+    #[serde(rename = "distance_below_1km")]
+    DistanceBelow1Km,
+    /// Ends closer than 1 m; free space at 1 m stands in.
+    DistanceTooShort,
+    /// The ends are tuned more than a quarter of the bandwidth apart: no link.
+    FrequencyMismatch,
+    /// The ends speak different waveforms: no link.
+    WaveformMismatch,
+    /// The ends differ in bandwidth; the narrower counts.
+    BandwidthMismatch,
+    /// The ends differ in polarisation.
+    CrossPolarized,
+    /// Man-made noise taken outside the frequencies of its curve.
+    NoiseExtrapolated,
+    /// The clutter model does not speak for this frequency or distance; its loss is left out.
+    ClutterOutOfRange,
+}
+
+impl Warning {
+    /// Every warning, in the order of the bits.
+    pub const ALL: [Self; 28] = [
+        Self::ItmTxTerminalHeight,
+        Self::ItmRxTerminalHeight,
+        Self::ItmFrequency,
+        Self::ItmPathDistanceTooBig1,
+        Self::ItmPathDistanceTooBig2,
+        Self::ItmPathDistanceTooSmall1,
+        Self::ItmPathDistanceTooSmall2,
+        Self::ItmTxHorizonAngle,
+        Self::ItmRxHorizonAngle,
+        Self::ItmTxHorizonDistance1,
+        Self::ItmRxHorizonDistance1,
+        Self::ItmTxHorizonDistance2,
+        Self::ItmRxHorizonDistance2,
+        Self::ItmExtremeVariabilities,
+        Self::ItmSurfaceRefractivity,
+        Self::ItmAttenuationUndefined,
+        Self::TerrainMissing,
+        Self::TerrainVoid,
+        Self::BelowFreeSpaceClamped,
+        Self::ModelOutOfRange,
+        Self::DistanceBelow1Km,
+        Self::DistanceTooShort,
+        Self::FrequencyMismatch,
+        Self::WaveformMismatch,
+        Self::BandwidthMismatch,
+        Self::CrossPolarized,
+        Self::NoiseExtrapolated,
+        Self::ClutterOutOfRange,
+    ];
+}
+
+/// A set of [`Warning`]s; serialised as a list of names in a fixed order.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Warnings(u32);
+
+impl Warnings {
+    /// Adds `warning`.
+    pub fn insert(&mut self, warning: Warning) {
+        self.0 |= 1 << warning as u8;
+    }
+
+    /// Adds `warning` when `doubtful`.
+    pub(super) fn note(&mut self, doubtful: bool, warning: Warning) {
+        if doubtful {
+            self.insert(warning);
+        }
+    }
+
+    /// Adds every warning ITM gave.
+    pub(super) fn insert_itm(&mut self, warnings: itm::Warnings) {
+        self.0 |= u32::from(warnings.bits());
+    }
+
+    /// What either holds.
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether `warning` is among them.
+    #[must_use]
+    pub fn contains(self, warning: Warning) -> bool {
+        self.0 >> warning as u8 & 1 == 1
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The warnings, in the order of [`Warning::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = Warning> {
+        Warning::ALL
+            .into_iter()
+            .filter(move |&warning| self.contains(warning))
+    }
+}
+
+impl FromIterator<Warning> for Warnings {
+    fn from_iter<T: IntoIterator<Item = Warning>>(warnings: T) -> Self {
+        let mut set = Self::default();
+        warnings.into_iter().for_each(|warning| set.insert(warning));
+        set
+    }
+}
+
+impl Serialize for Warnings {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Warnings {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Vec::<Warning>::deserialize(deserializer)?
+            .into_iter()
+            .collect())
+    }
+}
+
+impl JsonSchema for Warnings {
+    fn schema_name() -> Cow<'static, str> {
+        "Warnings".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Vec::<Warning>::json_schema(generator)
+    }
+}

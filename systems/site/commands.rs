@@ -1,0 +1,202 @@
+//! What can be done to nodes.
+
+use bevy_ecs::prelude::*;
+use groundwave_engine::limits::NAME_BYTES_MAX;
+use groundwave_engine::{Index, Recorded, Refusal};
+use serde::{Deserialize, Serialize};
+
+use super::components::{Air, Label, NodeId, NodeKind, Operating, Position, Standing};
+use crate::motion::Motion;
+use crate::radio::{BadValue, Environment, Role, Station};
+use crate::terrain::GeoPoint;
+
+/// Nodes one world may hold. 100,000 nodes are ten times the largest community mesh; beyond it
+/// the link table, not the model, needs another design.
+pub const NODES_MAX: usize = 100_000;
+
+impl From<BadValue> for Refusal {
+    fn from(bad: BadValue) -> Self {
+        Self::invalid(bad.key, bad.found, bad.allowed.to_string())
+    }
+}
+
+pub(crate) fn node(world: &World, id: NodeId) -> Result<Entity, Refusal> {
+    world.resource::<Index<NodeKind>>().get(id)
+}
+
+/// Refuses names that cannot be shown or typed.
+pub(crate) fn check_name(key: &str, name: &str) -> Result<(), Refusal> {
+    let allowed = format!("1 to {NAME_BYTES_MAX} bytes without control characters");
+    let length = 1..=NAME_BYTES_MAX;
+    if !length.contains(&name.len()) || name.chars().any(char::is_control) {
+        return Err(Refusal::invalid(key, format!("{name:?}"), allowed));
+    }
+    Ok(())
+}
+
+/// Places a new node.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AddNode {
+    /// Its id, minted by the caller.
+    pub node: NodeId,
+    /// What people call it.
+    pub name: String,
+    /// What it is for.
+    pub role: Role,
+    /// Where it stands.
+    pub position: GeoPoint,
+    /// What stands there.
+    pub station: Station,
+}
+impl Command for AddNode {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        check_name("name", &self.name)?;
+        self.station.validate()?;
+        let index = world.resource::<Index<NodeKind>>();
+        index.vacant(self.node)?;
+        if index.len() >= NODES_MAX {
+            return Err(Refusal::conflict(format!("the world has {NODES_MAX} nodes, the most")));
+        }
+        let label = Label { name: self.name, role: self.role };
+        world.spawn((self.node, label, Position(self.position), Standing(self.station)));
+        Ok(())
+    }
+}
+impl Recorded for AddNode {
+    const NAME: &'static str = "node.add";
+    type Reply = ();
+}
+
+/// Takes a node away, with its links and flows.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RemoveNode {
+    /// Which node.
+    pub node: NodeId,
+}
+impl Command for RemoveNode {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        let entity = node(world, self.node)?;
+        world.despawn(entity);
+        Ok(())
+    }
+}
+impl Recorded for RemoveNode {
+    const NAME: &'static str = "node.remove";
+    type Reply = ();
+}
+
+/// Moves a node at once, and ends any motion it was in.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MoveNode {
+    /// Which node.
+    pub node: NodeId,
+    /// Where to.
+    pub position: GeoPoint,
+}
+impl Command for MoveNode {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        let entity = node(world, self.node)?;
+        let mut entity = world.entity_mut(entity);
+        entity.remove::<Motion>();
+        let mut position = entity.get_mut::<Position>().expect("every node has a position");
+        position.set_if_neq(Position(self.position));
+        Ok(())
+    }
+}
+impl Recorded for MoveNode {
+    const NAME: &'static str = "node.move";
+    type Reply = ();
+}
+
+/// Replaces a node's station.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SetStation {
+    /// Which node.
+    pub node: NodeId,
+    /// What stands there from now on.
+    pub station: Station,
+}
+impl Command for SetStation {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        self.station.validate()?;
+        let entity = node(world, self.node)?;
+        let mut standing = world.get_mut::<Standing>(entity).expect("every node has a station");
+        standing.set_if_neq(Standing(self.station));
+        Ok(())
+    }
+}
+impl Recorded for SetStation {
+    const NAME: &'static str = "node.set_station";
+    type Reply = ();
+}
+
+/// Stops a node: it carries no traffic until restored.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FailNode {
+    /// Which node.
+    pub node: NodeId,
+}
+impl Command for FailNode {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        set_operating(world, self.node, false)
+    }
+}
+impl Recorded for FailNode {
+    const NAME: &'static str = "node.fail";
+    type Reply = ();
+}
+
+/// Starts a failed node again.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RestoreNode {
+    /// Which node.
+    pub node: NodeId,
+}
+impl Command for RestoreNode {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        set_operating(world, self.node, true)
+    }
+}
+impl Recorded for RestoreNode {
+    const NAME: &'static str = "node.restore";
+    type Reply = ();
+}
+
+fn set_operating(world: &mut World, id: NodeId, operating: bool) -> Result<(), Refusal> {
+    let entity = node(world, id)?;
+    let mut component = world.get_mut::<Operating>(entity).expect("a label requires it");
+    component.set_if_neq(Operating(operating));
+    Ok(())
+}
+
+/// Replaces the propagation settings of the world.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SetEnvironment {
+    /// The settings from now on.
+    pub environment: Environment,
+}
+impl Command for SetEnvironment {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        self.environment.validate()?;
+        world.resource_mut::<Air>().set_if_neq(Air(self.environment));
+        Ok(())
+    }
+}
+impl Recorded for SetEnvironment {
+    const NAME: &'static str = "environment.set";
+    type Reply = ();
+}

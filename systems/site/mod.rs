@@ -1,0 +1,71 @@
+//! Nodes: what stands where, and whether it runs.
+
+mod commands;
+mod components;
+mod document;
+
+use groundwave_engine::{Builder, Phase};
+
+pub use commands::{
+    AddNode, FailNode, MoveNode, RemoveNode, RestoreNode, SetEnvironment, SetStation,
+};
+pub use components::{Air, Ground, Label, NodeId, NodeKind, Operating, Position, Site, Standing};
+pub(crate) use commands::{check_name, node};
+pub use document::NodeDocument;
+
+use bevy_ecs::prelude::*;
+
+use crate::radio::Environment;
+use crate::snapshot::NodeView;
+use groundwave_engine::{Index, Section};
+
+/// Nodes, their stations and the air between them.
+pub fn site(engine: &mut Builder) {
+    engine
+        .kind::<NodeKind>()
+        .resource(Air::default())
+        .section::<Vec<NodeView>>()
+        .section::<Environment>()
+        .command::<AddNode>()
+        .command::<RemoveNode>()
+        .command::<MoveNode>()
+        .command::<SetStation>()
+        .command::<FailNode>()
+        .command::<RestoreNode>()
+        .command::<SetEnvironment>()
+        .document::<NodeDocument>()
+        .systems(Phase::Publish, (publish_nodes, publish_air));
+}
+
+type NodeChanged = Or<(Changed<Position>, Changed<Standing>, Changed<Operating>, Changed<Label>)>;
+
+/// Redraws the node section when any node changed, came or went.
+fn publish_nodes(
+    index: Res<Index<NodeKind>>,
+    changed: Query<(), NodeChanged>,
+    nodes: Query<(&Label, &Position, &Standing, &Operating)>,
+    mut section: ResMut<Section<Vec<NodeView>>>,
+) {
+    if changed.is_empty() && !index.is_changed() {
+        return;
+    }
+    let view = |(id, entity)| {
+        let (label, position, standing, operating) =
+            nodes.get(entity).expect("every indexed node has its components");
+        NodeView {
+            id,
+            name: label.name.clone(),
+            role: label.role,
+            position: position.0,
+            station: standing.0.clone(),
+            operating: operating.0,
+        }
+    };
+    section.redraw(index.iter().map(view).collect());
+}
+
+fn publish_air(air: Res<Air>, mut section: ResMut<Section<Environment>>) {
+    if air.is_changed() {
+        section.redraw(air.0.clone());
+    }
+}

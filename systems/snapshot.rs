@@ -1,0 +1,132 @@
+//! What readers of the world see: one consistent cut at the end of a tick.
+
+use std::sync::Arc;
+
+use bevy_ecs::world::World;
+use groundwave_engine::{Clock, Section};
+use serde::Serialize;
+
+use crate::flow::FlowId;
+use crate::link::{Ends, Limits, LinkBudget};
+use crate::radio::{Environment, Role, Station};
+use crate::route::{Graph, GraphBuilder, Route};
+use crate::site::NodeId;
+use crate::terrain::GeoPoint;
+
+/// The whole view. A section is replaced only when it changed, so comparing two pointers tells
+/// whether it did.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Snapshot {
+    /// The tick this is the end of.
+    pub tick: u64,
+    /// Simulated time of that tick, ns.
+    pub now_ns: u64,
+    /// Nodes in id order.
+    #[serde(serialize_with = "section")]
+    pub nodes: Arc<Vec<NodeView>>,
+    /// Links in id order of their ends.
+    #[serde(serialize_with = "section")]
+    pub links: Arc<Vec<LinkView>>,
+    /// Flows in id order.
+    #[serde(serialize_with = "section")]
+    pub flows: Arc<Vec<FlowView>>,
+    /// The air between all nodes.
+    #[serde(serialize_with = "section")]
+    pub environment: Arc<Environment>,
+    /// What links share.
+    #[serde(serialize_with = "section")]
+    pub limits: Arc<Limits>,
+}
+
+/// An `Arc` as what it holds; serde's own support would be a feature for one line.
+fn section<T: Serialize, S: serde::Serializer>(arc: &Arc<T>, out: S) -> Result<S::Ok, S::Error> {
+    arc.as_ref().serialize(out)
+}
+
+impl groundwave_engine::Snapshot for Snapshot {
+    fn gather(world: &World, clock: Clock) -> Self {
+        Self {
+            tick: clock.tick,
+            now_ns: clock.now_ns(),
+            nodes: world.resource::<Section<_>>().share(),
+            links: world.resource::<Section<_>>().share(),
+            flows: world.resource::<Section<_>>().share(),
+            environment: world.resource::<Section<_>>().share(),
+            limits: world.resource::<Section<_>>().share(),
+        }
+    }
+}
+
+/// A node.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NodeView {
+    /// Its id.
+    pub id: NodeId,
+    /// What people call it.
+    pub name: String,
+    /// What it is for.
+    pub role: Role,
+    /// Where it stands.
+    pub position: GeoPoint,
+    /// What stands there.
+    pub station: Station,
+    /// Whether it runs.
+    pub operating: bool,
+}
+
+/// A link, in both directions.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LinkView {
+    /// The end with the lower id.
+    pub a: NodeId,
+    /// The end with the higher id.
+    pub b: NodeId,
+    /// Whether it was cut by command.
+    pub severed: bool,
+    /// What gets through.
+    pub budget: LinkBudget,
+}
+
+/// A flow and its route.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FlowView {
+    /// Its id.
+    pub id: FlowId,
+    /// What people call it.
+    pub name: String,
+    /// Where it begins.
+    pub source: NodeId,
+    /// Where it ends.
+    pub target: NodeId,
+    /// Rate it needs, bit/s.
+    pub rate_bps: f64,
+    /// The way it goes; `None` while there is none.
+    pub route: Option<Route>,
+}
+
+impl Snapshot {
+    /// The node with this id.
+    #[must_use]
+    pub fn node(&self, id: NodeId) -> Option<&NodeView> {
+        let found = self.nodes.binary_search_by_key(&id, |node| node.id).ok()?;
+        Some(&self.nodes[found])
+    }
+
+    /// The first node in id order with this name.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Option<&NodeView> {
+        self.nodes.iter().find(|node| node.name == name)
+    }
+
+    /// The graph of what carries traffic now: running nodes and links that are not cut.
+    #[must_use]
+    pub fn graph(&self) -> Graph {
+        let running = self.nodes.iter().filter(|node| node.operating).map(|node| node.id);
+        let mut graph = GraphBuilder::new(running.collect(), self.limits.packet_bytes);
+        for link in self.links.iter().filter(|link| !link.severed) {
+            let ends = Ends::new(link.a, link.b).expect("a link has two ends");
+            graph.link(ends, &link.budget);
+        }
+        graph.build()
+    }
+}

@@ -1,0 +1,121 @@
+//! Terrain as the model sees it: heights above mean sea level, the geoid and paths over both.
+//!
+//! This module names what it needs (the trait [`Terrain`]) and reads no files; the floor that
+//! owns files supplies tiles and a geoid. Everything here is a pure function of its arguments.
+//!
+//! - [`GeoPoint`]: a checked WGS84 position
+//! - [`geodesic`]: distance and bearing on the ellipsoid
+//! - [`Path`]: evenly spaced positions along a geodesic
+//! - [`Profile`]: the terrain heights along a path, gaps filled and disclosed
+
+pub mod geodesic;
+mod path;
+mod point;
+mod profile;
+mod tile;
+mod used;
+
+use serde::Serialize;
+
+pub use path::{BadPath, MAX_PATH_M, Path};
+pub use point::{BadPoint, GeoPoint};
+pub use profile::{Profile, earth_bulge_m, sample_filled, sample_profile};
+pub use tile::{BadTileName, TileId};
+pub use used::{TerrainUse, TileSet};
+
+/// A source of ground heights and of the geoid.
+pub trait Terrain: Send + Sync {
+    /// Fills `elevation_msl_m[i]` with the ground height above mean sea level (m, EGM96) at
+    /// `lat_deg[i]`, `lon_deg[i]`, and NaN where there is no datum: a void in a tile, or no
+    /// readable tile. The two gaps are told apart by [`Terrain::resolution_arcsec`].
+    ///
+    /// `lon_deg` may lie outside [-180, 180) (an unwrapped path); it is wrapped. The three
+    /// slices have one length; where they differ, the shortest counts.
+    fn sample(&self, lat_deg: &[f64], lon_deg: &[f64], elevation_msl_m: &mut [f64]) -> TerrainUse;
+
+    /// Height of the EGM96 geoid above the WGS84 ellipsoid (m): `hae = msl + undulation`.
+    /// 0 when no geoid is configured.
+    fn undulation_m(&self, at: GeoPoint) -> f64;
+
+    /// Spacing of the posts around `at` (arc-seconds), `None` where no readable tile lies.
+    fn resolution_arcsec(&self, at: GeoPoint) -> Option<f64>;
+
+    /// What this source is, for people.
+    fn describe(&self) -> TerrainSource;
+
+    /// Ground height at one point (m above mean sea level), `None` in a void or off the tiles.
+    fn elevation_msl_m(&self, at: GeoPoint) -> Option<f64> {
+        let mut elevation = [f64::NAN];
+        self.sample(&[at.lat_deg()], &[at.lon_deg()], &mut elevation);
+        Some(elevation[0]).filter(|m| m.is_finite())
+    }
+}
+
+/// What a [`Terrain`] is made of, as told to people.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TerrainSource {
+    /// One line, for example `16 SRTM tiles` or `flat earth at 0 m`.
+    pub name: String,
+    /// Whether undulations come from a geoid; otherwise they are 0 m.
+    pub has_geoid: bool,
+}
+
+/// Ground of one height everywhere: the answer when no tile directory is configured.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Flat {
+    /// Height of the ground above mean sea level (m).
+    pub elevation_msl_m: f64,
+}
+
+impl Terrain for Flat {
+    fn sample(&self, lat_deg: &[f64], lon_deg: &[f64], elevation_msl_m: &mut [f64]) -> TerrainUse {
+        let samples = lat_deg.len().min(lon_deg.len()).min(elevation_msl_m.len());
+        elevation_msl_m[..samples].fill(self.elevation_msl_m);
+        TerrainUse::default()
+    }
+
+    fn undulation_m(&self, _at: GeoPoint) -> f64 {
+        0.0
+    }
+
+    fn resolution_arcsec(&self, _at: GeoPoint) -> Option<f64> {
+        None
+    }
+
+    fn describe(&self) -> TerrainSource {
+        TerrainSource {
+            name: format!("flat earth at {} m", self.elevation_msl_m),
+            has_geoid: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flat_ground_says_what_it_is_and_is_never_missing() {
+        let flat = Flat::default();
+        let mut elevation = [f64::NAN; 3];
+        let used = flat.sample(&[0.0; 3], &[500.0; 3], &mut elevation);
+        assert_eq!(elevation, [0.0; 3]);
+        assert!(used.is_clean() && used.tiles.as_slice().is_empty());
+        assert_eq!(flat.describe().name, "flat earth at 0 m");
+        let at = GeoPoint::new(90.0, 180.0).unwrap();
+        assert_eq!(flat.undulation_m(at), 0.0);
+        assert_eq!(flat.resolution_arcsec(at), None);
+        assert_eq!(flat.elevation_msl_m(at), Some(0.0));
+    }
+
+    #[test]
+    fn uneven_slices_do_not_panic() {
+        let mut elevation = [f64::NAN; 2];
+        Flat {
+            elevation_msl_m: 7.0,
+        }
+        .sample(&[1.0], &[1.0, 2.0, 3.0], &mut elevation);
+        assert_eq!(elevation[0], 7.0);
+        assert!(elevation[1].is_nan());
+    }
+}

@@ -1,0 +1,148 @@
+//! A checked position on the WGS84 ellipsoid.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// A geodetic position (WGS84): latitude in [-90, 90], longitude in [-180, 180], both finite.
+///
+/// The fields are private so that no other position can exist; reading one from a document
+/// goes through the same check and refuses unknown fields.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
+pub struct GeoPoint {
+    lat_deg: f64,
+    lon_deg: f64,
+}
+
+/// Why a pair of numbers is no [`GeoPoint`].
+#[derive(Debug, Clone, Copy, PartialEq, Error)]
+pub enum BadPoint {
+    /// The latitude is not a finite number in [-90, 90].
+    #[error("lat_deg is {0}, allowed is -90 to 90")]
+    Latitude(f64),
+    /// The longitude is not a finite number in [-180, 180].
+    #[error("lon_deg is {0}, allowed is -180 to 180")]
+    Longitude(f64),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unchecked {
+    lat_deg: f64,
+    lon_deg: f64,
+}
+
+impl TryFrom<Unchecked> for GeoPoint {
+    type Error = BadPoint;
+
+    fn try_from(raw: Unchecked) -> Result<Self, BadPoint> {
+        Self::new(raw.lat_deg, raw.lon_deg)
+    }
+}
+
+impl GeoPoint {
+    /// A point from degrees north and degrees east.
+    ///
+    /// # Errors
+    /// When either is not finite or lies outside its range.
+    pub fn new(lat_deg: f64, lon_deg: f64) -> Result<Self, BadPoint> {
+        // NaN is in no range, so one comparison refuses it as well.
+        if !(-90.0..=90.0).contains(&lat_deg) {
+            return Err(BadPoint::Latitude(lat_deg));
+        }
+        if !(-180.0..=180.0).contains(&lon_deg) {
+            return Err(BadPoint::Longitude(lon_deg));
+        }
+        Ok(Self { lat_deg, lon_deg })
+    }
+
+    /// A point whose longitude may be unwrapped (any finite number of turns).
+    ///
+    /// # Errors
+    /// When either is not finite or the latitude lies outside [-90, 90].
+    pub fn wrapping(lat_deg: f64, lon_deg: f64) -> Result<Self, BadPoint> {
+        if !lon_deg.is_finite() {
+            return Err(BadPoint::Longitude(lon_deg));
+        }
+        Self::new(lat_deg, wrap_lon_deg(lon_deg))
+    }
+
+    /// Latitude (degrees north), [-90, 90].
+    #[must_use]
+    pub const fn lat_deg(self) -> f64 {
+        self.lat_deg
+    }
+
+    /// Longitude (degrees east), [-180, 180].
+    #[must_use]
+    pub const fn lon_deg(self) -> f64 {
+        self.lon_deg
+    }
+}
+
+/// `lon_deg` brought into [-180, 180]; what lies there already keeps its bits.
+fn wrap_lon_deg(lon_deg: f64) -> f64 {
+    if (-180.0..=180.0).contains(&lon_deg) {
+        return lon_deg;
+    }
+    (lon_deg + 180.0).rem_euclid(360.0) - 180.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_are_points_and_beyond_is_refused() {
+        for (lat, lon) in [(90.0, 180.0), (-90.0, -180.0), (0.0, -0.0), (45.5, 7.25)] {
+            let point = GeoPoint::new(lat, lon).unwrap();
+            assert_eq!((point.lat_deg(), point.lon_deg()), (lat, lon));
+        }
+        for lat in [f64::NAN, f64::INFINITY, -f64::INFINITY, 90.000_001, -91.0] {
+            assert!(matches!(
+                GeoPoint::new(lat, 0.0),
+                Err(BadPoint::Latitude(_))
+            ));
+        }
+        for lon in [f64::NAN, f64::INFINITY, 180.000_001, -181.0, 360.0] {
+            assert!(matches!(
+                GeoPoint::new(0.0, lon),
+                Err(BadPoint::Longitude(_))
+            ));
+        }
+        let told = GeoPoint::new(0.0, 361.0).unwrap_err().to_string();
+        assert_eq!(told, "lon_deg is 361, allowed is -180 to 180");
+    }
+
+    #[test]
+    fn documents_are_checked_the_same_way() {
+        let point: GeoPoint = serde_json::from_str(r#"{"lat_deg":1.5,"lon_deg":-2}"#).unwrap();
+        assert_eq!(point, GeoPoint::new(1.5, -2.0).unwrap());
+        let written = serde_json::to_string(&point).unwrap();
+        assert_eq!(written, r#"{"lat_deg":1.5,"lon_deg":-2.0}"#);
+        for bad in [
+            r#"{"lat_deg":91,"lon_deg":0}"#,
+            r#"{"lat_deg":0,"lon_deg":200}"#,
+            r#"{"lat_deg":0}"#,
+            r#"{"lat_deg":0,"lon_deg":0,"alt":1}"#,
+            r#"{"lat_deg":null,"lon_deg":0}"#,
+        ] {
+            assert!(serde_json::from_str::<GeoPoint>(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn unwrapped_longitudes_come_home() {
+        for (unwrapped, lon) in [
+            (180.5, -179.5),
+            (-181.0, 179.0),
+            (359.0, -1.0),
+            (720.25, 0.25),
+        ] {
+            assert_eq!(GeoPoint::wrapping(0.0, unwrapped).unwrap().lon_deg(), lon);
+        }
+        assert_eq!(GeoPoint::wrapping(0.0, 180.0).unwrap().lon_deg(), 180.0);
+        assert!(GeoPoint::wrapping(0.0, f64::NAN).is_err());
+        assert!(GeoPoint::wrapping(0.0, f64::INFINITY).is_err());
+    }
+}

@@ -1,0 +1,147 @@
+//! Terrain heights along a path.
+
+use super::{GeoPoint, Path, Terrain, TerrainUse};
+
+/// Mean radius of the Earth (m), the value of ITU-R P.452.
+const EARTH_RADIUS_M: f64 = 6_371_000.0;
+
+/// The ground along a path. Sample `i` lies `i * step_m` from the start; the three vectors
+/// have one length, at least 2.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Profile {
+    /// Length of the path (m, WGS84 geodesic).
+    pub distance_m: f64,
+    /// Bearing at the start towards the end, clockwise from true north, [0, 360).
+    pub azimuth_deg: f64,
+    /// Bearing at the end back towards the start, [0, 360).
+    pub back_azimuth_deg: f64,
+    /// Distance between neighbouring samples (m); 0 when both ends are one point.
+    pub step_m: f64,
+    /// Latitudes (degrees).
+    pub lat_deg: Vec<f64>,
+    /// Longitudes (degrees), continuous along the path: they may leave [-180, 180].
+    pub lon_deg: Vec<f64>,
+    /// Ground heights above mean sea level (m), all finite.
+    pub elevation_msl_m: Vec<f64>,
+    /// What the heights were made from.
+    pub terrain: TerrainUse,
+}
+
+impl Profile {
+    /// Measures the ground along `path` with `samples` (at least 2) samples, replacing what
+    /// was here. Nothing is allocated once the vectors have held as many samples before.
+    pub fn trace(&mut self, terrain: &dyn Terrain, path: &Path, samples: usize) {
+        self.distance_m = path.distance_m();
+        self.azimuth_deg = path.azimuth_deg();
+        self.back_azimuth_deg = path.back_azimuth_deg();
+        self.step_m = path.step_m(samples);
+        path.positions(samples, &mut self.lat_deg, &mut self.lon_deg);
+        self.elevation_msl_m.resize(self.lat_deg.len(), 0.0);
+        self.terrain = sample_filled(
+            terrain,
+            &self.lat_deg,
+            &self.lon_deg,
+            &mut self.elevation_msl_m,
+        );
+    }
+
+    /// The position of sample `i`, longitude wrapped; `None` past the end.
+    #[must_use]
+    pub fn point(&self, i: usize) -> Option<GeoPoint> {
+        GeoPoint::wrapping(*self.lat_deg.get(i)?, *self.lon_deg.get(i)?).ok()
+    }
+}
+
+/// The ground between two points with `samples` (at least 2) samples. The points may be equal:
+/// then the distance is 0 and every sample is that point.
+#[must_use]
+pub fn sample_profile(
+    terrain: &dyn Terrain,
+    from: GeoPoint,
+    to: GeoPoint,
+    samples: usize,
+) -> Profile {
+    let mut profile = Profile::default();
+    profile.trace(terrain, &Path::between(from, to), samples);
+    profile
+}
+
+/// Samples positions along a path and fills the gaps, so that every height is finite:
+///
+/// - a void takes the straight line between the nearest heights before and after it, or the
+///   nearest height where there is one on one side only
+/// - a sample without a readable tile is sea level, 0 m (no tiles are published for open sea),
+///   and so is a void when the path holds no height at all
+///
+/// The counts in the result disclose both.
+pub fn sample_filled(
+    terrain: &dyn Terrain,
+    lat_deg: &[f64],
+    lon_deg: &[f64],
+    elevation_msl_m: &mut [f64],
+) -> TerrainUse {
+    let used = terrain.sample(lat_deg, lon_deg, elevation_msl_m);
+    if used.is_clean() {
+        return used;
+    }
+    if used.void_samples > 0 {
+        fill_voids(elevation_msl_m, |i| {
+            used.missing_samples > 0
+                && GeoPoint::wrapping(lat_deg[i], lon_deg[i])
+                    .is_ok_and(|at| terrain.resolution_arcsec(at).is_none())
+        });
+    }
+    for elevation in elevation_msl_m.iter_mut().filter(|m| m.is_nan()) {
+        *elevation = 0.0;
+    }
+    used
+}
+
+/// Replaces NaN by linear interpolation between the heights around it, except where
+/// `is_missing`. Leaves NaN where there is no height to take.
+fn fill_voids(elevation_msl_m: &mut [f64], is_missing: impl Fn(usize) -> bool) {
+    let mut before: Option<(usize, f64)> = None;
+    let mut i = 0;
+    while i < elevation_msl_m.len() {
+        if !elevation_msl_m[i].is_nan() {
+            before = Some((i, elevation_msl_m[i]));
+            i += 1;
+            continue;
+        }
+        let end = (i..elevation_msl_m.len())
+            .find(|&j| !elevation_msl_m[j].is_nan())
+            .unwrap_or(elevation_msl_m.len());
+        let after = elevation_msl_m.get(end).map(|&height| (end, height));
+        for (j, elevation) in (i..end).zip(&mut elevation_msl_m[i..end]) {
+            if !is_missing(j) {
+                *elevation = between(before, after, j);
+            }
+        }
+        i = end;
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "sample counts stay far below 2^53"
+)]
+fn between(before: Option<(usize, f64)>, after: Option<(usize, f64)>, j: usize) -> f64 {
+    match (before, after) {
+        (Some((a, low)), Some((b, high))) => low + (high - low) * (j - a) as f64 / (b - a) as f64,
+        (Some((_, nearest)), None) | (None, Some((_, nearest))) => nearest,
+        (None, None) => f64::NAN,
+    }
+}
+
+/// Height (m) by which the Earth, flattened by refraction, rises above the straight line
+/// between two points at a place `d1_m` from one and `d2_m` from the other:
+/// `d1 d2 / (2 k a)`, where `k` is the effective Earth radius factor (4/3 in a standard
+/// atmosphere, ITU-R P.310).
+#[must_use]
+pub fn earth_bulge_m(d1_m: f64, d2_m: f64, k_factor: f64) -> f64 {
+    d1_m * d2_m / (2.0 * k_factor * EARTH_RADIUS_M)
+}
+
+#[cfg(test)]
+#[path = "profile_tests.rs"]
+mod tests;
