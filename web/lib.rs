@@ -1,1 +1,8 @@
-//! x
+//! The faces of Groundwave: pictures and texts of a world, and later its HTTP frontends.
+//!
+//! Views only: what changes the world goes through a command, what touches files through
+//! `groundwave_io`, which only the program composes with this library.
+
+#[path = "/work/build/plotstub.rs"]
+pub mod plot;
+pub mod text;

@@ -1,1 +1,9 @@
-fn main(){}
+//! The program: it composes the floors and does nothing else.
+
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::main()
+}

@@ -12,10 +12,19 @@ use super::suggest;
 pub(super) const GROUND_MSL_M: (f64, f64) = (-500.0, 9_000.0);
 
 /// Accepts a number in a closed interval.
-pub(super) fn within(value: f64, (min, max): (f64, f64), path: &KeyPath, report: &mut Report) -> bool {
+pub(super) fn within(
+    value: f64,
+    (min, max): (f64, f64),
+    path: &KeyPath,
+    report: &mut Report,
+) -> bool {
     let good = (min..=max).contains(&value);
     if !good {
-        report.at(path, format!("{value} is out of range"), format!("[{min}, {max}]"));
+        report.at(
+            path,
+            format!("{value} is out of range"),
+            format!("[{min}, {max}]"),
+        );
     }
     good
 }
@@ -24,7 +33,11 @@ pub(super) fn within(value: f64, (min, max): (f64, f64), path: &KeyPath, report:
 pub(super) fn positive(value: f64, max: f64, path: &KeyPath, report: &mut Report) -> bool {
     let good = value > 0.0 && value <= max;
     if !good {
-        report.at(path, format!("{value} is out of range"), format!("(0, {max}]"));
+        report.at(
+            path,
+            format!("{value} is out of range"),
+            format!("(0, {max}]"),
+        );
     }
     good
 }
@@ -45,7 +58,11 @@ pub(super) fn area(area: &Area, path: &KeyPath, report: &mut Report) -> bool {
     good &= within(area.west_deg, lon, &path.key("west_deg"), report);
     good &= within(area.east_deg, lon, &path.key("east_deg"), report);
     if good && !area.is_open() {
-        report.at(path, "the area has no inside", "south_deg < north_deg and west_deg < east_deg");
+        report.at(
+            path,
+            "the area has no inside",
+            "south_deg < north_deg and west_deg < east_deg",
+        );
         good = false;
     }
     good
@@ -54,8 +71,13 @@ pub(super) fn area(area: &Area, path: &KeyPath, report: &mut Report) -> bool {
 /// Whether `name` is 1 to 64 of `A-Z a-z 0-9 . - _`, not beginning with a punctuation mark.
 pub(super) fn is_name(name: &str) -> bool {
     name.len() <= NAME_CHARS_MAX
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte))
-        && name.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric())
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte))
+        && name
+            .bytes()
+            .next()
+            .is_some_and(|byte| byte.is_ascii_alphanumeric())
 }
 
 /// Accepts a name.
@@ -102,7 +124,11 @@ impl Clock {
         }
         if at_s > self.duration_s {
             let end = self.duration_s;
-            report.at(path, format!("{at_s} s is after the end"), format!("[0, {end}] (duration_s = {end})"));
+            report.at(
+                path,
+                format!("{at_s} s is after the end"),
+                format!("[0, {end}] (duration_s = {end})"),
+            );
             return None;
         }
         nanoseconds(at_s)
@@ -123,7 +149,11 @@ impl Clock {
     ) -> Option<u64> {
         let until_ns = self.at(until_s?, path, report)?;
         if until_ns <= at_ns {
-            report.at(path, "ends before it begins", format!("later than {} s", seconds(at_ns)));
+            report.at(
+                path,
+                "ends before it begins",
+                format!("later than {} s", seconds(at_ns)),
+            );
             return None;
         }
         Some(until_ns)
@@ -157,12 +187,24 @@ pub(super) struct Stay {
 
 impl Names {
     /// Takes a name; a second time is an error.
-    pub(super) fn add(&mut self, name: &str, since_ns: u64, path: &KeyPath, report: &mut Report) -> bool {
+    pub(super) fn add(
+        &mut self,
+        name: &str,
+        since_ns: u64,
+        path: &KeyPath,
+        report: &mut Report,
+    ) -> bool {
         if self.names.contains_key(name) {
             report.at(path, format!("{name:?} is taken"), "each name once");
             return false;
         }
-        self.names.insert(name.to_owned(), Stay { since_ns, until_ns: None });
+        self.names.insert(
+            name.to_owned(),
+            Stay {
+                since_ns,
+                until_ns: None,
+            },
+        );
         true
     }
 
@@ -189,17 +231,31 @@ impl Names {
     }
 
     /// Accepts a node that is there at a time.
-    pub(super) fn present(&self, name: &str, at_ns: u64, path: &KeyPath, report: &mut Report) -> bool {
+    pub(super) fn present(
+        &self,
+        name: &str,
+        at_ns: u64,
+        path: &KeyPath,
+        report: &mut Report,
+    ) -> bool {
         let Some(stay) = self.find(name, path, report) else {
             return false;
         };
         let at = seconds(at_ns);
         if at_ns < stay.since_ns {
             let joins = seconds(stay.since_ns);
-            report.at(path, format!("{name:?} joins at {joins} s, after {at} s"), "a node that is there");
+            report.at(
+                path,
+                format!("{name:?} joins at {joins} s, after {at} s"),
+                "a node that is there",
+            );
         } else if let Some(until_ns) = stay.until_ns.filter(|until_ns| at_ns >= *until_ns) {
             let leaves = seconds(until_ns);
-            report.at(path, format!("{name:?} leaves at {leaves} s, not after {at} s"), "a node that is there");
+            report.at(
+                path,
+                format!("{name:?} leaves at {leaves} s, not after {at} s"),
+                "a node that is there",
+            );
         } else {
             return true;
         }

@@ -18,8 +18,9 @@ use super::tree::{self, Value};
 pub(super) const TABLES: [&str; 5] = ["scenario", "terrain", "environment", "mesh", "output"];
 
 /// The sections written any number of times, `[[name]]`.
-pub(super) const LISTS: [&str; 9] =
-    ["radio", "antenna", "node", "generate", "motion", "flow", "failure", "weather", "command"];
+pub(super) const LISTS: [&str; 9] = [
+    "radio", "antenna", "node", "generate", "motion", "flow", "failure", "weather", "command",
+];
 
 /// Reads every section. The result is meaningful only if the report stays empty.
 pub(super) fn decode(root: &DeTable<'_>, report: &mut Report) -> ScenarioFile {
@@ -38,7 +39,11 @@ pub(super) fn decode(root: &DeTable<'_>, report: &mut Report) -> ScenarioFile {
     }
     if !root.contains_key("scenario") {
         let path = KeyPath::section("scenario");
-        report.at(&path, "missing section", "[scenario] with at least title and duration_s");
+        report.at(
+            &path,
+            "missing section",
+            "[scenario] with at least title and duration_s",
+        );
     }
     ScenarioFile {
         scenario: table(root, "scenario", report).unwrap_or_default(),
@@ -59,11 +64,19 @@ pub(super) fn decode(root: &DeTable<'_>, report: &mut Report) -> ScenarioFile {
 }
 
 /// A section written once.
-fn table<T: DeserializeOwned>(root: &DeTable<'_>, name: &'static str, report: &mut Report) -> Option<T> {
+fn table<T: DeserializeOwned>(
+    root: &DeTable<'_>,
+    name: &'static str,
+    report: &mut Report,
+) -> Option<T> {
     let value = root.get(name)?;
     let path = KeyPath::section(name);
     if !value.get_ref().is_table() {
-        report.at(&path, format!("found {}", kind(value)), format!("one table, written [{name}]"));
+        report.at(
+            &path,
+            format!("found {}", kind(value)),
+            format!("one table, written [{name}]"),
+        );
         return None;
     }
     item(value, &path, report)
@@ -81,7 +94,11 @@ fn list<T>(
     };
     let DeValue::Array(items) = value.get_ref() else {
         let path = KeyPath::section(name);
-        report.at(&path, format!("found {}", kind(value)), format!("tables, each written [[{name}]]"));
+        report.at(
+            &path,
+            format!("found {}", kind(value)),
+            format!("tables, each written [[{name}]]"),
+        );
         return Vec::new();
     };
     let mut read_items = Vec::with_capacity(items.len());
@@ -90,7 +107,11 @@ fn list<T>(
         if value.get_ref().is_table() {
             read_items.extend(read(value, &path, report));
         } else {
-            report.at(&path, format!("found {}", kind(value)), format!("a table, written [[{name}]]"));
+            report.at(
+                &path,
+                format!("found {}", kind(value)),
+                format!("a table, written [[{name}]]"),
+            );
         }
     }
     read_items
@@ -111,13 +132,20 @@ fn item<T: DeserializeOwned>(value: &Value<'_>, path: &KeyPath, report: &mut Rep
         full.segments.extend(below.segments.iter().cloned());
         if let Some(key) = missing_key(error.message()) {
             full = full.owned_key(key);
-            // A value that was taken out for an error of its own is not missing.
+            // A value that was taken out for an error of its own is not missing. It hides what
+            // else may be: the next reading will say.
             if removed.contains(&full) {
                 return None;
             }
         }
         let (what, allowed) = reworded(error.message());
-        report.push(|| Finding { path: full.clone(), span: Some(span), what, allowed, elsewhere: None });
+        report.push(|| Finding {
+            path: full.clone(),
+            span: Some(span),
+            what,
+            allowed,
+            elsewhere: None,
+        });
         if !tree::remove(&mut value, &below.segments) {
             return None;
         }
@@ -139,7 +167,11 @@ fn weather(value: &Value<'_>, path: &KeyPath, report: &mut Report) -> Option<Wea
         return None;
     };
     let named = table.keys().map(|key| key.get_ref().to_string()).collect();
-    Some(WeatherFile { at_s: at_s?, environment, named })
+    Some(WeatherFile {
+        at_s: at_s?,
+        environment,
+        named,
+    })
 }
 
 /// A command: the time, the name, and the rest as its body.
@@ -152,7 +184,11 @@ fn command(value: &Value<'_>, path: &KeyPath, report: &mut Report) -> Option<Com
     let name = match table.remove("command") {
         Some(name) => item_of::<String>(&name, &path.key("command"), report),
         None => {
-            report.at(&path.key("command"), "missing key", "the name of a command, such as \"node.fail\"");
+            report.at(
+                &path.key("command"),
+                "missing key",
+                "the name of a command, such as \"node.fail\"",
+            );
             None
         }
     };
@@ -161,7 +197,11 @@ fn command(value: &Value<'_>, path: &KeyPath, report: &mut Report) -> Option<Com
         let json = json::from_toml(value, &path.owned_key(key.get_ref()), report)?;
         body.insert(key.get_ref().to_string(), json);
     }
-    Some(CommandFile { at_s: at_s?, command: name?, body })
+    Some(CommandFile {
+        at_s: at_s?,
+        command: name?,
+        body,
+    })
 }
 
 /// Takes `at_s` out of a table.
@@ -177,7 +217,11 @@ fn take_time(fields: &mut Value<'_>, path: &KeyPath, report: &mut Report) -> Opt
 }
 
 /// A single value as a `T`, reported at its own place.
-fn item_of<T: DeserializeOwned>(value: &Value<'_>, path: &KeyPath, report: &mut Report) -> Option<T> {
+fn item_of<T: DeserializeOwned>(
+    value: &Value<'_>,
+    path: &KeyPath,
+    report: &mut Report,
+) -> Option<T> {
     match T::deserialize(ValueDeserializer::from(value.clone())) {
         Ok(read) => Some(read),
         Err(error) => {
@@ -201,7 +245,9 @@ fn reworded(message: &str) -> (String, String) {
     let Some((what, allowed)) = message.split_once(", expected ") else {
         return (message.to_owned(), String::new());
     };
-    let what = what.replace("unknown field", "unknown key").replace("unknown variant", "unknown value");
+    let what = what
+        .replace("unknown field", "unknown key")
+        .replace("unknown variant", "unknown value");
     let names: Vec<&str> = allowed.split('`').skip(1).step_by(2).collect();
     if !names.is_empty() {
         let found = what.split('`').nth(1).unwrap_or_default();
@@ -238,4 +284,3 @@ fn kind(value: &Value<'_>) -> &'static str {
         DeValue::Table(_) => "a table",
     }
 }
-

@@ -87,7 +87,10 @@ impl ScenarioErrors {
             allowed,
             excerpt: String::new(),
         };
-        Self { errors: vec![error], more: 0 }
+        Self {
+            errors: vec![error],
+            more: 0,
+        }
     }
 }
 
@@ -112,7 +115,12 @@ pub(super) struct Report {
 
 impl Report {
     /// Adds an error at a key path.
-    pub(super) fn at(&mut self, path: &KeyPath, what: impl Into<String>, allowed: impl Into<String>) {
+    pub(super) fn at(
+        &mut self,
+        path: &KeyPath,
+        what: impl Into<String>,
+        allowed: impl Into<String>,
+    ) {
         self.push(|| Finding {
             path: path.clone(),
             span: None,
@@ -149,12 +157,21 @@ impl Report {
             .findings
             .into_iter()
             .map(|finding| {
-                let span = finding.span.clone().unwrap_or_else(|| span_of(&finding.path));
-                finding.elsewhere.clone().unwrap_or_else(|| finding.located(source, &span))
+                let span = finding
+                    .span
+                    .clone()
+                    .unwrap_or_else(|| span_of(&finding.path));
+                finding
+                    .elsewhere
+                    .clone()
+                    .unwrap_or_else(|| finding.located(source, &span))
             })
             .collect();
         errors.sort_by_key(|error| (error.file != source.name, error.line, error.column));
-        Some(ScenarioErrors { errors, more: self.more })
+        Some(ScenarioErrors {
+            errors,
+            more: self.more,
+        })
     }
 }
 
@@ -180,6 +197,12 @@ fn printable(text: &str) -> String {
         return text.to_owned();
     }
     text.chars()
-        .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
+        .flat_map(|c| {
+            if c.is_control() {
+                c.escape_default().collect()
+            } else {
+                vec![c]
+            }
+        })
         .collect()
 }

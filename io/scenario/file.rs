@@ -240,6 +240,7 @@ pub struct FailureFile {
 
 /// A change of the environment. Fields not named keep their last value.
 #[derive(Debug, Clone, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct WeatherFile {
     /// When it changes, s.
     pub at_s: f64,

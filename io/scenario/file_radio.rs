@@ -6,9 +6,9 @@ use std::marker::PhantomData;
 use groundwave_systems::propagation::polarization::Polarization;
 use groundwave_systems::radio::station::{Antenna, Radio, Waveform};
 use schemars::JsonSchema;
+use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, Visitor};
-use serde::Deserialize;
 
 /// The antenna of a station that names none.
 pub(super) const ANTENNA_DEFAULT: &str = "omni_2_15";
@@ -68,6 +68,7 @@ pub struct AntennaSettings {
     /// Depth of the pattern floor below boresight, dB, [0, 80].
     pub front_to_back_db: Option<f64>,
     /// Polarisation of the radiated field.
+    #[schemars(with = "Option<PolarizationName>")]
     pub polarization: Option<Polarization>,
 }
 
@@ -110,22 +111,30 @@ pub struct AntennaPresetFile {
     /// Depth of the pattern floor below boresight, dB, [0, 80].
     pub front_to_back_db: Option<f64>,
     /// Polarisation of the radiated field.
+    #[schemars(with = "Option<PolarizationName>")]
     pub polarization: Option<Polarization>,
 }
 
 impl RadioSettings {
     /// These settings over `base`, or the first setting that is missing without one.
     pub(super) fn over(&self, base: Option<&Radio>) -> Result<Radio, &'static str> {
-        let number = |own: Option<f64>, of: fn(&Radio) -> f64, key| {
-            own.or_else(|| base.map(of)).ok_or(key)
-        };
+        let number =
+            |own: Option<f64>, of: fn(&Radio) -> f64, key| own.or_else(|| base.map(of)).ok_or(key);
         Ok(Radio {
             frequency_mhz: number(self.frequency_mhz, |b| b.frequency_mhz, "frequency_mhz")?,
             bandwidth_hz: number(self.bandwidth_hz, |b| b.bandwidth_hz, "bandwidth_hz")?,
             tx_power_dbm: number(self.tx_power_dbm, |b| b.tx_power_dbm, "tx_power_dbm")?,
-            noise_figure_db: number(self.noise_figure_db, |b| b.noise_figure_db, "noise_figure_db")?,
+            noise_figure_db: number(
+                self.noise_figure_db,
+                |b| b.noise_figure_db,
+                "noise_figure_db",
+            )?,
             feeder_loss_db: number(self.feeder_loss_db, |b| b.feeder_loss_db, "").unwrap_or(0.0),
-            waveform: self.waveform.clone().or_else(|| base.map(|b| b.waveform.clone())).ok_or("waveform")?,
+            waveform: self
+                .waveform
+                .clone()
+                .or_else(|| base.map(|b| b.waveform.clone()))
+                .ok_or("waveform")?,
         })
     }
 }
@@ -148,8 +157,15 @@ impl AntennaSettings {
                 |b| b.elevation_beamwidth_deg,
                 "elevation_beamwidth_deg",
             )?,
-            front_to_back_db: number(self.front_to_back_db, |b| b.front_to_back_db, "front_to_back_db")?,
-            polarization: self.polarization.or(base.map(|b| b.polarization)).ok_or("polarization")?,
+            front_to_back_db: number(
+                self.front_to_back_db,
+                |b| b.front_to_back_db,
+                "front_to_back_db",
+            )?,
+            polarization: self
+                .polarization
+                .or(base.map(|b| b.polarization))
+                .ok_or("polarization")?,
         })
     }
 }
@@ -187,6 +203,17 @@ impl Default for AntennaChoice {
     fn default() -> Self {
         Self::Preset(ANTENNA_DEFAULT.to_owned())
     }
+}
+
+/// The schema of [`Polarization`], whose module knows no schemas.
+#[derive(JsonSchema)]
+#[schemars(rename = "PolarizationName", rename_all = "snake_case")]
+#[expect(dead_code, reason = "only its schema is used")]
+enum PolarizationName {
+    /// Electric field parallel to the ground.
+    Horizontal,
+    /// Electric field in the vertical plane through the path.
+    Vertical,
 }
 
 /// Reads a string as a preset and a table as settings. An untagged derive would do the same but

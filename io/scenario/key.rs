@@ -21,7 +21,9 @@ pub enum Segment {
 impl KeyPath {
     /// The path of a top-level section.
     pub(super) fn section(name: &'static str) -> Self {
-        Self { segments: vec![Segment::Key(Cow::Borrowed(name))] }
+        Self {
+            segments: vec![Segment::Key(Cow::Borrowed(name))],
+        }
     }
 
     /// The path of one table of a repeated section.
@@ -47,7 +49,8 @@ impl KeyPath {
     /// Several steps into nested tables, written with dots.
     pub(super) fn dotted(&self, keys: &'static str) -> Self {
         let mut path = self.clone();
-        path.segments.extend(keys.split('.').map(|key| Segment::Key(Cow::Borrowed(key))));
+        path.segments
+            .extend(keys.split('.').map(|key| Segment::Key(Cow::Borrowed(key))));
         path
     }
 
@@ -81,7 +84,10 @@ impl fmt::Display for KeyPath {
 
 /// Whether TOML lets the key stand without quotes.
 fn is_bare(key: &str) -> bool {
-    !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+    !key.is_empty()
+        && key
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
 }
 
 #[cfg(test)]
@@ -90,7 +96,9 @@ mod tests {
 
     #[test]
     fn paths_read_like_the_file() {
-        let path = KeyPath::item("node", 3).key("radio").dotted("waveform.kind");
+        let path = KeyPath::item("node", 3)
+            .key("radio")
+            .dotted("waveform.kind");
         assert_eq!(path.to_string(), "node[3].radio.waveform.kind");
         let path = KeyPath::section("node").owned_key("a b\u{1b}");
         assert_eq!(path.to_string(), "node.\"a b\\u{1b}\"");

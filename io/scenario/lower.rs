@@ -64,13 +64,21 @@ impl Lowering<'_> {
         if self.records.len() >= RECORDS_MAX {
             // Said once, and only when nothing else is wrong.
             if self.report.count() == 0 {
-                self.report.at(path, "more records than a scenario may have", format!("{RECORDS_MAX}"));
+                self.report.at(
+                    path,
+                    "more records than a scenario may have",
+                    format!("{RECORDS_MAX}"),
+                );
             }
             return;
         }
         let span = super::tree::span_of(self.root, path);
         let line = u32::try_from(self.source.line(span.start)).unwrap_or(u32::MAX);
-        let record = Scheduled { at_ns, name: name.to_owned(), body };
+        let record = Scheduled {
+            at_ns,
+            name: name.to_owned(),
+            body,
+        };
         self.records.push(Placed { record, line });
     }
 
@@ -92,7 +100,11 @@ impl Lowering<'_> {
     /// Takes a node name that nobody has.
     pub(super) fn take_name(&mut self, name: &str, since_ns: u64, path: &KeyPath) -> bool {
         if self.node_names.len() >= NODES_MAX {
-            self.report.at(path, "more nodes than a scenario may have", format!("{NODES_MAX}"));
+            self.report.at(
+                path,
+                "more nodes than a scenario may have",
+                format!("{NODES_MAX}"),
+            );
             return false;
         }
         let free = self.nodes.add(name, since_ns, path, &mut self.report);
@@ -108,7 +120,12 @@ impl Lowering<'_> {
     }
 
     /// An end after a begin, ns.
-    pub(super) fn until(&mut self, at_ns: u64, until_s: Option<f64>, path: &KeyPath) -> Option<u64> {
+    pub(super) fn until(
+        &mut self,
+        at_ns: u64,
+        until_s: Option<f64>,
+        path: &KeyPath,
+    ) -> Option<u64> {
         self.clock.until(at_ns, until_s, path, &mut self.report)
     }
 
@@ -118,9 +135,14 @@ impl Lowering<'_> {
     }
 
     /// A station from what a section says.
-    pub(super) fn station(&mut self, spec: &super::file_motion::StationFile, path: &KeyPath) -> Option<Station> {
+    pub(super) fn station(
+        &mut self,
+        spec: &super::file_motion::StationFile,
+        path: &KeyPath,
+    ) -> Option<Station> {
         let (radio, antenna) = (&spec.radio, &spec.antenna);
-        self.catalogue.station(spec.height_agl_m, radio, antenna, path, &mut self.report)
+        self.catalogue
+            .station(spec.height_agl_m, radio, antenna, path, &mut self.report)
     }
 
     /// Accepts a latitude and a longitude.

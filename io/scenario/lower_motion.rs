@@ -60,7 +60,9 @@ pub(super) fn declared(lowering: &mut Lowering<'_>, mut traces: Traces) {
         ];
         if kinds.iter().filter(|given| **given).count() != 1 {
             let allowed = "exactly one of waypoints, wander, goto, ns2 and ns2_file";
-            lowering.report.at(&path, "does not say how to move", allowed);
+            lowering
+                .report
+                .at(&path, "does not say how to move", allowed);
             continue;
         }
         if motion.ns2.is_some() || motion.ns2_file.is_some() {
@@ -75,7 +77,11 @@ pub(super) fn declared(lowering: &mut Lowering<'_>, mut traces: Traces) {
             (motion.station.is_some(), "station"),
         ];
         for (_, key) in foreign.into_iter().filter(|(given, _)| *given) {
-            lowering.report.at(&path.key(key), "belongs to ns2 and ns2_file", "nothing here");
+            lowering.report.at(
+                &path.key(key),
+                "belongs to ns2 and ns2_file",
+                "nothing here",
+            );
         }
         for (name, at) in movers(lowering, motion, &path) {
             one(lowering, motion, &name, &at, &path);
@@ -84,26 +90,46 @@ pub(super) fn declared(lowering: &mut Lowering<'_>, mut traces: Traces) {
 }
 
 /// The nodes a table moves, and the key that names each.
-fn movers(lowering: &mut Lowering<'_>, motion: &MotionFile, path: &KeyPath) -> Vec<(String, KeyPath)> {
+fn movers(
+    lowering: &mut Lowering<'_>,
+    motion: &MotionFile,
+    path: &KeyPath,
+) -> Vec<(String, KeyPath)> {
     match (&motion.node, &motion.nodes) {
         (Some(node), None) => vec![(node.clone(), path.key("node"))],
         (None, Some(nodes)) if !nodes.is_empty() => {
             let at = path.key("nodes");
             if motion.waypoints.is_some() {
-                lowering.report.at(&at, "waypoints lead one node", "node = \"a\"");
+                lowering
+                    .report
+                    .at(&at, "waypoints lead one node", "node = \"a\"");
                 return Vec::new();
             }
-            nodes.iter().enumerate().map(|(i, node)| (node.clone(), at.index(i))).collect()
+            nodes
+                .iter()
+                .enumerate()
+                .map(|(i, node)| (node.clone(), at.index(i)))
+                .collect()
         }
         _ => {
-            lowering.report.at(path, "does not say what moves", "either node = \"a\" or nodes = [\"a\", \"b\"]");
+            lowering.report.at(
+                path,
+                "does not say what moves",
+                "either node = \"a\" or nodes = [\"a\", \"b\"]",
+            );
             Vec::new()
         }
     }
 }
 
 /// The motion of one node.
-fn one(lowering: &mut Lowering<'_>, motion: &MotionFile, name: &str, named_at: &KeyPath, path: &KeyPath) {
+fn one(
+    lowering: &mut Lowering<'_>,
+    motion: &MotionFile,
+    name: &str,
+    named_at: &KeyPath,
+    path: &KeyPath,
+) {
     let Some(stay) = lowering.nodes.find(name, named_at, &mut lowering.report) else {
         return;
     };
@@ -118,9 +144,15 @@ fn one(lowering: &mut Lowering<'_>, motion: &MotionFile, name: &str, named_at: &
         return;
     }
     let (command, body) = if let Some(waypoints) = &motion.waypoints {
-        ("motion.follow", follow_body(lowering, waypoints, at_ns, &path.key("waypoints")))
+        (
+            "motion.follow",
+            follow_body(lowering, waypoints, at_ns, &path.key("waypoints")),
+        )
     } else if let Some(wander) = &motion.wander {
-        ("motion.wander", wander_body(lowering, wander, None, &path.key("wander")))
+        (
+            "motion.wander",
+            wander_body(lowering, wander, None, &path.key("wander")),
+        )
     } else if let Some(goto) = &motion.goto {
         let at = path.key("goto");
         let mut good = lowering.position(goto.lat_deg, goto.lon_deg, &at);
@@ -149,7 +181,9 @@ fn follow_body(
 ) -> Option<Json> {
     if !(1..=WAYPOINTS_MAX).contains(&waypoints.len()) {
         let allowed = format!("1 to {WAYPOINTS_MAX} of {{ at_s, lat_deg, lon_deg }}");
-        lowering.report.at(path, format!("{} waypoints", waypoints.len()), allowed);
+        lowering
+            .report
+            .at(path, format!("{} waypoints", waypoints.len()), allowed);
         return None;
     }
     let from_ns = lowering.clock.applied_ns(from_ns);
@@ -169,10 +203,16 @@ fn follow_body(
                 Some(_) => format!("later than the waypoint before, {after} s"),
                 None => format!("{after} s, when the motion begins, or later"),
             };
-            lowering.report.at(&at.key("at_s"), format!("{} s is too early", waypoint.at_s), allowed);
+            lowering.report.at(
+                &at.key("at_s"),
+                format!("{} s is too early", waypoint.at_s),
+                allowed,
+            );
         }
         last_ns = Some(at_ns);
-        bodies.push(json!({ "at_ns": at_ns, "position": position(waypoint.lat_deg, waypoint.lon_deg) }));
+        bodies.push(
+            json!({ "at_ns": at_ns, "position": position(waypoint.lat_deg, waypoint.lon_deg) }),
+        );
     }
     (lowering.report.count() == before).then(|| json!({ "waypoints": bodies }))
 }
@@ -187,7 +227,11 @@ fn wander_body(
     let report = &mut lowering.report;
     let before = report.count();
     let Some(area) = wander.area.as_ref().or(home) else {
-        report.at(&path.key("area"), "missing key", "{ south_deg, west_deg, north_deg, east_deg }");
+        report.at(
+            &path.key("area"),
+            "missing key",
+            "{ south_deg, west_deg, north_deg, east_deg }",
+        );
         return None;
     };
     if wander.area.is_some() {
@@ -197,7 +241,11 @@ fn wander_body(
     check::within(slow, SPEED_M_S, &path.key("speed_min_m_s"), report);
     if check::within(fast, SPEED_M_S, &path.key("speed_max_m_s"), report) && fast < slow {
         let what = format!("{fast} is below speed_min_m_s");
-        report.at(&path.key("speed_max_m_s"), what, format!("[{slow}, {}]", SPEED_M_S.1));
+        report.at(
+            &path.key("speed_max_m_s"),
+            what,
+            format!("[{slow}, {}]", SPEED_M_S.1),
+        );
     }
     check::within(wander.pause_s, PAUSE_S, &path.key("pause_s"), report);
     let body = json!({

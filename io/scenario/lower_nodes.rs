@@ -20,8 +20,15 @@ const SPACING_M: (f64, f64) = (0.1, 100_000.0);
 /// The nodes written one by one.
 pub(super) fn declared(lowering: &mut Lowering<'_>) {
     let file = lowering.file;
-    let by_name: BTreeMap<&str, &NodeFile> = file.node.iter().map(|node| (node.name.as_str(), node)).collect();
-    let k_factor = file.environment.as_ref().map_or(Environment::default().k_factor, |e| e.k_factor);
+    let by_name: BTreeMap<&str, &NodeFile> = file
+        .node
+        .iter()
+        .map(|node| (node.name.as_str(), node))
+        .collect();
+    let k_factor = file
+        .environment
+        .as_ref()
+        .map_or(Environment::default().k_factor, |e| e.k_factor);
     for (index, node) in file.node.iter().enumerate() {
         let path = KeyPath::item("node", index);
         let report = &mut lowering.report;
@@ -32,7 +39,13 @@ pub(super) fn declared(lowering: &mut Lowering<'_>) {
         if let Some(ground) = node.ground_msl_m {
             check::within(ground, GROUND_MSL_M, &path.key("ground_msl_m"), report);
         }
-        let mut built = lowering.catalogue.station(node.height_agl_m, &node.radio, &node.antenna, &path, report);
+        let mut built = lowering.catalogue.station(
+            node.height_agl_m,
+            &node.radio,
+            &node.antenna,
+            &path,
+            report,
+        );
         if let (Some(station), Some(pointing)) = (&mut built, &node.pointing) {
             let at = path.key("pointing");
             station.pointing = station::pointing(node, pointing, &by_name, k_factor, &at, report);
@@ -51,7 +64,15 @@ pub(super) fn declared(lowering: &mut Lowering<'_>) {
         }
         let (lat_deg, lon_deg, role) = (node.lat_deg, node.lon_deg, node.role);
         let station = &to_json(&station);
-        let new = NewNode { at_ns, name: &node.name, label, role, lat_deg, lon_deg, station };
+        let new = NewNode {
+            at_ns,
+            name: &node.name,
+            label,
+            role,
+            lat_deg,
+            lon_deg,
+            station,
+        };
         lowering.add_node(&new, &path);
     }
 }
@@ -60,7 +81,10 @@ pub(super) fn declared(lowering: &mut Lowering<'_>) {
 pub(super) fn leaving(lowering: &mut Lowering<'_>) {
     let file = lowering.file;
     for (index, node) in file.node.iter().enumerate() {
-        let since_ns = lowering.nodes.get(&node.name).map_or(0, |stay| stay.since_ns);
+        let since_ns = lowering
+            .nodes
+            .get(&node.name)
+            .map_or(0, |stay| stay.since_ns);
         let path = KeyPath::item("node", index).key("until_s");
         if let Some(until_ns) = lowering.until(since_ns, node.until_s, &path) {
             lowering.nodes.leaves(&node.name, until_ns);
@@ -102,10 +126,18 @@ pub(super) fn generated(lowering: &mut Lowering<'_>) {
         let mut good = true;
         if count == 0 || count > room {
             let allowed = format!("[1, {room}] ({NODES_MAX} nodes in one scenario)");
-            lowering.report.at(&path.key("count"), format!("{count} is out of range"), allowed);
+            lowering.report.at(
+                &path.key("count"),
+                format!("{count} is out of range"),
+                allowed,
+            );
             good = false;
         }
-        good &= check::name(&name(spec, count), &path.key("prefix"), &mut lowering.report);
+        good &= check::name(
+            &name(spec, count),
+            &path.key("prefix"),
+            &mut lowering.report,
+        );
         good &= check::area(&spec.area, &path.key("area"), &mut lowering.report);
         let station = lowering.station(&spec.station, &path.key("station"));
         let (Some(station), true) = (station, good) else {
@@ -119,7 +151,15 @@ pub(super) fn generated(lowering: &mut Lowering<'_>) {
         for (number, (lat_deg, lon_deg)) in places.into_iter().enumerate() {
             let name = &name(spec, number + 1);
             lowering.add_node(
-                &NewNode { at_ns: 0, name, label: name, role, lat_deg, lon_deg, station },
+                &NewNode {
+                    at_ns: 0,
+                    name,
+                    label: name,
+                    role,
+                    lat_deg,
+                    lon_deg,
+                    station,
+                },
                 &path,
             );
         }
@@ -140,7 +180,11 @@ fn places(
         Placement::PoissonDisc => {
             let at = path.key("spacing_m");
             let Some(spacing_m) = spec.spacing_m else {
-                lowering.report.at(&at, "missing key", "a distance, m, for placement = \"poisson_disc\"");
+                lowering.report.at(
+                    &at,
+                    "missing key",
+                    "a distance, m, for placement = \"poisson_disc\"",
+                );
                 return None;
             };
             if !check::within(spacing_m, SPACING_M, &at, &mut lowering.report) {
@@ -149,7 +193,9 @@ fn places(
             let places = placement::poisson_disc(&spec.area, count, spacing_m, random);
             if let Err(fitted) = places {
                 let what = format!("only {fitted} of {count} nodes fit {spacing_m} m apart");
-                lowering.report.at(&at, what, "a smaller spacing, a larger area or fewer nodes");
+                lowering
+                    .report
+                    .at(&at, what, "a smaller spacing, a larger area or fewer nodes");
             }
             places.ok()
         }

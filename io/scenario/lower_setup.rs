@@ -10,8 +10,8 @@ use super::error::Report;
 use super::file::{HeaderFile, OutputFile, OutputTable, TerrainFile};
 use super::key::KeyPath;
 use super::limits::{
-    DESCRIPTION_CHARS_MAX, DURATION_S_MAX, LINK_RANGE_M, STEP_S_MAX, STEP_S_MIN, TICKS_MAX, TILES_MAX, TITLE_CHARS_MAX,
-    WEATHER_MAX,
+    DESCRIPTION_CHARS_MAX, DURATION_S_MAX, LINK_RANGE_M, STEP_S_MAX, STEP_S_MIN, TICKS_MAX,
+    TILES_MAX, TITLE_CHARS_MAX, WEATHER_MAX,
 };
 use super::lower::{Lowering, to_json};
 use super::station::in_range;
@@ -30,14 +30,23 @@ pub(super) fn times(header: &HeaderFile, report: &mut Report) -> (u64, u64) {
         let allowed = format!("at most {DESCRIPTION_CHARS_MAX} characters");
         report.at(&path.key("description"), "too long", allowed);
     }
-    let step = check::within(header.step_s, (STEP_S_MIN, STEP_S_MAX), &path.key("step_s"), report);
+    let step = check::within(
+        header.step_s,
+        (STEP_S_MIN, STEP_S_MAX),
+        &path.key("step_s"),
+        report,
+    );
     let length = path.key("duration_s");
     let duration = check::positive(header.duration_s, DURATION_S_MAX, &length, report);
     let step_ns = nanoseconds(header.step_s).unwrap_or(1).max(1);
     let duration_ns = nanoseconds(header.duration_s).unwrap_or(1).max(1);
     if step && duration && duration_ns / step_ns > TICKS_MAX {
         let ticks = duration_ns / step_ns;
-        report.at(&length, format!("{ticks} steps"), format!("at most {TICKS_MAX} steps of step_s"));
+        report.at(
+            &length,
+            format!("{ticks} steps"),
+            format!("at most {TICKS_MAX} steps of step_s"),
+        );
     }
     (step_ns, duration_ns)
 }
@@ -50,42 +59,73 @@ pub(super) fn terrain(file: &TerrainFile, base_dir: &Path, report: &mut Report) 
         let at = path.key("flat_msl_m");
         check::within(elevation_msl_m, GROUND_MSL_M, &at, report);
         if tiled {
-            report.at(&at, "the ground is flat and made of tiles", "flat_msl_m alone, or tiles without it");
+            report.at(
+                &at,
+                "the ground is flat and made of tiles",
+                "flat_msl_m alone, or tiles without it",
+            );
         }
         return Terrain::Flat { elevation_msl_m };
     }
     if !tiled {
-        return Terrain::Flat { elevation_msl_m: 0.0 };
+        return Terrain::Flat {
+            elevation_msl_m: 0.0,
+        };
     }
     if file.tiles.len() > TILES_MAX {
-        report.at(&path.key("tiles"), format!("{} tiles", file.tiles.len()), format!("at most {TILES_MAX}"));
+        report.at(
+            &path.key("tiles"),
+            format!("{} tiles", file.tiles.len()),
+            format!("at most {TILES_MAX}"),
+        );
     }
     for (index, tile) in file.tiles.iter().enumerate().take(TILES_MAX) {
         let at = path.key("tiles").index(index);
         if !is_tile(tile) {
             let what = format!("{:?} is no tile", check::shortened(tile));
-            report.at(&at, what, "south-west corners from S90W180 to N89E179, such as N57E011");
+            report.at(
+                &at,
+                what,
+                "south-west corners from S90W180 to N89E179, such as N57E011",
+            );
         } else if file.tiles[..index].contains(tile) {
             report.at(&at, format!("{tile} is listed twice"), "each tile once");
         }
     }
     let from = |name: &String| base_dir.join(name);
-    let (directory, geoid) = (file.directory.as_ref().map(from), file.geoid.as_ref().map(from));
-    Terrain::Tiles { names: file.tiles.clone(), directory, geoid }
+    let (directory, geoid) = (
+        file.directory.as_ref().map(from),
+        file.geoid.as_ref().map(from),
+    );
+    Terrain::Tiles {
+        names: file.tiles.clone(),
+        directory,
+        geoid,
+    }
 }
 
 /// Whether a name is that of a one-degree tile.
 fn is_tile(name: &str) -> bool {
     let degrees = |text: Option<&str>, last: u16| {
         let digits = text.filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
-        digits.and_then(|digits| digits.parse::<u16>().ok()).is_some_and(|value| value <= last)
+        digits
+            .and_then(|digits| digits.parse::<u16>().ok())
+            .is_some_and(|value| value <= last)
     };
-    let hemisphere = |at: usize, letters: &str| name.get(at..=at).is_some_and(|c| letters.contains(c));
+    let hemisphere =
+        |at: usize, letters: &str| name.get(at..=at).is_some_and(|c| letters.contains(c));
     name.len() == 7
         && hemisphere(0, "NS")
         && hemisphere(3, "EW")
         && degrees(name.get(1..3), if name.starts_with('N') { 89 } else { 90 })
-        && degrees(name.get(4..7), if name.get(3..4) == Some("E") { 179 } else { 180 })
+        && degrees(
+            name.get(4..7),
+            if name.get(3..4) == Some("E") {
+                179
+            } else {
+                180
+            },
+        )
 }
 
 /// What a run writes.
@@ -93,9 +133,18 @@ pub(super) fn output(file: &OutputFile, header: &HeaderFile, report: &mut Report
     use OutputTable::{Flows, Links, Nodes, Routes};
     if let Some(every_s) = file.every_s {
         let range = (header.step_s, header.duration_s);
-        check::within(every_s, range, &KeyPath::section("output").key("every_s"), report);
+        check::within(
+            every_s,
+            range,
+            &KeyPath::section("output").key("every_s"),
+            report,
+        );
     }
-    let mut tables = if file.tables.is_empty() { vec![Nodes, Links, Routes, Flows] } else { file.tables.clone() };
+    let mut tables = if file.tables.is_empty() {
+        vec![Nodes, Links, Routes, Flows]
+    } else {
+        file.tables.clone()
+    };
     tables.sort_unstable();
     tables.dedup();
     Output {
@@ -109,19 +158,31 @@ pub(super) fn output(file: &OutputFile, header: &HeaderFile, report: &mut Report
 pub(super) fn surroundings(lowering: &mut Lowering<'_>) {
     if let Some(environment) = &lowering.file.environment {
         let path = KeyPath::section("environment");
-        in_range(environment.validate(), "environment.", &path, &mut lowering.report);
+        in_range(
+            environment.validate(),
+            "environment.",
+            &path,
+            &mut lowering.report,
+        );
         let body = json!({ "environment": to_json(environment) });
         lowering.record(0, "environment.set", body, &path);
     }
     if let Some(mesh) = &lowering.file.mesh {
         let path = KeyPath::section("mesh");
-        check::within(mesh.link_range_max_m, LINK_RANGE_M, &path.key("link_range_max_m"), &mut lowering.report);
+        check::within(
+            mesh.link_range_max_m,
+            LINK_RANGE_M,
+            &path.key("link_range_max_m"),
+            &mut lowering.report,
+        );
         if let Some(spacing) = mesh.sample_spacing_m {
             let at = path.key("sample_spacing_m");
             check::within(spacing, (1.0, 10_000.0), &at, &mut lowering.report);
         }
         if mesh.packet_bytes == 0 {
-            lowering.report.at(&path.key("packet_bytes"), "0 is out of range", "[1, 65535]");
+            lowering
+                .report
+                .at(&path.key("packet_bytes"), "0 is out of range", "[1, 65535]");
         }
         let body = json!({
             "link_range_max_m": mesh.link_range_max_m,
@@ -140,23 +201,41 @@ pub(super) fn weather(lowering: &mut Lowering<'_>) {
     let mut now = fields(file.environment.as_ref().unwrap_or(&Environment::default()));
     if file.weather.len() > WEATHER_MAX {
         let found = format!("{} changes", file.weather.len());
-        lowering.report.at(&KeyPath::section("weather"), found, format!("at most {WEATHER_MAX}"));
+        lowering.report.at(
+            &KeyPath::section("weather"),
+            found,
+            format!("at most {WEATHER_MAX}"),
+        );
         return;
     }
     let mut changes: Vec<_> = file.weather.iter().enumerate().collect();
     changes.sort_by(|(_, a), (_, b)| a.at_s.total_cmp(&b.at_s));
     for (index, change) in changes {
         let path = KeyPath::item("weather", index);
-        in_range(change.environment.validate(), "environment.", &path, &mut lowering.report);
+        in_range(
+            change.environment.validate(),
+            "environment.",
+            &path,
+            &mut lowering.report,
+        );
         if change.named.is_empty() {
-            lowering.report.at(&path, "changes nothing", "at_s and at least one field of [environment]");
+            lowering.report.at(
+                &path,
+                "changes nothing",
+                "at_s and at least one field of [environment]",
+            );
         }
         let mut named = fields(&change.environment);
         for key in &change.named {
             now.insert(key.clone(), named.remove(key).unwrap_or_default());
         }
         if let Some(at_ns) = lowering.at(change.at_s, &path.key("at_s")) {
-            lowering.record(at_ns, "environment.set", json!({ "environment": now.clone() }), &path);
+            lowering.record(
+                at_ns,
+                "environment.set",
+                json!({ "environment": now.clone() }),
+                &path,
+            );
         }
     }
 }
@@ -176,7 +255,11 @@ pub(super) fn commands(lowering: &mut Lowering<'_>) {
         let path = KeyPath::item("command", index);
         if !is_command(&command.command) {
             let what = format!("{:?} is no command", check::shortened(&command.command));
-            lowering.report.at(&path.key("command"), what, "a name of two parts, such as \"node.fail\"");
+            lowering.report.at(
+                &path.key("command"),
+                what,
+                "a name of two parts, such as \"node.fail\"",
+            );
         }
         if let Some(at_ns) = lowering.at(command.at_s, &path.key("at_s")) {
             let body = Json::Object(command.body.clone().into_iter().collect());
@@ -188,8 +271,12 @@ pub(super) fn commands(lowering: &mut Lowering<'_>) {
 /// Whether a name has the form of a command's: lowercase words joined by dots.
 fn is_command(name: &str) -> bool {
     let word = |word: &str| {
-        word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
-            && word.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase())
+        word.bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+            && word
+                .bytes()
+                .next()
+                .is_some_and(|byte| byte.is_ascii_lowercase())
     };
     check::is_name(name) && name.contains('.') && name.split('.').all(word)
 }
@@ -203,7 +290,17 @@ mod tests {
         for name in ["N57E011", "S46W066", "N00E000", "N89E179", "S90W180"] {
             assert!(is_tile(name), "{name}");
         }
-        for name in ["", "N57E11", "n57e011", "N90E011", "N57E180", "N5éE011", "S91W000", "N+7E011", "N57E011.hgt"] {
+        for name in [
+            "",
+            "N57E11",
+            "n57e011",
+            "N90E011",
+            "N57E180",
+            "N5éE011",
+            "S91W000",
+            "N+7E011",
+            "N57E011.hgt",
+        ] {
             assert!(!is_tile(name), "{name}");
         }
     }
@@ -213,7 +310,16 @@ mod tests {
         for name in ["node.fail", "mesh.limits", "node.set_station", "a.b.c"] {
             assert!(is_command(name), "{name}");
         }
-        for name in ["", "node", "node.", ".fail", "Node.fail", "node fail", "node..fail", "1.2"] {
+        for name in [
+            "",
+            "node",
+            "node.",
+            ".fail",
+            "Node.fail",
+            "node fail",
+            "node..fail",
+            "1.2",
+        ] {
             assert!(!is_command(name), "{name}");
         }
     }

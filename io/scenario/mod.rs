@@ -47,6 +47,8 @@ mod tests_shipped;
 
 use std::path::{Path, PathBuf};
 
+use toml::de::DeTable;
+
 pub use error::{ScenarioError, ScenarioErrors};
 pub use file::OutputTable;
 pub use schema::json_schema;
@@ -129,7 +131,8 @@ pub struct Output {
 /// All that is wrong with the file, up to [`limits::ERRORS_MAX`] errors.
 pub fn load(path: &Path) -> Result<Scenario, ScenarioErrors> {
     let name = path.display().to_string();
-    let text = read::text(path).map_err(|fault| ScenarioErrors::whole_file(&name, fault.what, fault.allowed))?;
+    let text = read::text(path)
+        .map_err(|fault| ScenarioErrors::whole_file(&name, fault.what, fault.allowed))?;
     parse(&text, &name, path.parent().unwrap_or(Path::new("")))
 }
 
@@ -141,26 +144,51 @@ pub fn load(path: &Path) -> Result<Scenario, ScenarioErrors> {
 pub fn parse(text: &str, name: &str, base_dir: &Path) -> Result<Scenario, ScenarioErrors> {
     if text.len() as u64 > FILE_BYTES_MAX {
         let what = format!("{} bytes are too many", text.len());
-        return Err(ScenarioErrors::whole_file(name, what, format!("at most {FILE_BYTES_MAX} bytes")));
+        return Err(ScenarioErrors::whole_file(
+            name,
+            what,
+            format!("at most {FILE_BYTES_MAX} bytes"),
+        ));
     }
     let source = Source::new(name, text);
     let mut report = Report::default();
     let root = tree::parse(text, &mut report);
-    let finish = |report: Report| report.finish(&source, |path| tree::span_of(&root, path)).map_or(Ok(()), Err);
+    let finish = |report: Report| {
+        report
+            .finish(&source, |path| tree::span_of(&root, path))
+            .map_or(Ok(()), Err)
+    };
     finish(std::mem::take(&mut report))?;
     tree::refuse_unusable(&root, &mut report);
     finish(std::mem::take(&mut report))?;
     let file = decode::decode(&root, &mut report);
     finish(std::mem::take(&mut report))?;
+    let (scenario, report) = meaning(&file, &source, &root, base_dir);
+    finish(report)?;
+    Ok(scenario)
+}
+
+/// What a file with sound types means, and what is wrong with it: the scenario is meaningful only
+/// if the report is empty.
+fn meaning(
+    file: &file::ScenarioFile,
+    source: &Source<'_>,
+    root: &DeTable<'_>,
+    base_dir: &Path,
+) -> (Scenario, Report) {
+    let mut report = Report::default();
     let (step_ns, duration_ns) = lower_setup::times(&file.scenario, &mut report);
     let terrain = lower_setup::terrain(&file.terrain, base_dir, &mut report);
     let output = lower_setup::output(&file.output, &file.scenario, &mut report);
     let mut lowering = Lowering {
-        clock: check::Clock { duration_s: file.scenario.duration_s, step_ns },
-        catalogue: Catalogue::of(&file, &mut report),
-        file: &file,
-        source: &source,
-        root: &root,
+        clock: check::Clock {
+            duration_s: file.scenario.duration_s,
+            step_ns,
+        },
+        catalogue: Catalogue::of(file, &mut report),
+        file,
+        source,
+        root,
         base_dir,
         nodes: check::Names::default(),
         node_names: Vec::new(),
@@ -168,14 +196,20 @@ pub fn parse(text: &str, name: &str, base_dir: &Path) -> Result<Scenario, Scenar
         report,
     };
     lower::lower(&mut lowering);
-    let Lowering { records, node_names, report, .. } = lowering;
-    finish(report)?;
-    let (records, lines) = records.into_iter().map(|placed| (placed.record, placed.line)).unzip();
-    let file::HeaderFile { title, description, seed, .. } = file.scenario;
-    Ok(Scenario {
-        title,
-        description,
-        seed,
+    let Lowering {
+        records,
+        node_names,
+        report,
+        ..
+    } = lowering;
+    let (records, lines) = records
+        .into_iter()
+        .map(|placed| (placed.record, placed.line))
+        .unzip();
+    let scenario = Scenario {
+        title: file.scenario.title.clone(),
+        description: file.scenario.description.clone(),
+        seed: file.scenario.seed,
         step_ns,
         duration_ns,
         terrain,
@@ -183,5 +217,6 @@ pub fn parse(text: &str, name: &str, base_dir: &Path) -> Result<Scenario, Scenar
         records,
         lines,
         node_names,
-    })
+    };
+    (scenario, report)
 }

@@ -63,7 +63,11 @@ pub(super) fn read(text: &str, mut bad: impl FnMut(BadLine)) -> Trace {
         if let Err((what, allowed)) = read_line(raw, offset, &mut trace) {
             let lead = raw.len() - raw.trim_start().len();
             let start = offset + lead;
-            bad(BadLine { span: start..start + raw.trim().len(), what, allowed: allowed.to_owned() });
+            bad(BadLine {
+                span: start..start + raw.trim().len(),
+                what,
+                allowed: allowed.to_owned(),
+            });
         }
         offset += raw.len();
     }
@@ -73,7 +77,8 @@ pub(super) fn read(text: &str, mut bad: impl FnMut(BadLine)) -> Trace {
 type Fault = (String, &'static str);
 
 /// The forms a line can have.
-const FORMS: &str = "\"$node_(0) set X_ 100\", \"$ns_ at 1.0 \\\"$node_(0) setdest 200 300 5\\\"\", or a comment";
+const FORMS: &str =
+    "\"$node_(0) set X_ 100\", \"$ns_ at 1.0 \\\"$node_(0) setdest 200 300 5\\\"\", or a comment";
 
 fn read_line(raw: &str, offset: usize, trace: &mut Trace) -> Result<(), Fault> {
     let line = raw.trim();
@@ -81,7 +86,10 @@ fn read_line(raw: &str, offset: usize, trace: &mut Trace) -> Result<(), Fault> {
         return Ok(());
     }
     if line.len() > NS2_LINE_BYTES_MAX {
-        return Err((format!("a line of {} bytes", line.len()), "lines of at most 1024 bytes"));
+        return Err((
+            format!("a line of {} bytes", line.len()),
+            "lines of at most 1024 bytes",
+        ));
     }
     // Quotes only group words here, so they can go; Tcl lets a line end in a semicolon.
     let plain = line.trim_end_matches(';').replace('"', " ");
@@ -124,13 +132,21 @@ fn node_number(word: &str) -> Result<u32, Fault> {
         .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
         .and_then(|digits| digits.parse().ok())
         .filter(|node| *node <= NODE_MAX)
-        .ok_or_else(|| (format!("{word:?} is no node"), "$node_(0) to $node_(999999)"))
+        .ok_or_else(|| {
+            (
+                format!("{word:?} is no node"),
+                "$node_(0) to $node_(999999)",
+            )
+        })
 }
 
 fn coordinate(word: &str) -> Result<f64, Fault> {
     let metres = number(word, "metres")?;
     if metres.abs() > COORDINATE_M_MAX {
-        return Err((format!("{metres} m is out of range"), "[-10000000, 10000000]"));
+        return Err((
+            format!("{metres} m is out of range"),
+            "[-10000000, 10000000]",
+        ));
     }
     Ok(metres)
 }
@@ -148,7 +164,9 @@ mod tests {
 
     fn check(text: &str) -> (Trace, Vec<String>) {
         let mut bad = Vec::new();
-        let trace = read(text, |line| bad.push(format!("{}: {}", &text[line.span], line.what)));
+        let trace = read(text, |line| {
+            bad.push(format!("{}: {}", &text[line.span], line.what))
+        });
         (trace, bad)
     }
 
@@ -163,7 +181,16 @@ mod tests {
         let start = trace.start[&2];
         assert_eq!((start.x_m, start.y_m), (Some(144.0), Some(240.0)));
         let order = trace.moves[0];
-        assert_eq!((order.at_s, order.node, order.x_m, order.y_m, order.speed_m_s), (1.0, 2, 130.0, 280.0, 15.0));
+        assert_eq!(
+            (
+                order.at_s,
+                order.node,
+                order.x_m,
+                order.y_m,
+                order.speed_m_s
+            ),
+            (1.0, 2, 130.0, 280.0, 15.0)
+        );
     }
 
     #[test]

@@ -27,12 +27,23 @@ impl Catalogue {
     /// The built-in presets and those of the file, which may build on each other top down.
     pub(super) fn of(file: &ScenarioFile, report: &mut Report) -> Self {
         let mut all = Self {
-            radios: RADIOS.iter().map(|p| (p.id.to_owned(), p.radio.clone())).collect(),
-            antennas: ANTENNAS.iter().map(|p| (p.id.to_owned(), p.antenna.clone())).collect(),
+            radios: RADIOS
+                .iter()
+                .map(|p| (p.id.to_owned(), p.radio.clone()))
+                .collect(),
+            antennas: ANTENNAS
+                .iter()
+                .map(|p| (p.id.to_owned(), p.antenna.clone()))
+                .collect(),
         };
         for (index, preset) in file.radio.iter().enumerate() {
             let path = KeyPath::item("radio", index);
-            let free = is_free(&preset.id, all.radios.contains_key(&preset.id), &path, report);
+            let free = is_free(
+                &preset.id,
+                all.radios.contains_key(&preset.id),
+                &path,
+                report,
+            );
             let radio = all.radio_over(&preset.settings(), "base", &path, report);
             if let (true, Some(radio)) = (free, radio) {
                 all.radios.insert(preset.id.clone(), radio);
@@ -40,7 +51,12 @@ impl Catalogue {
         }
         for (index, preset) in file.antenna.iter().enumerate() {
             let path = KeyPath::item("antenna", index);
-            let free = is_free(&preset.id, all.antennas.contains_key(&preset.id), &path, report);
+            let free = is_free(
+                &preset.id,
+                all.antennas.contains_key(&preset.id),
+                &path,
+                report,
+            );
             let antenna = all.antenna_over(&preset.settings(), "base", &path, report);
             if let (true, Some(antenna)) = (free, antenna) {
                 all.antennas.insert(preset.id.clone(), antenna);
@@ -58,7 +74,12 @@ impl Catalogue {
         path: &KeyPath,
         report: &mut Report,
     ) -> Option<Station> {
-        check::within(height_agl_m, (0.0, 20_000.0), &path.key("height_agl_m"), report);
+        check::within(
+            height_agl_m,
+            (0.0, 20_000.0),
+            &path.key("height_agl_m"),
+            report,
+        );
         let at = path.key("radio");
         let radio = match radio {
             RadioChoice::Preset(id) => find(&self.radios, "radio", id, &at, report).cloned(),
@@ -69,7 +90,12 @@ impl Catalogue {
             AntennaChoice::Preset(id) => find(&self.antennas, "antenna", id, &at, report).cloned(),
             AntennaChoice::Inline(settings) => self.antenna_over(settings, "preset", &at, report),
         };
-        Some(Station { height_agl_m, radio: radio?, antenna: antenna?, pointing: None })
+        Some(Station {
+            height_agl_m,
+            radio: radio?,
+            antenna: antenna?,
+            pointing: None,
+        })
     }
 
     /// Settings over the preset they name under `key`.
@@ -103,7 +129,9 @@ impl Catalogue {
             None => None,
         };
         match settings.over(base) {
-            Ok(antenna) => in_range(antenna.validate(), "antenna.", path, report).then_some(antenna),
+            Ok(antenna) => {
+                in_range(antenna.validate(), "antenna.", path, report).then_some(antenna)
+            }
             Err(missing) => refuse_missing(missing, key, path, report),
         }
     }
@@ -113,7 +141,11 @@ impl Catalogue {
 fn is_free(id: &str, taken: bool, path: &KeyPath, report: &mut Report) -> bool {
     let path = path.key("id");
     if taken {
-        report.at(&path, format!("preset {id:?} is taken"), "an id no other preset has");
+        report.at(
+            &path,
+            format!("preset {id:?} is taken"),
+            "an id no other preset has",
+        );
     }
     check::name(id, &path, report) && !taken
 }
@@ -129,13 +161,26 @@ fn find<'p, P>(
     let found = presets.get(id);
     if found.is_none() {
         let allowed = suggest::one_of(id, presets.keys().map(String::as_str));
-        report.at(path, format!("unknown {kind} preset {:?}", check::shortened(id)), allowed);
+        report.at(
+            path,
+            format!("unknown {kind} preset {:?}", check::shortened(id)),
+            allowed,
+        );
     }
     found
 }
 
-fn refuse_missing<T>(missing: &'static str, key: &str, path: &KeyPath, report: &mut Report) -> Option<T> {
-    report.at(&path.key(missing), "missing key", format!("a value here, or a preset to start from ({key})"));
+fn refuse_missing<T>(
+    missing: &'static str,
+    key: &str,
+    path: &KeyPath,
+    report: &mut Report,
+) -> Option<T> {
+    report.at(
+        &path.key(missing),
+        "missing key",
+        format!("a value here, or a preset to start from ({key})"),
+    );
     None
 }
 
@@ -150,7 +195,11 @@ pub(super) fn in_range(
         return true;
     };
     let key = bad.key.strip_prefix(prefix).unwrap_or(bad.key);
-    report.at(&path.dotted(key), format!("{} is out of range", bad.found), bad.allowed.to_string());
+    report.at(
+        &path.dotted(key),
+        format!("{} is out of range", bad.found),
+        bad.allowed.to_string(),
+    );
     false
 }
 
@@ -164,14 +213,19 @@ pub(super) fn pointing(
     report: &mut Report,
 ) -> Option<Pointing> {
     let pointing = match (file.azimuth_deg, &file.at) {
-        (Some(azimuth_deg), None) => {
-            Pointing { azimuth_deg, elevation_deg: file.elevation_deg.unwrap_or(0.0) }
-        }
+        (Some(azimuth_deg), None) => Pointing {
+            azimuth_deg,
+            elevation_deg: file.elevation_deg.unwrap_or(0.0),
+        },
         (None, Some(name)) => {
             let path = path.key("at");
             let Some(target) = others.get(name.as_str()) else {
                 let allowed = suggest::one_of(name, others.keys().copied());
-                report.at(&path, format!("unknown node {:?}", check::shortened(name)), allowed);
+                report.at(
+                    &path,
+                    format!("unknown node {:?}", check::shortened(name)),
+                    allowed,
+                );
                 return None;
             };
             let mut aim = aim(node, target, k_factor, &path, report)?;
@@ -179,7 +233,11 @@ pub(super) fn pointing(
             aim
         }
         _ => {
-            report.at(path, "does not say where", "azimuth_deg, or at = \"name of a node\"");
+            report.at(
+                path,
+                "does not say where",
+                "azimuth_deg, or at = \"name of a node\"",
+            );
             return None;
         }
     };
@@ -199,7 +257,11 @@ fn aim(
     let b = GeoPoint::new(to.lat_deg, to.lon_deg).ok()?;
     let way = geodesic::inverse(a, b);
     if way.distance_m < 0.5 {
-        report.at(path, format!("{:?} stands in the same place", to.name), "a node somewhere else");
+        report.at(
+            path,
+            format!("{:?} stands in the same place", to.name),
+            "a node somewhere else",
+        );
         return None;
     }
     let (ground_from, ground_to) = match (from.ground_msl_m, to.ground_msl_m) {
@@ -211,5 +273,8 @@ fn aim(
     // A thousandth of a degree: finer than any mount, coarser than the last bits of libm.
     let round = |deg: f64| (deg * 1e3).round() / 1e3;
     let azimuth_deg = round(way.azimuth_deg) % 360.0;
-    Some(Pointing { azimuth_deg, elevation_deg: round(slope.atan().to_degrees()) })
+    Some(Pointing {
+        azimuth_deg,
+        elevation_deg: round(slope.atan().to_degrees()),
+    })
 }

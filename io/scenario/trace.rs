@@ -48,11 +48,19 @@ pub(super) fn read(lowering: &mut Lowering<'_>, index: usize, motion: &MotionFil
         (motion.until_s.is_some(), "until_s"),
     ];
     for (_, key) in given.into_iter().filter(|(given, _)| *given) {
-        lowering.report.at(&path.key(key), "does not go with ns-2 lines, which say it themselves", "nothing here");
+        lowering.report.at(
+            &path.key(key),
+            "does not go with ns-2 lines, which say it themselves",
+            "nothing here",
+        );
     }
     check::name(&name(motion, 0), &path.key("prefix"), &mut lowering.report);
     let Some(origin) = &motion.origin else {
-        lowering.report.at(&path.key("origin"), "missing key", "{ lat_deg, lon_deg } of the point (0, 0)");
+        lowering.report.at(
+            &path.key("origin"),
+            "missing key",
+            "{ lat_deg, lon_deg } of the point (0, 0)",
+        );
         return None;
     };
     lowering.position(origin.lat_deg, origin.lon_deg, &path.key("origin"));
@@ -63,7 +71,11 @@ pub(super) fn read(lowering: &mut Lowering<'_>, index: usize, motion: &MotionFil
     for line in bad {
         refuse(lowering, &text, line, &path);
     }
-    let read = Read { trace, text, origin };
+    let read = Read {
+        trace,
+        text,
+        origin,
+    };
     if let Some(spec) = &motion.station {
         let station = lowering.station(spec, &path.key("station"))?;
         let station = to_json(&station);
@@ -74,7 +86,15 @@ pub(super) fn read(lowering: &mut Lowering<'_>, index: usize, motion: &MotionFil
             };
             let (lat_deg, lon_deg) = at;
             let (station, role) = (&station, spec.role);
-            let new = NewNode { at_ns: 0, name: &name, label: &name, role, lat_deg, lon_deg, station };
+            let new = NewNode {
+                at_ns: 0,
+                name: &name,
+                label: &name,
+                role,
+                lat_deg,
+                lon_deg,
+                station,
+            };
             lowering.add_node(&new, &path);
         }
     }
@@ -100,7 +120,11 @@ pub(super) fn moves(lowering: &mut Lowering<'_>, read: &Read, motion: &MotionFil
         let name = name(motion, order.node);
         let fault = |what: String, allowed: String| {
             let line = line_at(&read.text.text, order.offset);
-            BadLine { span: line, what, allowed }
+            BadLine {
+                span: line,
+                what,
+                allowed,
+            }
         };
         let Some(since_ns) = known(lowering, read, &name, order.offset, path) else {
             continue;
@@ -108,7 +132,10 @@ pub(super) fn moves(lowering: &mut Lowering<'_>, read: &Read, motion: &MotionFil
         let end_s = lowering.clock.duration_s;
         let at_ns = check::nanoseconds(order.at_s).filter(|_| (0.0..=end_s).contains(&order.at_s));
         let Some(at_ns) = at_ns.filter(|at_ns| *at_ns >= since_ns) else {
-            let allowed = format!("[{}, {end_s}] (duration_s = {end_s})", check::seconds(since_ns));
+            let allowed = format!(
+                "[{}, {end_s}] (duration_s = {end_s})",
+                check::seconds(since_ns)
+            );
             let line = fault(format!("{} s is out of range", order.at_s), allowed);
             refuse(lowering, &read.text, line, path);
             continue;
@@ -124,7 +151,8 @@ pub(super) fn moves(lowering: &mut Lowering<'_>, read: &Read, motion: &MotionFil
             lowering.record(at_ns, "motion.stop", json!({ "node": name }), path);
         } else if let Some((lat_deg, lon_deg)) = place(read.origin, order.x_m, order.y_m) {
             let destination = position(lat_deg, lon_deg);
-            let body = json!({ "node": name, "destination": destination, "speed_m_s": order.speed_m_s });
+            let body =
+                json!({ "node": name, "destination": destination, "speed_m_s": order.speed_m_s });
             lowering.record(at_ns, "motion.goto", body, path);
         }
     }
@@ -133,27 +161,47 @@ pub(super) fn moves(lowering: &mut Lowering<'_>, read: &Read, motion: &MotionFil
 /// The text of a trace, from the scenario or from a file beside it.
 fn text(lowering: &mut Lowering<'_>, motion: &MotionFile, path: &KeyPath) -> Option<TraceText> {
     if let Some(text) = &motion.ns2 {
-        return Some(TraceText { text: text.clone(), file: None });
+        return Some(TraceText {
+            text: text.clone(),
+            file: None,
+        });
     }
     let name = motion.ns2_file.as_deref()?;
     let file = lowering.base_dir.join(name);
     match read::text(&file) {
-        Ok(text) => Some(TraceText { text, file: Some(file.display().to_string()) }),
+        Ok(text) => Some(TraceText {
+            text,
+            file: Some(file.display().to_string()),
+        }),
         Err(fault) => {
             let shown = file.display();
-            lowering.report.at(&path.key("ns2_file"), format!("{shown}: {}", fault.what), fault.allowed);
+            lowering.report.at(
+                &path.key("ns2_file"),
+                format!("{shown}: {}", fault.what),
+                fault.allowed,
+            );
             None
         }
     }
 }
 
 /// Since when a node of the trace is there, ns; an order for a node nobody has is an error.
-fn known(lowering: &mut Lowering<'_>, read: &Read, name: &str, offset: usize, path: &KeyPath) -> Option<u64> {
+fn known(
+    lowering: &mut Lowering<'_>,
+    read: &Read,
+    name: &str,
+    offset: usize,
+    path: &KeyPath,
+) -> Option<u64> {
     let since_ns = lowering.nodes.get(name).map(|stay| stay.since_ns);
     if since_ns.is_none() {
         let allowed = "nodes of this scenario (see prefix), or nodes placed with X_ and Y_ when station is given";
         let what = format!("unknown node {name:?}");
-        let line = BadLine { span: line_at(&read.text.text, offset), what, allowed: allowed.to_owned() };
+        let line = BadLine {
+            span: line_at(&read.text.text, offset),
+            what,
+            allowed: allowed.to_owned(),
+        };
         refuse(lowering, &read.text, line, path);
     }
     since_ns
@@ -170,7 +218,16 @@ fn starting_place(
     let (Some(x_m), Some(y_m)) = (start.x_m, start.y_m) else {
         let what = format!("$node_({number}) has only one of X_ and Y_");
         let span = line_at(&read.text.text, start.offset);
-        refuse(lowering, &read.text, BadLine { span, what, allowed: "both".to_owned() }, path);
+        refuse(
+            lowering,
+            &read.text,
+            BadLine {
+                span,
+                what,
+                allowed: "both".to_owned(),
+            },
+            path,
+        );
         return None;
     };
     place(read.origin, x_m, y_m)
@@ -178,7 +235,10 @@ fn starting_place(
 
 /// Name of a node of the trace.
 fn name(motion: &MotionFile, number: u32) -> String {
-    format!("{}{number}", motion.prefix.as_deref().unwrap_or(PREFIX_DEFAULT))
+    format!(
+        "{}{number}",
+        motion.prefix.as_deref().unwrap_or(PREFIX_DEFAULT)
+    )
 }
 
 /// Latitude and longitude, deg, of a point east and north of the origin: along the geodesic that
@@ -192,7 +252,10 @@ fn place(origin: GeoPoint, east_m: f64, north_m: f64) -> Option<(f64, f64)> {
 
 /// Bytes of the line that begins at `offset`, without its end.
 fn line_at(text: &str, offset: usize) -> Range<usize> {
-    let line = text.get(offset..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+    let line = text
+        .get(offset..)
+        .and_then(|rest| rest.lines().next())
+        .unwrap_or_default();
     offset..offset + line.trim_end().len()
 }
 
@@ -202,9 +265,21 @@ fn refuse(lowering: &mut Lowering<'_>, text: &TraceText, line: BadLine, path: &K
     if let Some(file) = &text.file {
         let path = path.key("ns2_file");
         lowering.report.push(|| {
-            let finding = Finding { path: KeyPath::default(), span: None, what, allowed, elsewhere: None };
-            let error: ScenarioError = finding.clone().located(&Source::new(file, &text.text), &line.span);
-            Finding { path, elsewhere: Some(error), ..finding }
+            let finding = Finding {
+                path: KeyPath::default(),
+                span: None,
+                what,
+                allowed,
+                elsewhere: None,
+            };
+            let error: ScenarioError = finding
+                .clone()
+                .located(&Source::new(file, &text.text), &line.span);
+            Finding {
+                path,
+                elsewhere: Some(error),
+                ..finding
+            }
         });
         return;
     }
@@ -213,12 +288,23 @@ fn refuse(lowering: &mut Lowering<'_>, text: &TraceText, line: BadLine, path: &K
     let number = text.text[..line.span.start].matches('\n').count() + 1;
     let span = inside(lowering.source.text, &value, &text.text, &line.span);
     let what = format!("ns-2 line {number}: {what}");
-    lowering.report.push(|| Finding { path, span: Some(span.unwrap_or(value)), what, allowed, elsewhere: None });
+    lowering.report.push(|| Finding {
+        path,
+        span: Some(span.unwrap_or(value)),
+        what,
+        allowed,
+        elsewhere: None,
+    });
 }
 
 /// Bytes of the scenario where a part of an inline trace stands, if the text is written there
 /// without escapes.
-fn inside(source: &str, value: &Range<usize>, text: &str, part: &Range<usize>) -> Option<Range<usize>> {
+fn inside(
+    source: &str,
+    value: &Range<usize>,
+    text: &str,
+    part: &Range<usize>,
+) -> Option<Range<usize>> {
     let written = source.get(value.clone())?;
     let begins = value.start + written.find(text).filter(|_| !text.is_empty())?;
     Some(begins + part.start..begins + part.end)

@@ -61,8 +61,50 @@ thread_local! {
     static SCRATCH: RefCell<(Option<Path>, Profile, Workspace)> = RefCell::default();
 }
 
-/// Evaluates both directions between two places: the one function behind the world's links, the
-/// `link` command and whoever else asks. Returns the results from `a` to `b` and back.
+/// Measures the ground from `a` to `b`, with `samples` samples or as many as [`samples_for`] says.
+#[must_use]
+pub fn trace(
+    inputs: &Inputs<'_>,
+    a: GeoPoint,
+    b: GeoPoint,
+    samples: Option<usize>,
+) -> Profile {
+    let path = Path::between(a, b);
+    let mut profile = Profile::default();
+    trace_into(inputs, a, &path, samples, &mut profile);
+    profile
+}
+
+fn trace_into(
+    inputs: &Inputs<'_>,
+    a: GeoPoint,
+    path: &Path,
+    samples: Option<usize>,
+    profile: &mut Profile,
+) {
+    let by_posts = || samples_for(inputs.terrain, a, path.distance_m(), inputs.spacing_m);
+    profile.trace(inputs.terrain, path, samples.unwrap_or_else(by_posts));
+}
+
+/// Evaluates both directions over a measured profile; returns the results from `a` to `b` and
+/// back.
+///
+/// # Errors
+/// The first [`BadValue`] in the stations or the environment.
+pub fn judge(
+    inputs: &Inputs<'_>,
+    profile: &Profile,
+    a: (GeoPoint, &Station),
+    b: (GeoPoint, &Station),
+    workspace: &mut Workspace,
+) -> Result<(LinkResult, LinkResult), BadValue> {
+    let undulation_m = [inputs.terrain.undulation_m(a.0), inputs.terrain.undulation_m(b.0)];
+    let (environment, bytes) = (inputs.environment, inputs.packet_bytes);
+    evaluate_both(profile, undulation_m, a.1, b.1, environment, bytes, workspace)
+}
+
+/// [`trace`] and [`judge`] in one, without allocating: the function behind the world's links. The
+/// two alone give the same bits.
 ///
 /// # Errors
 /// The first [`BadValue`] in the stations or the environment.
@@ -74,11 +116,8 @@ pub fn score(
     SCRATCH.with_borrow_mut(|(path, profile, workspace)| {
         let path = path.get_or_insert_with(|| Path::between(a.0, a.0));
         path.set_between(a.0, b.0);
-        let samples = samples_for(inputs.terrain, a.0, path.distance_m(), inputs.spacing_m);
-        profile.trace(inputs.terrain, path, samples);
-        let undulation_m = [inputs.terrain.undulation_m(a.0), inputs.terrain.undulation_m(b.0)];
-        let (environment, bytes) = (inputs.environment, inputs.packet_bytes);
-        evaluate_both(profile, undulation_m, a.1, b.1, environment, bytes, workspace)
+        trace_into(inputs, a.0, path, None, profile);
+        judge(inputs, profile, a, b, workspace)
     })
 }
 

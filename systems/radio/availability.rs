@@ -11,8 +11,9 @@ use crate::propagation::outage::{
 };
 
 /// Availability at the link margin without the rain falling now (its statistics are what is asked
-/// for): what adaptive modulation can give up before the link breaks. P.530 speaks of line-of-sight links from 1 GHz that work in clear air; for any other,
-/// and wherever the environment does not give the climate, outages are absent.
+/// for): what adaptive modulation can give up before the link breaks. P.530 speaks of
+/// line-of-sight links that work in clear air; for any other, and wherever the environment does
+/// not give the climate, outages are absent.
 pub(super) fn availability(
     link: &Prepared<'_>,
     view: &View<'_>,

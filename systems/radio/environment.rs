@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::surroundings::{Clutter, Multipath, Vegetation};
 use super::value::{BadValue, within};
 
-/// Propagation settings of a deployment. Every field has a default; together the defaults are
-/// the median over temperate land in clear air.
+/// Propagation settings of a deployment. Every field has a default, optional ones are absent;
+/// together the defaults are the median over temperate land in clear air.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Environment {
@@ -16,46 +16,54 @@ pub struct Environment {
     pub model: Model,
     /// Radio climate of ITM, `continental_temperate` by default.
     pub climate: Climate,
-    /// Minimum monthly surface refractivity reduced to sea level N0, N-units, [250, 400].
+    /// Minimum monthly surface refractivity reduced to sea level N0, N-units, [250, 400],
+    /// 301 by default.
     pub refractivity_n_units: f64,
-    /// Relative permittivity of the ground, [1, 100]; 15 is average ground.
+    /// Relative permittivity of the ground, [1, 100]; 15, the default, is average ground.
     pub permittivity: f64,
-    /// Conductivity of the ground, S/m, [1e-5, 10]; 0.005 is average ground.
+    /// Conductivity of the ground, S/m, [1e-5, 10]; 0.005, the default, is average ground.
     pub conductivity_s_m: f64,
-    /// Share of time the loss is not exceeded, percent, [0.1, 99.9].
+    /// Share of time the loss is not exceeded, percent, [0.1, 99.9], 50 by default.
     pub time_percent: f64,
-    /// Share of places the loss is not exceeded, percent, [0.1, 99.9].
+    /// Share of places the loss is not exceeded, percent, [0.1, 99.9], 50 by default.
     pub location_percent: f64,
-    /// Share of like situations the loss is not exceeded, percent, [0.1, 99.9].
+    /// Share of like situations the loss is not exceeded, percent, [0.1, 99.9], 50 by default.
     pub situation_percent: f64,
-    /// Effective Earth radius factor for clearance and delta-Bullington, [0.3, 10]; 4/3 is the
-    /// standard atmosphere. ITM derives its own from the refractivity.
+    /// Effective Earth radius factor for clearance and delta-Bullington, [0.3, 10]; 4/3, the
+    /// default, is the standard atmosphere. ITM derives its own from the refractivity.
     pub k_factor: f64,
-    /// Air temperature, K, [200, 330].
+    /// Air temperature, K, [200, 330], 288.15 by default.
     pub temperature_k: f64,
-    /// Total barometric pressure, hPa, [500, 1100].
+    /// Total barometric pressure, hPa, [500, 1100], 1013.25 by default.
     pub pressure_hpa: f64,
-    /// Water vapour density, g/m³, [0, 50].
+    /// Water vapour density, g/m³, [0, 50], 7.5 by default.
     pub water_vapour_g_m3: f64,
-    /// Rain falling along every path now, mm/h, [0, 300].
+    /// Rain falling along every path now, mm/h, [0, 300], none by default.
     pub rain_rate_mm_h: f64,
     /// Rain rate exceeded 0.01 % of the average year, mm/h, [0.1, 300]; absent means rain outage
     /// and availability are not predicted.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rain_rate_001_mm_h: Option<f64>,
     /// Climate of multipath fading; absent means multipath outage and availability are not
     /// predicted.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub multipath: Option<Multipath>,
     /// Man-made noise surroundings of receivers (ITU-R P.372); absent means thermal noise only.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub man_made_noise: Option<NoiseCategory>,
     /// Buildings and trees around terminals that stand below them; absent means none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub clutter: Option<Clutter>,
     /// Woodland crossed by every path; absent means none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub vegetation: Option<Vegetation>,
-    /// Any further loss on every path, dB, [0, 200].
+    /// Any further loss on every path, dB, [0, 200], none by default.
     pub other_loss_db: f64,
     /// Interference at every receiver input, dBm, [-250, 0]; absent means none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub interference_dbm: Option<f64>,
-    /// Reserve kept above the required SNR when a modulation is chosen, dB, [0, 60].
+    /// Reserve kept above the required SNR when a modulation is chosen, dB, [0, 60], none by
+    /// default.
     pub required_margin_db: f64,
 }
 

@@ -90,7 +90,7 @@ pub fn clearance(
             (worst, worst_at) = (signed_square, i);
         }
     }
-    // F1^2 = wavelength * step * i * (gaps - i) / gaps, of which the loop divided by i * (gaps - i).
+    // F1^2 = wavelength * step * i * (gaps - i) / gaps; the loop divided by i * (gaps - i).
     let ratio = worst.signum() * (worst.abs() * gaps as f64 / (wavelength_m * step_m)).sqrt();
     open.line_of_sight = lowest_m >= 0.0;
     open.min_clearance_m = Some(lowest_m);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::station::{Radio, Waveform};
 
-/// Octets of the packet whose 10 % loss defines the IEEE 802.11 sensitivities (HT, VHT and HE PHYs).
+/// Octets of the packet whose 10 % loss defines the IEEE 802.11 sensitivities (HT, VHT, HE).
 pub const REFERENCE_OCTETS_OFDM: f64 = 4_096.0;
 
 /// Octets of the packet taken to be lost 10 % of the time at a LoRa or narrowband sensitivity.
@@ -226,8 +226,8 @@ pub fn ofdm_symbol_rate(bandwidth_hz: f64) -> f64 {
     subcarriers / SYMBOL_S
 }
 
-/// LoRa: bit rate `SF x 4/n x BW / 2^SF`; required SNR falls 2.5 dB a spreading factor from -5 dB at
-/// SF6 to -20 dB at SF12 (Semtech SX1276 data sheet, table 13).
+/// LoRa: bit rate `SF x 4/n x BW / 2^SF`; required SNR falls 2.5 dB a spreading factor from -5 dB
+/// at SF6 to -20 dB at SF12 (Semtech SX1276 data sheet, table 13).
 fn lora(radio: &Radio, spreading_factor: u8, coding_rate: u8) -> Selected {
     let sf = f64::from(spreading_factor);
     let code_rate = 4.0 / f64::from(coding_rate);

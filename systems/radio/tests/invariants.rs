@@ -94,11 +94,10 @@ fn random_profile(random: &mut Random) -> crate::terrain::Profile {
 
 fn check(found: &LinkResult) {
     let (losses, budget) = (&found.losses, &found.budget);
-    near(
-        found.receiver.rx_power_dbm,
-        found.closed_rx_power_dbm(),
-        1e-9,
-    );
+    let received = budget.eirp_dbm - losses.total_path_loss_db + budget.rx_gain_dbi
+        - (budget.rx_pointing_loss_db + budget.rx_feeder_loss_db + budget.polarization_loss_db);
+    near(found.receiver.rx_power_dbm, received, 1e-9);
+    near(found.closed_rx_power_dbm(), received, 1e-9);
     near(losses.total_path_loss_db, losses.sum_db(), 1e-9);
     near(
         losses.total_path_loss_db - losses.free_space_loss_db,

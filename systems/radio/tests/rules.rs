@@ -206,7 +206,7 @@ fn availability_is_predicted_only_from_a_stated_climate() {
         1e-12,
     );
     assert!(
-        rain > 1e-4 && rain < 1.0 && fades >= 0.0 && fades < 1.0,
+        (1e-4..1.0).contains(&rain) && (0.0..1.0).contains(&fades),
         "{rain} {fades}"
     );
     let tropics = over(&Environment {

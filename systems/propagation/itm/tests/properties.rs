@@ -1,6 +1,7 @@
 //! What holds for any input.
 
 use super::*;
+use crate::propagation::itm::fit::line_ends;
 use crate::propagation::itm::horizons::{Horizon, horizons};
 use crate::propagation::itm::roughness::delta_h_m;
 
@@ -194,6 +195,24 @@ fn roughness_is_the_interdecile_range_about_the_slope() {
             delta_h_m(&profile, 0.0, 199.0).abs() < 1e-300,
             "under two steps"
         );
+    }
+}
+
+/// A line is fitted to itself, however little of it is looked at.
+#[test]
+fn a_straight_line_is_its_own_fit() {
+    let slope: Vec<f64> = (0..30).map(|index| 7.0 + 3.0 * f64::from(index)).collect();
+    for (start, end) in [
+        (0.0, 29.0),
+        (3.4, 3.6),
+        (3.0, 2.0),
+        (28.5, 40.0),
+        (-2.0, 0.1),
+        (12.0, 25.0),
+    ] {
+        let [first_m, last_m] = line_ends(&slope, start, end);
+        assert!((first_m - 7.0).abs() < 1e-9, "{start} to {end}: {first_m}");
+        assert!((last_m - 94.0).abs() < 1e-9, "{start} to {end}: {last_m}");
     }
 }
 

@@ -1,0 +1,33 @@
+//! `completions`: what the shell needs to complete commands.
+
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+
+use super::failure::Failure;
+use super::output::Output;
+
+const EXAMPLES: &str = "\
+Examples:
+  groundwave completions bash > /etc/bash_completion.d/groundwave
+  groundwave completions zsh > ~/.zfunc/_groundwave
+  groundwave completions fish > ~/.config/fish/completions/groundwave.fish";
+
+/// Print a completion script for a shell
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Completions {
+    /// Which shell
+    shell: Shell,
+}
+
+impl Completions {
+    pub fn run(self, output: Output) -> Result<(), Failure> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut super::Cli::command(), "groundwave", &mut script);
+        if output.json {
+            let script = String::from_utf8_lossy(&script);
+            return output.json(&serde_json::json!({ "shell": self.shell.to_string(), "script": script }));
+        }
+        output.text(&String::from_utf8_lossy(&script))
+    }
+}

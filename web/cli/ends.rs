@@ -1,0 +1,223 @@
+//! The two ends of a path, as `link` and `profile` take them.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use groundwave_systems::link::{Inputs, Limits};
+use groundwave_systems::radio::{Environment, Model, Station, presets};
+use groundwave_systems::terrain::GeoPoint;
+
+use super::failure::Failure;
+use super::ground::{Ground, GroundArgs};
+use super::simulation::{load, prepare};
+
+/// Two ends, each a place or a node of a scenario.
+#[derive(Args)]
+pub struct EndArgs {
+    /// One end: LAT,LON[,HEIGHT_AGL_M], or a node name with --scenario
+    #[arg(allow_hyphen_values = true)]
+    from: String,
+
+    /// The other end
+    #[arg(allow_hyphen_values = true)]
+    to: String,
+
+    /// Take nodes, stations and environment from this scenario
+    #[arg(long, value_name = "FILE")]
+    scenario: Option<PathBuf>,
+
+    /// Simulated time at which the scenario is looked at, s
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, requires = "scenario")]
+    at: f64,
+
+    /// Radio preset of places (see `groundwave presets radios`)
+    #[arg(long, value_name = "ID", default_value = "wifi_5g_mesh")]
+    radio: String,
+
+    /// Antenna preset of places (see `groundwave presets antennas`)
+    #[arg(long, value_name = "ID", default_value = "omni_9")]
+    antenna: String,
+
+    /// Antenna height of places that do not say theirs, m above ground
+    #[arg(long, value_name = "M", default_value_t = 10.0)]
+    height: f64,
+
+    /// Frequency of places instead of the radio's, MHz
+    #[arg(long, value_name = "MHZ")]
+    frequency_mhz: Option<f64>,
+
+    /// Transmitter power of places instead of the radio's, dBm
+    #[arg(long, value_name = "DBM", allow_hyphen_values = true)]
+    tx_power_dbm: Option<f64>,
+
+    /// Propagation model
+    #[arg(long, value_name = "MODEL")]
+    model: Option<ModelArg>,
+
+    /// Rain along the path, mm/h
+    #[arg(long, value_name = "MM_H")]
+    rain: Option<f64>,
+
+    /// Share of time the loss is not exceeded, percent
+    #[arg(long, value_name = "PERCENT")]
+    time: Option<f64>,
+
+    /// Samples of the profile, 8 to 4096 [default: one per post of the terrain, 32 to 1024]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(8..=4096))]
+    samples: Option<u16>,
+
+    #[command(flatten)]
+    ground: GroundArgs,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ModelArg {
+    /// NTIA Irregular Terrain Model
+    Itm,
+    /// Free space and delta-Bullington diffraction (ITU-R P.526)
+    DeltaBullington,
+    /// Free space
+    FreeSpace,
+}
+
+/// One end.
+pub struct End {
+    /// What to call it.
+    pub name: String,
+    /// Where it stands.
+    pub place: GeoPoint,
+    /// What stands there.
+    pub station: Station,
+}
+
+/// Two ends and what lies between them.
+pub struct Ends {
+    /// From and to.
+    pub ends: [End; 2],
+    /// The terrain.
+    pub ground: Ground,
+    environment: Environment,
+    limits: Limits,
+    /// Samples asked for.
+    pub samples: Option<usize>,
+}
+
+impl Ends {
+    /// What a link between them depends on.
+    pub fn inputs(&self) -> Inputs<'_> {
+        Inputs {
+            terrain: &*self.ground.terrain,
+            environment: &self.environment,
+            packet_bytes: self.limits.packet_bytes,
+            spacing_m: self.limits.sample_spacing_m,
+        }
+    }
+}
+
+impl EndArgs {
+    /// Resolves both ends.
+    pub fn resolve(&self) -> Result<Ends, Failure> {
+        let samples = self.samples.map(usize::from);
+        let mut ends = match &self.scenario {
+            Some(_) => self.from_scenario(samples)?,
+            None => {
+                let (environment, limits) = (Environment::default(), Limits::default());
+                let ends = [self.place(&self.from)?, self.place(&self.to)?];
+                Ends { ends, ground: self.ground.open()?, environment, limits, samples }
+            }
+        };
+        if let Some(model) = self.model {
+            ends.environment.model = match model {
+                ModelArg::Itm => Model::Itm,
+                ModelArg::DeltaBullington => Model::DeltaBullington,
+                ModelArg::FreeSpace => Model::FreeSpace,
+            };
+        }
+        ends.environment.rain_rate_mm_h = self.rain.unwrap_or(ends.environment.rain_rate_mm_h);
+        ends.environment.time_percent = self.time.unwrap_or(ends.environment.time_percent);
+        ends.environment.validate().map_err(Failure::input)?;
+        for end in &ends.ends {
+            end.station.validate().map_err(Failure::input)?;
+        }
+        Ok(ends)
+    }
+
+    fn from_scenario(&self, samples: Option<usize>) -> Result<Ends, Failure> {
+        let path = self.scenario.as_ref().expect("asked only with a scenario");
+        let scenario = load(path)?;
+        let ground = self.ground.for_scenario(&scenario.terrain)?;
+        let mut engine = prepare(path, &scenario, &ground)?;
+        let duration_s = scenario.duration_ns as f64 / 1e9;
+        if !(0.0..=duration_s).contains(&self.at) {
+            let what = format!("--at is {}; allowed: 0 to {duration_s} s", self.at);
+            return Err(Failure::Input(what));
+        }
+        let last = engine.clock().tick_at((self.at * 1e9) as u64);
+        for _ in 0..last {
+            engine.tick(None).map_err(Failure::machine)?;
+        }
+        let view = engine.view();
+        let end = |text: &str| {
+            if let Some(node) = view.named(text).or_else(|| {
+                let id = groundwave_systems::site::NodeId::named(text);
+                view.node(id)
+            }) {
+                let (name, station) = (node.name.clone(), node.station.clone());
+                return Ok(End { name, place: node.position, station });
+            }
+            if text.contains(',') {
+                return self.place(text);
+            }
+            let mut names: Vec<_> = view.nodes.iter().map(|node| node.name.as_str()).collect();
+            names.sort_unstable();
+            names.truncate(40);
+            let path = path.display();
+            Err(Failure::Input(format!("{path} has no node {text:?}; it has: {}", names.join(", "))))
+        };
+        let ends = [end(&self.from)?, end(&self.to)?];
+        let environment = view.environment.as_ref().clone();
+        Ok(Ends { ends, ground, environment, limits: view.limits.as_ref().clone(), samples })
+    }
+
+    fn place(&self, text: &str) -> Result<End, Failure> {
+        let (place, height_agl_m) = parse_place(text)?;
+        let radio = presets::radio(&self.radio).ok_or_else(|| {
+            unknown("radio", &self.radio, presets::RADIOS.iter().map(|preset| preset.id))
+        })?;
+        let antenna = presets::antenna(&self.antenna).ok_or_else(|| {
+            unknown("antenna", &self.antenna, presets::ANTENNAS.iter().map(|preset| preset.id))
+        })?;
+        let mut radio = radio.radio.clone();
+        radio.frequency_mhz = self.frequency_mhz.unwrap_or(radio.frequency_mhz);
+        radio.tx_power_dbm = self.tx_power_dbm.unwrap_or(radio.tx_power_dbm);
+        let station = Station {
+            height_agl_m: height_agl_m.unwrap_or(self.height),
+            radio,
+            antenna: antenna.antenna.clone(),
+            pointing: None,
+        };
+        let name = format!("{:.5}, {:.5}", place.lat_deg(), place.lon_deg());
+        Ok(End { name, place, station })
+    }
+}
+
+fn unknown<'a>(what: &str, found: &str, known: impl Iterator<Item = &'a str>) -> Failure {
+    let known = known.collect::<Vec<_>>().join(", ");
+    Failure::Input(format!("unknown {what} preset {found:?}; allowed: {known}"))
+}
+
+/// Reads `LAT,LON` or `LAT,LON,HEIGHT`.
+fn parse_place(text: &str) -> Result<(GeoPoint, Option<f64>), Failure> {
+    let form = || {
+        let what = format!("{text:?} is no place; allowed: LAT,LON or LAT,LON,HEIGHT_AGL_M in degrees and metres, such as 57.71,11.94,30");
+        Failure::Input(what)
+    };
+    let parts: Result<Vec<f64>, _> = text.split(',').map(|part| part.trim().parse::<f64>()).collect();
+    match parts.map_err(|_| form())?.as_slice() {
+        &[lat_deg, lon_deg] => Ok((GeoPoint::new(lat_deg, lon_deg).map_err(Failure::input)?, None)),
+        &[lat_deg, lon_deg, height_m] => {
+            Ok((GeoPoint::new(lat_deg, lon_deg).map_err(Failure::input)?, Some(height_m)))
+        }
+        _ => Err(form()),
+    }
+}

@@ -1,0 +1,115 @@
+//! Which terrain a subcommand stands on.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use groundwave_io::scenario;
+use groundwave_io::terrain::TerrainStack;
+use groundwave_systems::terrain::{Flat, Terrain};
+
+use super::failure::Failure;
+
+/// Where tiles and the geoid are.
+#[derive(Args, Debug, Clone, Default)]
+pub struct GroundArgs {
+    /// Folder of SRTM tiles (.hgt, .hgt.zip, .hgt.gz)
+    #[arg(long, value_name = "DIR", env = "PLAN_SRTM_DIR")]
+    pub srtm_dir: Option<PathBuf>,
+
+    /// EGM96 grid, WW15MGH.DAC or egm96_15.gtx
+    #[arg(long, value_name = "FILE", env = "PLAN_GEOID")]
+    pub geoid: Option<PathBuf>,
+}
+
+/// The terrain, and how a log says which it was.
+pub struct Ground {
+    /// The terrain.
+    pub terrain: Arc<dyn Terrain>,
+    /// Entries of the log header.
+    pub inputs: BTreeMap<String, String>,
+}
+
+impl GroundArgs {
+    /// What was asked for, else what `make data` fetched, else flat ground, which says so.
+    pub fn open(&self) -> Result<Ground, Failure> {
+        self.tiles(None, None)
+    }
+
+    /// The ground of a scenario. Its own folder gives way to the command line.
+    pub fn for_scenario(&self, wanted: &scenario::Terrain) -> Result<Ground, Failure> {
+        match wanted {
+            scenario::Terrain::Flat { elevation_msl_m } => Ok(flat(*elevation_msl_m)),
+            scenario::Terrain::Tiles { names, directory, geoid } => {
+                let ground = self.tiles(directory.as_deref(), geoid.as_deref())?;
+                self.require(names, &ground)?;
+                Ok(ground)
+            }
+        }
+    }
+
+    /// The ground a log was made on.
+    pub fn for_log(&self, inputs: &BTreeMap<String, String>) -> Result<Ground, Failure> {
+        if let Some(flat_msl_m) = inputs.get("flat_msl_m") {
+            let elevation_msl_m = flat_msl_m.parse().map_err(|_| {
+                Failure::Input(format!("the log's flat_msl_m is {flat_msl_m:?}, not a number"))
+            })?;
+            return Ok(flat(elevation_msl_m));
+        }
+        let path = |key: &str| inputs.get(key).map(PathBuf::from).filter(|path| path.exists());
+        self.tiles(path("srtm_dir").as_deref(), path("geoid").as_deref())
+    }
+
+    fn tiles(&self, folder: Option<&Path>, geoid: Option<&Path>) -> Result<Ground, Failure> {
+        let data = std::env::var_os("GROUNDWAVE_DATA").map_or(PathBuf::from(".data"), PathBuf::from);
+        let fetched = |name: &str| Some(data.join(name)).filter(|path| path.exists());
+        let folder = self.srtm_dir.clone().or(folder.map(Path::to_owned)).or_else(|| fetched("srtm"));
+        let geoid = self.geoid.clone().or(geoid.map(Path::to_owned)).or_else(|| fetched("geoid/WW15MGH.DAC"));
+        let stack = TerrainStack::open(folder.as_deref(), geoid.as_deref()).map_err(Failure::input)?;
+        let mut inputs = BTreeMap::new();
+        let mut note = |key: &str, path: Option<PathBuf>| {
+            // An absolute path finds the data again from wherever the log is replayed.
+            let path = path.and_then(|path| path.canonicalize().ok());
+            path.map(|path| inputs.insert(key.to_owned(), path.display().to_string()));
+        };
+        note("srtm_dir", folder.clone());
+        note("geoid", geoid);
+        if folder.is_none() {
+            inputs.insert("flat_msl_m".to_owned(), "0".to_owned());
+        }
+        inputs.insert("terrain".to_owned(), stack.describe().name);
+        Ok(Ground { terrain: Arc::new(stack), inputs })
+    }
+
+    /// Refuses a scenario whose tiles are not there.
+    fn require(&self, names: &[String], ground: &Ground) -> Result<(), Failure> {
+        let folder = ground.inputs.get("srtm_dir");
+        for name in names {
+            let tile: groundwave_systems::terrain::TileId =
+                name.parse().map_err(Failure::input)?;
+            let centre = groundwave_systems::terrain::GeoPoint::new(
+                f64::from(tile.south_deg()) + 0.5,
+                f64::from(tile.west_deg()) + 0.5,
+            )
+            .map_err(Failure::input)?;
+            if ground.terrain.resolution_arcsec(centre).is_none() {
+                let place = folder.map_or("no tile folder".to_owned(), |folder| folder.clone());
+                return Err(Failure::Input(format!(
+                    "the scenario needs the terrain tile {name}, which is not in {place}; fetch it \
+                     with `make data` or say --srtm-dir"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn flat(elevation_msl_m: f64) -> Ground {
+    let terrain = Flat { elevation_msl_m };
+    let inputs = BTreeMap::from([
+        ("flat_msl_m".to_owned(), elevation_msl_m.to_string()),
+        ("terrain".to_owned(), terrain.describe().name),
+    ]);
+    Ground { terrain: Arc::new(terrain), inputs }
+}

@@ -1,0 +1,186 @@
+//! `link`: one link, every term of its budget, both directions.
+
+use std::fmt::Write;
+
+use clap::Args;
+use groundwave::text::{bits_per_second, distance};
+use groundwave_systems::link::{judge, trace};
+use groundwave_systems::radio::LinkResult;
+use groundwave_systems::radio::budget::Workspace;
+use groundwave_systems::terrain::Profile;
+use serde::Serialize;
+
+use super::ends::{EndArgs, Ends};
+use super::failure::Failure;
+use super::output::{self, Output};
+
+const EXAMPLES: &str = "\
+Examples:
+  groundwave link 57.7142,11.9367,30 57.8868,11.5880,20 --radio ptp_5g8 --antenna dish_30
+  groundwave link --scenario scenarios/gothenburg.toml ramberget marstrand
+  groundwave link 51.5,-0.12 51.6,-0.2 --radio lora_868_eu --antenna omni_2.15 --json | jq .forward.margin";
+
+/// Analyse one link in both directions, with every loss term
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Link {
+    #[command(flatten)]
+    ends: EndArgs,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    from: &'a str,
+    to: &'a str,
+    terrain: String,
+    samples: usize,
+    forward: &'a LinkResult,
+    backward: &'a LinkResult,
+}
+
+/// Measures the ground between the ends and evaluates both directions.
+pub fn analyse(ends: &Ends) -> Result<(Profile, LinkResult, LinkResult), Failure> {
+    let inputs = ends.inputs();
+    let [from, to] = &ends.ends;
+    let profile = trace(&inputs, from.place, to.place, ends.samples);
+    let (a, b) = ((from.place, &from.station), (to.place, &to.station));
+    let (mut forward, mut backward) =
+        judge(&inputs, &profile, a, b, &mut Workspace::default()).map_err(Failure::input)?;
+    for (result, tx, rx) in [(&mut forward, from, to), (&mut backward, to, from)] {
+        result.tx_node_id = Some(tx.name.clone());
+        result.rx_node_id = Some(rx.name.clone());
+    }
+    Ok((profile, forward, backward))
+}
+
+impl Link {
+    pub fn run(self, output: Output) -> Result<(), Failure> {
+        let ends = self.ends.resolve()?;
+        let (profile, forward, backward) = analyse(&ends)?;
+        let [from, to] = &ends.ends;
+        let terrain = ends.ground.terrain.describe();
+        if output.json {
+            let samples = profile.elevation_msl_m.len();
+            let document = Document {
+                from: &from.name,
+                to: &to.name,
+                terrain: terrain.name,
+                samples,
+                forward: &forward,
+                backward: &backward,
+            };
+            return output.json(&document);
+        }
+        let mut out = format!("{}\n", output::heading(&format!("{} → {}", from.name, to.name)));
+        let samples = format!("terrain: {}, {} samples", terrain.name, profile.elevation_msl_m.len());
+        let _ = writeln!(out, "{}", output::faint(&samples));
+        path(&mut out, &forward);
+        budgets(&mut out, &forward, &backward);
+        doubts(&mut out, &forward, &backward);
+        output.text(&out)
+    }
+}
+
+fn path(out: &mut String, result: &LinkResult) {
+    let geometry = &result.geometry;
+    let clear = &result.clearance;
+    let _ = writeln!(
+        out,
+        "\n  {} at {:.1}° (back {:.1}°), {} MHz, {} (model {})",
+        distance(geometry.distance_m),
+        geometry.azimuth_deg,
+        geometry.back_azimuth_deg,
+        result.frequency_mhz,
+        if clear.line_of_sight { "line of sight" } else { "no line of sight" },
+        result.model_version,
+    );
+    let _ = writeln!(
+        out,
+        "  antennas {:.1} m and {:.1} m MSL over ground {:.1} m and {:.1} m; Earth bulge {:.1} m",
+        geometry.tx_antenna_msl_m,
+        geometry.rx_antenna_msl_m,
+        geometry.tx_ground_msl_m,
+        geometry.rx_ground_msl_m,
+        clear.max_earth_bulge_m,
+    );
+    if let Some(ratio) = clear.fresnel_clearance_ratio {
+        let worst = clear.obstruction.map_or(String::new(), |o| {
+            format!(", worst {} from {} at {:.0} m MSL", distance(o.distance_m), result.tx_node_id.as_deref().unwrap_or("tx"), o.height_msl_m)
+        });
+        let _ = writeln!(out, "  clearance {ratio:.2} of the first Fresnel zone{worst}");
+    }
+}
+
+/// A line of the budget: its name and the value of a direction.
+type Term = (&'static str, fn(&LinkResult) -> Option<f64>);
+
+const TERMS: [Term; 18] = [
+    ("transmitter power, dBm", |r| Some(r.budget.tx_power_dbm)),
+    ("transmitter feeder, dB", |r| cost(r.budget.tx_feeder_loss_db)),
+    ("transmitter antenna, dBi", |r| Some(r.budget.tx_gain_dbi)),
+    ("transmitter pointing, dB", |r| cost(r.budget.tx_pointing_loss_db)),
+    ("free space, dB", |r| Some(-r.losses.free_space_loss_db)),
+    ("terrain, ITM reference, dB", |r| r.losses.reference_attenuation_db.map(|loss| -loss)),
+    ("terrain, ITM variability, dB", |r| r.losses.variability_db.map(|loss| -loss)),
+    ("terrain, diffraction, dB", |r| r.losses.diffraction_loss_db.map(|loss| -loss)),
+    ("oxygen and vapour, dB", |r| Some(-r.losses.gas_oxygen_db - r.losses.gas_water_vapour_db)),
+    ("rain, dB", |r| cost(r.losses.rain_loss_db)),
+    ("clutter, dB", |r| cost(r.losses.clutter_tx_db + r.losses.clutter_rx_db)),
+    ("woodland, dB", |r| cost(r.losses.vegetation_db)),
+    ("other, dB", |r| cost(r.losses.other_loss_db)),
+    ("receiver antenna, dBi", |r| Some(r.budget.rx_gain_dbi)),
+    ("receiver pointing, dB", |r| cost(r.budget.rx_pointing_loss_db)),
+    ("receiver feeder, dB", |r| cost(r.budget.rx_feeder_loss_db)),
+    ("polarisation, dB", |r| cost(r.budget.polarization_loss_db)),
+    ("received power, dBm", |r| Some(r.receiver.rx_power_dbm)),
+];
+
+/// A loss that is only worth a line when there is one.
+fn cost(loss_db: f64) -> Option<f64> {
+    (loss_db != 0.0).then_some(-loss_db)
+}
+
+fn budgets(out: &mut String, forward: &LinkResult, backward: &LinkResult) {
+    let _ = writeln!(out, "\n  {:<30}{:>10}{:>10}", "", "there", "back");
+    let mut line = |name: &str, there: String, back: String| {
+        let _ = writeln!(out, "  {name:<30}{there:>10}{back:>10}");
+    };
+    let number = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.2}"));
+    for (name, term) in TERMS {
+        let (there, back) = (term(forward), term(backward));
+        if there.is_some() || back.is_some() {
+            line(name, number(there), number(back));
+        }
+    }
+    let mut both = |name: &str, show: &dyn Fn(&LinkResult) -> String| line(name, show(forward), show(backward));
+    both("noise floor, dBm", &|r| format!("{:.2}", r.receiver.noise_floor_dbm));
+    both("SNR, dB", &|r| format!("{:.2}", r.receiver.snr_db));
+    both("link margin, dB", &|r| format!("{:.2}", r.margin.link_margin_db));
+    both("modulation", &|r| r.rate.modulation_id.map_or("–".to_owned(), |id| output::word(&id)));
+    both("rate", &|r| bits_per_second(r.rate.data_rate_bps));
+    both("packet loss, %", &|r| format!("{:.2}", r.rate.per * 100.0));
+    both("ETX", &|r| number(r.rate.etx));
+    if forward.availability.availability_percent.is_some() {
+        both("availability, %", &|r| {
+            r.availability.availability_percent.map_or("–".to_owned(), |percent| format!("{percent:.4}"))
+        });
+    }
+    both("verdict", &|r| output::verdict(r.verdict).to_owned());
+}
+
+fn doubts(out: &mut String, forward: &LinkResult, backward: &LinkResult) {
+    let warnings = forward.warnings.union(backward.warnings);
+    if warnings.is_empty() {
+        return;
+    }
+    let names: Vec<_> = warnings.iter().map(|warning| output::word(&warning)).collect();
+    let _ = writeln!(out, "\n  {}", output::warning(&format!("warnings: {}", names.join(", "))));
+    let terrain = &forward.terrain;
+    if terrain.void_samples + terrain.missing_samples > 0 {
+        let _ = writeln!(
+            out,
+            "  {} samples in voids were interpolated, {} off the tiles taken as sea level",
+            terrain.void_samples, terrain.missing_samples
+        );
+    }
+}

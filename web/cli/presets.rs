@@ -1,0 +1,134 @@
+//! `presets`: the catalogues scenarios start from.
+
+use clap::{Args, ValueEnum};
+use groundwave::text::{Align, Table};
+use groundwave_systems::radio::modulation::MODULATIONS;
+use groundwave_systems::radio::presets::{ANTENNAS, RADIOS, ROLES};
+use serde_json::json;
+
+use super::failure::Failure;
+use super::output::{self, Output};
+
+const EXAMPLES: &str = "\
+Examples:
+  groundwave presets
+  groundwave presets radios --json | jq '.[] | {id, source}'";
+
+/// List radio, antenna, role and modulation presets
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Presets {
+    /// Which catalogue [default: all]
+    catalogue: Option<Catalogue>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Catalogue {
+    Radios,
+    Antennas,
+    Roles,
+    Modulations,
+}
+
+impl Presets {
+    pub fn run(self, output: Output) -> Result<(), Failure> {
+        if output.json {
+            return match self.catalogue {
+                Some(Catalogue::Radios) => output.json(&RADIOS),
+                Some(Catalogue::Antennas) => output.json(&ANTENNAS),
+                Some(Catalogue::Roles) => output.json(&ROLES),
+                Some(Catalogue::Modulations) => output.json(&MODULATIONS),
+                None => output.json(&json!({
+                    "radios": RADIOS, "antennas": ANTENNAS, "roles": ROLES, "modulations": MODULATIONS,
+                })),
+            };
+        }
+        let catalogues = [
+            (Catalogue::Radios, "Radios", radios()),
+            (Catalogue::Antennas, "Antennas", antennas()),
+            (Catalogue::Roles, "Roles", roles()),
+            (Catalogue::Modulations, "Modulations", modulations()),
+        ];
+        let wanted = |catalogue| self.catalogue.is_none_or(|wanted| wanted == catalogue);
+        let mut out = String::new();
+        for (_, title, table) in catalogues.iter().filter(|(catalogue, ..)| wanted(*catalogue)) {
+            let lead = if out.is_empty() { "" } else { "\n" };
+            out += &format!("{lead}{}\n{}", output::heading(title), output::table(table, None));
+        }
+        output.text(&out)
+    }
+}
+
+fn radios() -> Table {
+    let mut table = Table::new(&[
+        ("id", Align::Left),
+        ("MHz", Align::Right),
+        ("bandwidth kHz", Align::Right),
+        ("power dBm", Align::Right),
+        ("NF dB", Align::Right),
+        ("source", Align::Left),
+    ]);
+    for preset in &RADIOS {
+        table.row([
+            preset.id.to_owned(),
+            preset.radio.frequency_mhz.to_string(),
+            (preset.radio.bandwidth_hz / 1e3).to_string(),
+            preset.radio.tx_power_dbm.to_string(),
+            preset.radio.noise_figure_db.to_string(),
+            preset.source.to_owned(),
+        ]);
+    }
+    table
+}
+
+fn antennas() -> Table {
+    let mut table = Table::new(&[
+        ("id", Align::Left),
+        ("gain dBi", Align::Right),
+        ("azimuth °", Align::Right),
+        ("elevation °", Align::Right),
+        ("front to back dB", Align::Right),
+        ("source", Align::Left),
+    ]);
+    for preset in &ANTENNAS {
+        table.row([
+            preset.id.to_owned(),
+            preset.antenna.gain_dbi.to_string(),
+            preset.antenna.azimuth_beamwidth_deg.to_string(),
+            preset.antenna.elevation_beamwidth_deg.to_string(),
+            preset.antenna.front_to_back_db.to_string(),
+            preset.source.to_owned(),
+        ]);
+    }
+    table
+}
+
+fn roles() -> Table {
+    let mut table = Table::new(&[("id", Align::Left), ("name", Align::Left), ("colour", Align::Left)]);
+    for preset in &ROLES {
+        let id = output::word(&preset.id);
+        table.row([id, preset.name.to_owned(), preset.color.to_owned()]);
+    }
+    table
+}
+
+fn modulations() -> Table {
+    let mut table = Table::new(&[
+        ("id", Align::Left),
+        ("bits/symbol", Align::Right),
+        ("code rate", Align::Right),
+        ("sensitivity 20 MHz dBm", Align::Right),
+        ("required SNR dB", Align::Right),
+    ]);
+    for modulation in &MODULATIONS {
+        let [above, below] = modulation.code_rate;
+        table.row([
+            output::word(&modulation.id),
+            modulation.bits_per_symbol.to_string(),
+            format!("{above}/{below}"),
+            modulation.sensitivity_20_mhz_dbm.to_string(),
+            modulation.required_snr_db.to_string(),
+        ]);
+    }
+    table
+}

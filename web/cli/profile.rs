@@ -1,0 +1,164 @@
+//! `profile`: the ground between two ends, as numbers or as a picture.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use groundwave::plot::{ProfilePicture, profile_svg};
+use groundwave::text::{Align, Table, distance};
+use groundwave_systems::radio::LinkResult;
+use groundwave_systems::terrain::Profile as Ground;
+use serde::Serialize;
+
+use super::ends::{EndArgs, Ends};
+use super::failure::Failure;
+use super::link::analyse;
+use super::output::{self, Output};
+
+const EXAMPLES: &str = "\
+Examples:
+  groundwave profile --scenario scenarios/gothenburg.toml ramberget marstrand --plot path.svg
+  groundwave profile 57.71,11.94 57.89,11.59 --samples 64
+  groundwave profile 57.71,11.94 57.89,11.59 --json | jq '.samples[].elevation_msl_m'";
+
+/// Rows a terminal shows; all of them are in --json.
+const ROWS_MAX: usize = 24;
+
+/// Show the terrain between two ends, with Fresnel zone and Earth bulge
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Profile {
+    #[command(flatten)]
+    ends: EndArgs,
+
+    /// Draw the profile to this SVG file
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct Sample {
+    distance_m: f64,
+    lat_deg: f64,
+    lon_deg: f64,
+    elevation_msl_m: f64,
+    elevation_hae_m: f64,
+    earth_bulge_m: f64,
+    ray_msl_m: f64,
+    fresnel_radius_m: f64,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    from: &'a str,
+    to: &'a str,
+    distance_m: f64,
+    azimuth_deg: f64,
+    terrain: String,
+    void_samples: u32,
+    missing_samples: u32,
+    samples: Vec<Sample>,
+}
+
+impl Profile {
+    pub fn run(self, output: Output) -> Result<(), Failure> {
+        let ends = self.ends.resolve()?;
+        let (profile, forward, _) = analyse(&ends)?;
+        let [from, to] = &ends.ends;
+        if let Some(path) = &self.plot {
+            let title = format!("{} → {}", from.name, to.name);
+            let names = [from.name.as_str(), to.name.as_str()];
+            let picture = ProfilePicture { profile: &profile, result: &forward, names, title: &title };
+            std::fs::write(path, profile_svg(&picture)).map_err(|err| {
+                Failure::Input(format!("write the picture {}: {err}", path.display()))
+            })?;
+        }
+        let samples = samples(&ends, &profile, &forward);
+        let terrain = ends.ground.terrain.describe().name;
+        if output.json {
+            return output.json(&Document {
+                from: &from.name,
+                to: &to.name,
+                distance_m: profile.distance_m,
+                azimuth_deg: profile.azimuth_deg,
+                terrain,
+                void_samples: profile.terrain.void_samples,
+                missing_samples: profile.terrain.missing_samples,
+                samples,
+            });
+        }
+        let mut out = format!("{}\n", output::heading(&format!("{} → {}", from.name, to.name)));
+        let facts = format!(
+            "{} at {:.2}°, {} samples {:.1} m apart, terrain: {terrain}",
+            distance(profile.distance_m),
+            profile.azimuth_deg,
+            samples.len(),
+            profile.step_m
+        );
+        let _ = writeln!(out, "{}\n", output::faint(&facts));
+        out.push_str(&output::table(&table(&samples), None));
+        if let Some(path) = &self.plot {
+            let _ = writeln!(out, "\npicture: {}", path.display());
+        }
+        let used = &profile.terrain;
+        if !used.is_clean() {
+            let what = format!(
+                "{} samples in voids were interpolated, {} off the tiles taken as sea level",
+                used.void_samples, used.missing_samples
+            );
+            let _ = writeln!(out, "{}", output::warning(&what));
+        }
+        output.text(&out)
+    }
+}
+
+fn samples(ends: &Ends, profile: &Ground, result: &LinkResult) -> Vec<Sample> {
+    use groundwave_systems::propagation::free_space::wavelength_m;
+    use groundwave_systems::radio::fresnel::first_radius_m;
+    use groundwave_systems::terrain::earth_bulge_m;
+    let geometry = &result.geometry;
+    let wavelength_m = wavelength_m(result.frequency_mhz);
+    let sample = |(i, &elevation_msl_m): (usize, &f64)| {
+        let point = profile.point(i).expect("every sample has a position");
+        let distance_m = i as f64 * profile.step_m;
+        let rest_m = (profile.distance_m - distance_m).max(0.0);
+        let share = if profile.distance_m > 0.0 { distance_m / profile.distance_m } else { 0.0 };
+        let rise_m = geometry.rx_antenna_msl_m - geometry.tx_antenna_msl_m;
+        let radius_m = first_radius_m(wavelength_m, distance_m, rest_m);
+        Sample {
+            distance_m,
+            lat_deg: point.lat_deg(),
+            lon_deg: point.lon_deg(),
+            elevation_msl_m,
+            elevation_hae_m: elevation_msl_m + ends.ground.terrain.undulation_m(point),
+            earth_bulge_m: earth_bulge_m(distance_m, rest_m, geometry.k_factor),
+            ray_msl_m: geometry.tx_antenna_msl_m + share * rise_m,
+            fresnel_radius_m: if radius_m.is_finite() { radius_m } else { 0.0 },
+        }
+    };
+    profile.elevation_msl_m.iter().enumerate().map(sample).collect()
+}
+
+fn table(samples: &[Sample]) -> Table {
+    let heads = ["distance", "lat", "lon", "ground m MSL", "m HAE", "bulge m", "ray m MSL", "F1 m", "clear m"];
+    let mut table = Table::new(&heads.map(|head| (head, Align::Right)));
+    let last = samples.len().saturating_sub(1);
+    let rows = samples.len().clamp(1, ROWS_MAX);
+    // Evenly spread, ends included; a long profile is for --json and --plot.
+    for row in 0..rows {
+        let sample = &samples[if rows == 1 { 0 } else { row * last / (rows - 1) }];
+        let clear_m = sample.ray_msl_m - sample.elevation_msl_m - sample.earth_bulge_m;
+        table.row([
+            distance(sample.distance_m),
+            format!("{:.5}", sample.lat_deg),
+            format!("{:.5}", sample.lon_deg),
+            format!("{:.1}", sample.elevation_msl_m),
+            format!("{:.1}", sample.elevation_hae_m),
+            format!("{:.1}", sample.earth_bulge_m),
+            format!("{:.1}", sample.ray_msl_m),
+            format!("{:.1}", sample.fresnel_radius_m),
+            format!("{clear_m:.1}"),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,23 @@
+//! `schema`: the scenario format for editors.
+
+use clap::Args;
+
+use super::failure::Failure;
+use super::output::Output;
+
+const EXAMPLES: &str = "\
+Examples:
+  groundwave schema > scenario.schema.json
+  # then, as the first line of a scenario, for editors that know taplo:
+  #:schema ./scenario.schema.json";
+
+/// Print the JSON Schema of scenario files
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Schema {}
+
+impl Schema {
+    pub fn run(self, output: Output) -> Result<(), Failure> {
+        output.json(&groundwave_io::scenario::json_schema())
+    }
+}

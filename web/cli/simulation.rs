@@ -1,0 +1,41 @@
+//! From a scenario to a world that is ready to tick.
+
+use std::path::Path;
+
+use groundwave_engine::log::{FORMAT, Header};
+use groundwave_engine::{Engine, Execution};
+use groundwave_io::scenario::{self, Scenario};
+use groundwave_systems::{Snapshot, world};
+
+use super::failure::Failure;
+use super::ground::Ground;
+
+/// Reads a scenario; everything wrong with it is told at once.
+pub fn load(path: &Path) -> Result<Scenario, Failure> {
+    scenario::load(path).map_err(Failure::input)
+}
+
+/// A world with the scenario's commands queued, before its first tick.
+pub fn prepare(path: &Path, scenario: &Scenario, ground: &Ground) -> Result<Engine<Snapshot>, Failure> {
+    let mut builder = world(ground.terrain.clone());
+    builder.execution(Execution::Parallel);
+    let mut engine: Engine<Snapshot> =
+        builder.build(scenario.seed, scenario.step_ns).map_err(Failure::input)?;
+    let clock = engine.clock();
+    for (record, line) in scenario.records.iter().zip(&scenario.lines) {
+        let command = engine.registry().from_json(&record.name, record.body.clone()).map_err(|what| {
+            let file = path.display();
+            Failure::Input(format!("{file}:{line}: {}: {what}", record.name))
+        })?;
+        engine.script(clock.tick_at(record.at_ns), command);
+    }
+    Ok(engine)
+}
+
+/// What a log of this run begins with.
+pub fn header(scenario: &Scenario, ground: &Ground) -> Header {
+    let mut inputs = ground.inputs.clone();
+    inputs.insert("title".to_owned(), scenario.title.clone());
+    inputs.insert("version".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+    Header { format: FORMAT, seed: scenario.seed, step_ns: scenario.step_ns, inputs }
+}

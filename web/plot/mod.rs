@@ -1,0 +1,22 @@
+//! Pictures for people: plain SVG text, made by pure functions of results.
+//!
+//! No scripts, no external resources, no clocks: equal input gives equal text, with coordinates
+//! at 0.1 px, so that a picture can be compared like any other answer.
+
+mod figures;
+mod header;
+mod labels;
+mod layers;
+mod legend;
+mod marks;
+pub mod profile;
+mod scale;
+mod scene;
+mod svg;
+#[cfg(test)]
+mod tests;
+mod text;
+mod theme;
+
+pub use profile::{ProfilePicture, profile_svg};
+pub use theme::Theme;

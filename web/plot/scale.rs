@@ -1,0 +1,91 @@
+//! Axes: round numbers within a range.
+
+/// Round values within a range, evenly spaced.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Ticks {
+    pub values: Vec<f64>,
+    /// Places that tell neighbours apart.
+    pub decimals: usize,
+}
+
+/// Multiples of 1, 2, 2.5 or 5 times a power of ten within `[low, high]`, at most `count_max + 1`
+/// of them. A range without extent or without end has the one value `low`.
+pub(super) fn ticks(low: f64, high: f64, count_max: u32) -> Ticks {
+    let wanted = (high - low) / f64::from(count_max);
+    if !wanted.is_finite() || wanted <= 0.0 {
+        return Ticks { values: vec![low], decimals: 0 };
+    }
+    let (step, decimals) = round_up(wanted);
+    let first = (low / step).ceil();
+    let mut values = Vec::new();
+    for i in 0..=count_max {
+        // A multiple, not a sum: nothing drifts. Adding 0 turns -0 into 0.
+        let value = (first + f64::from(i)) * step + 0.0;
+        if value > high + step * 1e-9 {
+            break;
+        }
+        values.push(value);
+    }
+    Ticks { values, decimals }
+}
+
+/// The smallest step of the kind that is not below `wanted` (above 0), and the places it needs.
+/// Powers of ten are walked rather than taken from a logarithm, whose last bit is the platform's.
+fn round_up(wanted: f64) -> (f64, usize) {
+    let mut exponent: i32 = -9;
+    while exponent < 12 && 10f64.powi(exponent + 1) < wanted {
+        exponent += 1;
+    }
+    let power = 10f64.powi(exponent);
+    let multiple = [1.0, 2.0, 2.5, 5.0, 10.0]
+        .into_iter()
+        .find(|multiple| multiple * power >= wanted)
+        .unwrap_or(10.0);
+    let places = if multiple == 2.5 { 1 - exponent } else { -exponent };
+    let places = if multiple == 10.0 { places - 1 } else { places };
+    (multiple * power, usize::try_from(places).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(low: f64, high: f64, count_max: u32, expect: &[f64], decimals: usize) {
+        let ticks = ticks(low, high, count_max);
+        assert_eq!(ticks.decimals, decimals, "{low} to {high}: {ticks:?}");
+        assert_eq!(ticks.values.len(), expect.len(), "{low} to {high}: {ticks:?}");
+        for (value, expect) in ticks.values.iter().zip(expect) {
+            assert!((value - expect).abs() < 1e-12 * high.abs().max(1.0), "{ticks:?}");
+        }
+    }
+
+    #[test]
+    fn steps_are_round_and_within_the_range() {
+        check(0.0, 10.0, 5, &[0.0, 2.0, 4.0, 6.0, 8.0, 10.0], 0);
+        check(0.0, 1.0, 5, &[0.0, 0.2, 0.4, 0.6, 0.8, 1.0], 1);
+        check(0.0, 12.0, 5, &[0.0, 2.5, 5.0, 7.5, 10.0], 1);
+        check(-13.0, 18.0, 4, &[-10.0, 0.0, 10.0], 0);
+        check(0.3, 0.8, 2, &[0.5], 2);
+        check(900.0, 1_900.0, 2, &[1_000.0, 1_500.0], 0);
+    }
+
+    #[test]
+    fn ranges_that_are_none_have_one_value() {
+        check(3.0, 3.0, 5, &[3.0], 0);
+        check(3.0, 2.0, 5, &[3.0], 0);
+        check(0.0, f64::INFINITY, 5, &[0.0], 0);
+        check(0.0, f64::NAN, 5, &[0.0], 0);
+    }
+
+    #[test]
+    fn no_range_has_too_many_ticks() {
+        for exponent in -7..=9 {
+            for mantissa in [1.0, 1.7, 2.4, 3.3, 4.9, 7.7, 9.99] {
+                let high = mantissa * 10f64.powi(exponent);
+                let ticks = ticks(-high / 3.0, high, 7);
+                assert!((3..=8).contains(&ticks.values.len()), "{high}: {ticks:?}");
+                assert!(ticks.values.iter().all(|v| (-high / 3.0..=high * 1.000_001).contains(v)));
+            }
+        }
+    }
+}
