@@ -123,6 +123,11 @@ fn item<T: DeserializeOwned>(value: &Value<'_>, path: &KeyPath, report: &mut Rep
         Ok(read) => return Some(read),
         Err(error) => error,
     };
+    if report.is_full() {
+        // Nobody will read more: count it and go on.
+        report.at(path, "", "");
+        return None;
+    }
     let mut value = value.clone();
     let mut removed: Vec<KeyPath> = Vec::new();
     for _ in 0..ERRORS_MAX {

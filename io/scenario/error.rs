@@ -139,6 +139,11 @@ impl Report {
         }
     }
 
+    /// Whether further findings are only counted.
+    pub(super) fn is_full(&self) -> bool {
+        self.findings.len() >= ERRORS_MAX
+    }
+
     /// Errors added so far.
     pub(super) fn count(&self) -> usize {
         self.findings.len() + self.more

@@ -191,8 +191,7 @@ pub(super) fn remove(value: &mut Value<'_>, path: &[Segment]) -> bool {
             .get_mut(key.as_ref())
             .is_some_and(|inner| remove(inner, rest)),
         (DeValue::Array(items), [Segment::Index(index), rest @ ..]) if !rest.is_empty() => items
-            .iter_mut()
-            .nth(*index)
+            .get_mut(*index)
             .is_some_and(|inner| remove(inner, rest)),
         _ => false,
     }

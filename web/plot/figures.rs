@@ -1,0 +1,190 @@
+//! The numbers of a link as words.
+
+use groundwave_systems::propagation::polarization::Polarization;
+use groundwave_systems::radio::{
+    LimitingFactor, LinkResult, Model, ModulationId, PropagationMode, Verdict,
+};
+
+use super::text::{distance, frequency, metres, number, prefixed, signed, snake_case};
+
+/// One number with its meaning.
+#[derive(Debug)]
+pub(super) struct Figure {
+    pub label: &'static str,
+    pub value: String,
+    pub note: String,
+}
+
+/// The figures a planner looks at first, left to right; availability only where predicted.
+pub(super) fn figures(result: &LinkResult, distance_m: f64) -> Vec<Figure> {
+    let (losses, receiver, rate) = (&result.losses, &result.receiver, &result.rate);
+    let clear = &result.clearance;
+    let figure = |label, value, note| Figure { label, value, note };
+    let mut figures = vec![
+        figure(
+            "Distance",
+            distance(distance_m),
+            format!(
+                "{}° there, {}° back",
+                number(result.geometry.azimuth_deg, 1),
+                number(result.geometry.back_azimuth_deg, 1)
+            ),
+        ),
+        figure(
+            "Path loss",
+            format!("{} dB", number(losses.total_path_loss_db, 1)),
+            format!("free space {}", signed(losses.excess_loss_db, 1)),
+        ),
+        figure(
+            "Received power",
+            format!("{} dBm", number(receiver.rx_power_dbm, 1)),
+            format!("noise {} dBm", number(receiver.noise_floor_dbm, 1)),
+        ),
+        figure(
+            "SNR",
+            format!("{} dB", number(receiver.snr_db, 1)),
+            rate.required_snr_db
+                .map_or_else(String::new, |snr_db| format!("needs {} dB", number(snr_db, 1))),
+        ),
+        figure(
+            "Link margin",
+            format!("{} dB", signed(result.margin.link_margin_db, 1)),
+            result
+                .limiting_factor
+                .map_or_else(String::new, |factor| format!("limit: {}", factor_name(factor))),
+        ),
+        figure("Modulation", modulation(result), rate_note(result)),
+        figure(
+            "Fresnel clearance",
+            clear
+                .fresnel_clearance_ratio
+                .map_or_else(|| "–".to_owned(), |ratio| format!("{} F1", number(ratio, 2))),
+            clear
+                .min_clearance_m
+                .map_or_else(String::new, |m| format!("lowest {}", metres(m))),
+        ),
+    ];
+    if let Some(percent) = result.availability.availability_percent {
+        let value = format!("{} %", number(percent, 4));
+        figures.push(figure("Availability", value, "average year".to_owned()));
+    }
+    figures
+}
+
+/// How the result came about, in one line.
+pub(super) fn conditions(result: &LinkResult) -> String {
+    let polarization = match result.polarization {
+        Polarization::Horizontal => "horizontal",
+        Polarization::Vertical => "vertical",
+    };
+    let mode = match result.propagation_mode {
+        PropagationMode::LineOfSight => "line of sight",
+        PropagationMode::Diffraction => "diffraction",
+        PropagationMode::Troposcatter => "troposcatter",
+    };
+    let model = match result.model {
+        Model::Itm => "ITM",
+        Model::DeltaBullington => "delta-Bullington",
+        Model::FreeSpace => "free space",
+    };
+    [
+        frequency(result.frequency_mhz),
+        format!("{} wide", prefixed(result.bandwidth_hz, "Hz")),
+        polarization.to_owned(),
+        format!("{model} ({})", result.model_version),
+        mode.to_owned(),
+    ]
+    .join(" · ")
+}
+
+/// The verdict in words.
+pub(super) fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::NoLink => "No link",
+        Verdict::Poor => "Poor",
+        Verdict::Marginal => "Marginal",
+        Verdict::Good => "Good",
+        Verdict::Excellent => "Excellent",
+    }
+}
+
+/// Whether ground is in the way, in words.
+pub(super) fn sight(result: &LinkResult) -> &'static str {
+    if result.clearance.line_of_sight { "in sight" } else { "blocked" }
+}
+
+/// What the ground was made from, with every gap told, and what to doubt.
+pub(super) fn notes(result: &LinkResult, samples: usize, step_m: f64) -> Vec<String> {
+    let ground = &result.terrain;
+    let mut notes = vec![format!("Ground: {samples} samples, {} apart", distance(step_m))];
+    notes.push(match ground.tiles_used {
+        0 => "no tiles".to_owned(),
+        1 => "1 tile".to_owned(),
+        tiles => format!("{tiles} tiles"),
+    });
+    if let Some(arcsec) = ground.resolution_arcsec {
+        notes.push(format!("posts every {}″", number(arcsec, 0)));
+    }
+    match [ground.void_samples, ground.missing_samples] {
+        [0, 0] => notes.push("no gaps".to_owned()),
+        [voids, missing] => {
+            if voids > 0 {
+                notes.push(format!("{voids} samples on voids, interpolated"));
+            }
+            if missing > 0 {
+                notes.push(format!("{missing} samples off every tile, taken as sea level"));
+            }
+        }
+    }
+    let geometry = &result.geometry;
+    notes.push(format!(
+        "Earth bulge {} mid-path at k = {}",
+        metres(result.clearance.max_earth_bulge_m),
+        number(geometry.k_factor, 2)
+    ));
+    notes
+}
+
+/// The names of the warnings, as they are written in documents.
+pub(super) fn warnings(result: &LinkResult) -> Vec<String> {
+    result.warnings.iter().map(|warning| snake_case(&format!("{warning:?}"))).collect()
+}
+
+fn modulation(result: &LinkResult) -> String {
+    let Some(id) = result.rate.modulation_id else {
+        return "–".to_owned();
+    };
+    match (id, result.rate.bits_per_symbol) {
+        (ModulationId::Bpsk12, _) => "BPSK 1/2".to_owned(),
+        (ModulationId::Qpsk12, _) => "QPSK 1/2".to_owned(),
+        (ModulationId::Qpsk34, _) => "QPSK 3/4".to_owned(),
+        (ModulationId::Qam16R12, _) => "16-QAM 1/2".to_owned(),
+        (ModulationId::Qam16R34, _) => "16-QAM 3/4".to_owned(),
+        (ModulationId::Qam64R23, _) => "64-QAM 2/3".to_owned(),
+        (ModulationId::Qam64R34, _) => "64-QAM 3/4".to_owned(),
+        (ModulationId::Qam64R56, _) => "64-QAM 5/6".to_owned(),
+        (ModulationId::Qam256R34, _) => "256-QAM 3/4".to_owned(),
+        (ModulationId::Qam256R56, _) => "256-QAM 5/6".to_owned(),
+        (ModulationId::Lora, Some(spreading_factor)) => format!("LoRa SF{spreading_factor}"),
+        (ModulationId::Lora, None) => "LoRa".to_owned(),
+        (ModulationId::Narrowband, _) => "narrowband".to_owned(),
+    }
+}
+
+fn rate_note(result: &LinkResult) -> String {
+    if result.rate.modulation_id.is_none() {
+        return "nothing decodes".to_owned();
+    }
+    prefixed(result.rate.data_rate_bps, "bit/s")
+}
+
+fn factor_name(factor: LimitingFactor) -> &'static str {
+    match factor {
+        LimitingFactor::Distance => "distance",
+        LimitingFactor::Terrain => "terrain",
+        LimitingFactor::Fresnel => "Fresnel zone",
+        LimitingFactor::Rain => "rain",
+        LimitingFactor::Noise => "noise",
+        LimitingFactor::Pointing => "pointing",
+    }
+}

@@ -1,0 +1,202 @@
+//! The drawing itself, back to front: sky and grid, ground, Fresnel zone, ray.
+
+use groundwave_systems::radio::fresnel::CLEAR_RATIO;
+use groundwave_systems::radio::{LinkResult, Verdict};
+
+use super::scale::{Ticks, ticks};
+use super::scene::{BOTTOM, LEFT, RIGHT, Scene, TOP};
+use super::svg::{Anchor, Canvas, Font, Point};
+use super::text;
+use super::theme::Palette;
+
+/// Ticks asked for along each axis.
+const TICKS_X_MAX: u32 = 10;
+const TICKS_Y_MAX: u32 = 7;
+
+/// How far the Earth's own shade reaches below the lowest ground where no sea level is near, px.
+const EARTH_BELOW: f64 = 18.0;
+
+/// Size of tick labels, px.
+const TICK_SIZE: f64 = 12.0;
+
+/// Round distances, in the unit that suits them.
+pub(super) struct DistanceAxis {
+    pub ticks: Ticks,
+    pub unit: &'static str,
+    pub unit_m: f64,
+}
+
+/// Round distances of the path.
+pub(super) fn distance_axis(scene: &Scene) -> DistanceAxis {
+    let (unit, unit_m) = if scene.distance_m < 1_000.0 { ("m", 1.0) } else { ("km", 1e3) };
+    DistanceAxis { ticks: ticks(0.0, scene.distance_m / unit_m, TICKS_X_MAX), unit, unit_m }
+}
+
+/// Round heights shown, with room for their labels at both ends.
+pub(super) fn height_ticks(scene: &Scene) -> Ticks {
+    let [low_m, high_m] = scene.shown_m();
+    let margin_m = (high_m - low_m) * 0.02;
+    ticks(low_m + margin_m, high_m - margin_m, TICKS_Y_MAX)
+}
+
+/// Sea level, where it is in view.
+pub(super) fn sea_in_view(scene: &Scene) -> bool {
+    let [low_m, high_m] = scene.shown_m();
+    low_m < 0.0 && high_m > 0.0
+}
+
+/// Stroke of the ray: the colour of the verdict, whole where the ends see each other, dashed
+/// where ground is in the way.
+pub(super) fn ray_stroke(result: &LinkResult, palette: &Palette) -> String {
+    let dashes = match (result.clearance.line_of_sight, result.verdict) {
+        (true, Verdict::NoLink) => " stroke-dasharray=\"2 5\" stroke-linecap=\"round\"",
+        (true, _) => "",
+        (false, Verdict::NoLink) => " stroke-dasharray=\"9 5 2 5\"",
+        (false, _) => " stroke-dasharray=\"9 6\"",
+    };
+    format!("stroke=\"{}\" stroke-width=\"2.6\"{dashes}", palette.verdict(result.verdict))
+}
+
+/// Draws everything that lies within the frame.
+pub(super) fn draw(canvas: &mut Canvas, scene: &Scene, result: &LinkResult, palette: &Palette) {
+    let sky = format!("profile-sky-{}", palette.name);
+    let ground = format!("profile-ground-{}", palette.name);
+    canvas.gradient(&sky, palette.sky, [TOP, BOTTOM]);
+    let peak = scene.surface().iter().map(|p| p[1]).fold(BOTTOM, f64::min);
+    canvas.gradient(&ground, palette.ground, [peak, BOTTOM]);
+    canvas.open_window([LEFT, TOP], [RIGHT - LEFT, BOTTOM - TOP]);
+    let size = [RIGHT - LEFT, BOTTOM - TOP];
+    canvas.rect("sky", [LEFT, TOP], size, &format!("fill=\"url(#{sky})\""));
+    grid(canvas, scene, palette);
+    earth(canvas, scene, &ground, palette);
+    zone(canvas, scene, palette);
+    let edge = format!(
+        "stroke=\"{}\" stroke-width=\"1.4\" stroke-linejoin=\"round\"",
+        palette.ground_edge
+    );
+    canvas.polyline("ground-edge", &scene.surface(), &edge);
+    if sea_in_view(scene) {
+        let style = format!("stroke=\"{}\" stroke-width=\"1.2\"", palette.sea);
+        canvas.polyline("sea-level", &scene.level(0.0), &style);
+    }
+    horizon_lines(canvas, scene, palette);
+    if scene.distance_m > 0.0 {
+        let ends = [scene.at(0.0, scene.antenna_m[0]), scene.at(scene.distance_m, scene.antenna_m[1])];
+        canvas.line("ray", ends[0], ends[1], &ray_stroke(result, palette));
+    }
+    canvas.close_window();
+}
+
+/// Curves of equal height above the sea and lines of equal distance.
+fn grid(canvas: &mut Canvas, scene: &Scene, palette: &Palette) {
+    let style = format!("stroke=\"{}\" stroke-width=\"1\"", palette.grid);
+    for &msl_m in &height_ticks(scene).values {
+        canvas.polyline("grid-height", &scene.level(msl_m), &style);
+    }
+    let axis = distance_axis(scene);
+    for &value in &axis.ticks.values {
+        let x = scene.x(value * axis.unit_m);
+        let style = format!("{style} stroke-opacity=\"0.6\"");
+        canvas.line("grid-distance", [x, TOP], [x, BOTTOM], &style);
+    }
+}
+
+/// The ground, and below it the curved Earth it stands on.
+fn earth(canvas: &mut Canvas, scene: &Scene, gradient: &str, palette: &Palette) {
+    let mut ground = scene.surface();
+    ground.extend([[RIGHT, BOTTOM + 2.0], [LEFT, BOTTOM + 2.0]]);
+    canvas.polygon("ground", &ground, &format!("fill=\"url(#{gradient})\""));
+    let mut earth = bulge(scene);
+    let edge = format!(
+        "stroke=\"{}\" stroke-width=\"1\" stroke-opacity=\"0.55\" stroke-dasharray=\"1 4\"",
+        palette.ground_edge
+    );
+    let line = earth.clone();
+    earth.extend([[RIGHT, BOTTOM + 2.0], [LEFT, BOTTOM + 2.0]]);
+    let fill = format!("fill=\"{}\" fill-opacity=\"0.75\"", palette.earth);
+    canvas.polygon("earth", &earth, &fill);
+    canvas.polyline("bulge", &line, &edge);
+}
+
+/// The Earth's bulge: sea level where it is in view, else a level below the lowest ground; never
+/// above the ground.
+fn bulge(scene: &Scene) -> Vec<Point> {
+    let lowest_m = scene.ground.iter().map(|s| s.msl_m).fold(f64::INFINITY, f64::min);
+    let [low_m, high_m] = scene.shown_m();
+    let below_m = lowest_m - EARTH_BELOW * (high_m - low_m) / (BOTTOM - TOP);
+    let level_m = if sea_in_view(scene) { below_m.min(0.0) } else { below_m };
+    scene.level(level_m)
+}
+
+/// The first Fresnel zone, 0.6 of it, and the ground that stands in that.
+fn zone(canvas: &mut Canvas, scene: &Scene, palette: &Palette) {
+    if scene.distance_m <= 0.0 {
+        return;
+    }
+    let band = |share: f64, sign: f64| {
+        let edge = move |&along_m: &f64| {
+            scene.at(along_m, scene.ray_m(along_m) + sign * share * scene.radius_m(along_m))
+        };
+        scene.curve_stations().iter().map(edge).collect::<Vec<_>>()
+    };
+    let mut whole = band(1.0, 1.0);
+    whole.extend(band(1.0, -1.0).into_iter().rev());
+    let fill = format!(
+        "fill=\"{0}\" fill-opacity=\"0.16\" stroke=\"{0}\" stroke-opacity=\"0.45\" \
+         stroke-width=\"0.8\"",
+        palette.zone
+    );
+    canvas.polygon("fresnel", &whole, &fill);
+    for run in scene.intrusions() {
+        let mut area: Vec<Point> = run.iter().map(|pair| pair[1]).collect();
+        area.extend(run.iter().rev().map(|pair| pair[0]));
+        let fill = format!("fill=\"{}\" fill-opacity=\"0.55\"", palette.intrusion);
+        canvas.polygon("intrusion", &area, &fill);
+    }
+    let stroke = format!("stroke=\"{}\" stroke-width=\"1.3\"", palette.zone);
+    for sign in [1.0, -1.0] {
+        canvas.polyline("fresnel-06", &band(CLEAR_RATIO, sign), &stroke);
+    }
+}
+
+/// From each antenna over its horizon, and on to where the two lines meet.
+fn horizon_lines(canvas: &mut Canvas, scene: &Scene, palette: &Palette) {
+    let Some(horizons) = scene.horizons else {
+        return;
+    };
+    let style = format!("stroke=\"{}\" stroke-width=\"1.2\" stroke-dasharray=\"2 4\"", palette.ink);
+    let ends = [[0.0, scene.antenna_m[0]], [scene.distance_m, scene.antenna_m[1]]];
+    for (end, horizon) in ends.into_iter().zip(horizons) {
+        let to = scene.horizon_crossing().unwrap_or(horizon);
+        canvas.line("horizon-ray", scene.at(end[0], end[1]), scene.at(to[0], to[1]), &style);
+    }
+}
+
+/// Numbers along both axes and what they mean.
+pub(super) fn axes(canvas: &mut Canvas, scene: &Scene, from: &str, palette: &Palette) {
+    let font = Font::plain(TICK_SIZE, palette.ink_soft);
+    let heights = height_ticks(scene);
+    for &msl_m in &heights.values {
+        let label = text::number(msl_m, heights.decimals);
+        let at = [LEFT - 10.0, scene.y(msl_m) + 4.0];
+        canvas.text("tick-height", at, font.anchored(Anchor::End), &label);
+    }
+    let axis = distance_axis(scene);
+    for &value in &axis.ticks.values {
+        let x = scene.x(value * axis.unit_m);
+        let style = format!("stroke=\"{}\" stroke-width=\"1\"", palette.ink_soft);
+        canvas.line("tick", [x, BOTTOM], [x, BOTTOM + 5.0], &style);
+        let label = text::number(value, axis.ticks.decimals);
+        canvas.text("tick-distance", [x, BOTTOM + 18.0], font.anchored(Anchor::Middle), &label);
+    }
+    let middle = [22.0, f64::midpoint(TOP, BOTTOM)];
+    let title = font.anchored(Anchor::Middle);
+    canvas.turned_text("axis", middle, -90, title, "height above mean sea level, m");
+    let about = format!("distance from {}, {}", font.fit(from, 420.0), axis.unit);
+    canvas.text("axis", [LEFT, BOTTOM + 38.0], font, &about);
+    if let Some(times) = scene.exaggeration() {
+        let decimals = usize::from(times < 9.95);
+        let about = format!("heights drawn {} times their scale", text::number(times, decimals));
+        canvas.text("axis", [RIGHT, BOTTOM + 38.0], font.anchored(Anchor::End), &about);
+    }
+}

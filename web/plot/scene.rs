@@ -1,0 +1,299 @@
+//! What is to be drawn, in metres, and where it lies on the canvas.
+//!
+//! Heights come in two kinds. `msl` is above mean sea level; `up` is above the chord between the
+//! two points at sea level below the antennas, where the Earth, flattened by refraction, bulges and
+//! the ray is straight: `up = msl + d1 d2 / (2 k a)`. The kinds agree at the two ends.
+
+use groundwave_systems::propagation::free_space::wavelength_m;
+use groundwave_systems::radio::LinkResult;
+use groundwave_systems::radio::fresnel::{CLEAR_RATIO, first_radius_m};
+use groundwave_systems::radio::result::PropagationMode;
+use groundwave_systems::terrain::{Profile, earth_bulge_m};
+
+use super::svg::Point;
+
+/// Edges of the drawing, px.
+pub(super) const LEFT: f64 = 80.0;
+pub(super) const RIGHT: f64 = 1_164.0;
+pub(super) const TOP: f64 = 176.0;
+pub(super) const BOTTOM: f64 = 520.0;
+
+/// Room kept above the highest and below the lowest thing, for labels, px.
+const HEADROOM: f64 = 40.0;
+const FOOTROOM: f64 = 56.0;
+
+/// Heights that differ by less than this are not stretched over the whole drawing, m.
+const SPAN_MIN_M: f64 = 4.0;
+
+/// Curves are drawn through this many points and more.
+const CURVE_POINTS: u32 = 160;
+
+/// Half the Earth's circumference, m; no path is longer.
+const LONGEST_M: f64 = 2.1e7;
+
+/// Stand-in for heights that are no numbers or beyond any terrain and any mast, m.
+const TALLEST_M: f64 = 1e6;
+
+/// Everything measured.
+#[derive(Debug)]
+pub(super) struct Scene {
+    pub distance_m: f64,
+    pub k_factor: f64,
+    /// Antennas at the start and the end of the profile, msl = up, m.
+    pub antenna_m: [f64; 2],
+    /// The ground, start to end; two samples or more.
+    pub ground: Vec<Sample>,
+    /// The place that comes closest to the ray in Fresnel radii.
+    pub tightest: Option<Tightest>,
+    /// Radio horizons of the two antennas where the path is not in sight.
+    pub horizons: Option<[Point; 2]>,
+    wavelength_m: f64,
+    low_m: f64,
+    metres_per_px: f64,
+}
+
+/// A place on the ground, m.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sample {
+    pub along_m: f64,
+    pub msl_m: f64,
+    pub up_m: f64,
+}
+
+/// The place that comes closest to the ray in Fresnel radii.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tightest {
+    pub along_m: f64,
+    pub msl_m: f64,
+    /// Clearance over the first Fresnel radius.
+    pub ratio: f64,
+    /// Whether the ratio is below 0.6.
+    pub obstructs: bool,
+}
+
+impl Scene {
+    pub fn of(profile: &Profile, result: &LinkResult) -> Self {
+        let distance_m = sane(profile.distance_m, 0.0).clamp(0.0, LONGEST_M);
+        let k_factor = sane(result.geometry.k_factor, 0.0);
+        let ends = [result.geometry.tx_ground_msl_m, result.geometry.rx_ground_msl_m];
+        let antennas = [result.geometry.tx_antenna_msl_m, result.geometry.rx_antenna_msl_m];
+        let mut scene = Self {
+            distance_m,
+            k_factor: if k_factor > 0.0 { k_factor } else { 4.0 / 3.0 },
+            antenna_m: [height(antennas[0], 0.0), height(antennas[1], 0.0)],
+            ground: Vec::new(),
+            tightest: None,
+            horizons: None,
+            wavelength_m: sane(wavelength_m(result.frequency_mhz), 0.0).max(0.0),
+            low_m: 0.0,
+            metres_per_px: 1.0,
+        };
+        scene.survey(&profile.elevation_msl_m, ends);
+        scene.tightest = scene.find_tightest(result);
+        scene.horizons = scene.find_horizons(result);
+        scene.choose_range(result.propagation_mode == PropagationMode::Troposcatter);
+        scene
+    }
+
+    /// Takes the ground from the profile, or from the ends where the profile has none.
+    fn survey(&mut self, elevation_msl_m: &[f64], ends_msl_m: [f64; 2]) {
+        let heights = if elevation_msl_m.len() < 2 { &ends_msl_m } else { elevation_msl_m };
+        let gaps = (heights.len() - 1) as f64;
+        let mut last_m = 0.0;
+        for (i, &elevation) in heights.iter().enumerate() {
+            let along_m = self.distance_m * i as f64 / gaps;
+            last_m = height(elevation, last_m);
+            let up_m = last_m + self.bulge_m(along_m);
+            self.ground.push(Sample { along_m, msl_m: last_m, up_m });
+        }
+    }
+
+    /// The obstruction of the result; where the zone is clear, the place that comes closest.
+    fn find_tightest(&self, result: &LinkResult) -> Option<Tightest> {
+        let ratio = result.clearance.fresnel_clearance_ratio?;
+        if let Some(at) = &result.clearance.obstruction {
+            let along_m = sane(at.distance_m, 0.0).clamp(0.0, self.distance_m);
+            let msl_m = height(at.height_msl_m, 0.0);
+            return Some(Tightest { along_m, msl_m, ratio, obstructs: true });
+        }
+        let between = self.ground.get(1..self.ground.len() - 1)?;
+        let ratio_at = |s: &Sample| (self.ray_m(s.along_m) - s.up_m) / self.radius_m(s.along_m);
+        let at = between.iter().min_by(|a, b| ratio_at(a).total_cmp(&ratio_at(b)))?;
+        let (along_m, msl_m) = (at.along_m, at.msl_m);
+        Some(Tightest { along_m, msl_m, ratio, obstructs: false })
+    }
+
+    /// Where each antenna's horizon lies (along, up), m.
+    fn find_horizons(&self, result: &LinkResult) -> Option<[Point; 2]> {
+        let itm = result.itm.as_ref().filter(|_| !result.clearance.line_of_sight)?;
+        let within = |m: f64| m > 0.0 && m < self.distance_m;
+        let [tx_m, rx_m] = itm.horizon_distance_m;
+        if !within(tx_m) || !within(rx_m) {
+            return None;
+        }
+        Some([tx_m, self.distance_m - rx_m].map(|along| [along, self.ground_m(along)]))
+    }
+
+    /// Where the lines over the two horizons meet (along, up), m.
+    pub fn horizon_crossing(&self) -> Option<Point> {
+        let [tx, rx] = self.horizons?;
+        let tx_slope = (tx[1] - self.antenna_m[0]) / tx[0];
+        let rx_slope = (rx[1] - self.antenna_m[1]) / (rx[0] - self.distance_m);
+        let rise_m = self.antenna_m[1] - self.antenna_m[0] - rx_slope * self.distance_m;
+        let along_m = rise_m / (tx_slope - rx_slope);
+        let inside = along_m > 0.0 && along_m < self.distance_m;
+        inside.then(|| [along_m, self.antenna_m[0] + tx_slope * along_m])
+    }
+
+    /// Chooses the heights to show: ground, antennas, the Fresnel zone (below ground only a part
+    /// of it), sea level where it is near, and for troposcatter the place that scatters.
+    fn choose_range(&mut self, scatters: bool) {
+        let (mut floor_m, mut high_m) = (f64::INFINITY, self.antenna_m[0].max(self.antenna_m[1]));
+        for sample in &self.ground {
+            floor_m = floor_m.min(sample.up_m);
+            high_m = high_m.max(sample.up_m);
+        }
+        floor_m = floor_m.min(self.antenna_m[0]).min(self.antenna_m[1]);
+        let mut zone_m = floor_m;
+        for along_m in self.curve_stations() {
+            let (ray_m, radius_m) = (self.ray_m(along_m), self.radius_m(along_m));
+            high_m = high_m.max(ray_m + radius_m);
+            zone_m = zone_m.min(ray_m - radius_m);
+        }
+        if let Some(crossing) = self.horizon_crossing().filter(|_| scatters) {
+            high_m = high_m.max(crossing[1].min(floor_m + 2.5 * (high_m - floor_m)));
+        }
+        let mut low_m = zone_m.max(floor_m - 0.3 * (high_m - floor_m));
+        if low_m > 0.0 && low_m < 0.35 * (high_m - low_m) {
+            low_m = 0.0;
+        }
+        let span_m = (high_m - low_m).max(SPAN_MIN_M);
+        self.metres_per_px = span_m / (BOTTOM - TOP - HEADROOM - FOOTROOM);
+        self.low_m = low_m - FOOTROOM * self.metres_per_px;
+    }
+
+    /// Height of the Earth's bulge, m.
+    pub fn bulge_m(&self, along_m: f64) -> f64 {
+        earth_bulge_m(along_m, self.distance_m - along_m, self.k_factor)
+    }
+
+    /// Height of the straight ray, up, m.
+    pub fn ray_m(&self, along_m: f64) -> f64 {
+        let share = if self.distance_m > 0.0 { along_m / self.distance_m } else { 0.0 };
+        self.antenna_m[0] + (self.antenna_m[1] - self.antenna_m[0]) * share
+    }
+
+    /// Radius of the first Fresnel zone, m.
+    pub fn radius_m(&self, along_m: f64) -> f64 {
+        first_radius_m(self.wavelength_m, along_m, (self.distance_m - along_m).max(0.0))
+    }
+
+    /// Height of the ground, up, m: the straight line between samples.
+    pub fn ground_m(&self, along_m: f64) -> f64 {
+        let after = self.ground.partition_point(|s| s.along_m < along_m);
+        let after = after.clamp(1, self.ground.len() - 1);
+        let (a, b) = (self.ground[after - 1], self.ground[after]);
+        let gap_m = b.along_m - a.along_m;
+        let share = if gap_m > 0.0 { ((along_m - a.along_m) / gap_m).clamp(0.0, 1.0) } else { 0.0 };
+        a.up_m + (b.up_m - a.up_m) * share
+    }
+
+    /// Distances at which a curve is drawn, closer together near the ends, where Fresnel zones
+    /// turn; smoothstep spacing.
+    pub fn curve_stations(&self) -> Vec<f64> {
+        let station = |i| {
+            let t = f64::from(i) / f64::from(CURVE_POINTS);
+            self.distance_m * t * t * (3.0 - 2.0 * t)
+        };
+        (0..=CURVE_POINTS).map(station).collect()
+    }
+
+    /// The curve of everything at `msl_m`: that height over the bulging Earth, px.
+    pub fn level(&self, msl_m: f64) -> Vec<Point> {
+        if self.distance_m <= 0.0 {
+            return vec![[LEFT, self.y(msl_m)], [RIGHT, self.y(msl_m)]];
+        }
+        let point = |along_m| self.at(along_m, msl_m + self.bulge_m(along_m));
+        self.curve_stations().into_iter().map(point).collect()
+    }
+
+    /// The surface of the ground, px; without a distance, level across the drawing.
+    pub fn surface(&self) -> Vec<Point> {
+        if self.distance_m <= 0.0 {
+            return self.level(self.ground[0].msl_m);
+        }
+        self.ground.iter().map(|s| self.at(s.along_m, s.up_m)).collect()
+    }
+
+    /// Heights shown, lowest and highest, up, m.
+    pub fn shown_m(&self) -> [f64; 2] {
+        [self.low_m, self.low_m + (BOTTOM - TOP) * self.metres_per_px]
+    }
+
+    /// How many times heights are stretched against distances; absent without a distance.
+    pub fn exaggeration(&self) -> Option<f64> {
+        let across = self.distance_m / (RIGHT - LEFT);
+        (across > 0.0).then(|| across / self.metres_per_px)
+    }
+
+    /// The place on the canvas, px.
+    pub fn at(&self, along_m: f64, up_m: f64) -> Point {
+        [self.x(along_m), self.y(up_m)]
+    }
+
+    /// Right, px; the middle where there is no distance.
+    pub fn x(&self, along_m: f64) -> f64 {
+        let share = if self.distance_m > 0.0 { along_m / self.distance_m } else { 0.5 };
+        LEFT + (RIGHT - LEFT) * share
+    }
+
+    /// Down, px.
+    pub fn y(&self, up_m: f64) -> f64 {
+        BOTTOM - (up_m - self.low_m) / self.metres_per_px
+    }
+
+    /// The zone between 0.6 Fresnel radii below and above the ray, and the ground in it: pairs
+    /// (lower, upper) of edges along each stretch where ground stands in the zone, px.
+    pub fn intrusions(&self) -> Vec<Vec<[Point; 2]>> {
+        let mut stations = self.curve_stations();
+        stations.extend(self.ground.iter().map(|s| s.along_m));
+        stations.sort_by(f64::total_cmp);
+        stations.dedup();
+        let edges = |along_m: f64| {
+            let (ray_m, radius_m) = (self.ray_m(along_m), CLEAR_RATIO * self.radius_m(along_m));
+            [ray_m - radius_m, self.ground_m(along_m).min(ray_m + radius_m)]
+        };
+        let depth = |along_m| edges(along_m)[1] - edges(along_m)[0];
+        let pair = |along_m| edges(along_m).map(|up_m| self.at(along_m, up_m));
+        let mut runs: Vec<Vec<[Point; 2]>> = Vec::new();
+        let mut before: Option<f64> = None;
+        for &here in &stations {
+            let is_in = depth(here) > 0.0;
+            let was_in = before.is_some_and(|b| depth(b) > 0.0);
+            if let Some(b) = before.filter(|_| is_in != was_in) {
+                // Both edges are nearly straight over one gap: so is the place where they cross.
+                let (d0, d1) = (depth(b), depth(here));
+                let crossing = pair(b + (here - b) * d0 / (d0 - d1));
+                if is_in {
+                    runs.push(Vec::new());
+                }
+                runs.last_mut().into_iter().for_each(|run| run.push(crossing));
+            }
+            if is_in {
+                runs.last_mut().into_iter().for_each(|run| run.push(pair(here)));
+            }
+            before = Some(here);
+        }
+        runs
+    }
+}
+
+/// `value` where it is a number, else `otherwise`.
+fn sane(value: f64, otherwise: f64) -> f64 {
+    if value.is_finite() { value } else { otherwise }
+}
+
+/// As [`sane`], within what heights can be.
+fn height(value_m: f64, otherwise_m: f64) -> f64 {
+    sane(value_m, otherwise_m).clamp(-TALLEST_M, TALLEST_M)
+}
