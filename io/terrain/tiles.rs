@@ -288,7 +288,10 @@ impl Terrain for TileDirectory {
 
     fn describe(&self) -> TerrainSource {
         TerrainSource {
-            name: format!("{} SRTM tiles", self.tile_count()),
+            name: match self.tile_count() {
+                1 => "1 SRTM tile".to_owned(),
+                tiles => format!("{tiles} SRTM tiles"),
+            },
             has_geoid: false,
         }
     }

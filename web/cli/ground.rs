@@ -27,6 +27,8 @@ pub struct GroundArgs {
 pub struct Ground {
     /// The terrain.
     pub terrain: Arc<dyn Terrain>,
+    /// The same, where it is made of tiles.
+    stack: Option<Arc<TerrainStack>>,
     /// Entries of the log header.
     pub inputs: BTreeMap<String, String>,
 }
@@ -79,7 +81,8 @@ impl GroundArgs {
             inputs.insert("flat_msl_m".to_owned(), "0".to_owned());
         }
         inputs.insert("terrain".to_owned(), stack.describe().name);
-        Ok(Ground { terrain: Arc::new(stack), inputs })
+        let stack = Arc::new(stack);
+        Ok(Ground { terrain: stack.clone(), stack: Some(stack), inputs })
     }
 
     /// Refuses a scenario whose tiles are not there.
@@ -94,6 +97,7 @@ impl GroundArgs {
             )
             .map_err(Failure::input)?;
             if ground.terrain.resolution_arcsec(centre).is_none() {
+                ground.refuse_faults()?;
                 let place = folder.map_or("no tile folder".to_owned(), |folder| folder.clone());
                 return Err(Failure::Input(format!(
                     "the scenario needs the terrain tile {name}, which is not in {place}; fetch it \
@@ -105,11 +109,22 @@ impl GroundArgs {
     }
 }
 
+impl Ground {
+    /// Refuses to go on, or to show a result, over a tile that was needed and is damaged: its
+    /// samples would count as missing, and the user would look for another tile.
+    pub fn refuse_faults(&self) -> Result<(), Failure> {
+        let tiles = self.stack.as_ref().and_then(|stack| stack.tiles());
+        let faults = tiles.map(|tiles| tiles.faults()).unwrap_or_default();
+        let Some((_, fault)) = faults.first() else { return Ok(()) };
+        Err(Failure::input(fault))
+    }
+}
+
 fn flat(elevation_msl_m: f64) -> Ground {
     let terrain = Flat { elevation_msl_m };
     let inputs = BTreeMap::from([
         ("flat_msl_m".to_owned(), elevation_msl_m.to_string()),
         ("terrain".to_owned(), terrain.describe().name),
     ]);
-    Ground { terrain: Arc::new(terrain), inputs }
+    Ground { terrain: Arc::new(terrain), stack: None, inputs }
 }

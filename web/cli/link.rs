@@ -43,6 +43,7 @@ pub fn analyse(ends: &Ends) -> Result<(Profile, LinkResult, LinkResult), Failure
     let inputs = ends.inputs();
     let [from, to] = &ends.ends;
     let profile = trace(&inputs, from.place, to.place, ends.samples);
+    ends.ground.refuse_faults()?;
     let (a, b) = ((from.place, &from.station), (to.place, &to.station));
     let (mut forward, mut backward) =
         judge(&inputs, &profile, a, b, &mut Workspace::default()).map_err(Failure::input)?;
@@ -135,17 +136,23 @@ const TERMS: [Term; 18] = [
     ("received power, dBm", |r| Some(r.receiver.rx_power_dbm)),
 ];
 
-/// A loss that is only worth a line when there is one.
+/// A loss that is only worth a line when it would show.
 fn cost(loss_db: f64) -> Option<f64> {
-    (loss_db != 0.0).then_some(-loss_db)
+    (loss_db.abs() >= 0.005).then_some(-loss_db)
+}
+
+/// Two digits, and no minus before a zero.
+fn hundredths(value: f64) -> String {
+    let text = format!("{value:.2}");
+    if text == "-0.00" { "0.00".to_owned() } else { text }
 }
 
 fn budgets(out: &mut String, forward: &LinkResult, backward: &LinkResult) {
-    let _ = writeln!(out, "\n  {:<30}{:>10}{:>10}", "", "there", "back");
+    let _ = writeln!(out, "\n  {:<30}{:>14}{:>14}", "", "there", "back");
     let mut line = |name: &str, there: String, back: String| {
-        let _ = writeln!(out, "  {name:<30}{there:>10}{back:>10}");
+        let _ = writeln!(out, "  {name:<30}{there:>14}{back:>14}");
     };
-    let number = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.2}"));
+    let number = |value: Option<f64>| value.map_or("–".to_owned(), hundredths);
     for (name, term) in TERMS {
         let (there, back) = (term(forward), term(backward));
         if there.is_some() || back.is_some() {

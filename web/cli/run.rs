@@ -87,6 +87,7 @@ impl Run {
             engine.record(FileJournal::create(path, &header).map_err(Failure::input)?);
         }
         let outcome = self.tick(&mut engine, ticks, &mut tables)?;
+        ground.refuse_faults()?;
         let digest = engine.mark()?;
         engine.stop();
         tables.finish(&engine.view())?;

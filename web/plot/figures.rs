@@ -19,21 +19,20 @@ pub(super) struct Figure {
 pub(super) fn figures(result: &LinkResult, distance_m: f64) -> Vec<Figure> {
     let (losses, receiver, rate) = (&result.losses, &result.receiver, &result.rate);
     let clear = &result.clearance;
+    // Without a modulation, what the lowest would need.
+    let lowest_snr_db = receiver.snr_db - result.margin.link_margin_db;
+    let needed_snr_db = rate.required_snr_db.unwrap_or(lowest_snr_db);
     let figure = |label, value, note| Figure { label, value, note };
     let mut figures = vec![
         figure(
             "Distance",
             distance(distance_m),
-            format!(
-                "{}° there, {}° back",
-                number(result.geometry.azimuth_deg, 1),
-                number(result.geometry.back_azimuth_deg, 1)
-            ),
+            format!("slant {}", distance(result.geometry.slant_range_m)),
         ),
         figure(
             "Path loss",
             format!("{} dB", number(losses.total_path_loss_db, 1)),
-            format!("free space {}", signed(losses.excess_loss_db, 1)),
+            format!("{} over free space", number(losses.excess_loss_db, 1)),
         ),
         figure(
             "Received power",
@@ -43,29 +42,30 @@ pub(super) fn figures(result: &LinkResult, distance_m: f64) -> Vec<Figure> {
         figure(
             "SNR",
             format!("{} dB", number(receiver.snr_db, 1)),
-            rate.required_snr_db
-                .map_or_else(String::new, |snr_db| format!("needs {} dB", number(snr_db, 1))),
+            format!("needs {} dB", number(needed_snr_db, 1)),
         ),
         figure(
             "Link margin",
             format!("{} dB", signed(result.margin.link_margin_db, 1)),
-            result
-                .limiting_factor
-                .map_or_else(String::new, |factor| format!("limit: {}", factor_name(factor))),
+            result.limiting_factor.map_or_else(String::new, |factor| {
+                format!("limit: {}", factor_name(factor))
+            }),
         ),
         figure("Modulation", modulation(result), rate_note(result)),
         figure(
             "Fresnel clearance",
-            clear
-                .fresnel_clearance_ratio
-                .map_or_else(|| "–".to_owned(), |ratio| format!("{} F1", number(ratio, 2))),
+            clear.fresnel_clearance_ratio.map_or_else(
+                || "–".to_owned(),
+                |ratio| format!("{} F1", number(ratio, 2)),
+            ),
             clear
                 .min_clearance_m
                 .map_or_else(String::new, |m| format!("lowest {}", metres(m))),
         ),
     ];
     if let Some(percent) = result.availability.availability_percent {
-        let value = format!("{} %", number(percent, 4));
+        // Cut, not rounded: nothing is up all the time.
+        let value = format!("{} %", number((percent * 1e4).floor() / 1e4, 4));
         figures.push(figure("Availability", value, "average year".to_owned()));
     }
     figures
@@ -78,9 +78,9 @@ pub(super) fn conditions(result: &LinkResult) -> String {
         Polarization::Vertical => "vertical",
     };
     let mode = match result.propagation_mode {
-        PropagationMode::LineOfSight => "line of sight",
-        PropagationMode::Diffraction => "diffraction",
-        PropagationMode::Troposcatter => "troposcatter",
+        PropagationMode::LineOfSight => "line-of-sight mode",
+        PropagationMode::Diffraction => "diffraction mode",
+        PropagationMode::Troposcatter => "troposcatter mode",
     };
     let model = match result.model {
         Model::Itm => "ITM",
@@ -91,8 +91,7 @@ pub(super) fn conditions(result: &LinkResult) -> String {
         frequency(result.frequency_mhz),
         format!("{} wide", prefixed(result.bandwidth_hz, "Hz")),
         polarization.to_owned(),
-        format!("{model} ({})", result.model_version),
-        mode.to_owned(),
+        format!("{model} ({}), {mode}", result.model_version),
     ]
     .join(" · ")
 }
@@ -110,13 +109,20 @@ pub(super) fn verdict(verdict: Verdict) -> &'static str {
 
 /// Whether ground is in the way, in words.
 pub(super) fn sight(result: &LinkResult) -> &'static str {
-    if result.clearance.line_of_sight { "in sight" } else { "blocked" }
+    if result.clearance.line_of_sight {
+        "in sight"
+    } else {
+        "blocked"
+    }
 }
 
 /// What the ground was made from, with every gap told, and what to doubt.
 pub(super) fn notes(result: &LinkResult, samples: usize, step_m: f64) -> Vec<String> {
     let ground = &result.terrain;
-    let mut notes = vec![format!("Ground: {samples} samples, {} apart", distance(step_m))];
+    let mut notes = vec![format!(
+        "Ground: {samples} samples, {} apart",
+        distance(step_m)
+    )];
     notes.push(match ground.tiles_used {
         0 => "no tiles".to_owned(),
         1 => "1 tile".to_owned(),
@@ -132,7 +138,9 @@ pub(super) fn notes(result: &LinkResult, samples: usize, step_m: f64) -> Vec<Str
                 notes.push(format!("{voids} samples on voids, interpolated"));
             }
             if missing > 0 {
-                notes.push(format!("{missing} samples off every tile, taken as sea level"));
+                notes.push(format!(
+                    "{missing} samples off every tile, taken as sea level"
+                ));
             }
         }
     }
@@ -147,7 +155,11 @@ pub(super) fn notes(result: &LinkResult, samples: usize, step_m: f64) -> Vec<Str
 
 /// The names of the warnings, as they are written in documents.
 pub(super) fn warnings(result: &LinkResult) -> Vec<String> {
-    result.warnings.iter().map(|warning| snake_case(&format!("{warning:?}"))).collect()
+    result
+        .warnings
+        .iter()
+        .map(|warning| snake_case(&format!("{warning:?}")))
+        .collect()
 }
 
 fn modulation(result: &LinkResult) -> String {

@@ -3,13 +3,13 @@
 use groundwave_systems::radio::LinkResult;
 
 use super::figures::{Figure, conditions, sight, verdict};
-use super::scene::{LEFT, RIGHT};
+use super::scene::RIGHT;
 use super::svg::{Anchor, Canvas, Font};
 use super::text;
 use super::theme::Palette;
 
 /// Left edge of the header, px; its right edge is that of the drawing.
-const EDGE: f64 = 24.0;
+pub(super) const EDGE: f64 = 36.0;
 
 /// The row of figures, px.
 const ROW_TOP: f64 = 66.0;
@@ -28,7 +28,12 @@ pub(super) fn draw(
     let large = Font::plain(21.0, palette.ink).bold();
     canvas.text("title", [EDGE, 32.0], large, &large.fit(title, room));
     let small = Font::plain(13.0, palette.ink_soft);
-    canvas.text("conditions", [EDGE, 53.0], small, &small.fit(&conditions(result), room));
+    canvas.text(
+        "conditions",
+        [EDGE, 53.0],
+        small,
+        &small.fit(&conditions(result), room),
+    );
     row(canvas, figures, palette);
 }
 
@@ -40,7 +45,9 @@ fn badge(canvas: &mut Canvas, result: &LinkResult, palette: &Palette) -> f64 {
         text::signed(result.margin.link_margin_db, 1),
         sight(result)
     );
-    let font = Font::plain(15.0, palette.on_verdict).bold().anchored(Anchor::Middle);
+    let font = Font::plain(15.0, palette.on_verdict)
+        .bold()
+        .anchored(Anchor::Middle);
     let width = font.width(&words) + 28.0;
     let left = RIGHT - width;
     let fill = format!("rx=\"17\" fill=\"{}\"", palette.verdict(result.verdict));
@@ -60,13 +67,26 @@ fn row(canvas: &mut Canvas, figures: &[Figure], palette: &Palette) {
     let large = Font::plain(16.0, palette.ink).bold();
     let mut x = EDGE + 12.0;
     for figure in figures {
-        canvas.text("label", [x, ROW_TOP + 16.0], small, &small.fit(figure.label, room));
-        canvas.text("value", [x, ROW_TOP + 35.0], large, &large.fit(&figure.value, room));
+        canvas.text(
+            "label",
+            [x, ROW_TOP + 16.0],
+            small,
+            &small.fit(figure.label, room),
+        );
+        canvas.text(
+            "value",
+            [x, ROW_TOP + 35.0],
+            large,
+            &large.fit(&figure.value, room),
+        );
         if !figure.note.is_empty() {
-            canvas.text("note", [x, ROW_TOP + 50.0], small, &small.fit(&figure.note, room));
+            canvas.text(
+                "note",
+                [x, ROW_TOP + 50.0],
+                small,
+                &small.fit(&figure.note, room),
+            );
         }
         x += pitch;
     }
-    // The names of the masts follow below; the row must not reach them.
-    debug_assert!(ROW_TOP + ROW_HEIGHT < 130.0 && LEFT > EDGE);
 }

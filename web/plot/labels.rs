@@ -49,14 +49,21 @@ pub(super) struct Placer {
 }
 
 /// Distances from a mark at which a place is tried, px.
-const GAPS: [f64; 6] = [12.0, 26.0, 44.0, 66.0, 92.0, 124.0];
+const GAPS: [f64; 9] = [12.0, 20.0, 30.0, 42.0, 56.0, 72.0, 92.0, 116.0, 144.0];
 
 /// Steps to the side at which a place is tried, widths of the label.
 const SHIFTS: [f64; 5] = [-0.5, 0.06, -1.06, 0.8, -1.8];
 
+/// How much farther a label is put rather than crossing a line, px for each unit of its cost.
+const DETOUR: f64 = 40.0;
+
 impl Placer {
     pub fn new(frame: Rect) -> Self {
-        Self { frame, taken: Vec::new(), lines: Vec::new() }
+        Self {
+            frame,
+            taken: Vec::new(),
+            lines: Vec::new(),
+        }
     }
 
     /// Makes labels avoid `line` where they can.
@@ -69,19 +76,23 @@ impl Placer {
         self.taken.push(rect);
     }
 
-    /// A place of `size` near `mark`, above it first or below it first. Of the free places the one
-    /// that crosses least, the nearest of those. `None` where nothing is free.
+    /// A place of `size` near `mark`, above it or below it where both are as good. Of the free
+    /// places the one that lies nearest and crosses least. `None` where nothing is free.
     pub fn place(&mut self, mark: Point, size: Point, above_first: bool) -> Option<Rect> {
-        let mut best: Option<(u32, Rect)> = None;
-        for (nearness, gap) in (0_u32..).zip(GAPS) {
+        let mut best: Option<(f64, Rect)> = None;
+        for gap in GAPS {
             for above in [above_first, !above_first] {
-                let y = if above { mark[1] - gap - size[1] } else { mark[1] + gap };
+                let y = if above {
+                    mark[1] - gap - size[1]
+                } else {
+                    mark[1] + gap
+                };
                 for shift in SHIFTS {
                     let rect = self.within([mark[0] + shift * size[0], y], size);
                     let Some(rect) = rect.filter(|r| self.is_free(r)) else {
                         continue;
                     };
-                    let cost = 4 * self.crossings(&rect) + nearness;
+                    let cost = self.cost(mark, &rect);
                     if best.is_none_or(|(least, _)| cost < least) {
                         best = Some((cost, rect));
                     }
@@ -93,6 +104,19 @@ impl Placer {
         Some(rect)
     }
 
+    /// How bad it is to label `mark` at `rect`: its distance and the lines crossed, px.
+    fn cost(&self, mark: Point, rect: &Rect) -> f64 {
+        let nearest = [0, 1].map(|i| mark[i].clamp(rect.corner[i], rect.corner[i] + rect.size[i]));
+        let away = (nearest[0] - mark[0]).hypot(nearest[1] - mark[1]);
+        let crossed = |line: &[Point]| line.windows(2).any(|w| rect.is_crossed(w[0], w[1]));
+        let costs = self
+            .lines
+            .iter()
+            .filter(|(_, line)| crossed(line))
+            .map(|(cost, _)| cost);
+        away + DETOUR * f64::from(costs.sum::<u32>())
+    }
+
     /// The rectangle moved sideways into the frame; `None` where it is too high or too low.
     fn within(&self, corner: Point, size: Point) -> Option<Rect> {
         let [left, top] = self.frame.corner;
@@ -101,16 +125,14 @@ impl Placer {
             return None;
         }
         let x = corner[0].clamp(left, left + width - size[0]);
-        Some(Rect { corner: [x, corner[1]], size })
+        Some(Rect {
+            corner: [x, corner[1]],
+            size,
+        })
     }
 
     fn is_free(&self, rect: &Rect) -> bool {
         !self.taken.iter().any(|other| other.overlaps(rect))
-    }
-
-    fn crossings(&self, rect: &Rect) -> u32 {
-        let crossed = |line: &[Point]| line.windows(2).any(|w| rect.is_crossed(w[0], w[1]));
-        self.lines.iter().filter(|(_, line)| crossed(line)).map(|(cost, _)| cost).sum()
     }
 }
 
@@ -118,11 +140,17 @@ impl Placer {
 mod tests {
     use super::*;
 
-    const FRAME: Rect = Rect { corner: [0.0, 0.0], size: [400.0, 300.0] };
+    const FRAME: Rect = Rect {
+        corner: [0.0, 0.0],
+        size: [400.0, 300.0],
+    };
 
     #[test]
     fn lines_cross_a_rectangle_or_pass_it() {
-        let rect = Rect { corner: [10.0, 10.0], size: [20.0, 10.0] };
+        let rect = Rect {
+            corner: [10.0, 10.0],
+            size: [20.0, 10.0],
+        };
         assert!(rect.is_crossed([0.0, 15.0], [50.0, 15.0]));
         assert!(rect.is_crossed([15.0, 0.0], [15.0, 12.0]));
         assert!(rect.is_crossed([12.0, 12.0], [13.0, 13.0]));
@@ -149,6 +177,9 @@ mod tests {
         let mut placer = Placer::new(FRAME);
         placer.avoid(2, vec![[0.0, 130.0], [400.0, 130.0]]);
         let rect = placer.place([200.0, 150.0], [90.0, 20.0], true).unwrap();
-        assert!(rect.corner[1] > 150.0, "below the mark, since a line is above: {rect:?}");
+        assert!(
+            rect.corner[1] > 150.0,
+            "below the mark, since a line is above: {rect:?}"
+        );
     }
 }

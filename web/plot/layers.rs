@@ -19,24 +19,50 @@ const EARTH_BELOW: f64 = 18.0;
 /// Size of tick labels, px.
 const TICK_SIZE: f64 = 12.0;
 
-/// Round distances, in the unit that suits them.
-pub(super) struct DistanceAxis {
-    pub ticks: Ticks,
-    pub unit: &'static str,
-    pub unit_m: f64,
+/// From here on heights are told in km: more digits have no room.
+const HEIGHT_KM_FROM_M: f64 = 9_999.0;
+
+/// Round lengths, in the unit that suits them.
+struct Axis {
+    ticks: Ticks,
+    unit: &'static str,
+    unit_m: f64,
+}
+
+impl Axis {
+    /// From `low_m` to `high_m`, in km where `long`.
+    fn of(low_m: f64, high_m: f64, count_max: u32, long: bool) -> Self {
+        let (unit, unit_m) = if long { ("km", 1e3) } else { ("m", 1.0) };
+        Self {
+            ticks: ticks(low_m / unit_m, high_m / unit_m, count_max),
+            unit,
+            unit_m,
+        }
+    }
+
+    /// The lengths in metres, each with its label.
+    fn marks(&self) -> impl Iterator<Item = (f64, String)> {
+        let mark = |&v: &f64| (v * self.unit_m, text::trimmed(v, self.ticks.decimals));
+        self.ticks.values.iter().map(mark)
+    }
 }
 
 /// Round distances of the path.
-pub(super) fn distance_axis(scene: &Scene) -> DistanceAxis {
-    let (unit, unit_m) = if scene.distance_m < 1_000.0 { ("m", 1.0) } else { ("km", 1e3) };
-    DistanceAxis { ticks: ticks(0.0, scene.distance_m / unit_m, TICKS_X_MAX), unit, unit_m }
+fn distance_axis(scene: &Scene) -> Axis {
+    Axis::of(
+        0.0,
+        scene.distance_m,
+        TICKS_X_MAX,
+        scene.distance_m >= 1_000.0,
+    )
 }
 
 /// Round heights shown, with room for their labels at both ends.
-pub(super) fn height_ticks(scene: &Scene) -> Ticks {
+fn height_axis(scene: &Scene) -> Axis {
     let [low_m, high_m] = scene.shown_m();
     let margin_m = (high_m - low_m) * 0.02;
-    ticks(low_m + margin_m, high_m - margin_m, TICKS_Y_MAX)
+    let long = low_m.abs().max(high_m.abs()) >= HEIGHT_KM_FROM_M;
+    Axis::of(low_m + margin_m, high_m - margin_m, TICKS_Y_MAX, long)
 }
 
 /// Sea level, where it is in view.
@@ -54,7 +80,10 @@ pub(super) fn ray_stroke(result: &LinkResult, palette: &Palette) -> String {
         (false, Verdict::NoLink) => " stroke-dasharray=\"9 5 2 5\"",
         (false, _) => " stroke-dasharray=\"9 6\"",
     };
-    format!("stroke=\"{}\" stroke-width=\"2.6\"{dashes}", palette.verdict(result.verdict))
+    format!(
+        "stroke=\"{}\" stroke-width=\"2.6\"{dashes}",
+        palette.verdict(result.verdict)
+    )
 }
 
 /// Draws everything that lies within the frame.
@@ -81,7 +110,10 @@ pub(super) fn draw(canvas: &mut Canvas, scene: &Scene, result: &LinkResult, pale
     }
     horizon_lines(canvas, scene, palette);
     if scene.distance_m > 0.0 {
-        let ends = [scene.at(0.0, scene.antenna_m[0]), scene.at(scene.distance_m, scene.antenna_m[1])];
+        let ends = [
+            scene.at(0.0, scene.antenna_m[0]),
+            scene.at(scene.distance_m, scene.antenna_m[1]),
+        ];
         canvas.line("ray", ends[0], ends[1], &ray_stroke(result, palette));
     }
     canvas.close_window();
@@ -90,13 +122,12 @@ pub(super) fn draw(canvas: &mut Canvas, scene: &Scene, result: &LinkResult, pale
 /// Curves of equal height above the sea and lines of equal distance.
 fn grid(canvas: &mut Canvas, scene: &Scene, palette: &Palette) {
     let style = format!("stroke=\"{}\" stroke-width=\"1\"", palette.grid);
-    for &msl_m in &height_ticks(scene).values {
+    for (msl_m, _) in height_axis(scene).marks() {
         canvas.polyline("grid-height", &scene.level(msl_m), &style);
     }
-    let axis = distance_axis(scene);
-    for &value in &axis.ticks.values {
-        let x = scene.x(value * axis.unit_m);
-        let style = format!("{style} stroke-opacity=\"0.6\"");
+    let style = format!("{style} stroke-opacity=\"0.6\"");
+    for (along_m, _) in distance_axis(scene).marks() {
+        let x = scene.x(along_m);
         canvas.line("grid-distance", [x, TOP], [x, BOTTOM], &style);
     }
 }
@@ -121,10 +152,18 @@ fn earth(canvas: &mut Canvas, scene: &Scene, gradient: &str, palette: &Palette) 
 /// The Earth's bulge: sea level where it is in view, else a level below the lowest ground; never
 /// above the ground.
 fn bulge(scene: &Scene) -> Vec<Point> {
-    let lowest_m = scene.ground.iter().map(|s| s.msl_m).fold(f64::INFINITY, f64::min);
+    let lowest_m = scene
+        .ground
+        .iter()
+        .map(|s| s.msl_m)
+        .fold(f64::INFINITY, f64::min);
     let [low_m, high_m] = scene.shown_m();
     let below_m = lowest_m - EARTH_BELOW * (high_m - low_m) / (BOTTOM - TOP);
-    let level_m = if sea_in_view(scene) { below_m.min(0.0) } else { below_m };
+    let level_m = if sea_in_view(scene) {
+        lowest_m.min(0.0)
+    } else {
+        below_m
+    };
     scene.level(level_m)
 }
 
@@ -133,14 +172,8 @@ fn zone(canvas: &mut Canvas, scene: &Scene, palette: &Palette) {
     if scene.distance_m <= 0.0 {
         return;
     }
-    let band = |share: f64, sign: f64| {
-        let edge = move |&along_m: &f64| {
-            scene.at(along_m, scene.ray_m(along_m) + sign * share * scene.radius_m(along_m))
-        };
-        scene.curve_stations().iter().map(edge).collect::<Vec<_>>()
-    };
-    let mut whole = band(1.0, 1.0);
-    whole.extend(band(1.0, -1.0).into_iter().rev());
+    let mut whole = scene.zone_edge(1.0);
+    whole.extend(scene.zone_edge(-1.0).into_iter().rev());
     let fill = format!(
         "fill=\"{0}\" fill-opacity=\"0.16\" stroke=\"{0}\" stroke-opacity=\"0.45\" \
          stroke-width=\"0.8\"",
@@ -154,8 +187,8 @@ fn zone(canvas: &mut Canvas, scene: &Scene, palette: &Palette) {
         canvas.polygon("intrusion", &area, &fill);
     }
     let stroke = format!("stroke=\"{}\" stroke-width=\"1.3\"", palette.zone);
-    for sign in [1.0, -1.0] {
-        canvas.polyline("fresnel-06", &band(CLEAR_RATIO, sign), &stroke);
+    for share in [CLEAR_RATIO, -CLEAR_RATIO] {
+        canvas.polyline("fresnel-06", &scene.zone_edge(share), &stroke);
     }
 }
 
@@ -164,39 +197,70 @@ fn horizon_lines(canvas: &mut Canvas, scene: &Scene, palette: &Palette) {
     let Some(horizons) = scene.horizons else {
         return;
     };
-    let style = format!("stroke=\"{}\" stroke-width=\"1.2\" stroke-dasharray=\"2 4\"", palette.ink);
-    let ends = [[0.0, scene.antenna_m[0]], [scene.distance_m, scene.antenna_m[1]]];
+    let style = format!(
+        "stroke=\"{}\" stroke-width=\"1.2\" stroke-dasharray=\"2 4\"",
+        palette.ink
+    );
+    let ends = [
+        [0.0, scene.antenna_m[0]],
+        [scene.distance_m, scene.antenna_m[1]],
+    ];
     for (end, horizon) in ends.into_iter().zip(horizons) {
         let to = scene.horizon_crossing().unwrap_or(horizon);
-        canvas.line("horizon-ray", scene.at(end[0], end[1]), scene.at(to[0], to[1]), &style);
+        canvas.line(
+            "horizon-ray",
+            scene.at(end[0], end[1]),
+            scene.at(to[0], to[1]),
+            &style,
+        );
     }
 }
 
 /// Numbers along both axes and what they mean.
 pub(super) fn axes(canvas: &mut Canvas, scene: &Scene, from: &str, palette: &Palette) {
     let font = Font::plain(TICK_SIZE, palette.ink_soft);
-    let heights = height_ticks(scene);
-    for &msl_m in &heights.values {
-        let label = text::number(msl_m, heights.decimals);
+    let heights = height_axis(scene);
+    for (msl_m, label) in heights.marks() {
         let at = [LEFT - 10.0, scene.y(msl_m) + 4.0];
         canvas.text("tick-height", at, font.anchored(Anchor::End), &label);
     }
-    let axis = distance_axis(scene);
-    for &value in &axis.ticks.values {
-        let x = scene.x(value * axis.unit_m);
-        let style = format!("stroke=\"{}\" stroke-width=\"1\"", palette.ink_soft);
+    let style = format!("stroke=\"{}\" stroke-width=\"1\"", palette.ink_soft);
+    let distances = distance_axis(scene);
+    for (along_m, label) in distances.marks() {
+        let x = scene.x(along_m);
         canvas.line("tick", [x, BOTTOM], [x, BOTTOM + 5.0], &style);
-        let label = text::number(value, axis.ticks.decimals);
-        canvas.text("tick-distance", [x, BOTTOM + 18.0], font.anchored(Anchor::Middle), &label);
+        canvas.text(
+            "tick-distance",
+            [x, BOTTOM + 18.0],
+            font.anchored(Anchor::Middle),
+            &label,
+        );
     }
-    let middle = [22.0, f64::midpoint(TOP, BOTTOM)];
+    let middle = [16.0, f64::midpoint(TOP, BOTTOM)];
     let title = font.anchored(Anchor::Middle);
-    canvas.turned_text("axis", middle, -90, title, "height above mean sea level, m");
-    let about = format!("distance from {}, {}", font.fit(from, 420.0), axis.unit);
+    let about = format!("height above mean sea level, {}", heights.unit);
+    canvas.turned_text("axis", middle, -90, title, &about);
+    let about = format!(
+        "distance from {}, {}",
+        font.fit(from, 420.0),
+        distances.unit
+    );
     canvas.text("axis", [LEFT, BOTTOM + 38.0], font, &about);
     if let Some(times) = scene.exaggeration() {
-        let decimals = usize::from(times < 9.95);
-        let about = format!("heights drawn {} times their scale", text::number(times, decimals));
-        canvas.text("axis", [RIGHT, BOTTOM + 38.0], font.anchored(Anchor::End), &about);
+        let decimals = if times < 0.995 {
+            3
+        } else {
+            usize::from(times < 9.95)
+        };
+        let about = format!(
+            "heights drawn {} times their scale",
+            text::trimmed(times, decimals)
+        );
+        canvas.text(
+            "axis",
+            [RIGHT, BOTTOM + 38.0],
+            font.anchored(Anchor::End),
+            &about,
+        );
     }
 }

@@ -3,8 +3,9 @@
 use groundwave_systems::radio::LinkResult;
 
 use super::figures::{sight, verdict};
+use super::header::EDGE;
 use super::layers::{ray_stroke, sea_in_view};
-use super::scene::{LEFT, RIGHT, Scene};
+use super::scene::{RIGHT, Scene};
 use super::svg::{Canvas, Font, Point};
 use super::text;
 use super::theme::Palette;
@@ -49,23 +50,23 @@ impl Legend {
         palette: &Palette,
     ) -> Self {
         let font = Font::plain(SIZE, palette.ink_soft);
-        let mut at = [LEFT, FIRST_Y];
+        let mut at = [EDGE, FIRST_Y];
         let mut entries = Vec::new();
         for (sample, words) in samples(scene, result, palette) {
             let width = SAMPLE + GAP + font.width(&words);
-            if at[0] > LEFT && at[0] + width > RIGHT {
-                at = [LEFT, at[1] + LINE_HEIGHT];
+            if at[0] > EDGE && at[0] + width > RIGHT {
+                at = [EDGE, at[1] + LINE_HEIGHT];
             }
             entries.push((at, sample, words));
             at[0] += width + GAP_AFTER;
         }
-        let room_em = (RIGHT - LEFT) / SIZE;
+        let room_em = (RIGHT - EDGE) / SIZE;
         let mut lines = Vec::new();
         let mut y = at[1] + 6.0;
         let mut say = |words: &[String], between, alert| {
             for line in text::wrap(words, between, room_em) {
                 y += LINE_HEIGHT;
-                lines.push(([LEFT, y], alert, line));
+                lines.push(([EDGE, y], alert, line));
             }
         };
         say(notes, " · ", false);
@@ -74,7 +75,11 @@ impl Legend {
             words[0] = format!("Warnings: {}", words[0]);
             say(&words, ", ", true);
         }
-        Self { entries, notes: lines, bottom: y + 12.0 }
+        Self {
+            entries,
+            notes: lines,
+            bottom: y + 12.0,
+        }
     }
 
     pub fn draw(&self, canvas: &mut Canvas, palette: &Palette) {
@@ -95,7 +100,11 @@ impl Legend {
             canvas.text("legend", [x + SAMPLE + GAP, at[1]], font, words);
         }
         for (at, alert, line) in &self.notes {
-            let colour = if *alert { palette.ink } else { palette.ink_soft };
+            let colour = if *alert {
+                palette.ink
+            } else {
+                palette.ink_soft
+            };
             let class = if *alert { "warnings" } else { "notes" };
             canvas.text(class, *at, Font::plain(SIZE, colour), line);
         }
@@ -107,14 +116,21 @@ fn samples(scene: &Scene, result: &LinkResult, palette: &Palette) -> Vec<(Sample
     let mut samples = Vec::new();
     let mut add = |sample, words: &str| samples.push((sample, words.to_owned()));
     if scene.distance_m > 0.0 {
-        let words = format!("ray: {}, {}", verdict(result.verdict).to_lowercase(), sight(result));
+        let words = format!(
+            "ray: {}, {}",
+            verdict(result.verdict).to_lowercase(),
+            sight(result)
+        );
         add(Sample::Line(ray_stroke(result, palette)), &words);
         let zone = palette.zone;
         let band = format!(
             "fill=\"{zone}\" fill-opacity=\"0.16\" stroke=\"{zone}\" stroke-opacity=\"0.45\""
         );
         add(Sample::Area(band), "first Fresnel zone (F1)");
-        add(Sample::Line(format!("stroke=\"{zone}\" stroke-width=\"1.3\"")), "0.6 F1");
+        add(
+            Sample::Line(format!("stroke=\"{zone}\" stroke-width=\"1.3\"")),
+            "0.6 F1",
+        );
     }
     if !scene.intrusions().is_empty() {
         let fill = format!("fill=\"{}\" fill-opacity=\"0.55\"", palette.intrusion);
@@ -139,6 +155,7 @@ fn samples(scene: &Scene, result: &LinkResult, palette: &Palette) -> Vec<(Sample
         add(Sample::Line(style), "sea level");
     }
     let earth = format!("fill=\"{}\"", palette.earth);
-    add(Sample::Area(earth), "bulging Earth");
+    let words = format!("effective Earth, k = {}", text::number(scene.k_factor, 2));
+    add(Sample::Area(earth), &words);
     samples
 }

@@ -1,6 +1,7 @@
 //! Masts, the tightest place and the radio horizons, with their labels.
 
 use groundwave_systems::radio::LinkResult;
+use groundwave_systems::radio::fresnel::CLEAR_RATIO;
 
 use super::labels::{Placer, Rect};
 use super::scene::{BOTTOM, LEFT, RIGHT, Scene, TOP, Tightest};
@@ -25,7 +26,16 @@ pub(super) fn masts(
     palette: &Palette,
 ) {
     let together = scene.distance_m <= 0.0;
-    let ground_m = [result.geometry.tx_ground_msl_m, result.geometry.rx_ground_msl_m];
+    let ground_m = [
+        result.geometry.tx_ground_msl_m,
+        result.geometry.rx_ground_msl_m,
+    ];
+    let geometry = &result.geometry;
+    let azimuth_deg = [geometry.azimuth_deg, geometry.back_azimuth_deg];
+    let elevation_deg = [
+        geometry.tx_elevation_angle_deg,
+        geometry.rx_elevation_angle_deg,
+    ];
     let ends = [scene.ground[0], scene.ground[scene.ground.len() - 1]];
     for (i, end) in ends.into_iter().enumerate() {
         let x = scene.x(end.along_m);
@@ -54,40 +64,83 @@ pub(super) fn masts(
         };
         let room = (RIGHT - LEFT) / 2.0 - 24.0;
         let name = Font::plain(15.0, palette.ink).bold().anchored(anchor);
-        canvas.text("name", [x + nudge, NAME_Y], name, &name.fit(names[i], room));
         let small = Font::plain(LABEL_SIZE, palette.ink_soft).anchored(anchor);
+        let aim = format!(
+            "bearing {}°, tilt {}°",
+            text::number(azimuth_deg[i], 1),
+            text::signed(elevation_deg[i], 2)
+        );
+        let label = name.fit(names[i], room - small.width(&aim) - name.size);
+        canvas.text_with_aside("name", [x + nudge, NAME_Y], (name, &label), (small, &aim));
         let heights = format!(
             "antenna {} MSL · ground {} · mast {}",
             text::metres(scene.antenna_m[i]),
             text::metres(ground_m[i]),
             text::metres(scene.antenna_m[i] - ground_m[i])
         );
-        canvas.text("heights", [x + nudge, HEIGHTS_Y], small, &small.fit(&heights, room));
+        let heights = small.fit(&heights, room);
+        canvas.text("heights", [x + nudge, HEIGHTS_Y], small, &heights);
     }
 }
 
-/// The tightest place and the horizons, labelled where there is room.
-pub(super) fn spots(canvas: &mut Canvas, scene: &Scene, result: &LinkResult, palette: &Palette) {
+/// The tightest place and the horizons, labelled where there is room. Horizons at one place share
+/// a label.
+pub(super) fn spots(
+    canvas: &mut Canvas,
+    scene: &Scene,
+    result: &LinkResult,
+    names: [&str; 2],
+    palette: &Palette,
+) {
     let mut placer = placer(scene);
-    if let Some(tightest) = scene.tightest {
-        tightest_mark(canvas, &mut placer, scene, &tightest, palette);
+    let font = Font::plain(LABEL_SIZE, palette.ink);
+    let distances = result
+        .itm
+        .as_ref()
+        .map_or([0.0; 2], |itm| itm.horizon_distance_m);
+    let distances = distances.map(text::distance);
+    let mut horizons: Vec<(Point, (Font, String))> = Vec::new();
+    for (i, [along_m, up_m]) in scene.horizons.into_iter().flatten().enumerate() {
+        let at = scene.at(along_m, up_m);
+        let label = format!("horizon of {}, {}", font.fit(names[i], 110.0), distances[i]);
+        match horizons.last_mut().filter(|(other, _)| near(*other, at)) {
+            Some((_, (_, both))) => {
+                *both = format!("horizon of both, {} and {}", distances[0], distances[1]);
+            }
+            None => horizons.push((at, (font, label))),
+        }
     }
-    let Some(horizons) = scene.horizons else {
-        return;
-    };
-    let distances_m = result.itm.as_ref().map_or([0.0; 2], |itm| itm.horizon_distance_m);
     let style = format!(
         "fill=\"{}\" stroke=\"{}\" stroke-width=\"1.6\"",
         palette.page, palette.ink
     );
-    for (i, [along_m, up_m]) in horizons.into_iter().enumerate() {
-        let at = scene.at(along_m, up_m);
-        canvas.circle("horizon", at, 3.6, &style);
-        let end = ["left", "right"][i];
-        let label = format!("horizon {} from {end}", text::distance(distances_m[i]));
-        let font = Font::plain(LABEL_SIZE, palette.ink);
-        draw_label(canvas, &mut placer, at, &[(font, label)], false, palette);
+    for (at, _) in &horizons {
+        canvas.circle("horizon", *at, 3.6, &style);
     }
+    if let Some(tightest) = scene.tightest {
+        let at = tightest_mark(canvas, scene, &tightest, palette);
+        let mut lines = tightest_lines(scene, &tightest, palette);
+        if let Some(i) = horizons.iter().position(|(horizon, _)| near(*horizon, at)) {
+            lines.push(horizons.remove(i).1);
+        }
+        let below = scene.ray_m(tightest.along_m) > scene.place(&tightest)[1];
+        draw_label(canvas, &mut placer, at, &lines, !below, palette);
+    }
+    for (at, line) in &horizons {
+        draw_label(
+            canvas,
+            &mut placer,
+            *at,
+            std::slice::from_ref(line),
+            false,
+            palette,
+        );
+    }
+}
+
+/// Whether two marks would cover each other.
+fn near(a: Point, b: Point) -> bool {
+    (a[0] - b[0]).hypot(a[1] - b[1]) < 5.0
 }
 
 /// Knows the frame and the lines in it.
@@ -99,74 +152,96 @@ fn placer(scene: &Scene) -> Placer {
     let ray = [0.0, scene.distance_m].map(|along_m| scene.at(along_m, scene.ray_m(along_m)));
     placer.avoid(3, ray.to_vec());
     placer.avoid(2, scene.surface());
+    for share in [1.0, CLEAR_RATIO, -CLEAR_RATIO, -1.0] {
+        placer.avoid(1, scene.zone_edge(share));
+    }
     if let Some(crossing) = scene.horizon_crossing() {
         let [tx, rx] = scene.antenna_m;
         let over = scene.at(crossing[0], crossing[1]);
-        placer.avoid(1, vec![scene.at(0.0, tx), over, scene.at(scene.distance_m, rx)]);
+        placer.avoid(
+            1,
+            vec![scene.at(0.0, tx), over, scene.at(scene.distance_m, rx)],
+        );
     }
     for (along_m, antenna_m) in [0.0, scene.distance_m].into_iter().zip(scene.antenna_m) {
         let [x, y] = scene.at(along_m, antenna_m);
-        placer.take(Rect { corner: [x - 10.0, y - 10.0], size: [20.0, 20.0] });
+        placer.take(Rect {
+            corner: [x - 10.0, y - 10.0],
+            size: [20.0, 20.0],
+        });
     }
     if let Some(tightest) = scene.tightest {
-        let [x, y] = spot(scene, &tightest);
-        placer.take(Rect { corner: [x - 8.0, y - 8.0], size: [16.0, 16.0] });
+        let [along_m, up_m] = scene.place(&tightest);
+        let [x, y] = scene.at(along_m, up_m);
+        placer.avoid(1, vec![[x, y], scene.at(along_m, scene.ray_m(along_m))]);
+        placer.take(Rect {
+            corner: [x - 8.0, y - 8.0],
+            size: [16.0, 16.0],
+        });
     }
     for [along_m, up_m] in scene.horizons.into_iter().flatten() {
         let [x, y] = scene.at(along_m, up_m);
-        placer.take(Rect { corner: [x - 5.0, y - 5.0], size: [10.0, 10.0] });
+        placer.take(Rect {
+            corner: [x - 5.0, y - 5.0],
+            size: [10.0, 10.0],
+        });
     }
     placer
 }
 
-fn spot(scene: &Scene, tightest: &Tightest) -> Point {
-    scene.at(tightest.along_m, tightest.msl_m + scene.bulge_m(tightest.along_m))
-}
-
-/// A diamond on the ground, a line from there to the ray, and by how much it is clear.
+/// A diamond on the ground and a line from there to the ray; returns where it is.
 fn tightest_mark(
     canvas: &mut Canvas,
-    placer: &mut Placer,
     scene: &Scene,
     tightest: &Tightest,
     palette: &Palette,
-) {
-    let at = spot(scene, tightest);
-    let ray_m = scene.ray_m(tightest.along_m);
-    let clearance_m = ray_m - tightest.msl_m - scene.bulge_m(tightest.along_m);
-    let (class, colour, word) = if tightest.obstructs {
-        ("obstruction", palette.intrusion, "obstruction")
+) -> Point {
+    let [along_m, up_m] = scene.place(tightest);
+    let at = scene.at(along_m, up_m);
+    let (class, colour) = if tightest.obstructs {
+        ("obstruction", palette.intrusion)
     } else {
-        ("tightest", palette.ink_soft, "tightest point")
+        ("tightest", palette.ink_soft)
     };
     let drop = format!("stroke=\"{}\" stroke-width=\"1.4\"", palette.ink);
-    canvas.line("clearance", at, [at[0], scene.y(ray_m)], &drop);
+    canvas.line(
+        "clearance",
+        at,
+        scene.at(along_m, scene.ray_m(along_m)),
+        &drop,
+    );
     let [x, y] = at;
     let diamond = [[x, y - 6.5], [x + 6.5, y], [x, y + 6.5], [x - 6.5, y]];
-    let style = format!("fill=\"{colour}\" stroke=\"{}\" stroke-width=\"1.5\"", palette.page);
+    let style = format!(
+        "fill=\"{colour}\" stroke=\"{}\" stroke-width=\"1.5\"",
+        palette.page
+    );
     canvas.polygon(class, &diamond, &style);
+    at
+}
+
+/// By how much the tightest place is clear, and where it is.
+fn tightest_lines(scene: &Scene, tightest: &Tightest, palette: &Palette) -> Vec<(Font, String)> {
+    let clearance_m = scene.ray_m(tightest.along_m) - scene.place(tightest)[1];
+    let word = if tightest.obstructs {
+        "obstruction"
+    } else {
+        "tightest point"
+    };
     let side = if clearance_m < 0.0 { "above" } else { "below" };
-    let bold = Font::plain(13.0, palette.ink).bold();
-    let plain = Font::plain(LABEL_SIZE, palette.ink);
-    let lines = [
+    let ratio = text::number(tightest.ratio, 2);
+    let height = text::metres(tightest.msl_m);
+    let depth = text::metres(clearance_m.abs());
+    vec![
         (
-            bold,
-            format!(
-                "{word} {} F1 at {}",
-                text::number(tightest.ratio, 2),
-                text::distance(tightest.along_m)
-            ),
+            Font::plain(13.0, palette.ink).bold(),
+            format!("{word} {ratio} F1 at {}", text::distance(tightest.along_m)),
         ),
         (
-            plain,
-            format!(
-                "ground {} MSL, {} {side} the ray",
-                text::metres(tightest.msl_m),
-                text::metres(clearance_m.abs())
-            ),
+            Font::plain(LABEL_SIZE, palette.ink),
+            format!("ground {height} MSL, {depth} {side} the ray"),
         ),
-    ];
-    draw_label(canvas, placer, at, &lines, clearance_m < 0.0, palette);
+    ]
 }
 
 /// Lines of text near `mark`, with a line to it where they stand apart; nothing without room.
@@ -178,7 +253,10 @@ fn draw_label(
     above_first: bool,
     palette: &Palette,
 ) {
-    let width = lines.iter().map(|(font, line)| font.width(line)).fold(0.0, f64::max);
+    let width = lines
+        .iter()
+        .map(|(font, line)| font.width(line))
+        .fold(0.0, f64::max);
     let size = [width + 6.0, LINE_HEIGHT * lines.len() as f64 + 4.0];
     let Some(rect) = placer.place(mark, size, above_first) else {
         return;
@@ -186,8 +264,8 @@ fn draw_label(
     let [left, top] = rect.corner;
     let bottom = top + size[1];
     let edge = if bottom < mark[1] { bottom } else { top };
-    if (edge - mark[1]).abs() > 20.0 {
-        let x = mark[0].clamp(left + 4.0, left + size[0] - 4.0);
+    let x = mark[0].clamp(left + 4.0, left + size[0] - 4.0);
+    if (edge - mark[1]).hypot(x - mark[0]) > 20.0 {
         let style = format!("stroke=\"{}\" stroke-width=\"0.8\"", palette.ink_soft);
         canvas.line("leader", mark, [x, edge], &style);
     }
@@ -199,6 +277,11 @@ fn draw_label(
     };
     for (i, (font, line)) in lines.iter().enumerate() {
         let y = top + LINE_HEIGHT * (i as f64 + 1.0) - 2.0;
-        canvas.text("label", [x, y], font.anchored(anchor).over(palette.page), line);
+        canvas.text(
+            "label",
+            [x, y],
+            font.anchored(anchor).over(palette.page),
+            line,
+        );
     }
 }

@@ -3,6 +3,7 @@
 //! No scripts, no external resources, no clocks: equal input gives equal text, with coordinates
 //! at 0.1 px, so that a picture can be compared like any other answer.
 
+mod curves;
 mod figures;
 mod header;
 mod labels;

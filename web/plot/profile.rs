@@ -43,7 +43,13 @@ pub struct ProfilePicture<'a> {
 /// 0 or as the value before it, and said as `–`.
 #[must_use]
 pub fn profile_svg(picture: &ProfilePicture<'_>) -> String {
-    let ProfilePicture { profile, result, names, theme, .. } = *picture;
+    let ProfilePicture {
+        profile,
+        result,
+        names,
+        theme,
+        ..
+    } = *picture;
     let palette = theme.palette();
     let scene = Scene::of(profile, result);
     let title = if picture.title.trim().is_empty() {
@@ -58,12 +64,23 @@ pub fn profile_svg(picture: &ProfilePicture<'_>) -> String {
     let legend = Legend::new(&scene, result, &notes, &warnings(result), palette);
     let size = [WIDTH, HEIGHT.max(legend.bottom.ceil())];
     let mut canvas = Canvas::new(size, &title, &describe(picture, &scene));
-    canvas.rect("page", [0.0, 0.0], size, &format!("fill=\"{}\"", palette.page));
-    header::draw(&mut canvas, &title, result, &figures(result, scene.distance_m), palette);
+    canvas.rect(
+        "page",
+        [0.0, 0.0],
+        size,
+        &format!("fill=\"{}\"", palette.page),
+    );
+    header::draw(
+        &mut canvas,
+        &title,
+        result,
+        &figures(result, scene.distance_m),
+        palette,
+    );
     layers::draw(&mut canvas, &scene, result, palette);
     layers::axes(&mut canvas, &scene, names[0], palette);
     marks::masts(&mut canvas, &scene, result, names, palette);
-    marks::spots(&mut canvas, &scene, result, palette);
+    marks::spots(&mut canvas, &scene, result, names, palette);
     legend.draw(&mut canvas, palette);
     canvas.finish()
 }
@@ -83,11 +100,10 @@ fn describe(picture: &ProfilePicture<'_>, scene: &Scene) -> String {
         conditions(result)
     );
     if let Some(place) = scene.tightest {
-        said.push_str(&format!(
-            " The ground comes closest to the ray at {}, with a clearance of {} first Fresnel radii.",
-            text::distance(place.along_m),
-            text::number(place.ratio, 2)
-        ));
+        let at = text::distance(place.along_m);
+        let ratio = text::number(place.ratio, 2);
+        said += " The ground comes closest to the ray at ";
+        said += &format!("{at}, with a clearance of {ratio} first Fresnel radii.");
     }
     said
 }

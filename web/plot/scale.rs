@@ -13,7 +13,10 @@ pub(super) struct Ticks {
 pub(super) fn ticks(low: f64, high: f64, count_max: u32) -> Ticks {
     let wanted = (high - low) / f64::from(count_max);
     if !wanted.is_finite() || wanted <= 0.0 {
-        return Ticks { values: vec![low], decimals: 0 };
+        return Ticks {
+            values: vec![low],
+            decimals: 0,
+        };
     }
     let (step, decimals) = round_up(wanted);
     let first = (low / step).ceil();
@@ -37,13 +40,13 @@ fn round_up(wanted: f64) -> (f64, usize) {
         exponent += 1;
     }
     let power = 10f64.powi(exponent);
-    let multiple = [1.0, 2.0, 2.5, 5.0, 10.0]
+    let steps = [(1.0, 0), (2.0, 0), (2.5, 1), (5.0, 0), (10.0, -1)];
+    let found = steps
         .into_iter()
-        .find(|multiple| multiple * power >= wanted)
-        .unwrap_or(10.0);
-    let places = if multiple == 2.5 { 1 - exponent } else { -exponent };
-    let places = if multiple == 10.0 { places - 1 } else { places };
-    (multiple * power, usize::try_from(places).unwrap_or(0))
+        .find(|(multiple, _)| multiple * power >= wanted);
+    let (multiple, more_places) = found.unwrap_or((10.0, -1));
+    let places = usize::try_from(more_places - exponent).unwrap_or(0);
+    (multiple * power, places)
 }
 
 #[cfg(test)]
@@ -53,9 +56,16 @@ mod tests {
     fn check(low: f64, high: f64, count_max: u32, expect: &[f64], decimals: usize) {
         let ticks = ticks(low, high, count_max);
         assert_eq!(ticks.decimals, decimals, "{low} to {high}: {ticks:?}");
-        assert_eq!(ticks.values.len(), expect.len(), "{low} to {high}: {ticks:?}");
+        assert_eq!(
+            ticks.values.len(),
+            expect.len(),
+            "{low} to {high}: {ticks:?}"
+        );
         for (value, expect) in ticks.values.iter().zip(expect) {
-            assert!((value - expect).abs() < 1e-12 * high.abs().max(1.0), "{ticks:?}");
+            assert!(
+                (value - expect).abs() < 1e-12 * high.abs().max(1.0),
+                "{ticks:?}"
+            );
         }
     }
 
@@ -65,7 +75,7 @@ mod tests {
         check(0.0, 1.0, 5, &[0.0, 0.2, 0.4, 0.6, 0.8, 1.0], 1);
         check(0.0, 12.0, 5, &[0.0, 2.5, 5.0, 7.5, 10.0], 1);
         check(-13.0, 18.0, 4, &[-10.0, 0.0, 10.0], 0);
-        check(0.3, 0.8, 2, &[0.5], 2);
+        check(0.3, 0.8, 2, &[0.5, 0.75], 2);
         check(900.0, 1_900.0, 2, &[1_000.0, 1_500.0], 0);
     }
 
@@ -84,7 +94,12 @@ mod tests {
                 let high = mantissa * 10f64.powi(exponent);
                 let ticks = ticks(-high / 3.0, high, 7);
                 assert!((3..=8).contains(&ticks.values.len()), "{high}: {ticks:?}");
-                assert!(ticks.values.iter().all(|v| (-high / 3.0..=high * 1.000_001).contains(v)));
+                assert!(
+                    ticks
+                        .values
+                        .iter()
+                        .all(|v| (-high / 3.0..=high * 1.000_001).contains(v))
+                );
             }
         }
     }

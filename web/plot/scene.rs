@@ -6,7 +6,7 @@
 
 use groundwave_systems::propagation::free_space::wavelength_m;
 use groundwave_systems::radio::LinkResult;
-use groundwave_systems::radio::fresnel::{CLEAR_RATIO, first_radius_m};
+use groundwave_systems::radio::fresnel::first_radius_m;
 use groundwave_systems::radio::result::PropagationMode;
 use groundwave_systems::terrain::{Profile, earth_bulge_m};
 
@@ -22,16 +22,18 @@ pub(super) const BOTTOM: f64 = 520.0;
 const HEADROOM: f64 = 40.0;
 const FOOTROOM: f64 = 56.0;
 
-/// Heights that differ by less than this are not stretched over the whole drawing, m.
+/// Heights that differ by less than this, and by less than this share of themselves, are not
+/// stretched over the whole drawing: noise would look like hills and labels need too many digits.
 const SPAN_MIN_M: f64 = 4.0;
-
-/// Curves are drawn through this many points and more.
-const CURVE_POINTS: u32 = 160;
+const SPAN_MIN_SHARE: f64 = 0.002;
 
 /// Half the Earth's circumference, m; no path is longer.
 const LONGEST_M: f64 = 2.1e7;
 
-/// Stand-in for heights that are no numbers or beyond any terrain and any mast, m.
+/// Effective Earth radius factors there can be; others are drawn as the standard 4/3.
+const K_FACTORS: std::ops::RangeInclusive<f64> = 0.1..=100.0;
+
+/// Bound of heights, beyond any terrain and any mast, m.
 const TALLEST_M: f64 = 1e6;
 
 /// Everything measured.
@@ -74,12 +76,19 @@ pub(super) struct Tightest {
 impl Scene {
     pub fn of(profile: &Profile, result: &LinkResult) -> Self {
         let distance_m = sane(profile.distance_m, 0.0).clamp(0.0, LONGEST_M);
-        let k_factor = sane(result.geometry.k_factor, 0.0);
-        let ends = [result.geometry.tx_ground_msl_m, result.geometry.rx_ground_msl_m];
-        let antennas = [result.geometry.tx_antenna_msl_m, result.geometry.rx_antenna_msl_m];
+        let k_factor = Some(result.geometry.k_factor).filter(|&k| K_FACTORS.contains(&k));
+        let k_factor = k_factor.unwrap_or(4.0 / 3.0);
+        let ends = [
+            result.geometry.tx_ground_msl_m,
+            result.geometry.rx_ground_msl_m,
+        ];
+        let antennas = [
+            result.geometry.tx_antenna_msl_m,
+            result.geometry.rx_antenna_msl_m,
+        ];
         let mut scene = Self {
             distance_m,
-            k_factor: if k_factor > 0.0 { k_factor } else { 4.0 / 3.0 },
+            k_factor,
             antenna_m: [height(antennas[0], 0.0), height(antennas[1], 0.0)],
             ground: Vec::new(),
             tightest: None,
@@ -97,14 +106,22 @@ impl Scene {
 
     /// Takes the ground from the profile, or from the ends where the profile has none.
     fn survey(&mut self, elevation_msl_m: &[f64], ends_msl_m: [f64; 2]) {
-        let heights = if elevation_msl_m.len() < 2 { &ends_msl_m } else { elevation_msl_m };
+        let heights = if elevation_msl_m.len() < 2 {
+            &ends_msl_m
+        } else {
+            elevation_msl_m
+        };
         let gaps = (heights.len() - 1) as f64;
         let mut last_m = 0.0;
         for (i, &elevation) in heights.iter().enumerate() {
             let along_m = self.distance_m * i as f64 / gaps;
             last_m = height(elevation, last_m);
             let up_m = last_m + self.bulge_m(along_m);
-            self.ground.push(Sample { along_m, msl_m: last_m, up_m });
+            self.ground.push(Sample {
+                along_m,
+                msl_m: last_m,
+                up_m,
+            });
         }
     }
 
@@ -114,18 +131,41 @@ impl Scene {
         if let Some(at) = &result.clearance.obstruction {
             let along_m = sane(at.distance_m, 0.0).clamp(0.0, self.distance_m);
             let msl_m = height(at.height_msl_m, 0.0);
-            return Some(Tightest { along_m, msl_m, ratio, obstructs: true });
+            return Some(Tightest {
+                along_m,
+                msl_m,
+                ratio,
+                obstructs: true,
+            });
         }
         let between = self.ground.get(1..self.ground.len() - 1)?;
         let ratio_at = |s: &Sample| (self.ray_m(s.along_m) - s.up_m) / self.radius_m(s.along_m);
-        let at = between.iter().min_by(|a, b| ratio_at(a).total_cmp(&ratio_at(b)))?;
+        let at = between
+            .iter()
+            .min_by(|a, b| ratio_at(a).total_cmp(&ratio_at(b)))?;
         let (along_m, msl_m) = (at.along_m, at.msl_m);
-        Some(Tightest { along_m, msl_m, ratio, obstructs: false })
+        Some(Tightest {
+            along_m,
+            msl_m,
+            ratio,
+            obstructs: false,
+        })
+    }
+
+    /// That place (along, up), m.
+    pub fn place(&self, tightest: &Tightest) -> Point {
+        [
+            tightest.along_m,
+            tightest.msl_m + self.bulge_m(tightest.along_m),
+        ]
     }
 
     /// Where each antenna's horizon lies (along, up), m.
     fn find_horizons(&self, result: &LinkResult) -> Option<[Point; 2]> {
-        let itm = result.itm.as_ref().filter(|_| !result.clearance.line_of_sight)?;
+        let itm = result
+            .itm
+            .as_ref()
+            .filter(|_| !result.clearance.line_of_sight)?;
         let within = |m: f64| m > 0.0 && m < self.distance_m;
         let [tx_m, rx_m] = itm.horizon_distance_m;
         if !within(tx_m) || !within(rx_m) {
@@ -167,7 +207,8 @@ impl Scene {
         if low_m > 0.0 && low_m < 0.35 * (high_m - low_m) {
             low_m = 0.0;
         }
-        let span_m = (high_m - low_m).max(SPAN_MIN_M);
+        let least_m = SPAN_MIN_M.max(SPAN_MIN_SHARE * high_m.abs().max(low_m.abs()));
+        let span_m = (high_m - low_m).max(least_m);
         self.metres_per_px = span_m / (BOTTOM - TOP - HEADROOM - FOOTROOM);
         self.low_m = low_m - FOOTROOM * self.metres_per_px;
     }
@@ -179,13 +220,21 @@ impl Scene {
 
     /// Height of the straight ray, up, m.
     pub fn ray_m(&self, along_m: f64) -> f64 {
-        let share = if self.distance_m > 0.0 { along_m / self.distance_m } else { 0.0 };
+        let share = if self.distance_m > 0.0 {
+            along_m / self.distance_m
+        } else {
+            0.0
+        };
         self.antenna_m[0] + (self.antenna_m[1] - self.antenna_m[0]) * share
     }
 
     /// Radius of the first Fresnel zone, m.
     pub fn radius_m(&self, along_m: f64) -> f64 {
-        first_radius_m(self.wavelength_m, along_m, (self.distance_m - along_m).max(0.0))
+        first_radius_m(
+            self.wavelength_m,
+            along_m,
+            (self.distance_m - along_m).max(0.0),
+        )
     }
 
     /// Height of the ground, up, m: the straight line between samples.
@@ -194,35 +243,12 @@ impl Scene {
         let after = after.clamp(1, self.ground.len() - 1);
         let (a, b) = (self.ground[after - 1], self.ground[after]);
         let gap_m = b.along_m - a.along_m;
-        let share = if gap_m > 0.0 { ((along_m - a.along_m) / gap_m).clamp(0.0, 1.0) } else { 0.0 };
-        a.up_m + (b.up_m - a.up_m) * share
-    }
-
-    /// Distances at which a curve is drawn, closer together near the ends, where Fresnel zones
-    /// turn; smoothstep spacing.
-    pub fn curve_stations(&self) -> Vec<f64> {
-        let station = |i| {
-            let t = f64::from(i) / f64::from(CURVE_POINTS);
-            self.distance_m * t * t * (3.0 - 2.0 * t)
+        let share = if gap_m > 0.0 {
+            ((along_m - a.along_m) / gap_m).clamp(0.0, 1.0)
+        } else {
+            0.0
         };
-        (0..=CURVE_POINTS).map(station).collect()
-    }
-
-    /// The curve of everything at `msl_m`: that height over the bulging Earth, px.
-    pub fn level(&self, msl_m: f64) -> Vec<Point> {
-        if self.distance_m <= 0.0 {
-            return vec![[LEFT, self.y(msl_m)], [RIGHT, self.y(msl_m)]];
-        }
-        let point = |along_m| self.at(along_m, msl_m + self.bulge_m(along_m));
-        self.curve_stations().into_iter().map(point).collect()
-    }
-
-    /// The surface of the ground, px; without a distance, level across the drawing.
-    pub fn surface(&self) -> Vec<Point> {
-        if self.distance_m <= 0.0 {
-            return self.level(self.ground[0].msl_m);
-        }
-        self.ground.iter().map(|s| self.at(s.along_m, s.up_m)).collect()
+        a.up_m + (b.up_m - a.up_m) * share
     }
 
     /// Heights shown, lowest and highest, up, m.
@@ -243,48 +269,17 @@ impl Scene {
 
     /// Right, px; the middle where there is no distance.
     pub fn x(&self, along_m: f64) -> f64 {
-        let share = if self.distance_m > 0.0 { along_m / self.distance_m } else { 0.5 };
+        let share = if self.distance_m > 0.0 {
+            along_m / self.distance_m
+        } else {
+            0.5
+        };
         LEFT + (RIGHT - LEFT) * share
     }
 
     /// Down, px.
     pub fn y(&self, up_m: f64) -> f64 {
         BOTTOM - (up_m - self.low_m) / self.metres_per_px
-    }
-
-    /// The zone between 0.6 Fresnel radii below and above the ray, and the ground in it: pairs
-    /// (lower, upper) of edges along each stretch where ground stands in the zone, px.
-    pub fn intrusions(&self) -> Vec<Vec<[Point; 2]>> {
-        let mut stations = self.curve_stations();
-        stations.extend(self.ground.iter().map(|s| s.along_m));
-        stations.sort_by(f64::total_cmp);
-        stations.dedup();
-        let edges = |along_m: f64| {
-            let (ray_m, radius_m) = (self.ray_m(along_m), CLEAR_RATIO * self.radius_m(along_m));
-            [ray_m - radius_m, self.ground_m(along_m).min(ray_m + radius_m)]
-        };
-        let depth = |along_m| edges(along_m)[1] - edges(along_m)[0];
-        let pair = |along_m| edges(along_m).map(|up_m| self.at(along_m, up_m));
-        let mut runs: Vec<Vec<[Point; 2]>> = Vec::new();
-        let mut before: Option<f64> = None;
-        for &here in &stations {
-            let is_in = depth(here) > 0.0;
-            let was_in = before.is_some_and(|b| depth(b) > 0.0);
-            if let Some(b) = before.filter(|_| is_in != was_in) {
-                // Both edges are nearly straight over one gap: so is the place where they cross.
-                let (d0, d1) = (depth(b), depth(here));
-                let crossing = pair(b + (here - b) * d0 / (d0 - d1));
-                if is_in {
-                    runs.push(Vec::new());
-                }
-                runs.last_mut().into_iter().for_each(|run| run.push(crossing));
-            }
-            if is_in {
-                runs.last_mut().into_iter().for_each(|run| run.push(pair(here)));
-            }
-            before = Some(here);
-        }
-        runs
     }
 }
 

@@ -10,6 +10,9 @@ pub(super) type Point = [f64; 2];
 /// Coordinates are kept within this, px: renderers hold them as 32-bit floats.
 const FARTHEST_PX: f64 = 100_000.0;
 
+/// Keeps an aside apart; an en space, since ordinary spaces collapse.
+const ASIDE_GAP: char = '\u{2002}';
+
 /// SVG text under construction.
 #[derive(Debug)]
 pub(super) struct Canvas {
@@ -40,7 +43,13 @@ impl Font {
     /// Left-aligned, regular, without halo.
     pub const fn plain(size: f64, fill: &'static str) -> Self {
         let anchor = Anchor::Start;
-        Self { size, bold: false, fill, anchor, halo: None }
+        Self {
+            size,
+            bold: false,
+            fill,
+            anchor,
+            halo: None,
+        }
     }
 
     pub const fn bold(self) -> Self {
@@ -52,7 +61,10 @@ impl Font {
     }
 
     pub const fn over(self, halo: &'static str) -> Self {
-        Self { halo: Some(halo), ..self }
+        Self {
+            halo: Some(halo),
+            ..self
+        }
     }
 
     /// Width to allow for `content`, px.
@@ -70,7 +82,9 @@ impl Canvas {
     /// Begins a picture of `size` px that scales with its container. `title` and `desc` are what
     /// a screen reader says.
     pub fn new(size: Point, title: &str, desc: &str) -> Self {
-        let mut canvas = Self { out: String::with_capacity(32 * 1024) };
+        let mut canvas = Self {
+            out: String::with_capacity(32 * 1024),
+        };
         let [width, height] = [num(size[0]), num(size[1])];
         canvas.raw(format_args!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
@@ -149,7 +163,8 @@ impl Canvas {
 
     /// A line of text with its baseline at `at`.
     pub fn text(&mut self, class: &str, at: Point, font: Font, content: &str) {
-        self.turned_text(class, at, 0, font, content);
+        self.open_text(class, at, 0, font);
+        self.raw(format_args!("{}</text>\n", escape(content)));
     }
 
     /// As [`Self::text`], turned by `turn_deg` clockwise about `at`.
@@ -161,6 +176,33 @@ impl Canvas {
         font: Font,
         content: &str,
     ) {
+        self.open_text(class, at, turn_deg, font);
+        self.raw(format_args!("{}</text>\n", escape(content)));
+    }
+
+    /// As [`Self::text`], with a smaller `aside` after it, or before it where the text ends at its
+    /// point: so the content itself stands there, whatever the font.
+    pub fn text_with_aside(
+        &mut self,
+        class: &str,
+        at: Point,
+        (font, content): (Font, &str),
+        (small, aside): (Font, &str),
+    ) {
+        self.open_text(class, at, 0, font);
+        let [content, aside] = [escape(content), escape(aside)];
+        let (size, fill) = (num(small.size), small.fill);
+        let aside = format!(
+            "<tspan font-size=\"{size}\" font-weight=\"400\" fill=\"{fill}\">{aside}</tspan>"
+        );
+        let (first, second) = match font.anchor {
+            Anchor::End => (&aside, &content),
+            Anchor::Start | Anchor::Middle => (&content, &aside),
+        };
+        self.raw(format_args!("{first}{ASIDE_GAP}{second}</text>\n"));
+    }
+
+    fn open_text(&mut self, class: &str, at: Point, turn_deg: i32, font: Font) {
         let [x, y] = [num(at[0]), num(at[1])];
         self.raw(format_args!(
             "<text class=\"{class}\" x=\"{x}\" y=\"{y}\" font-size=\"{}\" fill=\"{}\"",
@@ -184,7 +226,7 @@ impl Canvas {
         if turn_deg != 0 {
             self.raw(format_args!(" transform=\"rotate({turn_deg} {x} {y})\""));
         }
-        self.raw(format_args!(">{}</text>\n", escape(content)));
+        self.out.push('>');
     }
 
     fn through(&mut self, element: &str, class: &str, points: &[Point], style: &str) {
@@ -215,10 +257,18 @@ impl Canvas {
 
 /// A coordinate at 0.1 px, without a needless `.0` or `-0`; 0 for what is no number.
 pub(super) fn num(value: f64) -> String {
-    let bounded = if value.is_finite() { value.clamp(-FARTHEST_PX, FARTHEST_PX) } else { 0.0 };
+    let bounded = if value.is_finite() {
+        value.clamp(-FARTHEST_PX, FARTHEST_PX)
+    } else {
+        0.0
+    };
     let text = format!("{bounded:.1}");
     let text = text.strip_suffix(".0").unwrap_or(&text);
-    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+    if text == "-0" {
+        "0".to_owned()
+    } else {
+        text.to_owned()
+    }
 }
 
 /// `content` as character data or attribute value. What XML 1.0 cannot carry is replaced, and line

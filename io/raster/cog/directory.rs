@@ -1,0 +1,287 @@
+//! The head of the file: directories, geographic keys, and where each tile lies.
+
+use super::super::error::RasterError;
+use super::super::geometry::GridGeometry;
+use super::super::grid::Resampling;
+use super::{BANDS_MAX, CogLayout, TILE_SIDE};
+
+/// A compressed tile in the spool.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StoredTile {
+    pub spool_offset: u64,
+    pub bytes: u32,
+}
+
+/// The raster or one of its overviews, with its tiles row by row.
+#[derive(Debug)]
+pub(super) struct Image {
+    pub cols: u32,
+    pub rows: u32,
+    pub tiles: Vec<StoredTile>,
+}
+
+/// Everything before the first tile.
+pub(super) struct Header {
+    pub bytes: Vec<u8>,
+    pub file_bytes: u64,
+    pub is_big: bool,
+}
+
+/// Around each tile: its size before it, its last four bytes repeated after it.
+const LEADER_BYTES: u64 = 4;
+const TRAILER_BYTES: u64 = 4;
+
+/// What readers that know GDAL's layout may rely on.
+const STRUCTURE: &str = "LAYOUT=IFDS_BEFORE_DATA\nBLOCK_ORDER=ROW_MAJOR\nBLOCK_LEADER=SIZE_AS_UINT4\n\
+     BLOCK_TRAILER=LAST_4_BYTES_REPEATED\nKNOWN_INCOMPATIBLE_EDITION=NO\n ";
+
+impl Header {
+    /// Places `images`, of which the first is the raster.
+    pub fn new(geometry: GridGeometry, layout: &CogLayout, images: &[Image]) -> Self {
+        let small = Self::with(geometry, layout, images, false);
+        if layout.always_big || small.file_bytes > u64::from(u32::MAX) {
+            return Self::with(geometry, layout, images, true);
+        }
+        small
+    }
+
+    fn with(geometry: GridGeometry, layout: &CogLayout, images: &[Image], is_big: bool) -> Self {
+        // The length does not depend on the offsets: a first round finds where tiles begin.
+        let blank = bytes(geometry, layout, images, is_big, 0);
+        let tiles = images.iter().flat_map(|image| &image.tiles);
+        let tile_bytes: u64 =
+            tiles.map(|tile| LEADER_BYTES + u64::from(tile.bytes) + TRAILER_BYTES).sum();
+        let start = blank.len() as u64;
+        Self {
+            bytes: bytes(geometry, layout, images, is_big, start),
+            file_bytes: start + tile_bytes,
+            is_big,
+        }
+    }
+}
+
+fn bytes(
+    geometry: GridGeometry,
+    layout: &CogLayout,
+    images: &[Image],
+    is_big: bool,
+    data_start: u64,
+) -> Vec<u8> {
+    let structure = format!(
+        "GDAL_STRUCTURAL_METADATA_SIZE={:06} bytes\n{STRUCTURE}",
+        STRUCTURE.len()
+    );
+    let mut out = b"II".to_vec();
+    let first = if is_big { 16 } else { 8 } + structure.len();
+    let first = first.next_multiple_of(8) as u64;
+    if is_big {
+        out.extend([43, 0, 8, 0, 0, 0]);
+        out.extend(first.to_le_bytes());
+    } else {
+        out.extend([42, 0]);
+        out.extend((first as u32).to_le_bytes());
+    }
+    out.extend(structure.bytes());
+    out.resize(first as usize, 0);
+    // Tiles of the smallest image come first.
+    let mut offset = data_start;
+    let mut starts = Vec::new();
+    for image in images.iter().rev() {
+        let mut offsets = Vec::with_capacity(image.tiles.len());
+        for tile in &image.tiles {
+            offsets.push(offset + LEADER_BYTES);
+            offset += LEADER_BYTES + u64::from(tile.bytes) + TRAILER_BYTES;
+        }
+        starts.push(offsets);
+    }
+    for (index, (image, offsets)) in images.iter().zip(starts.iter().rev()).enumerate() {
+        let mut fields = image_fields(layout, image, offsets, is_big);
+        if index == 0 {
+            fields.extend(whole_fields(geometry, layout));
+        } else {
+            fields.push(Field::longs(254, &[1]));
+        }
+        fields.sort_by_key(|field| field.tag);
+        directory(&mut out, &fields, is_big, index + 1 == images.len());
+    }
+    out
+}
+
+/// One entry of a directory: tag, TIFF type, number of values, the values.
+struct Field {
+    tag: u16,
+    kind: u16,
+    count: u64,
+    bytes: Vec<u8>,
+}
+
+impl Field {
+    fn new(tag: u16, kind: u16, count: usize, bytes: Vec<u8>) -> Self {
+        Self { tag, kind, count: count as u64, bytes }
+    }
+
+    fn ascii(tag: u16, text: &str) -> Self {
+        let bytes: Vec<u8> = text.bytes().chain([0]).collect();
+        Self::new(tag, 2, bytes.len(), bytes)
+    }
+
+    fn shorts(tag: u16, values: &[u16]) -> Self {
+        let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        Self::new(tag, 3, values.len(), bytes)
+    }
+
+    fn longs(tag: u16, values: &[u32]) -> Self {
+        let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        Self::new(tag, 4, values.len(), bytes)
+    }
+
+    fn doubles(tag: u16, values: &[f64]) -> Self {
+        let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        Self::new(tag, 12, values.len(), bytes)
+    }
+
+    /// LONG8 in a big file, else LONG.
+    fn offsets(tag: u16, values: &[u64], is_big: bool) -> Self {
+        if is_big {
+            let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+            return Self::new(tag, 16, values.len(), bytes);
+        }
+        let bytes = values.iter().flat_map(|&v| (v as u32).to_le_bytes()).collect();
+        Self::new(tag, 4, values.len(), bytes)
+    }
+}
+
+/// What every image has.
+fn image_fields(layout: &CogLayout, image: &Image, offsets: &[u64], is_big: bool) -> Vec<Field> {
+    let (samples, bands) = (layout.samples, layout.bands.len());
+    let counts: Vec<u32> = image.tiles.iter().map(|tile| tile.bytes).collect();
+    let mut fields = vec![
+        Field::longs(256, &[image.cols]),
+        Field::longs(257, &[image.rows]),
+        Field::shorts(258, &vec![samples.bytes() as u16 * 8; bands]),
+        // Deflate as Adobe registered it.
+        Field::shorts(259, &[8]),
+        // Photometric: dark is low.
+        Field::shorts(262, &[1]),
+        Field::shorts(277, &[bands as u16]),
+        // The samples of a cell lie together.
+        Field::shorts(284, &[1]),
+        Field::shorts(317, &[samples.predictor()]),
+        Field::longs(322, &[TILE_SIDE]),
+        Field::longs(323, &[TILE_SIDE]),
+        Field::offsets(324, offsets, is_big),
+        Field::longs(325, &counts),
+        Field::shorts(339, &vec![samples.format(); bands]),
+        Field::ascii(42113, samples.nodata()),
+    ];
+    if bands > 1 {
+        fields.push(Field::shorts(338, &vec![0; bands - 1]));
+    }
+    fields
+}
+
+/// What only the raster itself has.
+fn whole_fields(geometry: GridGeometry, layout: &CogLayout) -> [Field; 5] {
+    let scale = [geometry.cell_lon_deg, geometry.cell_lat_deg, 0.0];
+    let corner = [0.0, 0.0, 0.0, geometry.west_deg, geometry.north_deg, 0.0];
+    // GeoTIFF 1.1: version 1.1.0 and 5 keys, then key, place, count and value of each.
+    let keys = [
+        [1, 1, 0, 5],
+        // GTModelType: geographic.
+        [1024, 0, 1, 2],
+        // GTRasterType: a value stands for an area.
+        [1025, 0, 1, 1],
+        // GeodeticCRS: EPSG:4326.
+        [2048, 0, 1, 4326],
+        // GeodeticCitation, in the texts.
+        [2049, 34737, 7, 0],
+        // GeogAngularUnits: degree.
+        [2054, 0, 1, 9102],
+    ];
+    [
+        Field::doubles(33550, &scale),
+        Field::doubles(33922, &corner),
+        Field::shorts(34735, keys.as_flattened()),
+        Field::ascii(34737, "WGS 84|"),
+        Field::ascii(42112, &metadata(layout)),
+    ]
+}
+
+/// GDAL's metadata: remarks, names and units of bands, how overviews were made.
+fn metadata(layout: &CogLayout) -> String {
+    let mut xml = String::from("<GDALMetadata>\n");
+    for (key, value) in &layout.remarks {
+        xml += &format!("  <Item name=\"{}\">{}</Item>\n", escape(key), escape(value));
+    }
+    let means = layout.bands.iter().all(|band| band.resampling == Resampling::Mean);
+    let modes = layout.bands.iter().all(|band| band.resampling == Resampling::Mode);
+    let how = if means { "AVERAGE" } else { "MODE" };
+    if means || modes {
+        xml += &format!("  <Item name=\"OVERVIEW_RESAMPLING\">{how}</Item>\n");
+    }
+    for (index, band) in layout.bands.iter().enumerate() {
+        let (name, unit) = (escape(&band.name), escape(&band.unit));
+        xml += &format!(
+            "  <Item name=\"DESCRIPTION\" sample=\"{index}\" role=\"description\">{name}</Item>\n"
+        );
+        if !unit.is_empty() {
+            xml += &format!(
+                "  <Item name=\"UNITTYPE\" sample=\"{index}\" role=\"unittype\">{unit}</Item>\n"
+            );
+        }
+    }
+    xml + "</GDALMetadata>\n"
+}
+
+/// Text between XML tags or quotes.
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// Refuses what the head cannot hold.
+pub(super) fn check_texts(layout: &CogLayout) -> Result<(), RasterError> {
+    if layout.bands.is_empty() || layout.bands.len() > BANDS_MAX {
+        return Err(RasterError::Unwritable {
+            what: format!("a raster of {} bands", layout.bands.len()),
+            why: "allowed are 1 to 32",
+        });
+    }
+    let names = layout.bands.iter().flat_map(|band| [&band.name, &band.unit]);
+    let remarks = layout.remarks.iter().flat_map(|(key, value)| [key, value]);
+    match names.chain(remarks).find(|text| text.chars().any(char::is_control)) {
+        Some(text) => Err(RasterError::Unwritable {
+            what: format!("{text:?}"),
+            why: "it has a control character",
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Appends one directory and the values that do not fit into it.
+fn directory(out: &mut Vec<u8>, fields: &[Field], is_big: bool, is_last: bool) {
+    let word = if is_big { 8 } else { 4 };
+    let number = |out: &mut Vec<u8>, value: u64| out.extend(&value.to_le_bytes()[..word]);
+    let (count_len, entry_len) = if is_big { (8, 20) } else { (2, 12) };
+    let end = out.len() + count_len + fields.len() * entry_len + word;
+    let mut beyond: Vec<u8> = Vec::new();
+    let beyond_start = end.next_multiple_of(8);
+    out.extend(&(fields.len() as u64).to_le_bytes()[..count_len]);
+    for field in fields {
+        out.extend(field.tag.to_le_bytes());
+        out.extend(field.kind.to_le_bytes());
+        number(out, field.count);
+        if field.bytes.len() <= word {
+            let mut inline = field.bytes.clone();
+            inline.resize(word, 0);
+            out.extend(inline);
+        } else {
+            number(out, (beyond_start + beyond.len()) as u64);
+            beyond.extend(&field.bytes);
+            beyond.resize(beyond.len().next_multiple_of(8), 0);
+        }
+    }
+    let next = if is_last { 0 } else { beyond_start + beyond.len() };
+    number(out, next as u64);
+    out.resize(beyond_start, 0);
+    out.extend(beyond);
+}

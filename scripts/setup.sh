@@ -1,0 +1,26 @@
+#!/bin/sh
+# Makes sure the tools are there that `make` needs: Rust, Node's npm (it fetches the terrain
+# tile), sha256sum. Installs from Debian what is missing, when it may.
+set -eu
+
+need() {
+    command -v "$1" > /dev/null 2>&1 && return
+    if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null 2>&1; then
+        echo "setup: installing $2" >&2
+        apt-get update -qq
+        apt-get install -y -qq --no-install-recommends "$2" > /dev/null
+    fi
+    command -v "$1" > /dev/null 2>&1 || {
+        echo "setup: $1 is missing; install it (Debian: apt-get install $2) and run this again" >&2
+        exit 1
+    }
+}
+
+need sha256sum coreutils
+need tar tar
+need npm npm
+need cc gcc
+command -v cargo > /dev/null 2>&1 || {
+    echo "setup: cargo is missing; install Rust 1.95 or later from https://rustup.rs" >&2
+    exit 1
+}

@@ -1,0 +1,28 @@
+//! The closed list of what can change a world.
+
+use groundwave_systems::terrain::Flat;
+use groundwave_systems::{Snapshot, world};
+
+#[test]
+fn the_list_of_commands_is_the_one_we_know() {
+    let engine = world(std::sync::Arc::new(Flat::default())).build::<Snapshot>(1, 1_000_000).unwrap();
+    let names: Vec<_> = engine.registry().names().collect();
+    insta::assert_snapshot!(names.join("\n"), @r"
+    environment.set
+    flow.start
+    flow.stop
+    link.fail
+    link.restore
+    mesh.limits
+    motion.follow
+    motion.goto
+    motion.stop
+    motion.wander
+    node.add
+    node.fail
+    node.move
+    node.remove
+    node.restore
+    node.set_station
+    ");
+}

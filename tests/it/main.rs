@@ -1,0 +1,11 @@
+//! The whole house under test, as one binary.
+
+mod bad_input;
+mod commands;
+mod determinism;
+mod kill;
+mod program;
+mod properties;
+mod scenarios;
+mod support;
+mod tidy;

@@ -1,0 +1,98 @@
+//! What several tests need: scenarios, worlds, the program.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::Arc;
+
+use groundwave_engine::{Engine, Execution};
+use groundwave_io::scenario::{self, Scenario};
+use groundwave_io::terrain::TerrainStack;
+use groundwave_systems::terrain::{Flat, Terrain};
+use groundwave_systems::{Snapshot, world};
+
+/// The repository.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A shipped scenario file.
+pub fn scenario_path(name: &str) -> PathBuf {
+    root().join("scenarios").join(name)
+}
+
+/// Where `make data` put tiles and geoid, or the shared folder; `None` is said aloud.
+pub fn data() -> Option<(PathBuf, PathBuf)> {
+    let fetched = std::env::var_os("GROUNDWAVE_DATA").map_or(root().join(".data"), PathBuf::from);
+    let pair = (fetched.join("srtm"), fetched.join("geoid/WW15MGH.DAC"));
+    if pair.0.join("N57E011.hgt").exists() && pair.1.exists() {
+        return Some(pair);
+    }
+    eprintln!("SKIPPED: no terrain in {}; `make data` fetches it", fetched.display());
+    None
+}
+
+/// The terrain a scenario asks for, or `None`, said aloud, when its tiles were not fetched.
+pub fn terrain(scenario: &Scenario) -> Option<Arc<dyn Terrain>> {
+    match &scenario.terrain {
+        scenario::Terrain::Flat { elevation_msl_m } => {
+            Some(Arc::new(Flat { elevation_msl_m: *elevation_msl_m }))
+        }
+        scenario::Terrain::Tiles { .. } => {
+            let (tiles, geoid) = data()?;
+            Some(Arc::new(TerrainStack::open(Some(&tiles), Some(&geoid)).unwrap()))
+        }
+    }
+}
+
+/// A world with the scenario's commands queued.
+pub fn engine(
+    scenario: &Scenario,
+    terrain: Arc<dyn Terrain>,
+    execution: Execution,
+) -> Engine<Snapshot> {
+    let mut builder = world(terrain);
+    builder.execution(execution);
+    let mut engine = builder.build::<Snapshot>(scenario.seed, scenario.step_ns).unwrap();
+    let clock = engine.clock();
+    for record in &scenario.records {
+        let command = engine.registry().from_json(&record.name, record.body.clone()).unwrap();
+        engine.script(clock.tick_at(record.at_ns), command);
+    }
+    engine
+}
+
+/// The program with arguments, run in an empty folder with the fetched data.
+pub fn groundwave(args: &[&str]) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    command(args).current_dir(folder.path()).output().unwrap()
+}
+
+/// The program with arguments, its environment free of the developer's own.
+pub fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_groundwave"));
+    command.args(args);
+    for key in ["PLAN_SRTM_DIR", "PLAN_GEOID", "RUST_LOG", "NO_COLOR"] {
+        command.env_remove(key);
+    }
+    if std::env::var_os("GROUNDWAVE_DATA").is_none() {
+        command.env("GROUNDWAVE_DATA", root().join(".data"));
+    }
+    command
+}
+
+/// Standard output as text, of a program that must have succeeded.
+pub fn stdout(output: &Output) -> String {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "exit {:?}: {errors}", output.status.code());
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// Standard error of a program that must have refused its input: exit code 2, one clear error, no
+/// panic, nothing on stdout.
+pub fn refusal(output: &Output) -> String {
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("error"), "{errors}");
+    assert!(!errors.contains("panicked"), "{errors}");
+    errors
+}
