@@ -14,7 +14,9 @@ use tokio::sync::oneshot;
 use crate::Refusal;
 
 /// A command that is written to the log before it is applied.
-pub trait Recorded: Command<Out = Result<Self::Reply, Refusal>> + Serialize + DeserializeOwned {
+pub trait Recorded:
+    Command<Out = Result<Self::Reply, Refusal>> + Serialize + DeserializeOwned
+{
     /// Name in the log, in spans and in scenarios, for example `node.move`.
     const NAME: &'static str;
     /// What a successful submitter hears.
@@ -54,12 +56,21 @@ impl<C: Recorded> Envelope<C> {
     /// A command whose submitter waits.
     pub(crate) fn awaited(command: C) -> (Self, oneshot::Receiver<Result<C::Reply, Refusal>>) {
         let (sender, receiver) = oneshot::channel();
-        (Self { command, reply: Some(sender) }, receiver)
+        (
+            Self {
+                command,
+                reply: Some(sender),
+            },
+            receiver,
+        )
     }
 
     /// A command nobody waits for: from a scenario or a log.
     pub(crate) fn unawaited(command: C) -> Self {
-        Self { command, reply: None }
+        Self {
+            command,
+            reply: None,
+        }
     }
 }
 

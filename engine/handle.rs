@@ -30,7 +30,10 @@ impl Pulse {
     }
 
     pub(crate) fn get(&self) -> Health {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     pub(crate) fn set(&self, health: Health) {
@@ -47,7 +50,11 @@ pub struct Handle<S: Snapshot> {
 
 impl<S: Snapshot> Clone for Handle<S> {
     fn clone(&self) -> Self {
-        Self { inbox: self.inbox.clone(), views: self.views.clone(), pulse: self.pulse.clone() }
+        Self {
+            inbox: self.inbox.clone(),
+            views: self.views.clone(),
+            pulse: self.pulse.clone(),
+        }
     }
 }
 
@@ -95,10 +102,12 @@ impl<S: Snapshot> Handle<S> {
             Health::Broken(what) => return Err(Refusal::Broken { what }),
         }
         let (envelope, reply) = Envelope::awaited(command);
-        self.inbox.try_send(Box::new(envelope)).map_err(|err| match err {
-            TrySendError::Full(_) => Refusal::Busy,
-            TrySendError::Disconnected(_) => Refusal::Stopped,
-        })?;
+        self.inbox
+            .try_send(Box::new(envelope))
+            .map_err(|err| match err {
+                TrySendError::Full(_) => Refusal::Busy,
+                TrySendError::Disconnected(_) => Refusal::Stopped,
+            })?;
         Ok(Awaited(reply))
     }
 

@@ -143,7 +143,10 @@ pub fn write_entry(out: &mut impl Write, entry: &Entry) -> io::Result<()> {
 fn write_frame(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     let payload = rmp_serde::to_vec_named(value).map_err(io::Error::other)?;
     if payload.len() > LOG_FRAME_BYTES_MAX {
-        let what = format!("a log frame of {} bytes; at most {LOG_FRAME_BYTES_MAX}", payload.len());
+        let what = format!(
+            "a log frame of {} bytes; at most {LOG_FRAME_BYTES_MAX}",
+            payload.len()
+        );
         return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
     }
     let length = u32::try_from(payload.len()).expect("the frame limit is below 4 GiB");
@@ -176,8 +179,19 @@ impl<R: Read> Reader<R> {
         if got < magic.len() {
             return Err(LogError::NoHeader);
         }
-        let header = Header { format: 0, seed: 0, step_ns: 0, inputs: BTreeMap::new() };
-        let mut reader = Self { input, header, offset: 8, torn_bytes: 0, done: false };
+        let header = Header {
+            format: 0,
+            seed: 0,
+            step_ns: 0,
+            inputs: BTreeMap::new(),
+        };
+        let mut reader = Self {
+            input,
+            header,
+            offset: 8,
+            torn_bytes: 0,
+            done: false,
+        };
         let payload = reader.frame()?.ok_or(LogError::NoHeader)?;
         // The format is looked at first: a later header may have fields this one lacks.
         #[derive(Deserialize)]
@@ -222,7 +236,10 @@ impl<R: Read> Reader<R> {
         };
         rmp_serde::from_slice(&payload)
             .map(Some)
-            .map_err(|err| LogError::Damage { offset: start, what: err.to_string() })
+            .map_err(|err| LogError::Damage {
+                offset: start,
+                what: err.to_string(),
+            })
     }
 
     fn frame(&mut self) -> Result<Option<Vec<u8>>, LogError> {
@@ -236,7 +253,10 @@ impl<R: Read> Reader<R> {
         }
         let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]) as usize;
         let crc = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
-        let damage = |what: String| LogError::Damage { offset: self.offset, what };
+        let damage = |what: String| LogError::Damage {
+            offset: self.offset,
+            what,
+        };
         if length == 0 {
             return self.zeros(head).map(|()| None);
         }
@@ -269,7 +289,10 @@ impl<R: Read> Reader<R> {
         loop {
             if chunk.iter().any(|&byte| byte != 0) {
                 let what = "an empty frame".to_owned();
-                return Err(LogError::Damage { offset: self.offset, what });
+                return Err(LogError::Damage {
+                    offset: self.offset,
+                    what,
+                });
             }
             chunk.resize(4096, 0);
             let got = read_up_to(&mut self.input, &mut chunk)?;

@@ -54,11 +54,13 @@ impl<S: Snapshot> Engine<S> {
     pub fn spawn(mut self, mut pacer: impl Pacer) -> std::io::Result<Running<S>> {
         let stop = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&stop);
-        let thread = std::thread::Builder::new().name("world".to_owned()).spawn(move || {
-            let outcome = self.pace(&mut pacer, &asked);
-            self.stop();
-            (self, outcome)
-        })?;
+        let thread = std::thread::Builder::new()
+            .name("world".to_owned())
+            .spawn(move || {
+                let outcome = self.pace(&mut pacer, &asked);
+                self.stop();
+                (self, outcome)
+            })?;
         Ok(Running { stop, thread })
     }
 

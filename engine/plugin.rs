@@ -96,7 +96,11 @@ impl Builder {
             world: World::new(),
             schedule,
             registry: Registry::default(),
-            durables: Durables { collect: Vec::new(), restore: Vec::new(), forget: Vec::new() },
+            durables: Durables {
+                collect: Vec::new(),
+                restore: Vec::new(),
+                forget: Vec::new(),
+            },
             execution: Execution::default(),
         }
     }
@@ -184,7 +188,7 @@ impl Builder {
             Execution::Serial => {
                 self.schedule.set_executor(SingleThreadedExecutor::new());
             }
-                    Execution::Shuffled(shuffle_seed) => {
+            Execution::Shuffled(shuffle_seed) => {
                 settings.shuffle_seed = Some(shuffle_seed);
                 self.schedule.set_executor(SingleThreadedExecutor::new());
             }
@@ -195,6 +199,11 @@ impl Builder {
             return Err(BuildError::Schedule(text));
         }
         self.world.clear_trackers();
-        Ok(Engine::assemble(self.world, self.schedule, self.registry, self.durables))
+        Ok(Engine::assemble(
+            self.world,
+            self.schedule,
+            self.registry,
+            self.durables,
+        ))
     }
 }

@@ -65,7 +65,11 @@ impl Refusal {
         found: impl ToString,
         allowed: impl Into<String>,
     ) -> Self {
-        Self::Invalid { key: key.into(), found: found.to_string(), allowed: allowed.into() }
+        Self::Invalid {
+            key: key.into(),
+            found: found.to_string(),
+            allowed: allowed.into(),
+        }
     }
 
     /// A refusal because of what exists.

@@ -70,8 +70,13 @@ pub fn replay<S: Snapshot, R: Read>(
     log: &mut Reader<R>,
     mut progress: impl FnMut(u64),
 ) -> Result<Replayed, ReplayError> {
-    let mut outcome =
-        Replayed { ticks: 0, commands: 0, marks: 0, torn_bytes: 0, digest: String::new() };
+    let mut outcome = Replayed {
+        ticks: 0,
+        commands: 0,
+        marks: 0,
+        torn_bytes: 0,
+        digest: String::new(),
+    };
     let mut pending: Option<(u64, u64)> = None;
     while let Some(entry) = log.next_entry()? {
         let at = match &entry {
@@ -89,12 +94,18 @@ pub fn replay<S: Snapshot, R: Read>(
         match entry {
             Entry::Command(record) => {
                 if record.tick <= done {
-                    return Err(ReplayError::Order { from: done, to: record.tick });
+                    return Err(ReplayError::Order {
+                        from: done,
+                        to: record.tick,
+                    });
                 }
                 let command = engine
                     .registry()
                     .from_bytes(&record.name, &record.body)
-                    .map_err(|what| ReplayError::Command { tick: record.tick, what })?;
+                    .map_err(|what| ReplayError::Command {
+                        tick: record.tick,
+                        what,
+                    })?;
                 engine.script(record.tick, command);
                 pending = Some((record.tick, record.wall_ns));
                 outcome.commands += 1;
@@ -108,7 +119,11 @@ pub fn replay<S: Snapshot, R: Read>(
                 let replayed = engine.digest();
                 if replayed != mark.digest {
                     let (tick, logged) = (mark.tick, mark.digest);
-                    return Err(ReplayError::Diverged { tick, logged, replayed });
+                    return Err(ReplayError::Diverged {
+                        tick,
+                        logged,
+                        replayed,
+                    });
                 }
                 outcome.marks += 1;
             }

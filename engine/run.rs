@@ -67,7 +67,11 @@ impl<S: Snapshot> Engine<S> {
         let (sender, inbox) = crossbeam_channel::bounded(INBOX_COMMANDS_MAX);
         let (views, receiver) = watch::channel(Arc::new(S::default()));
         let pulse = Pulse::new();
-        let handle = Handle { inbox: sender, views: receiver, pulse: pulse.clone() };
+        let handle = Handle {
+            inbox: sender,
+            views: receiver,
+            pulse: pulse.clone(),
+        };
         Self {
             world,
             schedule,
@@ -98,9 +102,16 @@ impl<S: Snapshot> Engine<S> {
     pub fn keep(&mut self, mut store: impl Store + 'static) -> Result<usize, String> {
         let rows = store.load().map_err(|fault| fault.to_string())?;
         for row in &rows {
-            let known = self.durables.restore.iter().find(|(table, _)| *table == row.table);
+            let known = self
+                .durables
+                .restore
+                .iter()
+                .find(|(table, _)| *table == row.table);
             let (_, restore) = known.ok_or_else(|| {
-                format!("the store has a table {:?} this version does not know", row.table)
+                format!(
+                    "the store has a table {:?} this version does not know",
+                    row.table
+                )
             })?;
             restore(&mut self.world, row)
                 .map_err(|err| format!("restore a row of {:?}: {err}", row.table))?;
@@ -115,8 +126,14 @@ impl<S: Snapshot> Engine<S> {
     /// # Panics
     /// When `tick` is below that of an earlier script command or already over.
     pub fn script(&mut self, tick: u64, command: Box<dyn Queued>) {
-        let floor = self.script.back().map_or(self.clock().tick + 1, |(last, _)| *last);
-        assert!(tick >= floor, "script commands come in tick order: {tick} after {floor}");
+        let floor = self
+            .script
+            .back()
+            .map_or(self.clock().tick + 1, |(last, _)| *last);
+        assert!(
+            tick >= floor,
+            "script commands come in tick order: {tick} after {floor}"
+        );
         self.script.push_back((tick, command));
     }
 
@@ -162,11 +179,19 @@ impl<S: Snapshot> Engine<S> {
         let tick = self.clock().tick + 1;
         match self.pulse.get() {
             Health::Ready => {}
-            Health::Stopped => return Err(Broken { tick, what: "it was stopped".to_owned() }),
+            Health::Stopped => {
+                return Err(Broken {
+                    tick,
+                    what: "it was stopped".to_owned(),
+                });
+            }
             Health::Broken(what) => return Err(Broken { tick, what }),
         }
         self.advance(tick, wall_ns);
-        let mut ticked = Ticked { tick, ..Ticked::default() };
+        let mut ticked = Ticked {
+            tick,
+            ..Ticked::default()
+        };
         let mut releases = Vec::new();
         let outcome = self.attempt(&mut ticked, &mut releases);
         match outcome {
@@ -220,22 +245,32 @@ impl<S: Snapshot> Engine<S> {
         }
         self.world.clear_trackers();
         if ticked.commands > 0 {
-            self.journal.commit().map_err(|err| format!("commit the log: {err}"))?;
+            self.journal
+                .commit()
+                .map_err(|err| format!("commit the log: {err}"))?;
         }
         if !rows.is_empty() {
-            self.store.commit(ticked.tick, &rows).map_err(|fault| fault.to_string())?;
+            self.store
+                .commit(ticked.tick, &rows)
+                .map_err(|fault| fault.to_string())?;
         }
         self.publish();
         Ok(())
     }
 
     fn ingest(&mut self, ticked: &mut Ticked, releases: &mut Vec<Release>) -> Result<(), String> {
-        while self.script.front().is_some_and(|(due, _)| *due <= ticked.tick) {
+        while self
+            .script
+            .front()
+            .is_some_and(|(due, _)| *due <= ticked.tick)
+        {
             let (_, command) = self.script.pop_front().expect("just seen");
             self.apply(command, ticked, releases)?;
         }
         for _ in 0..COMMANDS_PER_TICK_MAX {
-            let Ok(command) = self.inbox.try_recv() else { break };
+            let Ok(command) = self.inbox.try_recv() else {
+                break;
+            };
             self.apply(command, ticked, releases)?;
         }
         Ok(())
@@ -248,9 +283,16 @@ impl<S: Snapshot> Engine<S> {
         releases: &mut Vec<Release>,
     ) -> Result<(), String> {
         let name = command.name();
-        let body = command.encode().map_err(|err| format!("encode {name}: {err}"))?;
+        let body = command
+            .encode()
+            .map_err(|err| format!("encode {name}: {err}"))?;
         let wall_ns = self.clock().wall_ns;
-        let record = Record { tick: ticked.tick, wall_ns, name: name.to_owned(), body };
+        let record = Record {
+            tick: ticked.tick,
+            wall_ns,
+            name: name.to_owned(),
+            body,
+        };
         self.journal
             .append(&Entry::Command(record))
             .map_err(|err| format!("append {name} to the log: {err}"))?;
@@ -266,7 +308,8 @@ impl<S: Snapshot> Engine<S> {
     }
 
     fn publish(&mut self) {
-        self.views.send_replace(Arc::new(S::gather(&self.world, self.clock())));
+        self.views
+            .send_replace(Arc::new(S::gather(&self.world, self.clock())));
     }
 
     /// Digest of the latest snapshot.
@@ -281,7 +324,10 @@ impl<S: Snapshot> Engine<S> {
     /// When the log cannot be written.
     pub fn mark(&mut self) -> std::io::Result<String> {
         let digest = self.digest();
-        let mark = Mark { tick: self.clock().tick, digest: digest.clone() };
+        let mark = Mark {
+            tick: self.clock().tick,
+            digest: digest.clone(),
+        };
         self.journal.append(&Entry::Mark(mark))?;
         self.journal.commit()?;
         Ok(digest)

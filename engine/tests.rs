@@ -89,7 +89,10 @@ struct View {
 impl Snapshot for View {
     fn gather(world: &World, clock: Clock) -> Self {
         let levels = world.get_resource::<Section<Levels>>().map(Section::share);
-        Self { tick: clock.tick, levels: levels.as_deref().cloned().unwrap_or_default() }
+        Self {
+            tick: clock.tick,
+            levels: levels.as_deref().cloned().unwrap_or_default(),
+        }
     }
 }
 
@@ -108,7 +111,12 @@ fn publish(
     mut section: ResMut<Section<Levels>>,
 ) {
     let level = |entity| levels.get(entity).unwrap().0.to_bits();
-    section.redraw(index.iter().map(|(id, entity)| (id, level(entity))).collect());
+    section.redraw(
+        index
+            .iter()
+            .map(|(id, entity)| (id, level(entity)))
+            .collect(),
+    );
 }
 
 #[derive(Serialize, Deserialize)]
@@ -120,7 +128,9 @@ impl Document for TankRow {
     type Kind = TankKind;
     type Changed = Changed<Level>;
     fn read(entity: EntityRef<'_>) -> Self {
-        Self { litres: entity.get::<Level>().unwrap().0 }
+        Self {
+            litres: entity.get::<Level>().unwrap().0,
+        }
     }
     fn restore(self, id: TankId, world: &mut World) -> Result<(), Refusal> {
         world.spawn((id, Level(self.litres)));
@@ -149,7 +159,10 @@ fn engine() -> Engine<View> {
 }
 
 fn fill(name: &str, litres: f64) -> Fill {
-    Fill { tank: TankId::named(name), litres }
+    Fill {
+        tank: TankId::named(name),
+        litres,
+    }
 }
 
 /// A journal in memory that can be told to fail.
@@ -159,7 +172,12 @@ impl Memory {
     fn begun() -> Self {
         let memory = Self::default();
         let inputs = std::collections::BTreeMap::new();
-        let header = Header { format: FORMAT, seed: 42, step_ns: 1_000_000, inputs };
+        let header = Header {
+            format: FORMAT,
+            seed: 42,
+            step_ns: 1_000_000,
+            inputs,
+        };
         write_header(&mut memory.0.lock().unwrap().0, &header).unwrap();
         memory
     }
@@ -175,7 +193,11 @@ impl Journal for Memory {
         write_entry(&mut self.0.lock().unwrap().0, entry)
     }
     fn commit(&mut self) -> io::Result<()> {
-        if self.0.lock().unwrap().1 { Err(io::Error::other("disk full")) } else { Ok(()) }
+        if self.0.lock().unwrap().1 {
+            Err(io::Error::other("disk full"))
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -186,7 +208,11 @@ impl Store for Shelf {
     fn load(&mut self) -> Result<Vec<Row>, StoreFault> {
         let rows = self.0.lock().unwrap().0.clone().into_iter();
         Ok(rows
-            .map(|(key, value)| Row { table: "tanks".to_owned(), key, value: Some(value) })
+            .map(|(key, value)| Row {
+                table: "tanks".to_owned(),
+                key,
+                value: Some(value),
+            })
             .collect())
     }
     fn commit(&mut self, tick: u64, rows: &[Row]) -> Result<(), StoreFault> {
@@ -209,7 +235,10 @@ fn a_submitter_reads_its_own_write_and_hears_refusals() {
     let good = handle.submit(fill("a", 5.0)).unwrap();
     let bad = handle.submit(fill("a", f64::NAN)).unwrap();
     let ticked = engine.tick(None).unwrap();
-    assert_eq!((ticked.tick, ticked.commands, ticked.refused.len()), (1, 2, 1));
+    assert_eq!(
+        (ticked.tick, ticked.commands, ticked.refused.len()),
+        (1, 2, 1)
+    );
     assert_eq!(good.wait(), Ok(5.0));
     assert!(matches!(bad.wait(), Err(Refusal::Invalid { key, .. }) if key == "litres"));
     assert_eq!(handle.view().levels.len(), 1);
@@ -235,12 +264,22 @@ fn recorded() -> (Memory, String) {
     let handle = engine.handle();
     for tick in 1..=12u64 {
         if tick % 4 == 1 {
-            handle.submit(fill(&format!("t{tick}"), tick as f64)).unwrap();
+            handle
+                .submit(fill(&format!("t{tick}"), tick as f64))
+                .unwrap();
             handle.submit(fill("t1", 0.25)).unwrap();
         }
         if tick == 10 {
-            handle.submit(Remove { tank: TankId::named("t5") }).unwrap();
-            handle.submit(Remove { tank: TankId::named("never") }).unwrap();
+            handle
+                .submit(Remove {
+                    tank: TankId::named("t5"),
+                })
+                .unwrap();
+            handle
+                .submit(Remove {
+                    tank: TankId::named("never"),
+                })
+                .unwrap();
         }
         engine.tick(Some(1_000 + tick)).unwrap();
         if tick % 5 == 0 {
@@ -258,8 +297,13 @@ fn replay_comes_to_the_same_bits_and_counts_what_it_proved() {
     let mut fresh = engine();
     let mut log = Reader::open(&bytes[..]).unwrap();
     let replayed = replay(&mut fresh, &mut log, |_| {}).unwrap();
-    let expected =
-        Replayed { ticks: 12, commands: 8, marks: 3, torn_bytes: 0, digest };
+    let expected = Replayed {
+        ticks: 12,
+        commands: 8,
+        marks: 3,
+        torn_bytes: 0,
+        digest,
+    };
     assert_eq!(replayed, expected);
 }
 
@@ -271,7 +315,10 @@ fn replay_with_another_seed_is_told_apart() {
     builder.plugin(tanks);
     let mut other = builder.build::<View>(43, 1_000_000).unwrap();
     let outcome = replay(&mut other, &mut Reader::open(&bytes[..]).unwrap(), |_| {});
-    assert!(matches!(outcome, Err(ReplayError::Diverged { tick: 5, .. })), "{outcome:?}");
+    assert!(
+        matches!(outcome, Err(ReplayError::Diverged { tick: 5, .. })),
+        "{outcome:?}"
+    );
 }
 
 #[test]
@@ -291,9 +338,15 @@ fn a_panic_breaks_the_world_and_leaves_the_log_intact() {
         assert!(broken.what.contains("kicked"), "{broken}");
         assert!(matches!(bystander.wait(), Err(Refusal::Broken { .. })));
         // The reply of a command that itself panicked is lost with it.
-        assert!(matches!(kick.wait(), Err(Refusal::Broken { .. } | Refusal::Stopped)));
+        assert!(matches!(
+            kick.wait(),
+            Err(Refusal::Broken { .. } | Refusal::Stopped)
+        ));
         assert!(matches!(handle.health(), Health::Broken(_)));
-        assert!(matches!(handle.submit(fill("c", 1.0)), Err(Refusal::Broken { .. })));
+        assert!(matches!(
+            handle.submit(fill("c", 1.0)),
+            Err(Refusal::Broken { .. })
+        ));
         assert!(engine.tick(None).is_err(), "a broken world stays broken");
 
         let bytes = memory.bytes();
@@ -312,14 +365,21 @@ fn a_log_that_cannot_be_written_loses_no_acknowledged_command() {
     let reply = engine.handle().submit(fill("a", 1.0)).unwrap();
     assert!(engine.tick(None).is_err());
     assert!(matches!(reply.wait(), Err(Refusal::Broken { .. })));
-    assert!(engine.view().levels.is_empty(), "what is not committed is not published");
+    assert!(
+        engine.view().levels.is_empty(),
+        "what is not committed is not published"
+    );
 }
 
 #[test]
 fn durable_rows_come_back_and_idle_ticks_commit_nothing() {
     let shelf = Shelf::default();
     let mut builder = Builder::new();
-    builder.kind::<TankKind>().command::<Fill>().command::<Remove>().document::<TankRow>();
+    builder
+        .kind::<TankKind>()
+        .command::<Fill>()
+        .command::<Remove>()
+        .document::<TankRow>();
     let mut first = builder.build::<View>(1, 1_000).unwrap();
     first.keep(shelf.clone()).unwrap();
     let handle = first.handle();
@@ -327,11 +387,19 @@ fn durable_rows_come_back_and_idle_ticks_commit_nothing() {
         handle.submit(fill(name, 2.0)).unwrap();
     }
     first.tick(None).unwrap();
-    handle.submit(Remove { tank: TankId::named("b") }).unwrap();
+    handle
+        .submit(Remove {
+            tank: TankId::named("b"),
+        })
+        .unwrap();
     handle.submit(fill("c", 0.5)).unwrap();
     first.tick(None).unwrap();
     first.tick(None).unwrap();
-    assert_eq!(shelf.0.lock().unwrap().1, [1, 2], "the third tick changed nothing");
+    assert_eq!(
+        shelf.0.lock().unwrap().1,
+        [1, 2],
+        "the third tick changed nothing"
+    );
     drop(first);
 
     let mut builder = Builder::new();
@@ -340,10 +408,16 @@ fn durable_rows_come_back_and_idle_ticks_commit_nothing() {
     assert_eq!(second.keep(shelf.clone()), Ok(2));
     let level = |name| {
         let world = second.world();
-        let entity = world.resource::<Index<TankKind>>().get(TankId::named(name)).ok()?;
+        let entity = world
+            .resource::<Index<TankKind>>()
+            .get(TankId::named(name))
+            .ok()?;
         Some(world.get::<Level>(entity)?.0)
     };
-    assert_eq!((level("a"), level("b"), level("c")), (Some(2.0), None, Some(2.5)));
+    assert_eq!(
+        (level("a"), level("b"), level("c")),
+        (Some(2.0), None, Some(2.5))
+    );
 }
 
 #[test]
@@ -353,8 +427,15 @@ fn an_undeclared_order_is_an_error_that_names_the_systems() {
     }
     let mut builder = Builder::new();
     builder.plugin(tanks).systems(Phase::Ingest, double);
-    let error = builder.build::<View>(1, 1_000).map(drop).unwrap_err().to_string();
-    assert!(error.contains("leak") && error.contains("double"), "{error}");
+    let error = builder
+        .build::<View>(1, 1_000)
+        .map(drop)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("leak") && error.contains("double"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -387,7 +468,10 @@ fn a_paced_world_answers_and_stops_with_its_inbox_drained() {
         let (engine, outcome) = running.stop();
         assert_eq!(outcome, Ok(()));
         assert_eq!(last.wait(), Ok(4.0));
-        assert!(matches!(handle.submit(fill("c", 1.0)), Err(Refusal::Stopped)));
+        assert!(matches!(
+            handle.submit(fill("c", 1.0)),
+            Err(Refusal::Stopped)
+        ));
         engine
     };
     assert_eq!(running.view().levels.len(), 2);
@@ -400,7 +484,13 @@ fn ids_read_names_from_people_and_bytes_from_machines() {
     let from_uuid: TankId = serde_json::from_str(&format!("\"{id}\"")).unwrap();
     let bytes = rmp_serde::to_vec_named(&id).unwrap();
     assert_eq!((from_name, from_uuid), (id, id));
-    assert_eq!((bytes.len(), rmp_serde::from_slice::<TankId>(&bytes).unwrap()), (18, id));
+    assert_eq!(
+        (
+            bytes.len(),
+            rmp_serde::from_slice::<TankId>(&bytes).unwrap()
+        ),
+        (18, id)
+    );
     assert_ne!(id, TankId::named("south"));
     let long = format!("\"{}\"", "x".repeat(65));
     assert!(serde_json::from_str::<TankId>(&long).is_err());
@@ -414,7 +504,13 @@ fn unknown_commands_and_bodies_are_refused_by_name() {
     let body = serde_json::json!({ "tank": "a", "litres": "many" });
     let wrong = registry.from_json("tank.fill", body).err().unwrap();
     assert!(wrong.contains("many"), "{wrong}");
-    let unknown = registry.from_json("tank.fil", serde_json::json!({})).err().unwrap();
+    let unknown = registry
+        .from_json("tank.fil", serde_json::json!({}))
+        .err()
+        .unwrap();
     assert!(unknown.contains("tank.fill"), "{unknown}");
-    assert_eq!(registry.names().collect::<Vec<_>>(), ["tank.drop", "tank.fill", "tank.kick"]);
+    assert_eq!(
+        registry.names().collect::<Vec<_>>(),
+        ["tank.drop", "tank.fill", "tank.kick"]
+    );
 }

@@ -58,6 +58,13 @@ pub fn digest<S: Snapshot>(snapshot: &S) -> String {
     }
     let mut sink = std::io::BufWriter::new(Sink(Sha256::new()));
     rmp_serde::encode::write_named(&mut sink, snapshot).expect("a snapshot is plain data");
-    let sink = sink.into_inner().map_err(|_| "flush").expect("hashing does not fail");
-    sink.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    let sink = sink
+        .into_inner()
+        .map_err(|_| "flush")
+        .expect("hashing does not fail");
+    sink.0
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }

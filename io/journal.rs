@@ -4,9 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use groundwave_engine::log::{
-    Entry, Header, Journal, LogError, Reader, write_entry, write_header,
-};
+use groundwave_engine::log::{Entry, Header, Journal, LogError, Reader, write_entry, write_header};
 use thiserror::Error;
 
 /// Why a log file cannot be used.
@@ -62,7 +60,10 @@ impl FileJournal {
             sync_folder(path)?;
             Ok(Self { out })
         };
-        create().map_err(|err| JournalError::Create { path: path.to_owned(), err })
+        create().map_err(|err| JournalError::Create {
+            path: path.to_owned(),
+            err,
+        })
     }
 
     /// Continues a log after its last whole entry, cutting off a torn tail.
@@ -71,7 +72,10 @@ impl FileJournal {
     /// [`JournalError::Read`] when it is damaged otherwise; then the file is left as it is.
     pub fn append_to(path: &Path) -> Result<(Self, Header, u64), JournalError> {
         let mut log = open(path)?;
-        let read = |err| JournalError::Read { path: path.to_owned(), err };
+        let read = |err| JournalError::Read {
+            path: path.to_owned(),
+            err,
+        };
         while log.next_entry().map_err(read)?.is_some() {}
         let (end, torn_bytes) = (log.offset(), log.torn_bytes());
         let continue_at = || {
@@ -79,10 +83,14 @@ impl FileJournal {
             file.set_len(end)?;
             file.seek(SeekFrom::Start(end))?;
             file.sync_all()?;
-            Ok(Self { out: BufWriter::new(file) })
+            Ok(Self {
+                out: BufWriter::new(file),
+            })
         };
-        let journal =
-            continue_at().map_err(|err| JournalError::Open { path: path.to_owned(), err })?;
+        let journal = continue_at().map_err(|err| JournalError::Open {
+            path: path.to_owned(),
+            err,
+        })?;
         Ok((journal, log.header().clone(), torn_bytes))
     }
 }
@@ -100,7 +108,9 @@ impl Journal for FileJournal {
 
 /// A new file's name is only durable once its folder is.
 fn sync_folder(path: &Path) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
     File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
@@ -109,10 +119,14 @@ fn sync_folder(path: &Path) -> io::Result<()> {
 /// # Errors
 /// [`JournalError::Open`] or [`JournalError::Read`].
 pub fn open(path: &Path) -> Result<Reader<BufReader<File>>, JournalError> {
-    let file =
-        File::open(path).map_err(|err| JournalError::Open { path: path.to_owned(), err })?;
-    Reader::open(BufReader::new(file))
-        .map_err(|err| JournalError::Read { path: path.to_owned(), err })
+    let file = File::open(path).map_err(|err| JournalError::Open {
+        path: path.to_owned(),
+        err,
+    })?;
+    Reader::open(BufReader::new(file)).map_err(|err| JournalError::Read {
+        path: path.to_owned(),
+        err,
+    })
 }
 
 #[cfg(test)]
@@ -121,11 +135,19 @@ mod tests {
     use groundwave_engine::log::{FORMAT, Mark};
 
     fn header() -> Header {
-        Header { format: FORMAT, seed: 1, step_ns: 1_000, inputs: Default::default() }
+        Header {
+            format: FORMAT,
+            seed: 1,
+            step_ns: 1_000,
+            inputs: Default::default(),
+        }
     }
 
     fn mark(tick: u64) -> Entry {
-        Entry::Mark(Mark { tick, digest: "d".to_owned() })
+        Entry::Mark(Mark {
+            tick,
+            digest: "d".to_owned(),
+        })
     }
 
     fn ticks(path: &Path) -> Vec<u64> {
@@ -168,7 +190,10 @@ mod tests {
             FileJournal::create(&path, &header()),
             Err(JournalError::Create { .. })
         ));
-        assert!(matches!(FileJournal::append_to(&path), Err(JournalError::Read { .. })));
+        assert!(matches!(
+            FileJournal::append_to(&path),
+            Err(JournalError::Read { .. })
+        ));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "two years of work");
     }
 }

@@ -55,14 +55,22 @@ impl RedbStore {
     /// # Errors
     /// See [`StoreError`].
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let failed = |cause: String| StoreError::Open { path: path.to_owned(), cause };
+        let failed = |cause: String| StoreError::Open {
+            path: path.to_owned(),
+            cause,
+        };
         let database = Database::create(path).map_err(|err| match err {
-            DatabaseError::DatabaseAlreadyOpen => StoreError::InUse { path: path.to_owned() },
+            DatabaseError::DatabaseAlreadyOpen => StoreError::InUse {
+                path: path.to_owned(),
+            },
             other => failed(other.to_string()),
         })?;
         let schema = prepare(&database).map_err(|err| failed(err.to_string()))?;
         if schema > SCHEMA {
-            return Err(StoreError::Schema { path: path.to_owned(), found: schema });
+            return Err(StoreError::Schema {
+                path: path.to_owned(),
+                found: schema,
+            });
         }
         Ok(Self { database })
     }
@@ -105,7 +113,10 @@ fn prepare(database: &Database) -> Result<u64, redb::Error> {
 }
 
 fn fault(operation: &'static str, err: &redb::Error) -> StoreFault {
-    StoreFault { operation, cause: err.to_string() }
+    StoreFault {
+        operation,
+        cause: err.to_string(),
+    }
 }
 
 impl Store for RedbStore {
@@ -117,7 +128,11 @@ impl Store for RedbStore {
                 let (key, value) = entry?;
                 let (table, key) = key.value();
                 let value = Some(value.value().to_owned());
-                rows.push(Row { table: table.to_owned(), key, value });
+                rows.push(Row {
+                    table: table.to_owned(),
+                    key,
+                    value,
+                });
             }
             Ok(rows)
         };
@@ -151,7 +166,11 @@ mod tests {
     use super::*;
 
     fn row(key: u8, value: Option<&[u8]>) -> Row {
-        Row { table: "nodes".to_owned(), key: [key; 16], value: value.map(<[u8]>::to_owned) }
+        Row {
+            table: "nodes".to_owned(),
+            key: [key; 16],
+            value: value.map(<[u8]>::to_owned),
+        }
     }
 
     #[test]
@@ -159,12 +178,30 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("plan.db");
         let mut store = RedbStore::open(&path).unwrap();
-        assert_eq!((store.load().unwrap(), store.last_tick().unwrap()), (vec![], 0));
-        store.commit(4, &[row(9, Some(b"nine")), row(1, Some(b"one"))]).unwrap();
-        store.commit(5, &[row(9, None), row(5, Some(b"")), row(1, None), row(1, Some(b"two"))]).unwrap();
+        assert_eq!(
+            (store.load().unwrap(), store.last_tick().unwrap()),
+            (vec![], 0)
+        );
+        store
+            .commit(4, &[row(9, Some(b"nine")), row(1, Some(b"one"))])
+            .unwrap();
+        store
+            .commit(
+                5,
+                &[
+                    row(9, None),
+                    row(5, Some(b"")),
+                    row(1, None),
+                    row(1, Some(b"two")),
+                ],
+            )
+            .unwrap();
         drop(store);
         let mut store = RedbStore::open(&path).unwrap();
-        assert_eq!(store.load().unwrap(), [row(1, Some(b"two")), row(5, Some(b""))]);
+        assert_eq!(
+            store.load().unwrap(),
+            [row(1, Some(b"two")), row(5, Some(b""))]
+        );
         assert_eq!(store.last_tick().unwrap(), 5);
     }
 
@@ -173,9 +210,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("plan.db");
         let store = RedbStore::open(&path).unwrap();
-        assert!(matches!(RedbStore::open(&path), Err(StoreError::InUse { .. })));
+        assert!(matches!(
+            RedbStore::open(&path),
+            Err(StoreError::InUse { .. })
+        ));
         let write = store.database.begin_write().unwrap();
-        write.open_table(ABOUT).unwrap().insert("schema", SCHEMA + 1).unwrap();
+        write
+            .open_table(ABOUT)
+            .unwrap()
+            .insert("schema", SCHEMA + 1)
+            .unwrap();
         write.commit().unwrap();
         drop(store);
         assert!(matches!(
@@ -184,7 +228,13 @@ mod tests {
         ));
         let foreign = folder.path().join("thesis.txt");
         std::fs::write(&foreign, "two years of work").unwrap();
-        assert!(matches!(RedbStore::open(&foreign), Err(StoreError::Open { .. })));
-        assert_eq!(std::fs::read_to_string(&foreign).unwrap(), "two years of work");
+        assert!(matches!(
+            RedbStore::open(&foreign),
+            Err(StoreError::Open { .. })
+        ));
+        assert_eq!(
+            std::fs::read_to_string(&foreign).unwrap(),
+            "two years of work"
+        );
     }
 }

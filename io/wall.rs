@@ -15,7 +15,9 @@ impl MachineClock {
     #[must_use]
     #[expect(clippy::disallowed_methods, reason = "this is where time enters")]
     pub fn start() -> Self {
-        Self { start: Instant::now() }
+        Self {
+            start: Instant::now(),
+        }
     }
 }
 
@@ -33,6 +35,8 @@ impl Pacer for MachineClock {
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "this is where time enters")]
 pub fn wall_ns() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }

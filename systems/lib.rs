@@ -11,11 +11,11 @@ pub mod motion;
 pub mod propagation;
 pub mod radio;
 pub mod route;
+#[doc(hidden)]
+pub mod sample;
 pub mod site;
 pub mod snapshot;
 pub mod terrain;
-#[doc(hidden)]
-pub mod sample;
 #[doc(hidden)]
 pub mod testing;
 

@@ -121,7 +121,11 @@ impl Snapshot {
     /// The graph of what carries traffic now: running nodes and links that are not cut.
     #[must_use]
     pub fn graph(&self) -> Graph {
-        let running = self.nodes.iter().filter(|node| node.operating).map(|node| node.id);
+        let running = self
+            .nodes
+            .iter()
+            .filter(|node| node.operating)
+            .map(|node| node.id);
         let mut graph = GraphBuilder::new(running.collect(), self.limits.packet_bytes);
         for link in self.links.iter().filter(|link| !link.severed) {
             let ends = Ends::new(link.a, link.b).expect("a link has two ends");

@@ -17,6 +17,9 @@ pub fn shared(relative: &str) -> Option<PathBuf> {
     if path.exists() {
         return Some(path);
     }
-    eprintln!("SKIPPED: {relative} is not available (looked in {})", root.display());
+    eprintln!(
+        "SKIPPED: {relative} is not available (looked in {})",
+        root.display()
+    );
     None
 }

@@ -4,16 +4,34 @@ use super::*;
 
 fn header() -> Header {
     let inputs = BTreeMap::from([("terrain".to_owned(), "flat".to_owned())]);
-    Header { format: FORMAT, seed: u64::MAX, step_ns: 1_000_000, inputs }
+    Header {
+        format: FORMAT,
+        seed: u64::MAX,
+        step_ns: 1_000_000,
+        inputs,
+    }
 }
 
 fn entries() -> Vec<Entry> {
     let record = |tick: u64, len: u8| {
         let body = (0..len).collect();
-        Entry::Command(Record { tick, wall_ns: tick * 7, name: "node.move".to_owned(), body })
+        Entry::Command(Record {
+            tick,
+            wall_ns: tick * 7,
+            name: "node.move".to_owned(),
+            body,
+        })
     };
-    let mark = Mark { tick: 3, digest: "00ff".to_owned() };
-    vec![record(1, 0), record(1, 200), record(2, 9), Entry::Mark(mark)]
+    let mark = Mark {
+        tick: 3,
+        digest: "00ff".to_owned(),
+    };
+    vec![
+        record(1, 0),
+        record(1, 200),
+        record(2, 9),
+        Entry::Mark(mark),
+    ]
 }
 
 /// The log and the offset after its header and after each entry.
@@ -92,20 +110,38 @@ fn a_flipped_bit_is_never_read_as_truth() {
 
 #[test]
 fn foreign_files_and_formats_are_named() {
-    assert!(matches!(read(b"PK\x03\x04 a zip file"), Err(LogError::Magic)));
+    assert!(matches!(
+        read(b"PK\x03\x04 a zip file"),
+        Err(LogError::Magic)
+    ));
     assert!(matches!(read(b""), Err(LogError::NoHeader)));
     let mut bytes = Vec::new();
-    write_header(&mut bytes, &Header { format: 9, ..header() }).unwrap();
+    write_header(
+        &mut bytes,
+        &Header {
+            format: 9,
+            ..header()
+        },
+    )
+    .unwrap();
     assert!(matches!(read(&bytes), Err(LogError::Format { found: 9 })));
 }
 
 #[test]
 fn a_frame_beyond_the_limit_is_refused_by_both_sides() {
     let body = vec![0; LOG_FRAME_BYTES_MAX];
-    let entry = Entry::Command(Record { tick: 1, wall_ns: 0, name: "x".to_owned(), body });
+    let entry = Entry::Command(Record {
+        tick: 1,
+        wall_ns: 0,
+        name: "x".to_owned(),
+        body,
+    });
     let mut bytes = written().0;
     let end = bytes.len();
-    assert_eq!(write_entry(&mut bytes, &entry).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+    assert_eq!(
+        write_entry(&mut bytes, &entry).unwrap_err().kind(),
+        io::ErrorKind::InvalidInput
+    );
     assert_eq!(bytes.len(), end, "nothing of it was written");
     bytes.extend_from_slice(&u32::MAX.to_le_bytes());
     bytes.extend_from_slice(&[0; 4]);

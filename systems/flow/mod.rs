@@ -72,7 +72,6 @@ pub fn flow(engine: &mut Builder) {
 type MeshChanged = Or<(Changed<LinkBudget>, Changed<Operating>)>;
 
 /// Routes every flow anew when anything a route depends on changed.
-#[expect(clippy::too_many_arguments, reason = "a system's parameters are its contract")]
 fn route_flows(
     changed: Query<(), MeshChanged>,
     begun: Query<(), Added<Flow>>,
@@ -90,16 +89,28 @@ fn route_flows(
         return;
     }
     let runs = |entity| operating.get(entity).is_ok_and(|operating| operating.0);
-    let running = nodes.iter().filter(|(_, entity)| runs(*entity)).map(|(id, _)| id);
+    let running = nodes
+        .iter()
+        .filter(|(_, entity)| runs(*entity))
+        .map(|(id, _)| id);
     let mut graph = GraphBuilder::new(running.collect(), limits.packet_bytes);
     for (ends, entity) in links.iter() {
         if !severed.0.contains(&ends) {
-            graph.link(ends, budgets.get(entity).expect("a link requires its budget"));
+            graph.link(
+                ends,
+                budgets.get(entity).expect("a link requires its budget"),
+            );
         }
     }
     let graph: Graph = graph.build();
     for (flow, mut route) in &mut flows {
-        let found = find(&graph, flow.source, flow.target, limits.metric, Some(flow.rate_bps));
+        let found = find(
+            &graph,
+            flow.source,
+            flow.target,
+            limits.metric,
+            Some(flow.rate_bps),
+        );
         route.set_if_neq(FlowRoute(found));
     }
 }
@@ -115,7 +126,9 @@ fn publish_flows(
         return;
     }
     let view = |(id, entity)| {
-        let (flow, route) = flows.get(entity).expect("every indexed flow has its components");
+        let (flow, route) = flows
+            .get(entity)
+            .expect("every indexed flow has its components");
         FlowView {
             id,
             name: flow.name.clone(),

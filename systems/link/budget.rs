@@ -38,10 +38,14 @@ pub fn samples_for(
     spacing_m: Option<f64>,
 ) -> usize {
     let spacing_m = spacing_m.unwrap_or_else(|| {
-        terrain.resolution_arcsec(from).map_or(BARE_SPACING_M, |arcsec| arcsec * ARC_SECOND_M)
+        terrain
+            .resolution_arcsec(from)
+            .map_or(BARE_SPACING_M, |arcsec| arcsec * ARC_SECOND_M)
     });
     // A ratio beyond usize saturates, and the clamp holds it.
-    ((distance_m / spacing_m).ceil() as usize).saturating_add(1).clamp(SAMPLES_MIN, SAMPLES_MAX)
+    ((distance_m / spacing_m).ceil() as usize)
+        .saturating_add(1)
+        .clamp(SAMPLES_MIN, SAMPLES_MAX)
 }
 
 /// Everything a link's budget depends on.
@@ -63,12 +67,7 @@ thread_local! {
 
 /// Measures the ground from `a` to `b`, with `samples` samples or as many as [`samples_for`] says.
 #[must_use]
-pub fn trace(
-    inputs: &Inputs<'_>,
-    a: GeoPoint,
-    b: GeoPoint,
-    samples: Option<usize>,
-) -> Profile {
+pub fn trace(inputs: &Inputs<'_>, a: GeoPoint, b: GeoPoint, samples: Option<usize>) -> Profile {
     let path = Path::between(a, b);
     let mut profile = Profile::default();
     trace_into(inputs, a, &path, samples, &mut profile);
@@ -98,9 +97,20 @@ pub fn judge(
     b: (GeoPoint, &Station),
     workspace: &mut Workspace,
 ) -> Result<(LinkResult, LinkResult), BadValue> {
-    let undulation_m = [inputs.terrain.undulation_m(a.0), inputs.terrain.undulation_m(b.0)];
+    let undulation_m = [
+        inputs.terrain.undulation_m(a.0),
+        inputs.terrain.undulation_m(b.0),
+    ];
     let (environment, bytes) = (inputs.environment, inputs.packet_bytes);
-    evaluate_both(profile, undulation_m, a.1, b.1, environment, bytes, workspace)
+    evaluate_both(
+        profile,
+        undulation_m,
+        a.1,
+        b.1,
+        environment,
+        bytes,
+        workspace,
+    )
 }
 
 /// [`trace`] and [`judge`] in one, without allocating: the function behind the world's links. The

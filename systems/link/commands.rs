@@ -46,7 +46,11 @@ impl Limits {
             return Err(Refusal::invalid("sample_spacing_m", found, "1 to 10000"));
         }
         if !(1..=65_535).contains(&self.packet_bytes) {
-            return Err(Refusal::invalid("packet_bytes", self.packet_bytes, "1 to 65535"));
+            return Err(Refusal::invalid(
+                "packet_bytes",
+                self.packet_bytes,
+                "1 to 65535",
+            ));
         }
         Ok(())
     }

@@ -38,9 +38,7 @@ pub struct LinkTo(pub Entity);
 pub struct LinksIn(Vec<Entity>);
 
 /// Two different nodes in id order: the identity of a link. Its hooks keep [`Links`] true.
-#[derive(
-    Component, Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize,
-)]
+#[derive(Component, Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[component(immutable, on_insert = enter_links, on_discard = leave_links)]
 pub struct Ends(NodeId, NodeId);
 
@@ -94,12 +92,16 @@ impl Links {
 }
 
 fn enter_links(mut world: DeferredWorld, context: HookContext) {
-    let ends = *world.get::<Ends>(context.entity).expect("the hook runs on entities with ends");
+    let ends = *world
+        .get::<Ends>(context.entity)
+        .expect("the hook runs on entities with ends");
     world.resource_mut::<Links>().0.insert(ends, context.entity);
 }
 
 fn leave_links(mut world: DeferredWorld, context: HookContext) {
-    let ends = *world.get::<Ends>(context.entity).expect("the hook runs on entities with ends");
+    let ends = *world
+        .get::<Ends>(context.entity)
+        .expect("the hook runs on entities with ends");
     world.resource_mut::<Links>().0.remove(&ends);
 }
 

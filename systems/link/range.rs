@@ -67,8 +67,8 @@ impl Reach {
     /// falls when it narrows to the other's bandwidth, 0 or more.
     #[must_use]
     pub fn distance_m(self, other: Self, frequency_mhz: f64, narrowing_db: f64) -> f64 {
-        let loss_db = (self.eirp_dbm - other.need_dbm).max(other.eirp_dbm - self.need_dbm)
-            + narrowing_db;
+        let loss_db =
+            (self.eirp_dbm - other.need_dbm).max(other.eirp_dbm - self.need_dbm) + narrowing_db;
         let wavelength_m = C_M_S / (frequency_mhz * 1e6);
         // ITU-R P.525-4 eq. 3, solved for the distance.
         let free_space_m = wavelength_m / (4.0 * PI) * 10f64.powf(loss_db / 20.0);

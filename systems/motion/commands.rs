@@ -5,8 +5,8 @@ use groundwave_engine::{Clock, Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
 use super::{Area, Leg, Motion, Then, Waypoint};
-use crate::site::{NodeId, Position};
 use crate::site::node;
+use crate::site::{NodeId, Position};
 use crate::terrain::GeoPoint;
 
 /// Waypoints one motion may have: a day at one a second.
@@ -35,7 +35,10 @@ fn start(world: &mut World, entity: Entity, motion: Motion) {
 }
 
 fn here(world: &World, entity: Entity) -> (GeoPoint, u64) {
-    let position = world.get::<Position>(entity).expect("every node has a position").0;
+    let position = world
+        .get::<Position>(entity)
+        .expect("every node has a position")
+        .0;
     (position, world.resource::<Clock>().now_ns())
 }
 
@@ -62,14 +65,25 @@ impl Command for Follow {
         for (i, waypoint) in self.waypoints.iter().enumerate() {
             if waypoint.at_ns < last_ns {
                 let key = format!("waypoints[{i}].at_ns");
-                return Err(Refusal::invalid(key, waypoint.at_ns, format!("{last_ns} or later")));
+                return Err(Refusal::invalid(
+                    key,
+                    waypoint.at_ns,
+                    format!("{last_ns} or later"),
+                ));
             }
             last_ns = waypoint.at_ns;
         }
         self.waypoints.reverse();
         let first = self.waypoints.pop().expect("there is at least one");
         let leg = Leg::new(from, first.position, now_ns, first.at_ns);
-        start(world, entity, Motion { leg, then: Then::Waypoints(self.waypoints) });
+        start(
+            world,
+            entity,
+            Motion {
+                leg,
+                then: Then::Waypoints(self.waypoints),
+            },
+        );
         Ok(())
     }
 }
@@ -96,7 +110,14 @@ impl Command for GoTo {
         let entity = node(world, self.node)?;
         let (from, now_ns) = here(world, entity);
         let leg = Leg::at_speed(from, self.destination, now_ns, self.speed_m_s);
-        start(world, entity, Motion { leg, then: Then::Rest });
+        start(
+            world,
+            entity,
+            Motion {
+                leg,
+                then: Then::Rest,
+            },
+        );
         Ok(())
     }
 }
@@ -129,7 +150,11 @@ impl Command for Wander {
         check_speed("speed_max_m_s", self.speed_max_m_s)?;
         if self.speed_max_m_s < self.speed_min_m_s {
             let allowed = format!("{} (speed_min_m_s) or more", self.speed_min_m_s);
-            return Err(Refusal::invalid("speed_max_m_s", self.speed_max_m_s, allowed));
+            return Err(Refusal::invalid(
+                "speed_max_m_s",
+                self.speed_max_m_s,
+                allowed,
+            ));
         }
         if self.pause_ns > PAUSE_NS_MAX {
             let allowed = format!("0 to {PAUSE_NS_MAX}");
@@ -139,8 +164,20 @@ impl Command for Wander {
         let entity = node(world, self.node)?;
         let (from, now_ns) = here(world, entity);
         let leg = Leg::new(from, from, now_ns, now_ns);
-        let Self { area, speed_min_m_s, speed_max_m_s, pause_ns, .. } = self;
-        let then = Then::Draw { area, speed_min_m_s, speed_max_m_s, pause_ns, legs: 0 };
+        let Self {
+            area,
+            speed_min_m_s,
+            speed_max_m_s,
+            pause_ns,
+            ..
+        } = self;
+        let then = Then::Draw {
+            area,
+            speed_min_m_s,
+            speed_max_m_s,
+            pause_ns,
+            legs: 0,
+        };
         start(world, entity, Motion { leg, then });
         Ok(())
     }

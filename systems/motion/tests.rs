@@ -49,10 +49,20 @@ fn metres_apart(a: GeoPoint, b: GeoPoint) -> f64 {
 #[test]
 fn waypoints_are_met_at_their_times_and_in_between_in_proportion() {
     let mut engine = engine(1, STEP_NS);
-    let waypoint = |at_s: u64, position| Waypoint { at_ns: at_s * 1_000_000_000, position };
+    let waypoint = |at_s: u64, position| Waypoint {
+        at_ns: at_s * 1_000_000_000,
+        position,
+    };
     let (b, c) = (at(57.01, 11.0), at(57.01, 11.03));
     let waypoints = vec![waypoint(11, b), waypoint(31, c)];
-    do_it(&mut engine, Follow { node: NodeId::named("n"), waypoints }).unwrap();
+    do_it(
+        &mut engine,
+        Follow {
+            node: NodeId::named("n"),
+            waypoints,
+        },
+    )
+    .unwrap();
     // The command took effect at 1 s.
     run_to(&mut engine, 6);
     let half = metres_apart(at(57.0, 11.0), b) / 2.0;
@@ -70,9 +80,24 @@ fn waypoints_are_met_at_their_times_and_in_between_in_proportion() {
 fn a_destination_is_walked_to_at_speed_across_the_antimeridian() {
     let mut engine = engine(1, STEP_NS);
     let node = NodeId::named("n");
-    do_it(&mut engine, MoveNode { node, position: at(0.0, 179.999) }).unwrap();
+    do_it(
+        &mut engine,
+        MoveNode {
+            node,
+            position: at(0.0, 179.999),
+        },
+    )
+    .unwrap();
     let start_ns = engine.clock().now_ns() + STEP_NS;
-    do_it(&mut engine, GoTo { node, destination: at(0.0, -179.999), speed_m_s: 10.0 }).unwrap();
+    do_it(
+        &mut engine,
+        GoTo {
+            node,
+            destination: at(0.0, -179.999),
+            speed_m_s: 10.0,
+        },
+    )
+    .unwrap();
     run_to(&mut engine, start_ns / 1_000_000_000 + 10);
     let walked = metres_apart(at(0.0, 179.999), place(&engine));
     assert!((walked - 100.0).abs() < 1e-3, "{walked}");
@@ -80,11 +105,22 @@ fn a_destination_is_walked_to_at_speed_across_the_antimeridian() {
     assert_eq!(place(&engine), at(0.0, -179.999));
 }
 
-const AREA: Area = Area { south_deg: 57.0, west_deg: 11.0, north_deg: 57.02, east_deg: 11.04 };
+const AREA: Area = Area {
+    south_deg: 57.0,
+    west_deg: 11.0,
+    north_deg: 57.02,
+    east_deg: 11.04,
+};
 
 fn wander(speed_min_m_s: f64, speed_max_m_s: f64) -> Wander {
     let node = NodeId::named("n");
-    Wander { node, area: AREA, speed_min_m_s, speed_max_m_s, pause_ns: 0 }
+    Wander {
+        node,
+        area: AREA,
+        speed_min_m_s,
+        speed_max_m_s,
+        pause_ns: 0,
+    }
 }
 
 #[test]
@@ -113,8 +149,20 @@ fn a_wanderer_stays_in_its_area_keeps_its_speed_and_follows_the_seed() {
 #[test]
 fn a_walk_of_no_length_ends_within_the_tick() {
     let mut engine = engine(1, STEP_NS);
-    let point = Area { south_deg: 57.0, west_deg: 11.0, north_deg: 57.0, east_deg: 11.0 };
-    do_it(&mut engine, Wander { area: point, ..wander(1.0, 8_000.0) }).unwrap();
+    let point = Area {
+        south_deg: 57.0,
+        west_deg: 11.0,
+        north_deg: 57.0,
+        east_deg: 11.0,
+    };
+    do_it(
+        &mut engine,
+        Wander {
+            area: point,
+            ..wander(1.0, 8_000.0)
+        },
+    )
+    .unwrap();
     run_to(&mut engine, 5);
     assert_eq!(place(&engine), at(57.0, 11.0));
 }
@@ -129,12 +177,38 @@ fn nonsense_is_refused_with_its_key() {
     };
     assert_eq!(key(wander(f64::NAN, 1.0)), "speed_min_m_s");
     assert_eq!(key(wander(2.0, 1.0)), "speed_max_m_s");
-    let upside_down = Area { south_deg: 58.0, ..AREA };
-    assert_eq!(key(Wander { area: upside_down, ..wander(1.0, 2.0) }), "area.north_deg");
-    let late = Waypoint { at_ns: 0, position: at(57.0, 11.0) };
+    let upside_down = Area {
+        south_deg: 58.0,
+        ..AREA
+    };
+    assert_eq!(
+        key(Wander {
+            area: upside_down,
+            ..wander(1.0, 2.0)
+        }),
+        "area.north_deg"
+    );
+    let late = Waypoint {
+        at_ns: 0,
+        position: at(57.0, 11.0),
+    };
     engine.tick(None).unwrap();
-    let refused = do_it(&mut engine, Follow { node, waypoints: vec![late] });
+    let refused = do_it(
+        &mut engine,
+        Follow {
+            node,
+            waypoints: vec![late],
+        },
+    );
     assert!(matches!(refused, Err(Refusal::Invalid { key, .. }) if key == "waypoints[0].at_ns"));
-    let stranger = do_it(&mut engine, StopMotion { node: NodeId::named("nobody") });
-    assert!(matches!(stranger, Err(Refusal::NotFound { kind: "node", .. })));
+    let stranger = do_it(
+        &mut engine,
+        StopMotion {
+            node: NodeId::named("nobody"),
+        },
+    );
+    assert!(matches!(
+        stranger,
+        Err(Refusal::NotFound { kind: "node", .. })
+    ));
 }

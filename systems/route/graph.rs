@@ -44,8 +44,15 @@ impl GraphBuilder {
     /// When `nodes` do not rise strictly.
     #[must_use]
     pub fn new(nodes: Vec<NodeId>, packet_bytes: u32) -> Self {
-        assert!(nodes.is_sorted_by(|a, b| a < b), "nodes come in id order, once each");
-        Self { nodes, edges: Vec::new(), packet_bits: f64::from(packet_bytes) * 8.0 }
+        assert!(
+            nodes.is_sorted_by(|a, b| a < b),
+            "nodes come in id order, once each"
+        );
+        Self {
+            nodes,
+            edges: Vec::new(),
+            packet_bits: f64::from(packet_bytes) * 8.0,
+        }
     }
 
     /// Adds both directions of a link if both are usable and both ends are in the graph. A link
@@ -53,7 +60,9 @@ impl GraphBuilder {
     pub fn link(&mut self, ends: Ends, budget: &LinkBudget) {
         let Some(etx) = budget.etx() else { return };
         let index = |id| self.nodes.binary_search(&id);
-        let (Ok(a), Ok(b)) = (index(ends.a()), index(ends.b())) else { return };
+        let (Ok(a), Ok(b)) = (index(ends.a()), index(ends.b())) else {
+            return;
+        };
         for (from, to, direction) in [(a, b, &budget.forward), (b, a, &budget.backward)] {
             let edge = Edge {
                 to,
@@ -80,7 +89,11 @@ impl GraphBuilder {
             first[i + 1] += first[i];
         }
         let edges = self.edges.into_iter().map(|(_, edge)| edge).collect();
-        Graph { nodes: self.nodes, first, edges }
+        Graph {
+            nodes: self.nodes,
+            first,
+            edges,
+        }
     }
 }
 

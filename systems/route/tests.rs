@@ -19,7 +19,11 @@ fn budget(rate_bps: f64, per: f64) -> LinkBudget {
         verdict: Verdict::Good,
         ..LinkBudget::default().forward
     };
-    LinkBudget { forward: direction, backward: direction, ..LinkBudget::default() }
+    LinkBudget {
+        forward: direction,
+        backward: direction,
+        ..LinkBudget::default()
+    }
 }
 
 fn graph(nodes: u128, links: &[(u128, u128, f64, f64)]) -> Graph {
@@ -73,7 +77,15 @@ fn a_target_rate_excludes_slow_hops_and_says_when_it_cannot_be_met() {
 
 #[test]
 fn throughput_counts_turns_and_retransmissions() {
-    let graph = graph(5, &[(0, 1, 12e6, 0.0), (1, 2, 6e6, 0.5), (2, 3, 12e6, 0.0), (3, 4, 12e6, 0.0)]);
+    let graph = graph(
+        5,
+        &[
+            (0, 1, 12e6, 0.0),
+            (1, 2, 6e6, 0.5),
+            (2, 3, 12e6, 0.0),
+            (3, 4, 12e6, 0.0),
+        ],
+    );
     let route = find(&graph, id(0), id(4), Metric::Ett, None).unwrap();
     assert_eq!(route.bottleneck_rate_bps, Some(6e6));
     // A bit keeps the second hop busy 4 / 6e6 s (ETX 4), each other 1 / 12e6 s.
@@ -125,7 +137,9 @@ fn by_relaxation(graph: &Graph, source: usize, metric: Metric) -> Vec<Option<f64
             }
         }
     }
-    best.iter().map(|cost| cost.map(|cost| cost.first)).collect()
+    best.iter()
+        .map(|cost| cost.map(|cost| cost.first))
+        .collect()
 }
 
 #[test]
@@ -138,12 +152,17 @@ fn no_walk_is_cheaper_than_dijkstras() {
                 let path = shortest(&graph, 0, Some(target), metric, |_| true).path(target);
                 let cost = path.map(|hops| {
                     let zero = metric::Cost::ZERO;
-                    hops.iter().fold(zero, |cost, (_, edge)| metric.extend(cost, edge)).first
+                    hops.iter()
+                        .fold(zero, |cost, (_, edge)| metric.extend(cost, edge))
+                        .first
                 });
                 match (cost, expected) {
                     (Some(cost), Some(expected)) => {
                         let tolerance = 1e-12 * expected.max(1e-12);
-                        assert!((cost - expected).abs() <= tolerance, "{metric:?} {cost} {expected}");
+                        assert!(
+                            (cost - expected).abs() <= tolerance,
+                            "{metric:?} {cost} {expected}"
+                        );
                     }
                     (None, None) => {}
                     other => panic!("seed {seed} {metric:?} to {target}: {other:?}"),

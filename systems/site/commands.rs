@@ -57,10 +57,20 @@ impl Command for AddNode {
         let index = world.resource::<Index<NodeKind>>();
         index.vacant(self.node)?;
         if index.len() >= NODES_MAX {
-            return Err(Refusal::conflict(format!("the world has {NODES_MAX} nodes, the most")));
+            return Err(Refusal::conflict(format!(
+                "the world has {NODES_MAX} nodes, the most"
+            )));
         }
-        let label = Label { name: self.name, role: self.role };
-        world.spawn((self.node, label, Position(self.position), Standing(self.station)));
+        let label = Label {
+            name: self.name,
+            role: self.role,
+        };
+        world.spawn((
+            self.node,
+            label,
+            Position(self.position),
+            Standing(self.station),
+        ));
         Ok(())
     }
 }
@@ -104,7 +114,9 @@ impl Command for MoveNode {
         let entity = node(world, self.node)?;
         let mut entity = world.entity_mut(entity);
         entity.remove::<Motion>();
-        let mut position = entity.get_mut::<Position>().expect("every node has a position");
+        let mut position = entity
+            .get_mut::<Position>()
+            .expect("every node has a position");
         position.set_if_neq(Position(self.position));
         Ok(())
     }
@@ -128,7 +140,9 @@ impl Command for SetStation {
     fn apply(self, world: &mut World) -> Self::Out {
         self.station.validate()?;
         let entity = node(world, self.node)?;
-        let mut standing = world.get_mut::<Standing>(entity).expect("every node has a station");
+        let mut standing = world
+            .get_mut::<Standing>(entity)
+            .expect("every node has a station");
         standing.set_if_neq(Standing(self.station));
         Ok(())
     }
@@ -176,7 +190,9 @@ impl Recorded for RestoreNode {
 
 fn set_operating(world: &mut World, id: NodeId, operating: bool) -> Result<(), Refusal> {
     let entity = node(world, id)?;
-    let mut component = world.get_mut::<Operating>(entity).expect("a label requires it");
+    let mut component = world
+        .get_mut::<Operating>(entity)
+        .expect("a label requires it");
     component.set_if_neq(Operating(operating));
     Ok(())
 }
@@ -192,7 +208,9 @@ impl Command for SetEnvironment {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         self.environment.validate()?;
-        world.resource_mut::<Air>().set_if_neq(Air(self.environment));
+        world
+            .resource_mut::<Air>()
+            .set_if_neq(Air(self.environment));
         Ok(())
     }
 }

@@ -26,15 +26,27 @@ pub struct NodeDocument {
 impl Document for NodeDocument {
     const TABLE: &'static str = "nodes";
     type Kind = NodeKind;
-    type Changed = Or<(Changed<Label>, Changed<Position>, Changed<Standing>, Changed<Operating>)>;
+    type Changed = Or<(
+        Changed<Label>,
+        Changed<Position>,
+        Changed<Standing>,
+        Changed<Operating>,
+    )>;
 
     fn read(entity: EntityRef<'_>) -> Self {
         let label = entity.get::<Label>().expect("every node has a label");
         Self {
             name: label.name.clone(),
             role: label.role,
-            position: entity.get::<Position>().expect("every node has a position").0,
-            station: entity.get::<Standing>().expect("every node has a station").0.clone(),
+            position: entity
+                .get::<Position>()
+                .expect("every node has a position")
+                .0,
+            station: entity
+                .get::<Standing>()
+                .expect("every node has a station")
+                .0
+                .clone(),
             operating: entity.get::<Operating>().expect("a label requires it").0,
         }
     }
@@ -42,8 +54,15 @@ impl Document for NodeDocument {
     fn restore(self, id: NodeId, world: &mut World) -> Result<(), Refusal> {
         self.station.validate()?;
         world.resource::<Index<NodeKind>>().vacant(id)?;
-        let label = Label { name: self.name, role: self.role };
-        let place = (Position(self.position), Standing(self.station), Operating(self.operating));
+        let label = Label {
+            name: self.name,
+            role: self.role,
+        };
+        let place = (
+            Position(self.position),
+            Standing(self.station),
+            Operating(self.operating),
+        );
         world.spawn((id, label, place));
         Ok(())
     }

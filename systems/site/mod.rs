@@ -9,8 +9,8 @@ use groundwave_engine::{Builder, Phase};
 pub use commands::{
     AddNode, FailNode, MoveNode, RemoveNode, RestoreNode, SetEnvironment, SetStation,
 };
-pub use components::{Air, Ground, Label, NodeId, NodeKind, Operating, Position, Site, Standing};
 pub(crate) use commands::{check_name, node};
+pub use components::{Air, Ground, Label, NodeId, NodeKind, Operating, Position, Site, Standing};
 pub use document::NodeDocument;
 
 use bevy_ecs::prelude::*;
@@ -37,7 +37,12 @@ pub fn site(engine: &mut Builder) {
         .systems(Phase::Publish, (publish_nodes, publish_air));
 }
 
-type NodeChanged = Or<(Changed<Position>, Changed<Standing>, Changed<Operating>, Changed<Label>)>;
+type NodeChanged = Or<(
+    Changed<Position>,
+    Changed<Standing>,
+    Changed<Operating>,
+    Changed<Label>,
+)>;
 
 /// Redraws the node section when any node changed, came or went.
 fn publish_nodes(
@@ -50,8 +55,9 @@ fn publish_nodes(
         return;
     }
     let view = |(id, entity)| {
-        let (label, position, standing, operating) =
-            nodes.get(entity).expect("every indexed node has its components");
+        let (label, position, standing, operating) = nodes
+            .get(entity)
+            .expect("every indexed node has its components");
         NodeView {
             id,
             name: label.name.clone(),

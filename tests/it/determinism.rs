@@ -26,10 +26,19 @@ impl Journal for Memory {
 const TICKS: u64 = 40;
 
 /// Runs the first ticks and returns the digest of every tenth, and the log.
-fn run(scenario: &Scenario, terrain: &Arc<dyn Terrain>, execution: Execution) -> (Vec<String>, Vec<u8>) {
+fn run(
+    scenario: &Scenario,
+    terrain: &Arc<dyn Terrain>,
+    execution: Execution,
+) -> (Vec<String>, Vec<u8>) {
     let memory = Memory::default();
     let (seed, step_ns) = (scenario.seed, scenario.step_ns);
-    let header = Header { format: FORMAT, seed, step_ns, inputs: Default::default() };
+    let header = Header {
+        format: FORMAT,
+        seed,
+        step_ns,
+        inputs: Default::default(),
+    };
     write_header(&mut *memory.0.lock().unwrap(), &header).unwrap();
     let mut engine = support::engine(scenario, terrain.clone(), execution);
     engine.record(memory.clone());
@@ -50,16 +59,23 @@ fn check(name: &str) {
     for record in &mut scenario.records {
         record.at_ns = record.at_ns.min((TICKS - 5) * scenario.step_ns);
     }
-    let Some(terrain) = support::terrain(&scenario) else { return };
+    let Some(terrain) = support::terrain(&scenario) else {
+        return;
+    };
     let (digests, log) = run(&scenario, &terrain, Execution::Parallel);
-    assert!(digests.windows(2).all(|pair| pair[0] != pair[1]), "{name} stands still: {digests:?}");
+    assert!(
+        digests.windows(2).all(|pair| pair[0] != pair[1]),
+        "{name} stands still: {digests:?}"
+    );
     let orders = (0..8).map(Execution::Shuffled).chain([Execution::Serial]);
     for execution in orders {
         let (other, other_log) = run(&scenario, &terrain, execution);
         assert_eq!(digests, other, "{name} under {execution:?}");
         assert_eq!(log, other_log, "the log of {name} under {execution:?}");
     }
-    let mut fresh = world(terrain).build::<Snapshot>(scenario.seed, scenario.step_ns).unwrap();
+    let mut fresh = world(terrain)
+        .build::<Snapshot>(scenario.seed, scenario.step_ns)
+        .unwrap();
     let replayed = replay(&mut fresh, &mut Reader::open(&log[..]).unwrap(), |_| {}).unwrap();
     assert_eq!((replayed.marks, replayed.ticks), (4, TICKS), "{name}");
     assert_eq!(Some(&replayed.digest), digests.last(), "{name}");

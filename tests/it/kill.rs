@@ -4,8 +4,8 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::time::Duration;
 
-use groundwave_engine::{Seed, Store};
 use groundwave_engine::log::Entry;
+use groundwave_engine::{Seed, Store};
 use groundwave_io::journal;
 use groundwave_io::store::RedbStore;
 
@@ -60,12 +60,19 @@ fn twenty_kills_lose_no_acknowledged_command() {
             "--store",
             store.to_str().unwrap(),
         ];
-        let mut child =
-            support::command(&arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = support::command(&arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         // Some acknowledgements first, so that the kill falls into work and not into start-up.
         let enough = (chance.bits() % 40) as usize;
-        let mut acknowledged: Vec<String> = lines.by_ref().take(1 + enough).map(Result::unwrap).collect();
+        let mut acknowledged: Vec<String> = lines
+            .by_ref()
+            .take(1 + enough)
+            .map(Result::unwrap)
+            .collect();
         std::thread::sleep(Duration::from_micros(chance.bits() % 3000));
         child.kill().unwrap();
         if !child.wait().unwrap().success() {
@@ -74,7 +81,10 @@ fn twenty_kills_lose_no_acknowledged_command() {
         acknowledged.extend(lines.map_while(Result::ok));
         check(round, &acknowledged, &log, &store);
     }
-    assert!(killed_while_running >= 15, "only {killed_while_running} kills fell into the run");
+    assert!(
+        killed_while_running >= 15,
+        "only {killed_while_running} kills fell into the run"
+    );
 }
 
 /// Compares what the process said with what the disk holds.
@@ -83,7 +93,9 @@ fn check(round: usize, acknowledged: &[String], log: &std::path::Path, store: &s
     let mut commands = 0;
     for line in acknowledged {
         // The last line may be cut; a whole one is a promise.
-        let Ok(line) = serde_json::from_str::<serde_json::Value>(line) else { continue };
+        let Ok(line) = serde_json::from_str::<serde_json::Value>(line) else {
+            continue;
+        };
         let (Some(tick), Some(count)) = (line["tick"].as_u64(), line["commands"].as_u64()) else {
             continue;
         };
@@ -101,17 +113,26 @@ fn check(round: usize, acknowledged: &[String], log: &std::path::Path, store: &s
             added += u64::from(record.name == "node.add");
         }
     }
-    assert_eq!(logged, commands, "round {round}: commands in the log up to tick {last_tick}");
+    assert_eq!(
+        logged, commands,
+        "round {round}: commands in the log up to tick {last_tick}"
+    );
     let mut opened = RedbStore::open(store).unwrap();
     let rows = opened.load().unwrap().len() as u64;
-    assert!(rows >= added, "round {round}: {rows} nodes in the store, {added} acknowledged");
+    assert!(
+        rows >= added,
+        "round {round}: {rows} nodes in the store, {added} acknowledged"
+    );
     assert!(opened.last_tick().unwrap() >= last_tick, "round {round}");
     drop(opened);
     // The log can be continued where it broke off, and replayed.
     let (_, _, torn_bytes) = journal::FileJournal::append_to(log).unwrap();
     let replayed = support::groundwave(&["replay", log.to_str().unwrap(), "--json"]);
     let replayed: serde_json::Value = serde_json::from_str(&support::stdout(&replayed)).unwrap();
-    assert!(replayed["commands"].as_u64().unwrap() >= commands, "torn {torn_bytes}");
+    assert!(
+        replayed["commands"].as_u64().unwrap() >= commands,
+        "torn {torn_bytes}"
+    );
 }
 
 #[test]
@@ -128,14 +149,27 @@ fn sigterm_ends_the_tick_and_the_log_well() {
         "--record",
         log.to_str().unwrap(),
     ];
-    let mut child = support::command(&arguments).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = support::command(&arguments)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     lines.next().unwrap().unwrap();
     let pid = child.id().to_string();
-    assert!(std::process::Command::new("kill").arg(&pid).status().unwrap().success());
+    assert!(
+        std::process::Command::new("kill")
+            .arg(&pid)
+            .status()
+            .unwrap()
+            .success()
+    );
     let rest: Vec<String> = lines.map_while(Result::ok).collect();
     assert!(child.wait().unwrap().success());
-    assert!(rest.iter().any(|line| line.contains("stopped before its end")), "{rest:?}");
+    assert!(
+        rest.iter()
+            .any(|line| line.contains("stopped before its end")),
+        "{rest:?}"
+    );
     let output = support::groundwave(&["replay", log.to_str().unwrap()]);
     assert!(support::stdout(&output).contains("its digest is the log's"));
 }

@@ -14,7 +14,16 @@ fn json(arguments: &[&str]) -> serde_json::Value {
 fn the_demo_shows_links_routes_and_rates() {
     let Some(_) = support::data() else { return };
     let text = stdout(&groundwave(&["run", &scenario("gothenburg.toml")]));
-    for wanted in ["Gothenburg", "SRTM", "verdict", "excellent", "Mbit/s", "→", "met", "digest"] {
+    for wanted in [
+        "Gothenburg",
+        "SRTM",
+        "verdict",
+        "excellent",
+        "Mbit/s",
+        "→",
+        "met",
+        "digest",
+    ] {
         assert!(text.contains(wanted), "no {wanted:?} in:\n{text}");
     }
     assert!(!text.contains('\u{1b}'), "colour without a terminal");
@@ -33,9 +42,16 @@ fn what_was_recorded_replays_and_reads() {
     assert_eq!(again["marks_compared"], 1);
     assert_eq!(live["links"], again["links"]);
     let lines = stdout(&groundwave(&["log", log, "--json"]));
-    let commands: Vec<serde_json::Value> =
-        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let named = |name: &str| commands.iter().filter(|line| line["command"] == name).count();
+    let commands: Vec<serde_json::Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let named = |name: &str| {
+        commands
+            .iter()
+            .filter(|line| line["command"] == name)
+            .count()
+    };
     let nodes = live["nodes"].as_array().unwrap().len();
     assert_eq!(named("node.add") - named("node.remove"), nodes);
     assert!(named("node.fail") > 0 && named("link.fail") > 0);
@@ -45,7 +61,12 @@ fn what_was_recorded_replays_and_reads() {
 fn a_damaged_log_is_refused_with_the_place() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("run.gwlog");
-    stdout(&groundwave(&["run", &scenario("failover.toml"), "--record", log.to_str().unwrap()]));
+    stdout(&groundwave(&[
+        "run",
+        &scenario("failover.toml"),
+        "--record",
+        log.to_str().unwrap(),
+    ]));
     let mut bytes = std::fs::read(&log).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
@@ -65,8 +86,14 @@ fn the_two_directions_of_a_link_are_the_two_links() {
         assert!((a - b).abs() < 0.02, "{a} {b}");
     };
     for key in ["rx_power_dbm", "snr_db"] {
-        close(&there["forward"]["receiver"][key], &back["backward"]["receiver"][key]);
-        close(&there["backward"]["receiver"][key], &back["forward"]["receiver"][key]);
+        close(
+            &there["forward"]["receiver"][key],
+            &back["backward"]["receiver"][key],
+        );
+        close(
+            &there["backward"]["receiver"][key],
+            &back["forward"]["receiver"][key],
+        );
     }
     let run = json(&["run", &path, "--until", "1", "--json"]);
     let names: std::collections::BTreeMap<_, _> = run["nodes"]
@@ -76,15 +103,22 @@ fn the_two_directions_of_a_link_are_the_two_links() {
         .map(|node| (node["id"].as_str().unwrap(), node["name"].as_str().unwrap()))
         .collect();
     let ours = |link: &&serde_json::Value| {
-        let ends = [names[link["a"].as_str().unwrap()], names[link["b"].as_str().unwrap()]];
-        ends.iter().any(|name| name.starts_with("Bohus")) && ends.iter().any(|name| name.starts_with("Säve"))
+        let ends = [
+            names[link["a"].as_str().unwrap()],
+            names[link["b"].as_str().unwrap()],
+        ];
+        ends.iter().any(|name| name.starts_with("Bohus"))
+            && ends.iter().any(|name| name.starts_with("Säve"))
     };
     let links = run["links"].as_array().unwrap();
     let link = links.iter().find(ours).unwrap();
     // Which end is the lower id is the world's business.
     let ways = [&link["budget"]["forward"], &link["budget"]["backward"]];
     let from_bohus = usize::from(!names[link["a"].as_str().unwrap()].starts_with("Bohus"));
-    close(&ways[from_bohus]["path_loss_db"], &there["forward"]["losses"]["total_path_loss_db"]);
+    close(
+        &ways[from_bohus]["path_loss_db"],
+        &there["forward"]["losses"]["total_path_loss_db"],
+    );
 }
 
 #[test]
@@ -92,9 +126,17 @@ fn missing_terrain_is_disclosed_and_never_silent() {
     let Some(_) = support::data() else { return };
     // From the tile N57E011 into the sea west of it, where there is no tile.
     let over = json(&["link", "57.7,11.9,30", "57.7,10.5,30", "--json"]);
-    assert!(over["forward"]["terrain"]["missing_samples"].as_u64().unwrap() > 0);
+    assert!(
+        over["forward"]["terrain"]["missing_samples"]
+            .as_u64()
+            .unwrap()
+            > 0
+    );
     let warnings = over["forward"]["warnings"].as_array().unwrap();
-    assert!(warnings.iter().any(|warning| warning == "terrain_missing"), "{warnings:?}");
+    assert!(
+        warnings.iter().any(|warning| warning == "terrain_missing"),
+        "{warnings:?}"
+    );
     let text = stdout(&groundwave(&["profile", "57.7,11.9", "57.7,10.5"]));
     assert!(text.contains("off the tiles taken as sea level"), "{text}");
 }
@@ -105,7 +147,13 @@ fn profiles_are_drawn() {
     let folder = tempfile::tempdir().unwrap();
     let picture = folder.path().join("path.svg");
     let file = picture.to_str().unwrap();
-    stdout(&groundwave(&["profile", "57.7142,11.9367,30", "57.8868,11.5880,20", "--plot", file]));
+    stdout(&groundwave(&[
+        "profile",
+        "57.7142,11.9367,30",
+        "57.8868,11.5880,20",
+        "--plot",
+        file,
+    ]));
     let svg = std::fs::read_to_string(picture).unwrap();
     assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
     assert!(svg.contains("Fresnel") && !svg.contains("NaN"));
@@ -115,25 +163,53 @@ fn profiles_are_drawn() {
 fn every_subcommand_speaks_json() {
     let presets = json(&["presets", "--json"]);
     let count = |key: &str| presets[key].as_array().unwrap().len();
-    assert_eq!((count("radios"), count("antennas"), count("roles"), count("modulations")), (8, 9, 5, 10));
+    assert_eq!(
+        (
+            count("radios"),
+            count("antennas"),
+            count("roles"),
+            count("modulations")
+        ),
+        (8, 9, 5, 10)
+    );
     assert!(presets["radios"][0]["source"].as_str().unwrap().len() > 10);
     let valid = json(&["validate", &scenario("two_nodes.toml"), "--json"]);
     assert_eq!(valid[0]["valid"], true);
     assert_eq!(json(&["schema"])["$schema"].as_str().unwrap().len(), 44);
-    assert!(json(&["completions", "bash", "--json"])["script"].as_str().unwrap().contains("groundwave"));
-    let profile = json(&["profile", "57.7,11.9", "57.8,11.9", "--samples", "9", "--json"]);
+    assert!(
+        json(&["completions", "bash", "--json"])["script"]
+            .as_str()
+            .unwrap()
+            .contains("groundwave")
+    );
+    let profile = json(&[
+        "profile",
+        "57.7,11.9",
+        "57.8,11.9",
+        "--samples",
+        "9",
+        "--json",
+    ]);
     assert_eq!(profile["samples"].as_array().unwrap().len(), 9);
 }
 
 #[test]
 fn completions_and_help_exist_for_every_shell_and_subcommand() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        assert!(stdout(&groundwave(&["completions", shell])).contains("replay"), "{shell}");
+        assert!(
+            stdout(&groundwave(&["completions", shell])).contains("replay"),
+            "{shell}"
+        );
     }
     let help = stdout(&groundwave(&["--help"]));
-    for subcommand in ["run", "link", "profile", "validate", "replay", "log", "presets", "schema"] {
+    for subcommand in [
+        "run", "link", "profile", "validate", "replay", "log", "presets", "schema",
+    ] {
         assert!(help.contains(subcommand));
-        assert!(stdout(&groundwave(&[subcommand, "--help"])).contains("Examples:"), "{subcommand}");
+        assert!(
+            stdout(&groundwave(&[subcommand, "--help"])).contains("Examples:"),
+            "{subcommand}"
+        );
     }
 }
 
@@ -141,11 +217,18 @@ fn completions_and_help_exist_for_every_shell_and_subcommand() {
 fn a_reader_that_leaves_early_is_no_error() {
     use std::io::Read;
     use std::process::Stdio;
-    let mut child =
-        support::command(&["presets", "--json"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = support::command(&["presets", "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut one = [0];
     child.stdout.take().unwrap().read_exact(&mut one).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success());
-    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.stderr.is_empty(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }

@@ -57,7 +57,8 @@ fn station() -> impl Strategy<Value = Value> {
 
 /// One command: its name and body.
 fn command() -> impl Strategy<Value = (&'static str, Value)> {
-    let node = |command: &'static str| name().prop_map(move |node| (command, json!({ "node": node })));
+    let node =
+        |command: &'static str| name().prop_map(move |node| (command, json!({ "node": node })));
     let pair = |command: &'static str| {
         (name(), name()).prop_map(move |(a, b)| (command, json!({ "a": a, "b": b })))
     };

@@ -12,8 +12,18 @@ use crate::support;
 fn summary(view: &Snapshot) -> String {
     let name = |id| view.node(id).map_or("?", |node| node.name.as_str());
     let mut out = String::new();
-    let usable = view.links.iter().filter(|link| link.budget.etx().is_some()).count();
-    writeln!(out, "{} nodes, {} links, {usable} usable", view.nodes.len(), view.links.len()).unwrap();
+    let usable = view
+        .links
+        .iter()
+        .filter(|link| link.budget.etx().is_some())
+        .count();
+    writeln!(
+        out,
+        "{} nodes, {} links, {usable} usable",
+        view.nodes.len(),
+        view.links.len()
+    )
+    .unwrap();
     let mut links: Vec<String> = view
         .links
         .iter()
@@ -66,13 +76,19 @@ fn summary(view: &Snapshot) -> String {
 /// Runs a scenario to its middle and to its end.
 fn check(name: &str) {
     let scenario = scenario::load(&support::scenario_path(&format!("{name}.toml"))).unwrap();
-    let Some(terrain) = support::terrain(&scenario) else { return };
+    let Some(terrain) = support::terrain(&scenario) else {
+        return;
+    };
     let mut engine = support::engine(&scenario, terrain, Execution::Parallel);
     let ticks = scenario.duration_ns.div_ceil(scenario.step_ns);
     let mut out = String::new();
     for tick in 1..=ticks {
         let ticked = engine.tick(None).unwrap();
-        assert!(ticked.refused.is_empty(), "{name} in tick {tick}: {:?}", ticked.refused);
+        assert!(
+            ticked.refused.is_empty(),
+            "{name} in tick {tick}: {:?}",
+            ticked.refused
+        );
         if tick == ticks / 2 || tick == ticks {
             let at_s = engine.view().now_ns / 1_000_000_000;
             writeln!(out, "== after {at_s} s\n{}", summary(&engine.view())).unwrap();
@@ -105,5 +121,13 @@ macro_rules! scenarios {
 }
 
 scenarios!(
-    convoy, failover, gothenburg, lora_valley, manet50, ns2_platoon, storm, thousand, two_nodes
+    convoy,
+    failover,
+    gothenburg,
+    lora_valley,
+    manet50,
+    ns2_platoon,
+    storm,
+    thousand,
+    two_nodes
 );

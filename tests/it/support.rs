@@ -27,19 +27,24 @@ pub fn data() -> Option<(PathBuf, PathBuf)> {
     if pair.0.join("N57E011.hgt").exists() && pair.1.exists() {
         return Some(pair);
     }
-    eprintln!("SKIPPED: no terrain in {}; `make data` fetches it", fetched.display());
+    eprintln!(
+        "SKIPPED: no terrain in {}; `make data` fetches it",
+        fetched.display()
+    );
     None
 }
 
 /// The terrain a scenario asks for, or `None`, said aloud, when its tiles were not fetched.
 pub fn terrain(scenario: &Scenario) -> Option<Arc<dyn Terrain>> {
     match &scenario.terrain {
-        scenario::Terrain::Flat { elevation_msl_m } => {
-            Some(Arc::new(Flat { elevation_msl_m: *elevation_msl_m }))
-        }
+        scenario::Terrain::Flat { elevation_msl_m } => Some(Arc::new(Flat {
+            elevation_msl_m: *elevation_msl_m,
+        })),
         scenario::Terrain::Tiles { .. } => {
             let (tiles, geoid) = data()?;
-            Some(Arc::new(TerrainStack::open(Some(&tiles), Some(&geoid)).unwrap()))
+            Some(Arc::new(
+                TerrainStack::open(Some(&tiles), Some(&geoid)).unwrap(),
+            ))
         }
     }
 }
@@ -52,10 +57,15 @@ pub fn engine(
 ) -> Engine<Snapshot> {
     let mut builder = world(terrain);
     builder.execution(execution);
-    let mut engine = builder.build::<Snapshot>(scenario.seed, scenario.step_ns).unwrap();
+    let mut engine = builder
+        .build::<Snapshot>(scenario.seed, scenario.step_ns)
+        .unwrap();
     let clock = engine.clock();
     for record in &scenario.records {
-        let command = engine.registry().from_json(&record.name, record.body.clone()).unwrap();
+        let command = engine
+            .registry()
+            .from_json(&record.name, record.body.clone())
+            .unwrap();
         engine.script(clock.tick_at(record.at_ns), command);
     }
     engine
@@ -83,7 +93,11 @@ pub fn command(args: &[&str]) -> Command {
 /// Standard output as text, of a program that must have succeeded.
 pub fn stdout(output: &Output) -> String {
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "exit {:?}: {errors}", output.status.code());
+    assert!(
+        output.status.success(),
+        "exit {:?}: {errors}",
+        output.status.code()
+    );
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 

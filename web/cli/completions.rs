@@ -23,10 +23,16 @@ pub struct Completions {
 impl Completions {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut super::Cli::command(), "groundwave", &mut script);
+        clap_complete::generate(
+            self.shell,
+            &mut super::Cli::command(),
+            "groundwave",
+            &mut script,
+        );
         if output.json {
             let script = String::from_utf8_lossy(&script);
-            return output.json(&serde_json::json!({ "shell": self.shell.to_string(), "script": script }));
+            return output
+                .json(&serde_json::json!({ "shell": self.shell.to_string(), "script": script }));
         }
         output.text(&String::from_utf8_lossy(&script))
     }

@@ -27,7 +27,12 @@ pub struct EndArgs {
     scenario: Option<PathBuf>,
 
     /// Simulated time at which the scenario is looked at, s
-    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, requires = "scenario")]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 0.0,
+        requires = "scenario"
+    )]
     at: f64,
 
     /// Radio preset of places (see `groundwave presets radios`)
@@ -119,11 +124,17 @@ impl EndArgs {
     pub fn resolve(&self) -> Result<Ends, Failure> {
         let samples = self.samples.map(usize::from);
         let mut ends = match &self.scenario {
-            Some(_) => self.from_scenario(samples)?,
+            Some(_) => self.of_scenario(samples)?,
             None => {
                 let (environment, limits) = (Environment::default(), Limits::default());
                 let ends = [self.place(&self.from)?, self.place(&self.to)?];
-                Ends { ends, ground: self.ground.open()?, environment, limits, samples }
+                Ends {
+                    ends,
+                    ground: self.ground.open()?,
+                    environment,
+                    limits,
+                    samples,
+                }
             }
         };
         if let Some(model) = self.model {
@@ -142,7 +153,7 @@ impl EndArgs {
         Ok(ends)
     }
 
-    fn from_scenario(&self, samples: Option<usize>) -> Result<Ends, Failure> {
+    fn of_scenario(&self, samples: Option<usize>) -> Result<Ends, Failure> {
         let path = self.scenario.as_ref().expect("asked only with a scenario");
         let scenario = load(path)?;
         let ground = self.ground.for_scenario(&scenario.terrain)?;
@@ -163,7 +174,11 @@ impl EndArgs {
                 view.node(id)
             }) {
                 let (name, station) = (node.name.clone(), node.station.clone());
-                return Ok(End { name, place: node.position, station });
+                return Ok(End {
+                    name,
+                    place: node.position,
+                    station,
+                });
             }
             if text.contains(',') {
                 return self.place(text);
@@ -172,20 +187,37 @@ impl EndArgs {
             names.sort_unstable();
             names.truncate(40);
             let path = path.display();
-            Err(Failure::Input(format!("{path} has no node {text:?}; it has: {}", names.join(", "))))
+            Err(Failure::Input(format!(
+                "{path} has no node {text:?}; it has: {}",
+                names.join(", ")
+            )))
         };
         let ends = [end(&self.from)?, end(&self.to)?];
         let environment = view.environment.as_ref().clone();
-        Ok(Ends { ends, ground, environment, limits: view.limits.as_ref().clone(), samples })
+        Ok(Ends {
+            ends,
+            ground,
+            environment,
+            limits: view.limits.as_ref().clone(),
+            samples,
+        })
     }
 
     fn place(&self, text: &str) -> Result<End, Failure> {
         let (place, height_agl_m) = parse_place(text)?;
         let radio = presets::radio(&self.radio).ok_or_else(|| {
-            unknown("radio", &self.radio, presets::RADIOS.iter().map(|preset| preset.id))
+            unknown(
+                "radio",
+                &self.radio,
+                presets::RADIOS.iter().map(|preset| preset.id),
+            )
         })?;
         let antenna = presets::antenna(&self.antenna).ok_or_else(|| {
-            unknown("antenna", &self.antenna, presets::ANTENNAS.iter().map(|preset| preset.id))
+            unknown(
+                "antenna",
+                &self.antenna,
+                presets::ANTENNAS.iter().map(|preset| preset.id),
+            )
         })?;
         let mut radio = radio.radio.clone();
         radio.frequency_mhz = self.frequency_mhz.unwrap_or(radio.frequency_mhz);
@@ -197,7 +229,11 @@ impl EndArgs {
             pointing: None,
         };
         let name = format!("{:.5}, {:.5}", place.lat_deg(), place.lon_deg());
-        Ok(End { name, place, station })
+        Ok(End {
+            name,
+            place,
+            station,
+        })
     }
 }
 
@@ -209,15 +245,24 @@ fn unknown<'a>(what: &str, found: &str, known: impl Iterator<Item = &'a str>) ->
 /// Reads `LAT,LON` or `LAT,LON,HEIGHT`.
 fn parse_place(text: &str) -> Result<(GeoPoint, Option<f64>), Failure> {
     let form = || {
-        let what = format!("{text:?} is no place; allowed: LAT,LON or LAT,LON,HEIGHT_AGL_M in degrees and metres, such as 57.71,11.94,30");
+        let what = format!(
+            "{text:?} is no place; allowed: LAT,LON or LAT,LON,HEIGHT_AGL_M in degrees and metres, such as 57.71,11.94,30"
+        );
         Failure::Input(what)
     };
-    let parts: Result<Vec<f64>, _> = text.split(',').map(|part| part.trim().parse::<f64>()).collect();
-    match parts.map_err(|_| form())?.as_slice() {
-        &[lat_deg, lon_deg] => Ok((GeoPoint::new(lat_deg, lon_deg).map_err(Failure::input)?, None)),
-        &[lat_deg, lon_deg, height_m] => {
-            Ok((GeoPoint::new(lat_deg, lon_deg).map_err(Failure::input)?, Some(height_m)))
-        }
+    let parts: Result<Vec<f64>, _> = text
+        .split(',')
+        .map(|part| part.trim().parse::<f64>())
+        .collect();
+    match *parts.map_err(|_| form())?.as_slice() {
+        [lat_deg, lon_deg] => Ok((
+            GeoPoint::new(lat_deg, lon_deg).map_err(Failure::input)?,
+            None,
+        )),
+        [lat_deg, lon_deg, height_m] => Ok((
+            GeoPoint::new(lat_deg, lon_deg).map_err(Failure::input)?,
+            Some(height_m),
+        )),
         _ => Err(form()),
     }
 }

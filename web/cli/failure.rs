@@ -41,7 +41,11 @@ impl Failure {
 
 impl From<std::io::Error> for Failure {
     fn from(err: std::io::Error) -> Self {
-        if err.kind() == std::io::ErrorKind::BrokenPipe { Self::Unread } else { Self::machine(err) }
+        if err.kind() == std::io::ErrorKind::BrokenPipe {
+            Self::Unread
+        } else {
+            Self::machine(err)
+        }
     }
 }
 

@@ -43,7 +43,11 @@ impl GroundArgs {
     pub fn for_scenario(&self, wanted: &scenario::Terrain) -> Result<Ground, Failure> {
         match wanted {
             scenario::Terrain::Flat { elevation_msl_m } => Ok(flat(*elevation_msl_m)),
-            scenario::Terrain::Tiles { names, directory, geoid } => {
+            scenario::Terrain::Tiles {
+                names,
+                directory,
+                geoid,
+            } => {
                 let ground = self.tiles(directory.as_deref(), geoid.as_deref())?;
                 self.require(names, &ground)?;
                 Ok(ground)
@@ -55,20 +59,37 @@ impl GroundArgs {
     pub fn for_log(&self, inputs: &BTreeMap<String, String>) -> Result<Ground, Failure> {
         if let Some(flat_msl_m) = inputs.get("flat_msl_m") {
             let elevation_msl_m = flat_msl_m.parse().map_err(|_| {
-                Failure::Input(format!("the log's flat_msl_m is {flat_msl_m:?}, not a number"))
+                Failure::Input(format!(
+                    "the log's flat_msl_m is {flat_msl_m:?}, not a number"
+                ))
             })?;
             return Ok(flat(elevation_msl_m));
         }
-        let path = |key: &str| inputs.get(key).map(PathBuf::from).filter(|path| path.exists());
+        let path = |key: &str| {
+            inputs
+                .get(key)
+                .map(PathBuf::from)
+                .filter(|path| path.exists())
+        };
         self.tiles(path("srtm_dir").as_deref(), path("geoid").as_deref())
     }
 
     fn tiles(&self, folder: Option<&Path>, geoid: Option<&Path>) -> Result<Ground, Failure> {
-        let data = std::env::var_os("GROUNDWAVE_DATA").map_or(PathBuf::from(".data"), PathBuf::from);
+        let data =
+            std::env::var_os("GROUNDWAVE_DATA").map_or(PathBuf::from(".data"), PathBuf::from);
         let fetched = |name: &str| Some(data.join(name)).filter(|path| path.exists());
-        let folder = self.srtm_dir.clone().or(folder.map(Path::to_owned)).or_else(|| fetched("srtm"));
-        let geoid = self.geoid.clone().or(geoid.map(Path::to_owned)).or_else(|| fetched("geoid/WW15MGH.DAC"));
-        let stack = TerrainStack::open(folder.as_deref(), geoid.as_deref()).map_err(Failure::input)?;
+        let folder = self
+            .srtm_dir
+            .clone()
+            .or(folder.map(Path::to_owned))
+            .or_else(|| fetched("srtm"));
+        let geoid = self
+            .geoid
+            .clone()
+            .or(geoid.map(Path::to_owned))
+            .or_else(|| fetched("geoid/WW15MGH.DAC"));
+        let stack =
+            TerrainStack::open(folder.as_deref(), geoid.as_deref()).map_err(Failure::input)?;
         let mut inputs = BTreeMap::new();
         let mut note = |key: &str, path: Option<PathBuf>| {
             // An absolute path finds the data again from wherever the log is replayed.
@@ -82,15 +103,18 @@ impl GroundArgs {
         }
         inputs.insert("terrain".to_owned(), stack.describe().name);
         let stack = Arc::new(stack);
-        Ok(Ground { terrain: stack.clone(), stack: Some(stack), inputs })
+        Ok(Ground {
+            terrain: stack.clone(),
+            stack: Some(stack),
+            inputs,
+        })
     }
 
     /// Refuses a scenario whose tiles are not there.
     fn require(&self, names: &[String], ground: &Ground) -> Result<(), Failure> {
         let folder = ground.inputs.get("srtm_dir");
         for name in names {
-            let tile: groundwave_systems::terrain::TileId =
-                name.parse().map_err(Failure::input)?;
+            let tile: groundwave_systems::terrain::TileId = name.parse().map_err(Failure::input)?;
             let centre = groundwave_systems::terrain::GeoPoint::new(
                 f64::from(tile.south_deg()) + 0.5,
                 f64::from(tile.west_deg()) + 0.5,
@@ -115,7 +139,9 @@ impl Ground {
     pub fn refuse_faults(&self) -> Result<(), Failure> {
         let tiles = self.stack.as_ref().and_then(|stack| stack.tiles());
         let faults = tiles.map(|tiles| tiles.faults()).unwrap_or_default();
-        let Some((_, fault)) = faults.first() else { return Ok(()) };
+        let Some((_, fault)) = faults.first() else {
+            return Ok(());
+        };
         Err(Failure::input(fault))
     }
 }
@@ -126,5 +152,9 @@ fn flat(elevation_msl_m: f64) -> Ground {
         ("flat_msl_m".to_owned(), elevation_msl_m.to_string()),
         ("terrain".to_owned(), terrain.describe().name),
     ]);
-    Ground { terrain: Arc::new(terrain), stack: None, inputs }
+    Ground {
+        terrain: Arc::new(terrain),
+        stack: None,
+        inputs,
+    }
 }

@@ -72,8 +72,15 @@ impl Link {
             };
             return output.json(&document);
         }
-        let mut out = format!("{}\n", output::heading(&format!("{} → {}", from.name, to.name)));
-        let samples = format!("terrain: {}, {} samples", terrain.name, profile.elevation_msl_m.len());
+        let mut out = format!(
+            "{}\n",
+            output::heading(&format!("{} → {}", from.name, to.name))
+        );
+        let samples = format!(
+            "terrain: {}, {} samples",
+            terrain.name,
+            profile.elevation_msl_m.len()
+        );
         let _ = writeln!(out, "{}", output::faint(&samples));
         path(&mut out, &forward);
         budgets(&mut out, &forward, &backward);
@@ -92,7 +99,11 @@ fn path(out: &mut String, result: &LinkResult) {
         geometry.azimuth_deg,
         geometry.back_azimuth_deg,
         result.frequency_mhz,
-        if clear.line_of_sight { "line of sight" } else { "no line of sight" },
+        if clear.line_of_sight {
+            "line of sight"
+        } else {
+            "no line of sight"
+        },
         result.model_version,
     );
     let _ = writeln!(
@@ -106,9 +117,17 @@ fn path(out: &mut String, result: &LinkResult) {
     );
     if let Some(ratio) = clear.fresnel_clearance_ratio {
         let worst = clear.obstruction.map_or(String::new(), |o| {
-            format!(", worst {} from {} at {:.0} m MSL", distance(o.distance_m), result.tx_node_id.as_deref().unwrap_or("tx"), o.height_msl_m)
+            format!(
+                ", worst {} from {} at {:.0} m MSL",
+                distance(o.distance_m),
+                result.tx_node_id.as_deref().unwrap_or("tx"),
+                o.height_msl_m
+            )
         });
-        let _ = writeln!(out, "  clearance {ratio:.2} of the first Fresnel zone{worst}");
+        let _ = writeln!(
+            out,
+            "  clearance {ratio:.2} of the first Fresnel zone{worst}"
+        );
     }
 }
 
@@ -117,20 +136,36 @@ type Term = (&'static str, fn(&LinkResult) -> Option<f64>);
 
 const TERMS: [Term; 18] = [
     ("transmitter power, dBm", |r| Some(r.budget.tx_power_dbm)),
-    ("transmitter feeder, dB", |r| cost(r.budget.tx_feeder_loss_db)),
+    ("transmitter feeder, dB", |r| {
+        cost(r.budget.tx_feeder_loss_db)
+    }),
     ("transmitter antenna, dBi", |r| Some(r.budget.tx_gain_dbi)),
-    ("transmitter pointing, dB", |r| cost(r.budget.tx_pointing_loss_db)),
+    ("transmitter pointing, dB", |r| {
+        cost(r.budget.tx_pointing_loss_db)
+    }),
     ("free space, dB", |r| Some(-r.losses.free_space_loss_db)),
-    ("terrain, ITM reference, dB", |r| r.losses.reference_attenuation_db.map(|loss| -loss)),
-    ("terrain, ITM variability, dB", |r| r.losses.variability_db.map(|loss| -loss)),
-    ("terrain, diffraction, dB", |r| r.losses.diffraction_loss_db.map(|loss| -loss)),
-    ("oxygen and vapour, dB", |r| Some(-r.losses.gas_oxygen_db - r.losses.gas_water_vapour_db)),
+    ("terrain, ITM reference, dB", |r| {
+        r.losses.reference_attenuation_db.map(|loss| -loss)
+    }),
+    ("terrain, ITM variability, dB", |r| {
+        r.losses.variability_db.map(|loss| -loss)
+    }),
+    ("terrain, diffraction, dB", |r| {
+        r.losses.diffraction_loss_db.map(|loss| -loss)
+    }),
+    ("oxygen and vapour, dB", |r| {
+        Some(-r.losses.gas_oxygen_db - r.losses.gas_water_vapour_db)
+    }),
     ("rain, dB", |r| cost(r.losses.rain_loss_db)),
-    ("clutter, dB", |r| cost(r.losses.clutter_tx_db + r.losses.clutter_rx_db)),
+    ("clutter, dB", |r| {
+        cost(r.losses.clutter_tx_db + r.losses.clutter_rx_db)
+    }),
     ("woodland, dB", |r| cost(r.losses.vegetation_db)),
     ("other, dB", |r| cost(r.losses.other_loss_db)),
     ("receiver antenna, dBi", |r| Some(r.budget.rx_gain_dbi)),
-    ("receiver pointing, dB", |r| cost(r.budget.rx_pointing_loss_db)),
+    ("receiver pointing, dB", |r| {
+        cost(r.budget.rx_pointing_loss_db)
+    }),
     ("receiver feeder, dB", |r| cost(r.budget.rx_feeder_loss_db)),
     ("polarisation, dB", |r| cost(r.budget.polarization_loss_db)),
     ("received power, dBm", |r| Some(r.receiver.rx_power_dbm)),
@@ -144,7 +179,11 @@ fn cost(loss_db: f64) -> Option<f64> {
 /// Two digits, and no minus before a zero.
 fn hundredths(value: f64) -> String {
     let text = format!("{value:.2}");
-    if text == "-0.00" { "0.00".to_owned() } else { text }
+    if text == "-0.00" {
+        "0.00".to_owned()
+    } else {
+        text
+    }
 }
 
 fn budgets(out: &mut String, forward: &LinkResult, backward: &LinkResult) {
@@ -159,17 +198,29 @@ fn budgets(out: &mut String, forward: &LinkResult, backward: &LinkResult) {
             line(name, number(there), number(back));
         }
     }
-    let mut both = |name: &str, show: &dyn Fn(&LinkResult) -> String| line(name, show(forward), show(backward));
-    both("noise floor, dBm", &|r| format!("{:.2}", r.receiver.noise_floor_dbm));
+    let mut both = |name: &str, show: &dyn Fn(&LinkResult) -> String| {
+        line(name, show(forward), show(backward))
+    };
+    both("noise floor, dBm", &|r| {
+        format!("{:.2}", r.receiver.noise_floor_dbm)
+    });
     both("SNR, dB", &|r| format!("{:.2}", r.receiver.snr_db));
-    both("link margin, dB", &|r| format!("{:.2}", r.margin.link_margin_db));
-    both("modulation", &|r| r.rate.modulation_id.map_or("–".to_owned(), |id| output::word(&id)));
+    both("link margin, dB", &|r| {
+        format!("{:.2}", r.margin.link_margin_db)
+    });
+    both("modulation", &|r| {
+        r.rate
+            .modulation_id
+            .map_or("–".to_owned(), |id| output::word(&id))
+    });
     both("rate", &|r| bits_per_second(r.rate.data_rate_bps));
     both("packet loss, %", &|r| format!("{:.2}", r.rate.per * 100.0));
     both("ETX", &|r| number(r.rate.etx));
     if forward.availability.availability_percent.is_some() {
         both("availability, %", &|r| {
-            r.availability.availability_percent.map_or("–".to_owned(), |percent| format!("{percent:.4}"))
+            r.availability
+                .availability_percent
+                .map_or("–".to_owned(), |percent| format!("{percent:.4}"))
         });
     }
     both("verdict", &|r| output::verdict(r.verdict).to_owned());
@@ -180,8 +231,15 @@ fn doubts(out: &mut String, forward: &LinkResult, backward: &LinkResult) {
     if warnings.is_empty() {
         return;
     }
-    let names: Vec<_> = warnings.iter().map(|warning| output::word(&warning)).collect();
-    let _ = writeln!(out, "\n  {}", output::warning(&format!("warnings: {}", names.join(", "))));
+    let names: Vec<_> = warnings
+        .iter()
+        .map(|warning| output::word(&warning))
+        .collect();
+    let _ = writeln!(
+        out,
+        "\n  {}",
+        output::warning(&format!("warnings: {}", names.join(", ")))
+    );
     let terrain = &forward.terrain;
     if terrain.void_samples + terrain.missing_samples > 0 {
         let _ = writeln!(

@@ -29,9 +29,19 @@ pub struct Log {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Line<'a> {
-    Command { tick: u64, wall_ns: u64, command: &'a str, body: serde_json::Value },
-    Mark { tick: u64, digest: &'a str },
-    End { torn_bytes: u64 },
+    Command {
+        tick: u64,
+        wall_ns: u64,
+        command: &'a str,
+        body: serde_json::Value,
+    },
+    Mark {
+        tick: u64,
+        digest: &'a str,
+    },
+    End {
+        torn_bytes: u64,
+    },
 }
 
 impl Log {
@@ -51,10 +61,17 @@ impl Log {
                 return Ok(());
             }
             match line {
-                Line::Command { tick, command, body, .. } => writeln!(out, "{tick:>8}  {command}  {body}")?,
+                Line::Command {
+                    tick,
+                    command,
+                    body,
+                    ..
+                } => writeln!(out, "{tick:>8}  {command}  {body}")?,
                 Line::Mark { tick, digest } => writeln!(out, "{tick:>8}  digest  {digest}")?,
                 Line::End { torn_bytes: 0 } => {}
-                Line::End { torn_bytes } => writeln!(out, "a torn tail of {torn_bytes} bytes was dropped")?,
+                Line::End { torn_bytes } => {
+                    writeln!(out, "a torn tail of {torn_bytes} bytes was dropped")?
+                }
             }
             Ok(())
         };
@@ -62,14 +79,26 @@ impl Log {
             match &entry {
                 Entry::Command(record) => {
                     let body = engine.registry().to_json(&record.name, &record.body);
-                    let body = body.map_err(|what| Failure::Input(format!("tick {}: {what}", record.tick)))?;
-                    let (tick, wall_ns, command) = (record.tick, record.wall_ns, record.name.as_str());
-                    line(&Line::Command { tick, wall_ns, command, body })?;
+                    let body = body
+                        .map_err(|what| Failure::Input(format!("tick {}: {what}", record.tick)))?;
+                    let (tick, wall_ns, command) =
+                        (record.tick, record.wall_ns, record.name.as_str());
+                    line(&Line::Command {
+                        tick,
+                        wall_ns,
+                        command,
+                        body,
+                    })?;
                 }
-                Entry::Mark(mark) => line(&Line::Mark { tick: mark.tick, digest: &mark.digest })?,
+                Entry::Mark(mark) => line(&Line::Mark {
+                    tick: mark.tick,
+                    digest: &mark.digest,
+                })?,
             }
         }
-        line(&Line::End { torn_bytes: log.torn_bytes() })?;
+        line(&Line::End {
+            torn_bytes: log.torn_bytes(),
+        })?;
         out.flush()?;
         Ok(())
     }

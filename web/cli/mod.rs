@@ -78,7 +78,10 @@ pub fn main() -> ExitCode {
     });
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .init();
     if let Some(threads) = cli.threads {
         groundwave_engine::parallel::compute_threads(usize::from(threads));
     }
@@ -111,7 +114,10 @@ mod tests {
         for subcommand in command.get_subcommands_mut() {
             let name = subcommand.get_name().to_owned();
             let help = subcommand.render_long_help().to_string();
-            assert!(help.contains("Examples:"), "`{name} --help` shows no examples");
+            assert!(
+                help.contains("Examples:"),
+                "`{name} --help` shows no examples"
+            );
         }
     }
 }

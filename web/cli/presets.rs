@@ -51,9 +51,16 @@ impl Presets {
         ];
         let wanted = |catalogue| self.catalogue.is_none_or(|wanted| wanted == catalogue);
         let mut out = String::new();
-        for (_, title, table) in catalogues.iter().filter(|(catalogue, ..)| wanted(*catalogue)) {
+        for (_, title, table) in catalogues
+            .iter()
+            .filter(|(catalogue, ..)| wanted(*catalogue))
+        {
             let lead = if out.is_empty() { "" } else { "\n" };
-            out += &format!("{lead}{}\n{}", output::heading(title), output::table(table, None));
+            out += &format!(
+                "{lead}{}\n{}",
+                output::heading(title),
+                output::table(table, None)
+            );
         }
         output.text(&out)
     }
@@ -104,7 +111,11 @@ fn antennas() -> Table {
 }
 
 fn roles() -> Table {
-    let mut table = Table::new(&[("id", Align::Left), ("name", Align::Left), ("colour", Align::Left)]);
+    let mut table = Table::new(&[
+        ("id", Align::Left),
+        ("name", Align::Left),
+        ("colour", Align::Left),
+    ]);
     for preset in &ROLES {
         let id = output::word(&preset.id);
         table.row([id, preset.name.to_owned(), preset.color.to_owned()]);

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use groundwave::plot::{ProfilePicture, profile_svg};
+use groundwave::plot::{ProfilePicture, Theme, profile_svg};
 use groundwave::text::{Align, Table, distance};
 use groundwave_systems::radio::LinkResult;
 use groundwave_systems::terrain::Profile as Ground;
@@ -34,6 +34,10 @@ pub struct Profile {
     /// Draw the profile to this SVG file
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
+
+    /// Draw on a dark ground
+    #[arg(long, requires = "plot")]
+    dark: bool,
 }
 
 #[derive(Serialize)]
@@ -68,7 +72,14 @@ impl Profile {
         if let Some(path) = &self.plot {
             let title = format!("{} → {}", from.name, to.name);
             let names = [from.name.as_str(), to.name.as_str()];
-            let picture = ProfilePicture { profile: &profile, result: &forward, names, title: &title };
+            let theme = if self.dark { Theme::Dark } else { Theme::Light };
+            let picture = ProfilePicture {
+                profile: &profile,
+                result: &forward,
+                names,
+                title: &title,
+                theme,
+            };
             std::fs::write(path, profile_svg(&picture)).map_err(|err| {
                 Failure::Input(format!("write the picture {}: {err}", path.display()))
             })?;
@@ -87,7 +98,10 @@ impl Profile {
                 samples,
             });
         }
-        let mut out = format!("{}\n", output::heading(&format!("{} → {}", from.name, to.name)));
+        let mut out = format!(
+            "{}\n",
+            output::heading(&format!("{} → {}", from.name, to.name))
+        );
         let facts = format!(
             "{} at {:.2}°, {} samples {:.1} m apart, terrain: {terrain}",
             distance(profile.distance_m),
@@ -122,7 +136,11 @@ fn samples(ends: &Ends, profile: &Ground, result: &LinkResult) -> Vec<Sample> {
         let point = profile.point(i).expect("every sample has a position");
         let distance_m = i as f64 * profile.step_m;
         let rest_m = (profile.distance_m - distance_m).max(0.0);
-        let share = if profile.distance_m > 0.0 { distance_m / profile.distance_m } else { 0.0 };
+        let share = if profile.distance_m > 0.0 {
+            distance_m / profile.distance_m
+        } else {
+            0.0
+        };
         let rise_m = geometry.rx_antenna_msl_m - geometry.tx_antenna_msl_m;
         let radius_m = first_radius_m(wavelength_m, distance_m, rest_m);
         Sample {
@@ -136,17 +154,36 @@ fn samples(ends: &Ends, profile: &Ground, result: &LinkResult) -> Vec<Sample> {
             fresnel_radius_m: if radius_m.is_finite() { radius_m } else { 0.0 },
         }
     };
-    profile.elevation_msl_m.iter().enumerate().map(sample).collect()
+    profile
+        .elevation_msl_m
+        .iter()
+        .enumerate()
+        .map(sample)
+        .collect()
 }
 
 fn table(samples: &[Sample]) -> Table {
-    let heads = ["distance", "lat", "lon", "ground m MSL", "m HAE", "bulge m", "ray m MSL", "F1 m", "clear m"];
+    let heads = [
+        "distance",
+        "lat",
+        "lon",
+        "ground m MSL",
+        "m HAE",
+        "bulge m",
+        "ray m MSL",
+        "F1 m",
+        "clear m",
+    ];
     let mut table = Table::new(&heads.map(|head| (head, Align::Right)));
     let last = samples.len().saturating_sub(1);
     let rows = samples.len().clamp(1, ROWS_MAX);
     // Evenly spread, ends included; a long profile is for --json and --plot.
     for row in 0..rows {
-        let sample = &samples[if rows == 1 { 0 } else { row * last / (rows - 1) }];
+        let sample = &samples[if rows == 1 {
+            0
+        } else {
+            row * last / (rows - 1)
+        }];
         let clear_m = sample.ray_msl_m - sample.elevation_msl_m - sample.earth_bulge_m;
         table.row([
             distance(sample.distance_m),

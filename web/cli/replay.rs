@@ -55,7 +55,13 @@ impl Replay {
         });
         progress.finish_and_clear();
         let replayed = replayed.map_err(Failure::input)?;
-        let Replayed { ticks, commands, marks, torn_bytes, digest } = &replayed;
+        let Replayed {
+            ticks,
+            commands,
+            marks,
+            torn_bytes,
+            digest,
+        } = &replayed;
         if output.json {
             return output.json(&Document {
                 digest,
@@ -66,14 +72,20 @@ impl Replay {
                 snapshot: &engine.view(),
             });
         }
-        let title = header.inputs.get("title").map_or("a log without a title", String::as_str);
+        let title = header
+            .inputs
+            .get("title")
+            .map_or("a log without a title", String::as_str);
         let proof = match marks {
             0 => "the log holds no digest to compare with".to_owned(),
             1 => "its digest is the log's".to_owned(),
             marks => format!("all {marks} digests are the log's"),
         };
         let torn = if *torn_bytes > 0 {
-            format!("{}\n", output::warning(&format!("a torn tail of {torn_bytes} bytes was dropped")))
+            format!(
+                "{}\n",
+                output::warning(&format!("a torn tail of {torn_bytes} bytes was dropped"))
+            )
         } else {
             String::new()
         };

@@ -103,7 +103,9 @@ impl Run {
         show(&report, self.links, output)?;
         if !outcome.refused.is_empty() {
             let count = outcome.refused.len();
-            return Err(Failure::Input(format!("the world refused {count} command(s) of the scenario")));
+            return Err(Failure::Input(format!(
+                "the world refused {count} command(s) of the scenario"
+            )));
         }
         Ok(())
     }
@@ -143,7 +145,11 @@ impl Run {
             return Ok(());
         }
         let (tick, commands) = (ticked.tick, ticked.commands);
-        let line = Acknowledged { tick, commands, refused: &ticked.refused };
+        let line = Acknowledged {
+            tick,
+            commands,
+            refused: &ticked.refused,
+        };
         let mut out = std::io::stdout().lock();
         serde_json::to_writer(&mut out, &line).map_err(std::io::Error::from)?;
         writeln!(out)?;
@@ -164,15 +170,24 @@ impl Outcome {
     fn note(&mut self, ticked: Ticked) {
         self.commands += ticked.commands;
         let tick = ticked.tick;
-        self.refused.extend(ticked.refused.into_iter().map(|(name, no)| (tick, name, no)));
+        self.refused.extend(
+            ticked
+                .refused
+                .into_iter()
+                .map(|(name, no)| (tick, name, no)),
+        );
     }
 }
 
 fn ticks(scenario: &Scenario, until_s: Option<f64>) -> Result<u64, Failure> {
     let all = scenario.duration_ns.div_ceil(scenario.step_ns);
-    let Some(until_s) = until_s else { return Ok(all) };
+    let Some(until_s) = until_s else {
+        return Ok(all);
+    };
     if !(until_s >= 0.0 && until_s.is_finite()) {
-        return Err(Failure::Input(format!("--until is {until_s}; allowed: 0 or more seconds")));
+        return Err(Failure::Input(format!(
+            "--until is {until_s}; allowed: 0 or more seconds"
+        )));
     }
     let until_ns = (until_s * 1e9) as u64;
     Ok(until_ns.div_ceil(scenario.step_ns).clamp(1, all))
@@ -182,7 +197,10 @@ fn keep(engine: &mut Engine<Snapshot>, path: &Path) -> Result<(), Failure> {
     let mut store = RedbStore::open(path).map_err(Failure::input)?;
     let rows = store.load().map_err(Failure::machine)?.len();
     if rows > 0 {
-        let what = format!("store {} holds {rows} documents; run needs a new one", path.display());
+        let what = format!(
+            "store {} holds {rows} documents; run needs a new one",
+            path.display()
+        );
         return Err(Failure::Input(what));
     }
     engine.keep(store).map(drop).map_err(Failure::Machine)

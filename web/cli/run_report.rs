@@ -52,10 +52,17 @@ pub fn show(report: &Report<'_>, links_max: usize, output: Output) -> Result<(),
     if !output.json {
         return output.text(&text(report, links_max));
     }
-    let refused = |(tick, command, refusal): &'_ (u64, &'static str, Refusal)| (*tick, *command, refusal.to_string());
+    let refused = |(tick, command, refusal): &'_ (u64, &'static str, Refusal)| {
+        (*tick, *command, refusal.to_string())
+    };
     let refused = report.refused.iter().map(|entry| {
         let (tick, command, reason) = refused(entry);
-        RefusedView { tick, command, reason, refusal: &entry.2 }
+        RefusedView {
+            tick,
+            command,
+            reason,
+            refusal: &entry.2,
+        }
     });
     output.json(&Document {
         title: &report.scenario.title,
@@ -73,9 +80,17 @@ pub fn show(report: &Report<'_>, links_max: usize, output: Output) -> Result<(),
 fn text(report: &Report<'_>, links_max: usize) -> String {
     let snapshot = report.snapshot;
     let mut out = format!("{}\n", output::heading(&report.scenario.title));
-    let geoid = if report.terrain.has_geoid { "EGM96 geoid" } else { "no geoid" };
+    let geoid = if report.terrain.has_geoid {
+        "EGM96 geoid"
+    } else {
+        "no geoid"
+    };
     let seconds = (snapshot.tick * report.scenario.step_ns) as f64 / 1e9;
-    let usable = snapshot.links.iter().filter(|link| link.budget.etx().is_some()).count();
+    let usable = snapshot
+        .links
+        .iter()
+        .filter(|link| link.budget.etx().is_some())
+        .count();
     let _ = writeln!(
         out,
         "{} nodes, {} links usable of {} in range, {} flows after {seconds} s ({} ticks, {} commands)",
@@ -86,27 +101,52 @@ fn text(report: &Report<'_>, links_max: usize) -> String {
         snapshot.tick,
         report.commands,
     );
-    let _ = writeln!(out, "{}", output::faint(&format!("terrain: {}, {geoid}", report.terrain.name)));
+    let _ = writeln!(
+        out,
+        "{}",
+        output::faint(&format!("terrain: {}, {geoid}", report.terrain.name))
+    );
     if report.stopped {
-        let _ = writeln!(out, "{}", output::warning("stopped before its end, as asked"));
+        let _ = writeln!(
+            out,
+            "{}",
+            output::warning("stopped before its end, as asked")
+        );
     }
     for (tick, name, refusal) in report.refused {
-        let _ = writeln!(out, "{}", output::warning(&format!("refused in tick {tick}: {name}: {refusal}")));
+        let _ = writeln!(
+            out,
+            "{}",
+            output::warning(&format!("refused in tick {tick}: {name}: {refusal}"))
+        );
     }
     links(&mut out, snapshot, links_max);
     flows(&mut out, snapshot);
-    let _ = writeln!(out, "{}", output::faint(&format!("digest {}", report.digest)));
+    let _ = writeln!(
+        out,
+        "{}",
+        output::faint(&format!("digest {}", report.digest))
+    );
     out
 }
 
 fn links(out: &mut String, snapshot: &Snapshot, links_max: usize) {
-    let name = |id| snapshot.node(id).map_or("?", |node: &NodeView| node.name.as_str());
+    let name = |id| {
+        snapshot
+            .node(id)
+            .map_or("?", |node: &NodeView| node.name.as_str())
+    };
     let mut order: Vec<&LinkView> = snapshot.links.iter().collect();
     let margin = |link: &LinkView| {
-        link.budget.forward.link_margin_db.min(link.budget.backward.link_margin_db)
+        link.budget
+            .forward
+            .link_margin_db
+            .min(link.budget.backward.link_margin_db)
     };
     order.sort_by(|a, b| {
-        margin(b).total_cmp(&margin(a)).then_with(|| (name(a.a), name(a.b)).cmp(&(name(b.a), name(b.b))))
+        margin(b)
+            .total_cmp(&margin(a))
+            .then_with(|| (name(a.a), name(a.b)).cmp(&(name(b.a), name(b.b))))
     });
     let mut table = Table::new(&[
         ("link", Align::Left),
@@ -122,8 +162,14 @@ fn links(out: &mut String, snapshot: &Snapshot, links_max: usize) {
     for link in order.iter().take(links_max) {
         let budget = &link.budget;
         let (there, back) = (&budget.forward, &budget.backward);
-        let verdict = if link.severed { "cut" } else { output::verdict(there.verdict.min(back.verdict)) };
-        let clear = budget.fresnel_clearance_ratio.map_or(String::new(), |ratio| format!("{ratio:.2}"));
+        let verdict = if link.severed {
+            "cut"
+        } else {
+            output::verdict(there.verdict.min(back.verdict))
+        };
+        let clear = budget
+            .fresnel_clearance_ratio
+            .map_or(String::new(), |ratio| format!("{ratio:.2}"));
         table.row([
             name(link.a).to_owned(),
             name(link.b).to_owned(),
@@ -131,8 +177,14 @@ fn links(out: &mut String, snapshot: &Snapshot, links_max: usize) {
             clear,
             format!("{:.1}", there.path_loss_db),
             format!("{:.1} {:.1}", there.snr_db, back.snr_db),
-            format!("{:.1} {:.1}", there.data_rate_bps / 1e6, back.data_rate_bps / 1e6),
-            budget.etx().map_or("–".to_owned(), |etx| format!("{etx:.2}")),
+            format!(
+                "{:.1} {:.1}",
+                there.data_rate_bps / 1e6,
+                back.data_rate_bps / 1e6
+            ),
+            budget
+                .etx()
+                .map_or("–".to_owned(), |etx| format!("{etx:.2}")),
             verdict.to_owned(),
         ]);
     }
@@ -141,10 +193,16 @@ fn links(out: &mut String, snapshot: &Snapshot, links_max: usize) {
     }
     let _ = write!(out, "\n{}", output::table(&table, Some(8)));
     if order.len() > links_max {
-        let rest = format!("… and {} weaker (--links N shows more, --json all)", order.len() - links_max);
+        let rest = format!(
+            "… and {} weaker (--links N shows more, --json all)",
+            order.len() - links_max
+        );
         let _ = writeln!(out, "{}", output::faint(&rest));
     }
-    let gaps = snapshot.links.iter().filter(|l| l.budget.void_samples + l.budget.missing_samples > 0);
+    let gaps = snapshot
+        .links
+        .iter()
+        .filter(|l| l.budget.void_samples + l.budget.missing_samples > 0);
     let gaps = gaps.count();
     if gaps > 0 {
         let what = format!("{gaps} links cross terrain without data; see --json for counts");
@@ -172,18 +230,35 @@ fn flows(out: &mut String, snapshot: &Snapshot) {
 }
 
 fn flow_cells(snapshot: &Snapshot, flow: &FlowView) -> Vec<String> {
-    let name = |id| snapshot.node(id).map_or("?", |node: &NodeView| node.name.as_str());
+    let name = |id| {
+        snapshot
+            .node(id)
+            .map_or("?", |node: &NodeView| node.name.as_str())
+    };
     let Some(route) = &flow.route else {
         let ends = format!("{} … {}", name(flow.source), name(flow.target));
         let dash = || "–".to_owned();
-        return vec![flow.name.clone(), ends, dash(), dash(), dash(), dash(), dash(), "none".to_owned()];
+        return vec![
+            flow.name.clone(),
+            ends,
+            dash(),
+            dash(),
+            dash(),
+            dash(),
+            dash(),
+            "none".to_owned(),
+        ];
     };
     let mut way = name(flow.source).to_owned();
     for hop in &route.hops {
         let _ = write!(way, " → {}", name(hop.to));
     }
     let rate = |rate_bps: Option<f64>| rate_bps.map_or("–".to_owned(), bits_per_second);
-    let target = if route.meets_target { "met" } else { "below target" };
+    let target = if route.meets_target {
+        "met"
+    } else {
+        "below target"
+    };
     vec![
         flow.name.clone(),
         way,

@@ -35,7 +35,12 @@ impl Tables {
                 open.push((*table, file));
             }
         }
-        Ok(Self { open, every_ns: output.every_ns, due_ns: 0, written_ns: None })
+        Ok(Self {
+            open,
+            every_ns: output.every_ns,
+            due_ns: 0,
+            written_ns: None,
+        })
     }
 
     /// Writes the rows of this moment when they are due.
@@ -100,11 +105,16 @@ fn head(table: OutputTable) -> &'static str {
 
 /// A name as a CSV field (RFC 4180).
 fn field(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
 }
 
 fn name(view: &Snapshot, id: NodeId) -> String {
-    view.node(id).map_or_else(|| id.to_string(), |node| field(&node.name))
+    view.node(id)
+        .map_or_else(|| id.to_string(), |node| field(&node.name))
 }
 
 fn seconds(view: &Snapshot) -> f64 {
@@ -120,7 +130,12 @@ fn nodes(out: &mut impl Write, view: &Snapshot) -> std::io::Result<()> {
         let (at, up) = (node.position, node.operating);
         let height_m = node.station.height_agl_m;
         let (time, name) = (seconds(view), field(&node.name));
-        writeln!(out, "{time},{name},{},{},{height_m},{up}", at.lat_deg(), at.lon_deg())?;
+        writeln!(
+            out,
+            "{time},{name},{},{},{height_m},{up}",
+            at.lat_deg(),
+            at.lon_deg()
+        )?;
     }
     Ok(())
 }
@@ -128,7 +143,10 @@ fn nodes(out: &mut impl Write, view: &Snapshot) -> std::io::Result<()> {
 fn links(out: &mut impl Write, view: &Snapshot) -> std::io::Result<()> {
     for link in view.links.iter() {
         let budget = &link.budget;
-        for (tx, rx, way) in [(link.a, link.b, &budget.forward), (link.b, link.a, &budget.backward)] {
+        for (tx, rx, way) in [
+            (link.a, link.b, &budget.forward),
+            (link.b, link.a, &budget.backward),
+        ] {
             writeln!(
                 out,
                 "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
@@ -155,7 +173,11 @@ fn links(out: &mut impl Write, view: &Snapshot) -> std::io::Result<()> {
 
 fn routes(out: &mut impl Write, view: &Snapshot) -> std::io::Result<()> {
     for flow in view.flows.iter() {
-        let hops = flow.route.iter().flat_map(|route| route.hops.iter()).enumerate();
+        let hops = flow
+            .route
+            .iter()
+            .flat_map(|route| route.hops.iter())
+            .enumerate();
         for (i, hop) in hops {
             writeln!(
                 out,

@@ -16,17 +16,25 @@ pub fn load(path: &Path) -> Result<Scenario, Failure> {
 }
 
 /// A world with the scenario's commands queued, before its first tick.
-pub fn prepare(path: &Path, scenario: &Scenario, ground: &Ground) -> Result<Engine<Snapshot>, Failure> {
+pub fn prepare(
+    path: &Path,
+    scenario: &Scenario,
+    ground: &Ground,
+) -> Result<Engine<Snapshot>, Failure> {
     let mut builder = world(ground.terrain.clone());
     builder.execution(Execution::Parallel);
-    let mut engine: Engine<Snapshot> =
-        builder.build(scenario.seed, scenario.step_ns).map_err(Failure::input)?;
+    let mut engine: Engine<Snapshot> = builder
+        .build(scenario.seed, scenario.step_ns)
+        .map_err(Failure::input)?;
     let clock = engine.clock();
     for (record, line) in scenario.records.iter().zip(&scenario.lines) {
-        let command = engine.registry().from_json(&record.name, record.body.clone()).map_err(|what| {
-            let file = path.display();
-            Failure::Input(format!("{file}:{line}: {}: {what}", record.name))
-        })?;
+        let command = engine
+            .registry()
+            .from_json(&record.name, record.body.clone())
+            .map_err(|what| {
+                let file = path.display();
+                Failure::Input(format!("{file}:{line}: {}: {what}", record.name))
+            })?;
         engine.script(clock.tick_at(record.at_ns), command);
     }
     Ok(engine)
@@ -37,5 +45,10 @@ pub fn header(scenario: &Scenario, ground: &Ground) -> Header {
     let mut inputs = ground.inputs.clone();
     inputs.insert("title".to_owned(), scenario.title.clone());
     inputs.insert("version".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-    Header { format: FORMAT, seed: scenario.seed, step_ns: scenario.step_ns, inputs }
+    Header {
+        format: FORMAT,
+        seed: scenario.seed,
+        step_ns: scenario.step_ns,
+        inputs,
+    }
 }

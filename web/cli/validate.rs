@@ -52,12 +52,26 @@ impl Validate {
             match self.check(path) {
                 Ok((title, commands, nodes)) => {
                     let title = Some(title);
-                    checked.push(Checked { scenario, valid: true, title, commands, nodes, problem: None });
+                    checked.push(Checked {
+                        scenario,
+                        valid: true,
+                        title,
+                        commands,
+                        nodes,
+                        problem: None,
+                    });
                 }
                 Err(Failure::Input(what)) => {
                     problems.push(what.clone());
                     let problem = Some(what);
-                    checked.push(Checked { scenario, valid: false, title: None, commands: 0, nodes: 0, problem });
+                    checked.push(Checked {
+                        scenario,
+                        valid: false,
+                        title: None,
+                        commands: 0,
+                        nodes: 0,
+                        problem,
+                    });
                 }
                 Err(other) => return Err(other),
             }
@@ -74,7 +88,11 @@ impl Validate {
                 output.text(&line)?;
             }
         }
-        if problems.is_empty() { Ok(()) } else { Err(Failure::Input(problems.join("\n"))) }
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            Err(Failure::Input(problems.join("\n")))
+        }
     }
 
     fn check(&self, path: &std::path::Path) -> Result<(String, usize, usize), Failure> {
@@ -83,11 +101,16 @@ impl Validate {
         if self.tiles
             && let Some(folder) = ground.inputs.get("srtm_dir")
         {
-            let tiles = groundwave_io::terrain::TileDirectory::open(folder.as_ref()).map_err(Failure::input)?;
+            let tiles = groundwave_io::terrain::TileDirectory::open(folder.as_ref())
+                .map_err(Failure::input)?;
             tiles.check().map_err(Failure::input)?;
         }
         let engine = prepare(path, &scenario, &ground)?;
         drop(engine);
-        Ok((scenario.title, scenario.records.len(), scenario.node_names.len()))
+        Ok((
+            scenario.title,
+            scenario.records.len(),
+            scenario.node_names.len(),
+        ))
     }
 }

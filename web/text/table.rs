@@ -29,8 +29,14 @@ impl Table {
     /// A table with these column heads.
     #[must_use]
     pub fn new(heads: &[(&str, Align)]) -> Self {
-        let heads = heads.iter().map(|(head, align)| ((*head).to_owned(), *align)).collect();
-        Self { heads, rows: Vec::new() }
+        let heads = heads
+            .iter()
+            .map(|(head, align)| ((*head).to_owned(), *align))
+            .collect();
+        Self {
+            heads,
+            rows: Vec::new(),
+        }
     }
 
     /// Adds a row; missing cells are empty, surplus ones dropped.
@@ -58,12 +64,17 @@ impl Table {
     /// `style` may decorate a padded cell of the column and row it is told; row `None` is the
     /// head.
     #[must_use]
-    pub fn render(&self, width: usize, style: impl Fn(usize, Option<usize>, String) -> String) -> String {
+    pub fn render(
+        &self,
+        width: usize,
+        style: impl Fn(usize, Option<usize>, String) -> String,
+    ) -> String {
         let widths = self.widths(width);
         let mut out = String::new();
         let heads: Vec<String> = self.heads.iter().map(|(head, _)| head.clone()).collect();
         let lines = std::iter::once((None, &heads));
-        for (row, cells) in lines.chain(self.rows.iter().enumerate().map(|(i, row)| (Some(i), row))) {
+        for (row, cells) in lines.chain(self.rows.iter().enumerate().map(|(i, row)| (Some(i), row)))
+        {
             let mut line = String::new();
             for (column, cell) in cells.iter().enumerate() {
                 if column > 0 {
@@ -94,7 +105,9 @@ impl Table {
         let gaps = GAP.len() * self.heads.len().saturating_sub(1);
         while widths.iter().sum::<usize>() + gaps > width {
             let words = (0..widths.len()).filter(|&i| self.heads[i].1 == Align::Left);
-            let Some(widest) = words.max_by_key(|&i| widths[i]).filter(|&i| widths[i] > NARROWEST)
+            let Some(widest) = words
+                .max_by_key(|&i| widths[i])
+                .filter(|&i| widths[i] > NARROWEST)
             else {
                 break;
             };
@@ -106,7 +119,9 @@ impl Table {
 
 /// Names come from files: a control character must not reach the terminal.
 fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    text.chars()
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect()
 }
 
 fn shorten(text: &str, width: usize) -> String {
@@ -142,7 +157,10 @@ mod tests {
 
     #[test]
     fn columns_line_up_by_what_is_seen() {
-        assert_eq!(plain(&sample(), 80), "node         km\nMarstrand  12.5\nÖckerö        3\n");
+        assert_eq!(
+            plain(&sample(), 80),
+            "node         km\nMarstrand  12.5\nÖckerö        3\n"
+        );
     }
 
     #[test]

@@ -137,9 +137,9 @@ pub fn rainy() -> Environment {
     }
 }
 
-/// One of every kind: clear, grazing, blocked, over the horizon, and the ends of every range.
-pub fn all() -> Vec<(&'static str, Case)> {
-    let mut cases = vec![
+/// Clear, grazing, blocked and over the horizon.
+fn usual() -> Vec<(&'static str, Case)> {
+    vec![
         (
             "clear",
             Case::over(&level(101, 100.0), 5_000.0, [30.0, 20.0], "wifi_5g_mesh"),
@@ -174,6 +174,12 @@ pub fn all() -> Vec<(&'static str, Case)> {
                 "vhf_handheld_5w",
             ),
         ),
+    ]
+}
+
+/// The ends of every range.
+fn extreme() -> Vec<(&'static str, Case)> {
+    vec![
         (
             "1 m",
             Case::over(&level(32, 22.0), 1.0, [1.0, 2.0], "wifi_2g4_mesh"),
@@ -222,7 +228,13 @@ pub fn all() -> Vec<(&'static str, Case)> {
             "trench",
             Case::over(&level(50, -19_990.0), 2_000.0, [2.0; 2], "lora_868_eu"),
         ),
-    ];
+    ]
+}
+
+/// One of every kind, every other one dark.
+pub fn all() -> Vec<(&'static str, Case)> {
+    let mut cases = usual();
+    cases.extend(extreme());
     for (_, dark) in cases.iter_mut().skip(1).step_by(2) {
         dark.theme = Theme::Dark;
     }

@@ -51,7 +51,7 @@ fn any_profile_gives_numbers_in_both_directions() {
             draw.pick(&[0.0, 1.0, 50.0, 3000.0]),
         );
         let mut elevation = draw.terrain(points, base_m, relief_m);
-        if draw.next() % 10 == 0 {
+        if draw.next().is_multiple_of(10) {
             elevation = elevation.iter().map(|_| draw.within(-20e3, 20e3)).collect();
         }
         let step_m = draw.scaled(MIN_STEP_M, 30e3);
