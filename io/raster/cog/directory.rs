@@ -211,7 +211,7 @@ fn whole_fields(geometry: GridGeometry, layout: &CogLayout) -> [Field; 5] {
 fn metadata(layout: &CogLayout) -> String {
     let mut xml = String::from("<GDALMetadata>\n");
     for (key, value) in &layout.remarks {
-        xml += &format!("  <Item name=\"{}\">{}</Item>\n", escape(key), escape(value));
+        xml += &format!("  <Item name=\"{}\">{}</Item>\n", escape(key), escape_text(value));
     }
     let means = layout.bands.iter().all(|band| band.resampling == Resampling::Mean);
     let modes = layout.bands.iter().all(|band| band.resampling == Resampling::Mode);
@@ -220,7 +220,7 @@ fn metadata(layout: &CogLayout) -> String {
         xml += &format!("  <Item name=\"OVERVIEW_RESAMPLING\">{how}</Item>\n");
     }
     for (index, band) in layout.bands.iter().enumerate() {
-        let (name, unit) = (escape(&band.name), escape(&band.unit));
+        let (name, unit) = (escape_text(&band.name), escape_text(&band.unit));
         xml += &format!(
             "  <Item name=\"DESCRIPTION\" sample=\"{index}\" role=\"description\">{name}</Item>\n"
         );
@@ -231,6 +231,11 @@ fn metadata(layout: &CogLayout) -> String {
         }
     }
     xml + "</GDALMetadata>\n"
+}
+
+/// Text of GDAL's metadata: GDAL escapes it once more than XML asks, and reads it back so.
+fn escape_text(text: &str) -> String {
+    escape(&escape(text))
 }
 
 /// Text between XML tags or quotes.
@@ -284,4 +289,34 @@ fn directory(out: &mut Vec<u8>, fields: &[Field], is_big: bool, is_last: bool) {
     number(out, next as u64);
     out.resize(beyond_start, 0);
     out.extend(beyond);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Samples;
+    use super::*;
+
+    #[test]
+    fn offsets_grow_when_the_file_does() {
+        let layout = CogLayout::single(Samples::U8, "site", "", Resampling::Mode);
+        let geometry = GridGeometry {
+            west_deg: 0.0,
+            north_deg: 1.0,
+            cell_lon_deg: 1e-3,
+            cell_lat_deg: 1e-3,
+            cols: 1024,
+            rows: 1,
+        };
+        let check = |bytes: u32, is_big: bool| {
+            let tiles = vec![StoredTile { spool_offset: 0, bytes }; 2];
+            let images = [Image { cols: 1024, rows: 1, tiles }];
+            let header = Header::new(geometry, &layout, &images);
+            assert_eq!(header.is_big, is_big);
+            let head = header.bytes.len() as u64;
+            assert_eq!(header.file_bytes, head + 2 * (u64::from(bytes) + 8));
+            assert_eq!(header.bytes[2], if is_big { 43 } else { 42 });
+        };
+        check(1 << 31, true);
+        check((1 << 31) - 4096, false);
+    }
 }

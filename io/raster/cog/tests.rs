@@ -187,7 +187,8 @@ fn the_raster_says_where_it_lies_and_what_it_holds() {
     assert_eq!(decoder.get_tag_ascii_string(Tag::Unknown(42113)).unwrap(), "nan");
     let metadata = decoder.get_tag_ascii_string(Tag::Unknown(42112)).unwrap();
     for part in [
-        "<Item name=\"SITE_1\">Fish &amp; &lt;Chips&gt;</Item>",
+        // GDAL escapes twice.
+        "<Item name=\"SITE_1\">Fish &amp;amp; &amp;lt;Chips&amp;gt;</Item>",
         "role=\"description\">margin<",
         "role=\"unittype\">dB<",
     ] {
