@@ -4,7 +4,9 @@
 //! this crate supplies it.
 
 pub mod journal;
+pub mod raster;
 pub mod scenario;
 pub mod store;
+pub mod sweep;
 pub mod terrain;
 pub mod wall;

@@ -8,6 +8,7 @@
 pub mod flow;
 pub mod link;
 pub mod motion;
+mod numeric;
 pub mod propagation;
 pub mod radio;
 pub mod route;
@@ -15,6 +16,7 @@ pub mod route;
 pub mod sample;
 pub mod site;
 pub mod snapshot;
+pub mod sweep;
 pub mod terrain;
 #[doc(hidden)]
 pub mod testing;

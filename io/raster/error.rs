@@ -24,7 +24,9 @@ pub enum RasterError {
     },
     /// A cell that the file cannot hold: infinite, outside the sample type, or equal to what
     /// stands for "no data" there.
-    #[error("cell in row {row}, column {col} of band {band} is {value}, which {samples} cannot hold")]
+    #[error(
+        "cell in row {row}, column {col} of band {band} is {value}, which {samples} cannot hold"
+    )]
     BadCell {
         /// Counted from the north.
         row: u32,

@@ -1,1 +1,215 @@
-//! x
+//! Contours and sites as GeoJSON (RFC 7946): WGS 84, longitude first, outer rings
+//! counter-clockwise, cut at the antimeridian.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::atomic::PartFile;
+pub use super::contour::{Polygon, Ring, contours};
+use super::error::RasterError;
+use super::grid::Grid;
+use super::site::Site;
+
+/// Which outlines of a layer are written.
+#[derive(Debug, Clone, Copy)]
+pub struct Levels<'a> {
+    /// The layer, e.g. `link_margin`.
+    pub layer: &'a str,
+    /// The unit of its values, e.g. `dB`.
+    pub unit: &'a str,
+    /// One feature each: the areas where the layer is at least this.
+    pub levels: &'a [f64],
+}
+
+/// Decimals of a coordinate: 1 cm.
+const DECIMALS: usize = 7;
+
+/// Writes one multi-polygon for each level, with the properties `layer`, `at_least` and `unit`.
+///
+/// # Errors
+/// When a level is not finite or the disk fails.
+pub fn write_contours(path: &Path, grid: &Grid, levels: &Levels<'_>) -> Result<(), RasterError> {
+    if let Some(level) = levels.levels.iter().find(|level| !level.is_finite()) {
+        return Err(RasterError::Unwritable {
+            what: format!("a contour at {level}"),
+            why: "it is not finite",
+        });
+    }
+    let feature = |index: usize, out: &mut dyn Write| {
+        let level = levels.levels[index];
+        let mut properties = Map::new();
+        properties.insert("layer".into(), levels.layer.into());
+        properties.insert("at_least".into(), level.into());
+        properties.insert("unit".into(), levels.unit.into());
+        write!(
+            out,
+            "{{\"type\":\"Feature\",\"properties\":{},",
+            Value::Object(properties)
+        )?;
+        write!(
+            out,
+            "\"geometry\":{{\"type\":\"MultiPolygon\",\"coordinates\":"
+        )?;
+        list(out, &contours(grid, level), |out, polygon| {
+            list(out, polygon, |out, ring| {
+                list(out, ring, |out, &point| position(out, point))
+            })
+        })?;
+        write!(out, "}}}}")
+    };
+    collection(path, levels.levels.len(), feature)
+}
+
+/// Writes a point for each site, its name and whatever else is known as properties.
+///
+/// # Errors
+/// When a position is not finite or the disk fails.
+pub fn write_sites(path: &Path, sites: &[Site]) -> Result<(), RasterError> {
+    let lost = |site: &&Site| !(site.lat_deg.is_finite() && site.lon_deg.is_finite());
+    if let Some(site) = sites.iter().find(lost) {
+        return Err(RasterError::Unwritable {
+            what: format!("site {:?}", site.name),
+            why: "its position is not finite",
+        });
+    }
+    collection(path, sites.len(), |index, out| {
+        let site = &sites[index];
+        let mut properties = site.properties.clone();
+        properties.insert("name".into(), site.name.as_str().into());
+        write!(
+            out,
+            "{{\"type\":\"Feature\",\"properties\":{},",
+            Value::Object(properties)
+        )?;
+        write!(out, "\"geometry\":{{\"type\":\"Point\",\"coordinates\":")?;
+        position(out, [site.lon_deg, site.lat_deg])?;
+        write!(out, "}}}}")
+    })
+}
+
+fn collection(
+    path: &Path,
+    count: usize,
+    mut feature: impl FnMut(usize, &mut dyn Write) -> io::Result<()>,
+) -> Result<(), RasterError> {
+    let mut part = PartFile::create(path)?;
+    let mut write = |out: &mut PartFile| {
+        out.write_all(b"{\"type\":\"FeatureCollection\",\"features\":[")?;
+        for index in 0..count {
+            out.write_all(if index == 0 { b"\n" } else { b",\n" })?;
+            feature(index, out)?;
+        }
+        out.write_all(b"\n]}\n")
+    };
+    write(&mut part).map_err(part.failed())?;
+    part.commit()
+}
+
+fn list<T>(
+    out: &mut dyn Write,
+    items: &[T],
+    mut write: impl FnMut(&mut dyn Write, &T) -> io::Result<()>,
+) -> io::Result<()> {
+    out.write_all(b"[")?;
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            out.write_all(b",")?;
+        }
+        write(out, item)?;
+    }
+    out.write_all(b"]")
+}
+
+/// Longitude and latitude without needless zeros.
+fn position(out: &mut dyn Write, [lon_deg, lat_deg]: [f64; 2]) -> io::Result<()> {
+    let short = |value: f64| {
+        let text = format!("{value:.DECIMALS$}");
+        let text = text.trim_end_matches('0').trim_end_matches('.').to_owned();
+        if text == "-0" { "0".to_owned() } else { text }
+    };
+    write!(out, "[{},{}]", short(lon_deg), short(lat_deg))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::geometry::GridGeometry;
+    use super::*;
+
+    fn cone() -> Grid {
+        let geometry = GridGeometry {
+            west_deg: -0.1,
+            north_deg: 0.1,
+            cell_lon_deg: 0.01,
+            cell_lat_deg: 0.01,
+            cols: 20,
+            rows: 20,
+        };
+        let at = |i: u32| {
+            let (x, y) = (f64::from(i % 20) - 9.5, f64::from(i / 20) - 9.5);
+            (10.0 - x.hypot(y)) as f32
+        };
+        Grid::new(geometry, (0..400).map(at).collect()).unwrap()
+    }
+
+    #[test]
+    fn contours_are_valid_geojson() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("margin.geojson");
+        let levels = Levels {
+            layer: "link_margin",
+            unit: "dB",
+            levels: &[2.0, 5.0, 50.0],
+        };
+        write_contours(&path, &cone(), &levels).unwrap();
+        let first = fs::read(&path).unwrap();
+        let json: Value = serde_json::from_slice(&first).unwrap();
+        assert_eq!(json["type"], "FeatureCollection");
+        let features = json["features"].as_array().unwrap();
+        assert_eq!(features.len(), 3);
+        assert_eq!(features[1]["properties"]["at_least"], 5.0);
+        assert_eq!(features[1]["properties"]["unit"], "dB");
+        assert_eq!(features[1]["geometry"]["type"], "MultiPolygon");
+        let ring = features[1]["geometry"]["coordinates"][0][0]
+            .as_array()
+            .unwrap();
+        assert!(ring.len() > 20 && ring.first() == ring.last());
+        for point in ring {
+            let [lon, lat] = [0, 1].map(|i| point[i].as_f64().unwrap());
+            assert!((lon.hypot(lat) - 0.05).abs() < 0.001, "{lon} {lat}");
+        }
+        assert_eq!(
+            features[2]["geometry"]["coordinates"],
+            Value::Array(Vec::new())
+        );
+        write_contours(&path, &cone(), &levels).unwrap();
+        assert!(first == fs::read(&path).unwrap(), "the same bytes again");
+        let lost = Levels {
+            levels: &[f64::NAN],
+            ..levels
+        };
+        assert!(write_contours(&dir.path().join("x"), &cone(), &lost).is_err());
+    }
+
+    #[test]
+    fn sites_keep_their_names_and_properties() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("sites.geojson");
+        let mut site = Site::new("Säve \"north\"\n", 57.78, -0.000_000_01);
+        site.properties.insert("height_agl_m".into(), 30.into());
+        write_sites(&path, &[site, Site::new("b", 1.0, 2.0)]).unwrap();
+        let json: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        let first = &json["features"][0];
+        assert_eq!(first["properties"]["name"], "Säve \"north\"\n");
+        assert_eq!(first["properties"]["height_agl_m"], 30);
+        assert_eq!(
+            first["geometry"]["coordinates"],
+            serde_json::json!([0, 57.78])
+        );
+        let lost = [Site::new("c", f64::NAN, 2.0)];
+        assert!(write_sites(&path, &lost).is_err());
+    }
+}

@@ -1,1 +1,222 @@
-//! x
+//! An overlay for globes: KML 2.2 (OGC 07-147r2) with its pictures in one zip file.
+
+use std::io::{Seek, Write};
+use std::path::Path;
+
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, ZipWriter};
+
+use super::atomic::PartFile;
+use super::error::RasterError;
+use super::geometry::GridGeometry;
+use super::grid::Grid;
+use super::picture::{Legend, Style, coloured, encode_png};
+use super::site::Site;
+
+/// What an overlay shows.
+#[derive(Debug, Clone, Copy)]
+pub struct Overlay<'a> {
+    /// Heading in the list of places.
+    pub title: &'a str,
+    /// The layer, one pixel a cell. Globes stumble over sides beyond some 4096 pixels:
+    /// [`Grid::reduce`] makes it smaller.
+    pub layer: &'a Grid,
+    /// Its colours and legend.
+    pub style: &'a Style,
+    /// Shown as placemarks.
+    pub sites: &'a [Site],
+}
+
+/// Width of the legend on the screen (px).
+const LEGEND_PX: u32 = 190;
+
+/// Writes the overlay, its legend and the sites.
+///
+/// # Errors
+/// When the disk fails or the layer has no cells.
+pub fn write_kmz(path: &Path, overlay: &Overlay<'_>) -> Result<(), RasterError> {
+    let legend = Legend {
+        range: overlay.layer.range(),
+        ..Legend::new(overlay.style)
+    };
+    let entries = [
+        // The document must come first.
+        ("doc.kml", document(overlay).into_bytes()),
+        (
+            "overlay.png",
+            encode_png(&coloured(overlay.layer, overlay.style))?,
+        ),
+        ("legend.png", encode_png(&legend.draw(LEGEND_PX))?),
+    ];
+    let mut part = PartFile::create(path)?;
+    let written = pack(&mut part, &entries);
+    written.map_err(|error| part.failed()(error.into()))?;
+    part.commit()
+}
+
+fn pack<W: Write + Seek>(out: &mut W, entries: &[(&str, Vec<u8>)]) -> zip::result::ZipResult<()> {
+    let mut zip = ZipWriter::new(out);
+    for (name, bytes) in entries {
+        // Pictures are compressed already. The time is the first that zip can say.
+        let method = if name.ends_with(".png") {
+            CompressionMethod::Stored
+        } else {
+            CompressionMethod::Deflated
+        };
+        let options = SimpleFileOptions::default()
+            .compression_method(method)
+            .last_modified_time(DateTime::default())
+            .unix_permissions(0o644);
+        zip.start_file(*name, options)?;
+        zip.write_all(bytes)?;
+    }
+    zip.finish()?;
+    Ok(())
+}
+
+fn document(overlay: &Overlay<'_>) -> String {
+    let title = escape(overlay.title);
+    let mut kml = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+         <kml xmlns=\"http://www.opengis.net/kml/2.2\">\n<Document>\n<name>{title}</name>\n\
+         <GroundOverlay>\n<name>{}</name>\n<color>ccffffff</color>\n\
+         <Icon><href>overlay.png</href></Icon>\n{}</GroundOverlay>\n\
+         <ScreenOverlay>\n<name>Legend</name>\n<Icon><href>legend.png</href></Icon>\n",
+        escape(&overlay.style.title),
+        lat_lon_box(&overlay.layer.geometry)
+    );
+    for (element, x, y) in [("overlayXY", 0.0, 1.0), ("screenXY", 0.02, 0.96)] {
+        kml +=
+            &format!("<{element} x=\"{x}\" y=\"{y}\" xunits=\"fraction\" yunits=\"fraction\"/>\n");
+    }
+    // -1: as large as the picture is.
+    kml += "<size x=\"-1\" y=\"-1\" xunits=\"pixels\" yunits=\"pixels\"/>\n</ScreenOverlay>\n\
+            <Folder>\n<name>Sites</name>\n";
+    for site in overlay.sites {
+        kml += &placemark(site);
+    }
+    kml + "</Folder>\n</Document>\n</kml>\n"
+}
+
+/// Edges (degrees). East stays above 180 for an overlay that crosses the antimeridian, as KML
+/// wants it.
+fn lat_lon_box(area: &GridGeometry) -> String {
+    format!(
+        "<LatLonBox><north>{:.9}</north><south>{:.9}</south><east>{:.9}</east><west>{:.9}</west>\
+         </LatLonBox>\n",
+        area.north_deg,
+        area.south_deg(),
+        area.east_deg(),
+        area.west_deg
+    )
+}
+
+fn placemark(site: &Site) -> String {
+    let mut kml = format!("<Placemark>\n<name>{}</name>\n", escape(&site.name));
+    if !site.properties.is_empty() {
+        kml += "<ExtendedData>\n";
+        for (key, value) in &site.properties {
+            let value = value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned);
+            let (key, value) = (escape(key), escape(&value));
+            kml += &format!("<Data name=\"{key}\"><value>{value}</value></Data>\n");
+        }
+        kml += "</ExtendedData>\n";
+    }
+    let (lon_deg, lat_deg) = (site.lon_deg, site.lat_deg);
+    kml + &format!(
+        "<Point><coordinates>{lon_deg:.7},{lat_deg:.7}</coordinates></Point>\n</Placemark>\n"
+    )
+}
+
+/// Text of XML; what XML 1.0 cannot hold becomes U+FFFD.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\t' | '\n' | '\r' => out.push(' '),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::io::Read;
+
+    use super::*;
+
+    fn layer() -> Grid {
+        let geometry = GridGeometry {
+            west_deg: 179.9,
+            north_deg: -16.5,
+            cell_lon_deg: 0.01,
+            cell_lat_deg: 0.02,
+            cols: 20,
+            rows: 10,
+        };
+        Grid::new(geometry, (0..200).map(|i| i as f32).collect()).unwrap()
+    }
+
+    fn write(path: &Path) {
+        let mut site = Site::new("Taveuni <west> & co", -16.8, -179.95);
+        site.properties.insert("height_agl_m".into(), 12.5.into());
+        let (layer, style) = (layer(), Style::ramp("Power", "dBm", [0.0, 200.0], None));
+        let overlay = Overlay {
+            title: "Fiji",
+            layer: &layer,
+            style: &style,
+            sites: &[site],
+        };
+        write_kmz(path, &overlay).unwrap();
+    }
+
+    #[test]
+    fn the_document_comes_first_and_places_the_overlay() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.kmz");
+        write(&path);
+        let mut zip = zip::ZipArchive::new(File::open(&path).unwrap()).unwrap();
+        assert_eq!(zip.len(), 3);
+        let mut kml = String::new();
+        let mut first = zip.by_index(0).unwrap();
+        assert_eq!(first.name(), "doc.kml");
+        first.read_to_string(&mut kml).unwrap();
+        drop(first);
+        for part in [
+            "<north>-16.500000000</north><south>-16.700000000</south>",
+            "<east>180.100000000</east><west>179.900000000</west>",
+            "<name>Taveuni &lt;west&gt; &amp; co</name>",
+            "<Data name=\"height_agl_m\"><value>12.5</value></Data>",
+            "<coordinates>-179.9500000,-16.8000000</coordinates>",
+            "<href>legend.png</href>",
+        ] {
+            assert!(kml.contains(part), "{part} is not in {kml}");
+        }
+        for (name, width) in [("overlay.png", 20), ("legend.png", LEGEND_PX)] {
+            let mut bytes = Vec::new();
+            zip.by_name(name).unwrap().read_to_end(&mut bytes).unwrap();
+            let reader = png::Decoder::new(std::io::Cursor::new(bytes))
+                .read_info()
+                .unwrap();
+            assert_eq!(reader.info().width, width, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_same_overlay_has_the_same_bytes() {
+        let dir = tempfile::tempdir().unwrap();
+        let paths = ["a.kmz", "b.kmz"].map(|name| dir.path().join(name));
+        paths.iter().for_each(|path| write(path));
+        let [first, second] = paths.map(|path| fs::read(path).unwrap());
+        assert!(first == second);
+    }
+}

@@ -11,6 +11,7 @@
 
 mod atomic;
 pub mod cog;
+mod contour;
 mod error;
 pub mod geojson;
 mod geometry;

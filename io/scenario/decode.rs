@@ -15,7 +15,14 @@ use super::suggest;
 use super::tree::{self, Value};
 
 /// The sections written once, `[name]`.
-pub(super) const TABLES: [&str; 5] = ["scenario", "terrain", "environment", "mesh", "output"];
+pub(super) const TABLES: [&str; 6] = [
+    "scenario",
+    "terrain",
+    "environment",
+    "mesh",
+    "output",
+    "coverage",
+];
 
 /// The sections written any number of times, `[[name]]`.
 pub(super) const LISTS: [&str; 9] = [
@@ -51,6 +58,7 @@ pub(super) fn decode(root: &DeTable<'_>, report: &mut Report) -> ScenarioFile {
         environment: table(root, "environment", report),
         mesh: table(root, "mesh", report),
         output: table(root, "output", report).unwrap_or_default(),
+        coverage: table(root, "coverage", report),
         radio: list(root, "radio", report, item),
         antenna: list(root, "antenna", report, item),
         node: list(root, "node", report, item),

@@ -10,6 +10,7 @@ use groundwave_systems::radio::presets::Role;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::file_coverage::CoverageFile;
 use super::file_motion::{Area, GenerateFile, MotionFile};
 use super::file_radio::{AntennaChoice, AntennaPresetFile, RadioChoice, RadioPresetFile};
 
@@ -31,6 +32,9 @@ pub struct ScenarioFile {
     /// What a run writes.
     #[schemars(default)]
     pub output: OutputFile,
+    /// What a sweep computes.
+    #[schemars(default)]
+    pub coverage: Option<CoverageFile>,
     /// Radio presets of your own.
     #[schemars(default)]
     pub radio: Vec<RadioPresetFile>,

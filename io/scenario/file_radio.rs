@@ -39,7 +39,7 @@ pub enum AntennaChoice {
 pub struct RadioSettings {
     /// Preset to start from.
     pub preset: Option<String>,
-    /// Centre frequency, MHz, [3, 100000].
+    /// Centre frequency, MHz, [10, 100000].
     pub frequency_mhz: Option<f64>,
     /// Occupied and noise bandwidth, Hz, [100, 2e9].
     pub bandwidth_hz: Option<f64>,
@@ -80,7 +80,7 @@ pub struct RadioPresetFile {
     pub id: String,
     /// Built-in preset, or `[[radio]]` further up, to start from.
     pub base: Option<String>,
-    /// Centre frequency, MHz, [3, 100000].
+    /// Centre frequency, MHz, [10, 100000].
     pub frequency_mhz: Option<f64>,
     /// Occupied and noise bandwidth, Hz, [100, 2e9].
     pub bandwidth_hz: Option<f64>,

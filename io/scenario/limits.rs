@@ -71,6 +71,42 @@ pub const WAYPOINTS_MAX: usize = 86_400;
 /// Shortest and longest link range, m. Half of what ITM is defined for, and beyond any horizon.
 pub const LINK_RANGE_M: (f64, f64) = (1.0, 1_000_000.0);
 
+/// Largest radius of coverage, km: beyond the horizon of any mast, and half of the distance from
+/// which ITM warns.
+pub const COVERAGE_RADIUS_KM_MAX: f64 = 500.0;
+
+/// Smallest and largest cell of a coverage raster, arc-seconds: three metres, finer than any
+/// elevation tile, and one degree, a tile.
+pub const CELL_ARCSEC: (f64, f64) = (0.1, 3_600.0);
+
+/// Fewest and most cells from a site to the rim: below one there is no picture, and a square
+/// 100,000 cells wide has ten billion.
+pub const RADIUS_CELLS: (f64, f64) = (1.0, 50_000.0);
+
+/// Smallest and largest margin that counts as covered, dB: beyond lies nothing or everything.
+pub const MARGIN_DB: (f64, f64) = (-100.0, 100.0);
+
+/// Fewest and most terrain samples on a path. Below eight no hill is seen; 4096 are a sample for
+/// each post over 379 km of a three-arcsecond tile's meridian.
+pub const SAMPLES: (f64, f64) = (8.0, 4_096.0);
+
+/// Values of one setting that a sweep varies: a picture each, as many as a contact sheet shows.
+pub const VALUES_MAX: usize = 32;
+
+/// Combinations of varied settings: two lists of 32. Each is a sweep over all sites.
+pub const COMBINATIONS_MAX: usize = 1_024;
+
+/// Rasters in one sweep, sites times combinations. Each is an entry in the sweep's manifest and a
+/// few files.
+pub const RASTERS_MAX: usize = 1_000_000;
+
+/// Weighted points: every town of a continent. Each is one more path from every site.
+pub const POINTS_MAX: usize = 10_000;
+
+/// Largest weight: more than all people. Sums of ten thousand stay below 2^53, whole numbers
+/// exact.
+pub const WEIGHT_MAX: f64 = 1e10;
+
 /// Bytes in one line of an ns-2 file. The longest line setdest writes is about a hundred.
 pub const NS2_LINE_BYTES_MAX: usize = 1_024;
 

@@ -13,15 +13,18 @@
 //! 4. meaning: ranges, names, references, times (`lower` and its parts).
 
 mod check;
+pub mod coverage;
 mod decode;
 mod error;
 pub mod file;
+pub mod file_coverage;
 pub mod file_motion;
 pub mod file_radio;
 mod json;
 mod key;
 pub mod limits;
 mod lower;
+mod lower_coverage;
 mod lower_motion;
 mod lower_nodes;
 mod lower_setup;
@@ -39,6 +42,10 @@ mod tree;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod tests_coverage;
+#[cfg(test)]
+mod tests_coverage_errors;
+#[cfg(test)]
 mod tests_errors;
 #[cfg(test)]
 mod tests_hostile;
@@ -49,6 +56,7 @@ use std::path::{Path, PathBuf};
 
 use toml::de::DeTable;
 
+pub use coverage::Coverage;
 pub use error::{ScenarioError, ScenarioErrors};
 pub use file::OutputTable;
 pub use schema::json_schema;
@@ -87,6 +95,8 @@ pub struct Scenario {
     pub terrain: Terrain,
     /// What a run writes.
     pub output: Output,
+    /// What a sweep computes; a run passes it over.
+    pub coverage: Option<Coverage>,
     /// The commands by time; those of one time in the order in which they apply, setup first.
     pub records: Vec<Scheduled>,
     /// The line, from 1, each record stems from: as long as `records`.
@@ -196,6 +206,7 @@ fn meaning(
         report,
     };
     lower::lower(&mut lowering);
+    let coverage = lower_coverage::coverage(&mut lowering);
     let Lowering {
         records,
         node_names,
@@ -214,6 +225,7 @@ fn meaning(
         duration_ns,
         terrain,
         output,
+        coverage,
         records,
         lines,
         node_names,

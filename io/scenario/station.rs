@@ -74,28 +74,41 @@ impl Catalogue {
         path: &KeyPath,
         report: &mut Report,
     ) -> Option<Station> {
-        check::within(
-            height_agl_m,
-            (0.0, 20_000.0),
-            &path.key("height_agl_m"),
-            report,
-        );
-        let at = path.key("radio");
-        let radio = match radio {
-            RadioChoice::Preset(id) => find(&self.radios, "radio", id, &at, report).cloned(),
-            RadioChoice::Inline(settings) => self.radio_over(settings, "preset", &at, report),
-        };
-        let at = path.key("antenna");
-        let antenna = match antenna {
-            AntennaChoice::Preset(id) => find(&self.antennas, "antenna", id, &at, report).cloned(),
-            AntennaChoice::Inline(settings) => self.antenna_over(settings, "preset", &at, report),
-        };
+        height(height_agl_m, path, report);
+        let radio = self.radio(radio, &path.key("radio"), report);
+        let antenna = self.antenna(antenna, &path.key("antenna"), report);
         Some(Station {
             height_agl_m,
             radio: radio?,
             antenna: antenna?,
             pointing: None,
         })
+    }
+
+    /// The radio written at `path`.
+    pub(super) fn radio(
+        &self,
+        choice: &RadioChoice,
+        path: &KeyPath,
+        report: &mut Report,
+    ) -> Option<Radio> {
+        match choice {
+            RadioChoice::Preset(id) => find(&self.radios, "radio", id, path, report).cloned(),
+            RadioChoice::Inline(settings) => self.radio_over(settings, "preset", path, report),
+        }
+    }
+
+    /// The antenna written at `path`.
+    pub(super) fn antenna(
+        &self,
+        choice: &AntennaChoice,
+        path: &KeyPath,
+        report: &mut Report,
+    ) -> Option<Antenna> {
+        match choice {
+            AntennaChoice::Preset(id) => find(&self.antennas, "antenna", id, path, report).cloned(),
+            AntennaChoice::Inline(settings) => self.antenna_over(settings, "preset", path, report),
+        }
     }
 
     /// Settings over the preset they name under `key`.
@@ -135,6 +148,12 @@ impl Catalogue {
             Err(missing) => refuse_missing(missing, key, path, report),
         }
     }
+}
+
+/// Accepts the height of an antenna, below `path`.
+pub(super) fn height(height_agl_m: f64, path: &KeyPath, report: &mut Report) -> bool {
+    let at = path.key("height_agl_m");
+    check::within(height_agl_m, (0.0, 20_000.0), &at, report)
 }
 
 /// Accepts the id of a new preset.

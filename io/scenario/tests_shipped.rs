@@ -35,7 +35,7 @@ fn shipped() -> Vec<(String, Scenario)> {
 #[test]
 fn all_load_and_differ() {
     let all = shipped();
-    assert!(all.len() >= 9);
+    assert!(all.len() >= 11);
     let titles: BTreeSet<&str> = all
         .iter()
         .map(|(_, scenario)| scenario.title.as_str())
@@ -51,6 +51,18 @@ fn all_load_and_differ() {
     assert_eq!(nodes("manet50.toml"), Some(50));
     assert_eq!(nodes("thousand.toml"), Some(1_000));
     assert_eq!(nodes("ns2_platoon.toml"), Some(10));
+    let rasters = |name: &str| {
+        let coverage = all
+            .iter()
+            .find(|(file, _)| file == name)?
+            .1
+            .coverage
+            .as_ref()?;
+        Some((coverage.sites.len(), coverage.vary.combinations()))
+    };
+    assert_eq!(rasters("coverage_gothenburg.toml"), Some((6, 1)));
+    assert_eq!(rasters("coverage_grid.toml"), Some((1, 24)));
+    assert_eq!(rasters("gothenburg.toml"), None);
 }
 
 #[test]
@@ -127,6 +139,14 @@ fn masts_stand_on_land() {
                     position["lon_deg"].as_f64().unwrap(),
                 )
             });
+        let points = scenario
+            .coverage
+            .iter()
+            .flat_map(|coverage| &coverage.points);
+        let places = places.chain(points.map(|point| {
+            let position = point.position;
+            (point.name.as_str(), position.lat_deg(), position.lon_deg())
+        }));
         let (mut all, mut wet) = (0, Vec::new());
         for (node, lat, lon) in places {
             all += 1;

@@ -7,6 +7,8 @@
 
 use thiserror::Error;
 
+use super::gather::{self, LANES, Square};
+
 /// The value of a post without a height.
 pub const VOID: i16 = i16::MIN;
 
@@ -86,6 +88,15 @@ pub struct Reading {
     pub has_void: bool,
 }
 
+/// What [`Tile::bilinear_run`] read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Run {
+    /// Positions read.
+    pub positions: usize,
+    /// Those of them with a void among the posts that matter.
+    pub voids: u32,
+}
+
 impl Tile {
     /// Decodes a whole tile.
     ///
@@ -122,73 +133,74 @@ impl Tile {
         self.read(self.locate(north, east))
     }
 
-    /// Bilinear heights (m) of many positions on this tile, whose south-west corner is
-    /// (`south_deg`, `west_deg`); NaN where [`Tile::bilinear`] gives NaN. Returns the number of
-    /// positions with a void among the posts that matter. The slices have one length.
+    /// Bilinear heights (m) of the leading positions that lie on this tile, whose south-west
+    /// corner is (`south_deg`, `west_deg`) and which owns its southern and western edge; NaN
+    /// where [`Tile::bilinear`] gives NaN. Stops at the first position elsewhere. The slices have
+    /// one length.
     pub fn bilinear_run(
         &self,
         [south_deg, west_deg]: [f64; 2],
         lat_deg: &[f64],
         lon_deg: &[f64],
         elevation_msl_m: &mut [f64],
-    ) -> u32 {
-        let mut voids = 0;
-        let (mut starts, mut vs, mut us) = ([0; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
-        // In blocks: a first loop of pure arithmetic, which is vectorised, and a second that
-        // fetches posts. A void anywhere sends its block through the careful way.
-        let blocks = lat_deg.chunks(BLOCK).zip(lon_deg.chunks(BLOCK));
-        for ((lat, lon), out) in blocks.zip(elevation_msl_m.chunks_mut(BLOCK)) {
-            let corners = starts.iter_mut().zip(vs.iter_mut().zip(&mut us));
-            for ((lat, lon), (start, (v, u))) in lat.iter().zip(lon).zip(corners) {
-                let corner = self.locate(lat - south_deg, lon - west_deg);
-                (*start, *v, *u) = (corner.start, corner.v, corner.u);
-            }
-            let mut lowest = i16::MAX;
-            for (((out, &start), &v), &u) in out.iter_mut().zip(&starts).zip(&vs).zip(&us) {
-                let posts = self.square(start);
-                let [nw, ne, sw, se] = posts;
-                lowest = lowest.min(nw.min(ne)).min(sw.min(se));
-                *out = blend(posts, Corner { start, v, u });
-            }
-            if lowest == VOID {
-                for (((out, &start), &v), &u) in out.iter_mut().zip(&starts).zip(&vs).zip(&us) {
-                    let reading = self.read(Corner { start, v, u });
-                    *out = reading.elevation_msl_m;
-                    voids += u32::from(reading.has_void);
+    ) -> Run {
+        let square = Square {
+            posts: &self.posts,
+            side: self.resolution.side(),
+            south_deg,
+            west_deg,
+        };
+        let mut run = Run::default();
+        while run.positions < lat_deg.len() {
+            let at = run.positions;
+            let filled = gather::fill(
+                square,
+                &lat_deg[at..],
+                &lon_deg[at..],
+                &mut elevation_msl_m[at..],
+            );
+            run.positions += filled;
+            // One by one over the block that holds a void or the way off the tile.
+            for i in run.positions..lat_deg.len().min(run.positions + LANES) {
+                let (north, east) = (lat_deg[i] - south_deg, lon_deg[i] - west_deg);
+                if !((0.0..1.0).contains(&north) & (0.0..1.0).contains(&east)) {
+                    return run;
                 }
+                let reading = self.bilinear(north, east);
+                elevation_msl_m[i] = reading.elevation_msl_m;
+                run.voids += u32::from(reading.has_void);
+                run.positions += 1;
             }
         }
-        voids
+        run
     }
 
-    /// The cell a position lies in, without a branch or a conversion that would be one.
+    /// The cell a position lies in. Inside the tile these are the very operations of
+    /// [`gather::fill`].
     #[inline]
     fn locate(&self, north: f64, east: f64) -> Corner {
+        let side = self.resolution.side();
         #[expect(clippy::cast_precision_loss, reason = "at most 3601")]
-        let side = self.resolution.side() as f64;
-        let cells = side - 1.0;
+        let cells = (side - 1) as f64;
         let y = clamp(cells - north * cells, cells);
         let x = clamp(east * cells, cells);
-        // Rounding half a post lower is the floor, or one less on a post, where both cells
-        // agree. The clamp keeps the far edge inside the last cell, at fraction 1.
-        let row = clamp(y - 0.5, cells - 1.0) + ROUNDER - ROUNDER;
-        let column = clamp(x - 0.5, cells - 1.0) + ROUNDER - ROUNDER;
+        // The far edge belongs to the last cell, at fraction 1.
         #[expect(
             clippy::cast_possible_truncation,
-            reason = "the low half is the number itself"
+            clippy::cast_sign_loss,
+            reason = "0 to 3600"
         )]
-        let start = (row * side + column + ROUNDER).to_bits() as u32;
+        let [row, column] = [y, x].map(|posts| (posts as u32).min(side as u32 - 2));
         Corner {
-            start,
-            v: y - row,
-            u: x - column,
+            start: row as usize * side + column as usize,
+            v: y - f64::from(row),
+            u: x - f64::from(column),
         }
     }
 
     /// The posts around a cell: north-west, north-east, south-west, south-east.
     #[inline]
-    fn square(&self, start: u32) -> [i16; 4] {
-        let start = start as usize;
+    fn square(&self, start: usize) -> [i16; 4] {
         let below = start + self.resolution.side();
         match (
             self.posts.get(start..start + 2),
@@ -212,18 +224,11 @@ impl Tile {
     }
 }
 
-/// Positions handled together by [`Tile::bilinear_run`].
-const BLOCK: usize = 64;
-
-/// 1.5 * 2^52: adding it to a small number rounds that to a whole one, which then also stands
-/// in the low bits.
-const ROUNDER: f64 = 6_755_399_441_055_744.0;
-
 /// Where a position lies: its cell's north-western post and the fractions southwards (`v`) and
 /// eastwards (`u`) from there.
 #[derive(Debug, Clone, Copy, Default)]
 struct Corner {
-    start: u32,
+    start: usize,
     v: f64,
     u: f64,
 }

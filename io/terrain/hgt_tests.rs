@@ -96,15 +96,46 @@ fn a_run_equals_its_positions_one_by_one() {
             .map(|k| -3.0 + f64::from(k * 2 % 1000) / 999.0)
             .collect();
         let mut elevation = vec![-1.0; lat.len()];
-        let voids = tile.bilinear_run([57.0, -3.0], &lat, &lon, &mut elevation);
+        let run = tile.bilinear_run([57.0, -3.0], &lat, &lon, &mut elevation);
         let mut expected_voids = 0;
         for k in 0..lat.len() {
             let reading = tile.bilinear(lat[k] - 57.0, lon[k] + 3.0);
             expected_voids += u32::from(reading.has_void);
             assert_eq!(elevation[k].to_bits(), reading.elevation_msl_m.to_bits());
         }
-        assert_eq!(voids, expected_voids);
-        assert!(count < 1000 || voids > 0);
+        assert_eq!((run.positions, run.voids), (lat.len(), expected_voids));
+        assert!(count < 1000 || run.voids > 0);
+    }
+}
+
+#[test]
+fn a_run_ends_where_the_tile_does() {
+    let tile = tile(|row, column| i16::try_from((row * 31 + column * 17) % 30_000).unwrap());
+    // Off the tile at every place of a block of eight, by each of its four edges.
+    for count in 1..40_u32 {
+        for (off_lat, off_lon) in [
+            (1.0, 0.5),
+            (-1e-9, 0.5),
+            (0.5, 1.0),
+            (0.5, -1e-9),
+            (f64::NAN, 0.5),
+        ] {
+            let mut lat: Vec<f64> = (0..count)
+                .map(|k| f64::from(k * 37 % 1000) / 1000.0)
+                .collect();
+            let mut lon: Vec<f64> = (0..count)
+                .map(|k| f64::from(k * 91 % 1000) / 1000.0)
+                .collect();
+            lat.extend([off_lat, 0.5, 0.5]);
+            lon.extend([off_lon, 0.5, 0.5]);
+            let mut elevation = vec![-1.0; lat.len()];
+            let run = tile.bilinear_run([0.0, 0.0], &lat, &lon, &mut elevation);
+            assert_eq!((run.positions, run.voids), (count as usize, 0));
+            for k in 0..count as usize {
+                let reading = tile.bilinear(lat[k], lon[k]);
+                assert_eq!(elevation[k].to_bits(), reading.elevation_msl_m.to_bits());
+            }
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 //! byte order would have to be turned at every tap. The price is memory: 2.9 MB for each
 //! touched 3 arc-second tile, 26 MB for each touched 1 arc-second tile.
 
+mod gather;
 pub mod geoid;
 pub mod hgt;
 mod name;

@@ -17,7 +17,7 @@ use groundwave_systems::terrain::{GeoPoint, Terrain, TerrainSource, TerrainUse, 
 use thiserror::Error;
 use tracing::warn;
 
-use super::hgt::Tile;
+use super::hgt::{Run, Tile};
 use super::name::{self, Packing};
 use super::read::{HgtError, probe, read_tile};
 
@@ -63,30 +63,17 @@ struct Cell<'a> {
 }
 
 impl Cell<'_> {
-    /// How many of the leading positions, at least the first, are read from this square. On an
-    /// edge of a square without a tile a neighbour may know, so the run ends before it.
-    fn run(&self, lat_deg: &[f64], lon_deg: &[f64]) -> usize {
-        let is_missing = self.tile.is_none();
+    /// How many of the leading positions, at least the first, lie in this square without a tile.
+    /// On its edges a neighbour may know, so the run ends before them.
+    fn missing_run(&self, lat_deg: &[f64], lon_deg: &[f64]) -> usize {
         let stays = |(lat, lon): (&f64, &f64)| {
             let (north, east) = (lat - self.south_deg, lon - self.west_deg);
-            let inside = (0.0..1.0).contains(&north) & (0.0..1.0).contains(&east);
-            inside & !(is_missing & ((north == 0.0) | (east == 0.0)))
+            (0.0..1.0).contains(&north)
+                & (0.0..1.0).contains(&east)
+                & !((north == 0.0) | (east == 0.0))
         };
-        let mut run = 1.min(lat_deg.len());
-        // Whole blocks without an early exit are vectorised; the last steps are taken singly.
-        let (lat_blocks, _) = lat_deg[run..].as_chunks::<64>();
-        let (lon_blocks, _) = lon_deg[run..].as_chunks::<64>();
-        let whole = lat_blocks.iter().zip(lon_blocks).take_while(|(lat, lon)| {
-            lat.iter()
-                .zip(*lon)
-                .fold(true, |all, position| all & stays(position))
-        });
-        run += 64 * whole.count();
-        run + lat_deg[run..]
-            .iter()
-            .zip(&lon_deg[run..])
-            .take_while(|&p| stays(p))
-            .count()
+        let rest = lat_deg.iter().zip(lon_deg).skip(1);
+        1 + rest.take_while(|&position| stays(position)).count()
     }
 }
 
@@ -261,18 +248,28 @@ impl Terrain for TileDirectory {
         let mut start = 0;
         while start < samples {
             let cell = self.cell(lat_deg[start], lon_deg[start]);
-            let run = start..start + cell.run(&lat_deg[start..samples], &lon_deg[start..samples]);
-            start = run.end;
-            let (lat, lon) = (&lat_deg[run.clone()], &lon_deg[run.clone()]);
-            let elevation = &mut elevation_msl_m[run];
-            if let Some((id, tile)) = cell.tile {
-                used.note_tile(id, tile.resolution().arcsec());
-                let corner = [cell.south_deg, cell.west_deg];
-                used.void_samples += tile.bilinear_run(corner, lat, lon, elevation);
-            } else {
-                used.missing_samples += u32::try_from(lat.len()).unwrap_or(u32::MAX);
-                elevation.fill(f64::NAN);
+            let (lat, lon) = (&lat_deg[start..samples], &lon_deg[start..samples]);
+            let elevation = &mut elevation_msl_m[start..samples];
+            let Some((id, tile)) = cell.tile else {
+                let run = cell.missing_run(lat, lon);
+                used.missing_samples += u32::try_from(run).unwrap_or(u32::MAX);
+                elevation[..run].fill(f64::NAN);
+                start += run;
+                continue;
+            };
+            used.note_tile(id, tile.resolution().arcsec());
+            let mut run = tile.bilinear_run([cell.south_deg, cell.west_deg], lat, lon, elevation);
+            if run.positions == 0 {
+                // On an edge that the tile has and does not own.
+                let reading = tile.bilinear(lat[0] - cell.south_deg, lon[0] - cell.west_deg);
+                elevation[0] = reading.elevation_msl_m;
+                run = Run {
+                    positions: 1,
+                    voids: u32::from(reading.has_void),
+                };
             }
+            used.void_samples += run.voids;
+            start += run.positions;
         }
         used
     }

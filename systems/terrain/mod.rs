@@ -12,6 +12,7 @@ pub mod geodesic;
 mod path;
 mod point;
 mod profile;
+pub(crate) mod short;
 mod tile;
 mod used;
 

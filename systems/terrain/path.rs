@@ -1,25 +1,24 @@
 //! Evenly spaced positions along a geodesic, cheap enough for every cell of a coverage.
 //!
 //! Karney's solution costs some hundred nanoseconds a position; a profile has hundreds of
-//! positions. So it is solved at anchors at most 10 km apart, and between two anchors latitude
-//! and longitude are cubic Hermite polynomials of distance whose end slopes are the exact
-//!
-//! `dlat/ds = cos(az) / M`, `dlon/ds = sin(az) / (N cos lat)`
-//!
-//! with the curvature radii M, N at the anchor. The result stays within 1 mm of the geodesic
-//! (see the tests). Towards the poles longitude stops being smooth, so a path that comes
-//! within 8 degrees of one is solved exactly at every position.
+//! positions. So latitude and longitude are polynomials of distance that share values, slopes and
+//! curvatures with the geodesic at anchors: both ends of a short path (see [`super::short`]), or
+//! points at most 40 km apart of a long one. The result stays within 1 mm of the geodesic (see
+//! the tests). Towards the poles longitude stops being smooth, so a path that comes within
+//! 8 degrees of one is solved exactly at every position.
 
 use thiserror::Error;
 
 use super::GeoPoint;
-use super::geodesic::{Line, Station, compass_deg, curvature_radii_m, inverse};
+use super::geodesic::{Line, Station, compass_deg, inverse};
+use super::short::{self, Parallel, Way, derivatives, quintic};
+use crate::numeric::{Kernel, sin_cos, vectorised};
 
 /// Longest path (m): half a meridian of WGS84, which no shortest path exceeds.
 pub const MAX_PATH_M: f64 = 20_003_931.5;
 
-/// Greatest distance between anchors (m). The error of a cubic grows with its fourth power.
-const MAX_ANCHOR_SPACING_M: f64 = 10_000.0;
+/// Greatest distance between anchors (m). The error grows with its sixth power.
+const MAX_ANCHOR_SPACING_M: f64 = 40_000.0;
 
 /// From here towards a pole (degrees) every position is solved exactly.
 const POLAR_LAT_DEG: f64 = 82.0;
@@ -37,11 +36,11 @@ pub struct BadPath {
     pub distance_m: f64,
 }
 
-/// Latitude and longitude (degrees) as cubics of t in [0, 1], lowest power first.
+/// Latitude and longitude (degrees) as polynomials of t in [0, 1], lowest power first.
 #[derive(Debug, Clone, Copy)]
 struct Segment {
-    lat: [f64; 4],
-    lon: [f64; 4],
+    lat: [f64; 6],
+    lon: [f64; 6],
 }
 
 /// A geodesic prepared for sampling. Reusable: [`Path::set_between`] keeps its buffers.
@@ -50,13 +49,12 @@ pub struct Path {
     distance_m: f64,
     azimuth_deg: f64,
     back_azimuth_deg: f64,
-    line: Line,
+    /// Where polynomials will not do.
+    line: Option<Line>,
     from: GeoPoint,
     /// Last position; longitude continuous along the path.
     end: [f64; 2],
     segments: Vec<Segment>,
-    /// Comes too near a pole for polynomials.
-    polar: bool,
 }
 
 impl Path {
@@ -67,11 +65,10 @@ impl Path {
             distance_m: 0.0,
             azimuth_deg: 0.0,
             back_azimuth_deg: 0.0,
-            line: Line::new(from, 0.0),
+            line: None,
             from,
             end: [0.0; 2],
             segments: Vec::new(),
-            polar: false,
         };
         path.set_between(from, to);
         path
@@ -79,6 +76,33 @@ impl Path {
 
     /// Like [`Path::between`], reusing the buffers of this path.
     pub fn set_between(&mut self, from: GeoPoint, to: GeoPoint) {
+        let way = short::between(from, to);
+        self.set_way(from, to, &way);
+    }
+
+    /// Like [`Path::set_between`], the short way between the points being known.
+    #[inline]
+    pub(crate) fn set_way(&mut self, from: GeoPoint, to: GeoPoint, way: &Way) {
+        if !way.valid {
+            self.set_long(from, to);
+            return;
+        }
+        self.from = from;
+        self.distance_m = way.distance_m;
+        self.azimuth_deg = compass_deg(way.azimuth_rad[0].to_degrees());
+        self.back_azimuth_deg = compass_deg(way.azimuth_rad[1].to_degrees() + 180.0);
+        self.line = None;
+        self.segments.clear();
+        self.segments.push(Segment {
+            lat: way.lat_deg,
+            lon: way.lon_deg,
+        });
+        let turn_deg = way.lon_deg.iter().sum::<f64>() - to.lon_deg();
+        let turn_deg = 360.0 * (turn_deg / 360.0).round();
+        self.end = [to.lat_deg(), to.lon_deg() + turn_deg];
+    }
+
+    fn set_long(&mut self, from: GeoPoint, to: GeoPoint) {
         let way = inverse(from, to);
         self.set_line(from, way.azimuth_deg, way.distance_m);
         self.back_azimuth_deg = way.back_azimuth_deg;
@@ -153,19 +177,18 @@ impl Path {
             lon_deg.fill(self.from.lon_deg());
             return;
         }
-        if self.polar || self.segments.len() >= samples {
-            self.exact_positions(lat_deg, lon_deg);
-        } else {
-            self.polynomial_positions(lat_deg, lon_deg);
+        match &self.line {
+            Some(line) => self.exact_positions(line, lat_deg, lon_deg),
+            None => self.polynomial_positions(lat_deg, lon_deg),
         }
         (lat_deg[0], lon_deg[0]) = (self.from.lat_deg(), self.from.lon_deg());
         (lat_deg[samples - 1], lon_deg[samples - 1]) = (self.end[0], self.end[1]);
     }
 
-    fn exact_positions(&self, lat_deg: &mut [f64], lon_deg: &mut [f64]) {
+    fn exact_positions(&self, line: &Line, lat_deg: &mut [f64], lon_deg: &mut [f64]) {
         let step_m = self.step_m(lat_deg.len());
         for (i, (lat, lon)) in lat_deg.iter_mut().zip(lon_deg).enumerate() {
-            let here = self.line.at(whole(i) * step_m);
+            let here = line.at(whole(i) * step_m);
             (*lat, *lon) = (here.lat_deg, here.lon_deg);
         }
     }
@@ -180,8 +203,13 @@ impl Path {
             let after = (k + 1) * (samples - 1) / self.segments.len() + 1;
             if after > first {
                 let t0 = whole(first) * pace - whole(k);
-                evaluate(&segment.lat, t0, pace, &mut lat_deg[first..after]);
-                evaluate(&segment.lon, t0, pace, &mut lon_deg[first..after]);
+                vectorised(Positions {
+                    segment,
+                    t0,
+                    pace,
+                    lat_deg: &mut lat_deg[first..after],
+                    lon_deg: &mut lon_deg[first..after],
+                });
                 first = after;
             }
         }
@@ -192,50 +220,48 @@ impl Path {
         self.from = from;
         self.azimuth_deg = azimuth_deg;
         self.distance_m = distance_m;
-        self.line = Line::new(from, azimuth_deg);
+        let line = Line::new(from, azimuth_deg);
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
-            reason = "at most MAX_PATH_M / MAX_ANCHOR_SPACING_M, about 2000"
+            reason = "at most MAX_PATH_M / MAX_ANCHOR_SPACING_M, about 500"
         )]
         let count = (distance_m / MAX_ANCHOR_SPACING_M).ceil().max(1.0) as usize;
         let spacing_m = distance_m / whole(count);
         self.segments.clear();
-        self.polar = false;
-        let mut here = Anchor::new(&self.line.at(0.0), spacing_m);
+        let mut here = Anchor::new(&line.at(0.0), spacing_m);
+        let mut polar = here.is_polar();
         let mut onward_deg = azimuth_deg;
         for k in 1..=count {
-            let station = self.line.at(whole(k) * spacing_m);
+            let station = line.at(whole(k) * spacing_m);
             let next = Anchor::new(&station, spacing_m);
-            self.polar |= here.is_polar() || next.is_polar();
+            polar |= next.is_polar();
             self.segments.push(Segment {
-                lat: hermite(here.at[0], here.slope[0], next.at[0], next.slope[0]),
-                lon: hermite(here.at[1], here.slope[1], next.at[1], next.slope[1]),
+                lat: quintic(here.at[0], here.bends[0], next.at[0], next.bends[0]),
+                lon: quintic(here.at[1], here.bends[1], next.at[1], next.bends[1]),
             });
             (here, onward_deg) = (next, station.azimuth_deg);
         }
         self.back_azimuth_deg = compass_deg(onward_deg + 180.0);
         self.end = here.at;
+        self.line = polar.then_some(line);
     }
 }
 
-/// Latitude and longitude (degrees) at an anchor and their change over one segment.
+/// Latitude and longitude (degrees) at an anchor with their first and second derivatives by the
+/// share of one segment.
 struct Anchor {
     at: [f64; 2],
-    slope: [f64; 2],
+    bends: [[f64; 2]; 2],
 }
 
 impl Anchor {
     fn new(station: &Station, spacing_m: f64) -> Self {
-        let (meridian_m, across_m) = curvature_radii_m(station.lat_deg);
-        let (sin_az, cos_az) = station.azimuth_deg.to_radians().sin_cos();
-        let parallel_m = across_m * station.lat_deg.to_radians().cos();
+        let (sine, cosine) = sin_cos(station.azimuth_deg.to_radians());
+        let parallel = Parallel::new(station.lat_deg);
         Self {
             at: [station.lat_deg, station.lon_deg],
-            slope: [
-                (spacing_m * cos_az / meridian_m).to_degrees(),
-                (spacing_m * sin_az / parallel_m).to_degrees(),
-            ],
+            bends: derivatives(&parallel, [sine, cosine], spacing_m),
         }
     }
 
@@ -244,18 +270,41 @@ impl Anchor {
     }
 }
 
-/// Powers of t of the cubic with values `p0`, `p1` and slopes `m0`, `m1` at t = 0 and 1.
-fn hermite(p0: f64, m0: f64, p1: f64, m1: f64) -> [f64; 4] {
-    let rise = p1 - p0;
-    [p0, m0, 3.0 * rise - 2.0 * m0 - m1, m0 + m1 - 2.0 * rise]
+/// Positions of one segment at `t0 + j * pace`.
+struct Positions<'a> {
+    segment: &'a Segment,
+    t0: f64,
+    pace: f64,
+    lat_deg: &'a mut [f64],
+    lon_deg: &'a mut [f64],
 }
 
-/// `out[j]` = cubic at `t0 + j * pace`; branchless so that it is vectorised.
-fn evaluate(c: &[f64; 4], t0: f64, pace: f64, out: &mut [f64]) {
-    for (j, value) in (0_u32..).zip(out) {
-        let t = t0 + f64::from(j) * pace;
-        *value = c[0] + t * (c[1] + t * (c[2] + t * c[3]));
+impl Kernel for Positions<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self {
+            segment: Segment { lat, lon },
+            t0,
+            pace,
+            lat_deg,
+            lon_deg,
+        } = self;
+        // Indices rather than iterators: these are compiled to vector code.
+        let count = lat_deg.len().min(lon_deg.len());
+        let (lat_deg, lon_deg) = (&mut lat_deg[..count], &mut lon_deg[..count]);
+        for j in 0..count {
+            let t = t0 + f64::from(j as u32) * pace;
+            lat_deg[j] = evaluate(lat, t);
+            lon_deg[j] = evaluate(lon, t);
+        }
     }
+}
+
+#[inline(always)]
+fn evaluate(c: &[f64; 6], t: f64) -> f64 {
+    c[0] + t * (c[1] + t * (c[2] + t * (c[3] + t * (c[4] + t * c[5]))))
 }
 
 #[expect(

@@ -134,6 +134,24 @@ impl GroundArgs {
 }
 
 impl Ground {
+    /// What the terrain is, to the bit: names of its parts and digests of their bytes. Two
+    /// processes on two machines over the same tiles say the same.
+    pub fn identity(&self) -> Result<BTreeMap<String, String>, Failure> {
+        let mut identity = BTreeMap::new();
+        match (self.inputs.get("flat_msl_m"), self.inputs.get("srtm_dir")) {
+            (Some(flat_msl_m), _) => {
+                identity.insert("flat_msl_m".to_owned(), flat_msl_m.clone());
+            }
+            (None, Some(folder)) => {
+                for (name, digest) in digests(Path::new(folder))? {
+                    identity.insert(name, digest);
+                }
+            }
+            (None, None) => {}
+        }
+        Ok(identity)
+    }
+
     /// Refuses to go on, or to show a result, over a tile that was needed and is damaged: its
     /// samples would count as missing, and the user would look for another tile.
     pub fn refuse_faults(&self) -> Result<(), Failure> {
@@ -144,6 +162,22 @@ impl Ground {
         };
         Err(Failure::input(fault))
     }
+}
+
+/// SHA-256 of every tile in a folder, by file name.
+fn digests(folder: &Path) -> Result<BTreeMap<String, String>, Failure> {
+    use sha2::{Digest, Sha256};
+    let mut digests = BTreeMap::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let lower = name.to_lowercase();
+        if [".hgt", ".gz", ".zip"].iter().any(|ending| lower.ends_with(ending)) {
+            let digest = Sha256::digest(std::fs::read(&path)?);
+            digests.insert(name, digest.iter().map(|byte| format!("{byte:02x}")).collect());
+        }
+    }
+    Ok(digests)
 }
 
 fn flat(elevation_msl_m: f64) -> Ground {

@@ -18,6 +18,7 @@ mod run_report;
 mod run_tables;
 mod schema;
 mod simulation;
+mod sweep;
 mod validate;
 
 use std::process::ExitCode;
@@ -60,6 +61,7 @@ enum Command {
     Run(run::Run),
     Link(link::Link),
     Profile(profile::Profile),
+    Sweep(sweep::Sweep),
     Validate(validate::Validate),
     Replay(replay::Replay),
     Log(log::Log),
@@ -90,6 +92,7 @@ pub fn main() -> ExitCode {
         Command::Run(args) => args.run(output),
         Command::Link(args) => args.run(output),
         Command::Profile(args) => args.run(output),
+        Command::Sweep(args) => args.run(output),
         Command::Validate(args) => args.run(output),
         Command::Replay(args) => args.run(output),
         Command::Log(args) => args.run(output),

@@ -1,9 +1,9 @@
 //! The head of the file: directories, geographic keys, and where each tile lies.
 
-use super::super::error::RasterError;
 use super::super::geometry::GridGeometry;
-use super::super::grid::Resampling;
-use super::{BANDS_MAX, CogLayout, TILE_SIDE};
+use super::field::{Field, directory};
+use super::metadata::metadata;
+use super::{CogLayout, TILE_SIDE};
 
 /// A compressed tile in the spool.
 #[derive(Debug, Clone, Copy)]
@@ -49,8 +49,9 @@ impl Header {
         // The length does not depend on the offsets: a first round finds where tiles begin.
         let blank = bytes(geometry, layout, images, is_big, 0);
         let tiles = images.iter().flat_map(|image| &image.tiles);
-        let tile_bytes: u64 =
-            tiles.map(|tile| LEADER_BYTES + u64::from(tile.bytes) + TRAILER_BYTES).sum();
+        let tile_bytes: u64 = tiles
+            .map(|tile| LEADER_BYTES + u64::from(tile.bytes) + TRAILER_BYTES)
+            .sum();
         let start = blank.len() as u64;
         Self {
             bytes: bytes(geometry, layout, images, is_big, start),
@@ -105,50 +106,6 @@ fn bytes(
         directory(&mut out, &fields, is_big, index + 1 == images.len());
     }
     out
-}
-
-/// One entry of a directory: tag, TIFF type, number of values, the values.
-struct Field {
-    tag: u16,
-    kind: u16,
-    count: u64,
-    bytes: Vec<u8>,
-}
-
-impl Field {
-    fn new(tag: u16, kind: u16, count: usize, bytes: Vec<u8>) -> Self {
-        Self { tag, kind, count: count as u64, bytes }
-    }
-
-    fn ascii(tag: u16, text: &str) -> Self {
-        let bytes: Vec<u8> = text.bytes().chain([0]).collect();
-        Self::new(tag, 2, bytes.len(), bytes)
-    }
-
-    fn shorts(tag: u16, values: &[u16]) -> Self {
-        let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
-        Self::new(tag, 3, values.len(), bytes)
-    }
-
-    fn longs(tag: u16, values: &[u32]) -> Self {
-        let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
-        Self::new(tag, 4, values.len(), bytes)
-    }
-
-    fn doubles(tag: u16, values: &[f64]) -> Self {
-        let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
-        Self::new(tag, 12, values.len(), bytes)
-    }
-
-    /// LONG8 in a big file, else LONG.
-    fn offsets(tag: u16, values: &[u64], is_big: bool) -> Self {
-        if is_big {
-            let bytes = values.iter().flat_map(|v| v.to_le_bytes()).collect();
-            return Self::new(tag, 16, values.len(), bytes);
-        }
-        let bytes = values.iter().flat_map(|&v| (v as u32).to_le_bytes()).collect();
-        Self::new(tag, 4, values.len(), bytes)
-    }
 }
 
 /// What every image has.
@@ -207,92 +164,9 @@ fn whole_fields(geometry: GridGeometry, layout: &CogLayout) -> [Field; 5] {
     ]
 }
 
-/// GDAL's metadata: remarks, names and units of bands, how overviews were made.
-fn metadata(layout: &CogLayout) -> String {
-    let mut xml = String::from("<GDALMetadata>\n");
-    for (key, value) in &layout.remarks {
-        xml += &format!("  <Item name=\"{}\">{}</Item>\n", escape(key), escape_text(value));
-    }
-    let means = layout.bands.iter().all(|band| band.resampling == Resampling::Mean);
-    let modes = layout.bands.iter().all(|band| band.resampling == Resampling::Mode);
-    let how = if means { "AVERAGE" } else { "MODE" };
-    if means || modes {
-        xml += &format!("  <Item name=\"OVERVIEW_RESAMPLING\">{how}</Item>\n");
-    }
-    for (index, band) in layout.bands.iter().enumerate() {
-        let (name, unit) = (escape_text(&band.name), escape_text(&band.unit));
-        xml += &format!(
-            "  <Item name=\"DESCRIPTION\" sample=\"{index}\" role=\"description\">{name}</Item>\n"
-        );
-        if !unit.is_empty() {
-            xml += &format!(
-                "  <Item name=\"UNITTYPE\" sample=\"{index}\" role=\"unittype\">{unit}</Item>\n"
-            );
-        }
-    }
-    xml + "</GDALMetadata>\n"
-}
-
-/// Text of GDAL's metadata: GDAL escapes it once more than XML asks, and reads it back so.
-fn escape_text(text: &str) -> String {
-    escape(&escape(text))
-}
-
-/// Text between XML tags or quotes.
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
-/// Refuses what the head cannot hold.
-pub(super) fn check_texts(layout: &CogLayout) -> Result<(), RasterError> {
-    if layout.bands.is_empty() || layout.bands.len() > BANDS_MAX {
-        return Err(RasterError::Unwritable {
-            what: format!("a raster of {} bands", layout.bands.len()),
-            why: "allowed are 1 to 32",
-        });
-    }
-    let names = layout.bands.iter().flat_map(|band| [&band.name, &band.unit]);
-    let remarks = layout.remarks.iter().flat_map(|(key, value)| [key, value]);
-    match names.chain(remarks).find(|text| text.chars().any(char::is_control)) {
-        Some(text) => Err(RasterError::Unwritable {
-            what: format!("{text:?}"),
-            why: "it has a control character",
-        }),
-        None => Ok(()),
-    }
-}
-
-/// Appends one directory and the values that do not fit into it.
-fn directory(out: &mut Vec<u8>, fields: &[Field], is_big: bool, is_last: bool) {
-    let word = if is_big { 8 } else { 4 };
-    let number = |out: &mut Vec<u8>, value: u64| out.extend(&value.to_le_bytes()[..word]);
-    let (count_len, entry_len) = if is_big { (8, 20) } else { (2, 12) };
-    let end = out.len() + count_len + fields.len() * entry_len + word;
-    let mut beyond: Vec<u8> = Vec::new();
-    let beyond_start = end.next_multiple_of(8);
-    out.extend(&(fields.len() as u64).to_le_bytes()[..count_len]);
-    for field in fields {
-        out.extend(field.tag.to_le_bytes());
-        out.extend(field.kind.to_le_bytes());
-        number(out, field.count);
-        if field.bytes.len() <= word {
-            let mut inline = field.bytes.clone();
-            inline.resize(word, 0);
-            out.extend(inline);
-        } else {
-            number(out, (beyond_start + beyond.len()) as u64);
-            beyond.extend(&field.bytes);
-            beyond.resize(beyond.len().next_multiple_of(8), 0);
-        }
-    }
-    let next = if is_last { 0 } else { beyond_start + beyond.len() };
-    number(out, next as u64);
-    out.resize(beyond_start, 0);
-    out.extend(beyond);
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::super::grid::Resampling;
     use super::super::Samples;
     use super::*;
 
@@ -308,8 +182,18 @@ mod tests {
             rows: 1,
         };
         let check = |bytes: u32, is_big: bool| {
-            let tiles = vec![StoredTile { spool_offset: 0, bytes }; 2];
-            let images = [Image { cols: 1024, rows: 1, tiles }];
+            let tiles = vec![
+                StoredTile {
+                    spool_offset: 0,
+                    bytes
+                };
+                2
+            ];
+            let images = [Image {
+                cols: 1024,
+                rows: 1,
+                tiles,
+            }];
             let header = Header::new(geometry, &layout, &images);
             assert_eq!(header.is_big, is_big);
             let head = header.bytes.len() as u64;

@@ -10,6 +10,8 @@
 //! known, so that memory stays below 8 KiB for each column and band whatever the number of rows.
 
 mod directory;
+mod field;
+mod metadata;
 mod pyramid;
 mod samples;
 mod tile;
@@ -66,7 +68,11 @@ impl CogLayout {
         let (name, unit) = (name.to_owned(), unit.to_owned());
         Self {
             samples,
-            bands: vec![Band { name, unit, resampling }],
+            bands: vec![Band {
+                name,
+                unit,
+                resampling,
+            }],
             remarks: Vec::new(),
             threads: NonZeroUsize::MIN,
             always_big: false,
@@ -99,7 +105,7 @@ pub fn write_cog(
     source: &mut dyn Rows,
 ) -> Result<CogFacts, RasterError> {
     let geometry = geometry.check()?;
-    directory::check_texts(layout)?;
+    metadata::check_texts(layout)?;
     let mut part = PartFile::create(path)?;
     let mut pyramid = Pyramid::new(geometry, layout, PartFile::scratch(path)?);
     let mut cells = vec![f32::NAN; layout.bands.len() * geometry.cols as usize];

@@ -41,7 +41,11 @@ impl Pyramid {
         let (mut cols, mut rows) = (geometry.cols, geometry.rows);
         loop {
             levels.push(Level {
-                image: Image { cols, rows, tiles: Vec::new() },
+                image: Image {
+                    cols,
+                    rows,
+                    tiles: Vec::new(),
+                },
                 strip: Vec::new(),
                 rows_done: 0,
             });
@@ -55,7 +59,11 @@ impl Pyramid {
             bands: layout.bands.iter().map(|band| band.resampling).collect(),
             samples: layout.samples,
             threads: layout.threads,
-            spool: Spool { file: spool, bytes: 0, empty: None },
+            spool: Spool {
+                file: spool,
+                bytes: 0,
+                empty: None,
+            },
         }
     }
 
@@ -95,7 +103,10 @@ impl Pyramid {
             samples: self.samples,
         };
         let stored = self.spool.store(strip, self.threads.get());
-        level.image.tiles.extend(stored.map_err(self.spool.file.failed())?);
+        level
+            .image
+            .tiles
+            .extend(stored.map_err(self.spool.file.failed())?);
         level.strip.clear();
         Ok(())
     }
@@ -155,7 +166,11 @@ impl Spool {
     fn store_empty(&mut self, strip: Strip<'_>) -> io::Result<Vec<StoredTile>> {
         let tile = match self.empty.take() {
             Some(tile) => tile,
-            None => Strip { cells: &[], ..strip }.encode(0)?,
+            None => Strip {
+                cells: &[],
+                ..strip
+            }
+            .encode(0)?,
         };
         let stored = (0..strip.tiles()).map(|_| self.append(&tile)).collect();
         self.empty = Some(tile);
@@ -165,7 +180,10 @@ impl Spool {
     fn append(&mut self, tile: &[u8]) -> io::Result<StoredTile> {
         self.file.write_all(tile)?;
         let bytes = u32::try_from(tile.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
-        let stored = StoredTile { spool_offset: self.bytes, bytes };
+        let stored = StoredTile {
+            spool_offset: self.bytes,
+            bytes,
+        };
         self.bytes += u64::from(bytes);
         Ok(stored)
     }
@@ -177,9 +195,13 @@ fn encode_all(strip: Strip<'_>, batch: std::ops::Range<usize>) -> io::Result<Vec
         return batch.map(|index| strip.encode(index)).collect();
     }
     thread::scope(|scope| {
-        let running: Vec<_> =
-            batch.map(|index| scope.spawn(move || strip.encode(index))).collect();
+        let running: Vec<_> = batch
+            .map(|index| scope.spawn(move || strip.encode(index)))
+            .collect();
         let panicked = || Err(io::Error::other("a compressing thread panicked"));
-        running.into_iter().map(|one| one.join().unwrap_or_else(|_| panicked())).collect()
+        running
+            .into_iter()
+            .map(|one| one.join().unwrap_or_else(|_| panicked()))
+            .collect()
     })
 }

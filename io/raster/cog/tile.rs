@@ -84,9 +84,17 @@ fn differences<const N: usize>(
     out: &mut Vec<u8>,
     bytes: impl Fn(i32) -> [u8; N],
 ) {
-    let whole = |value: f32| if value.is_nan() { nodata } else { value.round() as i32 };
+    let whole = |value: f32| {
+        if value.is_nan() {
+            nodata
+        } else {
+            value.round() as i32
+        }
+    };
     for (at, &value) in line.iter().enumerate() {
-        let before = at.checked_sub(stride).map_or(0, |before| whole(line[before]));
+        let before = at
+            .checked_sub(stride)
+            .map_or(0, |before| whole(line[before]));
         out.extend_from_slice(&bytes((whole(value) - before) & mask));
     }
 }
@@ -98,7 +106,11 @@ fn floating(line: &[f32], stride: usize, out: &mut Vec<u8>) {
     for shift in [24, 16, 8, 0] {
         out.extend(line.iter().map(|&value| {
             // One NaN for all, whatever its sign and payload were.
-            let bits = if value.is_nan() { NAN_BITS } else { value.to_bits() };
+            let bits = if value.is_nan() {
+                NAN_BITS
+            } else {
+                value.to_bits()
+            };
             (bits >> shift) as u8
         }));
     }

@@ -16,7 +16,11 @@ impl Canvas {
     #[must_use]
     pub fn new(width: u32, height: u32, fill: Rgba) -> Self {
         let pixels = vec![fill; width as usize * height as usize];
-        Self { width, height, pixels }
+        Self {
+            width,
+            height,
+            pixels,
+        }
     }
 
     /// Width (px).
@@ -38,7 +42,8 @@ impl Canvas {
     }
 
     fn index(&self, x: i64, y: i64) -> Option<usize> {
-        let inside = (0..i64::from(self.width)).contains(&x) && (0..i64::from(self.height)).contains(&y);
+        let inside =
+            (0..i64::from(self.width)).contains(&x) && (0..i64::from(self.height)).contains(&y);
         inside.then(|| (y * i64::from(self.width) + x) as usize)
     }
 
@@ -89,7 +94,8 @@ impl Canvas {
         let reach = width / 2.0 + 1.0;
         let points = || pieces.iter().flatten();
         let low = |axis: usize| points().map(|p| p[axis]).fold(f64::INFINITY, f64::min) - reach;
-        let high = |axis: usize| points().map(|p| p[axis]).fold(f64::NEG_INFINITY, f64::max) + reach;
+        let high =
+            |axis: usize| points().map(|p| p[axis]).fold(f64::NEG_INFINITY, f64::max) + reach;
         if pieces.is_empty() {
             return;
         }
@@ -182,8 +188,15 @@ mod tests {
     fn a_disc_covers_its_area_and_stays_on_the_picture() {
         let mut canvas = Canvas::new(40, 40, [255, 255, 255, 255]);
         canvas.disc([20.0, 20.0], 10.0, [0, 0, 0, 255]);
-        let ink: f64 = canvas.bytes().chunks(4).map(|p| 1.0 - f64::from(p[0]) / 255.0).sum();
-        assert!((ink / (std::f64::consts::PI * 100.0) - 1.0).abs() < 0.01, "{ink}");
+        let ink: f64 = canvas
+            .bytes()
+            .chunks(4)
+            .map(|p| 1.0 - f64::from(p[0]) / 255.0)
+            .sum();
+        assert!(
+            (ink / (std::f64::consts::PI * 100.0) - 1.0).abs() < 0.01,
+            "{ink}"
+        );
         canvas.disc([-1e9, 1e12], 10.0, [0, 0, 0, 255]);
         canvas.fill([-5, 38], [100, 100], [1, 2, 3, 255]);
         assert_eq!(canvas.get(39, 39), [1, 2, 3, 255]);

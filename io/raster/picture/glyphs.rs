@@ -7,16 +7,15 @@
 /// Character, width, strokes.
 type Row = (char, f64, &'static str);
 
-/// Strokes of a character with its width; a box for a character that is not drawn here.
-pub(super) fn glyph(character: char) -> (f64, Vec<&'static str>) {
-    let find = |c: char| GLYPHS.iter().find(|row| row.0 == c);
-    if let Some(&(_, width, strokes)) = find(character) {
-        return (width, vec![strokes]);
-    }
-    (8.0, vec!["0 0 0 14 8 14 8 0 0 0"])
+/// Width and strokes of a character; a box for one that is not drawn here.
+pub(super) fn glyph(character: char) -> (f64, &'static str) {
+    let row = GLYPHS.iter().find(|row| row.0 == character);
+    row.map_or((8.0, "0 0 0 14 8 14 8 0 0 0"), |&(_, width, strokes)| {
+        (width, strokes)
+    })
 }
 
-/// Base letter and mark of an accented letter.
+/// Base letter and mark of an accented letter; the mark is centred on 0, with its foot at 0.
 pub(super) fn accented(character: char) -> Option<(char, &'static str)> {
     ACCENTED.iter().find_map(|(bases, letters, mark)| {
         let at = letters.chars().position(|c| c == character)?;
@@ -26,20 +25,28 @@ pub(super) fn accented(character: char) -> Option<(char, &'static str)> {
 
 /// Bases, accented letters, the mark: centred on 0, its foot at 0.
 const ACCENTED: [(&str, &str, &str); 9] = [
-    ("aeiouyAEIOU", "äëïöüÿÄËÏÖÜ", "-2 0.9 -2 1;2 0.9 2 1"),
-    ("aeiouyAEIOUYcnszCNSZ", "áéíóúýÁÉÍÓÚÝćńśźĆŃŚŹ", "-0.6 0 1.2 2.6"),
-    ("aeiouAEIOU", "àèìòùÀÈÌÒÙ", "0.6 0 -1.2 2.6"),
-    ("aeiouAEIOU", "âêîôûÂÊÎÔÛ", "-2.2 0 0 2.2 2.2 0"),
-    ("anoANO", "ãñõÃÑÕ", "@-1.2 0.8 1.2 1 0 180;@1.2 0.8 1.2 1 180 360"),
+    ("aeıouyAEIOU", "äëïöüÿÄËÏÖÜ", "-2 0.9 -2 1;2 0.9 2 1"),
+    (
+        "aeıouyAEIOUYcnszCNSZ",
+        "áéíóúýÁÉÍÓÚÝćńśźĆŃŚŹ",
+        "-0.6 0 1.2 2.6",
+    ),
+    ("aeıouAEIOU", "àèìòùÀÈÌÒÙ", "0.6 0 -1.2 2.6"),
+    ("aeıouAEIOU", "âêîôûÂÊÎÔÛ", "-2.2 0 0 2.2 2.2 0"),
+    (
+        "anoANO",
+        "ãñõÃÑÕ",
+        "@-1.2 0.8 1.2 1 0 180;@1.2 0.8 1.2 1 180 360",
+    ),
     ("aAuU", "åÅůŮ", "@0 1.6 1.7 1.6 0 360"),
     ("csznreCSZNRE", "čšžňřěČŠŽŇŘĚ", "-2.2 2.2 0 0 2.2 2.2"),
-    ("aeiouAEIOU", "āēīōūĀĒĪŌŪ", "-2.4 1 2.4 1"),
+    ("aeıouAEIOU", "āēīōūĀĒĪŌŪ", "-2.4 1 2.4 1"),
     ("zZ", "żŻ", "0 0.9 0 1"),
 ];
 
 /// Every character that has strokes of its own.
 #[rustfmt::skip]
-const GLYPHS: [Row; 129] = [
+const GLYPHS: [Row; 128] = [
     (' ', 2.6, ""),
     ('a', 7.5, "7.5 0 7.5 6.4;@3.9 6.4 3.6 3.6 0 150;7.5 5.8 3.6 5.8;@3.6 2.9 3.6 2.9 90 270;3.6 0 4.6 0;@4.6 2.9 2.9 2.9 270 360"),
     ('b', 8.0, "0 14 0 0;@4 5 4 5 0 360"),
@@ -168,5 +175,4 @@ const GLYPHS: [Row; 129] = [
     ('\u{142}', 3.4, "1.4 14 1.4 2;@3.4 2 2 2 180 270;0 5.8 3.2 8.8"),
     ('\u{141}', 8.4, "0.8 14 0.8 0 8.4 0;-0.6 5 5 9"),
     ('\u{131}', 0.4, "0.2 10 0.2 0"),
-    ('\u{0}', 8.0, "0 0 0 14 8 14 8 0 0 0"),
 ];

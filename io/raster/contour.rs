@@ -1,0 +1,297 @@
+//! Outlines of where a layer reaches a level: marching squares (W. Lorensen, H. Cline,
+//! "Marching cubes", SIGGRAPH 1987, in two dimensions), saddles settled by the mean of their
+//! four corners.
+
+use super::grid::Grid;
+
+/// A ring of longitudes and latitudes (degrees), the first point repeated at the end.
+pub type Ring = Vec<[f64; 2]>;
+
+/// An area: its outer ring counter-clockwise, then its holes clockwise (RFC 7946, 3.1.6).
+pub type Polygon = Vec<Ring>;
+
+/// The areas where `grid` is at least `level`. Values are taken to stand at the middle of cells
+/// and to change evenly between them; an area ends half-way to a cell without data and at the
+/// edge of the raster. Cut at the antimeridian, so that all longitudes are in [-180, 180].
+#[must_use]
+pub fn contours(grid: &Grid, level: f64) -> Vec<Polygon> {
+    let geometry = grid.geometry;
+    let columns = f64::from(geometry.cols);
+    let cut = (180.0 - geometry.west_deg) / geometry.cell_lon_deg;
+    // An edge on the antimeridian needs no cut; computed edges may miss it by a hair.
+    if cut > columns - 1e-6 {
+        return Lattice::new(grid, [0.0, columns], 0.0).areas(level);
+    }
+    let mut areas = Lattice::new(grid, [0.0, cut], 0.0).areas(level);
+    areas.extend(Lattice::new(grid, [cut, columns], -360.0).areas(level));
+    areas
+}
+
+/// The middles of cells, with a border of nothing around them.
+struct Lattice<'a> {
+    grid: &'a Grid,
+    /// Added to longitudes (degrees).
+    turn_deg: f64,
+    columns: Vec<Column>,
+}
+
+/// A column of places: how far east (cells), and the two columns it lies between; `None` for
+/// the border.
+struct Column {
+    x: f64,
+    between: Option<(i64, i64, f64)>,
+}
+
+/// Stands for "no crossing here".
+const NONE: u32 = u32::MAX;
+
+/// Least distance of a crossing from the middle of a cell (cells): outlines that meet in a point
+/// are kept apart, so that rings stay simple.
+const APART: f64 = 1e-3;
+
+impl<'a> Lattice<'a> {
+    /// The part of the raster between two meridians, in cells from its western edge.
+    fn new(grid: &'a Grid, [from, to]: [f64; 2], turn_deg: f64) -> Self {
+        let cols = i64::from(grid.geometry.cols);
+        let mut columns = vec![Column {
+            x: from,
+            between: None,
+        }];
+        if from > 0.0 {
+            columns.push(Self::split(from, cols));
+        }
+        let own = (0..cols).map(|col| (col, col as f64 + 0.5));
+        let own = own.filter(|(_, x)| (from..to).contains(x));
+        columns.extend(own.map(|(col, x)| Column {
+            x,
+            between: Some((col, col, 0.0)),
+        }));
+        if to < cols as f64 {
+            columns.push(Self::split(to, cols));
+        }
+        columns.push(Column {
+            x: to,
+            between: None,
+        });
+        Self {
+            grid,
+            turn_deg,
+            columns,
+        }
+    }
+
+    /// A column on the cut, between the two on its sides.
+    fn split(x: f64, cols: i64) -> Column {
+        let west = (x - 0.5).floor();
+        let clamp = |col: i64| col.clamp(0, cols - 1);
+        let between = (clamp(west as i64), clamp(west as i64 + 1), x - 0.5 - west);
+        Column {
+            x,
+            between: Some(between),
+        }
+    }
+
+    fn width(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Rows of places, border included.
+    fn height(&self) -> usize {
+        self.grid.geometry.rows as usize + 2
+    }
+
+    /// The value of a place; NaN on the border and without data.
+    fn value(&self, i: usize, j: usize) -> f64 {
+        let Some((west, east, weight)) = self.columns[i].between else {
+            return f64::NAN;
+        };
+        let at = |col| f64::from(self.grid.get(j as i64 - 1, col));
+        if weight == 0.0 {
+            at(west)
+        } else {
+            at(west) + (at(east) - at(west)) * weight
+        }
+    }
+
+    fn is_border(&self, i: usize, j: usize) -> bool {
+        self.columns[i].between.is_none() || j == 0 || j + 1 == self.height()
+    }
+
+    /// A place in cells from the north-western corner.
+    fn place(&self, i: usize, j: usize) -> [f64; 2] {
+        let rows = f64::from(self.grid.geometry.rows);
+        [self.columns[i].x, (j as f64 - 0.5).clamp(0.0, rows)]
+    }
+
+    /// The two places that an edge joins: even numbers run east, odd ones south.
+    fn ends(&self, edge: usize) -> [(usize, usize); 2] {
+        let (i, j) = (edge / 2 % self.width(), edge / 2 / self.width());
+        if edge.is_multiple_of(2) {
+            [(i, j), (i + 1, j)]
+        } else {
+            [(i, j), (i, j + 1)]
+        }
+    }
+
+    /// Where the outline crosses an edge, in cells.
+    fn crossing(&self, edge: usize, level: f64) -> [f64; 2] {
+        let [a, b] = self.ends(edge);
+        let reaches = |(i, j)| self.value(i, j) >= level;
+        let (inner, outer) = if reaches(a) { (a, b) } else { (b, a) };
+        let (high, low) = (self.value(inner.0, inner.1), self.value(outer.0, outer.1));
+        let t = if self.is_border(outer.0, outer.1) {
+            1.0
+        } else if low.is_nan() {
+            0.5
+        } else {
+            ((high - level) / (high - low)).clamp(APART, 1.0 - APART)
+        };
+        let (p, q) = (self.place(inner.0, inner.1), self.place(outer.0, outer.1));
+        [p[0] + (q[0] - p[0]) * t, p[1] + (q[1] - p[1]) * t]
+    }
+
+    /// For each crossed edge the next one along the outline, high ground to the left.
+    fn steps(&self, level: f64) -> Vec<u32> {
+        let (width, height) = (self.width(), self.height());
+        let mut next = vec![NONE; 2 * width * height];
+        for j in 0..height - 1 {
+            for i in 0..width - 1 {
+                // Counter-clockwise from the south-west; edge k runs from corner k to k + 1.
+                let corners = [(i, j + 1), (i + 1, j + 1), (i + 1, j), (i, j)];
+                let here = j * width + i;
+                let edges = [
+                    2 * (here + width),
+                    2 * (here + 1) + 1,
+                    2 * here,
+                    2 * here + 1,
+                ];
+                let values = corners.map(|(i, j)| self.value(i, j));
+                let high = values.map(|v| v >= level);
+                if high == [true; 4] || high == [false; 4] {
+                    continue;
+                }
+                let is_saddle = high[0] == high[2] && high[1] == high[3];
+                let is_joined = values.iter().sum::<f64>() / 4.0 >= level;
+                for k in (0..4).filter(|&k| high[k] && !high[(k + 1) % 4]) {
+                    let entries = (1..4).map(|s| (k + s) % 4);
+                    let mut entries = entries.filter(|&e| !high[e] && high[(e + 1) % 4]);
+                    // Where high ground is joined, the outline turns around the nearest low
+                    // corner, else around the high one.
+                    let to = if is_saddle && !is_joined {
+                        entries.next_back()
+                    } else {
+                        entries.next()
+                    };
+                    next[edges[k]] = to.map_or(NONE, |to| edges[to] as u32);
+                }
+            }
+        }
+        next
+    }
+
+    fn areas(&self, level: f64) -> Vec<Polygon> {
+        let mut next = self.steps(level);
+        let (mut outer, mut holes) = (Vec::new(), Vec::new());
+        for start in 0..next.len() {
+            let mut ring = Vec::new();
+            let mut edge = start;
+            while next[edge] != NONE {
+                ring.push(self.crossing(edge, level));
+                edge = std::mem::replace(&mut next[edge], NONE) as usize;
+            }
+            let ring = straightened(&ring);
+            let area = area(&ring);
+            if area > 0.0 {
+                outer.push(Outer {
+                    area,
+                    bounds: bounds(&ring),
+                    rings: vec![ring],
+                });
+            } else if area < 0.0 {
+                holes.push(ring);
+            }
+        }
+        for hole in holes {
+            // A hole lies in the smallest ring around it.
+            let around = outer.iter_mut().filter(|area| area.holds(hole[0]));
+            if let Some(area) = around.min_by(|a, b| a.area.total_cmp(&b.area)) {
+                area.rings.push(hole);
+            }
+        }
+        outer
+            .into_iter()
+            .map(|area| self.degrees(area.rings))
+            .collect()
+    }
+
+    fn degrees(&self, rings: Vec<Vec<[f64; 2]>>) -> Polygon {
+        let geometry = self.grid.geometry;
+        let place = |[x, y]: [f64; 2]| {
+            [
+                geometry.west_deg + x * geometry.cell_lon_deg + self.turn_deg,
+                geometry.north_deg - y * geometry.cell_lat_deg,
+            ]
+        };
+        let closed =
+            |ring: Vec<[f64; 2]>| ring.iter().chain(ring.first()).map(|&p| place(p)).collect();
+        rings.into_iter().map(closed).collect()
+    }
+}
+
+/// An outer ring, then its holes, in cells.
+struct Outer {
+    area: f64,
+    bounds: [[f64; 2]; 2],
+    rings: Vec<Vec<[f64; 2]>>,
+}
+
+impl Outer {
+    /// Whether a point that is not on the outer ring lies in it: an odd number of crossings
+    /// eastwards.
+    fn holds(&self, [x, y]: [f64; 2]) -> bool {
+        let [low, high] = self.bounds;
+        if x < low[0] || x > high[0] || y < low[1] || y > high[1] {
+            return false;
+        }
+        let ring = &self.rings[0];
+        let pairs = ring.iter().zip(ring.iter().skip(1).chain(ring.first()));
+        let crossed = pairs.filter(|(a, b)| {
+            (a[1] > y) != (b[1] > y) && x < a[0] + (b[0] - a[0]) * (y - a[1]) / (b[1] - a[1])
+        });
+        crossed.count() % 2 == 1
+    }
+}
+
+fn bounds(ring: &[[f64; 2]]) -> [[f64; 2]; 2] {
+    let fold = |start: f64, pick: fn(f64, f64) -> f64| {
+        [0, 1].map(|axis| ring.iter().map(|p| p[axis]).fold(start, pick))
+    };
+    [
+        fold(f64::INFINITY, f64::min),
+        fold(f64::NEG_INFINITY, f64::max),
+    ]
+}
+
+/// Twice the area would do; positive counter-clockwise with y southwards turned north.
+fn area(ring: &[[f64; 2]]) -> f64 {
+    let pairs = ring.iter().zip(ring.iter().skip(1).chain(ring.first()));
+    pairs.map(|(a, b)| a[1] * b[0] - a[0] * b[1]).sum::<f64>() / 2.0
+}
+
+/// The ring without points that lie straight between their neighbours.
+fn straightened(ring: &[[f64; 2]]) -> Vec<[f64; 2]> {
+    let mut kept: Vec<[f64; 2]> = Vec::with_capacity(ring.len());
+    for (at, &point) in ring.iter().enumerate() {
+        let after = ring[(at + 1) % ring.len()];
+        let before = kept.last().copied().unwrap_or(ring[ring.len() - 1]);
+        let turn = (point[0] - before[0]) * (after[1] - point[1])
+            - (point[1] - before[1]) * (after[0] - point[0]);
+        if turn.abs() > 1e-9 {
+            kept.push(point);
+        }
+    }
+    if kept.len() < 3 { Vec::new() } else { kept }
+}
+
+#[cfg(test)]
+mod tests;

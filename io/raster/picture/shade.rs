@@ -1,0 +1,230 @@
+//! Hillshade, and drawing one raster into the frame of another.
+
+use super::super::geometry::{GridGeometry, METRES_PER_DEGREE};
+use super::super::grid::Grid;
+
+/// Where the light comes from, and how much steeper the ground is drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Light {
+    /// Azimuth of the light (degrees from north, clockwise).
+    pub azimuth_deg: f64,
+    /// Height of the light above the horizon (degrees).
+    pub altitude_deg: f64,
+    /// Factor on heights.
+    pub exaggeration: f64,
+}
+
+impl Default for Light {
+    /// From the north-west, as on printed maps, half-way up; heights doubled, which suits hills.
+    fn default() -> Self {
+        Self {
+            azimuth_deg: 315.0,
+            altitude_deg: 45.0,
+            exaggeration: 2.0,
+        }
+    }
+}
+
+impl Light {
+    /// Brightness of level ground.
+    #[must_use]
+    pub fn level(self) -> f64 {
+        self.altitude_deg.to_radians().sin()
+    }
+}
+
+/// Brightness [0, 1] of each cell of an elevation raster (m): B. Horn, "Hill shading and the
+/// reflectance map", Proc. IEEE 69(1), 1981, with its weighted differences over 3 by 3 cells.
+/// Beyond the edge the ground goes on as at the edge; without a height there is no brightness.
+#[must_use]
+pub fn hillshade(elevation: &Grid, light: Light) -> Grid {
+    let geometry = elevation.geometry;
+    let (altitude, azimuth) = (
+        light.altitude_deg.to_radians(),
+        light.azimuth_deg.to_radians(),
+    );
+    // Towards the light: east, north, up.
+    let sun = [
+        altitude.cos() * azimuth.sin(),
+        altitude.cos() * azimuth.cos(),
+        altitude.sin(),
+    ];
+    let dy_m = 8.0 * geometry.cell_lat_deg * METRES_PER_DEGREE;
+    let mut cells = Vec::with_capacity(elevation.cells.len());
+    for row in 0..i64::from(geometry.rows) {
+        let lat = geometry.lat_deg(row as u32).to_radians();
+        let dx_m = 8.0 * geometry.cell_lon_deg * METRES_PER_DEGREE * lat.cos().max(1e-3);
+        for col in 0..i64::from(geometry.cols) {
+            let middle = elevation.get(row, col);
+            if middle.is_nan() {
+                cells.push(f32::NAN);
+                continue;
+            }
+            let at = |dr: i64, dc: i64| {
+                let value = elevation.get(row + dr, col + dc);
+                f64::from(if value.is_nan() { middle } else { value })
+            };
+            let east = at(-1, 1) + 2.0 * at(0, 1) + at(1, 1);
+            let west = at(-1, -1) + 2.0 * at(0, -1) + at(1, -1);
+            let north = at(-1, -1) + 2.0 * at(-1, 0) + at(-1, 1);
+            let south = at(1, -1) + 2.0 * at(1, 0) + at(1, 1);
+            let p = light.exaggeration * (east - west) / dx_m;
+            let q = light.exaggeration * (north - south) / dy_m;
+            let lit = (sun[2] - p * sun[0] - q * sun[1]) / (1.0 + p * p + q * q).sqrt();
+            cells.push(lit.max(0.0) as f32);
+        }
+    }
+    Grid { geometry, cells }
+}
+
+/// A raster drawn into another frame: the mean of the cells under each new one where they are
+/// smaller, between the four nearest where they are larger.
+#[must_use]
+pub fn redraw(grid: &Grid, frame: GridGeometry) -> Grid {
+    let from = grid.geometry;
+    let step = [
+        frame.cell_lon_deg / from.cell_lon_deg,
+        frame.cell_lat_deg / from.cell_lat_deg,
+    ];
+    let mut cells = Vec::with_capacity(frame.cols as usize * frame.rows as usize);
+    for row in 0..frame.rows {
+        for col in 0..frame.cols {
+            let [x, y] = from.at(frame.lat_deg(row), frame.lon_deg(col));
+            cells.push(if step[0].max(step[1]) > 1.5 {
+                mean_under(grid, [x, y], step)
+            } else {
+                between(grid, [x, y])
+            });
+        }
+    }
+    Grid {
+        geometry: frame,
+        cells,
+    }
+}
+
+fn mean_under(grid: &Grid, [x, y]: [f64; 2], step: [f64; 2]) -> f32 {
+    let (mut sum, mut count) = (0.0, 0_u32);
+    let span = |at: f64, step: f64| {
+        let first = (at - step / 2.0).round();
+        first as i64..((at + step / 2.0).round().max(first + 1.0)) as i64
+    };
+    for row in span(y, step[1]) {
+        for col in span(x, step[0]) {
+            let value = grid.get(row, col);
+            if !value.is_nan() {
+                sum += f64::from(value);
+                count += 1;
+            }
+        }
+    }
+    if count == 0 {
+        f32::NAN
+    } else {
+        (sum / f64::from(count)) as f32
+    }
+}
+
+/// Bilinear between the middles of cells; those without data take no part.
+fn between(grid: &Grid, [x, y]: [f64; 2]) -> f32 {
+    let (left, top) = ((x - 0.5).floor(), (y - 0.5).floor());
+    let (u, v) = (x - 0.5 - left, y - 0.5 - top);
+    let (mut sum, mut weights) = (0.0, 0.0);
+    for (dr, dc, weight) in [
+        (0, 0, (1.0 - u) * (1.0 - v)),
+        (0, 1, u * (1.0 - v)),
+        (1, 0, (1.0 - u) * v),
+        (1, 1, u * v),
+    ] {
+        let value = grid.get(top as i64 + dr, left as i64 + dc);
+        if !value.is_nan() {
+            sum += weight * f64::from(value);
+            weights += weight;
+        }
+    }
+    // Less than half of the weight has data: the place itself has none.
+    if weights < 0.5 {
+        f32::NAN
+    } else {
+        (sum / weights) as f32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A plane that rises by these slopes eastwards and northwards, at the equator.
+    fn plane(east: f64, north: f64) -> Grid {
+        let cell_deg = 1e-4;
+        let cell_m = cell_deg * METRES_PER_DEGREE;
+        let geometry = GridGeometry {
+            west_deg: 10.0,
+            north_deg: 0.0005,
+            cell_lon_deg: cell_deg,
+            cell_lat_deg: cell_deg,
+            cols: 10,
+            rows: 10,
+        };
+        let cells = (0..100).map(|i| {
+            let (row, col) = (f64::from(i / 10), f64::from(i % 10));
+            (cell_m * (col * east - row * north)) as f32
+        });
+        Grid {
+            geometry,
+            cells: cells.collect(),
+        }
+    }
+
+    #[test]
+    fn a_slope_is_as_bright_as_its_angle_to_the_light() {
+        let light = Light {
+            exaggeration: 1.0,
+            ..Light::default()
+        };
+        let check = |east: f64, north: f64, expect: f64| {
+            let lit = f64::from(hillshade(&plane(east, north), light).get(5, 5));
+            assert!(
+                (lit - expect).abs() < 1e-3,
+                "slope {east} {north}: {lit}, not {expect}"
+            );
+        };
+        check(0.0, 0.0, light.level());
+        // 45 degrees, falling to the north-west: straight at the light. Then away from it.
+        let diagonal = std::f64::consts::FRAC_1_SQRT_2;
+        check(diagonal, -diagonal, 1.0);
+        check(-diagonal, diagonal, 0.0);
+        // Falling to the west by 45 degrees: the normal is (-1, 0, 1) / sqrt 2.
+        check(1.0, 0.0, 0.5 * diagonal + 0.5);
+    }
+
+    #[test]
+    fn voids_do_not_spread() {
+        let mut ground = plane(0.0, 0.0);
+        ground.cells[55] = f32::NAN;
+        let lit = hillshade(&ground, Light::default());
+        assert!(lit.get(5, 5).is_nan());
+        assert!((f64::from(lit.get(5, 6)) - Light::default().level()).abs() < 1e-6);
+    }
+
+    #[test]
+    fn redrawing_keeps_values_in_their_place() {
+        let ground = plane(0.5, 0.25);
+        let near = |a: f32, b: f32| (a - b).abs() < 0.02;
+        let finer = GridGeometry {
+            cell_lon_deg: 2.5e-5,
+            cell_lat_deg: 2.5e-5,
+            cols: 40,
+            rows: 40,
+            ..ground.geometry
+        };
+        let drawn = redraw(&ground, finer);
+        assert!(near(
+            drawn.get(21, 21),
+            ground.get(5, 5) - 0.25 * (0.5 - 0.25) * 11.12 / 2.0
+        ));
+        let coarse = redraw(&ground, ground.geometry.reduced(5));
+        let mean: f32 = (0..25).map(|i| ground.get(i / 5, i % 5)).sum::<f32>() / 25.0;
+        assert!(near(coarse.get(0, 0), mean));
+    }
+}

@@ -1,0 +1,215 @@
+//! What pictures must show, whatever they look like.
+
+use std::fs;
+use std::io::Cursor;
+
+use super::super::geometry::GridGeometry;
+use super::super::grid::Grid;
+use super::super::site::Site;
+use super::*;
+
+/// Two degrees by one and a half at 57 N: a ramp eastwards, without data in its western fifth.
+fn layer() -> Grid {
+    let geometry = GridGeometry {
+        west_deg: 11.0,
+        north_deg: 58.0,
+        cell_lon_deg: 0.02,
+        cell_lat_deg: 0.01,
+        cols: 100,
+        rows: 150,
+    };
+    let at = |i: u32| {
+        if i % 100 < 20 {
+            f32::NAN
+        } else {
+            (i % 100) as f32
+        }
+    };
+    Grid::new(geometry, (0..15_000).map(at).collect()).unwrap()
+}
+
+fn style() -> Style {
+    Style::ramp("Received power", "dBm", [20.0, 80.0], Some(10.0))
+}
+
+fn decode(bytes: &[u8]) -> (png::Info<'static>, Vec<u8>) {
+    let mut reader = png::Decoder::new(Cursor::new(bytes)).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    reader.next_frame(&mut pixels).unwrap();
+    (reader.info().clone(), pixels)
+}
+
+#[test]
+fn an_overlay_is_transparent_without_data_and_says_where_it_lies() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("power.png");
+    write_overlay(&path, &layer(), &style()).unwrap();
+    let first = fs::read(&path).unwrap();
+    let (info, pixels) = decode(&first);
+    assert_eq!((info.width, info.height), (100, 150));
+    assert_eq!(pixels[19 * 4 + 3], 0, "no data");
+    assert_eq!(
+        pixels[20 * 4..][..4],
+        Sequence::Viridis.at(0.0),
+        "the first of the data"
+    );
+    let world = fs::read_to_string(dir.path().join("power.pgw")).unwrap();
+    let lines: Vec<f64> = world.lines().map(|line| line.parse().unwrap()).collect();
+    let want = [0.02, 0.0, 0.0, -0.01, 11.01, 57.995];
+    assert!(lines.len() == 6 && lines.iter().zip(want).all(|(a, b)| (a - b).abs() < 1e-12));
+    assert!(
+        fs::read_to_string(dir.path().join("power.prj"))
+            .unwrap()
+            .starts_with("GEOGCS[")
+    );
+    write_overlay(&path, &layer(), &style()).unwrap();
+    assert!(first == fs::read(&path).unwrap(), "the same bytes again");
+}
+
+#[test]
+fn a_map_keeps_shape_and_place() {
+    let (layer, style) = (layer(), style());
+    let sites = [Site::new("Ramberget", 57.25, 12.0)];
+    let map = Map {
+        title: "A map",
+        subtitle: "",
+        layer: &layer,
+        style: &style,
+        no_data: "not computed",
+        elevation: None,
+        sites: &sites,
+        credit: "",
+    };
+    let drawn = map.draw(600);
+    // 2 degrees at 57.25 N are 1.082 degrees of latitude wide: a frame of 433 by 600.
+    let world = drawn.world;
+    let cols = 2.0 / world.pixel_lon_deg;
+    let rows = 1.5 / world.pixel_lat_deg;
+    assert!(
+        (rows - 600.0).abs() < 1e-6 && (cols - 433.0).abs() < 1.0,
+        "{cols} by {rows}"
+    );
+    let pixel = |lat_deg: f64, lon_deg: f64| {
+        let x = (lon_deg - world.lon_deg) / world.pixel_lon_deg;
+        let y = (world.lat_deg - lat_deg) / world.pixel_lat_deg;
+        drawn.canvas.get(x.round() as i64, y.round() as i64)
+    };
+    // Within a few grey levels of the colour: hillshade and paper play in.
+    let near = |a: Rgba, b: Rgba| a.iter().zip(b).all(|(a, b)| a.abs_diff(b) < 20);
+    for (lon_deg, value) in [(11.45, 22.0), (12.33, 66.0), (12.93, 96.0)] {
+        let (got, want) = (pixel(57.111, lon_deg), style.colour(value).unwrap());
+        assert!(near(got, want), "{lon_deg}: {got:?}, not {want:?}");
+    }
+    assert!(
+        near(pixel(57.111, 11.13), paper::LAND),
+        "no data is bare ground"
+    );
+    assert!(near(pixel(57.25, 12.0), paper::INK), "the site is marked");
+    assert!(drawn == map.draw(600), "the same pixels again");
+}
+
+#[test]
+fn legends_show_every_colour_and_differ_by_what_they_say() {
+    let has = |canvas: &Canvas, colour: Rgba| {
+        canvas
+            .bytes()
+            .as_chunks::<4>()
+            .0
+            .iter()
+            .filter(|&&pixel| pixel == colour)
+            .count()
+            > 100
+    };
+    let ramp = style();
+    let legend = Legend::new(&ramp);
+    let drawn = legend.draw(180);
+    for class in 0..6 {
+        let value = 25.0 + 10.0 * class as f32;
+        assert!(has(&drawn, ramp.colour(value).unwrap()), "class of {value}");
+    }
+    let other_unit = Style {
+        unit: "dB".into(),
+        ..ramp.clone()
+    };
+    assert!(
+        drawn != Legend::new(&other_unit).draw(180),
+        "the unit is written"
+    );
+    let beyond = Legend {
+        range: Some([0.0, 99.0]),
+        ..legend
+    };
+    assert!(drawn != beyond.draw(180), "ends say when they hold more");
+    let voids = Legend {
+        has_voids: true,
+        ..legend
+    };
+    assert!(voids.draw(180).height() > drawn.height());
+    let sites = Style::sites("Best server", ["A", "B", "C"]);
+    for name in ["A", "B", "C"] {
+        assert!(has(
+            &Legend::new(&sites).draw(180),
+            sites.colour_of(name).unwrap()
+        ));
+    }
+}
+
+#[test]
+fn unknown_ground_is_hatched_and_never_plain() {
+    let layer = layer();
+    let mut elevation = layer.clone();
+    elevation.cells.fill(50.0);
+    elevation.cells[50 * 100..].fill(f32::NAN);
+    let style = style();
+    let map = Map {
+        title: "",
+        subtitle: "",
+        layer: &layer,
+        style: &style,
+        no_data: "",
+        elevation: Some(&elevation),
+        sites: &[],
+        credit: "",
+    };
+    let canvas = map.panel([300, 300]);
+    let rows = i64::from(canvas.height()) - 52;
+    let tones = |y: i64| {
+        let row = (2..20).map(|x| canvas.get(x, y));
+        row.collect::<std::collections::BTreeSet<_>>().len()
+    };
+    assert_eq!(tones(rows / 6), 1, "level ground without data is even");
+    assert_eq!(tones(rows * 5 / 6), 2, "a void is hatched");
+}
+
+#[test]
+fn a_sheet_has_room_for_all_its_panels() {
+    let panel = Canvas::new(100, 80, [1, 2, 3, 255]);
+    let panels = (0..5)
+        .map(|i| (format!("panel {i}"), panel.clone()))
+        .collect();
+    let sheet = Sheet {
+        title: "Sheet",
+        subtitle: "",
+        columns: 3,
+        panels,
+    }
+    .draw();
+    let filled = sheet
+        .bytes()
+        .as_chunks::<4>()
+        .0
+        .iter()
+        .filter(|p| **p == [1, 2, 3, 255]);
+    assert_eq!(filled.count(), 5 * 100 * 80);
+    assert!(
+        Sheet {
+            title: "",
+            subtitle: "",
+            columns: 0,
+            panels: vec![]
+        }
+        .draw()
+        .width()
+            > 0
+    );
+}

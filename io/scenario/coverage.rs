@@ -1,0 +1,89 @@
+//! What `[coverage]` asks a sweep for.
+
+use groundwave_systems::radio::station::{Antenna, Radio};
+use groundwave_systems::terrain::GeoPoint;
+
+/// A batch of coverage rasters: every site with every combination of settings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Coverage {
+    /// Cells further than this from a site are not evaluated for it, m, (0, 500000].
+    pub radius_m: f64,
+    /// Height and width of a cell in EPSG:4326, arc-seconds, [0.1, 3600].
+    pub cell_arcsec: f64,
+    /// What stands in every cell.
+    pub receiver: Receiver,
+    /// Names of the sites, each once, at least one; all are there at time 0.
+    pub sites: Vec<String>,
+    /// A cell is covered when its link margin is at least this, dB, [-100, 100].
+    pub margin_db: f64,
+    /// Settings to try.
+    pub vary: Vary,
+    /// Places that matter; names are unique.
+    pub points: Vec<WeightedPoint>,
+    /// How many of the sites to choose for the most weight covered, or the most area where there
+    /// are no points: 1 to the number of sites.
+    pub choose: Option<usize>,
+    /// Terrain samples on a path, [8, 4096]; `None` takes one for each post of the tiles.
+    pub samples: Option<usize>,
+    /// Whether sites share work between cells, at the error the fast mode states.
+    pub fast: bool,
+}
+
+/// What stands in every cell. It has no pointing: an omnidirectional antenna stands upright, a
+/// directive one looks at the site.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Receiver {
+    /// Antenna height above ground, m, [0, 20000].
+    pub height_agl_m: f64,
+    /// Its radio; `None` is the radio of the site it hears.
+    pub radio: Option<Radio>,
+    /// Its antenna; `None` is the preset `omni_2_15`.
+    pub antenna: Option<Antenna>,
+}
+
+/// Values to try, each list without repeats and at most
+/// [`VALUES_MAX`](super::limits::VALUES_MAX) long. The grid is their full product, and every
+/// combination is set on all sites. An empty list leaves each site as it is.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Vary {
+    /// Antenna heights above ground of the sites, m, [0, 20000].
+    pub height_agl_m: Vec<f64>,
+    /// Conducted powers of the sites, dBm, [-50, 80].
+    pub tx_power_dbm: Vec<f64>,
+    /// Centre frequencies, MHz, [10, 100000], of sites and receiver alike: what differs does not
+    /// hear the other.
+    pub frequency_mhz: Vec<f64>,
+    /// Downtilts, deg, [-90, 90], positive downwards as the field counts: the boresight is at
+    /// `pointing.elevation_deg - tilt_deg`. An omnidirectional antenna without a pointing is tilted
+    /// from level, all round (electrical tilt).
+    pub tilt_deg: Vec<f64>,
+}
+
+impl Vary {
+    /// Size of the grid: 1 when nothing varies, at most
+    /// [`COMBINATIONS_MAX`](super::limits::COMBINATIONS_MAX).
+    #[must_use]
+    pub fn combinations(&self) -> usize {
+        [
+            &self.height_agl_m,
+            &self.tx_power_dbm,
+            &self.frequency_mhz,
+            &self.tilt_deg,
+        ]
+        .iter()
+        .fold(1, |product: usize, values| {
+            product.saturating_mul(values.len().max(1))
+        })
+    }
+}
+
+/// A place that matters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WeightedPoint {
+    /// Name, unique among the points.
+    pub name: String,
+    /// Where.
+    pub position: GeoPoint,
+    /// What covering it is worth, in any one unit, (0, 1e10].
+    pub weight: f64,
+}

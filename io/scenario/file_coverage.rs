@@ -1,0 +1,106 @@
+//! The section that asks for coverage.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::file_radio::{AntennaChoice, RadioChoice};
+
+/// What `groundwave sweep` computes: the coverage of every site, with every combination of
+/// settings. A run passes it over.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CoverageFile {
+    /// Cells further than this from a site are not evaluated for it, km, (0, 500].
+    pub radius_km: f64,
+    /// Height and width of a cell in latitude and longitude (EPSG:4326), arc-seconds,
+    /// [0.1, 3600]. From a site to the rim there are 1 to 50000 cells.
+    #[serde(default = "three_arcsec")]
+    pub cell_arcsec: f64,
+    /// What stands in every cell.
+    #[serde(default)]
+    pub receiver: ReceiverFile,
+    /// Nodes whose coverage is computed, each there at time 0; left out, all that are.
+    pub sites: Option<Vec<String>>,
+    /// A cell is covered when its link margin is at least this, dB, [-100, 100].
+    #[serde(default)]
+    pub margin_db: f64,
+    /// Settings to try: the full product of the lists, at most 1024 combinations.
+    #[serde(default)]
+    pub vary: VaryFile,
+    /// Places that matter, at most 10000.
+    #[serde(default)]
+    pub point: Vec<PointFile>,
+    /// Choose this many of the sites for the most weight covered, or the most area where there
+    /// are no points; 1 to the number of sites.
+    pub choose: Option<u32>,
+    /// Terrain samples on a path, [8, 4096]; left out, one for each post of the tiles.
+    pub samples: Option<u32>,
+    /// Share work between cells: faster, with the error the fast mode states.
+    #[serde(default)]
+    pub fast: bool,
+}
+
+/// What stands in every cell. An omnidirectional antenna stands upright, a directive one looks at
+/// the site.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ReceiverFile {
+    /// Antenna height above ground, m, [0, 20000].
+    pub height_agl_m: f64,
+    /// Radio preset, or a table of settings; left out, the radio of the site it hears.
+    pub radio: Option<RadioChoice>,
+    /// Antenna preset, or a table of settings; left out, a half-wave dipole.
+    pub antenna: Option<AntennaChoice>,
+}
+
+/// Settings to try on all sites, each list 1 to 32 different values. What is left out stays as each
+/// site has it.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct VaryFile {
+    /// Antenna heights above ground of the sites, m, [0, 20000].
+    pub height_agl_m: Option<Vec<f64>>,
+    /// Conducted powers of the sites, dBm, [-50, 80].
+    pub tx_power_dbm: Option<Vec<f64>>,
+    /// Centre frequencies of sites and receiver alike, MHz, [10, 100000].
+    pub frequency_mhz: Option<Vec<f64>>,
+    /// Downtilts, deg, [-90, 90], positive downwards: the boresight goes to `elevation_deg` of the
+    /// site's pointing, less this. An omnidirectional antenna without a pointing is tilted from
+    /// level, all round; a directive one needs a pointing.
+    pub tilt_deg: Option<Vec<f64>>,
+}
+
+/// A place that matters.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PointFile {
+    /// Name, unique among points: 1 to 64 of A-Z, a-z, 0-9, `.`, `-` and `_`.
+    pub name: String,
+    /// Latitude, degrees north (WGS84), [-90, 90].
+    pub lat_deg: f64,
+    /// Longitude, degrees east (WGS84), [-180, 180].
+    pub lon_deg: f64,
+    /// What covering it is worth, such as the people who live there, (0, 10000000000].
+    #[serde(default = "one")]
+    pub weight: f64,
+}
+
+impl Default for ReceiverFile {
+    fn default() -> Self {
+        Self {
+            // A handset, a meter, a car roof: what planners take for a receiver on the ground.
+            height_agl_m: 1.5,
+            radio: None,
+            antenna: None,
+        }
+    }
+}
+
+/// The spacing of the posts in most elevation tiles.
+fn three_arcsec() -> f64 {
+    3.0
+}
+
+fn one() -> f64 {
+    1.0
+}

@@ -1,0 +1,311 @@
+//! What a sweep is to compute.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use groundwave_systems::radio::antenna::is_omnidirectional;
+use groundwave_systems::radio::presets::{ANTENNAS, RADIOS};
+use groundwave_systems::radio::station::{Pointing, Station};
+use groundwave_systems::radio::value::BadValue;
+use groundwave_systems::terrain::GeoPoint;
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+use super::check::{self, Names};
+use super::coverage::{Coverage, Receiver, Vary, WeightedPoint};
+use super::error::Report;
+use super::file_coverage::{CoverageFile, PointFile, ReceiverFile, VaryFile};
+use super::key::KeyPath;
+use super::limits::{
+    CELL_ARCSEC, COMBINATIONS_MAX, COVERAGE_RADIUS_KM_MAX, MARGIN_DB, POINTS_MAX, RADIUS_CELLS,
+    RASTERS_MAX, SAMPLES, VALUES_MAX, WEIGHT_MAX,
+};
+use super::lower::Lowering;
+use super::station;
+
+/// One arc-second along a meridian of the mean Earth (IUGG radius 6371008.8 m), m.
+const ARCSEC_M: f64 = 30.887_458;
+
+/// What the section asks for, when it is there; meaningful only if the report stays empty. Comes
+/// after all nodes have their names.
+pub(super) fn coverage(lowering: &mut Lowering<'_>) -> Option<Coverage> {
+    let file = lowering.file.coverage.as_ref()?;
+    let path = KeyPath::section("coverage");
+    let sites = sites(lowering, file.sites.as_deref(), &path);
+    let receiver = receiver(lowering, &file.receiver, &path.key("receiver"));
+    let report = &mut lowering.report;
+    extent(file, &path, report);
+    check::within(file.margin_db, MARGIN_DB, &path.key("margin_db"), report);
+    if let Some(samples) = file.samples {
+        let at = path.key("samples");
+        check::within(f64::from(samples), SAMPLES, &at, report);
+    }
+    let choose = choice(file.choose, sites.len(), &path.key("choose"), report);
+    let points = points(&file.point, &path.key("point"), report);
+    let vary = vary(&file.vary, sites.len(), &path.key("vary"), report);
+    tilts(lowering, &sites, &vary, &path.dotted("vary.tilt_deg"));
+    Some(Coverage {
+        radius_m: file.radius_km * 1e3,
+        cell_arcsec: file.cell_arcsec,
+        receiver,
+        sites,
+        margin_db: file.margin_db,
+        vary,
+        points,
+        choose,
+        samples: file.samples.map(|samples| samples as usize),
+        fast: file.fast,
+    })
+}
+
+/// The sites: those named, or all that are there at time 0, in the order of the file.
+fn sites(lowering: &mut Lowering<'_>, named: Option<&[String]>, path: &KeyPath) -> Vec<String> {
+    let Some(named) = named else {
+        let at_once = |name: &&String| {
+            let stay = lowering.nodes.get(name);
+            stay.is_some_and(|stay| stay.since_ns == 0)
+        };
+        let all: Vec<String> = lowering
+            .node_names
+            .iter()
+            .filter(at_once)
+            .cloned()
+            .collect();
+        if all.is_empty() {
+            let what = "no node is there at 0 s";
+            lowering.report.at(path, what, "at least one site");
+        }
+        return all;
+    };
+    let path = path.key("sites");
+    if named.is_empty() {
+        let allowed = "at least one node, or no key for all that are there at 0 s";
+        lowering.report.at(&path, "no site", allowed);
+    }
+    let mut seen = BTreeSet::new();
+    for (index, name) in named.iter().enumerate() {
+        let at = path.index(index);
+        if !seen.insert(name) {
+            let what = format!("{:?} is listed twice", check::shortened(name));
+            lowering.report.at(&at, what, "each site once");
+            continue;
+        }
+        lowering.present(name, 0, &at);
+    }
+    named.to_vec()
+}
+
+/// What stands in every cell.
+fn receiver(lowering: &mut Lowering<'_>, file: &ReceiverFile, path: &KeyPath) -> Receiver {
+    let (catalogue, report) = (&lowering.catalogue, &mut lowering.report);
+    station::height(file.height_agl_m, path, report);
+    let radio = file.radio.as_ref();
+    let antenna = file.antenna.as_ref();
+    Receiver {
+        height_agl_m: file.height_agl_m,
+        radio: radio.and_then(|radio| catalogue.radio(radio, &path.key("radio"), report)),
+        antenna: antenna
+            .and_then(|antenna| catalogue.antenna(antenna, &path.key("antenna"), report)),
+    }
+}
+
+/// Radius and cell, each and together.
+fn extent(file: &CoverageFile, path: &KeyPath, report: &mut Report) {
+    let at = path.key("radius_km");
+    let radius = check::positive(file.radius_km, COVERAGE_RADIUS_KM_MAX, &at, report);
+    let at = path.key("cell_arcsec");
+    if !check::within(file.cell_arcsec, CELL_ARCSEC, &at, report) || !radius {
+        return;
+    }
+    let cells = file.radius_km * 1e3 / (file.cell_arcsec * ARCSEC_M);
+    let (min, max) = RADIUS_CELLS;
+    if !(min..=max).contains(&cells) {
+        // Three digits: the number is to be judged, not computed with.
+        let shown = if cells < min {
+            format!("{cells:.3}")
+        } else {
+            format!("{cells:.0}")
+        };
+        let what = format!("{shown} cells from a site to the rim");
+        let allowed = format!("[{min}, {max}] (radius_km = {})", file.radius_km);
+        report.at(&at, what, allowed);
+    }
+}
+
+/// How many of `sites` to choose.
+fn choice(count: Option<u32>, sites: usize, path: &KeyPath, report: &mut Report) -> Option<usize> {
+    let count = count? as usize;
+    // Without sites that is the error, and it was said.
+    if sites > 0 && !(1..=sites).contains(&count) {
+        let allowed = format!("[1, {sites}] (the sites there are)");
+        report.at(path, format!("{count} is out of range"), allowed);
+    }
+    Some(count)
+}
+
+/// The places that matter.
+fn points(file: &[PointFile], path: &KeyPath, report: &mut Report) -> Vec<WeightedPoint> {
+    if file.len() > POINTS_MAX {
+        let found = format!("{} points", file.len());
+        report.at(path, found, format!("at most {POINTS_MAX}"));
+        return Vec::new();
+    }
+    let mut names = Names::default();
+    let mut points = Vec::with_capacity(file.len());
+    for (index, point) in file.iter().enumerate() {
+        let path = path.index(index);
+        if check::name(&point.name, &path.key("name"), report) {
+            names.add(&point.name, 0, &path.key("name"), report);
+        }
+        check::position(point.lat_deg, point.lon_deg, &path, report);
+        check::positive(point.weight, WEIGHT_MAX, &path.key("weight"), report);
+        points.extend(
+            GeoPoint::new(point.lat_deg, point.lon_deg)
+                .ok()
+                .map(|position| WeightedPoint {
+                    name: point.name.clone(),
+                    position,
+                    weight: point.weight,
+                }),
+        );
+    }
+    points
+}
+
+/// The settings to try: each list, their product, and the rasters they make.
+fn vary(file: &VaryFile, sites: usize, path: &KeyPath, report: &mut Report) -> Vary {
+    let before = report.count();
+    let vary = Vary {
+        height_agl_m: values(
+            &file.height_agl_m,
+            &path.key("height_agl_m"),
+            report,
+            |v, s| {
+                s.height_agl_m = v;
+            },
+        ),
+        tx_power_dbm: values(
+            &file.tx_power_dbm,
+            &path.key("tx_power_dbm"),
+            report,
+            |v, s| {
+                s.radio.tx_power_dbm = v;
+            },
+        ),
+        frequency_mhz: values(
+            &file.frequency_mhz,
+            &path.key("frequency_mhz"),
+            report,
+            |v, s| {
+                s.radio.frequency_mhz = v;
+            },
+        ),
+        tilt_deg: values(&file.tilt_deg, &path.key("tilt_deg"), report, |v, s| {
+            s.pointing = Some(Pointing {
+                azimuth_deg: 0.0,
+                elevation_deg: v,
+            });
+        }),
+    };
+    // A list that is wrong makes no sound product.
+    if report.count() > before {
+        return vary;
+    }
+    let combinations = vary.combinations();
+    if combinations > COMBINATIONS_MAX {
+        let found = format!("{combinations} combinations");
+        report.at(path, found, format!("at most {COMBINATIONS_MAX}"));
+    } else if combinations.saturating_mul(sites) > RASTERS_MAX {
+        let rasters = combinations.saturating_mul(sites);
+        let found = format!("{rasters} rasters ({sites} sites, {combinations} combinations each)");
+        let section = KeyPath::section("coverage");
+        report.at(&section, found, format!("at most {RASTERS_MAX}"));
+    }
+    vary
+}
+
+/// One list of values. `set` puts a value where the model will see it: what the model accepts is
+/// allowed.
+fn values(
+    written: &Option<Vec<f64>>,
+    path: &KeyPath,
+    report: &mut Report,
+    set: impl Fn(f64, &mut Station),
+) -> Vec<f64> {
+    let Some(values) = written else {
+        return Vec::new();
+    };
+    if values.is_empty() || values.len() > VALUES_MAX {
+        let found = format!("{} values", values.len());
+        let allowed = format!("1 to {VALUES_MAX} values, or no key");
+        report.at(path, found, allowed);
+        return Vec::new();
+    }
+    for (index, value) in values.iter().enumerate() {
+        let at = path.index(index);
+        if values[..index].contains(value) {
+            report.at(&at, format!("{value} is listed twice"), "each value once");
+        } else if let Err(bad) = accepted(*value, &set) {
+            let found = format!("{value} is out of range");
+            report.at(&at, found, bad.allowed.to_string());
+        }
+    }
+    values.clone()
+}
+
+/// Whether a station that is otherwise sound may have a value.
+fn accepted(value: f64, set: impl Fn(f64, &mut Station)) -> Result<(), BadValue> {
+    let mut station = Station {
+        height_agl_m: 1.0,
+        radio: RADIOS[0].radio.clone(),
+        antenna: ANTENNAS[0].antenna.clone(),
+        pointing: None,
+    };
+    set(value, &mut station);
+    station.validate()
+}
+
+/// Accepts downtilts that every site can be given.
+fn tilts(lowering: &mut Lowering<'_>, sites: &[String], vary: &Vary, path: &KeyPath) {
+    if vary.tilt_deg.is_empty() {
+        return;
+    }
+    let added: BTreeMap<&str, &Json> = lowering
+        .records
+        .iter()
+        .map(|placed| &placed.record)
+        .filter(|record| record.at_ns == 0 && record.name == "node.add")
+        .filter_map(|record| {
+            Some((
+                record.body.get("node")?.as_str()?,
+                record.body.get("station")?,
+            ))
+        })
+        .collect();
+    for site in sites {
+        // A station written out in a command that is no station is refused where it is applied.
+        let Some(station) = added
+            .get(site.as_str())
+            .and_then(|station| Station::deserialize(*station).ok())
+        else {
+            continue;
+        };
+        let level_deg = match station.pointing {
+            Some(pointing) => pointing.elevation_deg,
+            None if is_omnidirectional(&station.antenna) => 0.0,
+            None => {
+                let what = format!("{site:?} is directive and looks nowhere to tilt from");
+                lowering.report.at(path, what, "a pointing for that node");
+                continue;
+            }
+        };
+        for (index, tilt_deg) in vary.tilt_deg.iter().enumerate() {
+            let elevation_deg = level_deg - tilt_deg;
+            // Beyond [-90, 90] alone it was refused before.
+            if elevation_deg.abs() > 90.0 && tilt_deg.abs() <= 90.0 {
+                let what = format!("{tilt_deg} tilts {site:?} to {elevation_deg} deg elevation");
+                let allowed = "elevation_deg - tilt_deg in [-90, 90]";
+                lowering.report.at(&path.index(index), what, allowed);
+            }
+        }
+    }
+}

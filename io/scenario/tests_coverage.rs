@@ -1,0 +1,196 @@
+//! What `[coverage]` means.
+
+use std::path::Path;
+
+use groundwave_systems::radio::presets;
+use groundwave_systems::terrain::GeoPoint;
+
+use super::coverage::{Coverage, Receiver, Vary, WeightedPoint};
+use super::tests::HEAD;
+use super::{json_schema, parse};
+
+/// The coverage of [`HEAD`] with `text` after it.
+#[track_caller]
+pub(super) fn coverage(text: &str) -> Coverage {
+    parse(&format!("{HEAD}{text}"), "x.toml", Path::new(""))
+        .unwrap_or_else(|errors| panic!("{errors}"))
+        .coverage
+        .unwrap()
+}
+
+/// A third node with one more line.
+pub(super) fn node(line: &str) -> String {
+    format!(
+        "[[node]]\nname = \"c\"\nlat_deg = 1\nlon_deg = 1\nheight_agl_m = 1\nradio = \"ptp_5g8\"\n{line}\n"
+    )
+}
+
+#[test]
+fn a_scenario_without_the_section_has_none() {
+    let scenario = parse(HEAD, "x.toml", Path::new("")).unwrap();
+    assert_eq!(scenario.coverage, None);
+}
+
+#[test]
+fn what_is_left_out_has_its_default() {
+    let expect = Coverage {
+        radius_m: 20_000.0,
+        cell_arcsec: 3.0,
+        receiver: Receiver {
+            height_agl_m: 1.5,
+            radio: None,
+            antenna: None,
+        },
+        sites: vec!["a".into(), "b".into()],
+        margin_db: 0.0,
+        vary: Vary::default(),
+        points: Vec::new(),
+        choose: None,
+        samples: None,
+        fast: false,
+    };
+    assert_eq!(coverage("[coverage]\nradius_km = 20\n"), expect);
+    assert_eq!(expect.vary.combinations(), 1);
+}
+
+#[test]
+fn what_is_written_is_kept() {
+    let found = coverage(
+        "[coverage]\nradius_km = 0.5\ncell_arcsec = 0.25\nsites = [\"b\", \"a\"]\nmargin_db = -3\n\
+         choose = 1\nsamples = 512\nfast = true\n\
+         [coverage.receiver]\nheight_agl_m = 4\nradio = { preset = \"lora_868_eu\", tx_power_dbm = 10 }\n\
+         antenna = \"omni_5\"\n\
+         [coverage.vary]\nheight_agl_m = [30, 15]\ntx_power_dbm = [14]\nfrequency_mhz = [868.1, 915, 2437]\n\
+         tilt_deg = [-2, 0, 2.5]\n\
+         [[coverage.point]]\nname = \"town\"\nlat_deg = 57.7\nlon_deg = 11.9\nweight = 2500\n\
+         [[coverage.point]]\nname = \"pier\"\nlat_deg = 57.6\nlon_deg = 11.8\n",
+    );
+    let mut radio = presets::radio("lora_868_eu").unwrap().radio.clone();
+    radio.tx_power_dbm = 10.0;
+    let point = |name: &str, lat, lon, weight| WeightedPoint {
+        name: name.into(),
+        position: GeoPoint::new(lat, lon).unwrap(),
+        weight,
+    };
+    let expect = Coverage {
+        radius_m: 500.0,
+        cell_arcsec: 0.25,
+        receiver: Receiver {
+            height_agl_m: 4.0,
+            radio: Some(radio),
+            antenna: Some(presets::antenna("omni_5").unwrap().antenna.clone()),
+        },
+        sites: vec!["b".into(), "a".into()],
+        margin_db: -3.0,
+        vary: Vary {
+            height_agl_m: vec![30.0, 15.0],
+            tx_power_dbm: vec![14.0],
+            frequency_mhz: vec![868.1, 915.0, 2437.0],
+            tilt_deg: vec![-2.0, 0.0, 2.5],
+        },
+        points: vec![
+            point("town", 57.7, 11.9, 2_500.0),
+            point("pier", 57.6, 11.8, 1.0),
+        ],
+        choose: Some(1),
+        samples: Some(512),
+        fast: true,
+    };
+    assert_eq!(found, expect);
+    assert_eq!(found.vary.combinations(), 18);
+}
+
+#[test]
+fn it_adds_no_record() {
+    let text = format!("{HEAD}[coverage]\nradius_km = 20\n");
+    let with = parse(&text, "x.toml", Path::new("")).unwrap();
+    let without = parse(HEAD, "x.toml", Path::new("")).unwrap();
+    assert_eq!(with.records, without.records);
+}
+
+#[test]
+fn the_sites_are_who_is_there_at_the_start() {
+    let late = node("at_s = 0.5");
+    let command = "[[command]]\nat_s = 0\ncommand = \"node.add\"\nnode = \"d\"\n";
+    let later = "[[command]]\nat_s = 1\ncommand = \"node.add\"\nnode = \"e\"\n";
+    let generated = "[[generate]]\ncount = 2\nprefix = \"g\"\n\
+        area = { south_deg = 1, west_deg = 1, north_deg = 2, east_deg = 2 }\n\
+        station = { height_agl_m = 2, radio = \"ptp_5g8\" }\n";
+    let found = coverage(&format!(
+        "[coverage]\nradius_km = 20\n{late}{command}{later}{generated}"
+    ));
+    assert_eq!(found.sites, ["a", "b", "g1", "g2", "d"]);
+}
+
+/// The ranges that the schema tells an author are those that the reader holds to.
+#[test]
+fn the_schema_states_the_ranges_that_are_held() {
+    let schema = json_schema();
+    let accepted = |text: String| parse(&format!("{HEAD}{text}"), "x", Path::new("")).is_ok();
+    let small = "[coverage]\nradius_km = 1\n";
+    let point = "[[coverage.point]]\nname = \"p\"\nlat_deg = 1\nlon_deg = 1\n";
+    let radio = "receiver.radio.preset = \"lora_868_eu\"\nreceiver.radio.frequency_mhz =";
+    // Section, key, a step past an edge, and what a value is written into.
+    let cases: [(&str, &str, f64, &dyn Fn(f64) -> String); 11] = [
+        ("CoverageFile", "radius_km", 0.001, &|v| {
+            let cell_arcsec = if v < 1.0 { 0.1 } else { 60.0 };
+            format!("[coverage]\nradius_km = {v}\ncell_arcsec = {cell_arcsec}\n")
+        }),
+        ("CoverageFile", "cell_arcsec", 0.001, &|v| {
+            let radius_km = if v > 1.0 { 500 } else { 1 };
+            format!("[coverage]\nradius_km = {radius_km}\ncell_arcsec = {v}\n")
+        }),
+        ("CoverageFile", "margin_db", 0.001, &|v| {
+            format!("{small}margin_db = {v}\n")
+        }),
+        ("CoverageFile", "samples", 1.0, &|v| {
+            format!("{small}samples = {v}\n")
+        }),
+        ("ReceiverFile", "height_agl_m", 0.001, &|v| {
+            format!("{small}receiver.height_agl_m = {v}\n")
+        }),
+        ("VaryFile", "height_agl_m", 0.001, &|v| {
+            format!("{small}vary.height_agl_m = [{v}]\n")
+        }),
+        ("VaryFile", "tx_power_dbm", 0.001, &|v| {
+            format!("{small}vary.tx_power_dbm = [{v}]\n")
+        }),
+        ("VaryFile", "frequency_mhz", 0.001, &|v| {
+            format!("{small}vary.frequency_mhz = [{v}]\n")
+        }),
+        ("VaryFile", "tilt_deg", 0.001, &|v| {
+            format!("{small}vary.tilt_deg = [{v}]\n")
+        }),
+        ("PointFile", "weight", 0.001, &|v| {
+            format!("{small}{point}weight = {v}\n")
+        }),
+        ("RadioSettings", "frequency_mhz", 0.001, &|v| {
+            format!("{small}{radio} {v}\n")
+        }),
+    ];
+    for (table, key, step, written) in cases {
+        let text = schema["$defs"][table]["properties"][key]["description"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{table}.{key} has no description"))
+            .replace('\n', " ");
+        let (open, range) = text
+            .split_inclusive(['[', '('])
+            .zip(text.split(['[', '(']).skip(1))
+            .find(|(_, inside)| inside.starts_with(|c: char| c == '-' || c.is_ascii_digit()))
+            .unwrap_or_else(|| panic!("{table}.{key} states no range: {text}"));
+        let (min, max) = range
+            .split([']', ')'])
+            .next()
+            .and_then(|range| range.split_once(", "))
+            .unwrap();
+        let (min, max): (f64, f64) = (min.parse().unwrap(), max.parse().unwrap());
+        assert_eq!(
+            accepted(written(min)),
+            open.ends_with('['),
+            "{table}.{key} {min}"
+        );
+        assert!(accepted(written(max)), "{table}.{key} {max}");
+        assert!(!accepted(written(min - step)), "{table}.{key} below {min}");
+        assert!(!accepted(written(max + step)), "{table}.{key} above {max}");
+    }
+}

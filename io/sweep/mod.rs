@@ -1,0 +1,97 @@
+//! Batch coverage: a plan, its units, and what they fold to.
+//!
+//! 1. [`Plan`]: everything the result depends on; its digest names the units.
+//! 2. [`Sweep::work`]: the missing units of a share, side by side, each a file of its own.
+//! 3. [`products`]: the fold, as rasters, maps, outlines, tables and a summary.
+//!
+//! Worker loss, a kill and a restart are one case: whatever units are missing are computed. One
+//! process and any number of shards leave the same bytes, because a unit's bytes depend on the
+//! plan and its place alone, and the fold reads units in their order.
+
+mod evaluate;
+mod fold;
+mod plan;
+pub mod products;
+mod summary;
+mod unit;
+mod work;
+
+pub use evaluate::evaluator;
+pub use plan::{Plan, PlanError, PlanGrid, PlanPoint, PlanSite, Unit};
+pub use summary::{Summary, VariantSummary};
+pub use unit::SiteTile;
+pub use work::{Shard, Sweep, SweepError, Worked};
+
+use std::collections::BTreeMap;
+
+use groundwave_systems::Snapshot;
+use groundwave_systems::radio::{Station, presets};
+use groundwave_systems::sweep::{Vary, variants};
+
+use crate::scenario::Coverage;
+
+/// The node that a scenario calls `name`.
+fn find<'a>(view: &'a Snapshot, name: &str) -> Option<&'a groundwave_systems::snapshot::NodeView> {
+    view.node(groundwave_systems::site::NodeId::named(name)).or_else(|| view.named(name))
+}
+
+/// The plan of a scenario's coverage, over the nodes in `view`.
+///
+/// # Errors
+/// See [`PlanError`].
+pub fn plan(
+    title: &str,
+    coverage: &Coverage,
+    view: &Snapshot,
+    terrain: BTreeMap<String, String>,
+) -> Result<Plan, PlanError> {
+    let antenna = || presets::antenna("omni_2_15").expect("a preset").antenna.clone();
+    let site = |(name, node): (&String, &groundwave_systems::snapshot::NodeView)| {
+        let receiver = &coverage.receiver;
+        PlanSite {
+            name: name.clone(),
+            position: node.position,
+            station: node.station.clone(),
+            receiver: Station {
+                height_agl_m: receiver.height_agl_m,
+                radio: receiver.radio.clone().unwrap_or_else(|| node.station.radio.clone()),
+                antenna: receiver.antenna.clone().unwrap_or_else(antenna),
+                pointing: None,
+            },
+        }
+    };
+    let sites: Vec<PlanSite> =
+        coverage.sites.iter().filter_map(|name| Some((name, find(view, name)?))).map(site).collect();
+    let places: Vec<_> = sites.iter().map(|site| site.position).collect();
+    let vary = &coverage.vary;
+    let vary = Vary {
+        height_agl_m: vary.height_agl_m.clone(),
+        tx_power_dbm: vary.tx_power_dbm.clone(),
+        frequency_mhz: vary.frequency_mhz.clone(),
+        tilt_deg: vary.tilt_deg.clone(),
+    };
+    let point = |point: &crate::scenario::coverage::WeightedPoint| PlanPoint {
+        name: point.name.clone(),
+        position: point.position,
+        weight: point.weight,
+    };
+    let plan = Plan {
+        evaluation: plan::EVALUATION,
+        title: title.to_owned(),
+        grid: PlanGrid::around(&places, coverage.radius_m, coverage.cell_arcsec)?,
+        variants: variants(&vary),
+        sites,
+        radius_m: coverage.radius_m,
+        margin_db: coverage.margin_db,
+        environment: view.environment.as_ref().clone(),
+        packet_bytes: view.limits.packet_bytes,
+        samples: coverage.samples,
+        sample_spacing_m: view.limits.sample_spacing_m,
+        fast: coverage.fast,
+        points: coverage.points.iter().map(point).collect(),
+        choose: coverage.choose,
+        terrain,
+    };
+    plan.check()?;
+    Ok(plan)
+}

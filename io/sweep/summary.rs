@@ -1,0 +1,174 @@
+//! What a sweep came to, in numbers.
+
+use groundwave_systems::radio::Verdict;
+use groundwave_systems::sweep::{Tally, Variant};
+use serde::Serialize;
+
+use super::plan::Plan;
+
+/// The summary of a sweep: `summary.json`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// Title of the scenario.
+    pub title: String,
+    /// Digest of the plan.
+    pub plan: String,
+    /// Columns and rows of the raster.
+    pub raster_cells: [u32; 2],
+    /// Side of a cell, arc-seconds.
+    pub cell_arcsec: f64,
+    /// Radius of a site, km.
+    pub radius_km: f64,
+    /// Link margin at which a cell is covered, dB.
+    pub margin_db: f64,
+    /// Whether cells were evaluated exactly or by the radial approximation.
+    pub mode: &'static str,
+    /// One entry a parameter combination.
+    pub variants: Vec<VariantSummary>,
+}
+
+/// One parameter combination.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct VariantSummary {
+    /// Its name, which is that of its folder.
+    pub name: String,
+    /// Its values.
+    pub values: Variant,
+    /// Areas, km².
+    pub area_km2: Areas,
+    /// Share of the answered area that is covered, percent.
+    pub covered_percent: f64,
+    /// Each site's part, in the order of the plan.
+    pub sites: Vec<SiteSummary>,
+    /// Each place that matters.
+    pub points: Vec<PointSummary>,
+    /// Weight of the places whose verdict is not `no_link`.
+    pub points_covered_weight: f64,
+    /// Weight of all places.
+    pub points_weight: f64,
+    /// The sites chosen, when a choice was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub choice: Option<ChoiceSummary>,
+}
+
+/// Areas, km².
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Areas {
+    /// Within the radius of some site, ground known.
+    pub answered: f64,
+    /// Covered by at least one site.
+    pub covered: f64,
+    /// Covered by two sites or more.
+    pub overlap: f64,
+    /// Answered, but not covered.
+    pub gap: f64,
+    /// Covered, but over a path whose ground is not known throughout.
+    pub covered_over_unknown_ground: f64,
+    /// Within some radius, but the cell's own ground is not known: not covered.
+    pub no_data: f64,
+    /// By verdict of the best server.
+    pub excellent: f64,
+    /// 10 to 20 dB.
+    pub good: f64,
+    /// 3 to 10 dB.
+    pub marginal: f64,
+    /// 0 to 3 dB.
+    pub poor: f64,
+    /// Below 0 dB.
+    pub no_link: f64,
+}
+
+/// One site's part.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SiteSummary {
+    /// Which site.
+    pub name: String,
+    /// Covered by it, km².
+    pub covered_km2: f64,
+    /// Where it is the best server, km².
+    pub best_server_km2: f64,
+    /// Covered by it alone, km².
+    pub only_server_km2: f64,
+}
+
+/// A place that matters.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PointSummary {
+    /// Which place.
+    pub name: String,
+    /// How much it matters.
+    pub weight: f64,
+    /// Verdict of the best server in its cell; absent where nothing is known.
+    pub verdict: Option<Verdict>,
+    /// Link margin of the best server, dB.
+    pub margin_db: Option<f32>,
+    /// The best server, if any covers the place.
+    pub best_server: Option<String>,
+}
+
+/// The sites chosen.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ChoiceSummary {
+    /// What is maximised: `weight` of the places, or `km2` where there are none.
+    pub of: &'static str,
+    /// Sites in the order they were chosen, each with what it adds and the sum so far.
+    pub sites: Vec<ChosenSite>,
+    /// No choice of as many sites covers more.
+    pub upper_bound: f64,
+    /// What all sites together cover.
+    pub all_sites: f64,
+    /// How it was found and what that promises.
+    pub method: &'static str,
+}
+
+/// A chosen site.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ChosenSite {
+    /// Which.
+    pub name: String,
+    /// What it adds.
+    pub gain: f64,
+    /// The sum with it.
+    pub covered: f64,
+}
+
+/// The claim of the greedy choice.
+pub const METHOD: &str = "greedy with lazy evaluation; at least 63 % (1 - 1/e) of the optimum";
+
+const M2_IN_KM2: f64 = 1e6;
+
+impl Areas {
+    /// From a tally.
+    #[must_use]
+    pub fn of(tally: &Tally) -> Self {
+        let km2 = |m2: f64| m2 / M2_IN_KM2;
+        let verdict = |verdict: Verdict| km2(tally.by_verdict_m2[verdict as usize]);
+        Self {
+            answered: km2(tally.answered_m2),
+            covered: km2(tally.covered_m2),
+            overlap: km2(tally.overlap_m2),
+            gap: km2(tally.gap_m2),
+            covered_over_unknown_ground: km2(tally.covered_over_unknown_m2),
+            no_data: km2(tally.no_data_m2),
+            excellent: verdict(Verdict::Excellent),
+            good: verdict(Verdict::Good),
+            marginal: verdict(Verdict::Marginal),
+            poor: verdict(Verdict::Poor),
+            no_link: verdict(Verdict::NoLink),
+        }
+    }
+}
+
+/// Each site's part of a tally.
+#[must_use]
+pub fn sites(plan: &Plan, tally: &Tally) -> Vec<SiteSummary> {
+    let part = |(site, tally): (&super::plan::PlanSite, &groundwave_systems::sweep::SiteTally)| {
+        SiteSummary {
+            name: site.name.clone(),
+            covered_km2: tally.covered_m2 / M2_IN_KM2,
+            best_server_km2: tally.best_m2 / M2_IN_KM2,
+            only_server_km2: tally.only_m2 / M2_IN_KM2,
+        }
+    };
+    plan.sites.iter().zip(&tally.sites).map(part).collect()
+}

@@ -1,0 +1,275 @@
+//! Doing the units: those of a share that are not there yet, side by side.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::prelude::*;
+use thiserror::Error;
+
+use super::plan::{Plan, Unit};
+use super::unit::{self, SiteTile};
+
+/// Why a sweep stopped.
+#[derive(Debug, Error)]
+pub enum SweepError {
+    /// The folder holds another sweep.
+    #[error("{folder} holds the sweep {found}; this one is {wanted}: choose another folder")]
+    Foreign {
+        /// The folder.
+        folder: PathBuf,
+        /// Digest of the plan found.
+        found: String,
+        /// Digest of this plan.
+        wanted: String,
+    },
+    /// The folder cannot be used.
+    #[error("{operation} {path}")]
+    Disk {
+        /// What was tried.
+        operation: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why it failed.
+        #[source]
+        err: io::Error,
+    },
+    /// A unit could not be evaluated.
+    #[error("evaluate tile {row}, {col}: {what}")]
+    Evaluate {
+        /// Tile row.
+        row: u32,
+        /// Tile column.
+        col: u32,
+        /// Why.
+        what: String,
+    },
+    /// Units are missing that a merge needs.
+    #[error("{missing} of {all} units are missing; run the other shards first")]
+    Unfinished {
+        /// How many are missing.
+        missing: usize,
+        /// How many there are.
+        all: usize,
+    },
+    /// It was asked to stop.
+    #[error("stopped; finished units stay and are not computed again")]
+    Stopped,
+    /// A product could not be written.
+    #[error("write {what}: {cause}")]
+    Product {
+        /// Which.
+        what: String,
+        /// Why.
+        cause: String,
+    },
+}
+
+/// One share of the units: `index` of `count`, counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    /// Which share, 1 to `count`.
+    pub index: u32,
+    /// How many shares there are.
+    pub count: u32,
+}
+
+impl Shard {
+    /// Everything.
+    pub const ALL: Self = Self { index: 1, count: 1 };
+
+    /// Whether the unit at `place` in the plan's order belongs to this share. Neighbours go to
+    /// different shares, so that all finish at about the same time.
+    #[must_use]
+    pub fn holds(self, place: usize) -> bool {
+        place as u64 % u64::from(self.count) == u64::from(self.index - 1)
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.count)
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("{text:?} is no share; allowed: i/N with 1 <= i <= N, such as 3/8");
+        let (index, count) = text.split_once('/').ok_or_else(wrong)?;
+        let number = |text: &str| text.parse::<u32>().map_err(|_| wrong());
+        let shard = Self { index: number(index)?, count: number(count)? };
+        if (1..=shard.count).contains(&shard.index) { Ok(shard) } else { Err(wrong()) }
+    }
+}
+
+/// A plan and the folder it is carried out in.
+#[derive(Debug)]
+pub struct Sweep {
+    /// The plan.
+    pub plan: Plan,
+    /// Its digest.
+    pub digest: String,
+    folder: PathBuf,
+}
+
+/// What a run of units came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Worked {
+    /// Units of this share.
+    pub units: usize,
+    /// Of them, found finished.
+    pub found: usize,
+}
+
+impl Sweep {
+    /// Enters a folder: creates it with the plan in `manifest.json`, or finds the same plan there.
+    ///
+    /// # Errors
+    /// [`SweepError::Foreign`] when another sweep lives there, [`SweepError::Disk`].
+    pub fn enter(plan: Plan, folder: &Path) -> Result<Self, SweepError> {
+        let digest = plan.digest();
+        let manifest = folder.join("manifest.json");
+        let disk = |operation, path: &Path| {
+            let path = path.to_owned();
+            move |err| SweepError::Disk { operation, path, err }
+        };
+        fs::create_dir_all(folder).map_err(disk("create folder", folder))?;
+        match fs::read(&manifest) {
+            Ok(bytes) => {
+                let found = serde_json::from_slice::<Plan>(&bytes).map(|plan| plan.digest());
+                let found = found.unwrap_or_else(|_| "of another version".to_owned());
+                if found != digest {
+                    let folder = folder.to_owned();
+                    return Err(SweepError::Foreign { folder, found, wanted: digest });
+                }
+            }
+            Err(err) if err.kind() == io::ErrorKind::NotFound => {
+                let mut json = serde_json::to_vec_pretty(&plan).expect("a plan is plain data");
+                json.push(b'\n');
+                crate::raster::write_whole(&manifest, &json)
+                    .map_err(|err| disk("write", &manifest)(io::Error::other(err)))?;
+            }
+            Err(err) => return Err(disk("read", &manifest)(err)),
+        }
+        Ok(Self { plan, digest, folder: folder.to_owned() })
+    }
+
+    /// Finds the sweep that lives in a folder.
+    ///
+    /// # Errors
+    /// [`SweepError::Disk`] when there is none or it cannot be read.
+    pub fn find(folder: &Path) -> Result<Self, SweepError> {
+        let path = folder.join("manifest.json");
+        let read = || {
+            let plan: Plan = serde_json::from_slice(&fs::read(&path)?)?;
+            Ok(plan)
+        };
+        let plan = read().map_err(|err| SweepError::Disk { operation: "read the plan", path: path.clone(), err })?;
+        Ok(Self { digest: plan.digest(), plan, folder: folder.to_owned() })
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Where a unit lies.
+    #[must_use]
+    pub fn unit_path(&self, unit: Unit) -> PathBuf {
+        unit::path(&self.folder.join("units"), &self.plan.name(&self.digest, unit))
+    }
+
+    /// Computes the missing units of a share with `evaluate`; `done` hears of each, found ones
+    /// first.
+    ///
+    /// # Errors
+    /// The first failure, or [`SweepError::Stopped`]; finished units stay in either case.
+    pub fn work(
+        &self,
+        shard: Shard,
+        stop: &AtomicBool,
+        evaluate: impl Fn(Unit) -> Result<Vec<SiteTile>, String> + Sync,
+        done: impl Fn(Unit, bool) + Sync,
+    ) -> Result<Worked, SweepError> {
+        let units = self.plan.units();
+        let share = units.into_iter().enumerate().filter(|(place, _)| shard.holds(*place));
+        let mut missing = Vec::new();
+        let mut worked = Worked::default();
+        for (_, unit) in share {
+            worked.units += 1;
+            let path = self.unit_path(unit);
+            let there = unit::exists(&path)
+                .map_err(|err| SweepError::Disk { operation: "read", path, err })?;
+            if there {
+                worked.found += 1;
+                done(unit, true);
+            } else {
+                missing.push(unit);
+            }
+        }
+        missing.par_iter().try_for_each(|&unit| {
+            if stop.load(Ordering::Relaxed) {
+                return Err(SweepError::Stopped);
+            }
+            let Unit { row, col, .. } = unit;
+            let tiles = evaluate(unit).map_err(|what| SweepError::Evaluate { row, col, what })?;
+            let path = self.unit_path(unit);
+            unit::write(&path, &tiles)
+                .map_err(|err| SweepError::Disk { operation: "write", path, err })?;
+            done(unit, false);
+            Ok(())
+        })?;
+        Ok(worked)
+    }
+
+    /// Refuses to go on while units are missing.
+    ///
+    /// # Errors
+    /// [`SweepError::Unfinished`].
+    pub fn require_all(&self) -> Result<(), SweepError> {
+        let units = self.plan.units();
+        let mut missing = 0;
+        for unit in &units {
+            let path = self.unit_path(*unit);
+            let there = unit::exists(&path)
+                .map_err(|err| SweepError::Disk { operation: "read", path, err })?;
+            missing += usize::from(!there);
+        }
+        let all = units.len();
+        if missing > 0 { Err(SweepError::Unfinished { missing, all }) } else { Ok(()) }
+    }
+
+    /// Reads a unit that must be there.
+    ///
+    /// # Errors
+    /// [`SweepError::Unfinished`] when it is not, [`SweepError::Disk`].
+    pub fn read(&self, unit: Unit) -> Result<Vec<SiteTile>, SweepError> {
+        let path = self.unit_path(unit);
+        let found = unit::read(&path)
+            .map_err(|err| SweepError::Disk { operation: "read", path, err })?;
+        found.ok_or(SweepError::Unfinished { missing: 1, all: self.plan.units().len() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_parsed_and_split_everything_once() {
+        assert_eq!("3/8".parse(), Ok(Shard { index: 3, count: 8 }));
+        for wrong in ["", "3", "0/8", "9/8", "1/0", "a/b", "-1/2", "1/2/3"] {
+            assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
+        }
+        for place in 0..100 {
+            let holders = (1..=7).filter(|index| Shard { index: *index, count: 7 }.holds(place));
+            assert_eq!(holders.count(), 1);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The widest vectors this processor has.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// Work to be compiled once for each width of vectors. `run` must be `#[inline(always)]`, as
+/// must be all it calls that is to profit.
+pub(crate) trait Kernel {
+    /// What comes out.
+    type Output;
+
+    /// Does the work. The bits that come out depend on the input alone, never on the width.
+    fn run(self) -> Self::Output;
+}
+
+const UNKNOWN: u8 = 0;
+const PLAIN: u8 = 1;
+const AVX2: u8 = 2;
+const AVX512: u8 = 3;
+
+/// What was detected: asking the processor costs more than a kernel.
+static WIDTH: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+/// Runs `kernel` with the widest vectors this processor has.
+#[inline]
+pub(crate) fn vectorised<K: Kernel>(kernel: K) -> K::Output {
+    let mut width = WIDTH.load(Ordering::Relaxed);
+    if width == UNKNOWN {
+        width = detect();
+        WIDTH.store(width, Ordering::Relaxed);
+    }
+    #[cfg(target_arch = "x86_64")]
+    #[expect(
+        unsafe_code,
+        reason = "calls functions compiled for processors that have AVX"
+    )]
+    {
+        if width == AVX512 {
+            // SAFETY: `detect` found every feature that `with_avx512` is compiled for.
+            return unsafe { with_avx512(kernel) };
+        }
+        if width == AVX2 {
+            // SAFETY: `detect` found AVX2.
+            return unsafe { with_avx2(kernel) };
+        }
+    }
+    let _ = width;
+    kernel.run()
+}
+
+fn detect() -> u8 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let wide = std::arch::is_x86_feature_detected!("avx512f")
+            && std::arch::is_x86_feature_detected!("avx512bw")
+            && std::arch::is_x86_feature_detected!("avx512dq")
+            && std::arch::is_x86_feature_detected!("avx512vl");
+        if wide {
+            return AVX512;
+        }
+        if std::arch::is_x86_feature_detected!("avx2") {
+            return AVX2;
+        }
+    }
+    PLAIN
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn with_avx512<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn with_avx2<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run()
+}

@@ -1,0 +1,16 @@
+//! What many sites come to together: best server, overlap, gaps, areas, and which sites to build.
+//!
+//! Pure folds over cells that were evaluated elsewhere; sites count from 0 in the order of the
+//! plan, and a tie always goes to the lower one.
+
+mod area;
+mod choose;
+mod network;
+mod tally;
+mod variant;
+
+pub use area::cell_area_m2;
+pub use choose::{Choice, Step, choose};
+pub use network::{Network, fold};
+pub use tally::{SiteTally, Tally};
+pub use variant::{Vary, Variant, variants};

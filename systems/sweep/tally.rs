@@ -1,0 +1,110 @@
+//! Areas by what the network offers, summed cell by cell in a fixed order.
+
+use serde::Serialize;
+
+use super::network::Network;
+use crate::radio::Verdict;
+
+/// Areas of a network, m². Each field but the last two is a part of `answered_m2`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Tally {
+    /// Cells within the radius of some site, whose ground is known.
+    pub answered_m2: f64,
+    /// Covered by at least one site at the required margin.
+    pub covered_m2: f64,
+    /// Covered by two sites or more.
+    pub overlap_m2: f64,
+    /// Answered, but covered by none.
+    pub gap_m2: f64,
+    /// Covered, but the path to the best server crosses ground without data.
+    pub covered_over_unknown_m2: f64,
+    /// By the verdict of the best server, from `no_link` to `excellent`.
+    pub by_verdict_m2: [f64; 5],
+    /// Within the radius of some site, but the ground of the cell itself is not known: never
+    /// counted as covered.
+    pub no_data_m2: f64,
+    /// Each site's part.
+    pub sites: Vec<SiteTally>,
+}
+
+/// Areas of one site, m².
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct SiteTally {
+    /// Covered by this site.
+    pub covered_m2: f64,
+    /// Where this site is the best server.
+    pub best_m2: f64,
+    /// Covered by this site and by no other: what the network would lose without it.
+    pub only_m2: f64,
+}
+
+impl Tally {
+    /// A tally of nothing, for this many sites.
+    #[must_use]
+    pub fn new(sites: usize) -> Self {
+        Self { sites: vec![SiteTally::default(); sites], ..Self::default() }
+    }
+
+    /// Adds a cell that some site reaches but whose ground is not known.
+    pub fn add_no_data(&mut self, area_m2: f64) {
+        self.no_data_m2 += area_m2;
+    }
+
+    /// Adds a cell: what the network offers, which sites serve it, and whether the path to the
+    /// best server is known throughout.
+    pub fn add(&mut self, area_m2: f64, network: &Network, servers: &[u16], path_known: bool) {
+        let Some(margin_db) = network.margin_db else { return };
+        self.answered_m2 += area_m2;
+        self.by_verdict_m2[Verdict::of(f64::from(margin_db)) as usize] += area_m2;
+        let covered = network.best.is_some();
+        *(if covered { &mut self.covered_m2 } else { &mut self.gap_m2 }) += area_m2;
+        if covered && !path_known {
+            self.covered_over_unknown_m2 += area_m2;
+        }
+        if network.servers > 1 {
+            self.overlap_m2 += area_m2;
+        }
+        for &site in servers {
+            let tally = &mut self.sites[usize::from(site)];
+            tally.covered_m2 += area_m2;
+            if network.best == Some(site) {
+                tally.best_m2 += area_m2;
+            }
+            if network.servers == 1 {
+                tally.only_m2 += area_m2;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sweep::fold;
+
+    #[test]
+    fn the_parts_add_up_to_the_whole() {
+        let mut chance = groundwave_engine::Seed(4).stream("tally", 0, 0);
+        let mut tally = Tally::new(3);
+        for cell in 0..2000 {
+            if cell % 10 == 0 {
+                tally.add_no_data(2.0);
+                continue;
+            }
+            let margins: Vec<f32> = (0..3).map(|_| chance.between(-20.0, 25.0) as f32).collect();
+            let cells = margins.iter().enumerate().map(|(i, m)| (i as u16, Some(*m)));
+            let network = fold(cells, 0.0);
+            let servers: Vec<u16> = (0..3).filter(|i| margins[usize::from(*i)] >= 0.0).collect();
+            tally.add(2.0, &network, &servers, cell % 7 != 0);
+        }
+        assert_eq!(tally.answered_m2, 3600.0);
+        assert_eq!(tally.no_data_m2, 400.0);
+        assert_eq!(tally.covered_m2 + tally.gap_m2, tally.answered_m2);
+        assert_eq!(tally.by_verdict_m2.iter().sum::<f64>(), tally.answered_m2);
+        assert_eq!(tally.by_verdict_m2[0], tally.gap_m2);
+        assert_eq!(tally.sites.iter().map(|site| site.best_m2).sum::<f64>(), tally.covered_m2);
+        let only: f64 = tally.sites.iter().map(|site| site.only_m2).sum();
+        assert_eq!(only + tally.overlap_m2, tally.covered_m2);
+        assert!(tally.covered_over_unknown_m2 > 0.0);
+    }
+}

@@ -1,0 +1,112 @@
+//! Parameter grids: the same sites with other masts, powers, frequencies and tilts.
+
+use serde::{Deserialize, Serialize};
+
+use crate::radio::Station;
+
+/// Values to try, each list empty where the site's own value stays.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Vary {
+    /// Antenna heights above ground, m.
+    pub height_agl_m: Vec<f64>,
+    /// Transmitter powers, dBm.
+    pub tx_power_dbm: Vec<f64>,
+    /// Frequencies, MHz.
+    pub frequency_mhz: Vec<f64>,
+    /// Downtilts, deg; positive looks down.
+    pub tilt_deg: Vec<f64>,
+}
+
+/// One combination; `None` keeps the site's own value.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Variant {
+    /// Antenna height above ground, m.
+    pub height_agl_m: Option<f64>,
+    /// Transmitter power, dBm.
+    pub tx_power_dbm: Option<f64>,
+    /// Frequency, MHz.
+    pub frequency_mhz: Option<f64>,
+    /// Downtilt, deg; positive looks down.
+    pub tilt_deg: Option<f64>,
+}
+
+/// All combinations, the last list turning fastest. At least one: everything as it is.
+#[must_use]
+pub fn variants(vary: &Vary) -> Vec<Variant> {
+    let each = |values: &[f64]| -> Vec<Option<f64>> {
+        if values.is_empty() { vec![None] } else { values.iter().copied().map(Some).collect() }
+    };
+    let mut all = Vec::new();
+    for height_agl_m in each(&vary.height_agl_m) {
+        for tx_power_dbm in each(&vary.tx_power_dbm) {
+            for frequency_mhz in each(&vary.frequency_mhz) {
+                for tilt_deg in each(&vary.tilt_deg) {
+                    all.push(Variant { height_agl_m, tx_power_dbm, frequency_mhz, tilt_deg });
+                }
+            }
+        }
+    }
+    all
+}
+
+impl Variant {
+    /// `station` with this variant's values. A frequency is set on both ends by the caller.
+    #[must_use]
+    pub fn apply(&self, station: &Station) -> Station {
+        let mut station = station.clone();
+        station.height_agl_m = self.height_agl_m.unwrap_or(station.height_agl_m);
+        station.radio.tx_power_dbm = self.tx_power_dbm.unwrap_or(station.radio.tx_power_dbm);
+        station.radio.frequency_mhz = self.frequency_mhz.unwrap_or(station.radio.frequency_mhz);
+        if let (Some(tilt_deg), Some(pointing)) = (self.tilt_deg, &mut station.pointing) {
+            pointing.elevation_deg = (pointing.elevation_deg - tilt_deg).clamp(-90.0, 90.0);
+        } else if let Some(tilt_deg) = self.tilt_deg {
+            // An antenna without a pointing looks level in coverage; tilting it gives it one. For
+            // an omnidirectional antenna the azimuth means nothing.
+            let pointing = crate::radio::Pointing { azimuth_deg: 0.0, elevation_deg: -tilt_deg };
+            station.pointing = Some(pointing);
+        }
+        station
+    }
+
+    /// A folder name: `h30_p20_f868.1_t2`, or `plain` where nothing varies.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let parts = [
+            ("h", self.height_agl_m),
+            ("p", self.tx_power_dbm),
+            ("f", self.frequency_mhz),
+            ("t", self.tilt_deg),
+        ];
+        let named = parts.iter().filter_map(|(key, value)| value.map(|value| format!("{key}{value}")));
+        let name = named.collect::<Vec<_>>().join("_");
+        if name.is_empty() { "plain".to_owned() } else { name }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grid_is_the_product_of_its_lists() {
+        assert_eq!(variants(&Vary::default()), [Variant::default()]);
+        let vary = Vary {
+            height_agl_m: vec![10.0, 20.0],
+            tilt_deg: vec![0.0, 2.5],
+            ..Vary::default()
+        };
+        let names: Vec<_> = variants(&vary).iter().map(Variant::name).collect();
+        assert_eq!(names, ["h10_t0", "h10_t2.5", "h20_t0", "h20_t2.5"]);
+        assert_eq!(Variant::default().name(), "plain");
+    }
+
+    #[test]
+    fn tilt_looks_down_from_where_the_antenna_looked() {
+        let mut station = crate::sample::station();
+        let tilt = Variant { tilt_deg: Some(4.0), ..Variant::default() };
+        assert_eq!(tilt.apply(&station).pointing.unwrap().elevation_deg, -4.0);
+        station.pointing = Some(crate::radio::Pointing { azimuth_deg: 90.0, elevation_deg: 1.0 });
+        let tilted = tilt.apply(&station).pointing.unwrap();
+        assert_eq!((tilted.azimuth_deg, tilted.elevation_deg), (90.0, -3.0));
+    }
+}

@@ -1,0 +1,280 @@
+//! The inverse geodesic problem over short distances, without branches, so that many ends of one
+//! site are solved at once.
+//!
+//! Bessel's solution on the auxiliary sphere: with reduced latitudes the geodesic becomes a great
+//! circle, whose longitude difference follows by fixed-point iteration. Over short distances a
+//! good first value is known, each step gains a factor of the flattening, and series in the third
+//! power are exact to rounding (C. F. F. Karney, "Algorithms for geodesics", J. Geodesy 87, 2013,
+//! eqs 5 to 25). Against `geographiclib` the distance differs by less than 1e-11 of itself or
+//! 5 nm, and positions along the path by less than 0.1 mm (see the tests).
+
+use super::GeoPoint;
+use super::geodesic::{WGS84_A_M, WGS84_F};
+use crate::numeric::{atan2, sin_cos};
+
+/// Longest path solved here, m.
+pub(crate) const MAX_M: f64 = 100_000.0;
+
+/// Greatest product of length and tangent of latitude, m: towards the poles longitude is no
+/// smooth function of distance.
+const MAX_STRETCH_M: f64 = 275_000.0;
+
+/// Beyond this latitude nothing is solved here (sine of 82 degrees).
+const MAX_SIN_LAT: f64 = 0.990_268;
+
+const E2: f64 = WGS84_F * (2.0 - WGS84_F);
+const POLAR_AXIS_M: f64 = WGS84_A_M * (1.0 - WGS84_F);
+/// Third flattening.
+const N: f64 = WGS84_F / (2.0 - WGS84_F);
+/// Square of the second eccentricity.
+const EP2: f64 = E2 / (1.0 - E2);
+
+/// What the latitude of an end fixes: the same for a whole row of cells.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Parallel {
+    pub lat_deg: f64,
+    sin_lat: f64,
+    tan_lat: f64,
+    sin_beta: f64,
+    cos_beta: f64,
+    /// Degrees of latitude in a metre northwards.
+    north_deg_m: f64,
+    /// Degrees of longitude in a metre eastwards.
+    east_deg_m: f64,
+    /// 1/N, 1/m.
+    curvature_m: f64,
+    /// Relative change of the meridian's radius with latitude, 1/rad.
+    meridian_change: f64,
+}
+
+impl Parallel {
+    #[inline(always)]
+    pub fn new(lat_deg: f64) -> Self {
+        let (sin_lat, cos_lat) = sin_cos(lat_deg.to_radians());
+        let w2 = 1.0 - E2 * sin_lat * sin_lat;
+        let w = w2.sqrt();
+        let tan_lat = sin_lat / cos_lat;
+        let tan_beta = (1.0 - WGS84_F) * tan_lat;
+        let cos_beta = 1.0 / (1.0 + tan_beta * tan_beta).sqrt();
+        let curvature_m = w / WGS84_A_M;
+        Self {
+            lat_deg,
+            sin_lat,
+            tan_lat,
+            sin_beta: tan_beta * cos_beta,
+            cos_beta,
+            north_deg_m: (curvature_m * w2 / (1.0 - E2)).to_degrees(),
+            east_deg_m: (curvature_m / cos_lat).to_degrees(),
+            curvature_m,
+            meridian_change: 3.0 * E2 * sin_lat * cos_lat / w2,
+        }
+    }
+}
+
+/// A short geodesic: its length, its bearings and its positions as polynomials of the share
+/// 0 to 1 of the way, lowest power first. Where not `valid` the others mean nothing.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Way {
+    pub distance_m: f64,
+    /// Bearings of the onward direction at both ends, rad, [-π, π].
+    pub azimuth_rad: [f64; 2],
+    pub lat_deg: [f64; 6],
+    /// Not wrapped: starts at the first end's longitude and is continuous.
+    pub lon_deg: [f64; 6],
+    pub valid: bool,
+}
+
+/// The way from one point to another.
+pub(crate) fn between(from: GeoPoint, to: GeoPoint) -> Way {
+    let ends = [from, to].map(|end| Parallel::new(end.lat_deg()));
+    way(&ends[0], from.lon_deg(), &ends[1], to.lon_deg())
+}
+
+/// The way from one end to another, given by their parallels and longitudes.
+#[inline(always)]
+pub(crate) fn way(from: &Parallel, from_lon_deg: f64, to: &Parallel, to_lon_deg: f64) -> Way {
+    let east_deg = to_lon_deg - from_lon_deg;
+    let east_deg = if east_deg > 180.0 {
+        east_deg - 360.0
+    } else {
+        east_deg
+    };
+    let east_deg = if east_deg < -180.0 {
+        east_deg + 360.0
+    } else {
+        east_deg
+    };
+    let (arc, [one, two]) = solve(from, to, east_deg.to_radians());
+    let distance_m = arc;
+    let steep = if from.tan_lat.abs() > to.tan_lat.abs() {
+        from.tan_lat
+    } else {
+        to.tan_lat
+    }
+    .abs();
+    let polar = (from.sin_lat.abs() > MAX_SIN_LAT) | (to.sin_lat.abs() > MAX_SIN_LAT);
+    let start = derivatives(from, one, distance_m);
+    let end = derivatives(to, two, distance_m);
+    Way {
+        distance_m,
+        azimuth_rad: [atan2(one[0], one[1]), atan2(two[0], two[1])],
+        lat_deg: quintic(from.lat_deg, start[0], to.lat_deg, end[0]),
+        lon_deg: quintic(from_lon_deg, start[1], from_lon_deg + east_deg, end[1]),
+        valid: (distance_m <= MAX_M) & (distance_m * steep <= MAX_STRETCH_M) & !polar,
+    }
+}
+
+/// Length, m, and sine and cosine of the bearings at both ends.
+#[inline(always)]
+fn solve(from: &Parallel, to: &Parallel, east_rad: f64) -> (f64, [[f64; 2]; 2]) {
+    let mean = 0.5 * (from.cos_beta + to.cos_beta);
+    let mut circle = Circle::new(from, to, east_rad / (1.0 - E2 * mean * mean).sqrt());
+    for _ in 0..2 {
+        circle = Circle::new(from, to, east_rad + circle.longitude_excess());
+    }
+    (circle.distance_m(), [circle.azimuth_1, circle.azimuth_2])
+}
+
+/// A great circle on the auxiliary sphere.
+struct Circle {
+    /// Sine and cosine of the bearings.
+    azimuth_1: [f64; 2],
+    azimuth_2: [f64; 2],
+    /// Sine of the bearing at the equator.
+    sin_azimuth_0: f64,
+    /// Length, rad, with the sines of it and its multiples.
+    sigma: f64,
+    sines: [f64; 3],
+    /// Cosines of the sum of both distances from the node, and of its multiples.
+    cosines: [f64; 3],
+}
+
+impl Circle {
+    #[inline(always)]
+    fn new(from: &Parallel, to: &Parallel, omega: f64) -> Self {
+        let (sin_half, cos_half) = sin_cos(0.5 * omega);
+        let versed = 2.0 * sin_half * sin_half;
+        let sin_omega = 2.0 * sin_half * cos_half;
+        let rise = to.sin_beta * from.cos_beta - to.cos_beta * from.sin_beta;
+        let (north_1, east_1) = (
+            rise + from.sin_beta * to.cos_beta * versed,
+            to.cos_beta * sin_omega,
+        );
+        let (north_2, east_2) = (
+            rise - to.sin_beta * from.cos_beta * versed,
+            from.cos_beta * sin_omega,
+        );
+        let sin_sigma = (north_1 * north_1 + east_1 * east_1).sqrt();
+        let cos_sigma = from.sin_beta * to.sin_beta + from.cos_beta * to.cos_beta * (1.0 - versed);
+        let [azimuth_1, azimuth_2] = [direction(east_1, north_1), direction(east_2, north_2)];
+        // Distances from the northward crossing of the equator.
+        let [sin_1, cos_1] = direction(from.sin_beta, azimuth_1[1] * from.cos_beta);
+        let [sin_2, cos_2] = direction(to.sin_beta, azimuth_2[1] * to.cos_beta);
+        let cos_sum = cos_1 * cos_2 - sin_1 * sin_2;
+        let square = sin_sigma * sin_sigma;
+        Self {
+            azimuth_1,
+            azimuth_2,
+            sin_azimuth_0: azimuth_1[0] * from.cos_beta,
+            sigma: atan2(sin_sigma, cos_sigma),
+            sines: [
+                sin_sigma,
+                2.0 * sin_sigma * cos_sigma,
+                sin_sigma * (3.0 - 4.0 * square),
+            ],
+            cosines: [
+                cos_sum,
+                2.0 * cos_sum * cos_sum - 1.0,
+                cos_sum * (4.0 * cos_sum * cos_sum - 3.0),
+            ],
+        }
+    }
+
+    /// Expansion parameter ε (eq. 16).
+    #[inline(always)]
+    fn epsilon(&self) -> f64 {
+        let k2 = EP2 * (1.0 - self.sin_azimuth_0 * self.sin_azimuth_0);
+        let root = (1.0 + k2).sqrt();
+        k2 / (2.0 * (1.0 + root) + k2)
+    }
+
+    /// `A (σ + Σ C_l sin 2lσ)` between the two ends.
+    #[inline(always)]
+    fn integral(&self, scale: f64, c: [f64; 3]) -> f64 {
+        let terms = c[0] * self.cosines[0] * self.sines[0]
+            + c[1] * self.cosines[1] * self.sines[1]
+            + c[2] * self.cosines[2] * self.sines[2];
+        scale * (self.sigma + 2.0 * terms)
+    }
+
+    /// Length on the ellipsoid, m (eqs 15, 17, 18).
+    #[inline(always)]
+    fn distance_m(&self) -> f64 {
+        let e = self.epsilon();
+        let e2 = e * e;
+        let scale = (1.0 + e2 * (0.25 + e2 / 64.0)) / (1.0 - e);
+        let c = [
+            e * (-0.5 + e2 * (3.0 / 16.0)),
+            e2 * (-1.0 / 16.0),
+            e * e2 * (-1.0 / 48.0),
+        ];
+        POLAR_AXIS_M * self.integral(scale, c)
+    }
+
+    /// What the great circle's longitude has over the geodesic's, rad (eqs 8, 23 to 25).
+    #[inline(always)]
+    fn longitude_excess(&self) -> f64 {
+        let e = self.epsilon();
+        let scale = 1.0
+            - e * ((0.5 - 0.5 * N)
+                + e * ((0.25 + N / 8.0 - 3.0 / 8.0 * N * N) + e * (1.0 / 16.0 + 3.0 / 16.0 * N)));
+        let c = [
+            e * ((0.25 - 0.25 * N) + e * ((1.0 - N * N) / 8.0 + e * (3.0 + 3.0 * N) / 64.0)),
+            e * e * ((1.0 / 16.0 - 3.0 / 32.0 * N) + e * (3.0 / 64.0)),
+            e * e * e * (5.0 / 192.0),
+        ];
+        WGS84_F * self.sin_azimuth_0 * self.integral(scale, c)
+    }
+}
+
+/// Sine and cosine of a direction; north where there is none.
+#[inline(always)]
+fn direction(east: f64, north: f64) -> [f64; 2] {
+    let length = (east * east + north * north).sqrt();
+    let none = length == 0.0;
+    let scale = 1.0 / if none { 1.0 } else { length };
+    [east * scale, if none { 1.0 } else { north * scale }]
+}
+
+/// First and second derivatives of latitude and longitude (degrees) by the share of a way of
+/// `length_m`, where it has the bearing (`sine`, `cosine`).
+///
+/// `dφ/ds = cos α / M`, `dλ/ds = sin α / (N cos φ)`, `dα/ds = sin α tan φ / N`, and once more.
+#[inline(always)]
+pub(super) fn derivatives(at: &Parallel, [sine, cosine]: [f64; 2], length_m: f64) -> [[f64; 2]; 2] {
+    let north = length_m * cosine * at.north_deg_m;
+    let east = length_m * sine * at.east_deg_m;
+    let turn = length_m * at.tan_lat * at.curvature_m;
+    let north_bends = -(length_m * at.north_deg_m * sine * sine * turn)
+        - north * north.to_radians() * at.meridian_change;
+    [[north, north_bends], [east, 2.0 * cosine * east * turn]]
+}
+
+/// Powers of the polynomial of fifth degree with values `p0`, `p1` at 0 and 1 and the given first
+/// and second derivatives there.
+#[inline(always)]
+pub(super) fn quintic(p0: f64, [d0, a0]: [f64; 2], p1: f64, [d1, a1]: [f64; 2]) -> [f64; 6] {
+    let rise = p1 - p0;
+    [
+        p0,
+        d0,
+        0.5 * a0,
+        10.0 * rise - 6.0 * d0 - 4.0 * d1 - 0.5 * (3.0 * a0 - a1),
+        8.0 * d0 + 7.0 * d1 - 15.0 * rise + 0.5 * (3.0 * a0 - 2.0 * a1),
+        6.0 * rise - 3.0 * (d0 + d1) - 0.5 * (a0 - a1),
+    ]
+}
+
+#[cfg(test)]
+#[path = "short_tests.rs"]
+mod tests;

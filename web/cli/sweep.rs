@@ -1,0 +1,240 @@
+//! `sweep`: coverage of every site of a scenario, and of the network they make.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use groundwave::text::{Align, Table};
+use groundwave_io::sweep::products::{self, Wanted};
+use groundwave_io::sweep::{Plan, Shard, Sweep as Work, SweepError, Worked, evaluator, plan};
+use groundwave_systems::radio::Verdict;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::failure::Failure;
+use super::ground::{Ground, GroundArgs};
+use super::output::{self, Output};
+use super::run::interrupts;
+use super::simulation::{load, prepare};
+
+const EXAMPLES: &str = "\
+Examples:
+  groundwave sweep scenarios/coverage_gothenburg.toml -o out/gothenburg
+  groundwave sweep big.toml -o /shared/big --shard 3/8     # one of eight workers, in any order
+  groundwave sweep merge /shared/big                       # when all shards are done";
+
+/// Compute coverage of every site and the network's best server
+///
+/// Finished units are kept in the folder and never computed again: run the same command after a
+/// kill, and it goes on where it was.
+#[derive(Args)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+pub struct Sweep {
+    #[command(subcommand)]
+    merge: Option<Merge>,
+
+    /// Scenario file with a [coverage] section
+    #[arg(required = true)]
+    scenario: Option<PathBuf>,
+
+    /// Folder for units and products
+    #[arg(short, long, value_name = "DIR", required = true)]
+    out: Option<PathBuf>,
+
+    /// Compute only this share of the units, and no products
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
+
+    /// Radial approximation instead of exact evaluation of every cell
+    #[arg(long)]
+    fast: bool,
+
+    #[command(flatten)]
+    shared: SharedArgs,
+}
+
+#[derive(Subcommand)]
+enum Merge {
+    /// Fold the units that shards computed into products
+    #[command(after_help = EXAMPLES)]
+    Merge {
+        /// Folder of the sweep
+        out: PathBuf,
+
+        #[command(flatten)]
+        shared: SharedArgs,
+    },
+}
+
+#[derive(Args)]
+struct SharedArgs {
+    /// Do not write a raster for each site
+    #[arg(long)]
+    no_site_rasters: bool,
+
+    #[command(flatten)]
+    ground: GroundArgs,
+}
+
+impl Sweep {
+    pub fn run(self, output: Output) -> Result<(), Failure> {
+        if let Some(Merge::Merge { out, shared }) = self.merge {
+            let work = Work::find(&out).map_err(failure)?;
+            let ground = shared.ground.open()?;
+            return finish(&work, &ground, &shared, output);
+        }
+        let scenario_path = self.scenario.as_ref().expect("clap requires it");
+        let out = self.out.as_ref().expect("clap requires it");
+        let (plan, ground) = self.plan(scenario_path)?;
+        let work = Work::enter(plan, out).map_err(failure)?;
+        let shard = self.shard.unwrap_or(Shard::ALL);
+        let worked = compute(&work, &ground, shard)?;
+        ground.refuse_faults()?;
+        if self.shard.is_none() {
+            return finish(&work, &ground, &self.shared, output);
+        }
+        let Worked { units, found } = worked;
+        if output.json {
+            let text = shard.to_string();
+            return output.json(&serde_json::json!({ "shard": text, "units": units, "found": found }));
+        }
+        output.text(&format!(
+            "shard {shard}: {units} units done, {found} of them before; when all shards are: \
+             groundwave sweep merge {}\n",
+            out.display()
+        ))
+    }
+
+    fn plan(&self, path: &Path) -> Result<(Plan, Ground), Failure> {
+        let scenario = load(path)?;
+        let Some(mut coverage) = scenario.coverage.clone() else {
+            let what = "has no [coverage] section; see scenarios/README.md for one";
+            return Err(Failure::Input(format!("{} {what}", path.display())));
+        };
+        coverage.fast |= self.fast;
+        let ground = self.shared.ground.for_scenario(&scenario.terrain)?;
+        let mut engine = prepare(path, &scenario, &ground)?;
+        engine.tick(None).map_err(Failure::machine)?;
+        let terrain: BTreeMap<String, String> = ground.identity()?;
+        let plan = plan(&scenario.title, &coverage, &engine.view(), terrain).map_err(Failure::input)?;
+        Ok((plan, ground))
+    }
+}
+
+fn failure(error: SweepError) -> Failure {
+    match error {
+        SweepError::Disk { .. } | SweepError::Product { .. } | SweepError::Stopped => Failure::machine(error),
+        SweepError::Foreign { .. } | SweepError::Evaluate { .. } | SweepError::Unfinished { .. } => {
+            Failure::input(error)
+        }
+    }
+}
+
+fn compute(work: &Work, ground: &Ground, shard: Shard) -> Result<Worked, Failure> {
+    let stop = interrupts()?;
+    let all = work.plan.units().len();
+    let share = (0..all).filter(|place| shard.holds(*place)).count();
+    let template = "{bar:30} {pos}/{len} units  {per_sec}  {eta} left  {msg}";
+    let style = ProgressStyle::with_template(template).expect("the template is constant");
+    let progress = ProgressBar::new(share as u64).with_style(style);
+    let evaluate = evaluator(&work.plan, &*ground.terrain).map_err(Failure::Input)?;
+    let worked = work.work(shard, &stop, evaluate, |_, found| {
+        progress.inc(1);
+        if found {
+            // What was found says nothing of how fast the rest will go.
+            progress.reset_eta();
+        }
+    });
+    progress.finish_and_clear();
+    worked.map_err(failure)
+}
+
+fn finish(work: &Work, ground: &Ground, shared: &SharedArgs, output: Output) -> Result<(), Failure> {
+    work.require_all().map_err(failure)?;
+    let spinner = ProgressBar::new_spinner();
+    spinner.enable_steady_tick(std::time::Duration::from_millis(120));
+    let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let wanted = Wanted { site_rasters: !shared.no_site_rasters, threads };
+    let summary = products::write(work, &*ground.terrain, wanted, |what| spinner.set_message(what.to_owned()));
+    spinner.finish_and_clear();
+    let summary = summary.map_err(failure)?;
+    if output.json {
+        return output.json(&summary);
+    }
+    let mut out = format!("{}\n", output::heading(&summary.title));
+    let [cols, rows] = summary.raster_cells;
+    let facts = format!(
+        "{cols} x {rows} cells of {}″, {} km radius, {} mode, covered at {} dB link margin",
+        summary.cell_arcsec, summary.radius_km, summary.mode, summary.margin_db
+    );
+    let _ = writeln!(out, "{}", output::faint(&facts));
+    let mut table = Table::new(&[
+        ("variant", Align::Left),
+        ("covered km²", Align::Right),
+        ("of known", Align::Right),
+        ("overlap km²", Align::Right),
+        ("gap km²", Align::Right),
+        ("no data km²", Align::Right),
+        ("points", Align::Right),
+    ]);
+    for variant in &summary.variants {
+        let area = &variant.area_km2;
+        table.row([
+            variant.name.clone(),
+            format!("{:.1}", area.covered),
+            format!("{:.1} %", variant.covered_percent),
+            format!("{:.1}", area.overlap),
+            format!("{:.1}", area.gap),
+            format!("{:.1}", area.no_data),
+            format!("{} of {}", variant.points_covered_weight, variant.points_weight),
+        ]);
+    }
+    let _ = write!(out, "\n{}", output::table(&table, None));
+    if let [variant] = summary.variants.as_slice() {
+        sites(&mut out, variant);
+    }
+    let _ = writeln!(out, "\nproducts: {}", work.folder().display());
+    output.text(&out)
+}
+
+fn sites(out: &mut String, variant: &groundwave_io::sweep::VariantSummary) {
+    let mut table = Table::new(&[
+        ("site", Align::Left),
+        ("covered km²", Align::Right),
+        ("best server km²", Align::Right),
+        ("only server km²", Align::Right),
+    ]);
+    for site in &variant.sites {
+        table.row([
+            site.name.clone(),
+            format!("{:.1}", site.covered_km2),
+            format!("{:.1}", site.best_server_km2),
+            format!("{:.1}", site.only_server_km2),
+        ]);
+    }
+    let _ = write!(out, "\n{}", output::table(&table, None));
+    let mut table =
+        Table::new(&[("place", Align::Left), ("weight", Align::Right), ("server", Align::Left), ("verdict", Align::Left)]);
+    for point in &variant.points {
+        let verdict = point.verdict.map_or("no data", |verdict: Verdict| output::verdict(verdict));
+        let server = point.best_server.clone().unwrap_or_else(|| "–".to_owned());
+        table.row([point.name.clone(), point.weight.to_string(), server, verdict.to_owned()]);
+    }
+    if !table.is_empty() {
+        let _ = write!(out, "\n{}", output::table(&table, Some(3)));
+    }
+    if let Some(choice) = &variant.choice {
+        let names: Vec<_> =
+            choice.sites.iter().map(|site| format!("{} (+{:.1})", site.name, site.gain)).collect();
+        let covered = choice.sites.last().map_or(0.0, |site| site.covered);
+        let _ = writeln!(
+            out,
+            "\nbuild first: {}: {covered:.1} of {:.1} {} (no choice reaches more than {:.1})",
+            names.join(", "),
+            choice.all_sites,
+            choice.of,
+            choice.upper_bound
+        );
+    }
+}
