@@ -90,19 +90,19 @@ fn document(overlay: &Overlay<'_>) -> String {
             &format!("<{element} x=\"{x}\" y=\"{y}\" xunits=\"fraction\" yunits=\"fraction\"/>\n");
     }
     // -1: as large as the picture is.
-    kml += "<size x=\"-1\" y=\"-1\" xunits=\"pixels\" yunits=\"pixels\"/>\n</ScreenOverlay>\n\
-            <Folder>\n<name>Sites</name>\n";
+    kml += "<size x=\"-1\" y=\"-1\" xunits=\"pixels\" yunits=\"pixels\"/>\n</ScreenOverlay>\n";
+    // Not in a folder: GDAL takes a document for a raster only without one.
     for site in overlay.sites {
         kml += &placemark(site);
     }
-    kml + "</Folder>\n</Document>\n</kml>\n"
+    kml + "</Document>\n</kml>\n"
 }
 
 /// Edges (degrees). East stays above 180 for an overlay that crosses the antimeridian, as KML
 /// wants it.
 fn lat_lon_box(area: &GridGeometry) -> String {
     format!(
-        "<LatLonBox><north>{:.9}</north><south>{:.9}</south><east>{:.9}</east><west>{:.9}</west>\
+        "<LatLonBox><north>{:.12}</north><south>{:.12}</south><east>{:.12}</east><west>{:.12}</west>\
          </LatLonBox>\n",
         area.north_deg,
         area.south_deg(),
@@ -192,8 +192,8 @@ mod tests {
         first.read_to_string(&mut kml).unwrap();
         drop(first);
         for part in [
-            "<north>-16.500000000</north><south>-16.700000000</south>",
-            "<east>180.100000000</east><west>179.900000000</west>",
+            "<north>-16.500000000000</north><south>-16.700000000000</south>",
+            "<east>180.100000000000</east><west>179.900000000000</west>",
             "<name>Taveuni &lt;west&gt; &amp; co</name>",
             "<Data name=\"height_agl_m\"><value>12.5</value></Data>",
             "<coordinates>-179.9500000,-16.8000000</coordinates>",

@@ -176,7 +176,7 @@ fn vary(file: &VaryFile, sites: usize, path: &KeyPath, report: &mut Report) -> V
     let before = report.count();
     let vary = Vary {
         height_agl_m: values(
-            &file.height_agl_m,
+            file.height_agl_m.as_deref(),
             &path.key("height_agl_m"),
             report,
             |v, s| {
@@ -184,7 +184,7 @@ fn vary(file: &VaryFile, sites: usize, path: &KeyPath, report: &mut Report) -> V
             },
         ),
         tx_power_dbm: values(
-            &file.tx_power_dbm,
+            file.tx_power_dbm.as_deref(),
             &path.key("tx_power_dbm"),
             report,
             |v, s| {
@@ -192,19 +192,24 @@ fn vary(file: &VaryFile, sites: usize, path: &KeyPath, report: &mut Report) -> V
             },
         ),
         frequency_mhz: values(
-            &file.frequency_mhz,
+            file.frequency_mhz.as_deref(),
             &path.key("frequency_mhz"),
             report,
             |v, s| {
                 s.radio.frequency_mhz = v;
             },
         ),
-        tilt_deg: values(&file.tilt_deg, &path.key("tilt_deg"), report, |v, s| {
-            s.pointing = Some(Pointing {
-                azimuth_deg: 0.0,
-                elevation_deg: v,
-            });
-        }),
+        tilt_deg: values(
+            file.tilt_deg.as_deref(),
+            &path.key("tilt_deg"),
+            report,
+            |v, s| {
+                s.pointing = Some(Pointing {
+                    azimuth_deg: 0.0,
+                    elevation_deg: v,
+                });
+            },
+        ),
     };
     // A list that is wrong makes no sound product.
     if report.count() > before {
@@ -226,7 +231,7 @@ fn vary(file: &VaryFile, sites: usize, path: &KeyPath, report: &mut Report) -> V
 /// One list of values. `set` puts a value where the model will see it: what the model accepts is
 /// allowed.
 fn values(
-    written: &Option<Vec<f64>>,
+    written: Option<&[f64]>,
     path: &KeyPath,
     report: &mut Report,
     set: impl Fn(f64, &mut Station),
@@ -249,7 +254,7 @@ fn values(
             report.at(&at, found, bad.allowed.to_string());
         }
     }
-    values.clone()
+    values.to_vec()
 }
 
 /// Whether a station that is otherwise sound may have a value.

@@ -17,7 +17,10 @@ pub fn evaluator<'a>(
 ) -> Result<impl Fn(Unit) -> Result<Vec<SiteTile>, String> + Sync + 'a, String> {
     Ok(move |unit: Unit| {
         let sites = plan.reaching(unit.row, unit.col);
-        sites.into_iter().map(|site| tile(plan, terrain, unit, site)).collect()
+        sites
+            .into_iter()
+            .map(|site| tile(plan, terrain, unit, site))
+            .collect()
     })
 }
 
@@ -26,14 +29,19 @@ fn tile(plan: &Plan, terrain: &dyn Terrain, unit: Unit, site: u16) -> Result<Sit
     let planned = &plan.sites[usize::from(site)];
     let station = variant.apply(&planned.station);
     let mut receiver = planned.receiver.clone();
-    receiver.radio.frequency_mhz = variant.frequency_mhz.unwrap_or(receiver.radio.frequency_mhz);
+    receiver.radio.frequency_mhz = variant
+        .frequency_mhz
+        .unwrap_or(receiver.radio.frequency_mhz);
     let inputs = Inputs {
         terrain,
         environment: &plan.environment,
         packet_bytes: plan.packet_bytes,
         spacing_m: plan.sample_spacing_m,
     };
-    let mut out = SiteTile { site, ..SiteTile::default() };
+    let mut out = SiteTile {
+        site,
+        ..SiteTile::default()
+    };
     let mut workspace = Workspace::default();
     let grid = &plan.grid;
     let (first_row, first_col) = (unit.row * TILE_CELLS, unit.col * TILE_CELLS);
@@ -57,8 +65,16 @@ fn tile(plan: &Plan, terrain: &dyn Terrain, unit: Unit, site: u16) -> Result<Sit
             let rx = forward.receiver.rx_power_dbm as f32;
             let unknown = !profile.terrain.is_clean();
             let mut flags = if unknown { flag::PATH_UNKNOWN } else { 0 };
-            flags |= if forward.clearance.line_of_sight { flag::LINE_OF_SIGHT } else { 0 };
-            push(&mut out, [rx, rx, rx, forward.margin.link_margin_db as f32], flags);
+            flags |= if forward.clearance.line_of_sight {
+                flag::LINE_OF_SIGHT
+            } else {
+                0
+            };
+            push(
+                &mut out,
+                [rx, rx, rx, forward.margin.link_margin_db as f32],
+                flags,
+            );
         }
     }
     Ok(out)

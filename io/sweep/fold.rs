@@ -72,7 +72,11 @@ pub fn fold_variant(
     scratch: &Path,
     mut covered: impl FnMut(u64, f64, &[u16]),
 ) -> Result<Network, SweepError> {
-    let disk = |err| SweepError::Disk { operation: "spool to", path: scratch.to_owned(), err };
+    let disk = |err| SweepError::Disk {
+        operation: "spool to",
+        path: scratch.to_owned(),
+        err,
+    };
     let grid = &sweep.plan.grid;
     let (tile_cols, tile_rows) = grid.tiles();
     let mut spool = BufWriter::new(tempfile::tempfile_in(scratch).map_err(disk)?);
@@ -96,15 +100,23 @@ pub fn fold_variant(
                 servers.extend(sites.iter().filter(serves).map(|site| site.site));
                 let flags = |site: &SiteTile| site.flags[cell];
                 if network.margin_db.is_none()
-                    && sites.iter().any(|site| flags(site) & (flag::OUTSIDE | flag::NO_DATA) == flag::NO_DATA)
+                    && sites
+                        .iter()
+                        .any(|site| flags(site) & (flag::OUTSIDE | flag::NO_DATA) == flag::NO_DATA)
                 {
                     tally.add_no_data(area_m2);
                 }
-                let best = network.best.and_then(|best| sites.iter().find(|site| site.site == best));
+                let best = network
+                    .best
+                    .and_then(|best| sites.iter().find(|site| site.site == best));
                 let known = best.is_none_or(|site| flags(site) & flag::PATH_UNKNOWN == 0);
                 tally.add(area_m2, &network, &servers, known);
                 if !servers.is_empty() {
-                    covered(u64::from(row) * u64::from(grid.cols) + u64::from(col), area_m2, &servers);
+                    covered(
+                        u64::from(row) * u64::from(grid.cols) + u64::from(col),
+                        area_m2,
+                        &servers,
+                    );
                 }
                 let col = col as usize;
                 let number = |site: Option<u16>| site.map_or(f32::NAN, f32::from);
@@ -112,7 +124,11 @@ pub fn fold_variant(
                 layers[Layer::Second as usize][col] = number(network.second);
                 layers[Layer::Margin as usize][col] = network.margin_db.unwrap_or(f32::NAN);
                 let answered = network.margin_db.is_some();
-                layers[Layer::Servers as usize][col] = if answered { f32::from(network.servers) } else { f32::NAN };
+                layers[Layer::Servers as usize][col] = if answered {
+                    f32::from(network.servers)
+                } else {
+                    f32::NAN
+                };
             }
             for layer in &layers {
                 for value in layer {
@@ -122,7 +138,11 @@ pub fn fold_variant(
         }
     }
     let spool = spool.into_inner().map_err(|err| disk(err.into_error()))?;
-    Ok(Network { spool: BufReader::new(spool), cols: grid.cols as usize, tally })
+    Ok(Network {
+        spool: BufReader::new(spool),
+        cols: grid.cols as usize,
+        tally,
+    })
 }
 
 /// Index of a cell within its tile.
@@ -137,7 +157,11 @@ fn read_row(sweep: &Sweep, variant: u32, row: u32, cols: u32) -> Result<TileRow,
     let mut tiles = Vec::with_capacity(cols as usize);
     for col in 0..cols {
         let reached = !sweep.plan.reaching(row, col).is_empty();
-        tiles.push(if reached { sweep.read(Unit { variant, row, col })? } else { Vec::new() });
+        tiles.push(if reached {
+            sweep.read(Unit { variant, row, col })?
+        } else {
+            Vec::new()
+        });
     }
     Ok(TileRow { tiles })
 }
@@ -157,19 +181,37 @@ impl<'a> SiteRows<'a> {
     /// Reads `site` of `variant` within a window of the raster.
     #[must_use]
     pub fn new(sweep: &'a Sweep, variant: u32, site: u16, window: [u32; 4]) -> Self {
-        Self { sweep, variant, site, window, loaded: None }
+        Self {
+            sweep,
+            variant,
+            site,
+            window,
+            loaded: None,
+        }
     }
 
     fn load(&mut self, tile_row: u32) -> Result<(), SweepError> {
-        if self.loaded.as_ref().is_some_and(|(row, _)| *row == tile_row) {
+        if self
+            .loaded
+            .as_ref()
+            .is_some_and(|(row, _)| *row == tile_row)
+        {
             return Ok(());
         }
         let (tile_cols, _) = self.sweep.plan.grid.tiles();
         let mut tiles = Vec::new();
         for col in 0..tile_cols {
             let reached = self.sweep.plan.reaching(tile_row, col).contains(&self.site);
-            let unit = Unit { variant: self.variant, row: tile_row, col };
-            let found = if reached { self.sweep.read(unit)? } else { Vec::new() };
+            let unit = Unit {
+                variant: self.variant,
+                row: tile_row,
+                col,
+            };
+            let found = if reached {
+                self.sweep.read(unit)?
+            } else {
+                Vec::new()
+            };
             tiles.push(found.into_iter().find(|tile| tile.site == self.site));
         }
         self.loaded = Some((tile_row, tiles));
@@ -186,12 +228,19 @@ impl crate::raster::Rows for SiteRows<'_> {
         out.fill(f32::NAN);
         for i in 0..cols {
             let col = first_col + i;
-            let Some(tile) = &tiles[(col / TILE_CELLS) as usize] else { continue };
+            let Some(tile) = &tiles[(col / TILE_CELLS) as usize] else {
+                continue;
+            };
             let cell = tile_cell(self.sweep.plan.grid.cols, row, col);
             if tile.answer(cell).is_none() {
                 continue;
             }
-            let bands = [&tile.rx_power_dbm, &tile.p10_dbm, &tile.p90_dbm, &tile.margin_db];
+            let bands = [
+                &tile.rx_power_dbm,
+                &tile.p10_dbm,
+                &tile.p90_dbm,
+                &tile.margin_db,
+            ];
             for (band, values) in out.chunks_exact_mut(cols as usize).zip(bands) {
                 band[i as usize] = values[cell];
             }

@@ -9,9 +9,12 @@
 //! plan and its place alone, and the fold reads units in their order.
 
 mod evaluate;
+mod figures;
 mod fold;
+mod maps;
 mod plan;
 pub mod products;
+mod rasters;
 mod summary;
 mod unit;
 mod work;
@@ -32,7 +35,8 @@ use crate::scenario::Coverage;
 
 /// The node that a scenario calls `name`.
 fn find<'a>(view: &'a Snapshot, name: &str) -> Option<&'a groundwave_systems::snapshot::NodeView> {
-    view.node(groundwave_systems::site::NodeId::named(name)).or_else(|| view.named(name))
+    view.node(groundwave_systems::site::NodeId::named(name))
+        .or_else(|| view.named(name))
 }
 
 /// The plan of a scenario's coverage, over the nodes in `view`.
@@ -45,7 +49,12 @@ pub fn plan(
     view: &Snapshot,
     terrain: BTreeMap<String, String>,
 ) -> Result<Plan, PlanError> {
-    let antenna = || presets::antenna("omni_2_15").expect("a preset").antenna.clone();
+    let antenna = || {
+        presets::antenna("omni_2_15")
+            .expect("a preset")
+            .antenna
+            .clone()
+    };
     let site = |(name, node): (&String, &groundwave_systems::snapshot::NodeView)| {
         let receiver = &coverage.receiver;
         PlanSite {
@@ -54,14 +63,21 @@ pub fn plan(
             station: node.station.clone(),
             receiver: Station {
                 height_agl_m: receiver.height_agl_m,
-                radio: receiver.radio.clone().unwrap_or_else(|| node.station.radio.clone()),
+                radio: receiver
+                    .radio
+                    .clone()
+                    .unwrap_or_else(|| node.station.radio.clone()),
                 antenna: receiver.antenna.clone().unwrap_or_else(antenna),
                 pointing: None,
             },
         }
     };
-    let sites: Vec<PlanSite> =
-        coverage.sites.iter().filter_map(|name| Some((name, find(view, name)?))).map(site).collect();
+    let sites: Vec<PlanSite> = coverage
+        .sites
+        .iter()
+        .filter_map(|name| Some((name, find(view, name)?)))
+        .map(site)
+        .collect();
     let places: Vec<_> = sites.iter().map(|site| site.position).collect();
     let vary = &coverage.vary;
     let vary = Vary {

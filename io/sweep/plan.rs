@@ -116,7 +116,9 @@ pub enum PlanError {
         found: usize,
     },
     /// Too many cells.
-    #[error("the raster has {cols} x {rows} cells; allowed: at most {CELLS_MAX} cells; use larger cells or a smaller radius")]
+    #[error(
+        "the raster has {cols} x {rows} cells; allowed: at most {CELLS_MAX} cells; use larger cells or a smaller radius"
+    )]
     Cells {
         /// Columns.
         cols: u64,
@@ -124,7 +126,9 @@ pub enum PlanError {
         rows: u64,
     },
     /// A directive antenna that looks nowhere.
-    #[error("site {site} has a directive antenna without pointing: its coverage would follow every receiver; give it pointing = {{ azimuth_deg = .. }}")]
+    #[error(
+        "site {site} has a directive antenna without pointing: its coverage would follow every receiver; give it pointing = {{ azimuth_deg = .. }}"
+    )]
     Pointing {
         /// Which site.
         site: String,
@@ -148,11 +152,7 @@ impl PlanGrid {
     ///
     /// # Errors
     /// [`PlanError::NoSites`] and [`PlanError::Cells`].
-    pub fn around(
-        places: &[GeoPoint],
-        radius_m: f64,
-        cell_arcsec: f64,
-    ) -> Result<Self, PlanError> {
+    pub fn around(places: &[GeoPoint], radius_m: f64, cell_arcsec: f64) -> Result<Self, PlanError> {
         let first = places.first().ok_or(PlanError::NoSites)?;
         let cell_deg = cell_arcsec / 3600.0;
         let (mut south, mut north) = (90.0f64, -90.0f64);
@@ -166,18 +166,37 @@ impl PlanGrid {
             let bottom = reach(180.0).map_or(-90.0, |point| point.lat_deg().min(place.lat_deg()));
             let half_width = half_width_deg(*place, radius_m);
             (south, north) = (south.min(bottom), north.max(top));
-            (west, east) = (west.min(lon_deg - half_width), east.max(lon_deg + half_width));
+            (west, east) = (
+                west.min(lon_deg - half_width),
+                east.max(lon_deg + half_width),
+            );
         }
         let floor = |deg: f64| (deg / cell_deg).floor();
         let (left, right) = (floor(west), (east / cell_deg).ceil());
-        let (below, above) = (floor(south).max(-90.0 / cell_deg), (north / cell_deg).ceil().min(90.0 / cell_deg));
+        let (below, above) = (
+            floor(south).max(-90.0 / cell_deg),
+            (north / cell_deg).ceil().min(90.0 / cell_deg),
+        );
         let (cols, rows) = ((right - left).min(360.0 / cell_deg), above - below);
         if cols * rows > CELLS_MAX as f64 {
-            return Err(PlanError::Cells { cols: cols as u64, rows: rows as u64 });
+            return Err(PlanError::Cells {
+                cols: cols as u64,
+                rows: rows as u64,
+            });
         }
         let west_deg = left * cell_deg;
-        let west_deg = if west_deg < -180.0 { west_deg + 360.0 } else { west_deg };
-        Ok(Self { west_deg, north_deg: above * cell_deg, cell_deg, cols: cols as u32, rows: rows as u32 })
+        let west_deg = if west_deg < -180.0 {
+            west_deg + 360.0
+        } else {
+            west_deg
+        };
+        Ok(Self {
+            west_deg,
+            north_deg: above * cell_deg,
+            cell_deg,
+            cols: cols as u32,
+            rows: rows as u32,
+        })
     }
 
     /// Middle of a cell; `None` when rounding leaves the globe.
@@ -191,7 +210,10 @@ impl PlanGrid {
     /// Tiles from west to east and from north to south.
     #[must_use]
     pub fn tiles(&self) -> (u32, u32) {
-        (self.cols.div_ceil(TILE_CELLS), self.rows.div_ceil(TILE_CELLS))
+        (
+            self.cols.div_ceil(TILE_CELLS),
+            self.rows.div_ceil(TILE_CELLS),
+        )
     }
 
     /// The raster for the writers.
@@ -230,11 +252,16 @@ impl Plan {
             return Err(PlanError::NoSites);
         }
         if self.sites.len() > SITES_MAX {
-            return Err(PlanError::Sites { found: self.sites.len() });
+            return Err(PlanError::Sites {
+                found: self.sites.len(),
+            });
         }
         for site in &self.sites {
-            if site.station.pointing.is_none() && site.station.antenna.azimuth_beamwidth_deg < 360.0 {
-                return Err(PlanError::Pointing { site: site.name.clone() });
+            if site.station.pointing.is_none() && site.station.antenna.azimuth_beamwidth_deg < 360.0
+            {
+                return Err(PlanError::Pointing {
+                    site: site.name.clone(),
+                });
             }
         }
         Ok(())
@@ -256,9 +283,13 @@ impl Plan {
         let (cols, rows) = self.grid.tiles();
         let variants = u32::try_from(self.variants.len()).expect("the scenario bounds variants");
         let tiles = (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col)));
-        let tiles: Vec<_> = tiles.filter(|(row, col)| !self.reaching(*row, *col).is_empty()).collect();
+        let tiles: Vec<_> = tiles
+            .filter(|(row, col)| !self.reaching(*row, *col).is_empty())
+            .collect();
         let unit = |variant| move |&(row, col): &(u32, u32)| Unit { variant, row, col };
-        (0..variants).flat_map(|variant| tiles.iter().map(unit(variant))).collect()
+        (0..variants)
+            .flat_map(|variant| tiles.iter().map(unit(variant)))
+            .collect()
     }
 
     /// Sites whose circle may touch a tile.
@@ -268,14 +299,24 @@ impl Plan {
         let (first_row, first_col) = (row * TILE_CELLS, col * TILE_CELLS);
         let last_row = (first_row + TILE_CELLS).min(grid.rows) - 1;
         let last_col = (first_col + TILE_CELLS).min(grid.cols) - 1;
-        let (middle_row, middle_col) = (u32::midpoint(first_row, last_row), u32::midpoint(first_col, last_col));
-        let Some(middle) = grid.centre(middle_row, middle_col) else { return Vec::new() };
-        let corners = [first_row, last_row].into_iter().flat_map(|r| [first_col, last_col].map(|c| (r, c)));
+        let (middle_row, middle_col) = (
+            u32::midpoint(first_row, last_row),
+            u32::midpoint(first_col, last_col),
+        );
+        let Some(middle) = grid.centre(middle_row, middle_col) else {
+            return Vec::new();
+        };
+        let corners = [first_row, last_row]
+            .into_iter()
+            .flat_map(|r| [first_col, last_col].map(|c| (r, c)));
         let corners = corners.filter_map(|(row, col)| grid.centre(row, col));
-        let reach_m = corners.map(|corner| geodesic::inverse(middle, corner).distance_m).fold(0.0, f64::max);
+        let reach_m = corners
+            .map(|corner| geodesic::inverse(middle, corner).distance_m)
+            .fold(0.0, f64::max);
         let near = |site: &PlanSite| {
             // A tenth more than the corners: near a pole a tile's edge bulges beyond them.
-            geodesic::inverse(middle, site.position).distance_m <= self.radius_m + reach_m * 1.1 + 1.0
+            geodesic::inverse(middle, site.position).distance_m
+                <= self.radius_m + reach_m * 1.1 + 1.0
         };
         let sites = self.sites.iter().enumerate().filter(|(_, site)| near(site));
         sites.map(|(i, _)| i as u16).collect()
@@ -310,7 +351,8 @@ mod tests {
         for azimuth_deg in 0..360 {
             let edge = geodesic::direct(place, f64::from(azimuth_deg), radius_m).unwrap();
             let [col, row] = grid.geometry().at(edge.lat_deg(), edge.lon_deg());
-            let inside = (0.0..=f64::from(grid.cols)).contains(&col) && (0.0..=f64::from(grid.rows)).contains(&row);
+            let inside = (0.0..=f64::from(grid.cols)).contains(&col)
+                && (0.0..=f64::from(grid.rows)).contains(&row);
             assert!(inside, "{place:?} {azimuth_deg}: {col} {row} of {grid:?}");
         }
         grid
@@ -341,6 +383,9 @@ mod tests {
     fn rasters_too_large_are_refused_with_their_size() {
         let error = PlanGrid::around(&[at(57.0, 11.0)], 500_000.0, 0.1).unwrap_err();
         assert!(error.to_string().contains("larger cells"), "{error}");
-        assert!(matches!(PlanGrid::around(&[], 1.0, 3.0), Err(PlanError::NoSites)));
+        assert!(matches!(
+            PlanGrid::around(&[], 1.0, 3.0),
+            Err(PlanError::NoSites)
+        ));
     }
 }

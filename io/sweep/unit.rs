@@ -76,7 +76,12 @@ pub fn write(path: &Path, sites: &[SiteTile]) -> io::Result<()> {
         let cells = u32::try_from(site.flags.len()).map_err(io::Error::other)?;
         out.write_all(&site.site.to_le_bytes())?;
         out.write_all(&cells.to_le_bytes())?;
-        for layer in [&site.rx_power_dbm, &site.p10_dbm, &site.p90_dbm, &site.margin_db] {
+        for layer in [
+            &site.rx_power_dbm,
+            &site.p10_dbm,
+            &site.p90_dbm,
+            &site.margin_db,
+        ] {
             assert_eq!(layer.len(), site.flags.len(), "layers have one length");
             let layer: Vec<u8> = layer.iter().flat_map(|value| value.to_le_bytes()).collect();
             out.write_all(&layer)?;
@@ -122,7 +127,9 @@ fn payload(bytes: &[u8]) -> Option<&[u8]> {
 
 fn decode(bytes: &[u8]) -> Option<Vec<SiteTile>> {
     let mut raw = Vec::new();
-    DeflateDecoder::new(payload(bytes)?).read_to_end(&mut raw).ok()?;
+    DeflateDecoder::new(payload(bytes)?)
+        .read_to_end(&mut raw)
+        .ok()?;
     let mut rest = raw.as_slice();
     let mut take = |count: usize| -> Option<&[u8]> {
         let (head, tail) = rest.split_at_checked(count)?;
@@ -141,7 +148,14 @@ fn decode(bytes: &[u8]) -> Option<Vec<SiteTile>> {
         };
         let (rx_power_dbm, p10_dbm, p90_dbm, margin_db) = (layer()?, layer()?, layer()?, layer()?);
         let flags = take(cells)?.to_vec();
-        sites.push(SiteTile { site, rx_power_dbm, p10_dbm, p90_dbm, margin_db, flags });
+        sites.push(SiteTile {
+            site,
+            rx_power_dbm,
+            p10_dbm,
+            p90_dbm,
+            margin_db,
+            flags,
+        });
     }
     Some(sites)
 }
@@ -188,9 +202,15 @@ mod tests {
             let mut bent = whole.clone();
             bent[at] ^= 4;
             fs::write(&path, &bent).unwrap();
-            assert!(!exists(&path).unwrap() && read(&path).unwrap().is_none(), "byte {at}");
+            assert!(
+                !exists(&path).unwrap() && read(&path).unwrap().is_none(),
+                "byte {at}"
+            );
             fs::write(&path, &whole[..at]).unwrap();
-            assert!(!exists(&path).unwrap() && read(&path).unwrap().is_none(), "cut at {at}");
+            assert!(
+                !exists(&path).unwrap() && read(&path).unwrap().is_none(),
+                "cut at {at}"
+            );
         }
     }
 

@@ -102,8 +102,15 @@ impl FromStr for Shard {
         let wrong = || format!("{text:?} is no share; allowed: i/N with 1 <= i <= N, such as 3/8");
         let (index, count) = text.split_once('/').ok_or_else(wrong)?;
         let number = |text: &str| text.parse::<u32>().map_err(|_| wrong());
-        let shard = Self { index: number(index)?, count: number(count)? };
-        if (1..=shard.count).contains(&shard.index) { Ok(shard) } else { Err(wrong()) }
+        let shard = Self {
+            index: number(index)?,
+            count: number(count)?,
+        };
+        if (1..=shard.count).contains(&shard.index) {
+            Ok(shard)
+        } else {
+            Err(wrong())
+        }
     }
 }
 
@@ -136,7 +143,11 @@ impl Sweep {
         let manifest = folder.join("manifest.json");
         let disk = |operation, path: &Path| {
             let path = path.to_owned();
-            move |err| SweepError::Disk { operation, path, err }
+            move |err| SweepError::Disk {
+                operation,
+                path,
+                err,
+            }
         };
         fs::create_dir_all(folder).map_err(disk("create folder", folder))?;
         match fs::read(&manifest) {
@@ -145,7 +156,11 @@ impl Sweep {
                 let found = found.unwrap_or_else(|_| "of another version".to_owned());
                 if found != digest {
                     let folder = folder.to_owned();
-                    return Err(SweepError::Foreign { folder, found, wanted: digest });
+                    return Err(SweepError::Foreign {
+                        folder,
+                        found,
+                        wanted: digest,
+                    });
                 }
             }
             Err(err) if err.kind() == io::ErrorKind::NotFound => {
@@ -156,7 +171,11 @@ impl Sweep {
             }
             Err(err) => return Err(disk("read", &manifest)(err)),
         }
-        Ok(Self { plan, digest, folder: folder.to_owned() })
+        Ok(Self {
+            plan,
+            digest,
+            folder: folder.to_owned(),
+        })
     }
 
     /// Finds the sweep that lives in a folder.
@@ -169,8 +188,16 @@ impl Sweep {
             let plan: Plan = serde_json::from_slice(&fs::read(&path)?)?;
             Ok(plan)
         };
-        let plan = read().map_err(|err| SweepError::Disk { operation: "read the plan", path: path.clone(), err })?;
-        Ok(Self { digest: plan.digest(), plan, folder: folder.to_owned() })
+        let plan = read().map_err(|err| SweepError::Disk {
+            operation: "read the plan",
+            path: path.clone(),
+            err,
+        })?;
+        Ok(Self {
+            digest: plan.digest(),
+            plan,
+            folder: folder.to_owned(),
+        })
     }
 
     /// The folder.
@@ -182,7 +209,10 @@ impl Sweep {
     /// Where a unit lies.
     #[must_use]
     pub fn unit_path(&self, unit: Unit) -> PathBuf {
-        unit::path(&self.folder.join("units"), &self.plan.name(&self.digest, unit))
+        unit::path(
+            &self.folder.join("units"),
+            &self.plan.name(&self.digest, unit),
+        )
     }
 
     /// Computes the missing units of a share with `evaluate`; `done` hears of each, found ones
@@ -198,14 +228,20 @@ impl Sweep {
         done: impl Fn(Unit, bool) + Sync,
     ) -> Result<Worked, SweepError> {
         let units = self.plan.units();
-        let share = units.into_iter().enumerate().filter(|(place, _)| shard.holds(*place));
+        let share = units
+            .into_iter()
+            .enumerate()
+            .filter(|(place, _)| shard.holds(*place));
         let mut missing = Vec::new();
         let mut worked = Worked::default();
         for (_, unit) in share {
             worked.units += 1;
             let path = self.unit_path(unit);
-            let there = unit::exists(&path)
-                .map_err(|err| SweepError::Disk { operation: "read", path, err })?;
+            let there = unit::exists(&path).map_err(|err| SweepError::Disk {
+                operation: "read",
+                path,
+                err,
+            })?;
             if there {
                 worked.found += 1;
                 done(unit, true);
@@ -220,8 +256,11 @@ impl Sweep {
             let Unit { row, col, .. } = unit;
             let tiles = evaluate(unit).map_err(|what| SweepError::Evaluate { row, col, what })?;
             let path = self.unit_path(unit);
-            unit::write(&path, &tiles)
-                .map_err(|err| SweepError::Disk { operation: "write", path, err })?;
+            unit::write(&path, &tiles).map_err(|err| SweepError::Disk {
+                operation: "write",
+                path,
+                err,
+            })?;
             done(unit, false);
             Ok(())
         })?;
@@ -237,12 +276,19 @@ impl Sweep {
         let mut missing = 0;
         for unit in &units {
             let path = self.unit_path(*unit);
-            let there = unit::exists(&path)
-                .map_err(|err| SweepError::Disk { operation: "read", path, err })?;
+            let there = unit::exists(&path).map_err(|err| SweepError::Disk {
+                operation: "read",
+                path,
+                err,
+            })?;
             missing += usize::from(!there);
         }
         let all = units.len();
-        if missing > 0 { Err(SweepError::Unfinished { missing, all }) } else { Ok(()) }
+        if missing > 0 {
+            Err(SweepError::Unfinished { missing, all })
+        } else {
+            Ok(())
+        }
     }
 
     /// Reads a unit that must be there.
@@ -251,9 +297,15 @@ impl Sweep {
     /// [`SweepError::Unfinished`] when it is not, [`SweepError::Disk`].
     pub fn read(&self, unit: Unit) -> Result<Vec<SiteTile>, SweepError> {
         let path = self.unit_path(unit);
-        let found = unit::read(&path)
-            .map_err(|err| SweepError::Disk { operation: "read", path, err })?;
-        found.ok_or(SweepError::Unfinished { missing: 1, all: self.plan.units().len() })
+        let found = unit::read(&path).map_err(|err| SweepError::Disk {
+            operation: "read",
+            path,
+            err,
+        })?;
+        found.ok_or(SweepError::Unfinished {
+            missing: 1,
+            all: self.plan.units().len(),
+        })
     }
 }
 
@@ -268,7 +320,13 @@ mod tests {
             assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
         }
         for place in 0..100 {
-            let holders = (1..=7).filter(|index| Shard { index: *index, count: 7 }.holds(place));
+            let holders = (1..=7).filter(|index| {
+                Shard {
+                    index: *index,
+                    count: 7,
+                }
+                .holds(place)
+            });
             assert_eq!(holders.count(), 1);
         }
     }

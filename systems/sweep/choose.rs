@@ -33,14 +33,21 @@ pub struct Choice {
     pub gains_computed: usize,
 }
 
+/// What a site adds: the weight, and among equals what breaks the tie.
+type Gain = [f64; 2];
+
 struct Bound {
-    gain: f64,
+    gain: Gain,
     site: u16,
     round: usize,
 }
 impl Ord for Bound {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.gain.total_cmp(&other.gain).then(other.site.cmp(&self.site))
+        let [gain, tie] = self.gain;
+        let [other_gain, other_tie] = other.gain;
+        gain.total_cmp(&other_gain)
+            .then(tie.total_cmp(&other_tie))
+            .then(other.site.cmp(&self.site))
     }
 }
 impl PartialOrd for Bound {
@@ -57,22 +64,27 @@ impl Eq for Bound {}
 
 /// Chooses up to `count` of `sites` sites by greedy choice with lazy evaluation.
 ///
-/// `gain(site)` is the weight that site adds to what is covered so far, 0 or more and never
-/// growing as more is covered; `take(site)` covers it. Stops early when nothing adds anything.
+/// `gain(site)` is the weight that site adds to what is covered so far, and a second figure that
+/// breaks ties, both 0 or more and never growing as more is covered; `take(site)` covers it. A tie
+/// in both goes to the lower site. Stops early when nothing adds any weight.
 pub fn choose<S>(
     sites: u16,
     count: usize,
     state: &mut S,
-    mut gain: impl FnMut(&S, u16) -> f64,
+    mut gain: impl FnMut(&S, u16) -> [f64; 2],
     mut take: impl FnMut(&mut S, u16),
 ) -> Choice {
     let mut heap = BinaryHeap::new();
     let mut computed = 0;
     for site in 0..sites {
-        heap.push(Bound { gain: gain(state, site), site, round: 0 });
+        heap.push(Bound {
+            gain: gain(state, site),
+            site,
+            round: 0,
+        });
         computed += 1;
     }
-    let mut alone: Vec<f64> = heap.iter().map(|bound| bound.gain).collect();
+    let mut alone: Vec<f64> = heap.iter().map(|bound| bound.gain[0]).collect();
     alone.sort_by(|a, b| b.total_cmp(a));
     let mut upper_bound: f64 = alone.iter().take(count).sum();
     let mut steps = Vec::new();
@@ -84,19 +96,33 @@ pub fn choose<S>(
                 break Some(top);
             }
             computed += 1;
-            heap.push(Bound { gain: gain(state, top.site), site: top.site, round });
+            heap.push(Bound {
+                gain: gain(state, top.site),
+                site: top.site,
+                round,
+            });
         };
-        let Some(best) = best.filter(|best| best.gain > 0.0) else { break };
+        let Some(best) = best.filter(|best| best.gain[0] > 0.0) else {
+            break;
+        };
         take(state, best.site);
-        covered += best.gain;
-        steps.push(Step { site: best.site, gain: best.gain, covered });
+        covered += best.gain[0];
+        steps.push(Step {
+            site: best.site,
+            gain: best.gain[0],
+            covered,
+        });
         // Adding any k sites to what is covered adds at most their gains, of which the heap
         // holds upper bounds.
-        let mut rest: Vec<f64> = heap.iter().map(|bound| bound.gain).collect();
+        let mut rest: Vec<f64> = heap.iter().map(|bound| bound.gain[0]).collect();
         rest.sort_by(|a, b| b.total_cmp(a));
         upper_bound = upper_bound.min(covered + rest.iter().take(count).sum::<f64>());
     }
-    Choice { steps, upper_bound: upper_bound.max(covered), gains_computed: computed }
+    Choice {
+        steps,
+        upper_bound: upper_bound.max(covered),
+        gains_computed: computed,
+    }
 }
 
 #[cfg(test)]
@@ -108,14 +134,19 @@ mod tests {
 
     fn weight(sets: &Sets, chosen: &[usize]) -> f64 {
         let cells = 0..sets[0].len();
-        cells.filter(|&cell| chosen.iter().any(|&site| sets[site][cell])).count() as f64
+        cells
+            .filter(|&cell| chosen.iter().any(|&site| sets[site][cell]))
+            .count() as f64
     }
 
     fn lazily(sets: &Sets, count: usize) -> Choice {
         let mut covered = vec![false; sets[0].len()];
         let gain = |covered: &Vec<bool>, site: u16| {
             let set = sets[usize::from(site)].iter().zip(covered);
-            set.filter(|(has, covered)| **has && !**covered).count() as f64
+            [
+                set.filter(|(has, covered)| **has && !**covered).count() as f64,
+                0.0,
+            ]
         };
         let take = |covered: &mut Vec<bool>, site: u16| {
             for (covered, has) in covered.iter_mut().zip(&sets[usize::from(site)]) {
@@ -174,7 +205,11 @@ mod tests {
             }
             let covered = lazy.steps.last().unwrap().covered;
             assert!(covered >= (1.0 - (-1.0f64).exp()) * optimum, "seed {seed}");
-            assert!(lazy.upper_bound >= optimum, "seed {seed}: {} {optimum}", lazy.upper_bound);
+            assert!(
+                lazy.upper_bound >= optimum,
+                "seed {seed}: {} {optimum}",
+                lazy.upper_bound
+            );
         }
     }
 

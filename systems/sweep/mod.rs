@@ -13,4 +13,4 @@ pub use area::cell_area_m2;
 pub use choose::{Choice, Step, choose};
 pub use network::{Network, fold};
 pub use tally::{SiteTally, Tally};
-pub use variant::{Vary, Variant, variants};
+pub use variant::{Variant, Vary, variants};

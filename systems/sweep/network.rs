@@ -17,7 +17,12 @@ pub struct Network {
 /// of its radius, or no terrain under the cell.
 #[must_use]
 pub fn fold(margins: impl IntoIterator<Item = (u16, Option<f32>)>, required_db: f32) -> Network {
-    let mut network = Network { best: None, second: None, margin_db: None, servers: 0 };
+    let mut network = Network {
+        best: None,
+        second: None,
+        margin_db: None,
+        servers: 0,
+    };
     let mut second_db = f32::NEG_INFINITY;
     for (site, margin_db) in margins {
         let Some(margin_db) = margin_db else { continue };
@@ -49,8 +54,12 @@ mod tests {
     #[test]
     fn best_second_and_count_follow_the_margins() {
         let network = of(&[5.0, 9.0, 1.0, 7.0]);
-        let expected =
-            Network { best: Some(1), second: Some(3), margin_db: Some(9.0), servers: 3 };
+        let expected = Network {
+            best: Some(1),
+            second: Some(3),
+            margin_db: Some(9.0),
+            servers: 3,
+        };
         assert_eq!(network, expected);
         assert_eq!(of(&[9.0, 5.0]).second, Some(1));
         assert_eq!(of(&[5.0, 9.0]).second, Some(0));
@@ -71,7 +80,9 @@ mod tests {
         for _ in 0..500 {
             let margins: Vec<f32> = (0..6).map(|_| chance.between(-5.0, 10.0) as f32).collect();
             let network = of(&margins);
-            let mut sorted: Vec<_> = (0..6u16).filter(|i| margins[usize::from(*i)] >= 3.0).collect();
+            let mut sorted: Vec<_> = (0..6u16)
+                .filter(|i| margins[usize::from(*i)] >= 3.0)
+                .collect();
             sorted.sort_by(|a, b| margins[usize::from(*b)].total_cmp(&margins[usize::from(*a)]));
             assert_eq!(network.best, sorted.first().copied());
             assert_eq!(network.second, sorted.get(1).copied());

@@ -42,7 +42,10 @@ impl Tally {
     /// A tally of nothing, for this many sites.
     #[must_use]
     pub fn new(sites: usize) -> Self {
-        Self { sites: vec![SiteTally::default(); sites], ..Self::default() }
+        Self {
+            sites: vec![SiteTally::default(); sites],
+            ..Self::default()
+        }
     }
 
     /// Adds a cell that some site reaches but whose ground is not known.
@@ -53,11 +56,17 @@ impl Tally {
     /// Adds a cell: what the network offers, which sites serve it, and whether the path to the
     /// best server is known throughout.
     pub fn add(&mut self, area_m2: f64, network: &Network, servers: &[u16], path_known: bool) {
-        let Some(margin_db) = network.margin_db else { return };
+        let Some(margin_db) = network.margin_db else {
+            return;
+        };
         self.answered_m2 += area_m2;
         self.by_verdict_m2[Verdict::of(f64::from(margin_db)) as usize] += area_m2;
         let covered = network.best.is_some();
-        *(if covered { &mut self.covered_m2 } else { &mut self.gap_m2 }) += area_m2;
+        *(if covered {
+            &mut self.covered_m2
+        } else {
+            &mut self.gap_m2
+        }) += area_m2;
         if covered && !path_known {
             self.covered_over_unknown_m2 += area_m2;
         }
@@ -92,7 +101,10 @@ mod tests {
                 continue;
             }
             let margins: Vec<f32> = (0..3).map(|_| chance.between(-20.0, 25.0) as f32).collect();
-            let cells = margins.iter().enumerate().map(|(i, m)| (i as u16, Some(*m)));
+            let cells = margins
+                .iter()
+                .enumerate()
+                .map(|(i, m)| (i as u16, Some(*m)));
             let network = fold(cells, 0.0);
             let servers: Vec<u16> = (0..3).filter(|i| margins[usize::from(*i)] >= 0.0).collect();
             tally.add(2.0, &network, &servers, cell % 7 != 0);
@@ -102,7 +114,10 @@ mod tests {
         assert_eq!(tally.covered_m2 + tally.gap_m2, tally.answered_m2);
         assert_eq!(tally.by_verdict_m2.iter().sum::<f64>(), tally.answered_m2);
         assert_eq!(tally.by_verdict_m2[0], tally.gap_m2);
-        assert_eq!(tally.sites.iter().map(|site| site.best_m2).sum::<f64>(), tally.covered_m2);
+        assert_eq!(
+            tally.sites.iter().map(|site| site.best_m2).sum::<f64>(),
+            tally.covered_m2
+        );
         let only: f64 = tally.sites.iter().map(|site| site.only_m2).sum();
         assert_eq!(only + tally.overlap_m2, tally.covered_m2);
         assert!(tally.covered_over_unknown_m2 > 0.0);

@@ -8,4 +8,5 @@ mod program;
 mod properties;
 mod scenarios;
 mod support;
+mod sweep;
 mod tidy;

@@ -170,11 +170,21 @@ fn digests(folder: &Path) -> Result<BTreeMap<String, String>, Failure> {
     let mut digests = BTreeMap::new();
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         let lower = name.to_lowercase();
-        if [".hgt", ".gz", ".zip"].iter().any(|ending| lower.ends_with(ending)) {
+        if [".hgt", ".gz", ".zip"]
+            .iter()
+            .any(|ending| lower.ends_with(ending))
+        {
             let digest = Sha256::digest(std::fs::read(&path)?);
-            digests.insert(name, digest.iter().map(|byte| format!("{byte:02x}")).collect());
+            digests.insert(
+                name,
+                digest.iter().map(|byte| format!("{byte:02x}")).collect(),
+            );
         }
     }
     Ok(digests)

@@ -73,6 +73,10 @@ struct SharedArgs {
     #[arg(long)]
     no_site_rasters: bool,
 
+    /// Write a CSV line for each cell of the network
+    #[arg(long)]
+    cells: bool,
+
     #[command(flatten)]
     ground: GroundArgs,
 }
@@ -97,7 +101,8 @@ impl Sweep {
         let Worked { units, found } = worked;
         if output.json {
             let text = shard.to_string();
-            return output.json(&serde_json::json!({ "shard": text, "units": units, "found": found }));
+            return output
+                .json(&serde_json::json!({ "shard": text, "units": units, "found": found }));
         }
         output.text(&format!(
             "shard {shard}: {units} units done, {found} of them before; when all shards are: \
@@ -117,17 +122,20 @@ impl Sweep {
         let mut engine = prepare(path, &scenario, &ground)?;
         engine.tick(None).map_err(Failure::machine)?;
         let terrain: BTreeMap<String, String> = ground.identity()?;
-        let plan = plan(&scenario.title, &coverage, &engine.view(), terrain).map_err(Failure::input)?;
+        let plan =
+            plan(&scenario.title, &coverage, &engine.view(), terrain).map_err(Failure::input)?;
         Ok((plan, ground))
     }
 }
 
 fn failure(error: SweepError) -> Failure {
     match error {
-        SweepError::Disk { .. } | SweepError::Product { .. } | SweepError::Stopped => Failure::machine(error),
-        SweepError::Foreign { .. } | SweepError::Evaluate { .. } | SweepError::Unfinished { .. } => {
-            Failure::input(error)
+        SweepError::Disk { .. } | SweepError::Product { .. } | SweepError::Stopped => {
+            Failure::machine(error)
         }
+        SweepError::Foreign { .. }
+        | SweepError::Evaluate { .. }
+        | SweepError::Unfinished { .. } => Failure::input(error),
     }
 }
 
@@ -150,13 +158,25 @@ fn compute(work: &Work, ground: &Ground, shard: Shard) -> Result<Worked, Failure
     worked.map_err(failure)
 }
 
-fn finish(work: &Work, ground: &Ground, shared: &SharedArgs, output: Output) -> Result<(), Failure> {
+fn finish(
+    work: &Work,
+    ground: &Ground,
+    shared: &SharedArgs,
+    output: Output,
+) -> Result<(), Failure> {
     work.require_all().map_err(failure)?;
     let spinner = ProgressBar::new_spinner();
     spinner.enable_steady_tick(std::time::Duration::from_millis(120));
     let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let wanted = Wanted { site_rasters: !shared.no_site_rasters, threads };
-    let summary = products::write(work, &*ground.terrain, wanted, |what| spinner.set_message(what.to_owned()));
+    let (site_rasters, cell_table) = (!shared.no_site_rasters, shared.cells);
+    let wanted = Wanted {
+        site_rasters,
+        cell_table,
+        threads,
+    };
+    let summary = products::write(work, &*ground.terrain, wanted, |what| {
+        spinner.set_message(what.to_owned())
+    });
     spinner.finish_and_clear();
     let summary = summary.map_err(failure)?;
     if output.json {
@@ -187,7 +207,10 @@ fn finish(work: &Work, ground: &Ground, shared: &SharedArgs, output: Output) -> 
             format!("{:.1}", area.overlap),
             format!("{:.1}", area.gap),
             format!("{:.1}", area.no_data),
-            format!("{} of {}", variant.points_covered_weight, variant.points_weight),
+            format!(
+                "{} of {}",
+                variant.points_covered_weight, variant.points_weight
+            ),
         ]);
     }
     let _ = write!(out, "\n{}", output::table(&table, None));
@@ -214,19 +237,33 @@ fn sites(out: &mut String, variant: &groundwave_io::sweep::VariantSummary) {
         ]);
     }
     let _ = write!(out, "\n{}", output::table(&table, None));
-    let mut table =
-        Table::new(&[("place", Align::Left), ("weight", Align::Right), ("server", Align::Left), ("verdict", Align::Left)]);
+    let mut table = Table::new(&[
+        ("place", Align::Left),
+        ("weight", Align::Right),
+        ("server", Align::Left),
+        ("verdict", Align::Left),
+    ]);
     for point in &variant.points {
-        let verdict = point.verdict.map_or("no data", |verdict: Verdict| output::verdict(verdict));
+        let verdict = point
+            .verdict
+            .map_or("no data", |verdict: Verdict| output::verdict(verdict));
         let server = point.best_server.clone().unwrap_or_else(|| "–".to_owned());
-        table.row([point.name.clone(), point.weight.to_string(), server, verdict.to_owned()]);
+        table.row([
+            point.name.clone(),
+            point.weight.to_string(),
+            server,
+            verdict.to_owned(),
+        ]);
     }
     if !table.is_empty() {
         let _ = write!(out, "\n{}", output::table(&table, Some(3)));
     }
     if let Some(choice) = &variant.choice {
-        let names: Vec<_> =
-            choice.sites.iter().map(|site| format!("{} (+{:.1})", site.name, site.gain)).collect();
+        let names: Vec<_> = choice
+            .sites
+            .iter()
+            .map(|site| format!("{} (+{:.1})", site.name, site.gain))
+            .collect();
         let covered = choice.sites.last().map_or(0.0, |site| site.covered);
         let _ = writeln!(
             out,

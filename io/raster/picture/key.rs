@@ -48,16 +48,28 @@ fn lying_scale(
         canvas.fill([x, y], [1, 10], shown(legend.style, sequence, value));
     }
     canvas.frame([0, y], [bar as i64, 10], paper::SOFT);
-    for (value, label) in legend.ticks([low, high], step, 4.0) {
-        let half = font.width(&label) / 2.0;
+    // The ends first: what lies between is left out where it would touch another.
+    let mut ticks = legend.ticks([low, high], step, 4.0);
+    ticks.rotate_right(1);
+    let mut taken: Vec<[f64; 2]> = Vec::new();
+    for (value, label) in ticks {
+        let half = font.width(&label) / 2.0 + 3.0;
         let x = bar * (value - low) / (high - low);
+        let middle = x.clamp(half - 2.0, width - half + 2.0);
+        let room = [middle - half, middle + half];
+        if taken
+            .iter()
+            .any(|other| room[0] < other[1] && other[0] < room[1])
+        {
+            continue;
+        }
+        taken.push(room);
         canvas.fill(
             [(x as i64).min(bar as i64 - 1), y + 10],
             [1, 4],
             paper::SOFT,
         );
-        let at = [x.clamp(half + 1.0, width - half - 1.0), y as f64 + 27.0];
-        font.draw(canvas, at, Anchor::Middle, &label);
+        font.draw(canvas, [middle, y as f64 + 27.0], Anchor::Middle, &label);
     }
     font.draw(canvas, [width - 1.0, y as f64 + 9.0], Anchor::End, unit);
 }

@@ -153,7 +153,7 @@ impl<'a> Legend<'a> {
             let round = round_step(high - low, parts);
             (round, round, multiples(low, high, round))
         };
-        let apart = |v: &&f64| **v - low > 0.6 * every && high - **v > 0.6 * every;
+        let apart = |v: &&f64| (**v - low).min(high - **v) > 0.55 * every;
         let mut values = vec![low];
         values.extend(inner.iter().filter(apart));
         values.push(high);

@@ -67,8 +67,9 @@ impl Map<'_> {
         let origin = [i64::from(left), i64::from(top)];
         canvas.paste(&self.ground(frame, 0.3), origin);
         graticule(&mut canvas, origin, frame);
-        scale_bar(&mut canvas, origin, frame);
-        marks::draw(&mut canvas, origin, frame, self.sites, self.style, true);
+        let bar = scale_bar(&mut canvas, origin, frame);
+        let names = Some(&[bar][..]);
+        marks::draw(&mut canvas, origin, frame, self.sites, self.style, names);
         canvas.frame(
             [origin[0] - 1, origin[1] - 1],
             [i64::from(frame.cols) + 2, i64::from(frame.rows) + 2],
@@ -95,7 +96,7 @@ impl Map<'_> {
         let mut canvas = Canvas::new(frame.cols.max(PANEL_WIDTH), frame.rows + KEY, paper::PAGE);
         let origin = [0, 0];
         canvas.paste(&self.ground(frame, 0.12), origin);
-        marks::draw(&mut canvas, origin, frame, self.sites, self.style, false);
+        marks::draw(&mut canvas, origin, frame, self.sites, self.style, None);
         canvas.frame(
             origin,
             [i64::from(frame.cols), i64::from(frame.rows)],
@@ -207,8 +208,8 @@ fn graticule(canvas: &mut Canvas, [left, top]: [i64; 2], frame: GridGeometry) {
     }
 }
 
-/// A round length, true at the middle of the map.
-fn scale_bar(canvas: &mut Canvas, [left, top]: [i64; 2], frame: GridGeometry) {
+/// A round length, true at the middle of the map. Returns the area that it takes.
+fn scale_bar(canvas: &mut Canvas, [left, top]: [i64; 2], frame: GridGeometry) -> [[f64; 2]; 2] {
     let metres_per_px = frame.cell_lon_deg * frame.squeeze() * METRES_PER_DEGREE;
     let room = f64::from(frame.cols) * 0.25;
     // The longest of the series that is no longer than the room.
@@ -238,4 +239,5 @@ fn scale_bar(canvas: &mut Canvas, [left, top]: [i64; 2], frame: GridGeometry) {
         Anchor::Middle,
         &length(bar_m),
     );
+    [[x - 4.0, y - 24.0], [x + width + 4.0, y + 4.0]]
 }

@@ -12,14 +12,15 @@ const SIZE: f64 = 14.0;
 
 /// Marks every site within the frame, whose corner lies at `origin` on the canvas. A site takes
 /// the colour of the category of its name. Names, when wanted, are placed in the order of the
-/// sites; one that finds no room is left out, its mark stays.
+/// sites and keep clear of the given areas, low and high corner on the canvas; one that finds no
+/// room is left out, its mark stays.
 pub(super) fn draw(
     canvas: &mut Canvas,
     origin: [i64; 2],
     frame: GridGeometry,
     sites: &[Site],
     style: &Style,
-    names: bool,
+    names: Option<&[[[f64; 2]; 2]]>,
 ) {
     let size = [f64::from(frame.cols), f64::from(frame.rows)];
     let place = |site: &Site| {
@@ -31,13 +32,11 @@ pub(super) fn draw(
         .iter()
         .filter_map(|s| place(s).map(|at| (s, at)))
         .collect();
-    let radius = if names { 6.0 } else { 3.6 };
+    let radius = if names.is_some() { 6.0 } else { 3.6 };
     for (site, at) in &placed {
         mark(canvas, *at, radius, style.colour_of(&site.name));
     }
-    if !names {
-        return;
-    }
+    let Some(keep_clear) = names else { return };
     let left = [origin[0] as f64, origin[1] as f64];
     let bounds = Area {
         low: left,
@@ -47,6 +46,7 @@ pub(super) fn draw(
         .iter()
         .map(|(_, at)| Area::around(*at, radius + 2.0))
         .collect();
+    taken.extend(keep_clear.iter().map(|&[low, high]| Area { low, high }));
     for (site, at) in &placed {
         let font = Font::plain(SIZE, paper::INK).bold().with_halo(paper::HALO);
         let name = font.fit(&site.name, 220.0);

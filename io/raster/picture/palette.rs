@@ -74,9 +74,11 @@ const CIVIDIS: [[u8; 3]; 17] = [
     [254, 232, 56],
 ];
 
-/// The palette of M. Okabe and K. Ito, "Color universal design" (2008), without black; ordered
-/// so that the first few differ most in lightness as well.
-const OKABE_ITO: [[u8; 3]; 7] = [
+/// Colours of categories. The first seven are the palette of M. Okabe and K. Ito, "Color
+/// universal design" (2008), without black, ordered so that the first few differ most in
+/// lightness as well. The rest are shades of those and greys, chosen one by one to stay furthest
+/// from all chosen before and from bare ground, the worst kind of colour vision counted.
+const CATEGORIES: [[u8; 3]; 15] = [
     [0, 114, 178],
     [230, 159, 0],
     [0, 158, 115],
@@ -84,20 +86,22 @@ const OKABE_ITO: [[u8; 3]; 7] = [
     [86, 180, 233],
     [213, 94, 0],
     [240, 228, 66],
+    [96, 42, 0],
+    [0, 68, 107],
+    [95, 95, 95],
+    [238, 191, 153],
+    [115, 202, 178],
+    [92, 54, 75],
+    [108, 103, 30],
+    [40, 40, 40],
 ];
 
-/// A colour for the category of this number. The first seven are those of Okabe and Ito; more
-/// are paler and then darker kinds of the same, and from 21 on they come again: so many need
-/// their names beside them.
+/// A colour for the category of this number. From the sixteenth on they come again: so many
+/// need their names beside them, and no set of colours would do.
 #[must_use]
 pub fn category(index: usize) -> Rgba {
-    let [r, g, b] = OKABE_ITO[index % OKABE_ITO.len()];
-    let colour = [r, g, b, 255];
-    match index / OKABE_ITO.len() % 3 {
-        0 => colour,
-        1 => mix(colour, [255; 4], 0.5),
-        _ => mix(colour, [0, 0, 0, 255], 0.45),
-    }
+    let [r, g, b] = CATEGORIES[index % CATEGORIES.len()];
+    [r, g, b, 255]
 }
 
 /// Colours of the verdicts on a link, from none to excellent: those of Okabe and Ito, the blue
@@ -183,11 +187,15 @@ mod tests {
     ];
 
     #[test]
-    fn verdicts_and_the_first_sites_stay_apart_without_full_colour_vision() {
-        let sites: Vec<Rgba> = (0..7).map(category).collect();
+    fn verdicts_and_sites_stay_apart_without_full_colour_vision() {
+        let sites: Vec<Rgba> = (0..15).map(category).collect();
         let verdicts = VERDICTS.map(|colour| over(super::super::paper::LAND, colour, 1.0));
-        // A difference of 2.3 is just seen; those of Okabe and Ito reach 16.
-        for (colours, least) in [(&verdicts[..], 20.0), (&sites[..], 16.0)] {
+        // A difference of 2.3 is just seen; those of Okabe and Ito alone reach 16.
+        for (colours, least) in [
+            (&verdicts[..], 20.0),
+            (&sites[..7], 16.0),
+            (&sites[..], 9.0),
+        ] {
             for matrix in BLIND {
                 for (i, &a) in colours.iter().enumerate() {
                     for &b in &colours[i + 1..] {

@@ -1,0 +1,194 @@
+//! The numbers of a variant: places that matter, and which sites to build first.
+
+use std::collections::BTreeMap;
+
+use groundwave_systems::radio::Verdict;
+use groundwave_systems::sweep::{Step, Variant, choose};
+
+use super::fold::{Layer, Network, tile_cell};
+use super::plan::{Plan, TILE_CELLS, Unit};
+use super::summary::{
+    Areas, ChoiceSummary, ChosenSite, METHOD, PointSummary, VariantSummary, sites,
+};
+use super::unit::SiteTile;
+use super::work::{Sweep, SweepError};
+
+/// What a place's cell offers.
+pub(super) struct Offer {
+    margin_db: Option<f32>,
+    best: Option<u16>,
+    servers: Vec<u16>,
+}
+
+pub(super) fn points(
+    sweep: &Sweep,
+    variant: u32,
+    network: &mut Network,
+) -> Result<Vec<Offer>, SweepError> {
+    let plan = &sweep.plan;
+    let mut offers = Vec::new();
+    let mut row_cells = vec![f32::NAN; plan.grid.cols as usize];
+    for point in &plan.points {
+        let [col, row] = plan
+            .grid
+            .geometry()
+            .at(point.position.lat_deg(), point.position.lon_deg());
+        let inside = col >= 0.0
+            && row >= 0.0
+            && col < f64::from(plan.grid.cols)
+            && row < f64::from(plan.grid.rows);
+        if !inside {
+            offers.push(Offer {
+                margin_db: None,
+                best: None,
+                servers: Vec::new(),
+            });
+            continue;
+        }
+        let (row, col) = (row as u32, col as u32);
+        let mut layer = |layer| -> Result<Option<f32>, SweepError> {
+            let path = sweep.folder().to_owned();
+            network
+                .read(layer, row, &mut row_cells)
+                .map_err(|err| SweepError::Disk {
+                    operation: "read back",
+                    path,
+                    err,
+                })?;
+            Ok(Some(row_cells[col as usize]).filter(|value| !value.is_nan()))
+        };
+        let (margin_db, best) = (layer(Layer::Margin)?, layer(Layer::Best)?);
+        let tile = TILE_CELLS;
+        let unit = Unit {
+            variant,
+            row: row / tile,
+            col: col / tile,
+        };
+        let reached = !plan.reaching(unit.row, unit.col).is_empty();
+        let sites = if reached {
+            sweep.read(unit)?
+        } else {
+            Vec::new()
+        };
+        let cell = tile_cell(plan.grid.cols, row, col);
+        let required_db = plan.margin_db as f32;
+        let serves = |site: &&SiteTile| site.answer(cell).is_some_and(|m| m >= required_db);
+        let servers = sites.iter().filter(serves).map(|site| site.site).collect();
+        offers.push(Offer {
+            margin_db,
+            best: best.map(|best| best as u16),
+            servers,
+        });
+    }
+    Ok(offers)
+}
+
+pub(super) fn summarise(
+    plan: &Plan,
+    variant: &Variant,
+    network: &Network,
+    offers: Vec<Offer>,
+    sets: Sets,
+) -> VariantSummary {
+    let area_km2 = Areas::of(&network.tally);
+    let name = |site: u16| plan.sites[usize::from(site)].name.clone();
+    let points: Vec<_> = plan
+        .points
+        .iter()
+        .zip(&offers)
+        .map(|(point, offer)| PointSummary {
+            name: point.name.clone(),
+            weight: point.weight,
+            verdict: offer.margin_db.map(|margin| Verdict::of(f64::from(margin))),
+            margin_db: offer.margin_db,
+            best_server: offer.best.map(name),
+        })
+        .collect();
+    let weight = |covered: bool| -> f64 {
+        let counted = points
+            .iter()
+            .filter(|point| !covered || point.best_server.is_some());
+        counted.map(|point| point.weight).sum()
+    };
+    let of = if plan.points.is_empty() {
+        "km2"
+    } else {
+        "weight"
+    };
+    let mut worth: BTreeMap<Vec<u16>, [f64; 2]> = BTreeMap::new();
+    for (set, km2) in sets {
+        // Area decides where there are no places, and breaks ties where there are.
+        worth.insert(
+            set,
+            if plan.points.is_empty() {
+                [km2, 0.0]
+            } else {
+                [0.0, km2]
+            },
+        );
+    }
+    for (point, offer) in plan.points.iter().zip(&offers) {
+        if !offer.servers.is_empty() {
+            worth.entry(offer.servers.clone()).or_default()[0] += point.weight;
+        }
+    }
+    let sets = worth;
+    let choice = plan.choose.map(|count| chosen(plan, count, of, &sets));
+    VariantSummary {
+        name: variant.name(),
+        values: *variant,
+        covered_percent: if area_km2.answered > 0.0 {
+            100.0 * area_km2.covered / area_km2.answered
+        } else {
+            0.0
+        },
+        area_km2,
+        sites: sites(plan, &network.tally),
+        points_covered_weight: weight(true),
+        points_weight: weight(false),
+        points,
+        choice,
+    }
+}
+
+fn chosen(
+    plan: &Plan,
+    count: usize,
+    of: &'static str,
+    sets: &BTreeMap<Vec<u16>, [f64; 2]>,
+) -> ChoiceSummary {
+    let sets: Vec<(&Vec<u16>, [f64; 2])> =
+        sets.iter().map(|(set, weight)| (set, *weight)).collect();
+    let mut taken = vec![false; sets.len()];
+    let gain = |taken: &Vec<bool>, site: u16| {
+        let open = sets.iter().zip(taken).filter(|(_, taken)| !**taken);
+        let served = open.filter(|((set, _), _)| set.binary_search(&site).is_ok());
+        served.fold([0.0, 0.0], |[gain, tie], ((_, worth), _)| {
+            [gain + worth[0], tie + worth[1]]
+        })
+    };
+    let take = |taken: &mut Vec<bool>, site: u16| {
+        for (taken, (set, _)) in taken.iter_mut().zip(&sets) {
+            *taken |= set.binary_search(&site).is_ok();
+        }
+    };
+    let sites = u16::try_from(plan.sites.len()).expect("a plan bounds its sites");
+    let choice = choose(sites, count, &mut taken, gain, take);
+    let all_sites: f64 = sets.iter().map(|(_, [weight, _])| weight).sum();
+    let step = |step: &Step| ChosenSite {
+        name: plan.sites[usize::from(step.site)].name.clone(),
+        gain: step.gain,
+        covered: step.covered,
+    };
+    ChoiceSummary {
+        of,
+        sites: choice.steps.iter().map(step).collect(),
+        upper_bound: choice.upper_bound.min(all_sites),
+        all_sites,
+        method: METHOD,
+    }
+}
+
+/// How sets of servers cover the land: the area, or the weight of the places, that each distinct
+/// set serves. All a choice of sites needs to know, whatever the raster's size.
+pub(super) type Sets = BTreeMap<Vec<u16>, f64>;

@@ -1,0 +1,277 @@
+//! Sweeps: every cell is the link, every path through kills and shards leads to the same bytes.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use groundwave_engine::Seed;
+
+use crate::support::{self, refusal, stdout};
+
+/// Two masts on flat ground and what listens to them.
+const FLAT: &str = "[scenario]\ntitle = \"flat sweep\"\nduration_s = 1\n[terrain]\nflat_msl_m = 10\n\
+    [[node]]\nname = \"west\"\nlat_deg = 57.7\nlon_deg = 11.90\nheight_agl_m = 20\n\
+    radio = \"wifi_2g4_mesh\"\nantenna = \"omni_5\"\n\
+    [[node]]\nname = \"east\"\nlat_deg = 57.7\nlon_deg = 11.95\nheight_agl_m = 30\n\
+    radio = \"wifi_2g4_mesh\"\nantenna = \"omni_5\"\n\
+    [coverage]\nradius_km = 4\ncell_arcsec = 9\nchoose = 1\n";
+
+fn sweep(scenario: &Path, out: &Path, more: &[&str]) -> std::process::Output {
+    let mut arguments = vec![
+        "sweep",
+        scenario.to_str().unwrap(),
+        "-o",
+        out.to_str().unwrap(),
+        "--json",
+    ];
+    arguments.extend(more);
+    support::groundwave(&arguments)
+}
+
+/// Every file of a finished sweep, by its place.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in std::fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let place = path.strip_prefix(folder).unwrap().to_owned();
+                found.insert(place, std::fs::read(&path).unwrap());
+            }
+        }
+    }
+    found
+}
+
+fn assert_same(a: &Path, b: &Path) {
+    let (a, b) = (files(a), files(b));
+    assert_eq!(a.keys().collect::<Vec<_>>(), b.keys().collect::<Vec<_>>());
+    for (place, bytes) in &a {
+        assert!(bytes == &b[place], "{} differs", place.display());
+    }
+}
+
+#[test]
+fn shards_in_any_order_and_one_process_leave_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = folder.path().join("flat.toml");
+    // Four tiles, so that there is something to share.
+    std::fs::write(
+        &scenario,
+        FLAT.replace("cell_arcsec = 9", "cell_arcsec = 1.5"),
+    )
+    .unwrap();
+    let (whole, shared) = (folder.path().join("whole"), folder.path().join("shared"));
+    stdout(&sweep(&scenario, &whole, &["--threads", "2"]));
+    for shard in ["3/3", "1/3", "2/3"] {
+        stdout(&sweep(
+            &scenario,
+            &shared,
+            &["--shard", shard, "--threads", "1"],
+        ));
+    }
+    stdout(&support::groundwave(&[
+        "sweep",
+        "merge",
+        shared.to_str().unwrap(),
+    ]));
+    assert_same(&whole, &shared);
+}
+
+#[test]
+fn a_merge_before_all_shards_are_done_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = folder.path().join("flat.toml");
+    std::fs::write(
+        &scenario,
+        FLAT.replace("cell_arcsec = 9", "cell_arcsec = 1.5"),
+    )
+    .unwrap();
+    let out = folder.path().join("out");
+    stdout(&sweep(&scenario, &out, &["--shard", "1/3"]));
+    let error = refusal(&support::groundwave(&[
+        "sweep",
+        "merge",
+        out.to_str().unwrap(),
+    ]));
+    assert!(error.contains("units are missing"), "{error}");
+}
+
+#[test]
+fn a_folder_of_another_sweep_is_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = folder.path().join("flat.toml");
+    std::fs::write(&scenario, FLAT).unwrap();
+    let out = folder.path().join("out");
+    stdout(&sweep(&scenario, &out, &[]));
+    let before = files(&out);
+    std::fs::write(
+        &scenario,
+        FLAT.replace("height_agl_m = 20", "height_agl_m = 21"),
+    )
+    .unwrap();
+    let error = refusal(&sweep(&scenario, &out, &[]));
+    assert!(error.contains("another folder"), "{error}");
+    assert_eq!(before, files(&out));
+}
+
+#[test]
+fn a_killed_sweep_goes_on_and_comes_to_the_same_bytes() {
+    let Some(_) = support::data() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let text = std::fs::read_to_string(support::scenario_path("coverage_gothenburg.toml")).unwrap();
+    let scenario = folder.path().join("s.toml");
+    // Small cells, so that a kill falls into the work.
+    std::fs::write(
+        &scenario,
+        text.replace("cell_arcsec = 6", "cell_arcsec = 3"),
+    )
+    .unwrap();
+    let (whole, killed) = (folder.path().join("whole"), folder.path().join("killed"));
+    stdout(&sweep(&scenario, &whole, &[]));
+    let mut chance = Seed(5).stream("sweep.kill", 0, 0);
+    let units = |folder: &Path| {
+        let all = if folder.exists() {
+            files(folder)
+        } else {
+            BTreeMap::new()
+        };
+        all.keys()
+            .filter(|place| place.extension().is_some_and(|e| e == "unit"))
+            .count()
+    };
+    let all = units(&whole);
+    assert!(all >= 8, "{all} units");
+    let mut kills_in_work = 0;
+    for _ in 0..6 {
+        let arguments = [
+            "sweep",
+            scenario.to_str().unwrap(),
+            "-o",
+            killed.to_str().unwrap(),
+        ];
+        let mut child = support::command(&arguments)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let before = units(&killed);
+        for _ in 0..2000 {
+            if units(&killed) > before || child.try_wait().unwrap().is_some() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_millis(chance.bits() % 20));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let after = units(&killed);
+        assert!(after >= before, "finished units stay");
+        kills_in_work += usize::from(after < all);
+    }
+    assert!(kills_in_work > 0, "no kill fell into the work");
+    let found = units(&killed);
+    let again = stdout(&sweep(&scenario, &killed, &["--shard", "1/1"]));
+    let json: serde_json::Value = serde_json::from_str(&again).unwrap();
+    assert_eq!(
+        json["found"].as_u64().unwrap() as usize,
+        found,
+        "finished units are not computed again"
+    );
+    stdout(&support::groundwave(&[
+        "sweep",
+        "merge",
+        killed.to_str().unwrap(),
+    ]));
+    assert_same(&whole, &killed);
+}
+
+#[test]
+fn what_is_not_known_is_never_covered() {
+    let Some(_) = support::data() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let output = sweep(
+        &support::scenario_path("coverage_gothenburg.toml"),
+        &out,
+        &[],
+    );
+    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let variant = &json["variants"][0];
+    let area = |key: &str| variant["area_km2"][key].as_f64().unwrap();
+    // A quarter of the circles lies off the tile.
+    assert!(area("no_data") > 100.0);
+    let parts = ["excellent", "good", "marginal", "poor", "no_link"].map(area);
+    assert!((parts.iter().sum::<f64>() - area("answered")).abs() < 1e-6);
+    assert!((area("covered") + area("gap") - area("answered")).abs() < 1e-6);
+    let points = variant["points"].as_array().unwrap();
+    let marstrand = points
+        .iter()
+        .find(|point| point["name"] == "marstrand")
+        .unwrap();
+    assert!(marstrand["best_server"].is_null());
+    // The promise of the greedy choice, and its bound.
+    let choice = &variant["choice"];
+    let covered = choice["sites"].as_array().unwrap().last().unwrap()["covered"]
+        .as_f64()
+        .unwrap();
+    assert!(covered <= choice["upper_bound"].as_f64().unwrap() + 1e-9);
+    for file in [
+        "best_server.tif",
+        "margin_db.tif",
+        "margin.png",
+        "contact_sheet.png",
+        "summary.json",
+    ] {
+        assert!(out.join(file).exists(), "{file}");
+    }
+}
+
+#[test]
+fn parameter_grids_sweep_every_combination() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = folder.path().join("grid.toml");
+    let vary = "[coverage.vary]\nheight_agl_m = [10, 40]\ntx_power_dbm = [10, 20]\n";
+    std::fs::write(&scenario, format!("{FLAT}{vary}")).unwrap();
+    let out = folder.path().join("out");
+    let json: serde_json::Value =
+        serde_json::from_str(&stdout(&sweep(&scenario, &out, &[]))).unwrap();
+    let variants = json["variants"].as_array().unwrap();
+    let covered = |name: &str| {
+        let variant = variants
+            .iter()
+            .find(|variant| variant["name"] == name)
+            .unwrap();
+        variant["area_km2"]["covered"].as_f64().unwrap()
+    };
+    assert_eq!(variants.len(), 4);
+    assert!(covered("h40_p20") >= covered("h40_p10"));
+    assert!(covered("h40_p20") > covered("h10_p10"));
+    assert!(out.join("h10_p20/margin_db.tif").exists());
+}
+
+#[test]
+fn scenarios_that_cannot_be_swept_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let error = refusal(&sweep(&support::scenario_path("two_nodes.toml"), &out, &[]));
+    assert!(error.contains("[coverage]"), "{error}");
+    let scenario = folder.path().join("s.toml");
+    std::fs::write(&scenario, FLAT.replace("omni_5", "dish_24")).unwrap();
+    let error = refusal(&sweep(&scenario, &out, &[]));
+    assert!(error.contains("pointing"), "{error}");
+    std::fs::write(
+        &scenario,
+        FLAT.replace("cell_arcsec = 9", "cell_arcsec = 0"),
+    )
+    .unwrap();
+    let error = refusal(&sweep(&scenario, &out, &[]));
+    assert!(error.contains("cell_arcsec"), "{error}");
+    std::fs::write(&scenario, FLAT).unwrap();
+    refusal(&sweep(&scenario, &out, &["--shard", "4/3"]));
+    assert!(!out.exists(), "a refused sweep leaves no folder");
+}
