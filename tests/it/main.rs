@@ -3,6 +3,7 @@
 mod bad_input;
 mod commands;
 mod determinism;
+mod gis;
 mod kill;
 mod program;
 mod properties;

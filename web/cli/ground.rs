@@ -74,6 +74,20 @@ impl GroundArgs {
         self.tiles(path("srtm_dir").as_deref(), path("geoid").as_deref())
     }
 
+    /// The ground a sweep was planned on; another one would draw other maps around the same cells.
+    pub fn for_sweep(&self, identity: &BTreeMap<String, String>) -> Result<Ground, Failure> {
+        let ground = match identity.get("flat_msl_m").map(|height| height.parse()) {
+            Some(Ok(elevation_msl_m)) => flat(elevation_msl_m),
+            Some(Err(_)) => return Err(Failure::Input("the plan's flat_msl_m is no number".to_owned())),
+            None => self.open()?,
+        };
+        if ground.identity()? != *identity {
+            let what = "the terrain is not the one the sweep was planned on; say --srtm-dir";
+            return Err(Failure::Input(what.to_owned()));
+        }
+        Ok(ground)
+    }
+
     fn tiles(&self, folder: Option<&Path>, geoid: Option<&Path>) -> Result<Ground, Failure> {
         let data =
             std::env::var_os("GROUNDWAVE_DATA").map_or(PathBuf::from(".data"), PathBuf::from);

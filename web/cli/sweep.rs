@@ -85,7 +85,7 @@ impl Sweep {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         if let Some(Merge::Merge { out, shared }) = self.merge {
             let work = Work::find(&out).map_err(failure)?;
-            let ground = shared.ground.open()?;
+            let ground = shared.ground.for_sweep(&work.plan.terrain)?;
             return finish(&work, &ground, &shared, output);
         }
         let scenario_path = self.scenario.as_ref().expect("clap requires it");
