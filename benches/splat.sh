@@ -1,0 +1,159 @@
+#!/bin/sh
+# Groundwave beside SPLAT! 1.4.2 (Debian), in one run: same tiles, transmitter, receiver height,
+# frequency, radius and ITM parameters. Prints wall and CPU seconds, cells a second and ratios, and
+# how far the two agree.
+#
+#   benches/splat.sh                 # tile N57E011 (made by `make data`), 20 km
+#   benches/splat.sh FOLDER          # the Calgary block and N48W125 from a folder of tiles as well
+#
+# Needs root for apt-get when splat is not installed, python3, and the Python of `make gis` for the
+# agreement.
+set -eu
+
+here=$(cd "$(dirname "$0")/.." && pwd)
+shared=${1:-}
+data=${GROUNDWAVE_DATA:-$here/.data}
+program=${GROUNDWAVE:-${CARGO_TARGET_DIR:-$here/target}/release/groundwave}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+[ -x "$program" ] || { echo "build first: cargo build --release, or set GROUNDWAVE" >&2; exit 1; }
+command -v splat > /dev/null || {
+    apt-get update -qq && apt-get install -y -qq --no-install-recommends splat > /dev/null
+}
+
+# tile FOLDER NAME: puts NAME.hgt into $work/hgt, unpacked.
+tile() {
+    mkdir -p "$work/hgt"
+    for file in "$1/$2.hgt" "$1/$2.hgt.zip"; do
+        case $file in
+        *.zip) [ -f "$file" ] && python3 -c 'import sys, zipfile
+z = zipfile.ZipFile(sys.argv[1])
+n = [n for n in z.namelist() if n.lower().endswith(".hgt")][0]
+open(sys.argv[2], "wb").write(z.read(n))' "$file" "$work/hgt/$2.hgt" && return ;;
+        *) [ -f "$file" ] && cp "$file" "$work/hgt/" && return ;;
+        esac
+    done
+    return 1
+}
+
+# Seconds of wall and of CPU of a command, in $wall and $cpu.
+timed() {
+    python3 - "$work/times" "$@" <<'PY'
+import resource, subprocess, sys, time
+start = time.monotonic()
+subprocess.run(sys.argv[2:], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+wall = time.monotonic() - start
+usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+open(sys.argv[1], "w").write(f"{wall:.3f} {usage.ru_utime + usage.ru_stime:.3f}\n")
+PY
+    read -r wall cpu < "$work/times"
+}
+
+# scenario NAME LAT LON ARCSEC RADIUS_KM: the same link as SPLAT's, with isotropic antennas.
+scenario() {
+    cat > "$work/$1.toml" <<TOML
+[scenario]
+title = "$1"
+duration_s = 1
+[terrain]
+tiles = []
+directory = "$work/hgt"
+[environment]
+climate = "continental_temperate"
+refractivity_n_units = 301
+permittivity = 15
+conductivity_s_m = 0.005
+[[radio]]
+id = "uhf"
+base = "lora_915_us"
+frequency_mhz = 900
+tx_power_dbm = 50
+[[antenna]]
+id = "isotropic"
+base = "omni_2_15"
+gain_dbi = 0
+azimuth_beamwidth_deg = 360
+elevation_beamwidth_deg = 360
+[[node]]
+name = "tx"
+lat_deg = $2
+lon_deg = $3
+height_agl_m = 15
+radio = "uhf"
+antenna = "isotropic"
+[coverage]
+radius_km = $5
+cell_arcsec = $4
+[coverage.receiver]
+height_agl_m = 3
+antenna = "isotropic"
+TOML
+}
+
+# race NAME SPLAT LAT LON ARCSEC RADIUS_KM
+race() {
+    name=$1 splat=$2 lat=$3 lon=$4 arcsec=$5 radius=$6
+    west=$(python3 -c "print(-($lon))")
+    folder="$work/$name"
+    mkdir -p "$folder"
+    (
+        cd "$folder"
+        printf '%s\n%s\n%s\n15 meters\n' tx "$lat" "$west" > tx.qth
+        printf '%s\n' 15.0 0.005 301.0 900.0 5 1 0.5 0.5 0.0 > tx.lrp
+        # Without an ERP the answer is path loss; 250 dB leaves no cell of the circle out.
+        timed "$splat" -t tx.qth -L 3 -R "$radius" -metric -d "$work/sdf/" -N -olditm -db 250 -o out.ppm
+    )
+    read -r splat_wall splat_cpu < "$work/times"
+    (cd "$folder" && "$splat" -t tx.qth -L 3 -R "$radius" -metric -d "$work/sdf/" -N -olditm -db 250 \
+        -ano loss.ano -o out.ppm > /dev/null 2>&1)
+    cells=$(grep -c '^[-0-9]*\.' "$folder/loss.ano")
+    scenario "$name" "$lat" "$lon" "$arcsec" "$radius"
+    for mode in exact fast; do
+        flag=""
+        [ $mode = fast ] && flag=--fast
+        # shellcheck disable=SC2086  # a flag or nothing
+        timed "$program" sweep "$work/$name.toml" -o "$folder/$mode" --shard 1/1 $flag
+        read -r wall cpu < "$work/times"
+        "$program" sweep merge "$folder/$mode" --srtm-dir "$work/hgt" > /dev/null
+        python3 - "$name" "$mode" "$splat_wall" "$splat_cpu" "$cells" "$wall" "$cpu" \
+            "$folder/$mode/summary.json" <<'PY'
+import json, sys
+name, mode = sys.argv[1:3]
+splat_wall, splat_cpu, cells, wall, cpu = map(float, sys.argv[3:8])
+area = json.load(open(sys.argv[8]))
+cols, rows = area["raster_cells"]
+# Cells in the circle: the part of the raster's box that the ellipse of the circle fills.
+own = cols * rows * 0.7853981633974483
+rate, splat_rate = own / wall, cells / splat_wall
+print(f"{name:12} {mode:5}  splat {splat_wall:6.2f} s wall {splat_cpu:6.2f} s CPU {splat_rate/1e3:7.0f} k/s"
+      f"  groundwave {wall:6.2f} s wall {cpu:6.2f} s CPU {rate/1e3:7.0f} k/s"
+      f"  ratio wall {rate/splat_rate:6.1f}  CPU {(own/cpu)/(cells/splat_cpu):6.1f}")
+PY
+    done
+    python="$data/gis/bin/python"
+    if [ -x "$python" ]; then
+        "$python" "$here/benches/splat_agreement.py" "$folder/loss.ano" "$folder"/exact/sites/*.tif 50
+    fi
+}
+
+prepare() {
+    rm -rf "$work/hgt" "$work/sdf"
+    mkdir -p "$work/sdf"
+    convert=$1
+    folder=$2
+    shift 2
+    for name in "$@"; do
+        tile "$folder" "$name" || return 1
+        (cd "$work/sdf" && "$convert" "$work/hgt/$name.hgt" > /dev/null 2>&1)
+    done
+}
+
+if [ -n "$shared" ] && prepare srtm2sdf "$shared" N50W114 N50W115 N51W114 N51W115; then
+    race calgary-20 splat 51.0 -114.0 3 20
+    race calgary-50 splat 51.0 -114.0 3 50
+    prepare srtm2sdf-hd "$shared" N48W125 && race olympic-10 splat-hd 48.15 -124.35 1 10
+else
+    prepare srtm2sdf "$data/srtm" N57E011
+    race goteborg-20 splat 57.5 11.5 3 20
+fi
