@@ -122,6 +122,8 @@ macro_rules! scenarios {
 
 scenarios!(
     convoy,
+    coverage_gothenburg,
+    coverage_grid,
     failover,
     gothenburg,
     lora_valley,
