@@ -58,16 +58,29 @@ fn table(path: &str) -> Vec<(GeoPoint, f64)> {
     let text = String::from_utf8_lossy(&text);
     let row = |line: &str| {
         let line = line.split(';').next()?.replace('*', "");
-        let cells: Vec<f64> = line.split(',').filter_map(|cell| cell.trim().parse().ok()).collect();
-        let &[lat_deg, west_deg, _, _, loss_db] = cells.as_slice() else { return None };
+        let cells: Vec<f64> = line
+            .split(',')
+            .filter_map(|cell| cell.trim().parse().ok())
+            .collect();
+        let &[lat_deg, west_deg, _, _, loss_db] = cells.as_slice() else {
+            return None;
+        };
         Some((GeoPoint::new(lat_deg, -west_deg).ok()?, loss_db))
     };
     text.lines().filter_map(row).collect()
 }
 
 fn compare(name: &str, terrain: &dyn Terrain, from: GeoPoint, cells: &[(GeoPoint, f64)]) {
-    let environment = Environment { refractivity_n_units: 301.0, ..Environment::default() };
-    let inputs = Inputs { terrain, environment: &environment, packet_bytes: 1500, spacing_m: None };
+    let environment = Environment {
+        refractivity_n_units: 301.0,
+        ..Environment::default()
+    };
+    let inputs = Inputs {
+        terrain,
+        environment: &environment,
+        packet_bytes: 1500,
+        spacing_m: None,
+    };
     let (tx, rx) = (station(15.0), station(3.0));
     let mut far_db = Vec::new();
     let mut workspace = Workspace::default();
@@ -98,7 +111,10 @@ fn compare(name: &str, terrain: &dyn Terrain, from: GeoPoint, cells: &[(GeoPoint
 }
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    let arguments: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|arg| arg != "--bench")
+        .collect();
     let [loss, tiles, lat_deg, lon_deg] = arguments.as_slice() else {
         println!("agreement: needs LOSS.ano TILE_FOLDER LAT LON, see benches/splat.sh");
         return;
@@ -107,7 +123,11 @@ fn main() {
     let from = GeoPoint::new(number(lat_deg), number(lon_deg)).expect("a place on Earth");
     let terrain = TerrainStack::open(Some(Path::new(tiles)), None).expect("a folder of tiles");
     let all = table(loss);
-    let cells: Vec<_> = all.iter().step_by((all.len() / CELLS).max(1)).copied().collect();
+    let cells: Vec<_> = all
+        .iter()
+        .step_by((all.len() / CELLS).max(1))
+        .copied()
+        .collect();
     compare("bilinear ground", &terrain, from, &cells);
     compare("nearest post", &Nearest(&terrain), from, &cells);
 }

@@ -5,6 +5,7 @@
 //!
 //! A feature is a folder with a plugin function; [`world`] moves all of them in.
 
+pub mod coverage;
 pub mod flow;
 pub mod link;
 pub mod motion;

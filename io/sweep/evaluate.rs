@@ -1,8 +1,9 @@
 //! The cells of a unit, by the one function that evaluates coverage.
 
-use groundwave_systems::link::{Inputs, judge, trace};
-use groundwave_systems::radio::budget::Workspace;
-use groundwave_systems::terrain::{Terrain, geodesic};
+use groundwave_systems::coverage::{
+    Block, Cell, Flags, Grid, Sampling, Scratch, Setup, evaluate_block,
+};
+use groundwave_systems::terrain::Terrain;
 
 use super::plan::{Plan, TILE_CELLS, Unit};
 use super::unit::{SiteTile, flag};
@@ -15,75 +16,115 @@ pub fn evaluator<'a>(
     plan: &'a Plan,
     terrain: &'a dyn Terrain,
 ) -> Result<impl Fn(Unit) -> Result<Vec<SiteTile>, String> + Sync + 'a, String> {
+    if plan.fast {
+        let what =
+            "the fast mode is not supported yet; leave it out: the exact mode evaluates every cell";
+        return Err(what.to_owned());
+    }
+    let grid = &plan.grid;
+    let corner = [grid.north_deg, grid.west_deg];
+    let grid = Grid::new(corner, [grid.cell_deg; 2], [grid.rows, grid.cols])
+        .map_err(|bad| bad.to_string())?;
+    let setups = setups(plan);
+    // Every site is made ready once before the work begins, so that a wrong one is told at once.
+    for (i, setup) in setups.iter().enumerate() {
+        let name = &plan.sites[i % plan.sites.len()].name;
+        setup
+            .prepare(terrain)
+            .map_err(|bad| format!("site {name}: {bad}"))?;
+    }
     Ok(move |unit: Unit| {
-        let sites = plan.reaching(unit.row, unit.col);
-        sites
-            .into_iter()
-            .map(|site| tile(plan, terrain, unit, site))
-            .collect()
+        let variant = unit.variant as usize * plan.sites.len();
+        let sites = plan.reaching(unit.row, unit.col).into_iter();
+        let tile = |site: u16| {
+            let setup = &setups[variant + usize::from(site)];
+            tile(setup, terrain, &grid, unit, site)
+        };
+        sites.map(tile).collect()
     })
 }
 
-fn tile(plan: &Plan, terrain: &dyn Terrain, unit: Unit, site: u16) -> Result<SiteTile, String> {
-    let variant = &plan.variants[unit.variant as usize];
-    let planned = &plan.sites[usize::from(site)];
-    let station = variant.apply(&planned.station);
-    let mut receiver = planned.receiver.clone();
-    receiver.radio.frequency_mhz = variant
-        .frequency_mhz
-        .unwrap_or(receiver.radio.frequency_mhz);
-    let inputs = Inputs {
-        terrain,
-        environment: &plan.environment,
-        packet_bytes: plan.packet_bytes,
-        spacing_m: plan.sample_spacing_m,
+/// Setups by variant, then by site.
+fn setups(plan: &Plan) -> Vec<Setup> {
+    let sampling = match (plan.samples, plan.sample_spacing_m) {
+        (Some(samples), _) => Sampling::Count(u32::try_from(samples).unwrap_or(u32::MAX)),
+        (None, Some(spacing_m)) => Sampling::Spacing(spacing_m),
+        (None, None) => Sampling::Posts,
     };
-    let mut out = SiteTile {
-        site,
-        ..SiteTile::default()
-    };
-    let mut workspace = Workspace::default();
-    let grid = &plan.grid;
-    let (first_row, first_col) = (unit.row * TILE_CELLS, unit.col * TILE_CELLS);
-    for row in first_row..(first_row + TILE_CELLS).min(grid.rows) {
-        for col in first_col..(first_col + TILE_CELLS).min(grid.cols) {
-            let cell = grid.centre(row, col).filter(|cell| {
-                geodesic::inverse(planned.position, *cell).distance_m <= plan.radius_m
+    let mut setups = Vec::with_capacity(plan.variants.len() * plan.sites.len());
+    for variant in &plan.variants {
+        for site in &plan.sites {
+            let mut receiver = site.receiver.clone();
+            let frequency_mhz = variant
+                .frequency_mhz
+                .unwrap_or(receiver.radio.frequency_mhz);
+            receiver.radio.frequency_mhz = frequency_mhz;
+            setups.push(Setup {
+                position: site.position,
+                transmitter: variant.apply(&site.station),
+                receiver,
+                environment: plan.environment.clone(),
+                packet_octets: plan.packet_bytes,
+                sampling,
+                radius_m: plan.radius_m,
             });
-            let Some(cell) = cell else {
-                push(&mut out, [f32::NAN; 4], flag::OUTSIDE);
-                continue;
-            };
-            if terrain.elevation_msl_m(cell).is_none() {
-                push(&mut out, [f32::NAN; 4], flag::NO_DATA);
-                continue;
-            }
-            let profile = trace(&inputs, planned.position, cell, plan.samples);
-            let ends = ((planned.position, &station), (cell, &receiver));
-            let (forward, _) = judge(&inputs, &profile, ends.0, ends.1, &mut workspace)
-                .map_err(|bad| bad.to_string())?;
-            let rx = forward.receiver.rx_power_dbm as f32;
-            let unknown = !profile.terrain.is_clean();
-            let mut flags = if unknown { flag::PATH_UNKNOWN } else { 0 };
-            flags |= if forward.clearance.line_of_sight {
-                flag::LINE_OF_SIGHT
-            } else {
-                0
-            };
-            push(
-                &mut out,
-                [rx, rx, rx, forward.margin.link_margin_db as f32],
-                flags,
-            );
         }
     }
-    Ok(out)
+    setups
 }
 
-fn push(out: &mut SiteTile, [rx, p10, p90, margin]: [f32; 4], flags: u8) {
-    out.rx_power_dbm.push(rx);
-    out.p10_dbm.push(p10);
-    out.p90_dbm.push(p90);
-    out.margin_db.push(margin);
-    out.flags.push(flags);
+fn tile(
+    setup: &Setup,
+    terrain: &dyn Terrain,
+    grid: &Grid,
+    unit: Unit,
+    site: u16,
+) -> Result<SiteTile, String> {
+    let (row, column) = (unit.row * TILE_CELLS, unit.col * TILE_CELLS);
+    let rows = TILE_CELLS.min(grid.rows() - row);
+    let columns = TILE_CELLS.min(grid.columns() - column);
+    let block = Block {
+        row,
+        column,
+        rows,
+        columns,
+    };
+    let mut cells = vec![Cell::default(); block.len()];
+    let ready = setup.prepare(terrain).map_err(|bad| bad.to_string())?;
+    evaluate_block(
+        &ready,
+        terrain,
+        grid,
+        block,
+        &mut cells,
+        &mut Scratch::default(),
+    );
+    Ok(store(site, &cells))
+}
+
+/// Cells as the unit keeps them.
+fn store(site: u16, cells: &[Cell]) -> SiteTile {
+    let layer = |value: &dyn Fn(&Cell) -> f32| cells.iter().map(value).collect();
+    SiteTile {
+        site,
+        rx_power_dbm: layer(&|cell| cell.rx_power_dbm as f32),
+        // The power that 90 % of times and places keep is the low quantile.
+        p10_dbm: layer(&|cell| cell.rx_power_quantiles_dbm[2]),
+        p90_dbm: layer(&|cell| cell.rx_power_quantiles_dbm[0]),
+        margin_db: layer(&|cell| cell.link_margin_db as f32),
+        flags: cells.iter().map(flags).collect(),
+    }
+}
+
+fn flags(cell: &Cell) -> u8 {
+    let bits = [
+        (Flags::OUTSIDE, flag::OUTSIDE),
+        (Flags::NO_DATA | Flags::FAILED, flag::NO_DATA),
+        (Flags::PATH_MISSING | Flags::PATH_VOID, flag::PATH_UNKNOWN),
+        (Flags::CLEAR, flag::LINE_OF_SIGHT),
+    ];
+    let set = bits
+        .iter()
+        .filter(|(flags, _)| cell.flags.intersects(*flags));
+    set.map(|(_, bit)| bit).sum()
 }

@@ -15,6 +15,8 @@ pub(super) struct Square<'a> {
     pub side: usize,
     pub south_deg: f64,
     pub west_deg: f64,
+    /// Whether any post may be a void.
+    pub has_voids: bool,
 }
 
 /// Fills heights from the first position on, up to the first block of [`LANES`] that has a
@@ -31,18 +33,22 @@ pub(super) fn fill(square: Square<'_>, lat_deg: &[f64], lon_deg: &[f64], out: &m
     #[expect(unsafe_code, reason = "vector loads and gathers by address")]
     {
         use std::arch::is_x86_feature_detected;
-        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has the features, the slices hold `len` elements, at least
-            // `LANES`, and the posts a whole square of at least two by two.
+        let (lat_deg, lon_deg, out) = (&lat_deg[..len], &lon_deg[..len], &mut out[..len]);
+        let has_avx2 = is_x86_feature_detected!("avx2");
+        if has_avx2 && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
+            // SAFETY: the processor has the features, the slices have one length, at least
+            // `LANES`, and the posts hold a whole square of two by two to 4096 by 4096.
             return unsafe {
-                x86::fill_wide(square, &lat_deg[..len], &lon_deg[..len], &mut out[..len])
+                if square.has_voids {
+                    x86::fill_wide::<true>(square, lat_deg, lon_deg, out)
+                } else {
+                    x86::fill_wide::<false>(square, lat_deg, lon_deg, out)
+                }
             };
         }
-        if is_x86_feature_detected!("avx2") {
+        if has_avx2 {
             // SAFETY: likewise.
-            return unsafe {
-                x86::fill_narrow(square, &lat_deg[..len], &lon_deg[..len], &mut out[..len])
-            };
+            return unsafe { x86::fill_narrow(square, lat_deg, lon_deg, out) };
         }
     }
     0
@@ -56,30 +62,37 @@ mod x86 {
     use super::super::hgt::VOID;
     use super::{LANES, Square};
 
+    /// As multipliers of a pair of neighbouring posts, the western one in the lower half: the
+    /// western post alone, and what the eastern has over it.
+    const WESTERN: i32 = 0x0000_0001;
+    const RISE: i32 = 0x0001_FFFF;
+
     /// # Safety
-    /// The processor has AVX-512F and AVX2; the three slices have one length of at least
-    /// [`LANES`]; `posts` holds `side * side` posts, `side` 2 to 4096.
-    #[target_feature(enable = "avx512f,avx2")]
-    pub(super) unsafe fn fill_wide(
+    /// The processor has AVX-512F and VL and AVX2; the three slices have one length of at least
+    /// [`LANES`]; `posts` holds `side * side` posts, `side` 2 to 4096, none void unless `VOIDS`.
+    #[target_feature(enable = "avx512f,avx512vl,avx2")]
+    pub(super) unsafe fn fill_wide<const VOIDS: bool>(
         square: Square<'_>,
         lat: &[f64],
         lon: &[f64],
         out: &mut [f64],
     ) -> usize {
+        const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
         let Square {
             posts,
             side,
             south_deg,
             west_deg,
+            ..
         } = square;
         let (south, west) = (_mm512_set1_pd(south_deg), _mm512_set1_pd(west_deg));
-        let (zero, one) = (_mm512_setzero_pd(), _mm512_set1_pd(1.0));
         let cells = _mm512_set1_pd((side - 1) as f64);
-        let (last, stride) = (
-            _mm256_set1_epi32(side as i32 - 2),
-            _mm256_set1_epi32(side as i32),
-        );
+        let count = _mm256_set1_epi32(side as i32 - 1);
+        let stride = _mm256_set1_epi32(side as i32);
+        let southern = _mm256_set1_epi32((side as i32 - 1) * side as i32);
+        let (western, rise) = (_mm256_set1_epi32(WESTERN), _mm256_set1_epi32(RISE));
         let void = _mm256_set1_epi16(VOID);
+        let base = posts.as_ptr().cast::<i32>();
         let mut at = 0;
         while at < lat.len() {
             let start = at.min(lat.len() - LANES);
@@ -90,46 +103,46 @@ mod x86 {
                     _mm512_loadu_pd(lon.as_ptr().add(start)),
                 )
             };
-            let (north, east) = (_mm512_sub_pd(y, south), _mm512_sub_pd(x, west));
-            let inside = _mm512_cmp_pd_mask::<_CMP_GE_OQ>(north, zero)
-                & _mm512_cmp_pd_mask::<_CMP_LT_OQ>(north, one)
-                & _mm512_cmp_pd_mask::<_CMP_GE_OQ>(east, zero)
-                & _mm512_cmp_pd_mask::<_CMP_LT_OQ>(east, one);
-            if inside != 0xFF {
+            let y = _mm512_mul_pd(_mm512_sub_pd(y, south), cells);
+            let x = _mm512_mul_pd(_mm512_sub_pd(x, west), cells);
+            let row = _mm512_cvt_roundpd_epi32::<DOWN>(y);
+            let column = _mm512_cvt_roundpd_epi32::<DOWN>(x);
+            // Anything outside, and what is no number, is a large number without its sign.
+            let inside = _mm256_cmplt_epu32_mask(row, count);
+            if _mm256_mask_cmplt_epu32_mask(inside, column, count) != 0xFF {
                 return at;
             }
-            let y = _mm512_sub_pd(cells, _mm512_mul_pd(north, cells));
-            let x = _mm512_mul_pd(east, cells);
-            let row = _mm256_min_epi32(_mm512_cvttpd_epi32(y), last);
-            let column = _mm256_min_epi32(_mm512_cvttpd_epi32(x), last);
             let v = _mm512_sub_pd(y, _mm512_cvtepi32_pd(row));
             let u = _mm512_sub_pd(x, _mm512_cvtepi32_pd(column));
-            let index = _mm256_add_epi32(_mm256_mullo_epi32(row, stride), column);
-            let below = _mm256_add_epi32(index, stride);
-            // SAFETY: inside the square `y` and `x` are 0 to `side - 1`, so row and column are 0
-            // to `side - 2`: the two posts at `index` and the two a row below lie in `posts`.
+            let south_west = _mm256_add_epi32(
+                _mm256_sub_epi32(southern, _mm256_mullo_epi32(row, stride)),
+                column,
+            );
+            let north_west = _mm256_sub_epi32(south_west, stride);
+            // SAFETY: row and column are 0 to `side - 2`, the row counted from the south: so the
+            // two posts at `south_west` and the two a row above lie in `posts`.
             let (top, bottom) = unsafe {
-                let base = posts.as_ptr().cast::<i32>();
                 (
-                    _mm256_i32gather_epi32::<2>(base, index),
-                    _mm256_i32gather_epi32::<2>(base, below),
+                    _mm256_i32gather_epi32::<2>(base, north_west),
+                    _mm256_i32gather_epi32::<2>(base, south_west),
                 )
             };
-            let voids = _mm256_or_si256(
-                _mm256_cmpeq_epi16(top, void),
-                _mm256_cmpeq_epi16(bottom, void),
-            );
-            if _mm256_testz_si256(voids, voids) == 0 {
-                return at;
+            if VOIDS {
+                let voids = _mm256_or_si256(
+                    _mm256_cmpeq_epi16(top, void),
+                    _mm256_cmpeq_epi16(bottom, void),
+                );
+                if _mm256_testz_si256(voids, voids) == 0 {
+                    return at;
+                }
             }
-            // Each pair of posts is one little-endian number, the western in its lower half.
-            let western =
-                |pair| _mm512_cvtepi32_pd(_mm256_srai_epi32::<16>(_mm256_slli_epi32::<16>(pair)));
-            let eastern = |pair| _mm512_cvtepi32_pd(_mm256_srai_epi32::<16>(pair));
-            let (nw, ne, sw, se) = (western(top), eastern(top), western(bottom), eastern(bottom));
-            let top = _mm512_add_pd(nw, _mm512_mul_pd(_mm512_sub_pd(ne, nw), u));
-            let bottom = _mm512_add_pd(sw, _mm512_mul_pd(_mm512_sub_pd(se, sw), u));
-            let height = _mm512_add_pd(top, _mm512_mul_pd(_mm512_sub_pd(bottom, top), v));
+            let along = |pair| {
+                let post = _mm512_cvtepi32_pd(_mm256_madd_epi16(pair, western));
+                let rise = _mm512_cvtepi32_pd(_mm256_madd_epi16(pair, rise));
+                _mm512_add_pd(post, _mm512_mul_pd(rise, u))
+            };
+            let (top, bottom) = (along(top), along(bottom));
+            let height = _mm512_add_pd(bottom, _mm512_mul_pd(_mm512_sub_pd(top, bottom), v));
             // SAFETY: `start + LANES` is at most the length of the slice.
             unsafe { _mm512_storeu_pd(out.as_mut_ptr().add(start), height) };
             at = start + LANES;
@@ -152,12 +165,16 @@ mod x86 {
             side,
             south_deg,
             west_deg,
+            ..
         } = square;
         let (south, west) = (_mm256_set1_pd(south_deg), _mm256_set1_pd(west_deg));
-        let (zero, one) = (_mm256_setzero_pd(), _mm256_set1_pd(1.0));
         let cells = _mm256_set1_pd((side - 1) as f64);
-        let (last, stride) = (_mm_set1_epi32(side as i32 - 2), _mm_set1_epi32(side as i32));
+        let (none, last) = (_mm_set1_epi32(-1), _mm_set1_epi32(side as i32 - 1));
+        let stride = _mm_set1_epi32(side as i32);
+        let southern = _mm_set1_epi32((side as i32 - 1) * side as i32);
+        let (western, rise) = (_mm_set1_epi32(WESTERN), _mm_set1_epi32(RISE));
         let void = _mm_set1_epi16(VOID);
+        let base = posts.as_ptr().cast::<i32>();
         let mut at = 0;
         while at < lat.len() {
             let start = at.min(lat.len() - HALF);
@@ -168,49 +185,114 @@ mod x86 {
                     _mm256_loadu_pd(lon.as_ptr().add(start)),
                 )
             };
-            let (north, east) = (_mm256_sub_pd(y, south), _mm256_sub_pd(x, west));
-            let along = _mm256_and_pd(
-                _mm256_cmp_pd::<_CMP_GE_OQ>(north, zero),
-                _mm256_cmp_pd::<_CMP_LT_OQ>(north, one),
+            let y = _mm256_mul_pd(_mm256_sub_pd(y, south), cells);
+            let x = _mm256_mul_pd(_mm256_sub_pd(x, west), cells);
+            let row = _mm256_cvttpd_epi32(_mm256_floor_pd(y));
+            let column = _mm256_cvttpd_epi32(_mm256_floor_pd(x));
+            // What is no number becomes the least of all.
+            let inside = _mm_and_si128(
+                _mm_and_si128(_mm_cmpgt_epi32(row, none), _mm_cmpgt_epi32(last, row)),
+                _mm_and_si128(_mm_cmpgt_epi32(column, none), _mm_cmpgt_epi32(last, column)),
             );
-            let across = _mm256_and_pd(
-                _mm256_cmp_pd::<_CMP_GE_OQ>(east, zero),
-                _mm256_cmp_pd::<_CMP_LT_OQ>(east, one),
-            );
-            if _mm256_movemask_pd(_mm256_and_pd(along, across)) != 0xF {
+            if _mm_movemask_epi8(inside) != 0xFFFF {
                 return at;
             }
-            let y = _mm256_sub_pd(cells, _mm256_mul_pd(north, cells));
-            let x = _mm256_mul_pd(east, cells);
-            let row = _mm_min_epi32(_mm256_cvttpd_epi32(y), last);
-            let column = _mm_min_epi32(_mm256_cvttpd_epi32(x), last);
             let v = _mm256_sub_pd(y, _mm256_cvtepi32_pd(row));
             let u = _mm256_sub_pd(x, _mm256_cvtepi32_pd(column));
-            let index = _mm_add_epi32(_mm_mullo_epi32(row, stride), column);
-            let below = _mm_add_epi32(index, stride);
+            let south_west = _mm_add_epi32(
+                _mm_sub_epi32(southern, _mm_mullo_epi32(row, stride)),
+                column,
+            );
+            let north_west = _mm_sub_epi32(south_west, stride);
             // SAFETY: as in `fill_wide`.
             let (top, bottom) = unsafe {
-                let base = posts.as_ptr().cast::<i32>();
                 (
-                    _mm_i32gather_epi32::<2>(base, index),
-                    _mm_i32gather_epi32::<2>(base, below),
+                    _mm_i32gather_epi32::<2>(base, north_west),
+                    _mm_i32gather_epi32::<2>(base, south_west),
                 )
             };
             let voids = _mm_or_si128(_mm_cmpeq_epi16(top, void), _mm_cmpeq_epi16(bottom, void));
             if _mm_testz_si128(voids, voids) == 0 {
                 return at;
             }
-            let western =
-                |pair| _mm256_cvtepi32_pd(_mm_srai_epi32::<16>(_mm_slli_epi32::<16>(pair)));
-            let eastern = |pair| _mm256_cvtepi32_pd(_mm_srai_epi32::<16>(pair));
-            let (nw, ne, sw, se) = (western(top), eastern(top), western(bottom), eastern(bottom));
-            let top = _mm256_add_pd(nw, _mm256_mul_pd(_mm256_sub_pd(ne, nw), u));
-            let bottom = _mm256_add_pd(sw, _mm256_mul_pd(_mm256_sub_pd(se, sw), u));
-            let height = _mm256_add_pd(top, _mm256_mul_pd(_mm256_sub_pd(bottom, top), v));
+            let along = |pair| {
+                let post = _mm256_cvtepi32_pd(_mm_madd_epi16(pair, western));
+                let rise = _mm256_cvtepi32_pd(_mm_madd_epi16(pair, rise));
+                _mm256_add_pd(post, _mm256_mul_pd(rise, u))
+            };
+            let (top, bottom) = (along(top), along(bottom));
+            let height = _mm256_add_pd(bottom, _mm256_mul_pd(_mm256_sub_pd(top, bottom), v));
             // SAFETY: `start + HALF` is at most the length of the slice.
             unsafe { _mm256_storeu_pd(out.as_mut_ptr().add(start), height) };
             at = start + HALF;
         }
         at
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    /// Both widths against the arithmetic they stand for.
+    #[test]
+    #[expect(unsafe_code, reason = "calls both widths where the processor has them")]
+    fn every_width_gives_the_same_bits() {
+        let side = 61_usize;
+        let posts: Vec<i16> = (0..side * side)
+            .map(|i| (i * 7919 % 30_011) as i16 - 9_000)
+            .collect();
+        let square = Square {
+            posts: &posts,
+            side,
+            south_deg: -3.0,
+            west_deg: 7.0,
+            has_voids: false,
+        };
+        let lat: Vec<f64> = (0..77)
+            .map(|k| -3.0 + f64::from(k * 37 % 77) / 77.0)
+            .collect();
+        let lon: Vec<f64> = (0..77)
+            .map(|k| 7.0 + f64::from(k * 53 % 77) / 77.0)
+            .collect();
+        let want: Vec<f64> = lat
+            .iter()
+            .zip(&lon)
+            .map(|(lat, lon)| {
+                let (y, x) = ((lat + 3.0) * 60.0, (lon - 7.0) * 60.0);
+                let (row, column) = (y.floor(), x.floor());
+                let post = |up: usize, right: usize| {
+                    f64::from(posts[(60 - row as usize - up) * side + column as usize + right])
+                };
+                let along = |up| post(up, 0) + (post(up, 1) - post(up, 0)) * (x - column);
+                along(0) + (along(1) - along(0)) * (y - row)
+            })
+            .collect();
+        let mut out = vec![0.0; 77];
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: AVX2 was found; the slices have one length, the posts are a square.
+            assert_eq!(
+                unsafe { x86::fill_narrow(square, &lat, &lon, &mut out) },
+                77
+            );
+            assert_eq!(out, want);
+        }
+        let wide = std::arch::is_x86_feature_detected!("avx512f")
+            && std::arch::is_x86_feature_detected!("avx512vl");
+        if wide {
+            for voids in [false, true] {
+                out.fill(0.0);
+                // SAFETY: likewise with AVX-512.
+                let filled = unsafe {
+                    if voids {
+                        x86::fill_wide::<true>(square, &lat, &lon, &mut out)
+                    } else {
+                        x86::fill_wide::<false>(square, &lat, &lon, &mut out)
+                    }
+                };
+                assert_eq!(filled, 77);
+                assert_eq!(out, want);
+            }
+        }
     }
 }

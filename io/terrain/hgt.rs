@@ -77,6 +77,7 @@ pub struct Tile {
     resolution: Resolution,
     /// `side * side` posts, northernmost row first.
     posts: Vec<i16>,
+    has_voids: bool,
 }
 
 /// A height between four posts.
@@ -106,8 +107,13 @@ impl Tile {
         let found_bytes = bytes.len() as u64;
         let resolution = Resolution::from_bytes(found_bytes).ok_or(WrongSize { found_bytes })?;
         let (pairs, _) = bytes.as_chunks::<2>();
-        let posts = pairs.iter().map(|&pair| i16::from_be_bytes(pair)).collect();
-        Ok(Self { resolution, posts })
+        let posts: Vec<i16> = pairs.iter().map(|&pair| i16::from_be_bytes(pair)).collect();
+        let has_voids = posts.contains(&VOID);
+        Ok(Self {
+            resolution,
+            posts,
+            has_voids,
+        })
     }
 
     /// Spacing of the posts.
@@ -149,6 +155,7 @@ impl Tile {
             side: self.resolution.side(),
             south_deg,
             west_deg,
+            has_voids: self.has_voids,
         };
         let mut run = Run::default();
         while run.positions < lat_deg.len() {
@@ -182,9 +189,9 @@ impl Tile {
         let side = self.resolution.side();
         #[expect(clippy::cast_precision_loss, reason = "at most 3601")]
         let cells = (side - 1) as f64;
-        let y = clamp(cells - north * cells, cells);
+        let y = clamp(north * cells, cells);
         let x = clamp(east * cells, cells);
-        // The far edge belongs to the last cell, at fraction 1.
+        // The far edges belong to the last cells, at fraction 1.
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -192,7 +199,7 @@ impl Tile {
         )]
         let [row, column] = [y, x].map(|posts| (posts as u32).min(side as u32 - 2));
         Corner {
-            start: row as usize * side + column as usize,
+            start: (side - 2 - row as usize) * side + column as usize,
             v: y - f64::from(row),
             u: x - f64::from(column),
         }
@@ -224,8 +231,8 @@ impl Tile {
     }
 }
 
-/// Where a position lies: its cell's north-western post and the fractions southwards (`v`) and
-/// eastwards (`u`) from there.
+/// Where a position lies: its cell's north-western post and the fractions of the way
+/// northwards (`v`) and eastwards (`u`) through it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Corner {
     start: usize,
@@ -245,14 +252,14 @@ fn blend(posts: [i16; 4], Corner { v, u, .. }: Corner) -> f64 {
     let [nw, ne, sw, se] = posts.map(f64::from);
     let top = nw + (ne - nw) * u;
     let bottom = sw + (se - sw) * u;
-    top + (bottom - top) * v
+    bottom + (top - bottom) * v
 }
 
 /// Bilinear weights over the posts that hold a height, made to add up to 1 again. A void post
 /// of weight 0 (the position lies on an edge or a post) does not matter.
 #[cold]
 fn around_voids(posts: [i16; 4], Corner { v, u, .. }: Corner) -> Reading {
-    let weights = [(1.0 - v) * (1.0 - u), (1.0 - v) * u, v * (1.0 - u), v * u];
+    let weights = [v * (1.0 - u), v * u, (1.0 - v) * (1.0 - u), (1.0 - v) * u];
     let (mut sum, mut weight_sum, mut has_void) = (0.0, 0.0, false);
     for (post, weight) in posts.into_iter().zip(weights) {
         if post == VOID {

@@ -28,6 +28,14 @@ const BARE_SPACING_M: f64 = 500.0;
 /// Links one task evaluates: some 20 us each, so that a task outweighs its own cost.
 const LINKS_PER_TASK: usize = 16;
 
+/// Spacing of samples that [`samples_for`] takes by itself for paths from a point, m.
+#[must_use]
+pub fn post_spacing_m(terrain: &dyn Terrain, from: GeoPoint) -> f64 {
+    terrain
+        .resolution_arcsec(from)
+        .map_or(BARE_SPACING_M, |arcsec| arcsec * ARC_SECOND_M)
+}
+
 /// How many samples the profile of a path gets: one per post of the terrain, or per
 /// `spacing_m`, within [`SAMPLES_MIN`] and [`SAMPLES_MAX`].
 #[must_use]
@@ -37,11 +45,7 @@ pub fn samples_for(
     distance_m: f64,
     spacing_m: Option<f64>,
 ) -> usize {
-    let spacing_m = spacing_m.unwrap_or_else(|| {
-        terrain
-            .resolution_arcsec(from)
-            .map_or(BARE_SPACING_M, |arcsec| arcsec * ARC_SECOND_M)
-    });
+    let spacing_m = spacing_m.unwrap_or_else(|| post_spacing_m(terrain, from));
     // A ratio beyond usize saturates, and the clamp holds it.
     ((distance_m / spacing_m).ceil() as usize)
         .saturating_add(1)

@@ -9,7 +9,9 @@ mod range;
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Builder, Phase, Section};
 
-pub use budget::{Inputs, SAMPLES_MAX, SAMPLES_MIN, judge, samples_for, score, trace};
+pub use budget::{
+    Inputs, SAMPLES_MAX, SAMPLES_MIN, judge, post_spacing_m, samples_for, score, trace,
+};
 pub use commands::{FailLink, Limits, RestoreLink, SetLimits};
 pub use components::{
     Direction, Ends, Link, LinkBudget, LinkFrom, LinkTo, Links, LinksIn, LinksOut, Severed,

@@ -88,13 +88,16 @@ pub(crate) fn exp(x: f64) -> f64 {
 #[inline(always)]
 pub(crate) fn cbrt(x: f64) -> f64 {
     // A third of the exponent, by the upper half of the bits; 3 % off.
-    let upper = (x.to_bits() >> 32) as i32;
-    let third = (f64::from(upper) * (1.0 / 3.0) + 715_094_163.0) as i32;
-    let mut root = f64::from_bits((third as u64) << 32);
+    let upper = f64::from((x.to_bits() >> 32) as i32);
+    let third = (upper * (1.0 / 3.0) + (715_094_163.0 + ROUNDER)).to_bits();
+    let root = f64::from_bits(third << 32);
     // Halley's iteration: each time three times as many digits.
-    for _ in 0..3 {
-        let cube = root * root * root;
-        root *= (cube + (x + x)) / ((cube + cube) + x);
-    }
+    let root = halley(halley(halley(root, x), x), x);
     if x == 0.0 { 0.0 } else { root }
+}
+
+#[inline(always)]
+fn halley(root: f64, x: f64) -> f64 {
+    let cube = root * root * root;
+    root * ((cube + (x + x)) / ((cube + cube) + x))
 }

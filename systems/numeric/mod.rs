@@ -10,15 +10,17 @@
 
 mod dispatch;
 mod exp_log;
+mod gather;
 mod trig;
 
 pub(crate) use dispatch::{Kernel, vectorised};
 pub(crate) use exp_log::{cbrt, exp, ln, log10};
+pub(crate) use gather::interpolate_evenly;
 pub(crate) use trig::{atan2, sin_cos};
 
 /// 1.5 * 2^52: adding it to a small number rounds that to a whole one, which then also stands in
 /// the low bits.
-const ROUNDER: f64 = 6_755_399_441_055_744.0;
+pub(crate) const ROUNDER: f64 = 6_755_399_441_055_744.0;
 
 /// `c[0] + c[1] x + c[2] x² + ...`, even and odd powers apart so that neither waits for the other.
 #[inline(always)]

@@ -1,6 +1,7 @@
 //! How much of an antenna's gain points where the link goes.
 
 use super::station::{Antenna, Pointing};
+use crate::numeric::lesser;
 
 /// Loss from looking `azimuth_deg`, `elevation_deg` (the direction of the other end: true north
 /// clockwise, above the local horizontal) with `antenna` pointed as given, dB,
@@ -9,6 +10,7 @@ use super::station::{Antenna, Pointing};
 /// Without a pointing a directive antenna looks at the other end and loses nothing, and an
 /// omnidirectional one stands upright: its elevation lobe is level.
 #[must_use]
+#[inline(always)]
 pub fn pointing_loss_db(
     antenna: &Antenna,
     pointing: Option<Pointing>,
@@ -41,12 +43,14 @@ pub fn gain_toward_dbi(
 
 /// Whether azimuth does not matter.
 #[must_use]
+#[inline(always)]
 pub fn is_omnidirectional(antenna: &Antenna) -> bool {
     antenna.azimuth_beamwidth_deg >= 360.0
 }
 
 /// Parabolic lobes added over both planes and capped: `min(12 (daz/H)^2 + 12 (del/V)^2, A_m)`
 /// (3GPP TR 36.814 table A.2.1.1-2, where the cap is 25 dB).
+#[inline(always)]
 fn off_boresight(
     antenna: &Antenna,
     boresight: Pointing,
@@ -61,18 +65,21 @@ fn off_boresight(
         elevation_deg - boresight.elevation_deg,
         antenna.elevation_beamwidth_deg,
     );
-    (azimuth + elevation).min(antenna.front_to_back_db)
+    lesser(azimuth + elevation, antenna.front_to_back_db)
 }
 
 /// Loss `offset_deg` off one plane's boresight, dB; a full-circle lobe loses nothing.
+#[inline(always)]
 fn lobe_db(offset_deg: f64, beamwidth_deg: f64) -> f64 {
     if beamwidth_deg >= 360.0 {
         return 0.0;
     }
-    12.0 * (offset_deg / beamwidth_deg).powi(2)
+    let share = offset_deg / beamwidth_deg;
+    12.0 * (share * share)
 }
 
 /// An angle brought into [-180, 180].
+#[inline(always)]
 fn wrapped_deg(angle_deg: f64) -> f64 {
     (angle_deg + 180.0).rem_euclid(360.0) - 180.0
 }

@@ -4,6 +4,7 @@ use super::environment::Environment;
 use super::fresnel::EARTH_RADIUS_M;
 use super::result::{Geometry, TerrainReport};
 use super::value::{BadValue, within};
+use crate::numeric::{atan2, sin_cos};
 use crate::terrain::Profile;
 
 /// Antennas closer than this are taken to be this far apart, m: free-space loss belongs to the
@@ -108,18 +109,26 @@ pub(super) fn geometry(view: &View<'_>, height_agl_m: [f64; 2], env: &Environmen
 }
 
 /// Chord between two heights above a sphere, m: law of cosines written for small angles.
-fn slant_range_m(distance_m: f64, tx_hae_m: f64, rx_hae_m: f64) -> f64 {
-    let half_angle = distance_m / (2.0 * EARTH_RADIUS_M);
-    let across =
-        2.0 * half_angle.sin() * ((EARTH_RADIUS_M + tx_hae_m) * (EARTH_RADIUS_M + rx_hae_m)).sqrt();
-    across.hypot(rx_hae_m - tx_hae_m)
+#[inline(always)]
+pub(super) fn slant_range_m(distance_m: f64, tx_hae_m: f64, rx_hae_m: f64) -> f64 {
+    let (sin_half, _) = sin_cos(distance_m / (2.0 * EARTH_RADIUS_M));
+    let (tx_m, rx_m) = (EARTH_RADIUS_M + tx_hae_m, EARTH_RADIUS_M + rx_hae_m);
+    let rise_m = rx_hae_m - tx_hae_m;
+    (4.0 * sin_half * sin_half * (tx_m * rx_m) + rise_m * rise_m).sqrt()
 }
 
 /// Angle above the horizontal at which `from_msl_m` sees `to_msl_m`, deg; 0 when they coincide.
-fn elevation_angle_deg(distance_m: f64, from_msl_m: f64, to_msl_m: f64, radius_m: f64) -> f64 {
+#[inline(always)]
+pub(super) fn elevation_angle_deg(
+    distance_m: f64,
+    from_msl_m: f64,
+    to_msl_m: f64,
+    radius_m: f64,
+) -> f64 {
     let angle = distance_m / radius_m;
-    let dip = 2.0 * (angle / 2.0).sin().powi(2) * (radius_m + to_msl_m);
+    let (sin_half, cos_half) = sin_cos(angle / 2.0);
+    let dip = 2.0 * (sin_half * sin_half) * (radius_m + to_msl_m);
     let up = to_msl_m - from_msl_m - dip;
-    let along = (radius_m + to_msl_m) * angle.sin();
-    up.atan2(along).to_degrees()
+    let along = (radius_m + to_msl_m) * (2.0 * sin_half * cos_half);
+    atan2(up, along).to_degrees()
 }

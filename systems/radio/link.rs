@@ -221,7 +221,7 @@ pub(super) fn closed_rx_power_dbm(budget: &Budget, losses: &Losses) -> f64 {
 }
 
 /// Sum of two powers, dBm.
-fn power_sum_dbm(a_dbm: f64, b_dbm: f64) -> f64 {
+pub(super) fn power_sum_dbm(a_dbm: f64, b_dbm: f64) -> f64 {
     let (high, low) = if a_dbm >= b_dbm {
         (a_dbm, b_dbm)
     } else {

@@ -7,6 +7,7 @@
 pub mod antenna;
 mod availability;
 pub mod budget;
+pub(crate) mod cells;
 pub mod environment;
 pub mod fresnel;
 mod geometry;

@@ -183,6 +183,25 @@ pub fn select(
     Some(rung.map_or(floor, |index| ofdm(radio, index)))
 }
 
+/// What [`select`] chooses, as the modulations of `radio` by the SNR each is used from, rising, dB.
+#[must_use]
+pub(super) fn ladder(
+    radio: &Radio,
+    reserve_db: f64,
+    thermal_floor_dbm: f64,
+) -> Vec<(f64, Selected)> {
+    let floor = lowest(radio, thermal_floor_dbm);
+    let mut rungs = vec![(floor.required_snr_db, floor)];
+    if matches!(radio.waveform, Waveform::Ofdm { .. }) {
+        let faster = 1..MODULATIONS.len();
+        rungs.extend(faster.map(|index| {
+            let rung = ofdm(radio, index);
+            (rung.required_snr_db + reserve_db, rung)
+        }));
+    }
+    rungs
+}
+
 /// OFDM at rung `index` of the ladder.
 fn ofdm(radio: &Radio, index: usize) -> Selected {
     let (streams, efficiency) = match radio.waveform {

@@ -1,6 +1,6 @@
 //! What the path takes: free space, terrain, air, rain and cover.
 
-use super::environment::Model;
+use super::environment::{Environment, Model};
 use super::fresnel::Clearance;
 use super::geometry::{SHORTEST_M, View};
 use super::prepare::Prepared;
@@ -16,7 +16,7 @@ use crate::propagation::spherical_earth::Ground;
 use crate::propagation::vegetation::woodland_loss_db;
 
 /// ITM holds from here on, m.
-const ITM_SHORTEST_M: f64 = 1_000.0;
+pub(super) const ITM_SHORTEST_M: f64 = 1_000.0;
 
 /// From here on P.2108 allows its statistical loss at both ends, km.
 const CLUTTER_BOTH_ENDS_KM: f64 = 1.0;
@@ -80,41 +80,42 @@ pub(super) fn path_loss(
 impl PathLoss {
     /// Terrain by the model asked for, or by the one that stands in.
     fn terrain(&mut self, link: &Prepared<'_>, view: &View<'_>, clearance: &Clearance) {
-        let height_agl_m = terrain_heights_m(link);
-        match link.env.model {
-            Model::FreeSpace => {}
-            Model::DeltaBullington => self.delta_bullington(link, view, height_agl_m, clearance),
-            Model::Itm if view.distance_m < ITM_SHORTEST_M => {
-                self.warnings.insert(Warning::DistanceBelow1Km);
-                self.delta_bullington(link, view, height_agl_m, clearance);
-            }
-            Model::Itm if !self.irregular_terrain(link, view, height_agl_m) => {
-                self.warnings.insert(Warning::ModelOutOfRange);
-                self.delta_bullington(link, view, height_agl_m, clearance);
-            }
-            Model::Itm => {}
+        let doubt = match link.env.model {
+            Model::FreeSpace => return,
+            Model::DeltaBullington => None,
+            Model::Itm if view.distance_m < ITM_SHORTEST_M => Some(Warning::DistanceBelow1Km),
+            Model::Itm => match self.irregular_terrain(link, view) {
+                Ok(()) => return,
+                Err(doubt) => Some(doubt),
+            },
+        };
+        if let Some(doubt) = doubt {
+            self.warnings.insert(doubt);
         }
+        self.delta_bullington(link, view, clearance);
     }
 
-    /// ITM: reference attenuation plus what the quantile adds. False when it refuses its inputs
-    /// (frequency outside 20 MHz to 20 GHz, antenna outside 0.5 to 3000 m, exotic terrain).
-    fn irregular_terrain(
-        &mut self,
-        link: &Prepared<'_>,
-        view: &View<'_>,
-        height_agl_m: [f64; 2],
-    ) -> bool {
+    /// ITM: reference attenuation plus what the quantile adds. Refuses with what is to be doubted:
+    /// inputs outside the model (frequency outside 20 MHz to 20 GHz, antenna outside 0.5 to
+    /// 3000 m, exotic terrain), or formulas without a value.
+    fn irregular_terrain(&mut self, link: &Prepared<'_>, view: &View<'_>) -> Result<(), Warning> {
         let profile = itm::PathProfile {
             step_m: view.step_m,
             elevation_msl_m: view.elevation_msl_m,
         };
-        let reference = itm::reference(&profile, height_agl_m[0], height_agl_m[1], &link.medium);
-        let (Ok(reference), Some(quantile)) = (reference, link.quantile) else {
-            return false;
+        let reference = link.itm.and_then(|itm| itm.reference(&profile).ok());
+        let (Some(reference), Some(quantile)) = (reference, link.quantile) else {
+            return Err(Warning::ModelOutOfRange);
         };
+        if reference
+            .warnings
+            .contains(itm::Warnings::ATTENUATION_UNDEFINED)
+        {
+            return Err(Warning::ItmAttenuationUndefined);
+        }
         let attenuation_db = reference.attenuation_db(quantile);
         if !attenuation_db.is_finite() {
-            return false;
+            return Err(Warning::ModelOutOfRange);
         }
         self.warnings.insert_itm(reference.warnings_at(quantile));
         self.warnings
@@ -135,35 +136,14 @@ impl PathLoss {
             effective_height_m: reference.effective_height_m,
             terrain_irregularity_m: reference.delta_h_m,
         });
-        true
+        Ok(())
     }
 
     /// Delta-Bullington diffraction; free space alone when the ends coincide.
-    fn delta_bullington(
-        &mut self,
-        link: &Prepared<'_>,
-        view: &View<'_>,
-        [tx_agl_m, rx_agl_m]: [f64; 2],
-        clearance: &Clearance,
-    ) {
-        let path = DiffractionPath {
-            frequency_mhz: link.frequency_mhz,
-            effective_earth_radius_m: link.env.k_factor * super::fresnel::EARTH_RADIUS_M,
-            tx_agl_m,
-            rx_agl_m,
-            polarization: link.tx.antenna.polarization,
-            ground: Ground {
-                relative_permittivity: link.env.permittivity,
-                conductivity_s_m: link.env.conductivity_s_m,
-            },
-        };
-        let loss_db = bullington::Profile::equally_spaced(view.step_m, view.elevation_msl_m)
-            .ok()
-            .and_then(|profile| delta_bullington(&profile, &path).ok())
-            .map(|diffraction| diffraction.loss_db)
-            .filter(|loss_db| loss_db.is_finite());
+    fn delta_bullington(&mut self, link: &Prepared<'_>, view: &View<'_>, clearance: &Clearance) {
+        let loss_db = diffraction_db(link, view.step_m, view.elevation_msl_m);
         self.model = Model::DeltaBullington;
-        self.losses.diffraction_loss_db = Some(loss_db.unwrap_or(0.0).max(0.0));
+        self.losses.diffraction_loss_db = Some(loss_db.unwrap_or(0.0));
         // Ends at one place have nothing between them; anything else is a refusal to disclose.
         self.warnings.note(
             loss_db.is_none() && view.distance_m >= SHORTEST_M,
@@ -176,39 +156,72 @@ impl PathLoss {
 
     /// Clutter at the two ends and woodland between them.
     fn cover(&mut self, link: &Prepared<'_>, distance_km: f64) {
-        let frequency_ghz = link.frequency_mhz * 1e-3;
-        let heights = [link.tx.height_agl_m, link.rx.height_agl_m];
-        let loss_db = match link.env.clutter {
-            None => Some([0.0; 2]),
-            Some(Clutter::HeightGain { .. }) => heights_gain_db(link, frequency_ghz, heights),
-            Some(Clutter::Statistical {
-                below_height_m,
-                location_percent,
-            }) => statistical_db(
-                frequency_ghz,
-                distance_km,
-                location_percent,
-                heights,
-                below_height_m,
-            ),
-        };
+        let clutter_db = clutter_db(link, distance_km);
         self.warnings
-            .note(loss_db.is_none(), Warning::ClutterOutOfRange);
-        [self.losses.clutter_tx_db, self.losses.clutter_rx_db] = loss_db.unwrap_or([0.0; 2]);
-        self.losses.vegetation_db = link.env.vegetation.map_or(0.0, |wood| {
-            woodland_loss_db(
-                wood.depth_m,
-                wood.specific_attenuation_db_m,
-                wood.maximum_attenuation_db,
-            )
-            .unwrap_or(0.0)
-        });
+            .note(clutter_db.is_none(), Warning::ClutterOutOfRange);
+        [self.losses.clutter_tx_db, self.losses.clutter_rx_db] = clutter_db.unwrap_or([0.0; 2]);
+        self.losses.vegetation_db = vegetation_db(link);
     }
+}
+
+/// Delta-Bullington diffraction over terrain, dB, 0 or more; `None` where it has no value.
+pub(super) fn diffraction_db(
+    link: &Prepared<'_>,
+    step_m: f64,
+    elevation_msl_m: &[f64],
+) -> Option<f64> {
+    let [tx_agl_m, rx_agl_m] = link.terrain_agl_m;
+    let path = DiffractionPath {
+        frequency_mhz: link.frequency_mhz,
+        effective_earth_radius_m: link.env.k_factor * super::fresnel::EARTH_RADIUS_M,
+        tx_agl_m,
+        rx_agl_m,
+        polarization: link.tx.antenna.polarization,
+        ground: Ground {
+            relative_permittivity: link.env.permittivity,
+            conductivity_s_m: link.env.conductivity_s_m,
+        },
+    };
+    let profile = bullington::Profile::equally_spaced(step_m, elevation_msl_m).ok()?;
+    let loss_db = delta_bullington(&profile, &path).ok()?.loss_db;
+    loss_db.is_finite().then_some(loss_db.max(0.0))
+}
+
+/// Clutter at the two ends, dB; `None` where the model asked for does not speak.
+pub(super) fn clutter_db(link: &Prepared<'_>, distance_km: f64) -> Option<[f64; 2]> {
+    let frequency_ghz = link.frequency_mhz * 1e-3;
+    let heights = [link.tx.height_agl_m, link.rx.height_agl_m];
+    match link.env.clutter {
+        None => Some([0.0; 2]),
+        Some(Clutter::HeightGain { .. }) => heights_gain_db(link, frequency_ghz, heights),
+        Some(Clutter::Statistical {
+            below_height_m,
+            location_percent,
+        }) => statistical_db(
+            frequency_ghz,
+            distance_km,
+            location_percent,
+            heights,
+            below_height_m,
+        ),
+    }
+}
+
+/// Woodland, dB.
+pub(super) fn vegetation_db(link: &Prepared<'_>) -> f64 {
+    link.env.vegetation.map_or(0.0, |wood| {
+        woodland_loss_db(
+            wood.depth_m,
+            wood.specific_attenuation_db_m,
+            wood.maximum_attenuation_db,
+        )
+        .unwrap_or(0.0)
+    })
 }
 
 /// Rain falling now: specific attenuation over the effective length of P.530, never longer than
 /// the path, dB. Paths beyond 1000 km are taken as 1000 km.
-fn rain_loss_db(link: &Prepared<'_>, length_km: f64) -> f64 {
+pub(super) fn rain_loss_db(link: &Prepared<'_>, length_km: f64) -> f64 {
     let Some(rain) = link.rain.filter(|_| link.env.rain_rate_mm_h > 0.0) else {
         return 0.0;
     };
@@ -223,18 +236,15 @@ fn rain_loss_db(link: &Prepared<'_>, length_km: f64) -> f64 {
 
 /// Antenna heights terrain is judged from: the height-gain correction of P.2108 starts at the top
 /// of the clutter.
-fn terrain_heights_m(link: &Prepared<'_>) -> [f64; 2] {
-    let top_m = match link.env.clutter {
+pub(super) fn terrain_heights_m(env: &Environment, height_agl_m: [f64; 2]) -> [f64; 2] {
+    let top_m = match env.clutter {
         Some(Clutter::HeightGain {
             category,
             representative_height_m,
         }) => site(category, representative_height_m).height_m,
         _ => 0.0,
     };
-    [
-        link.tx.height_agl_m.max(top_m),
-        link.rx.height_agl_m.max(top_m),
-    ]
+    height_agl_m.map(|height_m| height_m.max(top_m))
 }
 
 /// Surroundings as P.2108 section 3.1 reads them.

@@ -5,6 +5,7 @@
 
 use super::environment::{Climate, Environment, NoiseCategory};
 use super::modulation::{Selected, lowest};
+use super::path_loss::terrain_heights_m;
 use super::station::{Radio, Station, Waveform};
 use super::value::BadValue;
 use super::warning::{Warning, Warnings};
@@ -40,7 +41,10 @@ pub struct Prepared<'a> {
     pub(super) gas: Gamma,
     /// Absent below 1 GHz, where P.838 has no coefficients and rain no effect.
     pub(super) rain: Option<RainCoefficients>,
-    pub(super) medium: itm::Medium,
+    /// Antenna heights (tx, rx) that terrain is judged from, m above ground.
+    pub(super) terrain_agl_m: [f64; 2],
+    /// Absent where the model does not speak for frequency, heights or ground.
+    pub(super) itm: Option<itm::Prepared>,
     pub(super) quantile: Option<itm::Quantile>,
     pub(super) man_made: Option<ManMadeNoise>,
     pub(super) thermal_floor_dbm: f64,
@@ -78,6 +82,8 @@ impl<'a> Prepared<'a> {
             Warning::NoiseExtrapolated,
         );
         let thermal_floor_dbm = floor_dbm(&link_radio, None);
+        let terrain_agl_m = terrain_heights_m(env, [tx.height_agl_m, rx.height_agl_m]);
+        let medium = medium(env, frequency_mhz, polarization);
         Ok(Self {
             tx,
             rx,
@@ -89,7 +95,8 @@ impl<'a> Prepared<'a> {
             polarization_loss_db: if crossed { CROSS_POLARIZATION_DB } else { 0.0 },
             gas: gas(env, frequency_mhz),
             rain: rain(frequency_mhz, polarization),
-            medium: medium(env, frequency_mhz, polarization),
+            terrain_agl_m,
+            itm: itm::Prepared::new(&medium, terrain_agl_m).ok(),
             quantile: itm::Quantile::new(
                 env.time_percent,
                 env.location_percent,

@@ -51,7 +51,7 @@ pub enum Warning {
     ItmExtremeVariabilities,
     /// ITM: surface refractivity at path height below 250 N-units.
     ItmSurfaceRefractivity,
-    /// ITM: no value for the reference attenuation, 0 dB stands in.
+    /// ITM: no value for the reference attenuation; delta-Bullington stands in.
     ItmAttenuationUndefined,
     /// Samples off every terrain tile were taken as sea level.
     TerrainMissing,

@@ -20,6 +20,7 @@ use serde::Serialize;
 
 pub use path::{BadPath, MAX_PATH_M, Path};
 pub use point::{BadPoint, GeoPoint};
+pub(crate) use profile::fill_gaps;
 pub use profile::{Profile, earth_bulge_m, sample_filled, sample_profile};
 pub use tile::{BadTileName, TileId};
 pub use used::{TerrainUse, TileSet};

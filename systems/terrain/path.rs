@@ -294,13 +294,26 @@ impl Kernel for Positions<'_> {
         // Indices rather than iterators: these are compiled to vector code.
         let count = lat_deg.len().min(lon_deg.len());
         let (lat_deg, lon_deg) = (&mut lat_deg[..count], &mut lon_deg[..count]);
+        // On short ways the upper powers come to nothing.
+        let beyond = |c: &[f64; 6]| c[4].abs() + c[5].abs();
+        if beyond(lat) + beyond(lon) < NOTHING_DEG {
+            for j in 0..count {
+                let t = t0 + f64::from(j as i32) * pace;
+                lat_deg[j] = lat[0] + t * (lat[1] + t * (lat[2] + t * lat[3]));
+                lon_deg[j] = lon[0] + t * (lon[1] + t * (lon[2] + t * lon[3]));
+            }
+            return;
+        }
         for j in 0..count {
-            let t = t0 + f64::from(j as u32) * pace;
+            let t = t0 + f64::from(j as i32) * pace;
             lat_deg[j] = evaluate(lat, t);
             lon_deg[j] = evaluate(lon, t);
         }
     }
 }
+
+/// Half a tenth of a millimetre, degrees.
+const NOTHING_DEG: f64 = 5e-10;
 
 #[inline(always)]
 fn evaluate(c: &[f64; 6], t: f64) -> f64 {

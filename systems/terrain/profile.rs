@@ -81,8 +81,20 @@ pub fn sample_filled(
     elevation_msl_m: &mut [f64],
 ) -> TerrainUse {
     let used = terrain.sample(lat_deg, lon_deg, elevation_msl_m);
+    fill_gaps(terrain, &used, lat_deg, lon_deg, elevation_msl_m);
+    used
+}
+
+/// Fills the gaps that a terrain left in samples along a path, as [`sample_filled`] says.
+pub(crate) fn fill_gaps(
+    terrain: &dyn Terrain,
+    used: &TerrainUse,
+    lat_deg: &[f64],
+    lon_deg: &[f64],
+    elevation_msl_m: &mut [f64],
+) {
     if used.is_clean() {
-        return used;
+        return;
     }
     if used.void_samples > 0 {
         fill_voids(elevation_msl_m, |i| {
@@ -94,7 +106,6 @@ pub fn sample_filled(
     for elevation in elevation_msl_m.iter_mut().filter(|m| m.is_nan()) {
         *elevation = 0.0;
     }
-    used
 }
 
 /// Replaces NaN by linear interpolation between the heights around it, except where

@@ -10,7 +10,7 @@
 
 use super::GeoPoint;
 use super::geodesic::{WGS84_A_M, WGS84_F};
-use crate::numeric::{atan2, sin_cos};
+use crate::numeric::{Kernel, atan2, sin_cos, vectorised};
 
 /// Longest path solved here, m.
 pub(crate) const MAX_M: f64 = 100_000.0;
@@ -124,14 +124,106 @@ pub(crate) fn way(from: &Parallel, from_lon_deg: f64, to: &Parallel, to_lon_deg:
     }
 }
 
+/// Ways solved together.
+pub(crate) const BATCH: usize = 64;
+
+/// Ways from one point to the points of a parallel.
+#[derive(Debug, Clone)]
+pub(crate) struct Ways {
+    distance_m: [f64; BATCH],
+    azimuth_rad: [[f64; BATCH]; 2],
+    lat_deg: [[f64; BATCH]; 6],
+    lon_deg: [[f64; BATCH]; 6],
+    /// Not 0 where the way is valid.
+    valid: [f64; BATCH],
+}
+
+impl Default for Ways {
+    fn default() -> Self {
+        Self {
+            distance_m: [0.0; BATCH],
+            azimuth_rad: [[0.0; BATCH]; 2],
+            lat_deg: [[0.0; BATCH]; 6],
+            lon_deg: [[0.0; BATCH]; 6],
+            valid: [0.0; BATCH],
+        }
+    }
+}
+
+impl Ways {
+    /// Solves the ways from `from` at `from_lon_deg` to the points of `to` at `to_lon_deg`: the
+    /// bits of [`between`].
+    pub fn solve(
+        &mut self,
+        from: &Parallel,
+        from_lon_deg: f64,
+        to: &Parallel,
+        to_lon_deg: &[f64; BATCH],
+    ) {
+        vectorised(Solve {
+            ways: self,
+            from: *from,
+            from_lon_deg,
+            to: *to,
+            to_lon_deg,
+        });
+    }
+
+    /// The way in a place.
+    #[inline]
+    pub fn get(&self, place: usize) -> Way {
+        Way {
+            distance_m: self.distance_m[place],
+            azimuth_rad: [self.azimuth_rad[0][place], self.azimuth_rad[1][place]],
+            lat_deg: std::array::from_fn(|power| self.lat_deg[power][place]),
+            lon_deg: std::array::from_fn(|power| self.lon_deg[power][place]),
+            valid: self.valid[place] != 0.0,
+        }
+    }
+}
+
+struct Solve<'a> {
+    ways: &'a mut Ways,
+    from: Parallel,
+    from_lon_deg: f64,
+    to: Parallel,
+    to_lon_deg: &'a [f64; BATCH],
+}
+
+impl Kernel for Solve<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self {
+            ways,
+            from,
+            from_lon_deg,
+            to,
+            to_lon_deg,
+        } = self;
+        for place in 0..BATCH {
+            let way = way(&from, from_lon_deg, &to, to_lon_deg[place]);
+            ways.distance_m[place] = way.distance_m;
+            ways.azimuth_rad[0][place] = way.azimuth_rad[0];
+            ways.azimuth_rad[1][place] = way.azimuth_rad[1];
+            ways.valid[place] = if way.valid { 1.0 } else { 0.0 };
+            for power in 0..6 {
+                ways.lat_deg[power][place] = way.lat_deg[power];
+                ways.lon_deg[power][place] = way.lon_deg[power];
+            }
+        }
+    }
+}
+
 /// Length, m, and sine and cosine of the bearings at both ends.
 #[inline(always)]
 fn solve(from: &Parallel, to: &Parallel, east_rad: f64) -> (f64, [[f64; 2]; 2]) {
     let mean = 0.5 * (from.cos_beta + to.cos_beta);
-    let mut circle = Circle::new(from, to, east_rad / (1.0 - E2 * mean * mean).sqrt());
-    for _ in 0..2 {
-        circle = Circle::new(from, to, east_rad + circle.longitude_excess());
-    }
+    // Steps one by one: a loop of them would be no vector code.
+    let circle = Circle::new(from, to, east_rad / (1.0 - E2 * mean * mean).sqrt());
+    let circle = Circle::new(from, to, east_rad + circle.longitude_excess());
+    let circle = Circle::new(from, to, east_rad + circle.longitude_excess());
     (circle.distance_m(), [circle.azimuth_1, circle.azimuth_2])
 }
 

@@ -7,12 +7,16 @@ use crate::support::{self, stdout};
 
 /// The Python of `make gis`, or `None`, said aloud.
 fn python() -> Option<PathBuf> {
-    let data = std::env::var_os("GROUNDWAVE_DATA").map_or(support::root().join(".data"), PathBuf::from);
+    let data =
+        std::env::var_os("GROUNDWAVE_DATA").map_or(support::root().join(".data"), PathBuf::from);
     let python = data.join("gis/bin/python");
     if data.join("gis/ready").exists() && python.exists() {
         return Some(python);
     }
-    eprintln!("SKIPPED: no {}; `make gis` installs GDAL's readers", python.display());
+    eprintln!(
+        "SKIPPED: no {}; `make gis` installs GDAL's readers",
+        python.display()
+    );
     None
 }
 
@@ -32,16 +36,27 @@ fn rasters(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn gdal_and_rio_cogeo_accept_every_raster_of_a_sweep() {
-    let (Some(python), Some(_)) = (python(), support::data()) else { return };
+    let (Some(python), Some(_)) = (python(), support::data()) else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let scenario = support::scenario_path("coverage_gothenburg.toml");
-    let arguments = ["sweep", scenario.to_str().unwrap(), "-o", out.to_str().unwrap()];
+    let arguments = [
+        "sweep",
+        scenario.to_str().unwrap(),
+        "-o",
+        out.to_str().unwrap(),
+    ];
     stdout(&support::groundwave(&arguments));
     let rasters = rasters(&out);
     assert_eq!(rasters.len(), 4 + 6, "four of the network, one a site");
     let check = support::root().join("tests/it/cog_check.py");
-    let output = Command::new(python).arg(check).args(&rasters).output().unwrap();
+    let output = Command::new(python)
+        .arg(check)
+        .args(&rasters)
+        .output()
+        .unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}{errors}");

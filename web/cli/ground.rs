@@ -78,7 +78,11 @@ impl GroundArgs {
     pub fn for_sweep(&self, identity: &BTreeMap<String, String>) -> Result<Ground, Failure> {
         let ground = match identity.get("flat_msl_m").map(|height| height.parse()) {
             Some(Ok(elevation_msl_m)) => flat(elevation_msl_m),
-            Some(Err(_)) => return Err(Failure::Input("the plan's flat_msl_m is no number".to_owned())),
+            Some(Err(_)) => {
+                return Err(Failure::Input(
+                    "the plan's flat_msl_m is no number".to_owned(),
+                ));
+            }
             None => self.open()?,
         };
         if ground.identity()? != *identity {

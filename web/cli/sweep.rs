@@ -91,6 +91,10 @@ impl Sweep {
         let scenario_path = self.scenario.as_ref().expect("clap requires it");
         let out = self.out.as_ref().expect("clap requires it");
         let (plan, ground) = self.plan(scenario_path)?;
+        // Before the folder is made: a refused sweep leaves nothing behind.
+        evaluator(&plan, &*ground.terrain)
+            .map(drop)
+            .map_err(Failure::Input)?;
         let work = Work::enter(plan, out).map_err(failure)?;
         let shard = self.shard.unwrap_or(Shard::ALL);
         let worked = compute(&work, &ground, shard)?;

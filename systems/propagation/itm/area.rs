@@ -4,6 +4,7 @@ use std::f64::consts::PI;
 
 use serde::{Deserialize, Serialize};
 
+use super::constants::Constants;
 use super::invalid::within;
 use super::longley_rice::Path;
 use super::medium::effective_curvature;
@@ -70,8 +71,6 @@ pub fn area_reference(area: &AreaPath, medium: &Medium) -> Result<Reference, Inv
         delta_h_m: area.delta_h_m,
         n_s,
         earth_radius_m,
-        frequency_mhz: medium.frequency_mhz,
-        impedance: medium.ground_impedance(),
         point_to_point: false,
     };
     for end in 0..2 {
@@ -84,7 +83,7 @@ pub fn area_reference(area: &AreaPath, medium: &Medium) -> Result<Reference, Inv
         path.horizon_angle_rad[end] =
             typical_horizon_angle_rad(height_m, smooth_m, horizon_m, area.delta_h_m);
     }
-    Reference::of(&path, medium, warnings)
+    Reference::of(&path, &Constants::new(medium), warnings)
 }
 
 /// Basic transmission loss of an area path, not exceeded at `quantile`. See [`area_reference`],

@@ -47,6 +47,7 @@ impl Climate {
 
 /// A curve against effective distance (TN101 vol. 2 eqs III.69 and III.70; Algorithm eqs 5.5 to
 /// 5.7): levels in dB, distances in m.
+#[derive(Debug, PartialEq)]
 pub(super) struct Curve {
     far_db: f64,
     hump_db: f64,
@@ -67,6 +68,7 @@ const fn curve(c1: f64, c2: f64, x1_km: f64, x2_km: f64, x3_km: f64) -> Curve {
 
 impl Curve {
     /// The curve at effective distance `d_e_m`, dB.
+    #[inline(always)]
     pub(super) fn at_db(&self, d_e_m: f64) -> f64 {
         let offset = (d_e_m - self.hump_at_m) / self.hump_width_m;
         let rise = d_e_m / self.rise_m;
@@ -76,6 +78,7 @@ impl Curve {
 }
 
 /// A factor that depends on frequency (Algorithm eq. 5.8).
+#[derive(Debug, PartialEq)]
 pub(super) struct FrequencyGain(f64, f64, f64);
 
 impl FrequencyGain {
@@ -87,6 +90,7 @@ impl FrequencyGain {
 }
 
 /// What a climate fixes (Algorithm table 5.1).
+#[derive(Debug, PartialEq)]
 pub(super) struct Constants {
     /// Adjustment of the reference to the all-year median, dB.
     pub median: Curve,

@@ -3,6 +3,7 @@
 /// Elevations of the fitted line at the first and the last of `elevation_m` (at least two
 /// points), fitted to the points between `start` and `end`, both counted in steps from the first
 /// point. The interval is cut at whole points and widened to hold at least one step.
+#[inline(always)]
 pub(super) fn line_ends(elevation_m: &[f64], start: f64, end: f64) -> [f64; 2] {
     let last = elevation_m.len() - 1;
     let mut from = (start.max(0.0) as usize).min(last);
@@ -23,6 +24,7 @@ pub(super) fn line_ends(elevation_m: &[f64], start: f64, end: f64) -> [f64; 2] {
 
 /// Sum of `values` (two or more) and of their products with their index counted from the middle,
 /// the first and last value weighing half.
+#[inline(always)]
 fn moments(values: &[f64]) -> (f64, f64) {
     const LANES: usize = 8;
     let arm = 0.5 * (values.len() - 1) as f64;
@@ -31,13 +33,13 @@ fn moments(values: &[f64]) -> (f64, f64) {
 
     let (blocks, rest) = inner.as_chunks::<LANES>();
     let (mut sums, mut products) = ([0.0; LANES], [0.0; LANES]);
-    let mut index: [f64; LANES] = std::array::from_fn(|lane| lane as f64 + 1.0 - arm);
+    let mut start = 1.0 - arm;
     for block in blocks {
         for lane in 0..LANES {
             sums[lane] += block[lane];
-            products[lane] += block[lane] * index[lane];
-            index[lane] += LANES as f64;
+            products[lane] += block[lane] * (start + f64::from(lane as i32));
         }
+        start += LANES as f64;
     }
 
     let mut sum = 0.5 * (first + last);
@@ -46,9 +48,9 @@ fn moments(values: &[f64]) -> (f64, f64) {
         sum += sums[lane];
         moment += products[lane];
     }
-    for (value, index) in rest.iter().zip(index) {
+    for (index, value) in rest.iter().enumerate() {
         sum += value;
-        moment += value * index;
+        moment += value * (start + index as f64);
     }
     (sum, moment)
 }

@@ -2,41 +2,44 @@
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
+use super::constants::Constants;
 use super::diffraction::Line;
-use super::longley_rice::{Path, Sight, wavenumber};
+use super::longley_rice::{Path, Sight};
 use super::medium::Complex;
 use super::roughness::{at_distance_m, sigma_h_m};
+use crate::numeric::{exp, greater, lesser, log10, sin_cos};
 
 /// The line-of-sight loss of a path as a function of distance.
 pub(super) struct TwoRay<'a> {
     effective_height_m: [f64; 2],
-    impedance: Complex,
     delta_h_m: f64,
-    wavenumber: f64,
     /// Weight of the two-ray loss against that of diffraction.
     weight: f64,
     diffraction: &'a Line,
+    of: &'a Constants,
 }
 
 impl<'a> TwoRay<'a> {
-    pub fn new(path: &Path, sight: &Sight, diffraction: &'a Line) -> Self {
-        let extent_m = sight.smooth_sum_m.max(10e3);
+    #[inline(always)]
+    pub fn new(path: &Path, sight: &Sight, diffraction: &'a Line, of: &'a Constants) -> Self {
+        let extent_m = greater(sight.smooth_sum_m, 10e3);
         Self {
             effective_height_m: path.effective_height_m,
-            impedance: path.impedance,
             delta_h_m: path.delta_h_m,
-            wavenumber: wavenumber(path.frequency_mhz),
-            weight: 1.0 / (1.0 + path.frequency_mhz * path.delta_h_m / extent_m),
+            weight: 1.0 / (1.0 + of.frequency_mhz * path.delta_h_m / extent_m),
             diffraction,
+            of,
         }
     }
 
     /// Loss at `distance_m`, dB.
+    #[inline(always)]
     pub fn loss_db(&self, distance_m: f64) -> f64 {
         let extended_db = self.diffraction.at_db(distance_m);
         self.weight * self.two_ray_db(distance_m) + (1.0 - self.weight) * extended_db
     }
 
+    #[inline(always)]
     fn two_ray_db(&self, distance_m: f64) -> f64 {
         let [tx_m, rx_m] = self.effective_height_m;
         let sum_m = tx_m + rx_m;
@@ -45,24 +48,23 @@ impl<'a> TwoRay<'a> {
         let reflected = self.reflection(sin_psi, distance_m);
 
         // Phase difference of the rays, rad (Algorithm eqs 4.49 and 4.50).
-        let mut phase = self.wavenumber * 2.0 * tx_m * rx_m / distance_m;
-        if phase > FRAC_PI_2 {
-            phase = PI - FRAC_PI_2 * FRAC_PI_2 / phase;
-        }
-        let (sin, cos) = phase.sin_cos();
+        let phase = self.of.wavenumber * 2.0 * tx_m * rx_m / distance_m;
+        let bent = PI - FRAC_PI_2 * FRAC_PI_2 / phase;
+        let (sin, cos) = sin_cos(if phase > FRAC_PI_2 { bent } else { phase });
         let received = Complex {
             re: cos + reflected.re,
             im: reflected.im - sin,
         };
-        -10.0 * received.norm_squared().log10()
+        -10.0 * log10(received.norm_squared())
     }
 
     /// Effective reflection coefficient of the ground at grazing angle ψ (Algorithm eqs 4.47
     /// and 4.48), not let fall below what a rough ground still sends on.
+    #[inline(always)]
     fn reflection(&self, sin_psi: f64, distance_m: f64) -> Complex {
         let rough_m = sigma_h_m(at_distance_m(self.delta_h_m, distance_m));
-        let scattered = (self.wavenumber * rough_m * sin_psi).min(10.0);
-        let Complex { re, im } = self.impedance;
+        let scattered = lesser(self.of.wavenumber * rough_m * sin_psi, 10.0);
+        let Complex { re, im } = self.of.impedance;
         let below = Complex {
             re: sin_psi - re,
             im: -im,
@@ -71,12 +73,10 @@ impl<'a> TwoRay<'a> {
             re: sin_psi + re,
             im,
         };
-        let coefficient = (below / above).scaled((-scattered).exp());
+        let coefficient = (below / above).scaled(exp(-scattered));
         let power = coefficient.norm_squared();
-        if power < 0.25 || power < sin_psi {
-            coefficient.scaled((sin_psi / power).sqrt())
-        } else {
-            coefficient
-        }
+        let raised = (sin_psi / power).sqrt();
+        let weak = (power < 0.25) | (power < sin_psi);
+        coefficient.scaled(if weak { raised } else { 1.0 })
     }
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::invalid::within;
 use super::{Climate, Invalid, Mdvar, Warnings};
+use crate::numeric::exp;
 use crate::propagation::polarization::Polarization;
 
 /// Ground, atmosphere and wave.
@@ -49,11 +50,6 @@ impl Medium {
         Ok(warnings)
     }
 
-    /// Surface refractivity, N-units, at `system_msl_m` above mean sea level (TN101 eq. 4.3).
-    pub(super) fn surface_refractivity(&self, system_msl_m: f64) -> f64 {
-        self.n_0 * (-system_msl_m / 9460.0).exp()
-    }
-
     /// Surface transfer impedance of the ground (Algorithm eqs 1.4 and 1.5).
     pub(super) fn ground_impedance(&self) -> Complex {
         let permittivity = Complex {
@@ -72,10 +68,18 @@ impl Medium {
     }
 }
 
+/// Surface refractivity, N-units, at `system_msl_m` above mean sea level, being `n_0` at that
+/// level (TN101 eq. 4.3).
+#[inline(always)]
+pub(super) fn surface_refractivity(n_0: f64, system_msl_m: f64) -> f64 {
+    n_0 * exp(-system_msl_m / 9460.0)
+}
+
 /// Curvature of the effective earth, 1/m, under surface refractivity `n_s` in N-units (TN101
 /// eq. 4.4, rearranged).
+#[inline(always)]
 pub(super) fn effective_curvature(n_s: f64) -> f64 {
-    GAMMA_A * (1.0 - 0.046_65 * (n_s / 179.3).exp())
+    GAMMA_A * (1.0 - 0.046_65 * exp(n_s / 179.3))
 }
 
 /// As much of complex arithmetic as an impedance needs.
@@ -90,10 +94,12 @@ impl Complex {
         self.re.hypot(self.im)
     }
 
+    #[inline(always)]
     pub fn norm_squared(self) -> f64 {
         self.re * self.re + self.im * self.im
     }
 
+    #[inline(always)]
     pub fn scaled(self, factor: f64) -> Self {
         Self {
             re: self.re * factor,
@@ -118,6 +124,7 @@ impl Complex {
 impl std::ops::Div for Complex {
     type Output = Self;
 
+    #[inline(always)]
     fn div(self, by: Self) -> Self {
         let scale = by.norm_squared().recip();
         Self {

@@ -6,7 +6,7 @@
 //! only by its irregularity. The [`Reference`] they return then gives the loss not exceeded at
 //! any [`Quantile`] of time, location and situation, for the price of a few square roots: ask for
 //! the tenth, fiftieth and ninetieth percentile of the same reference. [`point_to_point`] does
-//! both steps at once.
+//! both steps at once, and [`Prepared`] keeps what many paths have in common.
 //!
 //! The model is not reciprocal: swapping the ends of a rough path may change the loss by some
 //! decibels.
@@ -27,7 +27,9 @@
 //! thankfully acknowledged as its author), including its behaviour on short profiles.
 
 mod area;
+mod batch;
 mod climate;
+mod constants;
 mod diffraction;
 mod fit;
 mod horizons;
@@ -51,11 +53,12 @@ mod warnings;
 mod tests;
 
 pub use area::{AreaPath, MAX_AREA_DELTA_H_M, Siting, area, area_reference};
+pub(crate) use batch::{BATCH, Batch, Losses};
 pub use climate::Climate;
 pub use invalid::Invalid;
 pub use mdvar::{Mdvar, VariabilityMode};
 pub use medium::Medium;
-pub use point_to_point::{point_to_point, reference};
+pub use point_to_point::{Prepared, point_to_point, reference};
 pub use profile::{MAX_DISTANCE_M, MAX_ELEVATION_M, MIN_STEP_M, PathProfile};
 pub use quantile::Quantile;
 pub use reference::{Prediction, PropagationMode, Reference};

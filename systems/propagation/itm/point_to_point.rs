@@ -1,14 +1,104 @@
 //! Point-to-point mode: the terrain between the antennas is known.
 
-use super::longley_rice::Path;
-use super::medium::effective_curvature;
-use super::quick_pfl::geometry;
-use super::{Invalid, Medium, PathProfile, Prediction, Quantile, Reference};
+use super::batch::{BATCH, Batch, Losses};
+use super::constants::{Constants, check_air};
+use super::quick_pfl::{Measured, measure};
+use super::variability::deviates;
+use super::{Invalid, Medium, PathProfile, Prediction, Quantile, Reference, Warnings};
+use crate::numeric::{Kernel, vectorised};
+
+/// A medium and two antennas made ready for many paths.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Prepared {
+    n_0: f64,
+    antenna_agl_m: [f64; 2],
+    constants: Constants,
+    warnings: Warnings,
+}
+
+impl Prepared {
+    /// Prepares `medium` for antennas `antenna_agl_m` (transmitter, receiver) above ground, m,
+    /// 0.5 to 3000.
+    ///
+    /// # Errors
+    /// [`Invalid`], for the first input found outside its range.
+    pub fn new(medium: &Medium, antenna_agl_m: [f64; 2]) -> Result<Self, Invalid> {
+        let warnings = medium.check(antenna_agl_m)?;
+        Ok(Self {
+            n_0: medium.n_0,
+            antenna_agl_m,
+            constants: Constants::new(medium),
+            warnings,
+        })
+    }
+
+    /// The part of the prediction for `profile` that does not depend on the quantile. The work is
+    /// linear in the number of points; nothing is allocated.
+    ///
+    /// # Errors
+    /// [`Invalid`], for the first input found outside its range, or where the terrain is so high
+    /// or the ground such that the model does not apply.
+    pub fn reference(&self, profile: &PathProfile) -> Result<Reference, Invalid> {
+        let path = self.measured(profile)?.path(self.antenna_agl_m);
+        Reference::of(&path, &self.constants, self.warnings)
+    }
+
+    /// What `profile` says, for [`Prepared::batch`].
+    ///
+    /// # Errors
+    /// As [`Prepared::reference`].
+    #[inline]
+    pub(crate) fn measure(&self, profile: &PathProfile) -> Result<Measured, Invalid> {
+        let measured = self.measured(profile)?;
+        check_air(measured.n_s, measured.earth_radius_m)?;
+        self.constants.check()?;
+        Ok(measured)
+    }
+
+    #[inline]
+    fn measured(&self, profile: &PathProfile) -> Result<Measured, Invalid> {
+        vectorised(Measure {
+            profile,
+            n_0: self.n_0,
+            antenna_agl_m: self.antenna_agl_m,
+        })
+    }
+
+    /// Attenuations of many paths at four quantiles: in each place of `batch` what
+    /// [`Prepared::reference`] and [`Reference::attenuation_db`] give for it, to the bit.
+    pub(crate) fn batch(&self, batch: &Batch, quantiles: [Quantile; 4], losses: &mut Losses) {
+        let mode = self.constants.mdvar.mode;
+        batch.losses(
+            self.antenna_agl_m,
+            &self.constants,
+            quantiles.map(|quantile| deviates(quantile, mode)),
+            losses,
+        );
+    }
+}
+
+const _: () = assert!(BATCH % 8 == 0, "whole vectors");
+
+/// The work on one profile.
+struct Measure<'a> {
+    profile: &'a PathProfile<'a>,
+    n_0: f64,
+    antenna_agl_m: [f64; 2],
+}
+
+impl Kernel for Measure<'_> {
+    type Output = Result<Measured, Invalid>;
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        self.profile.check()?;
+        Ok(measure(self.profile, self.n_0, self.antenna_agl_m))
+    }
+}
 
 /// The part of a point-to-point prediction that does not depend on the quantile.
 ///
-/// Antenna heights are above ground, m, 0.5 to 3000. The work is linear in the number of
-/// profile points; nothing is allocated.
+/// Antenna heights are above ground, m, 0.5 to 3000. For many paths see [`Prepared`].
 ///
 /// # Errors
 /// [`Invalid`], for the first input found outside its range, or where the terrain is so high or
@@ -19,27 +109,7 @@ pub fn reference(
     h_rx_agl_m: f64,
     medium: &Medium,
 ) -> Result<Reference, Invalid> {
-    let antenna_agl_m = [h_tx_agl_m, h_rx_agl_m];
-    let warnings = medium.check(antenna_agl_m)?;
-    profile.check()?;
-
-    let n_s = medium.surface_refractivity(profile.mean_msl_m());
-    let earth_radius_m = 1.0 / effective_curvature(n_s);
-    let geometry = geometry(profile, earth_radius_m, antenna_agl_m);
-    let path = Path {
-        distance_m: profile.distance_m(),
-        antenna_agl_m,
-        effective_height_m: geometry.effective_height_m,
-        horizon_distance_m: geometry.horizon_distance_m,
-        horizon_angle_rad: geometry.horizon_angle_rad,
-        delta_h_m: geometry.delta_h_m,
-        n_s,
-        earth_radius_m,
-        frequency_mhz: medium.frequency_mhz,
-        impedance: medium.ground_impedance(),
-        point_to_point: true,
-    };
-    Reference::of(&path, medium, warnings)
+    Prepared::new(medium, [h_tx_agl_m, h_rx_agl_m])?.reference(profile)
 }
 
 /// Basic transmission loss over a known terrain profile, not exceeded at `quantile`. See

@@ -23,16 +23,19 @@ pub struct PathProfile<'a> {
 
 impl PathProfile<'_> {
     /// Number of intervals between points.
+    #[inline(always)]
     pub(super) fn intervals(&self) -> usize {
         self.elevation_msl_m.len() - 1
     }
 
     /// Length of the path, m.
+    #[inline(always)]
     pub(super) fn distance_m(&self) -> f64 {
         self.intervals() as f64 * self.step_m
     }
 
     /// Checks the number of points, their spacing, the length and every elevation.
+    #[inline(always)]
     pub(super) fn check(&self) -> Result<(), Invalid> {
         if self.elevation_msl_m.len() < 2 {
             return Err(Invalid::ProfilePoints(self.elevation_msl_m.len()));
@@ -46,15 +49,24 @@ impl PathProfile<'_> {
         )?;
 
         // `NaN` is not credible either. Counting, unlike searching, compiles to vector code.
-        let credible = |value: &f64| value.abs() <= MAX_ELEVATION_M;
-        let counted: u64 = self
-            .elevation_msl_m
-            .iter()
-            .map(|e| u64::from(credible(e)))
-            .sum();
-        if counted == self.elevation_msl_m.len() as u64 {
+        let credible = |value: f64| value.abs() <= MAX_ELEVATION_M;
+        let (blocks, rest) = self.elevation_msl_m.as_chunks::<32>();
+        let mut doubtful = [0_u64; 32];
+        for block in blocks {
+            for lane in 0..32 {
+                doubtful[lane] |= u64::from(!credible(block[lane]));
+            }
+        }
+        let fine = doubtful.iter().all(|any| *any == 0) && rest.iter().all(|e| credible(*e));
+        if fine {
             return Ok(());
         }
+        self.find_incredible()
+    }
+
+    #[cold]
+    fn find_incredible(&self) -> Result<(), Invalid> {
+        let credible = |value: &f64| value.abs() <= MAX_ELEVATION_M;
         let (index, &value) = (self.elevation_msl_m.iter().enumerate())
             .find(|(_, e)| !credible(e))
             .expect("one was counted");
@@ -62,6 +74,7 @@ impl PathProfile<'_> {
     }
 
     /// Mean elevation, m above mean sea level, without the first and last tenth of the path.
+    #[inline(always)]
     pub(super) fn mean_msl_m(&self) -> f64 {
         let intervals = self.intervals();
         let tenth = (0.1 * intervals as f64) as usize;
@@ -70,13 +83,15 @@ impl PathProfile<'_> {
     }
 }
 
-/// The sum of `values`, taken in eight strands so that it need not wait for itself.
+/// The sum of `values`, taken in strands so that it need not wait for itself.
+#[inline(always)]
 fn sum(values: &[f64]) -> f64 {
-    let (blocks, rest) = values.as_chunks::<8>();
-    let mut strands = [0.0; 8];
+    const LANES: usize = 32;
+    let (blocks, rest) = values.as_chunks::<LANES>();
+    let mut strands = [0.0; LANES];
     for block in blocks {
-        for (strand, value) in strands.iter_mut().zip(block) {
-            *strand += value;
+        for lane in 0..LANES {
+            strands[lane] += block[lane];
         }
     }
     strands.iter().sum::<f64>() + rest.iter().sum::<f64>()

@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::longley_rice::{Path, attenuation};
-use super::{Invalid, Medium, Quantile, Spread, Warnings};
+use super::constants::{Constants, check_air};
+use super::longley_rice::{Path, attenuation, doubts};
+use super::{Invalid, Quantile, Spread, Warnings};
+use crate::numeric::log10;
 
 /// The mechanism that decides the reference attenuation. The discriminants are NTIA's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -77,23 +79,33 @@ impl Reference {
         }
     }
 
-    /// The reference of a `path` in `medium`, on which `warnings` were given already.
-    pub(super) fn of(path: &Path, medium: &Medium, warnings: Warnings) -> Result<Self, Invalid> {
-        let result = attenuation(path)?;
+    /// The reference of a `path` in the medium of `constants`, on which `warnings` were given
+    /// already.
+    pub(super) fn of(
+        path: &Path,
+        constants: &Constants,
+        warnings: Warnings,
+    ) -> Result<Self, Invalid> {
+        check_air(path.n_s, path.earth_radius_m)?;
+        constants.check()?;
+        let result = attenuation(path, constants);
+        let mut warnings = warnings | doubts(path);
+        let defined = result.a_ref_db.is_finite();
+        warnings.note(!defined, Warnings::ATTENUATION_UNDEFINED);
         Ok(Self {
-            mode: result.mode,
+            mode: result.mode(),
             distance_km: path.distance_m / 1e3,
             n_s: path.n_s,
             curvature_per_m: 1.0 / path.earth_radius_m,
             delta_h_m: path.delta_h_m,
-            a_ref_db: result.a_ref_db,
-            a_fs_db: free_space_db(path.distance_m, path.frequency_mhz),
+            a_ref_db: if defined { result.a_ref_db } else { 0.0 },
+            a_fs_db: constants.free_space_db + 20.0 * log10(path.distance_m / 1000.0),
             effective_height_m: path.effective_height_m,
             horizon_distance_m: path.horizon_distance_m,
             horizon_angle_rad: path.horizon_angle_rad,
-            warnings: warnings | result.warnings,
+            warnings,
             spread: Spread::new(
-                medium,
+                constants,
                 path.distance_m,
                 path.effective_height_m,
                 path.delta_h_m,
@@ -111,9 +123,4 @@ pub struct Prediction {
     pub warnings: Warnings,
     /// What it rests on.
     pub reference: Reference,
-}
-
-/// Free-space loss with the rounded constant the model was fitted with, dB.
-fn free_space_db(distance_m: f64, frequency_mhz: f64) -> f64 {
-    32.45 + 20.0 * frequency_mhz.log10() + 20.0 * (distance_m / 1000.0).log10()
 }

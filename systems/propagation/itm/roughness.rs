@@ -2,72 +2,204 @@
 
 use super::PathProfile;
 use super::fit::line_ends;
+use crate::numeric::{ROUNDER, exp, greater, interpolate_evenly, lesser};
 
-/// Most samples taken of a path.
-const MAX_SAMPLES: usize = 245;
+/// Room for the samples taken of a path, at most 245, in whole vectors.
+const ROOM: usize = 256;
 
-/// Δh, m: the interdecile range of the terrain about a fitted line between `start_m` and `end_m`
-/// from the transmitter, scaled to what it would be on a very long path. Zero where fewer than
-/// two steps lie between.
-pub(super) fn delta_h_m(profile: &PathProfile, start_m: f64, end_m: f64) -> f64 {
+/// Interdecile range, m, of the terrain about a fitted line between `start_m` and `end_m` from the
+/// transmitter. Zero where fewer than two steps lie between.
+#[inline(always)]
+pub(super) fn interdecile_range_m(profile: &PathProfile, start_m: f64, end_m: f64) -> f64 {
     let start = start_m / profile.step_m;
     let span = end_m / profile.step_m - start;
     if span < 2.0 {
         return 0.0;
     }
     let decile = ((0.1 * (span + 8.0)) as usize).clamp(4, 25);
-    let mut samples = [0.0; MAX_SAMPLES];
-    let samples = &mut samples[..10 * decile - 5];
+    let mut room = [0.0; ROOM];
+    let count = 10 * decile - 5;
+    let spacing = span / (count - 1) as f64;
+    interpolate_evenly(profile.elevation_msl_m, start, spacing, &mut room[..count]);
+    detrend(&mut room[..count]);
+    range_of_deciles(&room, count, decile)
+}
 
-    resample(profile.elevation_msl_m, start, span, samples);
-    detrend(samples);
-    let range_m = interdecile_range(samples, decile);
-    // ERL 79-ITS 67 eq. 3, inverted.
-    range_m / (1.0 - 0.8 * (-(end_m - start_m) / 50e3).exp())
+/// Δh, m: that range, `extent_m` being the length it was found over, scaled to what it would be on
+/// a very long path (ERL 79-ITS 67 eq. 3, inverted).
+#[inline(always)]
+pub(super) fn delta_h_m(range_m: f64, extent_m: f64) -> f64 {
+    range_m / (1.0 - 0.8 * exp(-extent_m / 50e3))
 }
 
 /// Δh(d), m: what remains of `delta_h_m` over `distance_m` (ERL 79-ITS 67 eq. 3).
+#[inline(always)]
 pub(super) fn at_distance_m(delta_h_m: f64, distance_m: f64) -> f64 {
-    delta_h_m * (1.0 - 0.8 * (-distance_m / 50e3).exp())
+    delta_h_m * (1.0 - 0.8 * exp(-distance_m / 50e3))
 }
 
 /// σ_h, m: deviation of terrain and clutter within the first Fresnel zone of the reflecting
 /// plane, from Δh(d) (ERL 79-ITS 67 eq. 3.6a).
+#[inline(always)]
 pub(super) fn sigma_h_m(delta_h_m: f64) -> f64 {
-    0.78 * delta_h_m * (-0.5 * delta_h_m.sqrt().sqrt()).exp()
-}
-
-/// Evenly spaced elevations over `span` steps from `start` on, by linear interpolation.
-fn resample(elevation: &[f64], start: f64, span: f64, samples: &mut [f64]) {
-    let spacing = span / (samples.len() - 1) as f64;
-    let last_interval = elevation.len() as u32 - 2;
-    for (number, sample) in (0_u32..).zip(samples) {
-        let position = start + f64::from(number) * spacing;
-        let interval = (position as u32).min(last_interval);
-        let (near, far) = (
-            elevation[interval as usize],
-            elevation[interval as usize + 1],
-        );
-        *sample = near + (far - near) * (position - f64::from(interval));
-    }
+    0.78 * delta_h_m * exp(-0.5 * delta_h_m.sqrt().sqrt())
 }
 
 /// Subtracts the straight line that fits best.
+#[inline(always)]
 fn detrend(samples: &mut [f64]) {
     let last = (samples.len() - 1) as f64;
     let [first_m, last_m] = line_ends(samples, 0.0, last);
     let slope = (last_m - first_m) / last;
-    for (index, sample) in (0_i32..).zip(samples) {
-        *sample -= first_m + f64::from(index) * slope;
+    for index in 0..samples.len() {
+        samples[index] -= first_m + f64::from(index as i32) * slope;
     }
 }
 
+/// Levels between the least and the greatest sample that a key tells apart.
+const LEVELS: u8 = 254;
+
 /// Difference between the value that `decile - 1` samples exceed and the one that all but
-/// `decile - 1` do. Reorders the samples.
-fn interdecile_range(samples: &mut [f64], decile: usize) -> f64 {
-    let descending = |a: &f64, b: &f64| b.total_cmp(a);
-    let (_, &mut high, rest) = samples.select_nth_unstable_by(decile - 1, descending);
-    let from_bottom = decile - 1;
-    let (_, &mut low, _) = rest.select_nth_unstable_by(rest.len() - 1 - from_bottom, descending);
+/// `decile - 1` do, of the first `count` samples in `room`.
+///
+/// Each sample gets a whole number that never falls where the samples rise. Counting how many
+/// numbers reach a threshold finds the one of the sample sought bit by bit, in vectors and
+/// without a branch; the few samples that share it are then put in order.
+#[inline(always)]
+fn range_of_deciles(room: &[f64; ROOM], count: usize, decile: usize) -> f64 {
+    // Halves are folded onto each other: unlike a running minimum, that is vector code.
+    let (mut least, mut most) = (*room, *room);
+    for index in count..ROOM {
+        least[index] = room[0];
+        most[index] = room[0];
+    }
+    let mut half = ROOM / 2;
+    while half > 0 {
+        for index in 0..half {
+            least[index] = lesser(least[index], least[index + half]);
+            most[index] = greater(most[index], most[index + half]);
+        }
+        half /= 2;
+    }
+    let (least, most) = (least[0], most[0]);
+    let scale = f64::from(LEVELS) / (most - least);
+    if !scale.is_finite() {
+        // All alike, or so nearly that their differences are no numbers.
+        return most - least;
+    }
+    // Keys from 1 on, so that none of the unused places reaches any threshold.
+    let mut keys = [0_u8; ROOM];
+    for index in 0..ROOM {
+        let used = index < count;
+        let key = ((room[index] - least) * scale + ROUNDER).to_bits() as u8;
+        keys[index] = if used { key.wrapping_add(1) } else { 0 };
+    }
+    let ranks = [decile, count + 1 - decile];
+    let mut found = [0_u8; 2];
+    let mut bit = 128;
+    while bit > 0 {
+        for end in 0..2 {
+            let threshold = found[end] | bit;
+            if usize::from(reaching(&keys, threshold)) >= ranks[end] {
+                found[end] = threshold;
+            }
+        }
+        bit >>= 1;
+    }
+    let [high, low] = [0, 1].map(|end| {
+        let above = if found[end] == u8::MAX {
+            0
+        } else {
+            usize::from(reaching(&keys, found[end] + 1))
+        };
+        nth_greatest_with(&keys, room, found[end], ranks[end] - above)
+    });
     high - low
+}
+
+/// How many of `keys` are `threshold` or more.
+#[inline(always)]
+fn reaching(keys: &[u8; ROOM], threshold: u8) -> u8 {
+    // At most 245 do.
+    let mut count = 0_u8;
+    for index in 0..ROOM {
+        count += u8::from(keys[index] >= threshold);
+    }
+    count
+}
+
+/// The `rank`-th greatest, counted from 1, of the samples that have `key`.
+#[inline(always)]
+fn nth_greatest_with(keys: &[u8; ROOM], room: &[f64; ROOM], key: u8, rank: usize) -> f64 {
+    let mut sharing = [0.0; ROOM];
+    let mut count = 0;
+    for (block, samples) in keys
+        .as_chunks::<32>()
+        .0
+        .iter()
+        .zip(room.as_chunks::<32>().0)
+    {
+        let mut any = 0_u8;
+        for lane in 0..32 {
+            any |= u8::from(block[lane] == key);
+        }
+        if any == 0 {
+            continue;
+        }
+        for lane in 0..32 {
+            if block[lane] == key {
+                sharing[count] = samples[lane];
+                count += 1;
+            }
+        }
+    }
+    let sharing = &mut sharing[..count];
+    if let [only] = sharing {
+        return *only;
+    }
+    *sharing
+        .select_nth_unstable_by(rank - 1, |a, b| b.total_cmp(a))
+        .1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deciles_are_those_of_sorted_samples() {
+        let mut state = 1_u64;
+        let mut draw = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        for round in 0..4_000 {
+            let decile = 4 + round % 22;
+            let count = 10 * decile - 5;
+            let mut room = [0.0; ROOM];
+            for sample in &mut room[..count] {
+                *sample = match round % 5 {
+                    0 => draw(),
+                    1 => (draw() * 7.0).floor() - 3.0,
+                    2 => (draw() * 40.0 - 20.0).exp(),
+                    3 => 1.0 + f64::EPSILON * (draw() * 9.0).floor(),
+                    _ => -0.0,
+                };
+            }
+            // A far outlier squeezes all others into one key.
+            if round % 7 == 0 {
+                room[count / 2] = 1e9;
+            }
+            let mut sorted = room[..count].to_vec();
+            sorted.sort_by(|a, b| b.total_cmp(a));
+            let want = sorted[decile - 1] - sorted[count - decile];
+            assert_eq!(
+                range_of_deciles(&room, count, decile),
+                want,
+                "round {round}"
+            );
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! The model against published and computed results, and its general behaviour.
 
+mod batch;
 mod properties;
 mod vectors;
 

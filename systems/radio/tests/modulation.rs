@@ -152,3 +152,22 @@ fn packets_are_lost_as_documented() {
     near(per(-1e3, u32::MAX), 1.0, 1e-12);
     assert!(per(1e3, 0) < 1e-300);
 }
+
+#[test]
+fn the_ladder_is_what_select_chooses() {
+    for radio_id in ["wifi_5g_mesh", "lora_868_eu", "vhf_handheld_5w"] {
+        let radio = &super::super::presets::radio(radio_id).unwrap().radio;
+        for reserve_db in [0.0, 7.3] {
+            let rungs = super::super::modulation::ladder(radio, reserve_db, -110.0);
+            for tenth in -300..500 {
+                let snr_db = f64::from(tenth) * 0.1;
+                let usable = rungs.partition_point(|(from_db, _)| *from_db <= snr_db);
+                let found = usable.checked_sub(1).map(|rung| rungs[rung].1);
+                assert_eq!(
+                    found,
+                    super::super::modulation::select(snr_db, reserve_db, radio, -110.0)
+                );
+            }
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use super::*;
 use crate::propagation::itm::fit::line_ends;
 use crate::propagation::itm::horizons::{Horizon, horizons};
-use crate::propagation::itm::roughness::delta_h_m;
+use crate::propagation::itm::roughness::{delta_h_m, interdecile_range_m};
 
 fn assert_finite(of: &Reference, quantile: Quantile) {
     let values = [
@@ -189,10 +189,10 @@ fn roughness_is_the_interdecile_range_about_the_slope() {
             elevation_msl_m: &elevation,
         };
         let length_m = profile.distance_m();
-        let found_m = delta_h_m(&profile, 0.0, length_m);
+        let found_m = delta_h_m(interdecile_range_m(&profile, 0.0, length_m), length_m);
         assert!((found_m - 40.0).abs() < 1.5, "{found_m}");
         assert!(
-            delta_h_m(&profile, 0.0, 199.0).abs() < 1e-300,
+            interdecile_range_m(&profile, 0.0, 199.0).abs() < 1e-300,
             "under two steps"
         );
     }

@@ -1,0 +1,298 @@
+//! The one function that evaluates cells.
+
+use rayon::prelude::*;
+
+use super::cell::{Cell, Flags};
+use super::grid::{Block, Grid};
+use super::site::CoverageSite;
+use crate::propagation::itm;
+use crate::radio::Verdict;
+use crate::radio::cells::{BATCH, Budgets, Receivers};
+use crate::terrain::short::{Parallel, Ways};
+use crate::terrain::{GeoPoint, Path, Terrain, fill_gaps};
+
+/// Ground that links refuse to stand on, m.
+const GROUND_MAX_M: f64 = 20_000.0;
+
+/// Undulations that links refuse, m.
+const UNDULATION_MAX_M: f64 = 1_000.0;
+
+/// Room for the work on cells; keep one per thread to allocate nothing.
+#[derive(Debug)]
+pub struct Scratch {
+    path: Path,
+    lat_deg: Vec<f64>,
+    lon_deg: Vec<f64>,
+    elevation_msl_m: Vec<f64>,
+    centres_deg: [f64; BATCH],
+    ways: Ways,
+    measured: itm::Batch,
+    losses: itm::Losses,
+    receivers: Receivers,
+    extra_db: [f64; BATCH],
+    budgets: Budgets,
+    flags: [Flags; BATCH],
+    /// Whether ITM judges the cell.
+    by_itm: [bool; BATCH],
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        let origin = GeoPoint::new(0.0, 0.0).expect("a point on Earth");
+        Self {
+            path: Path::between(origin, origin),
+            lat_deg: Vec::new(),
+            lon_deg: Vec::new(),
+            elevation_msl_m: Vec::new(),
+            centres_deg: [0.0; BATCH],
+            ways: Ways::default(),
+            measured: itm::Batch::default(),
+            losses: itm::Losses::default(),
+            receivers: Receivers::default(),
+            extra_db: [0.0; BATCH],
+            budgets: Budgets::default(),
+            flags: [Flags::NONE; BATCH],
+            by_itm: [false; BATCH],
+        }
+    }
+}
+
+/// Evaluates the cells of `block` of `grid` into `cells`, row by row; `cells` has
+/// [`Block::len`] places, and where it is shorter the rest is left out. Pure: depends on nothing
+/// but its arguments, and what `scratch` held before makes no difference.
+pub fn evaluate_block(
+    site: &CoverageSite<'_>,
+    terrain: &dyn Terrain,
+    grid: &Grid,
+    block: Block,
+    cells: &mut [Cell],
+    scratch: &mut Scratch,
+) {
+    let rows = cells.chunks_mut(block.columns.max(1) as usize);
+    for (row, cells) in (block.row..block.row + block.rows).zip(rows) {
+        let parallel = Parallel::new(grid.row_lat_deg(row));
+        for (run, cells) in (0_u32..).zip(cells.chunks_mut(BATCH)) {
+            let column = block.column + run * BATCH as u32;
+            for (place, lon_deg) in (0_u32..).zip(&mut scratch.centres_deg) {
+                // Places beyond the run repeat its last cell.
+                let place = place.min(cells.len() as u32 - 1);
+                *lon_deg = grid.column_lon_deg(column + place);
+            }
+            scratch.run(site, terrain, &parallel, cells);
+        }
+    }
+}
+
+/// Rows of cells one task evaluates.
+const ROWS_PER_TASK: u32 = 4;
+
+/// Evaluates all cells of `grid`, row by row from the north-west, on all threads of rayon's pool.
+/// Neither their number nor the order of their work changes a bit of the result.
+#[must_use]
+pub fn coverage(site: &CoverageSite<'_>, terrain: &dyn Terrain, grid: &Grid) -> Vec<Cell> {
+    let columns = grid.columns() as usize;
+    let mut cells = vec![Cell::default(); grid.rows() as usize * columns];
+    let bands = cells
+        .par_chunks_mut(columns * ROWS_PER_TASK as usize)
+        .zip(0_u32..u32::MAX);
+    bands.for_each_init(Scratch::default, |scratch, (cells, band)| {
+        let row = band * ROWS_PER_TASK;
+        let rows = ROWS_PER_TASK.min(grid.rows() - row);
+        let block = Block {
+            row,
+            column: 0,
+            rows,
+            columns: grid.columns(),
+        };
+        evaluate_block(site, terrain, grid, block, cells, scratch);
+    });
+    cells
+}
+
+impl Scratch {
+    /// Evaluates up to [`BATCH`] cells of one parallel, whose longitudes are in `centres_deg`.
+    fn run(
+        &mut self,
+        site: &CoverageSite<'_>,
+        terrain: &dyn Terrain,
+        parallel: &Parallel,
+        cells: &mut [Cell],
+    ) {
+        let lon_deg = site.position.lon_deg();
+        self.ways
+            .solve(&site.parallel, lon_deg, parallel, &self.centres_deg);
+        let (mut any, mut any_itm) = (false, false);
+        for place in 0..cells.len() {
+            self.flags[place] = Flags::NONE;
+            self.by_itm[place] = false;
+            if self.trace(site, terrain, parallel, place) {
+                self.judge(site, place);
+                any = true;
+                any_itm |= self.by_itm[place];
+            }
+        }
+        if any_itm {
+            self.apply_itm(site, terrain, parallel, cells.len());
+        }
+        if any {
+            site.sector
+                .extra_db(&self.receivers, cells.len(), &mut self.extra_db);
+            site.sector
+                .budgets(&self.receivers, &self.extra_db, &mut self.budgets);
+        }
+        for (place, cell) in cells.iter_mut().enumerate() {
+            *cell = self.cell(site, place);
+        }
+    }
+
+    /// Samples the ground to the cell in a place. False when there is nothing to evaluate.
+    fn trace(
+        &mut self,
+        site: &CoverageSite<'_>,
+        terrain: &dyn Terrain,
+        parallel: &Parallel,
+        place: usize,
+    ) -> bool {
+        let way = self.ways.get(place);
+        // Far beyond the radius there is no need to know how far; the margin is generous.
+        if way.distance_m > 1.02 * site.radius_m + 1e3 {
+            self.flags[place] = Flags::OUTSIDE;
+            return false;
+        }
+        let Ok(centre) = GeoPoint::wrapping(parallel.lat_deg, self.centres_deg[place]) else {
+            self.flags[place] = Flags::FAILED;
+            return false;
+        };
+        self.path.set_way(site.position, centre, &way);
+        let distance_m = self.path.distance_m();
+        if distance_m > site.radius_m {
+            self.flags[place] = Flags::OUTSIDE;
+            return false;
+        }
+        let samples = site.samples(distance_m).max(2);
+        self.path
+            .positions(samples, &mut self.lat_deg, &mut self.lon_deg);
+        self.elevation_msl_m.resize(samples, 0.0);
+        let used = terrain.sample(&self.lat_deg, &self.lon_deg, &mut self.elevation_msl_m);
+        if !used.is_clean() {
+            let flags = &mut self.flags[place];
+            flags.note(self.elevation_msl_m[samples - 1].is_nan(), Flags::NO_DATA);
+            flags.note(used.missing_samples > 0, Flags::PATH_MISSING);
+            flags.note(used.void_samples > 0, Flags::PATH_VOID);
+            let elevation = &mut self.elevation_msl_m;
+            fill_gaps(terrain, &used, &self.lat_deg, &self.lon_deg, elevation);
+        }
+        let undulation_m = terrain.undulation_m(centre);
+        let ends_m = [self.elevation_msl_m[0], self.elevation_msl_m[samples - 1]];
+        let grounded = ends_m.iter().all(|m| m.abs() <= GROUND_MAX_M);
+        if !grounded || !(undulation_m.abs() <= UNDULATION_MAX_M) {
+            self.flags[place] = Flags::FAILED;
+            return false;
+        }
+        self.receivers.distance_m[place] = distance_m;
+        self.receivers.azimuth_deg[0][place] = self.path.azimuth_deg();
+        self.receivers.azimuth_deg[1][place] = self.path.back_azimuth_deg();
+        self.receivers.ground_msl_m[0][place] = ends_m[0];
+        self.receivers.ground_msl_m[1][place] = ends_m[1];
+        self.receivers.undulation_m[place] = undulation_m;
+        true
+    }
+
+    /// What the traced ground costs, or, where ITM judges, what it says.
+    fn judge(&mut self, site: &CoverageSite<'_>, place: usize) {
+        let samples = self.elevation_msl_m.len();
+        let step_m = self.path.step_m(samples);
+        let profile = itm::PathProfile {
+            step_m,
+            elevation_msl_m: &self.elevation_msl_m,
+        };
+        let measured = site
+            .sector
+            .itm(self.path.distance_m())
+            .and_then(|itm| itm.measure(&profile).ok());
+        if let Some(measured) = measured {
+            let [near, far] = measured.horizon_distance_m;
+            let all = measured.distance_m;
+            self.flags[place].note(near >= all && far >= all, Flags::CLEAR);
+            self.measured.set(place, &measured);
+            self.by_itm[place] = true;
+            return;
+        }
+        self.stand_in(site, place);
+    }
+
+    /// Delta-Bullington over the traced ground.
+    fn stand_in(&mut self, site: &CoverageSite<'_>, place: usize) {
+        let step_m = self.path.step_m(self.elevation_msl_m.len());
+        let loss_db = if site.sector.minds_terrain() {
+            site.sector.diffraction_db(step_m, &self.elevation_msl_m)
+        } else {
+            0.0
+        };
+        self.flags[place].note(site.sector.asks_itm(), Flags::STAND_IN);
+        for terrain_db in &mut self.receivers.terrain_db {
+            terrain_db[place] = loss_db;
+        }
+    }
+
+    /// Turns what ITM measured into losses, or what stands in where it has none.
+    fn apply_itm(
+        &mut self,
+        site: &CoverageSite<'_>,
+        terrain: &dyn Terrain,
+        parallel: &Parallel,
+        count: usize,
+    ) {
+        let Some(itm) = site.sector.itm(f64::INFINITY) else {
+            return;
+        };
+        itm.batch(&self.measured, site.sector.quantiles(), &mut self.losses);
+        for place in 0..count {
+            if !self.by_itm[place] {
+                continue;
+            }
+            let own_db = self.losses.attenuation_db[0][place];
+            if self.losses.a_ref_db[place].is_finite() && own_db.is_finite() {
+                for quantile in 0..4 {
+                    let loss_db = self.losses.attenuation_db[quantile][place];
+                    self.receivers.terrain_db[quantile][place] = loss_db.max(0.0);
+                }
+                continue;
+            }
+            // Rare: the ground is sampled once more.
+            let flags = self.flags[place];
+            if self.trace(site, terrain, parallel, place) {
+                self.stand_in(site, place);
+            }
+            self.flags[place] = self.flags[place] | flags;
+        }
+    }
+
+    /// The finished cell in a place.
+    fn cell(&self, site: &CoverageSite<'_>, place: usize) -> Cell {
+        let flags = self.flags[place];
+        if flags.intersects(Flags::OUTSIDE | Flags::FAILED) {
+            return Cell::void(flags);
+        }
+        let [own, p10, p50, p90] = &self.budgets.rx_power_dbm;
+        let snr_db = site.sector.snr_db(own[place]);
+        let link_margin_db = site.sector.link_margin_db(snr_db);
+        let modulation = site.sector.modulation(snr_db);
+        let compatible = site.sector.compatible();
+        Cell {
+            rx_power_dbm: own[place],
+            path_loss_db: self.budgets.path_loss_db[place],
+            snr_db,
+            link_margin_db,
+            data_rate_bps: modulation.map_or(0.0, |m| m.data_rate_bps),
+            rx_power_quantiles_dbm: [p10[place] as f32, p50[place] as f32, p90[place] as f32],
+            modulation_id: modulation.map(|m| m.id),
+            verdict: if compatible {
+                Verdict::of(link_margin_db)
+            } else {
+                Verdict::NoLink
+            },
+            flags,
+        }
+    }
+}

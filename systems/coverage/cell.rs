@@ -1,0 +1,135 @@
+//! What a receiver in one cell gets.
+
+use crate::radio::{ModulationId, Verdict};
+
+/// One cell of a coverage. All figures are those of the link from the site to the cell's centre.
+///
+/// Where [`Flags::OUTSIDE`] or [`Flags::FAILED`] is set nothing was evaluated: powers and margins
+/// are minus infinity and the verdict is [`Verdict::NoLink`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cell {
+    /// Power at the receiver's connector, dBm.
+    pub rx_power_dbm: f64,
+    /// Total path loss, dB.
+    pub path_loss_db: f64,
+    /// Received power over noise and interference, dB.
+    pub snr_db: f64,
+    /// SNR over what the lowest modulation needs, dB.
+    pub link_margin_db: f64,
+    /// Rate left to payload, bit/s; 0 without a modulation.
+    pub data_rate_bps: f64,
+    /// Received power not fallen short of in 10, 50 and 90 % of the time at 10, 50 and 90 % of
+    /// places, dBm: falling. All alike under models without a spread.
+    pub rx_power_quantiles_dbm: [f32; 3],
+    /// The modulation in use.
+    pub modulation_id: Option<ModulationId>,
+    /// The link in one word.
+    pub verdict: Verdict,
+    /// What to know beside.
+    pub flags: Flags,
+}
+
+impl Cell {
+    /// A cell that was not evaluated.
+    #[must_use]
+    pub const fn void(flags: Flags) -> Self {
+        Self {
+            rx_power_dbm: f64::NEG_INFINITY,
+            path_loss_db: f64::INFINITY,
+            snr_db: f64::NEG_INFINITY,
+            link_margin_db: f64::NEG_INFINITY,
+            data_rate_bps: 0.0,
+            rx_power_quantiles_dbm: [f32::NEG_INFINITY; 3],
+            modulation_id: None,
+            verdict: Verdict::NoLink,
+            flags,
+        }
+    }
+
+    /// Whether the cell has an answer at all: within the radius, over known ground.
+    #[must_use]
+    pub fn has_data(&self) -> bool {
+        !self
+            .flags
+            .intersects(Flags::OUTSIDE | Flags::NO_DATA | Flags::FAILED)
+    }
+
+    /// Whether a receiver here has a link with `margin_db` to spare, dB. A cell that lies in a
+    /// void or off all tiles never is.
+    #[must_use]
+    pub fn covered(&self, margin_db: f64) -> bool {
+        self.has_data() && self.verdict != Verdict::NoLink && self.link_margin_db >= margin_db
+    }
+
+    /// The link margin where there is an answer, dB; minus infinity where the ends cannot
+    /// understand each other.
+    #[must_use]
+    pub fn margin_db(&self) -> Option<f64> {
+        self.has_data().then_some(self.link_margin_db)
+    }
+}
+
+impl Default for Cell {
+    fn default() -> Self {
+        Self::void(Flags::OUTSIDE)
+    }
+}
+
+/// A set of remarks on a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub struct Flags(u8);
+
+impl Flags {
+    /// No remark.
+    pub const NONE: Self = Self(0);
+    /// Beyond the radius asked for: not evaluated.
+    pub const OUTSIDE: Self = Self(1);
+    /// The cell itself lies off all tiles or in a void: evaluated over assumed ground, never
+    /// covered.
+    pub const NO_DATA: Self = Self(1 << 1);
+    /// Some of the path lies off all tiles and was taken as sea level.
+    pub const PATH_MISSING: Self = Self(1 << 2);
+    /// Some of the path lies in voids and was interpolated.
+    pub const PATH_VOID: Self = Self(1 << 3);
+    /// Delta-Bullington stands in for ITM: nearer than 1 km, or out of its range.
+    pub const STAND_IN: Self = Self(1 << 4);
+    /// No terrain stands above the ray over the earth of ITM. Known only where ITM judges.
+    pub const CLEAR: Self = Self(1 << 5);
+    /// The ground is such that no link can be evaluated: not evaluated.
+    pub const FAILED: Self = Self(1 << 6);
+    /// Interpolated between rays by the fast mode.
+    pub const FAST: Self = Self(1 << 7);
+
+    /// The bits, as named above from the lowest.
+    #[must_use]
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// The set of these bits.
+    #[must_use]
+    pub const fn from_bits(bits: u8) -> Self {
+        Self(bits)
+    }
+
+    /// Whether any of `others` is set.
+    #[must_use]
+    pub const fn intersects(self, others: Self) -> bool {
+        self.0 & others.0 != 0
+    }
+
+    /// Adds `other` if `noted`.
+    pub(super) fn note(&mut self, noted: bool, other: Self) {
+        if noted {
+            self.0 |= other.0;
+        }
+    }
+}
+
+impl std::ops::BitOr for Flags {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}

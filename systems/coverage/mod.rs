@@ -1,0 +1,29 @@
+//! Coverage: what a receiver anywhere around a site would get.
+//!
+//! Every cell of a [`Grid`] is one link, from the site to a receiver at the cell's centre, and
+//! equals what [`crate::link::trace`] and [`crate::link::judge`] say of it to 1e-9 dB: the same
+//! path, the same samples, the same model. What makes it fast is that the work is laid out for
+//! many cells: geodesics, formulas and budgets are worked out 64 at a time in vectors, nothing is
+//! allocated for a cell, and the report of a link is left out.
+//!
+//! - [`Grid`]: a raster of cells in latitude and longitude, cut into [`Block`]s
+//! - [`CoverageSite`]: a site made ready, [`evaluate_block`] the one function behind everything
+//! - [`coverage`]: all blocks of a grid on all threads
+//! - [`Cell`]: what comes out
+//! - [`fast`]: a radial sweep that shares work along rays, within a tested bound of the exact
+//! - [`job`]: an interactive coverage as a world of its own, whose cells are entities
+
+mod block;
+mod cell;
+pub mod fast;
+mod grid;
+pub mod job;
+mod site;
+
+pub use block::{Scratch, coverage, evaluate_block};
+pub use cell::{Cell, Flags};
+pub use grid::{BadGrid, Block, CELLS_MAX, Grid, SIDE_MAX};
+pub use site::{CoverageSite, Sampling, Setup};
+
+#[cfg(test)]
+mod tests;

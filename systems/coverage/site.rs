@@ -1,0 +1,131 @@
+//! A site made ready for the evaluation of cells.
+
+use crate::link::{SAMPLES_MAX, SAMPLES_MIN, post_spacing_m};
+use crate::radio::cells::Sector;
+use crate::radio::{BadValue, Environment, Prepared, Station};
+use crate::terrain::short::Parallel;
+use crate::terrain::{GeoPoint, Terrain};
+
+/// How finely the ground between site and cell is sampled.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Sampling {
+    /// As links are: one sample per post of the terrain at the site, 32 to 1024.
+    #[default]
+    Posts,
+    /// One sample per so many metres, 32 to 1024.
+    Spacing(f64),
+    /// So many samples on every path, 2 or more.
+    Count(u32),
+}
+
+/// Everything a coverage is made from but the ground, owned.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setup {
+    /// Where the site stands.
+    pub position: GeoPoint,
+    /// What transmits there.
+    pub transmitter: Station,
+    /// What receives in every cell.
+    pub receiver: Station,
+    /// Air, ground and model.
+    pub environment: Environment,
+    /// Packet length, octets, 1 or more.
+    pub packet_octets: u32,
+    /// Sampling of the ground.
+    pub sampling: Sampling,
+    /// Cells beyond are outside, m; infinite for all.
+    pub radius_m: f64,
+}
+
+impl Setup {
+    /// Makes the site ready over `terrain`.
+    ///
+    /// # Errors
+    /// The first [`BadValue`] in the stations, the environment or the ground at the site.
+    pub fn prepare(&self, terrain: &dyn Terrain) -> Result<CoverageSite<'_>, BadValue> {
+        CoverageSite::prepare(
+            self.position,
+            [&self.transmitter, &self.receiver],
+            &self.environment,
+            self.packet_octets,
+            self.sampling,
+            self.radius_m,
+            terrain,
+        )
+    }
+}
+
+/// A site made ready: what all its cells have in common.
+#[derive(Debug, Clone)]
+pub struct CoverageSite<'a> {
+    pub(super) position: GeoPoint,
+    pub(super) parallel: Parallel,
+    pub(super) sector: Sector<'a>,
+    pub(super) radius_m: f64,
+    sampling: Fineness,
+    /// Whether the ground at the site is a guess.
+    pub(super) ground_known: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Fineness {
+    Spacing(f64),
+    Count(usize),
+}
+
+impl<'a> CoverageSite<'a> {
+    /// Prepares the coverage from a transmitter at `position` to receivers like `receiver`.
+    ///
+    /// # Errors
+    /// The first [`BadValue`] in the stations or the environment.
+    pub fn prepare(
+        position: GeoPoint,
+        [transmitter, receiver]: [&'a Station; 2],
+        environment: &'a Environment,
+        packet_octets: u32,
+        sampling: Sampling,
+        radius_m: f64,
+        terrain: &dyn Terrain,
+    ) -> Result<Self, BadValue> {
+        let link = Prepared::new(transmitter, receiver, environment, packet_octets)?;
+        let ground_msl_m = terrain.elevation_msl_m(position);
+        let undulation_m = terrain.undulation_m(position);
+        Ok(Self {
+            position,
+            parallel: Parallel::new(position.lat_deg()),
+            sector: Sector::new(link, undulation_m),
+            radius_m,
+            sampling: match sampling {
+                Sampling::Posts => Fineness::Spacing(post_spacing_m(terrain, position)),
+                Sampling::Spacing(spacing_m) => Fineness::Spacing(spacing_m),
+                Sampling::Count(count) => Fineness::Count(count.max(2) as usize),
+            },
+            ground_known: ground_msl_m.is_some(),
+        })
+    }
+
+    /// Where the site stands.
+    #[must_use]
+    pub fn position(&self) -> GeoPoint {
+        self.position
+    }
+
+    /// Whether the terrain knows the ground at the site. Otherwise it was assumed, and every path
+    /// is flagged.
+    #[must_use]
+    pub fn ground_known(&self) -> bool {
+        self.ground_known
+    }
+
+    /// How many samples a path gets: what [`crate::link::samples_for`] says.
+    #[inline]
+    pub(super) fn samples(&self, distance_m: f64) -> usize {
+        match self.sampling {
+            Fineness::Count(count) => count,
+            // A ratio beyond usize saturates, and the clamp holds it.
+            Fineness::Spacing(spacing_m) => ((distance_m / spacing_m).ceil() as usize)
+                .saturating_add(1)
+                .clamp(SAMPLES_MIN, SAMPLES_MAX),
+        }
+    }
+}

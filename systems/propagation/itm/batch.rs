@@ -1,0 +1,160 @@
+//! The formulas of the model over many measured paths at once.
+
+use super::VariabilityMode;
+use super::constants::Constants;
+use super::longley_rice::attenuation;
+use super::quick_pfl::Measured;
+use super::variability::Spread;
+use crate::numeric::{Kernel, vectorised};
+
+/// Paths worked out together.
+pub(crate) const BATCH: usize = 64;
+
+type Lane = [f64; BATCH];
+
+/// Measured paths, each member of [`Measured`] an array.
+#[derive(Debug, Clone)]
+pub(crate) struct Batch {
+    distance_m: Lane,
+    n_s: Lane,
+    earth_radius_m: Lane,
+    horizon_distance_m: [Lane; 2],
+    horizon_angle_rad: [Lane; 2],
+    raised_m: [Lane; 2],
+    range_m: Lane,
+    extent_m: Lane,
+}
+
+/// Attenuations over free space of a [`Batch`], dB.
+#[derive(Debug, Clone)]
+pub(crate) struct Losses {
+    /// The reference, 0 or more; not finite where the formulas have no value.
+    pub a_ref_db: Lane,
+    /// At each quantile asked for.
+    pub attenuation_db: [Lane; 4],
+}
+
+impl Default for Batch {
+    fn default() -> Self {
+        // An ordinary path in every place, so that unused ones take no slow way.
+        Self {
+            distance_m: [10e3; BATCH],
+            n_s: [301.0; BATCH],
+            earth_radius_m: [8.5e6; BATCH],
+            horizon_distance_m: [[5e3; BATCH]; 2],
+            horizon_angle_rad: [[0.0; BATCH]; 2],
+            raised_m: [[0.0; BATCH]; 2],
+            range_m: [50.0; BATCH],
+            extent_m: [9e3; BATCH],
+        }
+    }
+}
+
+impl Default for Losses {
+    fn default() -> Self {
+        Self {
+            a_ref_db: [0.0; BATCH],
+            attenuation_db: [[0.0; BATCH]; 4],
+        }
+    }
+}
+
+impl Batch {
+    /// Puts a path in a place below [`BATCH`].
+    #[inline]
+    pub fn set(&mut self, place: usize, path: &Measured) {
+        self.distance_m[place] = path.distance_m;
+        self.n_s[place] = path.n_s;
+        self.earth_radius_m[place] = path.earth_radius_m;
+        self.range_m[place] = path.range_m;
+        self.extent_m[place] = path.extent_m;
+        for end in 0..2 {
+            self.horizon_distance_m[end][place] = path.horizon_distance_m[end];
+            self.horizon_angle_rad[end][place] = path.horizon_angle_rad[end];
+            self.raised_m[end][place] = path.raised_m[end];
+        }
+    }
+
+    #[inline(always)]
+    fn get(&self, place: usize) -> Measured {
+        let pair = |of: &[Lane; 2]| [of[0][place], of[1][place]];
+        Measured {
+            distance_m: self.distance_m[place],
+            n_s: self.n_s[place],
+            earth_radius_m: self.earth_radius_m[place],
+            horizon_distance_m: pair(&self.horizon_distance_m),
+            horizon_angle_rad: pair(&self.horizon_angle_rad),
+            raised_m: pair(&self.raised_m),
+            range_m: self.range_m[place],
+            extent_m: self.extent_m[place],
+        }
+    }
+
+    pub(super) fn losses(
+        &self,
+        antenna_agl_m: [f64; 2],
+        constants: &Constants,
+        deviates: [[f64; 3]; 4],
+        losses: &mut Losses,
+    ) {
+        vectorised(Work {
+            batch: self,
+            antenna_agl_m,
+            constants,
+            deviates,
+            losses,
+        });
+    }
+}
+
+struct Work<'a> {
+    batch: &'a Batch,
+    antenna_agl_m: [f64; 2],
+    constants: &'a Constants,
+    deviates: [[f64; 3]; 4],
+    losses: &'a mut Losses,
+}
+
+impl Kernel for Work<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(mut self) {
+        let constants = *self.constants;
+        for place in 0..BATCH {
+            let path = self.batch.get(place).path(self.antenna_agl_m);
+            self.losses.a_ref_db[place] = attenuation(&path, &constants).a_ref_db;
+        }
+        match constants.mdvar.mode {
+            VariabilityMode::SingleMessage => self.spread(VariabilityMode::SingleMessage),
+            VariabilityMode::Accidental => self.spread(VariabilityMode::Accidental),
+            VariabilityMode::Mobile => self.spread(VariabilityMode::Mobile),
+            VariabilityMode::Broadcast => self.spread(VariabilityMode::Broadcast),
+        }
+    }
+}
+
+impl Work<'_> {
+    /// Attenuations at the quantiles, the references being known.
+    #[inline(always)]
+    fn spread(&mut self, mode: VariabilityMode) {
+        let Self {
+            batch,
+            antenna_agl_m,
+            deviates,
+            losses,
+            ..
+        } = self;
+        let constants = *self.constants;
+        for place in 0..BATCH {
+            let path = batch.get(place).path(*antenna_agl_m);
+            let (heights, delta_h_m) = (path.effective_height_m, path.delta_h_m);
+            let spread = Spread::new(&constants, path.distance_m, heights, delta_h_m);
+            let a_ref_db = losses.a_ref_db[place];
+            for quantile in 0..4 {
+                losses.attenuation_db[quantile][place] =
+                    spread.attenuation_at_db(a_ref_db, deviates[quantile], mode);
+            }
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! The budget of many receivers of one transmitter, as [`super::link`] makes it, without what only
+//! a report needs.
+
+use super::antenna::{is_omnidirectional, pointing_loss_db};
+use super::environment::Model;
+use super::fresnel::EARTH_RADIUS_M;
+use super::geometry::{SHORTEST_M, elevation_angle_deg, slant_range_m};
+use super::link::power_sum_dbm;
+use super::modulation::{Selected, ladder};
+use super::path_loss::{ITM_SHORTEST_M, clutter_db, diffraction_db, rain_loss_db, vegetation_db};
+use super::prepare::Prepared;
+use super::surroundings::Clutter;
+use crate::numeric::{Kernel, greater, log10, vectorised};
+use crate::propagation::free_space::SPEED_OF_LIGHT_M_S;
+use crate::propagation::itm;
+
+/// Receivers worked out together.
+pub(crate) const BATCH: usize = itm::BATCH;
+
+type Lane = [f64; BATCH];
+
+/// What is known of each receiver before the budget.
+#[derive(Debug, Clone)]
+pub(crate) struct Receivers {
+    pub distance_m: Lane,
+    /// Bearings at both ends, deg.
+    pub azimuth_deg: [Lane; 2],
+    /// Ground under transmitter and receiver above mean sea level, m. Where the transmitter
+    /// stands in a void, the path decides what fills it.
+    pub ground_msl_m: [Lane; 2],
+    /// Geoid under the receiver above the ellipsoid, m.
+    pub undulation_m: Lane,
+    /// Terrain's attenuation over free space at each quantile, dB.
+    pub terrain_db: [Lane; 4],
+}
+
+/// What comes out, dB and dBm.
+#[derive(Debug, Clone)]
+pub(crate) struct Budgets {
+    /// At the first quantile.
+    pub path_loss_db: Lane,
+    /// At each quantile.
+    pub rx_power_dbm: [Lane; 4],
+}
+
+impl Default for Receivers {
+    fn default() -> Self {
+        Self {
+            distance_m: [10e3; BATCH],
+            azimuth_deg: [[0.0; BATCH]; 2],
+            ground_msl_m: [[0.0; BATCH]; 2],
+            undulation_m: [0.0; BATCH],
+            terrain_db: [[0.0; BATCH]; 4],
+        }
+    }
+}
+
+impl Default for Budgets {
+    fn default() -> Self {
+        Self {
+            path_loss_db: [0.0; BATCH],
+            rx_power_dbm: [[0.0; BATCH]; 4],
+        }
+    }
+}
+
+/// A prepared direction with what all receivers share.
+#[derive(Debug, Clone)]
+pub(crate) struct Sector<'a> {
+    link: Prepared<'a>,
+    /// Geoid under the transmitter above the ellipsoid, m.
+    undulation_m: f64,
+    /// Quantiles: the environment's, then 10, 50 and 90 % of time and places.
+    quantiles: [itm::Quantile; 4],
+    /// Noise and interference, dBm.
+    disturbed_dbm: f64,
+    /// Modulations by the SNR they are used from, rising, dB.
+    ladder: Vec<(f64, Selected)>,
+    vegetation_db: f64,
+}
+
+/// Shares of time and places beside the environment's own, percent.
+pub(crate) const QUANTILES_PERCENT: [f64; 3] = [10.0, 50.0, 90.0];
+
+impl<'a> Sector<'a> {
+    /// Of the direction `link` from a transmitter where the geoid stands `undulation_m` above the
+    /// ellipsoid.
+    pub fn new(link: Prepared<'a>, undulation_m: f64) -> Self {
+        let own = link.quantile.unwrap_or(itm::Quantile::MEDIAN);
+        let situation = own.situation_percent();
+        let both = |percent| itm::Quantile::new(percent, percent, situation).unwrap_or(own);
+        let [p10, p50, p90] = QUANTILES_PERCENT.map(both);
+        let disturbed_dbm = link
+            .env
+            .interference_dbm
+            .map_or(link.noise_floor_dbm, |power| {
+                power_sum_dbm(link.noise_floor_dbm, power)
+            });
+        Self {
+            quantiles: [own, p10, p50, p90],
+            disturbed_dbm,
+            ladder: ladder(
+                &link.link_radio,
+                link.env.required_margin_db,
+                link.thermal_floor_dbm,
+            ),
+            vegetation_db: vegetation_db(&link),
+            undulation_m,
+            link,
+        }
+    }
+
+    /// The prepared model, where a path of `distance_m` is its to judge.
+    pub fn itm(&self, distance_m: f64) -> Option<&itm::Prepared> {
+        let asked = self.link.env.model == Model::Itm && distance_m >= ITM_SHORTEST_M;
+        self.link.itm.as_ref().filter(|_| asked)
+    }
+
+    /// Whether the model asked for is ITM.
+    pub fn asks_itm(&self) -> bool {
+        self.link.env.model == Model::Itm
+    }
+
+    /// Whether terrain costs anything under the model asked for.
+    pub fn minds_terrain(&self) -> bool {
+        self.link.env.model != Model::FreeSpace
+    }
+
+    /// Whether the ends understand each other.
+    pub fn compatible(&self) -> bool {
+        self.link.compatible
+    }
+
+    /// The quantiles of a [`Receivers`], in order.
+    pub fn quantiles(&self) -> [itm::Quantile; 4] {
+        self.quantiles
+    }
+
+    /// Delta-Bullington diffraction over terrain, dB.
+    pub fn diffraction_db(&self, step_m: f64, elevation_msl_m: &[f64]) -> f64 {
+        diffraction_db(&self.link, step_m, elevation_msl_m).unwrap_or(0.0)
+    }
+
+    /// SNR of a received power, dB.
+    pub fn snr_db(&self, rx_power_dbm: f64) -> f64 {
+        rx_power_dbm - self.disturbed_dbm
+    }
+
+    /// What is left of `snr_db` over the lowest modulation's need, dB.
+    pub fn link_margin_db(&self, snr_db: f64) -> f64 {
+        snr_db - self.link.lowest.required_snr_db
+    }
+
+    /// The modulation `snr_db` carries.
+    pub fn modulation(&self, snr_db: f64) -> Option<&Selected> {
+        if !self.link.compatible {
+            return None;
+        }
+        let usable = self
+            .ladder
+            .partition_point(|(from_db, _)| *from_db <= snr_db);
+        usable.checked_sub(1).map(|rung| &self.ladder[rung].1)
+    }
+
+    /// Puts the budgets of `receivers` together.
+    pub fn budgets(&self, receivers: &Receivers, extra_db: &Lane, budgets: &mut Budgets) {
+        vectorised(Work {
+            sector: self,
+            receivers,
+            extra_db,
+            budgets,
+        });
+    }
+
+    /// Losses of rain and clutter by distance, dB; zero in clear air without clutter.
+    pub fn extra_db(&self, receivers: &Receivers, count: usize, extra_db: &mut Lane) {
+        extra_db.fill(0.0);
+        let env = self.link.env;
+        let by_distance = matches!(env.clutter, Some(Clutter::Statistical { .. }));
+        let fixed_db = if by_distance {
+            0.0
+        } else {
+            self.clutter_sum_db(1.0)
+        };
+        let raining = env.rain_rate_mm_h > 0.0;
+        for place in 0..count {
+            let distance_m = receivers.distance_m[place];
+            extra_db[place] = if by_distance {
+                self.clutter_sum_db(distance_m * 1e-3)
+            } else {
+                fixed_db
+            };
+            if raining {
+                let slant_m = self.slant_m(receivers, place);
+                extra_db[place] += rain_loss_db(&self.link, slant_m * 1e-3);
+            }
+        }
+    }
+
+    fn clutter_sum_db(&self, distance_km: f64) -> f64 {
+        clutter_db(&self.link, distance_km).map_or(0.0, |[tx, rx]| tx + rx)
+    }
+
+    #[inline(always)]
+    fn slant_m(&self, receivers: &Receivers, place: usize) -> f64 {
+        let tx_hae_m =
+            receivers.ground_msl_m[0][place] + self.link.tx.height_agl_m + self.undulation_m;
+        let rx_hae_m = receivers.ground_msl_m[1][place]
+            + self.link.rx.height_agl_m
+            + receivers.undulation_m[place];
+        greater(
+            slant_range_m(receivers.distance_m[place], tx_hae_m, rx_hae_m),
+            SHORTEST_M,
+        )
+    }
+}
+
+struct Work<'a> {
+    sector: &'a Sector<'a>,
+    receivers: &'a Receivers,
+    extra_db: &'a Lane,
+    budgets: &'a mut Budgets,
+}
+
+impl Kernel for Work<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self {
+            sector,
+            receivers,
+            extra_db,
+            budgets,
+        } = self;
+        let link = &sector.link;
+        let (tx, rx) = (link.tx, link.rx);
+        // Most coverages are those of antennas that need the angles of elevation at most.
+        let mut pointing_db = [[0.0; BATCH]; 2];
+        for (end, station) in [tx, rx].into_iter().enumerate() {
+            let blind = station.pointing.is_none()
+                && (!is_omnidirectional(&station.antenna)
+                    || station.antenna.elevation_beamwidth_deg >= 360.0);
+            if blind {
+                continue;
+            }
+            let radius_m = link.env.k_factor * EARTH_RADIUS_M;
+            for place in 0..BATCH {
+                let tx_msl_m = receivers.ground_msl_m[0][place] + tx.height_agl_m;
+                let rx_msl_m = receivers.ground_msl_m[1][place] + rx.height_agl_m;
+                let (from_m, to_m) = if end == 0 {
+                    (tx_msl_m, rx_msl_m)
+                } else {
+                    (rx_msl_m, tx_msl_m)
+                };
+                let up_deg =
+                    elevation_angle_deg(receivers.distance_m[place], from_m, to_m, radius_m);
+                pointing_db[end][place] = pointing_loss_db(
+                    &station.antenna,
+                    station.pointing,
+                    receivers.azimuth_deg[end][place],
+                    up_deg,
+                );
+            }
+        }
+        let sent_dbm = tx.radio.tx_power_dbm - tx.radio.feeder_loss_db + tx.antenna.gain_dbi;
+        let received_db = rx.antenna.gain_dbi - rx.radio.feeder_loss_db - link.polarization_loss_db;
+        let gas_db_m = (link.gas.oxygen_db_km + link.gas.water_vapour_db_km) * 1e-3;
+        let fixed_db = sector.vegetation_db + link.env.other_loss_db;
+        // 4 π / λ.
+        let wavenumber = 4.0 * std::f64::consts::PI * link.frequency_mhz * 1e6 / SPEED_OF_LIGHT_M_S;
+        for place in 0..BATCH {
+            let slant_m = sector.slant_m(receivers, place);
+            let spread_db = greater(20.0 * log10(wavenumber * slant_m), 0.0);
+            let open_db = spread_db + gas_db_m * slant_m + fixed_db + extra_db[place];
+            let gains_dbm = sent_dbm + received_db - pointing_db[0][place] - pointing_db[1][place];
+            budgets.path_loss_db[place] = open_db + receivers.terrain_db[0][place];
+            for quantile in 0..4 {
+                budgets.rx_power_dbm[quantile][place] =
+                    gains_dbm - (open_db + receivers.terrain_db[quantile][place]);
+            }
+        }
+    }
+}
