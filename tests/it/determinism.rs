@@ -1,27 +1,14 @@
 //! Same scenario, same bits: whatever the executor, the order, the threads, or the replay.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use groundwave_engine::log::{Entry, FORMAT, Header, Journal, Reader, write_entry, write_header};
+use groundwave_engine::log::Reader;
 use groundwave_engine::{Execution, replay};
 use groundwave_io::scenario::{self, Scenario};
 use groundwave_systems::terrain::Terrain;
 use groundwave_systems::{Snapshot, world};
 
 use crate::support;
-
-/// A log in memory.
-#[derive(Clone, Default)]
-struct Memory(Arc<Mutex<Vec<u8>>>);
-
-impl Journal for Memory {
-    fn append(&mut self, entry: &Entry) -> std::io::Result<()> {
-        write_entry(&mut *self.0.lock().unwrap(), entry)
-    }
-    fn commit(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
 
 const TICKS: u64 = 40;
 
@@ -31,15 +18,7 @@ fn run(
     terrain: &Arc<dyn Terrain>,
     execution: Execution,
 ) -> (Vec<String>, Vec<u8>) {
-    let memory = Memory::default();
-    let (seed, step_ns) = (scenario.seed, scenario.step_ns);
-    let header = Header {
-        format: FORMAT,
-        seed,
-        step_ns,
-        inputs: Default::default(),
-    };
-    write_header(&mut *memory.0.lock().unwrap(), &header).unwrap();
+    let memory = support::Memory::begun(scenario.seed, scenario.step_ns);
     let mut engine = support::engine(scenario, terrain.clone(), execution);
     engine.record(memory.clone());
     let mut digests = Vec::new();
@@ -49,7 +28,7 @@ fn run(
             digests.push(engine.mark().unwrap());
         }
     }
-    let bytes = memory.0.lock().unwrap().clone();
+    let bytes = memory.bytes();
     (digests, bytes)
 }
 

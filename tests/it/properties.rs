@@ -1,24 +1,15 @@
 //! Whatever is done to a world, in whatever order: it does not break, and it replays.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use groundwave_engine::log::{Entry, FORMAT, Header, Journal, Reader, write_entry, write_header};
+use groundwave_engine::log::Reader;
 use groundwave_engine::{Engine, Execution, replay};
 use groundwave_systems::terrain::Flat;
 use groundwave_systems::{Snapshot, sample, world};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-#[derive(Clone, Default)]
-struct Memory(Arc<Mutex<Vec<u8>>>);
-impl Journal for Memory {
-    fn append(&mut self, entry: &Entry) -> std::io::Result<()> {
-        write_entry(&mut *self.0.lock().unwrap(), entry)
-    }
-    fn commit(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
+use crate::support;
 
 fn engine() -> Engine<Snapshot> {
     let mut builder = world(Arc::new(Flat::default()));
@@ -107,9 +98,7 @@ proptest! {
     fn scripts_of_commands_never_break_the_world_and_replay_to_the_bit(
         script in prop::collection::vec((1..4u64, command()), 1..60)
     ) {
-        let memory = Memory::default();
-        let header = Header { format: FORMAT, seed: 9, step_ns: 1_000_000_000, inputs: Default::default() };
-        write_header(&mut *memory.0.lock().unwrap(), &header).unwrap();
+            let memory = support::Memory::begun(9, 1_000_000_000);
         let mut live = engine();
         live.record(memory.clone());
         let mut tick = 0;
@@ -130,7 +119,7 @@ proptest! {
                 prop_assert!((0.0..=1.0).contains(&way.per));
             }
         }
-        let bytes = memory.0.lock().unwrap().clone();
+        let bytes = memory.bytes();
         let mut again = engine();
         let replayed = replay(&mut again, &mut Reader::open(&bytes[..]).unwrap(), |_| {}).unwrap();
         prop_assert_eq!(replayed.digest, digest);

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
+use groundwave_engine::log::{Entry, FORMAT, Header, Journal, write_entry, write_header};
 use groundwave_engine::{Engine, Execution};
 use groundwave_io::scenario::{self, Scenario};
 use groundwave_io::terrain::TerrainStack;
@@ -109,4 +110,37 @@ pub fn refusal(output: &Output) -> String {
     assert!(errors.contains("error"), "{errors}");
     assert!(!errors.contains("panicked"), "{errors}");
     errors
+}
+
+/// A log in memory.
+#[derive(Clone, Default)]
+pub struct Memory(Arc<Mutex<Vec<u8>>>);
+
+impl Memory {
+    /// A log that begins with the header of a world with this seed and step.
+    pub fn begun(seed: u64, step_ns: u64) -> Self {
+        let memory = Self::default();
+        let header = Header {
+            format: FORMAT,
+            seed,
+            step_ns,
+            inputs: Default::default(),
+        };
+        write_header(&mut *memory.0.lock().unwrap(), &header).unwrap();
+        memory
+    }
+
+    /// What was written so far.
+    pub fn bytes(&self) -> Vec<u8> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl Journal for Memory {
+    fn append(&mut self, entry: &Entry) -> std::io::Result<()> {
+        write_entry(&mut *self.0.lock().unwrap(), entry)
+    }
+    fn commit(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
