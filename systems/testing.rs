@@ -3,6 +3,8 @@
 //! The repository ships small fixtures under `tests/fixtures`; the full sets are too large to
 //! ship and live in a folder `shared` beside the checkout, or wherever `GROUNDWAVE_SHARED` says.
 
+use std::fmt::Display;
+use std::io::Write;
 use std::path::PathBuf;
 
 /// The path of `relative` inside the shared data folder, or `None` (said aloud on stderr) when
@@ -17,9 +19,16 @@ pub fn shared(relative: &str) -> Option<PathBuf> {
     if path.exists() {
         return Some(path);
     }
-    eprintln!(
-        "SKIPPED: {relative} is not available (looked in {})",
+    skipped(format_args!(
+        "{relative} is not available (looked in {})",
         root.display()
-    );
+    ));
     None
+}
+
+/// Says aloud that a test, or a part of one, was skipped: to the process's own stderr, because
+/// what `eprintln!` says is captured and only shown for tests that fail.
+pub fn skipped(what: impl Display) {
+    // A stderr that is gone hears nothing; the test's verdict does not depend on it.
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {what}");
 }

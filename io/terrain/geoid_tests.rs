@@ -166,7 +166,9 @@ fn real_grids() -> Vec<PathBuf> {
 fn published_undulations() {
     let grids = real_grids();
     if grids.is_empty() {
-        eprintln!("SKIPPED: published_undulations: no EGM96 grid (set GROUNDWAVE_GEOID)");
+        groundwave_systems::testing::skipped(format_args!(
+            "published_undulations: no EGM96 grid (set GROUNDWAVE_GEOID)"
+        ));
     }
     for path in grids {
         let geoid = Geoid::open(&path).unwrap();

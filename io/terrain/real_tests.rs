@@ -11,7 +11,7 @@ use super::{HgtError, Resolution, TileDirectory};
 /// The directory of real tiles when it holds every one of `tiles`.
 fn directory(test: &str, tiles: &[&str]) -> Option<TileDirectory> {
     let Some(path) = shared("data/srtm") else {
-        eprintln!("SKIPPED: {test}: no real tiles");
+        groundwave_systems::testing::skipped(format_args!("{test}: no real tiles"));
         return None;
     };
     let terrain = TileDirectory::open(&path).unwrap();
@@ -20,7 +20,9 @@ fn directory(test: &str, tiles: &[&str]) -> Option<TileDirectory> {
         let (south, west) = (f64::from(id.south_deg()), f64::from(id.west_deg()));
         let middle = GeoPoint::new(south + 0.5, west + 0.5).unwrap();
         if terrain.resolution_arcsec(middle).is_none() {
-            eprintln!("SKIPPED: {test}: {name} is not among the real tiles");
+            groundwave_systems::testing::skipped(format_args!(
+                "{test}: {name} is not among the real tiles"
+            ));
             return None;
         }
     }
@@ -86,7 +88,9 @@ fn neighbours_agree_on_what_they_share() {
         ("N55W004", "N55W003"),
     ] {
         let (Some(west_tile), Some(east_tile)) = (tile(west), tile(east)) else {
-            eprintln!("SKIPPED: neighbours_agree_on_what_they_share: {west}, {east}");
+            groundwave_systems::testing::skipped(format_args!(
+                "neighbours_agree_on_what_they_share: {west}, {east}"
+            ));
             continue;
         };
         for row in 0..1201 {
@@ -99,7 +103,9 @@ fn neighbours_agree_on_what_they_share() {
     }
     for (south, north) in [("N49E011", "N50E011"), ("N41E001", "N42E001")] {
         let (Some(south_tile), Some(north_tile)) = (tile(south), tile(north)) else {
-            eprintln!("SKIPPED: neighbours_agree_on_what_they_share: {south}, {north}");
+            groundwave_systems::testing::skipped(format_args!(
+                "neighbours_agree_on_what_they_share: {south}, {north}"
+            ));
             continue;
         };
         for column in 0..1201 {
@@ -175,7 +181,9 @@ fn southern_and_western_tiles_and_the_equator() {
 #[test]
 fn every_real_tile_decodes() {
     let Some(path) = shared("data/srtm") else {
-        eprintln!("SKIPPED: every_real_tile_decodes: no real tiles");
+        groundwave_systems::testing::skipped(format_args!(
+            "every_real_tile_decodes: no real tiles"
+        ));
         return;
     };
     let terrain = TileDirectory::open(&path).unwrap();
@@ -186,7 +194,9 @@ fn every_real_tile_decodes() {
 #[test]
 fn real_bad_files_are_refused() {
     let Some(folder) = shared("data/bad_inputs/hgt") else {
-        eprintln!("SKIPPED: real_bad_files_are_refused: no bad files");
+        groundwave_systems::testing::skipped(format_args!(
+            "real_bad_files_are_refused: no bad files"
+        ));
         return;
     };
     let terrain = TileDirectory::open(&folder).unwrap();

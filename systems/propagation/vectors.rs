@@ -32,7 +32,7 @@ pub(crate) fn shared_rows(test: &str, relative: &str) -> Option<Vec<Vec<f64>>> {
 /// The text of such a file.
 pub(crate) fn shared_text(test: &str, relative: &str) -> Option<String> {
     let Some(path) = crate::testing::shared(relative) else {
-        eprintln!("SKIPPED: {test}: {relative} is not installed");
+        crate::testing::skipped(format_args!("{test}: {relative} is not installed"));
         return None;
     };
     let bytes = std::fs::read(&path).expect("a listed vector file is readable");

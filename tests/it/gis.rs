@@ -13,10 +13,10 @@ fn python() -> Option<PathBuf> {
     if data.join("gis/ready").exists() && python.exists() {
         return Some(python);
     }
-    eprintln!(
-        "SKIPPED: no {}; `make gis` installs GDAL's readers",
+    groundwave_systems::testing::skipped(format_args!(
+        "no {}; `make gis` installs GDAL's readers",
         python.display()
-    );
+    ));
     None
 }
 

@@ -28,10 +28,10 @@ pub fn data() -> Option<(PathBuf, PathBuf)> {
     if pair.0.join("N57E011.hgt").exists() && pair.1.exists() {
         return Some(pair);
     }
-    eprintln!(
-        "SKIPPED: no terrain in {}; `make data` fetches it",
+    groundwave_systems::testing::skipped(format_args!(
+        "no terrain in {}; `make data` fetches it",
         fetched.display()
-    );
+    ));
     None
 }
 

@@ -290,7 +290,9 @@ fn read(path: &Path) -> Vec<Vec<f64>> {
 fn all_point_to_point_cases() {
     let folder = "vectors/generated_from_NTIA_itm";
     let Some(folder) = shared(folder) else {
-        eprintln!("SKIPPED: all_point_to_point_cases: {folder} is not installed");
+        crate::testing::skipped(format_args!(
+            "all_point_to_point_cases: {folder} is not installed"
+        ));
         return;
     };
     let cases = read(&folder.join("p2p.csv"));
@@ -304,7 +306,7 @@ fn all_point_to_point_cases() {
 fn all_area_cases() {
     let file = "vectors/generated_from_NTIA_itm/area.csv";
     let Some(path) = shared(file) else {
-        eprintln!("SKIPPED: all_area_cases: {file} is not installed");
+        crate::testing::skipped(format_args!("all_area_cases: {file} is not installed"));
         return;
     };
     let cases = read(&path);
