@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::cell::{Cell, Flags};
+use super::fast::{NEAR_M, Rays, TAIL, measure};
 use super::grid::{Block, Grid};
 use super::site::CoverageSite;
 use crate::propagation::itm;
@@ -68,23 +69,11 @@ pub fn evaluate_block(
     cells: &mut [Cell],
     scratch: &mut Scratch,
 ) {
-    let rows = cells.chunks_mut(block.columns.max(1) as usize);
-    for (row, cells) in (block.row..block.row + block.rows).zip(rows) {
-        let parallel = Parallel::new(grid.row_lat_deg(row));
-        for (run, cells) in (0_u32..).zip(cells.chunks_mut(BATCH)) {
-            let column = block.column + run * BATCH as u32;
-            for (place, lon_deg) in (0_u32..).zip(&mut scratch.centres_deg) {
-                // Places beyond the run repeat its last cell.
-                let place = place.min(cells.len() as u32 - 1);
-                *lon_deg = grid.column_lon_deg(column + place);
-            }
-            scratch.run(site, terrain, &parallel, cells);
-        }
-    }
+    scratch.block(site, terrain, grid, block, cells, None);
 }
 
 /// Rows of cells one task evaluates.
-const ROWS_PER_TASK: u32 = 4;
+pub(super) const ROWS_PER_TASK: u32 = 4;
 
 /// Evaluates all cells of `grid`, row by row from the north-west, on all threads of rayon's pool.
 /// Neither their number nor the order of their work changes a bit of the result.
@@ -110,6 +99,31 @@ pub fn coverage(site: &CoverageSite<'_>, terrain: &dyn Terrain, grid: &Grid) -> 
 }
 
 impl Scratch {
+    /// Evaluates the cells of a block, with what `rays` know of the ground if there are any.
+    pub(super) fn block(
+        &mut self,
+        site: &CoverageSite<'_>,
+        terrain: &dyn Terrain,
+        grid: &Grid,
+        block: Block,
+        cells: &mut [Cell],
+        rays: Option<&Rays>,
+    ) {
+        let rows = cells.chunks_mut(block.columns.max(1) as usize);
+        for (row, cells) in (block.row..block.row + block.rows).zip(rows) {
+            let parallel = Parallel::new(grid.row_lat_deg(row));
+            for (run, cells) in (0_u32..).zip(cells.chunks_mut(BATCH)) {
+                let column = block.column + run * BATCH as u32;
+                for (place, lon_deg) in (0_u32..).zip(&mut self.centres_deg) {
+                    // Places beyond the run repeat its last cell.
+                    let place = place.min(cells.len() as u32 - 1);
+                    *lon_deg = grid.column_lon_deg(column + place);
+                }
+                self.run(site, terrain, &parallel, cells, rays);
+            }
+        }
+    }
+
     /// Evaluates up to [`BATCH`] cells of one parallel, whose longitudes are in `centres_deg`.
     fn run(
         &mut self,
@@ -117,6 +131,7 @@ impl Scratch {
         terrain: &dyn Terrain,
         parallel: &Parallel,
         cells: &mut [Cell],
+        rays: Option<&Rays>,
     ) {
         let lon_deg = site.position.lon_deg();
         self.ways
@@ -125,6 +140,10 @@ impl Scratch {
         for place in 0..cells.len() {
             self.flags[place] = Flags::NONE;
             self.by_itm[place] = false;
+            if rays.is_some_and(|rays| self.share(site, terrain, parallel, rays, place)) {
+                (any, any_itm) = (true, true);
+                continue;
+            }
             if self.trace(site, terrain, parallel, place) {
                 self.judge(site, place);
                 any = true;
@@ -143,6 +162,59 @@ impl Scratch {
         for (place, cell) in cells.iter_mut().enumerate() {
             *cell = self.cell(site, place);
         }
+    }
+
+    /// Measures the path to the cell in a place from the rays beside it. False where it is to be
+    /// evaluated exactly.
+    fn share(
+        &mut self,
+        site: &CoverageSite<'_>,
+        terrain: &dyn Terrain,
+        parallel: &Parallel,
+        rays: &Rays,
+        place: usize,
+    ) -> bool {
+        let (distance_m, azimuth_rad, valid) = self.ways.head(place);
+        if !valid || distance_m < NEAR_M || distance_m > site.radius_m {
+            return false;
+        }
+        let Some(itm) = site.sector.itm(distance_m) else {
+            return false;
+        };
+        let (mut lat_deg, mut lon_deg) = ([0.0; TAIL], [0.0; TAIL]);
+        let steps = site.steps_fast(distance_m);
+        self.ways
+            .tail(place, 1.0 / steps as f64, &mut lat_deg, &mut lon_deg);
+        let mut tail_m = [0.0; TAIL];
+        if !terrain.sample(&lat_deg, &lon_deg, &mut tail_m).is_clean() {
+            return false;
+        }
+        let turns = azimuth_rad[0] / std::f64::consts::TAU;
+        let turns = if turns < 0.0 { turns + 1.0 } else { turns };
+        let Some(measured) = measure(rays, itm, distance_m, steps, turns, &tail_m) else {
+            return false;
+        };
+        let Ok(centre) = GeoPoint::wrapping(parallel.lat_deg, self.centres_deg[place]) else {
+            return false;
+        };
+        let ends_m = [rays.ground_msl_m(), tail_m[TAIL - 1]];
+        let undulation_m = terrain.undulation_m(centre);
+        let grounded = ends_m.iter().all(|m| m.abs() <= GROUND_MAX_M);
+        if !grounded || !(undulation_m.abs() <= UNDULATION_MAX_M) {
+            return false;
+        }
+        self.receivers.distance_m[place] = distance_m;
+        self.receivers.azimuth_deg[0][place] = azimuth_rad[0].to_degrees();
+        self.receivers.azimuth_deg[1][place] = azimuth_rad[1].to_degrees() + 180.0;
+        self.receivers.ground_msl_m[0][place] = ends_m[0];
+        self.receivers.ground_msl_m[1][place] = ends_m[1];
+        self.receivers.undulation_m[place] = undulation_m;
+        let [near_m, far_m] = measured.horizon_distance_m;
+        self.flags[place].note(near_m >= distance_m && far_m >= distance_m, Flags::CLEAR);
+        self.flags[place].note(true, Flags::FAST);
+        self.measured.set(place, &measured);
+        self.by_itm[place] = true;
+        true
     }
 
     /// Samples the ground to the cell in a place. False when there is nothing to evaluate.

@@ -1,12 +1,14 @@
 //! What a receiver in one cell gets.
 
+use bevy_ecs::component::Component;
+
 use crate::radio::{ModulationId, Verdict};
 
 /// One cell of a coverage. All figures are those of the link from the site to the cell's centre.
 ///
 /// Where [`Flags::OUTSIDE`] or [`Flags::FAILED`] is set nothing was evaluated: powers and margins
 /// are minus infinity and the verdict is [`Verdict::NoLink`].
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Component, Debug, Clone, Copy, PartialEq)]
 pub struct Cell {
     /// Power at the receiver's connector, dBm.
     pub rx_power_dbm: f64,

@@ -23,6 +23,7 @@ mod site;
 pub use block::{Scratch, coverage, evaluate_block};
 pub use cell::{Cell, Flags};
 pub use grid::{BadGrid, Block, CELLS_MAX, Grid, SIDE_MAX};
+pub use job::{CoverageJob, Progress};
 pub use site::{CoverageSite, Sampling, Setup};
 
 #[cfg(test)]

@@ -63,6 +63,7 @@ pub struct CoverageSite<'a> {
     pub(super) sector: Sector<'a>,
     pub(super) radius_m: f64,
     sampling: Fineness,
+    post_spacing_m: f64,
     /// Whether the ground at the site is a guess.
     pub(super) ground_known: bool,
 }
@@ -100,6 +101,7 @@ impl<'a> CoverageSite<'a> {
                 Sampling::Spacing(spacing_m) => Fineness::Spacing(spacing_m),
                 Sampling::Count(count) => Fineness::Count(count.max(2) as usize),
             },
+            post_spacing_m: post_spacing_m(terrain, position),
             ground_known: ground_msl_m.is_some(),
         })
     }
@@ -115,6 +117,20 @@ impl<'a> CoverageSite<'a> {
     #[must_use]
     pub fn ground_known(&self) -> bool {
         self.ground_known
+    }
+
+    /// Steps of a path of `distance_m` in the fast mode, which samples by posts or spacing even
+    /// where a number of samples is asked for, and knows no most.
+    pub(super) fn steps_fast(&self, distance_m: f64) -> usize {
+        ((distance_m / self.spacing_m()).ceil() as usize).max(SAMPLES_MIN - 1)
+    }
+
+    /// Spacing of the samples of a sweep, m.
+    pub(super) fn spacing_m(&self) -> f64 {
+        match self.sampling {
+            Fineness::Spacing(spacing_m) => spacing_m,
+            Fineness::Count(_) => self.post_spacing_m,
+        }
     }
 
     /// How many samples a path gets: what [`crate::link::samples_for`] says.

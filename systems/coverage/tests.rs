@@ -4,6 +4,7 @@
 mod exact;
 mod gaps;
 mod grids;
+mod jobs;
 
 use super::*;
 use crate::link::{Inputs, judge, trace};

@@ -169,6 +169,36 @@ impl Ways {
         });
     }
 
+    /// Length, m, and bearings at both ends, rad, of the way in a place, and whether it is valid.
+    #[inline]
+    pub fn head(&self, place: usize) -> (f64, [f64; 2], bool) {
+        let azimuth_rad = [self.azimuth_rad[0][place], self.azimuth_rad[1][place]];
+        (
+            self.distance_m[place],
+            azimuth_rad,
+            self.valid[place] != 0.0,
+        )
+    }
+
+    /// The last positions of the way in a place, `pace` of its length apart, its end last.
+    #[inline]
+    pub fn tail<const N: usize>(
+        &self,
+        place: usize,
+        pace: f64,
+        lat_deg: &mut [f64; N],
+        lon_deg: &mut [f64; N],
+    ) {
+        let lat: [f64; 6] = std::array::from_fn(|power| self.lat_deg[power][place]);
+        let lon: [f64; 6] = std::array::from_fn(|power| self.lon_deg[power][place]);
+        for index in 0..N {
+            let t = 1.0 - pace * (N - 1 - index) as f64;
+            let at =
+                |c: &[f64; 6]| c[0] + t * (c[1] + t * (c[2] + t * (c[3] + t * (c[4] + t * c[5]))));
+            (lat_deg[index], lon_deg[index]) = (at(&lat), at(&lon));
+        }
+    }
+
     /// The way in a place.
     #[inline]
     pub fn get(&self, place: usize) -> Way {

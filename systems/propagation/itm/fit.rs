@@ -6,13 +6,7 @@
 #[inline(always)]
 pub(super) fn line_ends(elevation_m: &[f64], start: f64, end: f64) -> [f64; 2] {
     let last = elevation_m.len() - 1;
-    let mut from = (start.max(0.0) as usize).min(last);
-    let mut to = last - ((last as f64 - end).max(0.0) as usize).min(last);
-    if to <= from {
-        from = from.saturating_sub(1);
-        to = last - last.saturating_sub(to + 1);
-    }
-
+    let (from, to) = interval(last, start, end);
     let length = (to - from) as f64;
     let (sum, moment) = moments(&elevation_m[from..=to]);
     let mean = sum / length;
@@ -20,6 +14,18 @@ pub(super) fn line_ends(elevation_m: &[f64], start: f64, end: f64) -> [f64; 2] {
 
     let middle = to as f64 - 0.5 * length;
     [mean - slope * middle, mean + slope * (last as f64 - middle)]
+}
+
+/// The whole points between `start` and `end` of points 0 to `last`, widened to at least one step.
+#[inline(always)]
+pub(crate) fn interval(last: usize, start: f64, end: f64) -> (usize, usize) {
+    let mut from = (start.max(0.0) as usize).min(last);
+    let mut to = last - ((last as f64 - end).max(0.0) as usize).min(last);
+    if to <= from {
+        from = from.saturating_sub(1);
+        to = last - last.saturating_sub(to + 1);
+    }
+    (from, to)
 }
 
 /// Sum of `values` (two or more) and of their products with their index counted from the middle,

@@ -2,10 +2,12 @@
 
 use super::batch::{BATCH, Batch, Losses};
 use super::constants::{Constants, check_air};
+use super::medium::{effective_curvature, surface_refractivity};
 use super::quick_pfl::{Measured, measure};
+use super::roughness::interdecile_range_m;
 use super::variability::deviates;
 use super::{Invalid, Medium, PathProfile, Prediction, Quantile, Reference, Warnings};
-use crate::numeric::{Kernel, vectorised};
+use crate::numeric::{Kernel, lesser, vectorised};
 
 /// A medium and two antennas made ready for many paths.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,6 +57,40 @@ impl Prepared {
         Ok(measured)
     }
 
+    /// Antenna heights, transmitter and receiver, m above ground.
+    pub(crate) fn antenna_agl_m(&self) -> [f64; 2] {
+        self.antenna_agl_m
+    }
+
+    /// Surface refractivity, N-units, and effective radius of the earth, m, over ground of mean
+    /// height `mean_msl_m`.
+    pub(crate) fn air(&self, mean_msl_m: f64) -> (f64, f64) {
+        let n_s = surface_refractivity(self.n_0, mean_msl_m);
+        (n_s, 1.0 / effective_curvature(n_s))
+    }
+
+    /// Interdecile range of the terrain, m, and the length it is found over, m, where the horizons
+    /// are too far to matter.
+    pub(crate) fn usual_range(&self, profile: &PathProfile) -> (f64, f64) {
+        let distance_m = profile.distance_m();
+        let [start_m, end_m] = self
+            .antenna_agl_m
+            .map(|agl_m| lesser(15.0 * agl_m, 0.1 * distance_m));
+        vectorised(Range {
+            profile,
+            start_m,
+            end_m: distance_m - end_m,
+        })
+    }
+
+    /// That length for a path of `distance_m`.
+    pub(crate) fn usual_extent_m(&self, distance_m: f64) -> f64 {
+        let [start_m, end_m] = self
+            .antenna_agl_m
+            .map(|agl_m| lesser(15.0 * agl_m, 0.1 * distance_m));
+        distance_m - end_m - start_m
+    }
+
     #[inline]
     fn measured(&self, profile: &PathProfile) -> Result<Measured, Invalid> {
         vectorised(Measure {
@@ -78,6 +114,23 @@ impl Prepared {
 }
 
 const _: () = assert!(BATCH % 8 == 0, "whole vectors");
+
+/// The irregularity of one profile.
+struct Range<'a> {
+    profile: &'a PathProfile<'a>,
+    start_m: f64,
+    end_m: f64,
+}
+
+impl Kernel for Range<'_> {
+    type Output = (f64, f64);
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        let range_m = interdecile_range_m(self.profile, self.start_m, self.end_m);
+        (range_m, self.end_m - self.start_m)
+    }
+}
 
 /// The work on one profile.
 struct Measure<'a> {

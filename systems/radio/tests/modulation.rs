@@ -163,10 +163,7 @@ fn the_ladder_is_what_select_chooses() {
                 let snr_db = f64::from(tenth) * 0.1;
                 let usable = rungs.partition_point(|(from_db, _)| *from_db <= snr_db);
                 let found = usable.checked_sub(1).map(|rung| rungs[rung].1);
-                assert_eq!(
-                    found,
-                    super::super::modulation::select(snr_db, reserve_db, radio, -110.0)
-                );
+                assert_eq!(found, select(snr_db, reserve_db, radio, -110.0));
             }
         }
     }
