@@ -14,7 +14,7 @@ use crate::handle::{Health, Pulse};
 use crate::limits::{COMMANDS_PER_TICK_MAX, INBOX_COMMANDS_MAX};
 use crate::log::{Entry, Forget, Journal, Mark, Record};
 use crate::plugin::Durables;
-use crate::store::{Nowhere, Store};
+use crate::store::{Nowhere, Row, Store};
 use crate::view::{Snapshot, digest};
 use crate::{Clock, Handle, Refusal};
 
@@ -101,20 +101,20 @@ impl<S: Snapshot> Engine<S> {
     /// it was found.
     pub fn keep(&mut self, mut store: impl Store + 'static) -> Result<usize, String> {
         let rows = store.load().map_err(|fault| fault.to_string())?;
-        for row in &rows {
-            let known = self
-                .durables
-                .restore
-                .iter()
-                .find(|(table, _)| *table == row.table);
-            let (_, restore) = known.ok_or_else(|| {
-                format!(
-                    "the store has a table {:?} this version does not know",
-                    row.table
-                )
-            })?;
-            restore(&mut self.world, row)
-                .map_err(|err| format!("restore a row of {:?}: {err}", row.table))?;
+        let restore = &self.durables.restore;
+        let known = |row: &Row| restore.iter().any(|(table, _)| *table == row.table);
+        if let Some(foreign) = rows.iter().find(|row| !known(row)) {
+            let table = &foreign.table;
+            return Err(format!(
+                "the store has a table {table:?} this version does not know"
+            ));
+        }
+        // Tables in the order their features moved in: rows may refer to earlier ones.
+        for (table, restore) in restore {
+            for row in rows.iter().filter(|row| row.table == *table) {
+                restore(&mut self.world, row)
+                    .map_err(|err| format!("restore a row of {table:?}: {err}"))?;
+            }
         }
         self.world.clear_trackers();
         self.store = Box::new(store);

@@ -68,8 +68,8 @@ pub trait Document: Serialize + DeserializeOwned + Send + 'static {
     type Kind: Kind;
     /// Which entities may have changed, for example `Or<(Changed<Position>, Changed<Name>)>`.
     type Changed: QueryFilter + 'static;
-    /// Reads the document off an entity.
-    fn read(entity: EntityRef<'_>) -> Self;
+    /// Reads the document off an entity of `world`.
+    fn read(world: &World, entity: EntityRef<'_>) -> Self;
     /// Brings the entity back at start.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ pub(crate) fn collector<D: Document>(world: &mut World) -> Collect {
         let gone = world.resource::<Index<D::Kind>>().departed();
         rows.extend(gone.iter().map(|id| row::<D>(*id, None)));
         for (id, entity) in query.iter(world) {
-            let document = rmp_serde::to_vec_named(&D::read(entity));
+            let document = rmp_serde::to_vec_named(&D::read(world, entity));
             rows.push(row::<D>(
                 *id,
                 Some(document.expect("a document is plain data")),

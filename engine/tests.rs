@@ -127,7 +127,7 @@ impl Document for TankRow {
     const TABLE: &'static str = "tanks";
     type Kind = TankKind;
     type Changed = Changed<Level>;
-    fn read(entity: EntityRef<'_>) -> Self {
+    fn read(_: &World, entity: EntityRef<'_>) -> Self {
         Self {
             litres: entity.get::<Level>().unwrap().0,
         }

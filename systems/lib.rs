@@ -6,6 +6,7 @@
 //! A feature is a folder with a plugin function; [`world`] moves all of them in.
 
 pub mod coverage;
+pub mod deployment;
 pub mod flow;
 pub mod link;
 pub mod motion;
@@ -34,6 +35,7 @@ pub fn world(terrain: Arc<dyn terrain::Terrain>) -> Builder {
     let mut builder = Builder::new();
     builder
         .resource(site::Ground(terrain))
+        .plugin(deployment::deployment)
         .plugin(site::site)
         .plugin(motion::motion)
         .plugin(link::link)

@@ -6,6 +6,7 @@ use bevy_ecs::world::World;
 use groundwave_engine::{Clock, Section};
 use serde::Serialize;
 
+use crate::deployment::Plan;
 use crate::flow::FlowId;
 use crate::link::{Ends, Limits, LinkBudget};
 use crate::radio::{Environment, Role, Station};
@@ -36,6 +37,13 @@ pub struct Snapshot {
     /// What links share.
     #[serde(serialize_with = "section")]
     pub limits: Arc<Limits>,
+    /// What is planned.
+    #[serde(serialize_with = "section", skip_serializing_if = "nothing")]
+    pub plan: Arc<Plan>,
+}
+
+fn nothing(plan: &Arc<Plan>) -> bool {
+    plan.is_empty()
 }
 
 /// An `Arc` as what it holds; serde's own support would be a feature for one line.
@@ -53,6 +61,7 @@ impl groundwave_engine::Snapshot for Snapshot {
             flows: world.resource::<Section<_>>().share(),
             environment: world.resource::<Section<_>>().share(),
             limits: world.resource::<Section<_>>().share(),
+            plan: world.resource::<Section<_>>().share(),
         }
     }
 }

@@ -15,6 +15,7 @@ use rstar::{PointDistance, RTree};
 use super::commands::Limits;
 use super::components::{Ends, Link, LinkFrom, LinkTo, Links, Severed};
 use super::range::Reach;
+use crate::deployment::InDeployment;
 use crate::radio::prepare::understand;
 use crate::radio::{Radio, Waveform};
 use crate::site::{Ground, NodeId, NodeKind, Position, Standing};
@@ -170,7 +171,7 @@ type Moved = Or<(Changed<Position>, Changed<Standing>)>;
 
 /// Makes links exist where pairs may hear each other, and only there.
 pub fn pair_nodes(
-    moved: Query<(&NodeId, &Position, &Standing), Moved>,
+    moved: Query<(&NodeId, &Position, &Standing), (Moved, Without<InDeployment>)>,
     index: Res<Index<NodeKind>>,
     limits: Res<Limits>,
     ground: Res<Ground>,
@@ -188,7 +189,7 @@ pub fn pair_nodes(
     }
     // Id order, so that entities and classes come to be in one order whatever the query's.
     stale.sort_unstable_by_key(|(id, ..)| **id);
-    let many = stale.len() * REBUILD_SHARE > index.len();
+    let many = stale.len() * REBUILD_SHARE > hood.spots.len().max(stale.len());
     for (id, position, standing) in &stale {
         let place_m = earth_centred_m(position.0);
         if many {

@@ -36,6 +36,7 @@ fn add(engine: &Engine<Snapshot>, name: &str, lat_deg: f64, lon_deg: f64, statio
             role: Role::Relay,
             position,
             station,
+            deployment: None,
         },
     );
 }

@@ -20,6 +20,7 @@ fn engine(seed: u64, step_ns: u64) -> Engine<Snapshot> {
         role: crate::radio::Role::Team,
         position: at(57.0, 11.0),
         station: crate::sample::station(),
+        deployment: None,
     };
     do_it(&mut engine, add).unwrap();
     engine

@@ -6,6 +6,7 @@ use groundwave_engine::{Index, Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
 use super::components::{Air, Label, NodeId, NodeKind, Operating, Position, Standing};
+use crate::deployment::{DeploymentId, DeploymentKind, InDeployment, Stamps};
 use crate::motion::Motion;
 use crate::radio::{BadValue, Environment, Role, Station};
 use crate::terrain::GeoPoint;
@@ -48,6 +49,9 @@ pub struct AddNode {
     pub position: GeoPoint,
     /// What stands there.
     pub station: Station,
+    /// The deployment it is planned in; absent, it is part of the running mesh.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deployment: Option<DeploymentId>,
 }
 impl Command for AddNode {
     type Out = Result<(), Refusal>;
@@ -61,16 +65,22 @@ impl Command for AddNode {
                 "the world has {NODES_MAX} nodes, the most"
             )));
         }
+        let deployments = world.resource::<Index<DeploymentKind>>();
+        let within = self.deployment.map(|id| deployments.get(id)).transpose()?;
         let label = Label {
             name: self.name,
             role: self.role,
         };
-        world.spawn((
-            self.node,
-            label,
-            Position(self.position),
-            Standing(self.station),
-        ));
+        let place = (Position(self.position), Standing(self.station));
+        match within {
+            Some(entity) => {
+                let stamps = Stamps::new(world);
+                world.spawn((self.node, label, place, stamps, InDeployment(entity)));
+            }
+            None => {
+                world.spawn((self.node, label, place));
+            }
+        }
         Ok(())
     }
 }
@@ -118,6 +128,8 @@ impl Command for MoveNode {
             .get_mut::<Position>()
             .expect("every node has a position");
         position.set_if_neq(Position(self.position));
+        let entity = entity.id();
+        Stamps::touch(world, entity);
         Ok(())
     }
 }
@@ -144,6 +156,7 @@ impl Command for SetStation {
             .get_mut::<Standing>(entity)
             .expect("every node has a station");
         standing.set_if_neq(Standing(self.station));
+        Stamps::touch(world, entity);
         Ok(())
     }
 }

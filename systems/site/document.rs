@@ -5,6 +5,7 @@ use groundwave_engine::{Document, Index, Refusal};
 use serde::{Deserialize, Serialize};
 
 use super::components::{Label, NodeId, NodeKind, Operating, Position, Standing};
+use crate::deployment::{DeploymentId, DeploymentKind, InDeployment, Stamps};
 use crate::radio::{Role, Station};
 use crate::terrain::GeoPoint;
 
@@ -21,6 +22,18 @@ pub struct NodeDocument {
     pub station: Station,
     /// Whether it runs.
     pub operating: bool,
+    /// The deployment it is planned in and when it was made and changed; absent for nodes of the
+    /// running mesh.
+    pub planned: Option<Planned>,
+}
+
+/// What only planned nodes have.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Planned {
+    /// The deployment it belongs to.
+    pub deployment: DeploymentId,
+    /// When it was made and changed.
+    pub stamps: Stamps,
 }
 
 impl Document for NodeDocument {
@@ -31,9 +44,10 @@ impl Document for NodeDocument {
         Changed<Position>,
         Changed<Standing>,
         Changed<Operating>,
+        Changed<Stamps>,
     )>;
 
-    fn read(entity: EntityRef<'_>) -> Self {
+    fn read(world: &World, entity: EntityRef<'_>) -> Self {
         let label = entity.get::<Label>().expect("every node has a label");
         Self {
             name: label.name.clone(),
@@ -48,6 +62,12 @@ impl Document for NodeDocument {
                 .0
                 .clone(),
             operating: entity.get::<Operating>().expect("a label requires it").0,
+            planned: entity.get::<InDeployment>().map(|within| Planned {
+                deployment: *world
+                    .get::<DeploymentId>(within.0)
+                    .expect("a deployment outlives its nodes"),
+                stamps: *entity.get::<Stamps>().expect("planned nodes have them"),
+            }),
         }
     }
 
@@ -63,7 +83,17 @@ impl Document for NodeDocument {
             Standing(self.station),
             Operating(self.operating),
         );
-        world.spawn((id, label, place));
+        let deployments = world.resource::<Index<DeploymentKind>>();
+        let within = self
+            .planned
+            .map(|planned| deployments.get(planned.deployment))
+            .transpose()?;
+        let entity = world.spawn((id, label, place)).id();
+        if let (Some(within), Some(planned)) = (within, self.planned) {
+            world
+                .entity_mut(entity)
+                .insert((InDeployment(within), planned.stamps));
+        }
         Ok(())
     }
 }

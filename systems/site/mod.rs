@@ -3,6 +3,7 @@
 mod commands;
 mod components;
 mod document;
+mod update;
 
 use groundwave_engine::{Builder, Phase};
 
@@ -11,10 +12,12 @@ pub use commands::{
 };
 pub(crate) use commands::{check_name, node};
 pub use components::{Air, Ground, Label, NodeId, NodeKind, Operating, Position, Site, Standing};
-pub use document::NodeDocument;
+pub use document::{NodeDocument, Planned};
+pub use update::UpdateNode;
 
 use bevy_ecs::prelude::*;
 
+use crate::deployment::InDeployment;
 use crate::radio::Environment;
 use crate::snapshot::NodeView;
 use groundwave_engine::{Index, Section};
@@ -30,6 +33,7 @@ pub fn site(engine: &mut Builder) {
         .command::<RemoveNode>()
         .command::<MoveNode>()
         .command::<SetStation>()
+        .command::<UpdateNode>()
         .command::<FailNode>()
         .command::<RestoreNode>()
         .command::<SetEnvironment>()
@@ -44,30 +48,29 @@ type NodeChanged = Or<(
     Changed<Label>,
 )>;
 
-/// Redraws the node section when any node changed, came or went.
+/// Redraws the node section when any node of the running mesh changed or came, or any node went.
 fn publish_nodes(
     index: Res<Index<NodeKind>>,
-    changed: Query<(), NodeChanged>,
-    nodes: Query<(&Label, &Position, &Standing, &Operating)>,
+    changed: Query<(), (NodeChanged, Without<InDeployment>)>,
+    nodes: Query<(&Label, &Position, &Standing, &Operating), Without<InDeployment>>,
     mut section: ResMut<Section<Vec<NodeView>>>,
 ) {
-    if changed.is_empty() && !index.is_changed() {
+    if changed.is_empty() && index.departed().is_empty() {
         return;
     }
     let view = |(id, entity)| {
-        let (label, position, standing, operating) = nodes
-            .get(entity)
-            .expect("every indexed node has its components");
-        NodeView {
+        // Planned nodes have a section of their own.
+        let (label, position, standing, operating) = nodes.get(entity).ok()?;
+        Some(NodeView {
             id,
             name: label.name.clone(),
             role: label.role,
             position: position.0,
             station: standing.0.clone(),
             operating: operating.0,
-        }
+        })
     };
-    section.redraw(index.iter().map(view).collect());
+    section.redraw(index.iter().filter_map(view).collect());
 }
 
 fn publish_air(air: Res<Air>, mut section: ResMut<Section<Environment>>) {

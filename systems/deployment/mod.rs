@@ -1,0 +1,43 @@
+//! Deployments: what people plan before it is built, and the templates they plan with.
+//!
+//! A planned node is a node like any other, with a deployment it belongs to. It is not simulated:
+//! analyses run over snapshots, off the world's thread, so that thousands of plans cost the world
+//! nothing but their storage.
+
+mod commands;
+mod components;
+mod document;
+mod region;
+#[cfg(test)]
+mod tests;
+mod view;
+
+use groundwave_engine::{Builder, Phase};
+
+pub use commands::{
+    CreateDeployment, CreateTemplate, DEPLOYMENTS_MAX, DESCRIPTION_BYTES_MAX, DeleteDeployment,
+    DeleteTemplate, TEMPLATES_MAX, UpdateDeployment,
+};
+pub use components::{
+    DeploymentId, DeploymentKind, InDeployment, Members, Outline, Stamps, Template, TemplateId,
+    TemplateKind,
+};
+pub use document::{DeploymentDocument, TemplateDocument};
+pub use region::{BadRegion, Region, VERTICES_MAX};
+pub use view::{DeploymentView, Plan, PlannedNode, TemplateView};
+
+/// Deployments and templates. Moves in before nodes, whose rows refer to deployments.
+pub fn deployment(engine: &mut Builder) {
+    engine
+        .kind::<DeploymentKind>()
+        .kind::<TemplateKind>()
+        .section::<Plan>()
+        .command::<CreateDeployment>()
+        .command::<UpdateDeployment>()
+        .command::<DeleteDeployment>()
+        .command::<CreateTemplate>()
+        .command::<DeleteTemplate>()
+        .document::<DeploymentDocument>()
+        .document::<TemplateDocument>()
+        .systems(Phase::Publish, view::publish_plan);
+}

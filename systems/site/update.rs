@@ -1,0 +1,117 @@
+//! Changes of parts of a node, all or nothing.
+
+use bevy_ecs::prelude::*;
+use groundwave_engine::{Recorded, Refusal};
+use serde::{Deserialize, Serialize};
+
+use super::commands::{check_name, node};
+use super::components::{Label, NodeId, Position, Standing};
+use crate::deployment::Stamps;
+use crate::motion::Motion;
+use crate::radio::{Antenna, Pointing, Radio, Role};
+use crate::terrain::GeoPoint;
+
+/// Changes what is given and leaves the rest. Two that change different parts do not undo each
+/// other, as two that send whole stations would.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UpdateNode {
+    /// Which node.
+    pub node: NodeId,
+    /// Its name from now on.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// Its role from now on.
+    #[serde(default)]
+    pub role: Option<Role>,
+    /// Where it stands from now on; ends any motion it was in.
+    #[serde(default)]
+    pub position: Option<GeoPoint>,
+    /// Height of its antenna above ground from now on, m.
+    #[serde(default)]
+    pub height_agl_m: Option<f64>,
+    /// Its radio from now on.
+    #[serde(default)]
+    pub radio: Option<Radio>,
+    /// Its antenna from now on.
+    #[serde(default)]
+    pub antenna: Option<Antenna>,
+    /// Where its antenna looks from now on.
+    #[serde(default)]
+    pub pointing: Option<Pointing>,
+    /// Whether the antenna looks at the other end of each link from now on.
+    #[serde(default)]
+    pub clear_pointing: bool,
+}
+
+impl UpdateNode {
+    /// An update of `node` that changes nothing yet.
+    #[must_use]
+    pub const fn of(node: NodeId) -> Self {
+        Self {
+            node,
+            name: None,
+            role: None,
+            position: None,
+            height_agl_m: None,
+            radio: None,
+            antenna: None,
+            pointing: None,
+            clear_pointing: false,
+        }
+    }
+}
+
+impl Command for UpdateNode {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        let entity = node(world, self.node)?;
+        if let Some(name) = &self.name {
+            check_name("name", name)?;
+        }
+        if self.clear_pointing && self.pointing.is_some() {
+            let allowed = "clear_pointing or a pointing, not both";
+            return Err(Refusal::invalid("clear_pointing", true, allowed));
+        }
+        let standing = world
+            .get::<Standing>(entity)
+            .expect("every node has a station");
+        let mut station = standing.0.clone();
+        station.height_agl_m = self.height_agl_m.unwrap_or(station.height_agl_m);
+        station.radio = self.radio.unwrap_or(station.radio);
+        station.antenna = self.antenna.unwrap_or(station.antenna);
+        station.pointing = if self.clear_pointing {
+            None
+        } else {
+            self.pointing.or(station.pointing)
+        };
+        station.validate()?;
+
+        let mut entity_mut = world.entity_mut(entity);
+        if let Some(position) = self.position {
+            entity_mut.remove::<Motion>();
+            let mut at = entity_mut
+                .get_mut::<Position>()
+                .expect("every node has a position");
+            at.set_if_neq(Position(position));
+        }
+        let mut standing = entity_mut
+            .get_mut::<Standing>()
+            .expect("every node has a station");
+        standing.set_if_neq(Standing(station));
+        let mut label = entity_mut
+            .get_mut::<Label>()
+            .expect("every node has a label");
+        let new = Label {
+            name: self.name.unwrap_or_else(|| label.name.clone()),
+            role: self.role.unwrap_or(label.role),
+        };
+        label.set_if_neq(new);
+        Stamps::touch(world, entity);
+        Ok(())
+    }
+}
+impl Recorded for UpdateNode {
+    const NAME: &'static str = "node.update";
+    type Reply = ();
+}
