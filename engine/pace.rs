@@ -16,6 +16,9 @@ pub trait Pacer: Send + 'static {
     fn wall_ns(&mut self) -> u64;
 }
 
+/// How long a world that waits for commands may take to notice that it is to stop.
+const STOP_LATENCY: Duration = Duration::from_millis(50);
+
 /// A world on its own thread.
 pub struct Running<S: Snapshot> {
     stop: Arc<AtomicBool>,
@@ -62,6 +65,36 @@ impl<S: Snapshot> Engine<S> {
                 (self, outcome)
             })?;
         Ok(Running { stop, thread })
+    }
+
+    /// Moves the world to a thread named `world` that ticks when a command arrives, and not
+    /// otherwise: for worlds in which nothing happens by itself. Commands that arrive while a tick
+    /// is being committed share the next one, so that many writers share one flush to disk.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub fn spawn_on_demand(mut self, mut pacer: impl Pacer) -> std::io::Result<Running<S>> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&stop);
+        let thread = std::thread::Builder::new()
+            .name("world".to_owned())
+            .spawn(move || {
+                let outcome = self.answer(&mut pacer, &asked);
+                self.stop();
+                (self, outcome)
+            })?;
+        Ok(Running { stop, thread })
+    }
+
+    fn answer(&mut self, pacer: &mut impl Pacer, stop: &AtomicBool) -> Result<(), Broken> {
+        // The first tick draws what the store brought back.
+        self.tick(Some(pacer.wall_ns()))?;
+        while !stop.load(Ordering::Acquire) {
+            if self.await_command(STOP_LATENCY) {
+                self.tick(Some(pacer.wall_ns()))?;
+            }
+        }
+        self.tick(Some(pacer.wall_ns())).map(drop)
     }
 
     fn pace(&mut self, pacer: &mut impl Pacer, stop: &AtomicBool) -> Result<(), Broken> {

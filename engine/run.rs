@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
-use crossbeam_channel::Receiver;
+use crossbeam_channel::{Receiver, Select};
 use thiserror::Error;
 use tokio::sync::watch;
 
@@ -216,6 +216,13 @@ impl<S: Snapshot> Engine<S> {
                 Err(Broken { tick, what })
             }
         }
+    }
+
+    /// Waits for a command, at most so long, and tells whether one is there.
+    pub(crate) fn await_command(&self, most: std::time::Duration) -> bool {
+        let mut arrival = Select::new();
+        arrival.recv(&self.inbox);
+        arrival.ready_timeout(most).is_ok()
     }
 
     fn advance(&mut self, tick: u64, wall_ns: Option<u64>) {

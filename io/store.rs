@@ -1,6 +1,9 @@
 //! Durable rows in redb: one file, one transaction a tick.
 
+mod migrate;
+
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use groundwave_engine::{Row, Store, StoreFault};
 use redb::{Database, DatabaseError, ReadableDatabase, ReadableTable, TableDefinition};
@@ -13,8 +16,7 @@ const DOCUMENTS: TableDefinition<'_, (&str, [u8; 16]), &[u8]> = TableDefinition:
 /// What the file says of itself.
 const ABOUT: TableDefinition<'_, &str, u64> = TableDefinition::new("about");
 
-/// Version of the layout this code writes.
-pub const SCHEMA: u64 = 1;
+pub use migrate::SCHEMA;
 
 /// Why a store cannot be opened.
 #[derive(Debug, Error)]
@@ -46,7 +48,7 @@ pub enum StoreError {
 /// A redb store.
 #[derive(Debug)]
 pub struct RedbStore {
-    database: Database,
+    database: Arc<Database>,
 }
 
 impl RedbStore {
@@ -65,14 +67,43 @@ impl RedbStore {
             },
             other => failed(other.to_string()),
         })?;
-        let schema = prepare(&database).map_err(|err| failed(err.to_string()))?;
+        let schema = migrate::prepare(&database).map_err(|err| failed(err.to_string()))?;
         if schema > SCHEMA {
             return Err(StoreError::Schema {
                 path: path.to_owned(),
                 found: schema,
             });
         }
+        let database = Arc::new(database);
         Ok(Self { database })
+    }
+
+    /// Opens a store that must be there already.
+    ///
+    /// # Errors
+    /// See [`StoreError`].
+    pub fn open_existing(path: &Path) -> Result<Self, StoreError> {
+        if !path.is_file() {
+            return Err(StoreError::Open {
+                path: path.to_owned(),
+                cause: "there is no such file".to_owned(),
+            });
+        }
+        Self::open(path)
+    }
+
+    /// A question to the store that outlives its owner's hands: the tick of its last commit.
+    #[must_use]
+    pub fn probe(&self) -> impl Fn() -> Result<u64, StoreFault> + Send + Sync + use<> {
+        let database = Arc::clone(&self.database);
+        move || last_tick(&database).map_err(|err| fault("read the last tick", &err))
+    }
+
+    /// Copies the store as of its last commit into a new file, while others write to it.
+    #[must_use]
+    pub fn copier(&self) -> impl Fn(&Path) -> Result<(), StoreFault> + Send + Sync + use<> {
+        let database = Arc::clone(&self.database);
+        move |to: &Path| migrate::copy(&database, to).map_err(|err| fault("copy the store", &err))
     }
 
     /// The tick of the last commit, 0 when there was none.
@@ -80,36 +111,13 @@ impl RedbStore {
     /// # Errors
     /// When the file cannot be read.
     pub fn last_tick(&self) -> Result<u64, StoreFault> {
-        let read = || -> Result<u64, redb::Error> {
-            let about = self.database.begin_read()?.open_table(ABOUT)?;
-            Ok(about.get("tick")?.map_or(0, |tick| tick.value()))
-        };
-        read().map_err(|err| fault("read the last tick", &err))
+        last_tick(&self.database).map_err(|err| fault("read the last tick", &err))
     }
 }
 
-/// Makes sure the tables are there and returns the schema; a file of a later schema is left
-/// untouched.
-fn prepare(database: &Database) -> Result<u64, redb::Error> {
-    let write = database.begin_write()?;
-    let schema = {
-        let mut about = write.open_table(ABOUT)?;
-        let found = about.get("schema")?.map(|schema| schema.value());
-        match found {
-            Some(schema) => schema,
-            None => {
-                about.insert("schema", SCHEMA)?;
-                SCHEMA
-            }
-        }
-    };
-    if schema > SCHEMA {
-        write.abort()?;
-        return Ok(schema);
-    }
-    write.open_table(DOCUMENTS)?;
-    write.commit()?;
-    Ok(schema)
+fn last_tick(database: &Database) -> Result<u64, redb::Error> {
+    let about = database.begin_read()?.open_table(ABOUT)?;
+    Ok(about.get("tick")?.map_or(0, |tick| tick.value()))
 }
 
 fn fault(operation: &'static str, err: &redb::Error) -> StoreFault {

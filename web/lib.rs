@@ -3,5 +3,7 @@
 //! Views only: what changes the world goes through a command, what touches files through
 //! `groundwave_io`, which only the program composes with this library.
 
+pub mod http;
+pub mod planning;
 pub mod plot;
 pub mod text;

@@ -18,8 +18,8 @@ pub const DEPLOYMENTS_MAX: usize = 10_000;
 /// Templates one world may hold.
 pub const TEMPLATES_MAX: usize = 10_000;
 
-/// Longest description of a template, bytes.
-pub const DESCRIPTION_BYTES_MAX: usize = 1024;
+/// Longest description of a template, characters.
+pub const DESCRIPTION_CHARS_MAX: usize = 1024;
 
 fn room<K: groundwave_engine::Kind>(world: &World, most: usize) -> Result<(), Refusal> {
     if world.resource::<Index<K>>().len() >= most {
@@ -159,9 +159,9 @@ impl Command for CreateTemplate {
             name, description, ..
         } = &self.content;
         check_name("name", name)?;
-        if description.len() > DESCRIPTION_BYTES_MAX {
-            let found = format!("{} bytes", description.len());
-            let allowed = format!("up to {DESCRIPTION_BYTES_MAX} bytes");
+        if description.chars().count() > DESCRIPTION_CHARS_MAX {
+            let found = format!("{} characters", description.chars().count());
+            let allowed = format!("up to {DESCRIPTION_CHARS_MAX} characters");
             return Err(Refusal::invalid("description", found, allowed));
         }
         self.content.station.validate()?;

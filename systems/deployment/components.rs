@@ -29,7 +29,7 @@ pub type TemplateId = Id<TemplateKind>;
 #[derive(Component, Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outline {
-    /// What people call it, 1 to 64 bytes.
+    /// What people call it, 1 to 64 characters.
     pub name: String,
     /// Where a map of it opens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -91,9 +91,9 @@ pub struct Members(Vec<Entity>);
 #[derive(Component, Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Template {
-    /// What people call it, 1 to 64 bytes, unique.
+    /// What people call it, 1 to 64 characters, unique.
     pub name: String,
-    /// What it is good for, up to 1024 bytes.
+    /// What it is good for, up to 1024 characters.
     #[serde(default)]
     pub description: String,
     /// What its nodes are for.

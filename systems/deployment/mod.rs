@@ -15,7 +15,7 @@ mod view;
 use groundwave_engine::{Builder, Phase};
 
 pub use commands::{
-    CreateDeployment, CreateTemplate, DEPLOYMENTS_MAX, DESCRIPTION_BYTES_MAX, DeleteDeployment,
+    CreateDeployment, CreateTemplate, DEPLOYMENTS_MAX, DESCRIPTION_CHARS_MAX, DeleteDeployment,
     DeleteTemplate, TEMPLATES_MAX, UpdateDeployment,
 };
 pub use components::{

@@ -28,7 +28,7 @@ struct Geometry {
     #[serde(rename = "type")]
     kind: Polygon,
     /// Rings of `[longitude, latitude]`, degrees; each has 4 positions or more, the last the same
-    /// as the first.
+    /// as the first (a ring that is open is closed).
     #[schemars(length(min = 1), inner(length(min = 4)))]
     coordinates: Vec<Vec<Position>>,
 }
@@ -51,18 +51,16 @@ pub enum BadRegion {
     /// There is no ring.
     #[error("region has no ring, allowed is 1 or more")]
     Empty,
-    /// A ring is too short to enclose anything, or open.
+    /// A ring is too short to enclose anything.
     #[error(
-        "ring {ring} of region has {positions} positions{}, allowed are 4 or more, the last the \
-         same as the first", if *.closed { "" } else { " and is open" }
+        "ring {ring} of region has {positions} positions, allowed are 4 or more, the last the \
+         same as the first"
     )]
     Ring {
         /// Which ring, from 0.
         ring: usize,
         /// Positions in it.
         positions: usize,
-        /// Whether the last is the first.
-        closed: bool,
     },
     /// There are too many positions.
     #[error("region has {0} positions, allowed are up to {VERTICES_MAX}")]
@@ -80,11 +78,11 @@ pub enum BadRegion {
 }
 
 impl Region {
-    /// A region from its rings.
+    /// A region from its rings. A ring that is open is closed.
     ///
     /// # Errors
     /// See [`BadRegion`].
-    pub fn new(rings: Vec<Vec<GeoPoint>>) -> Result<Self, BadRegion> {
+    pub fn new(mut rings: Vec<Vec<GeoPoint>>) -> Result<Self, BadRegion> {
         if rings.is_empty() {
             return Err(BadRegion::Empty);
         }
@@ -92,14 +90,14 @@ impl Region {
         if all > VERTICES_MAX {
             return Err(BadRegion::Size(all));
         }
-        for (ring, positions) in rings.iter().enumerate() {
-            let closed = positions.first() == positions.last();
-            if positions.len() < 4 || !closed {
-                return Err(BadRegion::Ring {
-                    ring,
-                    positions: positions.len(),
-                    closed,
-                });
+        for (ring, positions) in rings.iter_mut().enumerate() {
+            // Drawing programs often leave rings open; what is meant is plain.
+            if positions.first() != positions.last() {
+                positions.extend(positions.first().copied());
+            }
+            if positions.len() < 4 {
+                let positions = positions.len();
+                return Err(BadRegion::Ring { ring, positions });
             }
         }
         Ok(Self { rings })

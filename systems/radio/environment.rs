@@ -18,31 +18,43 @@ pub struct Environment {
     pub climate: Climate,
     /// Minimum monthly surface refractivity reduced to sea level N0, N-units, [250, 400],
     /// 301 by default.
+    #[schemars(range(min = 250.0, max = 400.0))]
     pub refractivity_n_units: f64,
     /// Relative permittivity of the ground, [1, 100]; 15, the default, is average ground.
+    #[schemars(range(min = 1.0, max = 100.0))]
     pub permittivity: f64,
     /// Conductivity of the ground, S/m, [1e-5, 10]; 0.005, the default, is average ground.
+    #[schemars(range(min = 1e-05, max = 10.0))]
     pub conductivity_s_m: f64,
     /// Share of time the loss is not exceeded, percent, [0.1, 99.9], 50 by default.
+    #[schemars(range(min = 0.1, max = 99.9))]
     pub time_percent: f64,
     /// Share of places the loss is not exceeded, percent, [0.1, 99.9], 50 by default.
+    #[schemars(range(min = 0.1, max = 99.9))]
     pub location_percent: f64,
     /// Share of like situations the loss is not exceeded, percent, [0.1, 99.9], 50 by default.
+    #[schemars(range(min = 0.1, max = 99.9))]
     pub situation_percent: f64,
     /// Effective Earth radius factor for clearance and delta-Bullington, [0.3, 10]; 4/3, the
     /// default, is the standard atmosphere. ITM derives its own from the refractivity.
+    #[schemars(range(min = 0.3, max = 10.0))]
     pub k_factor: f64,
     /// Air temperature, K, [200, 330], 288.15 by default.
+    #[schemars(range(min = 200.0, max = 330.0))]
     pub temperature_k: f64,
     /// Total barometric pressure, hPa, [500, 1100], 1013.25 by default.
+    #[schemars(range(min = 500.0, max = 1100.0))]
     pub pressure_hpa: f64,
     /// Water vapour density, g/m³, [0, 50], 7.5 by default.
+    #[schemars(range(min = 0.0, max = 50.0))]
     pub water_vapour_g_m3: f64,
     /// Rain falling along every path now, mm/h, [0, 300], none by default.
+    #[schemars(range(min = 0.0, max = 300.0))]
     pub rain_rate_mm_h: f64,
     /// Rain rate exceeded 0.01 % of the average year, mm/h, [0.1, 300]; absent means rain outage
     /// and availability are not predicted.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.1, max = 300.0))]
     pub rain_rate_001_mm_h: Option<f64>,
     /// Climate of multipath fading; absent means multipath outage and availability are not
     /// predicted.
@@ -58,12 +70,15 @@ pub struct Environment {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vegetation: Option<Vegetation>,
     /// Any further loss on every path, dB, [0, 200], none by default.
+    #[schemars(range(min = 0.0, max = 200.0))]
     pub other_loss_db: f64,
     /// Interference at every receiver input, dBm, [-250, 0]; absent means none.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = -250.0, max = 0.0))]
     pub interference_dbm: Option<f64>,
     /// Reserve kept above the required SNR when a modulation is chosen, dB, [0, 60], none by
     /// default.
+    #[schemars(range(min = 0.0, max = 60.0))]
     pub required_margin_db: f64,
 }
 

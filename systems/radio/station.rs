@@ -11,6 +11,7 @@ use crate::propagation::polarization::Polarization;
 #[serde(deny_unknown_fields)]
 pub struct Station {
     /// Antenna height above ground, m, [0, 20000].
+    #[schemars(range(min = 0.0, max = 20000.0))]
     pub height_agl_m: f64,
     /// Transmitter and receiver.
     pub radio: Radio,
@@ -27,15 +28,20 @@ pub struct Station {
 #[serde(deny_unknown_fields)]
 pub struct Radio {
     /// Centre frequency, MHz, [10, 100000].
+    #[schemars(range(min = 10.0, max = 100000.0))]
     pub frequency_mhz: f64,
     /// Occupied and noise bandwidth, Hz, [100, 2e9].
+    #[schemars(range(min = 100.0, max = 2000000000.0))]
     pub bandwidth_hz: f64,
     /// Conducted power of one spatial stream at the radio's connector, dBm, [-50, 80].
+    #[schemars(range(min = -50.0, max = 80.0))]
     pub tx_power_dbm: f64,
     /// Receiver noise figure, dB, [0, 40].
+    #[schemars(range(min = 0.0, max = 40.0))]
     pub noise_figure_db: f64,
     /// Loss between radio and antenna, dB, [0, 100].
     #[serde(default)]
+    #[schemars(range(min = 0.0, max = 100.0))]
     pub feeder_loss_db: f64,
     /// How bits are carried.
     pub waveform: Waveform,
@@ -49,23 +55,29 @@ pub enum Waveform {
     Ofdm {
         /// Parallel streams, [1, 8]; each is taken to have its own chain and full `tx_power_dbm`.
         #[serde(default = "one_stream")]
+        #[schemars(range(min = 1, max = 8))]
         spatial_streams: u8,
         /// Share of the PHY rate left to payload, [0.01, 1].
         #[serde(default = "mac_efficiency")]
+        #[schemars(range(min = 0.01, max = 1.0))]
         mac_efficiency_prob: f64,
     },
     /// LoRa chirp spread spectrum at a fixed spreading factor.
     Lora {
         /// Bits per symbol and log2 of chips per symbol, [6, 12].
+        #[schemars(range(min = 6, max = 12))]
         spreading_factor: u8,
         /// Denominator of the code rate 4/n, [5, 8].
+        #[schemars(range(min = 5, max = 8))]
         coding_rate: u8,
     },
     /// A fixed-rate modem known by its data sheet.
     Narrowband {
         /// Bit rate on the air, bit/s, [1, 1e9].
+        #[schemars(range(min = 1.0, max = 1000000000.0))]
         bit_rate_bps: f64,
         /// Receiver input at which the packet error rate is taken to be 10 %, dBm, [-180, 0].
+        #[schemars(range(min = -180.0, max = 0.0))]
         sensitivity_dbm: f64,
     },
 }
@@ -75,12 +87,16 @@ pub enum Waveform {
 #[serde(deny_unknown_fields)]
 pub struct Antenna {
     /// Gain at boresight, dBi, [-30, 60].
+    #[schemars(range(min = -30.0, max = 60.0))]
     pub gain_dbi: f64,
     /// Half-power beamwidth in azimuth, deg, [0.1, 360]; 360 is omnidirectional.
+    #[schemars(range(min = 0.1, max = 360.0))]
     pub azimuth_beamwidth_deg: f64,
     /// Half-power beamwidth in elevation, deg, [0.1, 360]; 360 is isotropic.
+    #[schemars(range(min = 0.1, max = 360.0))]
     pub elevation_beamwidth_deg: f64,
     /// Depth of the pattern floor below boresight, dB, [0, 80].
+    #[schemars(range(min = 0.0, max = 80.0))]
     pub front_to_back_db: f64,
     /// Polarisation of the radiated field.
     #[schemars(schema_with = "polarization_schema")]
@@ -92,9 +108,11 @@ pub struct Antenna {
 #[serde(deny_unknown_fields)]
 pub struct Pointing {
     /// Clockwise from true north, deg, [0, 360).
+    #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 360.0))]
     pub azimuth_deg: f64,
     /// Above the local horizontal, deg, [-90, 90].
     #[serde(default)]
+    #[schemars(range(min = -90.0, max = 90.0))]
     pub elevation_deg: f64,
 }
 

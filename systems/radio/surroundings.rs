@@ -12,8 +12,10 @@ use super::value::{BadValue, within};
 pub struct Multipath {
     /// Refractivity gradient dN1 of the lowest 65 m not exceeded 1 % of the average year
     /// (ITU-R P.453), N-units/km, [-1500, 500].
+    #[schemars(range(min = -1500.0, max = 500.0))]
     pub gradient_1_percent_n_units_km: f64,
     /// Standard deviation of terrain heights over 110 km by 110 km, m, [0, 5000].
+    #[schemars(range(min = 0.0, max = 5000.0))]
     pub terrain_roughness_m: f64,
 }
 
@@ -28,6 +30,7 @@ pub enum Clutter {
         category: ClutterCategory,
         /// Height of the surroundings, m, [1, 100]; absent takes the default of the category.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 1.0, max = 100.0))]
         representative_height_m: Option<f64>,
     },
     /// Statistical model of ITU-R P.2108 section 3.2 for urban and suburban paths of 0.25 km and
@@ -35,9 +38,11 @@ pub enum Clutter {
     Statistical {
         /// An antenna at or above this height is taken to stand clear, m, [1, 100].
         #[serde(default = "roof_height_m")]
+        #[schemars(range(min = 1.0, max = 100.0))]
         below_height_m: f64,
         /// Share of places with less loss, percent, [0.1, 99.9].
         #[serde(default = "half_percent")]
+        #[schemars(range(min = 0.1, max = 99.9))]
         location_percent: f64,
     },
 }
@@ -69,10 +74,13 @@ pub enum ClutterCategory {
 #[serde(deny_unknown_fields)]
 pub struct Vegetation {
     /// Length of the ray within the woodland, m, [0, 100000].
+    #[schemars(range(min = 0.0, max = 100000.0))]
     pub depth_m: f64,
     /// Attenuation of a very short path, dB/m, [0, 10].
+    #[schemars(range(min = 0.0, max = 10.0))]
     pub specific_attenuation_db_m: f64,
     /// Attenuation of a very long path, dB, [0, 100].
+    #[schemars(range(min = 0.0, max = 100.0))]
     pub maximum_attenuation_db: f64,
 }
 

@@ -1,7 +1,6 @@
 //! What can be done to nodes.
 
 use bevy_ecs::prelude::*;
-use groundwave_engine::limits::NAME_BYTES_MAX;
 use groundwave_engine::{Index, Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +14,9 @@ use crate::terrain::GeoPoint;
 /// the link table, not the model, needs another design.
 pub const NODES_MAX: usize = 100_000;
 
+/// Longest name shown, characters: a name is for people, of any script.
+pub const NAME_CHARS_MAX: usize = 64;
+
 impl From<BadValue> for Refusal {
     fn from(bad: BadValue) -> Self {
         Self::invalid(bad.key, bad.found, bad.allowed.to_string())
@@ -27,9 +29,9 @@ pub(crate) fn node(world: &World, id: NodeId) -> Result<Entity, Refusal> {
 
 /// Refuses names that cannot be shown or typed.
 pub(crate) fn check_name(key: &str, name: &str) -> Result<(), Refusal> {
-    let allowed = format!("1 to {NAME_BYTES_MAX} bytes without control characters");
-    let length = 1..=NAME_BYTES_MAX;
-    if !length.contains(&name.len()) || name.chars().any(char::is_control) {
+    let allowed = format!("1 to {NAME_CHARS_MAX} characters, none of them a control character");
+    let length = 1..=NAME_CHARS_MAX;
+    if !length.contains(&name.chars().count()) || name.chars().any(char::is_control) {
         return Err(Refusal::invalid(key, format!("{name:?}"), allowed));
     }
     Ok(())

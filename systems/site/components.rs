@@ -20,7 +20,7 @@ pub type NodeId = Id<NodeKind>;
 #[derive(Component, Debug, Clone, PartialEq)]
 #[require(Operating)]
 pub struct Label {
-    /// Name shown, 1 to 64 bytes.
+    /// Name shown, 1 to 64 characters.
     pub name: String,
     /// What the node is for.
     pub role: Role,

@@ -8,7 +8,8 @@ mod update;
 use groundwave_engine::{Builder, Phase};
 
 pub use commands::{
-    AddNode, FailNode, MoveNode, RemoveNode, RestoreNode, SetEnvironment, SetStation,
+    AddNode, FailNode, MoveNode, NAME_CHARS_MAX, RemoveNode, RestoreNode, SetEnvironment,
+    SetStation,
 };
 pub(crate) use commands::{check_name, node};
 pub use components::{Air, Ground, Label, NodeId, NodeKind, Operating, Position, Site, Standing};

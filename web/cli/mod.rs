@@ -17,6 +17,7 @@ mod run;
 mod run_report;
 mod run_tables;
 mod schema;
+mod serve;
 mod simulation;
 mod sweep;
 mod validate;
@@ -67,6 +68,7 @@ enum Command {
     Log(log::Log),
     Presets(presets::Presets),
     Schema(schema::Schema),
+    Serve(serve::Serve),
     Completions(completions::Completions),
 }
 
@@ -78,8 +80,12 @@ pub fn main() -> ExitCode {
         ColorChoice::Always => anstream::ColorChoice::Always,
         ColorChoice::Never => anstream::ColorChoice::Never,
     });
+    let usual = match cli.command {
+        Command::Serve(_) => serve::LOG_FILTER,
+        _ => "warn",
+    };
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(usual));
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
@@ -98,6 +104,7 @@ pub fn main() -> ExitCode {
         Command::Log(args) => args.run(output),
         Command::Presets(args) => args.run(output),
         Command::Schema(args) => args.run(output),
+        Command::Serve(args) => args.run(output),
         Command::Completions(args) => args.run(output),
     };
     match outcome {

@@ -1,0 +1,40 @@
+//! What every router wears: compression, cross-origin rules, bounds, traces, problems.
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::Method;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
+use tower_http::cors::{Any, CorsLayer};
+use tower_http::trace::TraceLayer;
+
+use super::problem;
+
+/// Longest JSON body, bytes. The longest honest one, a region of ten thousand positions, is a
+/// third of it.
+pub const BODY_BYTES_MAX: usize = 1 << 20;
+
+/// Dresses a router whose routes are complete.
+pub fn dress(router: Router) -> Router {
+    let methods = [
+        Method::GET,
+        Method::HEAD,
+        Method::POST,
+        Method::PUT,
+        Method::PATCH,
+        Method::DELETE,
+        Method::OPTIONS,
+    ];
+    let cors = CorsLayer::new()
+        .allow_origin(Any)
+        .allow_methods(methods)
+        .allow_headers(Any)
+        .expose_headers(Any);
+    router
+        .method_not_allowed_fallback(problem::no_such_method)
+        .layer(CatchPanicLayer::custom(problem::panicked))
+        .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+        .layer(CompressionLayer::new())
+        .layer(cors)
+        .layer(TraceLayer::new_for_http())
+}

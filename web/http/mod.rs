@@ -1,0 +1,14 @@
+//! What all HTTP frontends share: problems, checked bodies, the document of an API, a server that
+//! stops when asked.
+
+pub mod accept;
+pub mod document;
+pub mod extract;
+pub mod id;
+pub mod problem;
+pub mod serve;
+pub mod time;
+
+pub use document::{ApiDocument, Schemas};
+pub use extract::{Ask, At, Body};
+pub use problem::Problem;

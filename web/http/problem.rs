@@ -1,0 +1,149 @@
+//! Problems: the one shape of every error (RFC 7807).
+
+use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use groundwave_engine::Refusal;
+use groundwave_systems::radio::BadValue;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// An error as clients see it: `application/problem+json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Problem {
+    /// What kind of problem it is; `about:blank` when the status says it all.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The status in words.
+    pub title: String,
+    /// The HTTP status.
+    #[schemars(range(min = 400, max = 599))]
+    pub status: u16,
+    /// What is wrong here, and what would be allowed.
+    pub detail: String,
+}
+
+/// Media type of problems.
+pub const MEDIA_TYPE: &str = "application/problem+json";
+
+impl Problem {
+    /// A problem of a status.
+    #[must_use]
+    pub fn new(status: StatusCode, detail: impl Into<String>) -> Self {
+        Self {
+            kind: "about:blank".to_owned(),
+            title: status.canonical_reason().unwrap_or("Error").to_owned(),
+            status: status.as_u16(),
+            detail: detail.into(),
+        }
+    }
+
+    /// The request is wrong.
+    #[must_use]
+    pub fn bad_request(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, detail)
+    }
+
+    /// There is no such thing.
+    #[must_use]
+    pub fn not_found(kind: &str, id: impl std::fmt::Display) -> Self {
+        Self::new(StatusCode::NOT_FOUND, format!("no {kind} has the id {id}"))
+    }
+
+    /// The server failed.
+    #[must_use]
+    pub fn internal(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, detail)
+    }
+
+    /// The server cannot answer now.
+    #[must_use]
+    pub fn unavailable(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, detail)
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Self {
+        let status = match &refusal {
+            Refusal::NotFound { .. } => StatusCode::NOT_FOUND,
+            Refusal::Conflict { .. } => StatusCode::CONFLICT,
+            Refusal::Invalid { .. } => StatusCode::BAD_REQUEST,
+            Refusal::Unsupported { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+            Refusal::Denied { .. } => StatusCode::FORBIDDEN,
+            Refusal::Busy | Refusal::Stopped => StatusCode::SERVICE_UNAVAILABLE,
+            Refusal::Broken { .. } => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        Self::new(status, refusal.to_string())
+    }
+}
+
+impl From<BadValue> for Problem {
+    fn from(bad: BadValue) -> Self {
+        Self::bad_request(bad.to_string())
+    }
+}
+
+/// axum answers a wrong type with 422; the interfaces say 400.
+impl From<JsonRejection> for Problem {
+    fn from(rejection: JsonRejection) -> Self {
+        let status = match rejection.status() {
+            StatusCode::UNPROCESSABLE_ENTITY => StatusCode::BAD_REQUEST,
+            other => other,
+        };
+        Self::new(status, rejection.body_text())
+    }
+}
+
+impl From<PathRejection> for Problem {
+    fn from(rejection: PathRejection) -> Self {
+        Self::new(rejection.status(), rejection.body_text())
+    }
+}
+
+impl From<QueryRejection> for Problem {
+    fn from(rejection: QueryRejection) -> Self {
+        Self::bad_request(rejection.body_text())
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        // The one place where errors are logged.
+        if status.is_server_error() {
+            tracing::error!(status = self.status, detail = self.detail, "server error");
+        } else {
+            tracing::debug!(status = self.status, detail = self.detail, "client error");
+        }
+        let body = serde_json::to_vec(&self).unwrap_or_default();
+        let media = HeaderValue::from_static(MEDIA_TYPE);
+        (status, [(header::CONTENT_TYPE, media)], body).into_response()
+    }
+}
+
+/// What a request to nowhere gets.
+pub async fn no_such_path(uri: axum::http::Uri) -> Problem {
+    Problem::new(
+        StatusCode::NOT_FOUND,
+        format!("there is nothing at {}", uri.path()),
+    )
+}
+
+/// What a request with a method its path does not take gets. `Allow` names those it takes.
+pub async fn no_such_method(method: axum::http::Method, uri: axum::http::Uri) -> Problem {
+    Problem::new(
+        StatusCode::METHOD_NOT_ALLOWED,
+        format!("{} does not take {method}", uri.path()),
+    )
+}
+
+/// What is left of a handler that panicked.
+pub fn panicked(payload: Box<dyn std::any::Any + Send + 'static>) -> Response {
+    let what = payload
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| payload.downcast_ref::<String>().cloned());
+    tracing::error!(what = what.as_deref().unwrap_or("?"), "a handler panicked");
+    Problem::internal("the server failed on this request; its log says more").into_response()
+}

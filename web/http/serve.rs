@@ -1,0 +1,58 @@
+//! Serving a router until told to stop.
+
+use std::future::Future;
+use std::time::Duration;
+
+use axum::Router;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+/// How long requests in flight may take once the server stops.
+pub const DRAIN: Duration = Duration::from_secs(10);
+
+/// Serves until `stop` is cancelled, then takes no more connections and lets requests in flight
+/// end. Streams end by themselves when they watch `stop`; whatever is still there after [`DRAIN`]
+/// is cut off.
+///
+/// # Errors
+/// When the listener fails.
+pub async fn serve(
+    listener: TcpListener,
+    router: Router,
+    stop: CancellationToken,
+) -> std::io::Result<()> {
+    let asked = stop.clone();
+    let server = axum::serve(listener, router)
+        .with_graceful_shutdown(async move { asked.cancelled().await });
+    tokio::select! {
+        ended = server.into_future() => ended,
+        () = deadline(stop) => {
+            tracing::warn!("requests were still open after {} s and are cut off", DRAIN.as_secs());
+            Ok(())
+        }
+    }
+}
+
+async fn deadline(stop: CancellationToken) {
+    stop.cancelled().await;
+    tokio::time::sleep(DRAIN).await;
+}
+
+/// Ends when Ctrl-C or, on Unix, SIGTERM arrives.
+///
+/// # Errors
+/// When the system takes no handler.
+pub fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
+    #[cfg(unix)]
+    let mut term = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+    Ok(async move {
+        let interrupt = tokio::signal::ctrl_c();
+        #[cfg(unix)]
+        tokio::select! {
+            _ = interrupt => {}
+            _ = term.recv() => {}
+        }
+        #[cfg(not(unix))]
+        let _ = interrupt.await;
+    })
+}

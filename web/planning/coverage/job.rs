@@ -1,0 +1,302 @@
+//! One coverage job: what was asked, and what is known so far.
+
+use std::sync::{PoisonError, RwLock};
+
+use groundwave_systems::coverage::{Cell, Flags, Grid, Sampling, Setup};
+use groundwave_systems::deployment::PlannedNode;
+use groundwave_systems::radio::{Environment, Station, Verdict, presets};
+use groundwave_systems::terrain::geodesic::curvature_radii_m;
+use tokio::sync::watch;
+use uuid::Uuid;
+
+use super::super::state::PACKET_BYTES;
+use super::super::wire::coverage::{
+    Bounds, CellVerdict, CoverageQuestion, CoverageSnapshot, CoverageStatistics, JobStatus,
+    RESOLUTION, Tile,
+};
+use super::super::wire::link::SAMPLES_MIN;
+use super::super::wire::radio::RadioConfig;
+use super::super::wire::terrain::SAMPLES_MAX;
+use crate::http::Problem;
+
+/// What a job computes.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// The node that sends.
+    pub source: Uuid,
+    /// Half the side of the square, km.
+    pub radius_km: f64,
+    /// Samples of the ground to each cell.
+    pub samples: i64,
+    /// Everything a coverage is made from but the ground.
+    pub setup: Setup,
+    /// The cells.
+    pub grid: Grid,
+}
+
+impl Asked {
+    /// What a question asks of a source.
+    ///
+    /// # Errors
+    /// When a value is not allowed.
+    pub fn new(
+        asked: &CoverageQuestion,
+        source: &PlannedNode,
+        environment: &Environment,
+    ) -> Result<Self, Problem> {
+        let radius_km = asked.radius_km;
+        if !(radius_km > 0.0 && radius_km <= 500.0) {
+            let what = format!("`radius_km` is {radius_km}, allowed is (0, 500]");
+            return Err(Problem::bad_request(what));
+        }
+        let receiver = receiver(asked, &source.station)?;
+        let samples = asked.samples.clamp(SAMPLES_MIN, SAMPLES_MAX);
+        let resolution = asked.resolution.clamp(RESOLUTION[0], RESOLUTION[1]) as u32;
+        let setup = Setup {
+            position: source.position,
+            transmitter: source.station.clone(),
+            receiver,
+            environment: environment.clone(),
+            packet_octets: PACKET_BYTES,
+            sampling: Sampling::Count(samples as u32),
+            // A square: its corners are farther than its radius.
+            radius_m: f64::INFINITY,
+        };
+        let grid = Grid::square(source.position, radius_km * 1e3, resolution)
+            .map_err(|bad| Problem::bad_request(bad.to_string()))?;
+        Ok(Self {
+            source: source.id.uuid(),
+            radius_km,
+            samples,
+            setup,
+            grid,
+        })
+    }
+}
+
+fn receiver(asked: &CoverageQuestion, source: &Station) -> Result<Station, Problem> {
+    let dipole = presets::antenna("omni_2.15").expect("the catalogue has it");
+    let mut base = source.clone();
+    base.pointing = None;
+    base.height_agl_m = asked.rx_height_agl_m;
+    let polarization = base.antenna.polarization;
+    base.antenna = dipole.antenna.clone();
+    base.antenna.polarization = polarization;
+    let config = asked.receiver.clone().unwrap_or_default();
+    (base.radio, base.antenna) = config.resolve(&base)?;
+    base.validate()?;
+    Ok(base)
+}
+
+/// How far a job is, as those who watch it hear.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// How far.
+    pub status: JobStatus,
+    /// Rows whose cells are final.
+    pub rows_done: u32,
+}
+
+/// A job. Cells are kept once, whoever watches: a watcher walks along them at its own pace, so a
+/// slow one costs nothing and a late one misses nothing.
+#[derive(Debug)]
+pub struct Job {
+    /// Its id.
+    pub id: Uuid,
+    /// What it computes.
+    pub asked: Asked,
+    cells: RwLock<Vec<Known>>,
+    failure: RwLock<Option<String>>,
+    progress: watch::Sender<Progress>,
+}
+
+/// What is kept of a cell.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    rx_power_dbm: f64,
+    verdict: CellVerdict,
+    flags: Flags,
+}
+
+impl Known {
+    fn of(cell: &Cell) -> Self {
+        let verdict = if cell.has_data() {
+            match cell.verdict {
+                Verdict::Excellent => CellVerdict::Excellent,
+                Verdict::Good => CellVerdict::Good,
+                Verdict::Marginal => CellVerdict::Marginal,
+                Verdict::Poor => CellVerdict::Poor,
+                Verdict::NoLink => CellVerdict::NoLink,
+            }
+        } else {
+            CellVerdict::NoData
+        };
+        Self {
+            rx_power_dbm: cell.rx_power_dbm,
+            verdict,
+            flags: cell.flags,
+        }
+    }
+}
+
+impl Job {
+    /// A job that waits for its turn.
+    #[must_use]
+    pub fn new(id: Uuid, asked: Asked) -> Self {
+        let begun = Progress {
+            status: JobStatus::Queued,
+            rows_done: 0,
+        };
+        Self {
+            id,
+            asked,
+            cells: RwLock::default(),
+            failure: RwLock::default(),
+            progress: watch::Sender::new(begun),
+        }
+    }
+
+    /// Word of progress, from now on.
+    #[must_use]
+    pub fn watch(&self) -> watch::Receiver<Progress> {
+        self.progress.subscribe()
+    }
+
+    /// How far it is.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        *self.progress.borrow()
+    }
+
+    /// Why it failed, if it did.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        let failure = self.failure.read().unwrap_or_else(PoisonError::into_inner);
+        failure.clone()
+    }
+
+    /// The job's turn has come.
+    pub(super) fn begin(&self) {
+        self.progress
+            .send_modify(|progress| progress.status = JobStatus::Running);
+    }
+
+    /// Adds the cells of finished rows.
+    pub(super) fn add<'a>(&self, rows_done: u32, found: impl Iterator<Item = &'a Cell>) {
+        self.cells
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend(found.map(Known::of));
+        self.progress
+            .send_modify(|progress| progress.rows_done = rows_done);
+    }
+
+    /// The job has ended, well or not.
+    pub(super) fn end(&self, outcome: Result<(), String>) {
+        let status = match outcome {
+            Ok(()) => JobStatus::Done,
+            Err(why) => {
+                *self.failure.write().unwrap_or_else(PoisonError::into_inner) = Some(why);
+                JobStatus::Failed
+            }
+        };
+        self.progress
+            .send_modify(|progress| progress.status = status);
+    }
+
+    /// The cells of a row that is done.
+    #[must_use]
+    pub fn row(&self, row: u32) -> Vec<Tile> {
+        let grid = &self.asked.grid;
+        let cells = self.cells.read().unwrap_or_else(PoisonError::into_inner);
+        let start = row as usize * grid.columns() as usize;
+        let known = cells.get(start..start + grid.columns() as usize);
+        let lat = grid.row_lat_deg(row);
+        let tile = |(col, known): (u32, &Known)| Tile {
+            row,
+            col,
+            lat,
+            lon: grid.column_lon_deg(col),
+            rx_power_dbm: Some(known.rx_power_dbm).filter(|power| power.is_finite()),
+            verdict: known.verdict,
+        };
+        (0..).zip(known.unwrap_or_default()).map(tile).collect()
+    }
+
+    /// Everything known now.
+    #[must_use]
+    pub fn snapshot(&self) -> CoverageSnapshot {
+        let progress = self.progress();
+        let grid = &self.asked.grid;
+        let [height_deg, width_deg] = grid.cell_size_deg();
+        let east = grid.west_deg() + width_deg * f64::from(grid.columns());
+        CoverageSnapshot {
+            job_id: self.id,
+            status: progress.status,
+            failure: self.failure(),
+            source_node_id: self.asked.source,
+            radius_km: self.asked.radius_km,
+            rx_height_agl_m: self.asked.setup.receiver.height_agl_m,
+            receiver: RadioConfig::of(&self.asked.setup.receiver),
+            samples: self.asked.samples,
+            rows: grid.rows(),
+            cols: grid.columns(),
+            rows_done: progress.rows_done,
+            bounds: Bounds {
+                south: grid.north_deg() - height_deg * f64::from(grid.rows()),
+                west: grid.west_deg(),
+                north: grid.north_deg(),
+                east: if east > 180.0 { east - 360.0 } else { east },
+            },
+            statistics: self.statistics(),
+            cells: (0..progress.rows_done)
+                .flat_map(|row| self.row(row))
+                .collect(),
+        }
+    }
+
+    fn statistics(&self) -> CoverageStatistics {
+        let grid = &self.asked.grid;
+        let cells = self.cells.read().unwrap_or_else(PoisonError::into_inner);
+        let mut found = CoverageStatistics {
+            cells: cells.len() as u32,
+            ..CoverageStatistics::default()
+        };
+        let mut powers_dbm = Vec::with_capacity(cells.len());
+        let [height_deg, width_deg] = grid.cell_size_deg();
+        for (row, cells) in (0..).zip(cells.chunks(grid.columns() as usize)) {
+            // M(φ) Δφ · N(φ) cos φ Δλ: exact to second order in the size of a cell.
+            let lat_deg = grid.row_lat_deg(row);
+            let (meridian_m, normal_m) = curvature_radii_m(lat_deg);
+            let area_m2 = meridian_m
+                * height_deg.to_radians()
+                * normal_m
+                * lat_deg.to_radians().cos()
+                * width_deg.to_radians();
+            for cell in cells {
+                found.cells_by_verdict[cell.verdict as usize] += 1;
+                found.path_missing_cells += u32::from(cell.flags.intersects(Flags::PATH_MISSING));
+                found.path_void_cells += u32::from(cell.flags.intersects(Flags::PATH_VOID));
+                if cell.verdict == CellVerdict::NoData {
+                    continue;
+                }
+                if cell.rx_power_dbm.is_finite() {
+                    powers_dbm.push(cell.rx_power_dbm);
+                }
+                if cell.verdict < CellVerdict::NoLink {
+                    found.covered_cells += 1;
+                    found.covered_area_km2 += area_m2 * 1e-6;
+                }
+            }
+        }
+        let known = found.cells - found.cells_by_verdict[CellVerdict::NoData as usize];
+        if known > 0 {
+            found.covered_percent = 100.0 * f64::from(found.covered_cells) / f64::from(known);
+        }
+        powers_dbm.sort_by(f64::total_cmp);
+        found.rx_power_dbm_min = powers_dbm.first().copied();
+        found.rx_power_dbm_median = powers_dbm.get(powers_dbm.len() / 2).copied();
+        found.rx_power_dbm_max = powers_dbm.last().copied();
+        found
+    }
+}

@@ -1,0 +1,99 @@
+//! Deployments over HTTP.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use groundwave_systems::deployment::{DeleteDeployment, DeploymentId};
+use uuid::Uuid;
+
+use super::Planner;
+use super::wire::deployment::{Deployment, DeploymentPatch, NewDeployment};
+use crate::http::{At, Body, Problem, id};
+
+/// List all deployments
+#[utoipa::path(get, path = "/api/v1/deployments", tag = "deployments",
+    responses((status = 200, description = "All deployments, oldest first", body = Vec<Deployment>)))]
+pub async fn list(State(planner): State<Planner>) -> Json<Vec<Deployment>> {
+    let view = planner.world.view();
+    let all = view.plan.deployments.values();
+    Json(all.map(|found| Deployment::from(&**found)).collect())
+}
+
+/// Create a deployment
+#[utoipa::path(post, path = "/api/v1/deployments", tag = "deployments", request_body = NewDeployment,
+    responses(
+        (status = 201, description = "Made", body = Deployment,
+            headers(("location" = String, description = "Where it is"))),
+        (status = 400, description = "Bad request", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "Too many deployments", body = Problem, content_type = "application/problem+json")))]
+pub async fn create(
+    State(planner): State<Planner>,
+    Body(new): Body<NewDeployment>,
+) -> Result<
+    (
+        StatusCode,
+        [(header::HeaderName, String); 1],
+        Json<Deployment>,
+    ),
+    Problem,
+> {
+    let id = id::mint();
+    planner.submit(new.command(DeploymentId::new(id))?).await?;
+    let made = planner.deployment(id)?;
+    let location = [(header::LOCATION, format!("/api/v1/deployments/{id}"))];
+    Ok((
+        StatusCode::CREATED,
+        location,
+        Json(Deployment::from(&*made)),
+    ))
+}
+
+/// Fetch a deployment
+#[utoipa::path(get, path = "/api/v1/deployments/{id}", tag = "deployments",
+    params(("id" = Uuid, Path, description = "Which deployment")),
+    responses(
+        (status = 200, description = "The deployment", body = Deployment),
+        (status = 400, description = "The id is no UUID", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "No such deployment", body = Problem, content_type = "application/problem+json")))]
+pub async fn fetch(
+    State(planner): State<Planner>,
+    At(id): At<Uuid>,
+) -> Result<Json<Deployment>, Problem> {
+    Ok(Json(Deployment::from(&*planner.deployment(id)?)))
+}
+
+/// Update a deployment
+///
+/// What is left out or null stays as it is; `clear_region: true` removes the region.
+#[utoipa::path(patch, path = "/api/v1/deployments/{id}", tag = "deployments", request_body = DeploymentPatch,
+    params(("id" = Uuid, Path, description = "Which deployment")),
+    responses(
+        (status = 200, description = "The deployment as it is now", body = Deployment),
+        (status = 400, description = "Bad request", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "No such deployment", body = Problem, content_type = "application/problem+json")))]
+pub async fn update(
+    State(planner): State<Planner>,
+    At(id): At<Uuid>,
+    Body(patch): Body<DeploymentPatch>,
+) -> Result<Json<Deployment>, Problem> {
+    planner
+        .submit(patch.command(DeploymentId::new(id))?)
+        .await?;
+    Ok(Json(Deployment::from(&*planner.deployment(id)?)))
+}
+
+/// Delete a deployment, with its nodes
+#[utoipa::path(delete, path = "/api/v1/deployments/{id}", tag = "deployments",
+    params(("id" = Uuid, Path, description = "Which deployment")),
+    responses(
+        (status = 204, description = "Gone"),
+        (status = 400, description = "The id is no UUID", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "No such deployment", body = Problem, content_type = "application/problem+json")))]
+pub async fn delete(
+    State(planner): State<Planner>,
+    At(id): At<Uuid>,
+) -> Result<StatusCode, Problem> {
+    let deployment = DeploymentId::new(id);
+    planner.submit(DeleteDeployment { deployment }).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,47 @@
+//! Whether the server is well.
+
+use axum::Json;
+use axum::extract::State;
+use groundwave_systems::terrain::GeoPoint;
+
+use super::Planner;
+use super::wire::health::{Alive, Ready};
+use crate::http::Problem;
+
+/// Liveness
+#[utoipa::path(get, path = "/healthz", tag = "health",
+    responses((status = 200, description = "The server runs", body = Alive)))]
+pub async fn alive() -> Json<Alive> {
+    Json(Alive {
+        status: "ok".to_owned(),
+        service: "groundwave".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    })
+}
+
+/// Readiness: the store is reachable and the terrain answers
+#[utoipa::path(get, path = "/readyz", tag = "health",
+    responses(
+        (status = 200, description = "The server can do its work", body = Ready),
+        (status = 503, description = "It cannot; the detail says why", body = Problem, content_type = "application/problem+json")))]
+pub async fn ready(State(planner): State<Planner>) -> Result<Json<Ready>, Problem> {
+    planner.well()?;
+    let probe = planner.store.clone();
+    let asked = planner.analyse(move |terrain| {
+        let store = probe().map_err(|why| Problem::unavailable(format!("the store: {why}")))?;
+        // Any point will do: what counts is that the provider answers.
+        let origin = GeoPoint::new(0.0, 0.0).expect("a point on Earth");
+        let _ = (
+            terrain.elevation_msl_m(origin),
+            terrain.undulation_m(origin),
+        );
+        Ok((store, terrain.describe().name))
+    });
+    let (store, terrain) = asked.await?;
+    let status = "ready".to_owned();
+    Ok(Json(Ready {
+        status,
+        store,
+        terrain,
+    }))
+}

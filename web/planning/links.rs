@@ -1,0 +1,87 @@
+//! Links over HTTP.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use groundwave_systems::deployment::PlannedNode;
+use groundwave_systems::link::{Inputs, judge, trace};
+use groundwave_systems::radio::Environment;
+use groundwave_systems::radio::budget::Workspace;
+use groundwave_systems::terrain::Terrain;
+use uuid::Uuid;
+
+use super::Planner;
+use super::state::PACKET_BYTES;
+use super::wire::link::{LinkAnalysis, LinkQuestion, SAMPLES_MIN};
+use super::wire::terrain::{SAMPLES_MAX, TerrainProfile};
+use crate::http::{Body, Problem};
+
+/// The budget of a link in both directions, over the ground between two nodes
+#[utoipa::path(post, path = "/api/v1/links/analyze", tag = "analysis", request_body = LinkQuestion,
+    responses(
+        (status = 200, description = "The profile and the link", body = LinkAnalysis),
+        (status = 400, description = "Bad request", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+pub async fn analyze(
+    State(planner): State<Planner>,
+    Body(asked): Body<LinkQuestion>,
+) -> Result<Json<LinkAnalysis>, Problem> {
+    let (tx, rx) = ends(&planner, asked.tx_node_id, asked.rx_node_id)?;
+    let environment = planner
+        .deployment(tx.deployment.uuid())?
+        .outline
+        .environment
+        .clone();
+    let samples = asked.samples.clamp(SAMPLES_MIN, SAMPLES_MAX) as usize;
+    let found = planner.analyse(move |terrain| link(terrain, &environment, &tx, &rx, samples));
+    Ok(Json(found.await?))
+}
+
+/// The two nodes of a question, which must differ.
+///
+/// # Errors
+/// When one is not there or both are one.
+pub(super) fn ends(
+    planner: &Planner,
+    tx: Uuid,
+    rx: Uuid,
+) -> Result<(Arc<PlannedNode>, Arc<PlannedNode>), Problem> {
+    let ends = (planner.node(tx)?, planner.node(rx)?);
+    if tx == rx {
+        let what = "both ends are one node; allowed are two different nodes";
+        return Err(Problem::bad_request(what));
+    }
+    Ok(ends)
+}
+
+fn link(
+    terrain: &dyn Terrain,
+    environment: &Environment,
+    tx: &PlannedNode,
+    rx: &PlannedNode,
+    samples: usize,
+) -> Result<LinkAnalysis, Problem> {
+    let inputs = Inputs {
+        terrain,
+        environment,
+        packet_bytes: PACKET_BYTES,
+        spacing_m: None,
+    };
+    let profile = trace(&inputs, tx.position, rx.position, Some(samples));
+    let (one, other) = ((tx.position, &tx.station), (rx.position, &rx.station));
+    let (result, reverse) = judge(&inputs, &profile, one, other, &mut Workspace::default())?;
+    let named = |mut result: groundwave_systems::radio::LinkResult, from: Uuid, to: Uuid| {
+        result.tx_node_id = Some(from.to_string());
+        result.rx_node_id = Some(to.to_string());
+        result
+    };
+    let (tx_node_id, rx_node_id) = (tx.id.uuid(), rx.id.uuid());
+    Ok(LinkAnalysis {
+        tx_node_id,
+        rx_node_id,
+        profile: TerrainProfile::new(&profile, terrain),
+        result: named(result, tx_node_id, rx_node_id),
+        reverse: named(reverse, rx_node_id, tx_node_id),
+    })
+}

@@ -1,0 +1,23 @@
+//! The planning server: deployments, analyses, coverage, as HTTP over the one world.
+//!
+//! Handlers parse, command or query, and show. What changes the world is a command; analyses run
+//! over snapshots, off the world's thread.
+
+pub mod coverage;
+mod deployments;
+mod health;
+mod links;
+mod nodes;
+mod presets;
+mod router;
+mod state;
+mod statics;
+mod templates;
+mod terrain;
+#[cfg(test)]
+mod tests;
+pub mod wire;
+
+pub use router::{document, router};
+pub use state::{Frontend, Planner, StoreCopier, StoreProbe};
+pub use wire::template::built_in;

@@ -1,0 +1,127 @@
+//! Nodes over HTTP.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use groundwave_systems::deployment::{DeploymentId, TemplateId};
+use groundwave_systems::site::{NodeId, RemoveNode};
+use uuid::Uuid;
+
+use super::Planner;
+use super::wire::node::{NewNode, NewPosition, Node, NodePatch};
+use crate::http::{At, Body, Problem, id};
+
+/// List the nodes of a deployment
+#[utoipa::path(get, path = "/api/v1/deployments/{id}/nodes", tag = "nodes",
+    params(("id" = Uuid, Path, description = "Which deployment")),
+    responses(
+        (status = 200, description = "Its nodes, oldest first", body = Vec<Node>),
+        (status = 400, description = "The id is no UUID", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "No such deployment", body = Problem, content_type = "application/problem+json")))]
+pub async fn list(
+    State(planner): State<Planner>,
+    At(id): At<Uuid>,
+) -> Result<Json<Vec<Node>>, Problem> {
+    let deployment = planner.deployment(id)?.id;
+    let view = planner.world.view();
+    let nodes = view.plan.nodes_of(deployment);
+    Ok(Json(nodes.map(|node| Node::from(&**node)).collect()))
+}
+
+/// Create a node in a deployment
+#[utoipa::path(post, path = "/api/v1/deployments/{id}/nodes", tag = "nodes", request_body = NewNode,
+    params(("id" = Uuid, Path, description = "Which deployment")),
+    responses(
+        (status = 201, description = "Made", body = Node,
+            headers(("location" = String, description = "Where it is"))),
+        (status = 400, description = "Bad request", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "No such deployment or template", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "Too many nodes", body = Problem, content_type = "application/problem+json")))]
+pub async fn create(
+    State(planner): State<Planner>,
+    At(within): At<Uuid>,
+    Body(new): Body<NewNode>,
+) -> Result<(StatusCode, [(header::HeaderName, String); 1], Json<Node>), Problem> {
+    let view = planner.world.view();
+    let template = new.template_id.map(|id| {
+        let found = view.plan.templates.get(&TemplateId::new(id));
+        found.ok_or_else(|| Problem::not_found("template", id))
+    });
+    let template = template.transpose()?.map(|found| &found.content);
+    let id = id::mint();
+    let command = new.command(NodeId::new(id), DeploymentId::new(within), template)?;
+    planner.submit(command).await?;
+    let made = planner.node(id)?;
+    let location = [(header::LOCATION, format!("/api/v1/nodes/{id}"))];
+    Ok((StatusCode::CREATED, location, Json(Node::from(&*made))))
+}
+
+/// Fetch a node
+#[utoipa::path(get, path = "/api/v1/nodes/{id}", tag = "nodes",
+    params(("id" = Uuid, Path, description = "Which node")),
+    responses(
+        (status = 200, description = "The node", body = Node),
+        (status = 400, description = "The id is no UUID", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+pub async fn fetch(
+    State(planner): State<Planner>,
+    At(id): At<Uuid>,
+) -> Result<Json<Node>, Problem> {
+    Ok(Json(Node::from(&*planner.node(id)?)))
+}
+
+/// Update a node
+///
+/// What is left out or null stays as it is; `clear_pointing: true` lets the antenna look at the
+/// other end of each link.
+#[utoipa::path(patch, path = "/api/v1/nodes/{id}", tag = "nodes", request_body = NodePatch,
+    params(("id" = Uuid, Path, description = "Which node")),
+    responses(
+        (status = 200, description = "The node as it is now", body = Node),
+        (status = 400, description = "Bad request", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+pub async fn update(
+    State(planner): State<Planner>,
+    At(id): At<Uuid>,
+    Body(patch): Body<NodePatch>,
+) -> Result<Json<Node>, Problem> {
+    let before = planner.node(id)?;
+    planner
+        .submit(patch.command(before.id, &before.station)?)
+        .await?;
+    Ok(Json(Node::from(&*planner.node(id)?)))
+}
+
+/// Move a node
+#[utoipa::path(put, path = "/api/v1/nodes/{id}/position", tag = "nodes", request_body = NewPosition,
+    params(("id" = Uuid, Path, description = "Which node")),
+    responses(
+        (status = 200, description = "The node as it is now", body = Node),
+        (status = 400, description = "Bad request", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+pub async fn relocate(
+    State(planner): State<Planner>,
+    At(id): At<Uuid>,
+    Body(position): Body<NewPosition>,
+) -> Result<Json<Node>, Problem> {
+    let before = planner.node(id)?;
+    planner.submit(position.command(before.id)?).await?;
+    Ok(Json(Node::from(&*planner.node(id)?)))
+}
+
+/// Delete a node
+#[utoipa::path(delete, path = "/api/v1/nodes/{id}", tag = "nodes",
+    params(("id" = Uuid, Path, description = "Which node")),
+    responses(
+        (status = 204, description = "Gone"),
+        (status = 400, description = "The id is no UUID", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+pub async fn delete(
+    State(planner): State<Planner>,
+    At(id): At<Uuid>,
+) -> Result<StatusCode, Problem> {
+    // A node of the running mesh is not this interface's to take away.
+    let node = planner.node(id)?.id;
+    planner.submit(RemoveNode { node }).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

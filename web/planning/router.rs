@@ -1,0 +1,75 @@
+//! All routes, and the document they make.
+
+use axum::routing::get;
+use axum::{Json, Router};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+use utoipa_swagger_ui::{Config, SwaggerUi};
+
+use super::wire::schemas;
+use super::{
+    Planner, coverage, deployments, health, links, nodes, presets, statics, templates, terrain,
+};
+use crate::http::document::About;
+use crate::http::{ApiDocument, Schemas, accept};
+
+const ABOUT: About = About {
+    title: "Groundwave planning server",
+    description: "Plans wireless meshes on real terrain: deployments, link budgets, terrain, \
+                  relays, routes, protocol advice, coverage. Errors are RFC 7807 problems. There \
+                  is no authentication: bind to localhost or put a proxy in front. JSON bodies \
+                  may have 1 MiB.",
+    version: env!("CARGO_PKG_VERSION"),
+};
+
+fn routes() -> OpenApiRouter<Planner> {
+    OpenApiRouter::new()
+        .routes(routes!(health::alive))
+        .routes(routes!(health::ready))
+        .routes(routes!(deployments::list, deployments::create))
+        .routes(routes!(
+            deployments::fetch,
+            deployments::update,
+            deployments::delete
+        ))
+        .routes(routes!(nodes::list, nodes::create))
+        .routes(routes!(nodes::fetch, nodes::update, nodes::delete))
+        .routes(routes!(nodes::relocate))
+        .routes(routes!(links::analyze))
+        .routes(routes!(terrain::profile))
+        .routes(routes!(presets::radios))
+        .routes(routes!(presets::antennas))
+        .routes(routes!(presets::roles))
+        .routes(routes!(presets::modulations))
+        .routes(routes!(templates::list, templates::create))
+        .routes(routes!(templates::delete))
+        .routes(routes!(coverage::create))
+        .routes(routes!(coverage::fetch))
+        .routes(routes!(coverage::stream))
+}
+
+/// The OpenAPI document of the planning interface.
+#[must_use]
+pub fn document() -> ApiDocument {
+    finish(&routes().into_openapi())
+}
+
+fn finish(paths: &utoipa::openapi::OpenApi) -> ApiDocument {
+    let mut collected = Schemas::default();
+    schemas(&mut collected);
+    ApiDocument::new(ABOUT, paths, collected)
+}
+
+/// The whole server.
+pub fn router(planner: Planner) -> Router {
+    let frontend = statics::statics(&planner.frontend);
+    let (router, paths) = routes().split_for_parts();
+    let document = finish(&paths).json().clone();
+    let docs = SwaggerUi::new("/docs").config(Config::from("/openapi.json"));
+    let router = router
+        .with_state(planner)
+        .route("/openapi.json", get(move || async move { Json(document) }))
+        .merge(docs)
+        .fallback_service(frontend);
+    accept::dress(router)
+}

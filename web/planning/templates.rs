@@ -1,0 +1,63 @@
+//! Templates over HTTP.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use groundwave_systems::deployment::{DeleteTemplate, TemplateId};
+use uuid::Uuid;
+
+use super::Planner;
+use super::wire::template::{NewTemplate, Template};
+use crate::http::{At, Body, Problem, id};
+
+/// List all templates
+#[utoipa::path(get, path = "/api/v1/templates", tag = "templates",
+    responses((status = 200, description = "All templates", body = Vec<Template>)))]
+pub async fn list(State(planner): State<Planner>) -> Json<Vec<Template>> {
+    let view = planner.world.view();
+    let all = view.plan.templates.values();
+    Json(all.map(|found| Template::from(&**found)).collect())
+}
+
+/// Create a template
+#[utoipa::path(post, path = "/api/v1/templates", tag = "templates", request_body = NewTemplate,
+    responses(
+        (status = 201, description = "Made", body = Template,
+            headers(("location" = String, description = "The list it is in"))),
+        (status = 400, description = "Bad request", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "The name is taken", body = Problem, content_type = "application/problem+json")))]
+pub async fn create(
+    State(planner): State<Planner>,
+    Body(new): Body<NewTemplate>,
+) -> Result<
+    (
+        StatusCode,
+        [(header::HeaderName, String); 1],
+        Json<Template>,
+    ),
+    Problem,
+> {
+    let id = TemplateId::new(id::mint());
+    planner.submit(new.command(id)?).await?;
+    let view = planner.world.view();
+    let made = view.plan.templates.get(&id);
+    let made = made.ok_or_else(|| Problem::not_found("template", id))?;
+    let location = [(header::LOCATION, "/api/v1/templates".to_owned())];
+    Ok((StatusCode::CREATED, location, Json(Template::from(&**made))))
+}
+
+/// Delete a template
+#[utoipa::path(delete, path = "/api/v1/templates/{id}", tag = "templates",
+    params(("id" = Uuid, Path, description = "Which template")),
+    responses(
+        (status = 204, description = "Gone"),
+        (status = 400, description = "The id is no UUID", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "No such template", body = Problem, content_type = "application/problem+json")))]
+pub async fn delete(
+    State(planner): State<Planner>,
+    At(id): At<Uuid>,
+) -> Result<StatusCode, Problem> {
+    let template = TemplateId::new(id);
+    planner.submit(DeleteTemplate { template }).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,30 @@
+//! Terrain over HTTP.
+
+use axum::Json;
+use axum::extract::State;
+use groundwave_systems::terrain::{GeoPoint, sample_profile};
+
+use super::Planner;
+use super::wire::terrain::{ProfileQuestion, SAMPLES_MAX, SAMPLES_MIN, TerrainProfile};
+use crate::http::{Body, Problem};
+
+/// The ground between two points
+#[utoipa::path(post, path = "/api/v1/terrain/profile", tag = "analysis", request_body = ProfileQuestion,
+    responses(
+        (status = 200, description = "The profile", body = TerrainProfile),
+        (status = 400, description = "Bad request", body = Problem, content_type = "application/problem+json")))]
+pub async fn profile(
+    State(planner): State<Planner>,
+    Body(asked): Body<ProfileQuestion>,
+) -> Result<Json<TerrainProfile>, Problem> {
+    let (from, to) = (
+        GeoPoint::try_from(asked.from)?,
+        GeoPoint::try_from(asked.to)?,
+    );
+    let samples = asked.samples.clamp(SAMPLES_MIN, SAMPLES_MAX) as usize;
+    let found = planner.analyse(move |terrain| {
+        let profile = sample_profile(terrain, from, to, samples);
+        Ok(TerrainProfile::new(&profile, terrain))
+    });
+    Ok(Json(found.await?))
+}

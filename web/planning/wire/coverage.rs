@@ -1,0 +1,171 @@
+//! Coverage jobs.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::radio::RadioConfig;
+
+/// Fewest and most cells along a side.
+pub const RESOLUTION: [i64; 2] = [4, 256];
+
+/// A coverage to be computed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CoverageQuestion {
+    /// The node that sends.
+    pub source_node_id: Uuid,
+    /// Half the side of the square around it, km, above 0 and at most 500.
+    #[schemars(range(max = 500.0), extend("exclusiveMinimum" = 0.0))]
+    pub radius_km: f64,
+    /// Cells along a side, clamped to [4, 256].
+    #[serde(default = "resolution")]
+    pub resolution: i64,
+    /// Height of the receivers above ground, m, [0, 20000].
+    #[serde(default = "height")]
+    #[schemars(range(min = 0.0, max = 20_000.0))]
+    pub rx_height_agl_m: f64,
+    /// What receives; absent or null: the radio of the source with a half-wave dipole.
+    #[serde(default)]
+    pub receiver: Option<RadioConfig>,
+    /// Samples of the ground to each cell, clamped to [8, 4096].
+    #[serde(default = "super::terrain::samples")]
+    pub samples: i64,
+}
+
+fn resolution() -> i64 {
+    64
+}
+
+fn height() -> f64 {
+    1.5
+}
+
+/// Where to follow a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CoverageAccepted {
+    /// Its id.
+    pub job_id: Uuid,
+}
+
+/// How far a job is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum JobStatus {
+    /// It waits for its turn.
+    Queued,
+    /// Rows are being evaluated.
+    Running,
+    /// Every cell is final.
+    Done,
+    /// It ended early; `failure` says why.
+    Failed,
+}
+
+/// What a cell gets in one word.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum CellVerdict {
+    /// Link margin 20 dB or more.
+    Excellent,
+    /// 10 dB or more.
+    Good,
+    /// 3 dB or more.
+    Marginal,
+    /// 0 dB or more.
+    Poor,
+    /// Below.
+    NoLink,
+    /// The ground of the cell is not known: never covered.
+    NoData,
+}
+
+/// Edges of a grid, degrees.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Bounds {
+    /// Latitude of the southern edge.
+    pub south: f64,
+    /// Longitude of the western edge.
+    pub west: f64,
+    /// Latitude of the northern edge.
+    pub north: f64,
+    /// Longitude of the eastern edge; smaller than `west` across the antimeridian.
+    pub east: f64,
+}
+
+/// Figures over the cells evaluated so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CoverageStatistics {
+    /// Cells evaluated.
+    pub cells: u32,
+    /// Cells with a link.
+    pub covered_cells: u32,
+    /// Share of cells with a link among those whose ground is known, percent.
+    pub covered_percent: f64,
+    /// Area of the cells with a link, km².
+    pub covered_area_km2: f64,
+    /// Cells by verdict, best first, those without data last.
+    pub cells_by_verdict: [u32; 6],
+    /// Cells part of whose path lies off all tiles.
+    pub path_missing_cells: u32,
+    /// Cells part of whose path crosses voids of tiles.
+    pub path_void_cells: u32,
+    /// Weakest received power, dBm.
+    pub rx_power_dbm_min: Option<f64>,
+    /// Median received power, dBm.
+    pub rx_power_dbm_median: Option<f64>,
+    /// Strongest received power, dBm.
+    pub rx_power_dbm_max: Option<f64>,
+}
+
+/// A coverage as far as it is computed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CoverageSnapshot {
+    /// Its id.
+    pub job_id: Uuid,
+    /// How far it is.
+    pub status: JobStatus,
+    /// Why it failed, if it did.
+    pub failure: Option<String>,
+    /// The node that sends.
+    pub source_node_id: Uuid,
+    /// Half the side of the square, km.
+    pub radius_km: f64,
+    /// Height of the receivers above ground, m.
+    pub rx_height_agl_m: f64,
+    /// What receives.
+    pub receiver: RadioConfig,
+    /// Samples of the ground to each cell.
+    pub samples: i64,
+    /// Rows of the grid, from the north.
+    pub rows: u32,
+    /// Columns of the grid, from the west.
+    pub cols: u32,
+    /// Rows whose cells are final.
+    pub rows_done: u32,
+    /// Edges of the grid.
+    pub bounds: Bounds,
+    /// Figures over the cells evaluated so far.
+    pub statistics: CoverageStatistics,
+    /// The cells of the rows that are done, row by row.
+    pub cells: Vec<Tile>,
+}
+
+/// One cell.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Tile {
+    /// Row, from the north.
+    pub row: u32,
+    /// Column, from the west.
+    pub col: u32,
+    /// Latitude of its centre, degrees.
+    pub lat: f64,
+    /// Longitude of its centre, degrees.
+    pub lon: f64,
+    /// Received power, dBm; null where nothing can be evaluated.
+    pub rx_power_dbm: Option<f64>,
+    /// The link in one word.
+    pub verdict: CellVerdict,
+}

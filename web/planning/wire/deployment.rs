@@ -1,0 +1,130 @@
+//! Deployments.
+
+use groundwave_systems::deployment::{
+    CreateDeployment, DeploymentId, DeploymentView, Outline, Region, UpdateDeployment,
+};
+use groundwave_systems::radio::Environment;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::place::Place;
+use crate::http::Problem;
+use crate::http::time::rfc3339;
+
+/// A deployment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Deployment {
+    /// Its id.
+    pub id: Uuid,
+    /// What people call it.
+    pub name: String,
+    /// Where a map of it opens.
+    pub center: Option<Place>,
+    /// The area it serves, a GeoJSON polygon.
+    pub region: Option<Region>,
+    /// Propagation settings of all its analyses.
+    pub environment: Environment,
+    /// When it was made, RFC 3339.
+    #[schemars(extend("format" = "date-time"))]
+    pub created_at: String,
+    /// When it was last changed, RFC 3339.
+    #[schemars(extend("format" = "date-time"))]
+    pub updated_at: String,
+}
+
+/// A deployment to be made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewDeployment {
+    /// What people call it.
+    #[schemars(regex(pattern = r"^[^\u0000-\u001f\u007f-\u009f]{1,64}$"))]
+    pub name: String,
+    /// Where a map of it opens.
+    #[serde(default)]
+    pub center: Option<Place>,
+    /// The area it serves, a GeoJSON polygon.
+    #[serde(default)]
+    pub region: Option<Region>,
+    /// Propagation settings of all its analyses; what is left out takes its default.
+    #[serde(default)]
+    pub environment: Option<Environment>,
+}
+
+/// Changes of a deployment. What is left out or null stays as it is.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("not" = {
+    "required": ["clear_region", "region"],
+    "properties": { "clear_region": { "const": true }, "region": { "type": "object" } },
+}))]
+pub struct DeploymentPatch {
+    /// Its name from now on.
+    #[serde(default)]
+    #[schemars(regex(pattern = r"^[^\u0000-\u001f\u007f-\u009f]{1,64}$"))]
+    pub name: Option<String>,
+    /// Its centre from now on.
+    #[serde(default)]
+    pub center: Option<Place>,
+    /// Its region from now on.
+    #[serde(default)]
+    pub region: Option<Region>,
+    /// Removes the region.
+    #[serde(default)]
+    pub clear_region: bool,
+    /// Its propagation settings from now on; replaces all of them.
+    #[serde(default)]
+    pub environment: Option<Environment>,
+}
+
+impl From<&DeploymentView> for Deployment {
+    fn from(view: &DeploymentView) -> Self {
+        let outline = view.outline.clone();
+        Self {
+            id: view.id.uuid(),
+            name: outline.name,
+            center: outline.center.map(Place::from),
+            region: outline.region,
+            environment: outline.environment,
+            created_at: rfc3339(view.stamps.created_ns),
+            updated_at: rfc3339(view.stamps.updated_ns),
+        }
+    }
+}
+
+impl NewDeployment {
+    /// The command that makes it.
+    ///
+    /// # Errors
+    /// When the centre is off the Earth.
+    pub fn command(self, deployment: DeploymentId) -> Result<CreateDeployment, Problem> {
+        let center = self.center.map(TryInto::try_into).transpose()?;
+        let outline = Outline {
+            name: self.name,
+            center,
+            region: self.region,
+            environment: self.environment.unwrap_or_default(),
+        };
+        Ok(CreateDeployment {
+            deployment,
+            outline,
+        })
+    }
+}
+
+impl DeploymentPatch {
+    /// The command that makes the changes.
+    ///
+    /// # Errors
+    /// When the centre is off the Earth.
+    pub fn command(self, deployment: DeploymentId) -> Result<UpdateDeployment, Problem> {
+        Ok(UpdateDeployment {
+            deployment,
+            name: self.name,
+            center: self.center.map(TryInto::try_into).transpose()?,
+            region: self.region,
+            clear_region: self.clear_region,
+            environment: self.environment,
+        })
+    }
+}

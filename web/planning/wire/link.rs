@@ -1,0 +1,39 @@
+//! Links.
+
+use groundwave_systems::radio::LinkResult;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::terrain::{TerrainProfile, samples};
+
+/// Fewest samples of a link's profile.
+pub const SAMPLES_MIN: i64 = 8;
+
+/// Two nodes to look between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkQuestion {
+    /// Who sends.
+    pub tx_node_id: Uuid,
+    /// Who receives.
+    pub rx_node_id: Uuid,
+    /// Samples of the profile, clamped to [8, 4096].
+    #[serde(default = "samples")]
+    pub samples: i64,
+}
+
+/// A link in full.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LinkAnalysis {
+    /// Who sends.
+    pub tx_node_id: Uuid,
+    /// Who receives.
+    pub rx_node_id: Uuid,
+    /// The ground between them.
+    pub profile: TerrainProfile,
+    /// From the sender to the receiver.
+    pub result: LinkResult,
+    /// The other direction, over the same ground.
+    pub reverse: LinkResult,
+}

@@ -1,0 +1,66 @@
+//! The shapes on the wire: names and defaults of the planning interface.
+//!
+//! Requests refuse unknown fields. What comes out can be sent back in.
+
+pub mod coverage;
+pub mod deployment;
+pub mod health;
+pub mod link;
+pub mod node;
+pub mod place;
+pub mod radio;
+pub mod template;
+pub mod terrain;
+
+use groundwave_systems::radio::modulation::Modulation;
+use groundwave_systems::radio::presets::{AntennaPreset, RadioPreset, RolePreset};
+
+use crate::http::Problem;
+
+crate::wire_schemas! {
+    /// Adds the schemas of everything on the wire.
+    pub fn schemas:
+    Problem,
+    health::Alive,
+    health::Ready,
+    deployment::Deployment,
+    deployment::NewDeployment,
+    deployment::DeploymentPatch,
+    node::Node,
+    node::NewNode,
+    node::NodePatch,
+    node::NewPosition,
+    template::Template,
+    template::NewTemplate,
+    link::LinkQuestion,
+    link::LinkAnalysis,
+    terrain::ProfileQuestion,
+    terrain::TerrainProfile,
+    coverage::CoverageQuestion,
+    coverage::CoverageAccepted,
+    coverage::CoverageSnapshot,
+    RadioPresetList,
+    AntennaPresetList,
+    RolePresetList,
+    ModulationList,
+}
+
+/// All radio presets.
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+#[serde(transparent)]
+pub struct RadioPresetList(pub Vec<RadioPreset>);
+
+/// All antenna presets.
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+#[serde(transparent)]
+pub struct AntennaPresetList(pub Vec<AntennaPreset>);
+
+/// All roles.
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+#[serde(transparent)]
+pub struct RolePresetList(pub Vec<RolePreset>);
+
+/// The modulation table.
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+#[serde(transparent)]
+pub struct ModulationList(pub Vec<Modulation>);

@@ -1,0 +1,209 @@
+//! Nodes.
+
+use groundwave_systems::deployment::{DeploymentId, PlannedNode, Template};
+use groundwave_systems::radio::{Pointing, Role, Station};
+use groundwave_systems::site::{AddNode, NodeId, UpdateNode};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::place::point;
+use super::radio::{RadioConfig, default_station};
+use crate::http::Problem;
+use crate::http::time::rfc3339;
+
+/// A node.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Node {
+    /// Its id.
+    pub id: Uuid,
+    /// The deployment it belongs to.
+    pub deployment_id: Uuid,
+    /// What people call it.
+    pub name: String,
+    /// What it is for.
+    pub role: Role,
+    /// Degrees north, WGS84.
+    pub lat: f64,
+    /// Degrees east, WGS84.
+    pub lon: f64,
+    /// Height of its antenna above ground, m.
+    pub height_agl_m: f64,
+    /// What it sends and receives with.
+    pub radio: RadioConfig,
+    /// Where its antenna looks; null: at the other end of each link.
+    pub pointing: Option<Pointing>,
+    /// When it was made, RFC 3339.
+    #[schemars(extend("format" = "date-time"))]
+    pub created_at: String,
+    /// When it was last changed, RFC 3339.
+    #[schemars(extend("format" = "date-time"))]
+    pub updated_at: String,
+}
+
+/// A node to be made. Only its name and place are needed; the rest comes from the template, or
+/// else from the defaults.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewNode {
+    /// What people call it.
+    #[schemars(regex(pattern = r"^[^\u0000-\u001f\u007f-\u009f]{1,64}$"))]
+    pub name: String,
+    /// Degrees north, WGS84.
+    #[schemars(range(min = -90.0, max = 90.0))]
+    pub lat: f64,
+    /// Degrees east, WGS84.
+    #[schemars(range(min = -180.0, max = 180.0))]
+    pub lon: f64,
+    /// What it is for, `relay` by default.
+    #[serde(default)]
+    pub role: Option<Role>,
+    /// Height of its antenna above ground, m, 10 by default; also accepted as `height`.
+    #[serde(default, alias = "height")]
+    #[schemars(range(min = 0.0, max = 20_000.0))]
+    pub height_agl_m: Option<f64>,
+    /// What it sends and receives with.
+    #[serde(default)]
+    pub radio: Option<RadioConfig>,
+    /// Where its antenna looks; absent or null: at the other end of each link.
+    #[serde(default)]
+    pub pointing: Option<Pointing>,
+    /// The template to start from.
+    #[serde(default)]
+    pub template_id: Option<Uuid>,
+}
+
+/// Changes of a node. What is left out or null stays as it is.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("not" = {
+    "required": ["clear_pointing", "pointing"],
+    "properties": { "clear_pointing": { "const": true }, "pointing": { "type": "object" } },
+}))]
+pub struct NodePatch {
+    /// Its name from now on.
+    #[serde(default)]
+    #[schemars(regex(pattern = r"^[^\u0000-\u001f\u007f-\u009f]{1,64}$"))]
+    pub name: Option<String>,
+    /// Its role from now on.
+    #[serde(default)]
+    pub role: Option<Role>,
+    /// Height of its antenna above ground from now on, m; also accepted as `height`.
+    #[serde(default, alias = "height")]
+    #[schemars(range(min = 0.0, max = 20_000.0))]
+    pub height_agl_m: Option<f64>,
+    /// Its radio from now on; fields left out stay as they are.
+    #[serde(default)]
+    pub radio: Option<RadioConfig>,
+    /// Where its antenna looks from now on.
+    #[serde(default)]
+    pub pointing: Option<Pointing>,
+    /// Lets the antenna look at the other end of each link from now on.
+    #[serde(default)]
+    pub clear_pointing: bool,
+}
+
+/// Where a node is to stand.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewPosition {
+    /// Degrees north, WGS84.
+    #[schemars(range(min = -90.0, max = 90.0))]
+    pub lat: f64,
+    /// Degrees east, WGS84.
+    #[schemars(range(min = -180.0, max = 180.0))]
+    pub lon: f64,
+    /// Height of its antenna above ground, m; absent or null: as it is. Also accepted as `height`.
+    #[serde(default, alias = "height")]
+    #[schemars(range(min = 0.0, max = 20_000.0))]
+    pub height_agl_m: Option<f64>,
+}
+
+impl From<&PlannedNode> for Node {
+    fn from(node: &PlannedNode) -> Self {
+        Self {
+            id: node.id.uuid(),
+            deployment_id: node.deployment.uuid(),
+            name: node.name.clone(),
+            role: node.role,
+            lat: node.position.lat_deg(),
+            lon: node.position.lon_deg(),
+            height_agl_m: node.station.height_agl_m,
+            radio: RadioConfig::of(&node.station),
+            pointing: node.station.pointing,
+            created_at: rfc3339(node.stamps.created_ns),
+            updated_at: rfc3339(node.stamps.updated_ns),
+        }
+    }
+}
+
+impl NewNode {
+    /// The command that makes it, starting from `template`.
+    ///
+    /// # Errors
+    /// When the place is off the Earth or a preset is not in the catalogue.
+    pub fn command(
+        self,
+        node: NodeId,
+        deployment: DeploymentId,
+        template: Option<&Template>,
+    ) -> Result<AddNode, Problem> {
+        let base = template.map_or_else(default_station, |kept| kept.station.clone());
+        let (radio, antenna) = self.radio.unwrap_or_default().resolve(&base)?;
+        let station = Station {
+            height_agl_m: self.height_agl_m.unwrap_or(base.height_agl_m),
+            radio,
+            antenna,
+            pointing: self.pointing.or(base.pointing),
+        };
+        let role = self.role.or(template.map(|kept| kept.role));
+        Ok(AddNode {
+            node,
+            name: self.name,
+            role: role.unwrap_or_default(),
+            position: point(self.lat, self.lon)?,
+            station,
+            deployment: Some(deployment),
+        })
+    }
+}
+
+impl NodePatch {
+    /// The command that makes the changes to a node that stands there with `before`.
+    ///
+    /// # Errors
+    /// When a preset is not in the catalogue.
+    pub fn command(self, node: NodeId, before: &Station) -> Result<UpdateNode, Problem> {
+        let names_antenna = self
+            .radio
+            .as_ref()
+            .is_some_and(|radio| radio.antenna.is_some());
+        let resolved = self.radio.map(|radio| radio.resolve(before)).transpose()?;
+        let (radio, antenna) = resolved.unzip();
+        Ok(UpdateNode {
+            node,
+            name: self.name,
+            role: self.role,
+            position: None,
+            height_agl_m: self.height_agl_m,
+            radio,
+            antenna: antenna.filter(|_| names_antenna),
+            pointing: self.pointing,
+            clear_pointing: self.clear_pointing,
+        })
+    }
+}
+
+impl NewPosition {
+    /// The command that moves a node there.
+    ///
+    /// # Errors
+    /// When the place is off the Earth.
+    pub fn command(self, node: NodeId) -> Result<UpdateNode, Problem> {
+        Ok(UpdateNode {
+            position: Some(point(self.lat, self.lon)?),
+            height_agl_m: self.height_agl_m,
+            ..UpdateNode::of(node)
+        })
+    }
+}

@@ -1,0 +1,121 @@
+//! Templates.
+
+use groundwave_systems::deployment::{
+    CreateTemplate, Template as Content, TemplateId, TemplateView,
+};
+use groundwave_systems::radio::{Pointing, Role, Station};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::radio::{RadioConfig, default_station};
+use crate::http::Problem;
+use crate::http::time::rfc3339;
+
+/// A node's configuration kept for reuse.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Template {
+    /// Its id.
+    pub id: Uuid,
+    /// What people call it; no two are called alike.
+    pub name: String,
+    /// What it is good for.
+    pub description: String,
+    /// What its nodes are for.
+    pub role: Role,
+    /// Height of the antenna above ground, m.
+    pub height_agl_m: f64,
+    /// What its nodes send and receive with.
+    pub radio: RadioConfig,
+    /// Where the antenna looks; null: at the other end of each link.
+    pub pointing: Option<Pointing>,
+    /// When it was made, RFC 3339.
+    #[schemars(extend("format" = "date-time"))]
+    pub created_at: String,
+}
+
+/// A template to be made. What is left out takes the defaults of a new node.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewTemplate {
+    /// What people call it; no two are called alike.
+    #[schemars(regex(pattern = r"^[^\u0000-\u001f\u007f-\u009f]{1,64}$"))]
+    pub name: String,
+    /// What it is good for.
+    #[serde(default)]
+    #[schemars(length(max = 1024))]
+    pub description: Option<String>,
+    /// What its nodes are for, `relay` by default.
+    #[serde(default)]
+    pub role: Option<Role>,
+    /// Height of the antenna above ground, m, 10 by default; also accepted as `height`.
+    #[serde(default, alias = "height")]
+    #[schemars(range(min = 0.0, max = 20_000.0))]
+    pub height_agl_m: Option<f64>,
+    /// What its nodes send and receive with.
+    #[serde(default)]
+    pub radio: Option<RadioConfig>,
+    /// Where the antenna looks; absent or null: at the other end of each link.
+    #[serde(default)]
+    pub pointing: Option<Pointing>,
+}
+
+impl From<&TemplateView> for Template {
+    fn from(view: &TemplateView) -> Self {
+        let Content {
+            name,
+            description,
+            role,
+            station,
+        } = view.content.clone();
+        Self {
+            id: view.id.uuid(),
+            name,
+            description,
+            role,
+            height_agl_m: station.height_agl_m,
+            radio: RadioConfig::of(&station),
+            pointing: station.pointing,
+            created_at: rfc3339(view.stamps.created_ns),
+        }
+    }
+}
+
+impl NewTemplate {
+    /// The command that makes it.
+    ///
+    /// # Errors
+    /// When a preset is not in the catalogue.
+    pub fn command(self, template: TemplateId) -> Result<CreateTemplate, Problem> {
+        let base = default_station();
+        let (radio, antenna) = self.radio.unwrap_or_default().resolve(&base)?;
+        let station = Station {
+            height_agl_m: self.height_agl_m.unwrap_or(base.height_agl_m),
+            radio,
+            antenna,
+            pointing: self.pointing,
+        };
+        let content = Content {
+            name: self.name,
+            description: self.description.unwrap_or_default(),
+            role: self.role.unwrap_or_default(),
+            station,
+        };
+        Ok(CreateTemplate { template, content })
+    }
+}
+
+/// The template every new store begins with.
+#[must_use]
+pub fn built_in() -> CreateTemplate {
+    CreateTemplate {
+        template: TemplateId::named("mesh-relay"),
+        content: Content {
+            name: "Mesh relay".to_owned(),
+            description: "5 GHz 802.11 mesh router on a 10 m mast with an omnidirectional antenna"
+                .to_owned(),
+            role: Role::Relay,
+            station: default_station(),
+        },
+    }
+}

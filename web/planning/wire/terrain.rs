@@ -1,0 +1,90 @@
+//! Terrain profiles.
+
+use groundwave_systems::terrain::{Profile, Terrain};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::place::Place;
+
+/// Fewest samples of a terrain profile.
+pub const SAMPLES_MIN: i64 = 2;
+/// Most samples of a profile.
+pub const SAMPLES_MAX: i64 = 4096;
+/// Samples where nobody says how many.
+pub const SAMPLES: i64 = 256;
+
+/// Two points to look between.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ProfileQuestion {
+    /// Where the profile begins.
+    pub from: Place,
+    /// Where it ends.
+    pub to: Place,
+    /// Samples, clamped to [2, 4096].
+    #[serde(default = "samples")]
+    pub samples: i64,
+}
+
+/// 256.
+pub(super) fn samples() -> i64 {
+    SAMPLES
+}
+
+/// The ground between two points.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TerrainProfile {
+    /// Length of the geodesic, m (WGS84).
+    pub total_distance_m: f64,
+    /// Bearing at its start, clockwise from true north, deg, [0, 360).
+    pub forward_azimuth_deg: f64,
+    /// Bearing at its end back to its start, deg, [0, 360).
+    pub back_azimuth_deg: f64,
+    /// Samples whose height was interpolated across a void of a tile.
+    pub void_samples: u32,
+    /// Samples off every tile, taken as sea level.
+    pub missing_samples: u32,
+    /// The ground, evenly spaced, both ends included.
+    pub samples: Vec<TerrainSample>,
+}
+
+/// One sample of the ground.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TerrainSample {
+    /// Degrees north.
+    pub lat: f64,
+    /// Degrees east.
+    pub lon: f64,
+    /// From the start, m.
+    pub distance_m: f64,
+    /// Above mean sea level (EGM96), m.
+    pub elevation_msl_m: f64,
+    /// Above the WGS84 ellipsoid, m.
+    pub elevation_hae_m: f64,
+}
+
+impl TerrainProfile {
+    /// A measured profile, whose points stand on `terrain`'s geoid.
+    #[must_use]
+    pub fn new(profile: &Profile, terrain: &dyn Terrain) -> Self {
+        let sample = |(i, &elevation_msl_m): (usize, &f64)| {
+            let point = profile.point(i)?;
+            Some(TerrainSample {
+                lat: point.lat_deg(),
+                lon: point.lon_deg(),
+                distance_m: i as f64 * profile.step_m,
+                elevation_msl_m,
+                elevation_hae_m: elevation_msl_m + terrain.undulation_m(point),
+            })
+        };
+        let heights = profile.elevation_msl_m.iter().enumerate();
+        Self {
+            total_distance_m: profile.distance_m,
+            forward_azimuth_deg: profile.azimuth_deg,
+            back_azimuth_deg: profile.back_azimuth_deg,
+            void_samples: profile.terrain.void_samples,
+            missing_samples: profile.terrain.missing_samples,
+            samples: heights.filter_map(sample).collect(),
+        }
+    }
+}
