@@ -5,6 +5,7 @@ mod commands;
 mod determinism;
 mod gis;
 mod kill;
+mod planning;
 mod program;
 mod properties;
 mod scenarios;

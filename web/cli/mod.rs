@@ -3,6 +3,7 @@
 //! Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 the world broke or the
 //! machine failed, 2 the input was wrong.
 
+mod backup;
 mod completions;
 mod ends;
 mod failure;
@@ -69,6 +70,8 @@ enum Command {
     Presets(presets::Presets),
     Schema(schema::Schema),
     Serve(serve::Serve),
+    Backup(backup::Backup),
+    Restore(backup::Restore),
     Completions(completions::Completions),
 }
 
@@ -105,6 +108,8 @@ pub fn main() -> ExitCode {
         Command::Presets(args) => args.run(output),
         Command::Schema(args) => args.run(output),
         Command::Serve(args) => args.run(output),
+        Command::Backup(args) => args.run(output),
+        Command::Restore(args) => args.run(output),
         Command::Completions(args) => args.run(output),
     };
     match outcome {

@@ -2,6 +2,7 @@
 //! stops when asked.
 
 pub mod accept;
+pub mod client;
 pub mod document;
 pub mod extract;
 pub mod id;

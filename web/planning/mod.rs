@@ -3,6 +3,7 @@
 //! Handlers parse, command or query, and show. What changes the world is a command; analyses run
 //! over snapshots, off the world's thread.
 
+mod backup;
 pub mod coverage;
 mod deployments;
 mod health;
@@ -14,8 +15,6 @@ mod state;
 mod statics;
 mod templates;
 mod terrain;
-#[cfg(test)]
-mod tests;
 pub mod wire;
 
 pub use router::{document, router};

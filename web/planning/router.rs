@@ -8,7 +8,8 @@ use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use super::wire::schemas;
 use super::{
-    Planner, coverage, deployments, health, links, nodes, presets, statics, templates, terrain,
+    Planner, backup, coverage, deployments, health, links, nodes, presets, statics, templates,
+    terrain,
 };
 use crate::http::document::About;
 use crate::http::{ApiDocument, Schemas, accept};
@@ -46,6 +47,7 @@ fn routes() -> OpenApiRouter<Planner> {
         .routes(routes!(coverage::create))
         .routes(routes!(coverage::fetch))
         .routes(routes!(coverage::stream))
+        .routes(routes!(backup::backup))
 }
 
 /// The OpenAPI document of the planning interface.

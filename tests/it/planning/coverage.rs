@@ -1,0 +1,213 @@
+//! Coverage jobs: every cell a link, every watcher the whole story.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use groundwave_io::terrain::TerrainStack;
+use serde_json::{Value, json};
+
+use super::Bench;
+use crate::support;
+
+/// The events of a stream: name and data.
+fn events(body: &[u8]) -> Vec<(String, Value)> {
+    let text = std::str::from_utf8(body).unwrap();
+    let event = |block: &str| {
+        let field = |name: &str| {
+            let mut lines = block.lines();
+            lines.find_map(|line| line.strip_prefix(name).map(|rest| rest.trim().to_owned()))
+        };
+        let (name, data) = (field("event:")?, field("data:")?);
+        Some((name, serde_json::from_str(&data).unwrap()))
+    };
+    text.split("\n\n").filter_map(event).collect()
+}
+
+fn ask(bench: &Bench, source: &str, resolution: i64) -> String {
+    let body = json!({
+        "source_node_id": source, "radius_km": 6.0, "resolution": resolution,
+        "rx_height_agl_m": 2.0,
+    });
+    let answer = bench.call("POST", "/api/v1/coverage", &body);
+    assert_eq!(answer.status.as_u16(), 202);
+    answer.json()["job_id"].as_str().unwrap().to_owned()
+}
+
+fn source(bench: &Bench) -> (String, String) {
+    let within = bench.make("/api/v1/deployments", &json!({ "name": "d" }));
+    let path = format!("/api/v1/deployments/{within}/nodes");
+    let body = json!({ "name": "s", "lat": 57.72, "lon": 11.98, "height_agl_m": 25.0 });
+    (bench.make(&path, &body), path)
+}
+
+/// Started first, rows in order, all their cells before their end, then done, and nothing more.
+fn assert_complete(events: &[(String, Value)], side: u64) {
+    let (name, data) = &events[0];
+    assert_eq!(
+        (name.as_str(), data),
+        ("started", &json!({ "rows": side, "cols": side }))
+    );
+    let mut rest = events[1..].iter();
+    for row in 0..side {
+        for col in 0..side {
+            let (name, data) = rest.next().unwrap();
+            assert_eq!(name, "tile");
+            assert_eq!((&data["row"], &data["col"]), (&json!(row), &json!(col)));
+            let keys: Vec<_> = data.as_object().unwrap().keys().collect();
+            assert_eq!(
+                keys,
+                ["col", "lat", "lon", "row", "rx_power_dbm", "verdict"]
+            );
+        }
+        assert_eq!(
+            rest.next().unwrap(),
+            &("row_done".to_owned(), json!({ "row": row }))
+        );
+    }
+    assert_eq!(rest.next().unwrap().0, "done");
+    assert_eq!(rest.next(), None);
+}
+
+#[test]
+fn every_cell_equals_the_link_to_it() {
+    let Some((tiles, geoid)) = support::data() else {
+        return;
+    };
+    let terrain = TerrainStack::open(Some(&tiles), Some(&geoid)).unwrap();
+    let bench = Bench::over(Arc::new(terrain));
+    let (node, nodes) = source(&bench);
+    let job = ask(&bench, &node, 5);
+    let stream = bench.call(
+        "GET",
+        &format!("/api/v1/coverage/{job}/stream"),
+        &Value::Null,
+    );
+    assert_complete(&events(&stream.body), 5);
+    let snapshot = bench
+        .call("GET", &format!("/api/v1/coverage/{job}"), &Value::Null)
+        .json();
+    assert_eq!(snapshot["status"], "done");
+    let cells = snapshot["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 25);
+    let mut worst_db = 0.0_f64;
+    for cell in cells {
+        let receiver = json!({
+            "name": "r", "lat": cell["lat"], "lon": cell["lon"],
+            "height_agl_m": 2.0, "radio": snapshot["receiver"],
+        });
+        let rx = bench.make(&nodes, &receiver);
+        let link = json!({ "tx_node_id": node, "rx_node_id": rx });
+        let found = bench.call("POST", "/api/v1/links/analyze", &link).json();
+        let result = &found["result"];
+        let power_dbm = result["receiver"]["rx_power_dbm"].as_f64().unwrap();
+        let shown_dbm = cell["rx_power_dbm"].as_f64().unwrap();
+        worst_db = worst_db.max((power_dbm - shown_dbm).abs());
+        assert_eq!(result["verdict"], cell["verdict"]);
+    }
+    assert!(worst_db <= 1e-9, "{worst_db} dB apart");
+}
+
+#[test]
+fn early_and_late_watchers_see_the_same_and_the_snapshot_agrees() {
+    let bench = Bench::flat();
+    let (node, _) = source(&bench);
+    let job = ask(&bench, &node, 9);
+    let path = format!("/api/v1/coverage/{job}/stream");
+    let early = bench.call("GET", &path, &Value::Null);
+    assert_eq!(early.media(), "text/event-stream");
+    let late = bench.call("GET", &path, &Value::Null);
+    assert_eq!(early.body, late.body);
+    let told = events(&late.body);
+    assert_complete(&told, 9);
+    let snapshot = bench
+        .call("GET", &format!("/api/v1/coverage/{job}"), &Value::Null)
+        .json();
+    let tiles: Vec<_> = told
+        .into_iter()
+        .filter(|(name, _)| name == "tile")
+        .collect();
+    for ((_, tile), cell) in tiles.iter().zip(snapshot["cells"].as_array().unwrap()) {
+        assert_eq!(tile, cell);
+    }
+    let statistics = &snapshot["statistics"];
+    assert_eq!(statistics["cells"], 81);
+    let by_verdict = statistics["cells_by_verdict"].as_array().unwrap();
+    let all: u64 = by_verdict.iter().map(|n| n.as_u64().unwrap()).sum();
+    assert_eq!(all, 81);
+    // The square measures twice the radius along each side.
+    let bounds = &snapshot["bounds"];
+    let height_deg = bounds["north"].as_f64().unwrap() - bounds["south"].as_f64().unwrap();
+    assert!((height_deg * 111.4 - 12.0).abs() < 0.1, "{height_deg}");
+}
+
+#[test]
+fn five_watchers_one_of_them_slow_and_one_that_leaves() {
+    let bench = Bench::flat();
+    let (node, _) = source(&bench);
+    let job = ask(&bench, &node, 40);
+    let path = format!("/api/v1/coverage/{job}/stream");
+    let bodies = bench.watch_five(&path, Duration::from_millis(1));
+    assert_eq!(bodies.len(), 4, "the fifth left");
+    for body in &bodies {
+        assert_complete(&events(body), 40);
+    }
+}
+
+#[test]
+fn questions_out_of_range_are_refused_and_counts_are_clamped() {
+    let bench = Bench::flat();
+    let (node, _) = source(&bench);
+    let ask = |radius: Value, resolution: Value| {
+        let body = json!({
+            "source_node_id": node, "radius_km": radius, "resolution": resolution,
+            "rx_height_agl_m": 2.0,
+        });
+        bench.call("POST", "/api/v1/coverage", &body)
+    };
+    for radius in [json!(0), json!(-1), json!(500.1)] {
+        let answer = ask(radius, json!(4));
+        assert_eq!(answer.status.as_u16(), 400);
+        let detail = answer.json()["detail"].as_str().unwrap().to_owned();
+        assert!(detail.contains("(0, 500]"), "{detail}");
+    }
+    for (resolution, side) in [(json!(1), 4), (json!(-7), 4), (json!(300), 256)] {
+        let answer = ask(json!(500), resolution);
+        let job = answer.json()["job_id"].as_str().unwrap().to_owned();
+        let path = format!("/api/v1/coverage/{job}");
+        let snapshot = bench.call("GET", &path, &Value::Null).json();
+        assert_eq!(
+            (&snapshot["rows"], &snapshot["cols"]),
+            (&json!(side), &json!(side))
+        );
+    }
+}
+
+#[test]
+fn ground_off_all_tiles_is_never_covered() {
+    let Some((tiles, geoid)) = support::data() else {
+        return;
+    };
+    let terrain = TerrainStack::open(Some(&tiles), Some(&geoid)).unwrap();
+    let bench = Bench::over(Arc::new(terrain));
+    let within = bench.make("/api/v1/deployments", &json!({ "name": "d" }));
+    let path = format!("/api/v1/deployments/{within}/nodes");
+    // On the eastern edge of the one tile: half of the square lies off it.
+    let node = bench.make(&path, &json!({ "name": "s", "lat": 57.5, "lon": 11.999 }));
+    let job = ask(&bench, &node, 8);
+    let stream = bench.call(
+        "GET",
+        &format!("/api/v1/coverage/{job}/stream"),
+        &Value::Null,
+    );
+    let mut off = 0;
+    for (_, tile) in events(&stream.body)
+        .iter()
+        .filter(|(name, _)| name == "tile")
+    {
+        if tile["lon"].as_f64().unwrap() > 12.001 {
+            assert_eq!(tile["verdict"], "no_data");
+            off += 1;
+        }
+    }
+    assert_eq!(off, 32);
+}

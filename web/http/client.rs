@@ -1,0 +1,131 @@
+//! The other side: asking a server of ours.
+
+use axum::body::Body;
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use hyper::{Method, Request, Response, StatusCode, header};
+use hyper_util::rt::TokioIo;
+use thiserror::Error;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+
+/// Why there is no answer.
+#[derive(Debug, Error)]
+pub enum NoAnswer {
+    /// Nobody listens there, or the line broke.
+    #[error("no answer from {address}")]
+    Line {
+        /// Who was asked.
+        address: String,
+        /// Why.
+        #[source]
+        cause: std::io::Error,
+    },
+    /// What came back was not HTTP, or stopped in the middle.
+    #[error("the answer from {address} broke off")]
+    Http {
+        /// Who was asked.
+        address: String,
+        /// Why.
+        #[source]
+        cause: hyper::Error,
+    },
+    /// The request cannot be written.
+    #[error("the request to {address} is malformed")]
+    Request {
+        /// Who was asked.
+        address: String,
+        /// Why.
+        #[source]
+        cause: hyper::http::Error,
+    },
+}
+
+/// A connection that can be asked many things, one after the other.
+pub struct Client {
+    address: String,
+    sender: hyper::client::conn::http1::SendRequest<Body>,
+}
+
+impl Client {
+    /// Connects over TCP.
+    ///
+    /// # Errors
+    /// [`NoAnswer::Line`] when nobody listens.
+    pub async fn tcp(address: &str) -> Result<Self, NoAnswer> {
+        let stream = TcpStream::connect(address).await;
+        let stream = stream.and_then(|stream| stream.set_nodelay(true).map(|()| stream));
+        let stream = stream.map_err(|cause| NoAnswer::Line {
+            address: address.to_owned(),
+            cause,
+        })?;
+        Self::over(address.to_owned(), stream).await
+    }
+
+    /// Speaks HTTP over a stream that is there.
+    ///
+    /// # Errors
+    /// [`NoAnswer::Http`] when the other side does not.
+    pub async fn over(
+        address: String,
+        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    ) -> Result<Self, NoAnswer> {
+        let shaken = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
+        let (sender, connection) = shaken.map_err(|cause| NoAnswer::Http {
+            address: address.clone(),
+            cause,
+        })?;
+        // Its errors come to light at the next request.
+        tokio::spawn(connection);
+        Ok(Self { address, sender })
+    }
+
+    /// Sends a request, with a JSON body if there is one; the body of the answer is not read yet.
+    ///
+    /// # Errors
+    /// When no answer comes.
+    pub async fn open(
+        &mut self,
+        method: Method,
+        path: &str,
+        body: Option<&serde_json::Value>,
+    ) -> Result<Response<Incoming>, NoAnswer> {
+        let address = &self.address;
+        let broke = |cause| NoAnswer::Http {
+            address: address.clone(),
+            cause,
+        };
+        let mut request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header(header::HOST, address);
+        if body.is_some() {
+            request = request.header(header::CONTENT_TYPE, "application/json");
+        }
+        let body = body.map_or_else(Body::empty, |body| Body::from(body.to_string()));
+        let request = request.body(body).map_err(|cause| NoAnswer::Request {
+            address: address.clone(),
+            cause,
+        })?;
+        self.sender.ready().await.map_err(broke)?;
+        self.sender.send_request(request).await.map_err(broke)
+    }
+
+    /// Sends a request and reads the whole answer.
+    ///
+    /// # Errors
+    /// When no answer comes.
+    pub async fn ask(
+        &mut self,
+        method: Method,
+        path: &str,
+        body: Option<&serde_json::Value>,
+    ) -> Result<(StatusCode, Vec<u8>), NoAnswer> {
+        let response = self.open(method, path, body).await?;
+        let status = response.status();
+        let address = self.address.clone();
+        let body = response.into_body().collect().await;
+        let body = body.map_err(|cause| NoAnswer::Http { address, cause })?;
+        Ok((status, body.to_bytes().to_vec()))
+    }
+}

@@ -1,0 +1,35 @@
+//! The store as of its last commit, while the server goes on.
+
+use axum::extract::State;
+use axum::http::{HeaderName, header};
+
+use super::Planner;
+use crate::http::Problem;
+
+/// A consistent copy of the store
+///
+/// What `groundwave restore` takes. Copying the file of a running server is not safe; this is.
+#[utoipa::path(get, path = "/api/v1/backup", tag = "operation",
+    responses(
+        (status = 200, description = "The copy", body = Vec<u8>, content_type = "application/octet-stream"),
+        (status = 500, description = "The store cannot be copied", body = Problem, content_type = "application/problem+json")))]
+pub async fn backup(
+    State(planner): State<Planner>,
+) -> Result<([(HeaderName, &'static str); 2], Vec<u8>), Problem> {
+    let copy = planner.copy.clone();
+    let made = planner.analyse(move |_| {
+        let failed = |why: String| Problem::internal(format!("copy the store: {why}"));
+        let folder = tempfile::tempdir().map_err(|err| failed(err.to_string()))?;
+        let path = folder.path().join("backup.redb");
+        copy(&path).map_err(failed)?;
+        std::fs::read(&path).map_err(|err| failed(err.to_string()))
+    });
+    let headers = [
+        (header::CONTENT_TYPE, "application/octet-stream"),
+        (
+            header::CONTENT_DISPOSITION,
+            "attachment; filename=\"groundwave-backup.redb\"",
+        ),
+    ];
+    Ok((headers, made.await?))
+}
