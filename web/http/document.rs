@@ -64,6 +64,10 @@ impl ApiDocument {
             "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         });
         document["components"]["schemas"] = Value::Object(schemas.finish());
+        if let Some(paths) = document["paths"].as_object_mut() {
+            let items = paths.values_mut().filter_map(Value::as_object_mut);
+            items.flat_map(Map::values_mut).for_each(add_common);
+        }
         Self(document)
     }
 
@@ -83,6 +87,33 @@ impl ApiDocument {
             pointer.and_then(|at| self.0.pointer(at)).is_none()
         });
         found
+    }
+}
+
+/// Adds what every operation may answer: handlers need not repeat it.
+fn add_common(operation: &mut Value) {
+    let mut common = vec![
+        ("500", "The server failed; its log says more"),
+        (
+            "503",
+            "The server is busy or stopping; the same request may succeed later",
+        ),
+    ];
+    if operation.get("requestBody").is_some() {
+        common.push(("413", "The body is too long"));
+        common.push(("415", "The body is not `application/json`"));
+    }
+    let schema = json!({ "$ref": "#/components/schemas/Problem" });
+    let Some(responses) = operation["responses"].as_object_mut() else {
+        return;
+    };
+    for (status, description) in common {
+        responses.entry(status).or_insert_with(|| {
+            json!({
+                "description": description,
+                "content": { "application/problem+json": { "schema": schema } },
+            })
+        });
     }
 }
 

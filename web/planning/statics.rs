@@ -2,7 +2,6 @@
 
 use axum::Router;
 use axum::http::{HeaderValue, header};
-use axum::response::Html;
 use axum::routing::get;
 use tower_http::services::ServeDir;
 use tower_http::set_header::SetResponseHeaderLayer;
@@ -10,7 +9,22 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use super::Frontend;
 use crate::http::problem::no_such_path;
 
-const BUILT_IN: &str = include_str!("../page/index.html");
+/// The page built into the program: path, media type, text.
+const BUILT_IN: [(&str, &str, &str); 5] = [
+    (
+        "/",
+        "text/html; charset=utf-8",
+        include_str!("../page/index.html"),
+    ),
+    ("/style.css", "text/css", include_str!("../page/style.css")),
+    ("/app.js", "text/javascript", include_str!("../page/app.js")),
+    ("/map.js", "text/javascript", include_str!("../page/map.js")),
+    (
+        "/profile.js",
+        "text/javascript",
+        include_str!("../page/profile.js"),
+    ),
+];
 
 /// Static files for every path nothing else serves.
 pub fn statics(frontend: &Frontend) -> Router {
@@ -23,9 +37,14 @@ pub fn statics(frontend: &Frontend) -> Router {
                 ));
             Router::new().fallback_service(files)
         }
-        Frontend::BuiltIn => Router::new()
-            .route("/", get(|| async { Html(BUILT_IN) }))
-            .fallback(no_such_path),
+        Frontend::BuiltIn => {
+            let pages = BUILT_IN.into_iter();
+            let router = pages.fold(Router::new(), |router, (path, media, text)| {
+                let page = move || async move { ([(header::CONTENT_TYPE, media)], text) };
+                router.route(path, get(page))
+            });
+            router.fallback(no_such_path)
+        }
     };
     let no_cache = HeaderValue::from_static("no-cache");
     router.layer(SetResponseHeaderLayer::if_not_present(

@@ -2,6 +2,7 @@
 
 mod coverage;
 mod errors;
+mod fuzz;
 mod interface;
 mod schema;
 mod server;

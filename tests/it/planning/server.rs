@@ -13,13 +13,13 @@ use serde_json::{Value, json};
 use crate::support::command;
 
 /// A server process on a port of its own.
-struct Process {
+pub struct Process {
     child: Child,
-    address: String,
+    pub address: String,
 }
 
 impl Process {
-    fn start(db: &Path) -> Self {
+    pub fn start(db: &Path) -> Self {
         let mut child = command(&["serve", "--bind", "127.0.0.1:0", "--db"])
             .arg(db)
             .current_dir(db.parent().unwrap())

@@ -89,7 +89,7 @@ fn a_backup_restores_to_the_same_documents_and_never_half() {
         &std::fs::read(path("copy.redb")).unwrap()[..5000],
     )
     .unwrap();
-    let before = std::fs::read(path("new.db")).unwrap();
+    let before = rows("new.db");
     let torn = run(&[
         "restore",
         "--force",

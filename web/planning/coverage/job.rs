@@ -75,7 +75,7 @@ impl Asked {
 }
 
 fn receiver(asked: &CoverageQuestion, source: &Station) -> Result<Station, Problem> {
-    let dipole = presets::antenna("omni_2.15").expect("the catalogue has it");
+    let dipole = presets::antenna("omni_2_15").expect("the catalogue has it");
     let mut base = source.clone();
     base.pointing = None;
     base.height_agl_m = asked.rx_height_agl_m;

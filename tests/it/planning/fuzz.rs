@@ -1,0 +1,64 @@
+//! Schemathesis makes up requests from the interface document, valid and not, and checks every
+//! answer against it: statuses, media types, schemas, and that nothing is a server error.
+
+use groundwave_systems::testing::skipped;
+
+use super::server::Process;
+use crate::support::root;
+
+/// Requests per operation and phase; thousands in all.
+const EXAMPLES: u32 = 120;
+
+#[test]
+fn thousands_of_made_up_requests_find_nothing_undocumented() {
+    let data = std::env::var_os("GROUNDWAVE_DATA").map_or(root().join(".data"), Into::into);
+    let program = data.join("api/bin/schemathesis");
+    if !program.exists() {
+        skipped(format_args!(
+            "no Schemathesis in {}; `make api` fetches it",
+            data.display()
+        ));
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let server = Process::start(&folder.path().join("plan.db"));
+    let url = format!("http://{}/openapi.json", server.address);
+    let examples = EXAMPLES.to_string();
+    let run = std::process::Command::new(program)
+        .args(["run", &url, "--checks", "all", "--max-examples", &examples])
+        .args([
+            "--phases",
+            "examples,coverage,fuzzing,stateful",
+            "--seed",
+            "1",
+        ])
+        // A stream of a large coverage takes as long as the coverage.
+        .args(["--request-timeout", "60", "--suppress-health-check", "all"])
+        .args(["--warnings", "off", "--no-color", "--max-failures", "20"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&run.stdout);
+    assert!(
+        run.status.success(),
+        "{told}{}",
+        String::from_utf8_lossy(&run.stderr)
+    );
+    let cases: u32 = told
+        .lines()
+        .find_map(|line| {
+            let (_, rest) = line.split_once("Test cases:")?;
+            let figures = rest.lines().next()?;
+            let digits = figures.split_whitespace().next()?.replace(',', "");
+            digits.parse().ok()
+        })
+        .or_else(|| {
+            // The summary reads "N generated, N passed".
+            told.lines().find_map(|line| {
+                let (count, _) = line.trim().split_once(" generated")?;
+                count.rsplit(' ').next()?.replace(',', "").parse().ok()
+            })
+        })
+        .unwrap_or_default();
+    assert!(cases >= 5_000, "only {cases} cases: {told}");
+}
