@@ -1,13 +1,13 @@
 #!/bin/sh
 # Groundwave beside SPLAT! 1.4.2 (Debian), in one run: same tiles, transmitter, receiver height,
-# frequency, radius and ITM parameters. Prints wall and CPU seconds, cells a second and ratios, and
-# how far the two agree.
+# frequency, radius and ITM parameters. Prints wall and CPU seconds, cells a second and ratios, how
+# far the two agree, and which difference between them accounts for how much of the rest.
 #
 #   benches/splat.sh                 # tile N57E011 (made by `make data`), 20 km
 #   benches/splat.sh FOLDER          # the Calgary block and N48W125 from a folder of tiles as well
 #
-# Needs root for apt-get when splat is not installed, python3, and the Python of `make gis` for the
-# agreement.
+# Needs root for apt-get when splat is not installed, python3, cargo, and the Python of `make gis` for
+# the agreement of whole rasters.
 set -eu
 
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -133,8 +133,10 @@ PY
     done
     python="$data/gis/bin/python"
     if [ -x "$python" ]; then
-        "$python" "$here/benches/splat_agreement.py" "$folder/loss.ano" "$folder"/exact/sites/*.tif 50
+        "$python" "$here/benches/splat_agreement.py" "$folder/loss.ano" "$folder"/exact/sites/*.tif \
+            50 "$lat" "$lon" "$arcsec"
     fi
+    (cd "$here" && cargo bench --quiet --bench agreement -- "$folder/loss.ano" "$work/hgt" "$lat" "$lon")
 }
 
 prepare() {
