@@ -9,6 +9,7 @@ pub mod coverage;
 pub mod deployment;
 pub mod flow;
 pub mod link;
+pub mod mesh;
 pub mod motion;
 mod numeric;
 pub mod propagation;
