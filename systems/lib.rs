@@ -14,6 +14,7 @@ pub mod motion;
 mod numeric;
 pub mod propagation;
 pub mod radio;
+pub mod relay;
 pub mod route;
 #[doc(hidden)]
 pub mod sample;
