@@ -5,6 +5,7 @@
 //!
 //! A feature is a folder with a plugin function; [`world`] moves all of them in.
 
+pub mod advice;
 pub mod coverage;
 pub mod deployment;
 pub mod flow;
