@@ -5,14 +5,17 @@
 //!
 //! A feature is a folder with a plugin function; [`world`] moves all of them in.
 
+pub mod advice;
 pub mod coverage;
 pub mod deployment;
 pub mod flow;
 pub mod link;
+pub mod mesh;
 pub mod motion;
 mod numeric;
 pub mod propagation;
 pub mod radio;
+pub mod relay;
 pub mod route;
 #[doc(hidden)]
 pub mod sample;

@@ -23,3 +23,5 @@ pub use tiles::{DirectoryError, Ignored, TileDirectory};
 
 #[cfg(test)]
 mod real_tests;
+#[cfg(test)]
+mod relay_tests;

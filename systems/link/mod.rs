@@ -16,6 +16,7 @@ pub use commands::{FailLink, Limits, RestoreLink, SetLimits};
 pub use components::{
     Direction, Ends, Link, LinkBudget, LinkFrom, LinkTo, Links, LinksIn, LinksOut, Severed,
 };
+pub(crate) use pairs::Neighbourhood;
 pub use range::{OVER_HORIZON_M, Reach};
 
 use crate::snapshot::LinkView;
@@ -26,7 +27,7 @@ pub fn link(engine: &mut Builder) {
         .resource(Links::default())
         .resource(Limits::default())
         .resource(Severed::default())
-        .resource(pairs::Neighbourhood::default())
+        .resource(Neighbourhood::default())
         .section::<Vec<LinkView>>()
         .section::<Limits>()
         .command::<SetLimits>()

@@ -17,9 +17,9 @@ use super::components::{Ends, Link, LinkFrom, LinkTo, Links, Severed};
 use super::range::Reach;
 use crate::deployment::InDeployment;
 use crate::radio::prepare::understand;
-use crate::radio::{Radio, Waveform};
+use crate::radio::{Radio, Station, Waveform};
 use crate::site::{Ground, NodeId, NodeKind, Position, Standing};
-use crate::terrain::{GeoPoint, geodesic};
+use crate::terrain::{GeoPoint, Terrain, geodesic};
 
 /// Share of changed nodes beyond which building the index anew is cheaper than mending it.
 const REBUILD_SHARE: usize = 8;
@@ -85,6 +85,30 @@ pub fn straight_m(a: GeoPoint, b: GeoPoint) -> f64 {
 }
 
 impl Neighbourhood {
+    /// The index over nodes that are no part of the world, to ask who of them may hear whom.
+    pub(crate) fn of<'a>(
+        terrain: &dyn Terrain,
+        nodes: impl Iterator<Item = (NodeId, GeoPoint, &'a Station)>,
+    ) -> Self {
+        let mut hood = Self::default();
+        for (id, at, station) in nodes {
+            let spot = hood.measure(terrain, at, station);
+            hood.spots.insert(id, spot);
+        }
+        hood.rebuild();
+        hood
+    }
+
+    fn measure(&mut self, terrain: &dyn Terrain, at: GeoPoint, station: &Station) -> Spot {
+        let ground_msl_m = terrain.elevation_msl_m(at).unwrap_or(0.0);
+        let reach = Reach::of(station, ground_msl_m);
+        Spot {
+            class: self.class_of(&station.radio, reach),
+            place_m: earth_centred_m(at),
+            reach,
+        }
+    }
+
     fn remove(&mut self, id: NodeId) -> Option<Spot> {
         let spot = self.spots.remove(&id)?;
         self.classes[spot.class]
@@ -121,8 +145,8 @@ impl Neighbourhood {
         }
     }
 
-    /// Who may hear or be heard by `id`.
-    fn around(&self, id: NodeId, range_max_m: f64) -> BTreeSet<NodeId> {
+    /// Who may hear or be heard by `id`, which must be in the index.
+    pub(crate) fn around(&self, id: NodeId, range_max_m: f64) -> BTreeSet<NodeId> {
         let spot = self.spots[&id];
         let own = &self.classes[spot.class].radio;
         let mut found = BTreeSet::new();
@@ -191,25 +215,16 @@ pub fn pair_nodes(
     stale.sort_unstable_by_key(|(id, ..)| **id);
     let many = stale.len() * REBUILD_SHARE > hood.spots.len().max(stale.len());
     for (id, position, standing) in &stale {
-        let place_m = earth_centred_m(position.0);
         if many {
             hood.spots.remove(*id);
         } else {
             hood.remove(**id);
         }
-        let ground_msl_m = ground.0.elevation_msl_m(position.0).unwrap_or(0.0);
-        let reach = Reach::of(&standing.0, ground_msl_m);
-        let class = hood.class_of(&standing.0.radio, reach);
-        hood.spots.insert(
-            **id,
-            Spot {
-                class,
-                place_m,
-                reach,
-            },
-        );
+        let spot = hood.measure(&*ground.0, position.0, &standing.0);
+        hood.spots.insert(**id, spot);
         if !many {
-            hood.classes[class].tree.insert(Entry::new(place_m, **id));
+            let entry = Entry::new(spot.place_m, **id);
+            hood.classes[spot.class].tree.insert(entry);
         }
     }
     if many {

@@ -1,5 +1,6 @@
 //! A checked position on the WGS84 ellipsoid.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -7,8 +8,9 @@ use thiserror::Error;
 ///
 /// The fields are private so that no other position can exist; reading one from a document
 /// goes through the same check and refuses unknown fields.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Unchecked")]
+#[schemars(with = "Unchecked")]
 pub struct GeoPoint {
     lat_deg: f64,
     lon_deg: f64,
@@ -25,10 +27,15 @@ pub enum BadPoint {
     Longitude(f64),
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "GeoPoint")]
 struct Unchecked {
+    /// Degrees north.
+    #[schemars(range(min = -90.0, max = 90.0))]
     lat_deg: f64,
+    /// Degrees east.
+    #[schemars(range(min = -180.0, max = 180.0))]
     lon_deg: f64,
 }
 

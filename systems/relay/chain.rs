@@ -1,0 +1,97 @@
+//! From places to a plan: every hop in full.
+
+use groundwave_engine::parallel;
+
+use super::greedy::Found;
+use super::plan::{ChainNode, ChainRole, RelayPlan, RelaySegment};
+use super::request::RelayRequest;
+use super::stretch::{Place, Task, rate_bps};
+use crate::radio::antenna::is_omnidirectional;
+use crate::radio::result::Geometry;
+use crate::radio::{Pointing, Station};
+
+/// Evaluates the hops of `found`, each in the direction in which its search did, so that both see
+/// the same numbers.
+pub(super) fn complete(task: &Task<'_>, request: &RelayRequest<'_>, found: Found) -> RelayPlan {
+    let relays = found.relays.iter().map(|&relay| (relay, task.relay));
+    let places: Vec<Place<'_>> = std::iter::once(task.tx)
+        .chain(relays)
+        .chain(std::iter::once(task.rx))
+        .collect();
+    let segments = segments(task, &places, &found.ranks);
+    let rates = segments.iter().map(|segment| segment.data_rate_bps);
+    let omnidirectional = is_omnidirectional(&task.relay.antenna);
+    RelayPlan {
+        strategy: request.strategy,
+        chain: nodes(&places, &segments),
+        bottleneck_rate_bps: rates.fold(f64::INFINITY, f64::min),
+        target_data_rate_bps: task.target_bps,
+        meets_target: segments.iter().all(|segment| segment.closes),
+        shortfall: found.shortfall,
+        antennas_per_relay: if omnidirectional { 1 } else { 2 },
+        relay_station: Station::clone(task.relay),
+        segments,
+    }
+}
+
+fn segments(task: &Task<'_>, places: &[Place<'_>], ranks: &[usize]) -> Vec<RelaySegment> {
+    let rank = |place: usize| match place {
+        0 => 0,
+        place => ranks.get(place - 1).copied().unwrap_or(usize::MAX),
+    };
+    let mut work: Vec<_> = (0..places.len() - 1).map(|hop| (hop, None)).collect();
+    parallel::for_each(&mut work, 1, |(hop, both)| {
+        let (from, to) = (places[*hop], places[*hop + 1]);
+        let turned = rank(*hop) > rank(*hop + 1);
+        *both = Some(if turned {
+            let (backward, forward) = task.evaluate(to, from);
+            (forward, backward)
+        } else {
+            task.evaluate(from, to)
+        });
+    });
+    let segment = |(_, both): (_, Option<_>)| {
+        let both = both.expect("every hop was evaluated");
+        let data_rate_bps = rate_bps(&both);
+        let (forward, backward) = both;
+        RelaySegment {
+            distance_m: forward.geometry.distance_m,
+            data_rate_bps,
+            closes: data_rate_bps >= task.target_bps,
+            forward,
+            backward,
+        }
+    };
+    work.into_iter().map(segment).collect()
+}
+
+fn nodes(places: &[Place<'_>], segments: &[RelaySegment]) -> Vec<ChainNode> {
+    let last = places.len() - 1;
+    let node = |(i, &(position, station)): (usize, &Place<'_>)| {
+        // A hop away from this node is seen from its transmitter, one toward it likewise backward.
+        let previous = i.checked_sub(1).map(|i| &segments[i].backward.geometry);
+        let next = segments.get(i).map(|segment| &segment.forward.geometry);
+        let seen = next.or(previous).expect("a chain has two nodes or more");
+        ChainNode {
+            role: match i {
+                0 => ChainRole::Transmitter,
+                i if i == last => ChainRole::Receiver,
+                _ => ChainRole::Relay,
+            },
+            position,
+            ground_msl_m: seen.tx_ground_msl_m,
+            height_agl_m: station.height_agl_m,
+            antenna_msl_m: seen.tx_antenna_msl_m,
+            to_previous: previous.map(toward),
+            to_next: next.map(toward),
+        }
+    };
+    places.iter().enumerate().map(node).collect()
+}
+
+fn toward(geometry: &Geometry) -> Pointing {
+    Pointing {
+        azimuth_deg: geometry.azimuth_deg,
+        elevation_deg: geometry.tx_elevation_angle_deg,
+    }
+}

@@ -1,0 +1,67 @@
+//! The greedy walk.
+
+use super::plan::Shortfall;
+use super::stretch::{Place, Task};
+use crate::terrain::{GeoPoint, Path};
+
+/// Into how many equal parts the rest of the way is cut: places are tested at 20/20 (the receiver
+/// itself), then at 19/20, 18/20 and so on to 1/20 of it.
+pub const FRACTIONS: usize = 20;
+
+/// Places for relays in order, and why the last of them does not reach the receiver.
+pub(super) struct Found {
+    pub relays: Vec<GeoPoint>,
+    /// Their order along the way, from 1: of two neighbours in the chain the ground is walked from
+    /// the lower to the higher.
+    pub ranks: Vec<usize>,
+    pub shortfall: Option<Shortfall>,
+}
+
+/// Walks the great circle from the transmitter toward the receiver, each step to the farthest
+/// tested fraction of the remaining distance that closes for the target rate. On the last hop
+/// allowed only the receiver itself is tested.
+pub(super) fn walk(task: &Task<'_>) -> Found {
+    let mut relays: Vec<GeoPoint> = Vec::new();
+    let (mut lat_deg, mut lon_deg) = (Vec::new(), Vec::new());
+    loop {
+        let segment = relays.len();
+        let at: Place<'_> = relays.last().map_or(task.tx, |&relay| (relay, task.relay));
+        let path = Path::between(at.0, task.rx.0);
+        path.positions(FRACTIONS + 1, &mut lat_deg, &mut lon_deg);
+        let last = segment + 1 == task.max_hops as usize;
+        // Farthest first, the receiver before all.
+        let shares = (1..FRACTIONS).rev().take(if last { 0 } else { FRACTIONS });
+        let place = |i: usize| {
+            let at = GeoPoint::wrapping(lat_deg[i], lon_deg[i]);
+            at.expect("positions of a path lie on the Earth")
+        };
+        let tested: Vec<GeoPoint> = shares.map(place).collect();
+        let beyond = tested.iter().map(|&relay| (at, (relay, task.relay)));
+        let stretches: Vec<_> = std::iter::once((at, task.rx)).chain(beyond).collect();
+        // 0 as the least: the shortfall tells what the nearest place came to.
+        let rates_bps = task.rates_bps(&stretches, 0.0);
+        let shortfall = match rates_bps.iter().position(|&rate| rate >= task.target_bps) {
+            Some(0) => None,
+            Some(reached) => {
+                relays.push(tested[reached - 1]);
+                continue;
+            }
+            None if last => Some(Shortfall::HopsUsedUp {
+                segment,
+                remaining_m: path.distance_m(),
+                max_hops: task.max_hops,
+            }),
+            None => Some(Shortfall::Blocked {
+                segment,
+                remaining_m: path.distance_m(),
+                nearest_tested_m: path.step_m(FRACTIONS + 1),
+                nearest_data_rate_bps: rates_bps[rates_bps.len() - 1],
+            }),
+        };
+        return Found {
+            ranks: (1..=relays.len()).collect(),
+            relays,
+            shortfall,
+        };
+    }
+}
