@@ -51,12 +51,12 @@ pub struct Recommendation {
     /// Sum of the criteria, [0, 100].
     pub score: f64,
     /// Share of the channel that its control traffic would take.
-    pub overhead: Class,
+    pub overhead_class: Class,
     /// That share: control traffic that a node sends and hears over the rate that nine tenths of
     /// the links have; above 1 it does not fit at all. Absent without links.
     pub overhead_share: Option<f64>,
     /// How soon it routes around a broken link.
-    pub convergence: Speed,
+    pub convergence_class: Speed,
     /// What speaks for it here.
     pub reasons: Vec<String>,
     /// What speaks against it here.
@@ -226,13 +226,13 @@ fn recommend(evidence: &Evidence, protocol: &Protocol) -> Recommendation {
         id: protocol.id,
         name: protocol.name,
         score: (sum * 10.0).round() / 10.0,
-        overhead: match share.unwrap_or(0.0) {
+        overhead_class: match share.unwrap_or(0.0) {
             share if share < 0.01 => Class::Low,
             share if share < 0.05 => Class::Medium,
             _ => Class::High,
         },
         overhead_share: share,
-        convergence,
+        convergence_class: convergence,
         reasons,
         tradeoffs,
         criteria,

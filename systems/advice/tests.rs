@@ -143,7 +143,7 @@ fn slow_radios_pay_for_protocols_that_talk() {
             after < 1.0 && before > 10.0,
             "{talker:?}: {before} to {after}"
         );
-        assert_eq!(on_lora.overhead, Class::High);
+        assert_eq!(on_lora.overhead_class, Class::High);
         assert!(
             on_lora.overhead_share > Some(1.0),
             "it does not fit the channel"

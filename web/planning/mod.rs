@@ -8,6 +8,7 @@ pub mod coverage;
 mod deployments;
 mod health;
 mod links;
+mod mesh;
 mod nodes;
 mod presets;
 mod router;

@@ -8,8 +8,8 @@ use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use super::wire::schemas;
 use super::{
-    Planner, backup, coverage, deployments, health, links, nodes, presets, statics, templates,
-    terrain,
+    Planner, backup, coverage, deployments, health, links, mesh, nodes, presets, statics,
+    templates, terrain,
 };
 use crate::http::document::About;
 use crate::http::{ApiDocument, Schemas, accept};
@@ -38,6 +38,9 @@ fn routes() -> OpenApiRouter<Planner> {
         .routes(routes!(nodes::relocate))
         .routes(routes!(links::analyze))
         .routes(routes!(terrain::profile))
+        .routes(routes!(mesh::relay))
+        .routes(routes!(mesh::route))
+        .routes(routes!(mesh::recommend))
         .routes(routes!(presets::radios))
         .routes(routes!(presets::antennas))
         .routes(routes!(presets::roles))

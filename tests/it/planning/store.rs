@@ -98,10 +98,7 @@ fn a_backup_restores_to_the_same_documents_and_never_half() {
         &text("torn.redb"),
     ]);
     assert_eq!(torn.status.code(), Some(2));
-    assert!(
-        std::fs::read(path("new.db")).unwrap() == before,
-        "the store is as it was"
-    );
+    assert_eq!(rows("new.db"), before, "the store is as it was");
     let left: Vec<_> = std::fs::read_dir(folder.path())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())

@@ -6,9 +6,11 @@ pub mod coverage;
 pub mod deployment;
 pub mod health;
 pub mod link;
+pub mod mesh;
 pub mod node;
 pub mod place;
 pub mod radio;
+pub mod relay;
 pub mod template;
 pub mod terrain;
 
@@ -36,6 +38,12 @@ crate::wire_schemas! {
     link::LinkAnalysis,
     terrain::ProfileQuestion,
     terrain::TerrainProfile,
+    relay::RelayQuestion,
+    relay::RelayChain,
+    mesh::RouteQuestion,
+    mesh::MeshRoute,
+    mesh::AdviceQuestion,
+    mesh::ProtocolAdvice,
     coverage::CoverageQuestion,
     coverage::CoverageAccepted,
     coverage::CoverageSnapshot,

@@ -1,0 +1,157 @@
+//! Routes and protocol advice.
+
+use groundwave_systems::advice::Advice;
+use groundwave_systems::mesh::{RouteAnswer, Segment, Summary};
+use groundwave_systems::radio::LinkResult;
+use groundwave_systems::route::Metric;
+use groundwave_systems::site::NodeId;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// Two nodes to find a way between.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RouteQuestion {
+    /// Where the route begins.
+    pub src_node_id: Uuid,
+    /// Where it ends.
+    pub dst_node_id: Uuid,
+    /// What it makes small, `ett` by default.
+    #[serde(default)]
+    pub metric: Metric,
+    /// Rate every link must keep along the route, bit/s; absent or null asks for none.
+    #[serde(default)]
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    pub target_data_rate_bps: Option<f64>,
+}
+
+/// The best route there is.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct MeshRoute {
+    /// The nodes from the source to the destination; empty when nothing connects the two.
+    pub path: Vec<Uuid>,
+    /// Whether every link keeps the target rate; false too when there is no path.
+    pub meets_target: bool,
+    /// The links of the path.
+    pub segments: Vec<RouteSegment>,
+    /// What the path carries; null when there is none.
+    pub summary: Option<Summary>,
+    /// Why there is no path, where there is none.
+    pub no_path: Option<NoPath>,
+}
+
+/// One link of a route.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RouteSegment {
+    /// The node it leaves.
+    pub src_node_id: Uuid,
+    /// The node it reaches.
+    pub dst_node_id: Uuid,
+    /// Length, m.
+    pub distance_m: f64,
+    /// Rate left to payload along the route, bit/s.
+    pub data_rate_bps: f64,
+    /// Probability that a packet is lost along the route, [0, 1).
+    pub per: f64,
+    /// Expected transmissions, acknowledgements counted, at least 1.
+    pub etx: f64,
+    /// Expected time of a packet, s.
+    pub ett_s: f64,
+    /// The link along the route.
+    pub result: LinkResult,
+    /// The link back.
+    pub reverse: LinkResult,
+}
+
+/// Why nothing connects two nodes.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct NoPath {
+    /// Nodes the source can reach, itself included.
+    pub src_side_nodes: usize,
+    /// Nodes that can reach the destination, itself included.
+    pub dst_side_nodes: usize,
+    /// The pair across the gap that comes closest to being a link.
+    pub closest: Option<ClosestPair>,
+}
+
+/// A pair of nodes that is no link.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ClosestPair {
+    /// The end on the source's side.
+    pub src_side_node_id: Uuid,
+    /// The end on the destination's side.
+    pub dst_side_node_id: Uuid,
+    /// Length, m.
+    pub distance_m: f64,
+    /// Link margin of the worse direction, dB: below 0 by what is missing.
+    pub link_margin_db: f64,
+}
+
+impl From<Segment> for RouteSegment {
+    fn from(segment: Segment) -> Self {
+        Self {
+            src_node_id: segment.source.uuid(),
+            dst_node_id: segment.target.uuid(),
+            distance_m: segment.distance_m,
+            data_rate_bps: segment.data_rate_bps,
+            per: segment.per,
+            etx: segment.etx,
+            ett_s: segment.ett_s,
+            result: segment.forward,
+            reverse: segment.backward,
+        }
+    }
+}
+
+impl From<RouteAnswer> for MeshRoute {
+    fn from(answer: RouteAnswer) -> Self {
+        match answer {
+            RouteAnswer::Found(route) => Self {
+                path: route.path.into_iter().map(NodeId::uuid).collect(),
+                meets_target: route.summary.meets_target,
+                segments: route.segments.into_iter().map(Into::into).collect(),
+                summary: Some(route.summary),
+                no_path: None,
+            },
+            RouteAnswer::NoPath {
+                source_side_nodes,
+                target_side_nodes,
+                closest,
+            } => Self {
+                path: Vec::new(),
+                meets_target: false,
+                segments: Vec::new(),
+                summary: None,
+                no_path: Some(NoPath {
+                    src_side_nodes: source_side_nodes,
+                    dst_side_nodes: target_side_nodes,
+                    closest: closest.map(|gap| ClosestPair {
+                        src_side_node_id: gap.source_side.uuid(),
+                        dst_side_node_id: gap.target_side.uuid(),
+                        distance_m: gap.distance_m,
+                        link_margin_db: gap.link_margin_db,
+                    }),
+                }),
+            },
+        }
+    }
+}
+
+/// A deployment to advise on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AdviceQuestion {
+    /// Which deployment.
+    pub deployment_id: Uuid,
+}
+
+/// Routing protocols for a deployment, and what the advice rests on.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ProtocolAdvice {
+    /// Which deployment.
+    pub deployment_id: Uuid,
+    /// The ranking and its evidence.
+    #[serde(flatten)]
+    pub advice: Advice,
+}
