@@ -24,3 +24,14 @@ command -v cargo > /dev/null 2>&1 || {
     echo "setup: cargo is missing; install Rust 1.95 or later from https://rustup.rs" >&2
     exit 1
 }
+
+# The tests that look at pages in a browser say so and are skipped without one.
+command -v chromedriver > /dev/null 2>&1 || {
+    if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null 2>&1; then
+        echo "setup: installing chromium and chromium-driver" >&2
+        apt-get update -qq
+        apt-get install -y -qq --no-install-recommends chromium chromium-driver > /dev/null
+    else
+        echo "setup: no chromedriver; pages will not be tested in a browser" >&2
+    fi
+}

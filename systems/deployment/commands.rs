@@ -13,7 +13,7 @@ use crate::site::check_name;
 use crate::terrain::GeoPoint;
 
 /// Deployments one world may hold; a list of more is no longer one people read.
-pub const DEPLOYMENTS_MAX: usize = 10_000;
+pub const DEPLOYMENTS_MAX: usize = 100_000;
 
 /// Templates one world may hold.
 pub const TEMPLATES_MAX: usize = 10_000;

@@ -10,6 +10,9 @@ fn the_list_of_commands_is_the_one_we_know() {
         .unwrap();
     let names: Vec<_> = engine.registry().names().collect();
     insta::assert_snapshot!(names.join("\n"), @r"
+    deployment.create
+    deployment.delete
+    deployment.update
     environment.set
     flow.start
     flow.stop
@@ -26,5 +29,8 @@ fn the_list_of_commands_is_the_one_we_know() {
     node.remove
     node.restore
     node.set_station
+    node.update
+    template.create
+    template.delete
     ");
 }

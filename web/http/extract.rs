@@ -3,8 +3,9 @@
 use axum::extract::{FromRequest, FromRequestParts, Json, Path, Query, Request};
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
-use super::Problem;
+use super::{Problem, strict};
 
 /// A JSON body.
 #[derive(Debug)]
@@ -14,7 +15,9 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        let Json(body) = Json::<T>::from_request(request, state).await?;
+        let Json(document) = Json::<Value>::from_request(request, state).await?;
+        let body = strict::read(document);
+        let body = body.map_err(|why| Problem::bad_request(format!("the body: {why}")))?;
         Ok(Self(body))
     }
 }

@@ -8,6 +8,7 @@ pub mod extract;
 pub mod id;
 pub mod problem;
 pub mod serve;
+pub mod strict;
 pub mod time;
 
 pub use document::{ApiDocument, Schemas};

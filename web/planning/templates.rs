@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
 use groundwave_systems::deployment::{DeleteTemplate, TemplateId};
 use uuid::Uuid;
 
@@ -22,28 +22,19 @@ pub async fn list(State(planner): State<Planner>) -> Json<Vec<Template>> {
 /// Create a template
 #[utoipa::path(post, path = "/api/v1/templates", tag = "templates", request_body = NewTemplate,
     responses(
-        (status = 201, description = "Made", body = Template,
-            headers(("location" = String, description = "The list it is in"))),
+        (status = 201, description = "Made", body = Template),
         (status = 400, description = "Bad request", body = Problem, content_type = "application/problem+json"),
         (status = 409, description = "The name is taken", body = Problem, content_type = "application/problem+json")))]
 pub async fn create(
     State(planner): State<Planner>,
     Body(new): Body<NewTemplate>,
-) -> Result<
-    (
-        StatusCode,
-        [(header::HeaderName, String); 1],
-        Json<Template>,
-    ),
-    Problem,
-> {
+) -> Result<(StatusCode, Json<Template>), Problem> {
     let id = TemplateId::new(id::mint());
     planner.submit(new.command(id)?).await?;
     let view = planner.world.view();
     let made = view.plan.templates.get(&id);
     let made = made.ok_or_else(|| Problem::not_found("template", id))?;
-    let location = [(header::LOCATION, "/api/v1/templates".to_owned())];
-    Ok((StatusCode::CREATED, location, Json(Template::from(&**made))))
+    Ok((StatusCode::CREATED, Json(Template::from(&**made))))
 }
 
 /// Delete a template

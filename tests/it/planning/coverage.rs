@@ -36,7 +36,7 @@ fn ask(bench: &Bench, source: &str, resolution: i64) -> String {
 fn source(bench: &Bench) -> (String, String) {
     let within = bench.make("/api/v1/deployments", &json!({ "name": "d" }));
     let path = format!("/api/v1/deployments/{within}/nodes");
-    let body = json!({ "name": "s", "lat": 57.72, "lon": 11.98, "height_agl_m": 25.0 });
+    let body = json!({ "name": "s", "lat": 57.72, "lon": 11.7, "height_agl_m": 25.0 });
     (bench.make(&path, &body), path)
 }
 

@@ -19,8 +19,19 @@ pub struct Process {
 }
 
 impl Process {
+    /// Over flat ground.
     pub fn start(db: &Path) -> Self {
-        let mut child = command(&["serve", "--bind", "127.0.0.1:0", "--db"])
+        Self::start_on_terrain(db, None)
+    }
+
+    /// Over tiles and a geoid, if there are any.
+    pub fn start_on_terrain(db: &Path, data: Option<(PathBuf, PathBuf)>) -> Self {
+        let mut command = command(&["serve", "--bind", "127.0.0.1:0", "--db"]);
+        command.env_remove("PLAN_SRTM_DIR").env_remove("PLAN_GEOID");
+        if let Some((tiles, geoid)) = data {
+            command.env("PLAN_SRTM_DIR", tiles).env("PLAN_GEOID", geoid);
+        }
+        let mut child = command
             .arg(db)
             .current_dir(db.parent().unwrap())
             .env("NO_COLOR", "1")

@@ -114,3 +114,71 @@ fn compute(job: &Job, work: &mut CoverageJob, stop: &CancellationToken) -> Resul
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use groundwave_systems::coverage::{Grid, Sampling, Setup};
+    use groundwave_systems::radio::Environment;
+    use groundwave_systems::terrain::{Flat, GeoPoint};
+
+    use super::*;
+    use crate::planning::wire::coverage::JobStatus;
+    use crate::planning::wire::radio::default_station;
+
+    fn asked() -> Asked {
+        let position = GeoPoint::new(57.0, 11.0).unwrap();
+        Asked {
+            source: Uuid::nil(),
+            radius_km: 5.0,
+            samples: 8,
+            setup: Setup {
+                position,
+                transmitter: default_station(),
+                receiver: default_station(),
+                environment: Environment::default(),
+                packet_octets: 1500,
+                sampling: Sampling::Count(8),
+                radius_m: f64::INFINITY,
+            },
+            grid: Grid::square(position, 5_000.0, 4).unwrap(),
+        }
+    }
+
+    fn registry() -> Registry {
+        Registry::new(Arc::new(Flat::default()), CancellationToken::new())
+    }
+
+    async fn done(job: &Job) {
+        let mut progress = job.watch();
+        let ended = progress.wait_for(|progress| progress.status == JobStatus::Done);
+        ended.await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_job_is_evicted_ten_minutes_after_its_end_and_not_before() {
+        let registry = registry();
+        let id = registry.begin(Uuid::from_u128(1), asked()).unwrap();
+        done(&registry.get(id).unwrap()).await;
+        tokio::time::sleep(Duration::from_secs(599)).await;
+        assert_eq!(registry.get(id).unwrap().progress().rows_done, 4);
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        let gone = registry.get(id).unwrap_err();
+        assert_eq!(gone.status, 404);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn jobs_are_bounded_and_room_comes_back() {
+        let registry = registry();
+        for i in 0..JOBS_MAX {
+            registry.begin(Uuid::from_u128(i as u128), asked()).unwrap();
+        }
+        let id = Uuid::from_u128(JOBS_MAX as u128);
+        let refused = registry.begin(id, asked()).unwrap_err();
+        assert_eq!(refused.status, 503);
+        for i in 0..JOBS_MAX {
+            done(&registry.get(Uuid::from_u128(i as u128)).unwrap()).await;
+        }
+        tokio::time::sleep(RETENTION + Duration::from_secs(1)).await;
+        registry.begin(id, asked()).unwrap();
+    }
+}

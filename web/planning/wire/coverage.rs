@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::radio::RadioConfig;
+use crate::http::strict::saturating;
 
 /// Fewest and most cells along a side.
 pub const RESOLUTION: [i64; 2] = [4, 256];
@@ -19,7 +20,7 @@ pub struct CoverageQuestion {
     #[schemars(range(max = 500.0), extend("exclusiveMinimum" = 0.0))]
     pub radius_km: f64,
     /// Cells along a side, clamped to [4, 256].
-    #[serde(default = "resolution")]
+    #[serde(default = "resolution", deserialize_with = "saturating")]
     pub resolution: i64,
     /// Height of the receivers above ground, m, [0, 20000].
     #[serde(default = "height")]
@@ -29,7 +30,7 @@ pub struct CoverageQuestion {
     #[serde(default)]
     pub receiver: Option<RadioConfig>,
     /// Samples of the ground to each cell, clamped to [8, 4096].
-    #[serde(default = "super::terrain::samples")]
+    #[serde(default = "super::terrain::samples", deserialize_with = "saturating")]
     pub samples: i64,
 }
 

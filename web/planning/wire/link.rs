@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::terrain::{TerrainProfile, samples};
+use crate::http::strict::saturating;
 
 /// Fewest samples of a link's profile.
 pub const SAMPLES_MIN: i64 = 8;
@@ -19,7 +20,7 @@ pub struct LinkQuestion {
     /// Who receives.
     pub rx_node_id: Uuid,
     /// Samples of the profile, clamped to [8, 4096].
-    #[serde(default = "samples")]
+    #[serde(default = "samples", deserialize_with = "saturating")]
     pub samples: i64,
 }
 

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::place::Place;
+use crate::http::strict::saturating;
 
 /// Fewest samples of a terrain profile.
 pub const SAMPLES_MIN: i64 = 2;
@@ -22,7 +23,7 @@ pub struct ProfileQuestion {
     /// Where it ends.
     pub to: Place,
     /// Samples, clamped to [2, 4096].
-    #[serde(default = "samples")]
+    #[serde(default = "samples", deserialize_with = "saturating")]
     pub samples: i64,
 }
 
