@@ -10,6 +10,7 @@ use groundwave_systems::radio::presets::Role;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::deployment::DeploymentFile;
 use super::file_coverage::CoverageFile;
 use super::file_motion::{Area, GenerateFile, MotionFile};
 use super::file_radio::{AntennaChoice, AntennaPresetFile, RadioChoice, RadioPresetFile};
@@ -35,6 +36,9 @@ pub struct ScenarioFile {
     /// What a sweep computes.
     #[schemars(default)]
     pub coverage: Option<CoverageFile>,
+    /// What the nodes are together, for those who plan with them.
+    #[schemars(default)]
+    pub deployment: Option<DeploymentFile>,
     /// Radio presets of your own.
     #[schemars(default)]
     pub radio: Vec<RadioPresetFile>,
