@@ -14,7 +14,7 @@ use super::key::KeyPath;
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeploymentFile {
-    /// What people call it, at most 64 bytes; left out, the title of the scenario.
+    /// What people call it, at most 64 characters; left out, the title of the scenario.
     pub name: Option<String>,
     /// Where a map of it opens.
     pub center: Option<PositionFile>,

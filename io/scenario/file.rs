@@ -169,7 +169,7 @@ pub enum OutputTable {
 pub struct NodeFile {
     /// Name, unique: 1 to 64 of A-Z, a-z, 0-9, `.`, `-` and `_`. References use it.
     pub name: String,
-    /// What people call it, at most 64 bytes; left out, the name.
+    /// What people call it, at most 64 characters; left out, the name.
     pub label: Option<String>,
     /// What it is for.
     #[serde(default)]
@@ -217,7 +217,7 @@ pub struct PointingFile {
 pub struct FlowFile {
     /// Name, unique among flows: 1 to 64 of A-Z, a-z, 0-9, `.`, `-` and `_`.
     pub name: String,
-    /// What people call it, at most 64 bytes; left out, the name.
+    /// What people call it, at most 64 characters; left out, the name.
     pub label: Option<String>,
     /// Node that sends.
     pub source: String,
