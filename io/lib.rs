@@ -3,6 +3,7 @@
 //! It stands beside the frontends and above the model: `groundwave_systems` names what it needs,
 //! this crate supplies it.
 
+pub mod exchange;
 pub mod journal;
 pub mod raster;
 pub mod scenario;

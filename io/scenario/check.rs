@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::error::Report;
 use super::file_motion::Area;
 use super::key::KeyPath;
-use super::limits::{LABEL_BYTES_MAX, NAME_CHARS_MAX};
+use super::limits::{LABEL_CHARS_MAX, NAME_CHARS_MAX};
 use super::suggest;
 
 /// Heights of ground, m: from below the Dead Sea to above Everest.
@@ -94,8 +94,10 @@ pub(super) fn name(name: &str, path: &KeyPath, report: &mut Report) -> bool {
 
 /// Accepts what people call a thing: a short printable line.
 pub(super) fn label(text: &str, path: &KeyPath, report: &mut Report) {
-    if text.is_empty() || text.len() > LABEL_BYTES_MAX || text.chars().any(char::is_control) {
-        let allowed = format!("1 to {LABEL_BYTES_MAX} bytes without control characters");
+    let length = 1..=LABEL_CHARS_MAX;
+    if !length.contains(&text.chars().count()) || text.chars().any(char::is_control) {
+        let allowed =
+            format!("1 to {LABEL_CHARS_MAX} characters, none of them a control character");
         report.at(path, "not a short line", allowed);
     }
 }

@@ -15,13 +15,14 @@ use super::suggest;
 use super::tree::{self, Value};
 
 /// The sections written once, `[name]`.
-pub(super) const TABLES: [&str; 6] = [
+pub(super) const TABLES: [&str; 7] = [
     "scenario",
     "terrain",
     "environment",
     "mesh",
     "output",
     "coverage",
+    "deployment",
 ];
 
 /// The sections written any number of times, `[[name]]`.
@@ -59,6 +60,7 @@ pub(super) fn decode(root: &DeTable<'_>, report: &mut Report) -> ScenarioFile {
         mesh: table(root, "mesh", report),
         output: table(root, "output", report).unwrap_or_default(),
         coverage: table(root, "coverage", report),
+        deployment: table(root, "deployment", report),
         radio: list(root, "radio", report, item),
         antenna: list(root, "antenna", report, item),
         node: list(root, "node", report, item),

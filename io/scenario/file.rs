@@ -10,6 +10,7 @@ use groundwave_systems::radio::presets::Role;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::deployment::DeploymentFile;
 use super::file_coverage::CoverageFile;
 use super::file_motion::{Area, GenerateFile, MotionFile};
 use super::file_radio::{AntennaChoice, AntennaPresetFile, RadioChoice, RadioPresetFile};
@@ -35,6 +36,9 @@ pub struct ScenarioFile {
     /// What a sweep computes.
     #[schemars(default)]
     pub coverage: Option<CoverageFile>,
+    /// What the nodes are together, for those who plan with them.
+    #[schemars(default)]
+    pub deployment: Option<DeploymentFile>,
     /// Radio presets of your own.
     #[schemars(default)]
     pub radio: Vec<RadioPresetFile>,
@@ -165,7 +169,7 @@ pub enum OutputTable {
 pub struct NodeFile {
     /// Name, unique: 1 to 64 of A-Z, a-z, 0-9, `.`, `-` and `_`. References use it.
     pub name: String,
-    /// What people call it, at most 64 bytes; left out, the name.
+    /// What people call it, at most 64 characters; left out, the name.
     pub label: Option<String>,
     /// What it is for.
     #[serde(default)]
@@ -213,7 +217,7 @@ pub struct PointingFile {
 pub struct FlowFile {
     /// Name, unique among flows: 1 to 64 of A-Z, a-z, 0-9, `.`, `-` and `_`.
     pub name: String,
-    /// What people call it, at most 64 bytes; left out, the name.
+    /// What people call it, at most 64 characters; left out, the name.
     pub label: Option<String>,
     /// Node that sends.
     pub source: String,

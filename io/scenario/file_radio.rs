@@ -117,7 +117,7 @@ pub struct AntennaPresetFile {
 
 impl RadioSettings {
     /// These settings over `base`, or the first setting that is missing without one.
-    pub(super) fn over(&self, base: Option<&Radio>) -> Result<Radio, &'static str> {
+    pub(crate) fn over(&self, base: Option<&Radio>) -> Result<Radio, &'static str> {
         let number =
             |own: Option<f64>, of: fn(&Radio) -> f64, key| own.or_else(|| base.map(of)).ok_or(key);
         Ok(Radio {
@@ -141,7 +141,7 @@ impl RadioSettings {
 
 impl AntennaSettings {
     /// These settings over `base`, or the first setting that is missing without one.
-    pub(super) fn over(&self, base: Option<&Antenna>) -> Result<Antenna, &'static str> {
+    pub(crate) fn over(&self, base: Option<&Antenna>) -> Result<Antenna, &'static str> {
         let number = |own: Option<f64>, of: fn(&Antenna) -> f64, key| {
             own.or_else(|| base.map(of)).ok_or(key)
         };

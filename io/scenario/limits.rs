@@ -52,8 +52,8 @@ pub const NAME_CHARS_MAX: usize = 64;
 /// Characters in a title: one line on a wide screen.
 pub const TITLE_CHARS_MAX: usize = 200;
 
-/// Bytes in a label: what the engine takes as the name of a thing.
-pub const LABEL_BYTES_MAX: usize = 64;
+/// Characters in a label: what the world takes as the name of a thing.
+pub const LABEL_CHARS_MAX: usize = 64;
 
 /// Characters in a description: a page.
 pub const DESCRIPTION_CHARS_MAX: usize = 10_000;

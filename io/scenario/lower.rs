@@ -21,8 +21,8 @@ pub(super) struct Lowering<'a> {
     pub(super) file: &'a ScenarioFile,
     pub(super) source: &'a Source<'a>,
     pub(super) root: &'a DeTable<'a>,
-    /// Folder that names in the file are relative to.
-    pub(super) base_dir: &'a Path,
+    /// Folder that names in the file are relative to; `None` where no file may be read.
+    pub(super) base_dir: Option<&'a Path>,
     pub(super) clock: Clock,
     pub(super) catalogue: Catalogue,
     pub(super) nodes: Names,

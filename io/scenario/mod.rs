@@ -15,6 +15,7 @@
 mod check;
 pub mod coverage;
 mod decode;
+pub mod deployment;
 mod error;
 pub mod file;
 pub mod file_coverage;
@@ -35,7 +36,7 @@ mod read;
 mod schema;
 mod source;
 mod station;
-mod suggest;
+pub(crate) mod suggest;
 mod trace;
 mod tree;
 
@@ -57,6 +58,7 @@ use std::path::{Path, PathBuf};
 use toml::de::DeTable;
 
 pub use coverage::Coverage;
+pub use deployment::Deployment;
 pub use error::{ScenarioError, ScenarioErrors};
 pub use file::OutputTable;
 pub use schema::json_schema;
@@ -97,6 +99,8 @@ pub struct Scenario {
     pub output: Output,
     /// What a sweep computes; a run passes it over.
     pub coverage: Option<Coverage>,
+    /// What the nodes are together; a run passes it over.
+    pub deployment: Option<Deployment>,
     /// The commands by time; those of one time in the order in which they apply, setup first.
     pub records: Vec<Scheduled>,
     /// The line, from 1, each record stems from: as long as `records`.
@@ -146,12 +150,26 @@ pub fn load(path: &Path) -> Result<Scenario, ScenarioErrors> {
     parse(&text, &name, path.parent().unwrap_or(Path::new("")))
 }
 
+/// Reads a scenario from its text alone: it must name no file to read, so that nobody who sends
+/// one looks into the files of who takes it. `name` is what errors call it.
+///
+/// # Errors
+/// All that is wrong with the text, up to [`limits::ERRORS_MAX`] errors.
+pub fn parse_alone(text: &str, name: &str) -> Result<Scenario, ScenarioErrors> {
+    parse_in(text, name, None)
+}
+
 /// Reads a scenario from its text. `name` is what errors call it; names in it are relative to
 /// `base_dir`.
 ///
 /// # Errors
 /// All that is wrong with the text, up to [`limits::ERRORS_MAX`] errors.
 pub fn parse(text: &str, name: &str, base_dir: &Path) -> Result<Scenario, ScenarioErrors> {
+    parse_in(text, name, Some(base_dir))
+}
+
+/// Reads a scenario; `base_dir` is `None` where no file may be read.
+fn parse_in(text: &str, name: &str, base_dir: Option<&Path>) -> Result<Scenario, ScenarioErrors> {
     if text.len() as u64 > FILE_BYTES_MAX {
         let what = format!("{} bytes are too many", text.len());
         return Err(ScenarioErrors::whole_file(
@@ -184,11 +202,12 @@ fn meaning(
     file: &file::ScenarioFile,
     source: &Source<'_>,
     root: &DeTable<'_>,
-    base_dir: &Path,
+    base_dir: Option<&Path>,
 ) -> (Scenario, Report) {
     let mut report = Report::default();
     let (step_ns, duration_ns) = lower_setup::times(&file.scenario, &mut report);
-    let terrain = lower_setup::terrain(&file.terrain, base_dir, &mut report);
+    let folder = base_dir.unwrap_or(Path::new(""));
+    let terrain = lower_setup::terrain(&file.terrain, folder, &mut report);
     let output = lower_setup::output(&file.output, &file.scenario, &mut report);
     let mut lowering = Lowering {
         clock: check::Clock {
@@ -207,6 +226,7 @@ fn meaning(
     };
     lower::lower(&mut lowering);
     let coverage = lower_coverage::coverage(&mut lowering);
+    let deployment = deployment::deployment(file.deployment.as_ref(), &mut lowering.report);
     let Lowering {
         records,
         node_names,
@@ -226,6 +246,7 @@ fn meaning(
         terrain,
         output,
         coverage,
+        deployment,
         records,
         lines,
         node_names,

@@ -167,7 +167,13 @@ fn text(lowering: &mut Lowering<'_>, motion: &MotionFile, path: &KeyPath) -> Opt
         });
     }
     let name = motion.ns2_file.as_deref()?;
-    let file = lowering.base_dir.join(name);
+    let Some(base_dir) = lowering.base_dir else {
+        let what = "names a file, and this scenario came without its folder";
+        let allowed = "the lines themselves, as ns2";
+        lowering.report.at(&path.key("ns2_file"), what, allowed);
+        return None;
+    };
+    let file = base_dir.join(name);
     match read::text(&file) {
         Ok(text) => Some(TraceText {
             text,

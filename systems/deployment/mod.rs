@@ -7,6 +7,7 @@
 mod commands;
 mod components;
 mod document;
+mod import;
 mod region;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ pub use components::{
     TemplateKind,
 };
 pub use document::{DeploymentDocument, TemplateDocument};
+pub use import::{ImportDeployment, ImportedNode};
 pub use region::{BadRegion, Region, VERTICES_MAX};
 pub use view::{DeploymentView, Plan, PlannedNode, TemplateView};
 
@@ -35,6 +37,7 @@ pub fn deployment(engine: &mut Builder) {
         .command::<CreateDeployment>()
         .command::<UpdateDeployment>()
         .command::<DeleteDeployment>()
+        .command::<ImportDeployment>()
         .command::<CreateTemplate>()
         .command::<DeleteTemplate>()
         .document::<DeploymentDocument>()

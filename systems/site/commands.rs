@@ -28,7 +28,11 @@ pub(crate) fn node(world: &World, id: NodeId) -> Result<Entity, Refusal> {
 }
 
 /// Refuses names that cannot be shown or typed.
-pub(crate) fn check_name(key: &str, name: &str) -> Result<(), Refusal> {
+///
+/// # Errors
+/// [`Refusal::Invalid`] at `key` unless `name` has 1 to [`NAME_CHARS_MAX`] characters, none of them
+/// a control character.
+pub fn check_name(key: &str, name: &str) -> Result<(), Refusal> {
     let allowed = format!("1 to {NAME_CHARS_MAX} characters, none of them a control character");
     let length = 1..=NAME_CHARS_MAX;
     if !length.contains(&name.chars().count()) || name.chars().any(char::is_control) {

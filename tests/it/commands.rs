@@ -12,6 +12,7 @@ fn the_list_of_commands_is_the_one_we_know() {
     insta::assert_snapshot!(names.join("\n"), @r"
     deployment.create
     deployment.delete
+    deployment.import
     deployment.update
     environment.set
     flow.start

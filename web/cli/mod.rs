@@ -6,6 +6,7 @@
 mod backup;
 mod completions;
 mod ends;
+mod exchange;
 mod failure;
 mod ground;
 mod link;
@@ -72,6 +73,9 @@ enum Command {
     Serve(serve::Serve),
     Backup(backup::Backup),
     Restore(backup::Restore),
+    Import(exchange::Import),
+    Export(exchange::Export),
+    Convert(exchange::Convert),
     Completions(completions::Completions),
 }
 
@@ -110,6 +114,9 @@ pub fn main() -> ExitCode {
         Command::Serve(args) => args.run(output),
         Command::Backup(args) => args.run(output),
         Command::Restore(args) => args.run(output),
+        Command::Import(args) => args.run(output),
+        Command::Export(args) => args.run(output),
+        Command::Convert(args) => args.run(output),
         Command::Completions(args) => args.run(output),
     };
     match outcome {

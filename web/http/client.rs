@@ -90,6 +90,17 @@ impl Client {
         path: &str,
         body: Option<&serde_json::Value>,
     ) -> Result<Response<Incoming>, NoAnswer> {
+        let body = body.map(|body| body.to_string().into_bytes());
+        self.post(method, path, "application/json", body).await
+    }
+
+    async fn post(
+        &mut self,
+        method: Method,
+        path: &str,
+        media: &'static str,
+        body: Option<Vec<u8>>,
+    ) -> Result<Response<Incoming>, NoAnswer> {
         let address = &self.address;
         let broke = |cause| NoAnswer::Http {
             address: address.clone(),
@@ -100,15 +111,38 @@ impl Client {
             .uri(path)
             .header(header::HOST, address);
         if body.is_some() {
-            request = request.header(header::CONTENT_TYPE, "application/json");
+            request = request.header(header::CONTENT_TYPE, media);
         }
-        let body = body.map_or_else(Body::empty, |body| Body::from(body.to_string()));
+        let body = body.map_or_else(Body::empty, Body::from);
         let request = request.body(body).map_err(|cause| NoAnswer::Request {
             address: address.clone(),
             cause,
         })?;
         self.sender.ready().await.map_err(broke)?;
         self.sender.send_request(request).await.map_err(broke)
+    }
+
+    /// Sends a request with a body as it is and reads the whole answer.
+    ///
+    /// # Errors
+    /// When no answer comes.
+    pub async fn send(
+        &mut self,
+        method: Method,
+        path: &str,
+        body: Option<Vec<u8>>,
+    ) -> Result<(StatusCode, Vec<u8>), NoAnswer> {
+        let media = "application/octet-stream";
+        let response = self.post(method, path, media, body).await?;
+        self.read(response).await
+    }
+
+    async fn read(&self, response: Response<Incoming>) -> Result<(StatusCode, Vec<u8>), NoAnswer> {
+        let status = response.status();
+        let address = self.address.clone();
+        let body = response.into_body().collect().await;
+        let body = body.map_err(|cause| NoAnswer::Http { address, cause })?;
+        Ok((status, body.to_bytes().to_vec()))
     }
 
     /// Sends a request and reads the whole answer.
@@ -122,10 +156,6 @@ impl Client {
         body: Option<&serde_json::Value>,
     ) -> Result<(StatusCode, Vec<u8>), NoAnswer> {
         let response = self.open(method, path, body).await?;
-        let status = response.status();
-        let address = self.address.clone();
-        let body = response.into_body().collect().await;
-        let body = body.map_err(|cause| NoAnswer::Http { address, cause })?;
-        Ok((status, body.to_bytes().to_vec()))
+        self.read(response).await
     }
 }

@@ -1,5 +1,6 @@
 //! Checked parts of a request. What does not fit becomes a [`Problem`].
 
+use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Json, Path, Query, Request};
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
@@ -45,5 +46,20 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Ask<T> {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let Query(query) = Query::<T>::from_request_parts(parts, state).await?;
         Ok(Self(query))
+    }
+}
+
+/// A body as it came.
+#[derive(Debug)]
+pub struct Raw(pub Bytes);
+
+impl<S: Send + Sync> FromRequest<S> for Raw {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        match Bytes::from_request(request, state).await {
+            Ok(body) => Ok(Self(body)),
+            Err(rejection) => Err(Problem::new(rejection.status(), rejection.body_text())),
+        }
     }
 }

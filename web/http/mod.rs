@@ -12,5 +12,5 @@ pub mod strict;
 pub mod time;
 
 pub use document::{ApiDocument, Schemas};
-pub use extract::{Ask, At, Body};
+pub use extract::{Ask, At, Body, Raw};
 pub use problem::Problem;

@@ -6,6 +6,7 @@
 mod backup;
 pub mod coverage;
 mod deployments;
+mod exchange;
 mod health;
 mod links;
 mod mesh;

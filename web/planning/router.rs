@@ -1,14 +1,15 @@
 //! All routes, and the document they make.
 
+use axum::extract::DefaultBodyLimit;
 use axum::routing::get;
 use axum::{Json, Router};
-use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
 use utoipa_axum::routes;
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use super::wire::schemas;
 use super::{
-    Planner, backup, coverage, deployments, health, links, mesh, nodes, presets, statics,
+    Planner, backup, coverage, deployments, exchange, health, links, mesh, nodes, presets, statics,
     templates, terrain,
 };
 use crate::http::document::About;
@@ -50,6 +51,8 @@ fn routes() -> OpenApiRouter<Planner> {
         .routes(routes!(coverage::create))
         .routes(routes!(coverage::fetch))
         .routes(routes!(coverage::stream))
+        .routes(routes!(exchange::export))
+        .routes(routes!(exchange::import).layer(DefaultBodyLimit::max(exchange::IMPORT_BYTES_MAX)))
         .routes(routes!(backup::backup))
 }
 

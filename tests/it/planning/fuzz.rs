@@ -25,6 +25,8 @@ fn thousands_of_made_up_requests_find_nothing_undocumented() {
     let url = format!("http://{}/openapi.json", server.address);
     let examples = EXAMPLES.to_string();
     let run = std::process::Command::new(program)
+        .arg("--config-file")
+        .arg(root().join("tests/it/planning/schemathesis.toml"))
         .args(["run", &url, "--checks", "all", "--max-examples", &examples])
         .args([
             "--phases",

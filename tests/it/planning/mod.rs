@@ -3,6 +3,7 @@
 mod browser;
 mod coverage;
 mod errors;
+mod exchange;
 mod fuzz;
 mod interface;
 mod schema;

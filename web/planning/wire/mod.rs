@@ -4,6 +4,7 @@
 
 pub mod coverage;
 pub mod deployment;
+pub mod exchange;
 pub mod health;
 pub mod link;
 pub mod mesh;
@@ -44,6 +45,8 @@ crate::wire_schemas! {
     mesh::MeshRoute,
     mesh::AdviceQuestion,
     mesh::ProtocolAdvice,
+    exchange::ExchangeFormat,
+    exchange::Imported,
     coverage::CoverageQuestion,
     coverage::CoverageAccepted,
     coverage::CoverageSnapshot,

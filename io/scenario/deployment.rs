@@ -1,0 +1,54 @@
+//! `[deployment]`: what the nodes are together, for those who plan with them.
+
+use groundwave_systems::deployment::Region;
+use groundwave_systems::terrain::GeoPoint;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::check;
+use super::error::Report;
+use super::file_motion::PositionFile;
+use super::key::KeyPath;
+
+/// What the nodes are together; a run passes it over.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeploymentFile {
+    /// What people call it, at most 64 characters; left out, the title of the scenario.
+    pub name: Option<String>,
+    /// Where a map of it opens.
+    pub center: Option<PositionFile>,
+    /// The area it serves, a polygon as GeoJSON has it: closed rings of `[longitude, latitude]`,
+    /// the first the outline, all others holes; at most 10000 positions.
+    pub region: Option<Region>,
+}
+
+/// What `[deployment]` says.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Deployment {
+    /// What people call it; `None` is the title of the scenario.
+    pub name: Option<String>,
+    /// Where a map of it opens.
+    pub center: Option<GeoPoint>,
+    /// The area it serves.
+    pub region: Option<Region>,
+}
+
+/// What the section means.
+pub(super) fn deployment(file: Option<&DeploymentFile>, report: &mut Report) -> Option<Deployment> {
+    let file = file?;
+    let path = KeyPath::section("deployment");
+    if let Some(name) = &file.name {
+        check::label(name, &path.key("name"), report);
+    }
+    let center = file.center.and_then(|center| {
+        let at = path.key("center");
+        check::position(center.lat_deg, center.lon_deg, &at, report);
+        GeoPoint::new(center.lat_deg, center.lon_deg).ok()
+    });
+    Some(Deployment {
+        name: file.name.clone(),
+        center,
+        region: file.region.clone(),
+    })
+}

@@ -1,0 +1,162 @@
+//! Deployments in and out as documents, over the interface and the command line.
+
+use serde_json::{Value, json};
+
+use super::Bench;
+use super::server::Process;
+use crate::support::command;
+
+const FORMATS: [&str; 5] = ["geojson", "kml", "kmz", "csv", "scenario"];
+
+fn plan(bench: &Bench) -> String {
+    let ring = json!([[11.0, 57.0], [12.0, 57.0], [12.0, 58.0], [11.0, 57.0]]);
+    let id = bench.make(
+        "/api/v1/deployments",
+        &json!({
+            "name": "Ås & fjäll", "center": { "lat": 57.1, "lon": 11.2 },
+            "region": { "type": "Polygon", "coordinates": [ring] },
+            "environment": { "climate": "maritime_temperate_land", "rain_rate_mm_h": 3.5 },
+        }),
+    );
+    let nodes = format!("/api/v1/deployments/{id}/nodes");
+    bench.make(
+        &nodes,
+        &json!({ "name": "a", "lat": 57.123_456_789, "lon": 11.1 }),
+    );
+    bench.make(
+        &nodes,
+        &json!({
+            "name": "mast <2>", "role": "sensor", "lat": -0.1, "lon": 179.9, "height_agl_m": 33.3,
+            "radio": { "preset": "lora_868_eu", "tx_power_dbm": 13.7, "antenna": { "preset": "yagi_12" } },
+            "pointing": { "azimuth_deg": 12.5, "elevation_deg": -1.25 },
+        }),
+    );
+    id
+}
+
+/// Everything of a deployment but its ids and times.
+fn essence(bench: &Bench, id: &str) -> Value {
+    let mut deployment = bench
+        .call("GET", &format!("/api/v1/deployments/{id}"), &Value::Null)
+        .json();
+    let path = format!("/api/v1/deployments/{id}/nodes");
+    let mut nodes = bench.call("GET", &path, &Value::Null).json();
+    let strip = |found: &mut Value| {
+        for key in ["id", "deployment_id", "created_at", "updated_at"] {
+            found.as_object_mut().unwrap().remove(key);
+        }
+    };
+    strip(&mut deployment);
+    nodes.as_array_mut().unwrap().iter_mut().for_each(strip);
+    nodes
+        .as_array_mut()
+        .unwrap()
+        .sort_by_key(|node| node["name"].to_string());
+    json!({ "deployment": deployment, "nodes": nodes })
+}
+
+#[test]
+fn a_deployment_round_trips_through_every_format() {
+    let bench = Bench::flat();
+    let id = plan(&bench);
+    let before = essence(&bench, &id);
+    for format in FORMATS {
+        let path = format!("/api/v1/deployments/{id}/export?format={format}");
+        let document = bench.call("GET", &path, &Value::Null);
+        assert_eq!(document.status, 200, "{format}");
+        let request =
+            axum::http::Request::post(format!("/api/v1/deployments/import?format={format}"))
+                .header("content-type", document.media())
+                .body(axum::body::Body::from(document.body))
+                .unwrap();
+        let made = bench.send(request);
+        let told = made.json();
+        assert_eq!(made.status, 201, "{format}: {told}");
+        assert_eq!(
+            (&told["nodes"], &told["notes"]),
+            (&json!(2), &json!([])),
+            "{format}"
+        );
+        let id = told["deployment"]["id"].as_str().unwrap();
+        assert_eq!(essence(&bench, id), before, "{format}");
+    }
+}
+
+#[test]
+fn a_document_that_is_none_is_refused_with_its_place_and_leaves_nothing() {
+    let bench = Bench::flat();
+    let send = |format: &str, body: &'static str| {
+        let path = format!("/api/v1/deployments/import?format={format}");
+        let request = axum::http::Request::post(path);
+        bench.send(request.body(axum::body::Body::from(body)).unwrap())
+    };
+    let cases = [
+        ("csv", "name,lat,lon\na,57.0,11.0\nb,91.0,11.0\n", "line 3"),
+        ("geojson", "{\"type\":\"FeatureCollection\"", "geojson"),
+        ("kml", "<kml><Placemark>", "kml"),
+        ("kmz", "PK", "kmz"),
+        ("scenario", "[scenario]\ntitle = 7\n", "title"),
+        ("pdf", "", "format"),
+    ];
+    for (format, body, says) in cases {
+        let answer = send(format, body);
+        let found = answer.json();
+        assert_eq!(answer.status, 400, "{format}: {found}");
+        let detail = found["detail"].as_str().unwrap().to_lowercase();
+        assert!(detail.contains(says), "{format}: {detail}");
+    }
+    let all = bench
+        .call("GET", "/api/v1/deployments", &Value::Null)
+        .json();
+    assert_eq!(all, json!([]));
+}
+
+#[test]
+fn the_command_line_imports_exports_and_converts() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(
+        text("masts.csv"),
+        "name,lat,lon\na,57.0,11.0\nb,57.1,11.1\n",
+    )
+    .unwrap();
+    let server = Process::start(&folder.path().join("plan.db"));
+    let run = |args: &[&str]| {
+        let out = command(args).current_dir(folder.path()).output().unwrap();
+        let told = String::from_utf8_lossy(&out.stdout).into_owned();
+        (
+            out.status.code(),
+            told + &String::from_utf8_lossy(&out.stderr),
+        )
+    };
+    let (code, told) = run(&["import", "--json", "--bind", &server.address, "masts.csv"]);
+    assert_eq!(code, Some(0), "{told}");
+    let made: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(made["nodes"], 2);
+    let name = made["deployment"]["name"].as_str().unwrap();
+    let (code, told) = run(&[
+        "export",
+        "--bind",
+        &server.address,
+        name,
+        "-o",
+        "masts.toml",
+    ]);
+    assert_eq!(code, Some(0), "{told}");
+    let (code, told) = run(&["validate", "masts.toml"]);
+    assert_eq!(code, Some(0), "{told}");
+    let (code, told) = run(&["convert", "masts.toml", "masts.kmz"]);
+    assert_eq!(code, Some(0), "{told}");
+    assert!(std::fs::read(text("masts.kmz")).unwrap().starts_with(b"PK"));
+    let (code, told) = run(&[
+        "export",
+        "--bind",
+        &server.address,
+        "nowhere",
+        "-o",
+        "x.kml",
+    ]);
+    assert!(code == Some(2) && told.contains("nowhere"), "{told}");
+    let (code, told) = run(&["convert", "masts.toml", "masts.docx"]);
+    assert!(code == Some(2) && told.contains("geojson"), "{told}");
+}

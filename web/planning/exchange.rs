@@ -1,0 +1,136 @@
+//! Deployments as documents, in and out.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderName, StatusCode, header};
+use groundwave_io::exchange::{self, Format, Notes, PlanFile, PlanNode};
+use groundwave_systems::deployment::{DeploymentId, ImportDeployment, ImportedNode, Plan};
+use groundwave_systems::site::NodeId;
+use uuid::Uuid;
+
+use super::Planner;
+use super::wire::deployment::Deployment;
+use super::wire::exchange::{ExchangeFormat, FormatQuery, ImportNote, Imported};
+use super::wire::radio::default_station;
+use crate::http::{Ask, At, Problem, Raw, id};
+
+/// Longest document taken, bytes: a hundred thousand nodes with all their fields.
+pub const IMPORT_BYTES_MAX: usize = 128 << 20;
+
+/// Write a deployment as a document
+#[utoipa::path(get, path = "/api/v1/deployments/{id}/export", tag = "exchange",
+    params(("id" = Uuid, Path, description = "Which deployment"),
+        ("format" = ExchangeFormat, Query, description = "Which format")),
+    responses(
+        (status = 200, description = "The document; it reads back to the bit",
+            content((String = "application/geo+json"), (String = "application/vnd.google-earth.kml+xml"),
+                (Vec<u8> = "application/vnd.google-earth.kmz"), (String = "text/csv; charset=utf-8"),
+                (String = "application/toml"))),
+        (status = 400, description = "Bad request", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "No such deployment", body = Problem, content_type = "application/problem+json")))]
+pub async fn export(
+    State(planner): State<Planner>,
+    At(id): At<Uuid>,
+    Ask(asked): Ask<FormatQuery>,
+) -> Result<([(HeaderName, String); 2], Vec<u8>), Problem> {
+    let deployment = planner.deployment(id)?;
+    let view = planner.world.view();
+    let format = Format::from(asked.format);
+    let written = planner.analyse(move |_| {
+        let nodes = view.plan.nodes_of(deployment.id).map(|node| PlanNode {
+            id: Some(node.id),
+            name: node.name.clone(),
+            role: node.role,
+            position: node.position,
+            station: node.station.clone(),
+        });
+        let plan = PlanFile {
+            outline: deployment.outline.clone(),
+            nodes: nodes.collect(),
+        };
+        let mut out = Vec::new();
+        let written = exchange::write(format, &plan, &mut out);
+        written.map_err(|err| Problem::internal(format!("write the document: {err}")))?;
+        Ok(out)
+    });
+    let file = format!("attachment; filename=\"{id}.{}\"", format.extension());
+    let headers = [
+        (header::CONTENT_TYPE, format.media_type().to_owned()),
+        (header::CONTENT_DISPOSITION, file),
+    ];
+    Ok((headers, written.await?))
+}
+
+/// Make a deployment from a document
+///
+/// All of it or nothing. What was dropped or filled in is noted in the answer. Nodes keep the ids
+/// the document states unless they are taken. Up to 128 MiB.
+#[utoipa::path(post, path = "/api/v1/deployments/import", tag = "exchange",
+    params(("format" = ExchangeFormat, Query, description = "Which format")),
+    request_body(description = "The document", content_type = "application/octet-stream", content = Vec<u8>),
+    responses(
+        (status = 201, description = "Made", body = Imported),
+        (status = 400, description = "Bad request", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "Too many deployments or nodes", body = Problem, content_type = "application/problem+json")))]
+pub async fn import(
+    State(planner): State<Planner>,
+    Ask(asked): Ask<FormatQuery>,
+    Raw(document): Raw,
+) -> Result<(StatusCode, Json<Imported>), Problem> {
+    let format = Format::from(asked.format);
+    let read = planner.analyse(move |_| {
+        let read = exchange::read(format, &document, &default_station());
+        read.map_err(|err| Problem::bad_request(err.to_string()))
+    });
+    let (plan, notes) = read.await?;
+    let id = id::mint();
+    let command = command(&planner.world.view().plan, plan, DeploymentId::new(id));
+    let nodes = command.nodes.len();
+    planner.submit(command).await?;
+    let deployment = Deployment::from(&*planner.deployment(id)?);
+    let imported = Imported {
+        deployment,
+        nodes,
+        notes: told(notes),
+    };
+    Ok((StatusCode::CREATED, Json(imported)))
+}
+
+fn command(plan: &Plan, file: PlanFile, deployment: DeploymentId) -> ImportDeployment {
+    let free = |id: &NodeId| !plan.nodes.contains_key(id);
+    let node = |node: PlanNode| ImportedNode {
+        node: node
+            .id
+            .filter(free)
+            .unwrap_or_else(|| NodeId::new(id::mint())),
+        name: node.name,
+        role: node.role,
+        position: node.position,
+        station: node.station,
+    };
+    ImportDeployment {
+        deployment,
+        outline: file.outline,
+        nodes: file.nodes.into_iter().map(node).collect(),
+    }
+}
+
+fn told(notes: Notes) -> Vec<ImportNote> {
+    let mut told: Vec<_> = notes
+        .notes
+        .into_iter()
+        .map(|note| ImportNote {
+            what: note.what,
+            count: note.count,
+            first: note.first.to_string(),
+        })
+        .collect();
+    if notes.more > 0 {
+        told.push(ImportNote {
+            what: "more, of other kinds".to_owned(),
+            count: notes.more,
+            first: String::new(),
+        });
+    }
+    told
+}
