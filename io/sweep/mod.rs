@@ -22,7 +22,7 @@ mod work;
 pub use evaluate::evaluator;
 pub use plan::{Plan, PlanError, PlanGrid, PlanPoint, PlanSite, Unit};
 pub use summary::{Summary, VariantSummary};
-pub use unit::SiteTile;
+pub use unit::{SiteTile, flag};
 pub use work::{Shard, Sweep, SweepError, Worked};
 
 use std::collections::BTreeMap;

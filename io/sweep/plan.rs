@@ -71,7 +71,7 @@ pub struct PlanGrid {
 /// What is to be computed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// [`EVALUATION`].
+    /// Version of the evaluation of a cell.
     pub evaluation: u32,
     /// Title of the scenario.
     pub title: String,
