@@ -2,7 +2,7 @@
 # Memory of a whole sweep over a raster of 20,000 by 20,000 cells, all products on: peak of the
 # process, wall and CPU seconds, and what it leaves on the disk.
 #
-#   benches/memory.sh                # 3 by 3 sites 6 km wide, over the tile of `make data`
+#   benches/memory.sh                # 3 by 3 sites of 4 km radius, over the tile of `make data`
 #   benches/memory.sh FOLDER         # the same, its products kept in FOLDER
 #   SITES=16 RADIUS_KM=3 benches/memory.sh
 #
@@ -13,7 +13,7 @@ set -eu
 here=$(cd "$(dirname "$0")/.." && pwd)
 data=${GROUNDWAVE_DATA:-$here/.data}
 program=${GROUNDWAVE:-${CARGO_TARGET_DIR:-$here/target}/release/groundwave}
-sites=${SITES:-3} stacked=${STACKED:-1} radius=${RADIUS_KM:-6} arcsec=${CELL_ARCSEC:-0.15}
+sites=${SITES:-3} stacked=${STACKED:-1} radius=${RADIUS_KM:-4} arcsec=${CELL_ARCSEC:-0.15}
 choose=${CHOOSE:-3}
 [ -x "$program" ] || { echo "build first: cargo build --release, or set GROUNDWAVE" >&2; exit 1; }
 work=$(mktemp -d "${TMPDIR:-/tmp}/groundwave-memory.XXXXXX")

@@ -100,12 +100,12 @@ impl Variant {
         }
     }
 
-    /// What varies, for people: `30 m above ground, 20 dBm, 868.1 MHz, tilt 2°`; empty where
+    /// What varies, for people: `mast 30 m, 20 dBm, 868.1 MHz, tilt 2°`; empty where
     /// nothing does.
     #[must_use]
     pub fn words(&self) -> String {
         let parts = [
-            self.height_agl_m.map(|m| format!("{m} m above ground")),
+            self.height_agl_m.map(|m| format!("mast {m} m")),
             self.tx_power_dbm.map(|dbm| format!("{dbm} dBm")),
             self.frequency_mhz.map(|mhz| format!("{mhz} MHz")),
             self.tilt_deg.map(|deg| format!("tilt {deg}°")),
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(names, ["h10_t0", "h10_t2.5", "h20_t0", "h20_t2.5"]);
         assert_eq!(Variant::default().name(), "plain");
         let words: Vec<_> = variants(&vary).iter().map(Variant::words).collect();
-        assert_eq!(words[1], "10 m above ground, tilt 2.5°");
+        assert_eq!(words[1], "mast 10 m, tilt 2.5°");
         assert_eq!(Variant::default().words(), "");
     }
 
