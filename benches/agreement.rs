@@ -10,6 +10,8 @@
 //! profile that SPLAT! took for it, and over profiles that are ours in one respect or in all.
 //! Without arguments, as `cargo bench` runs it, it says so and does nothing.
 
+#![expect(clippy::print_stdout, reason = "its report is what it is run for")]
+
 #[path = "agreement/rays.rs"]
 mod rays;
 

@@ -1,6 +1,7 @@
 //! Tables as CSV (RFC 4180): a header, lines that end in CR LF, quotes where they are needed.
 
-use std::io::{self, Write};
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use super::atomic::PartFile;
@@ -94,8 +95,8 @@ impl Table {
             match *field {
                 Field::Text(text) => self.push_text(text),
                 Field::Number(value) => {
-                    let text = number(value, self.columns[index].decimals);
-                    self.push_text(&text);
+                    push_number(&mut self.line, value, self.columns[index].decimals);
+                    self.line.push(',');
                 }
             }
         }
@@ -130,17 +131,16 @@ impl Table {
     }
 }
 
-/// A number with this many decimals; empty when it is none.
-fn number(value: f64, decimals: usize) -> String {
+/// Appends a number with this many decimals; nothing when it is none, and no minus before zero.
+fn push_number(line: &mut String, value: f64, decimals: usize) {
     if !value.is_finite() {
-        return String::new();
+        return;
     }
-    let text = format!("{value:.decimals$}");
-    let is_zero = text.bytes().all(|b| matches!(b, b'-' | b'0' | b'.'));
-    if is_zero {
-        text.trim_start_matches('-').to_owned()
-    } else {
-        text
+    let start = line.len();
+    write!(line, "{value:.decimals$}").expect("a string takes all");
+    let text = &line.as_bytes()[start..];
+    if text[0] == b'-' && text.iter().all(|b| matches!(b, b'-' | b'0' | b'.')) {
+        line.remove(start);
     }
 }
 

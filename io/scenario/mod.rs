@@ -9,7 +9,7 @@
 //!
 //! 1. the size and encoding of the file (`read`),
 //! 2. TOML syntax (`tree`),
-//! 3. sections, keys and types (`decode`, into the structs of [`file`]),
+//! 3. sections, keys and types (`decode`, into the structs of [`mod@file`]),
 //! 4. meaning: ranges, names, references, times (`lower` and its parts).
 
 mod check;

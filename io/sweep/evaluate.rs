@@ -6,16 +6,16 @@ use groundwave_systems::coverage::{
 use groundwave_systems::terrain::Terrain;
 
 use super::plan::{Plan, TILE_CELLS, Unit};
-use super::unit::{SiteTile, flag};
+use super::unit::{Answers, SiteTile, flag};
 
-/// The evaluation of units of `plan` over `terrain`.
+/// The evaluation of units of `plan` over `terrain`, a site at a time.
 ///
 /// # Errors
 /// The first site that cannot be evaluated, and why.
 pub fn evaluator<'a>(
     plan: &'a Plan,
     terrain: &'a dyn Terrain,
-) -> Result<impl Fn(Unit) -> Result<Vec<SiteTile>, String> + Sync + 'a, String> {
+) -> Result<impl Fn(Unit, u16) -> Result<SiteTile, String> + Sync + 'a, String> {
     if plan.fast {
         let what =
             "the fast mode is not supported yet; leave it out: the exact mode evaluates every cell";
@@ -33,14 +33,10 @@ pub fn evaluator<'a>(
             .prepare(terrain)
             .map_err(|bad| format!("site {name}: {bad}"))?;
     }
-    Ok(move |unit: Unit| {
+    Ok(move |unit: Unit, site: u16| {
         let variant = unit.variant as usize * plan.sites.len();
-        let sites = plan.reaching(unit.row, unit.col).into_iter();
-        let tile = |site: u16| {
-            let setup = &setups[variant + usize::from(site)];
-            tile(setup, terrain, &grid, unit, site)
-        };
-        sites.map(tile).collect()
+        let setup = &setups[variant + usize::from(site)];
+        tile(setup, terrain, &grid, unit, site)
     })
 }
 
@@ -111,8 +107,10 @@ fn store(site: u16, cells: &[Cell]) -> SiteTile {
         // The power that 90 % of times and places keep is the low quantile.
         p10_dbm: layer(&|cell| cell.rx_power_quantiles_dbm[2]),
         p90_dbm: layer(&|cell| cell.rx_power_quantiles_dbm[0]),
-        margin_db: layer(&|cell| cell.link_margin_db as f32),
-        flags: cells.iter().map(flags).collect(),
+        answers: Answers {
+            margin_db: layer(&|cell| cell.link_margin_db as f32),
+            flags: cells.iter().map(flags).collect(),
+        },
     }
 }
 

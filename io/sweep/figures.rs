@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use groundwave_systems::radio::Verdict;
 use groundwave_systems::sweep::{Step, Variant, choose};
 
-use super::fold::{Layer, Network, tile_cell};
+use super::fold::{Layer, Network};
 use super::plan::{Plan, TILE_CELLS, Unit};
+use super::site_rows::tile_cell;
 use super::summary::{
     Areas, ChoiceSummary, ChosenSite, METHOD, PointSummary, VariantSummary, sites,
 };
-use super::unit::SiteTile;
 use super::work::{Sweep, SweepError};
 
 /// What a place's cell offers.
@@ -64,31 +64,36 @@ pub(super) fn points(
             row: row / tile,
             col: col / tile,
         };
-        let reached = !plan.reaching(unit.row, unit.col).is_empty();
-        let sites = if reached {
-            sweep.read(unit)?
-        } else {
-            Vec::new()
-        };
-        let cell = tile_cell(plan.grid.cols, row, col);
-        let required_db = plan.margin_db as f32;
-        let serves = |site: &&SiteTile| site.answer(cell).is_some_and(|m| m >= required_db);
-        let servers = sites.iter().filter(serves).map(|site| site.site).collect();
         offers.push(Offer {
             margin_db,
             best: best.map(|best| best as u16),
-            servers,
+            servers: servers(sweep, unit, tile_cell(plan.grid.cols, row, col))?,
         });
     }
     Ok(offers)
 }
 
+/// The sites that serve a cell of a tile.
+fn servers(sweep: &Sweep, unit: Unit, cell: usize) -> Result<Vec<u16>, SweepError> {
+    let mut servers = Vec::new();
+    if sweep.plan.reaching(unit.row, unit.col).is_empty() {
+        return Ok(servers);
+    }
+    let required_db = sweep.plan.margin_db as f32;
+    for site in sweep.read(unit)?.sites() {
+        let answers = site.answers().map_err(|err| sweep.unreadable(unit, err))?;
+        if answers.margin_db(cell).is_some_and(|m| m >= required_db) {
+            servers.push(site.site);
+        }
+    }
+    Ok(servers)
+}
+
 pub(super) fn summarise(
     plan: &Plan,
     variant: &Variant,
-    network: &Network,
+    network: Network,
     offers: Vec<Offer>,
-    sets: Sets,
 ) -> VariantSummary {
     let area_km2 = Areas::of(&network.tally);
     let name = |site: u16| plan.sites[usize::from(site)].name.clone();
@@ -108,7 +113,8 @@ pub(super) fn summarise(
         let counted = points
             .iter()
             .filter(|point| !covered || point.best_server.is_some());
-        counted.map(|point| point.weight).sum()
+        // The sum of nothing is -0, which would be printed so.
+        counted.map(|point| point.weight).sum::<f64>() + 0.0
     };
     let of = if plan.points.is_empty() {
         "km2"
@@ -116,7 +122,8 @@ pub(super) fn summarise(
         "weight"
     };
     let mut worth: BTreeMap<Vec<u16>, [f64; 2]> = BTreeMap::new();
-    for (set, km2) in sets {
+    for (set, m2) in network.sets {
+        let km2 = m2 / 1e6;
         // Area decides where there are no places, and breaks ties where there are.
         worth.insert(
             set,
@@ -188,7 +195,3 @@ fn chosen(
         method: METHOD,
     }
 }
-
-/// How sets of servers cover the land: the area, or the weight of the places, that each distinct
-/// set serves. All a choice of sites needs to know, whatever the raster's size.
-pub(super) type Sets = BTreeMap<Vec<u16>, f64>;

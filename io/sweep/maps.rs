@@ -21,7 +21,7 @@ const MAP_SIDE_PX: u32 = 1400;
 const PANEL_PX: [u32; 2] = [460, 460];
 
 /// Panels a contact sheet shows; more would no longer be looked at.
-const PANELS_MAX: usize = 48;
+pub(super) const PANELS_MAX: usize = 48;
 
 /// Longer side of what maps are drawn from, cells.
 const MAP_CELLS_MAX: u32 = 1400;
@@ -179,15 +179,14 @@ fn servers_style(plan: &Plan) -> Style {
 
 fn subtitle(plan: &Plan, variant: &Variant) -> String {
     let mode = if plan.fast { "fast mode" } else { "exact mode" };
-    let name = variant.name();
-    let varied = if name == "plain" {
-        String::new()
-    } else {
-        format!("{name}, ")
-    };
+    let mut varied = variant.words();
+    if !varied.is_empty() {
+        varied.push_str("; ");
+    }
+    let sites = plan.sites.len();
     format!(
-        "{varied}{} site(s), {} km radius, covered at {} dB margin, {mode}",
-        plan.sites.len(),
+        "{varied}{sites} site{}, {} km radius, covered at {} dB margin, {mode}",
+        if sites == 1 { "" } else { "s" },
         plan.radius_m / 1e3,
         plan.margin_db
     )
@@ -196,18 +195,18 @@ fn subtitle(plan: &Plan, variant: &Variant) -> String {
 pub(super) fn contact_sheet(
     plan: &Plan,
     folder: &Path,
-    mut panels: Vec<(String, Canvas)>,
+    panels: Vec<(String, Canvas)>,
 ) -> Result<(), SweepError> {
-    let all = panels.len();
-    panels.truncate(PANELS_MAX);
-    let subtitle = if all > panels.len() {
-        format!(
-            "link margin of the best server; {} of {all} variants",
-            panels.len()
-        )
+    let all = plan.variants.len();
+    let shown = if all > panels.len() {
+        format!("; {} of {all} variants", panels.len())
     } else {
-        "link margin of the best server".to_owned()
+        String::new()
     };
+    let subtitle = format!(
+        "link margin of the best server, covered at {} dB{shown}",
+        plan.margin_db
+    );
     let sheet = Sheet {
         title: &plan.title,
         subtitle: &subtitle,

@@ -11,18 +11,22 @@
 mod evaluate;
 mod figures;
 mod fold;
+mod fold_tile;
 mod maps;
 mod plan;
 pub mod products;
 mod rasters;
+mod site_rows;
 mod summary;
 mod unit;
+mod unit_file;
 mod work;
 
 pub use evaluate::evaluator;
 pub use plan::{Plan, PlanError, PlanGrid, PlanPoint, PlanSite, Unit};
 pub use summary::{Summary, VariantSummary};
-pub use unit::SiteTile;
+pub use unit::{Answers, SiteTile, flag};
+pub use unit_file::{PackedSite, UnitReader, UnitWriter};
 pub use work::{Shard, Sweep, SweepError, Worked};
 
 use std::collections::BTreeMap;

@@ -71,7 +71,7 @@ pub struct PlanGrid {
 /// What is to be computed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// [`EVALUATION`].
+    /// Version of the evaluation of a cell.
     pub evaluation: u32,
     /// Title of the scenario.
     pub title: String,
@@ -295,31 +295,45 @@ impl Plan {
     /// Sites whose circle may touch a tile.
     #[must_use]
     pub fn reaching(&self, row: u32, col: u32) -> Vec<u16> {
+        let Some((middle, reach_m)) = self.tile_circle(row, col) else {
+            return Vec::new();
+        };
+        let sites = self.sites.iter().enumerate();
+        let near = sites.filter(|(_, site)| self.is_near(site, middle, reach_m));
+        near.map(|(i, _)| i as u16).collect()
+    }
+
+    /// Whether the circle of `site` may touch a tile.
+    #[must_use]
+    pub fn reaches(&self, site: u16, row: u32, col: u32) -> bool {
+        let site = &self.sites[usize::from(site)];
+        self.tile_circle(row, col)
+            .is_some_and(|(middle, reach_m)| self.is_near(site, middle, reach_m))
+    }
+
+    fn is_near(&self, site: &PlanSite, middle: GeoPoint, reach_m: f64) -> bool {
+        geodesic::inverse(middle, site.position).distance_m <= self.radius_m + reach_m
+    }
+
+    /// The middle of a tile, and how far from it its cells may lie (m).
+    fn tile_circle(&self, row: u32, col: u32) -> Option<(GeoPoint, f64)> {
         let grid = &self.grid;
         let (first_row, first_col) = (row * TILE_CELLS, col * TILE_CELLS);
         let last_row = (first_row + TILE_CELLS).min(grid.rows) - 1;
         let last_col = (first_col + TILE_CELLS).min(grid.cols) - 1;
-        let (middle_row, middle_col) = (
+        let middle = grid.centre(
             u32::midpoint(first_row, last_row),
             u32::midpoint(first_col, last_col),
-        );
-        let Some(middle) = grid.centre(middle_row, middle_col) else {
-            return Vec::new();
-        };
+        )?;
         let corners = [first_row, last_row]
             .into_iter()
             .flat_map(|r| [first_col, last_col].map(|c| (r, c)));
         let corners = corners.filter_map(|(row, col)| grid.centre(row, col));
-        let reach_m = corners
+        let corner_m = corners
             .map(|corner| geodesic::inverse(middle, corner).distance_m)
             .fold(0.0, f64::max);
-        let near = |site: &PlanSite| {
-            // A tenth more than the corners: near a pole a tile's edge bulges beyond them.
-            geodesic::inverse(middle, site.position).distance_m
-                <= self.radius_m + reach_m * 1.1 + 1.0
-        };
-        let sites = self.sites.iter().enumerate().filter(|(_, site)| near(site));
-        sites.map(|(i, _)| i as u16).collect()
+        // A tenth more than the corners: near a pole a tile's edge bulges beyond them.
+        Some((middle, corner_m * 1.1 + 1.0))
     }
 
     /// Name of a unit: a digest of the plan and of its place.

@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use groundwave_systems::sweep::Variant;
 use groundwave_systems::terrain::Terrain;
 
-use super::figures::{Sets, points, summarise};
+use super::figures::{points, summarise};
 use super::fold::fold_variant;
-use super::maps::{contact_sheet, elevation, maps};
+use super::maps::{PANELS_MAX, contact_sheet, elevation, maps};
+use super::plan::Plan;
 use super::rasters::{cell_table, network_rasters, site_rasters};
-use super::summary::Summary;
+use super::summary::{Summary, VariantSummary};
 use super::work::{Sweep, SweepError};
 use crate::raster::{RasterError, write_whole};
 
@@ -25,16 +26,27 @@ pub struct Wanted {
     pub threads: std::num::NonZeroUsize,
 }
 
-/// Folds all variants of a finished sweep and writes its products. `step` hears what is being
-/// written.
+/// How many steps [`write`] tells of.
+#[must_use]
+pub fn steps(plan: &Plan, wanted: Wanted) -> usize {
+    let sites = if wanted.site_rasters {
+        plan.sites.len()
+    } else {
+        0
+    };
+    plan.variants.len() * (3 + sites + usize::from(wanted.cell_table)) + 1
+}
+
+/// Folds all variants of a finished sweep and writes its products. `step` hears what comes next
+/// and may end it there with an error.
 ///
 /// # Errors
-/// When a unit is missing or a product cannot be written.
+/// When a unit is missing or a product cannot be written, and what `step` says.
 pub fn write(
     sweep: &Sweep,
     terrain: &dyn Terrain,
     wanted: Wanted,
-    mut step: impl FnMut(&str),
+    mut step: impl FnMut(&str) -> Result<(), SweepError>,
 ) -> Result<Summary, SweepError> {
     let plan = &sweep.plan;
     let mut variants = Vec::new();
@@ -47,28 +59,28 @@ pub fn write(
             path: folder.clone(),
             err,
         })?;
-        step(&format!("fold {}", variant.name()));
-        let mut sets = Sets::new();
+        step(&format!("fold {}", variant.name()))?;
         let index = u32::try_from(i).expect("the scenario bounds variants");
-        let mut network = fold_variant(sweep, index, sweep.folder(), |_, area_m2, servers| {
-            *sets.entry(servers.to_vec()).or_default() += area_m2 / 1e6;
-        })?;
-        step(&format!("rasters of {}", variant.name()));
+        let mut network = fold_variant(sweep, index, sweep.folder())?;
+        step(&format!("rasters of {}", variant.name()))?;
         network_rasters(plan, &folder, &mut network, wanted)?;
         if wanted.site_rasters {
             site_rasters(sweep, index, &folder, wanted, &mut step)?;
         }
-        step(&format!("maps of {}", variant.name()));
+        step(&format!("maps of {}", variant.name()))?;
         let drawn = maps(plan, variant, &folder, &mut network, elevation.as_ref())?;
         if wanted.cell_table {
-            step(&format!("cell table of {}", variant.name()));
+            step(&format!("cell table of {}", variant.name()))?;
             cell_table(plan, &folder, &mut network)?;
         }
-        panels.push((variant.name(), drawn));
         let points = points(sweep, index, &mut network)?;
-        variants.push(summarise(plan, variant, &network, points, sets));
+        let summary = summarise(plan, variant, network, points);
+        if panels.len() < PANELS_MAX {
+            panels.push((caption(&summary), drawn));
+        }
+        variants.push(summary);
     }
-    step("contact sheet");
+    step("contact sheet")?;
     contact_sheet(plan, sweep.folder(), panels)?;
     let summary = Summary {
         title: plan.title.clone(),
@@ -87,6 +99,13 @@ pub fn write(
         write_whole(&sweep.folder().join("summary.json"), &json),
     )?;
     Ok(summary)
+}
+
+/// What a panel of the contact sheet says: what varies, and what it comes to.
+fn caption(summary: &VariantSummary) -> String {
+    let words = summary.values.words();
+    let gap = if words.is_empty() { "" } else { ": " };
+    format!("{words}{gap}{:.1} % covered", summary.covered_percent)
 }
 
 /// Names what could not be written.

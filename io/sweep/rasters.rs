@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use super::fold::{Layer, Network, SiteRows};
+use super::fold::{Layer, Network};
 use super::plan::Plan;
 use super::products::{Wanted, product};
+use super::site_rows::SiteRows;
 use super::work::{Sweep, SweepError};
 use crate::raster::cog::{Band, CogLayout, Samples, write_cog};
 use crate::raster::table::{Column, write_cells};
@@ -77,7 +78,7 @@ pub(super) fn site_rasters(
     variant: u32,
     folder: &Path,
     wanted: Wanted,
-    step: &mut impl FnMut(&str),
+    step: &mut impl FnMut(&str) -> Result<(), SweepError>,
 ) -> Result<(), SweepError> {
     let plan = &sweep.plan;
     let folder = folder.join("sites");
@@ -87,7 +88,7 @@ pub(super) fn site_rasters(
         err,
     })?;
     for (i, site) in plan.sites.iter().enumerate() {
-        step(&format!("raster of {}", site.name));
+        step(&format!("raster of {}", site.name))?;
         let (window, geometry) = window(plan, i)?;
         let band = |name: &str, unit: &str| Band {
             name: name.to_owned(),

@@ -11,7 +11,8 @@ use rayon::prelude::*;
 use thiserror::Error;
 
 use super::plan::{Plan, Unit};
-use super::unit::{self, SiteTile};
+use super::unit::SiteTile;
+use super::unit_file::{self, UnitReader, UnitWriter};
 
 /// Why a sweep stopped.
 #[derive(Debug, Error)]
@@ -209,14 +210,14 @@ impl Sweep {
     /// Where a unit lies.
     #[must_use]
     pub fn unit_path(&self, unit: Unit) -> PathBuf {
-        unit::path(
+        unit_file::path(
             &self.folder.join("units"),
             &self.plan.name(&self.digest, unit),
         )
     }
 
-    /// Computes the missing units of a share with `evaluate`; `done` hears of each, found ones
-    /// first.
+    /// Computes the missing units of a share with `evaluate`, which knows a site in a tile; `done`
+    /// hears of each unit, found ones first.
     ///
     /// # Errors
     /// The first failure, or [`SweepError::Stopped`]; finished units stay in either case.
@@ -224,7 +225,7 @@ impl Sweep {
         &self,
         shard: Shard,
         stop: &AtomicBool,
-        evaluate: impl Fn(Unit) -> Result<Vec<SiteTile>, String> + Sync,
+        evaluate: impl Fn(Unit, u16) -> Result<SiteTile, String> + Sync,
         done: impl Fn(Unit, bool) + Sync,
     ) -> Result<Worked, SweepError> {
         let units = self.plan.units();
@@ -237,7 +238,7 @@ impl Sweep {
         for (_, unit) in share {
             worked.units += 1;
             let path = self.unit_path(unit);
-            let there = unit::exists(&path).map_err(|err| SweepError::Disk {
+            let there = unit_file::exists(&path).map_err(|err| SweepError::Disk {
                 operation: "read",
                 path,
                 err,
@@ -250,21 +251,41 @@ impl Sweep {
             }
         }
         missing.par_iter().try_for_each(|&unit| {
-            if stop.load(Ordering::Relaxed) {
-                return Err(SweepError::Stopped);
-            }
-            let Unit { row, col, .. } = unit;
-            let tiles = evaluate(unit).map_err(|what| SweepError::Evaluate { row, col, what })?;
-            let path = self.unit_path(unit);
-            unit::write(&path, &tiles).map_err(|err| SweepError::Disk {
-                operation: "write",
-                path,
-                err,
-            })?;
+            self.make(unit, stop, &evaluate)?;
             done(unit, false);
             Ok(())
         })?;
         Ok(worked)
+    }
+
+    /// Computes one unit, site by site; a stop is heard between two sites.
+    fn make(
+        &self,
+        unit: Unit,
+        stop: &AtomicBool,
+        evaluate: &impl Fn(Unit, u16) -> Result<SiteTile, String>,
+    ) -> Result<(), SweepError> {
+        let Unit { row, col, .. } = unit;
+        let path = self.unit_path(unit);
+        let disk = |err| SweepError::Disk {
+            operation: "write",
+            path: path.clone(),
+            err,
+        };
+        let mut file = None;
+        for site in self.plan.reaching(row, col) {
+            if stop.load(Ordering::Relaxed) {
+                return Err(SweepError::Stopped);
+            }
+            let wrong = |what| SweepError::Evaluate { row, col, what };
+            let tile = evaluate(unit, site).map_err(wrong)?;
+            let file = match &mut file {
+                Some(file) => file,
+                None => file.insert(UnitWriter::create(&path).map_err(disk)?),
+            };
+            file.push(&tile).map_err(disk)?;
+        }
+        file.map_or(Ok(()), UnitWriter::commit).map_err(disk)
     }
 
     /// Refuses to go on while units are missing.
@@ -276,7 +297,7 @@ impl Sweep {
         let mut missing = 0;
         for unit in &units {
             let path = self.unit_path(*unit);
-            let there = unit::exists(&path).map_err(|err| SweepError::Disk {
+            let there = unit_file::exists(&path).map_err(|err| SweepError::Disk {
                 operation: "read",
                 path,
                 err,
@@ -295,17 +316,23 @@ impl Sweep {
     ///
     /// # Errors
     /// [`SweepError::Unfinished`] when it is not, [`SweepError::Disk`].
-    pub fn read(&self, unit: Unit) -> Result<Vec<SiteTile>, SweepError> {
-        let path = self.unit_path(unit);
-        let found = unit::read(&path).map_err(|err| SweepError::Disk {
-            operation: "read",
-            path,
-            err,
-        })?;
-        found.ok_or(SweepError::Unfinished {
+    pub fn read(&self, unit: Unit) -> Result<UnitReader, SweepError> {
+        let found = UnitReader::open(&self.unit_path(unit));
+        let found = found.map_err(|err| self.unreadable(unit, err))?;
+        found.ok_or_else(|| SweepError::Unfinished {
             missing: 1,
             all: self.plan.units().len(),
         })
+    }
+
+    /// What to say of a unit that cannot be read.
+    #[must_use]
+    pub fn unreadable(&self, unit: Unit, err: io::Error) -> SweepError {
+        SweepError::Disk {
+            operation: "read",
+            path: self.unit_path(unit),
+            err,
+        }
     }
 }
 

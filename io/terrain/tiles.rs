@@ -23,7 +23,7 @@ use super::read::{HgtError, probe, read_tile};
 
 /// Why a directory cannot be used at all.
 #[derive(Debug, Error)]
-#[error("terrain directory {}: {source}", path.display())]
+#[error("terrain directory {}", path.display())]
 pub struct DirectoryError {
     /// The directory.
     pub path: PathBuf,

@@ -199,8 +199,9 @@ impl Scratch {
         };
         let ends_m = [rays.ground_msl_m(), tail_m[TAIL - 1]];
         let undulation_m = terrain.undulation_m(centre);
-        let grounded = ends_m.iter().all(|m| m.abs() <= GROUND_MAX_M);
-        if !grounded || !(undulation_m.abs() <= UNDULATION_MAX_M) {
+        let grounded = ends_m.iter().all(|m| m.abs() <= GROUND_MAX_M)
+            && undulation_m.abs() <= UNDULATION_MAX_M;
+        if !grounded {
             return false;
         }
         self.receivers.distance_m[place] = distance_m;
@@ -256,8 +257,9 @@ impl Scratch {
         }
         let undulation_m = terrain.undulation_m(centre);
         let ends_m = [self.elevation_msl_m[0], self.elevation_msl_m[samples - 1]];
-        let grounded = ends_m.iter().all(|m| m.abs() <= GROUND_MAX_M);
-        if !grounded || !(undulation_m.abs() <= UNDULATION_MAX_M) {
+        let grounded = ends_m.iter().all(|m| m.abs() <= GROUND_MAX_M)
+            && undulation_m.abs() <= UNDULATION_MAX_M;
+        if !grounded {
             self.flags[place] = Flags::FAILED;
             return false;
         }

@@ -30,7 +30,7 @@ fn polynomial<const N: usize>(x: f64, c: [f64; N]) -> f64 {
     let mut i = N;
     while i > 0 {
         i -= 1;
-        if i % 2 == 0 {
+        if i.is_multiple_of(2) {
             even = even * square + c[i];
         } else {
             odd = odd * square + c[i];

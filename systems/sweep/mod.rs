@@ -11,6 +11,6 @@ mod variant;
 
 pub use area::cell_area_m2;
 pub use choose::{Choice, Step, choose};
-pub use network::{Network, fold};
+pub use network::{Answer, Network};
 pub use tally::{SiteTally, Tally};
 pub use variant::{Variant, Vary, variants};

@@ -1,5 +1,21 @@
 //! One cell, many sites.
 
+/// What a site says of a cell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Answer {
+    /// The cell lies outside its radius.
+    Outside,
+    /// The ground under the cell is not known.
+    NoData,
+    /// It was evaluated.
+    Margin {
+        /// Link margin, dB.
+        margin_db: f32,
+        /// Whether the ground is known all along the path.
+        path_known: bool,
+    },
+}
+
 /// What the network offers in a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Network {
@@ -11,34 +27,56 @@ pub struct Network {
     pub margin_db: Option<f32>,
     /// How many sites reach the required margin.
     pub servers: u16,
+    /// Whether the path to the best server is known throughout; true where there is none.
+    pub path_known: bool,
+    /// Whether some site reaches the cell but does not know its ground.
+    pub no_data: bool,
+    second_db: f32,
 }
 
-/// Folds the link margins of a cell, given in site order; `None` where a site has no answer: out
-/// of its radius, or no terrain under the cell.
-#[must_use]
-pub fn fold(margins: impl IntoIterator<Item = (u16, Option<f32>)>, required_db: f32) -> Network {
-    let mut network = Network {
-        best: None,
-        second: None,
-        margin_db: None,
-        servers: 0,
-    };
-    let mut second_db = f32::NEG_INFINITY;
-    for (site, margin_db) in margins {
-        let Some(margin_db) = margin_db else { continue };
-        let best_db = network.margin_db.unwrap_or(f32::NEG_INFINITY);
-        let serves = margin_db >= required_db;
-        network.servers += u16::from(serves);
-        // Strictly larger: of equals the lower site stays.
-        if network.margin_db.is_none() || margin_db > best_db {
-            (network.second, second_db) = (network.best, best_db);
-            network.best = serves.then_some(site);
-            network.margin_db = Some(margin_db);
-        } else if serves && margin_db > second_db {
-            (network.second, second_db) = (Some(site), margin_db);
+impl Default for Network {
+    fn default() -> Self {
+        Self {
+            best: None,
+            second: None,
+            margin_db: None,
+            servers: 0,
+            path_known: true,
+            no_data: false,
+            second_db: f32::NEG_INFINITY,
         }
     }
-    network
+}
+
+impl Network {
+    /// Hears the next site; sites speak in their order, each once. Says whether it serves.
+    #[inline]
+    pub fn hear(&mut self, site: u16, answer: Answer, required_db: f32) -> bool {
+        let (margin_db, path_known) = match answer {
+            Answer::Outside => return false,
+            Answer::NoData => {
+                self.no_data = true;
+                return false;
+            }
+            Answer::Margin {
+                margin_db,
+                path_known,
+            } => (margin_db, path_known),
+        };
+        let best_db = self.margin_db.unwrap_or(f32::NEG_INFINITY);
+        let serves = margin_db >= required_db;
+        self.servers += u16::from(serves);
+        // Strictly larger: of equals the lower site stays.
+        if self.margin_db.is_none() || margin_db > best_db {
+            (self.second, self.second_db) = (self.best, best_db);
+            self.best = serves.then_some(site);
+            self.path_known = path_known || !serves;
+            self.margin_db = Some(margin_db);
+        } else if serves && margin_db > self.second_db {
+            (self.second, self.second_db) = (Some(site), margin_db);
+        }
+        serves
+    }
 }
 
 #[cfg(test)]
@@ -46,21 +84,28 @@ mod tests {
     use super::*;
 
     fn of(margins: &[f32]) -> Network {
-        let cells = margins.iter().enumerate();
-        let cells = cells.map(|(i, m)| (i as u16, (!m.is_nan()).then_some(*m)));
-        fold(cells, 3.0)
+        let mut network = Network::default();
+        for (site, &margin_db) in margins.iter().enumerate() {
+            let answer = if margin_db.is_nan() {
+                Answer::Outside
+            } else {
+                Answer::Margin {
+                    margin_db,
+                    path_known: margin_db > 4.0,
+                }
+            };
+            let serves = network.hear(site as u16, answer, 3.0);
+            assert_eq!(serves, margin_db >= 3.0);
+        }
+        network
     }
 
     #[test]
     fn best_second_and_count_follow_the_margins() {
         let network = of(&[5.0, 9.0, 1.0, 7.0]);
-        let expected = Network {
-            best: Some(1),
-            second: Some(3),
-            margin_db: Some(9.0),
-            servers: 3,
-        };
-        assert_eq!(network, expected);
+        let found = (network.best, network.second, network.margin_db);
+        assert_eq!(found, (Some(1), Some(3), Some(9.0)));
+        assert_eq!(network.servers, 3);
         assert_eq!(of(&[9.0, 5.0]).second, Some(1));
         assert_eq!(of(&[5.0, 9.0]).second, Some(0));
     }
@@ -72,6 +117,17 @@ mod tests {
         let gap = of(&[f32::NAN, 2.0]);
         assert_eq!((gap.best, gap.margin_db, gap.servers), (None, Some(2.0), 0));
         assert_eq!(of(&[f32::NAN]).margin_db, None);
+    }
+
+    #[test]
+    fn the_path_that_counts_is_that_of_the_best_server() {
+        assert!(!of(&[3.5]).path_known);
+        assert!(of(&[3.5, 6.0]).path_known);
+        assert!(of(&[6.0, 3.5]).path_known);
+        assert!(of(&[1.0]).path_known, "no server, no path");
+        let mut network = Network::default();
+        assert!(!network.hear(0, Answer::NoData, 3.0));
+        assert!(network.no_data && network.margin_db.is_none());
     }
 
     #[test]

@@ -48,15 +48,12 @@ impl Tally {
         }
     }
 
-    /// Adds a cell that some site reaches but whose ground is not known.
-    pub fn add_no_data(&mut self, area_m2: f64) {
-        self.no_data_m2 += area_m2;
-    }
-
-    /// Adds a cell: what the network offers, which sites serve it, and whether the path to the
-    /// best server is known throughout.
-    pub fn add(&mut self, area_m2: f64, network: &Network, servers: &[u16], path_known: bool) {
+    /// Adds a cell: what the network offers, and which sites serve it.
+    pub fn add(&mut self, area_m2: f64, network: &Network, servers: &[u16]) {
         let Some(margin_db) = network.margin_db else {
+            if network.no_data {
+                self.no_data_m2 += area_m2;
+            }
             return;
         };
         self.answered_m2 += area_m2;
@@ -67,7 +64,7 @@ impl Tally {
         } else {
             &mut self.gap_m2
         }) += area_m2;
-        if covered && !path_known {
+        if covered && !network.path_known {
             self.covered_over_unknown_m2 += area_m2;
         }
         if network.servers > 1 {
@@ -84,42 +81,78 @@ impl Tally {
             }
         }
     }
+
+    /// Adds another tally, of the same sites.
+    pub fn add_all(&mut self, other: &Self) {
+        self.answered_m2 += other.answered_m2;
+        self.covered_m2 += other.covered_m2;
+        self.overlap_m2 += other.overlap_m2;
+        self.gap_m2 += other.gap_m2;
+        self.covered_over_unknown_m2 += other.covered_over_unknown_m2;
+        self.no_data_m2 += other.no_data_m2;
+        let verdicts = self.by_verdict_m2.iter_mut().zip(other.by_verdict_m2);
+        verdicts.for_each(|(sum, part)| *sum += part);
+        for (sum, part) in self.sites.iter_mut().zip(&other.sites) {
+            sum.covered_m2 += part.covered_m2;
+            sum.best_m2 += part.best_m2;
+            sum.only_m2 += part.only_m2;
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sweep::fold;
+    use crate::sweep::Answer;
+
+    /// Adds 2000 cells of 2 m² by chance, each to the tally that `part` names.
+    fn fill(tallies: &mut [Tally], part: impl Fn(u16) -> usize) {
+        let mut chance = groundwave_engine::Seed(4).stream("tally", 0, 0);
+        for cell in 0..2000 {
+            let mut network = Network::default();
+            let mut servers = Vec::new();
+            for site in 0..3 {
+                let margin_db = chance.between(-20.0, 25.0) as f32;
+                let answer = if cell % 10 == 0 {
+                    Answer::NoData
+                } else {
+                    Answer::Margin {
+                        margin_db,
+                        path_known: cell % 7 != 0,
+                    }
+                };
+                if network.hear(site, answer, 0.0) {
+                    servers.push(site);
+                }
+            }
+            tallies[part(cell)].add(2.0, &network, &servers);
+        }
+    }
 
     #[test]
     fn the_parts_add_up_to_the_whole() {
-        let mut chance = groundwave_engine::Seed(4).stream("tally", 0, 0);
-        let mut tally = Tally::new(3);
-        for cell in 0..2000 {
-            if cell % 10 == 0 {
-                tally.add_no_data(2.0);
-                continue;
-            }
-            let margins: Vec<f32> = (0..3).map(|_| chance.between(-20.0, 25.0) as f32).collect();
-            let cells = margins
-                .iter()
-                .enumerate()
-                .map(|(i, m)| (i as u16, Some(*m)));
-            let network = fold(cells, 0.0);
-            let servers: Vec<u16> = (0..3).filter(|i| margins[usize::from(*i)] >= 0.0).collect();
-            tally.add(2.0, &network, &servers, cell % 7 != 0);
-        }
+        let mut tally = [Tally::new(3)];
+        fill(&mut tally, |_| 0);
+        let [tally] = tally;
         assert_eq!(tally.answered_m2, 3600.0);
         assert_eq!(tally.no_data_m2, 400.0);
         assert_eq!(tally.covered_m2 + tally.gap_m2, tally.answered_m2);
         assert_eq!(tally.by_verdict_m2.iter().sum::<f64>(), tally.answered_m2);
         assert_eq!(tally.by_verdict_m2[0], tally.gap_m2);
-        assert_eq!(
-            tally.sites.iter().map(|site| site.best_m2).sum::<f64>(),
-            tally.covered_m2
-        );
+        let best: f64 = tally.sites.iter().map(|site| site.best_m2).sum();
+        assert_eq!(best, tally.covered_m2);
         let only: f64 = tally.sites.iter().map(|site| site.only_m2).sum();
         assert_eq!(only + tally.overlap_m2, tally.covered_m2);
         assert!(tally.covered_over_unknown_m2 > 0.0);
+    }
+
+    #[test]
+    fn tallies_of_parts_add_up_to_that_of_the_whole() {
+        let (mut whole, mut parts) = ([Tally::new(3)], [Tally::new(3), Tally::new(3)]);
+        fill(&mut whole, |_| 0);
+        fill(&mut parts, |cell| usize::from(cell % 3 == 0));
+        let [mut sum, rest] = parts;
+        sum.add_all(&rest);
+        assert_eq!(sum, whole[0]);
     }
 }

@@ -99,6 +99,19 @@ impl Variant {
             name
         }
     }
+
+    /// What varies, for people: `mast 30 m, 20 dBm, 868.1 MHz, tilt 2°`; empty where
+    /// nothing does.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let parts = [
+            self.height_agl_m.map(|m| format!("mast {m} m")),
+            self.tx_power_dbm.map(|dbm| format!("{dbm} dBm")),
+            self.frequency_mhz.map(|mhz| format!("{mhz} MHz")),
+            self.tilt_deg.map(|deg| format!("tilt {deg}°")),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
 }
 
 #[cfg(test)]
@@ -116,6 +129,9 @@ mod tests {
         let names: Vec<_> = variants(&vary).iter().map(Variant::name).collect();
         assert_eq!(names, ["h10_t0", "h10_t2.5", "h20_t0", "h20_t2.5"]);
         assert_eq!(Variant::default().name(), "plain");
+        let words: Vec<_> = variants(&vary).iter().map(Variant::words).collect();
+        assert_eq!(words[1], "mast 10 m, tilt 2.5°");
+        assert_eq!(Variant::default().words(), "");
     }
 
     #[test]

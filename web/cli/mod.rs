@@ -99,6 +99,9 @@ pub fn main() -> ExitCode {
         .init();
     if let Some(threads) = cli.threads {
         groundwave_engine::parallel::compute_threads(usize::from(threads));
+        // Coverage shares its work by rayon; nothing has used its pool yet, so this cannot fail.
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads));
+        pool.build_global().ok();
     }
     let output = Output { json: cli.json };
     let outcome = match cli.command {

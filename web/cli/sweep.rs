@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use groundwave::text::{Align, Table};
@@ -22,7 +24,8 @@ const EXAMPLES: &str = "\
 Examples:
   groundwave sweep scenarios/coverage_gothenburg.toml -o out/gothenburg
   groundwave sweep big.toml -o /shared/big --shard 3/8     # one of eight workers, in any order
-  groundwave sweep merge /shared/big                       # when all shards are done";
+  groundwave sweep merge /shared/big                       # when all shards are done
+  groundwave sweep area.toml -o out/area --json | jq '.variants[] | {name, covered_percent}'";
 
 /// Compute coverage of every site and the network's best server
 ///
@@ -86,7 +89,7 @@ impl Sweep {
         if let Some(Merge::Merge { out, shared }) = self.merge {
             let work = Work::find(&out).map_err(failure)?;
             let ground = shared.ground.for_sweep(&work.plan.terrain)?;
-            return finish(&work, &ground, &shared, output);
+            return finish(&work, &ground, &shared, &*interrupts()?, output);
         }
         let scenario_path = self.scenario.as_ref().expect("clap requires it");
         let out = self.out.as_ref().expect("clap requires it");
@@ -97,10 +100,11 @@ impl Sweep {
             .map_err(Failure::Input)?;
         let work = Work::enter(plan, out).map_err(failure)?;
         let shard = self.shard.unwrap_or(Shard::ALL);
-        let worked = compute(&work, &ground, shard)?;
+        let stop = interrupts()?;
+        let worked = compute(&work, &ground, shard, &stop)?;
         ground.refuse_faults()?;
         if self.shard.is_none() {
-            return finish(&work, &ground, &self.shared, output);
+            return finish(&work, &ground, &self.shared, &stop, output);
         }
         let Worked { units, found } = worked;
         if output.json {
@@ -143,15 +147,28 @@ fn failure(error: SweepError) -> Failure {
     }
 }
 
-fn compute(work: &Work, ground: &Ground, shard: Shard) -> Result<Worked, Failure> {
-    let stop = interrupts()?;
+/// A bar on stderr, hidden when that is no terminal.
+fn bar(count: usize, template: &str) -> ProgressBar {
+    let style = ProgressStyle::with_template(template).expect("the template is constant");
+    let bar = ProgressBar::new(count as u64).with_style(style);
+    bar.enable_steady_tick(Duration::from_millis(250));
+    bar
+}
+
+fn compute(
+    work: &Work,
+    ground: &Ground,
+    shard: Shard,
+    stop: &AtomicBool,
+) -> Result<Worked, Failure> {
     let all = work.plan.units().len();
     let share = (0..all).filter(|place| shard.holds(*place)).count();
-    let template = "{bar:30} {pos}/{len} units  {per_sec}  {eta} left  {msg}";
-    let style = ProgressStyle::with_template(template).expect("the template is constant");
-    let progress = ProgressBar::new(share as u64).with_style(style);
+    let progress = bar(
+        share,
+        "{bar:30} {pos}/{len} units  {per_sec}  {elapsed} gone, {eta} left",
+    );
     let evaluate = evaluator(&work.plan, &*ground.terrain).map_err(Failure::Input)?;
-    let worked = work.work(shard, &stop, evaluate, |_, found| {
+    let worked = work.work(shard, stop, evaluate, |_, found| {
         progress.inc(1);
         if found {
             // What was found says nothing of how fast the rest will go.
@@ -166,22 +183,31 @@ fn finish(
     work: &Work,
     ground: &Ground,
     shared: &SharedArgs,
+    stop: &AtomicBool,
     output: Output,
 ) -> Result<(), Failure> {
     work.require_all().map_err(failure)?;
-    let spinner = ProgressBar::new_spinner();
-    spinner.enable_steady_tick(std::time::Duration::from_millis(120));
-    let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let threads = NonZeroUsize::new(rayon::current_num_threads()).unwrap_or(NonZeroUsize::MIN);
     let (site_rasters, cell_table) = (!shared.no_site_rasters, shared.cells);
     let wanted = Wanted {
         site_rasters,
         cell_table,
         threads,
     };
+    let progress = bar(
+        products::steps(&work.plan, wanted),
+        "{bar:30} {pos}/{len} steps  {elapsed} gone  {msg}",
+    );
+    let mut first = true;
     let summary = products::write(work, &*ground.terrain, wanted, |what| {
-        spinner.set_message(what.to_owned())
+        if stop.load(Ordering::Relaxed) {
+            return Err(SweepError::Stopped);
+        }
+        progress.inc(u64::from(!std::mem::take(&mut first)));
+        progress.set_message(what.to_owned());
+        Ok(())
     });
-    spinner.finish_and_clear();
+    progress.finish_and_clear();
     let summary = summary.map_err(failure)?;
     if output.json {
         return output.json(&summary);

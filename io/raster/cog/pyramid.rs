@@ -73,6 +73,11 @@ impl Pyramid {
         let mut row = row.to_vec();
         for index in 0..self.levels.len() {
             let level = &mut self.levels[index];
+            if level.strip.capacity() == 0 {
+                // At once, because a strip that grows by doubling takes up to three times its size.
+                let rows = level.image.rows.min(TILE_SIDE) as usize;
+                level.strip.reserve_exact(rows * level.row_len(bands));
+            }
             level.strip.extend_from_slice(&row);
             level.rows_done += 1;
             let (is_last, done) = (level.rows_done == level.image.rows, level.rows_done);

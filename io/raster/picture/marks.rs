@@ -61,12 +61,15 @@ pub(super) fn draw(
     }
 }
 
-/// One site: a disc with a light rim in a dark one.
+/// One site: a dark dot in a disc of its colour, within a light, a dark and a light ring, so that
+/// it is seen on any ground, also on its own colour.
 pub(super) fn mark(canvas: &mut Canvas, at: [f64; 2], radius: f64, colour: Option<Rgba>) {
+    canvas.disc(at, radius + 2.4, paper::PAGE);
     canvas.disc(at, radius + 1.2, paper::INK);
     canvas.disc(at, radius, paper::PAGE);
     let [r, g, b, _] = colour.unwrap_or(paper::INK);
-    canvas.disc(at, radius * 0.7, [r, g, b, 255]);
+    canvas.disc(at, radius * 0.75, [r, g, b, 255]);
+    canvas.disc(at, radius * 0.35, paper::INK);
 }
 
 /// A rectangle on the canvas.

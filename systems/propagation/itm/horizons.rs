@@ -150,7 +150,7 @@ impl Eye {
 fn steepest(interior: &[f64], mut eye: Eye, end: usize) -> Eye {
     let count = interior.len();
     let outward = |index: usize| if end == 0 { index + 1 } else { count - index };
-    if count < BLOCK || count >= LONGEST {
+    if !(BLOCK..LONGEST).contains(&count) {
         for place in 0..count {
             let index = if end == 0 { place } else { count - 1 - place };
             eye.look(outward(index), interior[index]);

@@ -113,7 +113,7 @@ impl Prepared {
     }
 }
 
-const _: () = assert!(BATCH % 8 == 0, "whole vectors");
+const _: () = assert!(BATCH.is_multiple_of(8), "whole vectors");
 
 /// The irregularity of one profile.
 struct Range<'a> {

@@ -1,0 +1,139 @@
+//! What a coverage costs: 256 by 256 cells around a mast on real terrain, on all cores, by the
+//! number of samples on a path, cell by cell and swept along rays.
+//!
+//! Divan tells wall time. Where other programs share the cores that says little, so seconds of CPU
+//! come first: the least of several rounds, over all threads, and that divided by the cores.
+
+#![expect(clippy::print_stdout, reason = "its report is what it is run for")]
+
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+
+use divan::counter::ItemsCount;
+use divan::{Bencher, black_box};
+use groundwave_io::terrain::TerrainStack;
+use groundwave_systems::coverage::fast::fast_coverage;
+use groundwave_systems::coverage::{Cell, CoverageSite, Grid, Sampling, Setup, coverage};
+use groundwave_systems::radio::{Environment, Station};
+use groundwave_systems::sample;
+use groundwave_systems::terrain::{Flat, GeoPoint, Terrain};
+
+/// Cells along a side.
+const SIDE: u32 = 256;
+
+/// Half the side of the square, m.
+const RADIUS_M: f64 = 20e3;
+
+/// Samples on every path; 0 takes one for each post, as sweeps do when nothing is said.
+const SAMPLES: [u32; 6] = [0, 64, 128, 256, 512, 1024];
+
+/// Rounds of the report of CPU time.
+const ROUNDS: usize = 7;
+
+/// The fetched tile N57E011, or flat ground, which is said.
+static TERRAIN: LazyLock<Arc<dyn Terrain>> = LazyLock::new(|| {
+    let tiles = Path::new(env!("CARGO_MANIFEST_DIR")).join(".data/srtm");
+    match TerrainStack::open(Some(&tiles), None) {
+        Ok(stack) => Arc::new(stack),
+        Err(_) => {
+            println!(
+                "no terrain in {}: over flat ground instead (`make data`)",
+                tiles.display()
+            );
+            Arc::new(Flat::default())
+        }
+    }
+});
+
+fn main() {
+    // With a filter, only what it names is run.
+    if std::env::args()
+        .skip(1)
+        .all(|argument| argument.starts_with('-'))
+    {
+        report();
+    }
+    divan::main();
+}
+
+/// Seconds of CPU of each case.
+fn report() {
+    let threads = rayon::current_num_threads();
+    println!("{SIDE} x {SIDE} cells, {threads} threads, least CPU of {ROUNDS} rounds");
+    type Run = fn(&CoverageSite<'_>, &dyn Terrain, &Grid) -> Vec<Cell>;
+    for (mode, run) in [("exact", coverage as Run), ("fast", fast_coverage as Run)] {
+        for samples in SAMPLES {
+            let (grid, setup) = square(samples);
+            let site = setup.prepare(&**TERRAIN).expect("a sound setup");
+            let spent = (0..ROUNDS).filter_map(|_| {
+                let before_ns = cpu_ns()?;
+                black_box(run(&site, &**TERRAIN, &grid));
+                Some(cpu_ns()? - before_ns)
+            });
+            let Some(least_ns) = spent.min() else {
+                println!("CPU time is not known on this system");
+                return;
+            };
+            let (cpu_ms, cells) = (least_ns as f64 / 1e6, f64::from(SIDE * SIDE));
+            let each_ms = cpu_ms / threads as f64;
+            let rate = cells / cpu_ms;
+            println!(
+                "{mode} {samples:5} samples: {cpu_ms:7.1} ms CPU, {each_ms:6.1} ms on every core, \
+                 {rate:6.0} k cells/s and core"
+            );
+        }
+    }
+}
+
+/// Every cell evaluated.
+#[divan::bench(args = SAMPLES, sample_count = 20)]
+fn exact(bencher: Bencher, samples: u32) {
+    let (grid, setup) = square(samples);
+    let site = setup.prepare(&**TERRAIN).expect("a sound setup");
+    let cells = bencher.counter(ItemsCount::new(grid.len() as usize));
+    cells.bench_local(|| coverage(&site, &**TERRAIN, &grid));
+}
+
+/// Ground shared along rays, which are traced anew each time.
+#[divan::bench(args = SAMPLES, sample_count = 20)]
+fn fast(bencher: Bencher, samples: u32) {
+    let (grid, setup) = square(samples);
+    let site = setup.prepare(&**TERRAIN).expect("a sound setup");
+    let cells = bencher.counter(ItemsCount::new(grid.len() as usize));
+    cells.bench_local(|| fast_coverage(&site, &**TERRAIN, &grid));
+}
+
+/// A square around a 30 m mast on Öckerö, within the tile; receivers at 1.5 m, 868 MHz.
+fn square(samples: u32) -> (Grid, Setup) {
+    let position = GeoPoint::new(57.71, 11.65).expect("a place");
+    let station = |height_agl_m| {
+        let mut station: Station = sample::station();
+        station.height_agl_m = height_agl_m;
+        station.radio.frequency_mhz = 868.0;
+        station
+    };
+    let setup = Setup {
+        position,
+        transmitter: station(30.0),
+        receiver: station(1.5),
+        environment: Environment::default(),
+        packet_octets: 1500,
+        sampling: match samples {
+            0 => Sampling::Posts,
+            count => Sampling::Count(count),
+        },
+        radius_m: f64::INFINITY,
+    };
+    let grid = Grid::square(position, RADIUS_M, SIDE).expect("a raster");
+    (grid, setup)
+}
+
+/// Time that all threads of this process have been on a core, ns (Linux).
+fn cpu_ns() -> Option<u64> {
+    let tasks = std::fs::read_dir("/proc/self/task").ok()?;
+    let spent = tasks.filter_map(|task| {
+        let text = std::fs::read_to_string(task.ok()?.path().join("schedstat")).ok()?;
+        text.split(' ').next()?.parse::<u64>().ok()
+    });
+    Some(spent.sum())
+}

@@ -1,0 +1,305 @@
+//! Units as files, named by all that their contents depend on.
+//!
+//! A finished unit is right by its name and is never computed again, by whichever process, after
+//! whatever crash. It appears under that name by rename, whole or not at all; a trailing digest
+//! catches a disk that lied.
+//!
+//! Sites stand one after another, each compressed on its own: a unit is written and read a site at
+//! a time, so that memory does not grow with the number of sites that share a tile, and who wants
+//! one site does not unpack the others. What the network needs of a site comes first in its stream.
+
+use std::fs;
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
+use sha2::{Digest, Sha256};
+use tempfile::{SpooledTempFile, spooled_tempfile_in};
+
+use super::unit::{Answers, SiteTile};
+use crate::raster::{PartFile, RasterError};
+
+/// First bytes of a unit file; the digits are the format.
+const MAGIC: &[u8; 8] = b"GWUNIT03";
+
+/// Bytes of the digest at the end.
+const DIGEST: usize = 32;
+
+/// Before each site: its number (`u16`), its cells and its packed bytes (`u32`), little-endian.
+const HEAD: usize = 10;
+
+/// Where the unit called `digest` lies in `folder`.
+#[must_use]
+pub fn path(folder: &Path, digest: &str) -> PathBuf {
+    // Two levels, because some file systems are slow with a hundred thousand names in a folder.
+    folder.join(&digest[..2]).join(format!("{digest}.unit"))
+}
+
+/// What a unit being made may take of memory, bytes; more goes to a scratch file.
+const MEMORY_MAX: usize = 16 << 20;
+
+/// A unit being made, site by site in the plan's order.
+pub struct UnitWriter {
+    path: PathBuf,
+    body: SpooledTempFile,
+    digest: Sha256,
+    raw: Vec<u8>,
+    packed: Vec<u8>,
+}
+
+impl UnitWriter {
+    /// Begins the unit that will be `path`.
+    ///
+    /// # Errors
+    /// When the disk does not take it.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let folder = path.parent().expect("a unit lies in a folder");
+        fs::create_dir_all(folder)?;
+        let mut writer = Self {
+            path: path.to_owned(),
+            body: spooled_tempfile_in(MEMORY_MAX, folder),
+            digest: Sha256::new(),
+            raw: Vec::new(),
+            packed: Vec::new(),
+        };
+        writer.put(MAGIC)?;
+        Ok(writer)
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.digest.update(bytes);
+        self.body.write_all(bytes)
+    }
+
+    /// Adds a site.
+    ///
+    /// # Errors
+    /// When the disk does not take it.
+    pub fn push(&mut self, tile: &SiteTile) -> io::Result<()> {
+        let answers = &tile.answers;
+        self.packed.clear();
+        let mut pack = DeflateEncoder::new(&mut self.packed, Compression::fast());
+        pack.write_all(&answers.flags)?;
+        let powers = [&tile.rx_power_dbm, &tile.p10_dbm, &tile.p90_dbm];
+        for layer in [&answers.margin_db].into_iter().chain(powers) {
+            assert_eq!(layer.len(), answers.cells(), "layers have one length");
+            self.raw.clear();
+            self.raw
+                .extend(layer.iter().flat_map(|value| value.to_le_bytes()));
+            pack.write_all(&self.raw)?;
+        }
+        pack.finish()?;
+        let cells = u32::try_from(answers.cells()).map_err(io::Error::other)?;
+        let bytes = u32::try_from(self.packed.len()).map_err(io::Error::other)?;
+        let packed = std::mem::take(&mut self.packed);
+        self.put(&tile.site.to_le_bytes())?;
+        self.put(&cells.to_le_bytes())?;
+        self.put(&bytes.to_le_bytes())?;
+        self.put(&packed)?;
+        self.packed = packed;
+        Ok(())
+    }
+
+    /// Puts the unit in its place.
+    ///
+    /// # Errors
+    /// When the disk does not take it.
+    pub fn commit(mut self) -> io::Result<()> {
+        // Only now under its name, which is locked while it is written.
+        let mut part = PartFile::create(&self.path).map_err(disk)?;
+        self.body.rewind()?;
+        io::copy(&mut self.body, &mut part)?;
+        part.write_all(&self.digest.finalize())?;
+        part.commit().map_err(disk)
+    }
+}
+
+/// The error of the disk itself where there is one: who asks wants to know what kind it is.
+fn disk(error: RasterError) -> io::Error {
+    match error {
+        RasterError::Write { source, .. } => source,
+        error => io::Error::other(error),
+    }
+}
+
+/// Whether a whole unit lies at `path`.
+///
+/// # Errors
+/// When the disk fails.
+pub fn exists(path: &Path) -> io::Result<bool> {
+    UnitReader::open(path).map(|unit| unit.is_some())
+}
+
+/// A whole unit, still packed.
+pub struct UnitReader {
+    bytes: Vec<u8>,
+}
+
+/// One site of a unit, still packed.
+#[derive(Clone, Copy)]
+pub struct PackedSite<'a> {
+    /// Which site of the plan.
+    pub site: u16,
+    cells: usize,
+    packed: &'a [u8],
+}
+
+impl UnitReader {
+    /// Reads a unit; `None` when there is none, or what lies there is not whole: it must be
+    /// computed.
+    ///
+    /// # Errors
+    /// When the disk fails otherwise.
+    pub fn open(path: &Path) -> io::Result<Option<Self>> {
+        let mut bytes = match fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(err) => return Err(err),
+        };
+        let Some(body) = bytes.len().checked_sub(DIGEST) else {
+            return Ok(None);
+        };
+        let whole = Sha256::digest(&bytes[..body]).as_slice() == &bytes[body..];
+        bytes.truncate(body);
+        Ok((whole && bytes.starts_with(MAGIC)).then_some(Self { bytes }))
+    }
+
+    /// Its sites in the plan's order.
+    pub fn sites(&self) -> impl Iterator<Item = PackedSite<'_>> {
+        let mut rest = &self.bytes[MAGIC.len()..];
+        std::iter::from_fn(move || {
+            let (head, tail) = rest.split_at_checked(HEAD)?;
+            let number =
+                |at: usize| u32::from_le_bytes([0, 1, 2, 3].map(|i| head[at + i])) as usize;
+            let (packed, next) = tail.split_at_checked(number(6))?;
+            rest = next;
+            Some(PackedSite {
+                site: u16::from_le_bytes([head[0], head[1]]),
+                cells: number(2),
+                packed,
+            })
+        })
+    }
+}
+
+impl PackedSite<'_> {
+    /// What the network needs of it.
+    ///
+    /// # Errors
+    /// When it cannot be unpacked, although its digest was right.
+    pub fn answers(self) -> io::Result<Answers> {
+        self.unpack(&mut DeflateDecoder::new(self.packed))
+    }
+
+    /// All of it.
+    ///
+    /// # Errors
+    /// As [`PackedSite::answers`].
+    pub fn tile(self) -> io::Result<SiteTile> {
+        let stream = &mut DeflateDecoder::new(self.packed);
+        Ok(SiteTile {
+            site: self.site,
+            answers: self.unpack(stream)?,
+            rx_power_dbm: layer(stream, self.cells)?,
+            p10_dbm: layer(stream, self.cells)?,
+            p90_dbm: layer(stream, self.cells)?,
+        })
+    }
+
+    fn unpack(self, stream: &mut impl Read) -> io::Result<Answers> {
+        let mut flags = vec![0; self.cells];
+        stream.read_exact(&mut flags)?;
+        Ok(Answers {
+            margin_db: layer(stream, self.cells)?,
+            flags,
+        })
+    }
+}
+
+fn layer(stream: &mut impl Read, cells: usize) -> io::Result<Vec<f32>> {
+    let mut raw = vec![0; cells * 4];
+    stream.read_exact(&mut raw)?;
+    let values = raw.as_chunks::<4>().0.iter();
+    Ok(values.map(|chunk| f32::from_le_bytes(*chunk)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Vec<SiteTile> {
+        let site = |site: u16| {
+            let layer = |offset: f32| (0..300).map(|i| offset - i as f32 * 0.25).collect();
+            SiteTile {
+                site,
+                rx_power_dbm: layer(-60.0),
+                p10_dbm: layer(-66.0),
+                p90_dbm: layer(-54.0),
+                answers: Answers {
+                    margin_db: layer(20.0),
+                    flags: (0..300).map(|i| (i % 16) as u8).collect(),
+                },
+            }
+        };
+        vec![site(0), site(7)]
+    }
+
+    fn write(path: &Path, tiles: &[SiteTile]) {
+        let mut unit = UnitWriter::create(path).unwrap();
+        tiles.iter().for_each(|tile| unit.push(tile).unwrap());
+        unit.commit().unwrap();
+    }
+
+    #[test]
+    fn what_is_written_is_read_and_the_same_bytes_come_twice() {
+        let folder = tempfile::tempdir().unwrap();
+        let [one, two, none] = ["abcd", "abce", "ffff"].map(|name| path(folder.path(), name));
+        write(&one, &sample());
+        write(&two, &sample());
+        let unit = UnitReader::open(&one).unwrap().unwrap();
+        let read: Vec<_> = unit.sites().map(|site| site.tile().unwrap()).collect();
+        assert_eq!(read, sample());
+        for (site, tile) in unit.sites().zip(sample()) {
+            assert_eq!(
+                (site.site, site.answers().unwrap()),
+                (tile.site, tile.answers)
+            );
+        }
+        assert_eq!(fs::read(&one).unwrap(), fs::read(&two).unwrap());
+        assert!(exists(&one).unwrap());
+        assert!(!exists(&none).unwrap());
+        assert!(UnitReader::open(&none).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_unit_that_was_not_finished_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = path(folder.path(), "abcd");
+        let mut unit = UnitWriter::create(&path).unwrap();
+        unit.push(&sample()[0]).unwrap();
+        drop(unit);
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_damaged_unit_is_as_good_as_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = path(folder.path(), "abcd");
+        write(&path, &sample());
+        let whole = fs::read(&path).unwrap();
+        let refused = |what: &str, at: usize| {
+            assert!(!exists(&path).unwrap(), "{what} {at}");
+            assert!(UnitReader::open(&path).unwrap().is_none(), "{what} {at}");
+        };
+        for at in (0..whole.len()).step_by(37) {
+            let mut bent = whole.clone();
+            bent[at] ^= 4;
+            fs::write(&path, &bent).unwrap();
+            refused("byte", at);
+            fs::write(&path, &whole[..at]).unwrap();
+            refused("cut at", at);
+        }
+    }
+}
