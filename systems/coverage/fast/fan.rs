@@ -1,5 +1,6 @@
 //! The rays of a radial sweep.
 
+use super::pair::Pair;
 use super::ray::Ray;
 use crate::coverage::CoverageSite;
 use crate::propagation::itm;
@@ -32,12 +33,6 @@ pub(super) struct Fan {
     count: usize,
     /// The rays that know anything.
     known: Vec<usize>,
-}
-
-/// Two rays and how far a path lies from the first towards the second, 0 to 1.
-pub(super) struct Pair<'a> {
-    pub rays: [&'a Ray; 2],
-    pub share: f64,
 }
 
 impl Common {
@@ -105,37 +100,12 @@ impl Fan {
         &mut self.rays[ray]
     }
 
-    /// Two rays as one.
+    /// Two rays as one, `share` of the way from the first to the second.
     #[inline]
     pub fn pair(&self, rays: [usize; 2], share: f64) -> Pair<'_> {
         Pair {
             rays: rays.map(|ray| &self.rays[ray]),
             share,
         }
-    }
-}
-
-impl Pair<'_> {
-    /// [`Ray::at`] between the rays.
-    #[inline]
-    pub fn at(&self, at: f64) -> [f64; 3] {
-        let [a, b] = self.rays.map(|ray| ray.at(at));
-        [0, 1, 2].map(|of| a[of] + (b[of] - a[of]) * self.share)
-    }
-
-    /// Heights at the site's and at the cell's end of a line fitted to the ground from step
-    /// `from` to step `to` of a path of `steps` steps, each `pace` samples long: the fit of
-    /// [`itm`], whose sums are integrals here.
-    pub fn line_ends(&self, from: usize, to: usize, steps: f64, pace: f64) -> [f64; 2] {
-        let (start, end) = (from as f64, to as f64);
-        let [low_m, area_0, moment_0] = self.at(start * pace);
-        let [high_m, area_1, moment_1] = self.at(end * pace);
-        let (length, middle) = (end - start, 0.5 * (start + end));
-        let mean = (area_1 - area_0) / (length * pace);
-        let about = (moment_1 - moment_0) - middle * pace * (area_1 - area_0);
-        // Weighted sums have a sixth of the rise over integrals.
-        let about = about / (pace * pace) + (high_m - low_m) * (1.0 / 6.0);
-        let slope = about * 12.0 / ((length * length + 2.0) * length);
-        [mean - slope * middle, mean + slope * (steps - middle)]
     }
 }

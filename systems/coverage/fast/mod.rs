@@ -2,6 +2,7 @@
 mod agreement;
 mod fan;
 mod own;
+mod pair;
 mod ray;
 mod share;
 mod sweep;

@@ -3,6 +3,7 @@
 use super::NEAR_M;
 use super::fan::{Common, Fan};
 use super::own::{GUESSES, Own, SLOTS, TAIL};
+use super::pair::{Composite, SHORT};
 use crate::coverage::CoverageSite;
 use crate::propagation::itm::{self, BATCH, Measured};
 use crate::terrain::Terrain;
@@ -180,14 +181,15 @@ impl Sharing {
         let horizon_angle_rad = [0, 1].map(|end| own.horizon_angle_rad[end][place]);
         let skipped_m = itm.skipped_m([near_m, far_m]);
 
-        let (at, per_step) = (distance_m / common.spacing_m, steps / distance_m);
-        let pace = at / steps;
-        let pair = self.fan.pair(rays, share);
-        let line = |start_m: f64, end_m: f64| {
-            let (from, to) =
-                itm::fit_interval(steps as usize, start_m * per_step, end_m * per_step);
-            pair.line_ends(from, to, steps, pace)
+        let at = distance_m / common.spacing_m;
+        let (step_m, whole_steps) = (distance_m / steps, steps as usize);
+        let path = Composite {
+            pair: self.fan.pair(rays, share),
+            steps: whole_steps,
+            pace: at / steps,
+            tail_m: std::array::from_fn(|back| own.height_m[SLOTS - TAIL + back][place]),
         };
+        let line = |start_m: f64, end_m: f64| path.line_ends(start_m / step_m, end_m / step_m);
         let (start_m, end_m) = (skipped_m[0], distance_m - skipped_m[1]);
         let [fit_tx_m, fit_rx_m] = if near_m + far_m > 1.5 * distance_m {
             line(start_m, end_m)
@@ -197,7 +199,12 @@ impl Sharing {
                 line(distance_m - 0.9 * far_m, end_m)[1],
             ]
         };
-        let [one_m, other_m] = rays.map(|ray| self.fan.ray_mut(ray).range_m(at, common, itm));
+        let range_m = if whole_steps <= SHORT {
+            path.range_m(step_m, start_m, end_m)
+        } else {
+            let [one_m, other_m] = rays.map(|ray| self.fan.ray_mut(ray).range_m(at, common, itm));
+            one_m + (other_m - one_m) * share
+        };
         let measured = Measured {
             distance_m,
             n_s,
@@ -208,7 +215,7 @@ impl Sharing {
                 (ground_msl_m[0] - fit_tx_m).max(0.0),
                 (ground_msl_m[1] - fit_rx_m).max(0.0),
             ],
-            range_m: one_m + (other_m - one_m) * share,
+            range_m,
             extent_m: end_m - start_m,
         };
         Some(Shared {
