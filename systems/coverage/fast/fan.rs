@@ -74,7 +74,11 @@ impl Fan {
     pub fn beside(&self, turns: f64) -> ([usize; 2], f64) {
         let place = turns * self.count as f64;
         let first = (place as usize).min(self.count - 1);
-        let second = if first + 1 == self.count { 0 } else { first + 1 };
+        let second = if first + 1 == self.count {
+            0
+        } else {
+            first + 1
+        };
         ([first, second], place - first as f64)
     }
 

@@ -120,8 +120,8 @@ impl Ray {
         let mut before = index - 1;
         while before > 0 {
             let next = self.before[before] as usize;
-            let over = next > 0
-                && self.slope(next, before, common) > self.slope(before, index, common);
+            let over =
+                next > 0 && self.slope(next, before, common) > self.slope(before, index, common);
             if over || next == 0 {
                 break;
             }
@@ -161,9 +161,8 @@ impl Ray {
     #[inline]
     pub fn seen_from_cell(&self, last: usize, at: f64, eye_msl_m: f64, common: &Common) -> usize {
         let eye_m = eye_msl_m - common.bulge_m * at * at;
-        let slope = |index: usize| {
-            (self.straightened_m(index, common) - eye_m) / (at - index as f64)
-        };
+        let slope =
+            |index: usize| (self.straightened_m(index, common) - eye_m) / (at - index as f64);
         let (mut seen, mut top) = (last, slope(last));
         loop {
             let next = self.before[seen] as usize;

@@ -63,7 +63,7 @@ pub use point_to_point::{Prepared, point_to_point, reference};
 pub use profile::{MAX_DISTANCE_M, MAX_ELEVATION_M, MIN_STEP_M, PathProfile};
 pub use quantile::Quantile;
 pub(crate) use quick_pfl::Measured;
-pub(crate) use roughness::interdecile_range_m;
 pub use reference::{Prediction, PropagationMode, Reference};
+pub(crate) use roughness::interdecile_range_m;
 pub use variability::Spread;
 pub use warnings::Warnings;
