@@ -160,7 +160,6 @@ impl Kernel for Look<'_> {
                     own.horizon_angle_rad[1][place],
                     own.horizon_distance_m[1][place],
                 );
-                // Slots come nearer to the cell; of equals the nearest counts.
                 let over = angle > angle_1;
                 own.horizon_angle_rad[1][place] = if over { angle } else { angle_1 };
                 own.horizon_distance_m[1][place] = if over { back_m } else { at_1 };

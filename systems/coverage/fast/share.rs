@@ -119,8 +119,8 @@ impl Sharing {
                 ray.seen_from_site(until),
                 ray.seen_from_cell(until, at, eye_m, common),
             ];
-            own.guesses[end][place] = (seen[0] as f64 / pace).round();
-            own.guesses[GUESSES / 2 + end][place] = (seen[1] as f64 / pace).round();
+            own.guesses[end][place] = nearest(seen[0] as f64 / pace);
+            own.guesses[GUESSES / 2 + end][place] = nearest(seen[1] as f64 / pace);
         }
         let tenth = (0.1 * steps as f64) as usize;
         let nearer = pair.rays[usize::from(share > 0.5)];
@@ -223,4 +223,10 @@ impl Sharing {
             ground_msl_m,
         })
     }
+}
+
+/// The nearest whole number to one that is not negative.
+#[inline(always)]
+fn nearest(to: f64) -> f64 {
+    f64::from((to + 0.5) as u32)
 }
