@@ -191,6 +191,16 @@ impl Ways {
         });
     }
 
+    /// Evenly spaced positions along the way in a place, as many as the slices hold, two or more,
+    /// both ends included.
+    pub fn along(&self, place: usize, lat_deg: &mut [f64], lon_deg: &mut [f64]) {
+        vectorised(Along {
+            way: self.get(place),
+            lat_deg,
+            lon_deg,
+        });
+    }
+
     /// The way in a place.
     #[inline]
     pub fn get(&self, place: usize) -> Way {
@@ -228,6 +238,31 @@ impl Kernel for Shares<'_> {
                 lat_deg[place] = at(lat);
                 lon_deg[place] = at(lon);
             }
+        }
+    }
+}
+
+struct Along<'a> {
+    way: Way,
+    lat_deg: &'a mut [f64],
+    lon_deg: &'a mut [f64],
+}
+
+impl Kernel for Along<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let count = self.lat_deg.len().min(self.lon_deg.len());
+        let (lat_deg, lon_deg) = (&mut self.lat_deg[..count], &mut self.lon_deg[..count]);
+        let pace = 1.0 / (count as f64 - 1.0);
+        let at = |c: &[f64; 6], t: f64| {
+            c[0] + t * (c[1] + t * (c[2] + t * (c[3] + t * (c[4] + t * c[5]))))
+        };
+        for index in 0..count {
+            let t = f64::from(index as i32) * pace;
+            lat_deg[index] = at(&self.way.lat_deg, t);
+            lon_deg[index] = at(&self.way.lon_deg, t);
         }
     }
 }

@@ -9,8 +9,8 @@
 //!   and the last dozen steps before the cell are sampled on the path itself, at the positions of
 //!   the exact mode. So horizons are nearly always the very ones of the exact mode.
 //! - the fitted lines: by integrals between the rays, and over its own samples at the end
-//! - terrain irregularity: up to 160 steps over the ground between the rays, as the model does
-//!   it; on longer paths between those of every fourth sample of the rays
+//! - terrain irregularity: between those of every fourth sample of the rays; on paths of up to
+//!   160 steps, where it rests on few samples, over all of the path itself
 //!
 //! The formulas of the model and the budget are those of the exact mode.
 //!

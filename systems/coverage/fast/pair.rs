@@ -2,8 +2,7 @@
 
 use super::own::TAIL;
 use super::ray::Ray;
-use crate::numeric::{Kernel, interpolate_evenly, vectorised};
-use crate::propagation::itm::{self, PathProfile};
+use crate::propagation::itm;
 
 /// Two rays and how far a path lies from the first towards the second, 0 to 1.
 #[derive(Clone, Copy)]
@@ -61,52 +60,5 @@ impl Composite<'_> {
             mean - slope * middle,
             mean + slope * (self.steps as f64 - middle),
         ]
-    }
-
-    /// Interdecile range of the terrain, m, between `start_m` and `end_m` from the site on a path
-    /// with steps of `step_m`. At most [`SHORT`] steps.
-    pub fn range_m(&self, step_m: f64, start_m: f64, end_m: f64) -> f64 {
-        vectorised(Range {
-            path: self,
-            step_m,
-            span_m: [start_m, end_m],
-        })
-    }
-}
-
-/// Most steps of a path whose irregularity is worked out on its own.
-pub(super) const SHORT: usize = 160;
-
-struct Range<'a> {
-    path: &'a Composite<'a>,
-    step_m: f64,
-    span_m: [f64; 2],
-}
-
-impl Kernel for Range<'_> {
-    type Output = f64;
-
-    #[inline(always)]
-    fn run(self) -> f64 {
-        let Composite {
-            pair,
-            steps,
-            pace,
-            tail_m,
-        } = self.path;
-        let [mut one, mut other] = [[0.0; SHORT + 1]; 2];
-        let count = steps + 1;
-        let [a, b] = pair.rays.map(Ray::heights_m);
-        interpolate_evenly(a, 0.0, *pace, &mut one[..count]);
-        interpolate_evenly(b, 0.0, *pace, &mut other[..count]);
-        for index in 0..count {
-            one[index] += (other[index] - one[index]) * pair.share;
-        }
-        one[count - TAIL..count].copy_from_slice(tail_m);
-        let profile = PathProfile {
-            step_m: self.step_m,
-            elevation_msl_m: &one[..count],
-        };
-        itm::interdecile_range_m(&profile, self.span_m[0], self.span_m[1])
     }
 }

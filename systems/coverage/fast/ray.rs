@@ -42,12 +42,6 @@ impl Ray {
         self.ends = false;
     }
 
-    /// Heights of all samples known, m.
-    #[inline(always)]
-    pub fn heights_m(&self) -> &[f64] {
-        &self.elevation_msl_m
-    }
-
     /// Whether nothing is known of it.
     pub fn is_empty(&self) -> bool {
         self.path.is_none()

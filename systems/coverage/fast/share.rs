@@ -3,14 +3,20 @@
 use super::NEAR_M;
 use super::fan::{Common, Fan};
 use super::own::{GUESSES, Own, SLOTS, TAIL};
-use super::pair::{Composite, SHORT};
+use super::pair::Composite;
 use crate::coverage::CoverageSite;
-use crate::propagation::itm::{self, BATCH, Measured};
+use crate::propagation::itm::{self, BATCH, Measured, PathProfile};
 use crate::terrain::Terrain;
 use crate::terrain::short::Ways;
 
 /// Steps of a path and spacing of the rays may differ by such factors.
 const PACE: std::ops::RangeInclusive<f64> = 0.6..=2.5;
+
+/// Most steps of a path whose irregularity is worked out over all of its own ground: deciles of few
+/// samples leave nothing to guess.
+const SHORT: usize = 160;
+
+const _: () = assert!(SHORT < SLOTS * BATCH, "there is room for the positions");
 
 /// What is shared between the cells of a block, and room for the work on them.
 #[derive(Debug, Clone, Default)]
@@ -70,7 +76,7 @@ impl Sharing {
             self.own.look(itm, &common);
             let places = std::mem::take(&mut self.places);
             for &place in &places {
-                if let Some(shared) = self.finish(place, itm, &common) {
+                if let Some(shared) = self.finish(terrain, ways, place, itm, &common) {
                     found(place, shared);
                 }
             }
@@ -168,7 +174,14 @@ impl Sharing {
     }
 
     /// What the paths' own samples and the rays make of a path.
-    fn finish(&mut self, place: usize, itm: &itm::Prepared, common: &Common) -> Option<Shared> {
+    fn finish(
+        &mut self,
+        terrain: &dyn Terrain,
+        ways: &Ways,
+        place: usize,
+        itm: &itm::Prepared,
+        common: &Common,
+    ) -> Option<Shared> {
         let own = &*self.own;
         let (n_s, earth_radius_m) = (own.n_s[place], own.earth_radius_m[place]);
         if !itm.applies(n_s, earth_radius_m) {
@@ -200,7 +213,21 @@ impl Sharing {
             ]
         };
         let range_m = if whole_steps <= SHORT {
-            path.range_m(step_m, start_m, end_m)
+            let (lat_deg, lon_deg) = (
+                &mut self.lat_deg[..=whole_steps],
+                &mut self.lon_deg[..=whole_steps],
+            );
+            ways.along(place, lat_deg, lon_deg);
+            let mut height_m = [0.0; SHORT + 1];
+            let height_m = &mut height_m[..=whole_steps];
+            if !terrain.sample(lat_deg, lon_deg, height_m).is_clean() {
+                return None;
+            }
+            let profile = PathProfile {
+                step_m,
+                elevation_msl_m: height_m,
+            };
+            itm.range_m(&profile, start_m, end_m)
         } else {
             let [one_m, other_m] = rays.map(|ray| self.fan.ray_mut(ray).range_m(at, common, itm));
             one_m + (other_m - one_m) * share

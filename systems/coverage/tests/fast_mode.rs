@@ -27,12 +27,12 @@ fn agreement(setup: &Setup, terrain: &dyn Terrain) -> (Agreement, usize) {
 
 #[test]
 fn ninety_nine_of_a_hundred_cells_are_within_the_bound() {
-    for (position, mast_m) in [
-        (point(51.05, -114.1), 25.0),
-        (point(-33.4, 151.1), 60.0),
-        (point(65.0, 179.95), 10.0),
+    for (position, mast_m, radius_m) in [
+        (point(51.05, -114.1), 25.0, 15e3),
+        (point(-33.4, 151.1), 60.0, 25e3),
+        (point(65.0, 179.95), 10.0, 15e3),
     ] {
-        let mut setup = setup(position, 15e3);
+        let mut setup = setup(position, radius_m);
         setup.transmitter.height_agl_m = mast_m;
         let (found, shared) = agreement(&setup, &Rough);
         eprintln!("{mast_m} m: {found:?}");

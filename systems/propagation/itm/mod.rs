@@ -64,6 +64,5 @@ pub use profile::{MAX_DISTANCE_M, MAX_ELEVATION_M, MIN_STEP_M, PathProfile};
 pub use quantile::Quantile;
 pub(crate) use quick_pfl::Measured;
 pub use reference::{Prediction, PropagationMode, Reference};
-pub(crate) use roughness::interdecile_range_m;
 pub use variability::Spread;
 pub use warnings::Warnings;

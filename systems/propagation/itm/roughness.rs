@@ -10,7 +10,7 @@ const ROOM: usize = 256;
 /// Interdecile range, m, of the terrain about a fitted line between `start_m` and `end_m` from the
 /// transmitter. Zero where fewer than two steps lie between.
 #[inline(always)]
-pub(crate) fn interdecile_range_m(profile: &PathProfile, start_m: f64, end_m: f64) -> f64 {
+pub(super) fn interdecile_range_m(profile: &PathProfile, start_m: f64, end_m: f64) -> f64 {
     let start = start_m / profile.step_m;
     let span = end_m / profile.step_m - start;
     if span < 2.0 {
