@@ -10,7 +10,7 @@
 //!   the exact mode. So horizons are nearly always the very ones of the exact mode.
 //! - the fitted lines: by integrals between the rays, and over its own samples at the end
 //! - terrain irregularity: between those of every fourth sample of the rays; on paths of up to
-//!   160 steps, where it rests on few samples, over all of the path itself
+//!   128 steps, where it rests on few samples, over all of the path itself
 //!
 //! The formulas of the model and the budget are those of the exact mode.
 //!

@@ -14,7 +14,7 @@ const PACE: std::ops::RangeInclusive<f64> = 0.6..=2.5;
 
 /// Most steps of a path whose irregularity is worked out over all of its own ground: deciles of few
 /// samples leave nothing to guess.
-const SHORT: usize = 160;
+const SHORT: usize = 128;
 
 const _: () = assert!(SHORT < SLOTS * BATCH, "there is room for the positions");
 
