@@ -109,7 +109,7 @@ race() {
         -ano loss.ano -o out.ppm > /dev/null 2>&1)
     cells=$(grep -c '^[-0-9]*\.' "$folder/loss.ano")
     scenario "$name" "$lat" "$lon" "$arcsec" "$radius"
-    for mode in exact; do
+    for mode in exact fast; do
         flag=""
         [ $mode = fast ] && flag=--fast
         # shellcheck disable=SC2086  # a flag or nothing

@@ -1,5 +1,6 @@
-//! The cells of a unit, by the one function that evaluates coverage.
+//! The cells of a unit, by the function that evaluates coverage in the plan's mode.
 
+use groundwave_systems::coverage::fast::evaluate_block_fast;
 use groundwave_systems::coverage::{
     Block, Cell, Flags, Grid, Sampling, Scratch, Setup, evaluate_block,
 };
@@ -16,11 +17,6 @@ pub fn evaluator<'a>(
     plan: &'a Plan,
     terrain: &'a dyn Terrain,
 ) -> Result<impl Fn(Unit, u16) -> Result<SiteTile, String> + Sync + 'a, String> {
-    if plan.fast {
-        let what =
-            "the fast mode is not supported yet; leave it out: the exact mode evaluates every cell";
-        return Err(what.to_owned());
-    }
     let grid = &plan.grid;
     let corner = [grid.north_deg, grid.west_deg];
     let grid = Grid::new(corner, [grid.cell_deg; 2], [grid.rows, grid.cols])
@@ -36,7 +32,7 @@ pub fn evaluator<'a>(
     Ok(move |unit: Unit, site: u16| {
         let variant = unit.variant as usize * plan.sites.len();
         let setup = &setups[variant + usize::from(site)];
-        tile(setup, terrain, &grid, unit, site)
+        tile(setup, terrain, &grid, unit, site, plan.fast)
     })
 }
 
@@ -75,6 +71,7 @@ fn tile(
     grid: &Grid,
     unit: Unit,
     site: u16,
+    fast: bool,
 ) -> Result<SiteTile, String> {
     let (row, column) = (unit.row * TILE_CELLS, unit.col * TILE_CELLS);
     let rows = TILE_CELLS.min(grid.rows() - row);
@@ -87,14 +84,13 @@ fn tile(
     };
     let mut cells = vec![Cell::default(); block.len()];
     let ready = setup.prepare(terrain).map_err(|bad| bad.to_string())?;
-    evaluate_block(
-        &ready,
-        terrain,
-        grid,
-        block,
-        &mut cells,
-        &mut Scratch::default(),
-    );
+    let evaluate = if fast {
+        evaluate_block_fast
+    } else {
+        evaluate_block
+    };
+    let mut scratch = Scratch::default();
+    evaluate(&ready, terrain, grid, block, &mut cells, &mut scratch);
     Ok(store(site, &cells))
 }
 

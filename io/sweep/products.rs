@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use groundwave_systems::coverage::fast::ERROR_P99_DB;
 use groundwave_systems::sweep::Variant;
 use groundwave_systems::terrain::Terrain;
 
@@ -90,6 +91,7 @@ pub fn write(
         radius_km: plan.radius_m / 1e3,
         margin_db: plan.margin_db,
         mode: if plan.fast { "fast" } else { "exact" },
+        error_p99_db: plan.fast.then_some(ERROR_P99_DB),
         variants,
     };
     let mut json = serde_json::to_vec_pretty(&summary).expect("a summary is plain data");

@@ -23,6 +23,9 @@ pub struct Summary {
     pub margin_db: f64,
     /// Whether cells were evaluated exactly or by the radial approximation.
     pub mode: &'static str,
+    /// In the fast mode, how far 99 of 100 cells stay from the exact one, dB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_p99_db: Option<f64>,
     /// One entry a parameter combination.
     pub variants: Vec<VariantSummary>,
 }

@@ -22,6 +22,8 @@ pub use stack::{TerrainError, TerrainStack};
 pub use tiles::{DirectoryError, Ignored, TileDirectory};
 
 #[cfg(test)]
+mod coverage_tests;
+#[cfg(test)]
 mod real_tests;
 #[cfg(test)]
 mod relay_tests;

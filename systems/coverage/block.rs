@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::cell::{Cell, Flags};
-use super::fast::{NEAR_M, Rays, TAIL, measure};
+use super::fast::{Shared, Sharing};
 use super::grid::{Block, Grid};
 use super::site::CoverageSite;
 use crate::propagation::itm;
@@ -35,6 +35,7 @@ pub struct Scratch {
     flags: [Flags; BATCH],
     /// Whether ITM judges the cell.
     by_itm: [bool; BATCH],
+    sharing: Sharing,
 }
 
 impl Default for Scratch {
@@ -54,6 +55,7 @@ impl Default for Scratch {
             budgets: Budgets::default(),
             flags: [Flags::NONE; BATCH],
             by_itm: [false; BATCH],
+            sharing: Sharing::default(),
         }
     }
 }
@@ -69,7 +71,7 @@ pub fn evaluate_block(
     cells: &mut [Cell],
     scratch: &mut Scratch,
 ) {
-    scratch.block(site, terrain, grid, block, cells, None);
+    scratch.block(site, terrain, grid, block, cells, false);
 }
 
 /// Rows of cells one task evaluates.
@@ -98,8 +100,13 @@ pub fn coverage(site: &CoverageSite<'_>, terrain: &dyn Terrain, grid: &Grid) -> 
     cells
 }
 
+/// Whether there is ground at both ends that links stand on.
+fn grounded(ends_m: [f64; 2], undulation_m: f64) -> bool {
+    ends_m.iter().all(|m| m.abs() <= GROUND_MAX_M) && undulation_m.abs() <= UNDULATION_MAX_M
+}
+
 impl Scratch {
-    /// Evaluates the cells of a block, with what `rays` know of the ground if there are any.
+    /// Evaluates the cells of a block, in the fast mode or exactly.
     pub(super) fn block(
         &mut self,
         site: &CoverageSite<'_>,
@@ -107,8 +114,11 @@ impl Scratch {
         grid: &Grid,
         block: Block,
         cells: &mut [Cell],
-        rays: Option<&Rays>,
+        fast: bool,
     ) {
+        if fast {
+            self.sharing.open(site, terrain);
+        }
         let rows = cells.chunks_mut(block.columns.max(1) as usize);
         for (row, cells) in (block.row..block.row + block.rows).zip(rows) {
             let parallel = Parallel::new(grid.row_lat_deg(row));
@@ -119,7 +129,7 @@ impl Scratch {
                     let place = place.min(cells.len() as u32 - 1);
                     *lon_deg = grid.column_lon_deg(column + place);
                 }
-                self.run(site, terrain, &parallel, cells, rays);
+                self.run(site, terrain, &parallel, cells, fast);
             }
         }
     }
@@ -131,16 +141,21 @@ impl Scratch {
         terrain: &dyn Terrain,
         parallel: &Parallel,
         cells: &mut [Cell],
-        rays: Option<&Rays>,
+        fast: bool,
     ) {
         let lon_deg = site.position.lon_deg();
         self.ways
             .solve(&site.parallel, lon_deg, parallel, &self.centres_deg);
         let (mut any, mut any_itm) = (false, false);
+        self.flags.fill(Flags::NONE);
+        self.by_itm.fill(false);
+        let shared = if fast {
+            self.share(site, terrain, parallel, cells.len())
+        } else {
+            [false; BATCH]
+        };
         for place in 0..cells.len() {
-            self.flags[place] = Flags::NONE;
-            self.by_itm[place] = false;
-            if rays.is_some_and(|rays| self.share(site, terrain, parallel, rays, place)) {
+            if shared[place] {
                 (any, any_itm) = (true, true);
                 continue;
             }
@@ -164,58 +179,54 @@ impl Scratch {
         }
     }
 
-    /// Measures the path to the cell in a place from the rays beside it. False where it is to be
-    /// evaluated exactly.
+    /// Measures the paths to the cells of a run that share what rays know of the ground, and marks
+    /// them in `shared`.
     fn share(
         &mut self,
         site: &CoverageSite<'_>,
         terrain: &dyn Terrain,
         parallel: &Parallel,
-        rays: &Rays,
-        place: usize,
-    ) -> bool {
-        let (distance_m, azimuth_rad, valid) = self.ways.head(place);
-        if !valid || distance_m < NEAR_M || distance_m > site.radius_m {
-            return false;
-        }
-        let Some(itm) = site.sector.itm(distance_m) else {
-            return false;
-        };
-        let (mut lat_deg, mut lon_deg) = ([0.0; TAIL], [0.0; TAIL]);
-        let steps = site.steps_fast(distance_m);
-        self.ways
-            .tail(place, 1.0 / steps as f64, &mut lat_deg, &mut lon_deg);
-        let mut tail_m = [0.0; TAIL];
-        if !terrain.sample(&lat_deg, &lon_deg, &mut tail_m).is_clean() {
-            return false;
-        }
-        let turns = azimuth_rad[0] / std::f64::consts::TAU;
-        let turns = if turns < 0.0 { turns + 1.0 } else { turns };
-        let Some(measured) = measure(rays, itm, distance_m, steps, turns, &tail_m) else {
-            return false;
-        };
-        let Ok(centre) = GeoPoint::wrapping(parallel.lat_deg, self.centres_deg[place]) else {
-            return false;
-        };
-        let ends_m = [rays.ground_msl_m(), tail_m[TAIL - 1]];
-        let undulation_m = terrain.undulation_m(centre);
-        let grounded = ends_m.iter().all(|m| m.abs() <= GROUND_MAX_M)
-            && undulation_m.abs() <= UNDULATION_MAX_M;
-        if !grounded {
-            return false;
-        }
-        self.receivers.distance_m[place] = distance_m;
-        self.receivers.azimuth_deg[0][place] = azimuth_rad[0].to_degrees();
-        self.receivers.azimuth_deg[1][place] = azimuth_rad[1].to_degrees() + 180.0;
-        self.receivers.ground_msl_m[0][place] = ends_m[0];
-        self.receivers.ground_msl_m[1][place] = ends_m[1];
-        self.receivers.undulation_m[place] = undulation_m;
-        let [near_m, far_m] = measured.horizon_distance_m;
-        self.flags[place].note(near_m >= distance_m && far_m >= distance_m, Flags::CLEAR);
-        self.flags[place].note(true, Flags::FAST);
-        self.measured.set(place, &measured);
-        self.by_itm[place] = true;
-        true
+        count: usize,
+    ) -> [bool; BATCH] {
+        let mut shared = [false; BATCH];
+        let Self {
+            sharing,
+            ways,
+            centres_deg,
+            receivers,
+            measured,
+            flags,
+            by_itm,
+            ..
+        } = self;
+        sharing.measure(site, terrain, ways, count, |place, found| {
+            let Shared {
+                measured: path,
+                ground_msl_m,
+            } = found;
+            let Ok(centre) = GeoPoint::wrapping(parallel.lat_deg, centres_deg[place]) else {
+                return;
+            };
+            let undulation_m = terrain.undulation_m(centre);
+            if !grounded(ground_msl_m, undulation_m) {
+                return;
+            }
+            let (_, azimuth_rad, _) = ways.head(place);
+            receivers.distance_m[place] = path.distance_m;
+            receivers.azimuth_deg[0][place] = azimuth_rad[0].to_degrees();
+            receivers.azimuth_deg[1][place] = azimuth_rad[1].to_degrees() + 180.0;
+            receivers.ground_msl_m[0][place] = ground_msl_m[0];
+            receivers.ground_msl_m[1][place] = ground_msl_m[1];
+            receivers.undulation_m[place] = undulation_m;
+            let [near, far] = path.horizon_distance_m;
+            let clear = near >= path.distance_m && far >= path.distance_m;
+            flags[place].note(clear, Flags::CLEAR);
+            flags[place].note(true, Flags::FAST);
+            measured.set(place, &path);
+            by_itm[place] = true;
+            shared[place] = true;
+        });
+        shared
     }
 
     /// Samples the ground to the cell in a place. False when there is nothing to evaluate.
@@ -257,9 +268,7 @@ impl Scratch {
         }
         let undulation_m = terrain.undulation_m(centre);
         let ends_m = [self.elevation_msl_m[0], self.elevation_msl_m[samples - 1]];
-        let grounded = ends_m.iter().all(|m| m.abs() <= GROUND_MAX_M)
-            && undulation_m.abs() <= UNDULATION_MAX_M;
-        if !grounded {
+        if !grounded(ends_m, undulation_m) {
             self.flags[place] = Flags::FAILED;
             return false;
         }

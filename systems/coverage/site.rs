@@ -119,13 +119,8 @@ impl<'a> CoverageSite<'a> {
         self.ground_known
     }
 
-    /// Steps of a path of `distance_m` in the fast mode, which samples by posts or spacing even
-    /// where a number of samples is asked for, and knows no most.
-    pub(super) fn steps_fast(&self, distance_m: f64) -> usize {
-        ((distance_m / self.spacing_m()).ceil() as usize).max(SAMPLES_MIN - 1)
-    }
-
-    /// Spacing of the samples of a sweep, m.
+    /// Spacing of the samples of a ray in the fast mode, m: that of posts where a number of samples
+    /// is asked for.
     pub(super) fn spacing_m(&self) -> f64 {
         match self.sampling {
             Fineness::Spacing(spacing_m) => spacing_m,

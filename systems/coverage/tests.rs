@@ -2,6 +2,7 @@
 //! the tests of the floor that reads tiles.
 
 mod exact;
+mod fast_mode;
 mod gaps;
 mod grids;
 mod jobs;

@@ -180,23 +180,25 @@ impl Ways {
         )
     }
 
-    /// The last positions of the way in a place, `pace` of its length apart, its end last.
-    #[inline]
-    pub fn tail<const N: usize>(
-        &self,
-        place: usize,
-        pace: f64,
-        lat_deg: &mut [f64; N],
-        lon_deg: &mut [f64; N],
-    ) {
-        let lat: [f64; 6] = std::array::from_fn(|power| self.lat_deg[power][place]);
-        let lon: [f64; 6] = std::array::from_fn(|power| self.lon_deg[power][place]);
-        for index in 0..N {
-            let t = 1.0 - pace * (N - 1 - index) as f64;
-            let at =
-                |c: &[f64; 6]| c[0] + t * (c[1] + t * (c[2] + t * (c[3] + t * (c[4] + t * c[5]))));
-            (lat_deg[index], lon_deg[index]) = (at(&lat), at(&lon));
-        }
+    /// Positions at `shares` of the way in each place, all places of the first share first; the
+    /// outer slices hold one number for each share and place.
+    pub fn positions(&self, shares: &[[f64; BATCH]], lat_deg: &mut [f64], lon_deg: &mut [f64]) {
+        vectorised(Shares {
+            ways: self,
+            shares,
+            lat_deg: lat_deg.as_chunks_mut().0,
+            lon_deg: lon_deg.as_chunks_mut().0,
+        });
+    }
+
+    /// Evenly spaced positions along the way in a place, as many as the slices hold, two or more,
+    /// both ends included.
+    pub fn along(&self, place: usize, lat_deg: &mut [f64], lon_deg: &mut [f64]) {
+        vectorised(Along {
+            way: self.get(place),
+            lat_deg,
+            lon_deg,
+        });
     }
 
     /// The way in a place.
@@ -208,6 +210,59 @@ impl Ways {
             lat_deg: std::array::from_fn(|power| self.lat_deg[power][place]),
             lon_deg: std::array::from_fn(|power| self.lon_deg[power][place]),
             valid: self.valid[place] != 0.0,
+        }
+    }
+}
+
+struct Shares<'a> {
+    ways: &'a Ways,
+    shares: &'a [[f64; BATCH]],
+    lat_deg: &'a mut [[f64; BATCH]],
+    lon_deg: &'a mut [[f64; BATCH]],
+}
+
+impl Kernel for Shares<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let (lat, lon) = (&self.ways.lat_deg, &self.ways.lon_deg);
+        let out = self.lat_deg.iter_mut().zip(self.lon_deg);
+        for (shares, (lat_deg, lon_deg)) in self.shares.iter().zip(out) {
+            for place in 0..BATCH {
+                let t = shares[place];
+                let at = |c: &[[f64; BATCH]; 6]| {
+                    let high = c[3][place] + t * (c[4][place] + t * c[5][place]);
+                    c[0][place] + t * (c[1][place] + t * (c[2][place] + t * high))
+                };
+                lat_deg[place] = at(lat);
+                lon_deg[place] = at(lon);
+            }
+        }
+    }
+}
+
+struct Along<'a> {
+    way: Way,
+    lat_deg: &'a mut [f64],
+    lon_deg: &'a mut [f64],
+}
+
+impl Kernel for Along<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let count = self.lat_deg.len().min(self.lon_deg.len());
+        let (lat_deg, lon_deg) = (&mut self.lat_deg[..count], &mut self.lon_deg[..count]);
+        let pace = 1.0 / (count as f64 - 1.0);
+        let at = |c: &[f64; 6], t: f64| {
+            c[0] + t * (c[1] + t * (c[2] + t * (c[3] + t * (c[4] + t * c[5]))))
+        };
+        for index in 0..count {
+            let t = f64::from(index as i32) * pace;
+            lat_deg[index] = at(&self.way.lat_deg, t);
+            lon_deg[index] = at(&self.way.lon_deg, t);
         }
     }
 }

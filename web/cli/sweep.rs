@@ -49,7 +49,7 @@ pub struct Sweep {
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
 
-    /// Radial approximation instead of exact evaluation of every cell
+    /// Share the ground between cells: several times faster, 99 of 100 cells within 1 dB
     #[arg(long)]
     fast: bool,
 
@@ -214,8 +214,11 @@ fn finish(
     }
     let mut out = format!("{}\n", output::heading(&summary.title));
     let [cols, rows] = summary.raster_cells;
+    let bound = summary.error_p99_db.map_or_else(String::new, |db| {
+        format!(" (99 of 100 cells within {db} dB of exact)")
+    });
     let facts = format!(
-        "{cols} x {rows} cells of {}″, {} km radius, {} mode, covered at {} dB link margin",
+        "{cols} x {rows} cells of {}″, {} km radius, {} mode{bound}, covered at {} dB link margin",
         summary.cell_arcsec, summary.radius_km, summary.mode, summary.margin_db
     );
     let _ = writeln!(out, "{}", output::faint(&facts));

@@ -2,43 +2,45 @@
 
 use rayon::prelude::*;
 
-use super::Rays;
-use crate::coverage::block::ROWS_PER_TASK;
 use crate::coverage::{Block, Cell, CoverageSite, Grid, Scratch};
 use crate::terrain::Terrain;
 
-/// As [`crate::coverage::evaluate_block`], sharing what `rays` know of the ground.
+/// Largest side of a block that [`fast_coverage`] cuts a grid into, cells.
+const SIDE_MAX: u32 = 256;
+
+/// As [`crate::coverage::evaluate_block`] in the fast mode. How a grid is cut into blocks changes
+/// no bit, but work is shared within a block only: a large square one takes least.
 pub fn evaluate_block_fast(
     site: &CoverageSite<'_>,
-    rays: &Rays,
     terrain: &dyn Terrain,
     grid: &Grid,
     block: Block,
     cells: &mut [Cell],
     scratch: &mut Scratch,
 ) {
-    scratch.block(site, terrain, grid, block, cells, Some(rays));
+    scratch.block(site, terrain, grid, block, cells, true);
 }
 
-/// As [`crate::coverage::coverage`] in the fast mode; the rays are traced first.
+/// As [`crate::coverage::coverage`] in the fast mode.
 #[must_use]
 pub fn fast_coverage(site: &CoverageSite<'_>, terrain: &dyn Terrain, grid: &Grid) -> Vec<Cell> {
-    let rays = Rays::trace(site, terrain, grid);
     let columns = grid.columns() as usize;
+    let side = (grid.rows().max(grid.columns()) / 4).clamp(32, SIDE_MAX);
+    let blocks: Vec<Block> = grid.blocks(side, side).collect();
+    let done: Vec<Vec<Cell>> = blocks
+        .par_iter()
+        .map_init(Scratch::default, |scratch, block| {
+            let mut cells = vec![Cell::default(); block.len()];
+            evaluate_block_fast(site, terrain, grid, *block, &mut cells, scratch);
+            cells
+        })
+        .collect();
     let mut cells = vec![Cell::default(); grid.rows() as usize * columns];
-    let bands = cells
-        .par_chunks_mut(columns * ROWS_PER_TASK as usize)
-        .zip(0_u32..u32::MAX);
-    bands.for_each_init(Scratch::default, |scratch, (cells, band)| {
-        let row = band * ROWS_PER_TASK;
-        let rows = ROWS_PER_TASK.min(grid.rows() - row);
-        let block = Block {
-            row,
-            column: 0,
-            rows,
-            columns: grid.columns(),
-        };
-        evaluate_block_fast(site, &rays, terrain, grid, block, cells, scratch);
-    });
+    for (block, done) in blocks.iter().zip(done) {
+        for (row, done) in (block.row..).zip(done.chunks(block.columns as usize)) {
+            let start = row as usize * columns + block.column as usize;
+            cells[start..start + done.len()].copy_from_slice(done);
+        }
+    }
     cells
 }

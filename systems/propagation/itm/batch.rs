@@ -2,7 +2,7 @@
 
 use super::VariabilityMode;
 use super::constants::Constants;
-use super::longley_rice::attenuation;
+use super::longley_rice::{Path, Sight, attenuation_where};
 use super::quick_pfl::Measured;
 use super::variability::Spread;
 use crate::numeric::{Kernel, vectorised};
@@ -120,36 +120,104 @@ impl Kernel for Work<'_> {
 
     #[inline(always)]
     fn run(mut self) {
-        let constants = *self.constants;
+        let mut paths = Paths::default();
+        let mut within = 0_u64;
         for place in 0..BATCH {
             let path = self.batch.get(place).path(self.antenna_agl_m);
-            self.losses.a_ref_db[place] = attenuation(&path, &constants).a_ref_db;
+            paths.set(place, &path);
+            within += u64::from(Sight::new(&path).reaches(&path));
         }
-        match constants.mdvar.mode {
-            VariabilityMode::SingleMessage => self.spread(VariabilityMode::SingleMessage),
-            VariabilityMode::Accidental => self.spread(VariabilityMode::Accidental),
-            VariabilityMode::Mobile => self.spread(VariabilityMode::Mobile),
-            VariabilityMode::Broadcast => self.spread(VariabilityMode::Broadcast),
+        // Neighbours mostly lie on one side of the horizon.
+        if within == 0 {
+            self.references::<false, true>(&paths);
+        } else if within == BATCH as u64 {
+            self.references::<true, false>(&paths);
+        } else {
+            self.references::<true, true>(&paths);
+        }
+        match self.constants.mdvar.mode {
+            VariabilityMode::SingleMessage => self.spread(&paths, VariabilityMode::SingleMessage),
+            VariabilityMode::Accidental => self.spread(&paths, VariabilityMode::Accidental),
+            VariabilityMode::Mobile => self.spread(&paths, VariabilityMode::Mobile),
+            VariabilityMode::Broadcast => self.spread(&paths, VariabilityMode::Broadcast),
+        }
+    }
+}
+
+/// What is worked out of a [`Batch`] once: each member of [`Path`] that is new an array.
+struct Paths {
+    effective_height_m: [Lane; 2],
+    horizon_distance_m: [Lane; 2],
+    horizon_angle_rad: [Lane; 2],
+    delta_h_m: Lane,
+}
+
+impl Default for Paths {
+    fn default() -> Self {
+        Self {
+            effective_height_m: [[0.0; BATCH]; 2],
+            horizon_distance_m: [[0.0; BATCH]; 2],
+            horizon_angle_rad: [[0.0; BATCH]; 2],
+            delta_h_m: [0.0; BATCH],
+        }
+    }
+}
+
+impl Paths {
+    #[inline(always)]
+    fn set(&mut self, place: usize, path: &Path) {
+        for end in 0..2 {
+            self.effective_height_m[end][place] = path.effective_height_m[end];
+            self.horizon_distance_m[end][place] = path.horizon_distance_m[end];
+            self.horizon_angle_rad[end][place] = path.horizon_angle_rad[end];
+        }
+        self.delta_h_m[place] = path.delta_h_m;
+    }
+
+    #[inline(always)]
+    fn get(&self, place: usize, batch: &Batch, antenna_agl_m: [f64; 2]) -> Path {
+        let [tx_m, rx_m] = &self.effective_height_m;
+        let [near_m, far_m] = &self.horizon_distance_m;
+        let [near_rad, far_rad] = &self.horizon_angle_rad;
+        Path {
+            distance_m: batch.distance_m[place],
+            antenna_agl_m,
+            effective_height_m: [tx_m[place], rx_m[place]],
+            horizon_distance_m: [near_m[place], far_m[place]],
+            horizon_angle_rad: [near_rad[place], far_rad[place]],
+            delta_h_m: self.delta_h_m[place],
+            n_s: batch.n_s[place],
+            earth_radius_m: batch.earth_radius_m[place],
+            point_to_point: true,
         }
     }
 }
 
 impl Work<'_> {
+    #[inline(always)]
+    fn references<const WITHIN: bool, const BEYOND: bool>(&mut self, paths: &Paths) {
+        let constants = *self.constants;
+        for place in 0..BATCH {
+            let path = paths.get(place, self.batch, self.antenna_agl_m);
+            self.losses.a_ref_db[place] =
+                attenuation_where::<WITHIN, BEYOND>(&path, &constants).a_ref_db;
+        }
+    }
+
     /// Attenuations at the quantiles, the references being known.
     #[inline(always)]
-    fn spread(&mut self, mode: VariabilityMode) {
+    fn spread(&mut self, paths: &Paths, mode: VariabilityMode) {
         let Self {
             batch,
-            antenna_agl_m,
             deviates,
             losses,
             ..
         } = self;
         let constants = *self.constants;
+        let [tx_m, rx_m] = &paths.effective_height_m;
         for place in 0..BATCH {
-            let path = batch.get(place).path(*antenna_agl_m);
-            let (heights, delta_h_m) = (path.effective_height_m, path.delta_h_m);
-            let spread = Spread::new(&constants, path.distance_m, heights, delta_h_m);
+            let (heights, delta_h_m) = ([tx_m[place], rx_m[place]], paths.delta_h_m[place]);
+            let spread = Spread::new(&constants, batch.distance_m[place], heights, delta_h_m);
             let a_ref_db = losses.a_ref_db[place];
             for quantile in 0..4 {
                 losses.attenuation_db[quantile][place] =

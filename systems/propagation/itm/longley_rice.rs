@@ -59,6 +59,16 @@ pub(super) fn wavenumber(frequency_mhz: f64) -> f64 {
 /// Reference attenuation of `path` relative to free space.
 #[inline(always)]
 pub(super) fn attenuation(path: &Path, of: &Constants) -> Attenuation {
+    attenuation_where::<true, true>(path, of)
+}
+
+/// As [`attenuation`], for paths that may lie `WITHIN` the smooth-earth horizons or `BEYOND`: in
+/// vector code both are worked out of every path, unless none can be.
+#[inline(always)]
+pub(super) fn attenuation_where<const WITHIN: bool, const BEYOND: bool>(
+    path: &Path,
+    of: &Constants,
+) -> Attenuation {
     let sight = Sight::new(path);
     // Two distances far in the diffraction region fix the diffraction line.
     let scale_m = cbrt(path.earth_radius_m * path.earth_radius_m / of.frequency_mhz);
@@ -67,7 +77,7 @@ pub(super) fn attenuation(path: &Path, of: &Constants) -> Attenuation {
     let diffraction = Diffraction::new(path, &sight, of);
     let line = Line::through(d_3, diffraction.loss_db(d_3), d_4, diffraction.loss_db(d_4));
 
-    let result = if path.distance_m < sight.smooth_sum_m {
+    let result = if !BEYOND || (WITHIN && sight.reaches(path)) {
         Attenuation {
             a_ref_db: line_of_sight_db(path, &sight, &line, of),
             mode: 1.0,
@@ -107,6 +117,12 @@ impl Sight {
             sum_m,
             angle_rad: -greater(angles, -sum_m / path.earth_radius_m),
         }
+    }
+
+    /// Whether all of `path` lies within the smooth-earth horizons.
+    #[inline(always)]
+    pub fn reaches(&self, path: &Path) -> bool {
+        path.distance_m < self.smooth_sum_m
     }
 }
 

@@ -3,11 +3,11 @@
 use super::batch::{BATCH, Batch, Losses};
 use super::constants::{Constants, check_air};
 use super::medium::{effective_curvature, surface_refractivity};
-use super::quick_pfl::{Measured, measure};
+use super::quick_pfl::{Measured, measure, skipped_m};
 use super::roughness::interdecile_range_m;
 use super::variability::deviates;
 use super::{Invalid, Medium, PathProfile, Prediction, Quantile, Reference, Warnings};
-use crate::numeric::{Kernel, lesser, vectorised};
+use crate::numeric::{Kernel, vectorised};
 
 /// A medium and two antennas made ready for many paths.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -64,31 +64,31 @@ impl Prepared {
 
     /// Surface refractivity, N-units, and effective radius of the earth, m, over ground of mean
     /// height `mean_msl_m`.
+    #[inline(always)]
     pub(crate) fn air(&self, mean_msl_m: f64) -> (f64, f64) {
         let n_s = surface_refractivity(self.n_0, mean_msl_m);
         (n_s, 1.0 / effective_curvature(n_s))
     }
 
-    /// Interdecile range of the terrain, m, and the length it is found over, m, where the horizons
-    /// are too far to matter.
-    pub(crate) fn usual_range(&self, profile: &PathProfile) -> (f64, f64) {
-        let distance_m = profile.distance_m();
-        let [start_m, end_m] = self
-            .antenna_agl_m
-            .map(|agl_m| lesser(15.0 * agl_m, 0.1 * distance_m));
+    /// Whether the model speaks of paths in such air.
+    pub(crate) fn applies(&self, n_s: f64, earth_radius_m: f64) -> bool {
+        check_air(n_s, earth_radius_m).is_ok() && self.constants.check().is_ok()
+    }
+
+    /// Lengths at both ends whose terrain does not count, m, horizons being `horizon_m` away.
+    #[inline(always)]
+    pub(crate) fn skipped_m(&self, horizon_m: [f64; 2]) -> [f64; 2] {
+        [0, 1].map(|end| skipped_m(horizon_m[end], self.antenna_agl_m[end]))
+    }
+
+    /// Interdecile range of the terrain of `profile` between `start_m` and `end_m` from the
+    /// transmitter, m.
+    pub(crate) fn range_m(&self, profile: &PathProfile, start_m: f64, end_m: f64) -> f64 {
         vectorised(Range {
             profile,
             start_m,
-            end_m: distance_m - end_m,
+            end_m,
         })
-    }
-
-    /// That length for a path of `distance_m`.
-    pub(crate) fn usual_extent_m(&self, distance_m: f64) -> f64 {
-        let [start_m, end_m] = self
-            .antenna_agl_m
-            .map(|agl_m| lesser(15.0 * agl_m, 0.1 * distance_m));
-        distance_m - end_m - start_m
     }
 
     #[inline]
@@ -123,12 +123,11 @@ struct Range<'a> {
 }
 
 impl Kernel for Range<'_> {
-    type Output = (f64, f64);
+    type Output = f64;
 
     #[inline(always)]
     fn run(self) -> Self::Output {
-        let range_m = interdecile_range_m(self.profile, self.start_m, self.end_m);
-        (range_m, self.end_m - self.start_m)
+        interdecile_range_m(self.profile, self.start_m, self.end_m)
     }
 }
 

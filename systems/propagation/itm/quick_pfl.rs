@@ -38,9 +38,7 @@ pub(super) fn measure(profile: &PathProfile, n_0: f64, antenna_agl_m: [f64; 2]) 
     let distance_m = profile.distance_m();
     let seen = horizons(profile, earth_radius_m, antenna_agl_m);
 
-    // Terrain counts from 15 antenna heights on (TR 82-100 page 25), or from a tenth of the way
-    // to the horizon if that is nearer.
-    let skipped = [0, 1].map(|end| lesser(0.1 * seen[end].distance_m, 15.0 * antenna_agl_m[end]));
+    let skipped = [0, 1].map(|end| skipped_m(seen[end].distance_m, antenna_agl_m[end]));
     let (start_m, end_m) = (skipped[0], distance_m - skipped[1]);
     let elevation = profile.elevation_msl_m;
     let (start, end) = (start_m / profile.step_m, end_m / profile.step_m);
@@ -67,6 +65,13 @@ pub(super) fn measure(profile: &PathProfile, n_0: f64, antenna_agl_m: [f64; 2]) 
         range_m: interdecile_range_m(profile, start_m, end_m),
         extent_m: end_m - start_m,
     }
+}
+
+/// Length next to a terminal whose terrain does not count, m: it counts from 15 antenna heights on
+/// (TR 82-100 page 25), or from a tenth of the way to the horizon if that is nearer.
+#[inline(always)]
+pub(super) fn skipped_m(horizon_m: f64, antenna_agl_m: f64) -> f64 {
+    lesser(0.1 * horizon_m, 15.0 * antenna_agl_m)
 }
 
 /// Whether the horizons, `sum_m` apart from their terminals in all, lie so far that the path is

@@ -4,7 +4,7 @@ use super::PathProfile;
 use super::fit::line_ends;
 use crate::numeric::{ROUNDER, exp, greater, interpolate_evenly, lesser};
 
-/// Room for the samples taken of a path, at most 245, in whole vectors.
+/// Most samples taken of a path, 245, in whole vectors.
 const ROOM: usize = 256;
 
 /// Interdecile range, m, of the terrain about a fitted line between `start_m` and `end_m` from the
@@ -17,12 +17,42 @@ pub(super) fn interdecile_range_m(profile: &PathProfile, start_m: f64, end_m: f6
         return 0.0;
     }
     let decile = ((0.1 * (span + 8.0)) as usize).clamp(4, 25);
-    let mut room = [0.0; ROOM];
     let count = 10 * decile - 5;
     let spacing = span / (count - 1) as f64;
-    interpolate_evenly(profile.elevation_msl_m, start, spacing, &mut room[..count]);
-    detrend(&mut room[..count]);
-    range_of_deciles(&room, count, decile)
+    let sampled = Sampled {
+        elevation_msl_m: profile.elevation_msl_m,
+        start,
+        spacing,
+        count,
+        decile,
+    };
+    // Short paths have few samples: the work on them is cut to size.
+    match count {
+        0..=64 => sampled.range_m::<64>(),
+        65..=128 => sampled.range_m::<128>(),
+        _ => sampled.range_m::<ROOM>(),
+    }
+}
+
+/// Samples to be taken of a path, evenly from `start` on.
+struct Sampled<'a> {
+    elevation_msl_m: &'a [f64],
+    start: f64,
+    spacing: f64,
+    count: usize,
+    decile: usize,
+}
+
+impl Sampled<'_> {
+    /// The range of the samples' deciles about the line that fits them, m.
+    #[inline(always)]
+    fn range_m<const N: usize>(&self) -> f64 {
+        let mut room = [0.0; N];
+        let samples = &mut room[..self.count];
+        interpolate_evenly(self.elevation_msl_m, self.start, self.spacing, samples);
+        detrend(samples);
+        range_of_deciles(&room, self.count, self.decile)
+    }
 }
 
 /// Δh, m: that range, `extent_m` being the length it was found over, scaled to what it would be on
@@ -66,14 +96,14 @@ const LEVELS: u8 = 254;
 /// numbers reach a threshold finds the one of the sample sought bit by bit, in vectors and
 /// without a branch; the few samples that share it are then put in order.
 #[inline(always)]
-fn range_of_deciles(room: &[f64; ROOM], count: usize, decile: usize) -> f64 {
+fn range_of_deciles<const N: usize>(room: &[f64; N], count: usize, decile: usize) -> f64 {
     // Halves are folded onto each other: unlike a running minimum, that is vector code.
     let (mut least, mut most) = (*room, *room);
-    for index in count..ROOM {
+    for index in count..N {
         least[index] = room[0];
         most[index] = room[0];
     }
-    let mut half = ROOM / 2;
+    let mut half = N / 2;
     while half > 0 {
         for index in 0..half {
             least[index] = lesser(least[index], least[index + half]);
@@ -88,8 +118,8 @@ fn range_of_deciles(room: &[f64; ROOM], count: usize, decile: usize) -> f64 {
         return most - least;
     }
     // Keys from 1 on, so that none of the unused places reaches any threshold.
-    let mut keys = [0_u8; ROOM];
-    for index in 0..ROOM {
+    let mut keys = [0_u8; N];
+    for index in 0..N {
         let used = index < count;
         let key = ((room[index] - least) * scale + ROUNDER).to_bits() as u8;
         keys[index] = if used { key.wrapping_add(1) } else { 0 };
@@ -106,23 +136,25 @@ fn range_of_deciles(room: &[f64; ROOM], count: usize, decile: usize) -> f64 {
         }
         bit >>= 1;
     }
-    let [high, low] = [0, 1].map(|end| {
+    // A closure would not be compiled for the processor's vectors.
+    let mut sought = [0.0; 2];
+    for end in 0..2 {
         let above = if found[end] == u8::MAX {
             0
         } else {
             usize::from(reaching(&keys, found[end] + 1))
         };
-        nth_greatest_with(&keys, room, found[end], ranks[end] - above)
-    });
-    high - low
+        sought[end] = nth_greatest_with(&keys, room, found[end], ranks[end] - above);
+    }
+    sought[0] - sought[1]
 }
 
 /// How many of `keys` are `threshold` or more.
 #[inline(always)]
-fn reaching(keys: &[u8; ROOM], threshold: u8) -> u8 {
+fn reaching<const N: usize>(keys: &[u8; N], threshold: u8) -> u8 {
     // At most 245 do.
     let mut count = 0_u8;
-    for index in 0..ROOM {
+    for index in 0..N {
         count += u8::from(keys[index] >= threshold);
     }
     count
@@ -130,8 +162,8 @@ fn reaching(keys: &[u8; ROOM], threshold: u8) -> u8 {
 
 /// The `rank`-th greatest, counted from 1, of the samples that have `key`.
 #[inline(always)]
-fn nth_greatest_with(keys: &[u8; ROOM], room: &[f64; ROOM], key: u8, rank: usize) -> f64 {
-    let mut sharing = [0.0; ROOM];
+fn nth_greatest_with<const N: usize>(keys: &[u8; N], room: &[f64; N], key: u8, rank: usize) -> f64 {
+    let mut sharing = [0.0; N];
     let mut count = 0;
     for (block, samples) in keys
         .as_chunks::<32>()

@@ -1,0 +1,115 @@
+//! The rays of a radial sweep.
+
+use super::pair::Pair;
+use super::ray::Ray;
+use crate::coverage::CoverageSite;
+use crate::propagation::itm;
+use crate::terrain::{GeoPoint, Terrain, short};
+
+/// How far apart rays are where the sweep ends, in samples of a ray. Closer rays change nothing:
+/// what decides is sampled on each path itself.
+const APART: f64 = 2.0;
+
+/// Most rays.
+const COUNT_MAX: usize = 1 << 15;
+
+/// What all rays of a site have in common.
+#[derive(Debug, Clone)]
+pub(super) struct Common {
+    pub position: GeoPoint,
+    /// Distance from sample to sample, m.
+    pub spacing_m: f64,
+    /// Samples of a whole ray, the site's among them.
+    pub samples: usize,
+    pub antenna_agl_m: [f64; 2],
+    /// How far the earth falls away within the first sample, m.
+    pub bulge_m: f64,
+}
+
+/// Rays in all directions from a site, each known as far as anyone asked.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Fan {
+    rays: Vec<Ray>,
+    count: usize,
+    /// The rays that know anything.
+    known: Vec<usize>,
+}
+
+impl Common {
+    /// For paths from `site`, where the ground is `ground_msl_m` high.
+    pub fn new(site: &CoverageSite<'_>, itm: &itm::Prepared, ground_msl_m: f64) -> Self {
+        let spacing_m = site.spacing_m();
+        let (_, earth_radius_m) = itm.air(ground_msl_m);
+        Self {
+            position: site.position,
+            spacing_m,
+            samples: (reach_m(site) / spacing_m).ceil() as usize + 7,
+            antenna_agl_m: itm.antenna_agl_m(),
+            bulge_m: 0.5 * spacing_m * spacing_m / earth_radius_m,
+        }
+    }
+}
+
+/// How far the paths of a sweep reach, m.
+fn reach_m(site: &CoverageSite<'_>) -> f64 {
+    site.radius_m.min(short::MAX_M)
+}
+
+impl Fan {
+    /// Makes ready for another site, or for the same again.
+    pub fn clear(&mut self, site: &CoverageSite<'_>) {
+        for ray in self.known.drain(..) {
+            self.rays[ray].clear();
+        }
+        let around = std::f64::consts::TAU * reach_m(site) / site.spacing_m();
+        self.count = ((around / APART).ceil() as usize).clamp(64, COUNT_MAX);
+        if self.rays.len() < self.count {
+            self.rays.resize_with(self.count, Ray::default);
+        }
+    }
+
+    /// Numbers of the rays beside a path that leaves `turns` (0 to 1) around the compass, and how
+    /// far it lies from the first towards the second.
+    #[inline]
+    pub fn beside(&self, turns: f64) -> ([usize; 2], f64) {
+        let place = turns * self.count as f64;
+        let first = (place as usize).min(self.count - 1);
+        let second = if first + 1 == self.count {
+            0
+        } else {
+            first + 1
+        };
+        ([first, second], place - first as f64)
+    }
+
+    /// Whether a ray is known up to sample `last`, which it is made now if it can be.
+    #[inline]
+    pub fn reaches(
+        &mut self,
+        ray: usize,
+        last: usize,
+        common: &Common,
+        terrain: &dyn Terrain,
+    ) -> bool {
+        if self.rays[ray].is_empty() {
+            self.known.push(ray);
+        }
+        let azimuth_deg = 360.0 * ray as f64 / self.count as f64;
+        self.rays[ray].reaches(last, azimuth_deg, common, terrain)
+    }
+
+    /// A ray, to be asked for irregularity.
+    #[inline]
+    pub fn ray_mut(&mut self, ray: usize) -> &mut Ray {
+        &mut self.rays[ray]
+    }
+
+    /// Two rays as one, `share` of the way from the first to the second.
+    #[inline]
+    pub fn pair(&self, rays: [usize; 2], share: f64) -> Pair<'_> {
+        Pair {
+            rays: rays.map(|ray| &self.rays[ray]),
+            share,
+        }
+    }
+}
