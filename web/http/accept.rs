@@ -1,12 +1,16 @@
 //! What every router wears: compression, cross-origin rules, bounds, traces, problems.
 
+use std::time::Duration;
+
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
+use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::Method;
+use axum::response::Response;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::cors::{Any, CorsLayer};
 use tower_http::trace::TraceLayer;
+use tracing::Span;
 
 use super::problem;
 
@@ -36,5 +40,17 @@ pub fn dress(router: Router) -> Router {
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(CompressionLayer::new())
         .layer(cors)
-        .layer(TraceLayer::new_for_http())
+        .layer(
+            TraceLayer::new_for_http()
+                .make_span_with(|request: &Request| {
+                    tracing::debug_span!("request", method = %request.method(), uri = %request.uri())
+                })
+                .on_request(())
+                .on_response(|response: &Response, took: Duration, _: &Span| {
+                    let took_ms = took.as_secs_f64() * 1e3;
+                    tracing::debug!(status = response.status().as_u16(), took_ms, "answered");
+                })
+                // Problems are logged where they are made.
+                .on_failure(()),
+        )
 }
