@@ -164,6 +164,10 @@ impl<'d> Collector<'d> {
         rings: Result<Vec<Vec<GeoPoint>>, Fault>,
         at: At<'_>,
     ) -> Result<(), ExchangeError> {
+        let open = |ring: &Vec<GeoPoint>| ring.first() != ring.last();
+        if rings.as_ref().is_ok_and(|rings| rings.iter().any(open)) {
+            self.notes.add("open ring of a polygon: closed", || at(""));
+        }
         let region = rings.and_then(|rings| {
             let shape = "closed rings of 4 positions or more";
             Region::new(rings).map_err(|bad| Fault::new("", bad.to_string(), shape))

@@ -113,11 +113,11 @@ fn what_the_world_refuses_is_not_written() {
 
 #[test]
 fn thousands_of_nodes_of_one_name_are_told_apart() {
-    let many = plan(vec![node("mast"); 3_000]);
+    let many = plan(vec![node("mast"); 10_000]);
     for format in Format::ALL {
         let bytes = written(format, &many);
         let (again, _) = read(format, &bytes, &defaults()).unwrap();
-        assert_eq!(again.nodes.len(), 3_000, "{format}");
+        assert_eq!(again.nodes.len(), 10_000, "{format}");
         assert_eq!(again, many);
     }
 }

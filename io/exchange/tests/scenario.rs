@@ -164,7 +164,7 @@ fn faults_have_their_place() {
         ),
         (
             "[deployment]\nregion = { type = \"Polygon\", coordinates = [[[1, 2], [3, 4]]] }\n",
-            &["deployment.region", "has 2 positions"],
+            &["deployment.region", "has 3 positions"],
         ),
         (
             "[deployment]\nzoom = 3\n",
