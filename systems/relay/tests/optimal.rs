@@ -142,14 +142,13 @@ fn by_all_chains(inputs: &Inputs<'_>, asked: &RelayRequest<'_>) -> [f64; 3] {
     let (count, rx) = (places.len(), places.len() - 1);
     assert!(count > 40);
     let pairs = (0..count).flat_map(|a| (a + 1..count).map(move |b| (a, b)));
-    let stretches: Vec<_> = pairs.map(|(a, b)| (places[a], places[b])).collect();
+    let stretch = |(a, b): (usize, usize)| (places[a], places[b]);
+    let stretches: Vec<_> = pairs.clone().map(stretch).collect();
     let mut rates = task.rates_bps(&stretches, 0.0).into_iter();
     let mut rate = vec![vec![0.0; count]; count];
-    for a in 0..count {
-        for b in a + 1..count {
-            rate[a][b] = rates.next().unwrap();
-            rate[b][a] = rate[a][b];
-        }
+    for (a, b) in pairs {
+        let known = rates.next().unwrap();
+        (rate[a][b], rate[b][a]) = (known, known);
     }
     let mut best = [rate[0][rx], 0.0, 0.0];
     for one in 1..rx {
