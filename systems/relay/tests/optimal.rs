@@ -194,3 +194,56 @@ fn the_search_finds_what_looking_at_all_chains_finds() {
     }
     assert!(met >= 2, "{met}");
 }
+
+/// [`Hills`] whose every second strip from south to north is a void.
+struct Strips(Hills);
+impl Terrain for Strips {
+    fn sample(&self, lat: &[f64], lon: &[f64], out: &mut [f64]) -> crate::terrain::TerrainUse {
+        let mut used = self.0.sample(lat, lon, out);
+        for (lon, out) in lon.iter().zip(out) {
+            if (lon * 60.0).floor() % 2.0 == 0.0 {
+                *out = f64::NAN;
+                used.void_samples += 1;
+            }
+        }
+        used
+    }
+    fn undulation_m(&self, at: GeoPoint) -> f64 {
+        self.0.undulation_m(at)
+    }
+    fn resolution_arcsec(&self, at: GeoPoint) -> Option<f64> {
+        self.0.resolution_arcsec(at)
+    }
+    fn describe(&self) -> crate::terrain::TerrainSource {
+        self.0.describe()
+    }
+}
+
+#[test]
+fn voids_under_the_ends_mislead_no_bound() {
+    let (environment, mut station) = (Environment::default(), station());
+    // A narrow lobe, which an end at another height would look past.
+    station.antenna.elevation_beamwidth_deg = 3.0;
+    let mut voids = 0;
+    for seed in 0..10 {
+        let relief_m = 40.0;
+        let strips = Strips(Hills { seed, relief_m });
+        let inputs = inputs(&strips, &environment);
+        let asked = request(&station, 90.0 + 9.0 * seed as f64, 12_000.0);
+        let (greedy, best) = both(&inputs, &asked, Objective::FewestRelays);
+        let [one, other] = [&best, &greedy].map(|plan| plan.segments.len());
+        assert!(!greedy.meets_target || (best.meets_target && one <= other));
+        let (_, widest) = both(&inputs, &asked, Objective::HighestBottleneck);
+        for plan in [&greedy, &best] {
+            assert!(
+                widest.bottleneck_rate_bps >= plan.bottleneck_rate_bps,
+                "{seed}"
+            );
+        }
+        let segments = best.segments.iter();
+        voids += segments
+            .filter(|s| s.forward.terrain.void_samples > 0)
+            .count();
+    }
+    assert!(voids > 10, "{voids}");
+}
