@@ -38,7 +38,9 @@ pub(super) fn candidates(task: &Task<'_>, walked: &[GeoPoint]) -> Vec<GeoPoint> 
     let mut places: Vec<(f64, f64, GeoPoint)> =
         walked.iter().map(|&at| (from_tx_m(at), 0.0, at)).collect();
     let straight = positions(&path, STRAIGHT + 2);
-    let between = straight[1..=STRAIGHT].iter();
+    let between = straight[1..=STRAIGHT]
+        .iter()
+        .filter(|at| task.has_ground(**at));
     places.extend(between.map(|&at| (from_tx_m(at), 0.0, at)));
     places.extend(hilltops(task.inputs.terrain, &path, task.rx.0));
     places.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));

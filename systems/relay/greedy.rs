@@ -19,7 +19,7 @@ pub(super) struct Found {
 
 /// Walks the great circle from the transmitter toward the receiver, each step to the farthest
 /// tested fraction of the remaining distance that closes for the target rate. On the last hop
-/// allowed only the receiver itself is tested.
+/// allowed only the receiver itself is tested, and never a place in a void of the terrain.
 pub(super) fn walk(task: &Task<'_>) -> Found {
     let mut relays: Vec<GeoPoint> = Vec::new();
     let (mut lat_deg, mut lon_deg) = (Vec::new(), Vec::new());
@@ -33,17 +33,18 @@ pub(super) fn walk(task: &Task<'_>) -> Found {
         let shares = (1..FRACTIONS).rev().take(if last { 0 } else { FRACTIONS });
         let place = |i: usize| {
             let at = GeoPoint::wrapping(lat_deg[i], lon_deg[i]);
-            at.expect("positions of a path lie on the Earth")
+            (i, at.expect("positions of a path lie on the Earth"))
         };
-        let tested: Vec<GeoPoint> = shares.map(place).collect();
-        let beyond = tested.iter().map(|&relay| (at, (relay, task.relay)));
+        let tested = shares.map(place).filter(|(_, at)| task.has_ground(*at));
+        let tested: Vec<(usize, GeoPoint)> = tested.collect();
+        let beyond = tested.iter().map(|&(_, relay)| (at, (relay, task.relay)));
         let stretches: Vec<_> = std::iter::once((at, task.rx)).chain(beyond).collect();
         // 0 as the least: the shortfall tells what the nearest place came to.
         let rates_bps = task.rates_bps(&stretches, 0.0);
         let shortfall = match rates_bps.iter().position(|&rate| rate >= task.target_bps) {
             Some(0) => None,
             Some(reached) => {
-                relays.push(tested[reached - 1]);
+                relays.push(tested[reached - 1].1);
                 continue;
             }
             None if last => Some(Shortfall::HopsUsedUp {
@@ -54,7 +55,8 @@ pub(super) fn walk(task: &Task<'_>) -> Found {
             None => Some(Shortfall::Blocked {
                 segment,
                 remaining_m: path.distance_m(),
-                nearest_tested_m: path.step_m(FRACTIONS + 1),
+                nearest_tested_m: path.step_m(FRACTIONS + 1)
+                    * tested.last().map_or(FRACTIONS, |(i, _)| *i) as f64,
                 nearest_data_rate_bps: rates_bps[rates_bps.len() - 1],
             }),
         };

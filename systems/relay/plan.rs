@@ -92,7 +92,8 @@ pub enum Shortfall {
         segment: usize,
         /// Its length, m.
         remaining_m: f64,
-        /// How far the nearest tested place lies, m.
+        /// How far the nearest tested place lies, m; the receiver's distance where all others lie in
+        /// voids of the terrain.
         nearest_tested_m: f64,
         /// Rate to that place in the slower direction, bit/s.
         nearest_data_rate_bps: f64,

@@ -58,6 +58,13 @@ impl<'a> Task<'a> {
         }
     }
 
+    /// Whether a relay may be planned here: not in a void, where nobody knows how high the ground
+    /// is, and each of its hops would guess for itself. Off the tiles it is the sea.
+    pub fn has_ground(&self, at: GeoPoint) -> bool {
+        let terrain = self.inputs.terrain;
+        terrain.elevation_msl_m(at).is_some() || terrain.resolution_arcsec(at).is_none()
+    }
+
     /// Evaluates a stretch in full, the ground walked from `a` to `b`.
     pub fn evaluate(&self, a: Place<'_>, b: Place<'_>) -> Both {
         score(self.inputs, a, b).expect("the request was checked")
@@ -77,7 +84,8 @@ impl<'a> Task<'a> {
     }
 
     /// What a stretch would carry over bare ends with nothing between: no less than it carries,
-    /// because path loss is never below free space and all other terms are the same.
+    /// because path loss is never below free space and all other terms are the same. Unbounded
+    /// where an end lies in a void, whose height only the ground between can tell.
     fn at_best_bps(&self, a: Place<'_>, b: Place<'_>) -> f64 {
         let inputs = Inputs {
             environment: &self.clear,
@@ -85,6 +93,9 @@ impl<'a> Task<'a> {
         };
         // The two ends, from which angles and slant range follow, are all that is sampled.
         let profile = trace(&inputs, a.0, b.0, Some(2));
+        if profile.terrain.void_samples > 0 {
+            return f64::INFINITY;
+        }
         let both = judge(&inputs, &profile, a, b, &mut Workspace::default());
         let (forward, backward) = both.expect("the request was checked");
         forward.rate.data_rate_bps.min(backward.rate.data_rate_bps)
