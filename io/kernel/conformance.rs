@@ -442,7 +442,7 @@ fn draw_loss(next: &mut dyn FnMut() -> u64) -> Loss {
             correlation: correlation(next),
         };
     }
-    let mut chance = || percent(next) / 100.0;
+    let mut chance = || (next() % 1_000_001) as f64 / 1_000_000.0;
     Loss::GilbertElliott {
         p: chance(),
         r: chance(),
