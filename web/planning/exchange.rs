@@ -1,6 +1,5 @@
 //! Deployments as documents, in and out.
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderName, StatusCode, header};
 use groundwave_io::exchange::{self, Format, Notes, PlanFile, PlanNode};
@@ -12,7 +11,7 @@ use super::Planner;
 use super::wire::deployment::Deployment;
 use super::wire::exchange::{AnyObject, Bytes, ExchangeFormat, FormatQuery, ImportNote, Imported};
 use super::wire::radio::default_station;
-use crate::http::{Ask, At, Problem, Raw, id};
+use crate::http::{Ask, At, Json, Problem, Raw, id};
 
 /// Longest document taken, bytes: a hundred thousand nodes with all their fields.
 pub const IMPORT_BYTES_MAX: usize = 128 << 20;
