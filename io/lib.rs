@@ -7,6 +7,7 @@ pub mod exchange;
 pub mod host;
 pub mod impair;
 pub mod journal;
+pub mod kernel;
 pub mod raster;
 pub mod scenario;
 pub mod store;
