@@ -1,5 +1,10 @@
 //! Impairments as people write them: quantities, presets, time lines, and the daemon's
 //! configuration.
 
+pub mod config;
 pub mod mahimahi;
+pub mod presets;
 pub mod quantity;
+pub mod timeline;
+mod timeline_csv;
+pub mod words;

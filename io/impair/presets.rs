@@ -203,11 +203,14 @@ pub const PRESETS: [Preset; 14] = [
 /// # Errors
 /// Names that exist, with the nearest pointed out.
 pub fn find(id: &str) -> Result<&'static Preset, String> {
-    PRESETS.iter().find(|preset| preset.id == id).ok_or_else(|| {
-        let names = PRESETS.iter().map(|preset| preset.id);
-        let allowed = crate::scenario::suggest::one_of(id, names);
-        format!("no preset is called {id:?}; allowed: {allowed}")
-    })
+    PRESETS
+        .iter()
+        .find(|preset| preset.id == id)
+        .ok_or_else(|| {
+            let names = PRESETS.iter().map(|preset| preset.id);
+            let allowed = crate::scenario::suggest::one_of(id, names);
+            format!("no preset is called {id:?}; allowed: {allowed}")
+        })
 }
 
 #[cfg(test)]
@@ -220,7 +223,11 @@ mod tests {
             for side in [preset.down, preset.up] {
                 let meant = side.words().impairment().unwrap();
                 meant.validate().unwrap();
-                assert!(meant.latency.is_some() && meant.rate.is_some(), "{}", preset.id);
+                assert!(
+                    meant.latency.is_some() && meant.rate.is_some(),
+                    "{}",
+                    preset.id
+                );
             }
             assert!(preset.source.len() > 20, "{}", preset.id);
             assert_eq!(find(preset.id), Ok(preset));
@@ -231,7 +238,16 @@ mod tests {
     fn lora_rates_follow_from_their_modulation() {
         // Semtech AN1200.22: SF · BW / 2^SF · CR.
         let bps = |sf: i32, bandwidth_hz: f64| f64::from(sf) * bandwidth_hz / 2_f64.powi(sf) * 0.8;
-        let rate = |id| find(id).unwrap().down.words().impairment().unwrap().rate.unwrap();
+        let rate = |id| {
+            find(id)
+                .unwrap()
+                .down
+                .words()
+                .impairment()
+                .unwrap()
+                .rate
+                .unwrap()
+        };
         assert_eq!(rate("lora-fast").bps, bps(7, 125e3).round() as u64);
         assert_eq!(rate("lora-long").bps, bps(11, 250e3).round() as u64);
     }

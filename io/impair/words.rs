@@ -161,7 +161,11 @@ impl Words {
     fn latency(&self) -> Result<Option<Latency>, BadWord> {
         let delay = read("delay", &self.delay, quantity::duration_ns)?;
         let jitter = read("jitter", &self.jitter, quantity::duration_ns)?;
-        let correlation = read("delay_correlation", &self.delay_correlation, quantity::share)?;
+        let correlation = read(
+            "delay_correlation",
+            &self.delay_correlation,
+            quantity::share,
+        )?;
         let distribution = self.distribution.as_deref().map(distribution).transpose()?;
         let Some(jitter_ns) = jitter else {
             needs("distribution", &distribution, "jitter")?;
@@ -382,15 +386,33 @@ mod tests {
     fn what_means_nothing_is_told_by_its_key() {
         let cases = [
             (json!({ "jitter": "5" }), "jitter: \"5\" is not understood"),
-            (json!({ "distribution": "normal" }), "distribution: means nothing without jitter"),
-            (json!({ "jitter": "5ms", "distribution": "No!" }), "distribution: \"No!\""),
-            (json!({ "burst": "32kb" }), "burst: means nothing without rate"),
+            (
+                json!({ "distribution": "normal" }),
+                "distribution: means nothing without jitter",
+            ),
+            (
+                json!({ "jitter": "5ms", "distribution": "No!" }),
+                "distribution: \"No!\"",
+            ),
+            (
+                json!({ "burst": "32kb" }),
+                "burst: means nothing without rate",
+            ),
             (json!({ "gap": "5" }), "gap: means nothing without reorder"),
             (json!({ "reorder": "5%", "gap": "0" }), "gap: \"0\""),
-            (json!({ "loss_correlation": "5%" }), "loss_correlation: means nothing without loss"),
-            (json!({ "loss": "1%", "loss_gemodel": "1% 2%" }), "one model of loss"),
+            (
+                json!({ "loss_correlation": "5%" }),
+                "loss_correlation: means nothing without loss",
+            ),
+            (
+                json!({ "loss": "1%", "loss_gemodel": "1% 2%" }),
+                "one model of loss",
+            ),
             (json!({ "queue": "100" }), "queue: \"100\""),
-            (json!({ "queue": "9999999999p" }), "queue: 9999999999 is too much"),
+            (
+                json!({ "queue": "9999999999p" }),
+                "queue: 9999999999 is too much",
+            ),
         ];
         for (value, says) in cases {
             let told = words(value).impairment().unwrap_err().to_string();
