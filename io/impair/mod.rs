@@ -5,6 +5,7 @@ pub mod config;
 pub mod mahimahi;
 pub mod presets;
 pub mod quantity;
+mod spelled;
 pub mod timeline;
 mod timeline_csv;
 pub mod words;

@@ -230,23 +230,20 @@ pub(super) fn sides(name: Option<&str>, reading: &Reading) -> Result<Vec<Directi
     }
 }
 
-/// What a preset and words over it mean for a direction; else the key at fault and why.
-pub(super) fn meaning(
+/// What a preset and words over it mean for a direction.
+///
+/// # Errors
+/// The key at fault, and what is wrong with it.
+pub fn meaning(
     preset: Option<&str>,
     words: &Words,
     direction: Direction,
 ) -> Result<Impairment, (String, String)> {
-    let mut whole = match preset {
+    let below = match preset {
         None => Words::default(),
         Some(id) => chosen(id, direction).map_err(|what| ("preset".to_owned(), what))?,
     };
-    let mut words = words.clone();
-    for key in Words::KEYS {
-        let word = words.field(key).and_then(Option::take);
-        if let (Some(word), Some(field)) = (word, whole.field(key)) {
-            *field = Some(word);
-        }
-    }
+    let whole = below.with(words);
     let fault = |word: BadWord| (format!("set.{}", word.key), word.what);
     let impairment = whole.impairment().map_err(fault)?;
     let checked = impairment.validate();

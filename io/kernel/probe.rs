@@ -23,7 +23,7 @@ const TAKEN: i32 = 17;
 /// What `kernel` can do.
 ///
 /// # Errors
-/// [`KernelError::Permission`] without the right to shape traffic.
+/// When the kernel cannot be talked to.
 pub async fn probe<K: Kernel>(
     kernel: &mut K,
     extensions: Extensions,
@@ -44,7 +44,10 @@ pub async fn probe<K: Kernel>(
             Err(KernelError::Rejected { errno: KNOWN, .. }) => {}
             // Nobody shapes loopback by chance; what cannot be found out is tried when asked for.
             Err(KernelError::Rejected { errno: TAKEN, .. }) => {
-                tracing::warn!(kind, "loopback has a discipline: assuming the kernel has this kind");
+                tracing::warn!(
+                    kind,
+                    "loopback has a discipline: assuming the kernel has this kind"
+                );
             }
             Err(KernelError::Unsupported { module, .. }) => {
                 known[at] = false;
@@ -53,11 +56,23 @@ pub async fn probe<K: Kernel>(
                     module: module.unwrap_or_default(),
                 });
             }
+            // Without the right to ask, every change will be refused for the same reason; the
+            // daemon serves all the same, and says so to whoever wants one.
+            Err(KernelError::Permission { .. }) => {
+                tracing::warn!("without CAP_NET_ADMIN nobody knows what this kernel can do");
+                break;
+            }
             Err(other) => return Err(other),
             // A kernel that takes such options has the kind; it gets its loopback back.
             Ok(()) => {
                 let verb = Verb::Delete;
-                kernel.send(&Request { verb, options: None, ..request }).await?;
+                kernel
+                    .send(&Request {
+                        verb,
+                        options: None,
+                        ..request
+                    })
+                    .await?;
             }
         }
     }
@@ -68,7 +83,11 @@ pub async fn probe<K: Kernel>(
         tbf,
         pfifo,
         bfifo,
-        extensions: if netem { extensions } else { Extensions::default() },
+        extensions: if netem {
+            extensions
+        } else {
+            Extensions::default()
+        },
         missing,
         backend_name,
         backend_version,

@@ -13,7 +13,7 @@ use utoipa_swagger_ui::{Config, SwaggerUi};
 use super::wire::schemas;
 use super::{Daemon, Peer, baseline, impairments, stats, system};
 use crate::http::document::About;
-use crate::http::{ApiDocument, Schemas, accept, problem};
+use crate::http::{ApiDocument, Problem, Schemas, accept, problem};
 
 const ABOUT: About = About {
     title: "Groundwave impairment daemon",
@@ -48,6 +48,7 @@ pub fn document() -> ApiDocument {
 fn finish(paths: &utoipa::openapi::OpenApi) -> ApiDocument {
     let mut collected = Schemas::default();
     schemas(&mut collected);
+    collected.add::<Problem>();
     ApiDocument::new(ABOUT, paths, collected)
 }
 

@@ -7,15 +7,12 @@ use groundwave_systems::impair::{
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::state::Ports;
-use crate::http::Problem;
 
 crate::wire_schemas! {
     /// Adds the schemas of everything on the wire.
     pub fn schemas:
-    Problem,
     AppliedState,
     DirectionName,
     LinkSample,
