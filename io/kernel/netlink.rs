@@ -151,7 +151,7 @@ impl Kernel for Netlink {
 }
 
 /// The message for `request` and the flags it has beyond asking for an acknowledgement.
-fn message(request: &Request) -> (RouteNetlinkMessage, u16) {
+pub(super) fn message(request: &Request) -> (RouteNetlinkMessage, u16) {
     let mut message = TcMessage::with_index(request.index.cast_signed());
     message.header.handle = TcHandle::from(request.handle.0);
     message.header.parent = TcHandle::from(request.parent.0);
