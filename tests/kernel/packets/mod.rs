@@ -1,0 +1,3 @@
+//! What packets see of an impairment.
+
+mod plain;
