@@ -5,6 +5,7 @@
 
 pub mod exchange;
 pub mod journal;
+pub mod kernel;
 pub mod raster;
 pub mod scenario;
 pub mod store;
