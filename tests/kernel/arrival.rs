@@ -61,15 +61,16 @@ pub fn receive(socket: RawFd, first: u64, length: usize, arrivals: &mut Vec<Arri
         let at_ns = u64::try_from(at.as_nanos()).unwrap();
         let frame = &frame[..bytes];
         let (number, sent_ns) = (word(frame, 0), word(frame, 1));
-        if bytes != length || number < first {
+        let damaged = damaged(frame);
+        if bytes != length || (number < first && !damaged) {
             continue;
         }
         arrivals.push(Arrival {
-            number: number - first,
+            number: number.wrapping_sub(first),
             delay_ns: at_ns.saturating_sub(sent_ns),
             at_ns,
             bytes,
-            damaged: damaged(frame),
+            damaged,
         });
     }
 }
@@ -166,6 +167,22 @@ impl Figures {
             sd_ms: (square.sum::<f64>() / n).sqrt(),
         }
     }
+}
+
+/// Mean length of the runs of packets that did not arrive.
+#[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
+pub fn mean_lost_run(sent: u64, arrivals: &[Arrival]) -> f64 {
+    let mut numbers: Vec<u64> = arrivals.iter().map(|arrival| arrival.number).collect();
+    numbers.push(sent);
+    numbers.sort_unstable();
+    numbers.dedup();
+    let (mut next, mut lost, mut runs) = (0, 0, 0_u64);
+    for number in numbers {
+        lost += number - next;
+        runs += u64::from(number > next);
+        next = number + 1;
+    }
+    lost as f64 / runs.max(1) as f64
 }
 
 /// Bits per second between the first and the last arrival, the first `skip_ns` left out: what a
