@@ -130,3 +130,14 @@ pub struct Link {
     /// Packets it dropped while sending.
     pub tx_dropped: u64,
 }
+
+impl Link {
+    /// Bytes of the link-layer header of Ethernet.
+    pub const HEADER_BYTES: u32 = 14;
+
+    /// Largest frame the interface sends, bytes.
+    #[must_use]
+    pub fn frame_bytes(&self) -> u32 {
+        self.mtu_bytes.saturating_add(Self::HEADER_BYTES)
+    }
+}

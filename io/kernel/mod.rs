@@ -6,12 +6,28 @@
 //! are driven by the same code. A [`Driver`] stands between a world and a shaper: it takes wishes
 //! that left the world as effects and reports what came of them as commands.
 
+mod counters;
 mod driver;
 mod error;
+mod extack;
+mod facts;
 mod fake;
+mod fifo;
+mod limits;
+mod look;
 mod message;
+mod netem;
 mod netlink;
+mod netns;
+mod nla;
+mod probe;
 mod shaper;
+mod stack;
+mod steps;
+mod table;
+mod tbf;
+#[cfg(test)]
+mod tests;
 
 use std::future::Future;
 

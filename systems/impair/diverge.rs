@@ -18,12 +18,15 @@ pub struct Fact {
 }
 
 /// What differs between `requested` and `observed`, in the order of `requested`, then what is only
-/// in `observed`.
+/// in `observed`. Every layer has a fact `kind`.
 #[must_use]
 pub fn compare(requested: &[Fact], observed: &[Fact]) -> Vec<DivergenceItem> {
     let same = |a: &Fact, b: &Fact| a.layer == b.layer && a.field == b.field;
+    let lacks = |facts: &[Fact], layer| !facts.iter().any(|fact| fact.layer == layer);
+    // Of a layer that only one side has, one fact is enough: that it is there.
+    let told = |fact: &&Fact, other: &[Fact]| fact.field == "kind" || !lacks(other, fact.layer);
     let mut items = Vec::new();
-    for asked in requested {
+    for asked in requested.iter().filter(|fact| told(fact, observed)) {
         let found = observed.iter().find(|found| same(asked, found));
         let equal = found
             .is_some_and(|found| (asked.raw - found.raw).abs() <= asked.slack.max(found.slack));
@@ -31,7 +34,7 @@ pub fn compare(requested: &[Fact], observed: &[Fact]) -> Vec<DivergenceItem> {
             items.push(item(Some(asked), found));
         }
     }
-    for found in observed {
+    for found in observed.iter().filter(|fact| told(fact, requested)) {
         if !requested.iter().any(|asked| same(asked, found)) {
             items.push(item(None, Some(found)));
         }

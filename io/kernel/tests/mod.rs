@@ -1,0 +1,1 @@
+//! The whole of traffic control, over the model of a kernel and over the running one.
