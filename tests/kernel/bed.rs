@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use groundwave_io::kernel::{
-    Fake, Handle, Kernel, KernelError, Link, Netlink, Options, Qdisc, Reading, Request, Shaper, Verb,
+    Fake, Handle, Kernel, KernelError, Link, Netlink, Options, Qdisc, Reading, Request, Shaper,
+    Verb,
 };
 use groundwave_systems::impair::{DivergenceKind, Extensions, Impairment, LinkStats};
 use nix::sched::CloneFlags;
@@ -180,7 +181,10 @@ impl Bed {
                 },
             ),
             Either::Real => {
-                tool("tc", &format!("qdisc replace dev {NEAR} root handle 7: prio"));
+                tool(
+                    "tc",
+                    &format!("qdisc replace dev {NEAR} root handle 7: prio"),
+                );
             }
         }
     }

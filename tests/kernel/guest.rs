@@ -149,11 +149,21 @@ fn job(group: &Group) -> String {
     let here = std::env::current_dir().unwrap();
     let binary = std::env::current_exe().unwrap();
     writeln!(job, "cd {}", quoted(&here.display().to_string())).unwrap();
+    // Whoever asked for some cases only, does not want to wait for the rest.
+    let asked: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| argument.contains("::"))
+        .map(|argument| quoted(&argument))
+        .collect();
+    let which = if asked.is_empty() {
+        format!("{}::", group.module)
+    } else {
+        asked.join(" ")
+    };
     writeln!(
         job,
-        "exec {} {}:: --test-threads=1 --show-output --skip ::fake --skip ::host",
+        "exec {} {which} --test-threads=1 --show-output --skip ::fake --skip ::host",
         quoted(&binary.display().to_string()),
-        group.module
     )
     .unwrap();
     job

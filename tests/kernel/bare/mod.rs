@@ -20,7 +20,10 @@ fn latency_names_the_missing_module(bed: &mut Bed) {
     let can = bed.shaper().capabilities().clone();
     assert!(!can.netem && can.tbf && can.pfifo && can.bfifo, "{can:?}");
     assert_eq!(can.missing.len(), 1, "{can:?}");
-    assert_eq!((can.missing[0].kind.as_str(), can.missing[0].module.as_str()), ("netem", "sch_netem"));
+    assert_eq!(
+        (can.missing[0].kind.as_str(), can.missing[0].module.as_str()),
+        ("netem", "sch_netem")
+    );
     assert_eq!(can.distributions(), [""; 0]);
 
     let shaped = impairment(json!({"rate": {"bps": 8_000_000, "burst_bytes": 16_000},
@@ -51,7 +54,13 @@ fn latency_names_the_missing_module(bed: &mut Bed) {
 
 fn load(module: &str) {
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
-    let path = format!("/usr/lib/uml/modules/{}/kernel/net/sched/{module}.ko", release.trim());
-    let loaded = Command::new("/bin/busybox").args(["insmod", &path]).status().unwrap();
+    let path = format!(
+        "/usr/lib/uml/modules/{}/kernel/net/sched/{module}.ko",
+        release.trim()
+    );
+    let loaded = Command::new("/bin/busybox")
+        .args(["insmod", &path])
+        .status()
+        .unwrap();
     assert!(loaded.success(), "{path}");
 }

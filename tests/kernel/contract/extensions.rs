@@ -32,7 +32,12 @@ fn off_by_default(bed: &mut Bed) {
         );
         assert_eq!(bed.read().unwrap().impairment, before);
     }
-    assert!(!bed.shaper().capabilities().distributions().contains(&"paretonormal"));
+    assert!(
+        !bed.shaper()
+            .capabilities()
+            .distributions()
+            .contains(&"paretonormal")
+    );
 }
 
 fn on_when_asked_for(bed: &mut Bed) {

@@ -45,8 +45,14 @@ pub fn tc_agrees(seen: &[Value], asked: &Impairment) {
     let latency = asked.latency.as_ref();
     #[expect(clippy::cast_precision_loss, reason = "six digits are compared")]
     let seconds = |ns: u64| ns as f64 / 1e9;
-    close(&netem["delay"]["delay"], latency.map_or(0.0, |latency| seconds(latency.mean_ns())));
-    close(&netem["delay"]["jitter"], latency.map_or(0.0, |latency| seconds(latency.jitter_ns())));
+    close(
+        &netem["delay"]["delay"],
+        latency.map_or(0.0, |latency| seconds(latency.mean_ns())),
+    );
+    close(
+        &netem["delay"]["jitter"],
+        latency.map_or(0.0, |latency| seconds(latency.jitter_ns())),
+    );
     if let Some(Latency::Stochastic { correlation, .. }) = latency {
         close(&netem["delay"]["correlation"], correlation.unwrap_or(0.0));
     }
@@ -55,8 +61,15 @@ pub fn tc_agrees(seen: &[Value], asked: &Impairment) {
         close(&netem[name]["correlation"], correlation.unwrap_or(0.0));
     };
     match asked.loss {
-        Some(Loss::Bernoulli { pct, correlation }) => share("loss-random", "loss", pct, correlation),
-        Some(Loss::GilbertElliott { p, r, one_minus_h, one_minus_k }) => {
+        Some(Loss::Bernoulli { pct, correlation }) => {
+            share("loss-random", "loss", pct, correlation)
+        }
+        Some(Loss::GilbertElliott {
+            p,
+            r,
+            one_minus_h,
+            one_minus_k,
+        }) => {
             let model = &netem["loss-gemodel"];
             close(&model["p"], p);
             close(&model["r"], r);
@@ -66,13 +79,19 @@ pub fn tc_agrees(seen: &[Value], asked: &Impairment) {
         }
         None => share("loss-random", "loss", 0.0, None),
     }
-    let (pct, correlation) = asked.duplication.map_or((0.0, None), |it| (it.pct, it.correlation));
+    let (pct, correlation) = asked
+        .duplication
+        .map_or((0.0, None), |it| (it.pct, it.correlation));
     share("duplicate", "duplicate", pct, correlation);
-    let (pct, correlation) = asked.reordering.map_or((0.0, None), |it| (it.pct, it.correlation));
+    let (pct, correlation) = asked
+        .reordering
+        .map_or((0.0, None), |it| (it.pct, it.correlation));
     share("reorder", "reorder", pct, correlation);
     let gap = asked.reordering.map_or(0.0, |it| f64::from(it.gap.get()));
     close(&netem["gap"], gap);
-    let (pct, correlation) = asked.corruption.map_or((0.0, None), |it| (it.pct, it.correlation));
+    let (pct, correlation) = asked
+        .corruption
+        .map_or((0.0, None), |it| (it.pct, it.correlation));
     share("corrupt", "corrupt", pct, correlation);
 
     let tbf = options("tbf");
@@ -83,7 +102,10 @@ pub fn tc_agrees(seen: &[Value], asked: &Impairment) {
     // The kernel keeps the bucket in ticks of 64 ns.
     let slack = 2.0 * bytes_per_second * 64e-9 + 1.0;
     let seen_burst = tbf["burst"].as_f64().unwrap_or(0.0);
-    assert!((seen_burst - burst).abs() <= slack, "{asked:?}: burst {seen_burst}");
+    assert!(
+        (seen_burst - burst).abs() <= slack,
+        "{asked:?}: burst {seen_burst}"
+    );
     if let Some(queue) = asked.queue {
         let kind = match queue.limit.unit {
             QueueUnit::Packets => "pfifo",
@@ -186,8 +208,14 @@ fn nothing_leaves_nothing(bed: &mut Bed) {
     assert_eq!(bed.stack(), [], "an impairment of nothing is no stack");
     bed.apply(&asked).unwrap();
     let after = bed.clear().unwrap();
-    assert!(after.impairment.is_empty() && after.divergence.is_empty(), "{after:?}");
+    assert!(
+        after.impairment.is_empty() && after.divergence.is_empty(),
+        "{after:?}"
+    );
     assert_eq!(bed.stack(), []);
     let again = bed.clear().unwrap();
-    assert!(again.impairment.is_empty() && again.divergence.is_empty(), "{again:?}");
+    assert!(
+        again.impairment.is_empty() && again.divergence.is_empty(),
+        "{again:?}"
+    );
 }

@@ -16,7 +16,9 @@ arms! {
 fn survives(bed: &mut Bed) {
     let reading = bed.read().unwrap();
     let foreign = |items: &[groundwave_systems::impair::DivergenceItem]| {
-        items.iter().any(|item| item.kind == DivergenceKind::Foreign)
+        items
+            .iter()
+            .any(|item| item.kind == DivergenceKind::Foreign)
     };
     assert!(foreign(&reading.divergence), "{reading:?}");
     let cleared = bed.clear().unwrap();
@@ -45,6 +47,9 @@ fn a_restarted_program_knows_its_own(bed: &mut Bed) {
     let reading = bed.read().unwrap();
     assert_eq!(reading.impairment, asked);
     let cleared = bed.clear().unwrap();
-    assert!(cleared.impairment.is_empty() && cleared.divergence.is_empty(), "{cleared:?}");
+    assert!(
+        cleared.impairment.is_empty() && cleared.divergence.is_empty(),
+        "{cleared:?}"
+    );
     assert_eq!(bed.stack(), []);
 }

@@ -112,21 +112,34 @@ fn impairment() -> impl Strategy<Value = Impairment> {
         weighted(0.3, (pct(), gap, correlation())),
         weighted(0.3, (pct(), correlation())),
     )
-        .prop_map(|(latency, loss, rate, queue, copies, order, bits)| Impairment {
-            latency,
-            loss,
-            rate,
-            queue,
-            duplication: copies.map(|(pct, correlation)| Duplication { pct, correlation }),
-            reordering: order.map(|(pct, gap, correlation)| Reordering { pct, gap, correlation }),
-            corruption: bits.map(|(pct, correlation)| Corruption { pct, correlation }),
-        })
+        .prop_map(
+            |(latency, loss, rate, queue, copies, order, bits)| Impairment {
+                latency,
+                loss,
+                rate,
+                queue,
+                duplication: copies.map(|(pct, correlation)| Duplication { pct, correlation }),
+                reordering: order.map(|(pct, gap, correlation)| Reordering {
+                    pct,
+                    gap,
+                    correlation,
+                }),
+                corruption: bits.map(|(pct, correlation)| Corruption { pct, correlation }),
+            },
+        )
 }
 
 /// What the words are worth: a jitter of nothing is no jitter, and the shaper counts bytes.
 fn canonical(mut asked: Impairment) -> Impairment {
-    if let Some(Latency::Stochastic { mean_ns, jitter_ns: 0, .. }) = asked.latency {
-        asked.latency = Some(Latency::Constant { duration_ns: mean_ns });
+    if let Some(Latency::Stochastic {
+        mean_ns,
+        jitter_ns: 0,
+        ..
+    }) = asked.latency
+    {
+        asked.latency = Some(Latency::Constant {
+            duration_ns: mean_ns,
+        });
     }
     if let Some(rate) = &mut asked.rate {
         let bytes = rate.bps / 8 + u64::from(rate.bps % 8 >= 4);
@@ -140,7 +153,8 @@ fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Object(a), Value::Object(b)) => {
             a.len() == b.len()
-                && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
+                && a.iter()
+                    .all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
         }
         (Value::Number(x), Value::Number(y)) if x.is_f64() && y.is_f64() => {
             let (x, y) = (x.as_f64().unwrap(), y.as_f64().unwrap());
@@ -158,8 +172,12 @@ fn words(impairment: &Impairment) -> Value {
 /// kernel that refuses a request on the way.
 fn try_all(bed: &mut Bed, strategy: impl Strategy<Value = Impairment>) {
     let before = RefCell::new(Impairment::default());
-    let (accepted, differing, invalid, refused) =
-        (Cell::new(0_u32), Cell::new(0_u32), Cell::new(0_u32), Cell::new(0_u32));
+    let (accepted, differing, invalid, refused) = (
+        Cell::new(0_u32),
+        Cell::new(0_u32),
+        Cell::new(0_u32),
+        Cell::new(0_u32),
+    );
     let count = |cell: &Cell<u32>| cell.set(cell.get() + 1);
     let bed = RefCell::new(bed);
     let config = Config {
@@ -167,7 +185,8 @@ fn try_all(bed: &mut Bed, strategy: impl Strategy<Value = Impairment>) {
         failure_persistence: None,
         ..Config::default()
     };
-    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let mut runner =
+        TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let spoilt = prop_oneof![9 => Just(0_usize), 1 => 1..=4_usize];
     let outcome = runner.run(&(strategy, spoilt), |(asked, spoilt)| {
         if asked.validate().is_err() {
@@ -182,8 +201,12 @@ fn try_all(bed: &mut Bed, strategy: impl Strategy<Value = Impairment>) {
             Ok(after) => {
                 let equal = same(&words(&canonical(asked.clone())), &words(&after.impairment));
                 prop_assert_eq!(
-                    agrees(&after), equal,
-                    "asked {:?}, read {:?}, said {:?}", asked, after.impairment, after.divergence
+                    agrees(&after),
+                    equal,
+                    "asked {:?}, read {:?}, said {:?}",
+                    asked,
+                    after.impairment,
+                    after.divergence
                 );
                 count(&accepted);
                 if !equal {
@@ -199,7 +222,8 @@ fn try_all(bed: &mut Bed, strategy: impl Strategy<Value = Impairment>) {
                             | KernelError::Unsupported { .. }
                             | KernelError::Table { .. }
                     ),
-                    "{:?}", error
+                    "{:?}",
+                    error
                 );
                 count(&refused);
                 let left = bed.read().unwrap();
@@ -220,7 +244,10 @@ fn try_all(bed: &mut Bed, strategy: impl Strategy<Value = Impairment>) {
         refused.get()
     );
     assert!(accepted.get() > CASES / 4 && refused.get() > CASES / 50);
-    assert!(differing.get() < accepted.get() / 4, "divergence is the exception");
+    assert!(
+        differing.get() < accepted.get() / 4,
+        "divergence is the exception"
+    );
 }
 
 fn any_impairment(bed: &mut Bed) {

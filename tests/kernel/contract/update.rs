@@ -30,7 +30,10 @@ fn same_layers_are_changed_in_place(bed: &mut Bed) {
     }
     let requests = bed.requests();
     assert!(requests.len() >= 19, "{requests:?}");
-    assert!(requests.iter().all(|(verb, _)| *verb == Verb::Change), "{requests:?}");
+    assert!(
+        requests.iter().all(|(verb, _)| *verb == Verb::Change),
+        "{requests:?}"
+    );
 }
 
 fn the_same_shaper_is_changed_in_place(bed: &mut Bed) {
@@ -48,7 +51,10 @@ fn the_same_shaper_is_changed_in_place(bed: &mut Bed) {
     }
     let requests = bed.requests();
     assert!(requests.len() >= 19, "{requests:?}");
-    assert!(requests.iter().all(|(verb, _)| *verb == Verb::Change), "{requests:?}");
+    assert!(
+        requests.iter().all(|(verb, _)| *verb == Verb::Change),
+        "{requests:?}"
+    );
 }
 
 fn new_layers_are_counted(bed: &mut Bed) {

@@ -86,9 +86,15 @@ fn moments(bed: &mut Bed, kind: &str) {
         (-mean_slack..=mean_slack + ABOVE_MS).contains(&(seen.mean_ms - mean)),
         "{kind}: {seen:?}, mean set {mean}"
     );
-    assert!((seen.sd_ms - sd).abs() <= sd_slack, "{kind}: {seen:?}, sd set {sd}");
+    assert!(
+        (seen.sd_ms - sd).abs() <= sd_slack,
+        "{kind}: {seen:?}, sd set {sd}"
+    );
     assert_eq!(seen.lost, 0.0);
-    assert!(seen.overtook > 0.3, "{kind}: jitter beyond the spacing reorders: {seen:?}");
+    assert!(
+        seen.overtook > 0.3,
+        "{kind}: jitter beyond the spacing reorders: {seen:?}"
+    );
 }
 
 /// Moments of a distribution, in units of the jitter.

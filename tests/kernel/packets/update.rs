@@ -88,7 +88,14 @@ fn of_the_layers(bed: &mut Bed) {
         }
     });
     let lost = seen.lost * 3000.0;
-    row("a shaper that comes and goes", format_args!("{changes} changes"), format_args!("{lost:.0} lost"));
+    row(
+        "a shaper that comes and goes",
+        format_args!("{changes} changes"),
+        format_args!("{lost:.0} lost"),
+    );
     // Without the delay line's 40 packets each time.
-    assert!(lost < f64::from(changes), "{lost} lost in {changes} changes");
+    assert!(
+        lost < f64::from(changes),
+        "{lost} lost in {changes} changes"
+    );
 }
