@@ -59,7 +59,9 @@ impl Tally {
 impl Sample {
     fn of(ours: &[Qdisc]) -> Self {
         let of = |kinds: &[&str]| {
-            let found = ours.iter().find(|qdisc| kinds.contains(&qdisc.kind.as_str()));
+            let found = ours
+                .iter()
+                .find(|qdisc| kinds.contains(&qdisc.kind.as_str()));
             found.map(|qdisc| qdisc.counters)
         };
         let (netem, tbf, leaf) = (of(&["netem"]), of(&["tbf"]), of(&["pfifo", "bfifo"]));

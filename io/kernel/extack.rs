@@ -21,7 +21,11 @@ pub fn words(flags: u16, body: &[u8]) -> Option<String> {
         return None;
     }
     let refused = u32::from_ne_bytes(body.get(..4)?.try_into().ok()?) as usize;
-    let at = if flags & CAPPED != 0 { HEAD } else { refused.next_multiple_of(4) };
+    let at = if flags & CAPPED != 0 {
+        HEAD
+    } else {
+        refused.next_multiple_of(4)
+    };
     let found = attributes(body.get(at..)?).ok()?;
     let (_, text) = found.into_iter().find(|(kind, _)| *kind == WORDS)?;
     let text = text.split(|byte| *byte == 0).next()?;
@@ -37,7 +41,9 @@ pub fn refusal(request: &Request, errno: i32, words: Option<String>) -> KernelEr
         Verb::Delete => "delete",
     };
     let what = format!("{verb} {} {}", request.kind, request.handle);
-    let unknown = words.as_deref().is_some_and(|words| words.contains("kind is unknown"))
+    let unknown = words
+        .as_deref()
+        .is_some_and(|words| words.contains("kind is unknown"))
         || (words.is_none() && request.verb == Verb::Create && request.parent == Handle::ROOT);
     match errno {
         EPERM | EACCES => KernelError::Permission { what },
@@ -82,7 +88,10 @@ mod tests {
         let mut capped = head.clone();
         put(&mut capped, 2, &7u32.to_ne_bytes());
         put(&mut capped, WORDS, b"Invalid qdisc name\0");
-        assert_eq!(words(CAPPED | TLVS, &capped).as_deref(), Some("Invalid qdisc name"));
+        assert_eq!(
+            words(CAPPED | TLVS, &capped).as_deref(),
+            Some("Invalid qdisc name")
+        );
         head.resize(40, 0xaa);
         put(&mut head, WORDS, b"Invalid handle\0");
         assert_eq!(words(TLVS, &head).as_deref(), Some("Invalid handle"));

@@ -116,8 +116,16 @@ impl Netem {
             let table: Vec<u8> = table.iter().flat_map(|entry| entry.to_ne_bytes()).collect();
             put(&mut out, DELAY_DIST, &table);
         }
-        put(&mut out, REORDER, &words(&[self.reorder, self.reorder_corr]));
-        put(&mut out, CORRUPT, &words(&[self.corrupt, self.corrupt_corr]));
+        put(
+            &mut out,
+            REORDER,
+            &words(&[self.reorder, self.reorder_corr]),
+        );
+        put(
+            &mut out,
+            CORRUPT,
+            &words(&[self.corrupt, self.corrupt_corr]),
+        );
         if let Some(gemodel) = &self.gemodel {
             let mut nest = Vec::new();
             put(&mut nest, LOSS_GE, &words(gemodel));

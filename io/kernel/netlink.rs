@@ -5,8 +5,8 @@ use std::path::Path;
 
 use futures_util::StreamExt;
 use netlink_packet_core::{
-    DefaultNla, ErrorMessage, NLM_F_ACK, NLM_F_CREATE, NLM_F_ECHO, NLM_F_EXCL, NLM_F_REQUEST, Nla,
-    NetlinkHeader, NetlinkMessage, NetlinkPayload,
+    DefaultNla, ErrorMessage, NLM_F_ACK, NLM_F_CREATE, NLM_F_ECHO, NLM_F_EXCL, NLM_F_REQUEST,
+    NetlinkHeader, NetlinkMessage, NetlinkPayload, Nla,
 };
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{LinkAttribute, LinkMessage};
@@ -151,11 +151,13 @@ impl Kernel for Netlink {
 }
 
 /// The message for `request` and the flags it has beyond asking for an acknowledgement.
-fn message(request: &Request) -> (RouteNetlinkMessage, u16) {
+pub(super) fn message(request: &Request) -> (RouteNetlinkMessage, u16) {
     let mut message = TcMessage::with_index(request.index.cast_signed());
     message.header.handle = TcHandle::from(request.handle.0);
     message.header.parent = TcHandle::from(request.parent.0);
-    message.attributes.push(TcAttribute::Kind(request.kind.to_owned()));
+    message
+        .attributes
+        .push(TcAttribute::Kind(request.kind.to_owned()));
     if let Some(options) = &request.options {
         let options = DefaultNla::new(OPTIONS, options.clone());
         message.attributes.push(TcAttribute::Other(options));

@@ -34,7 +34,9 @@ pub fn within<T: Send>(
             setns(&namespace, CloneFlags::CLONE_NEWNET).map_err(io::Error::from)?;
             Ok(work())
         });
-        inside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        inside
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
     .map_err(failed)
 }

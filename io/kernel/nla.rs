@@ -12,7 +12,8 @@ const FLAGS: u16 = 0xc000;
 /// # Panics
 /// When `value` is longer than an attribute can say, which the callers' types rule out.
 pub(crate) fn put(out: &mut Vec<u8>, kind: u16, value: &[u8]) {
-    let length = u16::try_from(HEAD + value.len()).expect("an attribute says its length in 16 bits");
+    let length =
+        u16::try_from(HEAD + value.len()).expect("an attribute says its length in 16 bits");
     out.extend_from_slice(&length.to_ne_bytes());
     out.extend_from_slice(&kind.to_ne_bytes());
     out.extend_from_slice(value);
@@ -31,7 +32,10 @@ pub(crate) fn attributes(mut bytes: &[u8]) -> Result<Vec<(u16, &[u8])>, KernelEr
         let length = usize::from(u16::from_ne_bytes([bytes[0], bytes[1]]));
         let kind = u16::from_ne_bytes([bytes[2], bytes[3]]) & !FLAGS;
         let value = bytes.get(HEAD..length).ok_or_else(|| {
-            let why = format!("attribute {kind} says {length} bytes, {} are there", bytes.len());
+            let why = format!(
+                "attribute {kind} says {length} bytes, {} are there",
+                bytes.len()
+            );
             KernelError::garbled("read an attribute", why)
         })?;
         found.push((kind, value));
@@ -42,14 +46,20 @@ pub(crate) fn attributes(mut bytes: &[u8]) -> Result<Vec<(u16, &[u8])>, KernelEr
 
 /// The `at`-th 32-bit word of `bytes`.
 pub(crate) fn word(what: &str, bytes: &[u8], at: usize) -> Result<u32, KernelError> {
-    let found = bytes.get(at * 4..at * 4 + 4).and_then(|word| word.try_into().ok());
-    found.map(u32::from_ne_bytes).ok_or_else(|| short(what, bytes))
+    let found = bytes
+        .get(at * 4..at * 4 + 4)
+        .and_then(|word| word.try_into().ok());
+    found
+        .map(u32::from_ne_bytes)
+        .ok_or_else(|| short(what, bytes))
 }
 
 /// The 64-bit number that `bytes` begin with.
 pub(crate) fn long(what: &str, bytes: &[u8]) -> Result<u64, KernelError> {
     let found = bytes.get(..8).and_then(|long| long.try_into().ok());
-    found.map(u64::from_ne_bytes).ok_or_else(|| short(what, bytes))
+    found
+        .map(u64::from_ne_bytes)
+        .ok_or_else(|| short(what, bytes))
 }
 
 fn short(what: &str, bytes: &[u8]) -> KernelError {

@@ -44,7 +44,10 @@ pub async fn probe<K: Kernel>(
             Err(KernelError::Rejected { errno: KNOWN, .. }) => {}
             // Nobody shapes loopback by chance; what cannot be found out is tried when asked for.
             Err(KernelError::Rejected { errno: TAKEN, .. }) => {
-                tracing::warn!(kind, "loopback has a discipline: assuming the kernel has this kind");
+                tracing::warn!(
+                    kind,
+                    "loopback has a discipline: assuming the kernel has this kind"
+                );
             }
             Err(KernelError::Unsupported { module, .. }) => {
                 known[at] = false;
@@ -57,7 +60,13 @@ pub async fn probe<K: Kernel>(
             // A kernel that takes such options has the kind; it gets its loopback back.
             Ok(()) => {
                 let verb = Verb::Delete;
-                kernel.send(&Request { verb, options: None, ..request }).await?;
+                kernel
+                    .send(&Request {
+                        verb,
+                        options: None,
+                        ..request
+                    })
+                    .await?;
             }
         }
     }
@@ -68,7 +77,11 @@ pub async fn probe<K: Kernel>(
         tbf,
         pfifo,
         bfifo,
-        extensions: if netem { extensions } else { Extensions::default() },
+        extensions: if netem {
+            extensions
+        } else {
+            Extensions::default()
+        },
         missing,
         backend_name,
         backend_version,

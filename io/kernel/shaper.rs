@@ -80,7 +80,11 @@ impl<K: Kernel> Shaper<K> {
     pub async fn start(mut kernel: K, options: Options) -> Result<Self, KernelError> {
         let capabilities = probe(&mut kernel, options.extensions).await?;
         for missing in &capabilities.missing {
-            tracing::warn!(kind = missing.kind, module = missing.module, "the kernel lacks a module");
+            tracing::warn!(
+                kind = missing.kind,
+                module = missing.module,
+                "the kernel lacks a module"
+            );
         }
         Ok(Self {
             kernel,
@@ -161,7 +165,13 @@ impl<K: Kernel> Shaper<K> {
         divergence.extend(distribution(&impairment, hint.map(|(words, _)| words)));
         divergence.extend(self.two_states(&sight.stack));
         divergence.extend(sight.foreign.as_ref().map(foreign));
-        divergence.extend(sight.ours.iter().filter(|qdisc| qdisc.offloaded).map(offloaded));
+        divergence.extend(
+            sight
+                .ours
+                .iter()
+                .filter(|qdisc| qdisc.offloaded)
+                .map(offloaded),
+        );
         let memory = &self.memories[interface];
         divergence.extend(memory.refused.clone());
         let surroundings = Surroundings {
@@ -229,7 +239,10 @@ impl<K: Kernel> Shaper<K> {
 
     /// Leads whatever is there now back to `stack`, as far as the kernel lets.
     async fn go_back(&mut self, interface: &str, stack: &Stack) {
-        let remembered = self.memories.get(interface).and_then(|memory| memory.asked.as_ref());
+        let remembered = self
+            .memories
+            .get(interface)
+            .and_then(|memory| memory.asked.as_ref());
         let target = match remembered {
             // Only memory knows the table and every bit of the burst.
             Some(asked) if same(&asked.target.stack, stack) => asked.target.clone(),
@@ -272,13 +285,18 @@ fn named(qdisc: &Qdisc) -> String {
 
 /// What was asked and refused for not being supported.
 fn refused(err: &KernelError) -> Option<DivergenceItem> {
-    let (KernelError::Unsupported { what, .. } | KernelError::Table { name: what, .. }) = err else {
+    let (KernelError::Unsupported { what, .. } | KernelError::Table { name: what, .. }) = err
+    else {
         return None;
     };
     let layer = if what == "rate" { "tbf" } else { "netem" };
     Some(DivergenceItem {
         layer: layer.to_owned(),
-        field: what.split_whitespace().next().unwrap_or_default().to_owned(),
+        field: what
+            .split_whitespace()
+            .next()
+            .unwrap_or_default()
+            .to_owned(),
         requested: Some(Value::Text(what.clone())),
         observed: None,
         kind: DivergenceKind::Unsupported,

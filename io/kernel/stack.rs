@@ -67,9 +67,7 @@ impl Stack {
     #[must_use]
     pub fn leaf_is_derived(&self) -> bool {
         match (&self.tbf, &self.leaf) {
-            (Some(tbf), Some(leaf)) => {
-                leaf.unit == QueueUnit::Bytes && leaf.limit == tbf.limit
-            }
+            (Some(tbf), Some(leaf)) => leaf.unit == QueueUnit::Bytes && leaf.limit == tbf.limit,
             _ => false,
         }
     }
@@ -122,7 +120,10 @@ fn supported(impairment: &Impairment, capabilities: &Capabilities) -> Result<(),
         ("reordering", impairment.reordering.is_some()),
         ("corruption", impairment.corruption.is_some()),
     ];
-    if let Some((what, _)) = asked.iter().find(|(_, asked)| *asked && !capabilities.netem) {
+    if let Some((what, _)) = asked
+        .iter()
+        .find(|(_, asked)| *asked && !capabilities.netem)
+    {
         return refused(what, Some("sch_netem"));
     }
     if impairment.rate.is_some() && !capabilities.tbf {
@@ -208,10 +209,13 @@ fn plan_tbf(rate: Rate, queue: Option<QueueLimit>, link: &Link) -> Tbf {
 /// the very same numbers, the choice is that of `asked`.
 #[must_use]
 pub fn amounts_to(stack: &Stack, asked: Option<(&Impairment, &Stack)>) -> Impairment {
-    let mut impairment = stack.netem.as_ref().map_or_else(Impairment::default, |netem| {
-        let asked = asked.and_then(|(words, plan)| Some((words, plan.netem.as_ref()?)));
-        read_netem(netem, asked)
-    });
+    let mut impairment = stack
+        .netem
+        .as_ref()
+        .map_or_else(Impairment::default, |netem| {
+            let asked = asked.and_then(|(words, plan)| Some((words, plan.netem.as_ref()?)));
+            read_netem(netem, asked)
+        });
     impairment.rate = stack.tbf.map(|tbf| {
         let asked = asked.and_then(|(words, plan)| Some((words.rate?, plan.tbf?)));
         let lifted = asked.map_or(tbf, |(_, plan)| tbf.lifted(&plan));

@@ -62,7 +62,9 @@ impl Stack {
     fn root(&self) -> Option<(Handle, &'static str)> {
         let netem = self.netem.map(|_| (NETEM, "netem"));
         let tbf = || self.tbf.map(|_| (TBF, "tbf"));
-        netem.or_else(tbf).or_else(|| self.leaf.map(|leaf| (LEAF, leaf.kind())))
+        netem
+            .or_else(tbf)
+            .or_else(|| self.leaf.map(|leaf| (LEAF, leaf.kind())))
     }
 }
 

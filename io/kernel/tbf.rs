@@ -75,7 +75,10 @@ impl Tbf {
         let mut parms = Vec::with_capacity(QOPT);
         // struct tc_ratespec: cell_log u8, linklayer u8, overhead u16, cell_align i16, mpu u16.
         let rate32 = u32::try_from(self.rate).unwrap_or(u32::MAX);
-        put_words(&mut parms, &[u32::from_ne_bytes([0, ETHERNET as u8, 0, 0]), 0, rate32]);
+        put_words(
+            &mut parms,
+            &[u32::from_ne_bytes([0, ETHERNET as u8, 0, 0]), 0, rate32],
+        );
         put_words(&mut parms, &[0, 0, 0]);
         let ticks = self.buffer_ticks.min(u64::from(u32::MAX)) as u32;
         put_words(&mut parms, &[self.limit, ticks, self.mtu_ticks]);

@@ -13,6 +13,8 @@ mod observed;
 mod ports;
 mod shape;
 mod stats;
+#[cfg(test)]
+mod tests;
 mod warn;
 
 use groundwave_engine::{Builder, Phase};
