@@ -233,8 +233,11 @@ impl Kernel for Tap {
         {
             let mut requests = self.requests.lock().unwrap();
             if requests.spoil == 1 {
-                // Too short for any kind.
-                request.options = Some(vec![0]);
+                // Options too short for any kind, or the end of one that is not there.
+                match request.verb {
+                    Verb::Delete => request.handle = Handle::new(0xfff, 0),
+                    Verb::Create | Verb::Change => request.options = Some(vec![0]),
+                }
             }
             requests.spoil = requests.spoil.saturating_sub(1);
         }

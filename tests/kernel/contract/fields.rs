@@ -43,15 +43,23 @@ pub fn tc_agrees(seen: &[Value], asked: &Impairment) {
         );
     };
     let latency = asked.latency.as_ref();
+    // It reads the old fields: whole microseconds, of 32 bits of 64 ns.
     #[expect(clippy::cast_precision_loss, reason = "six digits are compared")]
-    let seconds = |ns: u64| ns as f64 / 1e9;
-    close(
+    let time = |value: &Value, ns: u64| {
+        let seconds = (ns as f64 / 1e9).min(f64::from(u32::MAX) * 64e-9);
+        let value = value.as_f64().unwrap_or(0.0);
+        assert!(
+            (value - seconds).abs() <= 1e-5 * seconds + 1e-6,
+            "{asked:?}: tc sees {value} s, not {seconds} s, in {seen:?}"
+        );
+    };
+    time(
         &netem["delay"]["delay"],
-        latency.map_or(0.0, |latency| seconds(latency.mean_ns())),
+        latency.map_or(0, Latency::mean_ns),
     );
-    close(
+    time(
         &netem["delay"]["jitter"],
-        latency.map_or(0.0, |latency| seconds(latency.jitter_ns())),
+        latency.map_or(0, Latency::jitter_ns),
     );
     if let Some(Latency::Stochastic { correlation, .. }) = latency {
         close(&netem["delay"]["correlation"], correlation.unwrap_or(0.0));
@@ -99,8 +107,8 @@ pub fn tc_agrees(seen: &[Value], asked: &Impairment) {
     let bytes_per_second = asked.rate.map_or(0.0, |rate| (rate.bps / 8) as f64);
     close(&tbf["rate"], bytes_per_second);
     let burst = asked.rate.map_or(0.0, |rate| f64::from(rate.burst_bytes));
-    // The kernel keeps the bucket in ticks of 64 ns.
-    let slack = 2.0 * bytes_per_second * 64e-9 + 1.0;
+    // The kernel keeps the bucket in ticks of 64 ns, and `tc` counts those in whole microseconds.
+    let slack = bytes_per_second * (2.0 * 64e-9 + 1e-6) + 1.0;
     let seen_burst = tbf["burst"].as_f64().unwrap_or(0.0);
     assert!(
         (seen_burst - burst).abs() <= slack,
