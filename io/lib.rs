@@ -4,6 +4,8 @@
 //! this crate supplies it.
 
 pub mod exchange;
+pub mod host;
+pub mod impair;
 pub mod journal;
 pub mod kernel;
 pub mod raster;
