@@ -9,6 +9,7 @@ mod arrival;
 mod bare;
 mod bed;
 mod contract;
+mod daemon;
 mod guest;
 mod packets;
 mod wire;
@@ -36,4 +37,11 @@ static BARE: Group = Group::new(
     "bare",
     "drivers/net/veth,net/sched/sch_tbf",
     Duration::from_secs(60),
+);
+
+/// The program.
+static DAEMON: Group = Group::new(
+    "daemon",
+    "drivers/net/veth,net/sched/sch_netem,net/sched/sch_tbf",
+    Duration::from_secs(120),
 );

@@ -54,7 +54,7 @@ pub fn tool(program: &str, line: &str) -> String {
 }
 
 /// Several commands to `ip` in one process: a fork is dear in a user-mode kernel.
-fn ip(lines: &str) {
+pub fn ip(lines: &str) {
     let mut run = Command::new("ip")
         .args(["-batch", "-"])
         .stdin(Stdio::piped())
