@@ -19,7 +19,7 @@ use crate::bed::{Bed, agrees, arms};
 arms! {
     CONTRACT,
     any_impairment: fake, uml;
-    any_rate_and_queue: fake, host, uml;
+    any_rate_and_queue: fake, host;
 }
 
 /// How many impairments are tried.

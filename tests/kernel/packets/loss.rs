@@ -15,7 +15,7 @@ arms! {
 }
 
 fn bernoulli(bed: &mut Bed) {
-    for (pct, p) in [(1.0, 0.01), (5.0, 0.05), (30.0, 0.3)] {
+    for (pct, p) in [(5.0, 0.05), (30.0, 0.3)] {
         let before = bed.stats().unwrap().impairment_drops_total;
         let seen = figures(
             bed,
