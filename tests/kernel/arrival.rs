@@ -36,7 +36,6 @@ pub fn fill(payload: &mut [u8], number: u64, sent_ns: u64) {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "a pattern may repeat")]
 fn pattern(place: usize) -> u8 {
     (place * 37) as u8
 }
@@ -128,7 +127,6 @@ pub struct Figures {
 
 impl Figures {
     /// Of `sent` packets, these arrived.
-    #[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
     pub fn of(sent: u64, arrivals: &[Arrival]) -> Self {
         let mut copies = vec![0_u32; usize::try_from(sent).unwrap()];
         let (mut overtook, mut duplicated, mut damaged) = (0, 0, 0);
@@ -170,7 +168,6 @@ impl Figures {
 }
 
 /// Mean length of the runs of packets that did not arrive.
-#[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
 pub fn mean_lost_run(sent: u64, arrivals: &[Arrival]) -> f64 {
     let mut numbers: Vec<u64> = arrivals.iter().map(|arrival| arrival.number).collect();
     numbers.push(sent);
@@ -187,7 +184,6 @@ pub fn mean_lost_run(sent: u64, arrivals: &[Arrival]) -> f64 {
 
 /// Bits per second between the first and the last arrival, the first `skip_ns` left out: what a
 /// full bucket lets through at once is not the rate.
-#[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
 pub fn rate_bps(arrivals: &[Arrival], skip_ns: u64) -> f64 {
     let from_ns = arrivals.first().map_or(0, |first| first.at_ns + skip_ns);
     let mut steady = arrivals.iter().filter(|arrival| arrival.at_ns >= from_ns);

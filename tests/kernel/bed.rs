@@ -1,7 +1,6 @@
 //! What a case is given: a shaper over the fake, or over the running kernel, and ways to look at
 //! what it does that do not go through it.
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use groundwave_io::kernel::{
@@ -105,8 +104,11 @@ impl Bed {
             gilbert_elliott: true,
             paretonormal: true,
         };
-        let tables = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/kernel/tables"));
-        self.restart(Options { extensions, tables }).unwrap();
+        let options = Options {
+            extensions,
+            ..Options::default()
+        };
+        self.restart(options).unwrap();
     }
 
     /// The shaper.

@@ -27,14 +27,16 @@ fn holds(bed: &mut Bed, asked: &Impairment) {
     }
 }
 
+/// What `tc` says of the discipline of a kind; null without one.
+fn options(seen: &[Value], kind: &str) -> Value {
+    seen.iter()
+        .find(|qdisc| qdisc["kind"] == kind)
+        .map_or(Value::Null, |qdisc| qdisc["options"].clone())
+}
+
 /// Compares `tc`'s words, which have six digits, with what was asked.
 pub fn tc_agrees(seen: &[Value], asked: &Impairment) {
-    let options = |kind: &str| {
-        seen.iter()
-            .find(|qdisc| qdisc["kind"] == kind)
-            .map_or(Value::Null, |qdisc| qdisc["options"].clone())
-    };
-    let netem = options("netem");
+    let netem = options(seen, "netem");
     let close = |value: &Value, expected: f64| {
         let value = value.as_f64().unwrap_or(0.0);
         assert!(
@@ -44,7 +46,6 @@ pub fn tc_agrees(seen: &[Value], asked: &Impairment) {
     };
     let latency = asked.latency.as_ref();
     // It reads the old fields: whole microseconds, of 32 bits of 64 ns.
-    #[expect(clippy::cast_precision_loss, reason = "six digits are compared")]
     let time = |value: &Value, ns: u64| {
         let seconds = (ns as f64 / 1e9).min(f64::from(u32::MAX) * 64e-9);
         let value = value.as_f64().unwrap_or(0.0);
@@ -64,6 +65,12 @@ pub fn tc_agrees(seen: &[Value], asked: &Impairment) {
     if let Some(Latency::Stochastic { correlation, .. }) = latency {
         close(&netem["delay"]["correlation"], correlation.unwrap_or(0.0));
     }
+    shares_agree(&netem, asked, &close);
+    shaper_agrees(seen, asked, &close);
+}
+
+/// The part of [`tc_agrees`] about what happens to single packets.
+fn shares_agree(netem: &Value, asked: &Impairment, close: &dyn Fn(&Value, f64)) {
     let share = |name: &str, field: &str, pct: f64, correlation: Option<f64>| {
         close(&netem[name][field], pct / 100.0);
         close(&netem[name]["correlation"], correlation.unwrap_or(0.0));
@@ -101,9 +108,11 @@ pub fn tc_agrees(seen: &[Value], asked: &Impairment) {
         .corruption
         .map_or((0.0, None), |it| (it.pct, it.correlation));
     share("corrupt", "corrupt", pct, correlation);
+}
 
-    let tbf = options("tbf");
-    #[expect(clippy::cast_precision_loss, reason = "six digits are compared")]
+/// The part of [`tc_agrees`] about the token bucket and the queue.
+fn shaper_agrees(seen: &[Value], asked: &Impairment, close: &dyn Fn(&Value, f64)) {
+    let tbf = options(seen, "tbf");
     let bytes_per_second = asked.rate.map_or(0.0, |rate| (rate.bps / 8) as f64);
     close(&tbf["rate"], bytes_per_second);
     let burst = asked.rate.map_or(0.0, |rate| f64::from(rate.burst_bytes));
@@ -119,7 +128,7 @@ pub fn tc_agrees(seen: &[Value], asked: &Impairment) {
             QueueUnit::Packets => "pfifo",
             QueueUnit::Bytes => "bfifo",
         };
-        close(&options(kind)["limit"], f64::from(queue.limit.value));
+        close(&options(seen, kind)["limit"], f64::from(queue.limit.value));
     }
 }
 

@@ -40,8 +40,6 @@ fn constant(bed: &mut Bed) {
 }
 
 /// Durations are whole nanoseconds on the wire.
-#[expect(clippy::cast_possible_truncation, reason = "milliseconds of a test")]
-#[expect(clippy::cast_sign_loss, reason = "milliseconds of a test")]
 fn whole(mut asked: serde_json::Value) -> serde_json::Value {
     let duration = asked["latency"]["duration"].as_f64().unwrap();
     asked["latency"]["duration"] = json!(duration as u64);
@@ -59,7 +57,6 @@ fn mixed(bed: &mut Bed) {
     moments(bed, "paretonormal");
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
 fn moments(bed: &mut Bed, kind: &str) {
     let traffic = Traffic {
         count: 2000,

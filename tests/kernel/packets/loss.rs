@@ -24,7 +24,6 @@ fn bernoulli(bed: &mut Bed) {
         );
         share("loss", p, seen.lost, FLOOD.count);
         let counted = bed.stats().unwrap().impairment_drops_total - before;
-        #[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
         let (counted, lost) = (counted as f64, seen.lost * FLOOD.count as f64);
         assert!(
             (counted - lost).abs() < 0.5,
@@ -49,7 +48,6 @@ fn all(bed: &mut Bed) {
 }
 
 /// Two states: in the long run p/(p+r) of the packets meet the bad one, for 1/r packets each time.
-#[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
 fn bursts(bed: &mut Bed) {
     bed.extend();
     let (p, r) = (0.05_f64, 0.25_f64);

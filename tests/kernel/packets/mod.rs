@@ -43,7 +43,6 @@ fn row(what: &str, set: impl std::fmt::Display, measured: impl std::fmt::Display
 }
 
 /// Holds a share of `count` independent draws to four standard deviations.
-#[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
 fn share(what: &str, set: f64, measured: f64, count: u64) {
     let four_sd = 4.0 * (set * (1.0 - set) / count as f64).sqrt();
     row(

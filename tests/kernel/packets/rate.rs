@@ -35,7 +35,6 @@ fn ceiling(bed: &mut Bed) {
         let seconds = if bps > 1_000_000 { 1 } else { 2 };
         let arrivals = send(bed, asked, beyond(bps, seconds));
         let seen = rate_bps(&arrivals, 200_000_000) / 1e6;
-        #[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
         let set = bps as f64 / 1e6;
         row(
             "rate",

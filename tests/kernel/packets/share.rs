@@ -31,7 +31,6 @@ fn corruption(bed: &mut Bed) {
 
 /// After one packet that went at once, `gap` - 1 are delayed; then each goes at once with
 /// probability p, so 1 in gap - 1 + 1/p does.
-#[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
 fn reordering(bed: &mut Bed) {
     let traffic = Traffic {
         every: Duration::from_micros(50),
