@@ -141,7 +141,7 @@ impl Wire {
             fill(&mut payload, first + index, now_ns());
             // What the qdisc drops, the socket does not report.
             self.sender.send(&payload).unwrap();
-            if ahead_ns > 0 || index % 64 == 0 {
+            if ahead_ns > 0 || index.is_multiple_of(64) {
                 receive(
                     self.receiver.as_raw_fd(),
                     first,

@@ -81,7 +81,7 @@ fn of_the_layers(bed: &mut Bed) {
     let latency = json!({"kind": "constant", "duration": 20_000_000});
     let rate = json!({"bps": 50_000_000, "burst_bytes": 100_000});
     let (seen, changes) = under_traffic(bed, |step| {
-        if step % 2 == 0 {
+        if step.is_multiple_of(2) {
             impairment(json!({"latency": latency, "rate": rate}))
         } else {
             impairment(json!({"latency": latency}))
