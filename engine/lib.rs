@@ -58,6 +58,7 @@
 //! ```
 
 mod command;
+mod effect;
 mod handle;
 mod id;
 pub mod limits;
@@ -75,6 +76,7 @@ mod time;
 mod view;
 
 pub use command::{Applied, Queued, Recorded, Registry};
+pub use effect::{Effect, Effects, Outbox};
 pub use handle::{Awaited, Handle, Health};
 pub use id::{Id, Index, Kind};
 pub use pace::{Pacer, Running};

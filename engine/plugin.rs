@@ -10,6 +10,7 @@ use bevy_ecs::system::ScheduleSystem;
 use thiserror::Error;
 
 use crate::command::Registry;
+use crate::effect::{Effect, Outbox, release};
 use crate::id::forget_departed;
 use crate::limits::{STEP_NS_MAX, STEP_NS_MIN};
 use crate::phase::{Phase, Tick};
@@ -59,6 +60,8 @@ pub(crate) struct Durables {
     pub collect: Vec<Collect>,
     pub restore: Vec<(&'static str, Restore)>,
     pub forget: Vec<fn(&mut World)>,
+    /// What lets effects out once a tick is committed.
+    pub release: Vec<fn(&mut World)>,
 }
 
 /// A world under construction.
@@ -100,6 +103,7 @@ impl Builder {
                 collect: Vec::new(),
                 restore: Vec::new(),
                 forget: Vec::new(),
+                release: Vec::new(),
             },
             execution: Execution::default(),
         }
@@ -145,6 +149,14 @@ impl Builder {
     /// Declares a part of the view.
     pub fn section<T: Default + Send + Sync + 'static>(&mut self) -> &mut Self {
         self.world.init_resource::<Section<T>>();
+        self
+    }
+
+    /// Declares a kind of effect: systems emit it into [`Outbox`], a driver takes it from what
+    /// [`Engine::effects`] gives.
+    pub fn effect<E: Effect>(&mut self) -> &mut Self {
+        self.world.init_resource::<Outbox<E>>();
+        self.durables.release.push(release::<E>);
         self
     }
 

@@ -10,6 +10,7 @@ use thiserror::Error;
 use tokio::sync::watch;
 
 use crate::command::{Queued, Registry, Release};
+use crate::effect::{Effect, Effects, Outbox};
 use crate::handle::{Health, Pulse};
 use crate::limits::{COMMANDS_PER_TICK_MAX, INBOX_COMMANDS_MAX};
 use crate::log::{Entry, Forget, Journal, Mark, Record};
@@ -142,6 +143,16 @@ impl<S: Snapshot> Engine<S> {
         self.handle.clone()
     }
 
+    /// Opens the door through which effects of kind `E` leave, for their one driver. Effects of
+    /// ticks before this are gone.
+    ///
+    /// # Panics
+    /// When no feature declared `E`, or its door is open already.
+    #[must_use]
+    pub fn effects<E: Effect>(&self) -> Effects<E> {
+        self.world.resource::<Outbox<E>>().open()
+    }
+
     /// The commands this world understands.
     pub fn registry(&self) -> &Registry {
         &self.registry
@@ -262,6 +273,9 @@ impl<S: Snapshot> Engine<S> {
                 .map_err(|fault| fault.to_string())?;
         }
         self.publish();
+        for release in &self.durables.release {
+            release(&mut self.world);
+        }
         Ok(())
     }
 

@@ -4,7 +4,10 @@
 //! this crate supplies it.
 
 pub mod exchange;
+pub mod host;
+pub mod impair;
 pub mod journal;
+pub mod kernel;
 pub mod raster;
 pub mod scenario;
 pub mod store;

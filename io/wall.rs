@@ -40,3 +40,11 @@ pub fn wall_ns() -> u64 {
         .unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
+
+/// Nanoseconds of the system's monotonic clock, which all programs of this boot share.
+#[must_use]
+pub fn monotonic_ns() -> u64 {
+    let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC);
+    let now = now.map_or(std::time::Duration::ZERO, std::time::Duration::from);
+    u64::try_from(now.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -9,6 +9,7 @@ pub mod advice;
 pub mod coverage;
 pub mod deployment;
 pub mod flow;
+pub mod impair;
 pub mod link;
 pub mod mesh;
 pub mod motion;
@@ -42,6 +43,7 @@ pub fn world(terrain: Arc<dyn terrain::Terrain>) -> Builder {
         .plugin(site::site)
         .plugin(motion::motion)
         .plugin(link::link)
-        .plugin(flow::flow);
+        .plugin(flow::flow)
+        .plugin(impair::impair);
     builder
 }

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::deployment::Plan;
 use crate::flow::FlowId;
+use crate::impair::Impairments;
 use crate::link::{Ends, Limits, LinkBudget};
 use crate::radio::{Environment, Role, Station};
 use crate::route::{Graph, GraphBuilder, Route};
@@ -40,6 +41,13 @@ pub struct Snapshot {
     /// What is planned.
     #[serde(serialize_with = "section", skip_serializing_if = "nothing")]
     pub plan: Arc<Plan>,
+    /// The ports of the link emulator.
+    #[serde(serialize_with = "section", skip_serializing_if = "untouched")]
+    pub impairments: Arc<Impairments>,
+}
+
+fn untouched(impairments: &Arc<Impairments>) -> bool {
+    impairments.is_untouched()
 }
 
 fn nothing(plan: &Arc<Plan>) -> bool {
@@ -62,6 +70,7 @@ impl groundwave_engine::Snapshot for Snapshot {
             environment: world.resource::<Section<_>>().share(),
             limits: world.resource::<Section<_>>().share(),
             plan: world.resource::<Section<_>>().share(),
+            impairments: world.resource::<Section<_>>().share(),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! `groundwave_io`.
 
 pub mod http;
+pub mod impair;
 pub mod planning;
 pub mod plot;
 pub mod text;

@@ -128,7 +128,11 @@ fn list<T>(
 }
 
 /// One table as a `T`.
-fn item<T: DeserializeOwned>(value: &Value<'_>, path: &KeyPath, report: &mut Report) -> Option<T> {
+pub(super) fn item<T: DeserializeOwned>(
+    value: &Value<'_>,
+    path: &KeyPath,
+    report: &mut Report,
+) -> Option<T> {
     let mut error = match T::deserialize(ValueDeserializer::from(value.clone())) {
         Ok(read) => return Some(read),
         Err(error) => error,

@@ -34,6 +34,7 @@ mod ns2;
 mod placement;
 mod read;
 mod schema;
+pub mod sheet;
 mod source;
 mod station;
 pub(crate) mod suggest;

@@ -17,6 +17,8 @@ fn the_list_of_commands_is_the_one_we_know() {
     environment.set
     flow.start
     flow.stop
+    impairment.observe
+    impairment.shape
     link.fail
     link.restore
     mesh.limits

@@ -9,6 +9,8 @@ mod ends;
 mod exchange;
 mod failure;
 mod ground;
+mod impair;
+mod impaird;
 mod link;
 mod log;
 mod output;
@@ -71,6 +73,8 @@ enum Command {
     Presets(presets::Presets),
     Schema(schema::Schema),
     Serve(serve::Serve),
+    Impaird(impaird::Impaird),
+    Impair(impair::Impair),
     Backup(backup::Backup),
     Restore(backup::Restore),
     Import(exchange::Import),
@@ -89,6 +93,7 @@ pub fn main() -> ExitCode {
     });
     let usual = match cli.command {
         Command::Serve(_) => serve::LOG_FILTER,
+        Command::Impaird(_) => impaird::LOG_FILTER,
         _ => "warn",
     };
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()
@@ -97,7 +102,9 @@ pub fn main() -> ExitCode {
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
         .init();
-    if let Some(threads) = cli.threads {
+    // The daemon computes nothing, and its threads must begin after it gave its rights up.
+    let computes = !matches!(cli.command, Command::Impaird(_));
+    if let Some(threads) = cli.threads.filter(|_| computes) {
         groundwave_engine::parallel::compute_threads(usize::from(threads));
         // Coverage shares its work by rayon; nothing has used its pool yet, so this cannot fail.
         let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads));
@@ -115,6 +122,8 @@ pub fn main() -> ExitCode {
         Command::Presets(args) => args.run(output),
         Command::Schema(args) => args.run(output),
         Command::Serve(args) => args.run(output),
+        Command::Impaird(args) => args.run(output),
+        Command::Impair(args) => args.run(output),
         Command::Backup(args) => args.run(output),
         Command::Restore(args) => args.run(output),
         Command::Import(args) => args.run(output),

@@ -62,6 +62,19 @@ impl Client {
         Self::over(address.to_owned(), stream).await
     }
 
+    /// Connects to a Unix socket.
+    ///
+    /// # Errors
+    /// [`NoAnswer::Line`] when nobody listens there.
+    #[cfg(unix)]
+    pub async fn unix(path: &std::path::Path) -> Result<Self, NoAnswer> {
+        let address = path.display().to_string();
+        match tokio::net::UnixStream::connect(path).await {
+            Ok(stream) => Self::over(address, stream).await,
+            Err(cause) => Err(NoAnswer::Line { address, cause }),
+        }
+    }
+
     /// Speaks HTTP over a stream that is there.
     ///
     /// # Errors
@@ -106,10 +119,16 @@ impl Client {
             address: address.clone(),
             cause,
         };
+        // A path names no host; on a socket of one machine there is only one.
+        let host = if address.contains('/') {
+            "localhost"
+        } else {
+            address
+        };
         let mut request = Request::builder()
             .method(method)
             .uri(path)
-            .header(header::HOST, address);
+            .header(header::HOST, host);
         if body.is_some() {
             request = request.header(header::CONTENT_TYPE, media);
         }

@@ -1,9 +1,12 @@
 //! Serving a router until told to stop.
 
 use std::future::Future;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use axum::Router;
+use axum::extract::connect_info::Connected;
+use axum::serve::{IncomingStream, Listener};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -21,8 +24,26 @@ pub async fn serve(
     router: Router,
     stop: CancellationToken,
 ) -> std::io::Result<()> {
+    serve_to::<_, SocketAddr>(listener, router, stop).await
+}
+
+/// As [`serve`], on any listener, with what `C` makes of each connection as connect info.
+///
+/// # Errors
+/// When the listener fails.
+pub async fn serve_to<L, C>(
+    listener: L,
+    router: Router,
+    stop: CancellationToken,
+) -> std::io::Result<()>
+where
+    L: Listener,
+    L::Addr: std::fmt::Debug,
+    C: for<'a> Connected<IncomingStream<'a, L>>,
+{
     let asked = stop.clone();
-    let server = axum::serve(listener, router)
+    let service = router.into_make_service_with_connect_info::<C>();
+    let server = axum::serve(listener, service)
         .with_graceful_shutdown(async move { asked.cancelled().await });
     tokio::select! {
         ended = server.into_future() => ended,

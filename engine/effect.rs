@@ -1,0 +1,153 @@
+//! Effects: work the world wants done outside, on its way there.
+//!
+//! A system of [`Phase::Mirror`](crate::Phase::Mirror) emits effects into the [`Outbox`]; the
+//! engine lets them out after the tick is committed, and a driver takes them from [`Effects`].
+//! What came of them returns as a command. The world never waits for the outside: while the door
+//! is shut, as in a replay, effects vanish and nothing else changes.
+//!
+//! An effect says what should be, of one thing. A later effect on the same thing replaces one that
+//! still waits, so what waits is bounded by the number of things, however slow the outside is.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bevy_ecs::prelude::{Resource, World};
+use tokio::sync::Notify;
+
+/// Work for the outside, about one thing.
+pub trait Effect: Send + Sync + 'static {
+    /// What tells things apart.
+    type Key: Ord + Clone + Send + Sync + 'static;
+    /// The thing this effect is about.
+    fn key(&self) -> Self::Key;
+}
+
+/// Effects that left the world and were not taken yet, by arrival.
+struct Waiting<E: Effect> {
+    next: u64,
+    places: BTreeMap<E::Key, u64>,
+    queue: BTreeMap<u64, E>,
+    open: bool,
+    ended: bool,
+}
+
+struct Door<E: Effect> {
+    waiting: Mutex<Waiting<E>>,
+    news: Notify,
+}
+
+impl<E: Effect> Door<E> {
+    fn lock(&self) -> MutexGuard<'_, Waiting<E>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Where systems put effects. Declared by [`Builder::effect`](crate::Builder::effect).
+#[derive(Resource)]
+pub struct Outbox<E: Effect> {
+    fresh: Vec<E>,
+    door: Arc<Door<E>>,
+}
+
+impl<E: Effect> Default for Outbox<E> {
+    fn default() -> Self {
+        let waiting = Waiting {
+            next: 0,
+            places: BTreeMap::new(),
+            queue: BTreeMap::new(),
+            open: false,
+            ended: false,
+        };
+        Self {
+            fresh: Vec::new(),
+            door: Arc::new(Door {
+                waiting: Mutex::new(waiting),
+                news: Notify::new(),
+            }),
+        }
+    }
+}
+
+impl<E: Effect> Outbox<E> {
+    /// Asks the outside for `effect` once this tick is committed.
+    pub fn emit(&mut self, effect: E) {
+        self.fresh.push(effect);
+    }
+
+    pub(crate) fn open(&self) -> Effects<E> {
+        let mut waiting = self.door.lock();
+        assert!(
+            !waiting.open,
+            "the effects of one kind have one driver: two would race"
+        );
+        waiting.open = true;
+        Effects(Arc::clone(&self.door))
+    }
+}
+
+impl<E: Effect> Drop for Outbox<E> {
+    fn drop(&mut self) {
+        self.door.lock().ended = true;
+        self.door.news.notify_one();
+    }
+}
+
+/// Lets out what the committed tick emitted.
+pub(crate) fn release<E: Effect>(world: &mut World) {
+    let mut outbox = world.resource_mut::<Outbox<E>>();
+    if outbox.fresh.is_empty() {
+        return;
+    }
+    let fresh = std::mem::take(&mut outbox.fresh);
+    let mut waiting = outbox.door.lock();
+    if !waiting.open {
+        return;
+    }
+    for effect in fresh {
+        let key = effect.key();
+        // The newer one takes the older one's place, so that nothing starves.
+        let place = waiting.places.get(&key).copied().unwrap_or(waiting.next);
+        waiting.next = waiting.next.max(place + 1);
+        waiting.places.insert(key, place);
+        waiting.queue.insert(place, effect);
+    }
+    drop(waiting);
+    outbox.door.news.notify_one();
+}
+
+/// The outside's end of the door, for the one driver of this kind of effect. Dropping it shuts the
+/// door again.
+pub struct Effects<E: Effect>(Arc<Door<E>>);
+
+impl<E: Effect> Effects<E> {
+    /// The next effect, or `None` when the world is gone and nothing waits. Cancelling it loses
+    /// nothing.
+    pub async fn next(&mut self) -> Option<E> {
+        loop {
+            if let Some(effect) = self.try_next() {
+                return Some(effect);
+            }
+            if self.0.lock().ended {
+                return self.try_next();
+            }
+            self.0.news.notified().await;
+        }
+    }
+
+    /// The next effect if one waits.
+    pub fn try_next(&mut self) -> Option<E> {
+        let mut waiting = self.0.lock();
+        let (_, effect) = waiting.queue.pop_first()?;
+        waiting.places.remove(&effect.key());
+        Some(effect)
+    }
+}
+
+impl<E: Effect> Drop for Effects<E> {
+    fn drop(&mut self) {
+        let mut waiting = self.0.lock();
+        waiting.open = false;
+        waiting.queue.clear();
+        waiting.places.clear();
+    }
+}

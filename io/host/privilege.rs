@@ -1,0 +1,110 @@
+//! The rights a daemon keeps: `CAP_NET_ADMIN` and nothing else.
+//!
+//! Capabilities belong to threads. This is for a process that has one thread yet, whose later
+//! threads inherit what is left.
+
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, capabilities, capability_is_in_bounding_set,
+    clear_ambient_capability_set, remove_capability_from_bounding_set, set_capabilities,
+    set_no_new_privs,
+};
+
+/// What is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kept {
+    /// Whether `CAP_NET_ADMIN` is: without it the kernel takes no change.
+    pub net_admin: bool,
+    /// Whether the bounding set is as narrow. It can only be narrowed with `CAP_SETPCAP`; without
+    /// that, `no_new_privs` alone keeps programs started from here from gaining rights.
+    pub bounded: bool,
+}
+
+impl std::fmt::Display for Kept {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let capabilities = if self.net_admin {
+            "CAP_NET_ADMIN only"
+        } else {
+            "none: the kernel will refuse every change"
+        };
+        let bounded = if self.bounded {
+            ""
+        } else {
+            " (bounding set not narrowed)"
+        };
+        write!(f, "{capabilities}{bounded}, no new privileges")
+    }
+}
+
+/// Drops every capability but `CAP_NET_ADMIN` from the calling thread, in all five sets, for good.
+///
+/// # Errors
+/// When the system refuses what it grants everybody: giving rights up.
+pub fn keep_net_admin() -> std::io::Result<Kept> {
+    set_no_new_privs(true)?;
+    clear_ambient_capability_set()?;
+    let held = capabilities(None)?;
+    let keep = CapabilitySet::NET_ADMIN;
+    // First: it takes a capability that goes next.
+    let bounded = narrow_bounding_set(keep);
+    set_capabilities(
+        None,
+        CapabilitySets {
+            effective: held.permitted & keep,
+            permitted: held.permitted & keep,
+            inheritable: CapabilitySet::empty(),
+        },
+    )?;
+    let left = capabilities(None)?;
+    Ok(Kept {
+        net_admin: left.effective.contains(keep),
+        bounded,
+    })
+}
+
+/// Whether nothing but `keep` is left of the bounding set.
+fn narrow_bounding_set(keep: CapabilitySet) -> bool {
+    (0..u64::BITS)
+        .map(|bit| CapabilitySet::from_bits_retain(1 << bit))
+        // The kernel refuses to speak of capabilities it does not know.
+        .filter(|one| *one != keep && capability_is_in_bounding_set(*one) == Ok(true))
+        .map(remove_capability_from_bounding_set)
+        .fold(true, |so_far, removed| so_far && removed.is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(name: &str) -> u64 {
+        let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        u64::from_str_radix(line.unwrap().trim(), 16).unwrap()
+    }
+
+    #[test]
+    fn one_capability_at_most_is_left_and_none_comes_back() {
+        // On a thread of its own: what is given up is gone.
+        std::thread::spawn(|| {
+            let net_admin = CapabilitySet::NET_ADMIN.bits();
+            let before = set("CapPrm:");
+            let kept = keep_net_admin().unwrap();
+            assert_eq!(kept.net_admin, before & net_admin != 0);
+            assert_eq!(set("CapPrm:"), before & net_admin);
+            assert_eq!(set("CapEff:"), before & net_admin);
+            assert_eq!((set("CapInh:"), set("CapAmb:")), (0, 0));
+            assert_eq!(kept.bounded, set("CapBnd:") & !net_admin == 0);
+            let all = CapabilitySets {
+                effective: CapabilitySet::all(),
+                permitted: CapabilitySet::all(),
+                inheritable: CapabilitySet::empty(),
+            };
+            assert!(set_capabilities(None, all).is_err());
+            // Inherited by threads that come later.
+            let later = std::thread::spawn(|| set("CapPrm:")).join().unwrap();
+            assert_eq!(later, before & net_admin);
+            assert!(kept.to_string().contains("no new privileges"));
+        })
+        .join()
+        .unwrap();
+    }
+}

@@ -1,0 +1,247 @@
+//! The configuration of the impairment daemon, a TOML file.
+
+use std::path::{Path, PathBuf};
+
+use groundwave_systems::impair::{Direction, Extensions};
+use serde::Deserialize;
+
+use crate::host::socket::Access;
+use crate::scenario::ScenarioErrors;
+use crate::scenario::sheet::{self, Sheet};
+
+/// Where the configuration is looked for when nobody says.
+pub const CONFIG_PATH: &str = "/etc/impair/impaird.toml";
+
+/// Where the socket is when nobody says.
+pub const SOCKET_PATH: &str = "/run/impair/impair.sock";
+
+/// Where the calibration baseline is when nobody says.
+pub const BASELINE_PATH: &str = "/var/lib/impair/baseline.json";
+
+/// Where the operator's distribution tables are when nobody says.
+pub const TABLES_PATH: &str = "/var/lib/impair/dist";
+
+/// Longest name of an interface, bytes: IFNAMSIZ less its NUL.
+const INTERFACE_BYTES_MAX: usize = 15;
+
+/// What the daemon is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// Where it listens.
+    pub socket: PathBuf,
+    /// Who may connect.
+    pub access: Access,
+    /// The stored calibration baseline, read anew whenever it is asked for.
+    pub baseline: PathBuf,
+    /// Folder of `<name>.table` files.
+    pub tables: PathBuf,
+    /// Folder of the command log; `None` keeps none.
+    pub log: Option<PathBuf>,
+    /// The interface of each direction, in the order of [`Direction::ALL`].
+    pub interfaces: [String; 2],
+    /// What is turned on beyond the interface.
+    pub extensions: Extensions,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default = "socket")]
+    socket: PathBuf,
+    #[serde(default)]
+    mode: Option<String>,
+    #[serde(default)]
+    group: Option<String>,
+    #[serde(default = "baseline")]
+    baseline_path: PathBuf,
+    #[serde(default = "tables")]
+    tables: PathBuf,
+    #[serde(default)]
+    log: Option<PathBuf>,
+    #[serde(default)]
+    ports: Vec<PortFile>,
+    #[serde(default)]
+    extensions: Vec<ExtensionFile>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PortFile {
+    direction: Direction,
+    interface: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum ExtensionFile {
+    GilbertElliott,
+    Paretonormal,
+}
+
+fn socket() -> PathBuf {
+    SOCKET_PATH.into()
+}
+
+fn baseline() -> PathBuf {
+    BASELINE_PATH.into()
+}
+
+fn tables() -> PathBuf {
+    TABLES_PATH.into()
+}
+
+/// Reads a configuration file.
+///
+/// # Errors
+/// All that is wrong with it.
+pub fn load(path: &Path) -> Result<Config, ScenarioErrors> {
+    let text = sheet::text(path)?;
+    parse(&text, &path.display().to_string())
+}
+
+/// Reads a configuration from its text; `name` is what errors call it.
+///
+/// # Errors
+/// All that is wrong with it.
+pub fn parse(text: &str, name: &str) -> Result<Config, ScenarioErrors> {
+    let (file, mut sheet) = Sheet::read::<File>(name, text)?;
+    let mode = mode(file.mode.as_deref(), &mut sheet);
+    let interfaces = interfaces(&file.ports, &mut sheet);
+    sheet.finish()?;
+    Ok(Config {
+        socket: file.socket,
+        access: Access {
+            mode,
+            group: file.group,
+        },
+        baseline: file.baseline_path,
+        tables: file.tables,
+        log: file.log,
+        interfaces,
+        extensions: Extensions {
+            gilbert_elliott: file.extensions.contains(&ExtensionFile::GilbertElliott),
+            paretonormal: file.extensions.contains(&ExtensionFile::Paretonormal),
+        },
+    })
+}
+
+/// Permission bits are written in a string: TOML's octal numbers are easily forgotten, and 660
+/// would mean something else.
+fn mode(text: Option<&str>, sheet: &mut Sheet<'_>) -> u32 {
+    let Some(text) = text else {
+        return 0o660;
+    };
+    let digits = text.strip_prefix("0o").unwrap_or(text);
+    let found = u32::from_str_radix(digits, 8).ok();
+    found.filter(|mode| *mode <= 0o777).unwrap_or_else(|| {
+        let what = format!("{text:?} is no mode");
+        sheet.wrong("mode", what, "three octal digits, such as \"0660\"");
+        0
+    })
+}
+
+fn interfaces(ports: &[PortFile], sheet: &mut Sheet<'_>) -> [String; 2] {
+    for (index, port) in ports.iter().enumerate() {
+        let name = &port.interface;
+        let sound = (1..=INTERFACE_BYTES_MAX).contains(&name.len())
+            && !name.contains(|c: char| c == '/' || c.is_whitespace() || c.is_control());
+        if !sound {
+            sheet.wrong(
+                &format!("ports[{index}].interface"),
+                format!("{name:?} is no name of an interface"),
+                "1 to 15 characters without spaces and slashes, such as \"eth0\"",
+            );
+        }
+        let earlier = &ports[..index];
+        if earlier
+            .iter()
+            .any(|other| other.direction == port.direction)
+        {
+            let what = format!("{} is there twice", port.direction);
+            sheet.wrong(
+                &format!("ports[{index}].direction"),
+                what,
+                "each direction once",
+            );
+        }
+        if earlier.iter().any(|other| other.interface == *name) {
+            let what = format!("{name} serves two directions");
+            let allowed = "an interface of its own for each direction";
+            sheet.wrong(&format!("ports[{index}].interface"), what, allowed);
+        }
+    }
+    Direction::ALL.map(|direction| {
+        let port = ports.iter().find(|port| port.direction == direction);
+        port.map(|port| port.interface.clone()).unwrap_or_else(|| {
+            let what = format!("no interface for {direction}");
+            let allowed = "[[ports]] with direction and interface, for port1 and for port2";
+            sheet.wrong("ports", what, allowed);
+            String::new()
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PORTS: &str = "[[ports]]\ndirection = \"port1\"\ninterface = \"eth0\"\n\
+                         [[ports]]\ndirection = \"port2\"\ninterface = \"eth1\"\n";
+
+    #[test]
+    fn ports_are_enough_and_everything_can_be_said() {
+        let small = parse(PORTS, "impaird.toml").unwrap();
+        assert_eq!(small.interfaces, ["eth0", "eth1"]);
+        assert_eq!(small.socket, Path::new(SOCKET_PATH));
+        assert_eq!((small.access.mode, small.access.group), (0o660, None));
+        assert_eq!(small.tables, Path::new("/var/lib/impair/dist"));
+        assert_eq!(small.extensions, Extensions::default());
+
+        let head = "socket = \"/tmp/s\"\nmode = \"0600\"\ngroup = \"netdev\"\n\
+                    baseline_path = \"/b.json\"\ntables = \"/t\"\nlog = \"/l\"\n\
+                    extensions = [\"gilbert-elliott\", \"paretonormal\"]\n";
+        let all = parse(&format!("{head}{PORTS}"), "impaird.toml").unwrap();
+        assert_eq!(all.access.mode, 0o600);
+        assert_eq!(all.access.group.as_deref(), Some("netdev"));
+        assert!(all.extensions.gilbert_elliott && all.extensions.paretonormal);
+        assert_eq!(all.log.as_deref(), Some(Path::new("/l")));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_place() {
+        let cases = [
+            (
+                format!("sockets = \"x\"\n{PORTS}"),
+                "impaird.toml:1:1: sockets: unknown key",
+            ),
+            (
+                format!("sockets = \"x\"\n{PORTS}"),
+                "did you mean \"socket\"",
+            ),
+            (
+                format!("mode = \"rw\"\n{PORTS}"),
+                "impaird.toml:1:8: mode: \"rw\" is no mode",
+            ),
+            (format!("mode = 660\n{PORTS}"), "impaird.toml:1:8: mode"),
+            (
+                format!("extensions = [\"ge\"]\n{PORTS}"),
+                "gilbert-elliott, paretonormal",
+            ),
+            (String::new(), "ports: no interface for port1"),
+            (
+                PORTS.replace("port2", "port1"),
+                "ports[1].direction: port1 is there twice",
+            ),
+            (PORTS.replace("port2", "port3"), "unknown value \"port3\""),
+            (PORTS.replace("eth1", "eth0"), "eth0 serves two directions"),
+            (
+                PORTS.replace("eth1", "../eth1"),
+                "ports[1].interface: \"../eth1\" is no name",
+            ),
+        ];
+        for (text, says) in cases {
+            let told = parse(&text, "impaird.toml").unwrap_err().to_string();
+            assert!(told.contains(says), "{told} does not say {says}");
+        }
+    }
+}

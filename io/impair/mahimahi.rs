@@ -1,0 +1,174 @@
+//! Packet-delivery traces of Mahimahi: each line is a millisecond at which 1500 bytes may pass.
+//!
+//! Netravali et al., "Mahimahi: Accurate Record-and-Replay for HTTP", USENIX ATC 2015, and the
+//! manual page mm-link(1): times do not fall, one that repeats is several opportunities, and the
+//! last one is the length of the trace, which then begins again.
+
+use thiserror::Error;
+
+/// Bytes that one opportunity lets pass.
+pub const OPPORTUNITY_BYTES: u64 = 1500;
+
+/// Opportunities in one trace: ten minutes at 1 Gbit/s.
+pub const OPPORTUNITIES_MAX: usize = 50_000_000;
+
+/// Longest trace, ms: a day.
+pub const LENGTH_MS_MAX: u64 = 86_400_000;
+
+/// What is wrong with a trace.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum BadTrace {
+    /// A line is no time.
+    #[error("line {line}: {found:?} is not a time; allowed: whole milliseconds, one a line")]
+    NoTime {
+        /// From 1.
+        line: usize,
+        /// What is there.
+        found: String,
+    },
+    /// A time is before the one above it.
+    #[error("line {line}: {found_ms} ms is before {before_ms} ms, the line above it")]
+    Falls {
+        /// From 1.
+        line: usize,
+        /// What is there.
+        found_ms: u64,
+        /// What is above it.
+        before_ms: u64,
+    },
+    /// There is nothing in it, or it lasts no time.
+    #[error("the trace lasts 0 ms; allowed: at least one time above 0")]
+    Empty,
+    /// It is too long.
+    #[error("line {line}: the trace is too long; allowed: a day, {OPPORTUNITIES_MAX} lines")]
+    TooLong {
+        /// From 1.
+        line: usize,
+    },
+}
+
+/// Rates of a trace in windows of one length.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rates {
+    /// Length of a window, ms.
+    pub window_ms: u64,
+    /// Length of the trace, ms: the last window may be cut short.
+    pub length_ms: u64,
+    /// Mean rate in each window, bit/s.
+    pub bps: Vec<u64>,
+}
+
+/// The mean rate of the trace in each window of `window_ms`, at least 1.
+///
+/// # Errors
+/// The first line that is wrong.
+pub fn rates(text: &str, window_ms: u64) -> Result<Rates, BadTrace> {
+    let times = times(text)?;
+    let length_ms = times.last().copied().filter(|&last| last > 0);
+    let length_ms = length_ms.ok_or(BadTrace::Empty)?;
+    let window_ms = window_ms.clamp(1, length_ms);
+    let windows = length_ms.div_ceil(window_ms) as usize;
+    let mut counts = vec![0_u64; windows];
+    for time in times {
+        // The last time of the trace is its end, which belongs to the window it closes.
+        let window = (time / window_ms) as usize;
+        counts[window.min(windows - 1)] += 1;
+    }
+    let rate = |(window, count): (usize, u64)| {
+        let from = window as u64 * window_ms;
+        let lasts_ms = window_ms.min(length_ms - from);
+        count * OPPORTUNITY_BYTES * 8 * 1000 / lasts_ms
+    };
+    Ok(Rates {
+        window_ms,
+        length_ms,
+        bps: counts.into_iter().enumerate().map(rate).collect(),
+    })
+}
+
+fn times(text: &str) -> Result<Vec<u64>, BadTrace> {
+    let mut times: Vec<u64> = Vec::new();
+    for (index, written) in text.lines().enumerate() {
+        let line = index + 1;
+        let written = written.trim();
+        if written.is_empty() {
+            continue;
+        }
+        let time: u64 = written.parse().map_err(|_| BadTrace::NoTime {
+            line,
+            found: written.chars().take(32).collect(),
+        })?;
+        if let Some(&before_ms) = times.last()
+            && time < before_ms
+        {
+            return Err(BadTrace::Falls {
+                line,
+                found_ms: time,
+                before_ms,
+            });
+        }
+        if time > LENGTH_MS_MAX || times.len() >= OPPORTUNITIES_MAX {
+            return Err(BadTrace::TooLong { line });
+        }
+        times.push(time);
+    }
+    Ok(times)
+}
+
+/// Whether a text looks like a trace: its first line is a number and nothing else.
+#[must_use]
+pub fn looks_like_one(text: &str) -> bool {
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty());
+    first.is_some_and(|line| line.bytes().all(|c| c.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_packet_a_millisecond_is_twelve_megabit() {
+        // mm-link(1): a file that contains just "1" is a 12 Mbit/s link.
+        let found = rates("1\n", 100).unwrap();
+        assert_eq!((found.length_ms, found.bps), (1, vec![12_000_000]));
+        let steady: String = (1..=1000).map(|ms| format!("{ms}\n")).collect();
+        let found = rates(&steady, 250).unwrap();
+        assert_eq!(found.bps.iter().sum::<u64>() / 4, 12_000_000);
+        assert_eq!(found.bps.len(), 4);
+    }
+
+    #[test]
+    fn bytes_are_kept_whatever_the_window() {
+        let trace = "0\n0\n3\n40\n41\n41\n90\n135\n";
+        for window_ms in [1, 7, 50, 135, 1000] {
+            let found = rates(trace, window_ms).unwrap();
+            let bits: f64 = (0..found.bps.len())
+                .map(|i| {
+                    let from = i as u64 * found.window_ms;
+                    let lasts = found.window_ms.min(found.length_ms - from);
+                    found.bps[i] as f64 * lasts as f64 / 1000.0
+                })
+                .sum();
+            let error = (bits - 8.0 * 12_000.0).abs();
+            assert!(error < found.bps.len() as f64, "{window_ms}: {bits}");
+        }
+        assert_eq!(rates("0\n100\n200\n", 100).unwrap().bps, [120_000, 240_000]);
+    }
+
+    #[test]
+    fn what_is_wrong_names_its_line() {
+        let cases = [
+            ("1\n2\nthree\n", "line 3: \"three\" is not a time"),
+            ("5\n4\n", "line 2: 4 ms is before 5 ms"),
+            ("", "lasts 0 ms"),
+            ("0\n0\n", "lasts 0 ms"),
+            ("99999999999\n", "line 1: the trace is too long"),
+            ("-1\n", "line 1"),
+        ];
+        for (text, says) in cases {
+            let told = rates(text, 100).unwrap_err().to_string();
+            assert!(told.contains(says), "{told} does not say {says}");
+        }
+        assert!(looks_like_one("\n12\n") && !looks_like_one("at,rate\n") && !looks_like_one(""));
+    }
+}

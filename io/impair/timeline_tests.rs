@@ -1,0 +1,156 @@
+use super::*;
+
+fn reading() -> Reading {
+    Reading {
+        directions: vec![Direction::Port1],
+        window_ns: 100_000_000,
+        beside: Words::default(),
+    }
+}
+
+const RIDE: &str = r#"
+title = "A train ride"
+length = "90s"
+
+[[step]]
+at = "0s"
+direction = "both"
+preset = "lte"
+
+[[step]]
+at = "30s"
+set = { delay = "120ms", loss = "3%", rate = "512kbit" }
+
+[[step]]
+at = "60s"
+preset = "lte"
+set = { rate = "2mbit" }
+"#;
+
+#[test]
+fn a_ride_is_read_in_order() {
+    let ride = from_toml(RIDE, "ride.toml", &reading()).unwrap();
+    assert_eq!(ride.title, "A train ride");
+    assert_eq!(ride.length_ns, 90_000_000_000);
+    let order: Vec<_> = ride
+        .steps
+        .iter()
+        .map(|step| (step.at_ns, step.direction))
+        .collect();
+    assert_eq!(
+        order,
+        [
+            (0, Direction::Port1),
+            (0, Direction::Port2),
+            (30_000_000_000, Direction::Port1),
+            (60_000_000_000, Direction::Port1),
+        ]
+    );
+    let at = |ns| ride.state(Direction::Port1, ns).unwrap().rate.unwrap().bps;
+    assert_eq!(
+        (at(0), at(29_999_999_999), at(30_000_000_000)),
+        (12_000_000, 12_000_000, 512_000)
+    );
+    // Words over a preset replace what it says, and keep the rest.
+    assert_eq!(at(u64::MAX), 2_000_000);
+    let last = ride.state(Direction::Port1, u64::MAX).unwrap();
+    assert!(last.latency.is_some() && last.loss.is_none());
+    assert_eq!(ride.directions(), Direction::ALL);
+}
+
+#[test]
+fn tables_say_the_same_as_files() {
+    let table = "# a ride\nat,direction,preset,delay,loss,rate\n0s,both,lte,,,\n\
+                 30s,port1,,120ms,3%,512kbit\n60s,,lte,,,2mbit\n";
+    let table = timeline_csv::read(table, "ride.csv", &reading()).unwrap();
+    let file = from_toml(RIDE, "ride.toml", &reading()).unwrap();
+    assert_eq!(table.steps, file.steps);
+    assert_eq!(table.length_ns, 60_000_000_000);
+}
+
+#[test]
+fn traces_become_rates_beside_what_they_do_not_say() {
+    let reading = Reading {
+        directions: vec![Direction::Port2],
+        window_ns: 100_000_000,
+        beside: Words {
+            delay: Some("20ms".to_owned()),
+            ..Words::default()
+        },
+    };
+    let trace = from_trace("10\n50\n90\n310\n", "trace", &reading).unwrap();
+    let steps: Vec<_> = trace
+        .steps
+        .iter()
+        .map(|step| (step.at_ns / 1_000_000, step.impairment.rate.unwrap().bps))
+        .collect();
+    assert_eq!(steps, [(0, 360_000), (100, 8), (200, 8), (300, 1_200_000)]);
+    assert_eq!(trace.length_ns, 310_000_000);
+    assert!(
+        trace
+            .steps
+            .iter()
+            .all(|step| step.impairment.latency.is_some())
+    );
+    assert_eq!(trace.directions(), [Direction::Port2]);
+}
+
+#[test]
+fn wrong_lines_are_named() {
+    let toml = [
+        ("", "step: nothing to play"),
+        (
+            "[[step]]\nat = \"5\"\n",
+            "t.toml:2:6: step[0].at: \"5\" is not understood",
+        ),
+        (
+            "[[step]]\nat = \"0s\"\ndirection = \"port9\"\n",
+            "t.toml:3:13: step[0].direction: \"port9\" is no direction",
+        ),
+        (
+            "[[step]]\nat = \"0s\"\npreset = \"lt\"\n",
+            "did you mean \"lte\"",
+        ),
+        (
+            "[[step]]\nat = \"0s\"\nset = { loss = \"200%\" }\n",
+            "t.toml:3:16: step[0].set.loss: \"200%\" is not understood",
+        ),
+        (
+            "[[step]]\nat = \"0s\"\nset = { los = \"2%\" }\n",
+            "did you mean \"loss\"",
+        ),
+        (
+            "[[step]]\nat = \"0s\"\n[[step]]\nat = \"0s\"\n",
+            "two steps of port1 at 0",
+        ),
+        (
+            "length = \"1s\"\n[[step]]\nat = \"2s\"\n",
+            "a length of 2s or more",
+        ),
+        ("[[step]]\nat = \"99999h\"\n", "up to 100 days"),
+    ];
+    for (text, says) in toml {
+        let told = from_toml(text, "t.toml", &reading())
+            .unwrap_err()
+            .to_string();
+        assert!(told.contains(says), "{told} does not say {says}");
+    }
+    let csv = [
+        ("at,speed\n", "t.csv:1: unknown column \"speed\""),
+        ("delay\n5ms\n", "no column \"at\""),
+        (
+            "at,rate\n0s,1mbit\n1s,fast\n",
+            "t.csv:3: rate: \"fast\" is not understood",
+        ),
+        ("at,rate\n0s\n", "t.csv:2"),
+        ("at,at\n", "twice"),
+        ("at,rate\n", "nothing to play"),
+        ("at,preset\n0s,lte:left\n", "lte:down, lte:up"),
+    ];
+    for (text, says) in csv {
+        let told = timeline_csv::read(text, "t.csv", &reading())
+            .unwrap_err()
+            .to_string();
+        assert!(told.contains(says), "{told} does not say {says}");
+    }
+}

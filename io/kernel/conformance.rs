@@ -1,0 +1,463 @@
+//! What every kernel under a [`Shaper`](super::Shaper) must do: one body of tests, for the model
+//! and for running kernels with and without `netem`.
+//!
+//! The cases panic where a kernel does not conform, and leave the interface as bare as they found
+//! it.
+
+use groundwave_systems::impair::{
+    Corruption, Distribution, DivergenceItem, DivergenceKind, Duplication, Extensions, Impairment,
+    Latency, Loss, Queue, QueueLimit, QueueUnit, Rate, Reordering,
+};
+
+use super::{Handle, Kernel, KernelError, Options, Reading, Request, Shaper, Verb};
+
+/// Everything turned on, operator's tables in `tables`.
+#[must_use]
+pub fn options(tables: &std::path::Path) -> Options {
+    Options {
+        extensions: Extensions {
+            gilbert_elliott: true,
+            paretonormal: true,
+        },
+        tables: tables.to_owned(),
+    }
+}
+
+/// Runs all cases on `interface`, which must be bare.
+///
+/// # Panics
+/// Where the kernel does not conform.
+pub async fn conforms<K: Kernel + Clone>(kernel: K, interface: &str, options: Options) {
+    let mut other = kernel.clone();
+    let mut shaper = Shaper::start(kernel, options).await.unwrap();
+    let bare = shaper.read(interface).await.unwrap();
+    assert_eq!(bare, Reading::default(), "the interface is bare");
+    for impairment in examples() {
+        if possible(&shaper, &impairment) {
+            round_trip(&mut shaper, interface, &impairment).await;
+        }
+    }
+    impossible_changes_nothing(&mut shaper, interface).await;
+    foreign_root_survives(&mut shaper, &mut other, interface).await;
+    foreign_change_is_told(&mut shaper, &mut other, interface).await;
+    failure_goes_back(&mut shaper, &mut other, interface).await;
+    let left = shaper.clear(interface).await.unwrap();
+    assert_eq!(left, Reading::default());
+    assert_eq!(
+        other_root(&mut other, interface).await,
+        None,
+        "nothing is left"
+    );
+}
+
+/// Whether the kernel under `shaper` has what `impairment` takes.
+#[must_use]
+pub fn possible<K: Kernel>(shaper: &Shaper<K>, impairment: &Impairment) -> bool {
+    let bare = Impairment {
+        rate: impairment.rate,
+        queue: impairment.queue,
+        ..Impairment::default()
+    };
+    let capabilities = shaper.capabilities();
+    (capabilities.netem || *impairment == bare) && (capabilities.tbf || impairment.rate.is_none())
+}
+
+/// Puts `impairment` into force and demands that it reads back as itself, without divergence but
+/// for what no kernel shows.
+///
+/// # Panics
+/// When it does not.
+pub async fn round_trip<K: Kernel>(
+    shaper: &mut Shaper<K>,
+    interface: &str,
+    impairment: &Impairment,
+) {
+    impairment.validate().unwrap();
+    let reading = shaper.apply(interface, impairment).await;
+    let reading = reading.unwrap_or_else(|err| panic!("{impairment:?}: {err}"));
+    assert_eq!(reading.impairment, canonical(impairment), "read back");
+    assert_eq!(
+        verifiable(&reading),
+        [],
+        "{impairment:?} reads back as it is"
+    );
+    let again = shaper.read(interface).await.unwrap();
+    assert_eq!(again, reading, "reading changes nothing");
+}
+
+/// The divergence of a reading that can be verified.
+#[must_use]
+pub fn verifiable(reading: &Reading) -> Vec<DivergenceItem> {
+    let told = |item: &&DivergenceItem| item.kind != DivergenceKind::Unverifiable;
+    reading.divergence.iter().filter(told).cloned().collect()
+}
+
+/// `impairment` as it reads back: a latency without jitter is constant, a rate is whole bytes per
+/// second.
+#[must_use]
+pub fn canonical(impairment: &Impairment) -> Impairment {
+    let mut canonical = impairment.clone();
+    if let Some(Latency::Stochastic {
+        mean_ns,
+        jitter_ns: 0,
+        ..
+    }) = canonical.latency
+    {
+        canonical.latency = Some(Latency::Constant {
+            duration_ns: mean_ns,
+        });
+    }
+    if let Some(rate) = &mut canonical.rate {
+        rate.bps = (rate.bps / 8 + u64::from(rate.bps % 8 >= 4)) * 8;
+    }
+    canonical
+}
+
+async fn other_root<K: Kernel>(kernel: &mut K, interface: &str) -> Option<String> {
+    let index = kernel.link(interface).await.unwrap().index;
+    let root = kernel.get(index, Handle::ROOT).await.unwrap();
+    root.map(|root| format!("{} {}", root.kind, root.handle))
+}
+
+async fn impossible_changes_nothing<K: Kernel>(shaper: &mut Shaper<K>, interface: &str) {
+    let before = shaper.apply(interface, &rated()).await.unwrap();
+    let delayed = Impairment {
+        latency: Some(Latency::Constant { duration_ns: 1 }),
+        ..rated()
+    };
+    let absent = Impairment {
+        latency: Some(Latency::Stochastic {
+            mean_ns: 1000,
+            jitter_ns: 10,
+            distribution: Distribution::Table {
+                name: "there-is-none".to_owned(),
+            },
+            correlation: None,
+        }),
+        ..rated()
+    };
+    let netem = shaper.capabilities().netem;
+    let impossible = if netem { &absent } else { &delayed };
+    let refused = shaper.apply(interface, impossible).await.unwrap_err();
+    match &refused {
+        KernelError::Table { name, .. } if netem => assert_eq!(name, "there-is-none"),
+        KernelError::Unsupported { what, module } if !netem => {
+            assert_eq!(
+                (what.as_str(), module.as_deref()),
+                ("latency", Some("sch_netem"))
+            );
+        }
+        other => panic!("{other}"),
+    }
+    let after = shaper.read(interface).await.unwrap();
+    assert_eq!(after.impairment, before.impairment, "what was stays");
+    let kinds: Vec<_> = after.divergence.iter().map(|item| item.kind).collect();
+    assert_eq!(kinds, [DivergenceKind::Unsupported]);
+    assert_eq!(shaper.clear(interface).await.unwrap(), Reading::default());
+}
+
+async fn foreign_root_survives<K: Kernel>(shaper: &mut Shaper<K>, other: &mut K, interface: &str) {
+    let index = other.link(interface).await.unwrap().index;
+    let theirs = Request {
+        verb: Verb::Create,
+        index,
+        handle: Handle::new(0x10, 0),
+        parent: Handle::ROOT,
+        kind: "pfifo",
+        options: Some(77u32.to_ne_bytes().to_vec()),
+    };
+    other.send(&theirs).await.unwrap();
+    let refused = shaper.apply(interface, &rated()).await.unwrap_err();
+    assert!(
+        matches!(&refused, KernelError::Rejected { detail: Some(words), .. } if words.contains("pfifo 10:")),
+        "{refused}"
+    );
+    let left = shaper.clear(interface).await.unwrap();
+    assert_eq!(left.impairment, Impairment::default());
+    let kinds: Vec<_> = left.divergence.iter().map(|item| item.kind).collect();
+    assert_eq!(kinds, [DivergenceKind::Foreign]);
+    assert_eq!(
+        other_root(other, interface).await.as_deref(),
+        Some("pfifo 10:")
+    );
+    let gone = Request {
+        verb: Verb::Delete,
+        options: None,
+        ..theirs
+    };
+    other.send(&gone).await.unwrap();
+}
+
+async fn foreign_change_is_told<K: Kernel>(shaper: &mut Shaper<K>, other: &mut K, interface: &str) {
+    let wish = queued(QueueUnit::Packets, 50);
+    shaper.apply(interface, &wish).await.unwrap();
+    let index = other.link(interface).await.unwrap().index;
+    let parent = if shaper.capabilities().netem {
+        Handle::new(1, 1)
+    } else {
+        Handle::ROOT
+    };
+    let theirs = Request {
+        verb: Verb::Change,
+        index,
+        handle: Handle::new(3, 0),
+        parent,
+        kind: "pfifo",
+        options: Some(51u32.to_ne_bytes().to_vec()),
+    };
+    other.send(&theirs).await.unwrap();
+    let seen = shaper.read(interface).await.unwrap();
+    assert_eq!(seen.impairment, queued(QueueUnit::Packets, 51));
+    let told: Vec<_> = seen
+        .divergence
+        .iter()
+        .map(|item| item.message.as_str())
+        .collect();
+    assert_eq!(told, ["queue limit: asked for 50, the kernel holds 51"]);
+    let repaired = shaper.apply(interface, &wish).await.unwrap();
+    assert_eq!((repaired.impairment, repaired.divergence), (wish, vec![]));
+    shaper.clear(interface).await.unwrap();
+}
+
+/// The last of several steps fails, because another hand sits where it leads.
+async fn failure_goes_back<K: Kernel>(shaper: &mut Shaper<K>, other: &mut K, interface: &str) {
+    if !shaper.capabilities().netem {
+        return;
+    }
+    let before = Impairment {
+        latency: Some(Latency::Constant {
+            duration_ns: 5_000_000,
+        }),
+        ..Impairment::default()
+    };
+    shaper.apply(interface, &before).await.unwrap();
+    let theirs = Request {
+        verb: Verb::Create,
+        index: other.link(interface).await.unwrap().index,
+        handle: Handle::new(0x20, 0),
+        parent: Handle::new(1, 1),
+        kind: "pfifo",
+        options: Some(9u32.to_ne_bytes().to_vec()),
+    };
+    other.send(&theirs).await.unwrap();
+    let wish = Impairment {
+        latency: Some(Latency::Constant {
+            duration_ns: 9_000_000,
+        }),
+        ..rated()
+    };
+    let refused = shaper.apply(interface, &wish).await.unwrap_err();
+    assert!(
+        matches!(refused, KernelError::Rejected { errno: 17, .. }),
+        "{refused}"
+    );
+    let after = shaper.read(interface).await.unwrap();
+    assert_eq!(after.impairment, before, "the delay went back");
+    let told: Vec<_> = after
+        .divergence
+        .iter()
+        .map(|item| (item.kind, item.layer.as_str()))
+        .collect();
+    assert_eq!(told, [(DivergenceKind::Foreign, "tbf")]);
+    shaper.clear(interface).await.unwrap();
+}
+
+fn rated() -> Impairment {
+    Impairment {
+        rate: Some(Rate {
+            bps: 10_000_000,
+            burst_bytes: 20_000,
+        }),
+        ..Impairment::default()
+    }
+}
+
+fn queued(unit: QueueUnit, value: u32) -> Impairment {
+    Impairment {
+        queue: Some(Queue {
+            limit: QueueLimit { unit, value },
+        }),
+        ..Impairment::default()
+    }
+}
+
+/// Impairments that lead from every structure of the stack to every other, and use every field.
+#[must_use]
+pub fn examples() -> Vec<Impairment> {
+    let stochastic = |distribution| {
+        Some(Latency::Stochastic {
+            mean_ns: 50_000_000,
+            jitter_ns: 10_000_000,
+            distribution,
+            correlation: Some(0.25),
+        })
+    };
+    let gap = std::num::NonZeroU32::new(5).expect("five");
+    let everything = Impairment {
+        latency: stochastic(Distribution::Normal {}),
+        loss: Some(Loss::Bernoulli {
+            pct: 1.5,
+            correlation: Some(0.3),
+        }),
+        duplication: Some(Duplication {
+            pct: 0.7,
+            correlation: Some(0.1),
+        }),
+        reordering: Some(Reordering {
+            pct: 25.0,
+            gap,
+            correlation: Some(0.5),
+        }),
+        corruption: Some(Corruption {
+            pct: 0.01,
+            correlation: Some(1.0),
+        }),
+        ..rated()
+    };
+    let with = |queue: Impairment, other: &Impairment| Impairment {
+        queue: queue.queue,
+        ..other.clone()
+    };
+    let packets = queued(QueueUnit::Packets, 33);
+    let bytes = queued(QueueUnit::Bytes, 400_000);
+    vec![
+        rated(),
+        with(bytes.clone(), &rated()),
+        with(packets.clone(), &rated()),
+        packets.clone(),
+        bytes.clone(),
+        with(bytes, &everything),
+        everything.clone(),
+        Impairment {
+            rate: None,
+            latency: stochastic(Distribution::Uniform {}),
+            ..everything.clone()
+        },
+        with(packets, &everything),
+        Impairment {
+            latency: stochastic(Distribution::ParetoNormal {}),
+            ..Impairment::default()
+        },
+        Impairment {
+            loss: Some(Loss::GilbertElliott {
+                p: 0.01,
+                r: 0.3,
+                one_minus_h: 0.001,
+                one_minus_k: 0.9,
+            }),
+            ..Impairment::default()
+        },
+        Impairment {
+            latency: Some(Latency::Stochastic {
+                mean_ns: 7,
+                jitter_ns: 0,
+                distribution: Distribution::Pareto {},
+                correlation: Some(0.5),
+            }),
+            ..Impairment::default()
+        },
+        // 40 Gbit/s, and one byte a second with a bucket of eight minutes.
+        rate(40_000_000_000, 5_000_000),
+        rate(8, 500),
+        Impairment::default(),
+    ]
+}
+
+fn rate(bps: u64, burst_bytes: u32) -> Impairment {
+    Impairment {
+        rate: Some(Rate { bps, burst_bytes }),
+        ..Impairment::default()
+    }
+}
+
+/// An impairment drawn from `next`, a source of evenly distributed bits: any fields in any
+/// combination, within what no kernel cuts short.
+pub fn draw(next: &mut dyn FnMut() -> u64) -> Impairment {
+    let some = |next: &mut dyn FnMut() -> u64| next().is_multiple_of(2);
+    let mut wish = Impairment::default();
+    if some(next) {
+        wish.latency = Some(draw_latency(next));
+    }
+    if some(next) {
+        wish.loss = Some(draw_loss(next));
+    }
+    if some(next) {
+        // Every order of magnitude up to 100 Gbit/s, with a bucket of 1 byte to 16 MiB.
+        wish.rate = Some(Rate {
+            bps: (8 + next() % 100_000_000_000) >> (next() % 34) | 8,
+            burst_bytes: (1 + next() % (1 << 24)) as u32 >> (next() % 24) | 1,
+        });
+    }
+    if some(next) {
+        let unit = [QueueUnit::Packets, QueueUnit::Bytes][(next() % 2) as usize];
+        wish.queue = queued(unit, next() as u32 >> (next() % 32)).queue;
+    }
+    if some(next) {
+        wish.duplication = Some(Duplication {
+            pct: percent(next),
+            correlation: correlation(next),
+        });
+    }
+    if some(next) {
+        let gap = std::num::NonZeroU32::new(next() as u32 >> (next() % 32));
+        wish.reordering = gap.map(|gap| Reordering {
+            pct: percent(next),
+            gap,
+            correlation: correlation(next),
+        });
+    }
+    if some(next) {
+        wish.corruption = Some(Corruption {
+            pct: percent(next),
+            correlation: correlation(next),
+        });
+    }
+    wish
+}
+
+fn draw_latency(next: &mut dyn FnMut() -> u64) -> Latency {
+    let mean_ns = next() >> (1 + next() % 63);
+    if next().is_multiple_of(3) {
+        return Latency::Constant {
+            duration_ns: mean_ns,
+        };
+    }
+    Latency::Stochastic {
+        mean_ns,
+        jitter_ns: (next() % (1 << 31)) >> (next() % 32),
+        distribution: match next() % 4 {
+            0 => Distribution::Normal {},
+            1 => Distribution::Pareto {},
+            2 => Distribution::ParetoNormal {},
+            _ => Distribution::Uniform {},
+        },
+        correlation: correlation(next),
+    }
+}
+
+fn draw_loss(next: &mut dyn FnMut() -> u64) -> Loss {
+    if !next().is_multiple_of(3) {
+        return Loss::Bernoulli {
+            pct: percent(next),
+            correlation: correlation(next),
+        };
+    }
+    let mut chance = || (next() % 1_000_001) as f64 / 1_000_000.0;
+    Loss::GilbertElliott {
+        p: chance(),
+        r: chance(),
+        one_minus_h: chance(),
+        one_minus_k: chance(),
+    }
+}
+
+/// Percent as people write them, with up to four decimals, ends included.
+fn percent(next: &mut dyn FnMut() -> u64) -> f64 {
+    (next() % 1_000_001) as f64 / 10_000.0
+}
+
+fn correlation(next: &mut dyn FnMut() -> u64) -> Option<f64> {
+    next()
+        .is_multiple_of(2)
+        .then(|| (next() % 1001) as f64 / 1000.0)
+}

@@ -1,0 +1,214 @@
+//! Between a world and a shaper: wishes go out, sightings come in.
+
+use std::sync::Arc;
+
+use groundwave_engine::{Effects, Handle, Snapshot};
+use groundwave_systems::impair::{
+    Applied, Capabilities, Direction, Failure, FailureKind, LinkStats, ObserveImpairment, ShapePort,
+};
+use tokio::sync::{mpsc, oneshot};
+
+use super::{Kernel, KernelError, Reading, Shaper};
+use crate::wall::{monotonic_ns, wall_ns};
+
+/// Questions that may wait for the driver at once; a kernel answers one in well under 1 ms.
+const QUESTIONS_MAX: usize = 64;
+
+enum Question {
+    Refresh(Direction, oneshot::Sender<Result<(), Failure>>),
+    Stats(Direction, oneshot::Sender<Result<LinkStats, Failure>>),
+}
+
+/// Makes wishes so, one after the other, and reports what came of them.
+pub struct Driver<K: Kernel, S: Snapshot> {
+    shaper: Shaper<K>,
+    interfaces: [String; 2],
+    world: Handle<S>,
+    effects: Effects<ShapePort>,
+    questions: mpsc::Receiver<Question>,
+    generations: [u64; 2],
+}
+
+/// A cheap, cloneable way to ask the driver.
+#[derive(Debug, Clone)]
+pub struct Access {
+    questions: mpsc::Sender<Question>,
+    capabilities: Arc<Capabilities>,
+    interfaces: Arc<[String; 2]>,
+}
+
+impl Access {
+    /// What the kernel can do.
+    #[must_use]
+    pub fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    /// The interface of a direction.
+    #[must_use]
+    pub fn interface(&self, direction: Direction) -> &str {
+        &self.interfaces[direction as usize]
+    }
+
+    /// Reads a port anew. When it returns, the world's view shows what was read.
+    ///
+    /// # Errors
+    /// When the port cannot be read.
+    pub async fn refresh(&self, direction: Direction) -> Result<(), Failure> {
+        self.ask(|reply| Question::Refresh(direction, reply)).await
+    }
+
+    /// The counters of a port now.
+    ///
+    /// # Errors
+    /// When the port cannot be read.
+    pub async fn stats(&self, direction: Direction) -> Result<LinkStats, Failure> {
+        self.ask(|reply| Question::Stats(direction, reply)).await
+    }
+
+    async fn ask<T>(
+        &self,
+        question: impl FnOnce(oneshot::Sender<Result<T, Failure>>) -> Question,
+    ) -> Result<T, Failure> {
+        let (reply, answer) = oneshot::channel();
+        let stopped = || Failure {
+            kind: FailureKind::Io,
+            message: "the kernel's driver has stopped".to_owned(),
+        };
+        self.questions
+            .send(question(reply))
+            .await
+            .map_err(|_| stopped())?;
+        answer.await.unwrap_or_else(|_| Err(stopped()))
+    }
+}
+
+impl<K: Kernel, S: Snapshot> Driver<K, S> {
+    /// A driver of `interfaces`, in the order of [`Direction::ALL`], and the way to ask it.
+    #[must_use]
+    pub fn new(
+        shaper: Shaper<K>,
+        interfaces: [String; 2],
+        world: Handle<S>,
+        effects: Effects<ShapePort>,
+    ) -> (Self, Access) {
+        let (sender, questions) = mpsc::channel(QUESTIONS_MAX);
+        let access = Access {
+            questions: sender,
+            capabilities: Arc::new(shaper.capabilities().clone()),
+            interfaces: Arc::new(interfaces.clone()),
+        };
+        let driver = Self {
+            shaper,
+            interfaces,
+            world,
+            effects,
+            questions,
+            generations: [0; 2],
+        };
+        (driver, access)
+    }
+
+    /// Reads both ports once, then works until the world is gone and nobody can ask any more.
+    pub async fn run(mut self) {
+        for direction in Direction::ALL {
+            if let Err(failure) = self.refresh(direction).await {
+                tracing::warn!(%direction, failure = failure.message, "a port cannot be read");
+            }
+        }
+        let (mut ended, mut deaf) = (false, false);
+        while !(ended && deaf) {
+            tokio::select! {
+                effect = self.effects.next(), if !ended => match effect {
+                    Some(effect) => self.shape(effect).await,
+                    None => ended = true,
+                },
+                question = self.questions.recv(), if !deaf => match question {
+                    Some(question) => self.answer(question).await,
+                    None => deaf = true,
+                },
+            }
+        }
+    }
+
+    async fn answer(&mut self, question: Question) {
+        // Whoever stopped listening needs no answer.
+        match question {
+            Question::Refresh(direction, reply) => {
+                let _ = reply.send(self.refresh(direction).await);
+            }
+            Question::Stats(direction, reply) => {
+                let interface = &self.interfaces[direction as usize];
+                let stats = self.shaper.stats(interface).await;
+                let stamped = stats.map(|stats| LinkStats {
+                    captured_at_ns: monotonic_ns(),
+                    captured_at_wall_ns: wall_ns(),
+                    ..stats
+                });
+                let _ = reply.send(stamped.map_err(|err| err.failure()));
+            }
+        }
+    }
+
+    async fn shape(&mut self, effect: ShapePort) {
+        let ShapePort {
+            direction,
+            generation,
+            impairment,
+        } = effect;
+        let interface = &self.interfaces[direction as usize];
+        let outcome = match &impairment {
+            Some(impairment) => self.shaper.apply(interface, impairment).await,
+            None => self.shaper.clear(interface).await,
+        };
+        let (applied, failure) = match outcome {
+            Ok(reading) => (Some(stamp(reading)), None),
+            Err(err) => {
+                tracing::debug!(%direction, generation, %err, "a wish is not in force");
+                let left = self.shaper.read(interface).await;
+                (left.ok().map(stamp), Some(err.failure()))
+            }
+        };
+        self.generations[direction as usize] = generation;
+        self.report(direction, applied, failure).await;
+    }
+
+    async fn refresh(&mut self, direction: Direction) -> Result<(), Failure> {
+        let interface = &self.interfaces[direction as usize];
+        let reading = self.shaper.read(interface).await;
+        let reading = reading.map_err(|err: KernelError| err.failure())?;
+        self.report(direction, Some(stamp(reading)), None).await;
+        Ok(())
+    }
+
+    async fn report(
+        &mut self,
+        direction: Direction,
+        applied: Option<Applied>,
+        failure: Option<Failure>,
+    ) {
+        let report = ObserveImpairment {
+            direction,
+            generation: self.generations[direction as usize],
+            applied,
+            failure,
+        };
+        let outcome = match self.world.submit(report) {
+            Ok(awaited) => awaited.reply().await,
+            Err(refusal) => Err(refusal),
+        };
+        if let Err(refusal) = outcome {
+            tracing::warn!(%direction, %refusal, "the world did not take a report");
+        }
+    }
+}
+
+fn stamp(reading: Reading) -> Applied {
+    Applied {
+        impairment: reading.impairment,
+        captured_at_ns: monotonic_ns(),
+        captured_at_wall_ns: wall_ns(),
+        divergence: reading.divergence,
+        warnings: reading.warnings,
+    }
+}

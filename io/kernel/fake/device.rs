@@ -1,0 +1,197 @@
+//! The disciplines of one interface, as `tc_modify_qdisc` and `tc_get_qdisc` treat them.
+
+use super::super::extack::{EEXIST, EINVAL, ENOENT};
+use super::super::fifo::Fifo;
+use super::super::{Counters, Handle, Link, Qdisc, Request, Verb};
+use super::Nack;
+use super::options::{self, Holds};
+use groundwave_systems::impair::QueueUnit;
+
+/// An interface.
+#[derive(Debug)]
+pub struct Device {
+    pub link: Link,
+    /// From the root down; each hangs under the one before.
+    tree: Vec<Node>,
+}
+
+#[derive(Debug, Clone)]
+struct Node {
+    kind: String,
+    handle: Handle,
+    parent: Handle,
+    holds: Holds,
+    counters: Counters,
+}
+
+impl Device {
+    pub fn new(index: u32) -> Self {
+        Self {
+            link: Link {
+                index,
+                mtu_bytes: 1500,
+                gso_bytes_max: 65_536,
+                tx_queue_packets: 1000,
+                ..Link::default()
+            },
+            tree: Vec::new(),
+        }
+    }
+
+    pub fn all(&self) -> Vec<Qdisc> {
+        self.tree.iter().map(Node::shown).collect()
+    }
+
+    pub fn under(&self, parent: Handle) -> Option<Qdisc> {
+        self.place(parent).map(|at| self.tree[at].shown())
+    }
+
+    pub fn table(&self) -> Option<Vec<i16>> {
+        match &self.tree.first()?.holds {
+            Holds::Netem(_, table) => table.clone(),
+            _ => None,
+        }
+    }
+
+    pub fn count(&mut self, kind: &str, counters: Counters) {
+        for node in self.tree.iter_mut().filter(|node| node.kind == kind) {
+            node.counters = counters;
+        }
+    }
+
+    pub fn intrude(&mut self, qdisc: Qdisc) {
+        if let Some(at) = self.place(qdisc.parent) {
+            self.tree.truncate(at);
+        }
+        self.tree.push(Node {
+            kind: qdisc.kind,
+            handle: qdisc.handle,
+            parent: qdisc.parent,
+            holds: Holds::Other(qdisc.options),
+            counters: qdisc.counters,
+        });
+    }
+
+    /// Where in the tree the discipline under `parent` is. All classes of a discipline of the kinds
+    /// modelled here lead to the same place.
+    fn place(&self, parent: Handle) -> Option<usize> {
+        let same = |at: Handle| match parent {
+            Handle::ROOT => at == Handle::ROOT,
+            _ => at != Handle::ROOT && at.major() == parent.major(),
+        };
+        self.tree.iter().position(|node| same(node.parent))
+    }
+
+    pub fn change(&mut self, request: &Request, lacks: bool) -> Result<(), Nack> {
+        let known = |node: &Node| node.handle == Handle::new(request.parent.major(), 0);
+        if request.parent != Handle::ROOT && !self.tree.iter().any(known) {
+            return Err((ENOENT, "Failed to find specified qdisc"));
+        }
+        let place = self.place(request.parent);
+        match request.verb {
+            Verb::Delete => self.delete(request, place),
+            Verb::Create => self.create(request, place, lacks),
+            Verb::Change => {
+                let at = place.ok_or((
+                    ENOENT,
+                    "Qdisc not found. To create specify NLM_F_CREATE flag",
+                ))?;
+                self.update(request, at)
+            }
+        }
+    }
+
+    fn delete(&mut self, request: &Request, place: Option<usize>) -> Result<(), Nack> {
+        let at = place.ok_or((ENOENT, "Cannot delete qdisc with handle of zero"))?;
+        if self.tree[at].handle != request.handle {
+            return Err((EINVAL, "Invalid handle"));
+        }
+        if self.tree[at].kind != request.kind {
+            return Err((EINVAL, "Invalid qdisc name"));
+        }
+        self.tree.truncate(at);
+        Ok(())
+    }
+
+    fn create(&mut self, request: &Request, place: Option<usize>, lacks: bool) -> Result<(), Nack> {
+        if let Some(at) = place {
+            return Err(if self.tree[at].handle == request.handle {
+                (EEXIST, "Exclusivity flag on, cannot modify")
+            } else {
+                (EEXIST, "NLM_F_REPLACE needed to override")
+            });
+        }
+        if request.handle.minor() != 0 {
+            return Err((EINVAL, "Invalid minor handle"));
+        }
+        if self.tree.iter().any(|node| node.handle == request.handle) {
+            return Err((EEXIST, "Exclusivity flag on, cannot override"));
+        }
+        if lacks {
+            return Err((ENOENT, "Specified qdisc kind is unknown"));
+        }
+        let holds = self.holds(request, None)?;
+        self.tree.push(Node {
+            kind: request.kind.to_owned(),
+            handle: request.handle,
+            parent: request.parent,
+            holds,
+            counters: Counters::default(),
+        });
+        Ok(())
+    }
+
+    fn update(&mut self, request: &Request, at: usize) -> Result<(), Nack> {
+        if self.tree[at].handle != request.handle {
+            return Err((EEXIST, "NLM_F_REPLACE needed to override"));
+        }
+        if self.tree[at].kind != request.kind {
+            return Err((EINVAL, "Invalid qdisc name"));
+        }
+        let holds = self.holds(request, Some(&self.tree[at].holds))?;
+        if let Holds::Tbf(tbf) = &holds
+            && let Some(Node {
+                holds: Holds::Fifo(child),
+                ..
+            }) = self.tree.get_mut(at + 1)
+        {
+            // A number of bytes, whatever the child counts.
+            child.limit = tbf.limit;
+        }
+        self.tree[at].holds = holds;
+        Ok(())
+    }
+
+    fn holds(&self, request: &Request, before: Option<&Holds>) -> Result<Holds, Nack> {
+        let options = request.options.as_deref();
+        let fifo = |unit| {
+            let packets = self.link.tx_queue_packets;
+            options::fifo(unit, options, packets, self.link.frame_bytes())
+        };
+        match (request.kind, before) {
+            ("netem", Some(Holds::Netem(netem, table))) => {
+                options::netem(options, Some((**netem, table.clone())))
+            }
+            ("netem", _) => options::netem(options, None),
+            ("tbf", _) => options::tbf(options),
+            ("pfifo", _) => fifo(QueueUnit::Packets),
+            ("bfifo", _) => fifo(QueueUnit::Bytes),
+            (_, _) => Ok(Holds::Other(options.unwrap_or_default().to_vec())),
+        }
+    }
+}
+
+impl Node {
+    fn shown(&self) -> Qdisc {
+        debug_assert!(!matches!(&self.holds, Holds::Fifo(Fifo { unit, .. })
+                if (*unit == QueueUnit::Bytes) != (self.kind == "bfifo")));
+        Qdisc {
+            kind: self.kind.clone(),
+            handle: self.handle,
+            parent: self.parent,
+            options: self.holds.shown(),
+            counters: self.counters,
+            offloaded: false,
+        }
+    }
+}

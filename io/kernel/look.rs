@@ -1,0 +1,65 @@
+//! What hangs at an interface: ours, and what another hand put there.
+
+use super::fifo::Fifo;
+use super::netem::Netem;
+use super::stack::{LEAF, NETEM, Stack, TBF};
+use super::tbf::Tbf;
+use super::{Handle, Kernel, KernelError, Link, Qdisc};
+
+/// Everything there is to see at an interface.
+#[derive(Debug, Clone, Default)]
+pub struct Sight {
+    /// The interface.
+    pub link: Link,
+    /// Ours, as disciplines.
+    pub stack: Stack,
+    /// Ours, with counters, from the root down.
+    pub ours: Vec<Qdisc>,
+    /// The first discipline of another hand; what hangs under it is not looked at.
+    pub foreign: Option<Qdisc>,
+}
+
+impl Sight {
+    /// Whether another hand holds the root.
+    #[must_use]
+    pub fn foreign_root(&self) -> Option<&Qdisc> {
+        self.foreign.as_ref().filter(|_| self.ours.is_empty())
+    }
+}
+
+/// Looks at `interface`, from the root down.
+///
+/// # Errors
+/// See [`KernelError`].
+pub async fn look<K: Kernel>(kernel: &mut K, interface: &str) -> Result<Sight, KernelError> {
+    let mut sight = Sight {
+        link: kernel.link(interface).await?,
+        ..Sight::default()
+    };
+    let mut parent = Handle::ROOT;
+    while let Some(qdisc) = kernel.get(sight.link.index, parent).await? {
+        let above = &sight.stack;
+        let fresh = above.tbf.is_none() && above.leaf.is_none();
+        match (qdisc.handle, qdisc.kind.as_str()) {
+            (NETEM, "netem") if parent == Handle::ROOT => {
+                sight.stack.netem = Some(Netem::parse(&qdisc.options)?);
+                parent = Handle::new(1, 1);
+            }
+            (TBF, "tbf") if fresh => {
+                sight.stack.tbf = Some(Tbf::parse(&qdisc.options)?);
+                parent = Handle::new(2, 1);
+            }
+            (LEAF, "pfifo" | "bfifo") => {
+                sight.stack.leaf = Fifo::parse(&qdisc.kind, &qdisc.options)?;
+                sight.ours.push(qdisc);
+                return Ok(sight);
+            }
+            _ => {
+                sight.foreign = Some(qdisc);
+                return Ok(sight);
+            }
+        }
+        sight.ours.push(qdisc);
+    }
+    Ok(sight)
+}

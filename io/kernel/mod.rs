@@ -1,0 +1,71 @@
+//! Traffic control of the Linux kernel, over netlink: impairments become queueing disciplines and
+//! are read back.
+//!
+//! A [`Kernel`] answers single requests: [`Netlink`] is the running one, [`Fake`] a model of it
+//! with the same traps. A [`Shaper`] turns impairments into requests, over either, so that both
+//! are driven by the same code. A [`Driver`] stands between a world and a shaper: it takes wishes
+//! that left the world as effects and reports what came of them as commands.
+
+pub mod batch;
+#[doc(hidden)]
+pub mod conformance;
+mod counters;
+mod driver;
+mod error;
+mod extack;
+mod facts;
+mod fake;
+mod fifo;
+mod limits;
+mod look;
+mod message;
+mod netem;
+mod netlink;
+mod netns;
+mod nla;
+mod probe;
+mod shaper;
+mod stack;
+mod steps;
+mod table;
+mod tbf;
+#[cfg(test)]
+mod tests;
+
+use std::future::Future;
+
+pub use driver::{Access, Driver};
+pub use error::KernelError;
+pub use fake::Fake;
+pub use message::{Counters, Handle, Link, Qdisc, Request, Verb};
+pub use netlink::Netlink;
+pub use shaper::{Options, Reading, Shaper};
+
+/// What answers requests about queueing disciplines: a kernel, or a model of one.
+pub trait Kernel: Send + 'static {
+    /// Name and version of what answers, for example `linux-tc` and `6.1.0`.
+    fn backend(&self) -> (String, String);
+
+    /// Facts of the interface with this name.
+    ///
+    /// # Errors
+    /// [`KernelError::Gone`] when there is none.
+    fn link(&mut self, interface: &str) -> impl Future<Output = Result<Link, KernelError>> + Send;
+
+    /// The queueing discipline of interface `index` under `parent`, or `None` when nothing was
+    /// put there: the kernel's own defaults do not count.
+    ///
+    /// # Errors
+    /// When the kernel cannot be asked.
+    fn get(
+        &mut self,
+        index: u32,
+        parent: Handle,
+    ) -> impl Future<Output = Result<Option<Qdisc>, KernelError>> + Send;
+
+    /// Carries out one request and waits for its acknowledgement.
+    ///
+    /// # Errors
+    /// What the kernel answered; then it changed nothing.
+    fn send(&mut self, request: &Request) -> impl Future<Output = Result<(), KernelError>> + Send;
+}

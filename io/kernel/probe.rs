@@ -1,0 +1,95 @@
+//! What the running kernel can do, asked without changing anything.
+//!
+//! Each kind is asked for on the loopback interface with options that it must refuse: an unknown
+//! kind is refused for being unknown, a known one for its options, and neither comes to be.
+
+use groundwave_systems::impair::{Capabilities, Extensions, Missing};
+
+use super::{Handle, Kernel, KernelError, Request, Verb};
+
+/// The kinds of the stack, and options that each refuses.
+const KINDS: [(&str, Option<&[u8]>); 4] = [
+    ("netem", None),
+    ("tbf", None),
+    ("pfifo", Some(&[0])),
+    ("bfifo", Some(&[0])),
+];
+
+/// EINVAL: the kind is known, the options are not.
+const KNOWN: i32 = 22;
+/// EEXIST: something has the root, which is checked before the kind is.
+const TAKEN: i32 = 17;
+
+/// What `kernel` can do.
+///
+/// # Errors
+/// When the kernel cannot be talked to.
+pub async fn probe<K: Kernel>(
+    kernel: &mut K,
+    extensions: Extensions,
+) -> Result<Capabilities, KernelError> {
+    let index = kernel.link("lo").await?.index;
+    let mut known = [true; KINDS.len()];
+    let mut missing = Vec::new();
+    for (at, (kind, options)) in KINDS.into_iter().enumerate() {
+        let request = Request {
+            verb: Verb::Create,
+            index,
+            handle: Handle::new(0x7fff, 0),
+            parent: Handle::ROOT,
+            kind,
+            options: options.map(<[u8]>::to_vec),
+        };
+        match kernel.send(&request).await {
+            Err(KernelError::Rejected { errno: KNOWN, .. }) => {}
+            // Nobody shapes loopback by chance; what cannot be found out is tried when asked for.
+            Err(KernelError::Rejected { errno: TAKEN, .. }) => {
+                tracing::warn!(
+                    kind,
+                    "loopback has a discipline: assuming the kernel has this kind"
+                );
+            }
+            Err(KernelError::Unsupported { module, .. }) => {
+                known[at] = false;
+                missing.push(Missing {
+                    kind: kind.to_owned(),
+                    module: module.unwrap_or_default(),
+                });
+            }
+            // Without the right to ask, every change will be refused for the same reason; the
+            // daemon serves all the same, and says so to whoever wants one.
+            Err(KernelError::Permission { .. }) => {
+                tracing::warn!("without CAP_NET_ADMIN nobody knows what this kernel can do");
+                break;
+            }
+            Err(other) => return Err(other),
+            // A kernel that takes such options has the kind; it gets its loopback back.
+            Ok(()) => {
+                let verb = Verb::Delete;
+                kernel
+                    .send(&Request {
+                        verb,
+                        options: None,
+                        ..request
+                    })
+                    .await?;
+            }
+        }
+    }
+    let [netem, tbf, pfifo, bfifo] = known;
+    let (backend_name, backend_version) = kernel.backend();
+    Ok(Capabilities {
+        netem,
+        tbf,
+        pfifo,
+        bfifo,
+        extensions: if netem {
+            extensions
+        } else {
+            Extensions::default()
+        },
+        missing,
+        backend_name,
+        backend_version,
+    })
+}

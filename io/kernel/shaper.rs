@@ -1,0 +1,381 @@
+//! Impairments into force and back, over any kernel.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use groundwave_systems::impair::{
+    Capabilities, DivergenceItem, DivergenceKind, Extensions, Impairment, Latency, LinkStats,
+    Surroundings, Value, Warning, compare, warnings,
+};
+
+use super::counters::Tally;
+use super::facts::facts;
+use super::look::{Sight, look};
+use super::probe::probe;
+use super::stack::{Stack, amounts_to, plan};
+use super::steps::{Target, steps};
+use super::{Kernel, KernelError, Qdisc, table};
+
+/// How a shaper is set up.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// What is turned on beyond the interface.
+    pub extensions: Extensions,
+    /// Where the operator's `<name>.table` files are.
+    pub tables: PathBuf,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            extensions: Extensions::default(),
+            tables: PathBuf::from("/var/lib/impair/dist"),
+        }
+    }
+}
+
+/// What an interface holds, and how that differs from what was last asked of it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Reading {
+    /// The impairment in force.
+    pub impairment: Impairment,
+    /// How it differs from what was last asked.
+    pub divergence: Vec<DivergenceItem>,
+    /// What the kernel does silently.
+    pub warnings: Vec<Warning>,
+}
+
+/// What was last put into force on an interface, in words and as disciplines.
+#[derive(Debug, Clone)]
+struct Asked {
+    words: Impairment,
+    target: Target,
+}
+
+/// What a shaper remembers of an interface.
+#[derive(Debug, Default)]
+struct Memory {
+    /// `None` until something was put into force or taken away.
+    asked: Option<Asked>,
+    /// What was asked since and is not supported.
+    refused: Option<DivergenceItem>,
+    tally: Tally,
+}
+
+/// Puts impairments into force over a kernel, and remembers what was asked.
+#[derive(Debug)]
+pub struct Shaper<K: Kernel> {
+    kernel: K,
+    options: Options,
+    /// Whether the kernel let itself be asked what it can do.
+    known: bool,
+    capabilities: Capabilities,
+    memories: BTreeMap<String, Memory>,
+}
+
+impl<K: Kernel> Shaper<K> {
+    /// Asks `kernel` what it can do; nothing is changed by that. Without the right to ask, it can
+    /// do nothing, and every later change asks again.
+    ///
+    /// # Errors
+    /// When the kernel cannot be talked to.
+    pub async fn start(mut kernel: K, options: Options) -> Result<Self, KernelError> {
+        let (known, capabilities) = match probe(&mut kernel, options.extensions).await {
+            Ok(capabilities) => (true, capabilities),
+            Err(err @ KernelError::Permission { .. }) => {
+                tracing::warn!(%err, "nothing can be shaped");
+                (false, nothing(&kernel))
+            }
+            Err(err) => return Err(err),
+        };
+        for missing in &capabilities.missing {
+            tracing::warn!(
+                kind = missing.kind,
+                module = missing.module,
+                "the kernel lacks a module"
+            );
+        }
+        Ok(Self {
+            kernel,
+            options,
+            known,
+            capabilities,
+            memories: BTreeMap::new(),
+        })
+    }
+
+    /// What the kernel can do.
+    #[must_use]
+    pub fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    /// Puts `impairment`, which was validated, into force on `interface` and reads it back. What
+    /// stays of the stack is changed in place, so that no packet in it is lost.
+    ///
+    /// # Errors
+    /// See [`KernelError`]; then what was in force before still is.
+    pub async fn apply(
+        &mut self,
+        interface: &str,
+        impairment: &Impairment,
+    ) -> Result<Reading, KernelError> {
+        let before = look(&mut self.kernel, interface).await?;
+        if !self.known {
+            self.capabilities = probe(&mut self.kernel, self.options.extensions).await?;
+            self.known = true;
+        }
+        let target = match self.target(impairment, &before) {
+            Ok(target) => target,
+            Err(err) => {
+                let memory = self.memories.entry(interface.to_owned()).or_default();
+                memory.refused = refused(&err);
+                return Err(err);
+            }
+        };
+        if let Some(root) = before.foreign_root().filter(|_| !target.stack.is_empty()) {
+            return Err(KernelError::Rejected {
+                what: format!("shape {interface}"),
+                errno: 17,
+                detail: Some(format!("{} has the root", named(root))),
+            });
+        }
+        if let Some(Latency::Stochastic { jitter_ns: 0, .. }) = impairment.latency {
+            tracing::warn!(interface, "stochastic latency with zero jitter is constant");
+        }
+        self.walk(interface, &before, &target).await?;
+        let memory = self.memories.entry(interface.to_owned()).or_default();
+        memory.asked = Some(Asked {
+            words: impairment.clone(),
+            target,
+        });
+        memory.refused = None;
+        self.read(interface).await
+    }
+
+    /// Takes away from `interface` what this shaper put there, and only that.
+    ///
+    /// # Errors
+    /// See [`KernelError`].
+    pub async fn clear(&mut self, interface: &str) -> Result<Reading, KernelError> {
+        self.apply(interface, &Impairment::default()).await
+    }
+
+    /// What `interface` holds.
+    ///
+    /// # Errors
+    /// See [`KernelError`].
+    pub async fn read(&mut self, interface: &str) -> Result<Reading, KernelError> {
+        let sight = look(&mut self.kernel, interface).await?;
+        let memory = self.memories.entry(interface.to_owned()).or_default();
+        memory.tally.add(&sight);
+        let asked = memory.asked.as_ref();
+        let hint = asked.map(|asked| (&asked.words, &asked.target.stack));
+        let impairment = amounts_to(&sight.stack, hint);
+        let mut divergence = Vec::new();
+        if let Some((_, plan)) = hint {
+            divergence = compare(&facts(plan, None), &facts(&sight.stack, Some(plan)));
+        }
+        divergence.extend(distribution(&impairment, hint.map(|(words, _)| words)));
+        divergence.extend(self.two_states(&sight.stack));
+        divergence.extend(sight.foreign.as_ref().map(foreign));
+        divergence.extend(
+            sight
+                .ours
+                .iter()
+                .filter(|qdisc| qdisc.offloaded)
+                .map(offloaded),
+        );
+        let memory = &self.memories[interface];
+        divergence.extend(memory.refused.clone());
+        let surroundings = Surroundings {
+            mtu_bytes: sight.link.mtu_bytes,
+            gso_bytes_max: sight.link.gso_bytes_max,
+            header_bytes: super::Link::HEADER_BYTES,
+        };
+        Ok(Reading {
+            warnings: warnings(&impairment, &surroundings),
+            impairment,
+            divergence,
+        })
+    }
+
+    /// The counters of `interface`, without the moment they were taken at.
+    ///
+    /// # Errors
+    /// See [`KernelError`].
+    pub async fn stats(&mut self, interface: &str) -> Result<LinkStats, KernelError> {
+        let sight = look(&mut self.kernel, interface).await?;
+        let memory = self.memories.entry(interface.to_owned()).or_default();
+        Ok(memory.tally.add(&sight))
+    }
+
+    fn target(&self, impairment: &Impairment, before: &Sight) -> Result<Target, KernelError> {
+        let mut table: Option<Arc<[i16]>> = None;
+        if let Some(Latency::Stochastic {
+            jitter_ns: 1..,
+            distribution,
+            ..
+        }) = &impairment.latency
+            && distribution.kind() != "uniform"
+        {
+            // Without netem the plan refuses first; a missing file must not hide that.
+            let found = table::table(distribution, &self.options.tables);
+            let planned = plan(impairment, &before.link, &self.capabilities, None);
+            planned?;
+            table = Some(found?);
+        }
+        Ok(Target {
+            stack: plan(impairment, &before.link, &self.capabilities, table)?,
+            burst: impairment.rate.map_or(0, |rate| rate.burst_bytes),
+        })
+    }
+
+    /// Sends what leads from `before` to `target`; when a step fails, goes back.
+    async fn walk(
+        &mut self,
+        interface: &str,
+        before: &Sight,
+        target: &Target,
+    ) -> Result<(), KernelError> {
+        let index = before.link.index;
+        for (done, request) in steps(index, &before.stack, target).iter().enumerate() {
+            let Err(err) = self.kernel.send(request).await else {
+                continue;
+            };
+            if done > 0 {
+                self.go_back(interface, &before.stack).await;
+            }
+            return Err(err);
+        }
+        Ok(())
+    }
+
+    /// Leads whatever is there now back to `stack`, as far as the kernel lets.
+    async fn go_back(&mut self, interface: &str, stack: &Stack) {
+        let remembered = self
+            .memories
+            .get(interface)
+            .and_then(|memory| memory.asked.as_ref());
+        let target = match remembered {
+            // Only memory knows the table and every bit of the burst.
+            Some(asked) if same(&asked.target.stack, stack) => asked.target.clone(),
+            _ => Target::read(stack.clone()),
+        };
+        let outcome = async {
+            let now = look(&mut self.kernel, interface).await?;
+            for request in steps(now.link.index, &now.stack, &target) {
+                self.kernel.send(&request).await?;
+            }
+            Ok::<(), KernelError>(())
+        };
+        if let Err(err) = outcome.await {
+            tracing::error!(interface, %err, "what was in force before could not be restored");
+        }
+    }
+
+    /// Two-state loss in force, though nobody turned it on here.
+    fn two_states(&self, stack: &Stack) -> Option<DivergenceItem> {
+        let there = stack.netem.is_some_and(|netem| netem.gemodel.is_some());
+        (there && !self.capabilities.extensions.gilbert_elliott).then(|| DivergenceItem {
+            layer: "netem".to_owned(),
+            field: "loss.model".to_owned(),
+            requested: None,
+            observed: Some(Value::Text("gilbert-elliott".to_owned())),
+            kind: DivergenceKind::Unsupported,
+            message: "the kernel holds loss of the model gilbert-elliott, which is not turned on"
+                .to_owned(),
+        })
+    }
+}
+
+/// What can be done without the right to do anything.
+fn nothing<K: Kernel>(kernel: &K) -> Capabilities {
+    let (backend_name, backend_version) = kernel.backend();
+    Capabilities {
+        netem: false,
+        tbf: false,
+        pfifo: false,
+        bfifo: false,
+        extensions: Extensions::default(),
+        missing: Vec::new(),
+        backend_name,
+        backend_version,
+    }
+}
+
+fn same(plan: &Stack, seen: &Stack) -> bool {
+    compare(&facts(plan, None), &facts(seen, Some(plan))).is_empty()
+}
+
+fn named(qdisc: &Qdisc) -> String {
+    format!("{} {} of another hand", qdisc.kind, qdisc.handle)
+}
+
+/// What was asked and refused for not being supported.
+fn refused(err: &KernelError) -> Option<DivergenceItem> {
+    let (KernelError::Unsupported { what, .. } | KernelError::Table { name: what, .. }) = err
+    else {
+        return None;
+    };
+    let layer = if what == "rate" { "tbf" } else { "netem" };
+    Some(DivergenceItem {
+        layer: layer.to_owned(),
+        field: what
+            .split_whitespace()
+            .next()
+            .unwrap_or_default()
+            .to_owned(),
+        requested: Some(Value::Text(what.clone())),
+        observed: None,
+        kind: DivergenceKind::Unsupported,
+        message: format!("asked for and not in force: {err}"),
+    })
+}
+
+/// What the kernel never shows: how delays are distributed.
+fn distribution(seen: &Impairment, asked: Option<&Impairment>) -> Option<DivergenceItem> {
+    let Some(Latency::Stochastic { distribution, .. }) = &seen.latency else {
+        return None;
+    };
+    if asked.is_some() && distribution.kind() == "uniform" {
+        return None;
+    }
+    let requested = asked.map(|_| Value::Text(distribution.kind().to_owned()));
+    Some(DivergenceItem {
+        layer: "netem".to_owned(),
+        field: "latency.distribution".to_owned(),
+        requested,
+        observed: None,
+        kind: DivergenceKind::Unverifiable,
+        message: "the kernel does not show how delays are distributed".to_owned(),
+    })
+}
+
+fn foreign(qdisc: &Qdisc) -> DivergenceItem {
+    let layer = match qdisc.parent {
+        super::Handle::ROOT => "root",
+        parent if parent.major() == 1 => "tbf",
+        _ => "queue",
+    };
+    DivergenceItem {
+        layer: layer.to_owned(),
+        field: "kind".to_owned(),
+        requested: None,
+        observed: Some(Value::Text(format!("{} {}", qdisc.kind, qdisc.handle))),
+        kind: DivergenceKind::Foreign,
+        message: format!("{} is left in place", named(qdisc)),
+    }
+}
+
+fn offloaded(qdisc: &Qdisc) -> DivergenceItem {
+    DivergenceItem {
+        layer: qdisc.kind.clone(),
+        field: "offload".to_owned(),
+        requested: None,
+        observed: Some(Value::Text("hardware".to_owned())),
+        kind: DivergenceKind::Unverifiable,
+        message: format!("{} {} is done by hardware", qdisc.kind, qdisc.handle),
+    }
+}

@@ -1,0 +1,177 @@
+//! The requests that lead from one stack to another.
+//!
+//! What is there and stays is changed in place, which loses no packet. What must go is deleted by
+//! handle and kind, so that nothing of another hand can be hit. What must come is created only
+//! where there is nothing.
+
+use super::facts::facts;
+use super::stack::{LEAF, NETEM, Stack, TBF};
+use super::table;
+use super::tbf;
+use super::{Handle, Request, Verb};
+use groundwave_systems::impair::{Distribution, compare};
+
+/// A stack to be reached, with what only requests carry.
+#[derive(Debug, Clone, Default)]
+pub struct Target {
+    /// The stack.
+    pub stack: Stack,
+    /// Size of the token bucket, bytes.
+    pub burst: u32,
+}
+
+impl Target {
+    /// A stack as it was read, to go back to; `burst` is rounded as the kernel rounded it.
+    #[must_use]
+    pub fn read(stack: Stack) -> Self {
+        // Half a tick more than what the ticks say, lest the next rounding takes another.
+        let burst = stack.tbf.map_or(0, |tbf| {
+            let down = tbf::bytes(tbf.buffer_ticks, tbf.rate);
+            (down..down.saturating_add(2))
+                .find(|bytes| tbf::ticks(*bytes, tbf.rate) >= tbf.buffer_ticks)
+                .unwrap_or(down)
+        });
+        Self { stack, burst }
+    }
+}
+
+/// The requests for interface `index` that lead `from` what is there to `to`, in order.
+#[must_use]
+pub fn steps(index: u32, from: &Stack, to: &Target) -> Vec<Request> {
+    let mut steps = Steps {
+        index,
+        requests: Vec::new(),
+    };
+    let goal = &to.stack;
+    let root = from.root() == goal.root() && from.root().is_some();
+    let mut now = from.clone();
+    if let (false, Some((handle, kind))) = (root, from.root()) {
+        steps.delete(handle, Handle::ROOT, kind);
+        now = Stack::default();
+    }
+    steps.netem(&now, goal);
+    now.netem = goal.netem;
+    let shaper = steps.tbf(&mut now, to);
+    now.tbf = goal.tbf;
+    steps.leaf(&now, goal, shaper);
+    steps.requests
+}
+
+impl Stack {
+    /// Handle and kind of the root.
+    fn root(&self) -> Option<(Handle, &'static str)> {
+        let netem = self.netem.map(|_| (NETEM, "netem"));
+        let tbf = || self.tbf.map(|_| (TBF, "tbf"));
+        netem
+            .or_else(tbf)
+            .or_else(|| self.leaf.map(|leaf| (LEAF, leaf.kind())))
+    }
+}
+
+struct Steps {
+    index: u32,
+    requests: Vec<Request>,
+}
+
+impl Steps {
+    fn push(&mut self, verb: Verb, handle: Handle, parent: Handle, kind: &'static str) {
+        self.requests.push(Request {
+            verb,
+            index: self.index,
+            handle,
+            parent,
+            kind,
+            options: None,
+        });
+    }
+
+    fn delete(&mut self, handle: Handle, parent: Handle, kind: &'static str) {
+        self.push(Verb::Delete, handle, parent, kind);
+    }
+
+    fn set(
+        &mut self,
+        exists: bool,
+        handle: Handle,
+        parent: Handle,
+        kind: &'static str,
+        options: Vec<u8>,
+    ) {
+        let verb = if exists { Verb::Change } else { Verb::Create };
+        self.push(verb, handle, parent, kind);
+        self.requests.last_mut().expect("just pushed").options = Some(options);
+    }
+
+    fn netem(&mut self, now: &Stack, goal: &Stack) {
+        let Some(netem) = &goal.netem else {
+            return;
+        };
+        let exists = now.netem.is_some();
+        // Without jitter no distribution matters; with one, that of before cannot be read.
+        if netem.jitter_ns == 0 && now.netem.as_ref() == Some(netem) {
+            return;
+        }
+        let uniform = || table::table(&Distribution::Uniform {}, "".as_ref()).ok();
+        let table = match &goal.table {
+            None if exists && netem.jitter_ns != 0 => uniform(),
+            table => table.clone(),
+        };
+        let options = netem.payload(table.as_deref());
+        self.set(exists, NETEM, Handle::ROOT, "netem", options);
+    }
+
+    /// Brings the shaper there or away; tells whether the queue under it was touched by that.
+    fn tbf(&mut self, now: &mut Stack, to: &Target) -> bool {
+        let parent = to.stack.under_netem();
+        match (&now.tbf, &to.stack.tbf) {
+            (None, None) => false,
+            (Some(_), None) => {
+                self.delete(TBF, parent, "tbf");
+                now.leaf = None;
+                true
+            }
+            (None, Some(tbf)) => {
+                if let Some(leaf) = now.leaf.take() {
+                    self.delete(LEAF, parent, leaf.kind());
+                }
+                self.set(false, TBF, parent, "tbf", tbf.payload(to.burst));
+                true
+            }
+            (Some(before), Some(tbf)) => {
+                if alike(before, tbf) {
+                    return false;
+                }
+                self.set(true, TBF, parent, "tbf", tbf.payload(to.burst));
+                true
+            }
+        }
+    }
+
+    fn leaf(&mut self, now: &Stack, goal: &Stack, touched: bool) {
+        let parent = goal.under_tbf();
+        match (&now.leaf, &goal.leaf) {
+            (None, None) => {}
+            (Some(before), None) => self.delete(LEAF, parent, before.kind()),
+            (None, Some(leaf)) => self.set(false, LEAF, parent, leaf.kind(), leaf.payload()),
+            (Some(before), Some(leaf)) => {
+                let kept = before.unit == leaf.unit;
+                if !kept {
+                    self.delete(LEAF, parent, before.kind());
+                }
+                if touched || before != leaf {
+                    self.set(kept, LEAF, parent, leaf.kind(), leaf.payload());
+                }
+            }
+        }
+    }
+}
+
+/// Whether a shaper is what it should be. Changing it would fill its bucket, so it is left alone.
+fn alike(before: &tbf::Tbf, goal: &tbf::Tbf) -> bool {
+    let alone = |tbf: &tbf::Tbf| Stack {
+        tbf: Some(*tbf),
+        ..Stack::default()
+    };
+    let goal = alone(goal);
+    compare(&facts(&goal, None), &facts(&alone(before), Some(&goal))).is_empty()
+}

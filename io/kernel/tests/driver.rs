@@ -1,0 +1,175 @@
+//! A world, a driver and the model of a kernel together, and the world alone again.
+
+use std::sync::Arc;
+
+use groundwave_engine::log::{FORMAT, Header};
+use groundwave_engine::{Engine, replay};
+use groundwave_systems::impair::{
+    Direction, FailureKind, Impairment, Latency, Loss, PortView, SetImpairment,
+};
+use groundwave_systems::terrain::Flat;
+use groundwave_systems::{Snapshot, world};
+
+use super::super::{Driver, Fake, Handle as KernelHandle, Options, Qdisc, Shaper};
+use super::random::block_on;
+use crate::journal::{FileJournal, open};
+use crate::wall::MachineClock;
+
+fn engine() -> Engine<Snapshot> {
+    world(Arc::new(Flat::default()))
+        .build(1, 1_000_000)
+        .unwrap()
+}
+
+/// Submits a wish and waits for its answer, as an interface would.
+async fn shape(
+    handle: &groundwave_engine::Handle<Snapshot>,
+    direction: Direction,
+    impairment: Option<Impairment>,
+) -> PortView {
+    let wish = SetImpairment {
+        direction,
+        impairment,
+    };
+    let generation = handle.submit(wish).unwrap().reply().await.unwrap();
+    let mut views = handle.watch();
+    let answered = views
+        .wait_for(|view| view.impairments.port(direction).observed_generation >= generation)
+        .await
+        .unwrap();
+    answered.impairments.port(direction).clone()
+}
+
+fn delayed(duration_ns: u64) -> Option<Impairment> {
+    Some(Impairment {
+        latency: Some(Latency::Constant { duration_ns }),
+        ..Impairment::default()
+    })
+}
+
+#[test]
+fn a_wish_is_answered_and_a_replay_needs_no_kernel() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("world.gwlog");
+    let header = Header {
+        format: FORMAT,
+        seed: 1,
+        step_ns: 1_000_000,
+        inputs: Default::default(),
+    };
+    let mut live = engine();
+    live.record(FileJournal::create(&log, &header).unwrap());
+    let handle = live.handle();
+    let effects = live.effects();
+    let running = live.spawn_on_demand(MachineClock::start()).unwrap();
+    block_on(async {
+        let fake = Fake::new(&["a", "b"]);
+        let shaper = Shaper::start(fake.clone(), Options::default())
+            .await
+            .unwrap();
+        let interfaces = ["a".to_owned(), "b".to_owned()];
+        let (driver, access) = Driver::new(shaper, interfaces, handle.clone(), effects);
+        let driving = tokio::spawn(driver.run());
+        let port = shape(&handle, Direction::Port1, delayed(5_000_000)).await;
+        let applied = port.applied.unwrap();
+        assert_eq!(
+            (Some(applied.impairment), port.failure),
+            (delayed(5_000_000), None)
+        );
+        assert!(applied.captured_at_wall_ns > 0 && applied.captured_at_ns > 0);
+        let unsupported = Impairment {
+            loss: Some(Loss::GilbertElliott {
+                p: 0.0,
+                r: 0.0,
+                one_minus_h: 0.0,
+                one_minus_k: 0.0,
+            }),
+            ..Impairment::default()
+        };
+        let port = shape(&handle, Direction::Port1, Some(unsupported)).await;
+        assert_eq!(port.failure.unwrap().kind, FailureKind::Unsupported);
+        assert_eq!(Some(port.applied.unwrap().impairment), delayed(5_000_000));
+        // Another hand takes all away; a reading sees it.
+        fake.intrude(
+            "a",
+            Qdisc {
+                kind: "fq_codel".to_owned(),
+                handle: KernelHandle::new(0x8001, 0),
+                parent: KernelHandle::ROOT,
+                ..Qdisc::default()
+            },
+        );
+        fake.unplug("b");
+        assert_eq!(
+            access.refresh(Direction::Port2).await.unwrap_err().kind,
+            FailureKind::Io
+        );
+        let port = shape(&handle, Direction::Port1, None).await;
+        assert_eq!(port.failure, None);
+        assert_eq!(
+            fake.qdiscs("a")
+                .iter()
+                .filter(|qdisc| qdisc.kind == "netem")
+                .count(),
+            0
+        );
+        let stats = access.stats(Direction::Port1).await.unwrap();
+        assert!(stats.captured_at_ns > applied.captured_at_ns);
+        drop(access);
+        let (mut stopped, outcome) = running.stop();
+        outcome.unwrap();
+        stopped.mark().unwrap();
+        drop((stopped, handle));
+        driving.await.unwrap();
+    });
+    // The door for effects stays shut: what was seen is in the log.
+    let mut fresh = engine();
+    let replayed = replay(&mut fresh, &mut open(&log).unwrap(), |_| {}).unwrap();
+    assert_eq!(replayed.marks, 1);
+    assert_eq!(
+        fresh.view().impairments.port(Direction::Port1).generation,
+        3
+    );
+}
+
+#[test]
+fn racing_wishes_end_in_one_of_them() {
+    let live = engine();
+    let handle = live.handle();
+    let effects = live.effects();
+    let running = live.spawn_on_demand(MachineClock::start()).unwrap();
+    block_on(async {
+        let fake = Fake::new(&["a", "b"]);
+        let shaper = Shaper::start(fake.clone(), Options::default())
+            .await
+            .unwrap();
+        let interfaces = ["a".to_owned(), "b".to_owned()];
+        let (driver, access) = Driver::new(shaper, interfaces, handle.clone(), effects);
+        let driving = tokio::spawn(driver.run());
+        let wish = |one: bool| {
+            let text = if one {
+                r#"{"latency":{"kind":"constant","duration":1},"rate":{"bps":8000,"burst_bytes":2000}}"#
+            } else {
+                r#"{"loss":{"model":"bernoulli","pct":2.0},"queue":{"limit":{"unit":"packets","value":7}}}"#
+            };
+            serde_json::from_str::<Impairment>(text).unwrap()
+        };
+        for _ in 0..50 {
+            let both = [true, false].map(|one| {
+                let (handle, wish) = (handle.clone(), wish(one));
+                tokio::spawn(async move { shape(&handle, Direction::Port2, Some(wish)).await })
+            });
+            for racer in both {
+                let found = racer.await.unwrap().applied.unwrap().impairment;
+                assert!(
+                    found == wish(true) || found == wish(false),
+                    "a mix: {found:?}"
+                );
+            }
+        }
+        drop(access);
+        running.stop().1.unwrap();
+        drop(handle);
+        driving.await.unwrap();
+    });
+}

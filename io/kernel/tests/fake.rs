@@ -1,0 +1,314 @@
+//! Shaping over the model: conformance, and what a running kernel cannot be made to do at will.
+
+use std::path::Path;
+
+use groundwave_systems::impair::{
+    DivergenceKind, FailureKind, Impairment, Latency, Loss, Queue, QueueLimit, QueueUnit, Rate,
+};
+
+use super::super::conformance::{conforms, examples, options, round_trip, verifiable};
+use super::super::netem::Netem;
+use super::super::{Counters, Fake, Handle, KernelError, Options, Qdisc, Request, Shaper, Verb};
+use super::random::block_on;
+
+fn everything() -> Options {
+    options(Path::new("/nowhere"))
+}
+
+async fn shaper(fake: &Fake) -> Shaper<Fake> {
+    Shaper::start(fake.clone(), everything()).await.unwrap()
+}
+
+fn delayed(duration_ns: u64) -> Impairment {
+    Impairment {
+        latency: Some(Latency::Constant { duration_ns }),
+        ..Impairment::default()
+    }
+}
+
+#[test]
+fn the_model_conforms_with_and_without_netem() {
+    block_on(async {
+        conforms(Fake::new(&["eth0"]), "eth0", everything()).await;
+        conforms(Fake::new(&["eth0"]).without("netem"), "eth0", everything()).await;
+    });
+}
+
+#[test]
+fn every_structure_leads_to_every_other() {
+    block_on(async {
+        for from in examples() {
+            for to in examples() {
+                let fake = Fake::new(&["eth0"]);
+                let mut shaper = shaper(&fake).await;
+                round_trip(&mut shaper, "eth0", &from).await;
+                round_trip(&mut shaper, "eth0", &to).await;
+            }
+        }
+    });
+}
+
+#[test]
+fn an_update_changes_in_place_and_sends_the_queue_after_the_shaper() {
+    block_on(async {
+        let fake = Fake::new(&["eth0"]);
+        let mut shaper = shaper(&fake).await;
+        let wish = |bps, value| Impairment {
+            rate: Some(Rate {
+                bps,
+                burst_bytes: 9000,
+            }),
+            queue: Some(Queue {
+                limit: QueueLimit {
+                    unit: QueueUnit::Packets,
+                    value,
+                },
+            }),
+            ..delayed(bps)
+        };
+        shaper.apply("eth0", &wish(1_000_000, 20)).await.unwrap();
+        let sent = |fake: &Fake| -> Vec<_> {
+            fake.take_sent()
+                .iter()
+                .map(|request| (request.verb, request.kind))
+                .collect()
+        };
+        let _ = sent(&fake);
+        shaper.apply("eth0", &wish(2_000_000, 20)).await.unwrap();
+        let change = Verb::Change;
+        assert_eq!(
+            sent(&fake),
+            [(change, "netem"), (change, "tbf"), (change, "pfifo")]
+        );
+        shaper.apply("eth0", &wish(2_000_000, 30)).await.unwrap();
+        assert_eq!(
+            sent(&fake),
+            [(change, "pfifo")],
+            "a shaper that stays keeps its tokens"
+        );
+        shaper.apply("eth0", &wish(2_000_000, 30)).await.unwrap();
+        assert_eq!(sent(&fake), []);
+    });
+}
+
+#[test]
+fn a_distribution_does_not_outlive_its_wish() {
+    block_on(async {
+        let fake = Fake::new(&["eth0"]);
+        let mut shaper = shaper(&fake).await;
+        let [normal, uniform] = ["normal", "uniform"].map(|kind| {
+            let text = format!(
+                r#"{{"latency":{{"kind":"stochastic","mean":9,"jitter":3,"distribution":{{"kind":"{kind}"}}}}}}"#
+            );
+            serde_json::from_str::<Impairment>(&text).unwrap()
+        });
+        shaper.apply("eth0", &normal).await.unwrap();
+        assert_eq!(fake.table("eth0").unwrap()[2048], 0, "a median of normal");
+        let reading = shaper.apply("eth0", &normal).await.unwrap();
+        let kinds: Vec<_> = reading.divergence.iter().map(|item| item.kind).collect();
+        assert_eq!(kinds, [DivergenceKind::Unverifiable]);
+        let reading = shaper.apply("eth0", &uniform).await.unwrap();
+        let table = fake.table("eth0").unwrap();
+        let steps = table.windows(2).all(|pair| pair[1] - pair[0] == 4);
+        assert!(
+            steps,
+            "evenly, although the kernel keeps a table it was given"
+        );
+        assert_eq!(reading.divergence, []);
+    });
+}
+
+#[test]
+fn without_memory_the_reading_says_what_the_kernel_says() {
+    block_on(async {
+        let fake = Fake::new(&["eth0"]);
+        for wish in examples() {
+            let mut first = shaper(&fake).await;
+            let reading = first.apply("eth0", &wish).await.unwrap();
+            // A daemon that starts anew finds what the one before left, and asked for nothing.
+            let found = shaper(&fake).await.read("eth0").await.unwrap();
+            assert_eq!(verifiable(&found), []);
+            assert_eq!(found.impairment.loss, reading.impairment.loss);
+            assert_eq!(found.impairment.queue, reading.impairment.queue, "{wish:?}");
+            let rate = |reading: &super::super::Reading| reading.impairment.rate.map(|r| r.bps);
+            assert_eq!(rate(&found), rate(&reading));
+        }
+    });
+}
+
+#[test]
+fn a_jitter_beyond_31_bits_is_told() {
+    block_on(async {
+        let mut shaper = shaper(&Fake::new(&["eth0"])).await;
+        let wish = Impairment {
+            latency: Some(Latency::Stochastic {
+                mean_ns: 6_000_000_000,
+                jitter_ns: 5_000_000_000,
+                distribution: Default::default(),
+                correlation: None,
+            }),
+            ..Impairment::default()
+        };
+        let reading = shaper.apply("eth0", &wish).await.unwrap();
+        let told: Vec<_> = reading
+            .divergence
+            .iter()
+            .map(|item| item.message.as_str())
+            .collect();
+        let cut = "netem latency.jitter: asked for 5000000000, the kernel holds 2147483647";
+        assert_eq!(told, [cut]);
+        assert_eq!(
+            reading.impairment.latency.unwrap().jitter_ns(),
+            2_147_483_647
+        );
+    });
+}
+
+#[test]
+fn extensions_are_refused_and_told_until_the_next_wish() {
+    block_on(async {
+        let mut shaper = Shaper::start(Fake::new(&["eth0"]), Options::default())
+            .await
+            .unwrap();
+        shaper.apply("eth0", &delayed(7)).await.unwrap();
+        let two_states = Impairment {
+            loss: Some(Loss::GilbertElliott {
+                p: 0.1,
+                r: 0.2,
+                one_minus_h: 0.0,
+                one_minus_k: 1.0,
+            }),
+            ..Impairment::default()
+        };
+        let err = shaper.apply("eth0", &two_states).await.unwrap_err();
+        assert_eq!(
+            err.to_string(),
+            "loss of the model gilbert-elliott is not supported"
+        );
+        assert_eq!(err.failure().kind, FailureKind::Unsupported);
+        let reading = shaper.read("eth0").await.unwrap();
+        assert_eq!(reading.impairment, delayed(7));
+        let item = &reading.divergence[..];
+        assert!(
+            matches!(item, [item] if item.kind == DivergenceKind::Unsupported && item.field == "loss")
+        );
+        let reading = shaper.apply("eth0", &delayed(8)).await.unwrap();
+        assert_eq!(reading.divergence, []);
+    });
+}
+
+#[test]
+fn two_states_of_another_hand_are_told() {
+    block_on(async {
+        let fake = Fake::new(&["eth0"]);
+        let mut shaper = Shaper::start(fake.clone(), Options::default())
+            .await
+            .unwrap();
+        shaper.apply("eth0", &delayed(7)).await.unwrap();
+        let netem = Netem {
+            latency_ns: 7,
+            limit: 1000,
+            gemodel: Some([1, 2, 3, 4]),
+            ..Netem::default()
+        };
+        let theirs = Request {
+            verb: Verb::Change,
+            index: 0,
+            handle: Handle::new(1, 0),
+            parent: Handle::ROOT,
+            kind: "netem",
+            options: Some(netem.payload(None)),
+        };
+        fake.meddle("eth0", &theirs).unwrap();
+        let reading = shaper.read("eth0").await.unwrap();
+        let last = reading.divergence.last().unwrap();
+        assert_eq!(
+            (last.field.as_str(), last.kind),
+            ("loss.model", DivergenceKind::Unsupported)
+        );
+    });
+}
+
+#[test]
+fn no_right_and_no_interface_say_so() {
+    block_on(async {
+        let fake = Fake::new(&["eth0"]);
+        fake.deny(true);
+        let mut denied = Shaper::start(fake.clone(), everything()).await.unwrap();
+        assert!(!denied.capabilities().netem, "nothing can be done");
+        for wish in [delayed(1), Impairment::default()] {
+            let err = denied.apply("eth0", &wish).await.unwrap_err();
+            assert!(matches!(err, KernelError::Permission { .. }), "{err}");
+        }
+        fake.deny(false);
+        denied.apply("eth0", &delayed(1)).await.unwrap();
+        denied.clear("eth0").await.unwrap();
+        let mut shaper = shaper(&fake).await;
+        fake.deny(true);
+        let err = shaper.apply("eth0", &delayed(1)).await.unwrap_err();
+        assert_eq!(err.failure().kind, FailureKind::Denied);
+        assert_eq!(shaper.read("eth0").await.unwrap(), Default::default());
+        fake.unplug("eth0");
+        let err = shaper.read("eth0").await.unwrap_err();
+        assert_eq!(err.to_string(), "there is no interface eth0");
+    });
+}
+
+#[test]
+fn other_hands_are_left_alone_wherever_they_are() {
+    block_on(async {
+        let fake = Fake::new(&["eth0"]);
+        let mut shaper = shaper(&fake).await;
+        let theirs = Qdisc {
+            kind: "fq_codel".to_owned(),
+            handle: Handle::new(0x8001, 0),
+            parent: Handle::ROOT,
+            ..Qdisc::default()
+        };
+        fake.intrude("eth0", theirs);
+        shaper.clear("eth0").await.unwrap();
+        assert!(shaper.apply("eth0", &delayed(1)).await.is_err());
+        assert_eq!(fake.qdiscs("eth0")[0].kind, "fq_codel");
+        // netem of another hand has another handle.
+        let theirs = Qdisc {
+            kind: "netem".to_owned(),
+            handle: Handle::new(0x10, 0),
+            parent: Handle::ROOT,
+            ..Qdisc::default()
+        };
+        fake.intrude("eth0", theirs);
+        let reading = shaper.clear("eth0").await.unwrap();
+        let item = reading
+            .divergence
+            .iter()
+            .find(|item| item.kind == DivergenceKind::Foreign);
+        assert_eq!(
+            item.unwrap().message,
+            "netem 10: of another hand is left in place"
+        );
+        assert_eq!(fake.qdiscs("eth0").len(), 1);
+    });
+}
+
+#[test]
+fn counters_are_read() {
+    block_on(async {
+        let fake = Fake::new(&["eth0"]);
+        let mut shaper = shaper(&fake).await;
+        shaper.apply("eth0", &delayed(1)).await.unwrap();
+        let counters = Counters {
+            packets: 5,
+            bytes: 500,
+            drops: 2,
+            ..Counters::default()
+        };
+        fake.count("eth0", "netem", counters);
+        let stats = shaper.stats("eth0").await.unwrap();
+        let found = (
+            stats.packets_total,
+            stats.bytes_total,
+            stats.impairment_drops_total,
+        );
+        assert_eq!(found, (5, 500, 2));
+    });
+}

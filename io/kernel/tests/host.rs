@@ -1,0 +1,172 @@
+//! The running kernel, in a network namespace of the test's own.
+
+use nix::sched::{CloneFlags, unshare};
+
+use super::super::batch::Batch;
+use super::super::conformance::{conforms, options};
+use super::super::fifo::Fifo;
+use super::super::{Handle, Kernel, Netlink, Request, Shaper, Verb};
+use super::random::block_on;
+use groundwave_systems::impair::{Impairment, Latency, Loss, QueueUnit};
+use groundwave_systems::testing::skipped;
+
+/// Does `work` in a fresh namespace with the pair `port1`, `peer1`, or says why not.
+fn in_a_fresh_namespace(work: impl FnOnce() + Send) {
+    let entered = std::thread::scope(|scope| {
+        scope
+            .spawn(|| {
+                if let Err(err) = unshare(CloneFlags::CLONE_NEWNET) {
+                    skipped(format_args!("no network namespace of its own: {err}"));
+                    return;
+                }
+                let ip = |arguments: &str| {
+                    let words = arguments.split(' ');
+                    let done = std::process::Command::new("ip").args(words).status();
+                    done.is_ok_and(|status| status.success())
+                };
+                if !ip("link add port1 type veth peer name peer1") || !ip("link set port1 up") {
+                    skipped("no pair of interfaces: iproute2 or veth is missing");
+                    return;
+                }
+                work();
+            })
+            .join()
+    });
+    entered.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+}
+
+#[test]
+fn the_running_kernel_conforms() {
+    in_a_fresh_namespace(|| {
+        block_on(async {
+            let kernel = Netlink::open(None).unwrap();
+            let options = options(std::path::Path::new("/nowhere"));
+            conforms(kernel.clone(), "port1", options.clone()).await;
+            let shaper = Shaper::start(kernel, options).await.unwrap();
+            let capabilities = shaper.capabilities();
+            assert_eq!(capabilities.backend_name, "linux-tc");
+            let has = |module| {
+                !capabilities
+                    .missing
+                    .iter()
+                    .any(|missing| missing.module == module)
+            };
+            assert_eq!(capabilities.netem, has("sch_netem"));
+            assert!(capabilities.pfifo && capabilities.bfifo);
+        });
+    });
+}
+
+#[test]
+fn tc_agrees_with_what_was_asked() {
+    in_a_fresh_namespace(|| {
+        block_on(async {
+            let kernel = Netlink::open(None).unwrap();
+            let mut shaper = Shaper::start(kernel, Default::default()).await.unwrap();
+            if !shaper.capabilities().tbf {
+                skipped("this kernel has no tbf");
+                return;
+            }
+            let wish = r#"{"rate":{"bps":8000000,"burst_bytes":15000},"queue":{"limit":{"unit":"packets","value":44}}}"#;
+            let wish: Impairment = serde_json::from_str(wish).unwrap();
+            let reading = shaper.apply("port1", &wish).await.unwrap();
+            assert_eq!((reading.impairment, reading.divergence), (wish, vec![]));
+            let show = std::process::Command::new("tc")
+                .args(["-j", "qdisc", "show", "dev", "port1"])
+                .output()
+                .unwrap();
+            let shown: serde_json::Value = serde_json::from_slice(&show.stdout).unwrap();
+            let by = |kind: &str| {
+                let all = shown.as_array().unwrap();
+                all.iter().find(|qdisc| qdisc["kind"] == kind).unwrap()["options"].clone()
+            };
+            assert_eq!(by("tbf")["rate"], 1_000_000, "tc shows bytes per second");
+            assert_eq!(by("tbf")["burst"], 15_000);
+            assert_eq!(by("pfifo")["limit"], 44);
+        });
+    });
+}
+
+#[test]
+fn without_netem_latency_and_loss_name_the_module() {
+    in_a_fresh_namespace(|| {
+        block_on(async {
+            let kernel = Netlink::open(None).unwrap();
+            let mut shaper = Shaper::start(kernel, Default::default()).await.unwrap();
+            if shaper.capabilities().netem {
+                skipped("this kernel has netem");
+                return;
+            }
+            let latency = Impairment {
+                latency: Some(Latency::Constant { duration_ns: 1 }),
+                ..Impairment::default()
+            };
+            let loss = Impairment {
+                loss: Some(Loss::Bernoulli {
+                    pct: 1.0,
+                    correlation: None,
+                }),
+                ..Impairment::default()
+            };
+            for (wish, what) in [(latency, "latency"), (loss, "loss")] {
+                let said = shaper.apply("port1", &wish).await.unwrap_err().to_string();
+                assert_eq!(
+                    said,
+                    format!("{what} is not supported: the kernel has no module sch_netem")
+                );
+            }
+        });
+    });
+}
+
+#[test]
+fn a_batch_goes_on_after_errors_and_names_them() {
+    in_a_fresh_namespace(|| {
+        let index = block_on(async {
+            let mut kernel = Netlink::open(None).unwrap();
+            kernel.link("port1").await.unwrap().index
+        });
+        let mut batch = Batch::open(None).unwrap();
+        let queue = |verb, handle, limit| Request {
+            verb,
+            index,
+            handle: Handle::new(handle, 0),
+            parent: Handle::ROOT,
+            kind: "bfifo",
+            options: Some(
+                Fifo {
+                    unit: QueueUnit::Bytes,
+                    limit,
+                }
+                .payload(),
+            ),
+        };
+        let created = batch.send(&[queue(Verb::Create, 3, 1)]).unwrap();
+        assert!(created.is_empty());
+        let many: Vec<_> = (0..3000)
+            .map(|at| queue(Verb::Change, if at % 1000 == 500 { 4 } else { 3 }, at))
+            .collect();
+        let refused: Vec<_> = batch
+            .send(&many)
+            .unwrap()
+            .iter()
+            .map(|(at, _)| *at)
+            .collect();
+        assert_eq!(refused, [500, 1500, 2500]);
+        let nobody = Request {
+            index: 0x7fff_fff0,
+            ..queue(Verb::Change, 3, 1)
+        };
+        let refused = batch.send(&[nobody]).unwrap();
+        assert!(matches!(
+            refused[..],
+            [(0, super::super::KernelError::Gone { .. })]
+        ));
+        block_on(async {
+            let mut kernel = Netlink::open(None).unwrap();
+            let index = kernel.link("port1").await.unwrap().index;
+            let held = kernel.get(index, Handle::ROOT).await.unwrap().unwrap();
+            assert_eq!(held.options, 2999u32.to_ne_bytes());
+        });
+    });
+}

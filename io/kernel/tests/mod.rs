@@ -1,0 +1,7 @@
+//! The whole of traffic control, over the model of a kernel and over the running one.
+
+mod bytes;
+mod driver;
+mod fake;
+mod host;
+mod random;

@@ -1,0 +1,47 @@
+//! Impairments: what the two ports of a link emulator do to traffic.
+//!
+//! A wish changes [`Desired`] and gets a generation; `mirror_impairments` sends it out as the
+//! effect [`ShapePort`]; a driver outside makes it so and reports what the kernel then holds,
+//! which lands in [`Observed`]. The world itself never talks to a kernel, so a replay needs none.
+
+mod capability;
+mod check;
+mod commands;
+mod direction;
+mod diverge;
+mod observed;
+mod ports;
+mod shape;
+mod stats;
+#[cfg(test)]
+mod tests;
+mod warn;
+
+use groundwave_engine::{Builder, Phase};
+
+pub use capability::{Capabilities, Extensions, Missing};
+pub use check::{DURATION_NS_MAX, RATE_BPS_MIN, TABLE_NAME_CHARS_MAX, check_table_name};
+pub use commands::{ObserveImpairment, SetImpairment};
+pub use direction::Direction;
+pub use diverge::{Fact, compare};
+pub use observed::{Applied, DivergenceItem, DivergenceKind, Failure, FailureKind, Value, Warning};
+pub use ports::{Desired, Impairments, Observed, Port, PortView, Ports, ShapePort};
+pub use shape::{
+    Corruption, Distribution, Duplication, Impairment, Latency, Loss, Queue, QueueLimit, QueueUnit,
+    Rate, Reordering,
+};
+pub use stats::LinkStats;
+pub use warn::{Surroundings, warnings};
+
+/// The two ports and what is wished of them.
+pub fn impair(engine: &mut Builder) {
+    let ports = Ports::spawn(engine.world());
+    engine
+        .resource(ports)
+        .section::<Impairments>()
+        .effect::<ShapePort>()
+        .command::<SetImpairment>()
+        .command::<ObserveImpairment>()
+        .systems(Phase::Mirror, ports::mirror_impairments)
+        .systems(Phase::Publish, ports::publish_impairments);
+}

@@ -1,0 +1,249 @@
+//! What can be done to the traffic of one direction: the complete shaping state, as on the wire.
+//!
+//! Every kind is optional and independent of the others; together they make one stack. Names and
+//! units are those of the interface: durations in ns, `pct` in [0, 100], correlations and
+//! probabilities in [0, 1]. Reading only checks the shape; [`Impairment::validate`] checks ranges.
+
+use std::num::NonZeroU32;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The complete shaping state of one direction. The default impairs nothing.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Impairment {
+    /// One-way delay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Latency>,
+    /// Packets dropped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<Loss>,
+    /// Ceiling of the data rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// Bounded queue at the bottom of the stack.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Queue>,
+    /// Packets sent twice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplication: Option<Duplication>,
+    /// Packets that overtake others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reordering: Option<Reordering>,
+    /// Packets given a single-bit error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corruption: Option<Corruption>,
+}
+
+/// One-way delay.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Latency {
+    /// The same for every packet.
+    Constant {
+        /// Delay, ns.
+        #[serde(rename = "duration")]
+        #[schemars(range(max = 9_223_372_036_854_775_807_u64))]
+        duration_ns: u64,
+    },
+    /// Drawn anew for every packet.
+    Stochastic {
+        /// Mean delay, ns.
+        #[serde(rename = "mean")]
+        #[schemars(range(max = 9_223_372_036_854_775_807_u64))]
+        mean_ns: u64,
+        /// Scale of the deviation from the mean, ns: half the width of `uniform`, one standard
+        /// deviation of `normal`.
+        #[serde(rename = "jitter")]
+        #[schemars(range(max = 9_223_372_036_854_775_807_u64))]
+        jitter_ns: u64,
+        /// How deviations are distributed.
+        #[serde(default)]
+        distribution: Distribution,
+        /// Correlation with the packet before, [0, 1].
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 0.0, max = 1.0))]
+        correlation: Option<f64>,
+    },
+}
+
+/// How deviations from the mean delay are distributed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Distribution {
+    /// Evenly over mean ± jitter.
+    Uniform {},
+    /// Gaussian.
+    Normal {},
+    /// Heavy-tailed.
+    Pareto {},
+    /// A quarter Gaussian, three quarters heavy-tailed.
+    ParetoNormal {},
+    /// A histogram of the operator's, by name.
+    Table {
+        /// Its name: 1 to 64 of `a-z0-9_-`.
+        #[schemars(regex(pattern = r"^[a-z0-9_-]{1,64}$"))]
+        name: String,
+    },
+}
+
+impl Default for Distribution {
+    fn default() -> Self {
+        Self::Uniform {}
+    }
+}
+
+/// Packets dropped.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Loss {
+    /// Each packet by itself.
+    Bernoulli {
+        /// Percentage dropped, [0, 100].
+        #[schemars(range(min = 0.0, max = 100.0))]
+        pct: f64,
+        /// Autocorrelation of consecutive draws, [0, 1].
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 0.0, max = 1.0))]
+        correlation: Option<f64>,
+    },
+    /// Two states that change per packet, each with a drop probability of its own.
+    GilbertElliott {
+        /// Probability of Good to Bad, [0, 1].
+        #[schemars(range(min = 0.0, max = 1.0))]
+        p: f64,
+        /// Probability of Bad to Good, [0, 1].
+        #[schemars(range(min = 0.0, max = 1.0))]
+        r: f64,
+        /// Drop probability in Good, [0, 1].
+        #[schemars(range(min = 0.0, max = 1.0))]
+        one_minus_h: f64,
+        /// Drop probability in Bad, [0, 1].
+        #[schemars(range(min = 0.0, max = 1.0))]
+        one_minus_k: f64,
+    },
+}
+
+/// Ceiling of the data rate, by a token bucket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rate {
+    /// Ceiling, bit/s, 8 or more; the shaper counts bytes, so multiples of 8 are exact.
+    #[schemars(range(min = 8))]
+    pub bps: u64,
+    /// Size of the bucket, bytes, 1 or more; below one frame, whole frames never pass.
+    #[schemars(range(min = 1))]
+    pub burst_bytes: u32,
+}
+
+/// Bounded queue at the bottom of the stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Queue {
+    /// Its size.
+    pub limit: QueueLimit,
+}
+
+/// Size of a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct QueueLimit {
+    /// What is counted.
+    pub unit: QueueUnit,
+    /// How many fit.
+    pub value: u32,
+}
+
+/// What a queue counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum QueueUnit {
+    /// Packets of any size.
+    Packets,
+    /// Bytes.
+    Bytes,
+}
+
+/// Packets sent twice.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Duplication {
+    /// Percentage duplicated, [0, 100].
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub pct: f64,
+    /// Correlation of consecutive draws, [0, 1].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub correlation: Option<f64>,
+}
+
+/// Packets that overtake those delayed before them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reordering {
+    /// Percentage of the candidates that go at once, [0, 100].
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub pct: f64,
+    /// Every packet from the `gap`-th after the last one that went at once is a candidate.
+    pub gap: NonZeroU32,
+    /// Correlation of consecutive draws, [0, 1].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub correlation: Option<f64>,
+}
+
+/// Packets given a single-bit error.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Corruption {
+    /// Percentage corrupted, [0, 100].
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub pct: f64,
+    /// Correlation of consecutive draws, [0, 1].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub correlation: Option<f64>,
+}
+
+impl Impairment {
+    /// Whether it asks for nothing at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Latency {
+    /// Mean delay, ns.
+    #[must_use]
+    pub fn mean_ns(&self) -> u64 {
+        match self {
+            Self::Constant { duration_ns } => *duration_ns,
+            Self::Stochastic { mean_ns, .. } => *mean_ns,
+        }
+    }
+
+    /// Scale of the deviation, ns.
+    #[must_use]
+    pub fn jitter_ns(&self) -> u64 {
+        match self {
+            Self::Constant { .. } => 0,
+            Self::Stochastic { jitter_ns, .. } => *jitter_ns,
+        }
+    }
+}
+
+impl Distribution {
+    /// Its kind on the wire.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Uniform {} => "uniform",
+            Self::Normal {} => "normal",
+            Self::Pareto {} => "pareto",
+            Self::ParetoNormal {} => "paretonormal",
+            Self::Table { .. } => "table",
+        }
+    }
+}

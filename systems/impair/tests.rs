@@ -1,0 +1,223 @@
+//! Shapes, ranges, and the way of a wish through a world.
+
+use std::sync::Arc;
+
+use groundwave_engine::{Effects, Engine, Refusal};
+
+use super::*;
+use crate::Snapshot;
+use crate::terrain::Flat;
+
+fn engine() -> Engine<Snapshot> {
+    crate::world(Arc::new(Flat::default()))
+        .build(1, 1_000_000)
+        .unwrap()
+}
+
+fn wish(text: &str) -> Impairment {
+    serde_json::from_str(text).unwrap()
+}
+
+fn delayed(duration_ns: u64) -> Impairment {
+    Impairment {
+        latency: Some(Latency::Constant { duration_ns }),
+        ..Impairment::default()
+    }
+}
+
+const EVERYTHING: &str = r#"{"latency":{"kind":"stochastic","mean":50,"jitter":10,"distribution":{"kind":"table","name":"lte_1"},"correlation":0.25},"loss":{"model":"gilbert-elliott","p":0.1,"r":0.2,"one_minus_h":0.0,"one_minus_k":1.0},"rate":{"bps":8000,"burst_bytes":1514},"queue":{"limit":{"unit":"packets","value":9}},"duplication":{"pct":1.5},"reordering":{"pct":25.0,"gap":5,"correlation":0.5},"corruption":{"pct":0.01}}"#;
+
+#[test]
+fn the_shape_on_the_wire_is_kept() {
+    let impairment = wish(EVERYTHING);
+    impairment.validate().unwrap();
+    assert_eq!(serde_json::to_string(&impairment).unwrap(), EVERYTHING);
+    assert_eq!(wish("{}"), Impairment::default());
+    let uniform = wish(r#"{"latency":{"kind":"stochastic","mean":1,"jitter":1}}"#);
+    assert!(matches!(
+        uniform.latency,
+        Some(Latency::Stochastic {
+            distribution: Distribution::Uniform {},
+            ..
+        })
+    ));
+}
+
+#[test]
+fn another_shape_is_refused() {
+    for text in [
+        r#"{"delay":1}"#,
+        r#"{"latency":{"kind":"constant"}}"#,
+        r#"{"latency":{"kind":"constant","duration":-1}}"#,
+        r#"{"latency":{"kind":"constant","duration":1,"jitter":1}}"#,
+        r#"{"latency":{"kind":"stochastic","mean":1,"jitter":1,"distribution":{"kind":"uniform","name":"x"}}}"#,
+        r#"{"loss":{"model":"bernoulli"}}"#,
+        r#"{"loss":{"model":"gilbert_elliott","p":0,"r":0,"one_minus_h":0,"one_minus_k":0}}"#,
+        r#"{"rate":{"bps":1000}}"#,
+        r#"{"queue":{"limit":{"unit":"frames","value":1}}}"#,
+        r#"{"queue":{"limit":{"unit":"bytes","value":4294967296}}}"#,
+        r#"{"reordering":{"pct":1,"gap":0}}"#,
+        r#"{"reordering":{"pct":1}}"#,
+    ] {
+        assert!(serde_json::from_str::<Impairment>(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn ranges_are_refused_by_key() {
+    let check = |text: &str, key: &str| match wish(text).validate() {
+        Err(Refusal::Invalid { key: found, .. }) => assert_eq!(found, key, "{text}"),
+        other => panic!("{text}: {other:?}"),
+    };
+    check(
+        r#"{"latency":{"kind":"constant","duration":9223372036854775808}}"#,
+        "latency.duration",
+    );
+    check(r#"{"loss":{"model":"bernoulli","pct":100.1}}"#, "loss.pct");
+    check(
+        r#"{"loss":{"model":"bernoulli","pct":1,"correlation":-0.1}}"#,
+        "loss.correlation",
+    );
+    check(
+        r#"{"loss":{"model":"gilbert-elliott","p":0,"r":0,"one_minus_h":0,"one_minus_k":1.1}}"#,
+        "loss.one_minus_k",
+    );
+    check(r#"{"rate":{"bps":7,"burst_bytes":1}}"#, "rate.bps");
+    check(r#"{"rate":{"bps":8,"burst_bytes":0}}"#, "rate.burst_bytes");
+    check(r#"{"duplication":{"pct":-1}}"#, "duplication.pct");
+    check(r#"{"reordering":{"pct":101,"gap":1}}"#, "reordering.pct");
+    check(
+        r#"{"corruption":{"pct":1,"correlation":2}}"#,
+        "corruption.correlation",
+    );
+    for name in ["", "Upper", "dot.", "../up", &"a".repeat(65)] {
+        let text = format!(
+            r#"{{"latency":{{"kind":"stochastic","mean":1,"jitter":1,"distribution":{{"kind":"table","name":"{name}"}}}}}}"#
+        );
+        check(&text, "latency.distribution.name");
+    }
+}
+
+#[test]
+fn a_direction_has_two_names() {
+    assert_eq!("port2".parse(), Ok(Direction::Port2));
+    assert!(matches!(
+        "port3".parse::<Direction>(),
+        Err(Refusal::Invalid { .. })
+    ));
+    assert_eq!(
+        Direction::ALL.map(|direction| direction.to_string()),
+        ["port1", "port2"]
+    );
+}
+
+#[test]
+fn a_wish_leaves_as_an_effect_and_comes_back_as_a_sighting() {
+    let mut engine = engine();
+    let mut effects: Effects<ShapePort> = engine.effects();
+    let handle = engine.handle();
+    engine.tick(None).unwrap();
+    assert_eq!(effects.try_next(), None, "nobody wished for anything");
+    assert!(handle.view().impairments.is_untouched());
+    let set = |duration_ns| SetImpairment {
+        direction: Direction::Port2,
+        impairment: Some(delayed(duration_ns)),
+    };
+    let first = handle.submit(set(1)).unwrap();
+    engine.tick(None).unwrap();
+    assert_eq!(first.wait(), Ok(1));
+    // The outside is slow: only the latest wish is left for it.
+    let second = handle.submit(set(2)).unwrap();
+    engine.tick(None).unwrap();
+    assert_eq!(second.wait(), Ok(2));
+    let effect = effects.try_next().unwrap();
+    assert_eq!(
+        (effect.generation, effect.impairment),
+        (2, Some(delayed(2)))
+    );
+    assert_eq!(effects.try_next(), None);
+    let port = |handle: &groundwave_engine::Handle<Snapshot>| {
+        handle.view().impairments.port(Direction::Port2).clone()
+    };
+    assert_eq!(
+        (port(&handle).generation, port(&handle).observed_generation),
+        (2, 0)
+    );
+    let sighting = |generation, failure: Option<Failure>| ObserveImpairment {
+        direction: Direction::Port2,
+        generation,
+        applied: Some(Applied {
+            impairment: delayed(2),
+            ..Applied::default()
+        }),
+        failure,
+    };
+    let failure = Failure {
+        kind: FailureKind::Rejected,
+        message: "no".to_owned(),
+    };
+    handle.submit(sighting(2, Some(failure.clone()))).unwrap();
+    // A reading afterwards does not take back what the attempt said.
+    handle.submit(sighting(2, None)).unwrap();
+    let ahead = handle.submit(sighting(3, None)).unwrap();
+    let behind = handle.submit(sighting(1, None)).unwrap();
+    engine.tick(None).unwrap();
+    assert!(matches!(ahead.wait(), Err(Refusal::Invalid { .. })));
+    assert!(matches!(behind.wait(), Err(Refusal::Invalid { .. })));
+    let seen = port(&handle);
+    assert_eq!((seen.observed_generation, seen.failure), (2, Some(failure)));
+    assert_eq!(seen.applied.unwrap().impairment, delayed(2));
+    assert_eq!(effects.try_next(), None, "a sighting is no wish");
+}
+
+#[test]
+fn a_wish_out_of_range_changes_nothing() {
+    let mut engine = engine();
+    let handle = engine.handle();
+    let reply = handle
+        .submit(SetImpairment {
+            direction: Direction::Port1,
+            impairment: Some(wish(r#"{"duplication":{"pct":200}}"#)),
+        })
+        .unwrap();
+    engine.tick(None).unwrap();
+    assert!(matches!(reply.wait(), Err(Refusal::Invalid { .. })));
+    assert!(handle.view().impairments.is_untouched());
+}
+
+#[test]
+fn divergence_is_told_per_field_and_a_missing_layer_once() {
+    let fact = |layer, field, raw: i128, slack| Fact {
+        layer,
+        field,
+        raw,
+        slack,
+        value: Value::Whole(raw.unsigned_abs() as u64),
+    };
+    let asked = [
+        fact("tbf", "kind", 0, 0),
+        fact("tbf", "rate.bps", 8, 0),
+        fact("tbf", "rate.burst_bytes", 100, 2),
+        fact("queue", "kind", 0, 0),
+        fact("queue", "limit", 5, 0),
+    ];
+    let seen = [
+        fact("tbf", "kind", 0, 0),
+        fact("tbf", "rate.bps", 16, 0),
+        fact("tbf", "rate.burst_bytes", 98, 0),
+        fact("tbf", "peak_rate.bps", 1, 0),
+    ];
+    assert_eq!(compare(&asked, &asked), []);
+    let told: Vec<_> = compare(&asked, &seen)
+        .into_iter()
+        .map(|item| item.message)
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "tbf rate.bps: asked for 8, the kernel holds 16",
+            "queue kind: asked for 0, the kernel holds nothing",
+            "tbf peak_rate.bps: asked for nothing, the kernel holds 1",
+        ]
+    );
+}

@@ -1,0 +1,384 @@
+//! What the kernel does silently with an impairment, told beforehand.
+
+use super::observed::Warning;
+use super::shape::{Impairment, Latency, Loss, QueueUnit, Rate};
+
+/// What an impairment meets at its port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Surroundings {
+    /// MTU of the interface, bytes, without the link-layer header.
+    pub mtu_bytes: u32,
+    /// Largest super-packet the interface may be handed, bytes.
+    pub gso_bytes_max: u32,
+    /// Bytes of the link-layer header.
+    pub header_bytes: u32,
+}
+
+/// Longest jitter the kernel keeps, ns.
+const JITTER_NS_MAX: u64 = i32::MAX as u64;
+
+/// Warnings about `impairment` in these `surroundings`, in the order of its fields.
+#[must_use]
+pub fn warnings(impairment: &Impairment, surroundings: &Surroundings) -> Vec<Warning> {
+    let mut told = Told(Vec::new());
+    told.latency(impairment);
+    told.correlations(impairment);
+    if let Some(rate) = &impairment.rate {
+        told.rate(rate, surroundings);
+    }
+    told.queue(impairment, surroundings);
+    told.super_packets(impairment, surroundings);
+    told.0
+}
+
+struct Told(Vec<Warning>);
+
+impl Told {
+    fn tell(&mut self, code: &str, field: &str, message: String) {
+        self.0.push(Warning {
+            code: code.to_owned(),
+            field: field.to_owned(),
+            message,
+        });
+    }
+
+    fn latency(&mut self, impairment: &Impairment) {
+        let latency = impairment.latency.as_ref();
+        let (mean_ns, jitter_ns) = latency.map_or((0, 0), |l| (l.mean_ns(), l.jitter_ns()));
+        if jitter_ns > 0 {
+            let message = format!(
+                "packets less than {} apart overtake each other",
+                ms(2 * u128::from(jitter_ns))
+            );
+            self.tell("jitter_reorders", "latency.jitter", message);
+        }
+        if jitter_ns > mean_ns {
+            let message = format!(
+                "jitter {} exceeds the mean {}: delays below zero are zero, so the mean is longer",
+                ms(jitter_ns.into()),
+                ms(mean_ns.into())
+            );
+            self.tell("jitter_exceeds_mean", "latency.jitter", message);
+        }
+        if jitter_ns >= JITTER_NS_MAX {
+            let message = format!("the kernel keeps at most {JITTER_NS_MAX} ns of jitter");
+            self.tell("jitter_capped", "latency.jitter", message);
+        }
+        if impairment.reordering.is_some() && mean_ns == 0 {
+            let message = "without latency there is nothing to overtake: no packet is reordered";
+            self.tell(
+                "reordering_without_latency",
+                "reordering",
+                message.to_owned(),
+            );
+        }
+    }
+
+    /// Correlated draws gather around one half, so that fewer of them fall below a small chance.
+    fn correlations(&mut self, impairment: &Impairment) {
+        let loss = match impairment.loss {
+            Some(Loss::Bernoulli { pct, correlation }) => Some((pct, correlation)),
+            _ => None,
+        };
+        let of = [
+            ("loss", loss),
+            (
+                "duplication",
+                impairment.duplication.map(|d| (d.pct, d.correlation)),
+            ),
+            (
+                "reordering",
+                impairment.reordering.map(|r| (r.pct, r.correlation)),
+            ),
+            (
+                "corruption",
+                impairment.corruption.map(|c| (c.pct, c.correlation)),
+            ),
+        ];
+        for (kind, drawn) in of {
+            let Some((pct, Some(correlation))) = drawn else {
+                continue;
+            };
+            let effective = 100.0 * effective_prob(pct / 100.0, correlation);
+            if (effective - pct).abs() < 0.01 * pct.min(100.0 - pct) {
+                continue;
+            }
+            let message = if correlation >= 1.0 {
+                "with correlation 1 every packet meets the fate of the first".to_owned()
+            } else {
+                format!("with correlation {correlation} about {effective:.2} % instead of {pct} %")
+            };
+            let field = format!("{kind}.correlation");
+            self.tell("correlation_changes_share", &field, message);
+        }
+        if let Some(Latency::Stochastic {
+            correlation: Some(correlation),
+            jitter_ns: 1..,
+            ..
+        }) = impairment.latency
+            && correlation > 0.0
+        {
+            let message = format!(
+                "with correlation {correlation} deviations gather around the mean: about {:.0} % \
+                 of the jitter asked for",
+                100.0 * ((1.0 - correlation) / (1.0 + correlation)).sqrt()
+            );
+            self.tell("correlation_narrows_jitter", "latency.correlation", message);
+        }
+    }
+
+    fn rate(&mut self, rate: &Rate, surroundings: &Surroundings) {
+        let frame_bytes = surroundings
+            .mtu_bytes
+            .saturating_add(surroundings.header_bytes);
+        if rate.burst_bytes < frame_bytes {
+            let message = format!(
+                "a bucket of {} bytes never holds a frame of {frame_bytes} bytes: larger frames \
+                 than the bucket are dropped",
+                rate.burst_bytes
+            );
+            self.tell("burst_below_frame", "rate.burst_bytes", message);
+        }
+        if !rate.bps.is_multiple_of(8) {
+            let message = format!(
+                "the kernel counts whole bytes per second: {} bit/s",
+                rate.bps
+            );
+            self.tell("rate_rounded", "rate.bps", message);
+        }
+    }
+
+    fn queue(&mut self, impairment: &Impairment, surroundings: &Surroundings) {
+        let Some(queue) = impairment.queue else {
+            return;
+        };
+        let frame_bytes =
+            u128::from(surroundings.mtu_bytes) + u128::from(surroundings.header_bytes);
+        let value = u128::from(queue.limit.value);
+        let holds_bytes = match queue.limit.unit {
+            QueueUnit::Packets => value * frame_bytes,
+            QueueUnit::Bytes => value,
+        };
+        if holds_bytes < frame_bytes {
+            let message = format!("the queue does not hold a frame of {frame_bytes} bytes");
+            self.tell("queue_below_frame", "queue.limit.value", message);
+            return;
+        }
+        let (Some(rate), Some(latency)) = (&impairment.rate, &impairment.latency) else {
+            return;
+        };
+        let product_bytes = u128::from(rate.bps) * u128::from(latency.mean_ns()) / 8_000_000_000;
+        if holds_bytes < product_bytes {
+            let message = format!(
+                "the queue holds {holds_bytes} bytes, rate times latency is {product_bytes}: one \
+                 stream alone does not fill the rate"
+            );
+            self.tell("queue_below_product", "queue.limit.value", message);
+        }
+    }
+
+    fn super_packets(&mut self, impairment: &Impairment, surroundings: &Surroundings) {
+        let counted = impairment.loss.is_some()
+            || impairment.duplication.is_some()
+            || impairment.reordering.is_some()
+            || impairment
+                .queue
+                .is_some_and(|queue| queue.limit.unit == QueueUnit::Packets);
+        if counted && surroundings.gso_bytes_max > surroundings.mtu_bytes {
+            let message = format!(
+                "the interface may be handed super-packets of up to {} bytes, and each counts as \
+                 one packet; with segmentation offload off it is one frame",
+                surroundings.gso_bytes_max
+            );
+            self.tell("super_packets", "interface", message);
+        }
+    }
+}
+
+fn ms(ns: u128) -> String {
+    format!("{} ms", ns as f64 / 1e6)
+}
+
+/// How often a draw of netem with this `correlation` falls below `chance`.
+///
+/// netem draws x' = (1 - c) u + c x with u uniform (net/sched/sch_netem.c, `get_crandom`). The
+/// distribution of x is iterated from the uniform one on a grid until it stands; where memory is
+/// long it is the normal one of mean 1/2 and variance (1 - c) / (12 (1 + c)).
+fn effective_prob(chance: f64, correlation: f64) -> f64 {
+    const GRID: usize = 512;
+    if correlation <= 0.0 || chance <= 0.0 || chance >= 1.0 || correlation >= 1.0 {
+        return chance;
+    }
+    if correlation > 0.9 {
+        let deviation = ((1.0 - correlation) / (12.0 * (1.0 + correlation))).sqrt();
+        return normal_cdf((chance - 0.5) / deviation);
+    }
+    let mut cdf: Vec<f64> = (0..=GRID).map(|at| at as f64 / GRID as f64).collect();
+    let mut previous = f64::INFINITY;
+    // 0.9^200 is 1e-9.
+    for _ in 0..200 {
+        let found = step_cdf(&mut cdf, correlation, chance);
+        if (found - previous).abs() < 1e-9 {
+            return found;
+        }
+        previous = found;
+    }
+    previous
+}
+
+/// One step of the iteration; returns the new probability of falling below `chance`.
+fn step_cdf(cdf: &mut [f64], correlation: f64, chance: f64) -> f64 {
+    let grid = (cdf.len() - 1) as f64;
+    let mut sums = vec![0.0; cdf.len()];
+    for at in 1..cdf.len() {
+        sums[at] = sums[at - 1] + 0.5 * (cdf[at - 1] + cdf[at]) / grid;
+    }
+    let integral = |x: f64| {
+        if x <= 0.0 {
+            return 0.0;
+        }
+        if x >= 1.0 {
+            return sums[sums.len() - 1] + (x - 1.0);
+        }
+        let (at, part) = ((x * grid) as usize, (x * grid).fract());
+        sums[at] + part * (sums[at + 1] - sums[at])
+    };
+    let scale = correlation / (1.0 - correlation);
+    let below = |x: f64| {
+        scale * (integral(x / correlation) - integral((x - (1.0 - correlation)) / correlation))
+    };
+    let found = below(chance);
+    let fresh: Vec<f64> = (0..cdf.len()).map(|at| below(at as f64 / grid)).collect();
+    cdf.copy_from_slice(&fresh);
+    found
+}
+
+/// Standard normal distribution (Abramowitz and Stegun 26.2.17, error below 7.5e-8).
+fn normal_cdf(x: f64) -> f64 {
+    const B: [f64; 5] = [
+        0.319381530,
+        -0.356563782,
+        1.781477937,
+        -1.821255978,
+        1.330274429,
+    ];
+    let t = 1.0 / (1.0 + 0.2316419 * x.abs());
+    let poly = B.iter().rev().fold(0.0, |sum, b| (sum + b) * t);
+    let tail = (-0.5 * x * x).exp() / (2.0 * std::f64::consts::PI).sqrt() * poly;
+    if x > 0.0 { 1.0 - tail } else { tail }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// netem's own arithmetic, over many draws.
+    fn drawn(chance: f64, correlation: f64) -> f64 {
+        let mut stream = groundwave_engine::Seed(1).stream("netem", 0, 0);
+        let one = 1u64 << 32;
+        let raw = |of_one: f64| (of_one * f64::from(u32::MAX)).round() as u64;
+        let rho = raw(correlation) + 1;
+        let mut last = stream.bits() >> 32;
+        const DRAWS: u32 = 400_000;
+        let mut below = 0;
+        for _ in 0..DRAWS {
+            let value = stream.bits() >> 32;
+            let mixed =
+                u128::from(value) * u128::from(one - rho) + u128::from(last) * u128::from(rho);
+            last = (mixed >> 32) as u64;
+            below += u32::from(raw(chance) >= last);
+        }
+        f64::from(below) / f64::from(DRAWS)
+    }
+
+    #[test]
+    fn the_effective_share_is_what_netem_draws() {
+        for (chance, correlation) in [
+            (0.05, 0.25),
+            (0.2, 0.5),
+            (0.4, 0.75),
+            (0.7, 0.3),
+            (0.45, 0.95),
+            (0.3, 0.0),
+        ] {
+            let (told, drawn) = (
+                effective_prob(chance, correlation),
+                drawn(chance, correlation),
+            );
+            // Four deviations of the draws, widened by their correlation.
+            let widened = (1.0 + correlation) / (1.0 - correlation);
+            let bound = 4.0 * (drawn * (1.0 - drawn) / 400_000.0 * widened).sqrt() + 2e-3;
+            assert!(
+                (told - drawn).abs() < bound,
+                "{chance} {correlation}: {told} and {drawn}"
+            );
+        }
+    }
+
+    fn codes(text: &str) -> Vec<String> {
+        let impairment: Impairment = serde_json::from_str(text).unwrap();
+        impairment.validate().unwrap();
+        let surroundings = Surroundings {
+            mtu_bytes: 1500,
+            gso_bytes_max: 1500,
+            header_bytes: 14,
+        };
+        let told = warnings(&impairment, &surroundings);
+        told.into_iter().map(|warning| warning.code).collect()
+    }
+
+    #[test]
+    fn each_warning_has_its_case_and_its_opposite() {
+        let check = |text: &str, expected: &[&str]| assert_eq!(codes(text), expected, "{text}");
+        check(r#"{"latency":{"kind":"constant","duration":1000}}"#, &[]);
+        check(
+            r#"{"latency":{"kind":"stochastic","mean":9000,"jitter":10}}"#,
+            &["jitter_reorders"],
+        );
+        check(
+            r#"{"latency":{"kind":"stochastic","mean":9,"jitter":2147483647}}"#,
+            &["jitter_reorders", "jitter_exceeds_mean", "jitter_capped"],
+        );
+        check(
+            r#"{"reordering":{"pct":5,"gap":3}}"#,
+            &["reordering_without_latency"],
+        );
+        check(
+            r#"{"loss":{"model":"bernoulli","pct":5,"correlation":0.001}}"#,
+            &[],
+        );
+        check(
+            r#"{"loss":{"model":"bernoulli","pct":5,"correlation":0.25}}"#,
+            &["correlation_changes_share"],
+        );
+        check(r#"{"rate":{"bps":8000,"burst_bytes":1514}}"#, &[]);
+        check(
+            r#"{"rate":{"bps":8000,"burst_bytes":1513}}"#,
+            &["burst_below_frame"],
+        );
+        let queue = |bytes: u32| {
+            format!(
+                r#"{{"rate":{{"bps":8000000,"burst_bytes":2000}},
+                    "latency":{{"kind":"constant","duration":50000000}},
+                    "queue":{{"limit":{{"unit":"bytes","value":{bytes}}}}}}}"#
+            )
+        };
+        check(&queue(50_000), &[]);
+        check(&queue(49_999), &["queue_below_product"]);
+        check(&queue(1513), &["queue_below_frame"]);
+    }
+
+    #[test]
+    fn super_packets_are_told_where_packets_count() {
+        let of = |gso_bytes_max| Surroundings {
+            mtu_bytes: 1500,
+            gso_bytes_max,
+            header_bytes: 14,
+        };
+        let text = r#"{"loss":{"model":"bernoulli","pct":1}}"#;
+        let lossy: Impairment = serde_json::from_str(text).unwrap();
+        assert_eq!(warnings(&lossy, &of(1500)), []);
+        assert_eq!(warnings(&lossy, &of(65_536))[0].code, "super_packets");
+        assert_eq!(warnings(&Impairment::default(), &of(65_536)), []);
+    }
+}

@@ -1,0 +1,174 @@
+//! The impairment daemon and its client, over a modelled kernel.
+
+mod client;
+mod fuzz;
+mod interface;
+mod process;
+mod race;
+mod schema;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use axum::body::{Body, to_bytes};
+use axum::http::{HeaderMap, Method, Request, StatusCode, header};
+use groundwave::http::serve::serve_to;
+use groundwave::impair::{Baseline, Daemon, Door, Peer, Ports, router};
+use groundwave_engine::Running;
+use groundwave_io::kernel::{Access, Driver, Fake, Options, Shaper};
+use groundwave_io::wall::MachineClock;
+use groundwave_systems::impair::{Direction, Extensions, ShapePort};
+use groundwave_systems::terrain::Flat;
+use groundwave_systems::{Snapshot, world};
+use serde_json::Value;
+use tokio::net::{TcpListener, UnixListener};
+use tokio::runtime::Runtime;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
+
+/// The interfaces of the two ports.
+pub const INTERFACES: [&str; 2] = ["gw-east", "gw-west"];
+
+/// A daemon over a modelled kernel.
+pub struct Bench {
+    pub runtime: Runtime,
+    pub router: axum::Router,
+    pub kernel: Fake,
+    pub folder: tempfile::TempDir,
+    stop: CancellationToken,
+    world: Option<Running<Snapshot>>,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    /// The body as JSON; null when it is none.
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or(Value::Null)
+    }
+}
+
+impl Bench {
+    /// As shipped, on a kernel that has everything.
+    pub fn new() -> Self {
+        Self::over(Fake::new(&INTERFACES), Extensions::default())
+    }
+
+    /// Over this kernel.
+    pub fn over(kernel: Fake, extensions: Extensions) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let tables = folder.path().join("dist");
+        std::fs::create_dir(&tables).unwrap();
+        let options = Options { extensions, tables };
+        let shaper = runtime.block_on(Shaper::start(kernel.clone(), options)).unwrap();
+        let engine = world(Arc::new(Flat::default())).build::<Snapshot>(0, 1_000_000).unwrap();
+        let (handle, effects) = (engine.handle(), engine.effects::<ShapePort>());
+        let world = engine.spawn_on_demand(MachineClock::start()).unwrap();
+        let interfaces = INTERFACES.map(str::to_owned);
+        let (driver, access) = Driver::new(shaper, interfaces.clone(), handle.clone(), effects);
+        runtime.spawn(driver.run());
+        let ports = Ports {
+            interfaces,
+            addresses: ["0000:03:00.0".to_owned(), "virtual".to_owned()],
+            capabilities: access.capabilities().clone(),
+        };
+        let baseline = baseline(&folder.path().join("baseline.json"));
+        let daemon = Daemon::new(handle, door(access), ports, baseline);
+        Self {
+            runtime,
+            router: router(daemon),
+            kernel,
+            folder,
+            stop: CancellationToken::new(),
+            world: Some(world),
+        }
+    }
+
+    /// Sends a request as it is.
+    pub fn send(&self, request: Request<Body>) -> Answer {
+        self.runtime.block_on(async {
+            let response = self.router.clone().oneshot(request).await.unwrap();
+            let (parts, body) = response.into_parts();
+            Answer {
+                status: parts.status,
+                headers: parts.headers,
+                body: to_bytes(body, usize::MAX).await.unwrap().to_vec(),
+            }
+        })
+    }
+
+    /// Sends a request, with a JSON body unless it is null.
+    pub fn call(&self, method: &str, path: &str, body: &Value) -> Answer {
+        let mut request = Request::builder()
+            .method(Method::from_bytes(method.as_bytes()).unwrap())
+            .uri(path);
+        let mut content = Body::empty();
+        if !body.is_null() {
+            request = request.header(header::CONTENT_TYPE, "application/json");
+            content = Body::from(body.to_string());
+        }
+        self.send(request.body(content).unwrap())
+    }
+
+    /// Serves on a socket in the bench's folder.
+    pub fn listen(&self) -> std::path::PathBuf {
+        let path = self.folder.path().join("impair.sock");
+        let _entered = self.runtime.enter();
+        let listener = UnixListener::bind(&path).unwrap();
+        let (router, stop) = (self.router.clone(), self.stop.clone());
+        self.runtime.spawn(async move { serve_to::<_, Peer>(listener, router, stop).await });
+        path
+    }
+
+    /// Serves on a port, for tools that speak no Unix sockets.
+    pub fn listen_tcp(&self) -> std::net::SocketAddr {
+        let listener = self.runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+        let address = listener.local_addr().unwrap();
+        let (router, stop) = (self.router.clone(), self.stop.clone());
+        self.runtime.spawn(async move { serve_to::<_, Peer>(listener, router, stop).await });
+        address
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        self.stop.cancel();
+        if let Some(world) = self.world.take() {
+            let (_, ended) = world.stop();
+            assert_eq!(ended, Ok(()));
+        }
+    }
+}
+
+fn door(access: Access) -> Door {
+    let counters = access.clone();
+    Door {
+        refresh: Arc::new(move |direction: Direction| {
+            let access = access.clone();
+            Box::pin(async move { access.refresh(direction).await })
+        }),
+        stats: Arc::new(move |direction: Direction| {
+            let access = counters.clone();
+            Box::pin(async move { access.stats(direction).await })
+        }),
+    }
+}
+
+fn baseline(path: &Path) -> Baseline {
+    let file = path.to_owned();
+    Baseline {
+        path: path.to_owned(),
+        read: Arc::new(move || Ok(std::fs::read_to_string(&file).ok())),
+    }
+}

@@ -1,0 +1,59 @@
+//! The OpenAPI document: frozen, sound, complete, served.
+
+use groundwave::impair::document;
+use serde_json::Value;
+
+use super::Bench;
+
+#[test]
+fn the_document_is_as_it_was() {
+    let text = serde_json::to_string_pretty(document().json()).unwrap();
+    insta::assert_snapshot!("impair_openapi", text);
+}
+
+#[test]
+fn the_document_is_sound_and_says_what_goes_wrong() {
+    assert_eq!(document().dangling(), Vec::<String>::new());
+    let document = document();
+    let paths = document.json()["paths"].as_object().unwrap();
+    let mut operations = Vec::new();
+    for (path, item) in paths {
+        for (method, operation) in item.as_object().unwrap() {
+            operations.push(format!("{method} {path}"));
+            let responses = operation["responses"].as_object().unwrap();
+            assert!(responses.contains_key("200") && responses.contains_key("500"), "{path}");
+            assert_eq!(responses.contains_key("400"), path.contains("{direction}"), "{path}");
+            for (status, response) in responses {
+                if status.starts_with(['4', '5']) {
+                    let schema = &response["content"]["application/problem+json"]["schema"];
+                    assert_eq!(schema["$ref"], "#/components/schemas/Problem", "{path}");
+                }
+            }
+        }
+    }
+    assert_eq!(
+        operations,
+        [
+            "get /v1/calibration/baseline",
+            "delete /v1/impairments/{direction}",
+            "get /v1/impairments/{direction}",
+            "put /v1/impairments/{direction}",
+            "get /v1/impairments/{direction}/stats",
+            "get /v1/system",
+        ]
+    );
+}
+
+#[test]
+fn document_and_docs_are_served() {
+    let bench = Bench::new();
+    let served = bench.call("GET", "/api-docs/openapi.json", &Value::Null);
+    assert_eq!(served.json(), *document().json());
+    let moved = bench.call("GET", "/swagger-ui", &Value::Null);
+    assert!(moved.status.is_redirection() || moved.status.is_success(), "{}", moved.status);
+    let page = bench.call("GET", "/swagger-ui/", &Value::Null);
+    assert!(page.status.is_success());
+    let script = bench.call("GET", "/swagger-ui/swagger-initializer.js", &Value::Null);
+    let script = String::from_utf8(script.body).unwrap();
+    assert!(script.contains("/api-docs/openapi.json"), "{script}");
+}

@@ -1,0 +1,97 @@
+//! The daemon's interface, asked.
+
+use std::path::{Path, PathBuf};
+
+use axum::http::Method;
+use groundwave::http::Problem;
+use groundwave::http::client::Client as Http;
+use groundwave::impair::wire::{AppliedState, LinkSample, SystemRecord};
+use groundwave_systems::impair::{Direction, Impairment, LinkStats};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::cli::failure::Failure;
+
+/// A connection to the daemon.
+pub struct Client {
+    http: Http,
+    socket: PathBuf,
+}
+
+impl Client {
+    /// Connects to the daemon at a socket.
+    pub async fn connect(socket: &Path) -> Result<Self, Failure> {
+        let http = Http::unix(socket)
+            .await
+            .map_err(|err| match Failure::machine(err) {
+                Failure::Machine(what) => {
+                    Failure::Machine(format!("{what}; does `groundwave impaird` run there?"))
+                }
+                other => other,
+            })?;
+        Ok(Self {
+            http,
+            socket: socket.to_owned(),
+        })
+    }
+
+    /// Another connection to the same daemon.
+    pub async fn again(&self) -> Result<Self, Failure> {
+        Self::connect(&self.socket).await
+    }
+
+    pub async fn system(&mut self) -> Result<SystemRecord, Failure> {
+        self.ask(Method::GET, "/v1/system", None).await
+    }
+
+    pub async fn fetch(&mut self, direction: Direction) -> Result<AppliedState, Failure> {
+        self.ask(Method::GET, &path(direction), None).await
+    }
+
+    pub async fn replace(
+        &mut self,
+        direction: Direction,
+        impairment: &Impairment,
+    ) -> Result<AppliedState, Failure> {
+        let body = serde_json::to_value(impairment).map_err(Failure::machine)?;
+        self.ask(Method::PUT, &path(direction), Some(&body)).await
+    }
+
+    pub async fn clear(&mut self, direction: Direction) -> Result<AppliedState, Failure> {
+        self.ask(Method::DELETE, &path(direction), None).await
+    }
+
+    pub async fn stats(&mut self, direction: Direction) -> Result<LinkStats, Failure> {
+        let path = format!("{}/stats", path(direction));
+        let LinkSample(stats) = self.ask(Method::GET, &path, None).await?;
+        Ok(stats)
+    }
+
+    async fn ask<T: DeserializeOwned>(
+        &mut self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<T, Failure> {
+        let asked = self.http.ask(method, path, body).await;
+        let (status, bytes) = asked.map_err(Failure::machine)?;
+        if status.is_success() {
+            return serde_json::from_slice(&bytes).map_err(|err| {
+                Failure::Machine(format!(
+                    "{path}: the daemon's answer is not understood: {err}"
+                ))
+            });
+        }
+        let told = serde_json::from_slice::<Problem>(&bytes);
+        let detail = told.map_or_else(|_| status.to_string(), |problem| problem.detail);
+        // What was asked for is wrong, or cannot be had; anything else is the machine's fault.
+        match status.as_u16() {
+            400 | 404 | 413 | 415 | 422 => Err(Failure::Input(detail)),
+            _ => Err(Failure::Machine(detail)),
+        }
+    }
+}
+
+fn path(direction: Direction) -> String {
+    format!("/v1/impairments/{direction}")
+}

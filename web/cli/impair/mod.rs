@@ -1,0 +1,107 @@
+//! `groundwave impair`: the client of the impairment daemon. It knows its interface and nothing
+//! else of it.
+
+mod client;
+mod play;
+mod player;
+mod presets;
+mod set;
+mod show;
+mod stats;
+mod words;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use groundwave_systems::impair::Direction;
+
+use super::failure::Failure;
+use super::output::Output;
+use client::Client;
+
+/// Shape the traffic of two network directions, through a running impairment daemon
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Impair {
+    /// Socket of the daemon
+    #[arg(
+        long,
+        env = "IMPAIR_SOCKET",
+        value_name = "PATH",
+        default_value = "/run/impair/impair.sock",
+        global = true
+    )]
+    socket: PathBuf,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  groundwave impair system
+  groundwave impair set port1 --delay 50ms --jitter 5ms --loss 1% --rate 10mbit
+  groundwave impair set both --preset geo-satellite
+  groundwave impair show
+  groundwave impair watch port1
+  groundwave impair play ride.toml --loop --speed 10x
+  groundwave impair clear
+
+Quantities are written as tc writes them: 250us 50ms 1.5s; 64kbit 10mbit 1gbit (mbps are 10^6 bytes
+a second); 1600b 32kb; 1%; 100packets. The daemon is `groundwave impaird`.";
+
+#[derive(Subcommand)]
+enum Command {
+    Show(show::Show),
+    Set(set::Set),
+    Clear(set::Clear),
+    Stats(stats::Stats),
+    Watch(stats::Watch),
+    System(show::System),
+    Play(play::Play),
+    Presets(presets::Presets),
+}
+
+/// One direction, or both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Side {
+    Port1,
+    Port2,
+    Both,
+}
+
+impl Side {
+    fn directions(self) -> Vec<Direction> {
+        match self {
+            Self::Port1 => vec![Direction::Port1],
+            Self::Port2 => vec![Direction::Port2],
+            Self::Both => Direction::ALL.to_vec(),
+        }
+    }
+}
+
+impl Impair {
+    pub fn run(self, output: Output) -> Result<(), Failure> {
+        let command = match self.command {
+            Command::Presets(args) => return args.run(output),
+            Command::Play(args) if args.is_dry() => return args.plan(output),
+            command => command,
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        runtime.block_on(async {
+            let mut client = Client::connect(&self.socket).await?;
+            match command {
+                Command::Show(args) => args.run(&mut client, output).await,
+                Command::Set(args) => args.run(&mut client, output).await,
+                Command::Clear(args) => args.run(&mut client, output).await,
+                Command::Stats(args) => args.run(&mut client, output).await,
+                Command::Watch(args) => args.run(&mut client, output).await,
+                Command::System(args) => args.run(&mut client, output).await,
+                Command::Play(args) => args.run(client, output).await,
+                Command::Presets(_) => unreachable!("they ask no daemon"),
+            }
+        })
+    }
+}

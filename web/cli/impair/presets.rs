@@ -1,0 +1,47 @@
+//! `impair presets`.
+
+use clap::Args;
+use groundwave::text::{Align, Table};
+use groundwave_io::impair::presets::{PRESETS, Side};
+
+use crate::cli::failure::Failure;
+use crate::cli::output::{self, Output};
+
+/// List presets of real links, with where their numbers come from
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Presets {}
+
+const EXAMPLES: &str = "\
+Examples:
+  groundwave impair presets
+  groundwave impair set both --preset lte
+  groundwave impair presets --json | jq '.[] | {id, source}'";
+
+impl Presets {
+    pub fn run(self, output: Output) -> Result<(), Failure> {
+        if output.json {
+            return output.json(&PRESETS);
+        }
+        let mut table = Table::new(&[
+            ("preset", Align::Left),
+            ("down", Align::Left),
+            ("up", Align::Left),
+            ("source", Align::Left),
+        ]);
+        for preset in &PRESETS {
+            let side = |side: &Side| {
+                let said = side.words().said().into_iter();
+                let words = said.filter(|(key, _)| *key != "distribution");
+                words.map(|(_, word)| word).collect::<Vec<_>>().join(" ")
+            };
+            table.row([
+                preset.id.to_owned(),
+                side(&preset.down),
+                side(&preset.up),
+                preset.source.to_owned(),
+            ]);
+        }
+        output.text(&output::table(&table, None))
+    }
+}

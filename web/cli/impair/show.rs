@@ -1,0 +1,166 @@
+//! `impair show` and `impair system`.
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use groundwave::impair::wire::{AppliedState, SystemRecord};
+use groundwave::text::{Align, Table};
+use groundwave_io::impair::words::Words;
+
+use super::Side;
+use super::client::Client;
+use crate::cli::failure::Failure;
+use crate::cli::output::{self, Output, word};
+
+/// Show what the kernel holds
+#[derive(Args)]
+#[command(after_help = SHOW_EXAMPLES)]
+pub struct Show {
+    /// Which direction
+    #[arg(default_value = "both")]
+    direction: Side,
+}
+
+const SHOW_EXAMPLES: &str = "\
+Examples:
+  groundwave impair show
+  groundwave impair show port1 --json | jq .impairment.latency
+
+Words are those `impair set` takes. A difference between what was asked and what the kernel holds
+is told below them, with its kind: differs, unverifiable, foreign or unsupported.";
+
+/// Show the daemon's ports and capabilities
+#[derive(Args)]
+#[command(after_help = SYSTEM_EXAMPLES)]
+pub struct System {}
+
+const SYSTEM_EXAMPLES: &str = "\
+Examples:
+  groundwave impair system
+  groundwave impair system --json | jq .capabilities";
+
+impl Show {
+    pub async fn run(self, client: &mut Client, output: Output) -> Result<(), Failure> {
+        let mut states = Vec::new();
+        for direction in self.direction.directions() {
+            states.push(client.fetch(direction).await?);
+        }
+        tell(&states, output)
+    }
+}
+
+impl System {
+    pub async fn run(self, client: &mut Client, output: Output) -> Result<(), Failure> {
+        let record = client.system().await?;
+        if output.json {
+            return output.json(&record);
+        }
+        output.text(&system(&record))
+    }
+}
+
+/// Tells states: one document, or a list of two.
+pub fn tell(states: &[AppliedState], output: Output) -> Result<(), Failure> {
+    if output.json {
+        return match states {
+            [one] => output.json(one),
+            several => output.json(&several),
+        };
+    }
+    output.text(&text(states))
+}
+
+fn text(states: &[AppliedState]) -> String {
+    let mut heads = vec![("", Align::Left)];
+    heads.extend(
+        states
+            .iter()
+            .map(|state| (state.direction.name(), Align::Left)),
+    );
+    let mut table = Table::new(&heads);
+    let mut words: Vec<Words> = states
+        .iter()
+        .map(|state| Words::of(&state.impairment))
+        .collect();
+    for key in Words::KEYS {
+        let cells: Vec<_> = words
+            .iter_mut()
+            .map(|words| words.field(key).and_then(Option::take))
+            .collect();
+        if cells.iter().any(Option::is_some) {
+            let cells = cells.into_iter().map(Option::unwrap_or_default);
+            table.row([key.replace('_', " ")].into_iter().chain(cells));
+        }
+    }
+    let mut out = if table.is_empty() {
+        let names: Vec<_> = states.iter().map(|state| state.direction.name()).collect();
+        format!("{}: nothing is impaired\n", names.join(", "))
+    } else {
+        output::table(&table, None)
+    };
+    for state in states {
+        let direction = state.direction;
+        for item in &state.divergence {
+            let kind = output::warning(&word(&item.kind));
+            let _ = writeln!(out, "{direction} {kind}: {}", item.message);
+        }
+        for item in &state.warnings {
+            let kind = output::warning("warning");
+            let _ = writeln!(out, "{direction} {kind}: {}: {}", item.field, item.message);
+        }
+    }
+    out
+}
+
+fn system(record: &SystemRecord) -> String {
+    let mut ports = Table::new(&[
+        ("direction", Align::Left),
+        ("interface", Align::Left),
+        ("bus address", Align::Left),
+    ]);
+    for port in &record.ports {
+        let bdf = if port.bdf.is_empty() {
+            "not there"
+        } else {
+            &port.bdf
+        };
+        ports.row([
+            port.direction.to_string(),
+            port.interface.clone(),
+            bdf.to_owned(),
+        ]);
+    }
+    let can = &record.capabilities;
+    let yes = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
+    let kinds: Vec<_> = can
+        .supports_distributions
+        .iter()
+        .map(|known| known.kind.as_str())
+        .collect();
+    let mut abilities = Table::new(&[("capability", Align::Left), ("", Align::Left)]);
+    abilities.row(["latency".to_owned(), yes(can.supports_latency)]);
+    abilities.row(["loss".to_owned(), yes(can.supports_loss_bernoulli)]);
+    abilities.row([
+        "two-state loss".to_owned(),
+        yes(can.supports_loss_gilbert_elliott),
+    ]);
+    abilities.row(["rate".to_owned(), yes(can.supports_rate)]);
+    abilities.row(["distributions".to_owned(), kinds.join(", ")]);
+    let mut out = format!(
+        "impaird {}, {} {}\n\n{}\n{}",
+        record.version,
+        can.backend_name,
+        can.backend_version,
+        output::table(&ports, None),
+        output::table(&abilities, None)
+    );
+    for missing in &can.missing {
+        let what = output::warning("missing");
+        let _ = writeln!(
+            out,
+            "{what}: {} (kernel module {})",
+            missing.kind, missing.module
+        );
+    }
+    out
+}

@@ -1,0 +1,275 @@
+//! `impair stats` and `impair watch`.
+
+use std::time::Duration;
+
+use clap::Args;
+use groundwave::text::{Align, Table, bits_per_second};
+use groundwave_io::impair::quantity;
+use groundwave_systems::impair::{Direction, LinkStats};
+use serde::Serialize;
+use serde_json::json;
+
+use super::Side;
+use super::client::Client;
+use crate::cli::failure::Failure;
+use crate::cli::output::{self, Output};
+
+/// Show counters once
+#[derive(Args)]
+#[command(after_help = STATS_EXAMPLES)]
+pub struct Stats {
+    /// Which direction
+    #[arg(default_value = "both")]
+    direction: Side,
+}
+
+const STATS_EXAMPLES: &str = "\
+Examples:
+  groundwave impair stats
+  groundwave impair stats port1 --json | jq .drops_total";
+
+/// Show rates as they are, until stopped
+#[derive(Args)]
+#[command(after_help = WATCH_EXAMPLES)]
+pub struct Watch {
+    /// Which direction
+    #[arg(default_value = "both")]
+    direction: Side,
+
+    /// Time between samples
+    #[arg(long, value_name = "TIME", default_value = "1s")]
+    every: String,
+
+    /// Samples to show; without it, until stopped
+    #[arg(long, value_name = "N")]
+    count: Option<u64>,
+}
+
+const WATCH_EXAMPLES: &str = "\
+Examples:
+  groundwave impair watch
+  groundwave impair watch port1 --every 200ms --count 50 --json
+
+Rates come from the difference of two samples. With --json, one document a line.";
+
+/// What passed between two samples.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Passed {
+    direction: Direction,
+    /// Time between the samples, s.
+    seconds: f64,
+    /// Whether the counters began anew between them; then there are no rates.
+    reset: bool,
+    bits_per_s: f64,
+    packets_per_s: f64,
+    drops_per_s: f64,
+    /// Share of packets dropped, percent.
+    drops_pct: f64,
+    backlog_packets: u32,
+    backlog_bytes: u32,
+}
+
+/// Rates between two samples.
+fn passed(direction: Direction, before: &LinkStats, now: &LinkStats) -> Passed {
+    let grown = |of: fn(&LinkStats) -> u64| of(now).checked_sub(of(before));
+    let seconds = grown(|stats| stats.captured_at_ns).unwrap_or(0) as f64 / 1e9;
+    let counters = (
+        grown(|stats| stats.bytes_total),
+        grown(|stats| stats.packets_total),
+        grown(|stats| stats.drops_total),
+    );
+    let mut found = Passed {
+        direction,
+        seconds,
+        reset: true,
+        bits_per_s: 0.0,
+        packets_per_s: 0.0,
+        drops_per_s: 0.0,
+        drops_pct: 0.0,
+        backlog_packets: now.backlog_packets,
+        backlog_bytes: now.backlog_bytes,
+    };
+    // A daemon that was restarted counts from zero; a stack made anew says so itself.
+    let same = now.resets_total == before.resets_total && seconds > 0.0;
+    if let (Some(bytes), Some(packets), Some(drops)) = counters
+        && same
+    {
+        found.reset = false;
+        found.bits_per_s = bytes as f64 * 8.0 / seconds;
+        found.packets_per_s = packets as f64 / seconds;
+        found.drops_per_s = drops as f64 / seconds;
+        let offered = packets + drops;
+        if offered > 0 {
+            found.drops_pct = drops as f64 / offered as f64 * 100.0;
+        }
+    }
+    found
+}
+
+impl Stats {
+    pub async fn run(self, client: &mut Client, output: Output) -> Result<(), Failure> {
+        let mut samples = Vec::new();
+        for direction in self.direction.directions() {
+            samples.push((direction, client.stats(direction).await?));
+        }
+        if output.json {
+            return match &samples[..] {
+                [(_, one)] => output.json(one),
+                several => output.json(
+                    &several
+                        .iter()
+                        .map(|(direction, stats)| json!({ "direction": direction, "stats": stats }))
+                        .collect::<Vec<_>>(),
+                ),
+            };
+        }
+        output.text(&output::table(&counters(&samples), None))
+    }
+}
+
+fn counters(samples: &[(Direction, LinkStats)]) -> Table {
+    let mut heads = vec![("counter", Align::Left)];
+    heads.extend(
+        samples
+            .iter()
+            .map(|(direction, _)| (direction.name(), Align::Right)),
+    );
+    let mut table = Table::new(&heads);
+    type Counter = fn(&LinkStats) -> u64;
+    let rows: [(&str, Counter); 13] = [
+        ("packets out", |stats| stats.packets_total),
+        ("bytes out", |stats| stats.bytes_total),
+        ("dropped", |stats| stats.drops_total),
+        ("  by loss or a full delay line", |stats| {
+            stats.impairment_drops_total
+        }),
+        ("  too large for the burst", |stats| stats.rate_drops_total),
+        ("  by a full queue", |stats| stats.queue_drops_total),
+        ("waited for tokens", |stats| stats.overlimits_total),
+        ("overtook others", |stats| stats.reordered_total),
+        ("packets waiting", |stats| stats.backlog_packets.into()),
+        ("bytes waiting", |stats| stats.backlog_bytes.into()),
+        ("interface packets out", |stats| {
+            stats.interface_tx_packets_total
+        }),
+        ("interface bytes out", |stats| {
+            stats.interface_tx_bytes_total
+        }),
+        ("interface dropped", |stats| {
+            stats.interface_tx_dropped_total
+        }),
+    ];
+    for (name, counter) in rows {
+        let cells = samples.iter().map(|(_, stats)| counter(stats).to_string());
+        table.row([name.to_owned()].into_iter().chain(cells));
+    }
+    table
+}
+
+impl Watch {
+    pub async fn run(self, client: &mut Client, output: Output) -> Result<(), Failure> {
+        let every = quantity::duration_ns(&self.every);
+        let every = every.map_err(|what| Failure::Input(format!("--every: {what}")))?;
+        if every < 1_000_000 {
+            let what = format!("--every: {} is too short; allowed: 1ms or more", self.every);
+            return Err(Failure::Input(what));
+        }
+        let directions = self.direction.directions();
+        let mut before = Vec::new();
+        for &direction in &directions {
+            before.push(client.stats(direction).await?);
+        }
+        let mut timer = tokio::time::interval(Duration::from_nanos(every));
+        timer.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        timer.tick().await;
+        let mut shown = 0;
+        while self.count.is_none_or(|count| shown < count) {
+            timer.tick().await;
+            let mut rows = Vec::new();
+            for (direction, before) in directions.iter().zip(&mut before) {
+                let now = client.stats(*direction).await?;
+                rows.push(passed(*direction, before, &now));
+                *before = now;
+            }
+            for row in &rows {
+                tell(row, shown == 0 && row.direction == directions[0], output)?;
+            }
+            shown += 1;
+        }
+        Ok(())
+    }
+}
+
+/// One line of a table without an end.
+fn tell(row: &Passed, first: bool, output: Output) -> Result<(), Failure> {
+    if output.json {
+        let line = serde_json::to_string(row).map_err(Failure::machine)?;
+        return output.text(&format!("{line}\n"));
+    }
+    if first {
+        let head = format!(
+            "{:<6} {:>12} {:>10} {:>9} {:>7} {:>12}",
+            "", "rate", "packets/s", "drops/s", "drops", "waiting"
+        );
+        output.text(&format!("{}\n", output::heading(&head)))?;
+    }
+    let line = if row.reset {
+        let told = output::warning("the counters began anew");
+        format!("{:<6} {told}\n", row.direction.name())
+    } else {
+        format!(
+            "{:<6} {:>12} {:>10.0} {:>9.1} {:>6.2}% {:>12}\n",
+            row.direction.name(),
+            bits_per_second(row.bits_per_s),
+            row.packets_per_s,
+            row.drops_per_s,
+            row.drops_pct,
+            format!("{} packets", row.backlog_packets),
+        )
+    };
+    output.text(&line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(at_s: u64, bytes: u64, packets: u64, drops: u64) -> LinkStats {
+        LinkStats {
+            captured_at_ns: at_s * 1_000_000_000,
+            bytes_total: bytes,
+            packets_total: packets,
+            drops_total: drops,
+            ..LinkStats::default()
+        }
+    }
+
+    #[test]
+    fn rates_are_differences_over_time() {
+        let (before, now) = (sample(10, 1_000, 10, 1), sample(12, 251_000, 210, 11));
+        let found = passed(Direction::Port1, &before, &now);
+        assert!(!found.reset);
+        assert_eq!(
+            (found.bits_per_s, found.packets_per_s, found.drops_per_s),
+            (1_000_000.0, 100.0, 5.0)
+        );
+        assert!((found.drops_pct - 10.0 / 2.1).abs() < 1e-9);
+    }
+
+    #[test]
+    fn counters_that_began_anew_make_no_rates() {
+        let before = sample(10, 1_000_000, 1_000, 5);
+        let restarted = sample(11, 2_000, 2, 0);
+        assert!(passed(Direction::Port1, &before, &restarted).reset);
+        let remade = LinkStats {
+            resets_total: 1,
+            ..sample(11, 2_000_000, 2_000, 5)
+        };
+        let found = passed(Direction::Port1, &before, &remade);
+        assert!(found.reset && found.bits_per_s == 0.0);
+        assert!(
+            passed(Direction::Port1, &before, &before).reset,
+            "no time passed"
+        );
+    }
+}

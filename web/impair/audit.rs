@@ -1,0 +1,40 @@
+//! One line for every change: who asked, what was, what is.
+
+use groundwave_systems::impair::{Applied, Direction, Impairment};
+
+use super::Peer;
+use super::state::Outcome;
+use crate::http::Problem;
+
+/// Writes the line of a change, at target `audit`.
+pub fn change(
+    peer: Peer,
+    direction: Direction,
+    wish: Option<&Impairment>,
+    outcome: Outcome,
+) -> Result<Applied, Problem> {
+    let text = |impairment: Option<&Impairment>| {
+        let text = impairment.map(|impairment| serde_json::to_string(impairment));
+        text.and_then(Result::ok)
+            .unwrap_or_else(|| "none".to_owned())
+    };
+    let before = text(outcome.before.as_ref().map(|applied| &applied.impairment));
+    let asked = text(wish);
+    let (uid, pid) = (peer.uid, peer.pid);
+    match &outcome.after {
+        Ok(applied) => {
+            let after = text(Some(&applied.impairment));
+            let diverges = applied.divergence.len();
+            tracing::info!(
+                target: "audit", uid, pid, %direction, before, asked, after, diverges, outcome = "applied"
+            );
+        }
+        Err(problem) => {
+            let Problem { status, detail, .. } = problem;
+            tracing::warn!(
+                target: "audit", uid, pid, %direction, before, asked, status, detail, outcome = "refused"
+            );
+        }
+    }
+    outcome.after
+}

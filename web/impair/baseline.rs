@@ -1,0 +1,47 @@
+//! The stored calibration baseline: JSON whose meaning is not ours.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde_json::Value;
+
+use super::Daemon;
+use crate::http::Problem;
+
+/// How the stored text is read, anew for every request: `None` when nothing is stored.
+#[derive(Clone)]
+pub struct Baseline {
+    /// Where it is stored, for messages.
+    pub path: PathBuf,
+    /// Reads it.
+    pub read: Arc<dyn Fn() -> std::io::Result<Option<String>> + Send + Sync>,
+}
+
+impl Baseline {
+    fn stored(&self) -> Result<Value, Problem> {
+        let path = self.path.display();
+        let text = (self.read)().map_err(|err| Problem::internal(format!("read {path}: {err}")))?;
+        let text = text.ok_or_else(|| {
+            let what = format!("no calibration baseline is stored at {path}");
+            Problem::new(StatusCode::NOT_FOUND, what)
+        })?;
+        serde_json::from_str(&text)
+            .map_err(|err| Problem::internal(format!("{path} is no JSON document: {err}")))
+    }
+}
+
+/// The stored calibration baseline
+#[utoipa::path(get, path = "/v1/calibration/baseline", tag = "calibration",
+    responses(
+        (status = 200, description = "The document as it is stored", body = Value),
+        (status = 404, description = "None is stored", body = Problem, content_type = "application/problem+json")))]
+pub async fn fetch(State(daemon): State<Daemon>) -> Result<Json<Value>, Problem> {
+    let baseline = daemon.baseline;
+    // A file on a slow disk must not hold up other connections.
+    let read = tokio::task::spawn_blocking(move || baseline.stored()).await;
+    read.unwrap_or_else(|err| Err(Problem::internal(format!("the reading failed: {err}"))))
+        .map(Json)
+}

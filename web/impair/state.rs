@@ -1,0 +1,161 @@
+//! What handlers share.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use groundwave_engine::Handle;
+use groundwave_systems::Snapshot;
+use groundwave_systems::impair::{
+    Applied, Capabilities, Direction, Failure, FailureKind, Impairment, LinkStats, SetImpairment,
+};
+use tokio::sync::{Mutex, MutexGuard};
+
+use super::Baseline;
+use crate::http::Problem;
+
+/// How long a wish may take to be answered. A change takes well under a millisecond; what is
+/// slower hangs.
+pub const ANSWER_WAIT: Duration = Duration::from_secs(10);
+
+/// An answer of the kernel's driver, on its way.
+pub type Asked<T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send>>;
+
+/// How the kernel's driver is asked what the world does not know.
+#[derive(Clone)]
+pub struct Door {
+    /// Reads a direction anew; when it ends, the world's view shows what was read.
+    pub refresh: Arc<dyn Fn(Direction) -> Asked<()> + Send + Sync>,
+    /// The counters of a direction now.
+    pub stats: Arc<dyn Fn(Direction) -> Asked<LinkStats> + Send + Sync>,
+}
+
+/// What stands behind the two directions.
+#[derive(Debug, Clone)]
+pub struct Ports {
+    /// Name of the interface of each, in the order of [`Direction::ALL`].
+    pub interfaces: [String; 2],
+    /// Bus address of each.
+    pub addresses: [String; 2],
+    /// What the backend can do.
+    pub capabilities: Capabilities,
+}
+
+/// The daemon's parts. Cheap to clone.
+#[derive(Clone)]
+pub struct Daemon {
+    world: Handle<Snapshot>,
+    door: Door,
+    /// What stands behind the directions.
+    pub ports: Arc<Ports>,
+    /// The stored baseline.
+    pub baseline: Baseline,
+    /// One wish at a time for each direction, so that everybody is answered with what was read
+    /// back after his own.
+    turns: Arc<[Mutex<()>; 2]>,
+}
+
+/// What became of a wish.
+#[derive(Debug)]
+pub struct Outcome {
+    /// What was in force before.
+    pub before: Option<Applied>,
+    /// What is in force now, or why the wish is not.
+    pub after: Result<Applied, Problem>,
+}
+
+impl Daemon {
+    /// A daemon over `world`, whose effects reach the kernel that `door` asks.
+    #[must_use]
+    pub fn new(world: Handle<Snapshot>, door: Door, ports: Ports, baseline: Baseline) -> Self {
+        Self {
+            world,
+            door,
+            ports: Arc::new(ports),
+            baseline,
+            turns: Arc::default(),
+        }
+    }
+
+    /// What a direction holds now.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub async fn read(&self, direction: Direction) -> Result<Applied, Problem> {
+        (self.door.refresh)(direction).await.map_err(failed)?;
+        let view = self.world.view();
+        let applied = view.impairments.port(direction).applied.clone();
+        applied.ok_or_else(|| Problem::internal(format!("{direction} was not read yet")))
+    }
+
+    /// Wishes an impairment of a direction, or none, and waits until it was tried and read back.
+    pub async fn shape(&self, direction: Direction, impairment: Option<Impairment>) -> Outcome {
+        let turn = self.turn(direction).await;
+        let before = self
+            .world
+            .view()
+            .impairments
+            .port(direction)
+            .applied
+            .clone();
+        let after = self.tried(direction, impairment).await;
+        drop(turn);
+        Outcome { before, after }
+    }
+
+    async fn tried(
+        &self,
+        direction: Direction,
+        impairment: Option<Impairment>,
+    ) -> Result<Applied, Problem> {
+        let wish = SetImpairment {
+            direction,
+            impairment,
+        };
+        let generation = self.world.submit(wish)?.reply().await?;
+        let mut views = self.world.watch();
+        let seen = views
+            .wait_for(|view| view.impairments.port(direction).observed_generation >= generation);
+        let view = match tokio::time::timeout(ANSWER_WAIT, seen).await {
+            Ok(Ok(view)) => view.clone(),
+            Ok(Err(_)) => return Err(Problem::unavailable("the world has stopped")),
+            Err(_) => {
+                let waited = ANSWER_WAIT.as_secs();
+                let what = format!("{direction}: the kernel did not answer in {waited} s");
+                return Err(Problem::internal(what));
+            }
+        };
+        let port = view.impairments.port(direction);
+        match (&port.failure, &port.applied) {
+            (Some(failure), _) => Err(failed(failure.clone())),
+            (None, Some(applied)) => Ok(applied.clone()),
+            (None, None) => Err(Problem::internal(format!(
+                "{direction} cannot be read back"
+            ))),
+        }
+    }
+
+    /// The counters of a direction now.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub async fn stats(&self, direction: Direction) -> Result<LinkStats, Problem> {
+        (self.door.stats)(direction).await.map_err(failed)
+    }
+
+    async fn turn(&self, direction: Direction) -> MutexGuard<'_, ()> {
+        self.turns[direction as usize].lock().await
+    }
+}
+
+/// A failure as clients see it.
+fn failed(failure: Failure) -> Problem {
+    let status = match failure.kind {
+        FailureKind::Denied => StatusCode::FORBIDDEN,
+        FailureKind::Unsupported | FailureKind::Rejected => StatusCode::UNPROCESSABLE_ENTITY,
+        FailureKind::Io => StatusCode::INTERNAL_SERVER_ERROR,
+    };
+    Problem::new(status, failure.message)
+}

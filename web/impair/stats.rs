@@ -1,0 +1,24 @@
+//! Counters over HTTP.
+
+use axum::Json;
+use axum::extract::State;
+use groundwave_systems::impair::Direction;
+
+use super::Daemon;
+use super::wire::{DirectionName, LinkSample};
+use crate::http::{At, Problem};
+
+/// The counters of a direction
+///
+/// They are cumulative; a rate is the difference of two samples over that of their timestamps.
+#[utoipa::path(get, path = "/v1/impairments/{direction}/stats", tag = "impairments",
+    params(("direction" = DirectionName, Path, description = "Which direction")),
+    responses(
+        (status = 200, description = "A sample", body = LinkSample),
+        (status = 400, description = "Unknown direction", body = Problem, content_type = "application/problem+json")))]
+pub async fn sample(
+    State(daemon): State<Daemon>,
+    At(direction): At<Direction>,
+) -> Result<Json<LinkSample>, Problem> {
+    Ok(Json(LinkSample(daemon.stats(direction).await?)))
+}

@@ -1,0 +1,14 @@
+//! What the daemon is, over HTTP.
+
+use axum::Json;
+use axum::extract::State;
+
+use super::Daemon;
+use super::wire::SystemRecord;
+
+/// Version, ports and capabilities
+#[utoipa::path(get, path = "/v1/system", tag = "system",
+    responses((status = 200, description = "The system record", body = SystemRecord)))]
+pub async fn system(State(daemon): State<Daemon>) -> Json<SystemRecord> {
+    Json(SystemRecord::of(&daemon.ports))
+}

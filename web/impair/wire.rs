@@ -1,0 +1,158 @@
+//! The shapes on the wire: names of the daemon's interface.
+//!
+//! The impairment and the counters are the model's own, under the names the interface gives them.
+
+use groundwave_systems::impair::{
+    Applied, Capabilities, Direction, DivergenceItem, Impairment, LinkStats, Missing, Warning,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::state::Ports;
+
+crate::wire_schemas! {
+    /// Adds the schemas of everything on the wire.
+    pub fn schemas:
+    AppliedState,
+    DirectionName,
+    LinkSample,
+    NewImpairment,
+    SystemRecord,
+}
+
+/// The complete shaping state of one direction.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct NewImpairment(pub Impairment);
+
+/// A direction of the link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct DirectionName(pub Direction);
+
+/// Cumulative counters at one moment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct LinkSample(pub LinkStats);
+
+/// What a direction holds, as read back from the kernel.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AppliedState {
+    /// Which direction.
+    pub direction: Direction,
+    /// The impairment in force.
+    pub impairment: Impairment,
+    /// Monotonic clock of the reading, ns.
+    pub captured_at: u64,
+    /// Wall clock of the reading, ns since the Unix epoch.
+    pub captured_at_wall: u64,
+    /// How it differs from what was asked last; left out when it does not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub divergence: Vec<DivergenceItem>,
+    /// What the kernel does with it that the words do not say; left out when nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
+}
+
+impl AppliedState {
+    /// A reading as clients see it.
+    #[must_use]
+    pub fn of(direction: Direction, applied: Applied) -> Self {
+        Self {
+            direction,
+            impairment: applied.impairment,
+            captured_at: applied.captured_at_ns,
+            captured_at_wall: applied.captured_at_wall_ns,
+            divergence: applied.divergence,
+            warnings: applied.warnings,
+        }
+    }
+}
+
+/// What the daemon is and can do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SystemRecord {
+    /// Version of the daemon.
+    pub version: String,
+    /// The two directions.
+    pub ports: Vec<PortRecord>,
+    /// What the backend can do here.
+    pub capabilities: CapabilityRecord,
+}
+
+/// A direction and its interface.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PortRecord {
+    /// Which direction.
+    pub direction: Direction,
+    /// Name of the interface.
+    pub interface: String,
+    /// Bus address of the device, such as `0000:03:00.0`; `virtual` for an interface on no bus,
+    /// empty for one that was not there when the daemon started.
+    pub bdf: String,
+}
+
+/// What the backend can do on the running kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CapabilityRecord {
+    /// Latency; duplication, reordering and corruption come with it.
+    pub supports_latency: bool,
+    /// Independent loss.
+    pub supports_loss_bernoulli: bool,
+    /// Two-state loss.
+    pub supports_loss_gilbert_elliott: bool,
+    /// A ceiling of the rate.
+    pub supports_rate: bool,
+    /// Kinds of latency distributions.
+    pub supports_distributions: Vec<DistributionRecord>,
+    /// The backend.
+    pub backend_name: String,
+    /// Its version.
+    pub backend_version: String,
+    /// What the running kernel lacks; left out when nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<Missing>,
+}
+
+/// A kind of distribution.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DistributionRecord {
+    /// Its name.
+    pub kind: String,
+}
+
+impl SystemRecord {
+    /// The record of these ports.
+    #[must_use]
+    pub fn of(ports: &Ports) -> Self {
+        let record = |direction: Direction| PortRecord {
+            direction,
+            interface: ports.interfaces[direction as usize].clone(),
+            bdf: ports.addresses[direction as usize].clone(),
+        };
+        Self {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            ports: Direction::ALL.map(record).to_vec(),
+            capabilities: CapabilityRecord::of(&ports.capabilities),
+        }
+    }
+}
+
+impl CapabilityRecord {
+    fn of(can: &Capabilities) -> Self {
+        let kinds = can.distributions().into_iter();
+        let record = |kind: &str| DistributionRecord {
+            kind: kind.to_owned(),
+        };
+        Self {
+            supports_latency: can.netem,
+            supports_loss_bernoulli: can.netem,
+            supports_loss_gilbert_elliott: can.netem && can.extensions.gilbert_elliott,
+            supports_rate: can.tbf,
+            supports_distributions: kinds.map(record).collect(),
+            backend_name: can.backend_name.clone(),
+            backend_version: can.backend_version.clone(),
+            missing: can.missing.clone(),
+        }
+    }
+}
