@@ -4,6 +4,10 @@
 //! machine in a namespace of its own (`host`, needs root), and over the kernel of a guest that has
 //! netem whatever this machine has (`uml`).
 #![cfg(target_os = "linux")]
+#![expect(
+    clippy::print_stdout,
+    reason = "what was set beside what was measured is shown"
+)]
 
 mod arrival;
 mod bare;
