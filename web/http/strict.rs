@@ -132,9 +132,17 @@ impl<'de> Deserializer<'de> for Strict {
         }
     }
 
+    /// The tag of a tagged object is a word: serde would also take its number.
+    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        match self.0 {
+            Value::String(word) => visitor.visit_string(word),
+            other => Err(serde::de::Error::invalid_type(unexpected(&other), &visitor)),
+        }
+    }
+
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 char str string bytes byte_buf unit
-        unit_struct seq tuple tuple_struct map identifier ignored_any
+        unit_struct seq tuple tuple_struct map ignored_any
     }
 }
 
@@ -234,6 +242,21 @@ mod tests {
         );
         assert_eq!(found.shape, Shape::Ring { radius: 7 });
         assert_eq!(found.inner.unwrap().names, ["a"]);
+    }
+
+    #[test]
+    fn a_tag_is_a_word_and_no_number() {
+        #[derive(Debug, PartialEq, Deserialize)]
+        #[serde(tag = "kind", rename_all = "snake_case")]
+        enum Tagged {
+            Dot { at: u8 },
+        }
+        assert_eq!(
+            read::<Tagged>(json!({ "kind": "dot", "at": 1.0 })),
+            Ok(Tagged::Dot { at: 1 })
+        );
+        let told = read::<Tagged>(json!({ "kind": 0, "at": 1 })).unwrap_err();
+        assert!(told.contains("invalid type: a number"), "{told}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::Bench;
 use crate::support::root;
 
 /// Requests per operation and phase.
-const EXAMPLES: u32 = 300;
+const EXAMPLES: u32 = 800;
 
 #[test]
 fn thousands_of_made_up_requests_find_nothing_undocumented() {
