@@ -288,3 +288,78 @@ fn unknown_commands_and_bodies_are_refused_by_name() {
         ["tank.drop", "tank.fill", "tank.kick"]
     );
 }
+
+/// What a tank should be filled to, as work for the outside.
+#[derive(Debug, PartialEq)]
+struct Refill(TankId, u64);
+impl Effect for Refill {
+    type Key = TankId;
+    fn key(&self) -> TankId {
+        self.0
+    }
+}
+
+fn ask(tanks: Query<(&TankId, &Level), Changed<Level>>, mut outbox: ResMut<Outbox<Refill>>) {
+    let mut all: Vec<_> = tanks.iter().collect();
+    all.sort_by_key(|(id, _)| **id);
+    for (id, level) in all {
+        outbox.emit(Refill(*id, level.0.ceil() as u64));
+    }
+}
+
+fn asking() -> Engine<View> {
+    let mut builder = Builder::new();
+    builder
+        .plugin(tanks)
+        .effect::<Refill>()
+        .systems(Phase::Mirror, ask);
+    builder.build(42, 1_000_000).unwrap()
+}
+
+#[test]
+fn effects_leave_after_the_commit_and_the_latest_of_a_thing_stays() {
+    let mut engine = asking();
+    let handle = engine.handle();
+    handle.submit(fill("early", 1.0)).unwrap();
+    engine.tick(None).unwrap();
+    let mut effects = engine.effects::<Refill>();
+    assert_eq!(effects.try_next(), None, "the door was shut");
+    handle.submit(fill("a", 9.0)).unwrap();
+    engine.tick(None).unwrap();
+    handle.submit(fill("b", 4.0)).unwrap();
+    handle.submit(fill("a", 100.0)).unwrap();
+    engine.tick(None).unwrap();
+    let mut left = Vec::new();
+    while let Some(Refill(id, level)) = effects.try_next() {
+        left.push((id, level));
+    }
+    left.retain(|(id, _)| *id != TankId::named("early"));
+    let level = |name: &str| {
+        left.iter()
+            .find(|(id, _)| *id == TankId::named(name))
+            .unwrap()
+            .1
+    };
+    assert_eq!(left.len(), 2, "{left:?}");
+    assert!(level("a") > 90, "the later one");
+    assert!((1..=4).contains(&level("b")));
+}
+
+#[test]
+fn effects_of_a_lost_tick_stay_inside_and_a_gone_world_is_heard() {
+    let memory = Memory::begun();
+    let mut engine = asking();
+    engine.record(memory.clone());
+    let mut effects = engine.effects::<Refill>();
+    engine.handle().submit(fill("a", 9.0)).unwrap();
+    memory.fail();
+    engine.tick(None).unwrap_err();
+    assert_eq!(effects.try_next(), None, "the disk denied it");
+    drop(engine);
+    let mut next = std::pin::pin!(effects.next());
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    assert_eq!(
+        next.as_mut().poll(&mut context),
+        std::task::Poll::Ready(None)
+    );
+}

@@ -373,7 +373,7 @@ fn rate(bps: u64, burst_bytes: u32) -> Impairment {
 /// An impairment drawn from `next`, a source of evenly distributed bits: any fields in any
 /// combination, within what no kernel cuts short.
 pub fn draw(next: &mut dyn FnMut() -> u64) -> Impairment {
-    let some = |next: &mut dyn FnMut() -> u64| next() % 2 == 0;
+    let some = |next: &mut dyn FnMut() -> u64| next().is_multiple_of(2);
     let mut wish = Impairment::default();
     if some(next) {
         wish.latency = Some(draw_latency(next));
@@ -417,14 +417,14 @@ pub fn draw(next: &mut dyn FnMut() -> u64) -> Impairment {
 
 fn draw_latency(next: &mut dyn FnMut() -> u64) -> Latency {
     let mean_ns = next() >> (1 + next() % 63);
-    if next() % 3 == 0 {
+    if next().is_multiple_of(3) {
         return Latency::Constant {
             duration_ns: mean_ns,
         };
     }
     Latency::Stochastic {
         mean_ns,
-        jitter_ns: next() % (1 << 31) >> (next() % 32),
+        jitter_ns: (next() % (1 << 31)) >> (next() % 32),
         distribution: match next() % 4 {
             0 => Distribution::Normal {},
             1 => Distribution::Pareto {},
@@ -436,13 +436,13 @@ fn draw_latency(next: &mut dyn FnMut() -> u64) -> Latency {
 }
 
 fn draw_loss(next: &mut dyn FnMut() -> u64) -> Loss {
-    if next() % 3 > 0 {
+    if !next().is_multiple_of(3) {
         return Loss::Bernoulli {
             pct: percent(next),
             correlation: correlation(next),
         };
     }
-    let mut chance = || percent(next) / 100.0;
+    let mut chance = || (next() % 1_000_001) as f64 / 1_000_000.0;
     Loss::GilbertElliott {
         p: chance(),
         r: chance(),
@@ -457,5 +457,7 @@ fn percent(next: &mut dyn FnMut() -> u64) -> f64 {
 }
 
 fn correlation(next: &mut dyn FnMut() -> u64) -> Option<f64> {
-    (next() % 2 == 0).then(|| (next() % 1001) as f64 / 1000.0)
+    next()
+        .is_multiple_of(2)
+        .then(|| (next() % 1001) as f64 / 1000.0)
 }

@@ -37,9 +37,12 @@ use std::future::Future;
 pub use driver::{Access, Driver};
 pub use error::KernelError;
 pub use fake::Fake;
+pub use fifo::Fifo;
 pub use message::{Counters, Handle, Link, Qdisc, Request, Verb};
+pub use netem::{Netem, Strange};
 pub use netlink::Netlink;
 pub use shaper::{Options, Reading, Shaper};
+pub use tbf::Tbf;
 
 /// What answers requests about queueing disciplines: a kernel, or a model of one.
 pub trait Kernel: Send + 'static {

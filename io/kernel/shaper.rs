@@ -68,17 +68,27 @@ struct Memory {
 pub struct Shaper<K: Kernel> {
     kernel: K,
     options: Options,
+    /// Whether the kernel let itself be asked what it can do.
+    known: bool,
     capabilities: Capabilities,
     memories: BTreeMap<String, Memory>,
 }
 
 impl<K: Kernel> Shaper<K> {
-    /// Asks `kernel` what it can do; nothing is changed by that.
+    /// Asks `kernel` what it can do; nothing is changed by that. Without the right to ask, it can
+    /// do nothing, and every later change asks again.
     ///
     /// # Errors
-    /// [`KernelError::Permission`] without the right to shape traffic.
+    /// When the kernel cannot be talked to.
     pub async fn start(mut kernel: K, options: Options) -> Result<Self, KernelError> {
-        let capabilities = probe(&mut kernel, options.extensions).await?;
+        let (known, capabilities) = match probe(&mut kernel, options.extensions).await {
+            Ok(capabilities) => (true, capabilities),
+            Err(err @ KernelError::Permission { .. }) => {
+                tracing::warn!(%err, "nothing can be shaped");
+                (false, nothing(&kernel))
+            }
+            Err(err) => return Err(err),
+        };
         for missing in &capabilities.missing {
             tracing::warn!(
                 kind = missing.kind,
@@ -89,6 +99,7 @@ impl<K: Kernel> Shaper<K> {
         Ok(Self {
             kernel,
             options,
+            known,
             capabilities,
             memories: BTreeMap::new(),
         })
@@ -111,6 +122,10 @@ impl<K: Kernel> Shaper<K> {
         impairment: &Impairment,
     ) -> Result<Reading, KernelError> {
         let before = look(&mut self.kernel, interface).await?;
+        if !self.known {
+            self.capabilities = probe(&mut self.kernel, self.options.extensions).await?;
+            self.known = true;
+        }
         let target = match self.target(impairment, &before) {
             Ok(target) => target,
             Err(err) => {
@@ -272,6 +287,21 @@ impl<K: Kernel> Shaper<K> {
             message: "the kernel holds loss of the model gilbert-elliott, which is not turned on"
                 .to_owned(),
         })
+    }
+}
+
+/// What can be done without the right to do anything.
+fn nothing<K: Kernel>(kernel: &K) -> Capabilities {
+    let (backend_name, backend_version) = kernel.backend();
+    Capabilities {
+        netem: false,
+        tbf: false,
+        pfifo: false,
+        bfifo: false,
+        extensions: Extensions::default(),
+        missing: Vec::new(),
+        backend_name,
+        backend_version,
     }
 }
 

@@ -193,15 +193,8 @@ fn plan_netem(impairment: &Impairment) -> Netem {
 fn plan_tbf(rate: Rate, queue: Option<QueueLimit>, link: &Link) -> Tbf {
     // Half up: the shaper counts bytes.
     let bytes_per_s = rate.bps / 8 + u64::from(rate.bps % 8 >= 4);
-    Tbf {
-        rate: bytes_per_s,
-        buffer_ticks: tbf::ticks(rate.burst_bytes, bytes_per_s),
-        mtu_ticks: tbf::ticks(link.frame_bytes(), bytes_per_s)
-            .try_into()
-            .unwrap_or(u32::MAX),
-        limit: shaper_limit(rate, queue),
-        peak_rate: 0,
-    }
+    let limit = shaper_limit(rate, queue);
+    Tbf::new(bytes_per_s, rate.burst_bytes, link.frame_bytes(), limit)
 }
 
 /// The impairment that `stack` amounts to. Where the kernel's numbers leave a choice (a zero, a

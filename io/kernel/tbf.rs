@@ -48,6 +48,19 @@ pub fn bytes(ticks: u64, rate: u64) -> u32 {
 }
 
 impl Tbf {
+    /// A bucket of `burst` bytes at `rate` bytes/s, for frames of up to `frame` bytes, of which
+    /// `limit` bytes may wait.
+    #[must_use]
+    pub fn new(rate: u64, burst: u32, frame: u32, limit: u32) -> Self {
+        Self {
+            rate,
+            buffer_ticks: ticks(burst, rate),
+            mtu_ticks: ticks(frame, rate).try_into().unwrap_or(u32::MAX),
+            limit,
+            peak_rate: 0,
+        }
+    }
+
     /// How far the kernel's `buffer_ticks` may honestly be from these: a tick of each rounding, and
     /// the 31 bits of its reciprocal of the rate.
     #[must_use]

@@ -359,7 +359,7 @@ fn advice_is_a_document_with_a_schema() {
     let document = serde_json::to_value(advice(&strewn(&station, 5, 2.0, 6), 1500)).unwrap();
     let first = &document["protocols"][0];
     assert!(first["score"].is_number() && first["reasons"].is_array());
-    assert!(first["tradeoffs"].is_array() && first["overhead"] == "low");
+    assert!(first["tradeoffs"].is_array() && first["overhead_class"] == "low");
     let ids = document["protocols"].as_array().unwrap();
     let ids: Vec<_> = ids.iter().map(|one| one["id"].as_str().unwrap()).collect();
     for id in ["static", "batman_adv", "babel", "olsrv2", "hwmp", "aodv"] {

@@ -139,7 +139,7 @@ impl Told {
             );
             self.tell("burst_below_frame", "rate.burst_bytes", message);
         }
-        if rate.bps % 8 != 0 {
+        if !rate.bps.is_multiple_of(8) {
             let message = format!(
                 "the kernel counts whole bytes per second: {} bit/s",
                 rate.bps

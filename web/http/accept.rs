@@ -5,7 +5,8 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::Method;
-use axum::response::Response;
+use axum::http::Response;
+use tower::ServiceBuilder;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::cors::{Any, CorsLayer};
@@ -33,24 +34,37 @@ pub fn dress(router: Router) -> Router {
         .allow_origin(Any)
         .allow_methods(methods)
         .allow_headers(Any)
-        .expose_headers(Any);
-    router
-        .method_not_allowed_fallback(problem::no_such_method)
-        .layer(CatchPanicLayer::custom(problem::panicked))
-        .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
-        .layer(CompressionLayer::new())
+        .expose_headers(Any)
+        // The same for every origin, so caches need not tell them apart.
+        .vary([]);
+    // One layer of many, first outermost: a router boxes request and answer once for each layer.
+    let worn = ServiceBuilder::new()
         .layer(cors)
-        .layer(
-            TraceLayer::new_for_http()
-                .make_span_with(|request: &Request| {
-                    tracing::debug_span!("request", method = %request.method(), uri = %request.uri())
-                })
-                .on_request(())
-                .on_response(|response: &Response, took: Duration, _: &Span| {
-                    let took_ms = took.as_secs_f64() * 1e3;
-                    tracing::debug!(status = response.status().as_u16(), took_ms, "answered");
-                })
-                // Problems are logged where they are made.
-                .on_failure(()),
-        )
+        .layer(CompressionLayer::new())
+        .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+        .layer(CatchPanicLayer::custom(problem::panicked));
+    let router = router
+        .method_not_allowed_fallback(problem::no_such_method)
+        .layer(worn);
+    traced(router)
+}
+
+/// Tells of each request and its answer, where the log is to hold them: a filter that leaves them
+/// out when the router is made costs a request nothing.
+fn traced(router: Router) -> Router {
+    if !tracing::enabled!(tracing::Level::DEBUG) {
+        return router;
+    }
+    let traces = TraceLayer::new_for_http()
+        .make_span_with(|request: &Request| {
+            tracing::debug_span!("request", method = %request.method(), uri = %request.uri())
+        })
+        .on_request(())
+        .on_response(|response: &Response<_>, took: Duration, _: &Span| {
+            let took_ms = took.as_secs_f64() * 1e3;
+            tracing::debug!(status = response.status().as_u16(), took_ms, "answered");
+        })
+        // Problems are logged where they are made.
+        .on_failure(());
+    router.layer(traces)
 }

@@ -8,9 +8,11 @@ pub mod extract;
 pub mod id;
 pub mod problem;
 pub mod serve;
+pub mod show;
 pub mod strict;
 pub mod time;
 
 pub use document::{ApiDocument, Schemas};
 pub use extract::{Ask, At, Body, Raw};
 pub use problem::Problem;
+pub use show::Json;

@@ -1,8 +1,9 @@
 //! JSON read by the letter of its schema.
 //!
-//! Two habits of serde are not those of JSON Schema: a struct may also be written as an array of
-//! its fields in order, and a whole number may not be written with a decimal point. Interfaces that
-//! promise a schema keep it: here objects are objects, and `3.0` is the integer 3.
+//! Some habits of serde are not those of JSON Schema: a struct may also be written as an array of
+//! its fields in order, a tag as the number of its variant, and a whole number may not be written
+//! with a decimal point. Interfaces that promise a schema keep it: here objects are objects, tags
+//! are names, and `3.0` is the integer 3.
 
 use std::collections::BTreeMap;
 
@@ -132,17 +133,17 @@ impl<'de> Deserializer<'de> for Strict {
         }
     }
 
-    /// The tag of a tagged object is a word: serde would also take its number.
-    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        match self.0 {
-            Value::String(word) => visitor.visit_string(word),
-            other => Err(serde::de::Error::invalid_type(unexpected(&other), &visitor)),
-        }
-    }
-
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 char str string bytes byte_buf unit
         unit_struct seq tuple tuple_struct map ignored_any
+    }
+
+    /// The name of a variant that a field tells, never its number.
+    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        match &self.0 {
+            Value::String(_) => self.deserialize_any(visitor),
+            other => Err(serde::de::Error::invalid_type(unexpected(other), &visitor)),
+        }
     }
 }
 
@@ -198,6 +199,11 @@ pub fn saturating<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::
     Ok(number as i64)
 }
 
+/// The schema of what [`saturating`] reads: a whole number of any size.
+pub fn whole_number(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({ "type": "integer" })
+}
+
 #[cfg(test)]
 mod tests {
     use serde::{Deserialize, Serialize};
@@ -226,6 +232,20 @@ mod tests {
     enum Shape {
         Dot,
         Ring { radius: u8 },
+    }
+
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(tag = "kind", rename_all = "snake_case")]
+    enum Tagged {
+        Dot,
+    }
+
+    #[test]
+    fn a_tag_is_a_name_not_a_number() {
+        let found: Tagged = read(json!({ "kind": "dot" })).unwrap();
+        assert_eq!(found, Tagged::Dot);
+        let told = read::<Tagged>(json!({ "kind": 0 })).unwrap_err();
+        assert!(told.contains("a number"), "{told}");
     }
 
     fn sound() -> Value {

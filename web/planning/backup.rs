@@ -4,6 +4,7 @@ use axum::extract::State;
 use axum::http::{HeaderName, header};
 
 use super::Planner;
+use super::wire::exchange::Bytes;
 use crate::http::Problem;
 
 /// A consistent copy of the store
@@ -11,7 +12,7 @@ use crate::http::Problem;
 /// What `groundwave restore` takes. Copying the file of a running server is not safe; this is.
 #[utoipa::path(get, path = "/api/v1/backup", tag = "operation",
     responses(
-        (status = 200, description = "The copy", body = Vec<u8>, content_type = "application/octet-stream"),
+        (status = 200, description = "The copy", body = inline(Bytes), content_type = "application/octet-stream"),
         (status = 500, description = "The store cannot be copied", body = Problem, content_type = "application/problem+json")))]
 pub async fn backup(
     State(planner): State<Planner>,

@@ -1,6 +1,5 @@
 //! Deployments over HTTP.
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use groundwave_systems::deployment::{DeleteDeployment, DeploymentId};
@@ -8,7 +7,7 @@ use uuid::Uuid;
 
 use super::Planner;
 use super::wire::deployment::{Deployment, DeploymentPatch, NewDeployment};
-use crate::http::{At, Body, Problem, id};
+use crate::http::{At, Body, Json, Problem, id};
 
 /// List all deployments
 #[utoipa::path(get, path = "/api/v1/deployments", tag = "deployments",

@@ -1,6 +1,5 @@
 //! Deployments as documents, in and out.
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderName, StatusCode, header};
 use groundwave_io::exchange::{self, Format, Notes, PlanFile, PlanNode};
@@ -10,9 +9,9 @@ use uuid::Uuid;
 
 use super::Planner;
 use super::wire::deployment::Deployment;
-use super::wire::exchange::{ExchangeFormat, FormatQuery, ImportNote, Imported};
+use super::wire::exchange::{AnyObject, Bytes, ExchangeFormat, FormatQuery, ImportNote, Imported};
 use super::wire::radio::default_station;
-use crate::http::{Ask, At, Problem, Raw, id};
+use crate::http::{Ask, At, Json, Problem, Raw, id};
 
 /// Longest document taken, bytes: a hundred thousand nodes with all their fields.
 pub const IMPORT_BYTES_MAX: usize = 128 << 20;
@@ -23,8 +22,8 @@ pub const IMPORT_BYTES_MAX: usize = 128 << 20;
         ("format" = ExchangeFormat, Query, description = "Which format")),
     responses(
         (status = 200, description = "The document; it reads back to the bit",
-            content((String = "application/geo+json"), (String = "application/vnd.google-earth.kml+xml"),
-                (Vec<u8> = "application/vnd.google-earth.kmz"), (String = "text/csv; charset=utf-8"),
+            content((inline(AnyObject) = "application/geo+json"), (String = "application/vnd.google-earth.kml+xml"),
+                (inline(Bytes) = "application/vnd.google-earth.kmz"), (String = "text/csv; charset=utf-8"),
                 (String = "application/toml"))),
         (status = 400, description = "Bad request", body = Problem, content_type = "application/problem+json"),
         (status = 404, description = "No such deployment", body = Problem, content_type = "application/problem+json")))]
@@ -67,7 +66,7 @@ pub async fn export(
 /// the document states unless they are taken. Up to 128 MiB.
 #[utoipa::path(post, path = "/api/v1/deployments/import", tag = "exchange",
     params(("format" = ExchangeFormat, Query, description = "Which format")),
-    request_body(description = "The document", content_type = "application/octet-stream", content = Vec<u8>),
+    request_body(description = "The document", content_type = "application/octet-stream", content = inline(Bytes)),
     responses(
         (status = 201, description = "Made", body = Imported),
         (status = 400, description = "Bad request", body = Problem, content_type = "application/problem+json"),

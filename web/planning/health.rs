@@ -1,12 +1,11 @@
 //! Whether the server is well.
 
-use axum::Json;
 use axum::extract::State;
 use groundwave_systems::terrain::GeoPoint;
 
 use super::Planner;
 use super::wire::health::{Alive, Ready};
-use crate::http::Problem;
+use crate::http::{Json, Problem};
 
 /// Liveness
 #[utoipa::path(get, path = "/healthz", tag = "health",

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use groundwave_systems::deployment::PlannedNode;
 use groundwave_systems::link::{Inputs, judge, trace};
@@ -15,7 +14,7 @@ use super::Planner;
 use super::state::PACKET_BYTES;
 use super::wire::link::{LinkAnalysis, LinkQuestion, SAMPLES_MIN};
 use super::wire::terrain::{SAMPLES_MAX, TerrainProfile};
-use crate::http::{Body, Problem};
+use crate::http::{Body, Json, Problem};
 
 /// The budget of a link in both directions, over the ground between two nodes
 #[utoipa::path(post, path = "/api/v1/links/analyze", tag = "analysis", request_body = LinkQuestion,

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use groundwave_systems::advice::advise;
 use groundwave_systems::deployment::{DeploymentId, PlannedNode};
@@ -19,7 +18,7 @@ use super::links::ends;
 use super::state::PACKET_BYTES;
 use super::wire::mesh::{AdviceQuestion, MeshRoute, ProtocolAdvice, RouteQuestion};
 use super::wire::relay::{RelayChain, RelayQuestion};
-use crate::http::{Body, Problem};
+use crate::http::{Body, Json, Problem};
 
 impl From<MeshError> for Problem {
     fn from(error: MeshError) -> Self {

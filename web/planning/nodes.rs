@@ -1,6 +1,5 @@
 //! Nodes over HTTP.
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use groundwave_systems::deployment::{DeploymentId, TemplateId};
@@ -9,7 +8,7 @@ use uuid::Uuid;
 
 use super::Planner;
 use super::wire::node::{NewNode, NewPosition, Node, NodePatch};
-use crate::http::{At, Body, Problem, id};
+use crate::http::{At, Body, Json, Problem, id};
 
 /// List the nodes of a deployment
 #[utoipa::path(get, path = "/api/v1/deployments/{id}/nodes", tag = "nodes",

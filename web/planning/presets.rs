@@ -1,10 +1,10 @@
 //! Catalogues over HTTP.
 
-use axum::Json;
 use groundwave_systems::radio::modulation::MODULATIONS;
 use groundwave_systems::radio::presets;
 
 use super::wire::{AntennaPresetList, ModulationList, RadioPresetList, RolePresetList};
+use crate::http::Json;
 
 /// Radio presets
 #[utoipa::path(get, path = "/api/v1/presets/radios", tag = "presets",

@@ -1,8 +1,8 @@
 //! All routes, and the document they make.
 
+use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::routing::get;
-use axum::{Json, Router};
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
 use utoipa_axum::routes;
 use utoipa_swagger_ui::{Config, SwaggerUi};
@@ -13,7 +13,7 @@ use super::{
     templates, terrain,
 };
 use crate::http::document::About;
-use crate::http::{ApiDocument, Schemas, accept};
+use crate::http::{ApiDocument, Json, Schemas, accept};
 
 const ABOUT: About = About {
     title: "Groundwave planning server",

@@ -1,5 +1,6 @@
 //! What handlers share.
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -33,9 +34,20 @@ pub enum Frontend {
     BuiltIn,
 }
 
-/// The server's parts. Cheap to clone.
+/// The server. Cheap to clone: every request has one.
 #[derive(Clone)]
-pub struct Planner {
+pub struct Planner(Arc<Parts>);
+
+impl Deref for Planner {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+/// What the server is made of.
+pub struct Parts {
     /// The world.
     pub world: Handle<Snapshot>,
     /// The ground.
@@ -65,7 +77,7 @@ impl Planner {
         stop: CancellationToken,
     ) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Self {
+        Self(Arc::new(Parts {
             world,
             jobs: Registry::new(Arc::clone(&terrain), stop.clone()),
             terrain,
@@ -74,7 +86,7 @@ impl Planner {
             copy,
             frontend,
             analyses: Arc::new(Semaphore::new(cores)),
-        }
+        }))
     }
 
     /// Hands a command to the world and waits until it is on disk.

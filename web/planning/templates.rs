@@ -1,6 +1,5 @@
 //! Templates over HTTP.
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use groundwave_systems::deployment::{DeleteTemplate, TemplateId};
@@ -8,7 +7,7 @@ use uuid::Uuid;
 
 use super::Planner;
 use super::wire::template::{NewTemplate, Template};
-use crate::http::{At, Body, Problem, id};
+use crate::http::{At, Body, Json, Problem, id};
 
 /// List all templates
 #[utoipa::path(get, path = "/api/v1/templates", tag = "templates",

@@ -1,12 +1,11 @@
 //! Terrain over HTTP.
 
-use axum::Json;
 use axum::extract::State;
 use groundwave_systems::terrain::{GeoPoint, sample_profile};
 
 use super::Planner;
 use super::wire::terrain::{ProfileQuestion, SAMPLES_MAX, SAMPLES_MIN, TerrainProfile};
-use crate::http::{Body, Problem};
+use crate::http::{Body, Json, Problem};
 
 /// The ground between two points
 #[utoipa::path(post, path = "/api/v1/terrain/profile", tag = "analysis", request_body = ProfileQuestion,

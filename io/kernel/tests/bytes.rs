@@ -43,7 +43,7 @@ fn netem_carries_every_attribute_every_time() {
     };
     let expected = [
         // latency 781250 ticks, limit, loss, gap, duplicate, jitter 156250 ticks
-        "d0eb0b00 e8030000 295c8f02 05000000 00000000 5a620200",
+        "c2eb0b00 e8030000 295c8f02 05000000 00000000 5a620200",
         // CORR: delay, loss, duplicate
         "10000100 00000040 00000000 00000000",
         // DELAY_DIST of two entries

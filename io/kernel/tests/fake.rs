@@ -234,9 +234,15 @@ fn no_right_and_no_interface_say_so() {
     block_on(async {
         let fake = Fake::new(&["eth0"]);
         fake.deny(true);
-        let err = Shaper::start(fake.clone(), everything()).await.unwrap_err();
-        assert!(matches!(err, KernelError::Permission { .. }), "{err}");
+        let mut denied = Shaper::start(fake.clone(), everything()).await.unwrap();
+        assert!(!denied.capabilities().netem, "nothing can be done");
+        for wish in [delayed(1), Impairment::default()] {
+            let err = denied.apply("eth0", &wish).await.unwrap_err();
+            assert!(matches!(err, KernelError::Permission { .. }), "{err}");
+        }
         fake.deny(false);
+        denied.apply("eth0", &delayed(1)).await.unwrap();
+        denied.clear("eth0").await.unwrap();
         let mut shaper = shaper(&fake).await;
         fake.deny(true);
         let err = shaper.apply("eth0", &delayed(1)).await.unwrap_err();

@@ -3,7 +3,7 @@
 use nix::sched::{CloneFlags, unshare};
 
 use super::super::batch::Batch;
-use super::super::conformance::{conforms, options};
+use super::super::conformance::{conforms, draw, options, possible, round_trip};
 use super::super::fifo::Fifo;
 use super::super::{Handle, Kernel, Netlink, Request, Shaper, Verb};
 use super::random::block_on;
@@ -53,6 +53,32 @@ fn the_running_kernel_conforms() {
             };
             assert_eq!(capabilities.netem, has("sch_netem"));
             assert!(capabilities.pfifo && capabilities.bfifo);
+        });
+    });
+}
+
+/// What the kernel lacks is left out of the wish.
+#[test]
+fn random_wishes_read_back_from_the_running_kernel() {
+    in_a_fresh_namespace(|| {
+        block_on(async {
+            let kernel = Netlink::open(None).unwrap();
+            let options = options(std::path::Path::new("/nowhere"));
+            let mut shaper = Shaper::start(kernel, options).await.unwrap();
+            let mut stream = groundwave_engine::Seed(5).stream("wishes", 0, 0);
+            for _ in 0..500 {
+                let mut wish = draw(&mut || stream.bits());
+                if !shaper.capabilities().netem {
+                    wish = Impairment {
+                        rate: wish.rate,
+                        queue: wish.queue,
+                        ..Impairment::default()
+                    };
+                }
+                if possible(&shaper, &wish) {
+                    round_trip(&mut shaper, "port1", &wish).await;
+                }
+            }
         });
     });
 }

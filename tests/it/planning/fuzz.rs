@@ -27,7 +27,7 @@ fn thousands_of_made_up_requests_find_nothing_undocumented() {
     let run = std::process::Command::new(program)
         .arg("--config-file")
         .arg(root().join("tests/it/planning/schemathesis.toml"))
-        .args(["run", &url, "--checks", "all", "--max-examples", &examples])
+        .args(["run", &url, "--max-examples", &examples])
         .args([
             "--phases",
             "examples,coverage,fuzzing,stateful",

@@ -4,7 +4,6 @@ mod events;
 mod job;
 mod registry;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -16,7 +15,7 @@ pub use registry::{JOBS_MAX, RETENTION, Registry};
 
 use super::Planner;
 use super::wire::coverage::{CoverageAccepted, CoverageQuestion, CoverageSnapshot};
-use crate::http::{At, Body, Problem, id};
+use crate::http::{At, Body, Json, Problem, id};
 
 /// Compute the coverage of a node
 ///

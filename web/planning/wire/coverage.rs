@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::radio::RadioConfig;
-use crate::http::strict::saturating;
+use crate::http::strict::{saturating, whole_number};
 
 /// Fewest and most cells along a side.
 pub const RESOLUTION: [i64; 2] = [4, 256];
@@ -21,6 +21,7 @@ pub struct CoverageQuestion {
     pub radius_km: f64,
     /// Cells along a side, clamped to [4, 256].
     #[serde(default = "resolution", deserialize_with = "saturating")]
+    #[schemars(schema_with = "whole_number")]
     pub resolution: i64,
     /// Height of the receivers above ground, m, [0, 20000].
     #[serde(default = "height")]
@@ -31,6 +32,7 @@ pub struct CoverageQuestion {
     pub receiver: Option<RadioConfig>,
     /// Samples of the ground to each cell, clamped to [8, 4096].
     #[serde(default = "super::terrain::samples", deserialize_with = "saturating")]
+    #[schemars(schema_with = "whole_number")]
     pub samples: i64,
 }
 

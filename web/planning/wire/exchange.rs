@@ -3,6 +3,8 @@
 use groundwave_io::exchange::Format;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::{RefOr, Schema};
 
 use super::deployment::Deployment;
 
@@ -51,6 +53,35 @@ pub struct ImportNote {
     /// Where first.
     pub first: String,
 }
+
+/// Bytes that are no JSON, in the interface's document.
+pub struct Bytes;
+
+impl utoipa::PartialSchema for Bytes {
+    fn schema() -> RefOr<Schema> {
+        let bytes = ObjectBuilder::new().schema_type(Type::String);
+        let format = SchemaFormat::KnownFormat(KnownFormat::Binary);
+        RefOr::T(bytes.format(Some(format)).build().into())
+    }
+}
+
+impl utoipa::ToSchema for Bytes {}
+
+/// Any JSON object, in the interface's document.
+pub struct AnyObject;
+
+impl utoipa::PartialSchema for AnyObject {
+    fn schema() -> RefOr<Schema> {
+        RefOr::T(
+            ObjectBuilder::new()
+                .schema_type(Type::Object)
+                .build()
+                .into(),
+        )
+    }
+}
+
+impl utoipa::ToSchema for AnyObject {}
 
 impl From<ExchangeFormat> for Format {
     fn from(format: ExchangeFormat) -> Self {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::terrain::{TerrainProfile, samples};
-use crate::http::strict::saturating;
+use crate::http::strict::{saturating, whole_number};
 
 /// Fewest samples of a link's profile.
 pub const SAMPLES_MIN: i64 = 8;
@@ -21,6 +21,7 @@ pub struct LinkQuestion {
     pub rx_node_id: Uuid,
     /// Samples of the profile, clamped to [8, 4096].
     #[serde(default = "samples", deserialize_with = "saturating")]
+    #[schemars(schema_with = "whole_number")]
     pub samples: i64,
 }
 

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::place::Place;
-use crate::http::strict::saturating;
+use crate::http::strict::{saturating, whole_number};
 
 /// Fewest samples of a terrain profile.
 pub const SAMPLES_MIN: i64 = 2;
@@ -24,6 +24,7 @@ pub struct ProfileQuestion {
     pub to: Place,
     /// Samples, clamped to [2, 4096].
     #[serde(default = "samples", deserialize_with = "saturating")]
+    #[schemars(schema_with = "whole_number")]
     pub samples: i64,
 }
 

@@ -1,0 +1,88 @@
+//! Templates and presets, by the lines of the document.
+
+use serde_json::{Value, json};
+
+use super::{Bench, case, deployment, prove};
+
+#[test]
+fn templates_and_presets() {
+    let bench = Bench::flat();
+    let list = |path: &str| bench.call("GET", path, &Value::Null).json();
+    assert_eq!(list("/api/v1/templates").as_array().unwrap().len(), 1);
+    let id = bench.make(
+        "/api/v1/templates",
+        &json!({ "name": "Mast", "height_agl_m": 40 }),
+    );
+    let within = deployment(&bench);
+    let cases = vec![
+        case(
+            "POST /api/v1/templates | a duplicate name gives 409",
+            "POST",
+            "/api/v1/templates",
+            json!({ "name": "Mast" }),
+            409,
+            |v| v["detail"].as_str().unwrap().contains("Mast"),
+        ),
+        case(
+            "a node may start from a template",
+            "POST",
+            format!("/api/v1/deployments/{within}/nodes"),
+            json!({ "name": "t", "lat": 1.0, "lon": 2.0, "template_id": id }),
+            201,
+            |v| v["height_agl_m"] == 40.0,
+        ),
+        case(
+            "DELETE /api/v1/templates/:id | delete",
+            "DELETE",
+            format!("/api/v1/templates/{id}"),
+            Value::Null,
+            204,
+            Value::is_null,
+        ),
+        case(
+            "404 | Resource not found",
+            "DELETE",
+            format!("/api/v1/templates/{id}"),
+            Value::Null,
+            404,
+            |v| v["status"] == 404,
+        ),
+        case(
+            "GET presets/radios | eight presets",
+            "GET",
+            "/api/v1/presets/radios",
+            Value::Null,
+            200,
+            |v| v.as_array().unwrap().len() == 8,
+        ),
+        case(
+            "GET presets/antennas | nine presets",
+            "GET",
+            "/api/v1/presets/antennas",
+            Value::Null,
+            200,
+            |v| v.as_array().unwrap().len() == 9,
+        ),
+        case(
+            "GET presets/roles | five presets, each with a display color",
+            "GET",
+            "/api/v1/presets/roles",
+            Value::Null,
+            200,
+            |v| {
+                let ids: Vec<_> = v.as_array().unwrap().iter().map(|r| &r["id"]).collect();
+                ids == ["command", "relay", "team", "sensor", "asset"]
+                    && v[0]["color"].as_str().unwrap().starts_with('#')
+            },
+        ),
+        case(
+            "GET presets/modulations | BPSK 1/2 up to 256QAM 5/6",
+            "GET",
+            "/api/v1/presets/modulations",
+            Value::Null,
+            200,
+            |v| v[0]["bits_per_symbol"] == 1 && v[9]["bits_per_symbol"] == 8,
+        ),
+    ];
+    prove(&bench, cases);
+}

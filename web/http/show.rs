@@ -1,0 +1,28 @@
+//! JSON answers.
+
+use axum::body::Body;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+use super::Problem;
+
+/// Room for an answer to begin with, bytes: nearly all fit, so that few are written twice.
+const ROOM: usize = 2048;
+
+/// A document as an answer.
+#[derive(Debug, Clone, Copy)]
+pub struct Json<T>(pub T);
+
+impl<T: Serialize> IntoResponse for Json<T> {
+    fn into_response(self) -> Response {
+        let mut text = Vec::with_capacity(ROOM);
+        if let Err(err) = serde_json::to_writer(&mut text, &self.0) {
+            return Problem::internal(format!("write the answer: {err}")).into_response();
+        }
+        let mut answer = Response::new(Body::from(text));
+        let media = HeaderValue::from_static("application/json");
+        answer.headers_mut().insert(header::CONTENT_TYPE, media);
+        answer
+    }
+}
