@@ -89,7 +89,7 @@ impl Ray {
     fn push(&mut self, height_m: f64, common: &Common) {
         let index = self.elevation_msl_m.len();
         self.elevation_msl_m.push(height_m);
-        if index % NODE == 0 {
+        if index.is_multiple_of(NODE) {
             self.range_m.push(f64::NAN);
         }
         if index == 0 {
