@@ -130,10 +130,10 @@ pub enum Loss {
 #[serde(deny_unknown_fields)]
 pub struct Rate {
     /// Ceiling, bit/s, 8 or more; the shaper counts bytes, so multiples of 8 are exact.
-    #[schemars(range(min = 8))]
+    #[schemars(range(min = 8, max = 18_446_744_073_709_551_615_u64))]
     pub bps: u64,
     /// Size of the bucket, bytes, 1 or more; below one frame, whole frames never pass.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
     pub burst_bytes: u32,
 }
 
@@ -152,6 +152,7 @@ pub struct QueueLimit {
     /// What is counted.
     pub unit: QueueUnit,
     /// How many fit.
+    #[schemars(range(max = 4_294_967_295_u32))]
     pub value: u32,
 }
 
@@ -186,6 +187,7 @@ pub struct Reordering {
     #[schemars(range(min = 0.0, max = 100.0))]
     pub pct: f64,
     /// Every packet from the `gap`-th after the last one that went at once is a candidate.
+    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
     pub gap: NonZeroU32,
     /// Correlation of consecutive draws, [0, 1].
     #[serde(default, skip_serializing_if = "Option::is_none")]

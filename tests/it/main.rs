@@ -4,6 +4,7 @@ mod bad_input;
 mod commands;
 mod determinism;
 mod gis;
+mod impair;
 mod kill;
 mod planning;
 mod program;

@@ -265,6 +265,21 @@ mod tests {
     }
 
     #[test]
+    fn a_tag_is_a_word_and_no_number() {
+        #[derive(Debug, PartialEq, Deserialize)]
+        #[serde(tag = "kind", rename_all = "snake_case")]
+        enum Tagged {
+            Dot { at: u8 },
+        }
+        assert_eq!(
+            read::<Tagged>(json!({ "kind": "dot", "at": 1.0 })),
+            Ok(Tagged::Dot { at: 1 })
+        );
+        let told = read::<Tagged>(json!({ "kind": 0, "at": 1 })).unwrap_err();
+        assert!(told.contains("invalid type: a number"), "{told}");
+    }
+
+    #[test]
     fn what_does_not_fit_is_told_with_its_path() {
         let cases = [
             ("", json!([1, 2, null, "dot"]), "an array"),

@@ -71,8 +71,12 @@ impl Bench {
         let tables = folder.path().join("dist");
         std::fs::create_dir(&tables).unwrap();
         let options = Options { extensions, tables };
-        let shaper = runtime.block_on(Shaper::start(kernel.clone(), options)).unwrap();
-        let engine = world(Arc::new(Flat::default())).build::<Snapshot>(0, 1_000_000).unwrap();
+        let shaper = runtime
+            .block_on(Shaper::start(kernel.clone(), options))
+            .unwrap();
+        let engine = world(Arc::new(Flat::default()))
+            .build::<Snapshot>(0, 1_000_000)
+            .unwrap();
         let (handle, effects) = (engine.handle(), engine.effects::<ShapePort>());
         let world = engine.spawn_on_demand(MachineClock::start()).unwrap();
         let interfaces = INTERFACES.map(str::to_owned);
@@ -127,16 +131,21 @@ impl Bench {
         let _entered = self.runtime.enter();
         let listener = UnixListener::bind(&path).unwrap();
         let (router, stop) = (self.router.clone(), self.stop.clone());
-        self.runtime.spawn(async move { serve_to::<_, Peer>(listener, router, stop).await });
+        self.runtime
+            .spawn(async move { serve_to::<_, Peer>(listener, router, stop).await });
         path
     }
 
     /// Serves on a port, for tools that speak no Unix sockets.
     pub fn listen_tcp(&self) -> std::net::SocketAddr {
-        let listener = self.runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+        let listener = self
+            .runtime
+            .block_on(TcpListener::bind("127.0.0.1:0"))
+            .unwrap();
         let address = listener.local_addr().unwrap();
         let (router, stop) = (self.router.clone(), self.stop.clone());
-        self.runtime.spawn(async move { serve_to::<_, Peer>(listener, router, stop).await });
+        self.runtime
+            .spawn(async move { serve_to::<_, Peer>(listener, router, stop).await });
         address
     }
 }

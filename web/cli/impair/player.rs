@@ -146,7 +146,8 @@ mod tests {
     async fn heard(pace: Pace, most: usize, takes_ms: u64) -> (Vec<(u128, u64)>, Option<Played>) {
         let began = Instant::now();
         let mut heard = Vec::new();
-        let played = play(&line(), pace, async |due: Due<'_>| {
+        let line = line();
+        let played = play(&line, pace, async |due: Due<'_>| {
             heard.push((
                 began.elapsed().as_millis(),
                 due.impairment.rate.unwrap().bps / 1_000_000,

@@ -1,9 +1,10 @@
 //! The interface document, line by line: each case quotes the line it proves.
 
+mod kernel;
+
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
-use groundwave_io::kernel::{Fake, Qdisc};
-use groundwave_systems::impair::Extensions;
+use groundwave_io::kernel::Qdisc;
 use serde_json::{Value, json};
 
 use super::{Answer, Bench, INTERFACES};
@@ -47,7 +48,10 @@ fn prove(bench: &Bench, cases: Vec<Case>) {
             headers,
             body,
         } = bench.call(case.method, case.path, &case.body);
-        let what = format!("{} {} {} ({})", case.method, case.path, case.body, case.line);
+        let what = format!(
+            "{} {} {} ({})",
+            case.method, case.path, case.body, case.line
+        );
         let text = String::from_utf8_lossy(&body);
         assert_eq!(status.as_u16(), case.status, "{what}: {text}");
         let found = serde_json::from_slice(&body).unwrap_or(Value::Null);
@@ -68,7 +72,9 @@ const PORT2: &str = "/v1/impairments/port2";
 const ANY: fn(&Value) -> bool = |_| true;
 
 fn says(found: &Value, words: &str) -> bool {
-    found["detail"].as_str().is_some_and(|detail| detail.contains(words))
+    found["detail"]
+        .as_str()
+        .is_some_and(|detail| detail.contains(words))
 }
 
 #[test]
@@ -76,9 +82,14 @@ fn system_record() {
     prove(
         &Bench::new(),
         vec![
-            case("version | string", "GET", "/v1/system", Value::Null, 200, |v| {
-                v["version"] == env!("CARGO_PKG_VERSION")
-            }),
+            case(
+                "version | string",
+                "GET",
+                "/v1/system",
+                Value::Null,
+                200,
+                |v| v["version"] == env!("CARGO_PKG_VERSION"),
+            ),
             case(
                 "ports | array of {direction, interface, bdf}",
                 "GET",
@@ -142,17 +153,30 @@ fn every_kind_of_impairment_is_applied_and_read_back() {
         let put = bench.call("PUT", PORT1, &wish);
         let found = put.json();
         assert_eq!(put.status, StatusCode::OK, "{wish}: {found}");
-        assert_eq!((&found["direction"], &found["impairment"]), (&json!("port1"), &wish));
+        assert_eq!(
+            (&found["direction"], &found["impairment"]),
+            (&json!("port1"), &wish)
+        );
         assert!(found["captured_at"].is_u64() && found["captured_at_wall"].is_u64());
-        assert!(found.get("divergence").is_none(), "omitted when empty: {found}");
+        assert!(
+            found.get("divergence").is_none(),
+            "omitted when empty: {found}"
+        );
         let got = bench.call("GET", PORT1, &Value::Null).json();
         assert_eq!(got["impairment"], wish);
         assert!(got["captured_at"].as_u64() >= found["captured_at"].as_u64());
     }
     let untouched = bench.call("GET", PORT2, &Value::Null).json();
-    assert_eq!(untouched["impairment"], json!({}), "configured independently");
+    assert_eq!(
+        untouched["impairment"],
+        json!({}),
+        "configured independently"
+    );
     let cleared = bench.call("DELETE", PORT1, &Value::Null);
-    assert_eq!((cleared.status, &cleared.json()["impairment"]), (StatusCode::OK, &json!({})));
+    assert_eq!(
+        (cleared.status, &cleared.json()["impairment"]),
+        (StatusCode::OK, &json!({}))
+    );
     assert_eq!(bench.kernel.qdiscs(INTERFACES[0]), Vec::<Qdisc>::new());
 }
 
@@ -167,16 +191,30 @@ fn latency_and_its_distributions() {
     prove(
         &Bench::new(),
         vec![
-            put("zero jitter is reported as constant on read-back", bare, 200, |v| {
-                v["impairment"]["latency"] == json!({ "kind": "constant", "duration": 10_000_000 })
-            }),
+            put(
+                "zero jitter is reported as constant on read-back",
+                bare,
+                200,
+                |v| {
+                    v["impairment"]["latency"]
+                        == json!({ "kind": "constant", "duration": 10_000_000 })
+                },
+            ),
             put("distribution: default uniform", plain, 200, |v| {
                 v["impairment"]["latency"]["distribution"]["kind"] == "uniform"
             }),
-            put("normal | Supported", stochastic(json!({ "kind": "normal" })), 200, |v| {
-                v["impairment"]["latency"]["distribution"]["kind"] == "normal"
-            }),
-            put("pareto | Supported", stochastic(json!({ "kind": "pareto" })), 200, ANY),
+            put(
+                "normal | Supported",
+                stochastic(json!({ "kind": "normal" })),
+                200,
+                |v| v["impairment"]["latency"]["distribution"]["kind"] == "normal",
+            ),
+            put(
+                "pareto | Supported",
+                stochastic(json!({ "kind": "pareto" })),
+                200,
+                ANY,
+            ),
             put(
                 "paretonormal | accepted by the parser, unsupported",
                 stochastic(json!({ "kind": "paretonormal" })),
@@ -195,7 +233,12 @@ fn latency_and_its_distributions() {
                 400,
                 |v| says(v, "latency.distribution.name"),
             ),
-            put("table | name: non-empty", stochastic(json!({ "kind": "table", "name": "" })), 400, ANY),
+            put(
+                "table | name: non-empty",
+                stochastic(json!({ "kind": "table", "name": "" })),
+                400,
+                ANY,
+            ),
             put(
                 "table | name: at most 64 characters",
                 stochastic(json!({ "kind": "table", "name": "x".repeat(65) })),
@@ -223,70 +266,55 @@ fn ranges_and_shapes_of_a_body() {
         &Bench::new(),
         vec![
             put("Percentages | [0, 100]", loss(json!(0)), 200, ANY),
-            put("Percentages | [0, 100]", loss(json!(100.5)), 400, |v| says(v, "loss.pct")),
-            put("Percentages | [0, 100]", loss(json!(-1)), 400, |v| says(v, "0 to 100")),
+            put("Percentages | [0, 100]", loss(json!(100.5)), 400, |v| {
+                says(v, "loss.pct")
+            }),
+            put("Percentages | [0, 100]", loss(json!(-1)), 400, |v| {
+                says(v, "0 to 100")
+            }),
             put(bad, loss(json!("1%")), 400, |v| says(v, "loss")),
-            put("Reordering gap | non-zero", reordering(json!(0)), 400, |v| says(v, "gap")),
-            put("gap is required", json!({ "reordering": { "pct": 1 } }), 400, |v| says(v, "gap")),
+            put(
+                "Reordering gap | non-zero",
+                reordering(json!(0)),
+                400,
+                |v| says(v, "gap"),
+            ),
+            put(
+                "gap is required",
+                json!({ "reordering": { "pct": 1 } }),
+                400,
+                |v| says(v, "gap"),
+            ),
             put("Durations | nanoseconds", delay(json!(-5)), 400, ANY),
             put("Durations | nanoseconds", delay(json!(0.5)), 400, ANY),
             put("Durations | nanoseconds", delay(json!(5.0)), 200, ANY),
-            put(bad, rate(json!(0), json!(1514)), 400, |v| says(v, "rate.bps")),
-            put(bad, rate(json!(1_000_000), json!(0)), 400, |v| says(v, "rate.burst_bytes")),
-            put(bad, json!({ "rate": { "bps": 1_000_000 } }), 400, |v| says(v, "burst_bytes")),
-            put(bad, json!({ "speed": 1 }), 400, |v| says(v, "unknown field `speed`")),
+            put(bad, rate(json!(0), json!(1514)), 400, |v| {
+                says(v, "rate.bps")
+            }),
+            put(bad, rate(json!(1_000_000), json!(0)), 400, |v| {
+                says(v, "rate.burst_bytes")
+            }),
+            put(bad, json!({ "rate": { "bps": 1_000_000 } }), 400, |v| {
+                says(v, "burst_bytes")
+            }),
+            put(bad, json!({ "speed": 1 }), 400, |v| {
+                says(v, "unknown field `speed`")
+            }),
             put(bad, json!([1]), 400, |v| says(v, "an array")),
-            put(bad, json!({ "latency": { "kind": "guess" } }), 400, |v| says(v, "guess")),
-            put(bad, json!({ "loss": { "pct": 1 } }), 400, |v| says(v, "model")),
+            put(bad, json!({ "latency": { "kind": "guess" } }), 400, |v| {
+                says(v, "guess")
+            }),
+            put(bad, json!({ "loss": { "pct": 1 } }), 400, |v| {
+                says(v, "model")
+            }),
             put(
                 "queue | unit packets or bytes",
                 json!({ "queue": { "limit": { "unit": "bits", "value": 1 } } }),
                 400,
                 |v| says(v, "bits"),
             ),
-            put("all fields optional", json!({ "loss": null }), 200, |v| v["impairment"] == json!({})),
-        ],
-    );
-}
-
-#[test]
-fn gilbert_elliott_is_an_extension() {
-    let chain = |p: f64| {
-        json!({ "loss": { "model": "gilbert-elliott", "p": p, "r": 0.1,
-                          "one_minus_h": 0.0, "one_minus_k": 1.0 } })
-    };
-    let plain = Bench::new();
-    prove(
-        &plain,
-        vec![
-            put("applying it is an unsupported-configuration error", chain(0.01), 422, |v| {
-                says(v, "gilbert-elliott")
-            }),
-            put("all in [0.0, 1.0]", chain(1.5), 400, |v| says(v, "loss.p")),
-            case(
-                "it is reported as a divergence",
-                "GET",
-                PORT1,
-                Value::Null,
-                200,
-                |v| v["divergence"][0]["kind"] == "unsupported",
-            ),
-        ],
-    );
-    let both = Extensions {
-        gilbert_elliott: true,
-        paretonormal: true,
-    };
-    let extended = Bench::over(Fake::new(&INTERFACES), both);
-    prove(
-        &extended,
-        vec![
-            put("with the extension", chain(0.01), 200, |v| {
-                v["impairment"]["loss"]["model"] == "gilbert-elliott"
-            }),
-            case("capabilities say so", "GET", "/v1/system", Value::Null, 200, |v| {
-                v["capabilities"]["supports_loss_gilbert_elliott"] == true
-                    && v["capabilities"]["supports_distributions"][3]["kind"] == "paretonormal"
+            put("all fields optional", json!({ "loss": null }), 200, |v| {
+                v["impairment"] == json!({})
             }),
         ],
     );
@@ -299,12 +327,38 @@ fn directions_statistics_and_the_baseline() {
     prove(
         &bench,
         vec![
-            case("any other value yields 400", "GET", "/v1/impairments/port3", Value::Null, 400, |v| {
-                says(v, "port3")
-            }),
-            case("any other value yields 400", "PUT", "/v1/impairments/PORT1", json!({}), 400, ANY),
-            case("any other value yields 400", "DELETE", "/v1/impairments/%ff", Value::Null, 400, ANY),
-            case("any other value yields 400", "GET", "/v1/impairments/0/stats", Value::Null, 400, ANY),
+            case(
+                "any other value yields 400",
+                "GET",
+                "/v1/impairments/port3",
+                Value::Null,
+                400,
+                |v| says(v, "port3"),
+            ),
+            case(
+                "any other value yields 400",
+                "PUT",
+                "/v1/impairments/PORT1",
+                json!({}),
+                400,
+                ANY,
+            ),
+            case(
+                "any other value yields 400",
+                "DELETE",
+                "/v1/impairments/%ff",
+                Value::Null,
+                400,
+                ANY,
+            ),
+            case(
+                "any other value yields 400",
+                "GET",
+                "/v1/impairments/0/stats",
+                Value::Null,
+                400,
+                ANY,
+            ),
             case(
                 "Cumulative counters plus a monotonic and a wall-clock timestamp",
                 "GET",
@@ -327,90 +381,36 @@ fn directions_statistics_and_the_baseline() {
                 |v| says(v, "baseline"),
             ),
             case("no such path", "GET", "/v2/system", Value::Null, 404, ANY),
-            case("no such method", "PATCH", "/v1/system", Value::Null, 405, ANY),
+            case(
+                "no such method",
+                "PATCH",
+                "/v1/system",
+                Value::Null,
+                405,
+                ANY,
+            ),
         ],
     );
     std::fs::write(&file, "{ \"offsets_ns\": [1, 2] }").unwrap();
     let read = "stored baseline JSON";
     let stored = |status, holds: fn(&Value) -> bool| {
-        vec![case(read, "GET", "/v1/calibration/baseline", Value::Null, status, holds)]
+        vec![case(
+            read,
+            "GET",
+            "/v1/calibration/baseline",
+            Value::Null,
+            status,
+            holds,
+        )]
     };
-    prove(&bench, stored(200, |v| *v == json!({ "offsets_ns": [1, 2] })));
+    prove(
+        &bench,
+        stored(200, |v| *v == json!({ "offsets_ns": [1, 2] })),
+    );
     std::fs::write(&file, "17").unwrap();
     prove(&bench, stored(200, |v| *v == 17));
     std::fs::write(&file, "{ torn").unwrap();
     prove(&bench, stored(500, |v| says(v, "no JSON document")));
-}
-
-#[test]
-fn what_the_kernel_refuses() {
-    let bench = Bench::new();
-    let was = json!({ "loss": { "model": "bernoulli", "pct": 5.0 } });
-    bench.call("PUT", PORT1, &was);
-    bench.kernel.deny(true);
-    let delay = || json!({ "latency": { "kind": "constant", "duration": 1_000_000 } });
-    prove(
-        &bench,
-        vec![
-            put("403 | the daemon lacks CAP_NET_ADMIN", delay(), 403, |v| says(v, "CAP_NET_ADMIN")),
-            case("403 | DELETE as well", "DELETE", PORT1, Value::Null, 403, ANY),
-            case("GET still reads", "GET", PORT1, Value::Null, 200, |v| {
-                v["impairment"]["loss"]["pct"] == 5.0
-            }),
-        ],
-    );
-    bench.kernel.deny(false);
-    bench.kernel.fail_at(1, 22);
-    let refused = vec![put("422 | kernel rejection", delay(), 422, ANY)];
-    prove(&bench, refused);
-    let left = bench.call("GET", PORT1, &Value::Null).json();
-    assert_eq!(left["impairment"], was, "a refused wish leaves what was");
-}
-
-#[test]
-fn a_kernel_without_netem_serves_the_rest() {
-    let bench = Bench::over(Fake::new(&INTERFACES).without("netem"), Extensions::default());
-    let delay = json!({ "latency": { "kind": "constant", "duration": 1_000_000 } });
-    let rate = json!({ "rate": { "bps": 8_000_000, "burst_bytes": 16_000 },
-                       "queue": { "limit": { "unit": "packets", "value": 50 } } });
-    prove(
-        &bench,
-        vec![
-            case("capabilities come from the kernel", "GET", "/v1/system", Value::Null, 200, |v| {
-                let can = &v["capabilities"];
-                can["supports_latency"] == false
-                    && can["supports_rate"] == true
-                    && can["supports_distributions"] == json!([])
-                    && can["missing"][0]["module"] == "sch_netem"
-            }),
-            put("422 names the missing module", delay, 422, |v| says(v, "sch_netem")),
-            put("rate and queue work", rate, 200, |v| v["impairment"]["rate"]["bps"] == 8_000_000),
-        ],
-    );
-}
-
-#[test]
-fn a_foreign_root_is_left_in_place_and_reported() {
-    let bench = Bench::new();
-    let foreign = Qdisc {
-        kind: "htb".to_owned(),
-        handle: groundwave_io::kernel::Handle::new(0x8001, 0),
-        parent: groundwave_io::kernel::Handle::ROOT,
-        ..Qdisc::default()
-    };
-    bench.kernel.intrude(INTERFACES[0], foreign.clone());
-    prove(
-        &bench,
-        vec![case(
-            "a foreign root is left in place and reported as a divergence",
-            "DELETE",
-            PORT1,
-            Value::Null,
-            200,
-            |v| v["divergence"][0]["kind"] == "foreign" && v["impairment"] == json!({}),
-        )],
-    );
-    assert_eq!(bench.kernel.qdiscs(INTERFACES[0])[0].kind, "htb");
 }
 
 #[test]
@@ -421,13 +421,18 @@ fn bodies_that_are_no_json() {
         if let Some(media) = media {
             request = request.header(header::CONTENT_TYPE, media);
         }
-        bench.send(request.body(Body::from(body.to_vec())).unwrap()).status
+        bench
+            .send(request.body(Body::from(body.to_vec())).unwrap())
+            .status
     };
     let json = Some("application/json");
     assert_eq!(send(json, b"{"), StatusCode::BAD_REQUEST);
     assert_eq!(send(json, b""), StatusCode::BAD_REQUEST);
     assert_eq!(send(json, b"\xff"), StatusCode::BAD_REQUEST);
-    assert_eq!(send(Some("text/plain"), b"{}"), StatusCode::UNSUPPORTED_MEDIA_TYPE);
+    assert_eq!(
+        send(Some("text/plain"), b"{}"),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE
+    );
     assert_eq!(send(None, b"{}"), StatusCode::UNSUPPORTED_MEDIA_TYPE);
     let long = format!("{{\"x\": \"{}\"}}", "y".repeat(2 << 20));
     assert_eq!(send(json, long.as_bytes()), StatusCode::PAYLOAD_TOO_LARGE);
