@@ -32,22 +32,29 @@ impl Sight {
 /// # Errors
 /// See [`KernelError`].
 pub async fn look<K: Kernel>(kernel: &mut K, interface: &str) -> Result<Sight, KernelError> {
+    const UNDER_NETEM: Handle = Handle::new(1, 1);
+    const UNDER_TBF: Handle = Handle::new(2, 1);
+    let places = [Handle::ROOT, UNDER_NETEM, UNDER_TBF];
+    let (link, found) = kernel.chain(interface, places).await?;
     let mut sight = Sight {
-        link: kernel.link(interface).await?,
+        link,
         ..Sight::default()
     };
+    let mut hangs: Vec<_> = places.into_iter().zip(found).collect();
     let mut parent = Handle::ROOT;
-    while let Some(qdisc) = kernel.get(sight.link.index, parent).await? {
+    while let Some(place) = hangs.iter().position(|(at, _)| *at == parent)
+        && let (_, Some(qdisc)) = hangs.swap_remove(place)
+    {
         let above = &sight.stack;
         let fresh = above.tbf.is_none() && above.leaf.is_none();
         match (qdisc.handle, qdisc.kind.as_str()) {
             (NETEM, "netem") if parent == Handle::ROOT => {
                 sight.stack.netem = Some(Netem::parse(&qdisc.options)?);
-                parent = Handle::new(1, 1);
+                parent = UNDER_NETEM;
             }
             (TBF, "tbf") if fresh => {
                 sight.stack.tbf = Some(Tbf::parse(&qdisc.options)?);
-                parent = Handle::new(2, 1);
+                parent = UNDER_TBF;
             }
             (LEAF, "pfifo" | "bfifo") => {
                 sight.stack.leaf = Fifo::parse(&qdisc.kind, &qdisc.options)?;

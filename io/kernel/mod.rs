@@ -66,6 +66,26 @@ pub trait Kernel: Send + 'static {
         parent: Handle,
     ) -> impl Future<Output = Result<Option<Qdisc>, KernelError>> + Send;
 
+    /// The interface with this name, and what hangs under each of `parents`: all of it asked at
+    /// once by a kernel where an answer takes longer than a question.
+    ///
+    /// # Errors
+    /// As [`Self::link`] and [`Self::get`].
+    fn chain<const N: usize>(
+        &mut self,
+        interface: &str,
+        parents: [Handle; N],
+    ) -> impl Future<Output = Result<(Link, [Option<Qdisc>; N]), KernelError>> + Send {
+        async move {
+            let link = self.link(interface).await?;
+            let mut found = [const { None }; N];
+            for (found, parent) in found.iter_mut().zip(parents) {
+                *found = self.get(link.index, parent).await?;
+            }
+            Ok((link, found))
+        }
+    }
+
     /// Carries out one request and waits for its acknowledgement.
     ///
     /// # Errors

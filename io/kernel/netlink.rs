@@ -1,9 +1,11 @@
 //! The running kernel, over a netlink socket.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
 use futures_util::StreamExt;
+use futures_util::future::{join, join_all};
 use netlink_packet_core::{
     DefaultNla, ErrorMessage, NLM_F_ACK, NLM_F_CREATE, NLM_F_ECHO, NLM_F_EXCL, NLM_F_REQUEST,
     NetlinkHeader, NetlinkMessage, NetlinkPayload, Nla,
@@ -24,6 +26,8 @@ const OPTIONS: u16 = 2;
 pub struct Netlink {
     handle: rtnetlink::Handle,
     release: String,
+    /// Numbers of interfaces as they were last seen.
+    indices: BTreeMap<String, u32>,
 }
 
 /// Why a request came to nothing: the kernel's number and words.
@@ -62,12 +66,13 @@ impl Netlink {
         Ok(Self {
             handle,
             release: release.release().to_string_lossy().into_owned(),
+            indices: BTreeMap::new(),
         })
     }
 
     /// Sends a message and gathers what comes back before its acknowledgement.
     async fn ask(
-        &mut self,
+        &self,
         message: RouteNetlinkMessage,
         flags: u16,
     ) -> Result<Result<Vec<RouteNetlinkMessage>, Nack>, KernelError> {
@@ -78,7 +83,7 @@ impl Netlink {
             what: "ask the kernel".to_owned(),
             source: io::Error::from(io::ErrorKind::BrokenPipe),
         };
-        let mut answers = self.handle.request(message).map_err(|_| gone())?;
+        let mut answers = self.handle.clone().request(message).map_err(|_| gone())?;
         let mut found = Vec::new();
         while let Some(answer) = answers.next().await {
             match answer.payload {
@@ -98,14 +103,9 @@ impl Netlink {
         }
         Ok(Ok(found))
     }
-}
 
-impl Kernel for Netlink {
-    fn backend(&self) -> (String, String) {
-        ("linux-tc".to_owned(), self.release.clone())
-    }
-
-    async fn link(&mut self, interface: &str) -> Result<Link, KernelError> {
+    /// The interface with this name.
+    async fn find(&self, interface: &str) -> Result<Link, KernelError> {
         let mut message = LinkMessage::default();
         let name = LinkAttribute::IfName(interface.to_owned());
         message.attributes.push(name);
@@ -120,7 +120,8 @@ impl Kernel for Netlink {
             .ok_or_else(|| KernelError::garbled(what, "no answer but an acknowledgement"))
     }
 
-    async fn get(&mut self, index: u32, parent: Handle) -> Result<Option<Qdisc>, KernelError> {
+    /// What hangs under `parent`.
+    async fn under(&self, index: u32, parent: Handle) -> Result<Option<Qdisc>, KernelError> {
         let mut message = TcMessage::with_index(index.cast_signed());
         message.header.parent = TcHandle::from(parent.0);
         let message = RouteNetlinkMessage::GetQueueDiscipline(message);
@@ -140,6 +141,43 @@ impl Kernel for Netlink {
         // Without a handle it is one of the kernel's own defaults.
         Ok(qdisc.filter(|qdisc| qdisc.handle != Handle::NONE))
     }
+}
+
+impl Kernel for Netlink {
+    fn backend(&self) -> (String, String) {
+        ("linux-tc".to_owned(), self.release.clone())
+    }
+
+    async fn link(&mut self, interface: &str) -> Result<Link, KernelError> {
+        self.find(interface).await
+    }
+
+    async fn get(&mut self, index: u32, parent: Handle) -> Result<Option<Qdisc>, KernelError> {
+        self.under(index, parent).await
+    }
+
+    async fn chain<const N: usize>(
+        &mut self,
+        interface: &str,
+        parents: [Handle; N],
+    ) -> Result<(Link, [Option<Qdisc>; N]), KernelError> {
+        // The number rarely changes, so what hangs there is asked for before it is known again.
+        let guess = self.indices.get(interface).copied();
+        if let Some(index) = guess {
+            let all = join_all(parents.map(|parent| self.under(index, parent)));
+            let (link, found) = join(self.find(interface), all).await;
+            let link = link?;
+            if link.index == index {
+                return Ok((link, gathered(found)?));
+            }
+            self.indices.insert(interface.to_owned(), link.index);
+        }
+        let link = self.find(interface).await?;
+        self.indices.insert(interface.to_owned(), link.index);
+        let all = parents.map(|parent| self.under(link.index, parent));
+        let found = join_all(all).await;
+        Ok((link, gathered(found)?))
+    }
 
     async fn send(&mut self, request: &Request) -> Result<(), KernelError> {
         let (message, flags) = message(request);
@@ -148,6 +186,17 @@ impl Kernel for Netlink {
             .map(drop)
             .map_err(|nack| refusal(request, nack.errno, nack.words))
     }
+}
+
+/// What was found at each of `N` places, or the first reason why not.
+fn gathered<const N: usize>(
+    found: Vec<Result<Option<Qdisc>, KernelError>>,
+) -> Result<[Option<Qdisc>; N], KernelError> {
+    let mut gathered = [const { None }; N];
+    for (place, found) in gathered.iter_mut().zip(found) {
+        *place = found?;
+    }
+    Ok(gathered)
 }
 
 /// The message for `request` and the flags it has beyond asking for an acknowledgement.
