@@ -4,10 +4,12 @@
 //! units are those of the interface: durations in ns, `pct` in [0, 100], correlations and
 //! probabilities in [0, 1]. Reading only checks the shape; [`Impairment::validate`] checks ranges.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The complete shaping state of one direction. The default impairs nothing.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -59,7 +61,7 @@ pub enum Latency {
         #[schemars(range(max = 9_223_372_036_854_775_807_u64))]
         jitter_ns: u64,
         /// How deviations are distributed.
-        #[serde(default)]
+        #[serde(default, deserialize_with = "distribution")]
         distribution: Distribution,
         /// Correlation with the packet before, [0, 1].
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -86,6 +88,32 @@ pub enum Distribution {
         #[schemars(regex(pattern = r"^[a-z0-9_-]{1,64}$"))]
         name: String,
     },
+}
+
+/// Reads a distribution by the letter of its schema: an object of words. Inside a tagged object
+/// serde would also take a kind by its number.
+fn distribution<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Distribution, D::Error> {
+    const KINDS: &[&str] = &["uniform", "normal", "pareto", "paretonormal", "table"];
+    let mut fields = BTreeMap::<String, String>::deserialize(deserializer)?;
+    let mut take = |key| {
+        fields
+            .remove(key)
+            .ok_or_else(|| D::Error::missing_field(key))
+    };
+    let found = match take("kind")?.as_str() {
+        "uniform" => Distribution::Uniform {},
+        "normal" => Distribution::Normal {},
+        "pareto" => Distribution::Pareto {},
+        "paretonormal" => Distribution::ParetoNormal {},
+        "table" => Distribution::Table {
+            name: take("name")?,
+        },
+        other => return Err(D::Error::unknown_variant(other, KINDS)),
+    };
+    match fields.keys().next() {
+        None => Ok(found),
+        Some(surplus) => Err(D::Error::unknown_field(surplus, &["kind"])),
+    }
 }
 
 impl Default for Distribution {

@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde_json::Value;
 
 use super::Daemon;
-use crate::http::Problem;
+use crate::http::{Json, Problem};
 
 /// How the stored text is read, anew for every request: `None` when nothing is stored.
 #[derive(Clone)]

@@ -1,12 +1,12 @@
 //! The state of a direction over HTTP.
 
+use axum::Extension;
 use axum::extract::State;
-use axum::{Extension, Json};
 use groundwave_systems::impair::Direction;
 
 use super::wire::{AppliedState, DirectionName, NewImpairment};
 use super::{Daemon, Peer, audit};
-use crate::http::{At, Body, Problem};
+use crate::http::{At, Body, Json, Problem};
 
 /// The state of a direction, read back from the kernel
 #[utoipa::path(get, path = "/v1/impairments/{direction}", tag = "impairments",

@@ -1,12 +1,11 @@
 //! Counters over HTTP.
 
-use axum::Json;
 use axum::extract::State;
 use groundwave_systems::impair::Direction;
 
 use super::Daemon;
 use super::wire::{DirectionName, LinkSample};
-use crate::http::{At, Problem};
+use crate::http::{At, Json, Problem};
 
 /// The counters of a direction
 ///

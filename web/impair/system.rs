@@ -1,10 +1,10 @@
 //! What the daemon is, over HTTP.
 
-use axum::Json;
 use axum::extract::State;
 
 use super::Daemon;
 use super::wire::SystemRecord;
+use crate::http::Json;
 
 /// Version, ports and capabilities
 #[utoipa::path(get, path = "/v1/system", tag = "system",
