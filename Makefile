@@ -25,12 +25,12 @@ data:
 # GDAL's readers for the tests that show our rasters to them.
 .PHONY: gis
 gis:
-	@sh scripts/gis-venv.sh
+	@sh scripts/venv.sh gis rasterio==1.4.4 rio-cogeo==7.0.4 numpy==2.4.6
 
 # Schemathesis for the test that fuzzes our interfaces from their documents.
 .PHONY: api
 api:
-	@sh scripts/api-venv.sh
+	@sh scripts/venv.sh api schemathesis==4.32.5
 
 .PHONY: lint
 lint:

@@ -13,6 +13,7 @@ use axum::http::Method;
 use groundwave::http::client::Client;
 use groundwave::http::serve::serve_to;
 use groundwave::impair::{Baseline, Daemon, Door, Peer, Ports, router};
+use groundwave_engine::Execution;
 use groundwave_io::kernel::batch::Batch;
 use groundwave_io::kernel::{Driver, Handle, Kernel, Netlink, Options, Request, Shaper, Tbf, Verb};
 use groundwave_io::wall::MachineClock;
@@ -119,9 +120,10 @@ fn serve() -> Served {
         .build()
         .unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let engine = world(Arc::new(Flat::default()))
-        .build::<Snapshot>(0, 1_000_000)
-        .unwrap();
+    let mut builder = world(Arc::new(Flat::default()));
+    // As the daemon does: its ticks are too short to be worth dividing.
+    builder.execution(Execution::Serial);
+    let engine = builder.build::<Snapshot>(0, 1_000_000).unwrap();
     let (handle, effects) = (engine.handle(), engine.effects::<ShapePort>());
     std::mem::forget(engine.spawn_on_demand(MachineClock::start()).unwrap());
     runtime.block_on(async {

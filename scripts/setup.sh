@@ -35,3 +35,16 @@ command -v chromedriver > /dev/null 2>&1 || {
         echo "setup: no chromedriver; pages will not be tested in a browser" >&2
     fi
 }
+
+# The tests that shape traffic run on a kernel of their own; without it they say so, and only what
+# this machine's kernel can do is tested.
+if ! [ -e /usr/bin/linux.uml ] || ! [ -e /bin/busybox ] || ! [ -e /usr/sbin/tc ]; then
+    if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null 2>&1; then
+        echo "setup: installing user-mode-linux, busybox-static and iproute2" >&2
+        apt-get update -qq
+        apt-get install -y -qq --no-install-recommends user-mode-linux busybox-static iproute2 \
+            > /dev/null || echo "setup: no user-mode kernel; netem will not be tested" >&2
+    else
+        echo "setup: no user-mode-linux, busybox or tc; netem will not be tested" >&2
+    fi
+fi

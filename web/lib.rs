@@ -1,7 +1,7 @@
-//! The faces of Groundwave: pictures and texts of a world, and later its HTTP frontends.
+//! The faces of Groundwave: HTTP frontends, pictures and texts of a world.
 //!
 //! Views only: what changes the world goes through a command, what touches files through
-//! `groundwave_io`, which only the program composes with this library.
+//! `groundwave_io`.
 
 pub mod http;
 pub mod impair;

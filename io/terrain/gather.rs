@@ -34,7 +34,7 @@ pub(super) fn fill(square: Square<'_>, lat_deg: &[f64], lon_deg: &[f64], out: &m
     {
         use std::arch::is_x86_feature_detected;
         let (lat_deg, lon_deg, out) = (&lat_deg[..len], &lon_deg[..len], &mut out[..len]);
-        let has_avx2 = is_x86_feature_detected!("avx2");
+        let has_avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
         if has_avx2 && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
             // SAFETY: the processor has the features, the slices have one length, at least
             // `LANES`, and the posts hold a whole square of two by two to 4096 by 4096.
@@ -67,17 +67,25 @@ mod x86 {
     const WESTERN: i32 = 0x0000_0001;
     const RISE: i32 = 0x0001_FFFF;
 
+    /// 1.5 * 2^52: adding it to a small number leaves a whole one in the low bits.
+    const ROUNDER: f64 = 6_755_399_441_055_744.0;
+
+    const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
+
+    /// Bits of 2^52 + 2^15: those of a post, its sign turned round, make them the float that is
+    /// greater by its height.
+    const BIASED: i64 = 0x4330_0000_0000_8000;
+
     /// # Safety
     /// The processor has AVX-512F and VL and AVX2; the three slices have one length of at least
     /// [`LANES`]; `posts` holds `side * side` posts, `side` 2 to 4096, none void unless `VOIDS`.
-    #[target_feature(enable = "avx512f,avx512vl,avx2")]
+    #[target_feature(enable = "avx512f,avx512vl,avx2,fma")]
     pub(super) unsafe fn fill_wide<const VOIDS: bool>(
         square: Square<'_>,
         lat: &[f64],
         lon: &[f64],
         out: &mut [f64],
     ) -> usize {
-        const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
         let Square {
             posts,
             side,
@@ -87,12 +95,16 @@ mod x86 {
         } = square;
         let (south, west) = (_mm512_set1_pd(south_deg), _mm512_set1_pd(west_deg));
         let cells = _mm512_set1_pd((side - 1) as f64);
-        let count = _mm256_set1_epi32(side as i32 - 1);
-        let stride = _mm256_set1_epi32(side as i32);
-        let southern = _mm256_set1_epi32((side as i32 - 1) * side as i32);
-        let (western, rise) = (_mm256_set1_epi32(WESTERN), _mm256_set1_epi32(RISE));
+        let stride = _mm512_set1_pd(side as f64);
+        let rounder = _mm512_set1_pd(ROUNDER);
+        let (low, biased) = (_mm512_set1_epi64(0xFFFF), _mm512_set1_epi64(BIASED));
+        let bias = _mm512_set1_pd(f64::from_bits(BIASED as u64));
         let void = _mm256_set1_epi16(VOID);
-        let base = posts.as_ptr().cast::<i32>();
+        // Places are found with the bits of `ROUNDER` in front.
+        let far = (ROUNDER.to_bits() as usize).wrapping_mul(2);
+        let south_base = posts.as_ptr().wrapping_add((side - 1) * side);
+        let south_base = south_base.wrapping_byte_sub(far).cast::<i32>();
+        let north_base = south_base.wrapping_byte_sub(2 * side);
         let mut at = 0;
         while at < lat.len() {
             let start = at.min(lat.len() - LANES);
@@ -105,26 +117,30 @@ mod x86 {
             };
             let y = _mm512_mul_pd(_mm512_sub_pd(y, south), cells);
             let x = _mm512_mul_pd(_mm512_sub_pd(x, west), cells);
-            let row = _mm512_cvt_roundpd_epi32::<DOWN>(y);
-            let column = _mm512_cvt_roundpd_epi32::<DOWN>(x);
-            // Anything outside, and what is no number, is a large number without its sign.
-            let inside = _mm256_cmplt_epu32_mask(row, count);
-            if _mm256_mask_cmplt_epu32_mask(inside, column, count) != 0xFF {
+            // As whole numbers the bits of floats keep their order; those of what is negative or
+            // no number are larger than all others.
+            let [y_bits, x_bits, end] = [y, x, cells].map(|bits| _mm512_castpd_si512(bits));
+            let inside = _mm512_cmplt_epu64_mask(y_bits, end);
+            if _mm512_mask_cmplt_epu64_mask(inside, x_bits, end) != 0xFF {
                 return at;
             }
-            let v = _mm512_sub_pd(y, _mm512_cvtepi32_pd(row));
-            let u = _mm512_sub_pd(x, _mm512_cvtepi32_pd(column));
-            let south_west = _mm256_add_epi32(
-                _mm256_sub_epi32(southern, _mm256_mullo_epi32(row, stride)),
-                column,
+            // Whole numbers in the low bits.
+            let (rows, columns) = (
+                _mm512_add_round_pd::<DOWN>(y, rounder),
+                _mm512_add_round_pd::<DOWN>(x, rounder),
             );
-            let north_west = _mm256_sub_epi32(south_west, stride);
+            let (row, column) = (
+                _mm512_sub_pd(rows, rounder),
+                _mm512_sub_pd(columns, rounder),
+            );
+            let (v, u) = (_mm512_sub_pd(y, row), _mm512_sub_pd(x, column));
+            let place = _mm512_castpd_si512(_mm512_fnmadd_pd(row, stride, columns));
             // SAFETY: row and column are 0 to `side - 2`, the row counted from the south: so the
-            // two posts at `south_west` and the two a row above lie in `posts`.
+            // two posts at `place` and the two a row above lie in `posts`.
             let (top, bottom) = unsafe {
                 (
-                    _mm256_i32gather_epi32::<2>(base, north_west),
-                    _mm256_i32gather_epi32::<2>(base, south_west),
+                    _mm512_i64gather_epi32::<2>(place, north_base),
+                    _mm512_i64gather_epi32::<2>(place, south_base),
                 )
             };
             if VOIDS {
@@ -137,12 +153,17 @@ mod x86 {
                 }
             }
             let along = |pair| {
-                let post = _mm512_cvtepi32_pd(_mm256_madd_epi16(pair, western));
-                let rise = _mm512_cvtepi32_pd(_mm256_madd_epi16(pair, rise));
-                _mm512_add_pd(post, _mm512_mul_pd(rise, u))
+                // The western post in the lower half: (pair & low) ^ biased.
+                let pair = _mm512_cvtepu32_epi64(pair);
+                let float = |post| {
+                    _mm512_castsi512_pd(_mm512_ternarylogic_epi64::<0x78>(biased, post, low))
+                };
+                let (west, east) = (float(pair), float(_mm512_srli_epi64::<16>(pair)));
+                let rise = _mm512_sub_pd(east, west);
+                _mm512_fmadd_pd(rise, u, _mm512_sub_pd(west, bias))
             };
             let (top, bottom) = (along(top), along(bottom));
-            let height = _mm512_add_pd(bottom, _mm512_mul_pd(_mm512_sub_pd(top, bottom), v));
+            let height = _mm512_fmadd_pd(_mm512_sub_pd(top, bottom), v, bottom);
             // SAFETY: `start + LANES` is at most the length of the slice.
             unsafe { _mm512_storeu_pd(out.as_mut_ptr().add(start), height) };
             at = start + LANES;
@@ -152,7 +173,7 @@ mod x86 {
 
     /// # Safety
     /// As [`fill_wide`], with AVX2 alone.
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,fma")]
     pub(super) unsafe fn fill_narrow(
         square: Square<'_>,
         lat: &[f64],
@@ -218,10 +239,10 @@ mod x86 {
             let along = |pair| {
                 let post = _mm256_cvtepi32_pd(_mm_madd_epi16(pair, western));
                 let rise = _mm256_cvtepi32_pd(_mm_madd_epi16(pair, rise));
-                _mm256_add_pd(post, _mm256_mul_pd(rise, u))
+                _mm256_fmadd_pd(rise, u, post)
             };
             let (top, bottom) = (along(top), along(bottom));
-            let height = _mm256_add_pd(bottom, _mm256_mul_pd(_mm256_sub_pd(top, bottom), v));
+            let height = _mm256_fmadd_pd(_mm256_sub_pd(top, bottom), v, bottom);
             // SAFETY: `start + HALF` is at most the length of the slice.
             unsafe { _mm256_storeu_pd(out.as_mut_ptr().add(start), height) };
             at = start + HALF;
@@ -264,13 +285,14 @@ mod tests {
                 let post = |up: usize, right: usize| {
                     f64::from(posts[(60 - row as usize - up) * side + column as usize + right])
                 };
-                let along = |up| post(up, 0) + (post(up, 1) - post(up, 0)) * (x - column);
-                along(0) + (along(1) - along(0)) * (y - row)
+                let along = |up| f64::mul_add(post(up, 1) - post(up, 0), x - column, post(up, 0));
+                f64::mul_add(along(1) - along(0), y - row, along(0))
             })
             .collect();
         let mut out = vec![0.0; 77];
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: AVX2 was found; the slices have one length, the posts are a square.
+        let has_fma = std::arch::is_x86_feature_detected!("fma");
+        if has_fma && std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: AVX2 and FMA were found; the slices have one length, the posts are a square.
             assert_eq!(
                 unsafe { x86::fill_narrow(square, &lat, &lon, &mut out) },
                 77

@@ -250,9 +250,9 @@ fn clamp(value: f64, top: f64) -> f64 {
 #[inline]
 fn blend(posts: [i16; 4], Corner { v, u, .. }: Corner) -> f64 {
     let [nw, ne, sw, se] = posts.map(f64::from);
-    let top = nw + (ne - nw) * u;
-    let bottom = sw + (se - sw) * u;
-    bottom + (top - bottom) * v
+    let top = f64::mul_add(ne - nw, u, nw);
+    let bottom = f64::mul_add(se - sw, u, sw);
+    f64::mul_add(top - bottom, v, bottom)
 }
 
 /// Bilinear weights over the posts that hold a height, made to add up to 1 again. A void post

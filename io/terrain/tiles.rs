@@ -77,6 +77,20 @@ impl Cell<'_> {
     }
 }
 
+/// [`f64::floor`] without a call, which processors of the oldest kind need for it.
+#[inline]
+fn floor(degrees: f64) -> f64 {
+    let whole = degrees as i32;
+    let cut = f64::from(whole);
+    if whole == i32::MAX || whole == i32::MIN || degrees.is_nan() {
+        degrees.floor()
+    } else if cut > degrees {
+        cut - 1.0
+    } else {
+        cut
+    }
+}
+
 impl TileDirectory {
     /// Reads the names in a directory (not in directories below it). Files that do not look
     /// like tiles are passed over; those that do and cannot be used are in
@@ -212,7 +226,7 @@ impl TileDirectory {
     /// The square around a position: that of the owner, or of a neighbour across an edge the
     /// position lies on.
     fn cell(&self, lat_deg: f64, lon_deg: f64) -> Cell<'_> {
-        let (south_deg, west_deg) = (lat_deg.floor(), lon_deg.floor());
+        let (south_deg, west_deg) = (floor(lat_deg), floor(lon_deg));
         let (on_south, on_west) = (south_deg == lat_deg, west_deg == lon_deg);
         let squares = [
             (true, 0.0, 0.0),

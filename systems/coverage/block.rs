@@ -257,7 +257,14 @@ impl Scratch {
         self.path
             .positions(samples, &mut self.lat_deg, &mut self.lon_deg);
         self.elevation_msl_m.resize(samples, 0.0);
-        let used = terrain.sample(&self.lat_deg, &self.lon_deg, &mut self.elevation_msl_m);
+        // Sites often lie on an edge of tiles, and reading there takes longer.
+        let known = usize::from(site.ground_msl_m.is_some());
+        self.elevation_msl_m[0] = site.ground_msl_m.unwrap_or(f64::NAN);
+        let used = terrain.sample(
+            &self.lat_deg[known..],
+            &self.lon_deg[known..],
+            &mut self.elevation_msl_m[known..],
+        );
         if !used.is_clean() {
             let flags = &mut self.flags[place];
             flags.note(self.elevation_msl_m[samples - 1].is_nan(), Flags::NO_DATA);

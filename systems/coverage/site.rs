@@ -64,8 +64,10 @@ pub struct CoverageSite<'a> {
     pub(super) radius_m: f64,
     sampling: Fineness,
     post_spacing_m: f64,
-    /// Whether the ground at the site is a guess.
-    pub(super) ground_known: bool,
+    /// The ground at the site, m, where the terrain knows it for sure: the same on all paths.
+    pub(super) ground_msl_m: Option<f64>,
+    /// Whether the terrain knows the ground at the site.
+    ground_known: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -89,7 +91,9 @@ impl<'a> CoverageSite<'a> {
         terrain: &dyn Terrain,
     ) -> Result<Self, BadValue> {
         let link = Prepared::new(transmitter, receiver, environment, packet_octets)?;
-        let ground_msl_m = terrain.elevation_msl_m(position);
+        let mut ground_msl_m = [f64::NAN];
+        let (lat_deg, lon_deg) = ([position.lat_deg()], [position.lon_deg()]);
+        let used = terrain.sample(&lat_deg, &lon_deg, &mut ground_msl_m);
         let undulation_m = terrain.undulation_m(position);
         Ok(Self {
             position,
@@ -102,7 +106,8 @@ impl<'a> CoverageSite<'a> {
                 Sampling::Count(count) => Fineness::Count(count.max(2) as usize),
             },
             post_spacing_m: post_spacing_m(terrain, position),
-            ground_known: ground_msl_m.is_some(),
+            ground_msl_m: used.is_clean().then_some(ground_msl_m[0]),
+            ground_known: ground_msl_m[0].is_finite(),
         })
     }
 

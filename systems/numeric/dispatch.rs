@@ -23,11 +23,7 @@ static WIDTH: AtomicU8 = AtomicU8::new(UNKNOWN);
 /// Runs `kernel` with the widest vectors this processor has.
 #[inline]
 pub(crate) fn vectorised<K: Kernel>(kernel: K) -> K::Output {
-    let mut width = WIDTH.load(Ordering::Relaxed);
-    if width == UNKNOWN {
-        width = detect();
-        WIDTH.store(width, Ordering::Relaxed);
-    }
+    let width = width();
     #[cfg(target_arch = "x86_64")]
     #[expect(
         unsafe_code,
@@ -39,12 +35,29 @@ pub(crate) fn vectorised<K: Kernel>(kernel: K) -> K::Output {
             return unsafe { with_avx512(kernel) };
         }
         if width == AVX2 {
-            // SAFETY: `detect` found AVX2.
+            // SAFETY: `detect` found every feature that `with_avx2` is compiled for.
             return unsafe { with_avx2(kernel) };
         }
     }
     let _ = width;
     kernel.run()
+}
+
+#[inline]
+fn width() -> u8 {
+    let mut width = WIDTH.load(Ordering::Relaxed);
+    if width == UNKNOWN {
+        width = detect();
+        WIDTH.store(width, Ordering::Relaxed);
+    }
+    width
+}
+
+/// Whether the processor has AVX-512 F, BW, DQ and VL, and what else kernels are compiled for.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub(super) fn has_avx512() -> bool {
+    width() == AVX512
 }
 
 fn detect() -> u8 {
@@ -54,10 +67,16 @@ fn detect() -> u8 {
             && std::arch::is_x86_feature_detected!("avx512bw")
             && std::arch::is_x86_feature_detected!("avx512dq")
             && std::arch::is_x86_feature_detected!("avx512vl");
-        if wide {
+        // Whatever has AVX2 has these too, but for a few.
+        let narrow = std::arch::is_x86_feature_detected!("avx2")
+            && std::arch::is_x86_feature_detected!("fma")
+            && std::arch::is_x86_feature_detected!("bmi1")
+            && std::arch::is_x86_feature_detected!("bmi2")
+            && std::arch::is_x86_feature_detected!("popcnt");
+        if wide && narrow {
             return AVX512;
         }
-        if std::arch::is_x86_feature_detected!("avx2") {
+        if narrow {
             return AVX2;
         }
     }
@@ -65,13 +84,13 @@ fn detect() -> u8 {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma,bmi1,bmi2,popcnt")]
 fn with_avx512<K: Kernel>(kernel: K) -> K::Output {
     kernel.run()
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,popcnt")]
 fn with_avx2<K: Kernel>(kernel: K) -> K::Output {
     kernel.run()
 }

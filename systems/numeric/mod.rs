@@ -11,11 +11,18 @@
 mod dispatch;
 mod exp_log;
 mod gather;
+mod rank;
+mod row;
+pub(crate) mod slopes;
+mod steps;
 mod trig;
 
 pub(crate) use dispatch::{Kernel, vectorised};
 pub(crate) use exp_log::{cbrt, exp, ln, log10};
 pub(crate) use gather::interpolate_evenly;
+pub(crate) use rank::nth_from_both_ends;
+pub(crate) use row::{all_within, level, maximum, moments, sum};
+pub(crate) use steps::step_by_step;
 pub(crate) use trig::{atan2, sin_cos};
 
 /// 1.5 * 2^52: adding it to a small number rounds that to a whole one, which then also stands in
@@ -31,12 +38,12 @@ fn polynomial<const N: usize>(x: f64, c: [f64; N]) -> f64 {
     while i > 0 {
         i -= 1;
         if i.is_multiple_of(2) {
-            even = even * square + c[i];
+            even = f64::mul_add(even, square, c[i]);
         } else {
-            odd = odd * square + c[i];
+            odd = f64::mul_add(odd, square, c[i]);
         }
     }
-    even + x * odd
+    f64::mul_add(x, odd, even)
 }
 
 /// The lesser of two numbers, `b` where either is `NaN`: half the work of [`f64::min`].

@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use super::GeoPoint;
 use super::geodesic::{Line, Station, compass_deg, inverse};
-use super::short::{self, Parallel, Way, derivatives, quintic};
+use super::short::{self, Parallel, Way, derivatives, quintic, quintic_at};
 use crate::numeric::{Kernel, sin_cos, vectorised};
 
 /// Longest path (m): half a meridian of WGS84, which no shortest path exceeds.
@@ -333,16 +333,16 @@ impl Kernel for Positions<'_> {
         let beyond = |c: &[f64; 6]| c[4].abs() + c[5].abs();
         if beyond(lat) + beyond(lon) < NOTHING_DEG {
             for j in 0..count {
-                let t = t0 + f64::from(j as i32) * pace;
-                lat_deg[j] = lat[0] + t * (lat[1] + t * (lat[2] + t * lat[3]));
-                lon_deg[j] = lon[0] + t * (lon[1] + t * (lon[2] + t * lon[3]));
+                let t = f64::mul_add(f64::from(j as i32), pace, t0);
+                lat_deg[j] = cubic_at(lat, t);
+                lon_deg[j] = cubic_at(lon, t);
             }
             return;
         }
         for j in 0..count {
-            let t = t0 + f64::from(j as i32) * pace;
-            lat_deg[j] = evaluate(lat, t);
-            lon_deg[j] = evaluate(lon, t);
+            let t = f64::mul_add(f64::from(j as i32), pace, t0);
+            lat_deg[j] = quintic_at(lat, t);
+            lon_deg[j] = quintic_at(lon, t);
         }
     }
 }
@@ -351,8 +351,9 @@ impl Kernel for Positions<'_> {
 const NOTHING_DEG: f64 = 5e-10;
 
 #[inline(always)]
-fn evaluate(c: &[f64; 6], t: f64) -> f64 {
-    c[0] + t * (c[1] + t * (c[2] + t * (c[3] + t * (c[4] + t * c[5]))))
+fn cubic_at(c: &[f64; 6], t: f64) -> f64 {
+    let high = f64::mul_add(t, c[3], c[2]);
+    f64::mul_add(t, f64::mul_add(t, high, c[1]), c[0])
 }
 
 #[expect(

@@ -231,12 +231,9 @@ impl Kernel for Shares<'_> {
         for (shares, (lat_deg, lon_deg)) in self.shares.iter().zip(out) {
             for place in 0..BATCH {
                 let t = shares[place];
-                let at = |c: &[[f64; BATCH]; 6]| {
-                    let high = c[3][place] + t * (c[4][place] + t * c[5][place]);
-                    c[0][place] + t * (c[1][place] + t * (c[2][place] + t * high))
-                };
-                lat_deg[place] = at(lat);
-                lon_deg[place] = at(lon);
+                let of = |c: &[[f64; BATCH]; 6]| [0, 1, 2, 3, 4, 5].map(|power| c[power][place]);
+                lat_deg[place] = quintic_at(&of(lat), t);
+                lon_deg[place] = quintic_at(&of(lon), t);
             }
         }
     }
@@ -256,13 +253,10 @@ impl Kernel for Along<'_> {
         let count = self.lat_deg.len().min(self.lon_deg.len());
         let (lat_deg, lon_deg) = (&mut self.lat_deg[..count], &mut self.lon_deg[..count]);
         let pace = 1.0 / (count as f64 - 1.0);
-        let at = |c: &[f64; 6], t: f64| {
-            c[0] + t * (c[1] + t * (c[2] + t * (c[3] + t * (c[4] + t * c[5]))))
-        };
         for index in 0..count {
             let t = f64::from(index as i32) * pace;
-            lat_deg[index] = at(&self.way.lat_deg, t);
-            lon_deg[index] = at(&self.way.lon_deg, t);
+            lat_deg[index] = quintic_at(&self.way.lat_deg, t);
+            lon_deg[index] = quintic_at(&self.way.lon_deg, t);
         }
     }
 }
@@ -450,6 +444,13 @@ pub(super) fn quintic(p0: f64, [d0, a0]: [f64; 2], p1: f64, [d1, a1]: [f64; 2]) 
         8.0 * d0 + 7.0 * d1 - 15.0 * rise + 0.5 * (3.0 * a0 - 2.0 * a1),
         6.0 * rise - 3.0 * (d0 + d1) - 0.5 * (a0 - a1),
     ]
+}
+
+/// The value at `t` of a polynomial of such powers.
+#[inline(always)]
+pub(super) fn quintic_at(c: &[f64; 6], t: f64) -> f64 {
+    let high = f64::mul_add(t, f64::mul_add(t, c[5], c[4]), c[3]);
+    f64::mul_add(t, f64::mul_add(t, f64::mul_add(t, high, c[2]), c[1]), c[0])
 }
 
 #[cfg(test)]

@@ -23,6 +23,9 @@ const GAP: u32 = 28;
 /// Room for a caption (px).
 const CAPTION: u32 = 28;
 
+/// Least width (px): headings are to be read beside a single narrow panel, too.
+const WIDTH_MIN: u32 = 640;
+
 /// Room for the headings (px).
 const HEAD: u32 = 92;
 
@@ -37,7 +40,7 @@ impl Sheet<'_> {
             largest(Canvas::width).unwrap_or(200),
             largest(Canvas::height).unwrap_or(0) + CAPTION,
         ];
-        let width = GAP + columns * (cell[0] + GAP);
+        let width = (GAP + columns * (cell[0] + GAP)).max(WIDTH_MIN);
         let mut canvas = Canvas::new(width, HEAD + rows * (cell[1] + GAP), paper::PAGE);
         let room = f64::from(width - 2 * GAP);
         let left = f64::from(GAP);

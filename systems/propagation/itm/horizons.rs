@@ -2,7 +2,8 @@
 //! eqs 4.1 to 4.4 and function `hzns`).
 
 use super::PathProfile;
-use crate::numeric::greater;
+use crate::numeric::slopes::{self, Slopes, greatest, reaching};
+use crate::numeric::{greater, maximum, step_by_step};
 
 /// What a terminal sees at the edge of its view.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,14 +29,17 @@ pub(super) fn horizons(
     let rx_msl_m = elevation[last] + antenna_agl_m[1];
     let distance_m = profile.distance_m();
     let step_m = profile.step_m;
+    let tops = tops(interior);
 
     let tx = steepest(
         interior,
+        &tops,
         Eye::new(tx_msl_m, rx_msl_m, distance_m, step_m, earth_radius_m),
         0,
     );
     let rx = steepest(
         interior,
+        &tops,
         Eye::new(rx_msl_m, tx_msl_m, distance_m, step_m, earth_radius_m),
         1,
     );
@@ -44,16 +48,19 @@ pub(super) fn horizons(
     let delicate = [steps[0], steps[1], steps[0] + steps[1]]
         .iter()
         .any(|steps| steps.is_multiple_of(10));
-    let ways = [
-        (0.0, step_m, steps[0]),
-        (distance_m, -step_m, last - steps[1]),
-    ];
-    [(tx, ways[0]), (rx, ways[1])].map(|(eye, (start_m, step_m, count))| Horizon {
-        angle_rad: eye.angle_rad,
-        distance_m: eye
-            .highest
-            .map_or(distance_m, |_| walk_m(start_m, step_m, count, delicate)),
-    })
+    let near_m = walk_m(0.0, step_m, steps[0], delicate);
+    let far_m = walk_m(distance_m, -step_m, last - steps[1], delicate);
+    let at_m = |eye: &Eye, at_m: f64| eye.highest.map_or(distance_m, |_| at_m);
+    [
+        Horizon {
+            angle_rad: tx.angle_rad,
+            distance_m: at_m(&tx, near_m),
+        },
+        Horizon {
+            angle_rad: rx.angle_rad,
+            distance_m: at_m(&rx, far_m),
+        },
+    ]
 }
 
 /// Where one gets from `start_m` by `count` times `step_m`, m.
@@ -68,7 +75,7 @@ fn walk_m(start_m: f64, step_m: f64, count: usize, delicate: bool) -> f64 {
     // Half the digits of a step are zero: no sum of steps is ever rounded.
     let exact = f64::from(step_m as f32) == step_m;
     if delicate && !exact {
-        (0..count).fold(start_m, |at_m, _| at_m + step_m)
+        step_by_step(start_m, step_m, count)
     } else {
         start_m + count as f64 * step_m
     }
@@ -78,10 +85,10 @@ fn walk_m(start_m: f64, step_m: f64, count: usize, delicate: bool) -> f64 {
 const LONGEST: usize = 1024;
 
 /// Points estimated together.
-const BLOCK: usize = 64;
+const BLOCK: usize = slopes::BLOCK;
 
-/// Points looked at one by one where the estimate of one is among the highest.
-const PART: usize = 8;
+/// Most blocks.
+const BLOCKS: usize = LONGEST / BLOCK;
 
 /// 1/n at place n, and the same from the far end: estimating an angle takes no division.
 static INVERSE: [[f64; LONGEST + 1]; 2] = inverses();
@@ -144,80 +151,101 @@ impl Eye {
 /// Looks at all points between the terminals, outwards from terminal `end` (0 transmitter,
 /// 1 receiver), and finds the steepest ray and the nearest point on it.
 ///
-/// Angles are estimated by multiplication in a vectorised pass; those within rounding error of the
-/// highest are then worked out as the model says.
+/// `tops` are the heights of the blocks' highest points. They bound the angles of a block, so that
+/// only few are looked into. There, angles are estimated by multiplication in vectors; those within
+/// rounding error of the highest are then worked out as the model says.
 #[inline(always)]
-fn steepest(interior: &[f64], mut eye: Eye, end: usize) -> Eye {
+fn steepest(interior: &[f64], tops: &[f64; BLOCKS], mut eye: Eye, end: usize) -> Eye {
     let count = interior.len();
     let outward = |index: usize| if end == 0 { index + 1 } else { count - index };
-    if !(BLOCK..LONGEST).contains(&count) {
+    if !has_blocks(count) {
         for place in 0..count {
             let index = if end == 0 { place } else { count - 1 - place };
             eye.look(outward(index), interior[index]);
         }
         return eye;
     }
-    // The last block overlaps the one before.
     let blocks = count.div_ceil(BLOCK);
-    let start = |block: usize| (block * BLOCK).min(count - BLOCK);
     let inverse = if end == 0 {
         &INVERSE[0][1..]
     } else {
         &INVERSE[1][LONGEST - count..]
     };
-    let estimate = Estimate::new(&eye);
-    let mut highest = [f64::NEG_INFINITY; LONGEST / BLOCK];
+    let estimate = Estimate::new(&eye, end);
+    let block_at = |block: usize| {
+        let at = start(block, count);
+        let (heights, inverse) = (&interior[at..], &inverse[at..]);
+        let whole = |from| <[f64]>::as_chunks::<BLOCK>(from).0;
+        (&whole(heights)[0], &whole(inverse)[0], outward(at), at)
+    };
+    let (bounds, steepest) = estimate.bounds(tops, count, end);
+    let mut highest = [f64::NEG_INFINITY; BLOCKS];
     let mut top_rad = eye.angle_rad;
-    for block in 0..blocks {
-        let at = start(block);
-        let mut angles = [0.0; BLOCK];
-        estimate.angles(
-            &interior[at..at + BLOCK],
-            &inverse[at..at + BLOCK],
-            outward(at),
-            end,
-            &mut angles,
-        );
-        highest[block] = maximum(angles);
+    // The block that may be steepest first: it rules out most others.
+    for turn in 0..=blocks {
+        let block = if turn == 0 { steepest } else { turn - 1 };
+        let again = turn > 0 && block == steepest;
+        if again || bounds[block] < near(top_rad) {
+            continue;
+        }
+        let (heights, inverse, steps, _) = block_at(block);
+        highest[block] = greatest(&estimate.line(steps), heights, inverse);
         top_rad = greater(highest[block], top_rad);
     }
-    let near_rad = top_rad - SLACK_RAD * (1.0 + top_rad.abs());
+    let near_rad = near(top_rad);
     for place in 0..blocks {
         let block = if end == 0 { place } else { blocks - 1 - place };
         if highest[block] < near_rad {
             continue;
         }
-        let at = start(block);
-        for place in 0..BLOCK / PART {
-            let part = at
-                + PART
-                    * if end == 0 {
-                        place
-                    } else {
-                        BLOCK / PART - 1 - place
-                    };
-            let mut angles = [0.0; PART];
-            estimate.angles(
-                &interior[part..part + PART],
-                &inverse[part..part + PART],
-                outward(part),
-                end,
-                &mut angles,
-            );
-            let mut near = 0_u64;
-            for angle_rad in angles {
-                near |= u64::from(angle_rad >= near_rad);
-            }
-            if near == 0 {
-                continue;
-            }
-            for place in 0..PART {
-                let index = part + if end == 0 { place } else { PART - 1 - place };
-                eye.look(outward(index), interior[index]);
-            }
+        let (heights, inverse, steps, at) = block_at(block);
+        let mut reaching = reaching(&estimate.line(steps), heights, inverse, near_rad);
+        while reaching != 0 {
+            let bit = if end == 0 {
+                reaching.trailing_zeros()
+            } else {
+                63 - reaching.leading_zeros()
+            };
+            reaching ^= 1 << bit;
+            let index = at + bit as usize;
+            eye.look(outward(index), interior[index]);
         }
     }
     eye
+}
+
+/// What estimates must reach to be among the highest, the highest being `top_rad`.
+#[inline(always)]
+fn near(top_rad: f64) -> f64 {
+    top_rad - SLACK_RAD * (1.0 + top_rad.abs())
+}
+
+/// Whether so many points are looked at in blocks.
+#[inline(always)]
+fn has_blocks(count: usize) -> bool {
+    (BLOCK..LONGEST).contains(&count)
+}
+
+/// The first point of a block; the last block overlaps the one before.
+#[inline(always)]
+fn start(block: usize, count: usize) -> usize {
+    (block * BLOCK).min(count - BLOCK)
+}
+
+/// Heights of the highest points of all blocks, m.
+#[inline(always)]
+fn tops(interior: &[f64]) -> [f64; BLOCKS] {
+    let mut tops = [f64::NEG_INFINITY; BLOCKS];
+    let count = interior.len();
+    if !has_blocks(count) {
+        return tops;
+    }
+    for block in 0..count.div_ceil(BLOCK) {
+        let at = start(block, count);
+        let (heights, _) = interior[at..].as_chunks();
+        tops[block] = maximum::<BLOCK>(&heights[0]);
+    }
+    tops
 }
 
 /// Estimates are this near the truth, of 1 and the angle: a thousand times their rounding error.
@@ -229,48 +257,54 @@ struct Estimate {
     eye_msl_m: f64,
     inverse_step_m: f64,
     bulge_per_step: f64,
+    /// Steps outwards from one point to the next: 1, or -1 from the receiver.
+    outwards: f64,
 }
 
 impl Estimate {
     #[inline(always)]
-    fn new(eye: &Eye) -> Self {
+    fn new(eye: &Eye, end: usize) -> Self {
         Self {
             eye_msl_m: eye.eye_msl_m,
             inverse_step_m: 1.0 / eye.step_m,
             bulge_per_step: eye.step_m * eye.bulge_per_m,
+            outwards: if end == 0 { 1.0 } else { -1.0 },
         }
     }
 
-    /// Angles of points from `steps` steps away on, one step farther each, or nearer from the
-    /// receiver's `end`.
+    /// Angles of points from one on that is `steps` away.
     #[inline(always)]
-    fn angles<const N: usize>(
-        &self,
-        elevation_msl_m: &[f64],
-        inverse: &[f64],
-        steps: usize,
-        end: usize,
-        angles: &mut [f64; N],
-    ) {
-        let (elevation_msl_m, inverse) = (&elevation_msl_m[..N], &inverse[..N]);
-        let bulge = self.bulge_per_step * if end == 0 { 1.0 } else { -1.0 };
-        let first = self.bulge_per_step * steps as f64;
-        for index in 0..N {
-            let rise = (elevation_msl_m[index] - self.eye_msl_m) * self.inverse_step_m;
-            angles[index] = rise * inverse[index] - (first + bulge * f64::from(index as i32));
+    fn line(&self, steps: usize) -> Slopes {
+        Slopes {
+            base: self.eye_msl_m,
+            scale: self.inverse_step_m,
+            fall: self.bulge_per_step * steps as f64,
+            fall_step: self.bulge_per_step * self.outwards,
         }
     }
-}
 
-/// The greatest of some numbers: halves are folded onto each other, which is vector code.
-#[inline(always)]
-fn maximum(mut values: [f64; BLOCK]) -> f64 {
-    let mut half = BLOCK / 2;
-    while half > 0 {
-        for index in 0..half {
-            values[index] = greater(values[index + half], values[index]);
+    /// What no estimate in a block of `count` points exceeds, rad, and the block where that is
+    /// greatest; `tops` are the heights of the blocks' highest points.
+    #[inline(always)]
+    fn bounds(&self, tops: &[f64; BLOCKS], count: usize, end: usize) -> ([f64; BLOCKS], usize) {
+        let blocks = count.div_ceil(BLOCK);
+        let mut bounds = [f64::NEG_INFINITY; BLOCKS];
+        let (mut steepest, mut top_rad) = (0, f64::NEG_INFINITY);
+        for block in 0..blocks {
+            let at = start(block, count);
+            let near = if end == 0 {
+                at + 1
+            } else {
+                count + 1 - at - BLOCK
+            };
+            let rise = (tops[block] - self.eye_msl_m) * self.inverse_step_m;
+            // What lies below the eye looks highest far away.
+            let from = if rise > 0.0 { near } else { near + BLOCK - 1 };
+            bounds[block] = rise * INVERSE[0][from] - self.bulge_per_step * near as f64;
+            if bounds[block] > top_rad {
+                (steepest, top_rad) = (block, bounds[block]);
+            }
         }
-        half /= 2;
+        (bounds, steepest)
     }
-    values[0]
 }

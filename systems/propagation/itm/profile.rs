@@ -2,6 +2,7 @@
 
 use super::Invalid;
 use super::invalid::within;
+use crate::numeric::{all_within, sum};
 
 /// Longest path, m: half-way round the earth.
 pub const MAX_DISTANCE_M: f64 = 20_040e3;
@@ -48,17 +49,8 @@ impl PathProfile<'_> {
             Invalid::PathDistance,
         )?;
 
-        // `NaN` is not credible either. Counting, unlike searching, compiles to vector code.
-        let credible = |value: f64| value.abs() <= MAX_ELEVATION_M;
-        let (blocks, rest) = self.elevation_msl_m.as_chunks::<32>();
-        let mut doubtful = [0_u64; 32];
-        for block in blocks {
-            for lane in 0..32 {
-                doubtful[lane] |= u64::from(!credible(block[lane]));
-            }
-        }
-        let fine = doubtful.iter().all(|any| *any == 0) && rest.iter().all(|e| credible(*e));
-        if fine {
+        // `NaN` is not credible either.
+        if all_within(self.elevation_msl_m, MAX_ELEVATION_M) {
             return Ok(());
         }
         self.find_incredible()
@@ -81,18 +73,4 @@ impl PathProfile<'_> {
         let middle = &self.elevation_msl_m[tenth..=intervals - tenth];
         sum(middle) / middle.len() as f64
     }
-}
-
-/// The sum of `values`, taken in strands so that it need not wait for itself.
-#[inline(always)]
-fn sum(values: &[f64]) -> f64 {
-    const LANES: usize = 32;
-    let (blocks, rest) = values.as_chunks::<LANES>();
-    let mut strands = [0.0; LANES];
-    for block in blocks {
-        for lane in 0..LANES {
-            strands[lane] += block[lane];
-        }
-    }
-    strands.iter().sum::<f64>() + rest.iter().sum::<f64>()
 }

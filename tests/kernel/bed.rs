@@ -1,0 +1,325 @@
+//! What a case is given: a shaper over the fake, or over the running kernel, and ways to look at
+//! what it does that do not go through it.
+
+use std::sync::{Arc, Mutex};
+
+use groundwave_io::kernel::{
+    Fake, Handle, Kernel, KernelError, Link, Netlink, Options, Qdisc, Reading, Request, Shaper,
+    Verb,
+};
+use groundwave_systems::impair::{DivergenceKind, Extensions, Impairment, LinkStats};
+use nix::sched::CloneFlags;
+use tokio::runtime::Runtime;
+
+use crate::guest::{self, Group};
+use crate::wire::{NEAR, Wire, in_namespace, tool};
+
+/// A shaper on `port1`.
+pub struct Bed {
+    shaper: Shaper<Tap>,
+    kernel: Either,
+    requests: Arc<Mutex<Requests>>,
+    runtime: Runtime,
+    /// The wire behind the port; the fake has none.
+    pub wire: Option<Wire>,
+}
+
+/// A kernel of either sort.
+#[derive(Clone)]
+enum Either {
+    Fake(Fake),
+    Real,
+}
+
+/// What passed between shaper and kernel.
+#[derive(Default)]
+struct Requests {
+    /// Every request that was carried out.
+    done: Vec<(Verb, &'static str)>,
+    /// Which of the requests to come is to be spoilt; 1 is the next.
+    spoil: usize,
+}
+
+/// A kernel that is listened to.
+struct Tap {
+    inner: Inner,
+    requests: Arc<Mutex<Requests>>,
+}
+
+enum Inner {
+    Fake(Fake),
+    Real(Netlink),
+}
+
+impl Bed {
+    /// Over the model, whose traps are those of the real one.
+    pub fn fake(fake: Fake) -> Self {
+        Self::over(Either::Fake(fake), None)
+    }
+
+    /// Over the running kernel, with a wire laid in the namespace of this thread.
+    pub fn real() -> Self {
+        let wire = Wire::lay();
+        Self::over(Either::Real, Some(wire))
+    }
+
+    fn over(kernel: Either, wire: Option<Wire>) -> Self {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let requests = Arc::new(Mutex::new(Requests::default()));
+        let shaper = start(&runtime, &kernel, &requests, Options::default()).unwrap();
+        Self {
+            shaper,
+            kernel,
+            requests,
+            runtime,
+            wire,
+        }
+    }
+
+    /// Whether a kernel runs below.
+    pub fn is_real(&self) -> bool {
+        matches!(self.kernel, Either::Real)
+    }
+
+    /// The model below.
+    pub fn model(&self) -> Option<&Fake> {
+        match &self.kernel {
+            Either::Fake(fake) => Some(fake),
+            Either::Real => None,
+        }
+    }
+
+    /// A new shaper over the same kernel, as after a restart of the program.
+    pub fn restart(&mut self, options: Options) -> Result<(), KernelError> {
+        self.shaper = start(&self.runtime, &self.kernel, &self.requests, options)?;
+        Ok(())
+    }
+
+    /// A new shaper that does all it can.
+    pub fn extend(&mut self) {
+        let extensions = Extensions {
+            gilbert_elliott: true,
+            paretonormal: true,
+        };
+        let options = Options {
+            extensions,
+            ..Options::default()
+        };
+        self.restart(options).unwrap();
+    }
+
+    /// The shaper.
+    pub fn shaper(&self) -> &Shaper<impl Kernel + use<>> {
+        &self.shaper
+    }
+
+    pub fn apply(&mut self, impairment: &Impairment) -> Result<Reading, KernelError> {
+        self.runtime.block_on(self.shaper.apply(NEAR, impairment))
+    }
+
+    pub fn clear(&mut self) -> Result<Reading, KernelError> {
+        self.runtime.block_on(self.shaper.clear(NEAR))
+    }
+
+    pub fn read(&mut self) -> Result<Reading, KernelError> {
+        self.runtime.block_on(self.shaper.read(NEAR))
+    }
+
+    pub fn stats(&mut self) -> Result<LinkStats, KernelError> {
+        self.runtime.block_on(self.shaper.stats(NEAR))
+    }
+
+    /// The requests since the last call that the kernel carried out.
+    pub fn requests(&mut self) -> Vec<(Verb, &'static str)> {
+        std::mem::take(&mut self.requests.lock().unwrap().done)
+    }
+
+    /// Spoils a request to come, so that the kernel refuses it; 1 is the next one.
+    pub fn spoil(&mut self, nth: usize) {
+        self.requests.lock().unwrap().spoil = nth;
+    }
+
+    /// The stack as `tc` sees it, from the root down, without the kernel's own default.
+    pub fn seen_by_tc(&self) -> Vec<serde_json::Value> {
+        let seen = tool("tc", &format!("-s -j qdisc show dev {NEAR}"));
+        let seen: Vec<serde_json::Value> = serde_json::from_str(&seen).unwrap();
+        seen.into_iter()
+            .filter(|qdisc| qdisc["handle"] != "0:")
+            .collect()
+    }
+
+    /// Kinds and handles of the stack, from the root down, not asked of the shaper.
+    pub fn stack(&self) -> Vec<(String, String)> {
+        match &self.kernel {
+            Either::Fake(fake) => fake
+                .qdiscs(NEAR)
+                .into_iter()
+                .map(|qdisc| (qdisc.kind, qdisc.handle.to_string()))
+                .collect(),
+            Either::Real => self
+                .seen_by_tc()
+                .iter()
+                .map(|qdisc| {
+                    let text = |key: &str| qdisc[key].as_str().unwrap().to_owned();
+                    (text("kind"), text("handle"))
+                })
+                .collect(),
+        }
+    }
+
+    /// Somebody else puts a discipline of another kind at the root.
+    pub fn intrude(&self) {
+        match &self.kernel {
+            Either::Fake(fake) => fake.intrude(
+                NEAR,
+                Qdisc {
+                    kind: "prio".to_owned(),
+                    handle: Handle::new(7, 0),
+                    parent: Handle::ROOT,
+                    ..Qdisc::default()
+                },
+            ),
+            Either::Real => {
+                tool(
+                    "tc",
+                    &format!("qdisc replace dev {NEAR} root handle 7: prio"),
+                );
+            }
+        }
+    }
+}
+
+fn start(
+    runtime: &Runtime,
+    kernel: &Either,
+    requests: &Arc<Mutex<Requests>>,
+    options: Options,
+) -> Result<Shaper<Tap>, KernelError> {
+    runtime.block_on(async {
+        let inner = match kernel {
+            Either::Fake(fake) => Inner::Fake(fake.clone()),
+            Either::Real => Inner::Real(Netlink::open(None)?),
+        };
+        let requests = Arc::clone(requests);
+        Shaper::start(Tap { inner, requests }, options).await
+    })
+}
+
+impl Kernel for Tap {
+    fn backend(&self) -> (String, String) {
+        match &self.inner {
+            Inner::Fake(fake) => fake.backend(),
+            Inner::Real(real) => real.backend(),
+        }
+    }
+
+    async fn link(&mut self, interface: &str) -> Result<Link, KernelError> {
+        match &mut self.inner {
+            Inner::Fake(fake) => fake.link(interface).await,
+            Inner::Real(real) => real.link(interface).await,
+        }
+    }
+
+    async fn get(&mut self, index: u32, parent: Handle) -> Result<Option<Qdisc>, KernelError> {
+        match &mut self.inner {
+            Inner::Fake(fake) => fake.get(index, parent).await,
+            Inner::Real(real) => real.get(index, parent).await,
+        }
+    }
+
+    async fn send(&mut self, request: &Request) -> Result<(), KernelError> {
+        let mut request = request.clone();
+        {
+            let mut requests = self.requests.lock().unwrap();
+            if requests.spoil == 1 {
+                // Options too short for any kind, or the end of one that is not there.
+                match request.verb {
+                    Verb::Delete => request.handle = Handle::new(0xfff, 0),
+                    Verb::Create | Verb::Change => request.options = Some(vec![0]),
+                }
+            }
+            requests.spoil = requests.spoil.saturating_sub(1);
+        }
+        let outcome = match &mut self.inner {
+            Inner::Fake(fake) => fake.send(&request).await,
+            Inner::Real(real) => real.send(&request).await,
+        };
+        if outcome.is_ok() {
+            let mut requests = self.requests.lock().unwrap();
+            requests.done.push((request.verb, request.kind));
+        }
+        outcome
+    }
+}
+
+/// Whether the reading says the kernel holds what was asked, as far as it can be told.
+pub fn agrees(reading: &Reading) -> bool {
+    reading
+        .divergence
+        .iter()
+        .all(|item| item.kind == DivergenceKind::Unverifiable)
+}
+
+/// An impairment as it is written on the wire.
+pub fn impairment(json: serde_json::Value) -> Impairment {
+    let impairment: Impairment = serde_json::from_value(json).unwrap();
+    impairment.validate().unwrap();
+    impairment
+}
+
+/// Runs a case over the model.
+pub fn on_fake(body: impl FnOnce(&mut Bed)) {
+    body(&mut Bed::fake(Fake::new(&[NEAR])));
+}
+
+/// Runs a case over the kernel of this machine, which needs not have netem.
+pub fn on_host(body: impl FnOnce(&mut Bed) + Send) {
+    let allowed = std::thread::spawn(|| nix::sched::unshare(CloneFlags::CLONE_NEWNET).is_ok());
+    if !allowed.join().unwrap() {
+        groundwave_systems::testing::skipped("no network namespace on this machine: needs root");
+        return;
+    }
+    in_namespace(|| body(&mut Bed::real()));
+}
+
+/// Runs a case over the kernel of the guest, or, outside of it, asks how it went there.
+pub fn on_guest(group: &'static Group, case: &str, body: impl FnOnce(&mut Bed) + Send) {
+    if guest::inside() {
+        in_namespace(|| body(&mut Bed::real()));
+    } else {
+        // The name of a test has no name of its crate.
+        let (_, case) = case.split_once("::").unwrap();
+        group.assert(case);
+    }
+}
+
+/// Tests of one body: `arms!(GROUP, body: fake, host, uml)` makes `body::fake` and so on.
+macro_rules! arms {
+    ($group:ident, $($body:ident: $($arm:ident),+;)+) => {
+        $(mod $body {
+            $($crate::bed::arms!(@$arm $group, $body);)+
+        })+
+    };
+    (@fake $group:ident, $body:ident) => {
+        #[test]
+        fn fake() {
+            $crate::bed::on_fake(super::$body);
+        }
+    };
+    (@host $group:ident, $body:ident) => {
+        #[test]
+        fn host() {
+            $crate::bed::on_host(super::$body);
+        }
+    };
+    (@uml $group:ident, $body:ident) => {
+        #[test]
+        fn uml() {
+            $crate::bed::on_guest(&$crate::$group, concat!(module_path!(), "::uml"), super::$body);
+        }
+    };
+}
+pub(crate) use arms;

@@ -1,0 +1,57 @@
+//! What the kernel can do beyond the interface: refused until it is turned on.
+
+use groundwave_io::kernel::KernelError;
+use serde_json::{Value, json};
+
+use super::fields::tc_agrees;
+use crate::bed::{Bed, agrees, arms, impairment};
+
+arms! {
+    CONTRACT,
+    off_by_default: fake, uml;
+    on_when_asked_for: fake, uml;
+}
+
+fn both() -> [Value; 2] {
+    [
+        json!({"loss": {"model": "gilbert-elliott", "p": 0.01, "r": 0.25,
+            "one_minus_h": 0.001, "one_minus_k": 0.75}}),
+        json!({"latency": {"kind": "stochastic", "mean": 50_000_000, "jitter": 5_000_000,
+            "distribution": {"kind": "paretonormal"}}}),
+    ]
+}
+
+fn off_by_default(bed: &mut Bed) {
+    let before = impairment(json!({"latency": {"kind": "constant", "duration": 20_000_000}}));
+    bed.apply(&before).unwrap();
+    for asked in both() {
+        let error = bed.apply(&impairment(asked)).unwrap_err();
+        assert!(
+            matches!(error, KernelError::Unsupported { module: None, .. }),
+            "{error:?}"
+        );
+        assert_eq!(bed.read().unwrap().impairment, before);
+    }
+    assert!(
+        !bed.shaper()
+            .capabilities()
+            .distributions()
+            .contains(&"paretonormal")
+    );
+}
+
+fn on_when_asked_for(bed: &mut Bed) {
+    bed.extend();
+    let can = bed.shaper().capabilities();
+    assert!(can.extensions.gilbert_elliott && can.distributions().contains(&"paretonormal"));
+    for asked in both() {
+        let asked = impairment(asked);
+        let after = bed.apply(&asked).unwrap();
+        assert_eq!(after.impairment, asked);
+        assert!(agrees(&after), "{:?}", after.divergence);
+        if bed.is_real() {
+            let seen = bed.seen_by_tc();
+            tc_agrees(&seen, &asked);
+        }
+    }
+}

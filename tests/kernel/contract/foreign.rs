@@ -1,0 +1,55 @@
+//! What somebody else put there stays there.
+
+use groundwave_io::kernel::Options;
+use groundwave_systems::impair::DivergenceKind;
+use serde_json::json;
+
+use crate::bed::{Bed, arms, impairment};
+
+arms! {
+    CONTRACT,
+    a_foreign_root_survives_clear: fake, uml;
+    a_foreign_root_in_place_of_ours_survives_clear: fake, uml;
+    a_restarted_program_knows_its_own: fake, host, uml;
+}
+
+fn survives(bed: &mut Bed) {
+    let reading = bed.read().unwrap();
+    let foreign = |items: &[groundwave_systems::impair::DivergenceItem]| {
+        items
+            .iter()
+            .any(|item| item.kind == DivergenceKind::Foreign)
+    };
+    assert!(foreign(&reading.divergence), "{reading:?}");
+    let cleared = bed.clear().unwrap();
+    assert!(foreign(&cleared.divergence), "{cleared:?}");
+    assert!(cleared.impairment.is_empty());
+    assert_eq!(bed.stack(), [("prio".to_owned(), "7:".to_owned())]);
+}
+
+fn a_foreign_root_survives_clear(bed: &mut Bed) {
+    bed.intrude();
+    survives(bed);
+}
+
+fn a_foreign_root_in_place_of_ours_survives_clear(bed: &mut Bed) {
+    let asked = impairment(json!({"rate": {"bps": 1_000_000, "burst_bytes": 2000}}));
+    bed.apply(&asked).unwrap();
+    bed.intrude();
+    survives(bed);
+}
+
+fn a_restarted_program_knows_its_own(bed: &mut Bed) {
+    let asked = impairment(json!({"rate": {"bps": 1_000_000, "burst_bytes": 2000},
+        "queue": {"limit": {"unit": "packets", "value": 10}}}));
+    bed.apply(&asked).unwrap();
+    bed.restart(Options::default()).unwrap();
+    let reading = bed.read().unwrap();
+    assert_eq!(reading.impairment, asked);
+    let cleared = bed.clear().unwrap();
+    assert!(
+        cleared.impairment.is_empty() && cleared.divergence.is_empty(),
+        "{cleared:?}"
+    );
+    assert_eq!(bed.stack(), []);
+}

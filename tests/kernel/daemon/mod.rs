@@ -1,0 +1,289 @@
+//! The daemon itself: the program, its socket, and interfaces that are really there.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use groundwave::http::client::Client;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+
+use crate::arrival::Figures;
+use crate::bed::{Bed, arms};
+use crate::wire::{NEAR, Traffic, ip, tool};
+
+arms! {
+    DAEMON,
+    two_ports_are_shaped: uml;
+    rate_is_shaped_on_any_kernel: host, uml;
+    a_foreign_root_survives_a_delete: host, uml;
+    without_the_capability_it_is_forbidden: host, uml;
+}
+
+/// A running daemon on `port1` and `port2`, and a connection to it.
+struct Daemon {
+    child: Child,
+    client: Client,
+    runtime: Runtime,
+    folder: tempfile::TempDir,
+}
+
+impl Daemon {
+    /// Starts it in the namespace of this thread, `before` the program's own words.
+    fn start(before: &[&str]) -> Self {
+        ip("link add port2 type veth peer name far2\nlink set port2 up\nlink set far2 up\n");
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("impair.sock");
+        let config = folder.path().join("impaird.toml");
+        let mut file = std::fs::File::create(&config).unwrap();
+        writeln!(file, "socket = \"{}\"", socket.display()).unwrap();
+        for port in ["port1", "port2"] {
+            writeln!(
+                file,
+                "[[ports]]\ndirection = \"{port}\"\ninterface = \"{port}\""
+            )
+            .unwrap();
+        }
+        let mut words: Vec<&str> = before.to_vec();
+        words.extend([env!("CARGO_BIN_EXE_groundwave"), "impaird", "--config"]);
+        let log = std::fs::File::create(folder.path().join("log")).unwrap();
+        let child = Command::new(words[0])
+            .args(&words[1..])
+            .arg(&config)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let client = runtime.block_on(async {
+            for _ in 0..200 {
+                if let Ok(client) = Client::unix(&socket).await {
+                    return client;
+                }
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            let log = std::fs::read_to_string(folder.path().join("log")).unwrap();
+            panic!("the daemon does not listen: {log}");
+        });
+        Self {
+            child,
+            client,
+            runtime,
+            folder,
+        }
+    }
+
+    /// Status and body of an answer.
+    fn ask(&mut self, method: &str, path: &str, body: Option<&Value>) -> (u16, Value) {
+        let method = method.parse().unwrap();
+        let answer = self.client.ask(method, path, body);
+        let (status, body) = self.runtime.block_on(answer).unwrap();
+        (status.as_u16(), serde_json::from_slice(&body).unwrap())
+    }
+
+    fn put(&mut self, direction: &str, asked: &Value) -> (u16, Value) {
+        self.ask("PUT", &format!("/v1/impairments/{direction}"), Some(asked))
+    }
+
+    /// The impairment after a PUT that must succeed, and say that nothing differs.
+    fn set(&mut self, direction: &str, asked: &Value) {
+        let (status, state) = self.put(direction, asked);
+        assert_eq!(status, 200, "{state}");
+        assert_eq!(state["impairment"], *asked);
+        assert_eq!(state.get("divergence"), None, "{state}");
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.folder.path().join("impair.sock")
+    }
+
+    /// Tells it to stop; it must do so in order.
+    fn stop(mut self) {
+        kill(
+            Pid::from_raw(self.child.id().cast_signed()),
+            Signal::SIGTERM,
+        )
+        .unwrap();
+        assert!(self.child.wait().unwrap().success());
+        assert!(!self.socket().exists(), "the socket is left behind");
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        // It may have stopped as it should.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn seen_by_tc(port: &str) -> Vec<Value> {
+    let seen: Vec<Value> =
+        serde_json::from_str(&tool("tc", &format!("-s -j qdisc show dev {port}"))).unwrap();
+    seen.into_iter()
+        .filter(|qdisc| qdisc["handle"] != "0:")
+        .collect()
+}
+
+fn two_ports_are_shaped(bed: &mut Bed) {
+    let mut daemon = Daemon::start(&[]);
+    let (status, system) = daemon.ask("GET", "/v1/system", None);
+    assert_eq!(status, 200, "{system}");
+    let can = &system["capabilities"];
+    assert_eq!(can["supports_latency"], true, "{system}");
+    assert_eq!(can["supports_loss_gilbert_elliott"], false, "{system}");
+    let interfaces: Vec<&Value> = system["ports"].as_array().unwrap().iter().collect();
+    assert_eq!(interfaces.len(), 2);
+
+    let first = json!({"latency": {"kind": "constant", "duration": 20_000_000},
+        "queue": {"limit": {"unit": "packets", "value": 500}}});
+    let second = json!({"loss": {"model": "bernoulli", "pct": 5.0},
+        "rate": {"bps": 10_000_000, "burst_bytes": 20_000}});
+    daemon.set("port1", &first);
+    daemon.set("port2", &second);
+    assert_eq!(
+        daemon.ask("GET", "/v1/impairments/port1", None).1["impairment"],
+        first
+    );
+    assert_eq!(
+        daemon.ask("GET", "/v1/impairments/port2", None).1["impairment"],
+        second
+    );
+    assert_eq!(seen_by_tc(NEAR)[0]["options"]["delay"]["delay"], 0.02);
+    assert_eq!(
+        seen_by_tc("port2")[0]["options"]["loss-random"]["loss"],
+        0.05
+    );
+
+    let traffic = Traffic {
+        count: 200,
+        every: Duration::from_millis(1),
+        frame_bytes: 500,
+        quiet: Duration::from_millis(100),
+    };
+    let before = daemon.ask("GET", "/v1/impairments/port1/stats", None).1;
+    let arrivals = bed.wire.as_mut().unwrap().measure(traffic);
+    let seen = Figures::of(traffic.count, &arrivals);
+    assert!(
+        seen.lost == 0.0 && seen.min_ms >= 20.0 && seen.p50_ms <= 22.0,
+        "{seen:?}"
+    );
+    let after = daemon.ask("GET", "/v1/impairments/port1/stats", None).1;
+    let grown = |key: &str| after[key].as_u64().unwrap() - before[key].as_u64().unwrap();
+    assert_eq!(
+        (grown("packets_total"), grown("bytes_total")),
+        (200, 100_000),
+        "{after}"
+    );
+
+    let refused = json!({"loss": {"model": "gilbert-elliott", "p": 0.1, "r": 0.5,
+        "one_minus_h": 0.0, "one_minus_k": 1.0}});
+    assert_eq!(daemon.put("port1", &refused).0, 422);
+    assert_eq!(daemon.put("port1", &json!({"latency": 5})).0, 400);
+    assert_eq!(daemon.put("port3", &json!({})).0, 400);
+    assert_eq!(
+        daemon.ask("GET", "/v1/impairments/port1", None).1["impairment"],
+        first
+    );
+
+    let (status, cleared) = daemon.ask("DELETE", "/v1/impairments/port1", None);
+    assert_eq!(
+        (status, &cleared["impairment"]),
+        (200, &json!({})),
+        "{cleared}"
+    );
+    assert_eq!(seen_by_tc(NEAR), [Value::Null; 0]);
+    assert_eq!(
+        seen_by_tc("port2").len(),
+        3,
+        "the other direction is another matter"
+    );
+    daemon.stop();
+}
+
+fn rate_is_shaped_on_any_kernel(_: &mut Bed) {
+    let mut daemon = Daemon::start(&[]);
+    let shaped = json!({"rate": {"bps": 10_000_000, "burst_bytes": 20_000},
+        "queue": {"limit": {"unit": "packets", "value": 40}}});
+    daemon.set("port1", &shaped);
+    let seen = seen_by_tc(NEAR);
+    assert!(
+        seen.iter()
+            .any(|qdisc| qdisc["options"]["rate"] == 1_250_000),
+        "{seen:?}"
+    );
+    let can_delay =
+        daemon.ask("GET", "/v1/system", None).1["capabilities"]["supports_latency"] == true;
+    let slow = json!({"latency": {"kind": "constant", "duration": 20_000_000}});
+    let (status, answer) = daemon.put("port1", &slow);
+    if can_delay {
+        assert_eq!(status, 200, "{answer}");
+    } else {
+        assert_eq!(status, 422, "{answer}");
+        assert!(
+            answer["detail"].as_str().unwrap().contains("sch_netem"),
+            "{answer}"
+        );
+        assert_eq!(
+            daemon.ask("GET", "/v1/impairments/port1", None).1["impairment"],
+            shaped
+        );
+    }
+    daemon.stop();
+    assert!(
+        !seen_by_tc(NEAR).is_empty(),
+        "what is in force stays when the daemon stops"
+    );
+}
+
+fn a_foreign_root_survives_a_delete(_: &mut Bed) {
+    let mut daemon = Daemon::start(&[]);
+    tool(
+        "tc",
+        &format!("qdisc add dev {NEAR} root handle 7: pfifo limit 9"),
+    );
+    for method in ["GET", "DELETE"] {
+        let (status, state) = daemon.ask(method, "/v1/impairments/port1", None);
+        assert_eq!((status, &state["impairment"]), (200, &json!({})), "{state}");
+        let items = state["divergence"].as_array().expect("it is said");
+        assert!(
+            items.iter().any(|item| item["kind"] == "foreign"),
+            "{state}"
+        );
+        assert_eq!(seen_by_tc(NEAR)[0]["handle"], "7:");
+    }
+    daemon.stop();
+}
+
+fn without_the_capability_it_is_forbidden(_: &mut Bed) {
+    let mut daemon = Daemon::start(&[
+        "setpriv",
+        "--inh-caps=-net_admin",
+        "--bounding-set=-net_admin",
+    ]);
+    let shaped = json!({"rate": {"bps": 10_000_000, "burst_bytes": 20_000}});
+    let (status, answer) = daemon.put("port1", &shaped);
+    assert_eq!((status, &answer["status"]), (403, &json!(403)), "{answer}");
+    let detail = answer["detail"].as_str().unwrap();
+    assert!(detail.contains("CAP_NET_ADMIN"), "{answer}");
+    assert_eq!(seen_by_tc(NEAR), [Value::Null; 0]);
+    // As a daemon with the right to would have left it.
+    let stack = "root handle 2: tbf rate 1mbit burst 2000 limit 9000";
+    tool("tc", &format!("qdisc add dev {NEAR} {stack}"));
+    let (status, answer) = daemon.ask("DELETE", "/v1/impairments/port1", None);
+    assert_eq!(status, 403, "{answer}");
+    let (status, state) = daemon.ask("GET", "/v1/impairments/port1", None);
+    assert_eq!(
+        (status, &state["impairment"]["rate"]["bps"]),
+        (200, &json!(1_000_000))
+    );
+    assert_eq!(seen_by_tc(NEAR)[0]["kind"], "tbf");
+    daemon.stop();
+}

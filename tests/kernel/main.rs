@@ -1,0 +1,51 @@
+//! The kernel in the loop: interfaces shaped and measured.
+//!
+//! A case is written once and runs over the model of the kernel (`fake`), over the kernel of this
+//! machine in a namespace of its own (`host`, needs root), and over the kernel of a guest that has
+//! netem whatever this machine has (`uml`).
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::print_stdout,
+    reason = "what was set beside what was measured is shown"
+)]
+
+mod arrival;
+mod bare;
+mod bed;
+mod contract;
+mod daemon;
+mod guest;
+mod packets;
+mod wire;
+
+use std::time::Duration;
+
+use guest::Group;
+
+/// What is asked, is there.
+static CONTRACT: Group = Group::new(
+    "contract",
+    "drivers/net/veth,net/sched/sch_netem,net/sched/sch_tbf,net/sched/sch_prio",
+    Duration::from_secs(180),
+);
+
+/// What packets see.
+static PACKETS: Group = Group::new(
+    "packets",
+    "drivers/net/veth,net/sched/sch_netem,net/sched/sch_tbf",
+    Duration::from_secs(180),
+);
+
+/// A kernel without netem.
+static BARE: Group = Group::new(
+    "bare",
+    "drivers/net/veth,net/sched/sch_tbf",
+    Duration::from_secs(60),
+);
+
+/// The program.
+static DAEMON: Group = Group::new(
+    "daemon",
+    "drivers/net/veth,net/sched/sch_netem,net/sched/sch_tbf",
+    Duration::from_secs(120),
+);

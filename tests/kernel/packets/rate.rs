@@ -1,0 +1,113 @@
+//! The token bucket and the queue below it.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::{row, send};
+use crate::arrival::{Figures, rate_bps};
+use crate::bed::{Bed, arms};
+use crate::wire::Traffic;
+
+arms! {
+    PACKETS,
+    ceiling: host, uml;
+    queue_of_packets: host, uml;
+    queue_of_bytes: host, uml;
+    behind_a_delay: uml;
+}
+
+/// Half as much again as the rate lets through, for so long.
+fn beyond(bps: u64, seconds: u64) -> Traffic {
+    let frame_bytes = 1000;
+    let every = Duration::from_nanos(8_000_000_000_000 * 2 / 3 / bps);
+    Traffic {
+        count: bps * seconds * 3 / 2 / 8000,
+        every,
+        frame_bytes,
+        quiet: Duration::from_millis(300),
+    }
+}
+
+fn ceiling(bed: &mut Bed) {
+    for bps in [1_000_000, 10_000_000, 50_000_000] {
+        let asked = json!({"rate": {"bps": bps, "burst_bytes": bps / 500}});
+        let seconds = if bps > 1_000_000 { 1 } else { 2 };
+        let arrivals = send(bed, asked, beyond(bps, seconds));
+        let seen = rate_bps(&arrivals, 200_000_000) / 1e6;
+        let set = bps as f64 / 1e6;
+        row(
+            "rate",
+            format_args!("{set} Mb/s"),
+            format_args!("{seen:.3} Mb/s"),
+        );
+        assert!(
+            (seen / set - 1.0).abs() <= 0.05,
+            "set {set} Mb/s, measured {seen}"
+        );
+    }
+}
+
+/// Ten frames wait in a full queue; the one that comes in as one leaves waits for all of them.
+fn queue_of_packets(bed: &mut Bed) {
+    queue(bed, &json!({"unit": "packets", "value": 10}));
+}
+
+fn queue_of_bytes(bed: &mut Bed) {
+    queue(bed, &json!({"unit": "bytes", "value": 10_000}));
+}
+
+fn queue(bed: &mut Bed, limit: &serde_json::Value) {
+    let bps = 1_000_000;
+    let before = bed.stats().unwrap().queue_drops_total;
+    let asked = json!({"rate": {"bps": bps, "burst_bytes": 2000}, "queue": {"limit": limit}});
+    let traffic = beyond(bps, 1);
+    let arrivals = send(bed, asked, traffic);
+    let steady = &arrivals[arrivals.len() / 2..];
+    let seen = Figures::of(traffic.count, steady);
+    row(
+        &format!(
+            "wait in a full queue of {} {}",
+            limit["value"], limit["unit"]
+        ),
+        "72 to 80 ms",
+        format_args!("median {:.2} ms", seen.p50_ms),
+    );
+    assert!((72.0..=80.0 + 2.0).contains(&seen.p50_ms), "{seen:?}");
+    let dropped = bed.stats().unwrap().queue_drops_total - before;
+    assert_eq!(
+        dropped,
+        traffic.count - arrivals.len() as u64,
+        "every loss is counted"
+    );
+}
+
+/// Delay and rate add up; what is lost takes no share of the rate.
+fn behind_a_delay(bed: &mut Bed) {
+    let bps = 2_000_000;
+    let traffic = beyond(bps, 1);
+    let asked = json!({"latency": {"kind": "constant", "duration": 30_000_000},
+        "loss": {"model": "bernoulli", "pct": 10.0},
+        "rate": {"bps": bps, "burst_bytes": 4000},
+        "queue": {"limit": {"unit": "packets", "value": 25}}});
+    let arrivals = send(bed, asked, traffic);
+    let seen = rate_bps(&arrivals, 200_000_000) / 1e6;
+    let figures = Figures::of(traffic.count, &arrivals[arrivals.len() / 2..]);
+    row(
+        "rate behind delay and loss",
+        "2 Mb/s",
+        format_args!("{seen:.3} Mb/s"),
+    );
+    assert!((seen / 2.0 - 1.0).abs() <= 0.05, "{seen} Mb/s");
+    // 24 or 25 frames of 4 ms are ahead.
+    let (low_ms, high_ms) = (30.0 + 96.0, 30.0 + 100.0);
+    row(
+        "delay and a full queue",
+        format_args!("{low_ms} to {high_ms} ms"),
+        format_args!("median {:.2} ms", figures.p50_ms),
+    );
+    assert!(
+        (low_ms..=high_ms + 2.0).contains(&figures.p50_ms),
+        "{figures:?}"
+    );
+}

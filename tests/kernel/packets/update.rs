@@ -1,0 +1,101 @@
+//! Changes while packets are on the way.
+
+use std::thread;
+use std::time::Duration;
+
+use groundwave_systems::impair::Impairment;
+use serde_json::json;
+
+use super::row;
+use crate::arrival::Figures;
+use crate::bed::{Bed, agrees, arms, impairment};
+use crate::wire::Traffic;
+
+arms! {
+    PACKETS,
+    in_place_loses_nothing: uml;
+    of_the_shaper_loses_nothing: host, uml;
+    of_the_layers: uml;
+}
+
+const STREAM: Traffic = Traffic {
+    count: 3000,
+    every: Duration::from_micros(500),
+    frame_bytes: 400,
+    quiet: Duration::from_millis(150),
+};
+
+/// Applies one state after the other while packets pass; answers what passed and how many changes
+/// there were.
+fn under_traffic(bed: &mut Bed, states: impl Fn(u32) -> Impairment) -> (Figures, u32) {
+    bed.apply(&states(0)).unwrap();
+    let mut wire = bed.wire.take().unwrap();
+    let (arrivals, changes) = thread::scope(|scope| {
+        let sender = scope.spawn(|| wire.measure(STREAM));
+        let mut changes = 0;
+        while !sender.is_finished() {
+            changes += 1;
+            let reading = bed.apply(&states(changes)).unwrap();
+            assert!(agrees(&reading), "{:?}", reading.divergence);
+            thread::sleep(Duration::from_millis(10));
+        }
+        (sender.join().unwrap(), changes)
+    });
+    bed.wire = Some(wire);
+    (Figures::of(STREAM.count, &arrivals), changes)
+}
+
+fn nothing_lost(what: &str, seen: &Figures, changes: u32) {
+    row(
+        what,
+        format_args!("{changes} changes, 0 lost"),
+        format_args!("{:.0} lost", seen.lost * 3000.0),
+    );
+    assert!(changes >= 20, "only {changes} changes");
+    assert_eq!((seen.lost, seen.duplicated, seen.damaged), (0.0, 0.0, 0.0));
+}
+
+fn in_place_loses_nothing(bed: &mut Bed) {
+    let (seen, changes) = under_traffic(bed, |step| {
+        impairment(json!({
+            "latency": {"kind": "constant", "duration": 20_000_000 + 1_000_000 * (step % 20)},
+            "rate": {"bps": 20_000_000 + 1_000_000 * (step % 7), "burst_bytes": 40_000 + step},
+            "queue": {"limit": {"unit": "packets", "value": 1000 + step}},
+        }))
+    });
+    nothing_lost("delay, rate and queue under traffic", &seen, changes);
+}
+
+fn of_the_shaper_loses_nothing(bed: &mut Bed) {
+    let (seen, changes) = under_traffic(bed, |step| {
+        impairment(json!({
+            "rate": {"bps": 20_000_000 + 1_000_000 * (step % 7), "burst_bytes": 40_000 + step},
+            "queue": {"limit": {"unit": "packets", "value": 1000 + step}},
+        }))
+    });
+    nothing_lost("rate and queue under traffic", &seen, changes);
+}
+
+/// A layer that comes or goes takes what is in it along; the delay line above keeps its packets.
+fn of_the_layers(bed: &mut Bed) {
+    let latency = json!({"kind": "constant", "duration": 20_000_000});
+    let rate = json!({"bps": 50_000_000, "burst_bytes": 100_000});
+    let (seen, changes) = under_traffic(bed, |step| {
+        if step.is_multiple_of(2) {
+            impairment(json!({"latency": latency, "rate": rate}))
+        } else {
+            impairment(json!({"latency": latency}))
+        }
+    });
+    let lost = seen.lost * 3000.0;
+    row(
+        "a shaper that comes and goes",
+        format_args!("{changes} changes"),
+        format_args!("{lost:.0} lost"),
+    );
+    // Without the delay line's 40 packets each time.
+    assert!(
+        lost < f64::from(changes),
+        "{lost} lost in {changes} changes"
+    );
+}
