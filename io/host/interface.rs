@@ -7,7 +7,7 @@ pub const VIRTUAL: &str = "virtual";
 
 /// Bus address of an interface, such as `0000:03:00.0` for PCI and `1-1.2:1.0` for USB: the name
 /// of the device behind it. An interface without one, such as a veth, is [`VIRTUAL`]; one that is
-/// not there has an empty address.
+/// not there, or not in the network namespace that sysfs shows, has an empty address.
 #[must_use]
 pub fn bus_address(interface: &str) -> String {
     bus_address_in(Path::new("/sys/class/net"), interface)

@@ -88,7 +88,7 @@ pub struct PortRecord {
     /// Name of the interface.
     pub interface: String,
     /// Bus address of the device, such as `0000:03:00.0`; `virtual` for an interface on no bus,
-    /// empty for one that was not there when the daemon started.
+    /// empty for one that sysfs did not show at the start.
     pub bdf: String,
 }
 

@@ -120,7 +120,7 @@ fn system(record: &SystemRecord) -> String {
     ]);
     for port in &record.ports {
         let bdf = if port.bdf.is_empty() {
-            "not there"
+            "unknown"
         } else {
             &port.bdf
         };
