@@ -23,7 +23,8 @@ const TAKEN: i32 = 17;
 /// What `kernel` can do.
 ///
 /// # Errors
-/// When the kernel cannot be talked to.
+/// [`KernelError::Permission`] without the right to shape traffic; others when the kernel cannot be
+/// talked to.
 pub async fn probe<K: Kernel>(
     kernel: &mut K,
     extensions: Extensions,
@@ -55,12 +56,6 @@ pub async fn probe<K: Kernel>(
                     kind: kind.to_owned(),
                     module: module.unwrap_or_default(),
                 });
-            }
-            // Without the right to ask, every change will be refused for the same reason; the
-            // daemon serves all the same, and says so to whoever wants one.
-            Err(KernelError::Permission { .. }) => {
-                tracing::warn!("without CAP_NET_ADMIN nobody knows what this kernel can do");
-                break;
             }
             Err(other) => return Err(other),
             // A kernel that takes such options has the kind; it gets its loopback back.

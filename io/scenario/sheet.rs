@@ -137,9 +137,9 @@ mod tests {
 
     #[test]
     fn keys_and_types_are_told() {
-        let told = read("titel = \"t\"\ncolour = 1\n").unwrap_err();
+        let told = read("titl = \"t\"\ncolour = 1\n").unwrap_err();
         for says in [
-            "page.toml:1:1: titel: unknown key \"titel\"",
+            "page.toml:1:1: titl: unknown key \"titl\"",
             "did you mean \"title\"?",
             "page.toml:2:1: colour: unknown key",
         ] {

