@@ -63,12 +63,15 @@ pub fn keep_net_admin() -> std::io::Result<Kept> {
 
 /// Whether nothing but `keep` is left of the bounding set.
 fn narrow_bounding_set(keep: CapabilitySet) -> bool {
-    (0..u64::BITS)
-        .map(|bit| CapabilitySet::from_bits_retain(1 << bit))
+    let mut narrow = true;
+    for bit in 0..u64::BITS {
+        let one = CapabilitySet::from_bits_retain(1 << bit);
         // The kernel refuses to speak of capabilities it does not know.
-        .filter(|one| *one != keep && capability_is_in_bounding_set(*one) == Ok(true))
-        .map(remove_capability_from_bounding_set)
-        .fold(true, |so_far, removed| so_far && removed.is_ok())
+        if one != keep && capability_is_in_bounding_set(one) == Ok(true) {
+            narrow &= remove_capability_from_bounding_set(one).is_ok();
+        }
+    }
+    narrow
 }
 
 #[cfg(test)]

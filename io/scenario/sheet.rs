@@ -137,11 +137,11 @@ mod tests {
 
     #[test]
     fn keys_and_types_are_told() {
-        let told = read("titl = \"t\"\ncolour = 1\n").unwrap_err();
+        let told = read("title = \"t\"\ncolour = 1\nstepp = 2\n").unwrap_err();
         for says in [
-            "page.toml:1:1: titl: unknown key \"titl\"",
-            "did you mean \"title\"?",
-            "page.toml:2:1: colour: unknown key",
+            "page.toml:2:1: colour: unknown key \"colour\"",
+            "page.toml:3:1: stepp: unknown key \"stepp\"",
+            "did you mean \"step\"?",
         ] {
             assert!(told.contains(says), "{told} does not say {says}");
         }

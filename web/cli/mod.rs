@@ -74,7 +74,7 @@ enum Command {
     Schema(schema::Schema),
     Serve(serve::Serve),
     Impaird(impaird::Impaird),
-    Impair(impair::Impair),
+    Impair(Box<impair::Impair>),
     Backup(backup::Backup),
     Restore(backup::Restore),
     Import(exchange::Import),

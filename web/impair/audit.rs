@@ -14,7 +14,7 @@ pub fn change(
     outcome: Outcome,
 ) -> Result<Applied, Problem> {
     let text = |impairment: Option<&Impairment>| {
-        let text = impairment.map(|impairment| serde_json::to_string(impairment));
+        let text = impairment.map(serde_json::to_string);
         text.and_then(Result::ok)
             .unwrap_or_else(|| "none".to_owned())
     };
