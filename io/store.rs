@@ -93,14 +93,12 @@ impl RedbStore {
     }
 
     /// A question to the store that outlives its owner's hands: the tick of its last commit.
-    #[must_use]
     pub fn probe(&self) -> impl Fn() -> Result<u64, StoreFault> + Send + Sync + use<> {
         let database = Arc::clone(&self.database);
         move || last_tick(&database).map_err(|err| fault("read the last tick", &err))
     }
 
     /// Copies the store as of its last commit into a new file, while others write to it.
-    #[must_use]
     pub fn copier(&self) -> impl Fn(&Path) -> Result<(), StoreFault> + Send + Sync + use<> {
         let database = Arc::clone(&self.database);
         move |to: &Path| migrate::copy(&database, to).map_err(|err| fault("copy the store", &err))

@@ -30,8 +30,7 @@ pub(super) fn prepare(database: &Database) -> Result<u64, redb::Error> {
     let write = database.begin_write()?;
     let found = {
         let about = write.open_table(ABOUT)?;
-        let schema = about.get("schema")?.map(|schema| schema.value());
-        schema
+        about.get("schema")?.map(|schema| schema.value())
     };
     if let Some(later) = found.filter(|found| *found > SCHEMA) {
         write.abort()?;

@@ -40,10 +40,6 @@ fn check(tiles: &TileDirectory, name: &str, setup: &Setup, arcsec: f64) {
         .filter(|cell| cell.flags.intersects(Flags::FAST))
         .count();
     let found = compare(&exact, &fast);
-    println!(
-        "{name}: {shared} of {} cells shared, {found:?}",
-        found.cells
-    );
     assert!(2 * shared > found.cells, "{name}: {shared}");
     assert!(found.p99_db <= ERROR_P99_DB, "{name}: {found:?}");
     assert!(found.verdict_flips_percent < 1.0, "{name}: {found:?}");
