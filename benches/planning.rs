@@ -1,6 +1,12 @@
 //! The planning server under load, beside a handler that does nothing, in one run: same runtime,
 //! same client, same connections.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a bench measures the time of this machine and reports it"
+)]
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -17,6 +17,8 @@ use crate::arrival::{Arrival, PORT, fill, receive};
 
 /// The interface that is shaped.
 pub const NEAR: &str = "port1";
+/// What the far end takes, without the Ethernet header; the near end's MTU is the usual one.
+pub const FAR_MTU_BYTES: usize = 9000;
 /// Bytes a socket may hold: all packets of a measurement, with the kernel's own overhead.
 const BUFFER_BYTES: usize = 256 << 20;
 /// Ethernet, IPv4 and UDP headers before the payload.
@@ -105,7 +107,7 @@ impl Wire {
         let id = id.recv().unwrap();
         ip(&format!(
             "link add {NEAR} address 02:00:00:00:00:01 type veth \
-             peer name far1 address 02:00:00:00:00:02 netns {id}\n"
+             peer name far1 address 02:00:00:00:00:02 mtu {FAR_MTU_BYTES} netns {id}\n"
         ));
         tell_laid.send(()).unwrap();
         let receiver = far.join().unwrap();

@@ -5,10 +5,6 @@ use uuid::Uuid;
 /// A new id: version 7, so that ids sort by the time they were made and neighbours share pages of
 /// the store.
 #[must_use]
-#[expect(
-    clippy::disallowed_methods,
-    reason = "ids are minted at this edge and are inputs from here on"
-)]
 pub fn mint() -> Uuid {
     Uuid::now_v7()
 }

@@ -205,7 +205,7 @@ async fn write_until_cut(address: String) -> Told {
             let node = node["id"].as_str().unwrap().to_owned();
             told.made.last_mut().unwrap().1.push(node);
         }
-        if turn % 2 == 0 {
+        if turn.is_multiple_of(2) {
             let path = format!("/api/v1/deployments/{id}");
             // Whether a delete without an answer happened is not known; it is taken out of both.
             let (id, _) = told.made.pop().unwrap();
@@ -246,7 +246,7 @@ async fn check(address: &str, told: &[Told]) {
 }
 
 /// No node of the store refers to a deployment that is not there: restoring would refuse it.
-fn kill_round(db: &PathBuf, after: Duration) -> usize {
+fn kill_round(db: &Path, after: Duration) -> usize {
     let mut server = Process::start(db);
     let told = block(async {
         let writers: Vec<_> = (0..8)

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{row, send};
+use super::{FLOOD, row, send};
 use crate::arrival::{Figures, rate_bps};
 use crate::bed::{Bed, arms};
-use crate::wire::Traffic;
+use crate::wire::{FAR_MTU_BYTES, NEAR, Traffic, tool};
 
 arms! {
     PACKETS,
@@ -29,21 +29,31 @@ fn beyond(bps: u64, seconds: u64) -> Traffic {
     }
 }
 
+/// A bucket deep enough that a machine which stands still for a while loses nothing of the rate,
+/// before a queue that holds all that is sent: from then on bytes are conserved, whatever the
+/// sender's pace. What came in a time is the bucket and the rate.
 fn ceiling(bed: &mut Bed) {
-    for bps in [1_000_000, 10_000_000, 50_000_000] {
-        let asked = json!({"rate": {"bps": bps, "burst_bytes": bps / 500}});
+    // Long frames, so that no machine is too slow to send more than the rate.
+    tool("ip", &format!("link set {NEAR} mtu {FAR_MTU_BYTES}"));
+    for bps in [1_000_000_u64, 10_000_000, 50_000_000] {
+        let burst_bytes = bps / 8 / 5;
+        let frame_bytes = FAR_MTU_BYTES.min(usize::try_from(bps / 1000).unwrap());
         let seconds = if bps > 1_000_000 { 1 } else { 2 };
+        let count = (burst_bytes + bps / 8 * seconds) / frame_bytes as u64;
+        let asked = json!({"rate": {"bps": bps, "burst_bytes": burst_bytes},
+            "queue": {"limit": {"unit": "packets", "value": count}}});
+        let traffic = Traffic {
+            count,
+            frame_bytes,
+            quiet: Duration::from_millis(500),
+            ..FLOOD
+        };
+        let arrivals = send(bed, asked, traffic);
+        assert_eq!(arrivals.len() as u64, count, "the queue holds all");
+        let (first, last) = (arrivals[0].at_ns, arrivals[arrivals.len() - 1].at_ns);
+        let beyond_bytes = count * frame_bytes as u64 - burst_bytes;
+        let seen = beyond_bytes as f64 * 8e3 / (last - first) as f64;
         let set = bps as f64 / 1e6;
-        // A machine that stands still longer than the bucket is deep loses some of the rate and
-        // never adds to it, so the fastest of a few trains tells the ceiling.
-        let mut seen = 0.0_f64;
-        for _ in 0..5 {
-            let arrivals = send(bed, asked.clone(), beyond(bps, seconds));
-            seen = seen.max(rate_bps(&arrivals, 200_000_000) / 1e6);
-            if seen / set >= 0.95 {
-                break;
-            }
-        }
         row(
             "rate",
             format_args!("{set} Mb/s"),
