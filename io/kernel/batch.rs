@@ -23,14 +23,28 @@ const HEAD: usize = 16;
 const RTM_NEWQDISC: u16 = 36;
 const RTM_DELQDISC: u16 = 37;
 const NLMSG_ERROR: u16 = 2;
+const NLMSG_DONE: u16 = 3;
+const DUMP: u16 = 0x300;
 const REQUEST: u16 = 1;
 const ACK: u16 = 4;
 const EXCL: u16 = 0x200;
 const CREATE: u16 = 0x400;
 
-impl Request {
+/// What a batch can carry.
+pub trait Message {
+    /// Appends this as one message.
+    fn encode(&self, sequence: u32, acknowledged: bool, out: &mut Vec<u8>);
+    /// The error for `errno`, positive, and the kernel's words.
+    fn refusal(&self, errno: i32, words: Option<String>) -> KernelError;
+}
+
+impl Message for Request {
+    fn refusal(&self, errno: i32, words: Option<String>) -> KernelError {
+        refusal(self, errno, words)
+    }
+
     /// Appends this request as a message of `RTM_NEWQDISC` or `RTM_DELQDISC`.
-    pub fn encode(&self, sequence: u32, acknowledged: bool, out: &mut Vec<u8>) {
+    fn encode(&self, sequence: u32, acknowledged: bool, out: &mut Vec<u8>) {
         let begin = out.len();
         let (kind, flags) = match self.verb {
             Verb::Create => (RTM_NEWQDISC, CREATE | EXCL),
@@ -94,7 +108,10 @@ impl Batch {
     ///
     /// # Errors
     /// When the kernel cannot be talked to; then how far it came is not known.
-    pub fn send(&mut self, requests: &[Request]) -> Result<Vec<(usize, KernelError)>, KernelError> {
+    pub fn send<M: Message>(
+        &mut self,
+        requests: &[M],
+    ) -> Result<Vec<(usize, KernelError)>, KernelError> {
         let mut refused = Vec::new();
         let mut done = 0;
         while done < requests.len() {
@@ -110,8 +127,51 @@ impl Batch {
         Ok(refused)
     }
 
+    /// Asks for everything of a sort, and answers the bodies of the messages of `kind`. `body` is
+    /// what follows the head of the question, of the message `question`.
+    ///
+    /// # Errors
+    /// When the kernel cannot be talked to, or refuses.
+    pub fn dump(
+        &mut self,
+        question: u16,
+        body: &[u8],
+        kind: u16,
+    ) -> Result<Vec<Vec<u8>>, KernelError> {
+        let io = |source| KernelError::Io {
+            what: "ask the kernel for all it has".to_owned(),
+            source,
+        };
+        self.sequence = self.sequence.wrapping_add(1);
+        self.buffer.clear();
+        let length = u32::try_from(HEAD + body.len()).expect("a question is short");
+        self.buffer.extend_from_slice(&length.to_ne_bytes());
+        self.buffer.extend_from_slice(&question.to_ne_bytes());
+        self.buffer
+            .extend_from_slice(&(REQUEST | DUMP).to_ne_bytes());
+        self.buffer.extend_from_slice(&self.sequence.to_ne_bytes());
+        self.buffer.extend_from_slice(&[0; 4]);
+        self.buffer.extend_from_slice(body);
+        self.socket.send(&self.buffer, 0).map_err(io)?;
+        let mut found = Vec::new();
+        loop {
+            let (answers, _) = self.socket.recv_from_full().map_err(io)?;
+            for (at, message) in messages(&answers) {
+                match at {
+                    NLMSG_DONE => return Ok(found),
+                    NLMSG_ERROR => {
+                        let errno = word_at(message, HEAD).cast_signed().saturating_neg();
+                        return Err(io(io::Error::from_raw_os_error(errno)));
+                    }
+                    at if at == kind => found.push(message[HEAD..].to_vec()),
+                    _ => {}
+                }
+            }
+        }
+    }
+
     /// Fills the buffer with as many of `requests` as one call takes, at least one.
-    fn fill(&mut self, requests: &[Request]) -> usize {
+    fn fill<M: Message>(&mut self, requests: &[M]) -> usize {
         self.buffer.clear();
         let mut taken = 0;
         let mut last = 0;
@@ -131,10 +191,10 @@ impl Batch {
     }
 
     /// Sends the buffer and reads answers until the last message's, which alone always has one.
-    fn exchange(
+    fn exchange<M: Message>(
         &mut self,
         first: u32,
-        requests: &[Request],
+        requests: &[M],
         refused: &mut Vec<(usize, KernelError)>,
         offset: usize,
     ) -> io::Result<()> {
@@ -147,7 +207,7 @@ impl Batch {
                     continue;
                 };
                 if errno != 0 {
-                    refused.push((offset + place, refusal(request, errno, detail)));
+                    refused.push((offset + place, request.refusal(errno, detail)));
                 }
                 if place + 1 == requests.len() {
                     return Ok(());
@@ -158,20 +218,31 @@ impl Batch {
 }
 
 /// Sequence, positive error number and words of each acknowledgement in `answers`.
-fn errors(mut answers: &[u8]) -> Vec<(u32, i32, Option<String>)> {
+fn errors(answers: &[u8]) -> Vec<(u32, i32, Option<String>)> {
     let mut found = Vec::new();
-    let word = |bytes: &[u8], at: usize| -> u32 {
-        u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
-    };
-    while answers.len() >= HEAD {
-        let length = (word(answers, 0) as usize).clamp(HEAD, answers.len());
-        let (message, rest) = answers.split_at(length);
-        let kind = u16::from_ne_bytes([message[4], message[5]]);
-        let flags = u16::from_ne_bytes([message[6], message[7]]);
+    for (kind, message) in messages(answers) {
         if kind == NLMSG_ERROR && message.len() >= HEAD + 4 {
-            let errno = word(message, HEAD).cast_signed().saturating_neg();
-            found.push((word(message, 8), errno, words(flags, &message[HEAD + 4..])));
+            let flags = u16::from_ne_bytes([message[6], message[7]]);
+            let errno = word_at(message, HEAD).cast_signed().saturating_neg();
+            let detail = words(flags, &message[HEAD + 4..]);
+            found.push((word_at(message, 8), errno, detail));
         }
+    }
+    found
+}
+
+fn word_at(bytes: &[u8], at: usize) -> u32 {
+    let word = bytes.get(at..at + 4).and_then(|word| word.try_into().ok());
+    word.map_or(0, u32::from_ne_bytes)
+}
+
+/// Kind and bytes, head included, of each message in `answers`.
+fn messages(mut answers: &[u8]) -> Vec<(u16, &[u8])> {
+    let mut found = Vec::new();
+    while answers.len() >= HEAD {
+        let length = (word_at(answers, 0) as usize).clamp(HEAD, answers.len());
+        let (message, rest) = answers.split_at(length);
+        found.push((u16::from_ne_bytes([message[4], message[5]]), message));
         let padding = length.next_multiple_of(4) - length;
         answers = rest.get(padding..).unwrap_or_default();
     }
