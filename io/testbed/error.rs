@@ -62,6 +62,16 @@ pub enum TestbedError {
 }
 
 impl TestbedError {
+    /// A failure to make the runtime that asks the kernel.
+    #[must_use]
+    pub fn runtime(source: io::Error) -> Self {
+        Self::File {
+            what: "make a runtime for",
+            path: "the network".into(),
+            source,
+        }
+    }
+
     /// A refusal of the kernel's.
     pub(super) fn kernel(what: impl Into<String>) -> impl FnOnce(KernelError) -> Self {
         let what = what.into();

@@ -14,6 +14,7 @@ pub mod profile;
 mod scale;
 mod scene;
 mod svg;
+pub mod testbed;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -2,8 +2,8 @@
 
 use groundwave_engine::{Handle, Recorded, Throttle};
 use groundwave_systems::Snapshot;
-use groundwave_systems::snapshot::NodeView;
 use groundwave_systems::site::NodeId;
+use groundwave_systems::snapshot::NodeView;
 use tokio_util::sync::CancellationToken;
 
 use super::wire::Testbed;
@@ -49,8 +49,7 @@ impl Controller {
     pub fn node(&self, name: &str) -> Result<NodeId, Problem> {
         let view = self.world.view();
         let seat = view.testbed.named(name);
-        seat.map(|seat| seat.node)
-            .ok_or_else(|| no_node(name))
+        seat.map(|seat| seat.node).ok_or_else(|| no_node(name))
     }
 
     /// A node as it is.

@@ -203,9 +203,16 @@ impl Testbed {
     pub fn of(view: &Snapshot) -> Self {
         let testbed = &view.testbed;
         let settings = testbed.settings.as_ref();
-        let name_of: BTreeMap<NodeId, &str> =
-            testbed.seats.iter().map(|seat| (seat.node, seat.name.as_str())).collect();
-        let name = |id: &NodeId| name_of.get(id).map_or_else(|| id.to_string(), |name| (*name).to_owned());
+        let name_of: BTreeMap<NodeId, &str> = testbed
+            .seats
+            .iter()
+            .map(|seat| (seat.node, seat.name.as_str()))
+            .collect();
+        let name = |id: &NodeId| {
+            name_of
+                .get(id)
+                .map_or_else(|| id.to_string(), |name| (*name).to_owned())
+        };
         let all = testbed.seats.iter().map(|seat| seat.node);
         let hops: NextHops = next_hops(&view.graph(), view.limits.metric, all);
         let named = |hops: &BTreeMap<NodeId, NodeId>| {
@@ -251,7 +258,9 @@ impl Testbed {
                 generation: side.generation,
                 observed_generation: side.observed_generation,
                 failure: side.failure.clone(),
-                counted: side.counted.map(|counted| Count::of(&counted.unicast, &counted.broadcast)),
+                counted: side
+                    .counted
+                    .map(|counted| Count::of(&counted.unicast, &counted.broadcast)),
                 measured: side.probe.as_ref().map(|probe| Measured {
                     sent: probe.sent,
                     received: probe.received,
@@ -262,7 +271,9 @@ impl Testbed {
             .collect();
         links.sort_by_key(|link| (link.wire, link.back));
         Self {
-            name: settings.map(|settings| settings.name.clone()).unwrap_or_default(),
+            name: settings
+                .map(|settings| settings.name.clone())
+                .unwrap_or_default(),
             tick: view.tick,
             now_s: view.now_ns as f64 / 1e9,
             speed: testbed.speed,
@@ -286,8 +297,15 @@ impl Count {
 
 fn snr_db(view: &Snapshot, side: &SideView) -> Option<f64> {
     let (a, b) = (side.from.min(side.to), side.from.max(side.to));
-    let found = view.links.binary_search_by_key(&(a, b), |link| (link.a, link.b)).ok()?;
+    let found = view
+        .links
+        .binary_search_by_key(&(a, b), |link| (link.a, link.b))
+        .ok()?;
     let budget = &view.links[found].budget;
-    let direction = if side.from == a { &budget.forward } else { &budget.backward };
+    let direction = if side.from == a {
+        &budget.forward
+    } else {
+        &budget.backward
+    };
     Some(direction.snr_db)
 }

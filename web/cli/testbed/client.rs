@@ -23,8 +23,13 @@ pub fn ask(
     path: &str,
     body: Option<&impl Serialize>,
 ) -> Result<Testbed, Failure> {
-    let body = body.map(serde_json::to_value).transpose().map_err(Failure::machine)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let body = body
+        .map(serde_json::to_value)
+        .transpose()
+        .map_err(Failure::machine)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     let (status, bytes) = runtime.block_on(async {
         let socket = state.socket();
         let mut http = Http::unix(&socket).await.map_err(|_| {
@@ -38,7 +43,9 @@ pub fn ask(
     })?;
     if status.is_success() {
         return serde_json::from_slice(&bytes).map_err(|err| {
-            Failure::Machine(format!("{path}: the controller's answer is not understood: {err}"))
+            Failure::Machine(format!(
+                "{path}: the controller's answer is not understood: {err}"
+            ))
         });
     }
     let told = serde_json::from_slice::<Problem>(&bytes);

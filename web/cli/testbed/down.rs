@@ -8,8 +8,8 @@ use clap::Args;
 use groundwave_io::testbed::{State, take_down};
 use serde_json::json;
 
-use super::client::{answers, ask};
 use super::Which;
+use super::client::{answers, ask};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 
@@ -18,7 +18,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Take a testbed away: its controller, its programs, its namespaces. Nothing there is no error
 #[derive(Args)]
-#[command(after_help = "Examples:\n  groundwave testbed down\n  groundwave testbed down --keep-log ridge.gwlog && groundwave replay ridge.gwlog")]
+#[command(
+    after_help = "Examples:\n  groundwave testbed down\n  groundwave testbed down --keep-log ridge.gwlog && groundwave replay ridge.gwlog"
+)]
 pub struct Down {
     /// Keep the log of everything that happened, for `replay`
     #[arg(long, value_name = "FILE")]

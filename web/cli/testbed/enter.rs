@@ -10,7 +10,9 @@ use crate::cli::failure::Failure;
 
 /// Run a program in a node, with this terminal
 #[derive(Args)]
-#[command(after_help = "Examples:\n  groundwave testbed exec west -- ping 10.77.0.3\n  groundwave testbed exec east -- iperf3 -s")]
+#[command(
+    after_help = "Examples:\n  groundwave testbed exec west -- ping 10.77.0.3\n  groundwave testbed exec east -- iperf3 -s"
+)]
 pub struct Exec {
     /// Short name of the node
     node: String,

@@ -6,14 +6,16 @@ use groundwave::text::{Align, Table};
 use groundwave_io::testbed::State;
 use serde_json::json;
 
-use super::client::{answers, show};
 use super::Which;
+use super::client::{answers, show};
 use crate::cli::failure::Failure;
 use crate::cli::output::{self, Output, word};
 
 /// Show nodes and links: what was predicted, what is in force
 #[derive(Args)]
-#[command(after_help = "Examples:\n  groundwave testbed status\n  groundwave testbed status --json | jq '.links[] | select(.predicted.up)'")]
+#[command(
+    after_help = "Examples:\n  groundwave testbed status\n  groundwave testbed status --json | jq '.links[] | select(.predicted.up)'"
+)]
 pub struct Status {
     #[command(flatten)]
     which: Which,
@@ -66,7 +68,11 @@ pub fn told(testbed: &Testbed, output: Output) -> Result<(), Failure> {
 
 /// The testbed in one line.
 pub fn headline(testbed: &Testbed) -> String {
-    let up = testbed.links.iter().filter(|link| link.predicted.up).count();
+    let up = testbed
+        .links
+        .iter()
+        .filter(|link| link.predicted.up)
+        .count();
     let pace = match testbed.speed {
         0.0 => "paused".to_owned(),
         1.0 => "real time".to_owned(),
@@ -139,7 +145,8 @@ fn links(links: &[Link]) -> Table {
         table.row([
             format!("{} > {}", link.from, link.to),
             if shape.up { "up" } else { "down" }.to_owned(),
-            link.snr_db.map_or("-".to_owned(), |snr| format!("{snr:.1} dB")),
+            link.snr_db
+                .map_or("-".to_owned(), |snr| format!("{snr:.1} dB")),
             shown(rate(shape.rate_bps as f64)),
             shown(format!("{:.2} ms", shape.delay_ns as f64 / 1e6)),
             shown(percent(shape.loss_prob)),

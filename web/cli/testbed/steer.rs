@@ -5,9 +5,9 @@ use clap::Args;
 use groundwave::testbed::wire::{LinkEnds, NewPace, NewPlace, NewRadio, NewSteps};
 use serde::Serialize;
 
+use super::Which;
 use super::client::ask;
 use super::show::told;
-use super::Which;
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 
@@ -39,7 +39,10 @@ impl Move {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let parts = self.place.split_once(',');
         let degrees = parts.and_then(|(lat, lon)| {
-            Some((lat.trim().parse::<f64>().ok()?, lon.trim().parse::<f64>().ok()?))
+            Some((
+                lat.trim().parse::<f64>().ok()?,
+                lon.trim().parse::<f64>().ok()?,
+            ))
         });
         let Some((lat_deg, lon_deg)) = degrees else {
             let what = format!("{:?} is no place; allowed: LAT,LON in degrees", self.place);
@@ -87,7 +90,9 @@ impl Repair {
 
 /// Change a node's radio or mast; what is not named stays
 #[derive(Args)]
-#[command(after_help = "Examples:\n  groundwave testbed radio relay --tx-power-dbm 10\n  groundwave testbed radio west --height-agl-m 30")]
+#[command(
+    after_help = "Examples:\n  groundwave testbed radio relay --tx-power-dbm 10\n  groundwave testbed radio west --height-agl-m 30"
+)]
 pub struct Radio {
     /// Short name of the node
     node: String,
@@ -139,8 +144,17 @@ pub struct Cut {
 
 impl Cut {
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        let body = LinkEnds { a: self.a, b: self.b };
-        done(&self.which, output, Method::POST, "/v1/links/cut", Some(&body))
+        let body = LinkEnds {
+            a: self.a,
+            b: self.b,
+        };
+        done(
+            &self.which,
+            output,
+            Method::POST,
+            "/v1/links/cut",
+            Some(&body),
+        )
     }
 }
 
@@ -158,8 +172,17 @@ pub struct Mend {
 
 impl Mend {
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        let body = LinkEnds { a: self.a, b: self.b };
-        done(&self.which, output, Method::POST, "/v1/links/mend", Some(&body))
+        let body = LinkEnds {
+            a: self.a,
+            b: self.b,
+        };
+        done(
+            &self.which,
+            output,
+            Method::POST,
+            "/v1/links/mend",
+            Some(&body),
+        )
     }
 }
 
