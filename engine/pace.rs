@@ -45,6 +45,12 @@ impl Throttle {
         self.steps.fetch_add(steps, Ordering::AcqRel);
     }
 
+    /// Whether steps are only taken when asked for.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        self.speed() == 0.0
+    }
+
     fn speed(&self) -> f64 {
         let speed = f64::from_bits(self.speed.load(Ordering::Acquire));
         if speed.is_finite() {
@@ -136,8 +142,8 @@ impl<S: Snapshot> Engine<S> {
         Ok(Running { stop, thread })
     }
 
-    /// As [`Self::spawn`], at the pace of `throttle`. A paced world notices a change of pace within
-    /// 50 ms. A paused one takes a step for each command that arrives, so that nobody waits in vain.
+    /// As [`Self::spawn`], at the pace of `throttle`, of which a change is noticed within 50 ms. In a
+    /// paused world commands wait for the next step.
     ///
     /// # Errors
     /// When the system gives no thread.
@@ -168,9 +174,9 @@ impl<S: Snapshot> Engine<S> {
         let mut last_ns = pacer.monotonic_ns();
         while !stop.load(Ordering::Acquire) {
             let speed = throttle.speed();
-            let at_once =
-                throttle.take_step() || (speed == 0.0 && self.await_command(STOP_LATENCY));
+            let at_once = throttle.take_step();
             if !at_once && speed == 0.0 {
+                std::thread::park_timeout(STOP_LATENCY);
                 last_ns = pacer.monotonic_ns();
                 continue;
             }

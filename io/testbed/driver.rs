@@ -19,6 +19,8 @@ pub type Follow = Follower;
 
 /// Least time between two looks at counters and routes.
 const LOOK: Duration = Duration::from_secs(5);
+/// How often the log hears that the world goes on: whoever takes over begins there.
+const BEAT: Duration = Duration::from_secs(1);
 /// Wires that a second of that time is enough for: a look writes some 200 bytes a direction into
 /// the log.
 const WIRES_PER_S: usize = 50;
@@ -102,8 +104,8 @@ impl Driver {
     /// # Errors
     /// When the kernel cannot be talked to any more.
     pub async fn run(mut self) -> Result<(), TestbedError> {
-        let mut looks = tokio::time::interval(LOOK);
-        looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut beats = tokio::time::interval(BEAT);
+        beats.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut waited = Duration::ZERO;
         loop {
             tokio::select! {
@@ -113,15 +115,30 @@ impl Driver {
                     let works: Vec<Work> = std::iter::once(first).chain(rest).collect();
                     self.carry_out(works).await?;
                 }
-                _ = looks.tick() => {
-                    waited += LOOK;
-                    let wires = self.world.view().testbed.wires.len();
-                    if waited.as_secs() as usize * WIRES_PER_S >= wires {
-                        waited = Duration::ZERO;
-                        self.look();
-                    }
+                _ = beats.tick() => {
+                    waited += BEAT;
+                    self.beat(&mut waited);
                 }
             }
+        }
+    }
+
+    /// Reports what is due. A paused world hears nothing: it would only pile up.
+    fn beat(&mut self, waited: &mut Duration) {
+        let view = self.world.view();
+        if view.testbed.speed == 0.0 {
+            return;
+        }
+        let patience = LOOK.max(Duration::from_secs(
+            (view.testbed.wires.len() / WIRES_PER_S) as u64,
+        ));
+        if *waited >= patience {
+            *waited = Duration::ZERO;
+            self.look();
+        } else {
+            self.tell(CountWires {
+                counted: Vec::new(),
+            });
         }
     }
 

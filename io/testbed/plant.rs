@@ -551,8 +551,8 @@ fn means(space: &mut Space) -> Result<Means, TestbedError> {
     };
     // Where nothing could be made, there is nothing to take away.
     let _ = space.batch.send(&[undo]);
-    for (place, refusal) in &refused {
-        tracing::warn!(step = place, %refusal, "wires shape the rate alone");
+    if let Some((_, refusal)) = refused.first() {
+        tracing::warn!(%refusal, "wires shape the rate alone, without loss and delay");
     }
     Ok(if refused.is_empty() {
         Means::Full

@@ -34,12 +34,17 @@ impl Controller {
         Testbed::of(&self.world.view())
     }
 
-    /// Puts a command to the world and waits until it is logged and seen.
+    /// Puts a command to the world and waits until it is logged and seen. A paused world takes a
+    /// step for it.
     ///
     /// # Errors
     /// What the world refused.
     pub async fn submit<C: Recorded>(&self, command: C) -> Result<C::Reply, Problem> {
-        Ok(self.world.submit(command)?.reply().await?)
+        let reply = self.world.submit(command)?;
+        if self.throttle.is_paused() {
+            self.throttle.step(1);
+        }
+        Ok(reply.reply().await?)
     }
 
     /// The node with a short name.
