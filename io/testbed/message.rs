@@ -1,6 +1,6 @@
 //! Messages about links, addresses, routes and filters (rtnetlink(7)), for batches.
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::kernel::KernelError;
 use crate::kernel::batch::Message;
@@ -12,6 +12,7 @@ const RTM_NEWLINK: u16 = 16;
 const RTM_NEWADDR: u16 = 20;
 const RTM_NEWROUTE: u16 = 24;
 const RTM_DELROUTE: u16 = 25;
+const RTM_NEWNEIGH: u16 = 28;
 const RTM_NEWTFILTER: u16 = 44;
 
 const REQUEST: u16 = 1;
@@ -180,6 +181,23 @@ pub fn address(index: u32, address: Ipv4Addr, prefix: u8) -> Setup {
         flags: CREATE | REPLACE,
         body,
         what: format!("give interface {index} the address {address}"),
+    }
+}
+
+/// Where a link-local neighbour on interface `index` is, for good.
+pub fn neighbour(index: u32, address: Ipv6Addr, hardware: [u8; 6]) -> Setup {
+    const INET6: u32 = 10;
+    const PERMANENT: u32 = 0x80;
+    let mut body = Vec::new();
+    // struct ndmsg: family, interface, state; flags and type are of no concern here.
+    put_words(&mut body, &[INET6, index, PERMANENT]);
+    put(&mut body, 1, &address.octets());
+    put(&mut body, 2, &hardware);
+    Setup {
+        kind: RTM_NEWNEIGH,
+        flags: CREATE | REPLACE,
+        body,
+        what: format!("introduce {address} on interface {index}"),
     }
 }
 

@@ -10,6 +10,8 @@ mod batman;
 mod bound;
 mod driver;
 mod error;
+mod hear;
+mod lay;
 mod message;
 mod names;
 mod plant;

@@ -1,32 +1,26 @@
 //! What is there of a testbed, and how it is brought to what should be.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
 use groundwave_systems::site::NodeId;
-use groundwave_systems::testbed::{
-    Counted, Heard, Protocol, Seat, Shape, Side, Sighting, TestbedView, WireSide,
-};
+use groundwave_systems::testbed::{Protocol, Seat, Shape, Side, Sighting, TestbedView, WireSide};
 
-use super::babel::Babel;
 use super::error::TestbedError;
-use super::message::{End, Route, Setup, address, enslave, group, pair, up};
-use super::names::{Names, hardware, index, interface, of_hardware};
+use super::message::{Route, Setup, address, group, up};
+use super::names::{Names, index};
 use super::space::Space;
 use super::{batman, qdiscs};
 use crate::kernel::batch::Message;
-use crate::kernel::wire::{Ends, Means, counted};
+use crate::kernel::wire::{Ends, Means};
 use crate::kernel::{Handle, KernelError, Request, Verb};
 
 /// Number of the loopback interface.
 const LOOPBACK: u32 = 1;
-/// MTU of a wire that no mesh protocol wraps, bytes.
-const MTU_BYTES: u32 = 1500;
 
 /// A message of either sort, so that one batch carries both in order.
 #[derive(Debug, Clone)]
-enum Act {
+pub(super) enum Act {
     Setup(Setup),
     Shape(Request),
 }
@@ -49,29 +43,29 @@ impl Message for Act {
 
 /// A node that is there.
 #[derive(Debug)]
-struct Seated {
-    seat: Seat,
-    protocol: Protocol,
-    space: Space,
-    routes: BTreeMap<NodeId, Route>,
+pub(super) struct Seated {
+    pub(super) seat: Seat,
+    pub(super) protocol: Protocol,
+    pub(super) space: Space,
+    pub(super) routes: BTreeMap<NodeId, Route>,
 }
 
 /// An end of a wire that is there.
 #[derive(Debug, Clone, Copy)]
-struct Laid {
-    number: u32,
+pub(super) struct Laid {
+    pub(super) number: u32,
     /// What its disciplines are; `None` when that must be looked up.
-    ends: Option<Ends>,
+    pub(super) ends: Option<Ends>,
 }
 
 /// What is there of a testbed.
 #[derive(Debug)]
 pub struct Plant {
-    names: Names,
-    folder: PathBuf,
-    means: Option<Means>,
-    seats: BTreeMap<NodeId, Seated>,
-    wires: BTreeMap<WireSide, Laid>,
+    pub(super) names: Names,
+    pub(super) folder: PathBuf,
+    pub(super) means: Option<Means>,
+    pub(super) seats: BTreeMap<NodeId, Seated>,
+    pub(super) wires: BTreeMap<WireSide, Laid>,
 }
 
 /// A direction and what it should do.
@@ -226,101 +220,6 @@ impl Plant {
         Ok(sighted.collect())
     }
 
-    /// Lays the wires among `wishes` that are not there.
-    fn lay(
-        &mut self,
-        wishes: &[Wish],
-        failures: &mut BTreeMap<WireSide, String>,
-    ) -> Result<(), TestbedError> {
-        let missing = |(side, ..): &&Wish| !self.wires.contains_key(side);
-        let mut fresh: BTreeMap<(NodeId, NodeId), u32> = BTreeMap::new();
-        for (side, number, _) in wishes.iter().filter(missing) {
-            fresh.insert((side.from.min(side.to), side.from.max(side.to)), *number);
-        }
-        let mut acts: BTreeMap<NodeId, Vec<(WireSide, Act)>> = BTreeMap::new();
-        for (&(a, b), &number) in &fresh {
-            let (Some(near), Some(far)) = (self.seats.get(&a), self.seats.get(&b)) else {
-                continue;
-            };
-            let wrapped = [near, far]
-                .iter()
-                .any(|end| end.protocol == Protocol::Batman);
-            let end = |peer: &Seat, back| End {
-                name: interface(peer),
-                index: index(number),
-                hardware: hardware(number, back),
-                mtu_bytes: if wrapped {
-                    batman::MTU_BYTES
-                } else {
-                    MTU_BYTES
-                },
-                alias: format!("groundwave {}", self.names.testbed),
-            };
-            let (one, other) = (end(&far.seat, false), end(&near.seat, true));
-            let act = pair(&one, &other, far.space.descriptor());
-            let side = WireSide { from: a, to: b };
-            acts.entry(a).or_default().push((side, Act::Setup(act)));
-        }
-        self.carry_out(acts, failures)?;
-        let mut acts: BTreeMap<NodeId, Vec<(WireSide, Act)>> = BTreeMap::new();
-        let mut guided: BTreeMap<NodeId, Vec<String>> = BTreeMap::new();
-        for (&(a, b), &number) in &fresh {
-            if failures.contains_key(&WireSide { from: a, to: b }) {
-                continue;
-            }
-            for (from, to) in [(a, b), (b, a)] {
-                let (Some(own), Some(peer)) = (self.seats.get(&from), self.seats.get(&to)) else {
-                    continue;
-                };
-                let side = WireSide { from, to };
-                let index = index(number);
-                let mut setup = vec![up(index)];
-                match own.protocol {
-                    Protocol::Batman => setup.push(enslave(index, batman::INDEX)),
-                    _ => setup.push(address(index, self.names.address(own.seat.number), 32)),
-                }
-                let of_node = acts.entry(from).or_default();
-                of_node.extend(setup.into_iter().map(|setup| (side, Act::Setup(setup))));
-                let ends = Some(Ends::default());
-                self.wires.insert(side, Laid { number, ends });
-                guided.entry(from).or_default().push(interface(&peer.seat));
-            }
-        }
-        self.carry_out(acts, failures)?;
-        for (node, interfaces) in guided {
-            self.guide(node, &interfaces)?;
-        }
-        Ok(())
-    }
-
-    /// Tells the program that finds ways at a node of new interfaces, or, when it does not run, of
-    /// all.
-    fn guide(&self, node: NodeId, fresh: &[String]) -> Result<(), TestbedError> {
-        let Some(seated) = self.seats.get(&node) else {
-            return Ok(());
-        };
-        if seated.protocol != Protocol::Babel {
-            return Ok(());
-        }
-        let babel = self.babel(seated);
-        let all = || self.wires.keys().filter(|side| side.from == node);
-        let all = || all().filter_map(|side| Some(interface(&self.seats.get(&side.to)?.seat)));
-        let interfaces: Vec<String> = if babel.runs() {
-            fresh.to_vec()
-        } else {
-            all().collect()
-        };
-        if interfaces.is_empty() {
-            return Ok(());
-        }
-        babel.serve(self.names.address(seated.seat.number), &interfaces)
-    }
-
-    fn babel(&self, seated: &Seated) -> Babel {
-        let netns = self.names.path(&seated.seat.name);
-        Babel::of(&self.folder, &netns, &seated.seat.name)
-    }
-
     /// Looks at the disciplines of ends that are there but not known.
     fn look_up(&mut self, wishes: &[Wish]) -> Result<(), TestbedError> {
         let unknown =
@@ -351,7 +250,7 @@ impl Plant {
     }
 
     /// One batch a namespace. The first refusal of each direction is noted.
-    fn carry_out(
+    pub(super) fn carry_out(
         &mut self,
         acts: BTreeMap<NodeId, Vec<(WireSide, Act)>>,
         failures: &mut BTreeMap<WireSide, String>,
@@ -423,96 +322,6 @@ impl Plant {
         let name = seated.seat.name.clone();
         strictly(&mut seated.space, &acts, &name)
     }
-
-    /// The counters of all wires.
-    ///
-    /// # Errors
-    /// When the kernel cannot be asked.
-    pub fn count(&mut self) -> Result<Vec<Counted>, TestbedError> {
-        let mut all = Vec::new();
-        for (node, seated) in &mut self.seats {
-            let found = qdiscs::all(&mut seated.space.batch);
-            let found = found.map_err(TestbedError::kernel("look at disciplines"))?;
-            let own = self.wires.iter().filter(|(side, _)| side.from == *node);
-            all.extend(
-                own.filter_map(|(side, laid)| {
-                    Some(counted(*side, found.get(&index(laid.number))?))
-                }),
-            );
-        }
-        Ok(all)
-    }
-
-    /// What the protocols found, by node; nodes without one are left out.
-    ///
-    /// # Errors
-    /// The first that could not be asked.
-    pub fn hear(&self) -> Result<BTreeMap<NodeId, Vec<Heard>>, TestbedError> {
-        let mut heard = BTreeMap::new();
-        for (node, seated) in &self.seats {
-            let found = match seated.protocol {
-                Protocol::Babel if self.babel(seated).runs() => self.hear_babel(*node, seated)?,
-                Protocol::Batman => self.hear_batman(*node, seated)?,
-                _ => continue,
-            };
-            heard.insert(*node, found);
-        }
-        Ok(heard)
-    }
-
-    fn hear_babel(&self, node: NodeId, seated: &Seated) -> Result<Vec<Heard>, TestbedError> {
-        let found = self.babel(seated).routes()?;
-        let heard = found.into_iter().filter_map(|found| {
-            let address: Ipv4Addr = found.host.parse().ok()?;
-            let number = self.names.number(address)?;
-            Some(Heard {
-                destination: self.numbered(number)?,
-                next_hop: self.behind(node, &found.interface)?,
-                metric: found.metric.into(),
-            })
-        });
-        Ok(sorted(heard.collect()))
-    }
-
-    fn hear_batman(&self, node: NodeId, seated: &Seated) -> Result<Vec<Heard>, TestbedError> {
-        let found = batman::routes(&self.names.path(&seated.seat.name))?;
-        let heard = found.into_iter().filter_map(|found| {
-            let (number, back) = of_hardware(&found.orig_address)?;
-            let ends = |side: &WireSide| (side.from > side.to) == back;
-            let mut of_wire = self.wires.iter().filter(|(_, laid)| laid.number == number);
-            let (side, _) = of_wire.find(|(side, _)| ends(side))?;
-            Some(Heard {
-                destination: side.from,
-                next_hop: self.behind(node, &found.hard_ifname)?,
-                metric: found.tq,
-            })
-        });
-        Ok(sorted(heard.collect()))
-    }
-
-    /// The node with this number.
-    fn numbered(&self, number: u32) -> Option<NodeId> {
-        let mut seats = self.seats.iter();
-        seats
-            .find(|(_, seated)| seated.seat.number == number)
-            .map(|(id, _)| *id)
-    }
-
-    /// The node behind an interface of `node`.
-    fn behind(&self, node: NodeId, name: &str) -> Option<NodeId> {
-        let mut own = self.wires.keys().filter(|side| side.from == node);
-        let leads = |side: &&WireSide| {
-            self.seats
-                .get(&side.to)
-                .is_some_and(|peer| interface(&peer.seat) == name)
-        };
-        own.find(leads).map(|side| side.to)
-    }
-}
-
-fn sorted(mut heard: Vec<Heard>) -> Vec<Heard> {
-    heard.sort_by_key(|heard| heard.destination);
-    heard
 }
 
 /// Sends messages that must all succeed.

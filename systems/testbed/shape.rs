@@ -1,7 +1,7 @@
 //! What a direction of a link does to packets, from what the radio does to frames.
 //!
 //! With `p` the loss of one frame and `n` tries, a frame is lost for good with `p^n` and takes
-//! `(1 - p^n) / (1 - p)` tries. What goes to everybody is sent once, at the basic rate. A frame waits
+//! `(1 - p^n) / (1 - p)` tries, so that `1 - p` of the air's rate is delivered. What goes to everybody is sent once, at the basic rate. A frame waits
 //! DIFS and half a contention window, which doubles with each further try (IEEE 802.11-2020,
 //! 10.3.3, 10.3.4).
 
@@ -156,9 +156,8 @@ pub fn shape(
     let per = direction.per.clamp(0.0, 1.0);
     let tries = i32::from(mac.retries) + 1;
     let loss_prob = per.powi(tries);
-    // As a sum it is exact at p = 1 as well.
-    let attempts: f64 = (0..tries).map(|retry| per.powi(retry)).sum();
-    let rate_bps = direction.data_rate_bps * mac.airtime_share_prob / attempts;
+    // Of what is sent, retries included, 1 - p gets through.
+    let rate_bps = direction.data_rate_bps * mac.airtime_share_prob * (1.0 - per);
     let frame_ns = f64::from(packet_bytes) * 8e9 / direction.data_rate_bps;
     let contends = matches!(radio.waveform, Waveform::Ofdm { .. });
     let wait_ns = |retry: i32| {

@@ -35,9 +35,9 @@ fn retries_turn_loss_into_delay_and_airtime() {
         ..Mac::default()
     };
     let lossy = shape(&direction(0.5, 10.0, 8e6), 0.0, &radio(), 1000, &mac);
-    // 0.5^4; 1 + 1/2 + 1/4 + 1/8 tries.
+    // 0.5^4 is lost; of the rate, half is delivered.
     assert!((lossy.loss_prob - 0.0625).abs() < 1e-12);
-    assert_eq!(lossy.rate_bps, (8e6_f64 / 1.875) as u64);
+    assert_eq!(lossy.rate_bps, 4_000_000);
     // Half a window of 15 slots after DIFS, and again, doubled, for each further try of 1 ms.
     let wait = |window: f64| 34_000.0 + window / 2.0 * 9_000.0;
     let again = 0.5 * (1e6 + wait(30.0)) + 0.25 * (1e6 + wait(60.0)) + 0.125 * (1e6 + wait(120.0));

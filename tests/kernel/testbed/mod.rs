@@ -7,6 +7,7 @@
 mod babel;
 mod batman;
 mod bed;
+mod bound;
 mod crash;
 mod measured;
 

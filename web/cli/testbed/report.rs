@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::Which;
 use super::client::{ask, show};
-use super::show::{headline, percent, rate};
+use super::show::headline;
 use crate::cli::failure::Failure;
 use crate::cli::output::{self, Output};
 
@@ -24,15 +24,19 @@ const EXAMPLES: &str = "\
 Examples:
   groundwave testbed report
   groundwave testbed report --ping --plot ridge.svg
-  groundwave testbed report --ping --count 200 --throughput --json
+  groundwave testbed report save nolvik --ping --count 200 --throughput --json
 
-Loss and rate are those of packets to one receiver; round trips are of both directions together.
+Each cell shows what was predicted / what was measured. Loss and rate are those of packets to one
+receiver; round trips are of both directions together.
 Counters are of all packets since the wire was laid, whoever sent them.";
 
 /// Show what was predicted beside what is measured, per link
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Report {
+    /// Only links between these nodes [default: all]
+    nodes: Vec<String>,
+
     /// Ping both ends of every link that is up, over that link alone
     #[arg(long)]
     ping: bool,
@@ -72,6 +76,10 @@ impl Report {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let state = self.which.state()?;
         let mut testbed = show(&state)?;
+        let known = |name: &&String| testbed.nodes.iter().any(|node| node.name == **name);
+        if let Some(unknown) = self.nodes.iter().find(|name| !known(name)) {
+            return Err(Failure::Input(format!("no node is called {unknown:?}")));
+        }
         if self.ping || self.throughput {
             self.measure(&state, &testbed)?;
             testbed = show(&state)?;
@@ -83,6 +91,7 @@ impl Report {
         let rows: Vec<Row<'_>> = testbed
             .links
             .iter()
+            .filter(|link| self.wants(link))
             .map(|link| row(&testbed, link))
             .collect();
         if output.json {
@@ -94,12 +103,18 @@ impl Report {
         output.text(&format!("{head}\n\n{}", output::table(&table(&rows), None)))
     }
 
+    /// Whether a link is among those asked for.
+    fn wants(&self, link: &Link) -> bool {
+        let named = |name: &String| self.nodes.is_empty() || self.nodes.contains(name);
+        named(&link.from) && named(&link.to)
+    }
+
     /// Measures every link that is up and reports each to the world.
     fn measure(&self, state: &State, testbed: &Testbed) -> Result<(), Failure> {
         let up: Vec<&Link> = testbed
             .links
             .iter()
-            .filter(|link| link.predicted.up)
+            .filter(|link| link.predicted.up && self.wants(link))
             .collect();
         let mut found: Vec<(&Link, Probe)> = Vec::new();
         for links in up.chunks(AT_ONCE).filter(|_| self.ping) {
@@ -172,8 +187,9 @@ fn streamed(state: &State, testbed: &Testbed, link: &Link, seconds: u32) -> Resu
     let far = state.node(&link.to).map_err(Failure::input)?;
     let peer = seat(testbed, &link.to);
     let ends: [&Path; 2] = [&near, &far];
-    // Half as much again as fits, so that the link and not the sender sets the rate.
-    let offered_bps = link.predicted.rate_bps * 3 / 2;
+    // Half as much again as fits after the loss, so that the link and not the sender sets the rate.
+    let passes = (1.0 - link.predicted.loss_prob).max(0.1);
+    let offered_bps = (link.predicted.rate_bps as f64 * 1.5 / passes) as u64;
     throughput(ends, link.wire, link.back, &peer, offered_bps, seconds).map_err(Failure::machine)
 }
 
@@ -192,54 +208,56 @@ fn row<'a>(testbed: &Testbed, link: &'a Link) -> Row<'a> {
     }
 }
 
+/// What was predicted, then what was measured.
 fn table(rows: &[Row<'_>]) -> Table {
     let right = Align::Right;
     let mut table = Table::new(&[
         ("link", Align::Left),
         ("state", Align::Left),
-        ("round trip", right),
-        ("measured", right),
-        ("loss both ways", right),
-        ("measured", right),
-        ("rate", right),
-        ("measured", right),
-        ("broadcast loss", right),
-        ("counted", right),
+        ("round trip, ms", right),
+        ("lost both ways, %", right),
+        ("rate, Mbit/s", right),
+        ("broadcast lost, %", right),
     ]);
     for row in rows {
         let (link, shape) = (row.link, &row.link.predicted);
         let measured = link.measured.as_ref();
-        let dash = || "-".to_owned();
         let pings = measured.filter(|measured| measured.sent > 0);
         let round = pings.and_then(|measured| measured.round_trip_ms);
-        let lost =
-            pings.map(|measured| 1.0 - f64::from(measured.received) / f64::from(measured.sent));
+        let lost = pings.map(|measured| 100.0 - 100.0 * share(measured.received, measured.sent));
         let counted = link.counted.and_then(|count| {
             let all = count.broadcast_passed_total + count.broadcast_lost_total;
-            (all > 0).then(|| count.broadcast_lost_total as f64 / all as f64)
+            (all > 0).then(|| 100.0 * count.broadcast_lost_total as f64 / all as f64)
         });
+        let rate = measured.and_then(|measured| measured.throughput_bps);
+        let mbit = |bps: f64| bps / 1e6;
+        let up = |value: f64| shape.up.then_some(value);
         table.row([
             format!("{} > {}", link.from, link.to),
             if shape.up { "up" } else { "down" }.to_owned(),
-            row.predicted_round_trip_ms
-                .map_or_else(dash, |ms| format!("{ms:.2} ms")),
-            round.map_or_else(dash, |[_, mean, _]| format!("{mean:.2} ms")),
-            row.predicted_round_trip_loss_prob
-                .map_or_else(dash, percent),
-            lost.map_or_else(dash, percent),
-            if shape.up {
-                rate(shape.rate_bps as f64)
-            } else {
-                dash()
-            },
-            measured
-                .and_then(|measured| measured.throughput_bps)
-                .map_or_else(dash, rate),
-            percent(shape.broadcast_loss_prob),
-            counted.map_or_else(dash, percent),
+            beside(row.predicted_round_trip_ms, round.map(|[_, mean, _]| mean)),
+            beside(
+                row.predicted_round_trip_loss_prob.map(|loss| loss * 100.0),
+                lost,
+            ),
+            beside(up(mbit(shape.rate_bps as f64)), rate.map(mbit)),
+            beside(Some(shape.broadcast_loss_prob * 100.0), counted),
         ]);
     }
     table
+}
+
+fn share(part: u32, whole: u32) -> f64 {
+    f64::from(part) / f64::from(whole)
+}
+
+/// A prediction, and a measurement where there is one.
+fn beside(predicted: Option<f64>, measured: Option<f64>) -> String {
+    let written = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.2}"));
+    match measured {
+        None => written(predicted),
+        some => format!("{} / {}", written(predicted), written(some)),
+    }
 }
 
 /// The testbed as it is drawn.
@@ -271,8 +289,7 @@ fn picture(testbed: &Testbed) -> Picture {
             round_trip_ms: row.predicted_round_trip_ms,
             measured_ms: round.map(|[_, mean, _]| mean),
             loss_prob: row.predicted_round_trip_loss_prob,
-            measured_loss_prob: pings
-                .map(|measured| 1.0 - f64::from(measured.received) / f64::from(measured.sent)),
+            measured_loss_prob: pings.map(|measured| 1.0 - share(measured.received, measured.sent)),
         }
     });
     Picture {
