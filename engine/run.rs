@@ -72,6 +72,7 @@ impl<S: Snapshot> Engine<S> {
             inbox: sender,
             views: receiver,
             pulse: pulse.clone(),
+            bell: Arc::default(),
         };
         Self {
             world,
@@ -234,6 +235,13 @@ impl<S: Snapshot> Engine<S> {
         let mut arrival = Select::new();
         arrival.recv(&self.inbox);
         arrival.ready_timeout(most).is_ok()
+    }
+
+    /// Waits for a command on the task that polls this.
+    pub(crate) async fn heard(&mut self) {
+        while self.inbox.is_empty() {
+            self.handle.bell.notified().await;
+        }
     }
 
     fn advance(&mut self, tick: u64, wall_ns: Option<u64>) {

@@ -6,53 +6,40 @@
 use std::io;
 use std::path::Path;
 
-use netlink_sys::protocols::NETLINK_ROUTE;
-use netlink_sys::{Socket, SocketAddr};
+use netlink_sys::Socket;
 
-use super::extack::{refusal, words};
-use super::netns::within;
-use super::nla::put;
+use super::extack::refusal;
+use super::line::{ACK, Messages, put_message, socket};
+use super::nla::{put, put_words};
 use super::{KernelError, Request, Verb};
 
 /// Bytes of one system call: the kernel copies it into one buffer, and beyond the default send
 /// buffer of a socket it refuses.
 const CALL_BYTES: usize = 64 << 10;
-/// Bytes of `struct nlmsghdr`.
-const HEAD: usize = 16;
-
 const RTM_NEWQDISC: u16 = 36;
 const RTM_DELQDISC: u16 = 37;
-const NLMSG_ERROR: u16 = 2;
-const REQUEST: u16 = 1;
-const ACK: u16 = 4;
 const EXCL: u16 = 0x200;
 const CREATE: u16 = 0x400;
 
 impl Request {
     /// Appends this request as a message of `RTM_NEWQDISC` or `RTM_DELQDISC`.
     pub fn encode(&self, sequence: u32, acknowledged: bool, out: &mut Vec<u8>) {
-        let begin = out.len();
         let (kind, flags) = match self.verb {
             Verb::Create => (RTM_NEWQDISC, CREATE | EXCL),
             Verb::Change => (RTM_NEWQDISC, 0),
             Verb::Delete => (RTM_DELQDISC, 0),
         };
-        let flags = REQUEST | flags | if acknowledged { ACK } else { 0 };
-        out.extend_from_slice(&[0; 4]);
-        out.extend_from_slice(&kind.to_ne_bytes());
-        out.extend_from_slice(&flags.to_ne_bytes());
-        // Sequence, port; then struct tcmsg: family, interface, handle, parent, info.
-        for word in [sequence, 0, 0, self.index, self.handle.0, self.parent.0, 0] {
-            out.extend_from_slice(&word.to_ne_bytes());
-        }
-        let mut name = [0; 16];
-        name[..self.kind.len()].copy_from_slice(self.kind.as_bytes());
-        put(out, 1, &name[..=self.kind.len()]);
-        if let Some(options) = &self.options {
-            put(out, 2, options);
-        }
-        let length = u32::try_from(out.len() - begin).expect("an attribute bounds it");
-        out[begin..begin + 4].copy_from_slice(&length.to_ne_bytes());
+        let flags = flags | if acknowledged { ACK } else { 0 };
+        put_message(out, (kind, flags, sequence), |out| {
+            // struct tcmsg: family, interface, handle, parent, info.
+            put_words(out, &[0, self.index, self.handle.0, self.parent.0, 0]);
+            let mut name = [0; 16];
+            name[..self.kind.len()].copy_from_slice(self.kind.as_bytes());
+            put(out, 1, &name[..=self.kind.len()]);
+            if let Some(options) = &self.options {
+                put(out, 2, options);
+            }
+        });
     }
 }
 
@@ -70,20 +57,8 @@ impl Batch {
     /// # Errors
     /// When the namespace cannot be entered or the kernel gives no socket.
     pub fn open(netns: Option<&Path>) -> Result<Self, KernelError> {
-        let connect = || -> io::Result<Socket> {
-            let mut socket = Socket::new(NETLINK_ROUTE)?;
-            socket.bind_auto()?;
-            socket.connect(&SocketAddr::new(0, 0))?;
-            socket.set_ext_ack(true)?;
-            socket.set_cap_ack(true)?;
-            Ok(socket)
-        };
-        let socket = within(netns, connect)?.map_err(|source| KernelError::Io {
-            what: "open a netlink socket".to_owned(),
-            source,
-        })?;
         Ok(Self {
-            socket,
+            socket: socket(netns)?,
             sequence: 0,
             buffer: Vec::with_capacity(CALL_BYTES),
         })
@@ -141,8 +116,11 @@ impl Batch {
         self.socket.send(&self.buffer, 0)?;
         loop {
             let (answers, _) = self.socket.recv_from_full()?;
-            for (sequence, errno, detail) in errors(&answers) {
-                let place = sequence.wrapping_sub(first) as usize;
+            for message in Messages(&answers) {
+                let Some((errno, detail)) = message.error() else {
+                    continue;
+                };
+                let place = message.sequence.wrapping_sub(first) as usize;
                 let Some(request) = requests.get(place) else {
                     continue;
                 };
@@ -155,25 +133,4 @@ impl Batch {
             }
         }
     }
-}
-
-/// Sequence, positive error number and words of each acknowledgement in `answers`.
-fn errors(mut answers: &[u8]) -> Vec<(u32, i32, Option<String>)> {
-    let mut found = Vec::new();
-    let word = |bytes: &[u8], at: usize| -> u32 {
-        u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
-    };
-    while answers.len() >= HEAD {
-        let length = (word(answers, 0) as usize).clamp(HEAD, answers.len());
-        let (message, rest) = answers.split_at(length);
-        let kind = u16::from_ne_bytes([message[4], message[5]]);
-        let flags = u16::from_ne_bytes([message[6], message[7]]);
-        if kind == NLMSG_ERROR && message.len() >= HEAD + 4 {
-            let errno = word(message, HEAD).cast_signed().saturating_neg();
-            found.push((word(message, 8), errno, words(flags, &message[HEAD + 4..])));
-        }
-        let padding = length.next_multiple_of(4) - length;
-        answers = rest.get(padding..).unwrap_or_default();
-    }
-    found
 }

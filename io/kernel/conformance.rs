@@ -23,12 +23,16 @@ pub fn options(tables: &std::path::Path) -> Options {
     }
 }
 
-/// Runs all cases on `interface`, which must be bare.
+/// Runs all cases on `interface`, which must be bare; `other` is another hand on the same kernel.
 ///
 /// # Panics
 /// Where the kernel does not conform.
-pub async fn conforms<K: Kernel + Clone>(kernel: K, interface: &str, options: Options) {
-    let mut other = kernel.clone();
+pub async fn conforms<K: Kernel>(
+    kernel: K,
+    mut other: K,
+    interface: &str,
+    options: Options,
+) {
     let mut shaper = Shaper::start(kernel, options).await.unwrap();
     let bare = shaper.read(interface).await.unwrap();
     assert_eq!(bare, Reading::default(), "the interface is bare");

@@ -17,6 +17,7 @@ mod facts;
 mod fake;
 mod fifo;
 mod limits;
+mod line;
 mod look;
 mod message;
 mod netem;
@@ -91,4 +92,30 @@ pub trait Kernel: Send + 'static {
     /// # Errors
     /// What the kernel answered; then it changed nothing.
     fn send(&mut self, request: &Request) -> impl Future<Output = Result<(), KernelError>> + Send;
+
+    /// Carries out one request and, when it is done, tells what hangs under each of `parents` of
+    /// its interface: in one call to a kernel where calls are dear.
+    ///
+    /// # Errors
+    /// Outside what [`Self::send`] answers, inside what [`Self::get`] does once it was carried out.
+    fn settle<const N: usize>(
+        &mut self,
+        request: &Request,
+        parents: [Handle; N],
+    ) -> impl Future<Output = Result<Settled<N>, KernelError>> + Send {
+        async move {
+            self.send(request).await?;
+            let mut found = [const { None }; N];
+            for (found, parent) in found.iter_mut().zip(parents) {
+                *found = match self.get(request.index, parent).await {
+                    Ok(qdisc) => qdisc,
+                    Err(err) => return Ok(Err(err)),
+                };
+            }
+            Ok(Ok(found))
+        }
+    }
 }
+
+/// What hangs at some places, after a request was carried out.
+pub type Settled<const N: usize> = Result<[Option<Qdisc>; N], KernelError>;

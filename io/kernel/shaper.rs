@@ -11,7 +11,7 @@ use groundwave_systems::impair::{
 
 use super::counters::Tally;
 use super::facts::facts;
-use super::look::{Sight, look};
+use super::look::{PLACES, Sight, look, sight};
 use super::probe::probe;
 use super::stack::{Stack, amounts_to, plan};
 use super::steps::{Target, steps};
@@ -144,14 +144,14 @@ impl<K: Kernel> Shaper<K> {
         if let Some(Latency::Stochastic { jitter_ns: 0, .. }) = impairment.latency {
             tracing::warn!(interface, "stochastic latency with zero jitter is constant");
         }
-        self.walk(interface, &before, &target).await?;
+        let after = self.walk(interface, before, &target).await?;
         let memory = self.memories.entry(interface.to_owned()).or_default();
         memory.asked = Some(Asked {
             words: impairment.clone(),
             target,
         });
         memory.refused = None;
-        self.read(interface).await
+        Ok(self.reading(interface, &after?))
     }
 
     /// Takes away from `interface` what this shaper put there, and only that.
@@ -168,8 +168,13 @@ impl<K: Kernel> Shaper<K> {
     /// See [`KernelError`].
     pub async fn read(&mut self, interface: &str) -> Result<Reading, KernelError> {
         let sight = look(&mut self.kernel, interface).await?;
+        Ok(self.reading(interface, &sight))
+    }
+
+    /// What was seen, beside what was asked.
+    fn reading(&mut self, interface: &str, sight: &Sight) -> Reading {
         let memory = self.memories.entry(interface.to_owned()).or_default();
-        memory.tally.add(&sight);
+        memory.tally.add(sight);
         let asked = memory.asked.as_ref();
         let hint = asked.map(|asked| (&asked.words, &asked.target.stack));
         let impairment = amounts_to(&sight.stack, hint);
@@ -194,11 +199,11 @@ impl<K: Kernel> Shaper<K> {
             gso_bytes_max: sight.link.gso_bytes_max,
             header_bytes: super::Link::HEADER_BYTES,
         };
-        Ok(Reading {
+        Reading {
             warnings: warnings(&impairment, &surroundings),
             impairment,
             divergence,
-        })
+        }
     }
 
     /// The counters of `interface`, without the moment they were taken at.
@@ -232,24 +237,35 @@ impl<K: Kernel> Shaper<K> {
         })
     }
 
-    /// Sends what leads from `before` to `target`; when a step fails, goes back.
+    /// Sends what leads from `before` to `target` and looks again; when a step fails, goes back.
+    /// Outside a step's failure, inside that of the look.
     async fn walk(
         &mut self,
         interface: &str,
-        before: &Sight,
+        before: Sight,
         target: &Target,
-    ) -> Result<(), KernelError> {
-        let index = before.link.index;
-        for (done, request) in steps(index, &before.stack, target).iter().enumerate() {
-            let Err(err) = self.kernel.send(request).await else {
-                continue;
-            };
-            if done > 0 {
-                self.go_back(interface, &before.stack).await;
+    ) -> Result<Result<Sight, KernelError>, KernelError> {
+        let all = steps(before.link.index, &before.stack, target);
+        let Some((last, earlier)) = all.split_last() else {
+            return Ok(Ok(before));
+        };
+        for (done, request) in earlier.iter().enumerate() {
+            if let Err(err) = self.kernel.send(request).await {
+                if done > 0 {
+                    self.go_back(interface, &before.stack).await;
+                }
+                return Err(err);
             }
-            return Err(err);
         }
-        Ok(())
+        match self.kernel.settle(last, PLACES).await {
+            Ok(found) => Ok(found.and_then(|found| sight(before.link, found))),
+            Err(err) => {
+                if !earlier.is_empty() {
+                    self.go_back(interface, &before.stack).await;
+                }
+                Err(err)
+            }
+        }
     }
 
     /// Leads whatever is there now back to `stack`, as far as the kernel lets.
