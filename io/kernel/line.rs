@@ -164,7 +164,8 @@ impl<'a> Iterator for Messages<'a> {
 
     fn next(&mut self) -> Option<Message<'a>> {
         let (head, _) = self.0.split_first_chunk::<HEAD>()?;
-        let word = |at: usize| u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let word =
+            |at: usize| u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
         let length = (word(0) as usize).clamp(HEAD, self.0.len());
         let body = &self.0[HEAD..length];
         self.0 = self.0.get(length.next_multiple_of(4)..).unwrap_or_default();

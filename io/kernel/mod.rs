@@ -25,6 +25,7 @@ mod netlink;
 mod netns;
 mod nla;
 mod probe;
+mod reading;
 mod shaper;
 mod stack;
 mod steps;
@@ -42,7 +43,8 @@ pub use fifo::Fifo;
 pub use message::{Counters, Handle, Link, Qdisc, Request, Verb};
 pub use netem::{Netem, Strange};
 pub use netlink::Netlink;
-pub use shaper::{Options, Reading, Shaper};
+pub use reading::Reading;
+pub use shaper::{Options, Shaper};
 pub use tbf::Tbf;
 
 /// What answers requests about queueing disciplines: a kernel, or a model of one.

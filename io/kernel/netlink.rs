@@ -152,8 +152,8 @@ impl Kernel for Netlink {
 fn found_link(interface: &str, answer: Answer) -> Result<Link, KernelError> {
     let what = format!("look up interface {interface}");
     let found = answer.map_err(|nack| lookup(&what, interface, nack))?;
-    let found = found
-        .ok_or_else(|| KernelError::garbled(what, "no answer but an acknowledgement"))?;
+    let found =
+        found.ok_or_else(|| KernelError::garbled(what, "no answer but an acknowledgement"))?;
     read_link(&found)
 }
 

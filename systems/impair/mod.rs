@@ -7,6 +7,7 @@
 mod capability;
 mod check;
 mod commands;
+mod correlation;
 mod direction;
 mod diverge;
 mod observed;

@@ -139,7 +139,9 @@ fn messages_are_those_of_the_library_of_types() {
         let mut message = TcMessage::with_index(9);
         message.header.handle = TcHandle::from(request.handle.0);
         message.header.parent = TcHandle::from(request.parent.0);
-        message.attributes.push(TcAttribute::Kind("netem".to_owned()));
+        message
+            .attributes
+            .push(TcAttribute::Kind("netem".to_owned()));
         if let Some(options) = &request.options {
             let options = DefaultNla::new(2, options.clone());
             message.attributes.push(TcAttribute::Other(options));
