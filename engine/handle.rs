@@ -105,14 +105,18 @@ impl<S: Snapshot> Handle<S> {
             Health::Broken(what) => return Err(Refusal::Broken { what }),
         }
         let (envelope, reply) = Envelope::awaited(command);
-        self.inbox
-            .try_send(Box::new(envelope))
-            .map_err(|err| match err {
-                TrySendError::Full(_) => Refusal::Busy,
-                TrySendError::Disconnected(_) => Refusal::Stopped,
-            })?;
-        self.bell.notify_one();
+        self.post(Box::new(envelope))?;
         Ok(Awaited(reply))
+    }
+
+    /// Hands over a command whose reply nobody waits for.
+    pub(crate) fn post(&self, command: Box<dyn Queued>) -> Result<(), Refusal> {
+        self.inbox.try_send(command).map_err(|err| match err {
+            TrySendError::Full(_) => Refusal::Busy,
+            TrySendError::Disconnected(_) => Refusal::Stopped,
+        })?;
+        self.bell.notify_one();
+        Ok(())
     }
 
     /// The latest snapshot.

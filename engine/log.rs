@@ -85,7 +85,14 @@ pub struct Mark {
     pub tick: u64,
     /// Digest of the snapshot, in hexadecimal.
     pub digest: String,
+    /// CRC-32 of each thing in each part of the snapshot, in the part's order, so that a replay
+    /// that comes to something else can say to what.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Parts,
 }
+
+/// Parts by name, causes before effects, with the CRC-32 of each thing in them.
+pub type Parts = Vec<(String, Vec<u32>)>;
 
 /// One frame after the header.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -139,6 +139,14 @@ impl<S: Snapshot> Engine<S> {
         self.script.push_back((tick, command));
     }
 
+    /// Queues a command for the next tick, behind the script's.
+    ///
+    /// # Errors
+    /// As [`Handle::submit`].
+    pub fn inject(&mut self, command: Box<dyn Queued>) -> Result<(), Refusal> {
+        self.handle.post(command)
+    }
+
     /// The door for other threads.
     pub fn handle(&self) -> Handle<S> {
         self.handle.clone()
@@ -356,6 +364,7 @@ impl<S: Snapshot> Engine<S> {
         let mark = Mark {
             tick: self.clock().tick,
             digest: digest.clone(),
+            parts: self.views.borrow().parts(),
         };
         self.journal.append(&Entry::Mark(mark))?;
         self.journal.commit()?;

@@ -151,6 +151,7 @@ mod tests {
         Entry::Mark(Mark {
             tick,
             digest: "d".to_owned(),
+            parts: Default::default(),
         })
     }
 

@@ -29,6 +29,7 @@ fn entries() -> Vec<Entry> {
     let mark = Mark {
         tick: 3,
         digest: "00ff".to_owned(),
+        parts: vec![("nodes".to_owned(), vec![1, u32::MAX])],
     };
     vec![
         command(1, vec![]),
