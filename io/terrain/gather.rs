@@ -4,6 +4,8 @@
 //! profile costs. Processors with AVX2 or AVX-512 fetch eight at once; the arithmetic is the
 //! same in the same order as one by one in [`super::hgt`], so the bits are too.
 
+use groundwave_systems::terrain::Curve;
+
 /// Positions handled together.
 pub(super) const LANES: usize = 8;
 
@@ -54,13 +56,43 @@ pub(super) fn fill(square: Square<'_>, lat_deg: &[f64], lon_deg: &[f64], out: &m
     0
 }
 
+/// As [`fill`] at the positions of `curve` from number `first` on, the last at the end of `out`;
+/// the last of several blocks may not overlap others before `first`. Fills nothing where the
+/// processor has no such vectors or fewer than [`LANES`] positions remain.
+pub(super) fn follow(square: Square<'_>, curve: &Curve, first: usize, out: &mut [f64]) -> usize {
+    let Square { posts, side, .. } = square;
+    let fits = out.len() >= LANES && first + out.len() == curve.last + 1;
+    if !fits || !(2..=4096).contains(&side) || posts.len() < side * side {
+        return 0;
+    }
+    #[cfg(target_arch = "x86_64")]
+    #[expect(unsafe_code, reason = "vector loads and gathers by address")]
+    {
+        use std::arch::is_x86_feature_detected;
+        let has_avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+        if has_avx2 && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
+            // SAFETY: the processor has the features, there are at least `LANES` places, and the
+            // posts hold a whole square of two by two to 4096 by 4096.
+            return unsafe {
+                match (square.has_voids, curve.is_cubic) {
+                    (true, true) => x86::follow::<true, true>(square, curve, first, out),
+                    (true, false) => x86::follow::<true, false>(square, curve, first, out),
+                    (false, true) => x86::follow::<false, true>(square, curve, first, out),
+                    (false, false) => x86::follow::<false, false>(square, curve, first, out),
+                }
+            };
+        }
+    }
+    0
+}
+
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "vector loads and gathers by address")]
 mod x86 {
     use std::arch::x86_64::*;
 
     use super::super::hgt::VOID;
-    use super::{LANES, Square};
+    use super::{Curve, LANES, Square};
 
     /// As multipliers of a pair of neighbouring posts, the western one in the lower half: the
     /// western post alone, and what the eastern has over it.
@@ -76,53 +108,55 @@ mod x86 {
     /// greater by its height.
     const BIASED: i64 = 0x4330_0000_0000_8000;
 
-    /// # Safety
-    /// The processor has AVX-512F and VL and AVX2; the three slices have one length of at least
-    /// [`LANES`]; `posts` holds `side * side` posts, `side` 2 to 4096, none void unless `VOIDS`.
-    #[target_feature(enable = "avx512f,avx512vl,avx2,fma")]
-    pub(super) unsafe fn fill_wide<const VOIDS: bool>(
-        square: Square<'_>,
-        lat: &[f64],
-        lon: &[f64],
-        out: &mut [f64],
-    ) -> usize {
-        let Square {
-            posts,
-            side,
-            south_deg,
-            west_deg,
-            ..
-        } = square;
-        let (south, west) = (_mm512_set1_pd(south_deg), _mm512_set1_pd(west_deg));
-        let cells = _mm512_set1_pd((side - 1) as f64);
-        let stride = _mm512_set1_pd(side as f64);
-        let rounder = _mm512_set1_pd(ROUNDER);
-        let (low, biased) = (_mm512_set1_epi64(0xFFFF), _mm512_set1_epi64(BIASED));
-        let bias = _mm512_set1_pd(f64::from_bits(BIASED as u64));
-        let void = _mm256_set1_epi16(VOID);
-        // Places are found with the bits of `ROUNDER` in front.
-        let far = (ROUNDER.to_bits() as usize).wrapping_mul(2);
-        let south_base = posts.as_ptr().wrapping_add((side - 1) * side);
-        let south_base = south_base.wrapping_byte_sub(far).cast::<i32>();
-        let north_base = south_base.wrapping_byte_sub(2 * side);
-        let mut at = 0;
-        while at < lat.len() {
-            let start = at.min(lat.len() - LANES);
-            // SAFETY: `start + LANES` is at most the length of both slices.
-            let (y, x) = unsafe {
-                (
-                    _mm512_loadu_pd(lat.as_ptr().add(start)),
-                    _mm512_loadu_pd(lon.as_ptr().add(start)),
-                )
-            };
-            let y = _mm512_mul_pd(_mm512_sub_pd(y, south), cells);
-            let x = _mm512_mul_pd(_mm512_sub_pd(x, west), cells);
+    /// What all positions in a square have in common, in vectors.
+    struct Wide {
+        south: __m512d,
+        west: __m512d,
+        cells: __m512d,
+        stride: __m512d,
+        south_base: *const i32,
+        north_base: *const i32,
+    }
+
+    impl Wide {
+        #[target_feature(enable = "avx512f,avx512vl,avx2,fma")]
+        #[inline]
+        fn new(square: Square<'_>) -> Self {
+            let Square { posts, side, .. } = square;
+            // Places are found with the bits of `ROUNDER` in front.
+            let far = (ROUNDER.to_bits() as usize).wrapping_mul(2);
+            let south_base = posts.as_ptr().wrapping_add((side - 1) * side);
+            let south_base = south_base.wrapping_byte_sub(far).cast::<i32>();
+            Self {
+                south: _mm512_set1_pd(square.south_deg),
+                west: _mm512_set1_pd(square.west_deg),
+                cells: _mm512_set1_pd((side - 1) as f64),
+                stride: _mm512_set1_pd(side as f64),
+                south_base,
+                north_base: south_base.wrapping_byte_sub(2 * side),
+            }
+        }
+
+        /// Heights at latitudes `y` and longitudes `x`; none where any lies outside the square or
+        /// finds a void.
+        ///
+        /// # Safety
+        /// The square this was made of is there: `side * side` posts, `side` 2 to 4096, none void
+        /// unless `VOIDS`.
+        #[target_feature(enable = "avx512f,avx512vl,avx2,fma")]
+        #[inline]
+        unsafe fn heights<const VOIDS: bool>(&self, y: __m512d, x: __m512d) -> Option<__m512d> {
+            let rounder = _mm512_set1_pd(ROUNDER);
+            let (low, biased) = (_mm512_set1_epi64(0xFFFF), _mm512_set1_epi64(BIASED));
+            let bias = _mm512_set1_pd(f64::from_bits(BIASED as u64));
+            let y = _mm512_mul_pd(_mm512_sub_pd(y, self.south), self.cells);
+            let x = _mm512_mul_pd(_mm512_sub_pd(x, self.west), self.cells);
             // As whole numbers the bits of floats keep their order; those of what is negative or
             // no number are larger than all others.
-            let [y_bits, x_bits, end] = [y, x, cells].map(|bits| _mm512_castpd_si512(bits));
+            let [y_bits, x_bits, end] = [y, x, self.cells].map(|bits| _mm512_castpd_si512(bits));
             let inside = _mm512_cmplt_epu64_mask(y_bits, end);
             if _mm512_mask_cmplt_epu64_mask(inside, x_bits, end) != 0xFF {
-                return at;
+                return None;
             }
             // Whole numbers in the low bits.
             let (rows, columns) = (
@@ -134,22 +168,23 @@ mod x86 {
                 _mm512_sub_pd(columns, rounder),
             );
             let (v, u) = (_mm512_sub_pd(y, row), _mm512_sub_pd(x, column));
-            let place = _mm512_castpd_si512(_mm512_fnmadd_pd(row, stride, columns));
+            let place = _mm512_castpd_si512(_mm512_fnmadd_pd(row, self.stride, columns));
             // SAFETY: row and column are 0 to `side - 2`, the row counted from the south: so the
-            // two posts at `place` and the two a row above lie in `posts`.
+            // two posts at `place` and the two a row above lie in the square.
             let (top, bottom) = unsafe {
                 (
-                    _mm512_i64gather_epi32::<2>(place, north_base),
-                    _mm512_i64gather_epi32::<2>(place, south_base),
+                    _mm512_i64gather_epi32::<2>(place, self.north_base),
+                    _mm512_i64gather_epi32::<2>(place, self.south_base),
                 )
             };
             if VOIDS {
+                let void = _mm256_set1_epi16(VOID);
                 let voids = _mm256_or_si256(
                     _mm256_cmpeq_epi16(top, void),
                     _mm256_cmpeq_epi16(bottom, void),
                 );
                 if _mm256_testz_si256(voids, voids) == 0 {
-                    return at;
+                    return None;
                 }
             }
             let along = |pair| {
@@ -163,12 +198,95 @@ mod x86 {
                 _mm512_fmadd_pd(rise, u, _mm512_sub_pd(west, bias))
             };
             let (top, bottom) = (along(top), along(bottom));
-            let height = _mm512_fmadd_pd(_mm512_sub_pd(top, bottom), v, bottom);
+            Some(_mm512_fmadd_pd(_mm512_sub_pd(top, bottom), v, bottom))
+        }
+    }
+
+    /// # Safety
+    /// The processor has AVX-512F and VL and AVX2; the three slices have one length of at least
+    /// [`LANES`]; `posts` holds `side * side` posts, `side` 2 to 4096, none void unless `VOIDS`.
+    #[target_feature(enable = "avx512f,avx512vl,avx2,fma")]
+    pub(super) unsafe fn fill_wide<const VOIDS: bool>(
+        square: Square<'_>,
+        lat: &[f64],
+        lon: &[f64],
+        out: &mut [f64],
+    ) -> usize {
+        let wide = Wide::new(square);
+        let mut at = 0;
+        while at < lat.len() {
+            let start = at.min(lat.len() - LANES);
+            // SAFETY: `start + LANES` is at most the length of both slices.
+            let (y, x) = unsafe {
+                (
+                    _mm512_loadu_pd(lat.as_ptr().add(start)),
+                    _mm512_loadu_pd(lon.as_ptr().add(start)),
+                )
+            };
+            // SAFETY: the posts are those the caller vouches for.
+            let Some(height) = (unsafe { wide.heights::<VOIDS>(y, x) }) else {
+                return at;
+            };
             // SAFETY: `start + LANES` is at most the length of the slice.
             unsafe { _mm512_storeu_pd(out.as_mut_ptr().add(start), height) };
             at = start + LANES;
         }
         at
+    }
+
+    /// # Safety
+    /// As [`fill_wide`], the length of `out` being at least [`LANES`].
+    #[target_feature(enable = "avx512f,avx512vl,avx2,fma")]
+    pub(super) unsafe fn follow<const VOIDS: bool, const CUBIC: bool>(
+        square: Square<'_>,
+        curve: &Curve,
+        first: usize,
+        out: &mut [f64],
+    ) -> usize {
+        let wide = Wide::new(square);
+        let [lat, lon] = [&curve.lat_deg, &curve.lon_deg].map(|of| of.map(|c| _mm512_set1_pd(c)));
+        let pace = _mm512_set1_pd(curve.pace);
+        let numbers = _mm512_setr_pd(0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0);
+        let at = |c: &[__m512d; 6], t| {
+            let high = if CUBIC {
+                _mm512_fmadd_pd(t, c[3], c[2])
+            } else {
+                let high = _mm512_fmadd_pd(t, _mm512_fmadd_pd(t, c[5], c[4]), c[3]);
+                _mm512_fmadd_pd(t, high, c[2])
+            };
+            _mm512_fmadd_pd(t, _mm512_fmadd_pd(t, high, c[1]), c[0])
+        };
+        let positions = |start: usize| {
+            let number = _mm512_add_pd(_mm512_set1_pd((first + start) as f64), numbers);
+            let t = _mm512_mul_pd(number, pace);
+            (at(&lat, t), at(&lon, t))
+        };
+        let last = out.len() - LANES;
+        let mut start = 0;
+        while start < last {
+            let (y, x) = positions(start);
+            // SAFETY: the posts are those the caller vouches for.
+            let Some(height) = (unsafe { wide.heights::<VOIDS>(y, x) }) else {
+                return start;
+            };
+            // SAFETY: `start + LANES` is less than the length of the slice.
+            unsafe { _mm512_storeu_pd(out.as_mut_ptr().add(start), height) };
+            start += LANES;
+        }
+        // The last position is given.
+        let (y, x) = positions(last);
+        let [end_lat, end_lon] = curve.end_deg.map(|deg| _mm512_set1_pd(deg));
+        let (y, x) = (
+            _mm512_mask_mov_pd(y, 0x80, end_lat),
+            _mm512_mask_mov_pd(x, 0x80, end_lon),
+        );
+        // SAFETY: likewise.
+        let Some(height) = (unsafe { wide.heights::<VOIDS>(y, x) }) else {
+            return start;
+        };
+        // SAFETY: `last + LANES` is the length of the slice.
+        unsafe { _mm512_storeu_pd(out.as_mut_ptr().add(last), height) };
+        out.len()
     }
 
     /// # Safety

@@ -5,6 +5,7 @@
 //! columns shared with the neighbours. Only -32768 is a void. -32767, which some GeoTIFF
 //! derivatives use, is no void in this format and is taken as a height.
 
+use groundwave_systems::terrain::Curve;
 use thiserror::Error;
 
 use super::gather::{self, LANES, Square};
@@ -180,6 +181,40 @@ impl Tile {
             }
         }
         run
+    }
+
+    /// Fills heights at the positions of `curve` from number `first` on, in a tile whose corner lies
+    /// at `south_deg` and `west_deg`, up to the first position elsewhere; `elevation_msl_m` ends with
+    /// the last position. How many; none where a void is met or there is no quick way.
+    pub fn follow(
+        &self,
+        [south_deg, west_deg]: [f64; 2],
+        curve: &Curve,
+        first: usize,
+        elevation_msl_m: &mut [f64],
+    ) -> usize {
+        let square = Square {
+            posts: &self.posts,
+            side: self.resolution.side(),
+            south_deg,
+            west_deg,
+            has_voids: self.has_voids,
+        };
+        let filled = gather::follow(square, curve, first, elevation_msl_m);
+        // One by one on the way off the tile.
+        for i in filled..elevation_msl_m.len().min(filled + LANES) {
+            let [lat_deg, lon_deg] = curve.position(first + i);
+            let (north, east) = (lat_deg - south_deg, lon_deg - west_deg);
+            if !((0.0..1.0).contains(&north) & (0.0..1.0).contains(&east)) {
+                return i;
+            }
+            let reading = self.bilinear(north, east);
+            if reading.has_void || !reading.elevation_msl_m.is_finite() {
+                return 0;
+            }
+            elevation_msl_m[i] = reading.elevation_msl_m;
+        }
+        elevation_msl_m.len().min(filled + LANES)
     }
 
     /// The cell a position lies in. Inside the tile these are the very operations of

@@ -13,7 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use groundwave_systems::terrain::{GeoPoint, Terrain, TerrainSource, TerrainUse, TileId};
+use groundwave_systems::terrain::{Curve, GeoPoint, Terrain, TerrainSource, TerrainUse, TileId};
 use thiserror::Error;
 use tracing::warn;
 
@@ -286,6 +286,24 @@ impl Terrain for TileDirectory {
             start += run.positions;
         }
         used
+    }
+
+    fn sample_curve(&self, curve: &Curve, elevation_msl_m: &mut [f64]) -> bool {
+        let mut done = 0;
+        while done < elevation_msl_m.len() {
+            let [lat_deg, lon_deg] = curve.position(1 + done);
+            let cell = self.cell(lat_deg, lon_deg);
+            let Some((_, tile)) = cell.tile else {
+                return false;
+            };
+            let corner = [cell.south_deg, cell.west_deg];
+            let heights = &mut elevation_msl_m[done..];
+            match tile.follow(corner, curve, 1 + done, heights) {
+                0 => return false,
+                filled => done += filled,
+            }
+        }
+        true
     }
 
     fn undulation_m(&self, _at: GeoPoint) -> f64 {

@@ -9,6 +9,7 @@
 //! - [`Profile`]: the terrain heights along a path, gaps filled and disclosed
 
 pub mod geodesic;
+mod curve;
 mod path;
 mod point;
 mod profile;
@@ -18,6 +19,7 @@ mod used;
 
 use serde::Serialize;
 
+pub use curve::Curve;
 pub use path::{BadPath, MAX_PATH_M, Path};
 pub use point::{BadPoint, GeoPoint};
 pub(crate) use profile::fill_gaps;
@@ -34,6 +36,15 @@ pub trait Terrain: Send + Sync {
     /// `lon_deg` may lie outside [-180, 180) (an unwrapped path); it is wrapped. The three
     /// slices have one length; where they differ, the shortest counts.
     fn sample(&self, lat_deg: &[f64], lon_deg: &[f64], elevation_msl_m: &mut [f64]) -> TerrainUse;
+
+    /// Fills the heights at the positions `curve` names from the second on, as
+    /// [`Terrain::sample`] at [`Curve::position`] would: `elevation_msl_m` has a place for each but
+    /// the first. Whether it did: not where anything is void or missing, nor where it has no
+    /// quicker way; the heights then mean nothing.
+    fn sample_curve(&self, curve: &Curve, elevation_msl_m: &mut [f64]) -> bool {
+        let _ = (curve, elevation_msl_m);
+        false
+    }
 
     /// Height of the EGM96 geoid above the WGS84 ellipsoid (m): `hae = msl + undulation`.
     /// 0 when no geoid is configured.

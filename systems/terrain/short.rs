@@ -8,9 +8,9 @@
 //! eqs 5 to 25). Against `geographiclib` the distance differs by less than 1e-11 of itself or
 //! 5 nm, and positions along the path by less than 0.1 mm (see the tests).
 
-use super::GeoPoint;
+use super::{Curve, GeoPoint};
 use super::geodesic::{WGS84_A_M, WGS84_F};
-use crate::numeric::{Kernel, atan2, sin_cos, vectorised};
+use crate::numeric::{Kernel, ROUNDER, atan2, sin_cos, vectorised};
 
 /// Longest path solved here, m.
 pub(crate) const MAX_M: f64 = 100_000.0;
@@ -136,6 +136,10 @@ pub(crate) struct Ways {
     lon_deg: [[f64; BATCH]; 6],
     /// Not 0 where the way is valid.
     valid: [f64; BATCH],
+    /// Bearings from each end to the other, deg, as [`super::Path`] tells them.
+    pub bearing_deg: [[f64; BATCH]; 2],
+    /// Longitude of the end, continuous along the way.
+    end_lon_deg: [f64; BATCH],
 }
 
 impl Default for Ways {
@@ -146,6 +150,8 @@ impl Default for Ways {
             lat_deg: [[0.0; BATCH]; 6],
             lon_deg: [[0.0; BATCH]; 6],
             valid: [0.0; BATCH],
+            bearing_deg: [[0.0; BATCH]; 2],
+            end_lon_deg: [0.0; BATCH],
         }
     }
 }
@@ -199,6 +205,14 @@ impl Ways {
             lat_deg,
             lon_deg,
         });
+    }
+
+    /// The way in a place, which ends on the parallel `lat_deg`, cut into `last` steps.
+    #[inline]
+    pub fn curve(&self, place: usize, last: usize, lat_deg: f64) -> Curve {
+        let powers = |of: &[[f64; BATCH]; 6]| std::array::from_fn(|power| of[power][place]);
+        let powers = [powers(&self.lat_deg), powers(&self.lon_deg)];
+        Curve::new(powers, last, [lat_deg, self.end_lon_deg[place]])
     }
 
     /// The way in a place.
@@ -287,12 +301,30 @@ impl Kernel for Solve<'_> {
             ways.azimuth_rad[0][place] = way.azimuth_rad[0];
             ways.azimuth_rad[1][place] = way.azimuth_rad[1];
             ways.valid[place] = if way.valid { 1.0 } else { 0.0 };
+            let [onward, there] = way.azimuth_rad;
+            ways.bearing_deg[0][place] = compass_deg(onward.to_degrees());
+            ways.bearing_deg[1][place] = compass_deg(there.to_degrees() + 180.0);
+            let turns = (way.lon_deg.iter().sum::<f64>() - to_lon_deg[place]) / 360.0;
+            let turns = (turns + ROUNDER) - ROUNDER;
+            ways.end_lon_deg[place] = to_lon_deg[place] + 360.0 * turns;
             for power in 0..6 {
                 ways.lat_deg[power][place] = way.lat_deg[power];
                 ways.lon_deg[power][place] = way.lon_deg[power];
             }
         }
     }
+}
+
+/// A bearing of -180 to 360 degrees in [0, 360).
+#[inline(always)]
+fn compass_deg(azimuth_deg: f64) -> f64 {
+    let turned = if azimuth_deg < 0.0 {
+        azimuth_deg + 360.0
+    } else {
+        azimuth_deg
+    };
+    // A tiny negative bearing rounds up to 360.
+    if turned < 360.0 { turned } else { 0.0 }
 }
 
 /// Length, m, and sine and cosine of the bearings at both ends.

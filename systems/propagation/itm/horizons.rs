@@ -48,17 +48,16 @@ pub(super) fn horizons(
     let delicate = [steps[0], steps[1], steps[0] + steps[1]]
         .iter()
         .any(|steps| steps.is_multiple_of(10));
-    let near_m = walk_m(0.0, step_m, steps[0], delicate);
-    let far_m = walk_m(distance_m, -step_m, last - steps[1], delicate);
-    let at_m = |eye: &Eye, at_m: f64| eye.highest.map_or(distance_m, |_| at_m);
+    let near_m = |steps| walk_m(0.0, step_m, steps, delicate);
+    let far_m = |steps| walk_m(distance_m, -step_m, last - steps, delicate);
     [
         Horizon {
             angle_rad: tx.angle_rad,
-            distance_m: at_m(&tx, near_m),
+            distance_m: tx.highest.map_or(distance_m, near_m),
         },
         Horizon {
             angle_rad: rx.angle_rad,
-            distance_m: at_m(&rx, far_m),
+            distance_m: rx.highest.map_or(distance_m, far_m),
         },
     ]
 }
