@@ -76,9 +76,12 @@ pub struct WrongSize {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tile {
     resolution: Resolution,
-    /// `side * side` posts, northernmost row first.
-    posts: Vec<i16>,
+    /// Each post but those of the southernmost row with the one south of it, row by row from the
+    /// north.
+    pairs: Vec<[i16; 2]>,
     has_voids: bool,
+    /// What no height exceeds, up or down, m.
+    greatest_m: f64,
 }
 
 /// A height between four posts.
@@ -108,12 +111,18 @@ impl Tile {
         let found_bytes = bytes.len() as u64;
         let resolution = Resolution::from_bytes(found_bytes).ok_or(WrongSize { found_bytes })?;
         let (pairs, _) = bytes.as_chunks::<2>();
-        let posts: Vec<i16> = pairs.iter().map(|&pair| i16::from_be_bytes(pair)).collect();
-        let has_voids = posts.contains(&VOID);
+        let southern = pairs.iter().skip(resolution.side());
+        let post = |&bytes| i16::from_be_bytes(bytes);
+        let pairs: Vec<[i16; 2]> = (pairs.iter().zip(southern))
+            .map(|(north, south)| [post(north), post(south)])
+            .collect();
+        let posts = pairs.as_flattened();
+        let greatest_m = posts.iter().map(|post| f64::from(post.unsigned_abs()));
         Ok(Self {
             resolution,
-            posts,
-            has_voids,
+            has_voids: posts.contains(&VOID),
+            greatest_m: greatest_m.fold(0.0, f64::max),
+            pairs,
         })
     }
 
@@ -128,8 +137,12 @@ impl Tile {
     #[must_use]
     pub fn post_m(&self, row: usize, column: usize) -> Option<i16> {
         let side = self.resolution.side();
-        let post = (column < side).then(|| self.posts.get(row * side + column))??;
-        (*post != VOID).then_some(*post)
+        if row >= side || column >= side {
+            return None;
+        }
+        let pair_row = row.min(side - 2);
+        let post = self.pairs[pair_row * side + column][row - pair_row];
+        (post != VOID).then_some(post)
     }
 
     /// Bilinear height at `north` and `east`, the fractions in [0, 1] of the way from the
@@ -151,13 +164,7 @@ impl Tile {
         lon_deg: &[f64],
         elevation_msl_m: &mut [f64],
     ) -> Run {
-        let square = Square {
-            posts: &self.posts,
-            side: self.resolution.side(),
-            south_deg,
-            west_deg,
-            has_voids: self.has_voids,
-        };
+        let square = self.square_at([south_deg, west_deg]);
         let mut run = Run::default();
         while run.positions < lat_deg.len() {
             let at = run.positions;
@@ -183,26 +190,43 @@ impl Tile {
         run
     }
 
-    /// Fills heights at the positions of `curve` from number `first` on, in a tile whose corner lies
-    /// at `south_deg` and `west_deg`, up to the first position elsewhere; `elevation_msl_m` ends with
-    /// the last position. How many; none where a void is met or there is no quick way.
+    /// What no height in it exceeds, up or down, m.
+    #[must_use]
+    pub fn greatest_m(&self) -> f64 {
+        self.greatest_m
+    }
+
+    fn square_at(&self, [south_deg, west_deg]: [f64; 2]) -> Square<'_> {
+        Square {
+            pairs: &self.pairs,
+            side: self.resolution.side(),
+            south_deg,
+            west_deg,
+            has_voids: self.has_voids,
+        }
+    }
+
+    /// Fills heights at the positions of `curve` from number `first` on, `wanted` of them or a few
+    /// more, in a tile whose corner lies at `south_deg` and `west_deg`, up to the first position
+    /// elsewhere or the first void; `elevation_msl_m` ends with the last position. `inside` says
+    /// that [`surrounds`] the curve. How many it filled.
     pub fn follow(
         &self,
         [south_deg, west_deg]: [f64; 2],
         curve: &Curve,
         first: usize,
         elevation_msl_m: &mut [f64],
+        wanted: usize,
+        inside: bool,
     ) -> usize {
-        let square = Square {
-            posts: &self.posts,
-            side: self.resolution.side(),
-            south_deg,
-            west_deg,
-            has_voids: self.has_voids,
-        };
-        let filled = gather::follow(square, curve, first, elevation_msl_m);
+        let square = self.square_at([south_deg, west_deg]);
+        let filled = gather::follow(square, curve, first, elevation_msl_m, wanted, inside);
+        if filled >= wanted {
+            return filled;
+        }
         // One by one on the way off the tile.
-        for i in filled..elevation_msl_m.len().min(filled + LANES) {
+        let until = elevation_msl_m.len().min(filled + LANES);
+        for i in filled..until {
             let [lat_deg, lon_deg] = curve.position(first + i);
             let (north, east) = (lat_deg - south_deg, lon_deg - west_deg);
             if !((0.0..1.0).contains(&north) & (0.0..1.0).contains(&east)) {
@@ -210,11 +234,11 @@ impl Tile {
             }
             let reading = self.bilinear(north, east);
             if reading.has_void || !reading.elevation_msl_m.is_finite() {
-                return 0;
+                return i;
             }
             elevation_msl_m[i] = reading.elevation_msl_m;
         }
-        elevation_msl_m.len().min(filled + LANES)
+        until
     }
 
     /// The cell a position lies in. Inside the tile these are the very operations of
@@ -243,12 +267,8 @@ impl Tile {
     /// The posts around a cell: north-west, north-east, south-west, south-east.
     #[inline]
     fn square(&self, start: usize) -> [i16; 4] {
-        let below = start + self.resolution.side();
-        match (
-            self.posts.get(start..start + 2),
-            self.posts.get(below..below + 2),
-        ) {
-            (Some(&[nw, ne]), Some(&[sw, se])) => [nw, ne, sw, se],
+        match self.pairs.get(start..start + 2) {
+            Some(&[[nw, sw], [ne, se]]) => [nw, ne, sw, se],
             // Unreachable: `locate` stays on the tile.
             _ => [VOID; 4],
         }
@@ -264,6 +284,19 @@ impl Tile {
             has_void: false,
         }
     }
+}
+
+/// Whether a tile with its corner at `south_deg` and `west_deg` surrounds a curve with room to
+/// spare, so that no position needs to be asked.
+#[must_use]
+pub fn surrounds([south_deg, west_deg]: [f64; 2], curve: &Curve) -> bool {
+    // Far more than rounding makes of a position, deg.
+    const ROOM_DEG: f64 = 1e-9;
+    let [lat, lon] = curve.bounds_deg();
+    let within = |[low, high]: [f64; 2], edge: f64| {
+        low > edge + ROOM_DEG && high < edge + 1.0 - ROOM_DEG
+    };
+    within(lat, south_deg) && within(lon, west_deg)
 }
 
 /// Where a position lies: its cell's north-western post and the fractions of the way

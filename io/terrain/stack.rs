@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use groundwave_systems::terrain::{Curve, Flat, GeoPoint, Terrain, TerrainSource, TerrainUse};
+use groundwave_systems::terrain::{CurveRow, Flat, GeoPoint, Terrain, TerrainSource, TerrainUse};
 use thiserror::Error;
 
 use super::geoid::{Geoid, GeoidError};
@@ -77,8 +77,8 @@ impl Terrain for TerrainStack {
         self.surface().sample(lat_deg, lon_deg, elevation_msl_m)
     }
 
-    fn sample_curve(&self, curve: &Curve, elevation_msl_m: &mut [f64]) -> bool {
-        self.surface().sample_curve(curve, elevation_msl_m)
+    fn sample_curves(&self, rows: &mut [CurveRow<'_>]) {
+        self.surface().sample_curves(rows);
     }
 
     fn undulation_m(&self, at: GeoPoint) -> f64 {

@@ -13,11 +13,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use groundwave_systems::terrain::{Curve, GeoPoint, Terrain, TerrainSource, TerrainUse, TileId};
+use groundwave_systems::terrain::{Curve, CurveRow, GeoPoint, Terrain, TerrainSource, TerrainUse, TileId};
 use thiserror::Error;
 use tracing::warn;
 
-use super::hgt::{Run, Tile};
+use super::gather::{self, LANES};
+use super::hgt::{Run, Tile, surrounds};
 use super::name::{self, Packing};
 use super::read::{HgtError, probe, read_tile};
 
@@ -255,6 +256,56 @@ impl TileDirectory {
     }
 }
 
+/// Curves followed together.
+const TOGETHER: usize = 8;
+
+/// Positions of a curve that are read before those of the next.
+const STRETCH: usize = 128;
+
+/// How far a curve has been followed.
+#[derive(Clone, Copy, Default)]
+struct Way<'a> {
+    /// Heights filled.
+    done: usize,
+    /// The tile it is on, its corner (deg), and whether that surrounds the curve.
+    on: Option<(&'a Tile, [f64; 2], bool)>,
+    greatest_m: f64,
+    /// Whether it came to a void or off the tiles.
+    lost: bool,
+}
+
+impl TileDirectory {
+    /// Follows a curve until `until` heights are filled, or a few more.
+    fn follow<'a>(&'a self, row: &mut CurveRow<'_>, way: &mut Way<'a>, until: usize) {
+        let all = row.elevation_msl_m.len();
+        // A short rest would be read one by one.
+        let until = if until + 2 * LANES > all { all } else { until };
+        while way.done < until && !way.lost {
+            let fresh = way.on.is_none();
+            let Some((tile, corner, inside)) = way.on.or_else(|| self.under(&row.curve, way.done))
+            else {
+                way.lost = true;
+                return;
+            };
+            let (heights, wanted) = (&mut row.elevation_msl_m[way.done..], until - way.done);
+            let filled = tile.follow(corner, &row.curve, 1 + way.done, heights, wanted, inside);
+            way.done += filled;
+            way.lost = fresh && filled == 0;
+            way.greatest_m = way.greatest_m.max(tile.greatest_m());
+            way.on = (filled >= wanted).then_some((tile, corner, inside));
+        }
+    }
+
+    /// The tile under the position after `done` others.
+    fn under(&self, curve: &Curve, done: usize) -> Option<(&Tile, [f64; 2], bool)> {
+        let [lat_deg, lon_deg] = curve.position(1 + done);
+        let cell = self.cell(lat_deg, lon_deg);
+        let corner = [cell.south_deg, cell.west_deg];
+        cell.tile
+            .map(|(_, tile)| (tile, corner, surrounds(corner, curve)))
+    }
+}
+
 impl Terrain for TileDirectory {
     fn sample(&self, lat_deg: &[f64], lon_deg: &[f64], elevation_msl_m: &mut [f64]) -> TerrainUse {
         let samples = lat_deg.len().min(lon_deg.len()).min(elevation_msl_m.len());
@@ -288,22 +339,26 @@ impl Terrain for TileDirectory {
         used
     }
 
-    fn sample_curve(&self, curve: &Curve, elevation_msl_m: &mut [f64]) -> bool {
-        let mut done = 0;
-        while done < elevation_msl_m.len() {
-            let [lat_deg, lon_deg] = curve.position(1 + done);
-            let cell = self.cell(lat_deg, lon_deg);
-            let Some((_, tile)) = cell.tile else {
-                return false;
-            };
-            let corner = [cell.south_deg, cell.west_deg];
-            let heights = &mut elevation_msl_m[done..];
-            match tile.follow(corner, curve, 1 + done, heights) {
-                0 => return false,
-                filled => done += filled,
+    fn sample_curves(&self, rows: &mut [CurveRow<'_>]) {
+        if !gather::is_wide() {
+            return;
+        }
+        for rows in rows.chunks_mut(TOGETHER) {
+            let mut ways = [Way::default(); TOGETHER];
+            let longest = rows.iter().map(|row| row.elevation_msl_m.len()).max();
+            let mut until = 0;
+            // Stretch by stretch: neighbours read the same posts, which are then at hand.
+            while until < longest.unwrap_or(0) {
+                until += STRETCH;
+                for (row, way) in rows.iter_mut().zip(&mut ways) {
+                    self.follow(row, way, until);
+                }
+            }
+            for (row, way) in rows.iter_mut().zip(&ways) {
+                let all = !way.lost && way.done == row.elevation_msl_m.len();
+                row.greatest_m = all.then_some(way.greatest_m);
             }
         }
-        true
     }
 
     fn undulation_m(&self, _at: GeoPoint) -> f64 {

@@ -10,7 +10,7 @@ use crate::propagation::itm::{self, SIDE_BY_SIDE};
 use crate::radio::Verdict;
 use crate::radio::cells::{BATCH, Budgets, Receivers};
 use crate::terrain::short::{Parallel, Ways};
-use crate::terrain::{GeoPoint, Path, Terrain, fill_gaps};
+use crate::terrain::{CurveRow, GeoPoint, Path, Terrain, fill_gaps};
 
 /// Ground that links refuse to stand on, m.
 const GROUND_MAX_M: f64 = 20_000.0;
@@ -28,6 +28,8 @@ pub struct Scratch {
     elevation_msl_m: [Vec<f64>; SIDE_BY_SIDE],
     /// Distances between their samples, m.
     step_m: [f64; SIDE_BY_SIDE],
+    /// Whether their heights are known to be such as ITM takes.
+    credible: [bool; SIDE_BY_SIDE],
     rooms: itm::Rooms,
     centres_deg: [f64; BATCH],
     ways: Ways,
@@ -51,6 +53,7 @@ impl Default for Scratch {
             lon_deg: Vec::new(),
             elevation_msl_m: Default::default(),
             step_m: [0.0; SIDE_BY_SIDE],
+            credible: [false; SIDE_BY_SIDE],
             rooms: itm::Rooms::default(),
             centres_deg: [0.0; BATCH],
             ways: Ways::default(),
@@ -161,19 +164,17 @@ impl Scratch {
             [false; BATCH]
         };
         for first in (0..cells.len()).step_by(SIDE_BY_SIDE) {
-            let mut traced = [false; SIDE_BY_SIDE];
-            for place in first..cells.len().min(first + SIDE_BY_SIDE) {
-                if shared[place] {
-                    (any, any_itm) = (true, true);
-                } else {
-                    traced[place - first] = self.trace(site, terrain, parallel, place);
-                }
-            }
+            let rest = first..cells.len();
+            let wanted = std::array::from_fn(|row| {
+                rest.contains(&(first + row)) && !shared[first + row]
+            });
+            let traced = self.trace(site, terrain, parallel, first, wanted);
             if traced.contains(&true) {
                 self.judge(site, first, traced);
                 any = true;
             }
         }
+        any |= shared.contains(&true);
         any_itm |= self.by_itm.contains(&true);
         if any_itm {
             self.apply_itm(site, terrain, parallel, cells.len());
@@ -239,33 +240,53 @@ impl Scratch {
         shared
     }
 
-    /// Samples the ground to the cell in a place. False when there is nothing to evaluate.
+    /// Samples the ground to those of the cells from place `first` on that are wanted. False where
+    /// there is nothing to evaluate.
     fn trace(
+        &mut self,
+        site: &CoverageSite<'_>,
+        terrain: &dyn Terrain,
+        parallel: &Parallel,
+        first: usize,
+        mut wanted: [bool; SIDE_BY_SIDE],
+    ) -> [bool; SIDE_BY_SIDE] {
+        for row in 0..SIDE_BY_SIDE {
+            wanted[row] = wanted[row] && self.reach(site, terrain, parallel, first + row);
+        }
+        if wanted.contains(&true) {
+            self.follow(site, terrain, parallel, first, wanted);
+        }
+        for row in 0..SIDE_BY_SIDE {
+            wanted[row] = wanted[row] && self.stand(terrain, parallel, first + row);
+        }
+        wanted
+    }
+
+    /// Finds out how far the cell in a place is and makes room for the heights on the way, which
+    /// are sampled at once if the way is no short one. False when the cell is out of reach.
+    fn reach(
         &mut self,
         site: &CoverageSite<'_>,
         terrain: &dyn Terrain,
         parallel: &Parallel,
         place: usize,
     ) -> bool {
-        let (distance_m, _, valid) = self.ways.head(place);
+        let (mut distance_m, _, valid) = self.ways.head(place);
         // Far beyond the radius there is no need to know how far; the margin is generous.
         if distance_m > 1.02 * site.radius_m + 1e3 {
             self.flags[place] = Flags::OUTSIDE;
             return false;
         }
-        let Ok(centre) = GeoPoint::wrapping(parallel.lat_deg, self.centres_deg[place]) else {
-            self.flags[place] = Flags::FAILED;
-            return false;
-        };
+        let mut bearing_deg = [0, 1].map(|end| self.ways.bearing_deg[end][place]);
         if !valid {
-            let way = self.ways.get(place);
-            self.path.set_way(site.position, centre, &way);
+            let Ok(centre) = GeoPoint::wrapping(parallel.lat_deg, self.centres_deg[place]) else {
+                self.flags[place] = Flags::FAILED;
+                return false;
+            };
+            self.path.set_between(site.position, centre);
+            distance_m = self.path.distance_m();
+            bearing_deg = [self.path.azimuth_deg(), self.path.back_azimuth_deg()];
         }
-        let distance_m = if valid {
-            distance_m
-        } else {
-            self.path.distance_m()
-        };
         if distance_m > site.radius_m {
             self.flags[place] = Flags::OUTSIDE;
             return false;
@@ -274,51 +295,75 @@ impl Scratch {
         let row = place % SIDE_BY_SIDE;
         self.step_m[row] = distance_m / (samples - 1) as f64;
         self.elevation_msl_m[row].resize(samples, 0.0);
-        if !(valid && self.follow(site, terrain, parallel.lat_deg, place)) {
-            if valid {
-                let way = self.ways.get(place);
-                self.path.set_way(site.position, centre, &way);
-            }
-            self.sample(site, terrain, place);
-        }
-        let undulation_m = terrain.undulation_m(centre);
-        let elevation_msl_m = &self.elevation_msl_m[row];
-        let ends_m = [elevation_msl_m[0], elevation_msl_m[samples - 1]];
-        if !grounded(ends_m, undulation_m) {
-            self.flags[place] = Flags::FAILED;
-            return false;
-        }
         self.receivers.distance_m[place] = distance_m;
         for end in 0..2 {
-            self.receivers.azimuth_deg[end][place] = match (valid, end) {
-                (true, _) => self.ways.bearing_deg[end][place],
-                (false, 0) => self.path.azimuth_deg(),
-                (false, _) => self.path.back_azimuth_deg(),
-            };
-            self.receivers.ground_msl_m[end][place] = ends_m[end];
+            self.receivers.azimuth_deg[end][place] = bearing_deg[end];
         }
-        self.receivers.undulation_m[place] = undulation_m;
+        if !valid {
+            self.sample(site, terrain, place);
+        }
         true
     }
 
-    /// Takes the heights along the valid way to a place on `lat_deg`, where the terrain has a quick
-    /// way to all of them.
+    /// Takes the heights along the short ways to the wanted places from `first` on.
     fn follow(
         &mut self,
         site: &CoverageSite<'_>,
         terrain: &dyn Terrain,
-        lat_deg: f64,
-        place: usize,
-    ) -> bool {
-        let (distance_m, ..) = self.ways.head(place);
-        let elevation_msl_m = &mut self.elevation_msl_m[place % SIDE_BY_SIDE];
-        let Some(ground_msl_m) = site.ground_msl_m else {
+        parallel: &Parallel,
+        first: usize,
+        wanted: [bool; SIDE_BY_SIDE],
+    ) {
+        let ground_msl_m = site.ground_msl_m.unwrap_or(f64::NAN);
+        let (ways, mut heights) = (&self.ways, self.elevation_msl_m.iter_mut());
+        let mut rows = std::array::from_fn::<_, SIDE_BY_SIDE, _>(|row| {
+            let heights = heights.next().expect("a row for each");
+            let (distance_m, _, valid) = ways.head(first + row);
+            let last = heights.len().max(2) - 1;
+            // Without a length there is no direction.
+            let known = wanted[row] && valid && distance_m > 0.0 && !ground_msl_m.is_nan();
+            let elevation_msl_m: &mut [f64] = if known {
+                heights[0] = ground_msl_m;
+                &mut heights[1..]
+            } else {
+                &mut []
+            };
+            CurveRow {
+                curve: ways.curve(first + row, last, parallel.lat_deg),
+                elevation_msl_m,
+                greatest_m: None,
+            }
+        });
+        terrain.sample_curves(&mut rows);
+        let found = rows.map(|row| row.greatest_m.filter(|_| !row.elevation_msl_m.is_empty()));
+        for row in 0..SIDE_BY_SIDE {
+            let place = first + row;
+            self.credible[row] = found[row].is_some_and(|m| m + 1.0 < itm::MAX_ELEVATION_M);
+            if wanted[row] && found[row].is_none() && self.ways.head(place).2 {
+                let centre = GeoPoint::wrapping(parallel.lat_deg, self.centres_deg[place]);
+                let way = self.ways.get(place);
+                let centre = centre.expect("cells lie on the Earth");
+                self.path.set_way(site.position, centre, &way);
+                self.sample(site, terrain, place);
+            }
+        }
+    }
+
+    /// Notes what stands on the ground sampled to a place. False where nothing can.
+    fn stand(&mut self, terrain: &dyn Terrain, parallel: &Parallel, place: usize) -> bool {
+        let elevation_msl_m = &self.elevation_msl_m[place % SIDE_BY_SIDE];
+        let ends_m = [elevation_msl_m[0], elevation_msl_m[elevation_msl_m.len() - 1]];
+        let centre = GeoPoint::wrapping(parallel.lat_deg, self.centres_deg[place]);
+        let undulation_m = centre.map_or(f64::NAN, |centre| terrain.undulation_m(centre));
+        if !grounded(ends_m, undulation_m) {
+            self.flags[place] = Flags::FAILED;
             return false;
-        };
-        let curve = self.ways.curve(place, elevation_msl_m.len() - 1, lat_deg);
-        elevation_msl_m[0] = ground_msl_m;
-        // Without a length there is no direction.
-        distance_m != 0.0 && terrain.sample_curve(&curve, &mut elevation_msl_m[1..])
+        }
+        for end in 0..2 {
+            self.receivers.ground_msl_m[end][place] = ends_m[end];
+        }
+        self.receivers.undulation_m[place] = undulation_m;
+        true
     }
 
     /// Samples the path to the cell in a place.
@@ -360,7 +405,7 @@ impl Scratch {
             .sector
             .itm(f64::INFINITY)
             .map_or([None; SIDE_BY_SIDE], |itm| {
-                itm.measure(profiles, &mut self.rooms)
+                itm.measure(profiles, self.credible, &mut self.rooms)
             });
         for row in (0..SIDE_BY_SIDE).filter(|row| traced[*row]) {
             let place = first + row;
@@ -417,7 +462,9 @@ impl Scratch {
             }
             // Rare: the ground is sampled once more.
             let flags = self.flags[place];
-            if self.trace(site, terrain, parallel, place) {
+            let row = place % SIDE_BY_SIDE;
+            let only = std::array::from_fn(|each| each == row);
+            if self.trace(site, terrain, parallel, place - row, only)[row] {
                 self.stand_in(site, place);
             }
             self.flags[place] = self.flags[place] | flags;

@@ -20,6 +20,17 @@ pub struct Curve {
     pub is_cubic: bool,
 }
 
+/// A curve and room for the heights along it.
+#[derive(Debug)]
+pub struct CurveRow<'a> {
+    /// The curve.
+    pub curve: Curve,
+    /// Heights at its positions but the first, m above mean sea level.
+    pub elevation_msl_m: &'a mut [f64],
+    /// What none of them exceeds, up or down, m, once all are filled.
+    pub greatest_m: Option<f64>,
+}
+
 /// Half a tenth of a millimetre, degrees.
 const NOTHING_DEG: f64 = 5e-10;
 
@@ -39,6 +50,23 @@ impl Curve {
             end_deg,
             is_cubic: is_cubic(&lat_deg, &lon_deg),
         }
+    }
+
+    /// Bounds of the latitudes and of the longitudes of all positions, deg: a polynomial of shares
+    /// leaves the straight line between its ends by no more than its upper powers together.
+    #[must_use]
+    pub fn bounds_deg(&self) -> [[f64; 2]; 2] {
+        let bounds = |c: &[f64; 6], end: f64| {
+            let bent: f64 = c[2..].iter().map(|c| c.abs()).sum();
+            let there: f64 = c.iter().sum();
+            let (low, high) = (c[0].min(there), c[0].max(there));
+            [(low - bent).min(end), (high + bent).max(end)]
+        };
+        let [end_lat, end_lon] = self.end_deg;
+        [
+            bounds(&self.lat_deg, end_lat),
+            bounds(&self.lon_deg, end_lon),
+        ]
     }
 
     /// Latitude and longitude, deg, of a position.

@@ -19,7 +19,7 @@ mod used;
 
 use serde::Serialize;
 
-pub use curve::Curve;
+pub use curve::{Curve, CurveRow};
 pub use path::{BadPath, MAX_PATH_M, Path};
 pub use point::{BadPoint, GeoPoint};
 pub(crate) use profile::fill_gaps;
@@ -37,13 +37,11 @@ pub trait Terrain: Send + Sync {
     /// slices have one length; where they differ, the shortest counts.
     fn sample(&self, lat_deg: &[f64], lon_deg: &[f64], elevation_msl_m: &mut [f64]) -> TerrainUse;
 
-    /// Fills the heights at the positions `curve` names from the second on, as
-    /// [`Terrain::sample`] at [`Curve::position`] would: `elevation_msl_m` has a place for each but
-    /// the first. Whether it did: not where anything is void or missing, nor where it has no
-    /// quicker way; the heights then mean nothing.
-    fn sample_curve(&self, curve: &Curve, elevation_msl_m: &mut [f64]) -> bool {
-        let _ = (curve, elevation_msl_m);
-        false
+    /// Fills the heights along neighbouring curves, as [`Terrain::sample`] would at their
+    /// positions, and says so in [`CurveRow::greatest_m`]; leaves that `None` where anything is void
+    /// or missing, or where it has no quicker way.
+    fn sample_curves(&self, rows: &mut [CurveRow<'_>]) {
+        let _ = rows;
     }
 
     /// Height of the EGM96 geoid above the WGS84 ellipsoid (m): `hae = msl + undulation`.

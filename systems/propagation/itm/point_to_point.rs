@@ -46,17 +46,21 @@ impl Prepared {
     }
 
     /// What `profiles` say, for [`Prepared::batch`]: to the bit what each says alone. `None` for
-    /// those left out and those of which [`Prepared::reference`] would give an error.
+    /// those left out and those of which [`Prepared::reference`] would give an error. Heights of a
+    /// `credible` profile are not looked at for it.
     pub(crate) fn measure(
         &self,
-        profiles: [Option<PathProfile<'_>>; SIDE_BY_SIDE],
+        mut profiles: [Option<PathProfile<'_>>; SIDE_BY_SIDE],
+        credible: [bool; SIDE_BY_SIDE],
         rooms: &mut Rooms,
     ) -> [Option<Measured>; SIDE_BY_SIDE] {
         if self.constants.check().is_err() {
             return [None; SIDE_BY_SIDE];
         }
-        let sound = |profile: &PathProfile| profile.check().is_ok();
-        let profiles = profiles.map(|profile| profile.filter(sound));
+        for (profile, credible) in profiles.iter_mut().zip(credible) {
+            *profile = profile.filter(|profile| profile.check_shape().is_ok());
+            *profile = profile.filter(|profile| credible || profile.check_heights().is_ok());
+        }
         let measured = vectorised(Measure {
             profiles: &profiles,
             n_0: self.n_0,
