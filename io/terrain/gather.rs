@@ -139,7 +139,9 @@ mod x86 {
 
     /// What all positions in a square have in common, in vectors.
     struct Wide {
+        /// Less the southern edge, in posts.
         south: __m512d,
+        /// Less the western edge, in posts.
         west: __m512d,
         cells: __m512d,
         stride: __m512d,
@@ -156,8 +158,8 @@ mod x86 {
             let far = (ROUNDER.to_bits() as usize).wrapping_mul(4);
             let southern = pairs.as_ptr().wrapping_add((side - 2) * side);
             Self {
-                south: _mm512_set1_pd(square.south_deg),
-                west: _mm512_set1_pd(square.west_deg),
+                south: _mm512_set1_pd(-square.south_deg * (side - 1) as f64),
+                west: _mm512_set1_pd(-square.west_deg * (side - 1) as f64),
                 cells: _mm512_set1_pd((side - 1) as f64),
                 stride: _mm512_set1_pd(side as f64),
                 base: southern.wrapping_byte_sub(far).cast(),
@@ -180,8 +182,8 @@ mod x86 {
             let rounder = _mm512_set1_pd(ROUNDER);
             let (low, biased) = (_mm512_set1_epi64(0xFFFF), _mm512_set1_epi64(BIASED));
             let bias = _mm512_set1_pd(f64::from_bits(BIASED as u64));
-            let y = _mm512_mul_pd(_mm512_sub_pd(y, self.south), self.cells);
-            let x = _mm512_mul_pd(_mm512_sub_pd(x, self.west), self.cells);
+            let y = _mm512_fmadd_pd(y, self.cells, self.south);
+            let x = _mm512_fmadd_pd(x, self.cells, self.west);
             // As whole numbers the bits of floats keep their order; those of what is negative or
             // no number are larger than all others.
             let [y_bits, x_bits, end] = [y, x, self.cells].map(|bits| _mm512_castpd_si512(bits));
@@ -338,7 +340,8 @@ mod x86 {
             west_deg,
             ..
         } = square;
-        let (south, west) = (_mm256_set1_pd(south_deg), _mm256_set1_pd(west_deg));
+        let edge = |deg: f64| _mm256_set1_pd(-deg * (side - 1) as f64);
+        let (south, west) = (edge(south_deg), edge(west_deg));
         let cells = _mm256_set1_pd((side - 1) as f64);
         let (none, last) = (_mm_set1_epi32(-1), _mm_set1_epi32(side as i32 - 1));
         let stride = _mm_set1_epi32(side as i32);
@@ -356,8 +359,8 @@ mod x86 {
                     _mm256_loadu_pd(lon.as_ptr().add(start)),
                 )
             };
-            let y = _mm256_mul_pd(_mm256_sub_pd(y, south), cells);
-            let x = _mm256_mul_pd(_mm256_sub_pd(x, west), cells);
+            let y = _mm256_fmadd_pd(y, cells, south);
+            let x = _mm256_fmadd_pd(x, cells, west);
             let row = _mm256_cvttpd_epi32(_mm256_floor_pd(y));
             let column = _mm256_cvttpd_epi32(_mm256_floor_pd(x));
             // What is no number becomes the least of all.

@@ -150,7 +150,8 @@ impl Tile {
     /// taken at the edge.
     #[must_use]
     pub fn bilinear(&self, north: f64, east: f64) -> Reading {
-        self.read(self.locate(north, east))
+        let cells = self.cells();
+        self.read(self.locate(north * cells, east * cells))
     }
 
     /// Bilinear heights (m) of the leading positions that lie on this tile, whose south-west
@@ -181,7 +182,7 @@ impl Tile {
                 if !((0.0..1.0).contains(&north) & (0.0..1.0).contains(&east)) {
                     return run;
                 }
-                let reading = self.bilinear(north, east);
+                let reading = self.at([south_deg, west_deg], lat_deg[i], lon_deg[i]);
                 elevation_msl_m[i] = reading.elevation_msl_m;
                 run.voids += u32::from(reading.has_void);
                 run.positions += 1;
@@ -232,7 +233,7 @@ impl Tile {
             if !((0.0..1.0).contains(&north) & (0.0..1.0).contains(&east)) {
                 return i;
             }
-            let reading = self.bilinear(north, east);
+            let reading = self.at([south_deg, west_deg], lat_deg, lon_deg);
             if reading.has_void || !reading.elevation_msl_m.is_finite() {
                 return i;
             }
@@ -241,15 +242,29 @@ impl Tile {
         until
     }
 
-    /// The cell a position lies in. Inside the tile these are the very operations of
-    /// [`gather::fill`].
+    /// The reading at a position on the tile whose corner is given. These are the very operations
+    /// of [`gather::fill`].
     #[inline]
-    fn locate(&self, north: f64, east: f64) -> Corner {
-        let side = self.resolution.side();
+    fn at(&self, [south_deg, west_deg]: [f64; 2], lat_deg: f64, lon_deg: f64) -> Reading {
+        let cells = self.cells();
+        self.read(self.locate(
+            f64::mul_add(lat_deg, cells, -south_deg * cells),
+            f64::mul_add(lon_deg, cells, -west_deg * cells),
+        ))
+    }
+
+    /// Posts from one edge to the other, less one.
+    fn cells(&self) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "at most 3601")]
-        let cells = (side - 1) as f64;
-        let y = clamp(north * cells, cells);
-        let x = clamp(east * cells, cells);
+        let cells = (self.resolution.side() - 1) as f64;
+        cells
+    }
+
+    /// The cell a position lies in, given in posts from the south-western corner.
+    #[inline]
+    fn locate(&self, y: f64, x: f64) -> Corner {
+        let (side, cells) = (self.resolution.side(), self.cells());
+        let (y, x) = (clamp(y, cells), clamp(x, cells));
         // The far edges belong to the last cells, at fraction 1.
         #[expect(
             clippy::cast_possible_truncation,

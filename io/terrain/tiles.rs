@@ -262,13 +262,16 @@ const TOGETHER: usize = 8;
 /// Positions of a curve that are read before those of the next.
 const STRETCH: usize = 128;
 
+/// A tile, its corner (deg), and whether it surrounds a curve.
+type Under<'a> = (&'a Tile, [f64; 2], bool);
+
 /// How far a curve has been followed.
 #[derive(Clone, Copy, Default)]
 struct Way<'a> {
     /// Heights filled.
     done: usize,
-    /// The tile it is on, its corner (deg), and whether that surrounds the curve.
-    on: Option<(&'a Tile, [f64; 2], bool)>,
+    /// What it is on.
+    on: Option<Under<'a>>,
     greatest_m: f64,
     /// Whether it came to a void or off the tiles.
     lost: bool,
@@ -276,14 +279,20 @@ struct Way<'a> {
 
 impl TileDirectory {
     /// Follows a curve until `until` heights are filled, or a few more.
-    fn follow<'a>(&'a self, row: &mut CurveRow<'_>, way: &mut Way<'a>, until: usize) {
+    fn follow<'a>(
+        &'a self,
+        row: &mut CurveRow<'_>,
+        way: &mut Way<'a>,
+        until: usize,
+        hint: Option<Under<'a>>,
+    ) {
         let all = row.elevation_msl_m.len();
         // A short rest would be read one by one.
         let until = if until + 2 * LANES > all { all } else { until };
         while way.done < until && !way.lost {
             let fresh = way.on.is_none();
-            let Some((tile, corner, inside)) = way.on.or_else(|| self.under(&row.curve, way.done))
-            else {
+            let under = || self.under(&row.curve, way.done, hint);
+            let Some((tile, corner, inside)) = way.on.or_else(under) else {
                 way.lost = true;
                 return;
             };
@@ -296,8 +305,17 @@ impl TileDirectory {
         }
     }
 
-    /// The tile under the position after `done` others.
-    fn under(&self, curve: &Curve, done: usize) -> Option<(&Tile, [f64; 2], bool)> {
+    /// What is under the position after `done` others; perhaps the same as under a neighbour.
+    fn under<'a>(
+        &'a self,
+        curve: &Curve,
+        done: usize,
+        hint: Option<Under<'a>>,
+    ) -> Option<Under<'a>> {
+        let same = hint.filter(|(_, corner, _)| surrounds(*corner, curve));
+        if let Some((tile, corner, _)) = same {
+            return Some((tile, corner, true));
+        }
         let [lat_deg, lon_deg] = curve.position(1 + done);
         let cell = self.cell(lat_deg, lon_deg);
         let corner = [cell.south_deg, cell.west_deg];
@@ -350,8 +368,10 @@ impl Terrain for TileDirectory {
             // Stretch by stretch: neighbours read the same posts, which are then at hand.
             while until < longest.unwrap_or(0) {
                 until += STRETCH;
+                let mut hint = None;
                 for (row, way) in rows.iter_mut().zip(&mut ways) {
-                    self.follow(row, way, until);
+                    self.follow(row, way, until, hint);
+                    hint = way.on;
                 }
             }
             for (row, way) in rows.iter_mut().zip(&ways) {

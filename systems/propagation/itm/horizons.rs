@@ -2,6 +2,7 @@
 //! eqs 4.1 to 4.4 and function `hzns`).
 
 use super::PathProfile;
+use super::quick_pfl::skipped_m;
 use crate::numeric::slopes::{self, Slopes, greatest, reaching};
 use crate::numeric::{greater, maximum, step_by_step};
 
@@ -45,11 +46,9 @@ pub(super) fn horizons(
     );
 
     let steps = [&tx, &rx].map(|eye| eye.highest.unwrap_or(0));
-    let delicate = [steps[0], steps[1], steps[0] + steps[1]]
-        .iter()
-        .any(|steps| steps.is_multiple_of(10));
-    let near_m = |steps| walk_m(0.0, step_m, steps, delicate);
-    let far_m = |steps| walk_m(distance_m, -step_m, last - steps, delicate);
+    let delicate = delicate(steps, step_m, antenna_agl_m);
+    let near_m = |steps| walk_m(0.0, step_m, steps, delicate[0]);
+    let far_m = |steps| walk_m(distance_m, -step_m, last - steps, delicate[1]);
     [
         Horizon {
             angle_rad: tx.angle_rad,
@@ -62,12 +61,25 @@ pub(super) fn horizons(
     ]
 }
 
+/// Whether the last bits of the distances to horizons so many steps away matter.
+///
+/// Later, the terrain is cut into whole steps at 0.1 and 0.9 of the way to a horizon: when the
+/// number of steps to it is a multiple of ten, these cuts fall on whole numbers and rounding error
+/// decides on which side. Between cuts at 0.1, where both lie so near, the span is cut into tenths:
+/// there the sum of both numbers does the same.
+#[inline(always)]
+fn delicate(steps: [usize; 2], step_m: f64, antenna_agl_m: [f64; 2]) -> [bool; 2] {
+    let near = |end: usize| {
+        let horizon_m = steps[end] as f64 * step_m;
+        skipped_m(horizon_m, antenna_agl_m[end]) > 0.099 * horizon_m
+    };
+    let span = (steps[0] + steps[1]).is_multiple_of(10) && near(0) && near(1);
+    steps.map(|steps| span || steps.is_multiple_of(10))
+}
+
 /// Where one gets from `start_m` by `count` times `step_m`, m.
 ///
-/// Later, the terrain is cut into whole steps at 0.1 and 0.9 of the way to the horizons and its
-/// span between them into tenths. When the numbers of steps to the horizons, or their sum, are
-/// multiples of ten, these cuts fall on whole numbers and rounding error decides on which side.
-/// The model as published adds up steps one at a time, so in the `delicate` cases that is done
+/// The model as published adds up steps one at a time, so where the last bits matter that is done
 /// here too.
 #[inline(always)]
 fn walk_m(start_m: f64, step_m: f64, count: usize, delicate: bool) -> f64 {
