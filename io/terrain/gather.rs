@@ -98,13 +98,14 @@ pub(super) fn follow(
     #[cfg(target_arch = "x86_64")]
     #[expect(unsafe_code, reason = "vector loads and gathers by address")]
     {
-        let follow = match (square.has_voids, curve.is_cubic, inside) {
-            (true, true, _) => x86::follow::<true, true, false>,
-            (true, false, _) => x86::follow::<true, false, false>,
-            (false, true, false) => x86::follow::<false, true, false>,
-            (false, false, false) => x86::follow::<false, false, false>,
-            (false, true, true) => x86::follow::<false, true, true>,
-            (false, false, true) => x86::follow::<false, false, true>,
+        let follow = match (square.has_voids, curve.degree, inside) {
+            (true, ..) => x86::follow::<true, 5, false>,
+            (false, 3, false) => x86::follow::<false, 3, false>,
+            (false, 4, false) => x86::follow::<false, 4, false>,
+            (false, _, false) => x86::follow::<false, 5, false>,
+            (false, 3, true) => x86::follow::<false, 3, true>,
+            (false, 4, true) => x86::follow::<false, 4, true>,
+            (false, _, true) => x86::follow::<false, 5, true>,
         };
         // SAFETY: the processor has the features, there are at least `LANES` places, the posts are
         // a whole square of two by two to 4096 by 4096, and the caller says what is inside.
@@ -265,7 +266,7 @@ mod x86 {
     /// As [`fill_wide`], the length of `out` being at least [`LANES`]; all of the curve lies in the
     /// square if `INSIDE`.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2,fma")]
-    pub(super) unsafe fn follow<const VOIDS: bool, const CUBIC: bool, const INSIDE: bool>(
+    pub(super) unsafe fn follow<const VOIDS: bool, const DEGREE: u8, const INSIDE: bool>(
         square: Square<'_>,
         curve: &Curve,
         first: usize,
@@ -278,12 +279,12 @@ mod x86 {
         let numbers = _mm512_setr_pd(0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0);
         let from = |start: usize| _mm512_add_pd(_mm512_set1_pd((first + start) as f64), numbers);
         let at = |c: &[__m512d; 6], t| {
-            let high = if CUBIC {
-                _mm512_fmadd_pd(t, c[3], c[2])
-            } else {
-                let high = _mm512_fmadd_pd(t, _mm512_fmadd_pd(t, c[5], c[4]), c[3]);
-                _mm512_fmadd_pd(t, high, c[2])
+            let high = match DEGREE {
+                3 => c[3],
+                4 => _mm512_fmadd_pd(t, c[4], c[3]),
+                _ => _mm512_fmadd_pd(t, _mm512_fmadd_pd(t, c[5], c[4]), c[3]),
             };
+            let high = _mm512_fmadd_pd(t, high, c[2]);
             _mm512_fmadd_pd(t, _mm512_fmadd_pd(t, high, c[1]), c[0])
         };
         let positions = |number| {

@@ -16,8 +16,8 @@ pub struct Curve {
     pub last: usize,
     /// Latitude and longitude of the last position, deg.
     pub end_deg: [f64; 2],
-    /// Whether the fourth and fifth powers come to nothing and are left out.
-    pub is_cubic: bool,
+    /// The highest power that is not 0 in both: 3, 4 or 5.
+    pub degree: u8,
 }
 
 /// A curve and room for the heights along it.
@@ -30,9 +30,6 @@ pub struct CurveRow<'a> {
     /// What none of them exceeds, up or down, m, once all are filled.
     pub greatest_m: Option<f64>,
 }
-
-/// Half a tenth of a millimetre, degrees.
-const NOTHING_DEG: f64 = 5e-10;
 
 impl Curve {
     /// Cuts a way into `last` steps.
@@ -48,16 +45,23 @@ impl Curve {
             pace: 1.0 / last as f64,
             last,
             end_deg,
-            is_cubic: is_cubic(&lat_deg, &lon_deg),
+            degree: degree(&lat_deg, &lon_deg),
         }
     }
 
-    /// Bounds of the latitudes and of the longitudes of all positions, deg: a polynomial of shares
-    /// leaves the straight line between its ends by no more than its upper powers together.
+    /// Bounds of the latitudes and of the longitudes of all positions from the second on, deg, but
+    /// for rounding: a polynomial of shares leaves the straight line between its ends by no more
+    /// than its upper powers together.
     #[must_use]
     pub fn bounds_deg(&self) -> [[f64; 2]; 2] {
         let bounds = |c: &[f64; 6], end: f64| {
             let bent: f64 = c[2..].iter().map(|c| c.abs()).sum();
+            // Where even the least slope takes it away from its start, it never comes back.
+            let least = c[1].abs() - bent;
+            if least > 0.0 {
+                let next = c[0] + (self.pace * least).copysign(c[1]);
+                return [next.min(end), next.max(end)];
+            }
             let there: f64 = c.iter().sum();
             let (low, high) = (c[0].min(there), c[0].max(there));
             [(low - bent).min(end), (high + bent).max(end)]
@@ -76,26 +80,18 @@ impl Curve {
             return self.end_deg;
         }
         let t = number as f64 * self.pace;
-        [&self.lat_deg, &self.lon_deg].map(|powers| {
-            if self.is_cubic {
-                cubic_at(powers, t)
-            } else {
-                quintic_at(powers, t)
-            }
-        })
+        // What is left out is 0, and makes no bit of difference.
+        [&self.lat_deg, &self.lon_deg].map(|powers| quintic_at(powers, t))
     }
 }
 
-/// Whether the upper powers of both come to nothing, as on short ways.
+/// The highest power that is not 0 in both, 3 at least.
 #[inline(always)]
-pub(super) fn is_cubic(lat_deg: &[f64; 6], lon_deg: &[f64; 6]) -> bool {
-    let beyond = |c: &[f64; 6]| c[4].abs() + c[5].abs();
-    beyond(lat_deg) + beyond(lon_deg) < NOTHING_DEG
-}
-
-/// The value at `t` of the lower powers.
-#[inline(always)]
-pub(super) fn cubic_at(c: &[f64; 6], t: f64) -> f64 {
-    let high = f64::mul_add(t, c[3], c[2]);
-    f64::mul_add(t, f64::mul_add(t, high, c[1]), c[0])
+pub(super) fn degree(lat_deg: &[f64; 6], lon_deg: &[f64; 6]) -> u8 {
+    let none = |power: usize| lat_deg[power] == 0.0 && lon_deg[power] == 0.0;
+    match (none(5), none(4)) {
+        (true, true) => 3,
+        (true, false) => 4,
+        _ => 5,
+    }
 }

@@ -115,16 +115,15 @@ pub(crate) fn way(from: &Parallel, from_lon_deg: f64, to: &Parallel, to_lon_deg:
     let polar = (from.sin_lat.abs() > MAX_SIN_LAT) | (to.sin_lat.abs() > MAX_SIN_LAT);
     let start = derivatives(from, one, distance_m);
     let end = derivatives(to, two, distance_m);
+    let [lat_deg, lon_deg] = economised([
+        quintic(from.lat_deg, start[0], to.lat_deg, end[0]),
+        quintic(from_lon_deg, start[1], from_lon_deg + east_deg, end[1]),
+    ]);
     Way {
         distance_m,
         azimuth_rad: [atan2(one[0], one[1]), atan2(two[0], two[1])],
-        lat_deg: economised(quintic(from.lat_deg, start[0], to.lat_deg, end[0])),
-        lon_deg: economised(quintic(
-            from_lon_deg,
-            start[1],
-            from_lon_deg + east_deg,
-            end[1],
-        )),
+        lat_deg,
+        lon_deg,
         valid: (distance_m <= MAX_M) & (distance_m * steep <= MAX_STRETCH_M) & !polar,
     }
 }
@@ -483,32 +482,57 @@ pub(super) fn quintic(p0: f64, [d0, a0]: [f64; 2], p1: f64, [d1, a1]: [f64; 2]) 
     ]
 }
 
-/// What two upper powers may come to beside the rest to be left out, degrees: 0.03 mm.
-const NOTHING_DEG: f64 = 2.5e-10;
+/// What a power may come to beside the lower ones and be left out, degrees: 0.05 mm.
+const NOTHING_DEG: f64 = 4.5e-10;
 
-/// The same polynomial, from 0 to 1, without its two upper powers where the lower ones can stand in
-/// for them: less the multiples of Chebyshev's polynomials that have these powers.
+/// Latitude and longitude from 0 to 1 without the fifth power, and without the fourth, where the
+/// lower ones can stand in for it: less the multiples of Chebyshev's polynomials that have these
+/// powers.
 #[inline(always)]
-fn economised(c: [f64; 6]) -> [f64; 6] {
-    // T5* = 512 t^5 - 1280 t^4 + 1120 t^3 - 400 t^2 + 50 t - 1.
-    let fifth = c[5] / 512.0;
-    let fourth = c[4] + 1280.0 * fifth;
-    // T4* = 128 t^4 - 256 t^3 + 160 t^2 - 32 t + 1.
-    let rest = fourth / 128.0;
-    let lower = [
-        c[0] + fifth - rest,
-        c[1] - 50.0 * fifth + 32.0 * rest,
-        c[2] + 400.0 * fifth - 160.0 * rest,
-        c[3] - 1120.0 * fifth + 256.0 * rest,
-        0.0,
-        0.0,
-    ];
-    let enough = fifth.abs() + rest.abs() < NOTHING_DEG;
-    let mut either = c;
-    for power in 0..6 {
-        either[power] = if enough { lower[power] } else { c[power] };
+fn economised(both: [[f64; 6]; 2]) -> [[f64; 6]; 2] {
+    let quartic = both.map(|c| {
+        // T5* = 512 t^5 - 1280 t^4 + 1120 t^3 - 400 t^2 + 50 t - 1.
+        let part = c[5] / 512.0;
+        [
+            c[0] + part,
+            c[1] - 50.0 * part,
+            c[2] + 400.0 * part,
+            c[3] - 1120.0 * part,
+            c[4] + 1280.0 * part,
+            0.0,
+        ]
+    });
+    let cubic = quartic.map(|c| {
+        // T4* = 128 t^4 - 256 t^3 + 160 t^2 - 32 t + 1.
+        let part = c[4] / 128.0;
+        [
+            c[0] - part,
+            c[1] + 32.0 * part,
+            c[2] - 160.0 * part,
+            c[3] + 256.0 * part,
+            0.0,
+            0.0,
+        ]
+    });
+    let off = |upper: [f64; 2], scale: f64| (upper[0].abs() + upper[1].abs()) * scale;
+    let fifth_deg = off([both[0][5], both[1][5]], 1.0 / 512.0);
+    let fourth_deg = off([quartic[0][4], quartic[1][4]], 1.0 / 128.0);
+    let (is_quartic, is_cubic) = (
+        fifth_deg < 0.1 * NOTHING_DEG,
+        fourth_deg + fifth_deg < NOTHING_DEG,
+    );
+    let mut out = both;
+    for of in 0..2 {
+        for power in 0..6 {
+            let lower = if is_cubic {
+                cubic[of][power]
+            } else {
+                quartic[of][power]
+            };
+            out[of][power] = if is_quartic { lower } else { both[of][power] };
+        }
     }
-    either
+    out
 }
 
 /// The value at `t` of a polynomial of such powers.
