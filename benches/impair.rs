@@ -10,23 +10,15 @@
 )]
 
 use std::io::Write;
-use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use axum::http::Method;
 use groundwave::http::client::Client;
-use groundwave::http::serve::serve_to;
-use groundwave::impair::{Baseline, Daemon, Door, Peer, Ports, router};
-use groundwave_engine::Execution;
 use groundwave_io::kernel::batch::Batch;
-use groundwave_io::kernel::{Driver, Handle, Kernel, Netlink, Options, Request, Shaper, Tbf, Verb};
-use groundwave_io::wall::MachineClock;
-use groundwave_systems::impair::{Impairment, Rate, ShapePort};
-use groundwave_systems::terrain::Flat;
-use groundwave_systems::{Snapshot, world};
+use groundwave_io::kernel::{Handle, Kernel, Netlink, Options, Request, Shaper, Tbf, Verb};
+use groundwave_systems::impair::{Impairment, Rate};
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
 /// How long each way is measured.
 const LASTS: Duration = Duration::from_secs(3);
@@ -105,60 +97,44 @@ fn mirror(indices: &[u32], parent: Handle, handle: Handle) -> f64 {
     })
 }
 
+/// The daemon, as it is shipped, and a runtime for its clients.
 struct Served {
     runtime: tokio::runtime::Runtime,
     folder: tempfile::TempDir,
+    daemon: Child,
 }
 
-fn nothing_stored() -> Baseline {
-    Baseline {
-        path: "baseline.json".into(),
-        read: Arc::new(|| Ok(None)),
-    }
-}
-
-/// A daemon over the running kernel, on a socket.
+/// Starts the daemon in the namespace of this thread.
 fn serve() -> Served {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
+    let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let mut builder = world(Arc::new(Flat::default()));
-    // As the daemon does: its ticks are too short to be worth dividing.
-    builder.execution(Execution::Serial);
-    let engine = builder.build::<Snapshot>(0, 1_000_000).unwrap();
-    let (handle, effects) = (engine.handle(), engine.effects::<ShapePort>());
-    std::mem::forget(engine.spawn_on_demand(MachineClock::start()).unwrap());
-    runtime.block_on(async {
-        let kernel = Netlink::open(None).unwrap();
-        let shaper = Shaper::start(kernel, Options::default()).await.unwrap();
-        let interfaces = ["port1", "port2"].map(str::to_owned);
-        let (driver, access) = Driver::new(shaper, interfaces.clone(), handle.clone(), effects);
-        tokio::spawn(driver.run());
-        let ports = Ports {
-            interfaces,
-            addresses: ["virtual", "virtual"].map(str::to_owned),
-            capabilities: access.capabilities().clone(),
-        };
-        let counters = access.clone();
-        let door = Door {
-            refresh: Arc::new(move |direction| {
-                let access = access.clone();
-                Box::pin(async move { access.refresh(direction).await })
-            }),
-            stats: Arc::new(move |direction| {
-                let access = counters.clone();
-                Box::pin(async move { access.stats(direction).await })
-            }),
-        };
-        let daemon = Daemon::new(handle, door, ports, nothing_stored());
-        let listener = tokio::net::UnixListener::bind(folder.path().join("impair.sock")).unwrap();
-        let stop = CancellationToken::new();
-        tokio::spawn(async move { serve_to::<_, Peer>(listener, router(daemon), stop).await });
-    });
-    Served { runtime, folder }
+    let socket = folder.path().join("impair.sock");
+    let log = std::fs::File::create(folder.path().join("log")).unwrap();
+    let daemon = Command::new(env!("CARGO_BIN_EXE_groundwave"))
+        .args(["impaird", "--interfaces", "port1", "port2", "--socket"])
+        .arg(&socket)
+        .stderr(log)
+        .spawn()
+        .unwrap();
+    while std::os::unix::net::UnixStream::connect(&socket).is_err() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Served {
+        runtime,
+        folder,
+        daemon,
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // What it has put in force goes with the namespace.
+        let _ = self.daemon.kill();
+        let _ = self.daemon.wait();
+    }
 }
 
 fn puts(served: &Served, clients: usize) -> f64 {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crossbeam_channel::{Sender, TrySendError};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use crate::command::{Envelope, Queued};
 use crate::view::{Snapshot, Views};
@@ -46,6 +46,8 @@ pub struct Handle<S: Snapshot> {
     pub(crate) inbox: Sender<Box<dyn Queued>>,
     pub(crate) views: Views<S>,
     pub(crate) pulse: Pulse,
+    /// Rung at every command, for a world that waits on a task instead of a thread.
+    pub(crate) bell: Arc<Notify>,
 }
 
 impl<S: Snapshot> Clone for Handle<S> {
@@ -54,6 +56,7 @@ impl<S: Snapshot> Clone for Handle<S> {
             inbox: self.inbox.clone(),
             views: self.views.clone(),
             pulse: self.pulse.clone(),
+            bell: Arc::clone(&self.bell),
         }
     }
 }
@@ -102,13 +105,18 @@ impl<S: Snapshot> Handle<S> {
             Health::Broken(what) => return Err(Refusal::Broken { what }),
         }
         let (envelope, reply) = Envelope::awaited(command);
-        self.inbox
-            .try_send(Box::new(envelope))
-            .map_err(|err| match err {
-                TrySendError::Full(_) => Refusal::Busy,
-                TrySendError::Disconnected(_) => Refusal::Stopped,
-            })?;
+        self.post(Box::new(envelope))?;
         Ok(Awaited(reply))
+    }
+
+    /// Hands over a command whose reply nobody waits for.
+    pub(crate) fn post(&self, command: Box<dyn Queued>) -> Result<(), Refusal> {
+        self.inbox.try_send(command).map_err(|err| match err {
+            TrySendError::Full(_) => Refusal::Busy,
+            TrySendError::Disconnected(_) => Refusal::Stopped,
+        })?;
+        self.bell.notify_one();
+        Ok(())
     }
 
     /// The latest snapshot.

@@ -83,12 +83,12 @@ pub use pace::{Pacer, Running, Throttle};
 pub use phase::{Phase, Tick};
 pub use plugin::{BuildError, Builder, Execution, Plugin};
 pub use refusal::Refusal;
-pub use replay::{ReplayError, Replayed, replay};
+pub use replay::{Next, ReplayError, Replayed, replay};
 pub use rng::{Seed, Stream};
 pub use run::{Broken, Engine, Ticked};
 pub use store::{Document, Nowhere, Row, Store, StoreFault};
 pub use time::Clock;
-pub use view::{Section, Snapshot, Views, digest};
+pub use view::{Section, Snapshot, Views, digest, parts_of};
 
 #[cfg(test)]
 mod tests;

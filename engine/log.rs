@@ -1,26 +1,55 @@
 //! The command log: what happened, in order, enough to make it happen again.
 //!
-//! A file is the eight bytes `GWAVELOG`, then frames: length (`u32` LE), CRC-32 of the payload
-//! (`u32` LE), payload (named msgpack). The first frame is the [`Header`]; each other one is an
-//! [`Entry`].
+//! # Format 2
 //!
-//! **Torn tail.** A process that dies while writing leaves an incomplete last frame, or, after a
+//! A file is the eight bytes `GWAVELO2`, then chunks. A chunk is a head of 28 bytes (all numbers
+//! little-endian) and a payload:
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 1 | kind: 1 header, 2 fresh, 3 continued, 4 index |
+//! | 3 | zero |
+//! | 4 | number of the chunk, from 0 |
+//! | 8 | tick of its first entry |
+//! | 4 | length of the payload |
+//! | 4 | CRC-32 of the payload |
+//! | 4 | CRC-32 of the 24 bytes before |
+//!
+//! The first chunk is the [`Header`] as named msgpack. *Fresh* and *continued* chunks hold entries:
+//! length (`u32`) and named msgpack of an [`Entry`] each, packed with zstd. A fresh chunk begins a
+//! zstd frame, continued ones go on with it and can only be read after it: so every commit is a
+//! chunk of its own, small as it may be, and yet knows what was said before. The *index*, written
+//! when a log is closed, lists the fresh chunks (tick and offset, `u64` each); behind it stand the
+//! offset of the index (`u64`) and `GWAVEIDX`. Without it, heads of chunks are walked along.
+//!
+//! **Torn tail.** A process that dies while writing leaves an incomplete last chunk, or, after a
 //! power cut, zeros where the file had grown. Readers drop such a tail and say how many bytes it
-//! had. Every other damage is an error that names its offset: a log that lies is worse than none.
+//! had. Every other damage, lost, doubled and swapped chunks included, is an error that names its
+//! offset, and comes after everything before it was read: a log that lies is worse than none.
+//!
+//! **Versions.** Every format ever written stays readable: format 1, `GWAVELOG`, was frames of
+//! length, CRC-32 and an entry, without compression. New kinds of entries make a new format;
+//! readers refuse formats they do not know, by number.
+
+mod chunk;
+mod frames;
+mod pack;
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
 
 use std::collections::BTreeMap;
-use std::io::{self, Read, Write};
+use std::io;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::limits::LOG_FRAME_BYTES_MAX;
+pub use read::Reader;
+pub use write::Writer;
 
-/// First bytes of every log.
-pub const MAGIC: [u8; 8] = *b"GWAVELOG";
-
-/// Version of the frame contents this engine writes.
-pub const FORMAT: u32 = 1;
+/// Version of the log this engine writes.
+pub const FORMAT: u32 = 2;
 
 /// What a replay must know before the first command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,7 +85,14 @@ pub struct Mark {
     pub tick: u64,
     /// Digest of the snapshot, in hexadecimal.
     pub digest: String,
+    /// CRC-32 of each thing in each part of the snapshot, in the part's order, so that a replay
+    /// that comes to something else can say to what.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Parts,
 }
+
+/// Parts by name, causes before effects, with the CRC-32 of each thing in them.
+pub type Parts = Vec<(String, Vec<u32>)>;
 
 /// One frame after the header.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,6 +104,17 @@ pub enum Entry {
     Mark(Mark),
 }
 
+impl Entry {
+    /// The tick it belongs to.
+    #[must_use]
+    pub fn tick(&self) -> u64 {
+        match self {
+            Self::Command(record) => record.tick,
+            Self::Mark(mark) => mark.tick,
+        }
+    }
+}
+
 /// Why a log cannot be read.
 #[derive(Debug, Error)]
 pub enum LogError {
@@ -75,25 +122,34 @@ pub enum LogError {
     #[error("read log")]
     Read(#[source] io::Error),
     /// It does not begin like a log.
-    #[error("not a groundwave log: it does not begin with GWAVELOG")]
+    #[error("not a groundwave log: it begins with neither GWAVELO2 nor GWAVELOG")]
     Magic,
     /// It ends before its header does.
     #[error("the log ends within its header")]
     NoHeader,
     /// It was written in another format.
-    #[error("log format {found} is not readable; this version reads format {FORMAT}")]
+    #[error("log format {found} is not readable; this version reads formats 1 to {FORMAT}")]
     Format {
         /// The format found.
         found: u32,
     },
-    /// A frame is damaged, and not by tearing.
+    /// A part is damaged, and not by tearing.
     #[error("damaged at byte {offset}: {what}")]
     Damage {
-        /// Where the frame begins.
+        /// Where the damaged part begins.
         offset: u64,
         /// What is wrong with it.
         what: String,
     },
+}
+
+impl LogError {
+    fn damage(offset: u64, what: impl Into<String>) -> Self {
+        Self::Damage {
+            offset,
+            what: what.into(),
+        }
+    }
 }
 
 /// Where the engine appends entries. `io` keeps it in a file; tests keep it in memory.
@@ -123,202 +179,6 @@ impl Journal for Forget {
     }
 }
 
-/// Writes the magic bytes and `header`.
-///
-/// # Errors
-/// When `out` fails.
-pub fn write_header(out: &mut impl Write, header: &Header) -> io::Result<()> {
-    out.write_all(&MAGIC)?;
-    write_frame(out, header)
-}
-
-/// Writes one entry.
-///
-/// # Errors
-/// When `out` fails or the entry exceeds [`LOG_FRAME_BYTES_MAX`].
-pub fn write_entry(out: &mut impl Write, entry: &Entry) -> io::Result<()> {
-    write_frame(out, entry)
-}
-
-fn write_frame(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
-    let payload = rmp_serde::to_vec_named(value).map_err(io::Error::other)?;
-    if payload.len() > LOG_FRAME_BYTES_MAX {
-        let what = format!(
-            "a log frame of {} bytes; at most {LOG_FRAME_BYTES_MAX}",
-            payload.len()
-        );
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
-    }
-    let length = u32::try_from(payload.len()).expect("the frame limit is below 4 GiB");
-    out.write_all(&length.to_le_bytes())?;
-    out.write_all(&crc32fast::hash(&payload).to_le_bytes())?;
-    out.write_all(&payload)
-}
-
-/// Reads a log entry by entry.
-pub struct Reader<R> {
-    input: R,
-    header: Header,
-    /// Bytes up to the end of the last whole frame.
-    offset: u64,
-    torn_bytes: u64,
-    done: bool,
-}
-
-impl<R: Read> Reader<R> {
-    /// Reads the header.
-    ///
-    /// # Errors
-    /// See [`LogError`].
-    pub fn open(mut input: R) -> Result<Self, LogError> {
-        let mut magic = [0; 8];
-        let got = read_up_to(&mut input, &mut magic)?;
-        if magic[..got] != MAGIC[..got] {
-            return Err(LogError::Magic);
-        }
-        if got < magic.len() {
-            return Err(LogError::NoHeader);
-        }
-        let header = Header {
-            format: 0,
-            seed: 0,
-            step_ns: 0,
-            inputs: BTreeMap::new(),
-        };
-        let mut reader = Self {
-            input,
-            header,
-            offset: 8,
-            torn_bytes: 0,
-            done: false,
-        };
-        let payload = reader.frame()?.ok_or(LogError::NoHeader)?;
-        // The format is looked at first: a later header may have fields this one lacks.
-        #[derive(Deserialize)]
-        struct Format {
-            format: u32,
-        }
-        let damage = |err: rmp_serde::decode::Error| LogError::Damage {
-            offset: 8,
-            what: format!("header: {err}"),
-        };
-        let Format { format } = rmp_serde::from_slice(&payload).map_err(damage)?;
-        if format != FORMAT {
-            return Err(LogError::Format { found: format });
-        }
-        reader.header = rmp_serde::from_slice(&payload).map_err(damage)?;
-        Ok(reader)
-    }
-
-    /// The header.
-    pub fn header(&self) -> &Header {
-        &self.header
-    }
-
-    /// Offset after the last whole frame: where an appending writer continues.
-    pub fn offset(&self) -> u64 {
-        self.offset
-    }
-
-    /// Bytes of the torn tail that was dropped; 0 until the end was reached.
-    pub fn torn_bytes(&self) -> u64 {
-        self.torn_bytes
-    }
-
-    /// The next entry, or `None` at the end.
-    ///
-    /// # Errors
-    /// See [`LogError`].
-    pub fn next_entry(&mut self) -> Result<Option<Entry>, LogError> {
-        let start = self.offset;
-        let Some(payload) = self.frame()? else {
-            return Ok(None);
-        };
-        rmp_serde::from_slice(&payload)
-            .map(Some)
-            .map_err(|err| LogError::Damage {
-                offset: start,
-                what: err.to_string(),
-            })
-    }
-
-    fn frame(&mut self) -> Result<Option<Vec<u8>>, LogError> {
-        if self.done {
-            return Ok(None);
-        }
-        let mut head = [0; 8];
-        let got = read_up_to(&mut self.input, &mut head)?;
-        if got < head.len() {
-            return Ok(self.torn(got as u64));
-        }
-        let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]) as usize;
-        let crc = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
-        let damage = |what: String| LogError::Damage {
-            offset: self.offset,
-            what,
-        };
-        if length == 0 {
-            return self.zeros(head).map(|()| None);
-        }
-        if length > LOG_FRAME_BYTES_MAX {
-            let what = format!("a frame of {length} bytes; at most {LOG_FRAME_BYTES_MAX}");
-            return Err(damage(what));
-        }
-        let mut payload = vec![0; length];
-        let got = read_up_to(&mut self.input, &mut payload)?;
-        if got < length {
-            return Ok(self.torn(8 + got as u64));
-        }
-        if crc32fast::hash(&payload) != crc {
-            return Err(damage("the checksum does not match".to_owned()));
-        }
-        self.offset += 8 + length as u64;
-        Ok(Some(payload))
-    }
-
-    fn torn<T>(&mut self, bytes: u64) -> Option<T> {
-        self.done = true;
-        self.torn_bytes = bytes;
-        None
-    }
-
-    /// Accepts nothing but zeros up to the end.
-    fn zeros(&mut self, head: [u8; 8]) -> Result<(), LogError> {
-        let mut bytes = 8;
-        let mut chunk = head.to_vec();
-        loop {
-            if chunk.iter().any(|&byte| byte != 0) {
-                let what = "an empty frame".to_owned();
-                return Err(LogError::Damage {
-                    offset: self.offset,
-                    what,
-                });
-            }
-            chunk.resize(4096, 0);
-            let got = read_up_to(&mut self.input, &mut chunk)?;
-            chunk.truncate(got);
-            bytes += got as u64;
-            if got == 0 {
-                let _: Option<()> = self.torn(bytes);
-                return Ok(());
-            }
-        }
-    }
-}
-
-fn read_up_to(input: &mut impl Read, buffer: &mut [u8]) -> Result<usize, LogError> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        match input.read(&mut buffer[filled..]) {
-            Ok(0) => break,
-            Ok(n) => filled += n,
-            Err(err) if err.kind() == io::ErrorKind::Interrupted => {}
-            Err(err) => return Err(LogError::Read(err)),
-        }
-    }
-    Ok(filled)
-}
-
 /// Bodies as msgpack `bin`, not as arrays of numbers: a third of the size.
 mod bytes {
     use serde::{Deserializer, Serializer, de};
@@ -344,6 +204,3 @@ mod bytes {
         deserializer.deserialize_byte_buf(Bytes)
     }
 }
-
-#[cfg(test)]
-mod tests;

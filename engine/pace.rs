@@ -1,5 +1,7 @@
 //! The world thread: ticks at the pace of real time until it is told to stop.
 
+use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -140,6 +142,39 @@ impl<S: Snapshot> Engine<S> {
                 (self, outcome)
             })?;
         Ok(Running { stop, thread })
+    }
+
+    /// As [`Self::spawn_on_demand`], on the task that polls this instead of a thread, until `stop`
+    /// ends: for small worlds whose callers and drivers are tasks of one thread, where handing a
+    /// command to another thread would cost more than the tick. Everything else on that thread
+    /// waits for each tick, the flush of its log included.
+    ///
+    /// # Errors
+    /// [`Broken`] when a tick broke the world.
+    pub async fn tend(
+        &mut self,
+        mut pacer: impl Pacer,
+        stop: impl Future<Output = ()>,
+    ) -> Result<(), Broken> {
+        let outcome = self.attend(&mut pacer, stop).await;
+        self.stop();
+        outcome
+    }
+
+    async fn attend(
+        &mut self,
+        pacer: &mut impl Pacer,
+        stop: impl Future<Output = ()>,
+    ) -> Result<(), Broken> {
+        let mut stop = pin!(stop);
+        self.tick(Some(pacer.wall_ns()))?;
+        loop {
+            tokio::select! {
+                () = &mut stop => return self.tick(Some(pacer.wall_ns())).map(drop),
+                () = self.heard() => {}
+            }
+            self.tick(Some(pacer.wall_ns()))?;
+        }
     }
 
     /// As [`Self::spawn`], at the pace of `throttle`, of which a change is noticed within 50 ms. In a

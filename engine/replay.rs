@@ -1,15 +1,16 @@
 //! Replay: fold a log over a fresh world and prove that it comes to the same.
 
 use std::io::Read;
+use std::ops::ControlFlow;
 
 use thiserror::Error;
 
-use crate::log::{Entry, LogError, Reader};
+use crate::log::{Entry, LogError, Mark, Reader};
 use crate::view::Snapshot;
 use crate::{Broken, Engine};
 
 /// What a replay came to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Replayed {
     /// Ticks made.
     pub ticks: u64,
@@ -46,10 +47,12 @@ pub enum ReplayError {
         to: u64,
     },
     /// The world came to something else.
-    #[error("tick {tick}: the log says digest {logged}, the replay came to {replayed}")]
+    #[error("tick {tick}: {what}: the log says digest {logged}, the replay came to {replayed}")]
     Diverged {
         /// The tick of the mark.
         tick: u64,
+        /// The first thing that differs.
+        what: String,
         /// Digest in the log.
         logged: String,
         /// Digest here.
@@ -60,78 +63,37 @@ pub enum ReplayError {
     Broken(#[from] Broken),
 }
 
+/// What an observer wants after a tick.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// The next tick.
+    Go,
+    /// The next tick, of another world than the log's: it was changed, and marks no longer count.
+    Fork,
+    /// Nothing more.
+    Stop,
+}
+
 /// Folds `log` over `engine`, which must be fresh and built with the header's seed and step.
-/// `progress` hears each tick made.
+/// `observer` sees the world after each tick, and may inject commands for the next one.
 ///
 /// # Errors
 /// See [`ReplayError`]; the first difference stops the replay.
 pub fn replay<S: Snapshot, R: Read>(
     engine: &mut Engine<S>,
     log: &mut Reader<R>,
-    mut progress: impl FnMut(u64),
+    observer: impl FnMut(&mut Engine<S>) -> Next,
 ) -> Result<Replayed, ReplayError> {
-    let mut outcome = Replayed {
-        ticks: 0,
-        commands: 0,
-        marks: 0,
-        torn_bytes: 0,
-        digest: String::new(),
+    let mut outcome = Replayed::default();
+    let mut fold = Fold {
+        engine,
+        observer,
+        pending: None,
+        forked: false,
     };
-    let mut pending: Option<(u64, u64)> = None;
-    while let Some(entry) = log.next_entry()? {
-        let at = match &entry {
-            Entry::Command(record) => record.tick,
-            Entry::Mark(mark) => mark.tick,
-        };
-        if let Some((tick, wall_ns)) = pending
-            && at > tick
-        {
-            run_to(engine, tick - 1, None, &mut progress)?;
-            run_to(engine, tick, Some(wall_ns), &mut progress)?;
-            pending = None;
-        }
-        let done = pending.map_or(engine.clock().tick, |(tick, _)| tick - 1);
-        match entry {
-            Entry::Command(record) => {
-                if record.tick <= done {
-                    return Err(ReplayError::Order {
-                        from: done,
-                        to: record.tick,
-                    });
-                }
-                let command = engine
-                    .registry()
-                    .from_bytes(&record.name, &record.body)
-                    .map_err(|what| ReplayError::Command {
-                        tick: record.tick,
-                        what,
-                    })?;
-                engine.script(record.tick, command);
-                pending = Some((record.tick, record.wall_ns));
-                outcome.commands += 1;
-            }
-            Entry::Mark(mark) => {
-                if let Some((tick, wall_ns)) = pending.take() {
-                    run_to(engine, tick - 1, None, &mut progress)?;
-                    run_to(engine, tick, Some(wall_ns), &mut progress)?;
-                }
-                run_to(engine, mark.tick, None, &mut progress)?;
-                let replayed = engine.digest();
-                if replayed != mark.digest {
-                    let (tick, logged) = (mark.tick, mark.digest);
-                    return Err(ReplayError::Diverged {
-                        tick,
-                        logged,
-                        replayed,
-                    });
-                }
-                outcome.marks += 1;
-            }
-        }
-    }
-    if let Some((tick, wall_ns)) = pending {
-        run_to(engine, tick - 1, None, &mut progress)?;
-        run_to(engine, tick, Some(wall_ns), &mut progress)?;
+    let folded = fold.all(log, &mut outcome);
+    if let ControlFlow::Break(Some(error)) = folded {
+        return Err(error);
     }
     outcome.ticks = engine.clock().tick;
     outcome.torn_bytes = log.torn_bytes();
@@ -139,15 +101,117 @@ pub fn replay<S: Snapshot, R: Read>(
     Ok(outcome)
 }
 
-fn run_to<S: Snapshot>(
-    engine: &mut Engine<S>,
-    tick: u64,
-    wall_ns: Option<u64>,
-    progress: &mut impl FnMut(u64),
-) -> Result<(), Broken> {
-    while engine.clock().tick < tick {
-        engine.tick(wall_ns)?;
-        progress(engine.clock().tick);
+struct Fold<'a, S: Snapshot, F> {
+    engine: &'a mut Engine<S>,
+    observer: F,
+    /// Tick and wall clock of commands that are queued.
+    pending: Option<(u64, u64)>,
+    forked: bool,
+}
+
+/// Breaks with an error, or, where the observer has seen enough, with none.
+type Flow = ControlFlow<Option<ReplayError>>;
+
+impl<S: Snapshot, F: FnMut(&mut Engine<S>) -> Next> Fold<'_, S, F> {
+    fn all<R: Read>(&mut self, log: &mut Reader<R>, outcome: &mut Replayed) -> Flow {
+        loop {
+            let entry = match log.next_entry() {
+                Ok(Some(entry)) => entry,
+                Ok(None) => return self.settle(),
+                Err(err) => return ControlFlow::Break(Some(err.into())),
+            };
+            if self.pending.is_some_and(|(tick, _)| entry.tick() > tick) {
+                self.settle()?;
+            }
+            match entry {
+                Entry::Command(record) => {
+                    let (tick, wall_ns) = (record.tick, record.wall_ns);
+                    let at = self.engine.clock().tick;
+                    let done = self.pending.map_or(at, |(tick, _)| tick - 1);
+                    let broken = |error| ControlFlow::Break(Some(error));
+                    if tick <= done {
+                        return broken(ReplayError::Order {
+                            from: done,
+                            to: tick,
+                        });
+                    }
+                    let command = self
+                        .engine
+                        .registry()
+                        .from_bytes(&record.name, &record.body);
+                    match command {
+                        Ok(command) => self.engine.script(tick, command),
+                        Err(what) => return broken(ReplayError::Command { tick, what }),
+                    }
+                    self.pending = Some((tick, wall_ns));
+                    outcome.commands += 1;
+                }
+                Entry::Mark(mark) => {
+                    self.settle()?;
+                    self.run_to(mark.tick, None)?;
+                    if !self.forked {
+                        self.compare(mark)?;
+                        outcome.marks += 1;
+                    }
+                }
+            }
+        }
     }
-    Ok(())
+
+    /// Makes the tick of the commands that are queued.
+    fn settle(&mut self) -> Flow {
+        let Some((tick, wall_ns)) = self.pending.take() else {
+            return ControlFlow::Continue(());
+        };
+        self.run_to(tick - 1, None)?;
+        self.run_to(tick, Some(wall_ns))
+    }
+
+    fn run_to(&mut self, tick: u64, wall_ns: Option<u64>) -> Flow {
+        while self.engine.clock().tick < tick {
+            if let Err(broken) = self.engine.tick(wall_ns) {
+                return ControlFlow::Break(Some(broken.into()));
+            }
+            match (self.observer)(self.engine) {
+                Next::Go => {}
+                Next::Fork => self.forked = true,
+                Next::Stop => return ControlFlow::Break(None),
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn compare(&self, mark: Mark) -> Flow {
+        let replayed = self.engine.digest();
+        if replayed == mark.digest {
+            return ControlFlow::Continue(());
+        }
+        let what = difference(&mark, &*self.engine.view());
+        ControlFlow::Break(Some(ReplayError::Diverged {
+            tick: mark.tick,
+            what,
+            logged: mark.digest,
+            replayed,
+        }))
+    }
+}
+
+/// The first thing in which `view` is not what `mark` says.
+fn difference<S: Snapshot>(mark: &Mark, view: &S) -> String {
+    let ours = view.parts();
+    for (part, logged) in &mark.parts {
+        let Some((_, found)) = ours.iter().find(|(name, _)| name == part) else {
+            return format!("this version has no {part}");
+        };
+        let same = logged.iter().zip(found).take_while(|(a, b)| a == b).count();
+        if same < logged.len().min(found.len()) {
+            let label = view.label(part, same);
+            return format!("{} differs", label.unwrap_or_else(|| part.clone()));
+        }
+        if logged.len() != found.len() {
+            let (logged, found) = (logged.len(), found.len());
+            return format!("there are {found} {part}, {logged} in the log");
+        }
+    }
+    "something outside the parts differs".to_owned()
 }

@@ -72,6 +72,7 @@ impl<S: Snapshot> Engine<S> {
             inbox: sender,
             views: receiver,
             pulse: pulse.clone(),
+            bell: Arc::default(),
         };
         Self {
             world,
@@ -136,6 +137,14 @@ impl<S: Snapshot> Engine<S> {
             "script commands come in tick order: {tick} after {floor}"
         );
         self.script.push_back((tick, command));
+    }
+
+    /// Queues a command for the next tick, behind the script's.
+    ///
+    /// # Errors
+    /// As [`Handle::submit`].
+    pub fn inject(&mut self, command: Box<dyn Queued>) -> Result<(), Refusal> {
+        self.handle.post(command)
     }
 
     /// The door for other threads.
@@ -234,6 +243,13 @@ impl<S: Snapshot> Engine<S> {
         let mut arrival = Select::new();
         arrival.recv(&self.inbox);
         arrival.ready_timeout(most).is_ok()
+    }
+
+    /// Waits for a command on the task that polls this.
+    pub(crate) async fn heard(&mut self) {
+        while self.inbox.is_empty() {
+            self.handle.bell.notified().await;
+        }
     }
 
     fn advance(&mut self, tick: u64, wall_ns: Option<u64>) {
@@ -348,6 +364,7 @@ impl<S: Snapshot> Engine<S> {
         let mark = Mark {
             tick: self.clock().tick,
             digest: digest.clone(),
+            parts: self.views.borrow().parts(),
         };
         self.journal.append(&Entry::Mark(mark))?;
         self.journal.commit()?;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use bevy_ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::log::{Entry, FORMAT, Header, Journal, Reader, write_entry, write_header};
+use crate::log::{Entry, FORMAT, Header, Journal, Reader, Writer};
 use crate::*;
 
 struct TankKind;
@@ -166,11 +166,10 @@ fn fill(name: &str, litres: f64) -> Fill {
 }
 
 /// A journal in memory that can be told to fail.
-#[derive(Clone, Default)]
-struct Memory(Arc<Mutex<(Vec<u8>, bool)>>);
+#[derive(Clone)]
+struct Memory(Arc<Mutex<(Writer<Vec<u8>>, bool)>>);
 impl Memory {
     fn begun() -> Self {
-        let memory = Self::default();
         let inputs = std::collections::BTreeMap::new();
         let header = Header {
             format: FORMAT,
@@ -178,11 +177,11 @@ impl Memory {
             step_ns: 1_000_000,
             inputs,
         };
-        write_header(&mut memory.0.lock().unwrap().0, &header).unwrap();
-        memory
+        let writer = Writer::begin(Vec::new(), &header).unwrap();
+        Self(Arc::new(Mutex::new((writer, false))))
     }
     fn bytes(&self) -> Vec<u8> {
-        self.0.lock().unwrap().0.clone()
+        self.0.lock().unwrap().0.get_ref().clone()
     }
     fn fail(&self) {
         self.0.lock().unwrap().1 = true;
@@ -190,13 +189,13 @@ impl Memory {
 }
 impl Journal for Memory {
     fn append(&mut self, entry: &Entry) -> io::Result<()> {
-        write_entry(&mut self.0.lock().unwrap().0, entry)
+        self.0.lock().unwrap().0.append(entry)
     }
     fn commit(&mut self) -> io::Result<()> {
         if self.0.lock().unwrap().1 {
             Err(io::Error::other("disk full"))
         } else {
-            Ok(())
+            self.0.lock().unwrap().0.flush()
         }
     }
 }

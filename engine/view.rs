@@ -12,11 +12,24 @@ use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 
 use crate::Clock;
+use crate::log::Parts;
 
 /// What readers see. It holds the sections' `Arc`s, so that gathering costs pointers.
 pub trait Snapshot: Default + Serialize + Send + Sync + 'static {
     /// Gathers the sections at the end of the tick that `clock` shows.
     fn gather(world: &World, clock: Clock) -> Self;
+
+    /// CRC-32 of each thing in each part; see [`parts_of`]. None, if nobody needs to know where
+    /// two snapshots differ.
+    fn parts(&self) -> Parts {
+        Parts::new()
+    }
+
+    /// What people call the thing at this place of a part, if there is one.
+    fn label(&self, part: &str, place: usize) -> Option<String> {
+        let _ = (part, place);
+        None
+    }
 }
 
 /// One part of the view, drawn by one system. Parts are resources of their own, so that features
@@ -39,6 +52,19 @@ impl<T: Send + Sync + 'static> Section<T> {
 
 /// A reader's end: the latest snapshot, and word of the next.
 pub type Views<S> = watch::Receiver<Arc<S>>;
+
+/// CRC-32 of the named-msgpack form of each of `things`.
+///
+/// # Panics
+/// When one cannot be written as msgpack, which is a bug of its type.
+pub fn parts_of<T: Serialize>(things: impl IntoIterator<Item = T>) -> Vec<u32> {
+    let bytes = things
+        .into_iter()
+        .map(|thing| rmp_serde::to_vec_named(&thing));
+    bytes
+        .map(|bytes| crc32fast::hash(&bytes.expect("a snapshot is plain data")))
+        .collect()
+}
 
 /// SHA-256 of a snapshot's named-msgpack form, in hexadecimal: equal digests mean equal to the
 /// bit.

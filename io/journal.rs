@@ -1,10 +1,10 @@
 //! The command log as a file.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufReader, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, BufWriter, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use groundwave_engine::log::{Entry, Header, Journal, LogError, Reader, write_entry, write_header};
+use groundwave_engine::log::{Entry, Header, Journal, LogError, Reader, Writer};
 use thiserror::Error;
 
 /// Why a log file cannot be used.
@@ -40,9 +40,8 @@ pub enum JournalError {
 }
 
 /// An append-only log file. `commit` reaches the disk, not only the kernel.
-#[derive(Debug)]
 pub struct FileJournal {
-    out: BufWriter<File>,
+    out: Writer<BufWriter<File>>,
 }
 
 impl FileJournal {
@@ -53,10 +52,8 @@ impl FileJournal {
     pub fn create(path: &Path, header: &Header) -> Result<Self, JournalError> {
         let create = || {
             let file = OpenOptions::new().write(true).create_new(true).open(path)?;
-            let mut out = BufWriter::new(file);
-            write_header(&mut out, header)?;
-            out.flush()?;
-            out.get_ref().sync_all()?;
+            let out = Writer::begin(BufWriter::new(file), header)?;
+            out.get_ref().get_ref().sync_all()?;
             sync_folder(path)?;
             Ok(Self { out })
         };
@@ -77,32 +74,39 @@ impl FileJournal {
             err,
         };
         while log.next_entry().map_err(read)?.is_some() {}
-        let (end, torn_bytes) = (log.offset(), log.torn_bytes());
-        let continue_at = || {
+        let (header, torn_bytes) = (log.header().clone(), log.torn_bytes());
+        let out = log.writer(|end| {
             let mut file = OpenOptions::new().write(true).open(path)?;
             file.set_len(end)?;
             file.seek(SeekFrom::Start(end))?;
             file.sync_all()?;
-            Ok(Self {
-                out: BufWriter::new(file),
-            })
-        };
-        let journal = continue_at().map_err(|err| JournalError::Open {
+            Ok(BufWriter::new(file))
+        });
+        let out = out.map_err(|err| JournalError::Open {
             path: path.to_owned(),
             err,
         })?;
-        Ok((journal, log.header().clone(), torn_bytes))
+        Ok((Self { out }, header, torn_bytes))
     }
 }
 
 impl Journal for FileJournal {
     fn append(&mut self, entry: &Entry) -> io::Result<()> {
-        write_entry(&mut self.out, entry)
+        self.out.append(entry)
     }
 
     fn commit(&mut self) -> io::Result<()> {
         self.out.flush()?;
-        self.out.get_ref().sync_data()
+        self.out.get_ref().get_ref().sync_data()
+    }
+}
+
+impl Drop for FileJournal {
+    /// Closes the log with its index; without one it is as good, only slower to jump in.
+    fn drop(&mut self) {
+        if let Err(err) = self.out.close() {
+            tracing::warn!(%err, "a log was left without its index");
+        }
     }
 }
 
@@ -147,6 +151,7 @@ mod tests {
         Entry::Mark(Mark {
             tick,
             digest: "d".to_owned(),
+            parts: Default::default(),
         })
     }
 

@@ -9,6 +9,7 @@ pub mod advice;
 pub mod coverage;
 pub mod deployment;
 pub mod flow;
+pub mod history;
 pub mod impair;
 pub mod link;
 pub mod mesh;

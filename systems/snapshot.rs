@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use bevy_ecs::world::World;
-use groundwave_engine::{Clock, Section};
+use groundwave_engine::log::Parts;
+use groundwave_engine::{Clock, Section, parts_of};
 use serde::Serialize;
 
 use crate::deployment::Plan;
@@ -80,6 +81,33 @@ impl groundwave_engine::Snapshot for Snapshot {
             plan: world.resource::<Section<_>>().share(),
             impairments: world.resource::<Section<_>>().share(),
             testbed: world.resource::<Section<_>>().share(),
+        }
+    }
+
+    fn parts(&self) -> Parts {
+        let mut parts = Parts::new();
+        let mut put = |name: &str, found| parts.push((name.to_owned(), found));
+        put("limits", parts_of([&*self.limits]));
+        put("environment", parts_of([&*self.environment]));
+        put("nodes", parts_of(self.nodes.iter()));
+        put("links", parts_of(self.links.iter()));
+        put("flows", parts_of(self.flows.iter()));
+        if !no_testbed(&self.testbed) {
+            put("testbed", parts_of([&*self.testbed]));
+        }
+        parts
+    }
+
+    fn label(&self, part: &str, place: usize) -> Option<String> {
+        let name = |id| self.node(id).map_or("?", |node| node.name.as_str());
+        match part {
+            "nodes" => Some(format!("node {}", self.nodes.get(place)?.name)),
+            "links" => {
+                let link = self.links.get(place)?;
+                Some(format!("link {} – {}", name(link.a), name(link.b)))
+            }
+            "flows" => Some(format!("flow {}", self.flows.get(place)?.name)),
+            _ => None,
         }
     }
 }

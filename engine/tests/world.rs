@@ -70,7 +70,7 @@ fn replay_comes_to_the_same_bits_and_counts_what_it_proved() {
     let bytes = memory.bytes();
     let mut fresh = engine();
     let mut log = Reader::open(&bytes[..]).unwrap();
-    let replayed = replay(&mut fresh, &mut log, |_| {}).unwrap();
+    let replayed = replay(&mut fresh, &mut log, |_| Next::Go).unwrap();
     let expected = Replayed {
         ticks: 12,
         commands: 8,
@@ -88,7 +88,9 @@ fn replay_with_another_seed_is_told_apart() {
     let mut builder = Builder::new();
     builder.plugin(tanks);
     let mut other = builder.build::<View>(43, 1_000_000).unwrap();
-    let outcome = replay(&mut other, &mut Reader::open(&bytes[..]).unwrap(), |_| {});
+    let outcome = replay(&mut other, &mut Reader::open(&bytes[..]).unwrap(), |_| {
+        Next::Go
+    });
     assert!(
         matches!(outcome, Err(ReplayError::Diverged { tick: 5, .. })),
         "{outcome:?}"

@@ -6,27 +6,20 @@
 use std::io;
 use std::path::Path;
 
-use netlink_sys::protocols::NETLINK_ROUTE;
-use netlink_sys::{Socket, SocketAddr};
+use netlink_sys::Socket;
 
-use super::extack::{refusal, words};
-use super::netns::within;
-use super::nla::put;
+use super::extack::refusal;
+use super::line::{ACK, Messages, put_message, socket};
+use super::nla::{put, put_words};
 use super::{KernelError, Request, Verb};
 
 /// Bytes of one system call: the kernel copies it into one buffer, and beyond the default send
 /// buffer of a socket it refuses.
 const CALL_BYTES: usize = 64 << 10;
-/// Bytes of `struct nlmsghdr`.
-const HEAD: usize = 16;
-
 const RTM_NEWQDISC: u16 = 36;
 const RTM_DELQDISC: u16 = 37;
-const NLMSG_ERROR: u16 = 2;
 const NLMSG_DONE: u16 = 3;
 const DUMP: u16 = 0x300;
-const REQUEST: u16 = 1;
-const ACK: u16 = 4;
 const EXCL: u16 = 0x200;
 const CREATE: u16 = 0x400;
 
@@ -45,28 +38,22 @@ impl Message for Request {
 
     /// Appends this request as a message of `RTM_NEWQDISC` or `RTM_DELQDISC`.
     fn encode(&self, sequence: u32, acknowledged: bool, out: &mut Vec<u8>) {
-        let begin = out.len();
         let (kind, flags) = match self.verb {
             Verb::Create => (RTM_NEWQDISC, CREATE | EXCL),
             Verb::Change => (RTM_NEWQDISC, 0),
             Verb::Delete => (RTM_DELQDISC, 0),
         };
-        let flags = REQUEST | flags | if acknowledged { ACK } else { 0 };
-        out.extend_from_slice(&[0; 4]);
-        out.extend_from_slice(&kind.to_ne_bytes());
-        out.extend_from_slice(&flags.to_ne_bytes());
-        // Sequence, port; then struct tcmsg: family, interface, handle, parent, info.
-        for word in [sequence, 0, 0, self.index, self.handle.0, self.parent.0, 0] {
-            out.extend_from_slice(&word.to_ne_bytes());
-        }
-        let mut name = [0; 16];
-        name[..self.kind.len()].copy_from_slice(self.kind.as_bytes());
-        put(out, 1, &name[..=self.kind.len()]);
-        if let Some(options) = &self.options {
-            put(out, 2, options);
-        }
-        let length = u32::try_from(out.len() - begin).expect("an attribute bounds it");
-        out[begin..begin + 4].copy_from_slice(&length.to_ne_bytes());
+        let flags = flags | if acknowledged { ACK } else { 0 };
+        put_message(out, (kind, flags, sequence), |out| {
+            // struct tcmsg: family, interface, handle, parent, info.
+            put_words(out, &[0, self.index, self.handle.0, self.parent.0, 0]);
+            let mut name = [0; 16];
+            name[..self.kind.len()].copy_from_slice(self.kind.as_bytes());
+            put(out, 1, &name[..=self.kind.len()]);
+            if let Some(options) = &self.options {
+                put(out, 2, options);
+            }
+        });
     }
 }
 
@@ -84,20 +71,8 @@ impl Batch {
     /// # Errors
     /// When the namespace cannot be entered or the kernel gives no socket.
     pub fn open(netns: Option<&Path>) -> Result<Self, KernelError> {
-        let connect = || -> io::Result<Socket> {
-            let mut socket = Socket::new(NETLINK_ROUTE)?;
-            socket.bind_auto()?;
-            socket.connect(&SocketAddr::new(0, 0))?;
-            socket.set_ext_ack(true)?;
-            socket.set_cap_ack(true)?;
-            Ok(socket)
-        };
-        let socket = within(netns, connect)?.map_err(|source| KernelError::Io {
-            what: "open a netlink socket".to_owned(),
-            source,
-        })?;
         Ok(Self {
-            socket,
+            socket: socket(netns)?,
             sequence: 0,
             buffer: Vec::with_capacity(CALL_BYTES),
         })
@@ -144,26 +119,20 @@ impl Batch {
         };
         self.sequence = self.sequence.wrapping_add(1);
         self.buffer.clear();
-        let length = u32::try_from(HEAD + body.len()).expect("a question is short");
-        self.buffer.extend_from_slice(&length.to_ne_bytes());
-        self.buffer.extend_from_slice(&question.to_ne_bytes());
-        self.buffer
-            .extend_from_slice(&(REQUEST | DUMP).to_ne_bytes());
-        self.buffer.extend_from_slice(&self.sequence.to_ne_bytes());
-        self.buffer.extend_from_slice(&[0; 4]);
-        self.buffer.extend_from_slice(body);
+        put_message(&mut self.buffer, (question, DUMP, self.sequence), |out| {
+            out.extend_from_slice(body);
+        });
         self.socket.send(&self.buffer, 0).map_err(io)?;
         let mut found = Vec::new();
         loop {
             let (answers, _) = self.socket.recv_from_full().map_err(io)?;
-            for (at, message) in messages(&answers) {
-                match at {
+            for message in Messages(&answers) {
+                if let Some((errno, _)) = message.error() {
+                    return Err(io(io::Error::from_raw_os_error(errno)));
+                }
+                match message.kind {
                     NLMSG_DONE => return Ok(found),
-                    NLMSG_ERROR => {
-                        let errno = word_at(message, HEAD).cast_signed().saturating_neg();
-                        return Err(io(io::Error::from_raw_os_error(errno)));
-                    }
-                    at if at == kind => found.push(message[HEAD..].to_vec()),
+                    at if at == kind => found.push(message.body.to_vec()),
                     _ => {}
                 }
             }
@@ -201,8 +170,11 @@ impl Batch {
         self.socket.send(&self.buffer, 0)?;
         loop {
             let (answers, _) = self.socket.recv_from_full()?;
-            for (sequence, errno, detail) in errors(&answers) {
-                let place = sequence.wrapping_sub(first) as usize;
+            for message in Messages(&answers) {
+                let Some((errno, detail)) = message.error() else {
+                    continue;
+                };
+                let place = message.sequence.wrapping_sub(first) as usize;
                 let Some(request) = requests.get(place) else {
                     continue;
                 };
@@ -215,36 +187,4 @@ impl Batch {
             }
         }
     }
-}
-
-/// Sequence, positive error number and words of each acknowledgement in `answers`.
-fn errors(answers: &[u8]) -> Vec<(u32, i32, Option<String>)> {
-    let mut found = Vec::new();
-    for (kind, message) in messages(answers) {
-        if kind == NLMSG_ERROR && message.len() >= HEAD + 4 {
-            let flags = u16::from_ne_bytes([message[6], message[7]]);
-            let errno = word_at(message, HEAD).cast_signed().saturating_neg();
-            let detail = words(flags, &message[HEAD + 4..]);
-            found.push((word_at(message, 8), errno, detail));
-        }
-    }
-    found
-}
-
-fn word_at(bytes: &[u8], at: usize) -> u32 {
-    let word = bytes.get(at..at + 4).and_then(|word| word.try_into().ok());
-    word.map_or(0, u32::from_ne_bytes)
-}
-
-/// Kind and bytes, head included, of each message in `answers`.
-fn messages(mut answers: &[u8]) -> Vec<(u16, &[u8])> {
-    let mut found = Vec::new();
-    while answers.len() >= HEAD {
-        let length = (word_at(answers, 0) as usize).clamp(HEAD, answers.len());
-        let (message, rest) = answers.split_at(length);
-        found.push((u16::from_ne_bytes([message[4], message[5]]), message));
-        let padding = length.next_multiple_of(4) - length;
-        answers = rest.get(padding..).unwrap_or_default();
-    }
-    found
 }

@@ -5,9 +5,14 @@
 //! it.
 
 use groundwave_systems::impair::{
-    Corruption, Distribution, DivergenceItem, DivergenceKind, Duplication, Extensions, Impairment,
-    Latency, Loss, Queue, QueueLimit, QueueUnit, Rate, Reordering,
+    Distribution, DivergenceItem, DivergenceKind, Extensions, Impairment, Latency, QueueUnit,
 };
+
+mod wishes;
+
+pub use wishes::{draw, examples};
+
+use wishes::{queued, rated};
 
 use super::{Handle, Kernel, KernelError, Options, Reading, Request, Shaper, Verb};
 
@@ -23,12 +28,11 @@ pub fn options(tables: &std::path::Path) -> Options {
     }
 }
 
-/// Runs all cases on `interface`, which must be bare.
+/// Runs all cases on `interface`, which must be bare; `other` is another hand on the same kernel.
 ///
 /// # Panics
 /// Where the kernel does not conform.
-pub async fn conforms<K: Kernel + Clone>(kernel: K, interface: &str, options: Options) {
-    let mut other = kernel.clone();
+pub async fn conforms<K: Kernel>(kernel: K, mut other: K, interface: &str, options: Options) {
     let mut shaper = Shaper::start(kernel, options).await.unwrap();
     let bare = shaper.read(interface).await.unwrap();
     assert_eq!(bare, Reading::default(), "the interface is bare");
@@ -260,204 +264,4 @@ async fn failure_goes_back<K: Kernel>(shaper: &mut Shaper<K>, other: &mut K, int
         .collect();
     assert_eq!(told, [(DivergenceKind::Foreign, "tbf")]);
     shaper.clear(interface).await.unwrap();
-}
-
-fn rated() -> Impairment {
-    Impairment {
-        rate: Some(Rate {
-            bps: 10_000_000,
-            burst_bytes: 20_000,
-        }),
-        ..Impairment::default()
-    }
-}
-
-fn queued(unit: QueueUnit, value: u32) -> Impairment {
-    Impairment {
-        queue: Some(Queue {
-            limit: QueueLimit { unit, value },
-        }),
-        ..Impairment::default()
-    }
-}
-
-/// Impairments that lead from every structure of the stack to every other, and use every field.
-#[must_use]
-pub fn examples() -> Vec<Impairment> {
-    let stochastic = |distribution| {
-        Some(Latency::Stochastic {
-            mean_ns: 50_000_000,
-            jitter_ns: 10_000_000,
-            distribution,
-            correlation: Some(0.25),
-        })
-    };
-    let gap = std::num::NonZeroU32::new(5).expect("five");
-    let everything = Impairment {
-        latency: stochastic(Distribution::Normal {}),
-        loss: Some(Loss::Bernoulli {
-            pct: 1.5,
-            correlation: Some(0.3),
-        }),
-        duplication: Some(Duplication {
-            pct: 0.7,
-            correlation: Some(0.1),
-        }),
-        reordering: Some(Reordering {
-            pct: 25.0,
-            gap,
-            correlation: Some(0.5),
-        }),
-        corruption: Some(Corruption {
-            pct: 0.01,
-            correlation: Some(1.0),
-        }),
-        ..rated()
-    };
-    let with = |queue: Impairment, other: &Impairment| Impairment {
-        queue: queue.queue,
-        ..other.clone()
-    };
-    let packets = queued(QueueUnit::Packets, 33);
-    let bytes = queued(QueueUnit::Bytes, 400_000);
-    vec![
-        rated(),
-        with(bytes.clone(), &rated()),
-        with(packets.clone(), &rated()),
-        packets.clone(),
-        bytes.clone(),
-        with(bytes, &everything),
-        everything.clone(),
-        Impairment {
-            rate: None,
-            latency: stochastic(Distribution::Uniform {}),
-            ..everything.clone()
-        },
-        with(packets, &everything),
-        Impairment {
-            latency: stochastic(Distribution::ParetoNormal {}),
-            ..Impairment::default()
-        },
-        Impairment {
-            loss: Some(Loss::GilbertElliott {
-                p: 0.01,
-                r: 0.3,
-                one_minus_h: 0.001,
-                one_minus_k: 0.9,
-            }),
-            ..Impairment::default()
-        },
-        Impairment {
-            latency: Some(Latency::Stochastic {
-                mean_ns: 7,
-                jitter_ns: 0,
-                distribution: Distribution::Pareto {},
-                correlation: Some(0.5),
-            }),
-            ..Impairment::default()
-        },
-        // 40 Gbit/s, and one byte a second with a bucket of eight minutes.
-        rate(40_000_000_000, 5_000_000),
-        rate(8, 500),
-        Impairment::default(),
-    ]
-}
-
-fn rate(bps: u64, burst_bytes: u32) -> Impairment {
-    Impairment {
-        rate: Some(Rate { bps, burst_bytes }),
-        ..Impairment::default()
-    }
-}
-
-/// An impairment drawn from `next`, a source of evenly distributed bits: any fields in any
-/// combination, within what no kernel cuts short.
-pub fn draw(next: &mut dyn FnMut() -> u64) -> Impairment {
-    let some = |next: &mut dyn FnMut() -> u64| next().is_multiple_of(2);
-    let mut wish = Impairment::default();
-    if some(next) {
-        wish.latency = Some(draw_latency(next));
-    }
-    if some(next) {
-        wish.loss = Some(draw_loss(next));
-    }
-    if some(next) {
-        // Every order of magnitude up to 100 Gbit/s, with a bucket of 1 byte to 16 MiB.
-        wish.rate = Some(Rate {
-            bps: (8 + next() % 100_000_000_000) >> (next() % 34) | 8,
-            burst_bytes: (1 + next() % (1 << 24)) as u32 >> (next() % 24) | 1,
-        });
-    }
-    if some(next) {
-        let unit = [QueueUnit::Packets, QueueUnit::Bytes][(next() % 2) as usize];
-        wish.queue = queued(unit, next() as u32 >> (next() % 32)).queue;
-    }
-    if some(next) {
-        wish.duplication = Some(Duplication {
-            pct: percent(next),
-            correlation: correlation(next),
-        });
-    }
-    if some(next) {
-        let gap = std::num::NonZeroU32::new(next() as u32 >> (next() % 32));
-        wish.reordering = gap.map(|gap| Reordering {
-            pct: percent(next),
-            gap,
-            correlation: correlation(next),
-        });
-    }
-    if some(next) {
-        wish.corruption = Some(Corruption {
-            pct: percent(next),
-            correlation: correlation(next),
-        });
-    }
-    wish
-}
-
-fn draw_latency(next: &mut dyn FnMut() -> u64) -> Latency {
-    let mean_ns = next() >> (1 + next() % 63);
-    if next().is_multiple_of(3) {
-        return Latency::Constant {
-            duration_ns: mean_ns,
-        };
-    }
-    Latency::Stochastic {
-        mean_ns,
-        jitter_ns: (next() % (1 << 31)) >> (next() % 32),
-        distribution: match next() % 4 {
-            0 => Distribution::Normal {},
-            1 => Distribution::Pareto {},
-            2 => Distribution::ParetoNormal {},
-            _ => Distribution::Uniform {},
-        },
-        correlation: correlation(next),
-    }
-}
-
-fn draw_loss(next: &mut dyn FnMut() -> u64) -> Loss {
-    if !next().is_multiple_of(3) {
-        return Loss::Bernoulli {
-            pct: percent(next),
-            correlation: correlation(next),
-        };
-    }
-    let mut chance = || (next() % 1_000_001) as f64 / 1_000_000.0;
-    Loss::GilbertElliott {
-        p: chance(),
-        r: chance(),
-        one_minus_h: chance(),
-        one_minus_k: chance(),
-    }
-}
-
-/// Percent as people write them, with up to four decimals, ends included.
-fn percent(next: &mut dyn FnMut() -> u64) -> f64 {
-    (next() % 1_000_001) as f64 / 10_000.0
-}
-
-fn correlation(next: &mut dyn FnMut() -> u64) -> Option<f64> {
-    next()
-        .is_multiple_of(2)
-        .then(|| (next() % 1001) as f64 / 1000.0)
 }

@@ -32,15 +32,25 @@ impl Sight {
 /// # Errors
 /// See [`KernelError`].
 pub async fn look<K: Kernel>(kernel: &mut K, interface: &str) -> Result<Sight, KernelError> {
-    const UNDER_NETEM: Handle = Handle::new(1, 1);
-    const UNDER_TBF: Handle = Handle::new(2, 1);
-    let places = [Handle::ROOT, UNDER_NETEM, UNDER_TBF];
-    let (link, found) = kernel.chain(interface, places).await?;
+    let (link, found) = kernel.chain(interface, PLACES).await?;
+    sight(link, found)
+}
+
+const UNDER_NETEM: Handle = Handle::new(1, 1);
+const UNDER_TBF: Handle = Handle::new(2, 1);
+/// Everywhere something of ours may hang.
+pub const PLACES: [Handle; 3] = [Handle::ROOT, UNDER_NETEM, UNDER_TBF];
+
+/// What is at an interface where `found` hangs at [`PLACES`].
+///
+/// # Errors
+/// When something of ours cannot be read.
+pub fn sight(link: Link, found: [Option<Qdisc>; 3]) -> Result<Sight, KernelError> {
     let mut sight = Sight {
         link,
         ..Sight::default()
     };
-    let mut hangs: Vec<_> = places.into_iter().zip(found).collect();
+    let mut hangs: Vec<_> = PLACES.into_iter().zip(found).collect();
     let mut parent = Handle::ROOT;
     while let Some(place) = hangs.iter().position(|(at, _)| *at == parent)
         && let (_, Some(qdisc)) = hangs.swap_remove(place)

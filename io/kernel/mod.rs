@@ -17,13 +17,15 @@ mod facts;
 mod fake;
 mod fifo;
 mod limits;
+mod line;
 mod look;
 mod message;
 mod netem;
-mod netlink;
+pub(crate) mod netlink;
 pub mod netns;
 pub(crate) mod nla;
 mod probe;
+mod reading;
 mod shaper;
 mod stack;
 mod steps;
@@ -42,7 +44,8 @@ pub use fifo::Fifo;
 pub use message::{Counters, Handle, Link, Qdisc, Request, Verb};
 pub use netem::{Netem, Strange};
 pub use netlink::Netlink;
-pub use shaper::{Options, Reading, Shaper};
+pub use reading::Reading;
+pub use shaper::{Options, Shaper};
 pub use tbf::Tbf;
 
 /// What answers requests about queueing disciplines: a kernel, or a model of one.
@@ -92,4 +95,30 @@ pub trait Kernel: Send + 'static {
     /// # Errors
     /// What the kernel answered; then it changed nothing.
     fn send(&mut self, request: &Request) -> impl Future<Output = Result<(), KernelError>> + Send;
+
+    /// Carries out one request and, when it is done, tells what hangs under each of `parents` of
+    /// its interface: in one call to a kernel where calls are dear.
+    ///
+    /// # Errors
+    /// Outside what [`Self::send`] answers, inside what [`Self::get`] does once it was carried out.
+    fn settle<const N: usize>(
+        &mut self,
+        request: &Request,
+        parents: [Handle; N],
+    ) -> impl Future<Output = Result<Settled<N>, KernelError>> + Send {
+        async move {
+            self.send(request).await?;
+            let mut found = [const { None }; N];
+            for (found, parent) in found.iter_mut().zip(parents) {
+                *found = match self.get(request.index, parent).await {
+                    Ok(qdisc) => qdisc,
+                    Err(err) => return Ok(Err(err)),
+                };
+            }
+            Ok(Ok(found))
+        }
+    }
 }
+
+/// What hangs at some places, after a request was carried out.
+pub type Settled<const N: usize> = Result<[Option<Qdisc>; N], KernelError>;

@@ -4,142 +4,77 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use futures_util::StreamExt;
-use futures_util::future::{join, join_all};
-use netlink_packet_core::{
-    DefaultNla, ErrorMessage, NLM_F_ACK, NLM_F_CREATE, NLM_F_ECHO, NLM_F_EXCL, NLM_F_REQUEST,
-    NetlinkHeader, NetlinkMessage, NetlinkPayload, Nla,
-};
-use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::link::{LinkAttribute, LinkMessage};
-use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcOption, TcStats2};
+use super::batch::Message;
+use super::extack::{ENODEV, ENOENT, EPERM, refusal};
+use super::line::{Answer, ECHO, Line, Nack, put_message};
+use super::nla::{attributes, long, put, put_words, word};
+use super::{Counters, Handle, Kernel, KernelError, Link, Qdisc, Request, Settled};
 
-use super::extack::{ENODEV, ENOENT, EPERM, refusal, words};
-use super::netns::within;
-use super::{Counters, Handle, Kernel, KernelError, Link, Qdisc, Request, Verb};
-
-/// TCA_OPTIONS.
-const OPTIONS: u16 = 2;
+const RTM_GETLINK: u16 = 18;
+const RTM_GETQDISC: u16 = 38;
+/// Bytes of `struct ifinfomsg`.
+const LINK_HEAD: usize = 16;
+/// Bytes of `struct tcmsg`.
+const TC_HEAD: usize = 20;
 
 /// The running kernel, in one network namespace.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Netlink {
-    handle: rtnetlink::Handle,
+    line: Line,
     release: String,
     /// Numbers of interfaces as they were last seen.
     indices: BTreeMap<String, u32>,
 }
 
-/// Why a request came to nothing: the kernel's number and words.
-struct Nack {
-    errno: i32,
-    words: Option<String>,
-}
-
 impl Netlink {
     /// Opens a socket in the network namespace at `netns`, for example `/run/netns/a`, or in that
-    /// of the calling thread. Needs a tokio runtime with I/O, on which it then works.
+    /// of the calling thread. Every question blocks its thread for as long as the kernel works,
+    /// some microseconds.
     ///
     /// # Errors
     /// When the namespace cannot be entered or the kernel gives no socket.
     pub fn open(netns: Option<&Path>) -> Result<Self, KernelError> {
-        let runtime = tokio::runtime::Handle::current();
-        // A socket belongs to the namespace of the thread that makes it, for good.
-        let connect = move || -> io::Result<_> {
-            let _entered = runtime.enter();
-            let (mut connection, handle, _) = rtnetlink::new_connection()?;
-            let socket = rtnetlink::sys::AsyncSocket::socket_mut(connection.socket_mut());
-            socket.set_ext_ack(true)?;
-            // A refused table is 8 KiB that nobody needs to see again.
-            socket.set_cap_ack(true)?;
-            tokio::spawn(connection);
-            Ok(handle)
-        };
-        let io = |what: &str| {
-            let what = what.to_owned();
-            |source| KernelError::Io { what, source }
-        };
-        let handle = within(netns, connect)?.map_err(io("open a netlink socket"))?;
-        let release = nix::sys::utsname::uname()
-            .map_err(io::Error::from)
-            .map_err(io("ask for the kernel's release"))?;
+        let release = nix::sys::utsname::uname().map_err(|source| KernelError::Io {
+            what: "ask for the kernel's release".to_owned(),
+            source: io::Error::from(source),
+        })?;
         Ok(Self {
-            handle,
+            line: Line::open(netns)?,
             release: release.release().to_string_lossy().into_owned(),
             indices: BTreeMap::new(),
         })
     }
 
-    /// Sends a message and gathers what comes back before its acknowledgement.
-    async fn ask(
-        &self,
-        message: RouteNetlinkMessage,
-        flags: u16,
-    ) -> Result<Result<Vec<RouteNetlinkMessage>, Nack>, KernelError> {
-        let mut header = NetlinkHeader::default();
-        header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
-        let message = NetlinkMessage::new(header, NetlinkPayload::from(message));
-        let gone = || KernelError::Io {
-            what: "ask the kernel".to_owned(),
-            source: io::Error::from(io::ErrorKind::BrokenPipe),
-        };
-        let mut answers = self.handle.clone().request(message).map_err(|_| gone())?;
-        let mut found = Vec::new();
-        while let Some(answer) = answers.next().await {
-            match answer.payload {
-                NetlinkPayload::InnerMessage(inner) => found.push(inner),
-                NetlinkPayload::Error(ErrorMessage {
-                    code: Some(code),
-                    header,
-                    ..
-                }) => {
-                    return Ok(Err(Nack {
-                        errno: code.get().saturating_neg(),
-                        words: words(answer.header.flags, &header),
-                    }));
-                }
-                _ => {}
-            }
+    fn ask_link(&mut self, interface: &str) {
+        /// IFLA_IFNAME.
+        const NAME: u16 = 3;
+        self.line.add(|sequence, out| {
+            put_message(out, (RTM_GETLINK, 0, sequence), |out| {
+                out.extend_from_slice(&[0; LINK_HEAD]);
+                put(out, NAME, &[interface.as_bytes(), b"\0"].concat());
+            });
+        });
+    }
+
+    /// Some kernels only answer whoever asks for an echo.
+    fn ask_qdisc(&mut self, index: u32, parent: Handle) {
+        self.line.add(|sequence, out| {
+            put_message(out, (RTM_GETQDISC, ECHO, sequence), |out| {
+                put_words(out, &[0, index, 0, parent.0, 0]);
+            });
+        });
+    }
+
+    fn places<const N: usize>(
+        &mut self,
+        index: u32,
+        parents: [Handle; N],
+    ) -> Result<[Option<Qdisc>; N], KernelError> {
+        for parent in parents {
+            self.ask_qdisc(index, parent);
         }
-        Ok(Ok(found))
-    }
-
-    /// The interface with this name.
-    async fn find(&self, interface: &str) -> Result<Link, KernelError> {
-        let mut message = LinkMessage::default();
-        let name = LinkAttribute::IfName(interface.to_owned());
-        message.attributes.push(name);
-        let answer = self.ask(RouteNetlinkMessage::GetLink(message), 0).await?;
-        let what = format!("look up interface {interface}");
-        let found = answer.map_err(|nack| lookup(&what, interface, nack))?;
-        let link = found.into_iter().find_map(|message| match message {
-            RouteNetlinkMessage::NewLink(link) => Some(link),
-            _ => None,
-        });
-        link.map(|link| read_link(&link))
-            .ok_or_else(|| KernelError::garbled(what, "no answer but an acknowledgement"))
-    }
-
-    /// What hangs under `parent`.
-    async fn under(&self, index: u32, parent: Handle) -> Result<Option<Qdisc>, KernelError> {
-        let mut message = TcMessage::with_index(index.cast_signed());
-        message.header.parent = TcHandle::from(parent.0);
-        let message = RouteNetlinkMessage::GetQueueDiscipline(message);
-        // Some kernels only answer whoever asks for an echo.
-        let found = match self.ask(message, NLM_F_ECHO).await? {
-            Ok(found) => found,
-            Err(Nack { errno: ENOENT, .. }) => return Ok(None),
-            Err(nack) => {
-                let what = format!("read the discipline under {parent}");
-                return Err(lookup(&what, &format!("number {index}"), nack));
-            }
-        };
-        let qdisc = found.into_iter().find_map(|message| match message {
-            RouteNetlinkMessage::NewQueueDiscipline(message) => Some(read_qdisc(message)),
-            _ => None,
-        });
-        // Without a handle it is one of the kernel's own defaults.
-        Ok(qdisc.filter(|qdisc| qdisc.handle != Handle::NONE))
+        let answers = self.line.call()?;
+        gathered(index, parents, answers)
     }
 }
 
@@ -149,11 +84,16 @@ impl Kernel for Netlink {
     }
 
     async fn link(&mut self, interface: &str) -> Result<Link, KernelError> {
-        self.find(interface).await
+        self.ask_link(interface);
+        let answer = self.line.call()?.pop();
+        let link = found_link(interface, answer.unwrap_or(Ok(None)))?;
+        self.indices.insert(interface.to_owned(), link.index);
+        Ok(link)
     }
 
     async fn get(&mut self, index: u32, parent: Handle) -> Result<Option<Qdisc>, KernelError> {
-        self.under(index, parent).await
+        let [found] = self.places(index, [parent])?;
+        Ok(found)
     }
 
     async fn chain<const N: usize>(
@@ -162,63 +102,82 @@ impl Kernel for Netlink {
         parents: [Handle; N],
     ) -> Result<(Link, [Option<Qdisc>; N]), KernelError> {
         // The number rarely changes, so what hangs there is asked for before it is known again.
-        let guess = self.indices.get(interface).copied();
-        if let Some(index) = guess {
-            let all = join_all(parents.map(|parent| self.under(index, parent)));
-            let (link, found) = join(self.find(interface), all).await;
-            let link = link?;
-            if link.index == index {
-                return Ok((link, gathered(found)?));
-            }
-            self.indices.insert(interface.to_owned(), link.index);
+        let Some(index) = self.indices.get(interface).copied() else {
+            let link = self.link(interface).await?;
+            let found = self.places(link.index, parents)?;
+            return Ok((link, found));
+        };
+        self.ask_link(interface);
+        for parent in parents {
+            self.ask_qdisc(index, parent);
         }
-        let link = self.find(interface).await?;
+        let mut answers = self.line.call()?;
+        let qdiscs = answers.split_off(1);
+        let link = found_link(interface, answers.pop().unwrap_or(Ok(None)))?;
+        if link.index == index {
+            return Ok((link, gathered(index, parents, qdiscs)?));
+        }
         self.indices.insert(interface.to_owned(), link.index);
-        let all = parents.map(|parent| self.under(link.index, parent));
-        let found = join_all(all).await;
-        Ok((link, gathered(found)?))
+        let found = self.places(link.index, parents)?;
+        Ok((link, found))
     }
 
     async fn send(&mut self, request: &Request) -> Result<(), KernelError> {
-        let (message, flags) = message(request);
-        let answer = self.ask(message, flags).await?;
-        answer
-            .map(drop)
-            .map_err(|nack| refusal(request, nack.errno, nack.words))
+        self.line
+            .add(|sequence, out| request.encode(sequence, true, out));
+        match self.line.call()?.pop() {
+            Some(Err(nack)) => Err(refusal(request, nack.errno, nack.words)),
+            _ => Ok(()),
+        }
     }
+
+    async fn settle<const N: usize>(
+        &mut self,
+        request: &Request,
+        parents: [Handle; N],
+    ) -> Result<Settled<N>, KernelError> {
+        self.line
+            .add(|sequence, out| request.encode(sequence, false, out));
+        for parent in parents {
+            self.ask_qdisc(request.index, parent);
+        }
+        let mut answers = self.line.call()?;
+        let qdiscs = answers.split_off(1);
+        match answers.pop() {
+            Some(Err(nack)) => Err(refusal(request, nack.errno, nack.words)),
+            _ => Ok(gathered(request.index, parents, qdiscs)),
+        }
+    }
+}
+
+fn found_link(interface: &str, answer: Answer) -> Result<Link, KernelError> {
+    let what = format!("look up interface {interface}");
+    let found = answer.map_err(|nack| lookup(&what, interface, nack))?;
+    let found =
+        found.ok_or_else(|| KernelError::garbled(what, "no answer but an acknowledgement"))?;
+    read_link(&found)
 }
 
 /// What was found at each of `N` places, or the first reason why not.
 fn gathered<const N: usize>(
-    found: Vec<Result<Option<Qdisc>, KernelError>>,
+    index: u32,
+    parents: [Handle; N],
+    answers: Vec<Answer>,
 ) -> Result<[Option<Qdisc>; N], KernelError> {
     let mut gathered = [const { None }; N];
-    for (place, found) in gathered.iter_mut().zip(found) {
-        *place = found?;
+    for ((place, parent), answer) in gathered.iter_mut().zip(parents).zip(answers) {
+        let found = match answer {
+            Err(Nack { errno: ENOENT, .. }) => None,
+            Err(nack) => {
+                let what = format!("read the discipline under {parent}");
+                return Err(lookup(&what, &format!("number {index}"), nack));
+            }
+            Ok(found) => found.map(|body| read_qdisc(&body)).transpose()?,
+        };
+        // Without a handle it is one of the kernel's own defaults.
+        *place = found.filter(|qdisc| qdisc.handle != Handle::NONE);
     }
     Ok(gathered)
-}
-
-/// The message for `request` and the flags it has beyond asking for an acknowledgement.
-pub(super) fn message(request: &Request) -> (RouteNetlinkMessage, u16) {
-    let mut message = TcMessage::with_index(request.index.cast_signed());
-    message.header.handle = TcHandle::from(request.handle.0);
-    message.header.parent = TcHandle::from(request.parent.0);
-    message
-        .attributes
-        .push(TcAttribute::Kind(request.kind.to_owned()));
-    if let Some(options) = &request.options {
-        let options = DefaultNla::new(OPTIONS, options.clone());
-        message.attributes.push(TcAttribute::Other(options));
-    }
-    match request.verb {
-        Verb::Create => (
-            RouteNetlinkMessage::NewQueueDiscipline(message),
-            NLM_F_CREATE | NLM_F_EXCL,
-        ),
-        Verb::Change => (RouteNetlinkMessage::NewQueueDiscipline(message), 0),
-        Verb::Delete => (RouteNetlinkMessage::DelQueueDiscipline(message), 0),
-    }
 }
 
 fn lookup(what: &str, interface: &str, nack: Nack) -> KernelError {
@@ -237,22 +196,31 @@ fn lookup(what: &str, interface: &str, nack: Nack) -> KernelError {
     }
 }
 
-fn read_link(message: &LinkMessage) -> Link {
+/// Reads `struct ifinfomsg` and what follows it.
+fn read_link(body: &[u8]) -> Result<Link, KernelError> {
+    const MTU: u16 = 4;
+    const TX_QUEUE_LENGTH: u16 = 13;
+    const STATS64: u16 = 23;
+    const GSO_MAX_SEGS: u16 = 40;
+    const GSO_MAX_SIZE: u16 = 41;
+    const WHAT: &str = "an interface";
     let mut link = Link {
-        index: message.header.index,
+        index: word(WHAT, body, 1)?,
         ..Link::default()
     };
     let mut segments = u32::MAX;
-    for attribute in &message.attributes {
-        match attribute {
-            LinkAttribute::Mtu(mtu) => link.mtu_bytes = *mtu,
-            LinkAttribute::TxQueueLen(packets) => link.tx_queue_packets = *packets,
-            LinkAttribute::GsoMaxSize(bytes) => link.gso_bytes_max = *bytes,
-            LinkAttribute::GsoMaxSegs(most) => segments = *most,
-            LinkAttribute::Stats64(stats) => {
-                link.tx_packets = stats.tx_packets;
-                link.tx_bytes = stats.tx_bytes;
-                link.tx_dropped = stats.tx_dropped;
+    for (kind, value) in attributes(body.get(LINK_HEAD..).unwrap_or_default())? {
+        match kind {
+            MTU => link.mtu_bytes = word(WHAT, value, 0)?,
+            TX_QUEUE_LENGTH => link.tx_queue_packets = word(WHAT, value, 0)?,
+            GSO_MAX_SIZE => link.gso_bytes_max = word(WHAT, value, 0)?,
+            GSO_MAX_SEGS => segments = word(WHAT, value, 0)?,
+            STATS64 => {
+                // struct rtnl_link_stats64: packets, bytes, errors and drops, in before out.
+                let counter = |at: usize| long(WHAT, value.get(at * 8..).unwrap_or_default());
+                link.tx_packets = counter(1)?;
+                link.tx_bytes = counter(3)?;
+                link.tx_dropped = counter(7)?;
             }
             _ => {}
         }
@@ -260,61 +228,60 @@ fn read_link(message: &LinkMessage) -> Link {
     if segments <= 1 {
         link.gso_bytes_max = link.gso_bytes_max.min(link.mtu_bytes);
     }
-    link
+    Ok(link)
 }
 
-fn read_qdisc(message: TcMessage) -> Qdisc {
+/// Reads `struct tcmsg` and what follows it.
+pub(crate) fn read_qdisc(body: &[u8]) -> Result<Qdisc, KernelError> {
+    const KIND: u16 = 1;
+    const OPTIONS: u16 = 2;
+    const STATS2: u16 = 7;
+    const HW_OFFLOAD: u16 = 12;
+    const WHAT: &str = "a discipline";
     let mut qdisc = Qdisc {
-        handle: Handle(message.header.handle.into()),
-        parent: Handle(message.header.parent.into()),
+        handle: Handle(word(WHAT, body, 2)?),
+        parent: Handle(word(WHAT, body, 3)?),
         ..Qdisc::default()
     };
-    for attribute in message.attributes {
-        match attribute {
-            TcAttribute::Kind(kind) => qdisc.kind = kind,
-            // Kinds the library has no types for come as one option with everything in it.
-            TcAttribute::Options(options) => {
-                for option in options {
-                    if let TcOption::Other(raw) = option
-                        && raw.kind() == OPTIONS
-                    {
-                        qdisc.options = vec![0; raw.value_len()];
-                        raw.emit_value(&mut qdisc.options);
-                    }
-                }
+    for (kind, value) in attributes(body.get(TC_HEAD..).unwrap_or_default())? {
+        match kind {
+            KIND => {
+                let name = value.split(|byte| *byte == 0).next().unwrap_or_default();
+                qdisc.kind = String::from_utf8_lossy(name).into_owned();
             }
-            TcAttribute::HwOffload(flag) => qdisc.offloaded = flag != 0,
-            TcAttribute::Stats2(stats) => read_counters(&stats, &mut qdisc.counters),
+            OPTIONS => qdisc.options = value.to_vec(),
+            STATS2 => read_counters(value, &mut qdisc.counters)?,
+            HW_OFFLOAD => qdisc.offloaded = value.first().is_some_and(|flag| *flag != 0),
             _ => {}
         }
     }
-    qdisc
+    Ok(qdisc)
 }
 
-fn read_counters(stats: &[TcStats2], counters: &mut Counters) {
-    /// TCA_STATS_PKT64.
+/// Reads the attributes of `TCA_STATS2`.
+fn read_counters(stats: &[u8], counters: &mut Counters) -> Result<(), KernelError> {
+    const BASIC: u16 = 1;
+    const QUEUE: u16 = 3;
     const PACKETS64: u16 = 8;
+    const WHAT: &str = "counters";
     let mut wide = None;
-    for stat in stats {
-        match stat {
-            TcStats2::Basic(basic) => {
-                counters.bytes = basic.bytes;
-                counters.packets = basic.packets.into();
+    for (kind, value) in attributes(stats)? {
+        match kind {
+            BASIC => {
+                counters.bytes = long(WHAT, value)?;
+                counters.packets = word(WHAT, value, 2)?.into();
             }
-            TcStats2::Queue(queue) => {
-                counters.drops = queue.drops;
-                counters.overlimits = queue.overlimits;
-                counters.requeues = queue.requeues;
-                counters.backlog_packets = queue.qlen;
-                counters.backlog_bytes = queue.backlog;
+            QUEUE => {
+                counters.backlog_packets = word(WHAT, value, 0)?;
+                counters.backlog_bytes = word(WHAT, value, 1)?;
+                counters.drops = word(WHAT, value, 2)?;
+                counters.requeues = word(WHAT, value, 3)?;
+                counters.overlimits = word(WHAT, value, 4)?;
             }
-            TcStats2::Other(raw) if raw.kind() == PACKETS64 && raw.value_len() == 8 => {
-                let mut bytes = [0; 8];
-                raw.emit_value(&mut bytes);
-                wide = Some(u64::from_ne_bytes(bytes));
-            }
+            PACKETS64 => wide = Some(long(WHAT, value)?),
             _ => {}
         }
     }
     counters.packets = wide.unwrap_or(counters.packets);
+    Ok(())
 }

@@ -5,17 +5,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use groundwave_systems::impair::{
-    Capabilities, DivergenceItem, DivergenceKind, Extensions, Impairment, Latency, LinkStats,
-    Surroundings, Value, Warning, compare, warnings,
+    Capabilities, DivergenceItem, Extensions, Impairment, Latency, LinkStats, compare,
 };
 
 use super::counters::Tally;
 use super::facts::facts;
-use super::look::{Sight, look};
+use super::look::{PLACES, Sight, look, sight};
 use super::probe::probe;
-use super::stack::{Stack, amounts_to, plan};
+use super::reading::{Reading, named, refused};
+use super::stack::{Stack, plan};
 use super::steps::{Target, steps};
-use super::{Kernel, KernelError, Qdisc, table};
+use super::{Kernel, KernelError, table};
 
 /// How a shaper is set up.
 #[derive(Debug, Clone)]
@@ -33,17 +33,6 @@ impl Default for Options {
             tables: PathBuf::from("/var/lib/impair/dist"),
         }
     }
-}
-
-/// What an interface holds, and how that differs from what was last asked of it.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Reading {
-    /// The impairment in force.
-    pub impairment: Impairment,
-    /// How it differs from what was last asked.
-    pub divergence: Vec<DivergenceItem>,
-    /// What the kernel does silently.
-    pub warnings: Vec<Warning>,
 }
 
 /// What was last put into force on an interface, in words and as disciplines.
@@ -144,14 +133,14 @@ impl<K: Kernel> Shaper<K> {
         if let Some(Latency::Stochastic { jitter_ns: 0, .. }) = impairment.latency {
             tracing::warn!(interface, "stochastic latency with zero jitter is constant");
         }
-        self.walk(interface, &before, &target).await?;
+        let after = self.walk(interface, before, &target).await?;
         let memory = self.memories.entry(interface.to_owned()).or_default();
         memory.asked = Some(Asked {
             words: impairment.clone(),
             target,
         });
         memory.refused = None;
-        self.read(interface).await
+        Ok(self.reading(interface, &after?))
     }
 
     /// Takes away from `interface` what this shaper put there, and only that.
@@ -168,37 +157,18 @@ impl<K: Kernel> Shaper<K> {
     /// See [`KernelError`].
     pub async fn read(&mut self, interface: &str) -> Result<Reading, KernelError> {
         let sight = look(&mut self.kernel, interface).await?;
+        Ok(self.reading(interface, &sight))
+    }
+
+    /// What was seen, beside what was asked.
+    fn reading(&mut self, interface: &str, sight: &Sight) -> Reading {
         let memory = self.memories.entry(interface.to_owned()).or_default();
-        memory.tally.add(&sight);
+        memory.tally.add(sight);
         let asked = memory.asked.as_ref();
-        let hint = asked.map(|asked| (&asked.words, &asked.target.stack));
-        let impairment = amounts_to(&sight.stack, hint);
-        let mut divergence = Vec::new();
-        if let Some((_, plan)) = hint {
-            divergence = compare(&facts(plan, None), &facts(&sight.stack, Some(plan)));
-        }
-        divergence.extend(distribution(&impairment, hint.map(|(words, _)| words)));
-        divergence.extend(self.two_states(&sight.stack));
-        divergence.extend(sight.foreign.as_ref().map(foreign));
-        divergence.extend(
-            sight
-                .ours
-                .iter()
-                .filter(|qdisc| qdisc.offloaded)
-                .map(offloaded),
-        );
-        let memory = &self.memories[interface];
-        divergence.extend(memory.refused.clone());
-        let surroundings = Surroundings {
-            mtu_bytes: sight.link.mtu_bytes,
-            gso_bytes_max: sight.link.gso_bytes_max,
-            header_bytes: super::Link::HEADER_BYTES,
-        };
-        Ok(Reading {
-            warnings: warnings(&impairment, &surroundings),
-            impairment,
-            divergence,
-        })
+        let asked = asked.map(|asked| (&asked.words, &asked.target.stack));
+        let mut reading = Reading::of(sight, asked, self.capabilities.extensions);
+        reading.divergence.extend(memory.refused.clone());
+        reading
     }
 
     /// The counters of `interface`, without the moment they were taken at.
@@ -232,24 +202,35 @@ impl<K: Kernel> Shaper<K> {
         })
     }
 
-    /// Sends what leads from `before` to `target`; when a step fails, goes back.
+    /// Sends what leads from `before` to `target` and looks again; when a step fails, goes back.
+    /// Outside a step's failure, inside that of the look.
     async fn walk(
         &mut self,
         interface: &str,
-        before: &Sight,
+        before: Sight,
         target: &Target,
-    ) -> Result<(), KernelError> {
-        let index = before.link.index;
-        for (done, request) in steps(index, &before.stack, target).iter().enumerate() {
-            let Err(err) = self.kernel.send(request).await else {
-                continue;
-            };
-            if done > 0 {
-                self.go_back(interface, &before.stack).await;
+    ) -> Result<Result<Sight, KernelError>, KernelError> {
+        let all = steps(before.link.index, &before.stack, target);
+        let Some((last, earlier)) = all.split_last() else {
+            return Ok(Ok(before));
+        };
+        for (done, request) in earlier.iter().enumerate() {
+            if let Err(err) = self.kernel.send(request).await {
+                if done > 0 {
+                    self.go_back(interface, &before.stack).await;
+                }
+                return Err(err);
             }
-            return Err(err);
         }
-        Ok(())
+        match self.kernel.settle(last, PLACES).await {
+            Ok(found) => Ok(found.and_then(|found| sight(before.link, found))),
+            Err(err) => {
+                if !earlier.is_empty() {
+                    self.go_back(interface, &before.stack).await;
+                }
+                Err(err)
+            }
+        }
     }
 
     /// Leads whatever is there now back to `stack`, as far as the kernel lets.
@@ -274,20 +255,6 @@ impl<K: Kernel> Shaper<K> {
             tracing::error!(interface, %err, "what was in force before could not be restored");
         }
     }
-
-    /// Two-state loss in force, though nobody turned it on here.
-    fn two_states(&self, stack: &Stack) -> Option<DivergenceItem> {
-        let there = stack.netem.is_some_and(|netem| netem.gemodel.is_some());
-        (there && !self.capabilities.extensions.gilbert_elliott).then(|| DivergenceItem {
-            layer: "netem".to_owned(),
-            field: "loss.model".to_owned(),
-            requested: None,
-            observed: Some(Value::Text("gilbert-elliott".to_owned())),
-            kind: DivergenceKind::Unsupported,
-            message: "the kernel holds loss of the model gilbert-elliott, which is not turned on"
-                .to_owned(),
-        })
-    }
 }
 
 /// What can be done without the right to do anything.
@@ -307,75 +274,4 @@ fn nothing<K: Kernel>(kernel: &K) -> Capabilities {
 
 fn same(plan: &Stack, seen: &Stack) -> bool {
     compare(&facts(plan, None), &facts(seen, Some(plan))).is_empty()
-}
-
-fn named(qdisc: &Qdisc) -> String {
-    format!("{} {} of another hand", qdisc.kind, qdisc.handle)
-}
-
-/// What was asked and refused for not being supported.
-fn refused(err: &KernelError) -> Option<DivergenceItem> {
-    let (KernelError::Unsupported { what, .. } | KernelError::Table { name: what, .. }) = err
-    else {
-        return None;
-    };
-    let layer = if what == "rate" { "tbf" } else { "netem" };
-    Some(DivergenceItem {
-        layer: layer.to_owned(),
-        field: what
-            .split_whitespace()
-            .next()
-            .unwrap_or_default()
-            .to_owned(),
-        requested: Some(Value::Text(what.clone())),
-        observed: None,
-        kind: DivergenceKind::Unsupported,
-        message: format!("asked for and not in force: {err}"),
-    })
-}
-
-/// What the kernel never shows: how delays are distributed.
-fn distribution(seen: &Impairment, asked: Option<&Impairment>) -> Option<DivergenceItem> {
-    let Some(Latency::Stochastic { distribution, .. }) = &seen.latency else {
-        return None;
-    };
-    if asked.is_some() && distribution.kind() == "uniform" {
-        return None;
-    }
-    let requested = asked.map(|_| Value::Text(distribution.kind().to_owned()));
-    Some(DivergenceItem {
-        layer: "netem".to_owned(),
-        field: "latency.distribution".to_owned(),
-        requested,
-        observed: None,
-        kind: DivergenceKind::Unverifiable,
-        message: "the kernel does not show how delays are distributed".to_owned(),
-    })
-}
-
-fn foreign(qdisc: &Qdisc) -> DivergenceItem {
-    let layer = match qdisc.parent {
-        super::Handle::ROOT => "root",
-        parent if parent.major() == 1 => "tbf",
-        _ => "queue",
-    };
-    DivergenceItem {
-        layer: layer.to_owned(),
-        field: "kind".to_owned(),
-        requested: None,
-        observed: Some(Value::Text(format!("{} {}", qdisc.kind, qdisc.handle))),
-        kind: DivergenceKind::Foreign,
-        message: format!("{} is left in place", named(qdisc)),
-    }
-}
-
-fn offloaded(qdisc: &Qdisc) -> DivergenceItem {
-    DivergenceItem {
-        layer: qdisc.kind.clone(),
-        field: "offload".to_owned(),
-        requested: None,
-        observed: Some(Value::Text("hardware".to_owned())),
-        kind: DivergenceKind::Unverifiable,
-        message: format!("{} {} is done by hardware", qdisc.kind, qdisc.handle),
-    }
 }

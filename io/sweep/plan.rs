@@ -27,7 +27,7 @@ pub const SITES_MAX: usize = 10_000;
 
 /// Version of what units hold; part of their names. It grows when the evaluation of a cell
 /// changes, so that old units are not taken for new ones.
-pub const EVALUATION: u32 = 1;
+pub const EVALUATION: u32 = 2;
 
 /// A transmitter site.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -4,9 +4,11 @@
 //! whatever crash. It appears under that name by rename, whole or not at all; a trailing digest
 //! catches a disk that lied.
 //!
-//! Sites stand one after another, each compressed on its own: a unit is written and read a site at
-//! a time, so that memory does not grow with the number of sites that share a tile, and who wants
-//! one site does not unpack the others. What the network needs of a site comes first in its stream.
+//! Sites stand one after another: a unit is written and read a site at a time, so that memory does
+//! not grow with the number of sites that share a tile, and who wants one site does not unpack the
+//! others. Of each come the flags, compressed, then the values of the cells that have an answer,
+//! layer by layer, what the network needs first. Those are not compressed: of four bytes of a loss
+//! over real ground hardly one can be foreseen, and looking for it takes longer than writing it.
 
 use std::fs;
 use std::io::{self, Read, Seek, Write};
@@ -18,17 +20,18 @@ use flate2::write::DeflateEncoder;
 use sha2::{Digest, Sha256};
 use tempfile::{SpooledTempFile, spooled_tempfile_in};
 
-use super::unit::{Answers, SiteTile};
+use super::unit::{Answers, SiteTile, flag};
 use crate::raster::{PartFile, RasterError};
 
 /// First bytes of a unit file; the digits are the format.
-const MAGIC: &[u8; 8] = b"GWUNIT03";
+const MAGIC: &[u8; 8] = b"GWUNIT04";
 
 /// Bytes of the digest at the end.
 const DIGEST: usize = 32;
 
-/// Before each site: its number (`u16`), its cells and its packed bytes (`u32`), little-endian.
-const HEAD: usize = 10;
+/// Before each site: its number (`u16`), its cells, the bytes of its flags and those of all that
+/// follows (`u32`), little-endian.
+const HEAD: usize = 14;
 
 /// Where the unit called `digest` lies in `folder`.
 #[must_use]
@@ -45,7 +48,6 @@ pub struct UnitWriter {
     path: PathBuf,
     body: SpooledTempFile,
     digest: Sha256,
-    raw: Vec<u8>,
     packed: Vec<u8>,
 }
 
@@ -61,7 +63,6 @@ impl UnitWriter {
             path: path.to_owned(),
             body: spooled_tempfile_in(MEMORY_MAX, folder),
             digest: Sha256::new(),
-            raw: Vec::new(),
             packed: Vec::new(),
         };
         writer.put(MAGIC)?;
@@ -82,20 +83,22 @@ impl UnitWriter {
         self.packed.clear();
         let mut pack = DeflateEncoder::new(&mut self.packed, Compression::fast());
         pack.write_all(&answers.flags)?;
+        pack.finish()?;
+        let flags = u32::try_from(self.packed.len()).map_err(io::Error::other)?;
         let powers = [&tile.rx_power_dbm, &tile.p10_dbm, &tile.p90_dbm];
         for layer in [&answers.margin_db].into_iter().chain(powers) {
             assert_eq!(layer.len(), answers.cells(), "layers have one length");
-            self.raw.clear();
-            self.raw
-                .extend(layer.iter().flat_map(|value| value.to_le_bytes()));
-            pack.write_all(&self.raw)?;
+            let known = layer.iter().zip(&answers.flags);
+            let known = known.filter(|(_, flags)| is_answered(**flags));
+            self.packed
+                .extend(known.flat_map(|(value, _)| value.to_le_bytes()));
         }
-        pack.finish()?;
         let cells = u32::try_from(answers.cells()).map_err(io::Error::other)?;
         let bytes = u32::try_from(self.packed.len()).map_err(io::Error::other)?;
         let packed = std::mem::take(&mut self.packed);
         self.put(&tile.site.to_le_bytes())?;
         self.put(&cells.to_le_bytes())?;
+        self.put(&flags.to_le_bytes())?;
         self.put(&bytes.to_le_bytes())?;
         self.put(&packed)?;
         self.packed = packed;
@@ -143,7 +146,8 @@ pub struct PackedSite<'a> {
     /// Which site of the plan.
     pub site: u16,
     cells: usize,
-    packed: &'a [u8],
+    flags: &'a [u8],
+    layers: &'a [u8],
 }
 
 impl UnitReader {
@@ -173,12 +177,14 @@ impl UnitReader {
             let (head, tail) = rest.split_at_checked(HEAD)?;
             let number =
                 |at: usize| u32::from_le_bytes([0, 1, 2, 3].map(|i| head[at + i])) as usize;
-            let (packed, next) = tail.split_at_checked(number(6))?;
+            let (packed, next) = tail.split_at_checked(number(10))?;
+            let (flags, layers) = packed.split_at_checked(number(6))?;
             rest = next;
             Some(PackedSite {
                 site: u16::from_le_bytes([head[0], head[1]]),
                 cells: number(2),
-                packed,
+                flags,
+                layers,
             })
         })
     }
@@ -190,39 +196,58 @@ impl PackedSite<'_> {
     /// # Errors
     /// When it cannot be unpacked, although its digest was right.
     pub fn answers(self) -> io::Result<Answers> {
-        self.unpack(&mut DeflateDecoder::new(self.packed))
+        Ok(self.unpack()?.0)
     }
 
-    /// All of it.
+    /// All of it. Cells without an answer have the values of [`NO_ANSWER`].
     ///
     /// # Errors
     /// As [`PackedSite::answers`].
     pub fn tile(self) -> io::Result<SiteTile> {
-        let stream = &mut DeflateDecoder::new(self.packed);
+        let (answers, mut powers) = self.unpack()?;
+        let flags = &answers.flags;
         Ok(SiteTile {
             site: self.site,
-            answers: self.unpack(stream)?,
-            rx_power_dbm: layer(stream, self.cells)?,
-            p10_dbm: layer(stream, self.cells)?,
-            p90_dbm: layer(stream, self.cells)?,
+            rx_power_dbm: layer(&mut powers, flags)?,
+            p10_dbm: layer(&mut powers, flags)?,
+            p90_dbm: layer(&mut powers, flags)?,
+            answers,
         })
     }
 
-    fn unpack(self, stream: &mut impl Read) -> io::Result<Answers> {
+    fn unpack(&self) -> io::Result<(Answers, &[u8])> {
         let mut flags = vec![0; self.cells];
-        stream.read_exact(&mut flags)?;
-        Ok(Answers {
-            margin_db: layer(stream, self.cells)?,
-            flags,
-        })
+        DeflateDecoder::new(self.flags).read_exact(&mut flags)?;
+        let mut layers = self.layers;
+        let margin_db = layer(&mut layers, &flags)?;
+        Ok((Answers { margin_db, flags }, layers))
     }
 }
 
-fn layer(stream: &mut impl Read, cells: usize) -> io::Result<Vec<f32>> {
-    let mut raw = vec![0; cells * 4];
-    stream.read_exact(&mut raw)?;
-    let values = raw.as_chunks::<4>().0.iter();
-    Ok(values.map(|chunk| f32::from_le_bytes(*chunk)).collect())
+/// What stands in all layers where a cell has no answer.
+pub const NO_ANSWER: f32 = f32::NEG_INFINITY;
+
+/// Whether a cell has an answer, and so values in the layers.
+fn is_answered(flags: u8) -> bool {
+    flags & (flag::OUTSIDE | flag::NO_DATA) == 0
+}
+
+/// Takes the values of one layer off the front of `layers`.
+fn layer(layers: &mut &[u8], flags: &[u8]) -> io::Result<Vec<f32>> {
+    let mut next = || {
+        let (value, rest) = layers.split_first_chunk::<4>()?;
+        *layers = rest;
+        Some(f32::from_le_bytes(*value))
+    };
+    let value = |flags: &u8| {
+        if is_answered(*flags) {
+            next()
+        } else {
+            Some(NO_ANSWER)
+        }
+    };
+    let values: Option<Vec<f32>> = flags.iter().map(value).collect();
+    values.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
 }
 
 #[cfg(test)]
@@ -231,7 +256,12 @@ mod tests {
 
     fn sample() -> Vec<SiteTile> {
         let site = |site: u16| {
-            let layer = |offset: f32| (0..300).map(|i| offset - i as f32 * 0.25).collect();
+            let flags: Vec<u8> = (0..300).map(|i| (i % 16) as u8).collect();
+            let value = |offset: f32, i: usize| match flags[i] & (flag::OUTSIDE | flag::NO_DATA) {
+                0 => offset - i as f32 * 0.25,
+                _ => NO_ANSWER,
+            };
+            let layer = |offset: f32| (0..300).map(|i| value(offset, i)).collect();
             SiteTile {
                 site,
                 rx_power_dbm: layer(-60.0),
@@ -239,7 +269,7 @@ mod tests {
                 p90_dbm: layer(-54.0),
                 answers: Answers {
                     margin_db: layer(20.0),
-                    flags: (0..300).map(|i| (i % 16) as u8).collect(),
+                    flags: flags.clone(),
                 },
             }
         };

@@ -5,6 +5,7 @@
 //! columns shared with the neighbours. Only -32768 is a void. -32767, which some GeoTIFF
 //! derivatives use, is no void in this format and is taken as a height.
 
+use groundwave_systems::terrain::Curve;
 use thiserror::Error;
 
 use super::gather::{self, LANES, Square};
@@ -75,9 +76,12 @@ pub struct WrongSize {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tile {
     resolution: Resolution,
-    /// `side * side` posts, northernmost row first.
-    posts: Vec<i16>,
+    /// Each post but those of the southernmost row with the one south of it, row by row from the
+    /// north.
+    pairs: Vec<[i16; 2]>,
     has_voids: bool,
+    /// What no height exceeds, up or down, m.
+    greatest_m: f64,
 }
 
 /// A height between four posts.
@@ -107,12 +111,18 @@ impl Tile {
         let found_bytes = bytes.len() as u64;
         let resolution = Resolution::from_bytes(found_bytes).ok_or(WrongSize { found_bytes })?;
         let (pairs, _) = bytes.as_chunks::<2>();
-        let posts: Vec<i16> = pairs.iter().map(|&pair| i16::from_be_bytes(pair)).collect();
-        let has_voids = posts.contains(&VOID);
+        let southern = pairs.iter().skip(resolution.side());
+        let post = |&bytes| i16::from_be_bytes(bytes);
+        let pairs: Vec<[i16; 2]> = (pairs.iter().zip(southern))
+            .map(|(north, south)| [post(north), post(south)])
+            .collect();
+        let posts = pairs.as_flattened();
+        let greatest_m = posts.iter().map(|post| f64::from(post.unsigned_abs()));
         Ok(Self {
             resolution,
-            posts,
-            has_voids,
+            has_voids: posts.contains(&VOID),
+            greatest_m: greatest_m.fold(0.0, f64::max),
+            pairs,
         })
     }
 
@@ -127,8 +137,12 @@ impl Tile {
     #[must_use]
     pub fn post_m(&self, row: usize, column: usize) -> Option<i16> {
         let side = self.resolution.side();
-        let post = (column < side).then(|| self.posts.get(row * side + column))??;
-        (*post != VOID).then_some(*post)
+        if row >= side || column >= side {
+            return None;
+        }
+        let pair_row = row.min(side - 2);
+        let post = self.pairs[pair_row * side + column][row - pair_row];
+        (post != VOID).then_some(post)
     }
 
     /// Bilinear height at `north` and `east`, the fractions in [0, 1] of the way from the
@@ -136,7 +150,8 @@ impl Tile {
     /// taken at the edge.
     #[must_use]
     pub fn bilinear(&self, north: f64, east: f64) -> Reading {
-        self.read(self.locate(north, east))
+        let cells = self.cells();
+        self.read(self.locate(north * cells, east * cells))
     }
 
     /// Bilinear heights (m) of the leading positions that lie on this tile, whose south-west
@@ -150,13 +165,7 @@ impl Tile {
         lon_deg: &[f64],
         elevation_msl_m: &mut [f64],
     ) -> Run {
-        let square = Square {
-            posts: &self.posts,
-            side: self.resolution.side(),
-            south_deg,
-            west_deg,
-            has_voids: self.has_voids,
-        };
+        let square = self.square_at([south_deg, west_deg]);
         let mut run = Run::default();
         while run.positions < lat_deg.len() {
             let at = run.positions;
@@ -173,7 +182,7 @@ impl Tile {
                 if !((0.0..1.0).contains(&north) & (0.0..1.0).contains(&east)) {
                     return run;
                 }
-                let reading = self.bilinear(north, east);
+                let reading = self.at([south_deg, west_deg], lat_deg[i], lon_deg[i]);
                 elevation_msl_m[i] = reading.elevation_msl_m;
                 run.voids += u32::from(reading.has_void);
                 run.positions += 1;
@@ -182,15 +191,80 @@ impl Tile {
         run
     }
 
-    /// The cell a position lies in. Inside the tile these are the very operations of
-    /// [`gather::fill`].
+    /// What no height in it exceeds, up or down, m.
+    #[must_use]
+    pub fn greatest_m(&self) -> f64 {
+        self.greatest_m
+    }
+
+    fn square_at(&self, [south_deg, west_deg]: [f64; 2]) -> Square<'_> {
+        Square {
+            pairs: &self.pairs,
+            side: self.resolution.side(),
+            south_deg,
+            west_deg,
+            has_voids: self.has_voids,
+        }
+    }
+
+    /// Fills heights at the positions of `curve` from number `first` on, `wanted` of them or a few
+    /// more, in a tile whose corner lies at `south_deg` and `west_deg`, up to the first position
+    /// elsewhere or the first void; `elevation_msl_m` ends with the last position. `inside` says
+    /// that [`surrounds`] the curve. How many it filled.
+    pub fn follow(
+        &self,
+        [south_deg, west_deg]: [f64; 2],
+        curve: &Curve,
+        first: usize,
+        elevation_msl_m: &mut [f64],
+        wanted: usize,
+        inside: bool,
+    ) -> usize {
+        let square = self.square_at([south_deg, west_deg]);
+        let filled = gather::follow(square, curve, first, elevation_msl_m, wanted, inside);
+        if filled >= wanted {
+            return filled;
+        }
+        // One by one on the way off the tile.
+        let until = elevation_msl_m.len().min(filled + LANES);
+        for i in filled..until {
+            let [lat_deg, lon_deg] = curve.position(first + i);
+            let (north, east) = (lat_deg - south_deg, lon_deg - west_deg);
+            if !((0.0..1.0).contains(&north) & (0.0..1.0).contains(&east)) {
+                return i;
+            }
+            let reading = self.at([south_deg, west_deg], lat_deg, lon_deg);
+            if reading.has_void || !reading.elevation_msl_m.is_finite() {
+                return i;
+            }
+            elevation_msl_m[i] = reading.elevation_msl_m;
+        }
+        until
+    }
+
+    /// The reading at a position on the tile whose corner is given. These are the very operations
+    /// of [`gather::fill`].
     #[inline]
-    fn locate(&self, north: f64, east: f64) -> Corner {
-        let side = self.resolution.side();
+    fn at(&self, [south_deg, west_deg]: [f64; 2], lat_deg: f64, lon_deg: f64) -> Reading {
+        let cells = self.cells();
+        self.read(self.locate(
+            f64::mul_add(lat_deg, cells, -south_deg * cells),
+            f64::mul_add(lon_deg, cells, -west_deg * cells),
+        ))
+    }
+
+    /// Posts from one edge to the other, less one.
+    fn cells(&self) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "at most 3601")]
-        let cells = (side - 1) as f64;
-        let y = clamp(north * cells, cells);
-        let x = clamp(east * cells, cells);
+        let cells = (self.resolution.side() - 1) as f64;
+        cells
+    }
+
+    /// The cell a position lies in, given in posts from the south-western corner.
+    #[inline]
+    fn locate(&self, y: f64, x: f64) -> Corner {
+        let (side, cells) = (self.resolution.side(), self.cells());
+        let (y, x) = (clamp(y, cells), clamp(x, cells));
         // The far edges belong to the last cells, at fraction 1.
         #[expect(
             clippy::cast_possible_truncation,
@@ -208,12 +282,8 @@ impl Tile {
     /// The posts around a cell: north-west, north-east, south-west, south-east.
     #[inline]
     fn square(&self, start: usize) -> [i16; 4] {
-        let below = start + self.resolution.side();
-        match (
-            self.posts.get(start..start + 2),
-            self.posts.get(below..below + 2),
-        ) {
-            (Some(&[nw, ne]), Some(&[sw, se])) => [nw, ne, sw, se],
+        match self.pairs.get(start..start + 2) {
+            Some(&[[nw, sw], [ne, se]]) => [nw, ne, sw, se],
             // Unreachable: `locate` stays on the tile.
             _ => [VOID; 4],
         }
@@ -229,6 +299,18 @@ impl Tile {
             has_void: false,
         }
     }
+}
+
+/// Whether a tile with its corner at `south_deg` and `west_deg` surrounds a curve with room to
+/// spare, so that no position needs to be asked.
+#[must_use]
+pub fn surrounds([south_deg, west_deg]: [f64; 2], curve: &Curve) -> bool {
+    // Far more than rounding makes of a position, deg.
+    const ROOM_DEG: f64 = 1e-9;
+    let [lat, lon] = curve.bounds_deg();
+    let within =
+        |[low, high]: [f64; 2], edge: f64| low > edge + ROOM_DEG && high < edge + 1.0 - ROOM_DEG;
+    within(lat, south_deg) && within(lon, west_deg)
 }
 
 /// Where a position lies: its cell's north-western post and the fractions of the way

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use groundwave_systems::terrain::{Flat, GeoPoint, Terrain, TerrainSource, TerrainUse};
+use groundwave_systems::terrain::{CurveRow, Flat, GeoPoint, Terrain, TerrainSource, TerrainUse};
 use thiserror::Error;
 
 use super::geoid::{Geoid, GeoidError};
@@ -75,6 +75,10 @@ impl TerrainStack {
 impl Terrain for TerrainStack {
     fn sample(&self, lat_deg: &[f64], lon_deg: &[f64], elevation_msl_m: &mut [f64]) -> TerrainUse {
         self.surface().sample(lat_deg, lon_deg, elevation_msl_m)
+    }
+
+    fn sample_curves(&self, rows: &mut [CurveRow<'_>]) {
+        self.surface().sample_curves(rows);
     }
 
     fn undulation_m(&self, at: GeoPoint) -> f64 {

@@ -13,11 +13,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use groundwave_systems::terrain::{GeoPoint, Terrain, TerrainSource, TerrainUse, TileId};
+use groundwave_systems::terrain::{
+    Curve, CurveRow, GeoPoint, Terrain, TerrainSource, TerrainUse, TileId,
+};
 use thiserror::Error;
 use tracing::warn;
 
-use super::hgt::{Run, Tile};
+use super::gather::{self, LANES};
+use super::hgt::{Run, Tile, surrounds};
 use super::name::{self, Packing};
 use super::read::{HgtError, probe, read_tile};
 
@@ -255,6 +258,74 @@ impl TileDirectory {
     }
 }
 
+/// Curves followed together.
+const TOGETHER: usize = 8;
+
+/// Positions of a curve that are read before those of the next.
+const STRETCH: usize = 128;
+
+/// A tile, its corner (deg), and whether it surrounds a curve.
+type Under<'a> = (&'a Tile, [f64; 2], bool);
+
+/// How far a curve has been followed.
+#[derive(Clone, Copy, Default)]
+struct Way<'a> {
+    /// Heights filled.
+    done: usize,
+    /// What it is on.
+    on: Option<Under<'a>>,
+    greatest_m: f64,
+    /// Whether it came to a void or off the tiles.
+    lost: bool,
+}
+
+impl TileDirectory {
+    /// Follows a curve until `until` heights are filled, or a few more.
+    fn follow<'a>(
+        &'a self,
+        row: &mut CurveRow<'_>,
+        way: &mut Way<'a>,
+        until: usize,
+        hint: Option<Under<'a>>,
+    ) {
+        let all = row.elevation_msl_m.len();
+        // A short rest would be read one by one.
+        let until = if until + 2 * LANES > all { all } else { until };
+        while way.done < until && !way.lost {
+            let fresh = way.on.is_none();
+            let under = || self.under(&row.curve, way.done, hint);
+            let Some((tile, corner, inside)) = way.on.or_else(under) else {
+                way.lost = true;
+                return;
+            };
+            let (heights, wanted) = (&mut row.elevation_msl_m[way.done..], until - way.done);
+            let filled = tile.follow(corner, &row.curve, 1 + way.done, heights, wanted, inside);
+            way.done += filled;
+            way.lost = fresh && filled == 0;
+            way.greatest_m = way.greatest_m.max(tile.greatest_m());
+            way.on = (filled >= wanted).then_some((tile, corner, inside));
+        }
+    }
+
+    /// What is under the position after `done` others; perhaps the same as under a neighbour.
+    fn under<'a>(
+        &'a self,
+        curve: &Curve,
+        done: usize,
+        hint: Option<Under<'a>>,
+    ) -> Option<Under<'a>> {
+        let same = hint.filter(|(_, corner, _)| surrounds(*corner, curve));
+        if let Some((tile, corner, _)) = same {
+            return Some((tile, corner, true));
+        }
+        let [lat_deg, lon_deg] = curve.position(1 + done);
+        let cell = self.cell(lat_deg, lon_deg);
+        let corner = [cell.south_deg, cell.west_deg];
+        cell.tile
+            .map(|(_, tile)| (tile, corner, surrounds(corner, curve)))
+    }
+}
+
 impl Terrain for TileDirectory {
     fn sample(&self, lat_deg: &[f64], lon_deg: &[f64], elevation_msl_m: &mut [f64]) -> TerrainUse {
         let samples = lat_deg.len().min(lon_deg.len()).min(elevation_msl_m.len());
@@ -286,6 +357,30 @@ impl Terrain for TileDirectory {
             start += run.positions;
         }
         used
+    }
+
+    fn sample_curves(&self, rows: &mut [CurveRow<'_>]) {
+        if !gather::is_wide() {
+            return;
+        }
+        for rows in rows.chunks_mut(TOGETHER) {
+            let mut ways = [Way::default(); TOGETHER];
+            let longest = rows.iter().map(|row| row.elevation_msl_m.len()).max();
+            let mut until = 0;
+            // Stretch by stretch: neighbours read the same posts, which are then at hand.
+            while until < longest.unwrap_or(0) {
+                until += STRETCH;
+                let mut hint = None;
+                for (row, way) in rows.iter_mut().zip(&mut ways) {
+                    self.follow(row, way, until, hint);
+                    hint = way.on;
+                }
+            }
+            for (row, way) in rows.iter_mut().zip(&ways) {
+                let all = !way.lost && way.done == row.elevation_msl_m.len();
+                row.greatest_m = all.then_some(way.greatest_m);
+            }
+        }
     }
 
     fn undulation_m(&self, _at: GeoPoint) -> f64 {

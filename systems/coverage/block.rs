@@ -6,11 +6,11 @@ use super::cell::{Cell, Flags};
 use super::fast::{Shared, Sharing};
 use super::grid::{Block, Grid};
 use super::site::CoverageSite;
-use crate::propagation::itm;
+use crate::propagation::itm::{self, SIDE_BY_SIDE};
 use crate::radio::Verdict;
 use crate::radio::cells::{BATCH, Budgets, Receivers};
 use crate::terrain::short::{Parallel, Ways};
-use crate::terrain::{GeoPoint, Path, Terrain, fill_gaps};
+use crate::terrain::{CurveRow, GeoPoint, Path, Terrain, fill_gaps};
 
 /// Ground that links refuse to stand on, m.
 const GROUND_MAX_M: f64 = 20_000.0;
@@ -24,7 +24,13 @@ pub struct Scratch {
     path: Path,
     lat_deg: Vec<f64>,
     lon_deg: Vec<f64>,
-    elevation_msl_m: Vec<f64>,
+    /// Heights along the paths that are judged together, m.
+    elevation_msl_m: [Vec<f64>; SIDE_BY_SIDE],
+    /// Distances between their samples, m.
+    step_m: [f64; SIDE_BY_SIDE],
+    /// Whether their heights are known to be such as ITM takes.
+    credible: [bool; SIDE_BY_SIDE],
+    rooms: itm::Rooms,
     centres_deg: [f64; BATCH],
     ways: Ways,
     measured: itm::Batch,
@@ -45,7 +51,10 @@ impl Default for Scratch {
             path: Path::between(origin, origin),
             lat_deg: Vec::new(),
             lon_deg: Vec::new(),
-            elevation_msl_m: Vec::new(),
+            elevation_msl_m: Default::default(),
+            step_m: [0.0; SIDE_BY_SIDE],
+            credible: [false; SIDE_BY_SIDE],
+            rooms: itm::Rooms::default(),
             centres_deg: [0.0; BATCH],
             ways: Ways::default(),
             measured: itm::Batch::default(),
@@ -154,17 +163,18 @@ impl Scratch {
         } else {
             [false; BATCH]
         };
-        for place in 0..cells.len() {
-            if shared[place] {
-                (any, any_itm) = (true, true);
-                continue;
-            }
-            if self.trace(site, terrain, parallel, place) {
-                self.judge(site, place);
+        for first in (0..cells.len()).step_by(SIDE_BY_SIDE) {
+            let rest = first..cells.len();
+            let wanted =
+                std::array::from_fn(|row| rest.contains(&(first + row)) && !shared[first + row]);
+            let traced = self.trace(site, terrain, parallel, first, wanted);
+            if traced.contains(&true) {
+                self.judge(site, first, traced);
                 any = true;
-                any_itm |= self.by_itm[place];
             }
         }
+        any |= shared.contains(&true);
+        any_itm |= self.by_itm.contains(&true);
         if any_itm {
             self.apply_itm(site, terrain, parallel, cells.len());
         }
@@ -229,93 +239,202 @@ impl Scratch {
         shared
     }
 
-    /// Samples the ground to the cell in a place. False when there is nothing to evaluate.
+    /// Samples the ground to those of the cells from place `first` on that are wanted. False where
+    /// there is nothing to evaluate.
     fn trace(
+        &mut self,
+        site: &CoverageSite<'_>,
+        terrain: &dyn Terrain,
+        parallel: &Parallel,
+        first: usize,
+        mut wanted: [bool; SIDE_BY_SIDE],
+    ) -> [bool; SIDE_BY_SIDE] {
+        for row in 0..SIDE_BY_SIDE {
+            wanted[row] = wanted[row] && self.reach(site, terrain, parallel, first + row);
+        }
+        if wanted.contains(&true) {
+            self.follow(site, terrain, parallel, first, wanted);
+        }
+        for row in 0..SIDE_BY_SIDE {
+            wanted[row] = wanted[row] && self.stand(terrain, parallel, first + row);
+        }
+        wanted
+    }
+
+    /// Finds out how far the cell in a place is and makes room for the heights on the way, which
+    /// are sampled at once if the way is no short one. False when the cell is out of reach.
+    fn reach(
         &mut self,
         site: &CoverageSite<'_>,
         terrain: &dyn Terrain,
         parallel: &Parallel,
         place: usize,
     ) -> bool {
-        let way = self.ways.get(place);
+        let (mut distance_m, _, valid) = self.ways.head(place);
         // Far beyond the radius there is no need to know how far; the margin is generous.
-        if way.distance_m > 1.02 * site.radius_m + 1e3 {
+        if distance_m > 1.02 * site.radius_m + 1e3 {
             self.flags[place] = Flags::OUTSIDE;
             return false;
         }
-        let Ok(centre) = GeoPoint::wrapping(parallel.lat_deg, self.centres_deg[place]) else {
-            self.flags[place] = Flags::FAILED;
-            return false;
-        };
-        self.path.set_way(site.position, centre, &way);
-        let distance_m = self.path.distance_m();
+        let mut bearing_deg = [0, 1].map(|end| self.ways.bearing_deg[end][place]);
+        if !valid {
+            let Ok(centre) = GeoPoint::wrapping(parallel.lat_deg, self.centres_deg[place]) else {
+                self.flags[place] = Flags::FAILED;
+                return false;
+            };
+            self.path.set_between(site.position, centre);
+            distance_m = self.path.distance_m();
+            bearing_deg = [self.path.azimuth_deg(), self.path.back_azimuth_deg()];
+        }
         if distance_m > site.radius_m {
             self.flags[place] = Flags::OUTSIDE;
             return false;
         }
         let samples = site.samples(distance_m).max(2);
-        self.path
-            .positions(samples, &mut self.lat_deg, &mut self.lon_deg);
-        self.elevation_msl_m.resize(samples, 0.0);
-        // Sites often lie on an edge of tiles, and reading there takes longer.
-        let known = usize::from(site.ground_msl_m.is_some());
-        self.elevation_msl_m[0] = site.ground_msl_m.unwrap_or(f64::NAN);
-        let used = terrain.sample(
-            &self.lat_deg[known..],
-            &self.lon_deg[known..],
-            &mut self.elevation_msl_m[known..],
-        );
-        if !used.is_clean() {
-            let flags = &mut self.flags[place];
-            flags.note(self.elevation_msl_m[samples - 1].is_nan(), Flags::NO_DATA);
-            flags.note(used.missing_samples > 0, Flags::PATH_MISSING);
-            flags.note(used.void_samples > 0, Flags::PATH_VOID);
-            let elevation = &mut self.elevation_msl_m;
-            fill_gaps(terrain, &used, &self.lat_deg, &self.lon_deg, elevation);
+        let row = place % SIDE_BY_SIDE;
+        self.step_m[row] = distance_m / (samples - 1) as f64;
+        self.elevation_msl_m[row].resize(samples, 0.0);
+        self.receivers.distance_m[place] = distance_m;
+        for end in 0..2 {
+            self.receivers.azimuth_deg[end][place] = bearing_deg[end];
         }
-        let undulation_m = terrain.undulation_m(centre);
-        let ends_m = [self.elevation_msl_m[0], self.elevation_msl_m[samples - 1]];
+        if !valid {
+            self.sample(site, terrain, place);
+        }
+        true
+    }
+
+    /// Takes the heights along the short ways to the wanted places from `first` on.
+    fn follow(
+        &mut self,
+        site: &CoverageSite<'_>,
+        terrain: &dyn Terrain,
+        parallel: &Parallel,
+        first: usize,
+        wanted: [bool; SIDE_BY_SIDE],
+    ) {
+        let ground_msl_m = site.ground_msl_m.unwrap_or(f64::NAN);
+        let (ways, mut heights) = (&self.ways, self.elevation_msl_m.iter_mut());
+        let mut rows = std::array::from_fn::<_, SIDE_BY_SIDE, _>(|row| {
+            let heights = heights.next().expect("a row for each");
+            let (distance_m, _, valid) = ways.head(first + row);
+            let last = heights.len().max(2) - 1;
+            // Without a length there is no direction.
+            let known = wanted[row] && valid && distance_m > 0.0 && !ground_msl_m.is_nan();
+            let elevation_msl_m: &mut [f64] = if known {
+                heights[0] = ground_msl_m;
+                &mut heights[1..]
+            } else {
+                &mut []
+            };
+            CurveRow {
+                curve: ways.curve(first + row, last, parallel.lat_deg),
+                elevation_msl_m,
+                greatest_m: None,
+            }
+        });
+        terrain.sample_curves(&mut rows);
+        let found = rows.map(|row| row.greatest_m.filter(|_| !row.elevation_msl_m.is_empty()));
+        for row in 0..SIDE_BY_SIDE {
+            let place = first + row;
+            self.credible[row] = found[row].is_some_and(|m| m + 1.0 < itm::MAX_ELEVATION_M);
+            if wanted[row] && found[row].is_none() && self.ways.head(place).2 {
+                let centre = GeoPoint::wrapping(parallel.lat_deg, self.centres_deg[place]);
+                let way = self.ways.get(place);
+                let centre = centre.expect("cells lie on the Earth");
+                self.path.set_way(site.position, centre, &way);
+                self.sample(site, terrain, place);
+            }
+        }
+    }
+
+    /// Notes what stands on the ground sampled to a place. False where nothing can.
+    fn stand(&mut self, terrain: &dyn Terrain, parallel: &Parallel, place: usize) -> bool {
+        let elevation_msl_m = &self.elevation_msl_m[place % SIDE_BY_SIDE];
+        let ends_m = [
+            elevation_msl_m[0],
+            elevation_msl_m[elevation_msl_m.len() - 1],
+        ];
+        let centre = GeoPoint::wrapping(parallel.lat_deg, self.centres_deg[place]);
+        let undulation_m = centre.map_or(f64::NAN, |centre| terrain.undulation_m(centre));
         if !grounded(ends_m, undulation_m) {
             self.flags[place] = Flags::FAILED;
             return false;
         }
-        self.receivers.distance_m[place] = distance_m;
-        self.receivers.azimuth_deg[0][place] = self.path.azimuth_deg();
-        self.receivers.azimuth_deg[1][place] = self.path.back_azimuth_deg();
-        self.receivers.ground_msl_m[0][place] = ends_m[0];
-        self.receivers.ground_msl_m[1][place] = ends_m[1];
+        for end in 0..2 {
+            self.receivers.ground_msl_m[end][place] = ends_m[end];
+        }
         self.receivers.undulation_m[place] = undulation_m;
         true
     }
 
-    /// What the traced ground costs, or, where ITM judges, what it says.
-    fn judge(&mut self, site: &CoverageSite<'_>, place: usize) {
-        let samples = self.elevation_msl_m.len();
-        let step_m = self.path.step_m(samples);
-        let profile = itm::PathProfile {
-            step_m,
-            elevation_msl_m: &self.elevation_msl_m,
-        };
+    /// Samples the path to the cell in a place.
+    fn sample(&mut self, site: &CoverageSite<'_>, terrain: &dyn Terrain, place: usize) {
+        let elevation_msl_m = &mut self.elevation_msl_m[place % SIDE_BY_SIDE];
+        let samples = elevation_msl_m.len();
+        self.path
+            .positions(samples, &mut self.lat_deg, &mut self.lon_deg);
+        // Sites often lie on an edge of tiles, and reading there takes longer.
+        let known = usize::from(site.ground_msl_m.is_some());
+        elevation_msl_m[0] = site.ground_msl_m.unwrap_or(f64::NAN);
+        let used = terrain.sample(
+            &self.lat_deg[known..],
+            &self.lon_deg[known..],
+            &mut elevation_msl_m[known..],
+        );
+        if !used.is_clean() {
+            let flags = &mut self.flags[place];
+            flags.note(elevation_msl_m[samples - 1].is_nan(), Flags::NO_DATA);
+            flags.note(used.missing_samples > 0, Flags::PATH_MISSING);
+            flags.note(used.void_samples > 0, Flags::PATH_VOID);
+            fill_gaps(
+                terrain,
+                &used,
+                &self.lat_deg,
+                &self.lon_deg,
+                elevation_msl_m,
+            );
+        }
+    }
+
+    /// What the ground traced to places from `first` on costs, or, where ITM judges, what it says.
+    fn judge(&mut self, site: &CoverageSite<'_>, first: usize, traced: [bool; SIDE_BY_SIDE]) {
+        let mut profiles = [None; SIDE_BY_SIDE];
+        for row in 0..SIDE_BY_SIDE {
+            let distance_m = || self.receivers.distance_m[first + row];
+            if traced[row] && site.sector.itm(distance_m()).is_some() {
+                profiles[row] = Some(itm::PathProfile {
+                    step_m: self.step_m[row],
+                    elevation_msl_m: &self.elevation_msl_m[row],
+                });
+            }
+        }
         let measured = site
             .sector
-            .itm(self.path.distance_m())
-            .and_then(|itm| itm.measure(&profile).ok());
-        if let Some(measured) = measured {
+            .itm(f64::INFINITY)
+            .map_or([None; SIDE_BY_SIDE], |itm| {
+                itm.measure(profiles, self.credible, &mut self.rooms)
+            });
+        for row in (0..SIDE_BY_SIDE).filter(|row| traced[*row]) {
+            let place = first + row;
+            let Some(measured) = measured[row] else {
+                self.stand_in(site, place);
+                continue;
+            };
             let [near, far] = measured.horizon_distance_m;
             let all = measured.distance_m;
             self.flags[place].note(near >= all && far >= all, Flags::CLEAR);
             self.measured.set(place, &measured);
             self.by_itm[place] = true;
-            return;
         }
-        self.stand_in(site, place);
     }
 
-    /// Delta-Bullington over the traced ground.
+    /// Delta-Bullington over the ground traced to a place.
     fn stand_in(&mut self, site: &CoverageSite<'_>, place: usize) {
-        let step_m = self.path.step_m(self.elevation_msl_m.len());
+        let row = place % SIDE_BY_SIDE;
         let loss_db = if site.sector.minds_terrain() {
-            site.sector.diffraction_db(step_m, &self.elevation_msl_m)
+            site.sector
+                .diffraction_db(self.step_m[row], &self.elevation_msl_m[row])
         } else {
             0.0
         };
@@ -351,7 +470,9 @@ impl Scratch {
             }
             // Rare: the ground is sampled once more.
             let flags = self.flags[place];
-            if self.trace(site, terrain, parallel, place) {
+            let row = place % SIDE_BY_SIDE;
+            let only = std::array::from_fn(|each| each == row);
+            if self.trace(site, terrain, parallel, place - row, only)[row] {
                 self.stand_in(site, place);
             }
             self.flags[place] = self.flags[place] | flags;

@@ -1,25 +1,30 @@
 //! The numbers of given ranks in an unordered row.
 
+use super::gather::LANES;
 use super::{ROUNDER, greater, lesser};
 
 /// Levels between the least and the greatest number that a key tells apart.
 const LEVELS: u8 = 254;
 
+/// Most numbers.
+const MOST: usize = 250;
+
 /// The values that `rank - 1` of the first `count` numbers of `room` exceed, and that all but
 /// `rank - 1` of them do, for ranks from 1 and up to 250 numbers; `least` and `most` are the
-/// extremes. `None` where these are so near that their differences are no numbers.
+/// extremes. `None` where these are so near that their differences are no numbers. `room` is whole
+/// groups of 64 numbers.
 ///
 /// Each number gets a key, a whole number that never falls where the numbers rise. Counting how
 /// many keys reach a threshold finds the one sought bit by bit, in vectors and without a branch;
 /// the few numbers that share it are then put in order.
 #[inline(always)]
-pub(crate) fn nth_from_both_ends<const N: usize>(
-    room: &[f64; N],
+pub(crate) fn nth_from_both_ends(
+    room: &[[f64; LANES]],
     count: usize,
     rank: usize,
     [least, most]: [f64; 2],
 ) -> Option<[f64; 2]> {
-    const { assert!(N <= ROOM && N.is_multiple_of(64)) };
+    assert!(count <= MOST, "a key counts to 255");
     let scale = f64::from(LEVELS) / (most - least);
     if !scale.is_finite() {
         return None;
@@ -27,31 +32,35 @@ pub(crate) fn nth_from_both_ends<const N: usize>(
     let ranks = [rank, count + 1 - rank];
     #[cfg(target_arch = "x86_64")]
     if super::dispatch::has_avx512() {
+        let groups = &room.as_chunks().0[..count.div_ceil(GROUP)];
         // SAFETY: the processor has the features.
         #[expect(unsafe_code, reason = "calls what is compiled for AVX-512")]
-        return Some(unsafe { x86::nth(room.as_chunks().0, count, ranks, least, scale) });
+        return Some(unsafe { x86::nth(groups, count, ranks, least, scale) });
     }
-    Some(nth(&keys(room, count, least, scale), room, ranks))
+    let numbers = &room.as_flattened()[..count];
+    Some(nth(&keys(numbers, least, scale), numbers, ranks))
 }
 
 /// Keys from 1 on, so that none of the unused places reaches any threshold.
 #[inline(always)]
-fn keys<const N: usize>(room: &[f64; N], count: usize, least: f64, scale: f64) -> [u8; N] {
-    let mut keys = [0_u8; N];
-    for index in 0..N {
-        let used = index < count;
-        let key = ((room[index] - least) * scale + ROUNDER).to_bits() as u8;
-        keys[index] = if used { key.wrapping_add(1) } else { 0 };
+fn keys(numbers: &[f64], least: f64, scale: f64) -> [u8; ROOM] {
+    let mut keys = [0_u8; ROOM];
+    for index in 0..numbers.len().min(ROOM) {
+        let key = (numbers[index] - least) * scale + (ROUNDER + 1.0);
+        keys[index] = key.to_bits() as u8;
     }
     keys
 }
 
-/// Most numbers, in whole vectors.
+/// Numbers whose keys fill a vector.
+const GROUP: usize = 64;
+
+/// Most numbers, in whole groups.
 const ROOM: usize = 256;
 
 /// The numbers that have these ranks, counted from 1 at the greatest.
 #[inline(always)]
-fn nth<const N: usize>(keys: &[u8; N], room: &[f64; N], ranks: [usize; 2]) -> [f64; 2] {
+fn nth(keys: &[u8; ROOM], numbers: &[f64], ranks: [usize; 2]) -> [f64; 2] {
     let mut found = [0_u8; 2];
     let mut bit = 128;
     while bit > 0 {
@@ -71,11 +80,11 @@ fn nth<const N: usize>(keys: &[u8; N], room: &[f64; N], ranks: [usize; 2]) -> [f
         } else {
             usize::from(reaching(keys, found[end] + 1))
         };
-        let mut sharing = [0.0; N];
+        let mut sharing = [0.0; ROOM];
         let mut count = 0;
-        for index in 0..N {
-            if keys[index] == found[end] {
-                sharing[count] = room[index];
+        for (key, number) in keys.iter().zip(numbers) {
+            if *key == found[end] {
+                sharing[count] = *number;
                 count += 1;
             }
         }
@@ -86,10 +95,9 @@ fn nth<const N: usize>(keys: &[u8; N], room: &[f64; N], ranks: [usize; 2]) -> [f
 
 /// How many of `keys` are `threshold` or more.
 #[inline(always)]
-fn reaching<const N: usize>(keys: &[u8; N], threshold: u8) -> u8 {
-    // At most 250 do.
+fn reaching(keys: &[u8; ROOM], threshold: u8) -> u8 {
     let mut count = 0_u8;
-    for index in 0..N {
+    for index in 0..ROOM {
         count += u8::from(keys[index] >= threshold);
     }
     count
@@ -102,6 +110,9 @@ fn nth_of_few(numbers: &mut [f64], rank: usize) -> f64 {
         [only] => only,
         [a, b] if rank == 1 => greater(a, b),
         [a, b] => lesser(a, b),
+        [a, b, c] if rank == 1 => greater(greater(a, b), c),
+        [a, b, c] if rank == 3 => lesser(lesser(a, b), c),
+        [a, b, c] => greater(lesser(a, b), lesser(greater(a, b), c)),
         _ => nth_of_many(numbers, rank),
     }
 }
@@ -116,30 +127,45 @@ fn nth_of_many(numbers: &mut [f64], rank: usize) -> f64 {
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::{ROOM, ROUNDER, nth_of_few};
+    use super::{GROUP, LANES, ROOM, ROUNDER, nth_of_few};
 
-    /// Keys in a vector.
-    const LANES: usize = 64;
+    /// Most groups.
+    const GROUPS: usize = ROOM / GROUP;
+
+    /// Vectors of numbers in a group.
+    const VECTORS: usize = GROUP / LANES;
 
     /// Most numbers that commonly share a key.
     const FEW: usize = 8;
 
+    /// Numbers in vectors, as many as have their keys in one.
+    type Numbers = [[f64; LANES]; VECTORS];
+
     /// As [`super::nth`] by [`super::keys`].
     #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,popcnt")]
     pub(super) fn nth(
-        room: &[[f64; LANES]],
+        groups: &[Numbers],
         count: usize,
         ranks: [usize; 2],
         least: f64,
         scale: f64,
     ) -> [f64; 2] {
-        let mut vectors = [_mm512_setzero_si512(); ROOM / LANES];
-        for (block, (vector, room)) in vectors.iter_mut().zip(room).enumerate() {
-            let used = count.saturating_sub(block * LANES).min(LANES) as u32;
-            let used = u64::MAX.checked_shr(64 - used).unwrap_or(0);
-            *vector = keys(room, used, least, scale);
+        let mut vectors = [_mm512_setzero_si512(); GROUPS];
+        for (number, (vector, group)) in vectors.iter_mut().zip(groups).enumerate() {
+            let used = count.saturating_sub(number * GROUP).min(GROUP);
+            *vector = keys(group, used, least, scale);
         }
-        let vectors = &vectors[..room.len().min(ROOM / LANES)];
+        // Most rows are long: a fixed number of vectors takes no loop.
+        if groups.len() == GROUPS {
+            sought(&vectors, groups, ranks)
+        } else {
+            sought(&vectors[..groups.len().min(GROUPS)], groups, ranks)
+        }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,popcnt")]
+    #[inline]
+    fn sought(vectors: &[__m512i], groups: &[Numbers], ranks: [usize; 2]) -> [f64; 2] {
         let mut found = [0_u8; 2];
         // How many reach beyond what was found.
         let mut above = [0; 2];
@@ -161,16 +187,16 @@ mod x86 {
         let mut sought = [0.0; 2];
         for end in 0..2 {
             let key = _mm512_set1_epi8(found[end] as i8);
-            let mut equal = [0; ROOM / LANES];
+            let mut equal = [0; GROUPS];
             for (equal, vector) in equal.iter_mut().zip(vectors) {
                 *equal = _mm512_cmpeq_epu8_mask(*vector, key);
             }
             let rank = ranks[end] - above[end];
             let all: u32 = equal.iter().map(|mask| mask.count_ones()).sum();
             sought[end] = if all <= FEW as u32 {
-                nth_sharing::<FEW>(room, &equal, rank)
+                nth_sharing::<FEW>(groups, &equal, rank)
             } else {
-                nth_sharing::<ROOM>(room, &equal, rank)
+                nth_sharing::<ROOM>(groups, &equal, rank)
             };
         }
         sought
@@ -178,12 +204,13 @@ mod x86 {
 
     /// The number of a rank among those that `equal` names, `N` at most.
     #[inline]
-    fn nth_sharing<const N: usize>(room: &[[f64; LANES]], equal: &[u64], rank: usize) -> f64 {
+    fn nth_sharing<const N: usize>(groups: &[Numbers], equal: &[u64], rank: usize) -> f64 {
         let mut sharing = [0.0; N];
         let mut count = 0;
-        for (mut equal, room) in equal.iter().copied().zip(room) {
+        for (mut equal, group) in equal.iter().copied().zip(groups) {
             while equal != 0 {
-                sharing[count] = room[equal.trailing_zeros() as usize];
+                let at = equal.trailing_zeros() as usize;
+                sharing[count] = group[VECTORS - 1 - at % VECTORS][at / VECTORS];
                 count += 1;
                 equal &= equal - 1;
             }
@@ -191,32 +218,39 @@ mod x86 {
         nth_of_few(&mut sharing[..count], rank)
     }
 
-    /// Keys of 64 numbers, of which those that `used` names are used.
+    /// Keys of the first `used` of 64 numbers. Those of the numbers in one place of all vectors
+    /// are neighbours, the last vector's first: so they need not be moved between places.
     #[target_feature(enable = "avx512f,avx512bw")]
     #[inline]
-    fn keys(room: &[f64; LANES], used: u64, least: f64, scale: f64) -> __m512i {
+    fn keys(group: &Numbers, used: usize, least: f64, scale: f64) -> __m512i {
         let (least, scale) = (_mm512_set1_pd(least), _mm512_set1_pd(scale));
-        let rounder = _mm512_set1_pd(ROUNDER);
-        let mut keys = [0_u8; LANES];
-        for (keys, numbers) in keys
-            .as_chunks_mut::<8>()
-            .0
-            .iter_mut()
-            .zip(room.as_chunks::<8>().0)
-        {
-            // SAFETY: arrays of eight numbers and of eight bytes.
-            #[expect(unsafe_code, reason = "vector loads and stores by address")]
-            unsafe {
-                let above = _mm512_sub_pd(_mm512_loadu_pd(numbers.as_ptr()), least);
-                let key = _mm512_add_pd(_mm512_mul_pd(above, scale), rounder);
-                let key = _mm512_cvtepi64_epi8(_mm512_castpd_si512(key));
-                _mm_storel_epi64(keys.as_mut_ptr().cast(), key);
-            }
+        let rounder = _mm512_set1_pd(ROUNDER + 1.0);
+        let low = _mm512_set1_epi64(0xFF);
+        let mut keys = _mm512_setzero_si512();
+        for numbers in group {
+            // SAFETY: an array of eight numbers.
+            #[expect(unsafe_code, reason = "a vector load by address")]
+            let numbers = unsafe { _mm512_loadu_pd(numbers.as_ptr()) };
+            let above = _mm512_sub_pd(numbers, least);
+            let key = _mm512_add_pd(_mm512_mul_pd(above, scale), rounder);
+            let key = _mm512_castpd_si512(key);
+            // (keys << 8) | (key & low)
+            keys = _mm512_ternarylogic_epi64::<0xF8>(_mm512_slli_epi64::<8>(keys), key, low);
         }
-        // SAFETY: an array of 64 bytes.
-        #[expect(unsafe_code, reason = "a vector load by address")]
-        let keys = unsafe { _mm512_loadu_si512(keys.as_ptr().cast()) };
-        _mm512_maskz_add_epi8(used, keys, _mm512_set1_epi8(1))
+        if used == GROUP {
+            return keys;
+        }
+        let upper = |vectors: usize| match vectors {
+            0 => 0,
+            _ => -1_i64 << (8 * (VECTORS - vectors)),
+        };
+        let (whole, rest) = (used / LANES, used % LANES);
+        let known = _mm512_mask_blend_epi64(
+            ((1_u32 << rest) - 1) as __mmask8,
+            _mm512_set1_epi64(upper(whole)),
+            _mm512_set1_epi64(upper(whole + 1)),
+        );
+        _mm512_and_si512(keys, known)
     }
 }
 
@@ -236,8 +270,8 @@ mod tests {
         for round in 0..4_000 {
             let rank = 4 + round % 22;
             let count = 10 * rank - 5;
-            let mut room = [0.0; ROOM];
-            for number in &mut room[..count] {
+            let mut room = [[f64::NAN; LANES]; ROOM / LANES];
+            for number in &mut room.as_flattened_mut()[..count] {
                 *number = match round % 5 {
                     0 => draw(),
                     1 => (draw() * 7.0).floor() - 3.0,
@@ -248,9 +282,10 @@ mod tests {
             }
             // A far outlier squeezes all others into one key.
             if round % 7 == 0 {
-                room[count / 2] = 1e9;
+                room.as_flattened_mut()[count / 2] = 1e9;
             }
-            let mut sorted = room[..count].to_vec();
+            let numbers = &room.as_flattened()[..count];
+            let mut sorted = numbers.to_vec();
             sorted.sort_by(|a, b| b.total_cmp(a));
             let extremes = [sorted[count - 1], sorted[0]];
             let want = [sorted[rank - 1], sorted[count - rank]];
@@ -260,8 +295,8 @@ mod tests {
             // The way without wide vectors.
             if !alike {
                 let scale = f64::from(LEVELS) / (extremes[1] - extremes[0]);
-                let keys = keys(&room, count, extremes[0], scale);
-                assert_eq!(nth(&keys, &room, [rank, count + 1 - rank]), want);
+                let keys = keys(numbers, extremes[0], scale);
+                assert_eq!(nth(&keys, numbers, [rank, count + 1 - rank]), want);
             }
         }
     }

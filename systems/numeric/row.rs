@@ -3,6 +3,7 @@
 //! Sums are taken in strands, number `i` in strand `i` modulo their count, and the strands added by
 //! folding one half onto the other: so vectors of any width give the same bits.
 
+use super::gather::LANES;
 use super::{greater, lesser};
 
 /// Strands of a sum.
@@ -84,31 +85,25 @@ fn plain_moments(values: &[f64]) -> (f64, f64) {
     (folded(sums), folded(products))
 }
 
-/// Subtracts `middle` and `slope` times the index counted from the middle of the first `count`
-/// numbers; from the others, as many as the last of these has subtracted. Least and greatest of
-/// what remains.
+/// Subtracts `middle` and `slope` times the index counted from the middle from each of the first
+/// `count` numbers; least and greatest of what remains. The others mean nothing afterwards.
 #[inline(always)]
-pub(crate) fn level<const N: usize>(
-    room: &mut [f64; N],
-    count: usize,
-    middle: f64,
-    slope: f64,
-) -> [f64; 2] {
-    let last = count as f64 - 1.0;
+pub(crate) fn level(room: &mut [[f64; LANES]], count: usize, middle: f64, slope: f64) -> [f64; 2] {
+    let room = &mut room[..count.div_ceil(LANES)];
     #[cfg(target_arch = "x86_64")]
     if super::dispatch::has_avx512() {
         // SAFETY: the processor has the features.
         #[expect(unsafe_code, reason = "calls what is compiled for AVX-512")]
-        return unsafe { x86::level(room.as_chunks_mut().0, last, middle, slope) };
+        return unsafe { x86::level(room, count, middle, slope) };
     }
-    plain_level(room, last, middle, slope)
+    plain_level(&mut room.as_flattened_mut()[..count], middle, slope)
 }
 
 #[inline(always)]
-fn plain_level(room: &mut [f64], last: f64, middle: f64, slope: f64) -> [f64; 2] {
-    let arm = 0.5 * last;
+fn plain_level(room: &mut [f64], middle: f64, slope: f64) -> [f64; 2] {
+    let arm = 0.5 * (room.len() as f64 - 1.0);
     for number in 0..room.len() {
-        let at = lesser(f64::from(number as i32), last) - arm;
+        let at = f64::from(number as i32) - arm;
         room[number] -= f64::mul_add(slope, at, middle);
     }
     let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -138,7 +133,7 @@ pub(crate) fn maximum<const N: usize>(values: &[f64; N]) -> f64 {
 
 /// The sum of the strands, halves folded onto each other.
 #[inline(always)]
-fn folded<const N: usize>(mut strands: [f64; N]) -> f64 {
+pub(super) fn folded<const N: usize>(mut strands: [f64; N]) -> f64 {
     let mut half = N / 2;
     while half > 0 {
         for lane in 0..half {
@@ -151,10 +146,10 @@ fn folded<const N: usize>(mut strands: [f64; N]) -> f64 {
 
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "vector loads by address")]
-mod x86 {
+pub(super) mod x86 {
     use std::arch::x86_64::*;
 
-    const LANES: usize = 8;
+    use super::LANES;
 
     /// The places of a vector that `rest` fills.
     #[inline]
@@ -180,7 +175,7 @@ mod x86 {
     /// Eight strands folded.
     #[target_feature(enable = "avx512f")]
     #[inline]
-    fn folded(strands: __m512d) -> f64 {
+    pub(in super::super) fn folded(strands: __m512d) -> f64 {
         let four = _mm256_add_pd(
             _mm512_castpd512_pd256(strands),
             _mm512_extractf64x4_pd::<1>(strands),
@@ -251,20 +246,36 @@ mod x86 {
     }
 
     #[target_feature(enable = "avx512f")]
-    pub(super) fn level(room: &mut [[f64; LANES]], last: f64, middle: f64, slope: f64) -> [f64; 2] {
-        let (lasts, arm) = (_mm512_set1_pd(last), _mm512_set1_pd(0.5 * last));
+    pub(super) fn level(
+        room: &mut [[f64; LANES]],
+        count: usize,
+        middle: f64,
+        slope: f64,
+    ) -> [f64; 2] {
+        let arm = _mm512_set1_pd(0.5 * (count as f64 - 1.0));
         let (middle, slope) = (_mm512_set1_pd(middle), _mm512_set1_pd(slope));
-        let mut number = _mm512_setr_pd(0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0);
+        let number = _mm512_setr_pd(0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0);
+        let mut at = _mm512_sub_pd(number, arm);
         let mut least = _mm512_set1_pd(f64::INFINITY);
         let mut most = _mm512_set1_pd(f64::NEG_INFINITY);
-        for values in room {
-            let at = _mm512_sub_pd(_mm512_min_pd(number, lasts), arm);
-            number = _mm512_add_pd(number, _mm512_set1_pd(LANES as f64));
+        let mut next = |values: &mut [f64; LANES]| {
             let left = _mm512_sub_pd(load(values), _mm512_fmadd_pd(slope, at, middle));
-            least = _mm512_min_pd(left, least);
-            most = _mm512_max_pd(left, most);
+            at = _mm512_add_pd(at, _mm512_set1_pd(LANES as f64));
             // SAFETY: an array of eight.
             unsafe { _mm512_storeu_pd(values.as_mut_ptr(), left) };
+            left
+        };
+        let (whole, rest) = room.split_at_mut(count / LANES);
+        for values in whole {
+            let left = next(values);
+            least = _mm512_min_pd(left, least);
+            most = _mm512_max_pd(left, most);
+        }
+        if let [values] = rest {
+            let used = ((1_u32 << (count % LANES)) - 1) as __mmask8;
+            let left = next(values);
+            least = _mm512_mask_min_pd(least, used, left, least);
+            most = _mm512_mask_max_pd(most, used, left, most);
         }
         [_mm512_reduce_min_pd(least), _mm512_reduce_max_pd(most)]
     }
@@ -301,16 +312,15 @@ mod tests {
             );
         }
         for count in [35, 100, 129, 245, 256] {
-            let mut room = [7.0; 256];
-            room[..count].copy_from_slice(&row(count));
-            let mut plain = room;
+            let mut room = [[f64::NAN; LANES]; 32];
+            room.as_flattened_mut()[..count].copy_from_slice(&row(count));
+            let mut plain = row(count);
             let found = level(&mut room, count, 3.1, -0.7);
-            assert_eq!(
-                found,
-                plain_level(&mut plain, count as f64 - 1.0, 3.1, -0.7)
-            );
-            assert_eq!(room, plain);
-            assert_eq!(maximum(&room), found[1]);
+            assert_eq!(found, plain_level(&mut plain, 3.1, -0.7));
+            assert_eq!(room.as_flattened()[..count], plain);
+            let mut most = [f64::NEG_INFINITY; 256];
+            most[..count].copy_from_slice(&plain);
+            assert_eq!(maximum(&most), found[1]);
         }
     }
 

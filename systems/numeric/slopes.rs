@@ -1,65 +1,85 @@
-//! Slopes towards the points of a block, fast and nearly right.
+//! Slopes towards the points of a row, fast and nearly right.
 
 /// Points of a block.
 pub(crate) const BLOCK: usize = 64;
 
-/// The slope towards point `i` of a block is `(height - base) * scale * inverse - fall -
-/// i * fall_step`, `inverse` being the reciprocal of its distance. In which order that is rounded
-/// depends on the processor.
+/// Most blocks.
+pub(crate) const BLOCKS: usize = 16;
+
+/// The slope towards point `i` is `(height - base) * inverse - fall - i * fall_step`, `inverse`
+/// being the reciprocal of its distance. In which order that is rounded depends on the processor.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Slopes {
+pub(crate) struct Slopes<'a> {
     /// Height of the eye.
     pub base: f64,
-    /// What differences of height are multiplied by.
-    pub scale: f64,
     /// What is taken off at the first point.
     pub fall: f64,
     /// What more is taken off at each next point.
     pub fall_step: f64,
+    /// Reciprocals of the distances, for every point.
+    pub inverse: &'a [f64],
 }
 
-impl Slopes {
+/// The first point of a block of a row of `count` points; the last block overlaps the one before.
+#[inline(always)]
+pub(crate) fn start(block: usize, count: usize) -> usize {
+    (block * BLOCK).min(count - BLOCK)
+}
+
+impl Slopes<'_> {
     #[inline(always)]
-    fn at(&self, index: usize, height: f64, inverse: f64) -> f64 {
+    fn at(&self, index: usize, height: f64) -> f64 {
         let fall = self.fall + self.fall_step * f64::from(index as i32);
-        (height - self.base) * self.scale * inverse - fall
+        (height - self.base) * self.inverse[index] - fall
     }
 }
 
-/// The greatest slope.
+/// The greatest slope in each block, for two eyes; a row has a block or more, and [`BLOCKS`] at
+/// most. What there is no block for is minus infinity.
 #[inline(always)]
-pub(crate) fn greatest(of: &Slopes, height: &[f64; BLOCK], inverse: &[f64; BLOCK]) -> f64 {
+pub(crate) fn greatest(of: &[Slopes<'_>; 2], heights: &[f64]) -> [[f64; BLOCKS]; 2] {
+    let count = heights.len();
+    assert!((BLOCK..=BLOCK * BLOCKS).contains(&count), "whole blocks");
+    assert!(of.iter().all(|of| of.inverse.len() >= count));
+    let mut highest = [[f64::NEG_INFINITY; BLOCKS]; 2];
     #[cfg(target_arch = "x86_64")]
     if super::dispatch::has_avx512() {
         // SAFETY: the processor has the features.
         #[expect(unsafe_code, reason = "calls what is compiled for AVX-512")]
-        return unsafe { x86::greatest(of, height, inverse) };
+        unsafe {
+            x86::greatest(of, heights, &mut highest);
+        }
+        return highest;
     }
-    let mut slopes = [0.0; BLOCK];
-    for index in 0..BLOCK {
-        slopes[index] = of.at(index, height[index], inverse[index]);
+    for (of, highest) in of.iter().zip(&mut highest) {
+        for block in 0..count.div_ceil(BLOCK) {
+            let at = start(block, count);
+            let mut slopes = [0.0; BLOCK];
+            for index in 0..BLOCK {
+                slopes[index] = of.at(at + index, heights[at + index]);
+            }
+            highest[block] = super::maximum(&slopes);
+        }
     }
-    super::maximum(&slopes)
+    highest
 }
 
-/// Which slopes reach `least`: the bit of each point.
+/// Which slopes of the block of points from `at` on reach `least`: the bit of each point.
 #[inline(always)]
-pub(crate) fn reaching(
-    of: &Slopes,
-    height: &[f64; BLOCK],
-    inverse: &[f64; BLOCK],
-    least: f64,
-) -> u64 {
+pub(crate) fn reaching(of: &Slopes<'_>, heights: &[f64], at: usize, least: f64) -> u64 {
+    let heights = heights[at..].first_chunk::<BLOCK>().expect("a block");
+    let inverse = of.inverse[at..].first_chunk::<BLOCK>().expect("a block");
     #[cfg(target_arch = "x86_64")]
     if super::dispatch::has_avx512() {
+        let fall = of.fall + of.fall_step * at as f64;
         // SAFETY: the processor has the features.
         #[expect(unsafe_code, reason = "calls what is compiled for AVX-512")]
-        return unsafe { x86::reaching(of, height, inverse, least) };
+        return unsafe { x86::reaching(of, heights, inverse, fall, least) };
     }
+    let _ = inverse;
     let mut found = 0;
     for index in 0..BLOCK {
-        let slope = of.at(index, height[index], inverse[index]);
-        found |= u64::from(slope >= least) << index;
+        found |= u64::from(of.at(at + index, heights[index]) >= least) << index;
     }
     found
 }
@@ -68,64 +88,90 @@ pub(crate) fn reaching(
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::{BLOCK, Slopes};
+    use super::{BLOCK, BLOCKS, Slopes, start};
 
     const LANES: usize = 8;
 
-    /// Eight slopes at a time, from the first on.
+    /// The numbers of eight places.
     #[target_feature(enable = "avx512f")]
     #[inline]
-    fn each(
-        of: &Slopes,
-        height: &[f64; BLOCK],
-        inverse: &[f64; BLOCK],
-        mut see: impl FnMut(usize, __m512d),
-    ) {
-        let (base, scale) = (_mm512_set1_pd(of.base), _mm512_set1_pd(of.scale));
-        let numbers = _mm512_setr_pd(0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0);
-        let (fall, step) = (_mm512_set1_pd(of.fall), _mm512_set1_pd(of.fall_step));
-        let mut fall = _mm512_fmadd_pd(numbers, step, fall);
-        let step = _mm512_mul_pd(step, _mm512_set1_pd(LANES as f64));
-        let blocks = height.as_chunks().0.iter().zip(inverse.as_chunks().0);
-        for (number, (height, inverse)) in blocks.enumerate() {
-            let height: &[f64; LANES] = height;
-            let inverse: &[f64; LANES] = inverse;
-            // SAFETY: arrays of eight.
-            #[expect(unsafe_code, reason = "vector loads by address")]
-            let (height, inverse) = unsafe {
-                (
-                    _mm512_loadu_pd(height.as_ptr()),
-                    _mm512_loadu_pd(inverse.as_ptr()),
-                )
-            };
-            let rise = _mm512_mul_pd(_mm512_sub_pd(height, base), scale);
-            see(number, _mm512_fmsub_pd(rise, inverse, fall));
-            fall = _mm512_add_pd(fall, step);
+    fn numbers() -> __m512d {
+        _mm512_setr_pd(0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)
+    }
+
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    fn load(values: &[f64; LANES]) -> __m512d {
+        // SAFETY: an array of eight.
+        #[expect(unsafe_code, reason = "a vector load by address")]
+        unsafe {
+            _mm512_loadu_pd(values.as_ptr())
         }
     }
 
     #[target_feature(enable = "avx512f")]
-    pub(super) fn greatest(of: &Slopes, height: &[f64; BLOCK], inverse: &[f64; BLOCK]) -> f64 {
-        let mut most = _mm512_set1_pd(f64::NEG_INFINITY);
-        each(of, height, inverse, |_, slopes| {
-            most = _mm512_max_pd(slopes, most);
-        });
-        _mm512_reduce_max_pd(most)
+    pub(super) fn greatest(
+        of: &[Slopes<'_>; 2],
+        heights: &[f64],
+        highest: &mut [[f64; BLOCKS]; 2],
+    ) {
+        let count = heights.len();
+        let base = [_mm512_set1_pd(of[0].base), _mm512_set1_pd(of[1].base)];
+        let step = |of: &Slopes<'_>| _mm512_set1_pd(of.fall_step * LANES as f64);
+        let step = [step(&of[0]), step(&of[1])];
+        for block in 0..count.div_ceil(BLOCK) {
+            let at = start(block, count);
+            let fall = |of: &Slopes<'_>| {
+                let first = _mm512_set1_pd(of.fall + of.fall_step * at as f64);
+                _mm512_fmadd_pd(numbers(), _mm512_set1_pd(of.fall_step), first)
+            };
+            let mut fall = [fall(&of[0]), fall(&of[1])];
+            let mut most = [_mm512_set1_pd(f64::NEG_INFINITY); 2];
+            let whole = |row: &[f64]| row[at..at + BLOCK].as_chunks::<LANES>().0.as_ptr();
+            let (row, near, far) = (whole(heights), whole(of[0].inverse), whole(of[1].inverse));
+            for vector in 0..BLOCK / LANES {
+                // SAFETY: a block has so many eights.
+                #[expect(unsafe_code, reason = "vectors by their number")]
+                let (height, inverse) = unsafe {
+                    (
+                        load(&*row.add(vector)),
+                        [load(&*near.add(vector)), load(&*far.add(vector))],
+                    )
+                };
+                for eye in 0..2 {
+                    let rise = _mm512_sub_pd(height, base[eye]);
+                    let slopes = _mm512_fmsub_pd(rise, inverse[eye], fall[eye]);
+                    most[eye] = _mm512_max_pd(slopes, most[eye]);
+                    fall[eye] = _mm512_add_pd(fall[eye], step[eye]);
+                }
+            }
+            for eye in 0..2 {
+                highest[eye][block] = _mm512_reduce_max_pd(most[eye]);
+            }
+        }
     }
 
     #[target_feature(enable = "avx512f")]
     pub(super) fn reaching(
-        of: &Slopes,
-        height: &[f64; BLOCK],
+        of: &Slopes<'_>,
+        heights: &[f64; BLOCK],
         inverse: &[f64; BLOCK],
+        fall: f64,
         least: f64,
     ) -> u64 {
-        let least = _mm512_set1_pd(least);
+        let (base, least) = (_mm512_set1_pd(of.base), _mm512_set1_pd(least));
+        let step = _mm512_set1_pd(of.fall_step * LANES as f64);
+        let first = _mm512_set1_pd(fall);
+        let mut fall = _mm512_fmadd_pd(numbers(), _mm512_set1_pd(of.fall_step), first);
         let mut found = 0;
-        each(of, height, inverse, |number, slopes| {
+        let vectors = heights.as_chunks().0.iter().zip(inverse.as_chunks().0);
+        for (number, (height, inverse)) in vectors.enumerate() {
+            let rise = _mm512_sub_pd(load(height), base);
+            let slopes = _mm512_fmsub_pd(rise, load(inverse), fall);
+            fall = _mm512_add_pd(fall, step);
             let reach = _mm512_cmp_pd_mask::<_CMP_GE_OQ>(slopes, least);
             found |= u64::from(reach) << (LANES * number);
-        });
+        }
         found
     }
 }
@@ -136,23 +182,34 @@ mod tests {
 
     #[test]
     fn slopes_of_every_width_are_those_of_the_formula() {
-        let height: [f64; BLOCK] = std::array::from_fn(|i| (i * 37 % 64) as f64 * 11.0);
-        for (first, outwards) in [(1.0, 1.0), (300.0, 1.0), (64.0, -1.0), (700.0, -1.0)] {
-            let inverse: [f64; BLOCK] =
-                std::array::from_fn(|i| 1.0 / (first + outwards * i as f64));
-            let of = Slopes {
+        for count in [64, 65, 200, 1024] {
+            let heights: Vec<f64> = (0..count).map(|i| (i * 37 % 641) as f64 * 1.1).collect();
+            let outwards: Vec<f64> = (0..count).map(|i| 1.0 / (i + 1) as f64).collect();
+            let inwards: Vec<f64> = outwards.iter().rev().copied().collect();
+            let of = [(1.0, 1.0, &outwards), (count as f64, -1.0, &inwards)];
+            let of = of.map(|(first, step, inverse)| Slopes {
                 base: 250.0,
-                scale: 1.0 / 92.6,
-                fall: 5.4e-6 * first,
-                fall_step: 5.4e-6 * outwards,
-            };
-            let slope = |i: usize| of.at(i, height[i], inverse[i]);
-            let want = (0..BLOCK).map(slope).fold(f64::NEG_INFINITY, f64::max);
-            let most = greatest(&of, &height, &inverse);
-            assert!((most - want).abs() < 1e-14, "{most} {want}");
-            for least in [want - 1e-12, want + 1e-12, 0.5 * want, -1.0, 9.0] {
-                let bits = (0..BLOCK).fold(0, |bits, i| bits | u64::from(slope(i) >= least) << i);
-                assert_eq!(reaching(&of, &height, &inverse, least), bits);
+                fall: 5.4e-4 * first,
+                fall_step: 5.4e-4 * step,
+                inverse,
+            });
+            let highest = greatest(&of, &heights);
+            for (of, highest) in of.iter().zip(&highest) {
+                for block in 0..BLOCKS {
+                    if block >= count.div_ceil(BLOCK) {
+                        assert_eq!(highest[block], f64::NEG_INFINITY);
+                        continue;
+                    }
+                    let at = start(block, count);
+                    let slope = |i: usize| of.at(at + i, heights[at + i]);
+                    let want = (0..BLOCK).map(slope).fold(f64::NEG_INFINITY, f64::max);
+                    assert!((highest[block] - want).abs() < 1e-12, "{block} of {count}");
+                    for least in [want - 1e-9, want + 1e-9, 0.5 * want, -1.0, 900.0] {
+                        let bit = |bits, i| bits | u64::from(slope(i) >= least) << i;
+                        let bits = (0..BLOCK).fold(0, bit);
+                        assert_eq!(reaching(of, &heights, at, least), bits);
+                    }
+                }
             }
         }
     }

@@ -8,6 +8,7 @@
 //! - [`Path`]: evenly spaced positions along a geodesic
 //! - [`Profile`]: the terrain heights along a path, gaps filled and disclosed
 
+mod curve;
 pub mod geodesic;
 mod path;
 mod point;
@@ -18,6 +19,7 @@ mod used;
 
 use serde::Serialize;
 
+pub use curve::{Curve, CurveRow};
 pub use path::{BadPath, MAX_PATH_M, Path};
 pub use point::{BadPoint, GeoPoint};
 pub(crate) use profile::fill_gaps;
@@ -34,6 +36,13 @@ pub trait Terrain: Send + Sync {
     /// `lon_deg` may lie outside [-180, 180) (an unwrapped path); it is wrapped. The three
     /// slices have one length; where they differ, the shortest counts.
     fn sample(&self, lat_deg: &[f64], lon_deg: &[f64], elevation_msl_m: &mut [f64]) -> TerrainUse;
+
+    /// Fills the heights along neighbouring curves, as [`Terrain::sample`] would at their
+    /// positions, and says so in [`CurveRow::greatest_m`]; leaves that `None` where anything is void
+    /// or missing, or where it has no quicker way.
+    fn sample_curves(&self, rows: &mut [CurveRow<'_>]) {
+        let _ = rows;
+    }
 
     /// Height of the EGM96 geoid above the WGS84 ellipsoid (m): `hae = msl + undulation`.
     /// 0 when no geoid is configured.

@@ -10,6 +10,7 @@
 use thiserror::Error;
 
 use super::GeoPoint;
+use super::curve::degree;
 use super::geodesic::{Line, Station, compass_deg, inverse};
 use super::short::{self, Parallel, Way, derivatives, quintic, quintic_at};
 use crate::numeric::{Kernel, sin_cos, vectorised};
@@ -329,9 +330,8 @@ impl Kernel for Positions<'_> {
         // Indices rather than iterators: these are compiled to vector code.
         let count = lat_deg.len().min(lon_deg.len());
         let (lat_deg, lon_deg) = (&mut lat_deg[..count], &mut lon_deg[..count]);
-        // On short ways the upper powers come to nothing.
-        let beyond = |c: &[f64; 6]| c[4].abs() + c[5].abs();
-        if beyond(lat) + beyond(lon) < NOTHING_DEG {
+        // What is left out is 0, and makes no bit of difference.
+        if degree(lat, lon) == 3 {
             for j in 0..count {
                 let t = f64::mul_add(f64::from(j as i32), pace, t0);
                 lat_deg[j] = cubic_at(lat, t);
@@ -346,9 +346,6 @@ impl Kernel for Positions<'_> {
         }
     }
 }
-
-/// Half a tenth of a millimetre, degrees.
-const NOTHING_DEG: f64 = 5e-10;
 
 #[inline(always)]
 fn cubic_at(c: &[f64; 6], t: f64) -> f64 {

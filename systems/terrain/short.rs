@@ -8,9 +8,9 @@
 //! eqs 5 to 25). Against `geographiclib` the distance differs by less than 1e-11 of itself or
 //! 5 nm, and positions along the path by less than 0.1 mm (see the tests).
 
-use super::GeoPoint;
 use super::geodesic::{WGS84_A_M, WGS84_F};
-use crate::numeric::{Kernel, atan2, sin_cos, vectorised};
+use super::{Curve, GeoPoint};
+use crate::numeric::{Kernel, ROUNDER, atan2, sin_cos, vectorised};
 
 /// Longest path solved here, m.
 pub(crate) const MAX_M: f64 = 100_000.0;
@@ -115,11 +115,15 @@ pub(crate) fn way(from: &Parallel, from_lon_deg: f64, to: &Parallel, to_lon_deg:
     let polar = (from.sin_lat.abs() > MAX_SIN_LAT) | (to.sin_lat.abs() > MAX_SIN_LAT);
     let start = derivatives(from, one, distance_m);
     let end = derivatives(to, two, distance_m);
+    let [lat_deg, lon_deg] = economised([
+        quintic(from.lat_deg, start[0], to.lat_deg, end[0]),
+        quintic(from_lon_deg, start[1], from_lon_deg + east_deg, end[1]),
+    ]);
     Way {
         distance_m,
         azimuth_rad: [atan2(one[0], one[1]), atan2(two[0], two[1])],
-        lat_deg: quintic(from.lat_deg, start[0], to.lat_deg, end[0]),
-        lon_deg: quintic(from_lon_deg, start[1], from_lon_deg + east_deg, end[1]),
+        lat_deg,
+        lon_deg,
         valid: (distance_m <= MAX_M) & (distance_m * steep <= MAX_STRETCH_M) & !polar,
     }
 }
@@ -136,6 +140,10 @@ pub(crate) struct Ways {
     lon_deg: [[f64; BATCH]; 6],
     /// Not 0 where the way is valid.
     valid: [f64; BATCH],
+    /// Bearings from each end to the other, deg, as [`super::Path`] tells them.
+    pub bearing_deg: [[f64; BATCH]; 2],
+    /// Longitude of the end, continuous along the way.
+    end_lon_deg: [f64; BATCH],
 }
 
 impl Default for Ways {
@@ -146,6 +154,8 @@ impl Default for Ways {
             lat_deg: [[0.0; BATCH]; 6],
             lon_deg: [[0.0; BATCH]; 6],
             valid: [0.0; BATCH],
+            bearing_deg: [[0.0; BATCH]; 2],
+            end_lon_deg: [0.0; BATCH],
         }
     }
 }
@@ -199,6 +209,14 @@ impl Ways {
             lat_deg,
             lon_deg,
         });
+    }
+
+    /// The way in a place, which ends on the parallel `lat_deg`, cut into `last` steps.
+    #[inline]
+    pub fn curve(&self, place: usize, last: usize, lat_deg: f64) -> Curve {
+        let powers = |of: &[[f64; BATCH]; 6]| std::array::from_fn(|power| of[power][place]);
+        let powers = [powers(&self.lat_deg), powers(&self.lon_deg)];
+        Curve::new(powers, last, [lat_deg, self.end_lon_deg[place]])
     }
 
     /// The way in a place.
@@ -287,12 +305,30 @@ impl Kernel for Solve<'_> {
             ways.azimuth_rad[0][place] = way.azimuth_rad[0];
             ways.azimuth_rad[1][place] = way.azimuth_rad[1];
             ways.valid[place] = if way.valid { 1.0 } else { 0.0 };
+            let [onward, there] = way.azimuth_rad;
+            ways.bearing_deg[0][place] = compass_deg(onward.to_degrees());
+            ways.bearing_deg[1][place] = compass_deg(there.to_degrees() + 180.0);
+            let turns = (way.lon_deg.iter().sum::<f64>() - to_lon_deg[place]) / 360.0;
+            let turns = (turns + ROUNDER) - ROUNDER;
+            ways.end_lon_deg[place] = to_lon_deg[place] + 360.0 * turns;
             for power in 0..6 {
                 ways.lat_deg[power][place] = way.lat_deg[power];
                 ways.lon_deg[power][place] = way.lon_deg[power];
             }
         }
     }
+}
+
+/// A bearing of -180 to 360 degrees in [0, 360).
+#[inline(always)]
+fn compass_deg(azimuth_deg: f64) -> f64 {
+    let turned = if azimuth_deg < 0.0 {
+        azimuth_deg + 360.0
+    } else {
+        azimuth_deg
+    };
+    // A tiny negative bearing rounds up to 360.
+    if turned < 360.0 { turned } else { 0.0 }
 }
 
 /// Length, m, and sine and cosine of the bearings at both ends.
@@ -444,6 +480,59 @@ pub(super) fn quintic(p0: f64, [d0, a0]: [f64; 2], p1: f64, [d1, a1]: [f64; 2]) 
         8.0 * d0 + 7.0 * d1 - 15.0 * rise + 0.5 * (3.0 * a0 - 2.0 * a1),
         6.0 * rise - 3.0 * (d0 + d1) - 0.5 * (a0 - a1),
     ]
+}
+
+/// What a power may come to beside the lower ones and be left out, degrees: 0.05 mm.
+const NOTHING_DEG: f64 = 4.5e-10;
+
+/// Latitude and longitude from 0 to 1 without the fifth power, and without the fourth, where the
+/// lower ones can stand in for it: less the multiples of Chebyshev's polynomials that have these
+/// powers.
+#[inline(always)]
+fn economised(both: [[f64; 6]; 2]) -> [[f64; 6]; 2] {
+    let quartic = both.map(|c| {
+        // T5* = 512 t^5 - 1280 t^4 + 1120 t^3 - 400 t^2 + 50 t - 1.
+        let part = c[5] / 512.0;
+        [
+            c[0] + part,
+            c[1] - 50.0 * part,
+            c[2] + 400.0 * part,
+            c[3] - 1120.0 * part,
+            c[4] + 1280.0 * part,
+            0.0,
+        ]
+    });
+    let cubic = quartic.map(|c| {
+        // T4* = 128 t^4 - 256 t^3 + 160 t^2 - 32 t + 1.
+        let part = c[4] / 128.0;
+        [
+            c[0] - part,
+            c[1] + 32.0 * part,
+            c[2] - 160.0 * part,
+            c[3] + 256.0 * part,
+            0.0,
+            0.0,
+        ]
+    });
+    let off = |upper: [f64; 2], scale: f64| (upper[0].abs() + upper[1].abs()) * scale;
+    let fifth_deg = off([both[0][5], both[1][5]], 1.0 / 512.0);
+    let fourth_deg = off([quartic[0][4], quartic[1][4]], 1.0 / 128.0);
+    let (is_quartic, is_cubic) = (
+        fifth_deg < 0.1 * NOTHING_DEG,
+        fourth_deg + fifth_deg < NOTHING_DEG,
+    );
+    let mut out = both;
+    for of in 0..2 {
+        for power in 0..6 {
+            let lower = if is_cubic {
+                cubic[of][power]
+            } else {
+                quartic[of][power]
+            };
+            out[of][power] = if is_quartic { lower } else { both[of][power] };
+        }
+    }
+    out
 }
 
 /// The value at `t` of a polynomial of such powers.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use groundwave_engine::log::{Entry, FORMAT, Header, Journal, Reader, write_entry, write_header};
-use groundwave_engine::{Effects, Engine};
+use groundwave_engine::log::{Entry, FORMAT, Header, Journal, Reader, Writer};
+use groundwave_engine::{Effects, Engine, Next};
 
 use super::*;
 use crate::Snapshot;
@@ -123,16 +123,17 @@ fn a_wish_moves_beyond_the_hysteresis_only() {
 struct Bed {
     engine: Engine<Snapshot>,
     work: Effects<Work>,
-    log: Arc<std::sync::Mutex<Vec<u8>>>,
+    log: Log,
 }
 
-struct Kept(Arc<std::sync::Mutex<Vec<u8>>>);
+type Log = Arc<std::sync::Mutex<Writer<Vec<u8>>>>;
+struct Kept(Log);
 impl Journal for Kept {
     fn append(&mut self, entry: &Entry) -> std::io::Result<()> {
-        write_entry(&mut *self.0.lock().unwrap(), entry)
+        self.0.lock().unwrap().append(entry)
     }
     fn commit(&mut self) -> std::io::Result<()> {
-        Ok(())
+        self.0.lock().unwrap().flush()
     }
 }
 
@@ -159,14 +160,14 @@ fn bed() -> Bed {
     let mut engine = crate::world(Arc::new(Flat::default()))
         .build(1, 1_000_000_000)
         .unwrap();
-    let log = Arc::new(std::sync::Mutex::new(Vec::new()));
     let header = Header {
         format: FORMAT,
         seed: 1,
         step_ns: 1_000_000_000,
         inputs: [].into(),
     };
-    write_header(&mut *log.lock().unwrap(), &header).unwrap();
+    let writer = Writer::begin(Vec::new(), &header).unwrap();
+    let log = Arc::new(std::sync::Mutex::new(writer));
     engine.record(Kept(Arc::clone(&log)));
     let work = engine.effects::<Work>();
     let handle = engine.handle();
@@ -352,12 +353,12 @@ fn a_replay_without_a_kernel_comes_to_the_same() {
     handle.submit(FailNode { node: id("c") }).unwrap();
     bed.tick();
     let digest = bed.engine.mark().unwrap();
-    let log = bed.log.lock().unwrap().clone();
+    let log = bed.log.lock().unwrap().get_ref().clone();
     let mut fresh = crate::world(Arc::new(Flat::default()))
         .build::<Snapshot>(1, 1_000_000_000)
         .unwrap();
     let mut reader = Reader::open(log.as_slice()).unwrap();
-    let replayed = groundwave_engine::replay(&mut fresh, &mut reader, |_| {}).unwrap();
+    let replayed = groundwave_engine::replay(&mut fresh, &mut reader, |_| Next::Go).unwrap();
     assert_eq!(replayed.digest, digest);
     assert_eq!(fresh.view().testbed, bed.engine.view().testbed);
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use groundwave_engine::log::Reader;
-use groundwave_engine::{Execution, replay};
+use groundwave_engine::{Execution, Next, replay};
 use groundwave_io::scenario::{self, Scenario};
 use groundwave_systems::terrain::Terrain;
 use groundwave_systems::{Snapshot, world};
@@ -55,7 +55,10 @@ fn check(name: &str) {
     let mut fresh = world(terrain)
         .build::<Snapshot>(scenario.seed, scenario.step_ns)
         .unwrap();
-    let replayed = replay(&mut fresh, &mut Reader::open(&log[..]).unwrap(), |_| {}).unwrap();
+    let replayed = replay(&mut fresh, &mut Reader::open(&log[..]).unwrap(), |_| {
+        Next::Go
+    })
+    .unwrap();
     assert_eq!((replayed.marks, replayed.ticks), (4, TICKS), "{name}");
     assert_eq!(Some(&replayed.digest), digests.last(), "{name}");
 }

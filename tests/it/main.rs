@@ -9,6 +9,7 @@ mod kill;
 mod planning;
 mod program;
 mod properties;
+mod recordings;
 mod scenarios;
 mod support;
 mod sweep;

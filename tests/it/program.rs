@@ -41,7 +41,7 @@ fn what_was_recorded_replays_and_reads() {
     assert_eq!(live["digest"], again["digest"]);
     assert_eq!(again["marks_compared"], 1);
     assert_eq!(live["links"], again["links"]);
-    let lines = stdout(&groundwave(&["log", log, "--json"]));
+    let lines = stdout(&groundwave(&["log", "cat", log, "--json"]));
     let commands: Vec<serde_json::Value> = lines
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())

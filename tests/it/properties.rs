@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use groundwave_engine::log::Reader;
-use groundwave_engine::{Engine, Execution, replay};
+use groundwave_engine::{Engine, Execution, Next, replay};
 use groundwave_systems::terrain::Flat;
 use groundwave_systems::{Snapshot, sample, world};
 use proptest::prelude::*;
@@ -121,7 +121,7 @@ proptest! {
         }
         let bytes = memory.bytes();
         let mut again = engine();
-        let replayed = replay(&mut again, &mut Reader::open(&bytes[..]).unwrap(), |_| {}).unwrap();
+        let replayed = replay(&mut again, &mut Reader::open(&bytes[..]).unwrap(), |_| Next::Go).unwrap();
         prop_assert_eq!(replayed.digest, digest);
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Arc, Mutex};
 
-use groundwave_engine::log::{Entry, FORMAT, Header, Journal, write_entry, write_header};
+use groundwave_engine::log::{Entry, FORMAT, Header, Journal, Writer};
 use groundwave_engine::{Engine, Execution};
 use groundwave_io::scenario::{self, Scenario};
 use groundwave_io::terrain::TerrainStack;
@@ -113,34 +113,33 @@ pub fn refusal(output: &Output) -> String {
 }
 
 /// A log in memory.
-#[derive(Clone, Default)]
-pub struct Memory(Arc<Mutex<Vec<u8>>>);
+#[derive(Clone)]
+pub struct Memory(Arc<Mutex<Writer<Vec<u8>>>>);
 
 impl Memory {
     /// A log that begins with the header of a world with this seed and step.
     pub fn begun(seed: u64, step_ns: u64) -> Self {
-        let memory = Self::default();
         let header = Header {
             format: FORMAT,
             seed,
             step_ns,
             inputs: Default::default(),
         };
-        write_header(&mut *memory.0.lock().unwrap(), &header).unwrap();
-        memory
+        let writer = Writer::begin(Vec::new(), &header).unwrap();
+        Self(Arc::new(Mutex::new(writer)))
     }
 
     /// What was written so far.
     pub fn bytes(&self) -> Vec<u8> {
-        self.0.lock().unwrap().clone()
+        self.0.lock().unwrap().get_ref().clone()
     }
 }
 
 impl Journal for Memory {
     fn append(&mut self, entry: &Entry) -> std::io::Result<()> {
-        write_entry(&mut *self.0.lock().unwrap(), entry)
+        self.0.lock().unwrap().append(entry)
     }
     fn commit(&mut self) -> std::io::Result<()> {
-        Ok(())
+        self.0.lock().unwrap().flush()
     }
 }

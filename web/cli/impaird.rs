@@ -16,9 +16,7 @@ use groundwave_io::impair::config::{self, BASELINE_PATH, CONFIG_PATH, Config, TA
 use groundwave_io::journal::FileJournal;
 use groundwave_io::kernel::{Access, Driver, Netlink, Options, Shaper};
 use groundwave_io::wall::{MachineClock, wall_ns};
-use groundwave_systems::impair::{Direction, Extensions, ShapePort};
-use groundwave_systems::terrain::Flat;
-use groundwave_systems::{Snapshot, world};
+use groundwave_systems::impair::{Direction, Extensions, ShapePort, Snapshot, world};
 use tokio_util::sync::CancellationToken;
 
 use super::failure::Failure;
@@ -29,9 +27,6 @@ pub const LOG_FILTER: &str = "info";
 
 /// Simulated time of a tick, ns; the step only counts ticks.
 const STEP_NS: u64 = 1_000_000;
-
-/// Threads that serve connections: a change is a few system calls.
-const THREADS: usize = 2;
 
 /// The unit file for systemd.
 const UNIT: &str = include_str!("../impair/impaird.service");
@@ -149,11 +144,12 @@ impl Impaird {
 }
 
 fn serve_on(listener: UnixListener, socket: &Socket, config: &Config) -> Result<(), Failure> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(THREADS)
+    // One thread for all: a change is a few system calls, and handing it from thread to thread
+    // would cost more than they do.
+    let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let engine = engine(config)?;
+    let mut engine = engine(config)?;
     let shaper = runtime.block_on(async {
         let options = Options {
             extensions: config.extensions,
@@ -165,7 +161,6 @@ fn serve_on(listener: UnixListener, socket: &Socket, config: &Config) -> Result<
     })?;
     let handle = engine.handle();
     let effects = engine.effects::<ShapePort>();
-    let running = engine.spawn_on_demand(MachineClock::start())?;
     let interfaces = config.interfaces.clone();
     let (driver, access) = Driver::new(shaper, interfaces, handle.clone(), effects);
     let ports = Ports {
@@ -175,31 +170,36 @@ fn serve_on(listener: UnixListener, socket: &Socket, config: &Config) -> Result<
     };
     announce(socket, &ports);
     let daemon = Daemon::new(handle, door(access), ports, baseline(&config.baseline));
-    let served: Result<(), Failure> = runtime.block_on(async move {
+    runtime.block_on(async move {
         listener.set_nonblocking(true)?;
         let listener = tokio::net::UnixListener::from_std(listener)?;
         let told = told_to_stop()?;
         let stop = CancellationToken::new();
         let asked = stop.clone();
+        // The world outlives the last request.
+        let over = CancellationToken::new();
+        let last = over.clone();
+        let world = tokio::spawn(async move {
+            let ended = engine.tend(MachineClock::start(), last.cancelled_owned());
+            ended.await
+        });
         tokio::spawn(driver.run());
         tokio::spawn(async move {
             told.await;
             tracing::info!("told to stop");
             asked.cancel();
         });
-        serve_to::<_, Peer>(listener, router(daemon), stop).await?;
-        Ok(())
-    });
-    runtime.shutdown_background();
-    let (engine, ended) = running.stop();
-    drop(engine);
-    served?;
-    ended.map_err(Failure::machine)
+        let served = serve_to::<_, Peer>(listener, router(daemon), stop).await;
+        over.cancel();
+        let ended = world.await.map_err(Failure::machine)?;
+        served?;
+        ended.map_err(Failure::machine)
+    })
 }
 
 /// The world of the two ports, with its log if one is wanted.
 fn engine(config: &Config) -> Result<Engine<Snapshot>, Failure> {
-    let mut builder = world(Arc::new(Flat::default()));
+    let mut builder = world();
     // Two ports are not worth a pool of threads.
     builder.execution(Execution::Serial);
     let mut engine = builder

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use groundwave_engine::Handle;
-use groundwave_systems::Snapshot;
 use groundwave_systems::impair::{
     Applied, Capabilities, Direction, Failure, FailureKind, Impairment, LinkStats, SetImpairment,
+    Snapshot,
 };
 use tokio::sync::{Mutex, MutexGuard};
 

@@ -6,9 +6,11 @@
 mod curves;
 mod figures;
 mod header;
+mod history;
 mod labels;
 mod layers;
 mod legend;
+mod map;
 mod marks;
 pub mod profile;
 mod scale;
@@ -20,5 +22,8 @@ mod tests;
 mod text;
 mod theme;
 
+pub use history::{HistoryPicture, history_svg};
+pub use map::{MapPicture, map_svg};
 pub use profile::{ProfilePicture, profile_svg};
+pub use svg::escape;
 pub use theme::Theme;

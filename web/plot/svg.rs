@@ -273,7 +273,8 @@ pub(super) fn num(value: f64) -> String {
 
 /// `content` as character data or attribute value. What XML 1.0 cannot carry is replaced, and line
 /// breaks become spaces.
-pub(super) fn escape(content: &str) -> String {
+#[must_use]
+pub fn escape(content: &str) -> String {
     let mut safe = String::with_capacity(content.len());
     for c in content.chars() {
         match c {

@@ -52,6 +52,18 @@ impl Table {
         self.rows.len()
     }
 
+    /// Heads of the columns.
+    pub fn heads(&self) -> impl Iterator<Item = (&str, Align)> {
+        self.heads
+            .iter()
+            .map(|(head, align)| (head.as_str(), *align))
+    }
+
+    /// The rows, a cell for each column.
+    pub fn rows(&self) -> impl Iterator<Item = &[String]> {
+        self.rows.iter().map(Vec::as_slice)
+    }
+
     /// Whether there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {

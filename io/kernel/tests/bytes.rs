@@ -6,7 +6,6 @@ use groundwave_systems::impair::QueueUnit;
 use super::super::batch::Message;
 use super::super::fifo::Fifo;
 use super::super::netem::{Netem, probability};
-use super::super::netlink::message;
 use super::super::tbf::{Tbf, ticks};
 use super::super::{Handle, Request, Verb};
 
@@ -124,8 +123,13 @@ fn a_message_is_what_the_kernel_reads() {
 }
 
 #[test]
-fn both_ways_to_the_kernel_say_the_same() {
-    use netlink_packet_core::{NLM_F_ACK, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage};
+fn messages_are_those_of_the_library_of_types() {
+    use netlink_packet_core::{
+        DefaultNla, NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkHeader,
+        NetlinkMessage,
+    };
+    use netlink_packet_route::RouteNetlinkMessage;
+    use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage};
     for verb in [Verb::Create, Verb::Change, Verb::Delete] {
         let request = Request {
             verb,
@@ -133,7 +137,24 @@ fn both_ways_to_the_kernel_say_the_same() {
             kind: "netem",
             ..change()
         };
-        let (inner, flags) = message(&request);
+        let mut message = TcMessage::with_index(9);
+        message.header.handle = TcHandle::from(request.handle.0);
+        message.header.parent = TcHandle::from(request.parent.0);
+        message
+            .attributes
+            .push(TcAttribute::Kind("netem".to_owned()));
+        if let Some(options) = &request.options {
+            let options = DefaultNla::new(2, options.clone());
+            message.attributes.push(TcAttribute::Other(options));
+        }
+        let (inner, flags) = match verb {
+            Verb::Create => (
+                RouteNetlinkMessage::NewQueueDiscipline(message),
+                NLM_F_CREATE | NLM_F_EXCL,
+            ),
+            Verb::Change => (RouteNetlinkMessage::NewQueueDiscipline(message), 0),
+            Verb::Delete => (RouteNetlinkMessage::DelQueueDiscipline(message), 0),
+        };
         let mut header = NetlinkHeader::default();
         header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
         header.sequence_number = 5;

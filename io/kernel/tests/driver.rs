@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use groundwave_engine::log::{FORMAT, Header};
-use groundwave_engine::{Engine, replay};
+use groundwave_engine::{Engine, Next, replay};
 use groundwave_systems::impair::{
     Direction, FailureKind, Impairment, Latency, Loss, PortView, SetImpairment,
 };
@@ -124,7 +124,7 @@ fn a_wish_is_answered_and_a_replay_needs_no_kernel() {
     });
     // The door for effects stays shut: what was seen is in the log.
     let mut fresh = engine();
-    let replayed = replay(&mut fresh, &mut open(&log).unwrap(), |_| {}).unwrap();
+    let replayed = replay(&mut fresh, &mut open(&log).unwrap(), |_| Next::Go).unwrap();
     assert_eq!(replayed.marks, 1);
     assert_eq!(
         fresh.view().impairments.port(Direction::Port1).generation,

@@ -29,8 +29,10 @@ fn delayed(duration_ns: u64) -> Impairment {
 #[test]
 fn the_model_conforms_with_and_without_netem() {
     block_on(async {
-        conforms(Fake::new(&["eth0"]), "eth0", everything()).await;
-        conforms(Fake::new(&["eth0"]).without("netem"), "eth0", everything()).await;
+        let whole = Fake::new(&["eth0"]);
+        conforms(whole.clone(), whole, "eth0", everything()).await;
+        let bare = Fake::new(&["eth0"]).without("netem");
+        conforms(bare.clone(), bare, "eth0", everything()).await;
     });
 }
 

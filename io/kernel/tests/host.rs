@@ -41,7 +41,9 @@ fn the_running_kernel_conforms() {
         block_on(async {
             let kernel = Netlink::open(None).unwrap();
             let options = options(std::path::Path::new("/nowhere"));
-            conforms(kernel.clone(), "port1", options.clone()).await;
+            let other = Netlink::open(None).unwrap();
+            conforms(kernel, other, "port1", options.clone()).await;
+            let kernel = Netlink::open(None).unwrap();
             let shaper = Shaper::start(kernel, options).await.unwrap();
             let capabilities = shaper.capabilities();
             assert_eq!(capabilities.backend_name, "linux-tc");

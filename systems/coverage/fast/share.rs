@@ -243,7 +243,8 @@ impl Sharing {
                 (ground_msl_m[1] - fit_rx_m).max(0.0),
             ],
             range_m,
-            extent_m: end_m - start_m,
+            start_m,
+            end_m,
         };
         Some(Shared {
             measured,

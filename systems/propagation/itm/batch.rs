@@ -10,6 +10,11 @@ use crate::numeric::{Kernel, vectorised};
 /// Paths worked out together.
 pub(crate) const BATCH: usize = 64;
 
+/// Paths of which one decides what is worked out of all: shorter loops are not made vector code.
+const LANES: usize = 16;
+
+const _: () = assert!(BATCH.is_multiple_of(LANES), "whole vectors");
+
 type Lane = [f64; BATCH];
 
 /// Measured paths, each member of [`Measured`] an array.
@@ -22,7 +27,8 @@ pub(crate) struct Batch {
     horizon_angle_rad: [Lane; 2],
     raised_m: [Lane; 2],
     range_m: Lane,
-    extent_m: Lane,
+    start_m: Lane,
+    end_m: Lane,
 }
 
 /// Attenuations over free space of a [`Batch`], dB.
@@ -45,7 +51,8 @@ impl Default for Batch {
             horizon_angle_rad: [[0.0; BATCH]; 2],
             raised_m: [[0.0; BATCH]; 2],
             range_m: [50.0; BATCH],
-            extent_m: [9e3; BATCH],
+            start_m: [50.0; BATCH],
+            end_m: [9e3; BATCH],
         }
     }
 }
@@ -67,7 +74,8 @@ impl Batch {
         self.n_s[place] = path.n_s;
         self.earth_radius_m[place] = path.earth_radius_m;
         self.range_m[place] = path.range_m;
-        self.extent_m[place] = path.extent_m;
+        self.start_m[place] = path.start_m;
+        self.end_m[place] = path.end_m;
         for end in 0..2 {
             self.horizon_distance_m[end][place] = path.horizon_distance_m[end];
             self.horizon_angle_rad[end][place] = path.horizon_angle_rad[end];
@@ -86,7 +94,8 @@ impl Batch {
             horizon_angle_rad: pair(&self.horizon_angle_rad),
             raised_m: pair(&self.raised_m),
             range_m: self.range_m[place],
-            extent_m: self.extent_m[place],
+            start_m: self.start_m[place],
+            end_m: self.end_m[place],
         }
     }
 
@@ -121,19 +130,25 @@ impl Kernel for Work<'_> {
     #[inline(always)]
     fn run(mut self) {
         let mut paths = Paths::default();
-        let mut within = 0_u64;
+        let (mut within, mut scatters) = ([0.0; BATCH], [0.0; BATCH]);
         for place in 0..BATCH {
             let path = self.batch.get(place).path(self.antenna_agl_m);
             paths.set(place, &path);
-            within += u64::from(Sight::new(&path).reaches(&path));
+            let sight = Sight::new(&path);
+            within[place] = if sight.reaches(&path) { 1.0 } else { 0.0 };
+            let far = sight.scatters(&path, self.constants);
+            scatters[place] = if far { 1.0 } else { 0.0 };
         }
-        // Neighbours mostly lie on one side of the horizon.
-        if within == 0 {
-            self.references::<false, true>(&paths);
-        } else if within == BATCH as u64 {
-            self.references::<true, false>(&paths);
-        } else {
-            self.references::<true, true>(&paths);
+        for first in (0..BATCH).step_by(LANES) {
+            let count = |of: &Lane| of[first..first + LANES].iter().sum::<f64>() as usize;
+            // Neighbours mostly lie on one side of the horizon.
+            match (count(&within), count(&scatters)) {
+                (LANES, _) => self.references::<true, false, false>(&paths, first),
+                (0, 0) => self.references::<false, true, false>(&paths, first),
+                (0, _) => self.references::<false, true, true>(&paths, first),
+                (_, 0) => self.references::<true, true, false>(&paths, first),
+                _ => self.references::<true, true, true>(&paths, first),
+            }
         }
         match self.constants.mdvar.mode {
             VariabilityMode::SingleMessage => self.spread(&paths, VariabilityMode::SingleMessage),
@@ -195,12 +210,16 @@ impl Paths {
 
 impl Work<'_> {
     #[inline(always)]
-    fn references<const WITHIN: bool, const BEYOND: bool>(&mut self, paths: &Paths) {
+    fn references<const WITHIN: bool, const BEYOND: bool, const SCATTER: bool>(
+        &mut self,
+        paths: &Paths,
+        first: usize,
+    ) {
         let constants = *self.constants;
-        for place in 0..BATCH {
+        for place in first..first + LANES {
             let path = paths.get(place, self.batch, self.antenna_agl_m);
             self.losses.a_ref_db[place] =
-                attenuation_where::<WITHIN, BEYOND>(&path, &constants).a_ref_db;
+                attenuation_where::<WITHIN, BEYOND, SCATTER>(&path, &constants).a_ref_db;
         }
     }
 

@@ -29,10 +29,19 @@ pub(crate) fn interval(last: usize, start: f64, end: f64) -> (usize, usize) {
 /// Height in the middle and rise from point to point of the line that fits `values`, two or more,
 /// best, the first and the last weighing half.
 #[inline(always)]
-pub(super) fn fit(values: &[f64]) -> (f64, f64) {
-    let length = (values.len() - 1) as f64;
-    let (first, last) = (values[0], values[values.len() - 1]);
-    let (sum, moment) = moments(values);
+fn fit(values: &[f64]) -> (f64, f64) {
+    let ends = [values[0], values[values.len() - 1]];
+    middle_and_slope(moments(values), ends, values.len())
+}
+
+/// The same of `count` values between `first` and `last`, their sum and moment about the middle.
+#[inline(always)]
+pub(super) fn middle_and_slope(
+    (sum, moment): (f64, f64),
+    [first, last]: [f64; 2],
+    count: usize,
+) -> (f64, f64) {
+    let length = (count - 1) as f64;
     let sum = sum - 0.5 * (first + last);
     let moment = moment - 0.25 * (last - first) * length;
     (

@@ -59,19 +59,20 @@ pub(super) fn wavenumber(frequency_mhz: f64) -> f64 {
 /// Reference attenuation of `path` relative to free space.
 #[inline(always)]
 pub(super) fn attenuation(path: &Path, of: &Constants) -> Attenuation {
-    attenuation_where::<true, true>(path, of)
+    attenuation_where::<true, true, true>(path, of)
 }
 
-/// As [`attenuation`], for paths that may lie `WITHIN` the smooth-earth horizons or `BEYOND`: in
-/// vector code both are worked out of every path, unless none can be.
+/// As [`attenuation`], for paths that may lie `WITHIN` the smooth-earth horizons or `BEYOND`, and
+/// there so far that troposcatter may decide: in vector code all are worked out of every path,
+/// unless none can be.
 #[inline(always)]
-pub(super) fn attenuation_where<const WITHIN: bool, const BEYOND: bool>(
+pub(super) fn attenuation_where<const WITHIN: bool, const BEYOND: bool, const SCATTER: bool>(
     path: &Path,
     of: &Constants,
 ) -> Attenuation {
     let sight = Sight::new(path);
     // Two distances far in the diffraction region fix the diffraction line.
-    let scale_m = cbrt(path.earth_radius_m * path.earth_radius_m / of.frequency_mhz);
+    let scale_m = sight.scale_m(path, of);
     let d_3 = greater(sight.sum_m + 5.0 * scale_m, sight.smooth_sum_m);
     let d_4 = d_3 + 10.0 * scale_m;
     let diffraction = Diffraction::new(path, &sight, of);
@@ -83,7 +84,7 @@ pub(super) fn attenuation_where<const WITHIN: bool, const BEYOND: bool>(
             mode: 1.0,
         }
     } else {
-        beyond_horizon(path, &sight, &line, scale_m, of)
+        beyond_horizon::<SCATTER>(path, &sight, &line, of)
     };
     let negative = result.a_ref_db < 0.0;
     Attenuation {
@@ -123,6 +124,25 @@ impl Sight {
     #[inline(always)]
     pub fn reaches(&self, path: &Path) -> bool {
         path.distance_m < self.smooth_sum_m
+    }
+
+    /// Whether `path` is so long that troposcatter may decide.
+    #[inline(always)]
+    pub fn scatters(&self, path: &Path, of: &Constants) -> bool {
+        path.distance_m > self.least_scatter_m(path, of)
+    }
+
+    /// The nearest that the range of troposcatter begins, m.
+    #[inline(always)]
+    fn least_scatter_m(&self, path: &Path, of: &Constants) -> f64 {
+        let least_m = self.sum_m + 1.088 * self.scale_m(path, of) * of.frequency_ln;
+        greater(least_m, self.smooth_sum_m)
+    }
+
+    /// The scale of distances beyond the horizons, m.
+    #[inline(always)]
+    fn scale_m(&self, path: &Path, of: &Constants) -> f64 {
+        cbrt(path.earth_radius_m * path.earth_radius_m / of.frequency_mhz)
     }
 }
 
@@ -207,22 +227,26 @@ fn line_of_sight_db(path: &Path, sight: &Sight, line: &Line, of: &Constants) -> 
 /// Attenuation beyond the smooth-earth horizons: the diffraction line up to where troposcatter
 /// loses less, then the troposcatter line (Algorithm eqs 4.58 to 4.62).
 #[inline(always)]
-fn beyond_horizon(
+fn beyond_horizon<const SCATTER: bool>(
     path: &Path,
     sight: &Sight,
     line: &Line,
-    scale_m: f64,
     of: &Constants,
 ) -> Attenuation {
+    let diffracted_db = line.at_db(path.distance_m);
+    if !SCATTER {
+        return Attenuation {
+            a_ref_db: diffracted_db,
+            mode: 2.0,
+        };
+    }
     let d_5 = sight.sum_m + 200e3;
     let d_6 = sight.sum_m + 400e3;
-    let diffracted_db = line.at_db(path.distance_m);
     let scatter = Troposcatter::new(path, sight, of).losses_db(d_5, d_6);
 
     let slope = (scatter.far_db - scatter.near_db) / 200e3;
     let meeting_m = (scatter.near_db - line.intercept_db - slope * d_5) / (line.slope_db_m - slope);
-    let least_m = sight.sum_m + 1.088 * scale_m * of.frequency_ln;
-    let transition_m = greater(meeting_m, greater(least_m, sight.smooth_sum_m));
+    let transition_m = greater(meeting_m, sight.least_scatter_m(path, of));
     let intercept_db = (line.slope_db_m - slope) * transition_m + line.intercept_db;
     let scattered_db = slope * path.distance_m + intercept_db;
     // Without a finite loss of its own, troposcatter follows the diffraction line.

@@ -3,8 +3,8 @@
 use super::batch::{BATCH, Batch, Losses};
 use super::constants::{Constants, check_air};
 use super::medium::{effective_curvature, surface_refractivity};
-use super::quick_pfl::{Measured, measure, skipped_m};
-use super::roughness::interdecile_range_m;
+use super::quick_pfl::{Measured, SIDE_BY_SIDE, measure, skipped_m};
+use super::roughness::{Room, interdecile_range_m};
 use super::variability::deviates;
 use super::{Invalid, Medium, PathProfile, Prediction, Quantile, Reference, Warnings};
 use crate::numeric::{Kernel, vectorised};
@@ -45,16 +45,36 @@ impl Prepared {
         Reference::of(&path, &self.constants, self.warnings)
     }
 
-    /// What `profile` says, for [`Prepared::batch`].
-    ///
-    /// # Errors
-    /// As [`Prepared::reference`].
-    #[inline]
-    pub(crate) fn measure(&self, profile: &PathProfile) -> Result<Measured, Invalid> {
-        let measured = self.measured(profile)?;
-        check_air(measured.n_s, measured.earth_radius_m)?;
-        self.constants.check()?;
-        Ok(measured)
+    /// What `profiles` say, for [`Prepared::batch`]: to the bit what each says alone. `None` for
+    /// those left out and those of which [`Prepared::reference`] would give an error. Heights of a
+    /// `credible` profile are not looked at for it.
+    pub(crate) fn measure(
+        &self,
+        mut profiles: [Option<PathProfile<'_>>; SIDE_BY_SIDE],
+        credible: [bool; SIDE_BY_SIDE],
+        rooms: &mut Rooms,
+    ) -> [Option<Measured>; SIDE_BY_SIDE] {
+        if self.constants.check().is_err() {
+            return [None; SIDE_BY_SIDE];
+        }
+        for (profile, credible) in profiles.iter_mut().zip(credible) {
+            *profile = profile.filter(|profile| profile.check_shape().is_ok());
+            *profile = profile.filter(|profile| credible || profile.check_heights().is_ok());
+        }
+        let measured = vectorised(Measure {
+            profiles: &profiles,
+            n_0: self.n_0,
+            antenna_agl_m: self.antenna_agl_m,
+            rooms: &mut rooms.0,
+        });
+        let mut found = [None; SIDE_BY_SIDE];
+        for path in 0..SIDE_BY_SIDE {
+            let of = &measured[path];
+            if profiles[path].is_some() && check_air(of.n_s, of.earth_radius_m).is_ok() {
+                found[path] = Some(*of);
+            }
+        }
+        found
     }
 
     /// Antenna heights, transmitter and receiver, m above ground.
@@ -93,11 +113,14 @@ impl Prepared {
 
     #[inline]
     fn measured(&self, profile: &PathProfile) -> Result<Measured, Invalid> {
-        vectorised(Measure {
-            profile,
+        profile.check()?;
+        let [measured] = vectorised(Measure {
+            profiles: &[Some(*profile)],
             n_0: self.n_0,
             antenna_agl_m: self.antenna_agl_m,
-        })
+            rooms: &mut [NO_SAMPLES],
+        });
+        Ok(measured)
     }
 
     /// Attenuations of many paths at four quantiles: in each place of `batch` what
@@ -131,20 +154,32 @@ impl Kernel for Range<'_> {
     }
 }
 
-/// The work on one profile.
-struct Measure<'a> {
-    profile: &'a PathProfile<'a>,
-    n_0: f64,
-    antenna_agl_m: [f64; 2],
+/// Room for the samples of paths measured side by side.
+#[derive(Debug, Clone)]
+pub(crate) struct Rooms(Box<[Room; SIDE_BY_SIDE]>);
+
+const NO_SAMPLES: Room = [[0.0; 8]; 32];
+
+impl Default for Rooms {
+    fn default() -> Self {
+        Self(Box::new([NO_SAMPLES; SIDE_BY_SIDE]))
+    }
 }
 
-impl Kernel for Measure<'_> {
-    type Output = Result<Measured, Invalid>;
+/// The work on some profiles.
+struct Measure<'a, const N: usize> {
+    profiles: &'a [Option<PathProfile<'a>>; N],
+    n_0: f64,
+    antenna_agl_m: [f64; 2],
+    rooms: &'a mut [Room; N],
+}
+
+impl<const N: usize> Kernel for Measure<'_, N> {
+    type Output = [Measured; N];
 
     #[inline(always)]
     fn run(self) -> Self::Output {
-        self.profile.check()?;
-        Ok(measure(self.profile, self.n_0, self.antenna_agl_m))
+        measure(self.profiles, self.n_0, self.antenna_agl_m, self.rooms)
     }
 }
 

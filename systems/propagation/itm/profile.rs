@@ -38,6 +38,13 @@ impl PathProfile<'_> {
     /// Checks the number of points, their spacing, the length and every elevation.
     #[inline(always)]
     pub(super) fn check(&self) -> Result<(), Invalid> {
+        self.check_shape()?;
+        self.check_heights()
+    }
+
+    /// Checks the number of points, their spacing and the length.
+    #[inline(always)]
+    pub(super) fn check_shape(&self) -> Result<(), Invalid> {
         if self.elevation_msl_m.len() < 2 {
             return Err(Invalid::ProfilePoints(self.elevation_msl_m.len()));
         }
@@ -47,8 +54,12 @@ impl PathProfile<'_> {
             0.0,
             MAX_DISTANCE_M,
             Invalid::PathDistance,
-        )?;
+        )
+    }
 
+    /// Checks every elevation.
+    #[inline(always)]
+    pub(super) fn check_heights(&self) -> Result<(), Invalid> {
         // `NaN` is not credible either.
         if all_within(self.elevation_msl_m, MAX_ELEVATION_M) {
             return Ok(());

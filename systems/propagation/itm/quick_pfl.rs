@@ -2,10 +2,10 @@
 
 use super::PathProfile;
 use super::fit::line_ends;
-use super::horizons::horizons;
+use super::horizons::{Horizon, horizons};
 use super::longley_rice::Path;
 use super::medium::{effective_curvature, surface_refractivity};
-use super::roughness::{delta_h_m, interdecile_range_m};
+use super::roughness::{Room, Sampled, delta_h_m};
 use crate::numeric::{exp, greater, lesser};
 
 /// What a profile says, before any formula is applied to it; pairs are transmitter, receiver.
@@ -25,46 +25,68 @@ pub(crate) struct Measured {
     pub raised_m: [f64; 2],
     /// Interdecile range of the terrain about a line, m.
     pub range_m: f64,
-    /// Length of the stretch it was taken over, m.
-    pub extent_m: f64,
+    /// Where the stretch it was taken over starts and ends, m from the transmitter.
+    pub start_m: f64,
+    /// See [`Measured::start_m`].
+    pub end_m: f64,
 }
 
-/// Takes what the model needs from `profile`, between antennas `antenna_agl_m` above ground and
-/// under a refractivity of `n_0` at sea level.
-#[inline(always)]
-pub(super) fn measure(profile: &PathProfile, n_0: f64, antenna_agl_m: [f64; 2]) -> Measured {
-    let n_s = surface_refractivity(n_0, profile.mean_msl_m());
-    let earth_radius_m = 1.0 / effective_curvature(n_s);
-    let distance_m = profile.distance_m();
-    let seen = horizons(profile, earth_radius_m, antenna_agl_m);
+/// Paths measured side by side.
+pub(crate) const SIDE_BY_SIDE: usize = 8;
 
-    let skipped = [0, 1].map(|end| skipped_m(seen[end].distance_m, antenna_agl_m[end]));
-    let (start_m, end_m) = (skipped[0], distance_m - skipped[1]);
-    let elevation = profile.elevation_msl_m;
-    let (start, end) = (start_m / profile.step_m, end_m / profile.step_m);
-    let [near, far] = [seen[0].distance_m, seen[1].distance_m];
-    let [fit_tx, fit_rx] = if is_well_in_sight(near + far, distance_m) {
-        line_ends(elevation, start, end)
-    } else {
-        [
-            line_ends(elevation, start, 0.9 * near / profile.step_m)[0],
-            line_ends(elevation, (distance_m - 0.9 * far) / profile.step_m, end)[1],
-        ]
-    };
-    Measured {
-        distance_m,
-        n_s,
-        earth_radius_m,
-        horizon_distance_m: [near, far],
-        horizon_angle_rad: [seen[0].angle_rad, seen[1].angle_rad],
-        // An antenna gains by ground that stands out above the fitted line.
-        raised_m: [
-            greater(elevation[0] - fit_tx, 0.0),
-            greater(elevation[elevation.len() - 1] - fit_rx, 0.0),
-        ],
-        range_m: interdecile_range_m(profile, start_m, end_m),
-        extent_m: end_m - start_m,
+/// Numbers of a loop that is made vector code, although there may be fewer paths.
+const WIDE: usize = 16;
+
+/// Takes what the model needs from `profiles`, between antennas `antenna_agl_m` above ground and
+/// under a refractivity of `n_0` at sea level; from those left out, nothing of meaning.
+///
+/// Step by step for all of them: while the sums of one are put together, the next is under way. How
+/// many there are changes no bit.
+#[inline(always)]
+pub(super) fn measure<const N: usize>(
+    profiles: &[Option<PathProfile>; N],
+    n_0: f64,
+    antenna_agl_m: [f64; 2],
+    rooms: &mut [Room; N],
+) -> [Measured; N] {
+    const { assert!(N <= WIDE) };
+    let mut mean_msl_m = [0.0; WIDE];
+    for (mean_msl_m, profile) in mean_msl_m.iter_mut().zip(profiles) {
+        if let Some(profile) = profile {
+            *mean_msl_m = profile.mean_msl_m();
+        }
     }
+    let (mut n_s, mut earth_radius_m) = ([0.0; WIDE], [0.0; WIDE]);
+    for path in 0..if N == 1 { 1 } else { WIDE } {
+        n_s[path] = surface_refractivity(n_0, mean_msl_m[path]);
+        earth_radius_m[path] = 1.0 / effective_curvature(n_s[path]);
+    }
+    let mut all = [Measured::NONE; N];
+    for path in 0..N {
+        if let Some(profile) = &profiles[path] {
+            let seen = horizons(profile, earth_radius_m[path], antenna_agl_m);
+            all[path] = Measured::seen(profile.distance_m(), seen, antenna_agl_m);
+            all[path].n_s = n_s[path];
+            all[path].earth_radius_m = earth_radius_m[path];
+        }
+    }
+    for (measured, profile) in all.iter_mut().zip(profiles) {
+        if let Some(profile) = profile {
+            measured.raised_m = measured.raised_m(profile);
+        }
+    }
+    let mut sampled = [None; N];
+    for path in 0..N {
+        if let Some(profile) = &profiles[path] {
+            let Measured { start_m, end_m, .. } = all[path];
+            sampled[path] = Sampled::take(profile, start_m, end_m, &mut rooms[path]);
+        }
+    }
+    for path in 0..N {
+        let range_m = |sampled: &Sampled| sampled.range_m(&mut rooms[path]);
+        all[path].range_m = sampled[path].as_ref().map_or(0.0, range_m);
+    }
+    all
 }
 
 /// Length next to a terminal whose terrain does not count, m: it counts from 15 antenna heights on
@@ -82,6 +104,54 @@ fn is_well_in_sight(sum_m: f64, distance_m: f64) -> bool {
 }
 
 impl Measured {
+    /// Nothing measured yet.
+    const NONE: Self = Self {
+        distance_m: 0.0,
+        n_s: 0.0,
+        earth_radius_m: 0.0,
+        horizon_distance_m: [0.0; 2],
+        horizon_angle_rad: [0.0; 2],
+        raised_m: [0.0; 2],
+        range_m: 0.0,
+        start_m: 0.0,
+        end_m: 0.0,
+    };
+
+    /// A path of `distance_m` of which the horizons are known.
+    #[inline(always)]
+    fn seen(distance_m: f64, [tx, rx]: [Horizon; 2], antenna_agl_m: [f64; 2]) -> Self {
+        Self {
+            distance_m,
+            horizon_distance_m: [tx.distance_m, rx.distance_m],
+            horizon_angle_rad: [tx.angle_rad, rx.angle_rad],
+            start_m: skipped_m(tx.distance_m, antenna_agl_m[0]),
+            end_m: distance_m - skipped_m(rx.distance_m, antenna_agl_m[1]),
+            ..Self::NONE
+        }
+    }
+
+    /// How far the ground at the ends stands out, the rest being known: an antenna gains by ground
+    /// that does.
+    #[inline(always)]
+    fn raised_m(&self, profile: &PathProfile) -> [f64; 2] {
+        let elevation = profile.elevation_msl_m;
+        let steps = |length_m: f64| length_m / profile.step_m;
+        let (start, end) = (steps(self.start_m), steps(self.end_m));
+        let [near, far] = self.horizon_distance_m;
+        let [fit_tx, fit_rx] = if is_well_in_sight(near + far, self.distance_m) {
+            line_ends(elevation, start, end)
+        } else {
+            [
+                line_ends(elevation, start, steps(0.9 * near))[0],
+                line_ends(elevation, steps(self.distance_m - 0.9 * far), end)[1],
+            ]
+        };
+        [
+            greater(elevation[0] - fit_tx, 0.0),
+            greater(elevation[elevation.len() - 1] - fit_rx, 0.0),
+        ]
+    }
+
     /// The geometric parameters of the path.
     #[inline(always)]
     pub(super) fn path(&self, antenna_agl_m: [f64; 2]) -> Path {
@@ -96,7 +166,7 @@ impl Measured {
             effective_height_m: raised,
             horizon_distance_m: self.horizon_distance_m,
             horizon_angle_rad: self.horizon_angle_rad,
-            delta_h_m: delta_h_m(self.range_m, self.extent_m),
+            delta_h_m: delta_h_m(self.range_m, self.end_m - self.start_m),
             n_s: self.n_s,
             earth_radius_m: self.earth_radius_m,
             point_to_point: true,

@@ -14,15 +14,14 @@ use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use groundwave::http::serve::serve_to;
 use groundwave::impair::{Baseline, Daemon, Door, Peer, Ports, router};
-use groundwave_engine::Running;
+use groundwave_engine::{Broken, Execution};
 use groundwave_io::kernel::{Access, Driver, Fake, Options, Shaper};
 use groundwave_io::wall::MachineClock;
-use groundwave_systems::impair::{Direction, Extensions, ShapePort};
-use groundwave_systems::terrain::Flat;
-use groundwave_systems::{Snapshot, world};
+use groundwave_systems::impair::{Direction, Extensions, ShapePort, Snapshot, world};
 use serde_json::Value;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::runtime::Runtime;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
@@ -36,7 +35,8 @@ pub struct Bench {
     pub kernel: Fake,
     pub folder: tempfile::TempDir,
     stop: CancellationToken,
-    world: Option<Running<Snapshot>>,
+    over: CancellationToken,
+    world: Option<JoinHandle<Result<(), Broken>>>,
 }
 
 /// What came back.
@@ -74,11 +74,13 @@ impl Bench {
         let shaper = runtime
             .block_on(Shaper::start(kernel.clone(), options))
             .unwrap();
-        let engine = world(Arc::new(Flat::default()))
-            .build::<Snapshot>(0, 1_000_000)
-            .unwrap();
+        let mut builder = world();
+        builder.execution(Execution::Serial);
+        let mut engine = builder.build::<Snapshot>(0, 1_000_000).unwrap();
         let (handle, effects) = (engine.handle(), engine.effects::<ShapePort>());
-        let world = engine.spawn_on_demand(MachineClock::start()).unwrap();
+        let over = CancellationToken::new();
+        let last = over.clone().cancelled_owned();
+        let world = runtime.spawn(async move { engine.tend(MachineClock::start(), last).await });
         let interfaces = INTERFACES.map(str::to_owned);
         let (driver, access) = Driver::new(shaper, interfaces.clone(), handle.clone(), effects);
         runtime.spawn(driver.run());
@@ -95,6 +97,7 @@ impl Bench {
             kernel,
             folder,
             stop: CancellationToken::new(),
+            over,
             world: Some(world),
         }
     }
@@ -154,8 +157,8 @@ impl Drop for Bench {
     fn drop(&mut self) {
         self.stop.cancel();
         if let Some(world) = self.world.take() {
-            let (_, ended) = world.stop();
-            assert_eq!(ended, Ok(()));
+            self.over.cancel();
+            assert_eq!(self.runtime.block_on(world).unwrap(), Ok(()));
         }
     }
 }

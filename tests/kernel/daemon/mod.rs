@@ -1,7 +1,7 @@
 //! The daemon itself: the program, its socket, and interfaces that are really there.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -20,6 +20,7 @@ arms! {
     two_ports_are_shaped: uml;
     rate_is_shaped_on_any_kernel: host, uml;
     a_foreign_root_survives_a_delete: host, uml;
+    racing_clients_end_in_one_of_their_states: host, uml;
     without_the_capability_it_is_forbidden: host, uml;
 }
 
@@ -241,6 +242,43 @@ fn rate_is_shaped_on_any_kernel(_: &mut Bed) {
         !seen_by_tc(NEAR).is_empty(),
         "what is in force stays when the daemon stops"
     );
+}
+
+/// Replaces the state of port1 `turns` times; every answer must be the read-back of that wish.
+async fn insist(socket: &Path, wish: &Value, turns: usize) {
+    let mut client = Client::unix(socket).await.unwrap();
+    for _ in 0..turns {
+        let answer = client
+            .ask("PUT".parse().unwrap(), "/v1/impairments/port1", Some(wish))
+            .await;
+        let (status, body) = answer.unwrap();
+        let found: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(status.as_u16(), 200, "{found}");
+        assert_eq!(found["impairment"], *wish, "answered with another's state");
+    }
+}
+
+fn racing_clients_end_in_one_of_their_states(_: &mut Bed) {
+    let mut daemon = Daemon::start(&[]);
+    let wishes = [
+        json!({"rate": {"bps": 8_000_000, "burst_bytes": 16_000}}),
+        json!({"rate": {"bps": 16_000_000, "burst_bytes": 32_000},
+            "queue": {"limit": {"unit": "packets", "value": 77}}}),
+        json!({"queue": {"limit": {"unit": "bytes", "value": 50_000}}}),
+    ];
+    let socket = daemon.socket();
+    daemon.runtime.block_on(async {
+        let [a, b, c] = &wishes;
+        tokio::join!(
+            insist(&socket, a, 50),
+            insist(&socket, b, 50),
+            insist(&socket, c, 50)
+        );
+    });
+    let (_, end) = daemon.ask("GET", "/v1/impairments/port1", None);
+    assert!(wishes.contains(&end["impairment"]), "a mix: {end}");
+    assert_eq!(end.get("divergence"), None, "{end}");
+    daemon.stop();
 }
 
 fn a_foreign_root_survives_a_delete(_: &mut Bed) {

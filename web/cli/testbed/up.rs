@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use groundwave_engine::log::Header;
-use groundwave_engine::{Engine, Execution};
+use groundwave_engine::{Engine, Execution, Next};
 use groundwave_io::journal::{self, FileJournal};
 use groundwave_io::scenario::Scenario;
 use groundwave_io::testbed::{State, take_down};
@@ -278,7 +278,7 @@ impl Attach {
         let mut engine: Engine<Snapshot> = builder
             .build(header.seed, header.step_ns)
             .map_err(Failure::input)?;
-        groundwave_engine::replay(&mut engine, &mut log, |_| {}).map_err(Failure::input)?;
+        groundwave_engine::replay(&mut engine, &mut log, |_| Next::Go).map_err(Failure::input)?;
         drop(log);
         let view = engine.view();
         let Some(settings) = view.testbed.settings.clone() else {

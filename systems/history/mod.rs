@@ -1,0 +1,212 @@
+//! What became of a mesh over time: how long links and flows were up, how often routes changed,
+//! why flows went without one.
+//!
+//! Folded from snapshots by whoever watches a run or a replay; the world itself keeps no past.
+
+mod cause;
+mod connected;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+pub use cause::Cause;
+pub use connected::reachable_share;
+
+use crate::flow::FlowId;
+use crate::route::Route;
+use crate::site::NodeId;
+use crate::snapshot::{FlowView, LinkView, Snapshot};
+
+/// A mesh at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Sample {
+    /// Tick it is the end of.
+    pub tick: u64,
+    /// Simulated time, s.
+    pub at_s: f64,
+    /// Nodes that run.
+    pub nodes_up: usize,
+    /// Links that carry traffic in both directions, between nodes that run.
+    pub links_up: usize,
+    /// Flows with a route.
+    pub flows_up: usize,
+    /// Share of the ordered pairs of running nodes that can reach each other, [0, 1].
+    pub reachable_share: f64,
+    /// Sum over flows of what one radio a node carries, bit/s.
+    pub carried_bps: f64,
+}
+
+/// The past of a link.
+#[derive(Debug, Clone, PartialEq, Serialize, Default)]
+pub struct LinkHistory {
+    /// How long it was known, s.
+    pub known_s: f64,
+    /// How long it carried traffic, s.
+    pub up_s: f64,
+    /// How often it came or went.
+    pub changes: u32,
+    /// Least link margin of its weaker direction, dB.
+    pub margin_min_db: f64,
+    up: Option<bool>,
+}
+
+/// A time without a route.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Outage {
+    /// When it began, s.
+    pub from_s: f64,
+    /// When it ended, s; absent when it had not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to_s: Option<f64>,
+    /// Why.
+    pub cause: Cause,
+}
+
+/// The past of a flow.
+#[derive(Debug, Clone, PartialEq, Serialize, Default)]
+pub struct FlowHistory {
+    /// What people call it.
+    pub name: String,
+    /// How long it was wanted, s.
+    pub known_s: f64,
+    /// How long it had a route, s.
+    pub up_s: f64,
+    /// How often its route changed, coming and going included.
+    pub route_changes: u32,
+    /// Mean over its time of what one radio a node carries, bit/s; 0 without a route.
+    pub carried_mean_bps: f64,
+    /// When it had none.
+    pub outages: Vec<Outage>,
+    #[serde(skip)]
+    seen: bool,
+    #[serde(skip)]
+    route: Option<Route>,
+}
+
+/// The past so far. Feed it every snapshot in order.
+#[derive(Debug, Clone, Default)]
+pub struct History {
+    /// One for each snapshot that was asked to be kept.
+    pub samples: Vec<Sample>,
+    /// By the ids of the ends.
+    pub links: BTreeMap<(NodeId, NodeId), LinkHistory>,
+    /// By id.
+    pub flows: BTreeMap<FlowId, FlowHistory>,
+    last_ns: Option<u64>,
+}
+
+impl History {
+    /// Takes in what was since the last snapshot: it held what this one shows.
+    pub fn note(&mut self, now: &Snapshot, keep: bool) {
+        let passed_s = now.now_ns.saturating_sub(self.last_ns.unwrap_or(0)) as f64 / 1e9;
+        self.last_ns = Some(now.now_ns);
+        for link in now.links.iter() {
+            let past = self
+                .links
+                .entry((link.a, link.b))
+                .or_insert_with(|| LinkHistory {
+                    margin_min_db: f64::INFINITY,
+                    ..LinkHistory::default()
+                });
+            note_link(past, link, carries(now, link), passed_s);
+        }
+        for flow in now.flows.iter() {
+            let past = self.flows.entry(flow.id).or_default();
+            note_flow(past, flow, now, passed_s);
+        }
+        if keep {
+            self.samples.push(Sample::of(now));
+        }
+    }
+
+    /// How long snapshots were noted, s.
+    #[must_use]
+    pub fn span_s(&self) -> f64 {
+        self.last_ns.unwrap_or(0) as f64 / 1e9
+    }
+}
+
+fn note_link(past: &mut LinkHistory, link: &LinkView, up: bool, passed_s: f64) {
+    let budget = &link.budget;
+    let margin = budget
+        .forward
+        .link_margin_db
+        .min(budget.backward.link_margin_db);
+    past.known_s += passed_s;
+    past.up_s += if up { passed_s } else { 0.0 };
+    past.changes += u32::from(past.up.is_some_and(|before| before != up));
+    past.up = Some(up);
+    past.margin_min_db = past.margin_min_db.min(margin);
+}
+
+fn note_flow(past: &mut FlowHistory, flow: &FlowView, now: &Snapshot, passed_s: f64) {
+    let at_s = now.now_ns as f64 / 1e9;
+    if past.name != flow.name {
+        past.name.clone_from(&flow.name);
+    }
+    let way = |route: &Option<Route>| -> Option<Vec<NodeId>> {
+        let hops = &route.as_ref()?.hops;
+        Some(hops.iter().map(|hop| hop.to).collect())
+    };
+    let fresh = !std::mem::replace(&mut past.seen, true);
+    past.route_changes += u32::from(!fresh && way(&past.route) != way(&flow.route));
+    if let Some(route) = &flow.route {
+        let carried = route.single_radio_throughput_bps.unwrap_or(0.0);
+        let all_s = past.known_s + passed_s;
+        if all_s > 0.0 {
+            past.carried_mean_bps =
+                (past.carried_mean_bps * past.known_s + carried * passed_s) / all_s;
+        }
+        past.up_s += passed_s;
+        if let Some(outage) = past.outages.last_mut() {
+            outage.to_s.get_or_insert(at_s);
+        }
+    } else {
+        let all_s = past.known_s + passed_s;
+        if all_s > 0.0 {
+            past.carried_mean_bps *= past.known_s / all_s;
+        }
+        if past.route.is_some() || fresh {
+            past.outages.push(Outage {
+                from_s: at_s,
+                to_s: None,
+                cause: cause::of(flow, past.route.as_ref(), now),
+            });
+        }
+    }
+    past.known_s += passed_s;
+    past.route.clone_from(&flow.route);
+}
+
+/// Whether a link carries traffic now.
+fn carries(now: &Snapshot, link: &LinkView) -> bool {
+    let runs = |id| now.node(id).is_some_and(|node| node.operating);
+    !link.severed && link.budget.etx().is_some() && runs(link.a) && runs(link.b)
+}
+
+impl Sample {
+    /// The mesh of this snapshot.
+    #[must_use]
+    pub fn of(now: &Snapshot) -> Self {
+        let carried = |flow: &FlowView| {
+            let route = flow.route.as_ref()?;
+            route.single_radio_throughput_bps
+        };
+        Self {
+            tick: now.tick,
+            at_s: now.now_ns as f64 / 1e9,
+            nodes_up: now.nodes.iter().filter(|node| node.operating).count(),
+            links_up: now.links.iter().filter(|link| carries(now, link)).count(),
+            flows_up: now.flows.iter().filter(|flow| flow.route.is_some()).count(),
+            reachable_share: reachable_share(now),
+            carried_bps: now
+                .flows
+                .iter()
+                .filter_map(carried)
+                .fold(0.0, |sum, bps| sum + bps),
+        }
+    }
+}

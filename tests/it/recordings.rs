@@ -1,0 +1,272 @@
+//! Recordings: looked at, checked, cut, compared, replayed at a pace, and changed.
+
+use std::path::{Path, PathBuf};
+
+use groundwave_engine::log::{Entry, Journal};
+use groundwave_io::journal::{self, FileJournal};
+use serde_json::Value;
+
+use crate::support::{self, groundwave, stdout};
+
+fn scenario(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
+    folder.join(name).display().to_string()
+}
+
+/// A recording of the scenario in which everything that can break breaks.
+fn recorded(folder: &Path) -> PathBuf {
+    let log = folder.join("run.gwlog");
+    let path = log.to_str().unwrap();
+    stdout(&groundwave(&[
+        "run",
+        &scenario("failover.toml"),
+        "--record",
+        path,
+    ]));
+    log
+}
+
+fn json(words: &[&str]) -> Value {
+    serde_json::from_str(&stdout(&groundwave(words))).unwrap()
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+#[test]
+fn a_log_is_told_in_a_few_lines_and_found_sound() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = recorded(folder.path());
+    let stat = json(&["log", "stat", text(&log), "--json"]);
+    assert_eq!(stat["format"], 2);
+    assert_eq!(
+        (&stat["closed"], &stat["torn_bytes"]),
+        (&Value::from(true), &Value::from(0))
+    );
+    assert_eq!(stat["duration_s"], 120.0);
+    assert_eq!(stat["commands"]["node.add"], 5);
+    let sound = json(&["log", "verify", text(&log), "--json"]);
+    let all: u64 = stat["commands"]
+        .as_object()
+        .unwrap()
+        .values()
+        .filter_map(Value::as_u64)
+        .sum();
+    assert_eq!(
+        (&sound["commands"], &sound["marks"]),
+        (&Value::from(all), &Value::from(1))
+    );
+    let some = stdout(&groundwave(&[
+        "log",
+        "cat",
+        text(&log),
+        "--from",
+        "30",
+        "--to",
+        "60",
+    ]));
+    let ticks: Vec<u64> = some
+        .lines()
+        .map(|line| line.split_whitespace().next().unwrap().parse().unwrap())
+        .collect();
+    assert!(
+        !ticks.is_empty() && ticks.iter().all(|tick| (61..=121).contains(tick)),
+        "{some}"
+    );
+}
+
+#[test]
+fn damage_is_located_and_what_came_before_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = recorded(folder.path());
+    let mut bytes = std::fs::read(&log).unwrap();
+    let whole = bytes.len();
+    bytes[whole / 2] ^= 4;
+    let bent = folder.path().join("bent.gwlog");
+    std::fs::write(&bent, &bytes).unwrap();
+    let refused = support::refusal(&groundwave(&["log", "verify", text(&bent)]));
+    assert!(
+        refused.contains("damaged at byte") && refused.contains("are sound"),
+        "{refused}"
+    );
+    let sound = folder.path().join("sound.gwlog");
+    let cut = json(&["log", "cut", text(&bent), "-o", text(&sound), "--json"]);
+    assert!(
+        cut["entries"].as_u64() > Some(0) && cut["damage"].is_string(),
+        "{cut}"
+    );
+    let kept = json(&["log", "verify", text(&sound), "--json"]);
+    assert_eq!(kept["commands"], cut["entries"]);
+    json(&["replay", text(&sound), "--json"]);
+    // An existing file is never written over.
+    let refused = support::refusal(&groundwave(&["log", "cut", text(&log), "-o", text(&sound)]));
+    assert!(refused.contains("exists"), "{refused}");
+}
+
+#[test]
+fn logs_are_compared_entry_by_entry() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = recorded(folder.path());
+    let short = folder.path().join("short.gwlog");
+    json(&[
+        "log",
+        "cut",
+        text(&log),
+        "-o",
+        text(&short),
+        "--to",
+        "60",
+        "--json",
+    ]);
+    let same = json(&["log", "diff", text(&log), text(&log), "--json"]);
+    assert_eq!(same["equal"], true);
+    let parted = json(&["log", "diff", text(&log), text(&short), "--json"]);
+    assert_eq!(parted["equal"], false);
+    assert!(
+        parted["left"]["tick"].as_u64() > Some(120) && parted["right"].is_null(),
+        "{parted}"
+    );
+}
+
+#[test]
+fn a_replay_that_differs_names_the_tick_and_the_thing() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = recorded(folder.path());
+    let mut all = journal::open(&log).unwrap();
+    let other = folder.path().join("other.gwlog");
+    let mut out = FileJournal::create(&other, all.header()).unwrap();
+    let mut dropped = 0;
+    while let Some(entry) = all.next_entry().unwrap() {
+        let heals = matches!(&entry, Entry::Command(record) if record.name == "node.restore");
+        dropped += u32::from(heals);
+        if !heals {
+            out.append(&entry).unwrap();
+        }
+    }
+    out.commit().unwrap();
+    drop(out);
+    assert!(dropped > 0);
+    let refused = support::refusal(&groundwave(&["replay", "--check", text(&other)]));
+    assert!(
+        refused.contains("tick 240: node south differs"),
+        "{refused}"
+    );
+    // Without the mark there is nothing to check against.
+    let cut = folder.path().join("cut.gwlog");
+    json(&[
+        "log",
+        "cut",
+        text(&log),
+        "-o",
+        text(&cut),
+        "--to",
+        "60",
+        "--json",
+    ]);
+    let refused = support::refusal(&groundwave(&["replay", "--check", text(&cut)]));
+    assert!(refused.contains("no digest"), "{refused}");
+    stdout(&groundwave(&["replay", text(&cut)]));
+    stdout(&groundwave(&["replay", "--check", text(&log)]));
+}
+
+#[test]
+fn a_replay_shows_the_mesh_step_by_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = recorded(folder.path());
+    let words = [
+        "replay",
+        text(&log),
+        "--speed",
+        "1000x",
+        "--from",
+        "10",
+        "--to",
+        "50",
+        "--step",
+        "5",
+        "--json",
+    ];
+    let out = stdout(&groundwave(&words));
+    let mut lines = serde_json::Deserializer::from_str(&out).into_iter::<Value>();
+    let samples: Vec<Value> = lines.by_ref().take(9).map(Result::unwrap).collect();
+    let times: Vec<f64> = samples
+        .iter()
+        .map(|line| line["at_s"].as_f64().unwrap())
+        .collect();
+    assert_eq!(
+        times,
+        [10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 45.0, 50.0]
+    );
+    assert_eq!(lines.next().unwrap().unwrap()["ticks"], 101);
+    for (option, value) in [("--speed", "fast"), ("--step", "0"), ("--from", "-1")] {
+        let words = ["replay", text(&log), &format!("{option}={value}")];
+        support::refusal(&groundwave(&words));
+    }
+}
+
+#[test]
+fn a_change_shows_what_it_makes_of_the_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = recorded(folder.path());
+    let changes = folder.path().join("changes.toml");
+    let page = folder.path().join("report.html");
+    let remove =
+        "[[change]]\nat_s = 5\nremove = \"north\"\n[[change]]\nat_s = 6\nfail = \"south\"\n";
+    std::fs::write(&changes, remove).unwrap();
+    let words = [
+        "replay",
+        text(&log),
+        "--with",
+        text(&changes),
+        "--report",
+        text(&page),
+        "--json",
+    ];
+    let fork = json(&words);
+    let pair = |key: &str| {
+        let pair = fork[key].as_array().unwrap();
+        [pair[0].as_f64().unwrap(), pair[1].as_f64().unwrap()]
+    };
+    let [before, after] = pair("reachable_share");
+    assert!(after < before, "{fork}");
+    let [before, after] = pair("outage_s");
+    assert!(after > before + 60.0, "{fork}");
+    assert_eq!(fork["changes"].as_array().unwrap().len(), 2);
+    let html = std::fs::read_to_string(&page).unwrap();
+    assert!(html.ends_with("</body></html>\n") && html.matches("<svg").count() == 2);
+    for outside in ["http://", "https://", "<script", "src="] {
+        let found = html
+            .replace("http://www.w3.org/2000/svg", "")
+            .contains(outside);
+        assert!(!found, "{outside} in the page");
+    }
+    // A mast raised changes nothing that was not asked, and the world of a change without effect
+    // is the recorded one.
+    let same = "[[change]]\nat_s = 5\nnode = \"north\"\nheight_agl_m = 10\n";
+    std::fs::write(&changes, same).unwrap();
+    let fork = json(&["replay", text(&log), "--with", text(&changes), "--json"]);
+    assert_eq!(
+        (&fork["links_changed"], &fork["outage_s"][0]),
+        (&Value::from(0), &fork["outage_s"][1])
+    );
+    std::fs::write(&changes, "[[change]]\nat_s = 5\nfail = \"nobody\"\n").unwrap();
+    let refused = support::refusal(&groundwave(&[
+        "replay",
+        text(&log),
+        "--with",
+        text(&changes),
+    ]));
+    assert!(
+        refused.contains("no node is called \"nobody\""),
+        "{refused}"
+    );
+    std::fs::write(&changes, "[[change]]\nat_s = 500\nfail = \"north\"\n").unwrap();
+    let refused = support::refusal(&groundwave(&[
+        "replay",
+        text(&log),
+        "--with",
+        text(&changes),
+    ]));
+    assert!(refused.contains("after the end"), "{refused}");
+}

@@ -1,0 +1,110 @@
+//! `log cat`: the entries of a log, line by line.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use groundwave_engine::log::Entry;
+use serde::Serialize;
+
+use super::{open, tick_at, words};
+use crate::cli::failure::Failure;
+use crate::cli::output::Output;
+
+/// Show the commands of a log; with --json one document a line
+#[derive(Args)]
+pub struct Cat {
+    /// Log file made by `run --record`
+    log: PathBuf,
+
+    /// Begin at this simulated time, s
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0)]
+    from: f64,
+
+    /// End at this simulated time, s [default: the log's end]
+    #[arg(long, value_name = "SECONDS")]
+    to: Option<f64>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Line<'a> {
+    Command {
+        tick: u64,
+        wall_ns: u64,
+        command: &'a str,
+        body: serde_json::Value,
+    },
+    Mark {
+        tick: u64,
+        digest: &'a str,
+    },
+    End {
+        torn_bytes: u64,
+    },
+}
+
+impl Cat {
+    pub fn run(self, output: Output) -> Result<(), Failure> {
+        let mut log = open(&self.log)?;
+        let header = log.header().clone();
+        let from = tick_at(&header, "--from", self.from)?;
+        let to = self.to.map(|to| tick_at(&header, "--to", to));
+        let to = to.transpose()?.unwrap_or(u64::MAX);
+        let engine = words(&header)?;
+        log.jump(from).map_err(Failure::input)?;
+        let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+        while let Some(entry) = log.next_entry().map_err(Failure::input)? {
+            if entry.tick() > to {
+                break;
+            }
+            if entry.tick() < from {
+                continue;
+            }
+            match &entry {
+                Entry::Command(record) => {
+                    let body = engine.registry().to_json(&record.name, &record.body);
+                    let body = body
+                        .map_err(|what| Failure::Input(format!("tick {}: {what}", record.tick)))?;
+                    let (tick, wall_ns, command) =
+                        (record.tick, record.wall_ns, record.name.as_str());
+                    let line = Line::Command {
+                        tick,
+                        wall_ns,
+                        command,
+                        body,
+                    };
+                    put(&mut out, output, &line)?;
+                }
+                Entry::Mark(mark) => {
+                    let (tick, digest) = (mark.tick, mark.digest.as_str());
+                    put(&mut out, output, &Line::Mark { tick, digest })?;
+                }
+            }
+        }
+        let torn_bytes = log.torn_bytes();
+        put(&mut out, output, &Line::End { torn_bytes })?;
+        out.flush()?;
+        Ok(())
+    }
+}
+
+fn put(out: &mut impl Write, output: Output, line: &Line<'_>) -> Result<(), Failure> {
+    if output.json {
+        serde_json::to_writer(&mut *out, line).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+        return Ok(());
+    }
+    match line {
+        Line::Command {
+            tick,
+            command,
+            body,
+            ..
+        } => writeln!(out, "{tick:>8}  {command}  {body}")?,
+        Line::Mark { tick, digest } => writeln!(out, "{tick:>8}  digest  {digest}")?,
+        Line::End { torn_bytes: 0 } => {}
+        Line::End { torn_bytes } => writeln!(out, "a torn tail of {torn_bytes} bytes was dropped")?,
+    }
+    Ok(())
+}

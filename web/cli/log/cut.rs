@@ -1,0 +1,73 @@
+//! `log cut`: the beginning of a log as a log of its own.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use groundwave_engine::log::{FORMAT, Header, Journal};
+use groundwave_io::journal::FileJournal;
+use serde::Serialize;
+
+use super::{open, tick_at};
+use crate::cli::failure::Failure;
+use crate::cli::output::{self, Output};
+
+/// Write the beginning of a log, or all that is sound of a damaged one, to a new file
+#[derive(Args)]
+pub struct Cut {
+    /// Log file of any format
+    log: PathBuf,
+
+    /// The new log
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+
+    /// End at this simulated time, s [default: the end, or the first damage]
+    #[arg(long, value_name = "SECONDS")]
+    to: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct Document {
+    entries: u64,
+    last_tick: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    damage: Option<String>,
+}
+
+impl Cut {
+    pub fn run(self, output: Output) -> Result<(), Failure> {
+        let mut log = open(&self.log)?;
+        let to = self.to.map(|to| tick_at(log.header(), "--to", to));
+        let to = to.transpose()?.unwrap_or(u64::MAX);
+        let header = Header {
+            format: FORMAT,
+            ..log.header().clone()
+        };
+        let mut new = FileJournal::create(&self.output, &header).map_err(Failure::input)?;
+        let (mut entries, mut last_tick) = (0, 0);
+        let damage = loop {
+            let entry = match log.next_entry() {
+                Ok(Some(entry)) if entry.tick() <= to => entry,
+                Ok(_) => break None,
+                Err(err) => break Some(err.to_string()),
+            };
+            new.append(&entry)?;
+            (entries, last_tick) = (entries + 1, entry.tick());
+        };
+        new.commit()?;
+        if output.json {
+            return output.json(&Document {
+                entries,
+                last_tick,
+                damage,
+            });
+        }
+        let file = self.output.display();
+        let mut text = format!("{file}: {entries} entries up to tick {last_tick}\n");
+        if let Some(damage) = damage {
+            let what = format!("the rest is lost: {damage}");
+            text += &format!("{}\n", output::warning(&what));
+        }
+        output.text(&text)
+    }
+}

@@ -1,0 +1,140 @@
+//! `log diff`: where two logs part.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use groundwave_engine::Engine;
+use groundwave_engine::log::Entry;
+use groundwave_systems::Snapshot;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{LogFile, open, words};
+use crate::cli::failure::Failure;
+use crate::cli::output::Output;
+
+/// Tell where two logs first differ; equal ones say so
+#[derive(Args)]
+pub struct Diff {
+    /// One log
+    left: PathBuf,
+
+    /// The other
+    right: PathBuf,
+}
+
+#[derive(Serialize)]
+struct Document {
+    equal: bool,
+    /// Entries both begin with.
+    common_entries: u64,
+    /// What differs in the headers: key, left, right.
+    headers: Vec<(String, String, String)>,
+    /// The first entry that differs; absent where a log has ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    right: Option<Value>,
+}
+
+impl Diff {
+    pub fn run(self, output: Output) -> Result<(), Failure> {
+        let (mut left, mut right) = (open(&self.left)?, open(&self.right)?);
+        let engine = words(left.header())?;
+        let headers = headers(&left, &right);
+        let mut common_entries = 0;
+        let (one, other) = loop {
+            let pair = (next(&mut left, &self.left)?, next(&mut right, &self.right)?);
+            match pair {
+                (None, None) => break (None, None),
+                // A digest with its parts and one without are the same digest.
+                (Some(one), Some(other)) if shown(&engine, &one) == shown(&engine, &other) => {
+                    common_entries += 1;
+                }
+                (one, other) => break (one, other),
+            }
+        };
+        let show = |entry: Option<Entry>| entry.map(|entry| shown(&engine, &entry));
+        let (left, right) = (show(one), show(other));
+        let document = Document {
+            equal: headers.is_empty() && left.is_none() && right.is_none(),
+            common_entries,
+            headers,
+            left,
+            right,
+        };
+        if output.json {
+            return output.json(&document);
+        }
+        output.text(&text(&document))
+    }
+}
+
+fn next(log: &mut LogFile, path: &Path) -> Result<Option<Entry>, Failure> {
+    log.next_entry()
+        .map_err(|err| Failure::Input(format!("log {}: {err}", path.display())))
+}
+
+fn headers(left: &LogFile, right: &LogFile) -> Vec<(String, String, String)> {
+    let (left, right) = (left.header(), right.header());
+    let mut pairs = vec![
+        (
+            "seed".to_owned(),
+            left.seed.to_string(),
+            right.seed.to_string(),
+        ),
+        (
+            "step_ns".to_owned(),
+            left.step_ns.to_string(),
+            right.step_ns.to_string(),
+        ),
+    ];
+    let keys: std::collections::BTreeSet<&String> =
+        left.inputs.keys().chain(right.inputs.keys()).collect();
+    let value = |inputs: &std::collections::BTreeMap<String, String>, key: &String| {
+        inputs.get(key).cloned().unwrap_or_else(|| "–".to_owned())
+    };
+    pairs.extend(keys.into_iter().map(|key| {
+        (
+            key.clone(),
+            value(&left.inputs, key),
+            value(&right.inputs, key),
+        )
+    }));
+    pairs.retain(|(_, left, right)| left != right);
+    pairs
+}
+
+fn shown(engine: &Engine<Snapshot>, entry: &Entry) -> Value {
+    match entry {
+        Entry::Command(record) => {
+            let body = engine.registry().to_json(&record.name, &record.body);
+            // A command this version does not know still differs by its bytes.
+            let body = body.unwrap_or_else(|_| Value::from(record.body.clone()));
+            serde_json::json!({ "tick": record.tick, "command": record.name, "body": body })
+        }
+        Entry::Mark(mark) => serde_json::json!({ "tick": mark.tick, "digest": mark.digest }),
+    }
+}
+
+fn text(document: &Document) -> String {
+    let mut out = String::new();
+    for (key, left, right) in &document.headers {
+        out += &format!("{key}: {left} | {right}\n");
+    }
+    let common = document.common_entries;
+    if document.equal {
+        return format!("equal: {common} entries\n");
+    }
+    if document.left.is_none() && document.right.is_none() {
+        return format!("{out}the same {common} entries\n");
+    }
+    out += &format!("the first {common} entries are the same; then\n");
+    for (side, entry) in [("<", &document.left), (">", &document.right)] {
+        let entry = entry
+            .as_ref()
+            .map_or("(its end)".to_owned(), Value::to_string);
+        out += &format!("{side} {entry}\n");
+    }
+    out
+}

@@ -1,0 +1,118 @@
+//! `log stat`: a log in a few lines.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use clap::Args;
+use groundwave::text::{Align, Table};
+use groundwave_engine::log::Entry;
+use serde::Serialize;
+
+use super::open;
+use crate::cli::failure::Failure;
+use crate::cli::output::{self, Output};
+
+/// Show what a log is of, how long, and how many of each command it holds
+#[derive(Args)]
+pub struct Stat {
+    /// Log file made by `run --record`
+    log: PathBuf,
+}
+
+#[derive(Serialize)]
+struct Document {
+    format: u32,
+    seed: u64,
+    step_ns: u64,
+    inputs: BTreeMap<String, String>,
+    first_tick: u64,
+    last_tick: u64,
+    duration_s: f64,
+    commands: BTreeMap<String, u64>,
+    marks: u64,
+    file_bytes: u64,
+    entry_bytes: u64,
+    closed: bool,
+    torn_bytes: u64,
+}
+
+impl Stat {
+    pub fn run(self, output: Output) -> Result<(), Failure> {
+        let mut log = open(&self.log)?;
+        let header = log.header().clone();
+        let mut document = Document {
+            format: header.format,
+            seed: header.seed,
+            step_ns: header.step_ns,
+            inputs: header.inputs,
+            first_tick: 0,
+            last_tick: 0,
+            duration_s: 0.0,
+            commands: BTreeMap::new(),
+            marks: 0,
+            file_bytes: std::fs::metadata(&self.log)?.len(),
+            entry_bytes: 0,
+            closed: false,
+            torn_bytes: 0,
+        };
+        let mut first = true;
+        while let Some(entry) = log.next_entry().map_err(Failure::input)? {
+            if std::mem::take(&mut first) {
+                document.first_tick = entry.tick();
+            }
+            document.last_tick = entry.tick();
+            match entry {
+                Entry::Command(record) => {
+                    document.entry_bytes += record.body.len() as u64;
+                    *document.commands.entry(record.name).or_default() += 1;
+                }
+                Entry::Mark(_) => document.marks += 1,
+            }
+        }
+        document.duration_s = document.last_tick as f64 * document.step_ns as f64 / 1e9;
+        document.closed = log.is_closed();
+        document.torn_bytes = log.torn_bytes();
+        if output.json {
+            return output.json(&document);
+        }
+        output.text(&text(&document))
+    }
+}
+
+fn text(document: &Document) -> String {
+    let title = document.inputs.get("title");
+    let title = title.map_or("a log without a title", String::as_str);
+    let Document {
+        first_tick,
+        last_tick,
+        duration_s,
+        marks,
+        file_bytes,
+        entry_bytes,
+        format,
+        ..
+    } = document;
+    let mut out = format!("{}\n", output::heading(title));
+    out += &format!(
+        "ticks {first_tick} to {last_tick}, {duration_s} s; {marks} digests; {file_bytes} bytes in \
+         format {format}, bodies of {entry_bytes}\n"
+    );
+    if document.torn_bytes > 0 {
+        let what = format!("a torn tail of {} bytes was dropped", document.torn_bytes);
+        out += &format!("{}\n", output::warning(&what));
+    } else if !document.closed && *format > 1 {
+        let what = "it was never closed: its writer was killed, or still writes";
+        out += &format!("{}\n", output::warning(what));
+    }
+    for (key, value) in document.inputs.iter().filter(|(key, _)| *key != "title") {
+        out += &format!("{}\n", output::faint(&format!("{key}: {value}")));
+    }
+    let mut table = Table::new(&[("command", Align::Left), ("times", Align::Right)]);
+    for (name, times) in &document.commands {
+        table.row([name.clone(), times.to_string()]);
+    }
+    if !table.is_empty() {
+        out += &format!("\n{}", output::table(&table, None));
+    }
+    out
+}

@@ -1,0 +1,100 @@
+//! `log verify`: whether every bit of a log is as it was written.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use groundwave_engine::log::Entry;
+use serde::Serialize;
+
+use super::{open, words};
+use crate::cli::failure::Failure;
+use crate::cli::output::Output;
+
+/// Check every checksum and every command of a log; a damaged one is refused with the place
+#[derive(Args)]
+pub struct Verify {
+    /// Log file made by `run --record`
+    log: PathBuf,
+}
+
+#[derive(Serialize)]
+struct Document {
+    commands: u64,
+    marks: u64,
+    last_tick: u64,
+    closed: bool,
+    torn_bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    damage: Option<String>,
+}
+
+impl Verify {
+    pub fn run(self, output: Output) -> Result<(), Failure> {
+        let mut log = open(&self.log)?;
+        let engine = words(log.header())?;
+        let mut found = Document {
+            commands: 0,
+            marks: 0,
+            last_tick: 0,
+            closed: false,
+            torn_bytes: 0,
+            damage: None,
+        };
+        loop {
+            let entry = match log.next_entry() {
+                Ok(Some(entry)) => entry,
+                Ok(None) => break,
+                Err(err) => {
+                    found.damage = Some(err.to_string());
+                    break;
+                }
+            };
+            if entry.tick() < found.last_tick {
+                let (from, to) = (found.last_tick, entry.tick());
+                found.damage = Some(format!("it goes back from tick {from} to tick {to}"));
+                break;
+            }
+            found.last_tick = entry.tick();
+            match entry {
+                Entry::Command(record) => {
+                    found.commands += 1;
+                    let read = engine.registry().from_bytes(&record.name, &record.body);
+                    if let Err(what) = read {
+                        found.damage = Some(format!("tick {}: {what}", record.tick));
+                        break;
+                    }
+                }
+                Entry::Mark(_) => found.marks += 1,
+            }
+        }
+        found.closed = log.is_closed();
+        found.torn_bytes = log.torn_bytes();
+        let Document {
+            commands,
+            marks,
+            last_tick,
+            torn_bytes,
+            ..
+        } = found;
+        let sound = format!("{commands} commands and {marks} digests up to tick {last_tick}");
+        if output.json {
+            output.json(&found)?;
+        } else if found.damage.is_none() {
+            let tail = match torn_bytes {
+                0 => String::new(),
+                bytes => format!("; a torn tail of {bytes} bytes behind them"),
+            };
+            output.text(&format!("sound: {sound}{tail}\n"))?;
+        }
+        match found.damage {
+            None => Ok(()),
+            Some(damage) => {
+                let file = self.log.display();
+                Err(Failure::Input(format!(
+                    "log {file}: {damage}; before that, {sound} are sound: `groundwave log cut \
+                     {file} -o NEW` keeps them"
+                )))
+            }
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! What changes make of a recorded world.
+
+use groundwave::text::{Align, Table, bits_per_second, percent};
+use groundwave_engine::{Engine, Next};
+use groundwave_io::changes::Change;
+use groundwave_systems::Snapshot;
+use groundwave_systems::history::{FlowHistory, History};
+use serde::Serialize;
+
+use super::Run;
+use crate::cli::failure::Failure;
+use crate::cli::output::{self, Output};
+
+/// Brings changes into a world when their time has come.
+pub struct Changer<'a> {
+    waiting: &'a [Change],
+    /// What was done, in words.
+    done: Vec<String>,
+}
+
+impl<'a> Changer<'a> {
+    pub fn new(changes: &'a [Change]) -> Self {
+        Self {
+            waiting: changes,
+            done: Vec::new(),
+        }
+    }
+
+    /// Queues what is due in the next tick.
+    pub fn inject(&mut self, engine: &mut Engine<Snapshot>) -> Result<Next, Failure> {
+        let next = engine.clock().tick + 1;
+        let before = self.done.len();
+        while let Some((change, rest)) = self.waiting.split_first()
+            && engine.clock().tick_at(change.at_ns).max(2) <= next
+        {
+            let at_s = change.at_ns as f64 / 1e9;
+            let wrong = |what: String| Failure::Input(format!("change at {at_s} s: {what}"));
+            let (name, body) = change.command(&engine.view()).map_err(wrong)?;
+            let command = engine.registry().from_json(&name, body).map_err(wrong)?;
+            engine.inject(command).map_err(Failure::machine)?;
+            self.done.push(format!("{at_s} s: {}", change.words()));
+            self.waiting = rest;
+        }
+        Ok(if self.done.len() > before {
+            Next::Fork
+        } else {
+            Next::Go
+        })
+    }
+
+    /// What was done, in words.
+    pub fn finish(self) -> Result<Vec<String>, Failure> {
+        match self.waiting.first() {
+            None => Ok(self.done),
+            Some(late) => {
+                let at_s = late.at_ns as f64 / 1e9;
+                Err(Failure::Input(format!(
+                    "a change at {at_s} s comes after the end of the replay"
+                )))
+            }
+        }
+    }
+}
+
+/// Two replays side by side.
+#[derive(Serialize)]
+pub struct Fork {
+    changes: Vec<String>,
+    reachable_share: [f64; 2],
+    carried_mean_bps: [f64; 2],
+    outage_s: [f64; 2],
+    flows: Vec<FlowPair>,
+    links_changed: usize,
+}
+
+#[derive(Serialize)]
+struct FlowPair {
+    name: String,
+    up_share: [f64; 2],
+    carried_mean_bps: [f64; 2],
+    route_changes: [u32; 2],
+    outages: [usize; 2],
+    /// Why it was without a route in the changed world for the first time, if it ever was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<String>,
+}
+
+impl Fork {
+    pub fn of(run: &Run, fork: &Run) -> Self {
+        let both = |what: &dyn Fn(&History) -> f64| [what(&run.history), what(&fork.history)];
+        let reachable = |history: &History| {
+            let shares = history.samples.iter().map(|sample| sample.reachable_share);
+            shares.sum::<f64>() / history.samples.len().max(1) as f64
+        };
+        let carried = |history: &History| {
+            let rates = history.samples.iter().map(|sample| sample.carried_bps);
+            rates.sum::<f64>() / history.samples.len().max(1) as f64
+        };
+        let outage = |history: &History| {
+            let flows = history.flows.values();
+            flows.map(|flow| flow.known_s - flow.up_s).sum::<f64>()
+        };
+        let (mine, theirs) = (&run.history, &fork.history);
+        let none = FlowHistory::default();
+        let flows = mine.flows.iter().map(|(id, flow)| {
+            let other = theirs.flows.get(id).unwrap_or(&none);
+            FlowPair {
+                name: flow.name.clone(),
+                up_share: [flow, other].map(up_share),
+                carried_mean_bps: [flow, other].map(|flow| flow.carried_mean_bps),
+                route_changes: [flow, other].map(|flow| flow.route_changes),
+                outages: [flow, other].map(|flow| flow.outages.len()),
+                cause: other.outages.first().map(|outage| outage.cause.to_string()),
+            }
+        });
+        let links = mine.links.iter();
+        let changed = links.filter(|(ends, link)| {
+            theirs
+                .links
+                .get(ends)
+                .is_none_or(|other| other.up_s != link.up_s)
+        });
+        Self {
+            changes: fork.changed.clone(),
+            reachable_share: both(&reachable),
+            carried_mean_bps: both(&carried),
+            outage_s: both(&outage),
+            flows: flows.collect(),
+            links_changed: changed.count(),
+        }
+    }
+
+    pub fn show(&self, output: Output) -> Result<(), Failure> {
+        if output.json {
+            return output.json(self);
+        }
+        let mut out = format!("{}\n", output::heading("Recorded, and changed"));
+        for change in &self.changes {
+            out += &format!("{}\n", output::faint(change));
+        }
+        out += &format!("\n{}", output::table(&self.totals(), None));
+        let table = self.table();
+        if !table.is_empty() {
+            out += &format!("\n{}", output::table(&table, None));
+        }
+        let links = self.links_changed;
+        out += &format!("{links} links were up for another time than recorded\n");
+        output.text(&out)
+    }
+
+    /// The whole mesh, both ways.
+    pub fn totals(&self) -> Table {
+        let mut table = pairs("mesh");
+        let mut row = |what: &str, pair: [f64; 2], show: &dyn Fn(f64) -> String| {
+            table.row([
+                what.to_owned(),
+                show(pair[0]),
+                show(pair[1]),
+                signed(pair, show),
+            ]);
+        };
+        row("reachable pairs, mean", self.reachable_share, &percent);
+        row("carried, mean", self.carried_mean_bps, &bits_per_second);
+        row("outage of flows", self.outage_s, &|s| format!("{s:.1} s"));
+        table
+    }
+
+    /// Each flow, both ways.
+    pub fn table(&self) -> Table {
+        let mut table = Table::new(&[
+            ("flow", Align::Left),
+            ("up", Align::Right),
+            ("changed", Align::Right),
+            ("carried", Align::Right),
+            ("changed", Align::Right),
+            ("reroutes", Align::Right),
+            ("changed", Align::Right),
+            ("first outage", Align::Left),
+        ]);
+        for flow in &self.flows {
+            let [up, up_then] = flow.up_share.map(percent);
+            let [rate, rate_then] = flow.carried_mean_bps.map(bits_per_second);
+            let [ways, ways_then] = flow.route_changes.map(|count| count.to_string());
+            let cause = flow.cause.clone().unwrap_or_else(|| "–".to_owned());
+            table.row([
+                flow.name.clone(),
+                up,
+                up_then,
+                rate,
+                rate_then,
+                ways,
+                ways_then,
+                cause,
+            ]);
+        }
+        table
+    }
+}
+
+fn pairs(what: &'static str) -> Table {
+    Table::new(&[
+        (what, Align::Left),
+        ("recorded", Align::Right),
+        ("changed", Align::Right),
+        ("difference", Align::Right),
+    ])
+}
+
+fn signed([before, after]: [f64; 2], show: &dyn Fn(f64) -> String) -> String {
+    let sign = if after < before { "−" } else { "+" };
+    match after == before {
+        true => "–".to_owned(),
+        false => format!("{sign}{}", show((after - before).abs())),
+    }
+}
+
+/// Share of its time a flow had a route.
+pub fn up_share(flow: &FlowHistory) -> f64 {
+    if flow.known_s > 0.0 {
+        flow.up_s / flow.known_s
+    } else {
+        0.0
+    }
+}

@@ -1,0 +1,122 @@
+//! A replay to look at: a line for each step, at a pace.
+
+use std::io::Write;
+use std::str::FromStr;
+use std::time::Duration;
+
+use groundwave::text::{bits_per_second, percent};
+use groundwave_engine::Pacer;
+use groundwave_io::wall::MachineClock;
+use groundwave_systems::Snapshot;
+use groundwave_systems::history::Sample;
+
+use crate::cli::failure::Failure;
+use crate::cli::output::{self, Output};
+
+/// How fast simulated time passes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Pace {
+    /// As fast as can be.
+    Max,
+    /// So many times as fast as real time.
+    Times(f64),
+}
+
+impl FromStr for Pace {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "max" {
+            return Ok(Self::Max);
+        }
+        let number = text.strip_suffix('x').unwrap_or(text).parse::<f64>();
+        match number {
+            Ok(times) if (1e-3..=1e6).contains(&times) => Ok(Self::Times(times)),
+            _ => Err("allowed: max, or a multiple of real time from 0.001x to 1000000x".to_owned()),
+        }
+    }
+}
+
+/// What is shown, and when.
+pub struct Watch {
+    pace: Pace,
+    from_ns: u64,
+    step_ns: u64,
+    due_ns: u64,
+    /// Simulated time the pacing began at.
+    begin_ns: Option<u64>,
+    clock: MachineClock,
+    output: Output,
+}
+
+impl Watch {
+    pub fn new(pace: Pace, from_s: f64, step_s: f64, output: Output) -> Self {
+        let from_ns = (from_s * 1e9) as u64;
+        Self {
+            pace,
+            from_ns,
+            step_ns: ((step_s * 1e9) as u64).max(1),
+            due_ns: from_ns,
+            begin_ns: None,
+            clock: MachineClock::start(),
+            output,
+        }
+    }
+
+    /// Shows `now` if it is due, at the time it is due.
+    pub fn show(&mut self, now: &Snapshot) -> Result<(), Failure> {
+        if now.now_ns < self.from_ns {
+            return Ok(());
+        }
+        if self.begin_ns.is_none() {
+            self.begin_ns = Some(now.now_ns);
+            self.clock = MachineClock::start();
+        }
+        if let (Pace::Times(times), Some(begin_ns)) = (self.pace, self.begin_ns) {
+            let due_ns = ((now.now_ns - begin_ns) as f64 / times) as u64;
+            let ahead_ns = due_ns.saturating_sub(self.clock.monotonic_ns());
+            std::thread::sleep(Duration::from_nanos(ahead_ns));
+        }
+        if now.now_ns < self.due_ns {
+            return Ok(());
+        }
+        self.due_ns = now.now_ns - now.now_ns % self.step_ns + self.step_ns;
+        let sample = Sample::of(now);
+        let mut out = anstream::stdout().lock();
+        if self.output.json {
+            serde_json::to_writer(&mut out, &sample).map_err(std::io::Error::from)?;
+            writeln!(out)?;
+        } else {
+            let digest = groundwave_engine::digest(now);
+            writeln!(
+                out,
+                "{:>10.3} s  {:>4} nodes  {:>5} links  {:>3}/{} flows  reach {:>6}  {:>11}  {}",
+                sample.at_s,
+                sample.nodes_up,
+                sample.links_up,
+                sample.flows_up,
+                now.flows.len(),
+                percent(sample.reachable_share),
+                bits_per_second(sample.carried_bps),
+                output::faint(&digest[..12]),
+            )?;
+        }
+        out.flush()?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pace_is_a_multiple_or_the_most() {
+        assert_eq!("max".parse(), Ok(Pace::Max));
+        assert_eq!("10x".parse(), Ok(Pace::Times(10.0)));
+        assert_eq!("0.5".parse(), Ok(Pace::Times(0.5)));
+        for wrong in ["", "x", "0x", "-1x", "nan", "fast", "1e9"] {
+            assert!(wrong.parse::<Pace>().is_err(), "{wrong}");
+        }
+    }
+}
