@@ -79,7 +79,7 @@ pub use command::{Applied, Queued, Recorded, Registry};
 pub use effect::{Effect, Effects, Outbox};
 pub use handle::{Awaited, Handle, Health};
 pub use id::{Id, Index, Kind};
-pub use pace::{Pacer, Running};
+pub use pace::{Pacer, Running, Throttle};
 pub use phase::{Phase, Tick};
 pub use plugin::{BuildError, Builder, Execution, Plugin};
 pub use refusal::Refusal;

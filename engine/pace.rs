@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -16,6 +16,59 @@ pub trait Pacer: Send + 'static {
     fn monotonic_ns(&mut self) -> u64;
     /// Nanoseconds since the Unix epoch.
     fn wall_ns(&mut self) -> u64;
+}
+
+/// How fast a throttled world runs. Cheap to clone; all clones are one throttle.
+#[derive(Debug, Clone)]
+pub struct Throttle {
+    /// Bits of the speed, simulated seconds per second.
+    speed: Arc<AtomicU64>,
+    /// Steps to be taken at once.
+    steps: Arc<AtomicU64>,
+}
+
+impl Default for Throttle {
+    fn default() -> Self {
+        Self {
+            speed: Arc::new(AtomicU64::new(1.0f64.to_bits())),
+            steps: Arc::default(),
+        }
+    }
+}
+
+impl Throttle {
+    /// Sets the speed, simulated seconds per second; 0 pauses, and so does what is no speed.
+    pub fn set(&self, speed: f64) {
+        self.speed.store(speed.to_bits(), Ordering::Release);
+    }
+
+    /// Takes `steps` more steps at once, however fast the world runs.
+    pub fn step(&self, steps: u64) {
+        self.steps.fetch_add(steps, Ordering::AcqRel);
+    }
+
+    /// Whether steps are only taken when asked for.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        self.speed() == 0.0
+    }
+
+    fn speed(&self) -> f64 {
+        let speed = f64::from_bits(self.speed.load(Ordering::Acquire));
+        if speed.is_finite() {
+            speed.max(0.0)
+        } else {
+            0.0
+        }
+    }
+
+    fn take_step(&self) -> bool {
+        let fewer = |steps: u64| steps.checked_sub(1);
+        let taken = self
+            .steps
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, fewer);
+        taken.is_ok()
+    }
 }
 
 /// How long a world that waits for commands may take to notice that it is to stop.
@@ -122,6 +175,62 @@ impl<S: Snapshot> Engine<S> {
             }
             self.tick(Some(pacer.wall_ns()))?;
         }
+    }
+
+    /// As [`Self::spawn`], at the pace of `throttle`, of which a change is noticed within 50 ms. In a
+    /// paused world commands wait for the next step.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub fn spawn_throttled(
+        mut self,
+        mut pacer: impl Pacer,
+        throttle: Throttle,
+    ) -> std::io::Result<Running<S>> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&stop);
+        let thread = std::thread::Builder::new()
+            .name("world".to_owned())
+            .spawn(move || {
+                let outcome = self.amble(&mut pacer, &throttle, &asked);
+                self.stop();
+                (self, outcome)
+            })?;
+        Ok(Running { stop, thread })
+    }
+
+    fn amble(
+        &mut self,
+        pacer: &mut impl Pacer,
+        throttle: &Throttle,
+        stop: &AtomicBool,
+    ) -> Result<(), Broken> {
+        let step_ns = self.clock().step_ns as f64;
+        let mut last_ns = pacer.monotonic_ns();
+        while !stop.load(Ordering::Acquire) {
+            let speed = throttle.speed();
+            let at_once = throttle.take_step();
+            if !at_once && speed == 0.0 {
+                std::thread::park_timeout(STOP_LATENCY);
+                last_ns = pacer.monotonic_ns();
+                continue;
+            }
+            let due_ns = last_ns.saturating_add((step_ns / speed) as u64);
+            let now_ns = pacer.monotonic_ns();
+            if !at_once && now_ns < due_ns {
+                let nap = Duration::from_nanos(due_ns - now_ns);
+                std::thread::park_timeout(nap.min(STOP_LATENCY));
+                continue;
+            }
+            self.tick(Some(pacer.wall_ns()))?;
+            // What a slow tick lost is not caught up with.
+            last_ns = if at_once {
+                now_ns
+            } else {
+                due_ns.max(pacer.monotonic_ns().saturating_sub(step_ns as u64))
+            };
+        }
+        self.tick(Some(pacer.wall_ns())).map(drop)
     }
 
     fn answer(&mut self, pacer: &mut impl Pacer, stop: &AtomicBool) -> Result<(), Broken> {

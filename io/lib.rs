@@ -14,4 +14,5 @@ pub mod scenario;
 pub mod store;
 pub mod sweep;
 pub mod terrain;
+pub mod testbed;
 pub mod wall;

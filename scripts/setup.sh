@@ -36,6 +36,22 @@ command -v chromedriver > /dev/null 2>&1 || {
     fi
 }
 
+# The tests of testbeds run routing programs in their nodes.
+for pair in babeld:babeld batctl:batctl iperf3:iperf3 ping:iputils-ping; do
+    [ -e "/usr/sbin/${pair%%:*}" ] || [ -e "/usr/bin/${pair%%:*}" ] || [ -e "/bin/${pair%%:*}" ] || missing="${missing:-} ${pair##*:}"
+done
+if [ -n "${missing:-}" ]; then
+    if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null 2>&1; then
+        echo "setup: installing$missing" >&2
+        apt-get update -qq
+        # shellcheck disable=SC2086
+        apt-get install -y -qq --no-install-recommends $missing > /dev/null \
+            || echo "setup: not installed:$missing; testbeds will not be tested" >&2
+    else
+        echo "setup: no$missing; testbeds will not be tested" >&2
+    fi
+fi
+
 # The tests that shape traffic run on a kernel of their own; without it they say so, and only what
 # this machine's kernel can do is tested.
 if ! [ -e /usr/bin/linux.uml ] || ! [ -e /bin/busybox ] || ! [ -e /usr/sbin/tc ]; then

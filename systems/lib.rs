@@ -25,6 +25,7 @@ pub mod site;
 pub mod snapshot;
 pub mod sweep;
 pub mod terrain;
+pub mod testbed;
 #[doc(hidden)]
 pub mod testing;
 
@@ -45,6 +46,7 @@ pub fn world(terrain: Arc<dyn terrain::Terrain>) -> Builder {
         .plugin(motion::motion)
         .plugin(link::link)
         .plugin(flow::flow)
-        .plugin(impair::impair);
+        .plugin(impair::impair)
+        .plugin(testbed::testbed);
     builder
 }

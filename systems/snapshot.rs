@@ -15,6 +15,7 @@ use crate::radio::{Environment, Role, Station};
 use crate::route::{Graph, GraphBuilder, Route};
 use crate::site::NodeId;
 use crate::terrain::GeoPoint;
+use crate::testbed::TestbedView;
 
 /// The whole view. A section is replaced only when it changed, so comparing two pointers tells
 /// whether it did.
@@ -45,6 +46,13 @@ pub struct Snapshot {
     /// The ports of the link emulator.
     #[serde(serialize_with = "section", skip_serializing_if = "untouched")]
     pub impairments: Arc<Impairments>,
+    /// The testbed that follows this world.
+    #[serde(serialize_with = "section", skip_serializing_if = "no_testbed")]
+    pub testbed: Arc<TestbedView>,
+}
+
+fn no_testbed(testbed: &Arc<TestbedView>) -> bool {
+    testbed.settings.is_none()
 }
 
 fn untouched(impairments: &Arc<Impairments>) -> bool {
@@ -72,6 +80,7 @@ impl groundwave_engine::Snapshot for Snapshot {
             limits: world.resource::<Section<_>>().share(),
             plan: world.resource::<Section<_>>().share(),
             impairments: world.resource::<Section<_>>().share(),
+            testbed: world.resource::<Section<_>>().share(),
         }
     }
 

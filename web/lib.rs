@@ -7,4 +7,5 @@ pub mod http;
 pub mod impair;
 pub mod planning;
 pub mod plot;
+pub mod testbed;
 pub mod text;

@@ -18,12 +18,26 @@ use super::{KernelError, Request, Verb};
 const CALL_BYTES: usize = 64 << 10;
 const RTM_NEWQDISC: u16 = 36;
 const RTM_DELQDISC: u16 = 37;
+const NLMSG_DONE: u16 = 3;
+const DUMP: u16 = 0x300;
 const EXCL: u16 = 0x200;
 const CREATE: u16 = 0x400;
 
-impl Request {
+/// What a batch can carry.
+pub trait Message {
+    /// Appends this as one message.
+    fn encode(&self, sequence: u32, acknowledged: bool, out: &mut Vec<u8>);
+    /// The error for `errno`, positive, and the kernel's words.
+    fn refusal(&self, errno: i32, words: Option<String>) -> KernelError;
+}
+
+impl Message for Request {
+    fn refusal(&self, errno: i32, words: Option<String>) -> KernelError {
+        refusal(self, errno, words)
+    }
+
     /// Appends this request as a message of `RTM_NEWQDISC` or `RTM_DELQDISC`.
-    pub fn encode(&self, sequence: u32, acknowledged: bool, out: &mut Vec<u8>) {
+    fn encode(&self, sequence: u32, acknowledged: bool, out: &mut Vec<u8>) {
         let (kind, flags) = match self.verb {
             Verb::Create => (RTM_NEWQDISC, CREATE | EXCL),
             Verb::Change => (RTM_NEWQDISC, 0),
@@ -69,7 +83,10 @@ impl Batch {
     ///
     /// # Errors
     /// When the kernel cannot be talked to; then how far it came is not known.
-    pub fn send(&mut self, requests: &[Request]) -> Result<Vec<(usize, KernelError)>, KernelError> {
+    pub fn send<M: Message>(
+        &mut self,
+        requests: &[M],
+    ) -> Result<Vec<(usize, KernelError)>, KernelError> {
         let mut refused = Vec::new();
         let mut done = 0;
         while done < requests.len() {
@@ -85,8 +102,42 @@ impl Batch {
         Ok(refused)
     }
 
+    /// Asks for everything of a sort, and answers the bodies of the messages of `kind`. `body` is
+    /// what follows the head of the question, of the message `question`.
+    ///
+    /// # Errors
+    /// When the kernel cannot be talked to, or refuses.
+    pub fn dump(
+        &mut self,
+        question: u16,
+        body: &[u8],
+        kind: u16,
+    ) -> Result<Vec<Vec<u8>>, KernelError> {
+        let io = |source| KernelError::Io {
+            what: "ask the kernel for all it has".to_owned(),
+            source,
+        };
+        self.sequence = self.sequence.wrapping_add(1);
+        self.buffer.clear();
+        let head = (question, DUMP, self.sequence);
+        put_message(&mut self.buffer, head, |out| out.extend_from_slice(body));
+        self.socket.send(&self.buffer, 0).map_err(io)?;
+        let mut found = Vec::new();
+        loop {
+            let (answers, _) = self.socket.recv_from_full().map_err(io)?;
+            for message in Messages(&answers) {
+                match message.error() {
+                    Some((errno, _)) => return Err(io(io::Error::from_raw_os_error(errno))),
+                    None if message.kind == NLMSG_DONE => return Ok(found),
+                    None if message.kind == kind => found.push(message.body.to_vec()),
+                    None => {}
+                }
+            }
+        }
+    }
+
     /// Fills the buffer with as many of `requests` as one call takes, at least one.
-    fn fill(&mut self, requests: &[Request]) -> usize {
+    fn fill<M: Message>(&mut self, requests: &[M]) -> usize {
         self.buffer.clear();
         let mut taken = 0;
         let mut last = 0;
@@ -106,10 +157,10 @@ impl Batch {
     }
 
     /// Sends the buffer and reads answers until the last message's, which alone always has one.
-    fn exchange(
+    fn exchange<M: Message>(
         &mut self,
         first: u32,
-        requests: &[Request],
+        requests: &[M],
         refused: &mut Vec<(usize, KernelError)>,
         offset: usize,
     ) -> io::Result<()> {
@@ -125,7 +176,7 @@ impl Batch {
                     continue;
                 };
                 if errno != 0 {
-                    refused.push((offset + place, refusal(request, errno, detail)));
+                    refused.push((offset + place, request.refusal(errno, detail)));
                 }
                 if place + 1 == requests.len() {
                     return Ok(());

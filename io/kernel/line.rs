@@ -141,7 +141,7 @@ impl Line {
 
 /// A message as it came.
 pub(super) struct Message<'a> {
-    kind: u16,
+    pub kind: u16,
     flags: u16,
     pub sequence: u32,
     pub body: &'a [u8],

@@ -12,7 +12,7 @@ pub mod conformance;
 mod counters;
 mod driver;
 mod error;
-mod extack;
+pub(crate) mod extack;
 mod facts;
 mod fake;
 mod fifo;
@@ -22,8 +22,8 @@ mod look;
 mod message;
 mod netem;
 mod netlink;
-mod netns;
-mod nla;
+pub mod netns;
+pub(crate) mod nla;
 mod probe;
 mod reading;
 mod shaper;
@@ -33,6 +33,7 @@ mod table;
 mod tbf;
 #[cfg(test)]
 mod tests;
+pub mod wire;
 
 use std::future::Future;
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
+use super::batch::Message as _;
 use super::extack::{ENODEV, ENOENT, EPERM, refusal};
 use super::line::{Answer, ECHO, Line, Nack, put_message};
 use super::nla::{attributes, long, put, put_words, word};

@@ -15,7 +15,7 @@ use super::suggest;
 use super::tree::{self, Value};
 
 /// The sections written once, `[name]`.
-pub(super) const TABLES: [&str; 7] = [
+pub(super) const TABLES: [&str; 8] = [
     "scenario",
     "terrain",
     "environment",
@@ -23,6 +23,7 @@ pub(super) const TABLES: [&str; 7] = [
     "output",
     "coverage",
     "deployment",
+    "testbed",
 ];
 
 /// The sections written any number of times, `[[name]]`.
@@ -61,6 +62,7 @@ pub(super) fn decode(root: &DeTable<'_>, report: &mut Report) -> ScenarioFile {
         output: table(root, "output", report).unwrap_or_default(),
         coverage: table(root, "coverage", report),
         deployment: table(root, "deployment", report),
+        testbed: table(root, "testbed", report),
         radio: list(root, "radio", report, item),
         antenna: list(root, "antenna", report, item),
         node: list(root, "node", report, item),

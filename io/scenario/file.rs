@@ -14,6 +14,7 @@ use super::deployment::DeploymentFile;
 use super::file_coverage::CoverageFile;
 use super::file_motion::{Area, GenerateFile, MotionFile};
 use super::file_radio::{AntennaChoice, AntennaPresetFile, RadioChoice, RadioPresetFile};
+use super::testbed::TestbedFile;
 
 /// A scenario: a command log written by hand. Every section but `[scenario]` may be left out.
 #[derive(Debug, Clone, Default, JsonSchema)]
@@ -39,6 +40,9 @@ pub struct ScenarioFile {
     /// What the nodes are together, for those who plan with them.
     #[schemars(default)]
     pub deployment: Option<DeploymentFile>,
+    /// How a real network follows the scenario.
+    #[schemars(default)]
+    pub testbed: Option<TestbedFile>,
     /// Radio presets of your own.
     #[schemars(default)]
     pub radio: Vec<RadioPresetFile>,

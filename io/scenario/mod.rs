@@ -38,6 +38,7 @@ pub mod sheet;
 mod source;
 mod station;
 pub(crate) mod suggest;
+pub mod testbed;
 mod trace;
 mod tree;
 
@@ -56,6 +57,7 @@ mod tests_shipped;
 
 use std::path::{Path, PathBuf};
 
+use groundwave_systems::testbed::Settings;
 use toml::de::DeTable;
 
 pub use coverage::Coverage;
@@ -102,6 +104,8 @@ pub struct Scenario {
     pub coverage: Option<Coverage>,
     /// What the nodes are together; a run passes it over.
     pub deployment: Option<Deployment>,
+    /// How a real network follows it; a run passes it over. Its name may be empty.
+    pub testbed: Settings,
     /// The commands by time; those of one time in the order in which they apply, setup first.
     pub records: Vec<Scheduled>,
     /// The line, from 1, each record stems from: as long as `records`.
@@ -228,6 +232,11 @@ fn meaning(
     lower::lower(&mut lowering);
     let coverage = lower_coverage::coverage(&mut lowering);
     let deployment = deployment::deployment(file.deployment.as_ref(), &mut lowering.report);
+    let testbed = testbed::testbed(
+        file.testbed.as_ref(),
+        &lowering.node_names,
+        &mut lowering.report,
+    );
     let Lowering {
         records,
         node_names,
@@ -248,6 +257,7 @@ fn meaning(
         output,
         coverage,
         deployment,
+        testbed,
         records,
         lines,
         node_names,

@@ -13,7 +13,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use groundwave_systems::terrain::{Curve, CurveRow, GeoPoint, Terrain, TerrainSource, TerrainUse, TileId};
+use groundwave_systems::terrain::{
+    Curve, CurveRow, GeoPoint, Terrain, TerrainSource, TerrainUse, TileId,
+};
 use thiserror::Error;
 use tracing::warn;
 

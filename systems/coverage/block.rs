@@ -165,9 +165,8 @@ impl Scratch {
         };
         for first in (0..cells.len()).step_by(SIDE_BY_SIDE) {
             let rest = first..cells.len();
-            let wanted = std::array::from_fn(|row| {
-                rest.contains(&(first + row)) && !shared[first + row]
-            });
+            let wanted =
+                std::array::from_fn(|row| rest.contains(&(first + row)) && !shared[first + row]);
             let traced = self.trace(site, terrain, parallel, first, wanted);
             if traced.contains(&true) {
                 self.judge(site, first, traced);
@@ -352,7 +351,10 @@ impl Scratch {
     /// Notes what stands on the ground sampled to a place. False where nothing can.
     fn stand(&mut self, terrain: &dyn Terrain, parallel: &Parallel, place: usize) -> bool {
         let elevation_msl_m = &self.elevation_msl_m[place % SIDE_BY_SIDE];
-        let ends_m = [elevation_msl_m[0], elevation_msl_m[elevation_msl_m.len() - 1]];
+        let ends_m = [
+            elevation_msl_m[0],
+            elevation_msl_m[elevation_msl_m.len() - 1],
+        ];
         let centre = GeoPoint::wrapping(parallel.lat_deg, self.centres_deg[place]);
         let undulation_m = centre.map_or(f64::NAN, |centre| terrain.undulation_m(centre));
         if !grounded(ends_m, undulation_m) {
@@ -385,7 +387,13 @@ impl Scratch {
             flags.note(elevation_msl_m[samples - 1].is_nan(), Flags::NO_DATA);
             flags.note(used.missing_samples > 0, Flags::PATH_MISSING);
             flags.note(used.void_samples > 0, Flags::PATH_VOID);
-            fill_gaps(terrain, &used, &self.lat_deg, &self.lon_deg, elevation_msl_m);
+            fill_gaps(
+                terrain,
+                &used,
+                &self.lat_deg,
+                &self.lon_deg,
+                elevation_msl_m,
+            );
         }
     }
 

@@ -276,9 +276,15 @@ fn lora(radio: &Radio, spreading_factor: u8, coding_rate: u8) -> Selected {
 /// `PER(L) = 1 - (1 - PER(ref))^(L / ref)`. Real curves over a fading channel are flatter.
 #[must_use]
 pub fn packet_error_prob(snr_db: f64, modulation: &Selected, packet_octets: u32) -> f64 {
-    let ln_odds_at_required = 9.0_f64.ln();
     let margin_db = snr_db - modulation.required_snr_db;
+    error_prob_at(margin_db, modulation.reference_octets, packet_octets)
+}
+
+/// As [`packet_error_prob`], from the SNR above the one required for `reference_octets`, dB.
+#[must_use]
+pub fn error_prob_at(margin_db: f64, reference_octets: f64, packet_octets: u32) -> f64 {
+    let ln_odds_at_required = 9.0_f64.ln();
     let reference = 1.0 / (1.0 + (PER_SLOPE_PER_DB * margin_db + ln_odds_at_required).exp());
-    let lengths = f64::from(packet_octets.max(1)) / modulation.reference_octets;
+    let lengths = f64::from(packet_octets.max(1)) / reference_octets;
     -((-reference).ln_1p() * lengths).exp_m1()
 }

@@ -35,5 +35,11 @@ fn the_list_of_commands_is_the_one_we_know() {
     node.update
     template.create
     template.delete
+    testbed.begin
+    testbed.count
+    testbed.hear
+    testbed.pace
+    testbed.probe
+    testbed.sight
     ");
 }

@@ -16,6 +16,7 @@ mod contract;
 mod daemon;
 mod guest;
 mod packets;
+mod testbed;
 mod wire;
 
 use std::time::Duration;
@@ -48,4 +49,12 @@ static DAEMON: Group = Group::new(
     "daemon",
     "drivers/net/veth,net/sched/sch_netem,net/sched/sch_tbf",
     Duration::from_secs(120),
+);
+
+/// A network that follows a world.
+static TESTBED: Group = Group::new(
+    "testbed",
+    "drivers/net/veth,net/sched/sch_netem,net/sched/sch_tbf,net/sched/sch_prio,net/sched/cls_flower,\
+     lib/crc-ccitt,net/ipv6/ipv6,net/llc/llc,net/802/stp,net/bridge/bridge,net/batman-adv/batman-adv",
+    Duration::from_secs(900),
 );

@@ -24,6 +24,7 @@ mod schema;
 mod serve;
 mod simulation;
 mod sweep;
+mod testbed;
 mod validate;
 
 use std::process::ExitCode;
@@ -75,6 +76,7 @@ enum Command {
     Serve(serve::Serve),
     Impaird(impaird::Impaird),
     Impair(Box<impair::Impair>),
+    Testbed(Box<testbed::Testbed>),
     Backup(backup::Backup),
     Restore(backup::Restore),
     Import(exchange::Import),
@@ -94,6 +96,7 @@ pub fn main() -> ExitCode {
     let usual = match cli.command {
         Command::Serve(_) => serve::LOG_FILTER,
         Command::Impaird(_) => impaird::LOG_FILTER,
+        Command::Testbed(_) => testbed::LOG_FILTER,
         _ => "warn",
     };
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()
@@ -124,6 +127,7 @@ pub fn main() -> ExitCode {
         Command::Serve(args) => args.run(output),
         Command::Impaird(args) => args.run(output),
         Command::Impair(args) => args.run(output),
+        Command::Testbed(args) => args.run(output),
         Command::Backup(args) => args.run(output),
         Command::Restore(args) => args.run(output),
         Command::Import(args) => args.run(output),

@@ -21,13 +21,43 @@ pub fn prepare(
     scenario: &Scenario,
     ground: &Ground,
 ) -> Result<Engine<Snapshot>, Failure> {
+    prepare_after(path, scenario, ground, Vec::new())
+}
+
+/// As [`prepare`], with commands that come before the scenario's own.
+pub fn prepare_after(
+    path: &Path,
+    scenario: &Scenario,
+    ground: &Ground,
+    first: Vec<(&str, serde_json::Value)>,
+) -> Result<Engine<Snapshot>, Failure> {
     let mut builder = world(ground.terrain.clone());
     builder.execution(Execution::Parallel);
     let mut engine: Engine<Snapshot> = builder
         .build(scenario.seed, scenario.step_ns)
         .map_err(Failure::input)?;
+    for (name, body) in first {
+        let command = engine.registry().from_json(name, body);
+        let command = command.map_err(|what| Failure::Input(format!("{name}: {what}")))?;
+        engine.script(engine.clock().tick + 1, command);
+    }
+    queue(&mut engine, path, scenario, |_| true)?;
+    Ok(engine)
+}
+
+/// Queues the scenario's commands whose tick is `wanted`.
+pub fn queue(
+    engine: &mut Engine<Snapshot>,
+    path: &Path,
+    scenario: &Scenario,
+    wanted: impl Fn(u64) -> bool,
+) -> Result<(), Failure> {
     let clock = engine.clock();
     for (record, line) in scenario.records.iter().zip(&scenario.lines) {
+        let tick = clock.tick_at(record.at_ns);
+        if !wanted(tick) {
+            continue;
+        }
         let command = engine
             .registry()
             .from_json(&record.name, record.body.clone())
@@ -35,9 +65,9 @@ pub fn prepare(
                 let file = path.display();
                 Failure::Input(format!("{file}:{line}: {}: {what}", record.name))
             })?;
-        engine.script(clock.tick_at(record.at_ns), command);
+        engine.script(tick, command);
     }
-    Ok(engine)
+    Ok(())
 }
 
 /// What a log of this run begins with.

@@ -16,6 +16,7 @@ pub mod profile;
 mod scale;
 mod scene;
 mod svg;
+pub mod testbed;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -3,6 +3,7 @@
 
 use groundwave_systems::impair::QueueUnit;
 
+use super::super::batch::Message;
 use super::super::fifo::Fifo;
 use super::super::netem::{Netem, probability};
 use super::super::tbf::{Tbf, ticks};

@@ -1,0 +1,243 @@
+//! `[testbed]`: how a real network follows the scenario.
+
+use std::collections::BTreeMap;
+
+use groundwave_engine::Refusal;
+use groundwave_systems::impair::Direction as PortName;
+use groundwave_systems::site::NodeId;
+use groundwave_systems::testbed::{Binding, Mac, Port, Protocol, Settings};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::error::Report;
+use super::key::KeyPath;
+
+/// First two bytes of a testbed's network unless it says otherwise.
+const NETWORK: [u8; 2] = [10, 77];
+
+/// How a real network follows the scenario; a run passes it over.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TestbedFile {
+    /// Its name, 1 to 16 of a-z, 0-9 and `-`; left out, that of the file.
+    pub name: Option<String>,
+    /// Its network, an IPv4 prefix of 16 bits: `10.77.0.0/16`.
+    pub network: Option<String>,
+    /// What finds the ways through it.
+    #[serde(default)]
+    pub routing: Protocol,
+    /// The medium: any subset of the fields.
+    #[serde(default)]
+    pub mac: Mac,
+    /// Nodes whose ways something else finds.
+    #[serde(default)]
+    pub node: Vec<TestbedNodeFile>,
+    /// Directions of links that follow something that is there already.
+    #[serde(default)]
+    pub bind: Vec<BindFile>,
+}
+
+/// A node whose ways something else finds.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TestbedNodeFile {
+    /// Which node.
+    pub name: String,
+    /// What finds its ways.
+    pub routing: Protocol,
+}
+
+/// A direction of a link, and what follows it: `interface`, or `daemon` and `port`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BindFile {
+    /// The node that sends.
+    pub from: String,
+    /// The node that receives.
+    pub to: String,
+    /// An interface of the host: what leaves through it.
+    pub interface: Option<String>,
+    /// An impairment daemon: the path of its socket, or `host:port`.
+    pub daemon: Option<String>,
+    /// The daemon's port.
+    pub port: Option<PortName>,
+}
+
+/// What the section means; the name is empty when the file gives none.
+pub(super) fn testbed(
+    file: Option<&TestbedFile>,
+    nodes: &[String],
+    report: &mut Report,
+) -> Settings {
+    let path = KeyPath::section("testbed");
+    let nothing = TestbedFile::default();
+    let file = file.unwrap_or(&nothing);
+    let known = |name: &str, at: &KeyPath, report: &mut Report| {
+        if !nodes.iter().any(|node| node == name) {
+            report.at(at, format!("unknown node {name:?}"), "a node of this file");
+        }
+    };
+    let network = file.network.as_deref().map_or(Some(NETWORK), prefix);
+    if network.is_none() {
+        let what = format!(
+            "{:?} is no such network",
+            file.network.as_deref().unwrap_or_default()
+        );
+        report.at(
+            &path.key("network"),
+            what,
+            "a prefix of 16 bits, such as 10.77.0.0/16",
+        );
+    }
+    let mut routing_of = BTreeMap::new();
+    for (index, node) in file.node.iter().enumerate() {
+        known(
+            &node.name,
+            &path.key("node").index(index).key("name"),
+            report,
+        );
+        routing_of.insert(NodeId::named(&node.name), node.routing);
+    }
+    let mut bindings = Vec::new();
+    for (index, bind) in file.bind.iter().enumerate() {
+        let at = path.key("bind").index(index);
+        known(&bind.from, &at.key("from"), report);
+        known(&bind.to, &at.key("to"), report);
+        let port = match (&bind.interface, &bind.daemon, bind.port) {
+            (Some(interface), None, None) => Port::Interface(interface.clone()),
+            (None, Some(daemon), Some(port)) => Port::Daemon {
+                address: daemon.clone(),
+                port,
+            },
+            _ => {
+                report.at(
+                    &at,
+                    "not one thing to follow",
+                    "interface, or daemon and port",
+                );
+                continue;
+            }
+        };
+        let (from, to) = (NodeId::named(&bind.from), NodeId::named(&bind.to));
+        bindings.push(Binding { from, to, port });
+    }
+    let settings = Settings {
+        name: file.name.clone().unwrap_or_default(),
+        network: network.unwrap_or(NETWORK),
+        routing: file.routing,
+        names: nodes
+            .iter()
+            .map(|name| (NodeId::named(name), name.clone()))
+            .collect(),
+        routing_of,
+        mac: file.mac,
+        bindings,
+        scenario: None,
+    };
+    // A name that is not there yet is checked once it is.
+    let named = Settings {
+        name: file.name.clone().unwrap_or_else(|| "unnamed".to_owned()),
+        ..settings.clone()
+    };
+    if let Err(Refusal::Invalid {
+        key,
+        found,
+        allowed,
+    }) = named.validate()
+    {
+        let mut at = path.clone();
+        for part in key.split('.') {
+            at = at.owned_key(part);
+        }
+        report.at(&at, format!("{found} is not allowed"), allowed);
+    }
+    settings
+}
+
+fn prefix(text: &str) -> Option<[u8; 2]> {
+    let (address, 16) = text
+        .split_once('/')
+        .map(|(a, b)| (a, b.parse().unwrap_or(0)))?
+    else {
+        return None;
+    };
+    let address: std::net::Ipv4Addr = address.parse().ok()?;
+    match address.octets() {
+        [a, b, 0, 0] => Some([a, b]),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::parse_alone;
+
+    const HEAD: &str = r#"
+[scenario]
+title = "t"
+duration_s = 10
+[[node]]
+name = "a"
+lat_deg = 57
+lon_deg = 11
+height_agl_m = 10
+radio = "ptp_5g8"
+[[node]]
+name = "b"
+lat_deg = 57
+lon_deg = 11.01
+height_agl_m = 10
+radio = "ptp_5g8"
+"#;
+
+    #[test]
+    fn a_testbed_is_read() {
+        let text = format!(
+            "{HEAD}[testbed]\nname = \"ridge\"\nnetwork = \"10.9.0.0/16\"\nrouting = \"babel\"\n\
+             mac = {{ retries = 2 }}\nnode = [{{ name = \"b\", routing = \"none\" }}]\n\
+             bind = [{{ from = \"a\", to = \"b\", interface = \"eth1\" }}, \
+             {{ from = \"b\", to = \"a\", daemon = \"/run/x\", port = \"port2\" }}]\n"
+        );
+        let settings = parse_alone(&text, "t").unwrap().testbed;
+        assert_eq!(
+            (settings.name.as_str(), settings.network),
+            ("ridge", [10, 9])
+        );
+        let (a, b) = (NodeId::named("a"), NodeId::named("b"));
+        assert_eq!(settings.protocol(a), Protocol::Babel);
+        assert_eq!(settings.protocol(b), Protocol::None);
+        assert_eq!(settings.mac.retries, 2);
+        assert_eq!(
+            settings.bound(a, b),
+            Some(&Port::Interface("eth1".to_owned()))
+        );
+        assert!(matches!(
+            settings.bound(b, a),
+            Some(Port::Daemon {
+                port: PortName::Port2,
+                ..
+            })
+        ));
+        let usual = parse_alone(HEAD, "t").unwrap().testbed;
+        assert_eq!((usual.routing, usual.names.len()), (Protocol::Static, 2));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_testbed_is_told_with_its_place() {
+        let check = |section: &str, words: &str| {
+            let text = format!("{HEAD}[testbed]\n{section}\n");
+            let told = parse_alone(&text, "t").unwrap_err().to_string();
+            assert!(told.contains(words), "{told}");
+        };
+        check("name = \"Ridge\"", "testbed.name");
+        check("network = \"10.9.0.0/24\"", "testbed.network");
+        check("mac = { retries = 99 }", "testbed.mac.retries");
+        check("routing = \"ospf\"", "testbed.routing");
+        check(
+            "node = [{ name = \"x\", routing = \"none\" }]",
+            "testbed.node[0].name",
+        );
+        check("bind = [{ from = \"a\", to = \"b\" }]", "testbed.bind[0]");
+    }
+}

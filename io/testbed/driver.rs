@@ -1,0 +1,272 @@
+//! Between a world and a plant: wishes go out, sightings come in.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use groundwave_engine::{Effects, Handle};
+use groundwave_systems::Snapshot;
+use groundwave_systems::site::NodeId;
+use groundwave_systems::testbed::{
+    CountWires, Counted, HearRoutes, Heard, Port, Settings, SightWires, Sighting, WireSide, Work,
+};
+
+use super::bound::Follower;
+use super::error::TestbedError;
+use super::plant::{Plant, Wish};
+
+/// Directions that follow something that is there already.
+pub type Follow = Follower;
+
+/// Least time between two looks at counters and routes.
+const LOOK: Duration = Duration::from_secs(5);
+/// How often the log hears that the world goes on: whoever takes over begins there.
+const BEAT: Duration = Duration::from_secs(1);
+/// Wires that a second of that time is enough for: a look writes some 200 bytes a direction into
+/// the log.
+const WIRES_PER_S: usize = 50;
+
+/// Keeps a plant equal to a world.
+pub struct Driver {
+    plant: Plant,
+    follow: Follow,
+    world: Handle<Snapshot>,
+    effects: Effects<Work>,
+    settings: Option<Settings>,
+    counted: BTreeMap<WireSide, Counted>,
+    heard: BTreeMap<NodeId, Vec<Heard>>,
+}
+
+impl Driver {
+    /// A driver of `plant`, which is empty.
+    #[must_use]
+    pub fn new(
+        plant: Plant,
+        follow: Follow,
+        world: Handle<Snapshot>,
+        effects: Effects<Work>,
+    ) -> Self {
+        Self {
+            plant,
+            follow,
+            world,
+            effects,
+            settings: None,
+            counted: BTreeMap::new(),
+            heard: BTreeMap::new(),
+        }
+    }
+
+    /// Takes over what is there of what the world wishes, and makes what is not.
+    ///
+    /// # Errors
+    /// When the kernel cannot be talked to.
+    pub async fn adopt(&mut self) -> Result<(), TestbedError> {
+        let view = self.world.view();
+        self.settings.clone_from(&view.testbed.settings);
+        let mut whole = (*view.testbed).clone();
+        let bound = |from, to| view.testbed.settings.as_ref()?.bound(from, to).cloned();
+        let mut sightings = Vec::new();
+        for (_, side) in view.testbed.sides() {
+            if let Some(port) = bound(side.from, side.to) {
+                let key = WireSide {
+                    from: side.from,
+                    to: side.to,
+                };
+                let wish = groundwave_systems::testbed::Side {
+                    generation: side.generation,
+                    shape: side.shape,
+                };
+                sightings.push(self.follow(key, &port, wish).await);
+            }
+        }
+        let free = |from, to| bound(from, to).is_none() && bound(to, from).is_none();
+        whole
+            .wires
+            .retain(|wire| free(wire.sides[0].from, wire.sides[0].to));
+        sightings.extend(self.plant.adopt(&whole)?);
+        self.report(sightings);
+        Ok(())
+    }
+
+    /// Puts into force what the world wished so far, and reports it.
+    ///
+    /// # Errors
+    /// When the kernel cannot be talked to, or refuses a node.
+    pub async fn catch_up(&mut self) -> Result<usize, TestbedError> {
+        let works: Vec<Work> = std::iter::from_fn(|| self.effects.try_next()).collect();
+        let count = works.len();
+        self.carry_out(works).await?;
+        Ok(count)
+    }
+
+    /// Works until the world is gone.
+    ///
+    /// # Errors
+    /// When the kernel cannot be talked to any more.
+    pub async fn run(mut self) -> Result<(), TestbedError> {
+        let mut beats = tokio::time::interval(BEAT);
+        beats.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut waited = Duration::ZERO;
+        loop {
+            tokio::select! {
+                effect = self.effects.next() => {
+                    let Some(first) = effect else { return Ok(()) };
+                    let rest = std::iter::from_fn(|| self.effects.try_next());
+                    let works: Vec<Work> = std::iter::once(first).chain(rest).collect();
+                    self.carry_out(works).await?;
+                }
+                _ = beats.tick() => {
+                    waited += BEAT;
+                    self.beat(&mut waited);
+                }
+            }
+        }
+    }
+
+    /// Reports what is due. A paused world hears nothing: it would only pile up.
+    fn beat(&mut self, waited: &mut Duration) {
+        let view = self.world.view();
+        if view.testbed.speed == 0.0 {
+            return;
+        }
+        let patience = LOOK.max(Duration::from_secs(
+            (view.testbed.wires.len() / WIRES_PER_S) as u64,
+        ));
+        if *waited >= patience {
+            *waited = Duration::ZERO;
+            self.look();
+        } else {
+            self.tell(CountWires {
+                counted: Vec::new(),
+            });
+        }
+    }
+
+    async fn carry_out(&mut self, works: Vec<Work>) -> Result<(), TestbedError> {
+        let mut wishes: Vec<Wish> = Vec::new();
+        let mut routes = Vec::new();
+        let mut sightings = Vec::new();
+        for work in works {
+            match work {
+                Work::Seat {
+                    node,
+                    seat,
+                    settings,
+                } => {
+                    self.plant.seat(node, &seat, settings.protocol(node))?;
+                    self.settings = Some(settings);
+                }
+                Work::Shape {
+                    from,
+                    to,
+                    number,
+                    side,
+                } => {
+                    let key = WireSide { from, to };
+                    let settings = self.settings.as_ref();
+                    let port = settings
+                        .and_then(|settings| settings.bound(from, to))
+                        .cloned();
+                    let back = settings.is_some_and(|settings| settings.bound(to, from).is_some());
+                    match port {
+                        Some(port) => sightings.push(self.follow(key, &port, side).await),
+                        // The other direction leads elsewhere: a wire would lead around it.
+                        None if back => {}
+                        None => wishes.push((key, number, side)),
+                    }
+                }
+                Work::Routes { node, next_hops } => routes.push((node, next_hops)),
+            }
+        }
+        sightings.extend(self.plant.shape(&wishes)?);
+        for (node, next_hops) in routes {
+            if let Err(err) = self.plant.route(node, &next_hops) {
+                tracing::warn!(%node, err = told(&err), "routes are not in force");
+            }
+        }
+        self.report(sightings);
+        Ok(())
+    }
+
+    async fn follow(
+        &mut self,
+        side: WireSide,
+        port: &Port,
+        wish: groundwave_systems::testbed::Side,
+    ) -> Sighting {
+        let outcome = self.follow.follow(port, &wish.shape).await;
+        if let Err(why) = &outcome {
+            tracing::warn!(?port, why, "a bound direction does not follow");
+        }
+        Sighting {
+            side,
+            generation: wish.generation,
+            failure: outcome.err(),
+        }
+    }
+
+    fn report(&self, sightings: Vec<Sighting>) {
+        if sightings.is_empty() {
+            return;
+        }
+        for sighting in sightings
+            .iter()
+            .filter(|sighting| sighting.failure.is_some())
+        {
+            tracing::warn!(
+                from = %sighting.side.from,
+                to = %sighting.side.to,
+                failure = sighting.failure,
+                "a wire is not as it should be"
+            );
+        }
+        self.tell(SightWires { sightings });
+    }
+
+    /// Looks at counters and routes, and reports what changed.
+    pub fn look(&mut self) {
+        match self.plant.count() {
+            Ok(all) => {
+                let known = &self.counted;
+                let fresh = |counted: &Counted| known.get(&counted.side) != Some(counted);
+                let counted: Vec<Counted> = all.into_iter().filter(fresh).collect();
+                self.counted
+                    .extend(counted.iter().map(|one| (one.side, *one)));
+                if !counted.is_empty() {
+                    self.tell(CountWires { counted });
+                }
+            }
+            Err(err) => tracing::warn!(err = told(&err), "counters cannot be read"),
+        }
+        match self.plant.hear() {
+            Ok(all) => {
+                for (node, routes) in all {
+                    if self.heard.get(&node) != Some(&routes) {
+                        self.heard.insert(node, routes.clone());
+                        self.tell(HearRoutes { node, routes });
+                    }
+                }
+            }
+            Err(err) => tracing::warn!(err = told(&err), "routes cannot be heard"),
+        }
+    }
+
+    /// Tells the world; it need not answer.
+    fn tell<C: groundwave_engine::Recorded + Send + 'static>(&self, report: C) {
+        if let Err(refusal) = self.world.submit(report) {
+            tracing::warn!(%refusal, report = C::NAME, "the world did not take a report");
+        }
+    }
+}
+
+/// An error with its causes.
+fn told(err: &dyn std::error::Error) -> String {
+    let mut text = err.to_string();
+    let mut source = err.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}

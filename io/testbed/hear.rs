@@ -1,0 +1,105 @@
+//! What is seen of a plant: counters, and what routing programs found.
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+
+use groundwave_systems::site::NodeId;
+use groundwave_systems::testbed::{Counted, Heard, Protocol, WireSide};
+
+use super::error::TestbedError;
+use super::names::{index, interface, of_hardware};
+use super::plant::{Plant, Seated};
+use super::{batman, qdiscs};
+use crate::kernel::wire::counted;
+
+impl Plant {
+    /// The counters of all wires.
+    ///
+    /// # Errors
+    /// When the kernel cannot be asked.
+    pub fn count(&mut self) -> Result<Vec<Counted>, TestbedError> {
+        let mut all = Vec::new();
+        for (node, seated) in &mut self.seats {
+            let found = qdiscs::all(&mut seated.space.batch);
+            let found = found.map_err(TestbedError::kernel("look at disciplines"))?;
+            let own = self.wires.iter().filter(|(side, _)| side.from == *node);
+            all.extend(
+                own.filter_map(|(side, laid)| {
+                    Some(counted(*side, found.get(&index(laid.number))?))
+                }),
+            );
+        }
+        Ok(all)
+    }
+
+    /// What the protocols found, by node; nodes without one are left out.
+    ///
+    /// # Errors
+    /// The first that could not be asked.
+    pub fn hear(&self) -> Result<BTreeMap<NodeId, Vec<Heard>>, TestbedError> {
+        let mut heard = BTreeMap::new();
+        for (node, seated) in &self.seats {
+            let found = match seated.protocol {
+                Protocol::Babel if self.babel(seated).runs() => self.hear_babel(*node, seated)?,
+                Protocol::Batman => self.hear_batman(*node, seated)?,
+                _ => continue,
+            };
+            heard.insert(*node, found);
+        }
+        Ok(heard)
+    }
+
+    fn hear_babel(&self, node: NodeId, seated: &Seated) -> Result<Vec<Heard>, TestbedError> {
+        let found = self.babel(seated).routes()?;
+        let heard = found.into_iter().filter_map(|found| {
+            let address: Ipv4Addr = found.host.parse().ok()?;
+            let number = self.names.number(address)?;
+            Some(Heard {
+                destination: self.numbered(number)?,
+                next_hop: self.behind(node, &found.interface)?,
+                metric: found.metric.into(),
+            })
+        });
+        Ok(sorted(heard.collect()))
+    }
+
+    fn hear_batman(&self, node: NodeId, seated: &Seated) -> Result<Vec<Heard>, TestbedError> {
+        let found = batman::routes(&self.names.path(&seated.seat.name))?;
+        let heard = found.into_iter().filter_map(|found| {
+            let (number, back) = of_hardware(&found.orig_address)?;
+            let ends = |side: &WireSide| (side.from > side.to) == back;
+            let mut of_wire = self.wires.iter().filter(|(_, laid)| laid.number == number);
+            let (side, _) = of_wire.find(|(side, _)| ends(side))?;
+            Some(Heard {
+                destination: side.from,
+                next_hop: self.behind(node, &found.hard_ifname)?,
+                metric: found.tq,
+            })
+        });
+        Ok(sorted(heard.collect()))
+    }
+
+    /// The node with this number.
+    fn numbered(&self, number: u32) -> Option<NodeId> {
+        let mut seats = self.seats.iter();
+        seats
+            .find(|(_, seated)| seated.seat.number == number)
+            .map(|(id, _)| *id)
+    }
+
+    /// The node behind an interface of `node`.
+    fn behind(&self, node: NodeId, name: &str) -> Option<NodeId> {
+        let mut own = self.wires.keys().filter(|side| side.from == node);
+        let leads = |side: &&WireSide| {
+            self.seats
+                .get(&side.to)
+                .is_some_and(|peer| interface(&peer.seat) == name)
+        };
+        own.find(leads).map(|side| side.to)
+    }
+}
+
+fn sorted(mut heard: Vec<Heard>) -> Vec<Heard> {
+    heard.sort_by_key(|heard| heard.destination);
+    heard
+}

@@ -1,0 +1,141 @@
+//! What things of a testbed are called and numbered. All of it follows from the world's numbers, so
+//! that nothing has to be remembered.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::path::PathBuf;
+
+use groundwave_systems::testbed::Seat;
+
+/// Where named network namespaces are; iproute2 looks there as well.
+pub const NETNS: &str = "/run/netns";
+
+/// Interfaces of wires are numbered from here: lower numbers are the kernel's own.
+const INDEX_BASE: u32 = 1000;
+/// Longest name of an interface, bytes.
+const INTERFACE_BYTES_MAX: usize = 15;
+/// First bytes of the hardware address of a wire's end: administered here.
+const HARDWARE: [u8; 2] = [0x02, 0x77];
+
+/// The names of one testbed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Names {
+    /// The testbed's own.
+    pub testbed: String,
+    /// First two bytes of its network.
+    pub network: [u8; 2],
+}
+
+impl Names {
+    /// What the namespaces of a testbed begin with.
+    #[must_use]
+    pub fn mark(testbed: &str) -> String {
+        format!("gw.{testbed}.")
+    }
+
+    /// The namespace of a node, as iproute2 knows it.
+    #[must_use]
+    pub fn namespace(&self, node: &str) -> String {
+        Self::mark(&self.testbed) + node
+    }
+
+    /// Where that namespace is.
+    #[must_use]
+    pub fn path(&self, node: &str) -> PathBuf {
+        PathBuf::from(NETNS).join(self.namespace(node))
+    }
+
+    /// The address of the `number`-th node.
+    #[must_use]
+    pub fn address(&self, number: u32) -> Ipv4Addr {
+        let [a, b] = self.network;
+        let [.., c, d] = number.to_be_bytes();
+        Ipv4Addr::new(a, b, c, d)
+    }
+
+    /// The number of the node that has `address`.
+    #[must_use]
+    pub fn number(&self, address: Ipv4Addr) -> Option<u32> {
+        let [a, b, c, d] = address.octets();
+        ([a, b] == self.network).then(|| u32::from_be_bytes([0, 0, c, d]))
+    }
+}
+
+/// The interface of a wire that leads to `peer`: `to-` and its name, cut and numbered where that is
+/// too long.
+#[must_use]
+pub fn interface(peer: &Seat) -> String {
+    let whole = format!("to-{}", peer.name);
+    if whole.len() <= INTERFACE_BYTES_MAX {
+        return whole;
+    }
+    let number = format!("~{}", peer.number);
+    // Names are ASCII.
+    format!("{}{number}", &whole[..INTERFACE_BYTES_MAX - number.len()])
+}
+
+/// Number of the interfaces of the `number`-th wire, in both namespaces.
+#[must_use]
+pub fn index(number: u32) -> u32 {
+    INDEX_BASE + number
+}
+
+/// Hardware address of an end of a wire; `back` is that of the node with the higher id.
+#[must_use]
+pub fn hardware(number: u32, back: bool) -> [u8; 6] {
+    let [_, a, b, c] = number.to_be_bytes();
+    [HARDWARE[0], HARDWARE[1], a, b, c, u8::from(back)]
+}
+
+/// The wire and end that have a hardware address, as `02:77:00:00:01:00`.
+#[must_use]
+pub fn of_hardware(text: &str) -> Option<(u32, bool)> {
+    let bytes: Option<Vec<u8>> = text
+        .split(':')
+        .map(|part| u8::from_str_radix(part, 16).ok())
+        .collect();
+    match bytes?.as_slice() {
+        [x, y, a, b, c, back] if [*x, *y] == HARDWARE => {
+            Some((u32::from_be_bytes([0, *a, *b, *c]), *back == 1))
+        }
+        _ => None,
+    }
+}
+
+/// The link-local address the kernel makes of a hardware address (RFC 4291, appendix A).
+#[must_use]
+pub fn link_local(hardware: [u8; 6]) -> Ipv6Addr {
+    let [a, b, c, d, e, f] = hardware.map(u16::from);
+    let low = [(a ^ 2) << 8 | b, c << 8 | 0xff, 0xfe00 | d, e << 8 | f];
+    Ipv6Addr::new(0xfe80, 0, 0, 0, low[0], low[1], low[2], low[3])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_numbers_lead_back() {
+        let names = Names {
+            testbed: "ridge".to_owned(),
+            network: [10, 77],
+        };
+        assert_eq!(names.path("a.b"), PathBuf::from("/run/netns/gw.ridge.a.b"));
+        let far = names.address(259);
+        assert_eq!(
+            (far, names.number(far)),
+            (Ipv4Addr::new(10, 77, 1, 3), Some(259))
+        );
+        let seat = |name: &str| Seat {
+            number: 12,
+            name: name.to_owned(),
+        };
+        assert_eq!(interface(&seat("marstrand")), "to-marstrand");
+        assert_eq!(interface(&seat("twelve-chars")), "to-twelve-chars");
+        assert_eq!(interface(&seat("thirteen-char")), "to-thirteen-~12");
+        let address = hardware(70_000, true);
+        assert_eq!(address, [0x02, 0x77, 1, 0x11, 0x70, 1]);
+        assert_eq!(of_hardware("02:77:01:11:70:01"), Some((70_000, true)));
+        assert_eq!(of_hardware("02:78:01:11:70:01"), None);
+        assert_eq!(link_local(address).to_string(), "fe80::77:1ff:fe11:7001");
+    }
+}

@@ -1,0 +1,174 @@
+//! Measurements of one link with packets: `ping` and `iperf3` over the link-local addresses of its
+//! wire, so that no route leads them elsewhere.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use groundwave_systems::testbed::{Probe, Seat};
+
+use super::error::TestbedError;
+use super::names::{hardware, interface, link_local};
+use super::program::outcome;
+use super::space::inside;
+
+const PING: &str = "Debian: apt-get install iputils-ping";
+const IPERF: &str = "Debian: apt-get install iperf3";
+
+/// The far end of a wire as the near end calls it: its address, and the interface it is on.
+fn far(number: u32, back: bool, peer: &Seat) -> (String, String) {
+    let interface = interface(peer);
+    let address = link_local(hardware(number, !back));
+    (format!("{address}%{interface}"), interface)
+}
+
+/// Pings the far end of wire `number` from the namespace at `netns`; `back` when that is the end of
+/// the higher id. One packet in `interval_s`, and `wait_s` for the last answer.
+///
+/// # Errors
+/// When there is no `ping`.
+pub fn ping(
+    netns: &Path,
+    number: u32,
+    back: bool,
+    peer: &Seat,
+    count: u32,
+    interval_s: f64,
+) -> Result<Probe, TestbedError> {
+    let (address, interface) = far(number, back, peer);
+    let words = [
+        "-6",
+        "-q",
+        "-n",
+        "-W",
+        "2",
+        "-c",
+        &count.to_string(),
+        "-i",
+        &interval_s.to_string(),
+    ];
+    let mut words: Vec<String> = words.map(str::to_owned).to_vec();
+    words.extend(["-I".to_owned(), interface, address]);
+    // It fails when nothing came back, which is an answer.
+    let output = outcome(netns, PING, "ping", &words)?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    read(&said).ok_or_else(|| TestbedError::Failed {
+        program: "ping".to_owned(),
+        said: format!("{said}{}", String::from_utf8_lossy(&output.stderr)),
+    })
+}
+
+/// What `ping -q` says: `5 packets transmitted, 4 received, …` and `rtt min/avg/max/mdev = 1/2/3/4 ms`.
+fn read(said: &str) -> Option<Probe> {
+    let number = |text: &str| text.split_whitespace().next()?.parse::<u32>().ok();
+    let counts = said
+        .lines()
+        .find(|line| line.contains("packets transmitted"))?;
+    let mut counts = counts.split(',');
+    let (sent, received) = (number(counts.next()?)?, number(counts.next()?)?);
+    let times = said.lines().find_map(|line| {
+        line.split_once(" = ")
+            .filter(|(head, _)| head.contains("min/avg/max"))
+    });
+    let round_trip_ms = times.and_then(|(_, times)| {
+        let mut times = times.split('/').map(str::parse::<f64>);
+        Some([
+            times.next()?.ok()?,
+            times.next()?.ok()?,
+            times.next()?.ok()?,
+        ])
+    });
+    Some(Probe {
+        sent,
+        received,
+        round_trip_ms,
+        throughput_bps: None,
+    })
+}
+
+/// Sends a stream of UDP for `seconds`, at `offered_bps`, to the far end of wire `number`; answers
+/// what arrived, bit/s of Ethernet frames.
+///
+/// # Errors
+/// When there is no `iperf3`, or it fails.
+pub fn throughput(
+    [near, far_end]: [&Path; 2],
+    number: u32,
+    back: bool,
+    peer: &Seat,
+    offered_bps: u64,
+    seconds: u32,
+) -> Result<f64, TestbedError> {
+    const PAYLOAD: f64 = 1200.0;
+    /// Ethernet, IPv6 and UDP.
+    const HEADERS: f64 = 14.0 + 40.0 + 8.0;
+    let failed = |source| TestbedError::Program {
+        program: "iperf3".to_owned(),
+        hint: IPERF,
+        source,
+    };
+    let mut server = inside(far_end, || {
+        Command::new("iperf3")
+            .args(["-s", "-1", "-6", "--idle-timeout", "20"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+    })?
+    .map_err(failed)?;
+    let (address, _) = far(number, back, peer);
+    let words = [
+        "-6",
+        "-u",
+        "-J",
+        "-l",
+        "1200",
+        "-b",
+        &offered_bps.to_string(),
+        "-t",
+        &seconds.to_string(),
+        "-c",
+        &address,
+    ];
+    let words: Vec<String> = words.map(str::to_owned).to_vec();
+    let mut answer = None;
+    for _ in 0..20 {
+        let output = outcome(near, IPERF, "iperf3", &words)?;
+        let said: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        let sum = &said["end"]["sum"];
+        if let (Some(bps), Some(lost)) = (
+            sum["bits_per_second"].as_f64(),
+            sum["lost_percent"].as_f64(),
+        ) {
+            let arrived = bps * (1.0 - lost / 100.0);
+            answer = Some(arrived * (PAYLOAD + HEADERS) / PAYLOAD);
+            break;
+        }
+        // The server may not listen yet.
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    // It ends by itself after one client; whoever got no answer need not wait for that.
+    let _ = server.kill();
+    let _ = server.wait();
+    answer.ok_or_else(|| TestbedError::Failed {
+        program: "iperf3".to_owned(),
+        said: "no measurement".to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ping_says_is_read() {
+        let said = "PING fe80::1(fe80::1) 56 data bytes\n\n--- fe80::1 ping statistics ---\n\
+                    20 packets transmitted, 18 received, 10% packet loss, time 400ms\n\
+                    rtt min/avg/max/mdev = 1.100/2.250/3.500/0.100 ms\n";
+        let probe = read(said).unwrap();
+        assert_eq!((probe.sent, probe.received), (20, 18));
+        assert_eq!(probe.round_trip_ms, Some([1.1, 2.25, 3.5]));
+        let none = read("4 packets transmitted, 0 received, 100% packet loss, time 3ms\n").unwrap();
+        assert_eq!((none.received, none.round_trip_ms), (0, None));
+        assert_eq!(read("ping: connect: Network is unreachable"), None);
+    }
+}

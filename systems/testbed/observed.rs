@@ -1,0 +1,107 @@
+//! What was seen outside. Written by commands only.
+
+use std::collections::BTreeMap;
+
+use bevy_ecs::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::site::NodeId;
+
+/// A direction of a wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WireSide {
+    /// The node that sends.
+    pub from: NodeId,
+    /// The node that receives.
+    pub to: NodeId,
+}
+
+/// What came of a wish.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sighting {
+    /// Which direction.
+    pub side: WireSide,
+    /// The generation that was tried.
+    pub generation: u64,
+    /// Why it is not in force, if it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
+/// Packets of one class, since the wire was laid.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tally {
+    /// Packets that passed.
+    pub passed_total: u64,
+    /// Packets that the loss took.
+    pub lost_total: u64,
+    /// Packets that found the queue full.
+    pub overflowed_total: u64,
+    /// Bytes that passed.
+    pub bytes_total: u64,
+}
+
+impl Tally {
+    /// Share of the packets that the loss took, [0, 1]; `None` before the first.
+    #[must_use]
+    pub fn loss_prob(&self) -> Option<f64> {
+        let all = self.passed_total + self.lost_total + self.overflowed_total;
+        (all > 0).then(|| self.lost_total as f64 / all as f64)
+    }
+}
+
+/// Counters of one direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counted {
+    /// Which direction.
+    pub side: WireSide,
+    /// To one receiver.
+    pub unicast: Tally,
+    /// To everybody.
+    pub broadcast: Tally,
+}
+
+/// What a measurement with packets gave.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Probe {
+    /// Packets sent there and back.
+    pub sent: u32,
+    /// Packets that came back.
+    pub received: u32,
+    /// Shortest, mean and longest time there and back, ms; absent when none came back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round_trip_ms: Option<[f64; 3]>,
+    /// What a stream carried, bit/s; absent when none was sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throughput_bps: Option<f64>,
+}
+
+/// A route that a protocol found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Heard {
+    /// Where it leads.
+    pub destination: NodeId,
+    /// The neighbour it goes to.
+    pub next_hop: NodeId,
+    /// What the protocol makes of it: babel's metric, batman's TQ of 255.
+    pub metric: f64,
+}
+
+/// What was seen outside.
+#[derive(Resource, Debug, Default)]
+pub struct Observed {
+    /// The last generation that was tried, and why it is not in force.
+    pub sides: BTreeMap<WireSide, (u64, Option<String>)>,
+    /// Counters.
+    pub counted: BTreeMap<WireSide, Counted>,
+    /// The last measurement of each direction.
+    pub probes: BTreeMap<WireSide, Probe>,
+    /// What protocols found, by node.
+    pub heard: BTreeMap<NodeId, Vec<Heard>>,
+}

@@ -1,0 +1,212 @@
+//! What a testbed is told at its beginning.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use groundwave_engine::Refusal;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::impair::Direction as PortName;
+use crate::site::NodeId;
+
+/// Seats of one testbed: hosts of a /16 network without its first and last address.
+pub const SEATS_MAX: usize = 65_534;
+
+/// Longest name of a testbed, characters.
+const NAME_CHARS_MAX: usize = 16;
+
+/// What finds the ways through a testbed.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Protocol {
+    /// Routes of the world, kept as the world's metric has them.
+    #[default]
+    Static,
+    /// `babeld` in each node.
+    Babel,
+    /// `batman-adv` in each node; nodes speak over `bat0`.
+    Batman,
+    /// Nothing: neighbours reach each other, and somebody else does the rest.
+    None,
+}
+
+/// How the medium is shared and how often a frame is tried.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Mac {
+    /// Times a frame to one receiver is sent again when it was not acknowledged, [0, 31].
+    #[schemars(range(max = 31))]
+    pub retries: u8,
+    /// Rung of the modulation ladder for what goes to everybody, [0, 9]; OFDM only.
+    #[schemars(range(max = 9))]
+    pub broadcast_mcs: u8,
+    /// Length of what goes to everybody, bytes, [1, 65535]: hellos and announcements.
+    #[schemars(range(min = 1, max = 65535))]
+    pub broadcast_bytes: u32,
+    /// Share of the air that a link has for itself, (0, 1].
+    #[schemars(range(max = 1.0))]
+    pub airtime_share_prob: f64,
+    /// Time that both ends take over a frame, ns, at most 1 s.
+    #[schemars(range(max = 1_000_000_000))]
+    pub processing_ns: u64,
+    /// Mean number of frames lost in a row, [1, 1000]; left out, each is lost by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1.0, max = 1000.0))]
+    pub loss_burst_packets: Option<f64>,
+}
+
+impl Default for Mac {
+    fn default() -> Self {
+        Self {
+            // The long retry limit's default in IEEE 802.11 is 4, the short one's 7; drivers
+            // take 7 for both.
+            retries: 7,
+            broadcast_mcs: 0,
+            broadcast_bytes: 150,
+            airtime_share_prob: 1.0,
+            processing_ns: 50_000,
+            loss_burst_packets: None,
+        }
+    }
+}
+
+/// What a direction of a link is bound to instead of a wire of the testbed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Port {
+    /// What leaves through this interface of the host.
+    Interface(String),
+    /// A port of an impairment daemon.
+    Daemon {
+        /// The daemon's socket, or `host:port` where it is reached over TCP.
+        address: String,
+        /// Which of its ports.
+        port: PortName,
+    },
+}
+
+/// A direction of a link and what it is bound to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Binding {
+    /// The node that sends.
+    pub from: NodeId,
+    /// The node that receives.
+    pub to: NodeId,
+    /// What follows the link.
+    pub port: Port,
+}
+
+/// What a testbed is told at its beginning.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// Its name, in the names of everything that belongs to it: 1 to 16 of `a-z`, `0-9`, `-`.
+    pub name: String,
+    /// The first two bytes of its /16 network.
+    pub network: [u8; 2],
+    /// What finds the ways.
+    pub routing: Protocol,
+    /// Short names of the nodes, in the names of what belongs to them; a node without one takes
+    /// its label or its number.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub names: BTreeMap<NodeId, String>,
+    /// Nodes that do otherwise.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub routing_of: BTreeMap<NodeId, Protocol>,
+    /// The medium.
+    #[serde(default)]
+    pub mac: Mac,
+    /// Directions that are bound to something that is there already.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bindings: Vec<Binding>,
+    /// The scenario file, for whoever takes the testbed over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<PathBuf>,
+}
+
+impl Settings {
+    /// What finds the ways at a node.
+    #[must_use]
+    pub fn protocol(&self, node: NodeId) -> Protocol {
+        self.routing_of.get(&node).copied().unwrap_or(self.routing)
+    }
+
+    /// What a direction is bound to.
+    #[must_use]
+    pub fn bound(&self, from: NodeId, to: NodeId) -> Option<&Port> {
+        let found = self.bindings.iter();
+        let mut found = found.filter(|binding| binding.from == from && binding.to == to);
+        found.next().map(|binding| &binding.port)
+    }
+
+    /// Refuses what a testbed cannot be.
+    ///
+    /// # Errors
+    /// [`Refusal::Invalid`] with the key, what was found and what is allowed.
+    pub fn validate(&self) -> Result<(), Refusal> {
+        let allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
+        let length = 1..=NAME_CHARS_MAX;
+        if !length.contains(&self.name.len()) || !self.name.bytes().all(allowed) {
+            let found = format!("{:?}", self.name);
+            return Err(Refusal::invalid(
+                "name",
+                found,
+                "1 to 16 of a-z, 0-9 and '-'",
+            ));
+        }
+        if !matches!(self.network[0], 1..=126 | 128..=223) {
+            let [a, b] = self.network;
+            let found = format!("{a}.{b}");
+            return Err(Refusal::invalid(
+                "network",
+                found,
+                "a network of hosts, such as 10.77",
+            ));
+        }
+        self.mac.validate()
+    }
+}
+
+impl Mac {
+    /// Refuses values outside their ranges.
+    ///
+    /// # Errors
+    /// [`Refusal::Invalid`] with the key, what was found and what is allowed.
+    pub fn validate(&self) -> Result<(), Refusal> {
+        let no = |key: &str, found: String, allowed: &str| {
+            Err(Refusal::invalid(format!("mac.{key}"), found, allowed))
+        };
+        if self.retries > 31 {
+            return no("retries", self.retries.to_string(), "0 to 31");
+        }
+        if self.broadcast_mcs > 9 {
+            return no("broadcast_mcs", self.broadcast_mcs.to_string(), "0 to 9");
+        }
+        if !(1..=65_535).contains(&self.broadcast_bytes) {
+            let found = self.broadcast_bytes.to_string();
+            return no("broadcast_bytes", found, "1 to 65535");
+        }
+        let share = self.airtime_share_prob;
+        if !(share > 0.0 && share <= 1.0) {
+            return no(
+                "airtime_share_prob",
+                share.to_string(),
+                "above 0, at most 1",
+            );
+        }
+        if self.processing_ns > 1_000_000_000 {
+            let found = self.processing_ns.to_string();
+            return no("processing_ns", found, "0 to 1000000000");
+        }
+        match self.loss_burst_packets {
+            Some(burst) if !(1.0..=1000.0).contains(&burst) => {
+                no("loss_burst_packets", burst.to_string(), "1 to 1000")
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! `babeld` over the world's links.
+
+use super::bed::{Testbed, agreement, seconds, until};
+use super::guest;
+use crate::wire::now_ns;
+
+guest!(it_takes_the_worlds_routes_and_follows_them);
+
+/// Of 30 pairs, those that must agree: 95 %.
+const PAIRS: usize = 30;
+const AGREE_MIN: usize = 29;
+
+fn it_takes_the_worlds_routes_and_follows_them() {
+    let testbed = Testbed::up("ridge", &[]);
+    converged(&testbed, "at the beginning", AGREE_MIN, PAIRS);
+    let city = testbed.address("ramberget");
+    assert!(testbed.answers("bohus", &city));
+
+    // The relay fails: real pings take the detour.
+    testbed.said(&["fail", "save"]);
+    println!(
+        "save fails: pings get through again after {:.1} s",
+        testbed.await_answers("bohus", &city)
+    );
+    let way = testbed.status();
+    let hop = |status: &serde_json::Value| {
+        let mut nodes = status["nodes"].as_array().unwrap().clone().into_iter();
+        let node = nodes.find(|node| node["name"] == "ytterby").unwrap();
+        node["next_hops"]["ramberget"].clone()
+    };
+    assert_eq!(hop(&way), "nolvik");
+    converged(&testbed, "without save", AGREE_MIN, PAIRS);
+
+    // It comes back, and so does the way over the ridge.
+    testbed.said(&["repair", "save"]);
+    converged(&testbed, "with save again", AGREE_MIN, PAIRS);
+    assert_eq!(hop(&testbed.status()), "save");
+
+    // It moves down behind its hill, from where it sees nothing but Nolvik.
+    testbed.said(&["move", "save", BEHIND]);
+    let hidden = testbed.status();
+    assert_eq!(
+        Testbed::link(&hidden, "save", "ramberget")["predicted"]["up"],
+        false
+    );
+    println!(
+        "save behind the hill: pings get through again after {:.1} s",
+        testbed.await_answers("bohus", &city)
+    );
+    assert_eq!(hop(&hidden), "nolvik");
+    converged(&testbed, "with save behind the hill", AGREE_MIN, PAIRS);
+}
+
+/// A place on the northern slope of the ridge of Säve.
+const BEHIND: &str = "57.80,11.96";
+
+/// Waits until the ways agree, and tells those that do not.
+fn converged(testbed: &Testbed, when: &str, least: usize, pairs: usize) {
+    let began_ns = now_ns();
+    let mut last = (0, Vec::new());
+    until(&format!("babeld agrees {when}"), || {
+        last = agreement(&testbed.status());
+        assert_eq!(last.0 + last.1.len(), pairs);
+        last.0 >= least
+    });
+    let (agree, differ) = last;
+    println!(
+        "{when}: {agree} of {pairs} next hops are the world's after {:.1} s",
+        seconds(began_ns)
+    );
+    for told in differ {
+        println!("  {told}");
+    }
+}

@@ -1,0 +1,67 @@
+//! `batman-adv` over the world's links.
+
+use super::bed::{Testbed, until};
+use super::guest;
+
+guest!(its_quality_falls_and_its_next_hop_changes);
+
+fn its_quality_falls_and_its_next_hop_changes() {
+    let testbed = Testbed::up("bat", &[("routing = \"babel\"", "routing = \"batman\"")]);
+    for node in [
+        "bohus",
+        "ytterby",
+        "save",
+        "nolvik",
+        "ramberget",
+        "lindholmen",
+    ] {
+        // Announcements five times as often: what takes a minute takes a while.
+        let mut batctl = testbed.command(node, "batctl");
+        let set = batctl
+            .args(["meshif", "bat0", "orig_interval", "200"])
+            .output()
+            .unwrap();
+        assert!(set.status.success(), "{set:?}");
+    }
+    let way = || {
+        let status = testbed.status();
+        let nodes = status["nodes"].as_array().unwrap();
+        let node = nodes.iter().find(|node| node["name"] == "ytterby").unwrap();
+        let heard = &node["heard"]["ramberget"];
+        (
+            heard["next_hop"].as_str().unwrap_or_default().to_owned(),
+            heard["metric"].as_f64().unwrap_or(0.0),
+        )
+    };
+    let city = testbed.address("ramberget");
+    println!(
+        "pings get through after {:.1} s",
+        testbed.await_answers("bohus", &city)
+    );
+    until("the way leads over the ridge with a high quality", || {
+        let (hop, quality) = way();
+        hop == "save" && quality > 200.0
+    });
+    let (_, before) = way();
+
+    // Half of what the relay announces does not reach the city any more.
+    testbed.said(&["radio", "save", "--tx-power-dbm", "15"]);
+    let status = testbed.status();
+    let loss = &Testbed::link(&status, "save", "ramberget")["predicted"]["broadcast_loss_prob"];
+    println!("save > ramberget: broadcast loss is {loss} now");
+    until("the way leads over nolvik", || way().0 == "nolvik");
+    let (_, after) = way();
+    println!("ytterby to ramberget: TQ {before} over save, then {after} over nolvik");
+    assert!(after < before, "the quality falls: {before} to {after}");
+    println!(
+        "pings get through after {:.1} s",
+        testbed.await_answers("bohus", &city)
+    );
+
+    // The relay is off: its quality is gone, and so is every way over it.
+    testbed.said(&["fail", "save"]);
+    println!(
+        "save fails: pings get through after {:.1} s",
+        testbed.await_answers("bohus", &city)
+    );
+}

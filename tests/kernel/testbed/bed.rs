@@ -1,0 +1,225 @@
+//! The program in the guest, and what its tests ask it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::wire::now_ns;
+
+/// Whether this machine has what the guest needs; says aloud what it lacks.
+pub fn is_possible() -> bool {
+    let data = std::env::var_os("GROUNDWAVE_DATA").map_or(PathBuf::from(".data"), PathBuf::from);
+    let tile = data.join("srtm/N57E011.hgt");
+    let programs = [
+        "/usr/sbin/babeld",
+        "/usr/sbin/batctl",
+        "/usr/bin/iperf3",
+        "/usr/bin/ping",
+    ];
+    let lacks = programs
+        .iter()
+        .map(PathBuf::from)
+        .chain([tile])
+        .find(|path| !path.exists());
+    if let Some(path) = &lacks {
+        groundwave_systems::testing::skipped(format_args!(
+            "no {}; `make data` fetches the tile, Debian has babeld, batctl, iperf3, iputils-ping",
+            path.display()
+        ));
+    }
+    lacks.is_none()
+}
+
+/// A testbed that is up. It goes down with this.
+pub struct Testbed {
+    pub name: &'static str,
+    scenario: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+impl Testbed {
+    /// Brings the ridge up, with pieces of its scenario replaced.
+    pub fn up(name: &'static str, changes: &[(&str, &str)]) -> Self {
+        let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/ridge.toml");
+        let mut text = std::fs::read_to_string(shipped).unwrap();
+        for (from, to) in changes {
+            assert!(text.contains(from), "the scenario says {from}");
+            text = text.replace(from, to);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let scenario = folder.path().join("ridge.toml");
+        std::fs::write(&scenario, text).unwrap();
+        let testbed = Self {
+            name,
+            scenario,
+            _folder: folder,
+        };
+        let began_ns = now_ns();
+        let path = testbed.scenario.display().to_string();
+        testbed.said(&["up", &path, "--detach"]);
+        println!("{name}: up after {:.1} s", seconds(began_ns));
+        testbed
+    }
+
+    /// What the program says; it must succeed.
+    pub fn said(&self, words: &[&str]) -> String {
+        let (good, said) = self.outcome(words);
+        assert!(good, "testbed {words:?}: {said}");
+        said
+    }
+
+    /// Whether the program succeeds, and what it says.
+    pub fn outcome(&self, words: &[&str]) -> (bool, String) {
+        let output = Command::new(env!("CARGO_BIN_EXE_groundwave"))
+            .args(["testbed", words[0], "--name", self.name])
+            .args(&words[1..])
+            .output()
+            .unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (
+            output.status.success(),
+            text(&output.stdout) + &text(&output.stderr),
+        )
+    }
+
+    /// The testbed as a document.
+    pub fn status(&self) -> Value {
+        serde_json::from_str(&self.said(&["status", "--json"])).unwrap()
+    }
+
+    /// The direction between two nodes in a document.
+    pub fn link(status: &Value, from: &str, to: &str) -> Value {
+        let mut links = status["links"].as_array().unwrap().iter();
+        let found = links.find(|link| link["from"] == from && link["to"] == to);
+        found
+            .unwrap_or_else(|| panic!("no link {from} > {to}"))
+            .clone()
+    }
+
+    /// The address of a node.
+    pub fn address(&self, node: &str) -> String {
+        let status = self.status();
+        let mut nodes = status["nodes"].as_array().unwrap().iter();
+        let node = nodes.find(|found| found["name"] == node).unwrap();
+        node["address"].as_str().unwrap().to_owned()
+    }
+
+    /// A command that runs a program in a node.
+    pub fn command(&self, node: &str, program: &str) -> Command {
+        let mut command = Command::new("ip");
+        command.args([
+            "netns",
+            "exec",
+            &format!("gw.{}.{node}", self.name),
+            program,
+        ]);
+        command
+    }
+
+    /// Whether a ping from one node to an address is answered.
+    pub fn answers(&self, from: &str, address: &str) -> bool {
+        let mut ping = self.command(from, "ping");
+        ping.args(["-c", "1", "-W", "1", "-n", "-q", address]);
+        ping.output().unwrap().status.success()
+    }
+
+    /// Waits until pings from one node to an address are answered, three in a row; answers after
+    /// how many seconds.
+    pub fn await_answers(&self, from: &str, address: &str) -> f64 {
+        let began_ns = now_ns();
+        let mut row = 0;
+        until(&format!("{from} reaches {address}"), || {
+            row = if self.answers(from, address) {
+                row + 1
+            } else {
+                0
+            };
+            row == 3
+        });
+        seconds(began_ns)
+    }
+
+    /// The process of the controller.
+    pub fn controller(&self) -> i32 {
+        let scenario = self.scenario.display().to_string();
+        let mine = |pid: &i32| {
+            let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            let words = String::from_utf8_lossy(&words).into_owned();
+            words.contains("--background")
+                && (words.contains(&scenario)
+                    || words.contains("attach") && words.contains(self.name))
+        };
+        let all = std::fs::read_dir("/proc").unwrap().flatten();
+        let mut pids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        pids.find(mine).expect("the controller runs")
+    }
+}
+
+impl Drop for Testbed {
+    fn drop(&mut self) {
+        let (good, said) = self.outcome(&["down"]);
+        if !good && !std::thread::panicking() {
+            panic!("down: {said}");
+        }
+        let log = format!("/run/groundwave/{}/controller.log", self.name);
+        if let Ok(log) = std::fs::read_to_string(log) {
+            println!("{log}");
+        }
+    }
+}
+
+/// Seconds since a moment.
+pub fn seconds(began_ns: u64) -> f64 {
+    (now_ns() - began_ns) as f64 / 1e9
+}
+
+/// Waits for something, for minutes at most.
+pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    const TURNS: usize = 240;
+    for _ in 0..TURNS {
+        if holds() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(500));
+    }
+    panic!("{what}: not in {TURNS} turns");
+}
+
+/// Next hops by node and destination: what the world says, and what the program found.
+pub type Ways = BTreeMap<(String, String), (Option<String>, Option<String>)>;
+
+/// The ways of all pairs in a document.
+pub fn ways(status: &Value) -> Ways {
+    let nodes = status["nodes"].as_array().unwrap();
+    let name = |node: &Value| node["name"].as_str().unwrap().to_owned();
+    let mut ways = Ways::new();
+    for node in nodes {
+        for other in nodes.iter().filter(|other| *other != node) {
+            let (from, to) = (name(node), name(other));
+            let text = |value: &Value| value.as_str().map(str::to_owned);
+            let world = text(&node["next_hops"][&to]);
+            let found = text(&node["heard"][&to]["next_hop"]);
+            ways.insert((from, to), (world, found));
+        }
+    }
+    ways
+}
+
+/// Pairs whose ways agree, and those whose ways do not, in words.
+pub fn agreement(status: &Value) -> (usize, Vec<String>) {
+    let ways = ways(status);
+    let differ = ways.iter().filter(|(_, (world, found))| world != found);
+    let told = differ.map(|((from, to), (world, found))| {
+        let word = |hop: &Option<String>| hop.clone().unwrap_or_else(|| "nobody".to_owned());
+        format!(
+            "{from} to {to}: the world says {}, the program {}",
+            word(world),
+            word(found)
+        )
+    });
+    let told: Vec<String> = told.collect();
+    (ways.len() - told.len(), told)
+}

@@ -1,0 +1,62 @@
+//! The controller's interface, asked.
+
+use std::os::unix::net::UnixStream;
+
+use axum::http::Method;
+use groundwave::http::Problem;
+use groundwave::http::client::Client as Http;
+use groundwave::testbed::wire::Testbed;
+use groundwave_io::testbed::State;
+use serde::Serialize;
+
+use crate::cli::failure::Failure;
+
+/// Whether the testbed's controller answers.
+pub fn answers(state: &State) -> bool {
+    UnixStream::connect(state.socket()).is_ok()
+}
+
+/// Asks the controller; every answer is the testbed.
+pub fn ask(
+    state: &State,
+    method: Method,
+    path: &str,
+    body: Option<&impl Serialize>,
+) -> Result<Testbed, Failure> {
+    let body = body
+        .map(serde_json::to_value)
+        .transpose()
+        .map_err(Failure::machine)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let (status, bytes) = runtime.block_on(async {
+        let socket = state.socket();
+        let mut http = Http::unix(&socket).await.map_err(|_| {
+            Failure::Machine(format!(
+                "the testbed {} has no controller; `groundwave testbed attach` starts one",
+                state.testbed
+            ))
+        })?;
+        let answer = http.ask(method, path, body.as_ref()).await;
+        answer.map_err(Failure::machine)
+    })?;
+    if status.is_success() {
+        return serde_json::from_slice(&bytes).map_err(|err| {
+            Failure::Machine(format!(
+                "{path}: the controller's answer is not understood: {err}"
+            ))
+        });
+    }
+    let told = serde_json::from_slice::<Problem>(&bytes);
+    let detail = told.map_or_else(|_| status.to_string(), |problem| problem.detail);
+    match status.as_u16() {
+        400..=499 => Err(Failure::Input(detail)),
+        _ => Err(Failure::Machine(detail)),
+    }
+}
+
+/// The testbed now.
+pub fn show(state: &State) -> Result<Testbed, Failure> {
+    ask(state, Method::GET, "/v1/testbed", None::<&()>)
+}

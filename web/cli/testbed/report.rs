@@ -1,0 +1,300 @@
+//! Predicted beside measured, link by link, and as a picture.
+
+use std::path::{Path, PathBuf};
+
+use axum::http::Method;
+use clap::Args;
+use groundwave::plot::testbed::{Mark, Picture, Side, testbed_svg};
+use groundwave::testbed::wire::{Link, Measured, NewProbe, Testbed};
+use groundwave::text::{Align, Table};
+use groundwave_io::testbed::{State, ping, throughput};
+use groundwave_systems::testbed::{Probe, Seat};
+use serde::Serialize;
+
+use super::Which;
+use super::client::{ask, show};
+use super::show::headline;
+use crate::cli::failure::Failure;
+use crate::cli::output::{self, Output};
+
+/// Links measured at once.
+const AT_ONCE: usize = 16;
+
+const EXAMPLES: &str = "\
+Examples:
+  groundwave testbed report
+  groundwave testbed report --ping --plot ridge.svg
+  groundwave testbed report save nolvik --ping --count 200 --throughput --json
+
+Each cell shows what was predicted / what was measured. Loss and rate are those of packets to one
+receiver; round trips are of both directions together.
+Counters are of all packets since the wire was laid, whoever sent them.";
+
+/// Show what was predicted beside what is measured, per link
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Report {
+    /// Only links between these nodes [default: all]
+    nodes: Vec<String>,
+
+    /// Ping both ends of every link that is up, over that link alone
+    #[arg(long)]
+    ping: bool,
+
+    /// Pings a link
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    count: u32,
+
+    /// Send a stream over every link that is up, one after the other (needs iperf3)
+    #[arg(long)]
+    throughput: bool,
+
+    /// Seconds a stream lasts
+    #[arg(long, value_name = "S", default_value_t = 3)]
+    seconds: u32,
+
+    /// Write a picture (SVG)
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+
+    #[command(flatten)]
+    which: Which,
+}
+
+/// A direction, predicted and measured.
+#[derive(Serialize)]
+struct Row<'a> {
+    #[serde(flatten)]
+    link: &'a Link,
+    /// Both directions together, ms.
+    predicted_round_trip_ms: Option<f64>,
+    /// Both directions together, [0, 1].
+    predicted_round_trip_loss_prob: Option<f64>,
+}
+
+impl Report {
+    pub fn run(self, output: Output) -> Result<(), Failure> {
+        let state = self.which.state()?;
+        let mut testbed = show(&state)?;
+        let known = |name: &&String| testbed.nodes.iter().any(|node| node.name == **name);
+        if let Some(unknown) = self.nodes.iter().find(|name| !known(name)) {
+            return Err(Failure::Input(format!("no node is called {unknown:?}")));
+        }
+        if self.ping || self.throughput {
+            self.measure(&state, &testbed)?;
+            testbed = show(&state)?;
+        }
+        if let Some(path) = &self.plot {
+            std::fs::write(path, testbed_svg(&picture(&testbed)))
+                .map_err(|err| Failure::Machine(format!("write {}: {err}", path.display())))?;
+        }
+        let rows: Vec<Row<'_>> = testbed
+            .links
+            .iter()
+            .filter(|link| self.wants(link))
+            .map(|link| row(&testbed, link))
+            .collect();
+        if output.json {
+            return output.json(&serde_json::json!({
+                "testbed": testbed.name, "now_s": testbed.now_s, "links": rows,
+            }));
+        }
+        let head = output::heading(&headline(&testbed));
+        output.text(&format!("{head}\n\n{}", output::table(&table(&rows), None)))
+    }
+
+    /// Whether a link is among those asked for.
+    fn wants(&self, link: &Link) -> bool {
+        let named = |name: &String| self.nodes.is_empty() || self.nodes.contains(name);
+        named(&link.from) && named(&link.to)
+    }
+
+    /// Measures every link that is up and reports each to the world.
+    fn measure(&self, state: &State, testbed: &Testbed) -> Result<(), Failure> {
+        let up: Vec<&Link> = testbed
+            .links
+            .iter()
+            .filter(|link| link.predicted.up && self.wants(link))
+            .collect();
+        let mut found: Vec<(&Link, Probe)> = Vec::new();
+        for links in up.chunks(AT_ONCE).filter(|_| self.ping) {
+            let outcomes: Vec<_> = std::thread::scope(|scope| {
+                let start = |link: &&'_ Link| {
+                    let (state, count, link) = (state.clone(), self.count, (*link).clone());
+                    scope.spawn(move || pinged(&state, testbed, &link, count))
+                };
+                let running: Vec<_> = links.iter().map(start).collect();
+                running
+                    .into_iter()
+                    .map(|run| run.join().expect("no panic"))
+                    .collect()
+            });
+            for (link, outcome) in links.iter().zip(outcomes) {
+                found.push((link, outcome?));
+            }
+        }
+        if !self.ping {
+            let nothing = Probe {
+                sent: 0,
+                received: 0,
+                round_trip_ms: None,
+                throughput_bps: None,
+            };
+            found = up.iter().map(|link| (*link, nothing.clone())).collect();
+        }
+        for (link, mut probe) in found {
+            if self.throughput {
+                probe.throughput_bps = Some(streamed(state, testbed, link, self.seconds)?);
+            }
+            let body = NewProbe {
+                from: link.from.clone(),
+                to: link.to.clone(),
+                measured: Measured {
+                    sent: probe.sent,
+                    received: probe.received,
+                    round_trip_ms: probe.round_trip_ms,
+                    throughput_bps: probe.throughput_bps,
+                },
+            };
+            ask(state, Method::POST, "/v1/probes", Some(&body))?;
+        }
+        Ok(())
+    }
+}
+
+fn seat(testbed: &Testbed, name: &str) -> Seat {
+    let number = testbed
+        .nodes
+        .iter()
+        .find(|node| node.name == name)
+        .map_or(0, |node| node.number);
+    Seat {
+        number,
+        name: name.to_owned(),
+    }
+}
+
+fn pinged(state: &State, testbed: &Testbed, link: &Link, count: u32) -> Result<Probe, Failure> {
+    let netns = state.node(&link.from).map_err(Failure::input)?;
+    let peer = seat(testbed, &link.to);
+    // Slow links must not queue what measures them: a ping is some 120 bytes.
+    let interval_s = (120.0 * 8.0 * 4.0 / link.predicted.rate_bps as f64).clamp(0.02, 10.0);
+    ping(&netns, link.wire, link.back, &peer, count, interval_s).map_err(Failure::machine)
+}
+
+fn streamed(state: &State, testbed: &Testbed, link: &Link, seconds: u32) -> Result<f64, Failure> {
+    let near = state.node(&link.from).map_err(Failure::input)?;
+    let far = state.node(&link.to).map_err(Failure::input)?;
+    let peer = seat(testbed, &link.to);
+    let ends: [&Path; 2] = [&near, &far];
+    // Half as much again as fits after the loss, so that the link and not the sender sets the rate.
+    let passes = (1.0 - link.predicted.loss_prob).max(0.1);
+    let offered_bps = (link.predicted.rate_bps as f64 * 1.5 / passes) as u64;
+    throughput(ends, link.wire, link.back, &peer, offered_bps, seconds).map_err(Failure::machine)
+}
+
+fn row<'a>(testbed: &Testbed, link: &'a Link) -> Row<'a> {
+    let back = testbed
+        .links
+        .iter()
+        .find(|other| other.wire == link.wire && other.back != link.back);
+    let both = back.filter(|back| back.predicted.up && link.predicted.up);
+    let ms = |link: &Link| link.predicted.delay_ns as f64 / 1e6;
+    let passes = |link: &Link| 1.0 - link.predicted.loss_prob;
+    Row {
+        link,
+        predicted_round_trip_ms: both.map(|back| ms(link) + ms(back)),
+        predicted_round_trip_loss_prob: both.map(|back| 1.0 - passes(link) * passes(back)),
+    }
+}
+
+/// What was predicted, then what was measured.
+fn table(rows: &[Row<'_>]) -> Table {
+    let right = Align::Right;
+    let mut table = Table::new(&[
+        ("link", Align::Left),
+        ("state", Align::Left),
+        ("round trip, ms", right),
+        ("lost both ways, %", right),
+        ("rate, Mbit/s", right),
+        ("broadcast lost, %", right),
+    ]);
+    for row in rows {
+        let (link, shape) = (row.link, &row.link.predicted);
+        let measured = link.measured.as_ref();
+        let pings = measured.filter(|measured| measured.sent > 0);
+        let round = pings.and_then(|measured| measured.round_trip_ms);
+        let lost = pings.map(|measured| 100.0 - 100.0 * share(measured.received, measured.sent));
+        let counted = link.counted.and_then(|count| {
+            let all = count.broadcast_passed_total + count.broadcast_lost_total;
+            (all > 0).then(|| 100.0 * count.broadcast_lost_total as f64 / all as f64)
+        });
+        let rate = measured.and_then(|measured| measured.throughput_bps);
+        let mbit = |bps: f64| bps / 1e6;
+        let up = |value: f64| shape.up.then_some(value);
+        table.row([
+            format!("{} > {}", link.from, link.to),
+            if shape.up { "up" } else { "down" }.to_owned(),
+            beside(row.predicted_round_trip_ms, round.map(|[_, mean, _]| mean)),
+            beside(
+                row.predicted_round_trip_loss_prob.map(|loss| loss * 100.0),
+                lost,
+            ),
+            beside(up(mbit(shape.rate_bps as f64)), rate.map(mbit)),
+            beside(Some(shape.broadcast_loss_prob * 100.0), counted),
+        ]);
+    }
+    table
+}
+
+fn share(part: u32, whole: u32) -> f64 {
+    f64::from(part) / f64::from(whole)
+}
+
+/// A prediction, and a measurement where there is one.
+fn beside(predicted: Option<f64>, measured: Option<f64>) -> String {
+    let written = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.2}"));
+    match measured {
+        None => written(predicted),
+        some => format!("{} / {}", written(predicted), written(some)),
+    }
+}
+
+/// The testbed as it is drawn.
+fn picture(testbed: &Testbed) -> Picture {
+    let marks = testbed.nodes.iter().filter_map(|node| {
+        Some(Mark {
+            name: node.name.clone(),
+            lat_deg: node.lat_deg?,
+            lon_deg: node.lon_deg?,
+            runs: node.operating,
+        })
+    });
+    let sides = testbed.links.iter().map(|link| {
+        let row = row(testbed, link);
+        let round = link
+            .measured
+            .as_ref()
+            .and_then(|measured| measured.round_trip_ms);
+        let pings = link.measured.as_ref().filter(|measured| measured.sent > 0);
+        Side {
+            from: link.from.clone(),
+            to: link.to.clone(),
+            up: link.predicted.up,
+            rate_bps: link.predicted.rate_bps as f64,
+            measured_bps: link
+                .measured
+                .as_ref()
+                .and_then(|measured| measured.throughput_bps),
+            round_trip_ms: row.predicted_round_trip_ms,
+            measured_ms: round.map(|[_, mean, _]| mean),
+            loss_prob: row.predicted_round_trip_loss_prob,
+            measured_loss_prob: pings.map(|measured| 1.0 - share(measured.received, measured.sent)),
+        }
+    });
+    Picture {
+        title: headline(testbed),
+        marks: marks.collect(),
+        sides: sides.collect(),
+    }
+}

@@ -1,0 +1,314 @@
+//! Bringing a testbed up, and taking one over.
+
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use clap::Args;
+use groundwave_engine::log::Header;
+use groundwave_engine::{Engine, Execution};
+use groundwave_io::journal::{self, FileJournal};
+use groundwave_io::scenario::Scenario;
+use groundwave_io::testbed::{State, take_down};
+use groundwave_io::wall::wall_ns;
+use groundwave_systems::testbed::{Settings, Work};
+use groundwave_systems::{Snapshot, world};
+
+use super::Which;
+use super::client::{answers, show};
+use super::controller::{Begun, Controller};
+use super::show::{headline, text};
+use crate::cli::failure::Failure;
+use crate::cli::ground::GroundArgs;
+use crate::cli::output::Output;
+use crate::cli::simulation::{header, load, prepare_after, queue};
+
+/// How long a controller in the background may take to come up: 200 nodes take some seconds.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// Characters of a testbed's name.
+const NAME_CHARS_MAX: usize = 16;
+
+const EXAMPLES: &str = "\
+Examples:
+  sudo groundwave testbed up scenarios/ridge.toml
+  sudo groundwave testbed up scenarios/ridge.toml --detach --json
+  sudo groundwave testbed up scenarios/gothenburg.toml --name harbour --speed 10
+
+In the foreground the testbed ends with its controller (Ctrl-C); --keep leaves it, and
+`groundwave testbed attach` goes on with it.";
+
+/// Make a scenario's network and keep it equal to the scenario's world
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Up {
+    /// Scenario file (TOML; `[testbed]` says how it is mirrored)
+    scenario: PathBuf,
+
+    #[command(flatten)]
+    ground: GroundArgs,
+
+    /// Name of the testbed [default: the scenario's, or that of its file]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+
+    /// Return once it is up; the controller goes on in the background
+    #[arg(long)]
+    detach: bool,
+
+    /// Leave the network when the controller ends
+    #[arg(long)]
+    keep: bool,
+
+    /// Simulated seconds per second; 0 begins paused
+    #[arg(long, default_value_t = 1.0)]
+    speed: f64,
+
+    /// Write the log here when the testbed ends
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+
+    /// Run as the controller in the background
+    #[arg(long, hide = true)]
+    background: bool,
+}
+
+/// Take over a testbed whose controller is gone: its log is replayed, its network looked at, and
+/// only what differs is changed
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  sudo groundwave testbed attach\n  sudo groundwave testbed attach --detach"
+)]
+pub struct Attach {
+    #[command(flatten)]
+    which: Which,
+
+    #[command(flatten)]
+    ground: GroundArgs,
+
+    /// Return once it runs; the controller goes on in the background
+    #[arg(long)]
+    detach: bool,
+
+    /// Run as the controller in the background
+    #[arg(long, hide = true)]
+    background: bool,
+}
+
+impl Up {
+    pub fn run(self, output: Output) -> Result<(), Failure> {
+        let scenario = load(&self.scenario)?;
+        let settings = self.settings(&scenario)?;
+        let state = State::of(&settings.name);
+        refuse_second(&state)?;
+        if !(0.0..=1000.0).contains(&self.speed) {
+            let what = format!("--speed is {}; allowed: 0 to 1000", self.speed);
+            return Err(Failure::Input(what));
+        }
+        if self.detach {
+            // What can be wrong with the ground is told here, not in a file.
+            self.ground.for_scenario(&scenario.terrain)?;
+            let words = std::env::args_os()
+                .skip(1)
+                .filter(|word| word != "--detach");
+            return detach(&state, words.collect(), output);
+        }
+        let ground = self.ground.for_scenario(&scenario.terrain)?;
+        let begin = serde_json::to_value(&settings).map_err(Failure::machine)?;
+        let first = vec![
+            ("testbed.begin", begin),
+            ("testbed.pace", serde_json::json!({ "speed": self.speed })),
+        ];
+        let mut engine = prepare_after(&self.scenario, &scenario, &ground, first)?;
+        state.make().map_err(Failure::machine)?;
+        let log = state.log();
+        let made =
+            FileJournal::create(&log, &header(&scenario, &ground)).map_err(Failure::input)?;
+        engine.record(made);
+        let effects = engine.effects::<Work>();
+        let ticked = engine.tick(Some(wall_ns())).map_err(Failure::machine)?;
+        if let Some((name, refusal)) = ticked.refused.first() {
+            let what = format!("the world refuses {name}: {refusal}");
+            let _ = take_down(&state, None);
+            return Err(Failure::Input(what));
+        }
+        ground.refuse_faults()?;
+        let begun = Begun {
+            engine,
+            effects,
+            adopt: false,
+            speed: self.speed,
+        };
+        let controller = Controller::new(&state, &settings);
+        let outcome = controller.run(begun, |testbed| announce(testbed, output, self.background));
+        let keeps = self.background || self.keep;
+        // A testbed that never came up is no testbed.
+        if !keeps || matches!(outcome, Err(_)) && !answers(&state) && !keeps {
+            take_down(&state, self.record.as_deref()).map_err(Failure::machine)?;
+        }
+        outcome
+    }
+
+    fn settings(&self, scenario: &Scenario) -> Result<Settings, Failure> {
+        let mut settings = scenario.testbed.clone();
+        if let Some(name) = &self.name {
+            settings.name.clone_from(name);
+        }
+        if settings.name.is_empty() {
+            settings.name = of_file(&self.scenario);
+        }
+        settings.scenario = self.scenario.canonicalize().ok();
+        settings.validate().map_err(Failure::input)?;
+        Ok(settings)
+    }
+}
+
+/// A name for a testbed from that of its scenario's file.
+fn of_file(path: &Path) -> String {
+    let stem = path
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_lowercase();
+    let plain = stem.chars().map(|c| if c == '_' { '-' } else { c });
+    let plain = plain.filter(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || *c == '-');
+    let name: String = plain.take(NAME_CHARS_MAX).collect();
+    if name.is_empty() {
+        "testbed".to_owned()
+    } else {
+        name
+    }
+}
+
+/// Refuses to bring up what is up.
+fn refuse_second(state: &State) -> Result<(), Failure> {
+    if !state.is_there().map_err(Failure::machine)? {
+        return Ok(());
+    }
+    let name = &state.testbed;
+    Err(Failure::Input(if answers(state) {
+        format!("the testbed {name} is up; `groundwave testbed down --name {name}` takes it away")
+    } else {
+        format!(
+            "the testbed {name} is up without a controller; `groundwave testbed attach --name \
+             {name}` goes on with it, `groundwave testbed down --name {name}` takes it away"
+        )
+    }))
+}
+
+/// Starts this program again as a controller of its own, and waits until it answers.
+fn detach(state: &State, words: Vec<std::ffi::OsString>, output: Output) -> Result<(), Failure> {
+    state.make().map_err(Failure::machine)?;
+    let messages = std::fs::File::create(state.messages())?;
+    let program = std::env::current_exe()?;
+    let child = Command::new(program)
+        .args(words)
+        .arg("--background")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(messages)
+        .process_group(0)
+        .spawn();
+    let mut child = child?;
+    let nap = Duration::from_millis(20);
+    for _ in 0..PATIENCE.as_millis() / nap.as_millis() {
+        if answers(state) {
+            return announce(&show(state)?, output, false);
+        }
+        if child.try_wait()?.is_some() {
+            let said = std::fs::read_to_string(state.messages()).unwrap_or_default();
+            let _ = std::fs::remove_dir(state.folder());
+            return Err(Failure::Machine(format!(
+                "the controller ended: {}",
+                said.trim()
+            )));
+        }
+        std::thread::sleep(nap);
+    }
+    Err(Failure::Machine(format!(
+        "the controller did not come up in {} s; see {}",
+        PATIENCE.as_secs(),
+        state.messages().display()
+    )))
+}
+
+fn announce(
+    testbed: &groundwave::testbed::wire::Testbed,
+    output: Output,
+    silent: bool,
+) -> Result<(), Failure> {
+    if silent {
+        return Ok(());
+    }
+    if output.json {
+        return output.json(testbed);
+    }
+    output.text(&text(testbed))?;
+    output.text("\n`groundwave testbed shell NODE` opens a shell in a node\n")
+}
+
+impl Attach {
+    pub fn run(self, output: Output) -> Result<(), Failure> {
+        let state = self.which.state()?;
+        let name = &state.testbed;
+        if answers(&state) {
+            let testbed = show(&state)?;
+            return Err(Failure::Input(format!(
+                "{} and has its controller",
+                headline(&testbed)
+            )));
+        }
+        if !state.log().exists() {
+            let what = format!(
+                "the testbed {name} is not up, or its log is gone; there is nothing to go on with"
+            );
+            return Err(Failure::Input(what));
+        }
+        if self.detach {
+            let words = std::env::args_os()
+                .skip(1)
+                .filter(|word| word != "--detach");
+            return detach(&state, words.collect(), output);
+        }
+        let mut log = journal::open(&state.log()).map_err(Failure::input)?;
+        let header: Header = log.header().clone();
+        let ground = self.ground.for_log(&header.inputs)?;
+        let mut builder = world(ground.terrain.clone());
+        builder.execution(Execution::Parallel);
+        let mut engine: Engine<Snapshot> = builder
+            .build(header.seed, header.step_ns)
+            .map_err(Failure::input)?;
+        groundwave_engine::replay(&mut engine, &mut log, |_| groundwave_engine::Next::Go)
+            .map_err(Failure::input)?;
+        drop(log);
+        let view = engine.view();
+        let Some(settings) = view.testbed.settings.clone() else {
+            return Err(Failure::Input(format!(
+                "the log of {name} is not that of a testbed"
+            )));
+        };
+        // What the scenario still holds in store.
+        match settings.scenario.as_deref().map(|path| (path, load(path))) {
+            Some((path, Ok(scenario))) => {
+                let done = engine.clock().tick;
+                queue(&mut engine, path, &scenario, |tick| tick > done)?;
+            }
+            Some((path, Err(_))) => {
+                tracing::warn!(path = %path.display(), "the scenario cannot be read; nothing more of it happens");
+            }
+            None => {}
+        }
+        let (journal, ..) = FileJournal::append_to(&state.log()).map_err(Failure::input)?;
+        engine.record(journal);
+        let effects = engine.effects::<Work>();
+        let speed = view.testbed.speed;
+        let begun = Begun {
+            engine,
+            effects,
+            adopt: true,
+            speed,
+        };
+        let controller = Controller::new(&state, &settings);
+        controller.run(begun, |testbed| announce(testbed, output, self.background))
+    }
+}

@@ -1,0 +1,258 @@
+//! A testbed as a map: nodes where they stand, and at each link what was predicted beside what was
+//! measured.
+
+use super::Theme;
+use super::svg::{Anchor, Canvas, Font, Point};
+use super::text::prefixed;
+
+/// Size of the picture, px.
+const SIZE: Point = [1200.0, 860.0];
+/// Room around the map, px: names and figures stand beside what they belong to.
+const MARGIN: f64 = 120.0;
+/// Room above it for the title, px.
+const HEAD: f64 = 70.0;
+/// Beyond this share of the prediction, or of 1 ms, a measurement stands out.
+const FAR_SHARE: f64 = 0.2;
+
+/// A node.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mark {
+    /// Its name.
+    pub name: String,
+    /// Degrees north.
+    pub lat_deg: f64,
+    /// Degrees east.
+    pub lon_deg: f64,
+    /// Whether it runs.
+    pub runs: bool,
+}
+
+/// A direction of a link.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Side {
+    /// The node that sends.
+    pub from: String,
+    /// The node that receives.
+    pub to: String,
+    /// Whether anything passes.
+    pub up: bool,
+    /// Rate that was predicted, bit/s.
+    pub rate_bps: f64,
+    /// Rate that was measured, bit/s.
+    pub measured_bps: Option<f64>,
+    /// Time there and back that was predicted, ms.
+    pub round_trip_ms: Option<f64>,
+    /// Time there and back that was measured, ms.
+    pub measured_ms: Option<f64>,
+    /// Loss there and back that was predicted, [0, 1].
+    pub loss_prob: Option<f64>,
+    /// Loss there and back that was measured, [0, 1].
+    pub measured_loss_prob: Option<f64>,
+}
+
+/// A testbed to be drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Picture {
+    /// What it is, in one line.
+    pub title: String,
+    /// Nodes.
+    pub marks: Vec<Mark>,
+    /// Directions; of the two of a link the first is written at it.
+    pub sides: Vec<Side>,
+}
+
+/// The picture as SVG text.
+#[must_use]
+pub fn testbed_svg(picture: &Picture) -> String {
+    let palette = Theme::Light.palette();
+    let desc = "Nodes where they stand; at each link what was predicted, then what was measured.";
+    let mut canvas = Canvas::new(SIZE, &picture.title, desc);
+    canvas.rect(
+        "page",
+        [0.0, 0.0],
+        SIZE,
+        &format!("fill=\"{}\"", palette.page),
+    );
+    let title = Font::plain(20.0, palette.ink).bold();
+    canvas.text(
+        "title",
+        [24.0, 36.0],
+        title,
+        &title.fit(&picture.title, SIZE[0] - 48.0),
+    );
+    let soft = Font::plain(13.0, palette.ink_soft);
+    canvas.text("subtitle", [24.0, 58.0], soft, desc);
+    let place = placing(&picture.marks);
+    let at = |name: &str| {
+        picture
+            .marks
+            .iter()
+            .find(|mark| mark.name == name)
+            .map(&place)
+    };
+    let mut drawn: Vec<(&str, &str)> = Vec::new();
+    for side in &picture.sides {
+        let (Some(from), Some(to)) = (at(&side.from), at(&side.to)) else {
+            continue;
+        };
+        if drawn.contains(&(side.to.as_str(), side.from.as_str())) {
+            continue;
+        }
+        drawn.push((&side.from, &side.to));
+        let (colour, dashes) = match side.up {
+            true => (palette.ink_soft, ""),
+            false => (palette.grid, " stroke-dasharray=\"4 6\""),
+        };
+        let style = format!("stroke=\"{colour}\" stroke-width=\"1.5\"{dashes}");
+        canvas.line("link", from, to, &style);
+        if side.up {
+            let middle = [(from[0] + to[0]) / 2.0, (from[1] + to[1]) / 2.0];
+            figures(&mut canvas, middle, side);
+        }
+    }
+    for mark in &picture.marks {
+        let centre = place(mark);
+        let fill = if mark.runs { palette.ink } else { palette.page };
+        let style = format!(
+            "fill=\"{fill}\" stroke=\"{}\" stroke-width=\"2\"",
+            palette.ink
+        );
+        canvas.circle("node", centre, 7.0, &style);
+        let font = Font::plain(14.0, palette.ink).bold().over(palette.page);
+        let name = if mark.runs {
+            mark.name.clone()
+        } else {
+            format!("{} (failed)", mark.name)
+        };
+        canvas.text(
+            "name",
+            [centre[0], centre[1] - 13.0],
+            font.anchored(Anchor::Middle),
+            &name,
+        );
+    }
+    canvas.finish()
+}
+
+/// What was predicted and what was measured, in lines around a point.
+fn figures(canvas: &mut Canvas, at: Point, side: &Side) {
+    let palette = Theme::Light.palette();
+    let pairs = [
+        (Some(side.rate_bps), side.measured_bps, 0.0, "bit/s"),
+        (
+            side.round_trip_ms.map(|ms| ms / 1e3),
+            side.measured_ms.map(|ms| ms / 1e3),
+            1e-3,
+            "s",
+        ),
+        (
+            side.loss_prob.map(|loss| loss * 100.0),
+            side.measured_loss_prob.map(|loss| loss * 100.0),
+            5.0,
+            "% lost",
+        ),
+    ];
+    let mut row = at[1] - 8.0;
+    for (predicted, measured, floor, unit) in pairs {
+        let Some(predicted) = predicted else { continue };
+        let written = |value: f64| match unit {
+            "% lost" => format!("{value:.1} % lost"),
+            unit => prefixed(value, unit),
+        };
+        let font = Font::plain(11.0, palette.ink).over(palette.page);
+        let far = |measured: f64| (measured - predicted).abs() > (FAR_SHARE * predicted).max(floor);
+        let text = match measured {
+            Some(measured) => format!("{} / {}", written(predicted), written(measured)),
+            None => written(predicted),
+        };
+        let font = match measured {
+            Some(measured) if far(measured) => Font {
+                fill: palette.intrusion,
+                ..font
+            }
+            .bold(),
+            _ => font,
+        };
+        canvas.text("figure", [at[0], row], font.anchored(Anchor::Middle), &text);
+        row += 13.0;
+    }
+}
+
+/// From a mark to its place on the canvas, north up, no direction stretched.
+fn placing(marks: &[Mark]) -> impl Fn(&Mark) -> Point + use<> {
+    let bounds = |of: fn(&Mark) -> f64| {
+        let low = marks.iter().map(of).fold(f64::INFINITY, f64::min);
+        let high = marks.iter().map(of).fold(f64::NEG_INFINITY, f64::max);
+        if low <= high { [low, high] } else { [0.0, 0.0] }
+    };
+    let [south, north] = bounds(|mark| mark.lat_deg);
+    let [west, east] = bounds(|mark| mark.lon_deg);
+    let shrink = ((south + north) / 2.0).to_radians().cos();
+    let room = [SIZE[0] - 2.0 * MARGIN, SIZE[1] - HEAD - 2.0 * MARGIN];
+    let span = [(east - west) * shrink, north - south];
+    // A single node, or a row of them, has no span.
+    let scale = (room[0] / span[0].max(1e-9))
+        .min(room[1] / span[1].max(1e-9))
+        .min(1e7);
+    let centre = [(west + east) / 2.0, (south + north) / 2.0];
+    move |mark| {
+        [
+            SIZE[0] / 2.0 + (mark.lon_deg - centre[0]) * shrink * scale,
+            HEAD + (SIZE[1] - HEAD) / 2.0 - (mark.lat_deg - centre[1]) * scale,
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn picture() -> Picture {
+        let mark = |name: &str, lat_deg, lon_deg, runs| Mark {
+            name: name.to_owned(),
+            lat_deg,
+            lon_deg,
+            runs,
+        };
+        let side = |from: &str, to: &str, up| Side {
+            from: from.to_owned(),
+            to: to.to_owned(),
+            up,
+            rate_bps: 7.8e6,
+            measured_bps: Some(4e6),
+            round_trip_ms: Some(0.4),
+            measured_ms: Some(0.5),
+            loss_prob: Some(0.0),
+            measured_loss_prob: None,
+        };
+        Picture {
+            title: "testbed <ridge>".to_owned(),
+            marks: vec![mark("a", 57.0, 11.0, true), mark("b", 57.1, 11.0, false)],
+            sides: vec![side("a", "b", true), side("b", "a", true)],
+        }
+    }
+
+    #[test]
+    fn each_link_is_drawn_once_with_its_figures() {
+        let svg = testbed_svg(&picture());
+        assert_eq!(svg.matches("class=\"link\"").count(), 1);
+        assert!(svg.contains("7.8 Mbit/s / 4 Mbit/s"), "{svg}");
+        assert!(svg.contains("b (failed)") && svg.contains("&lt;ridge&gt;"));
+        // North is up.
+        let at = |name: &str| {
+            let end = svg.find(&format!(">{name}<")).unwrap();
+            let y = svg[..end].rfind("y=\"").unwrap() + 3;
+            svg[y..].split('"').next().unwrap().parse::<f64>().unwrap()
+        };
+        assert!(at("a") > at("b (failed)"));
+    }
+
+    #[test]
+    fn nobody_and_nowhere_can_be_drawn() {
+        let mut alone = picture();
+        alone.marks.truncate(1);
+        assert!(!testbed_svg(&alone).contains("class=\"link\""));
+        alone.marks.clear();
+        assert!(!testbed_svg(&alone).contains("NaN"));
+    }
+}

@@ -1,0 +1,109 @@
+//! What handlers share.
+
+use groundwave_engine::{Handle, Recorded, Throttle};
+use groundwave_systems::Snapshot;
+use groundwave_systems::site::NodeId;
+use groundwave_systems::snapshot::NodeView;
+use tokio_util::sync::CancellationToken;
+
+use super::wire::Testbed;
+use crate::http::Problem;
+
+/// The controller's parts. Cheap to clone.
+#[derive(Clone)]
+pub struct Controller {
+    world: Handle<Snapshot>,
+    throttle: Throttle,
+    stop: CancellationToken,
+}
+
+impl Controller {
+    /// A controller of `world`, which `throttle` paces; `stop` ends it.
+    #[must_use]
+    pub fn new(world: Handle<Snapshot>, throttle: Throttle, stop: CancellationToken) -> Self {
+        Self {
+            world,
+            throttle,
+            stop,
+        }
+    }
+
+    /// The testbed now.
+    #[must_use]
+    pub fn show(&self) -> Testbed {
+        Testbed::of(&self.world.view())
+    }
+
+    /// Puts a command to the world and waits until it is logged and seen. A paused world takes a
+    /// step for it.
+    ///
+    /// # Errors
+    /// What the world refused.
+    pub async fn submit<C: Recorded>(&self, command: C) -> Result<C::Reply, Problem> {
+        let reply = self.world.submit(command)?;
+        if self.throttle.is_paused() {
+            self.throttle.step(1);
+        }
+        Ok(reply.reply().await?)
+    }
+
+    /// The node with a short name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn node(&self, name: &str) -> Result<NodeId, Problem> {
+        let view = self.world.view();
+        let seat = view.testbed.named(name);
+        seat.map(|seat| seat.node).ok_or_else(|| no_node(name))
+    }
+
+    /// A node as it is.
+    ///
+    /// # Errors
+    /// When it is gone.
+    pub fn look(&self, name: &str) -> Result<NodeView, Problem> {
+        let id = self.node(name)?;
+        let view = self.world.view();
+        view.node(id).cloned().ok_or_else(|| no_node(name))
+    }
+
+    /// How fast the world runs from now on.
+    pub fn pace(&self, speed: f64) {
+        self.throttle.set(speed);
+    }
+
+    /// Takes steps at once.
+    pub fn step(&self, steps: u64) {
+        self.throttle.step(steps);
+    }
+
+    /// Ends the controller; the network stays as it is.
+    pub fn stop(&self) {
+        self.stop.cancel();
+    }
+
+    /// The tick the view is of.
+    #[must_use]
+    pub fn tick(&self) -> u64 {
+        self.world.view().tick
+    }
+
+    /// Waits until the view is of `tick` or later.
+    ///
+    /// # Errors
+    /// When the world ends first.
+    pub async fn reached(&self, tick: u64) -> Result<(), Problem> {
+        let mut views = self.world.watch();
+        let reached = views.wait_for(|view| view.tick >= tick).await;
+        reached
+            .map(drop)
+            .map_err(|_| Problem::unavailable("the world has stopped"))
+    }
+}
+
+fn no_node(name: &str) -> Problem {
+    Problem::new(
+        axum::http::StatusCode::NOT_FOUND,
+        format!("no node is called {name:?}"),
+    )
+}

@@ -1,0 +1,189 @@
+//! Looking at a testbed and steering it.
+
+use axum::extract::State;
+use groundwave_systems::link::{FailLink, RestoreLink};
+use groundwave_systems::site::{FailNode, MoveNode, RestoreNode, SetStation};
+use groundwave_systems::terrain::GeoPoint;
+use groundwave_systems::testbed::{Pace, Probe, ProbeLink, WireSide};
+
+use super::Controller;
+use super::wire::{LinkEnds, NewPace, NewPlace, NewProbe, NewRadio, NewSteps, Testbed};
+use crate::http::{At, Body, Json, Problem};
+
+/// Most steps taken at once.
+const STEPS_MAX: u64 = 100_000;
+
+/// The testbed now
+#[utoipa::path(get, path = "/v1/testbed", tag = "testbed",
+    responses((status = 200, description = "Nodes, links, what was predicted and what was measured", body = Testbed)))]
+pub async fn show(State(controller): State<Controller>) -> Json<Testbed> {
+    Json(controller.show())
+}
+
+/// Move a node at once
+#[utoipa::path(put, path = "/v1/nodes/{name}/position", tag = "nodes", request_body = NewPlace,
+    params(("name" = String, Path, description = "Short name of the node")),
+    responses(
+        (status = 200, description = "The testbed after it", body = Testbed),
+        (status = 400, description = "No such place, or malformed body", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+pub async fn place(
+    State(controller): State<Controller>,
+    At(name): At<String>,
+    Body(new): Body<NewPlace>,
+) -> Result<Json<Testbed>, Problem> {
+    let node = controller.node(&name)?;
+    let position = GeoPoint::new(new.lat_deg, new.lon_deg)
+        .map_err(|err| Problem::bad_request(err.to_string()))?;
+    controller.submit(MoveNode { node, position }).await?;
+    Ok(Json(controller.show()))
+}
+
+/// Stop a node: it carries no traffic until it is repaired
+#[utoipa::path(post, path = "/v1/nodes/{name}/fail", tag = "nodes",
+    params(("name" = String, Path, description = "Short name of the node")),
+    responses(
+        (status = 200, description = "The testbed after it", body = Testbed),
+        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+pub async fn fail(
+    State(controller): State<Controller>,
+    At(name): At<String>,
+) -> Result<Json<Testbed>, Problem> {
+    let node = controller.node(&name)?;
+    controller.submit(FailNode { node }).await?;
+    Ok(Json(controller.show()))
+}
+
+/// Start a failed node again
+#[utoipa::path(post, path = "/v1/nodes/{name}/repair", tag = "nodes",
+    params(("name" = String, Path, description = "Short name of the node")),
+    responses(
+        (status = 200, description = "The testbed after it", body = Testbed),
+        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+pub async fn repair(
+    State(controller): State<Controller>,
+    At(name): At<String>,
+) -> Result<Json<Testbed>, Problem> {
+    let node = controller.node(&name)?;
+    controller.submit(RestoreNode { node }).await?;
+    Ok(Json(controller.show()))
+}
+
+/// Change a node's radio or mast
+#[utoipa::path(patch, path = "/v1/nodes/{name}/station", tag = "nodes", request_body = NewRadio,
+    params(("name" = String, Path, description = "Short name of the node")),
+    responses(
+        (status = 200, description = "The testbed after it", body = Testbed),
+        (status = 400, description = "A value out of its range, or malformed body", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+pub async fn equip(
+    State(controller): State<Controller>,
+    At(name): At<String>,
+    Body(new): Body<NewRadio>,
+) -> Result<Json<Testbed>, Problem> {
+    let node = controller.look(&name)?;
+    let mut station = node.station;
+    let radio = &mut station.radio;
+    radio.tx_power_dbm = new.tx_power_dbm.unwrap_or(radio.tx_power_dbm);
+    radio.frequency_mhz = new.frequency_mhz.unwrap_or(radio.frequency_mhz);
+    radio.bandwidth_hz = new.bandwidth_hz.unwrap_or(radio.bandwidth_hz);
+    station.height_agl_m = new.height_agl_m.unwrap_or(station.height_agl_m);
+    let node = node.id;
+    controller.submit(SetStation { node, station }).await?;
+    Ok(Json(controller.show()))
+}
+
+/// Cut the link between two nodes
+#[utoipa::path(post, path = "/v1/links/cut", tag = "links", request_body = LinkEnds,
+    responses(
+        (status = 200, description = "The testbed after it", body = Testbed),
+        (status = 400, description = "Not two nodes, or malformed body", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+pub async fn cut(
+    State(controller): State<Controller>,
+    Body(ends): Body<LinkEnds>,
+) -> Result<Json<Testbed>, Problem> {
+    let (a, b) = (controller.node(&ends.a)?, controller.node(&ends.b)?);
+    controller.submit(FailLink { a, b }).await?;
+    Ok(Json(controller.show()))
+}
+
+/// Mend a cut link
+#[utoipa::path(post, path = "/v1/links/mend", tag = "links", request_body = LinkEnds,
+    responses(
+        (status = 200, description = "The testbed after it", body = Testbed),
+        (status = 400, description = "Not two nodes, or malformed body", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+pub async fn mend(
+    State(controller): State<Controller>,
+    Body(ends): Body<LinkEnds>,
+) -> Result<Json<Testbed>, Problem> {
+    let (a, b) = (controller.node(&ends.a)?, controller.node(&ends.b)?);
+    controller.submit(RestoreLink { a, b }).await?;
+    Ok(Json(controller.show()))
+}
+
+/// How fast the world runs
+#[utoipa::path(put, path = "/v1/pace", tag = "time", request_body = NewPace,
+    responses(
+        (status = 200, description = "The testbed after it", body = Testbed),
+        (status = 400, description = "No such speed, or malformed body", body = Problem, content_type = "application/problem+json")))]
+pub async fn pace(
+    State(controller): State<Controller>,
+    Body(new): Body<NewPace>,
+) -> Result<Json<Testbed>, Problem> {
+    controller.submit(Pace { speed: new.speed }).await?;
+    controller.pace(new.speed);
+    Ok(Json(controller.show()))
+}
+
+/// Take steps at once, however fast the world runs
+#[utoipa::path(post, path = "/v1/steps", tag = "time", request_body = NewSteps,
+    responses(
+        (status = 200, description = "The testbed after them", body = Testbed),
+        (status = 400, description = "Not so many, or malformed body", body = Problem, content_type = "application/problem+json")))]
+pub async fn step(
+    State(controller): State<Controller>,
+    Body(NewSteps { steps }): Body<NewSteps>,
+) -> Result<Json<Testbed>, Problem> {
+    if !(1..=STEPS_MAX).contains(&steps) {
+        let detail = format!("steps: {steps} is not allowed; allowed: 1 to {STEPS_MAX}");
+        return Err(Problem::bad_request(detail));
+    }
+    let goal = controller.tick() + steps;
+    controller.step(steps);
+    controller.reached(goal).await?;
+    Ok(Json(controller.show()))
+}
+
+/// Report a measurement of a link
+#[utoipa::path(post, path = "/v1/probes", tag = "links", request_body = NewProbe,
+    responses(
+        (status = 200, description = "The testbed after it", body = Testbed),
+        (status = 400, description = "Not a wire, or malformed body", body = Problem, content_type = "application/problem+json"),
+        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+pub async fn probe(
+    State(controller): State<Controller>,
+    Body(new): Body<NewProbe>,
+) -> Result<Json<Testbed>, Problem> {
+    let (from, to) = (controller.node(&new.from)?, controller.node(&new.to)?);
+    let side = WireSide { from, to };
+    let measured = new.measured;
+    let probe = Probe {
+        sent: measured.sent,
+        received: measured.received,
+        round_trip_ms: measured.round_trip_ms,
+        throughput_bps: measured.throughput_bps,
+    };
+    controller.submit(ProbeLink { side, probe }).await?;
+    Ok(Json(controller.show()))
+}
+
+/// End the controller; the network stays as it is
+#[utoipa::path(post, path = "/v1/stop", tag = "testbed",
+    responses((status = 200, description = "The testbed as it is left", body = Testbed)))]
+pub async fn stop(State(controller): State<Controller>) -> Json<Testbed> {
+    let left = controller.show();
+    controller.stop();
+    Json(left)
+}

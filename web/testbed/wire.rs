@@ -1,0 +1,311 @@
+//! The shapes on the wire: names of the controller's interface. Nodes go by their short names.
+
+use std::collections::BTreeMap;
+
+use groundwave_systems::Snapshot;
+use groundwave_systems::site::NodeId;
+use groundwave_systems::testbed::{NextHops, Protocol, Shape, SideView, Tally, next_hops};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+crate::wire_schemas! {
+    /// Adds the schemas of everything on the wire.
+    pub fn schemas:
+    Testbed,
+    NewPlace,
+    NewRadio,
+    NewPace,
+    NewSteps,
+    NewProbe,
+    LinkEnds,
+}
+
+/// The testbed now.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Testbed {
+    /// Its name.
+    pub name: String,
+    /// Ticks of the world.
+    pub tick: u64,
+    /// Simulated time, s.
+    pub now_s: f64,
+    /// Simulated seconds per second; 0 is paused.
+    pub speed: f64,
+    /// Nodes by their numbers.
+    pub nodes: Vec<Node>,
+    /// Directions of links, in the order of their wires.
+    pub links: Vec<Link>,
+}
+
+/// A node.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Node {
+    /// Its short name.
+    pub name: String,
+    /// Its number, from 1.
+    pub number: u32,
+    /// Its address.
+    pub address: String,
+    /// What finds its ways.
+    pub routing: Protocol,
+    /// Where it stands, degrees north; absent when it is gone.
+    pub lat_deg: Option<f64>,
+    /// Degrees east.
+    pub lon_deg: Option<f64>,
+    /// Whether it runs.
+    pub operating: bool,
+    /// The neighbour by destination, as the world's metric has it.
+    pub next_hops: BTreeMap<String, String>,
+    /// What the routing program found: neighbour and metric by destination.
+    pub heard: BTreeMap<String, HeardRoute>,
+}
+
+/// A route that a routing program found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HeardRoute {
+    /// The neighbour it goes to.
+    pub next_hop: String,
+    /// Babel's metric (256 a lossless hop), or batman's quality of 255.
+    pub metric: f64,
+}
+
+/// One direction of a link.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Link {
+    /// The node that sends.
+    pub from: String,
+    /// The node that receives.
+    pub to: String,
+    /// Number of the wire.
+    pub wire: u32,
+    /// Whether the sender has the higher id of the two.
+    pub back: bool,
+    /// SNR, dB; absent when the pair is out of range.
+    pub snr_db: Option<f64>,
+    /// What the wire should do.
+    pub predicted: Shape,
+    /// How often that changed.
+    pub generation: u64,
+    /// The last change that was tried.
+    pub observed_generation: u64,
+    /// Why it is not in force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+    /// What was counted since the wire was laid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted: Option<Count>,
+    /// What was measured last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<Measured>,
+}
+
+/// Packets since the wire was laid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Count {
+    /// To one receiver, that passed.
+    pub unicast_passed_total: u64,
+    /// To one receiver, that the loss took.
+    pub unicast_lost_total: u64,
+    /// To one receiver, that found the queue full.
+    pub unicast_overflowed_total: u64,
+    /// To everybody, that passed.
+    pub broadcast_passed_total: u64,
+    /// To everybody, that the loss took.
+    pub broadcast_lost_total: u64,
+}
+
+/// What was measured with packets there and back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Measured {
+    /// Packets sent.
+    pub sent: u32,
+    /// Packets that came back.
+    pub received: u32,
+    /// Shortest, mean and longest time there and back, ms; absent when none came back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round_trip_ms: Option<[f64; 3]>,
+    /// What a stream carried, bit/s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throughput_bps: Option<f64>,
+}
+
+/// Where a node is put.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewPlace {
+    /// Degrees north, [-90, 90].
+    pub lat_deg: f64,
+    /// Degrees east, [-180, 180].
+    pub lon_deg: f64,
+}
+
+/// What changes about a node's station; what is left out stays.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewRadio {
+    /// Power of the transmitter, dBm, [-50, 80].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tx_power_dbm: Option<f64>,
+    /// Centre frequency, MHz, [10, 100000].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frequency_mhz: Option<f64>,
+    /// Bandwidth, Hz, [100, 2e9].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bandwidth_hz: Option<f64>,
+    /// Antenna height above ground, m, [0, 20000].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub height_agl_m: Option<f64>,
+}
+
+/// How fast the world runs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewPace {
+    /// Simulated seconds per second, [0, 1000]; 0 pauses.
+    pub speed: f64,
+}
+
+/// Steps to be taken at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewSteps {
+    /// How many, [1, 100000].
+    #[schemars(range(min = 1, max = 100_000))]
+    pub steps: u64,
+}
+
+/// A link by its ends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkEnds {
+    /// One end.
+    pub a: String,
+    /// The other end.
+    pub b: String,
+}
+
+/// A measurement of a direction.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewProbe {
+    /// The node it began at.
+    pub from: String,
+    /// The node at the other end.
+    pub to: String,
+    /// What it gave.
+    pub measured: Measured,
+}
+
+impl Testbed {
+    /// The testbed in a view of the world.
+    #[must_use]
+    pub fn of(view: &Snapshot) -> Self {
+        let testbed = &view.testbed;
+        let settings = testbed.settings.as_ref();
+        let name_of: BTreeMap<NodeId, &str> = testbed
+            .seats
+            .iter()
+            .map(|seat| (seat.node, seat.name.as_str()))
+            .collect();
+        let name = |id: &NodeId| {
+            name_of
+                .get(id)
+                .map_or_else(|| id.to_string(), |name| (*name).to_owned())
+        };
+        let all = testbed.seats.iter().map(|seat| seat.node);
+        let hops: NextHops = next_hops(&view.graph(), view.limits.metric, all);
+        let named = |hops: &BTreeMap<NodeId, NodeId>| {
+            hops.iter().map(|(to, via)| (name(to), name(via))).collect()
+        };
+        let mut nodes: Vec<Node> = testbed
+            .seats
+            .iter()
+            .map(|seat| {
+                let there = view.node(seat.node);
+                let [a, b] = settings.map_or([0, 0], |settings| settings.network);
+                let [.., c, d] = seat.number.to_be_bytes();
+                let heard = seat.heard.iter().map(|heard| {
+                    let route = HeardRoute {
+                        next_hop: name(&heard.next_hop),
+                        metric: heard.metric,
+                    };
+                    (name(&heard.destination), route)
+                });
+                Node {
+                    name: seat.name.clone(),
+                    number: seat.number,
+                    address: format!("{a}.{b}.{c}.{d}"),
+                    routing: seat.protocol,
+                    lat_deg: there.map(|node| node.position.lat_deg()),
+                    lon_deg: there.map(|node| node.position.lon_deg()),
+                    operating: there.is_some_and(|node| node.operating),
+                    next_hops: hops.get(&seat.node).map(named).unwrap_or_default(),
+                    heard: heard.collect(),
+                }
+            })
+            .collect();
+        nodes.sort_by_key(|node| node.number);
+        let mut links: Vec<Link> = testbed
+            .sides()
+            .map(|(wire, side)| Link {
+                from: name(&side.from),
+                to: name(&side.to),
+                wire: wire.number,
+                back: side.from > side.to,
+                snr_db: snr_db(view, side),
+                predicted: side.shape,
+                generation: side.generation,
+                observed_generation: side.observed_generation,
+                failure: side.failure.clone(),
+                counted: side
+                    .counted
+                    .map(|counted| Count::of(&counted.unicast, &counted.broadcast)),
+                measured: side.probe.as_ref().map(|probe| Measured {
+                    sent: probe.sent,
+                    received: probe.received,
+                    round_trip_ms: probe.round_trip_ms,
+                    throughput_bps: probe.throughput_bps,
+                }),
+            })
+            .collect();
+        links.sort_by_key(|link| (link.wire, link.back));
+        Self {
+            name: settings
+                .map(|settings| settings.name.clone())
+                .unwrap_or_default(),
+            tick: view.tick,
+            now_s: view.now_ns as f64 / 1e9,
+            speed: testbed.speed,
+            nodes,
+            links,
+        }
+    }
+}
+
+impl Count {
+    fn of(unicast: &Tally, broadcast: &Tally) -> Self {
+        Self {
+            unicast_passed_total: unicast.passed_total,
+            unicast_lost_total: unicast.lost_total,
+            unicast_overflowed_total: unicast.overflowed_total,
+            broadcast_passed_total: broadcast.passed_total,
+            broadcast_lost_total: broadcast.lost_total,
+        }
+    }
+}
+
+fn snr_db(view: &Snapshot, side: &SideView) -> Option<f64> {
+    let (a, b) = (side.from.min(side.to), side.from.max(side.to));
+    let found = view
+        .links
+        .binary_search_by_key(&(a, b), |link| (link.a, link.b))
+        .ok()?;
+    let budget = &view.links[found].budget;
+    let direction = if side.from == a {
+        &budget.forward
+    } else {
+        &budget.backward
+    };
+    Some(direction.snr_db)
+}
