@@ -119,21 +119,18 @@ impl Batch {
         };
         self.sequence = self.sequence.wrapping_add(1);
         self.buffer.clear();
-        put_message(&mut self.buffer, (question, DUMP, self.sequence), |out| {
-            out.extend_from_slice(body);
-        });
+        let head = (question, DUMP, self.sequence);
+        put_message(&mut self.buffer, head, |out| out.extend_from_slice(body));
         self.socket.send(&self.buffer, 0).map_err(io)?;
         let mut found = Vec::new();
         loop {
             let (answers, _) = self.socket.recv_from_full().map_err(io)?;
             for message in Messages(&answers) {
-                if let Some((errno, _)) = message.error() {
-                    return Err(io(io::Error::from_raw_os_error(errno)));
-                }
-                match message.kind {
-                    NLMSG_DONE => return Ok(found),
-                    at if at == kind => found.push(message.body.to_vec()),
-                    _ => {}
+                match message.error() {
+                    Some((errno, _)) => return Err(io(io::Error::from_raw_os_error(errno))),
+                    None if message.kind == NLMSG_DONE => return Ok(found),
+                    None if message.kind == kind => found.push(message.body.to_vec()),
+                    None => {}
                 }
             }
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use super::batch::Message;
+use super::batch::Message as _;
 use super::extack::{ENODEV, ENOENT, EPERM, refusal};
 use super::line::{Answer, ECHO, Line, Nack, put_message};
 use super::nla::{attributes, long, put, put_words, word};
@@ -232,7 +232,7 @@ fn read_link(body: &[u8]) -> Result<Link, KernelError> {
 }
 
 /// Reads `struct tcmsg` and what follows it.
-pub(crate) fn read_qdisc(body: &[u8]) -> Result<Qdisc, KernelError> {
+fn read_qdisc(body: &[u8]) -> Result<Qdisc, KernelError> {
     const KIND: u16 = 1;
     const OPTIONS: u16 = 2;
     const STATS2: u16 = 7;

@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn slopes_of_every_width_are_those_of_the_formula() {
-        for count in [64, 65, 200, 1024] {
+        for count in [64_usize, 65, 200, 1024] {
             let heights: Vec<f64> = (0..count).map(|i| (i * 37 % 641) as f64 * 1.1).collect();
             let outwards: Vec<f64> = (0..count).map(|i| 1.0 / (i + 1) as f64).collect();
             let inwards: Vec<f64> = outwards.iter().rev().copied().collect();

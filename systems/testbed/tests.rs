@@ -123,11 +123,10 @@ fn a_wish_moves_beyond_the_hysteresis_only() {
 struct Bed {
     engine: Engine<Snapshot>,
     work: Effects<Work>,
-    log: Log,
+    log: Arc<std::sync::Mutex<Writer<Vec<u8>>>>,
 }
 
-type Log = Arc<std::sync::Mutex<Writer<Vec<u8>>>>;
-struct Kept(Log);
+struct Kept(Arc<std::sync::Mutex<Writer<Vec<u8>>>>);
 impl Journal for Kept {
     fn append(&mut self, entry: &Entry) -> std::io::Result<()> {
         self.0.lock().unwrap().append(entry)

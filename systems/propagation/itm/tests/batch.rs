@@ -1,7 +1,7 @@
 //! Many paths at once against one by one.
 
 use super::*;
-use crate::propagation::itm::{BATCH, Batch, Losses};
+use crate::propagation::itm::{BATCH, Batch, Losses, Rooms, SIDE_BY_SIDE};
 
 #[test]
 fn a_batch_gives_the_bits_of_single_paths() {
@@ -13,17 +13,31 @@ fn a_batch_gives_the_bits_of_single_paths() {
         let prepared = Prepared::new(&medium, heights).unwrap();
         let (mut batch, mut losses) = (Batch::default(), Losses::default());
         let mut references = vec![None; BATCH];
-        for place in 0..BATCH {
-            let points = draw.scaled(2.0, 600.0) as usize;
-            let relief_m = draw.pick(&[0.0, 1.0, 50.0, 500.0]);
-            let elevation = draw.terrain(points, 300.0, relief_m);
-            let profile = PathProfile {
-                step_m: draw.scaled(10.0, 3e3),
-                elevation_msl_m: &elevation,
-            };
-            if let Ok(measured) = prepared.measure(&profile) {
-                batch.set(place, &measured);
-                references[place] = Some(prepared.reference(&profile).unwrap());
+        for first in (0..BATCH).step_by(SIDE_BY_SIDE) {
+            let ground: [_; SIDE_BY_SIDE] = std::array::from_fn(|_| {
+                let points = draw.scaled(2.0, 600.0) as usize;
+                let relief_m = draw.pick(&[0.0, 1.0, 50.0, 500.0]);
+                (
+                    draw.scaled(10.0, 3e3),
+                    draw.terrain(points, 300.0, relief_m),
+                )
+            });
+            let profiles = ground.each_ref().map(|(step_m, elevation)| PathProfile {
+                step_m: *step_m,
+                elevation_msl_m: elevation,
+            });
+            let measured = prepared.measure(
+                profiles.map(Some),
+                [false; SIDE_BY_SIDE],
+                &mut Rooms::default(),
+            );
+            for (at, measured) in measured.iter().enumerate() {
+                let reference = prepared.reference(&profiles[at]);
+                assert_eq!(measured.is_some(), reference.is_ok());
+                if let Some(measured) = measured {
+                    batch.set(first + at, measured);
+                    references[first + at] = reference.ok();
+                }
             }
         }
         prepared.batch(&batch, quantiles, &mut losses);
