@@ -106,8 +106,7 @@ pub fn testbed_svg(picture: &Picture) -> String {
         let style = format!("stroke=\"{colour}\" stroke-width=\"1.5\"{dashes}");
         canvas.line("link", from, to, &style);
         if side.up {
-            let middle = [(from[0] + to[0]) / 2.0, (from[1] + to[1]) / 2.0];
-            figures(&mut canvas, middle, side);
+            figures(&mut canvas, beside(from, to), side);
         }
     }
     for mark in &picture.marks {
@@ -134,17 +133,32 @@ pub fn testbed_svg(picture: &Picture) -> String {
     canvas.finish()
 }
 
+/// Where the figures of a link stand: at its middle, or, where it is too short for them, farther
+/// out.
+fn beside(from: Point, to: Point) -> Point {
+    const SHORT: f64 = 160.0;
+    const OUT: f64 = 70.0;
+    let middle = [(from[0] + to[0]) / 2.0, (from[1] + to[1]) / 2.0];
+    if (from[0] - to[0]).hypot(from[1] - to[1]) >= SHORT {
+        return middle;
+    }
+    let outward = [
+        middle[0] - SIZE[0] / 2.0,
+        middle[1] - (HEAD + SIZE[1]) / 2.0,
+    ];
+    let length = outward[0].hypot(outward[1]).max(1.0);
+    [
+        middle[0] + outward[0] / length * OUT,
+        middle[1] + outward[1] / length * OUT,
+    ]
+}
+
 /// What was predicted and what was measured, in lines around a point.
 fn figures(canvas: &mut Canvas, at: Point, side: &Side) {
     let palette = Theme::Light.palette();
     let pairs = [
         (Some(side.rate_bps), side.measured_bps, 0.0, "bit/s"),
-        (
-            side.round_trip_ms.map(|ms| ms / 1e3),
-            side.measured_ms.map(|ms| ms / 1e3),
-            1e-3,
-            "s",
-        ),
+        (side.round_trip_ms, side.measured_ms, 1.0, "ms"),
         (
             side.loss_prob.map(|loss| loss * 100.0),
             side.measured_loss_prob.map(|loss| loss * 100.0),
@@ -157,6 +171,7 @@ fn figures(canvas: &mut Canvas, at: Point, side: &Side) {
         let Some(predicted) = predicted else { continue };
         let written = |value: f64| match unit {
             "% lost" => format!("{value:.1} % lost"),
+            "ms" => format!("{value:.2} ms"),
             unit => prefixed(value, unit),
         };
         let font = Font::plain(11.0, palette.ink).over(palette.page);
