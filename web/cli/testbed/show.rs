@@ -1,7 +1,7 @@
 //! What a testbed is now, in words.
 
 use clap::Args;
-use groundwave::testbed::wire::{Link, Node, Testbed};
+use groundwave::testbed::wire::{HeardRoute, Link, Node, Testbed};
 use groundwave::text::{Align, Table};
 use groundwave_io::testbed::State;
 use serde_json::json;
@@ -105,6 +105,7 @@ fn nodes(nodes: &[Node]) -> Table {
         ("routing", Align::Left),
         ("state", Align::Left),
         ("reaches", Align::Right),
+        ("as predicted", Align::Right),
     ]);
     for node in nodes {
         let state = match (node.lat_deg, node.operating) {
@@ -118,9 +119,21 @@ fn nodes(nodes: &[Node]) -> Table {
             word(&node.routing),
             state.to_owned(),
             node.next_hops.len().to_string(),
+            agreement(node),
         ]);
     }
     table
+}
+
+/// Next hops of the routing program that are the world's, of those it found.
+fn agreement(node: &Node) -> String {
+    if node.heard.is_empty() {
+        return "-".to_owned();
+    }
+    let same =
+        |(to, heard): &(&String, &HeardRoute)| node.next_hops.get(*to) == Some(&heard.next_hop);
+    let same = node.heard.iter().filter(same).count();
+    format!("{same} of {}", node.heard.len())
 }
 
 fn links(links: &[Link]) -> Table {
