@@ -92,6 +92,9 @@ impl groundwave_engine::Snapshot for Snapshot {
         put("nodes", parts_of(self.nodes.iter()));
         put("links", parts_of(self.links.iter()));
         put("flows", parts_of(self.flows.iter()));
+        if !no_testbed(&self.testbed) {
+            put("testbed", parts_of([&*self.testbed]));
+        }
         parts
     }
 

@@ -21,7 +21,7 @@ mod line;
 mod look;
 mod message;
 mod netem;
-mod netlink;
+pub(crate) mod netlink;
 pub mod netns;
 pub(crate) mod nla;
 mod probe;

@@ -232,7 +232,7 @@ fn read_link(body: &[u8]) -> Result<Link, KernelError> {
 }
 
 /// Reads `struct tcmsg` and what follows it.
-fn read_qdisc(body: &[u8]) -> Result<Qdisc, KernelError> {
+pub(crate) fn read_qdisc(body: &[u8]) -> Result<Qdisc, KernelError> {
     const KIND: u16 = 1;
     const OPTIONS: u16 = 2;
     const STATS2: u16 = 7;

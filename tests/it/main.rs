@@ -13,4 +13,5 @@ mod recordings;
 mod scenarios;
 mod support;
 mod sweep;
+mod testbed;
 mod tidy;

@@ -129,6 +129,7 @@ scenarios!(
     lora_valley,
     manet50,
     ns2_platoon,
+    ridge,
     storm,
     thousand,
     two_nodes

@@ -60,10 +60,14 @@ fn end_controller(state: &State) -> Result<(), Failure> {
     ask(state, Method::POST, "/v1/stop", None::<&()>)?;
     let nap = Duration::from_millis(20);
     for _ in 0..PATIENCE.as_millis() / nap.as_millis() {
-        if !answers(state) {
+        // It unlinks its socket last, when the log is closed.
+        if !state.socket().exists() {
             return Ok(());
         }
         std::thread::sleep(nap);
+    }
+    if !answers(state) {
+        return Ok(());
     }
     Err(Failure::Machine(format!(
         "the controller of {} does not end; end it yourself and say `down` again",

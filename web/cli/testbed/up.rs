@@ -1,5 +1,6 @@
 //! Bringing a testbed up, and taking one over.
 
+use std::io::{Read, Seek};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -7,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use groundwave_engine::log::Header;
-use groundwave_engine::{Engine, Execution};
+use groundwave_engine::{Engine, Execution, Next};
 use groundwave_io::journal::{self, FileJournal};
 use groundwave_io::scenario::Scenario;
 use groundwave_io::testbed::{State, take_down};
@@ -140,11 +141,15 @@ impl Up {
             speed: self.speed,
         };
         let controller = Controller::new(&state, &settings);
-        let outcome = controller.run(begun, |testbed| announce(testbed, output, self.background));
-        let keeps = self.background || self.keep;
+        let mut came_up = false;
+        let outcome = controller.run(begun, |testbed| {
+            came_up = true;
+            announce(testbed, output, self.background)
+        });
         // A testbed that never came up is no testbed.
-        if !keeps || matches!(outcome, Err(_)) && !answers(&state) && !keeps {
-            take_down(&state, self.record.as_deref()).map_err(Failure::machine)?;
+        if !came_up || !(self.background || self.keep) {
+            let log = self.record.as_deref().filter(|_| came_up);
+            take_down(&state, log).map_err(Failure::machine)?;
         }
         outcome
     }
@@ -199,7 +204,14 @@ fn refuse_second(state: &State) -> Result<(), Failure> {
 /// Starts this program again as a controller of its own, and waits until it answers.
 fn detach(state: &State, words: Vec<std::ffi::OsString>, output: Output) -> Result<(), Failure> {
     state.make().map_err(Failure::machine)?;
-    let messages = std::fs::File::create(state.messages())?;
+    // Kept open: a controller that fails takes its folder with it.
+    let mut said = std::fs::File::options()
+        .create(true)
+        .truncate(true)
+        .read(true)
+        .write(true)
+        .open(state.messages())?;
+    let messages = said.try_clone()?;
     let program = std::env::current_exe()?;
     let child = Command::new(program)
         .args(words)
@@ -216,12 +228,14 @@ fn detach(state: &State, words: Vec<std::ffi::OsString>, output: Output) -> Resu
             return announce(&show(state)?, output, false);
         }
         if child.try_wait()?.is_some() {
-            let said = std::fs::read_to_string(state.messages()).unwrap_or_default();
-            let _ = std::fs::remove_dir(state.folder());
-            return Err(Failure::Machine(format!(
-                "the controller ended: {}",
-                said.trim()
-            )));
+            let mut text = String::new();
+            said.rewind()?;
+            said.read_to_string(&mut text)?;
+            if !state.is_there().map_err(Failure::machine)? {
+                take_down(state, None).map_err(Failure::machine)?;
+            }
+            let what = format!("the controller ended: {}", text.trim());
+            return Err(Failure::Machine(what));
         }
         std::thread::sleep(nap);
     }
@@ -278,8 +292,7 @@ impl Attach {
         let mut engine: Engine<Snapshot> = builder
             .build(header.seed, header.step_ns)
             .map_err(Failure::input)?;
-        groundwave_engine::replay(&mut engine, &mut log, |_| groundwave_engine::Next::Go)
-            .map_err(Failure::input)?;
+        groundwave_engine::replay(&mut engine, &mut log, |_| Next::Go).map_err(Failure::input)?;
         drop(log);
         let view = engine.view();
         let Some(settings) = view.testbed.settings.clone() else {
