@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::cell::{Cell, Flags};
 use super::fast::{Shared, Sharing};
 use super::grid::{Block, Grid};
+use super::row::Row;
 use super::site::CoverageSite;
 use crate::propagation::itm::{self, SIDE_BY_SIDE};
 use crate::radio::Verdict;
@@ -25,7 +26,7 @@ pub struct Scratch {
     lat_deg: Vec<f64>,
     lon_deg: Vec<f64>,
     /// Heights along the paths that are judged together, m.
-    elevation_msl_m: [Vec<f64>; SIDE_BY_SIDE],
+    elevation_msl_m: [Row; SIDE_BY_SIDE],
     /// Distances between their samples, m.
     step_m: [f64; SIDE_BY_SIDE],
     /// Whether their heights are known to be such as ITM takes.
@@ -294,7 +295,7 @@ impl Scratch {
         let samples = site.samples(distance_m).max(2);
         let row = place % SIDE_BY_SIDE;
         self.step_m[row] = distance_m / (samples - 1) as f64;
-        self.elevation_msl_m[row].resize(samples, 0.0);
+        self.elevation_msl_m[row].resize(samples);
         self.receivers.distance_m[place] = distance_m;
         for end in 0..2 {
             self.receivers.azimuth_deg[end][place] = bearing_deg[end];

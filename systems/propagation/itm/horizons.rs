@@ -184,12 +184,12 @@ fn steepest(interior: &[f64], mut eyes: [Eye; 2]) -> [Eye; 2] {
     for end in 0..2 {
         let (eye, highest) = (&mut eyes[end], &highest[end]);
         let mut top = f64::NEG_INFINITY;
-        for block in 0..BLOCKS {
+        for block in 0..count.div_ceil(BLOCK) {
             top = greater(highest[block], top);
         }
         let near = near(greater(top / eye.step_m, eye.angle_rad)) * eye.step_m;
         let mut blocks = 0_u32;
-        for block in 0..BLOCKS {
+        for block in 0..count.div_ceil(BLOCK) {
             blocks |= u32::from(highest[block] >= near) << block;
         }
         while blocks != 0 {
