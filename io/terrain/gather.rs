@@ -212,9 +212,8 @@ mod x86 {
                 return None;
             }
             // (post & low) ^ biased
-            let float = |post| {
-                _mm512_castsi512_pd(_mm512_ternarylogic_epi64::<0x78>(biased, post, low))
-            };
+            let float =
+                |post| _mm512_castsi512_pd(_mm512_ternarylogic_epi64::<0x78>(biased, post, low));
             let top = [float(four), float(_mm512_srli_epi64::<32>(four))];
             let bottom = [
                 float(_mm512_srli_epi64::<16>(four)),

@@ -308,9 +308,8 @@ pub fn surrounds([south_deg, west_deg]: [f64; 2], curve: &Curve) -> bool {
     // Far more than rounding makes of a position, deg.
     const ROOM_DEG: f64 = 1e-9;
     let [lat, lon] = curve.bounds_deg();
-    let within = |[low, high]: [f64; 2], edge: f64| {
-        low > edge + ROOM_DEG && high < edge + 1.0 - ROOM_DEG
-    };
+    let within =
+        |[low, high]: [f64; 2], edge: f64| low > edge + ROOM_DEG && high < edge + 1.0 - ROOM_DEG;
     within(lat, south_deg) && within(lon, west_deg)
 }
 

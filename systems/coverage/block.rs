@@ -10,7 +10,7 @@ use super::site::CoverageSite;
 use crate::propagation::itm::{self, SIDE_BY_SIDE};
 use crate::radio::Verdict;
 use crate::radio::cells::{BATCH, Budgets, Receivers};
-use crate::terrain::short::{Parallel, Ways};
+use crate::terrain::short::{self, Parallel, Ways};
 use crate::terrain::{CurveRow, GeoPoint, Path, Terrain, fill_gaps};
 
 /// Ground that links refuse to stand on, m.
@@ -115,6 +115,11 @@ fn grounded(ends_m: [f64; 2], undulation_m: f64) -> bool {
     ends_m.iter().all(|m| m.abs() <= GROUND_MAX_M) && undulation_m.abs() <= UNDULATION_MAX_M
 }
 
+/// Beyond this there is no need to know how far, m; the margin is generous.
+fn far_m(site: &CoverageSite<'_>) -> f64 {
+    1.02 * site.radius_m + 1e3
+}
+
 impl Scratch {
     /// Evaluates the cells of a block, in the fast mode or exactly.
     pub(super) fn block(
@@ -153,6 +158,10 @@ impl Scratch {
         cells: &mut [Cell],
         fast: bool,
     ) {
+        if self.is_beyond(site, parallel) {
+            cells.fill(Cell::void(Flags::OUTSIDE));
+            return;
+        }
         let lon_deg = site.position.lon_deg();
         self.ways
             .solve(&site.parallel, lon_deg, parallel, &self.centres_deg);
@@ -166,9 +175,8 @@ impl Scratch {
         };
         for first in (0..cells.len()).step_by(SIDE_BY_SIDE) {
             let rest = first..cells.len();
-            let wanted = std::array::from_fn(|row| {
-                rest.contains(&(first + row)) && !shared[first + row]
-            });
+            let wanted =
+                std::array::from_fn(|row| rest.contains(&(first + row)) && !shared[first + row]);
             let traced = self.trace(site, terrain, parallel, first, wanted);
             if traced.contains(&true) {
                 self.judge(site, first, traced);
@@ -189,6 +197,33 @@ impl Scratch {
         for (place, cell) in cells.iter_mut().enumerate() {
             *cell = self.cell(site, place);
         }
+    }
+
+    /// Whether all centres lie far beyond the radius. Along a parallel the distance grows with the
+    /// difference in longitude.
+    fn is_beyond(&self, site: &CoverageSite<'_>, parallel: &Parallel) -> bool {
+        let lon_deg = site.position.lon_deg();
+        let east_deg = |centre_deg: f64| {
+            let east_deg = centre_deg - lon_deg;
+            let turned = if east_deg > 180.0 {
+                east_deg - 360.0
+            } else {
+                east_deg
+            };
+            if turned < -180.0 {
+                turned + 360.0
+            } else {
+                turned
+            }
+        };
+        let [first, last] = [self.centres_deg[0], self.centres_deg[BATCH - 1]];
+        let ends = [east_deg(first), east_deg(last)];
+        if ends[0] * ends[1] <= 0.0 || ends[0] > ends[1] {
+            return false;
+        }
+        let nearest_deg = if ends[0] > 0.0 { first } else { last };
+        let way = short::way(&site.parallel, lon_deg, parallel, nearest_deg);
+        way.distance_m > far_m(site)
     }
 
     /// Measures the paths to the cells of a run that share what rays know of the ground, and marks
@@ -273,8 +308,7 @@ impl Scratch {
         place: usize,
     ) -> bool {
         let (mut distance_m, _, valid) = self.ways.head(place);
-        // Far beyond the radius there is no need to know how far; the margin is generous.
-        if distance_m > 1.02 * site.radius_m + 1e3 {
+        if distance_m > far_m(site) {
             self.flags[place] = Flags::OUTSIDE;
             return false;
         }
@@ -353,7 +387,10 @@ impl Scratch {
     /// Notes what stands on the ground sampled to a place. False where nothing can.
     fn stand(&mut self, terrain: &dyn Terrain, parallel: &Parallel, place: usize) -> bool {
         let elevation_msl_m = &self.elevation_msl_m[place % SIDE_BY_SIDE];
-        let ends_m = [elevation_msl_m[0], elevation_msl_m[elevation_msl_m.len() - 1]];
+        let ends_m = [
+            elevation_msl_m[0],
+            elevation_msl_m[elevation_msl_m.len() - 1],
+        ];
         let centre = GeoPoint::wrapping(parallel.lat_deg, self.centres_deg[place]);
         let undulation_m = centre.map_or(f64::NAN, |centre| terrain.undulation_m(centre));
         if !grounded(ends_m, undulation_m) {
@@ -386,7 +423,13 @@ impl Scratch {
             flags.note(elevation_msl_m[samples - 1].is_nan(), Flags::NO_DATA);
             flags.note(used.missing_samples > 0, Flags::PATH_MISSING);
             flags.note(used.void_samples > 0, Flags::PATH_VOID);
-            fill_gaps(terrain, &used, &self.lat_deg, &self.lon_deg, elevation_msl_m);
+            fill_gaps(
+                terrain,
+                &used,
+                &self.lat_deg,
+                &self.lon_deg,
+                elevation_msl_m,
+            );
         }
     }
 

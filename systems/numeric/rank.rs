@@ -32,7 +32,10 @@ pub(crate) struct Ranked<'a> {
 pub(crate) fn nth_from_both_ends<const ROWS: usize>(
     rows: [Ranked<'_>; ROWS],
 ) -> [Option<[f64; 2]>; ROWS] {
-    assert!(rows.iter().all(|row| row.count <= MOST), "a key counts to 255");
+    assert!(
+        rows.iter().all(|row| row.count <= MOST),
+        "a key counts to 255"
+    );
     let scales = rows.map(|row| f64::from(LEVELS) / (row.extremes[1] - row.extremes[0]));
     let mut found = [[0.0; 2]; ROWS];
     #[cfg(target_arch = "x86_64")]
@@ -51,7 +54,11 @@ pub(crate) fn nth_from_both_ends<const ROWS: usize>(
     } else {
         for (row, (scale, found)) in rows.iter().zip(scales.iter().zip(&mut found)) {
             let numbers = &row.room.as_flattened()[..row.count];
-            *found = nth(&keys(numbers, row.extremes[0], *scale), numbers, row.ranks());
+            *found = nth(
+                &keys(numbers, row.extremes[0], *scale),
+                numbers,
+                row.ranks(),
+            );
         }
     }
     let mut checked = [None; ROWS];

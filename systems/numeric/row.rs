@@ -88,12 +88,7 @@ fn plain_moments(values: &[f64]) -> (f64, f64) {
 /// Subtracts `middle` and `slope` times the index counted from the middle from each of the first
 /// `count` numbers; least and greatest of what remains. The others mean nothing afterwards.
 #[inline(always)]
-pub(crate) fn level(
-    room: &mut [[f64; LANES]],
-    count: usize,
-    middle: f64,
-    slope: f64,
-) -> [f64; 2] {
+pub(crate) fn level(room: &mut [[f64; LANES]], count: usize, middle: f64, slope: f64) -> [f64; 2] {
     let room = &mut room[..count.div_ceil(LANES)];
     #[cfg(target_arch = "x86_64")]
     if super::dispatch::has_avx512() {

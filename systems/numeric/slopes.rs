@@ -128,11 +128,7 @@ mod x86 {
             let mut fall = [fall(&of[0]), fall(&of[1])];
             let mut most = [_mm512_set1_pd(f64::NEG_INFINITY); 2];
             let whole = |row: &[f64]| row[at..at + BLOCK].as_chunks::<LANES>().0.as_ptr();
-            let (row, near, far) = (
-                whole(heights),
-                whole(of[0].inverse),
-                whole(of[1].inverse),
-            );
+            let (row, near, far) = (whole(heights), whole(of[0].inverse), whole(of[1].inverse));
             for vector in 0..BLOCK / LANES {
                 // SAFETY: a block has so many eights.
                 #[expect(unsafe_code, reason = "vectors by their number")]
@@ -186,7 +182,7 @@ mod tests {
 
     #[test]
     fn slopes_of_every_width_are_those_of_the_formula() {
-        for count in [64, 65, 200, 1024] {
+        for count in [64_usize, 65, 200, 1024] {
             let heights: Vec<f64> = (0..count).map(|i| (i * 37 % 641) as f64 * 1.1).collect();
             let outwards: Vec<f64> = (0..count).map(|i| 1.0 / (i + 1) as f64).collect();
             let inwards: Vec<f64> = outwards.iter().rev().copied().collect();

@@ -34,11 +34,7 @@ pub struct CurveRow<'a> {
 impl Curve {
     /// Cuts a way into `last` steps.
     #[inline]
-    pub(crate) fn new(
-        [lat_deg, lon_deg]: [[f64; 6]; 2],
-        last: usize,
-        end_deg: [f64; 2],
-    ) -> Self {
+    pub(crate) fn new([lat_deg, lon_deg]: [[f64; 6]; 2], last: usize, end_deg: [f64; 2]) -> Self {
         Self {
             lat_deg,
             lon_deg,

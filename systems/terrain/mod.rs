@@ -8,8 +8,8 @@
 //! - [`Path`]: evenly spaced positions along a geodesic
 //! - [`Profile`]: the terrain heights along a path, gaps filled and disclosed
 
-pub mod geodesic;
 mod curve;
+pub mod geodesic;
 mod path;
 mod point;
 mod profile;

@@ -8,8 +8,8 @@
 //! eqs 5 to 25). Against `geographiclib` the distance differs by less than 1e-11 of itself or
 //! 5 nm, and positions along the path by less than 0.1 mm (see the tests).
 
-use super::{Curve, GeoPoint};
 use super::geodesic::{WGS84_A_M, WGS84_F};
+use super::{Curve, GeoPoint};
 use crate::numeric::{Kernel, ROUNDER, atan2, sin_cos, vectorised};
 
 /// Longest path solved here, m.

@@ -1,7 +1,7 @@
 //! Many paths at once against one by one.
 
 use super::*;
-use crate::propagation::itm::{BATCH, Batch, Losses};
+use crate::propagation::itm::{BATCH, Batch, Losses, Rooms, SIDE_BY_SIDE};
 
 #[test]
 fn a_batch_gives_the_bits_of_single_paths() {
@@ -13,17 +13,36 @@ fn a_batch_gives_the_bits_of_single_paths() {
         let prepared = Prepared::new(&medium, heights).unwrap();
         let (mut batch, mut losses) = (Batch::default(), Losses::default());
         let mut references = vec![None; BATCH];
-        for place in 0..BATCH {
-            let points = draw.scaled(2.0, 600.0) as usize;
-            let relief_m = draw.pick(&[0.0, 1.0, 50.0, 500.0]);
-            let elevation = draw.terrain(points, 300.0, relief_m);
-            let profile = PathProfile {
-                step_m: draw.scaled(10.0, 3e3),
-                elevation_msl_m: &elevation,
-            };
-            if let Ok(measured) = prepared.measure(&profile) {
-                batch.set(place, &measured);
-                references[place] = Some(prepared.reference(&profile).unwrap());
+        let mut rooms = Rooms::default();
+        for first in (0..BATCH).step_by(SIDE_BY_SIDE) {
+            let rows: Vec<(f64, Vec<f64>)> = (0..SIDE_BY_SIDE)
+                .map(|_| {
+                    let points = draw.scaled(2.0, 600.0) as usize;
+                    let relief_m = draw.pick(&[0.0, 1.0, 50.0, 500.0]);
+                    let elevation = draw.terrain(points, 300.0, relief_m);
+                    (draw.scaled(10.0, 3e3), elevation)
+                })
+                .collect();
+            let left_out = draw.scaled(1.0, 60.0) as usize;
+            let profiles = std::array::from_fn(|row| {
+                let (step_m, elevation_msl_m) = &rows[row];
+                let profile = PathProfile {
+                    step_m: *step_m,
+                    elevation_msl_m,
+                };
+                (row != left_out).then_some(profile)
+            });
+            let measured = prepared.measure(profiles, [false; SIDE_BY_SIDE], &mut rooms);
+            for row in 0..SIDE_BY_SIDE {
+                let Some(profile) = &profiles[row] else {
+                    assert_eq!(measured[row], None);
+                    continue;
+                };
+                assert_eq!(measured[row].is_some(), prepared.reference(profile).is_ok());
+                if let Some(measured) = &measured[row] {
+                    batch.set(first + row, measured);
+                    references[first + row] = Some(prepared.reference(profile).unwrap());
+                }
             }
         }
         prepared.batch(&batch, quantiles, &mut losses);
