@@ -370,7 +370,10 @@ impl Scratch {
             }
         });
         terrain.sample_curves(&mut rows);
-        let found = rows.map(|row| row.greatest_m.filter(|_| !row.elevation_msl_m.is_empty()));
+        let mut found = [None; SIDE_BY_SIDE];
+        for (found, row) in found.iter_mut().zip(&rows) {
+            *found = row.greatest_m.filter(|_| !row.elevation_msl_m.is_empty());
+        }
         for row in 0..SIDE_BY_SIDE {
             let place = first + row;
             self.credible[row] = found[row].is_some_and(|m| m + 1.0 < itm::MAX_ELEVATION_M);
