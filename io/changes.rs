@@ -104,26 +104,23 @@ pub fn load(path: &Path) -> Result<Vec<Change>, ScenarioErrors> {
 /// Key, what was found, what is allowed.
 type Wrong = (&'static str, &'static str, String);
 
+/// Refuses a preset that is none of `all`.
+fn known(key: &'static str, id: Option<&str>, all: Vec<&str>) -> Result<(), Wrong> {
+    match id.filter(|id| !all.contains(id)) {
+        None => Ok(()),
+        Some(id) => {
+            let allowed = format!("one of {}, not {id:?}", all.join(", "));
+            Err((key, "no such preset", allowed))
+        }
+    }
+}
+
 fn what(entry: Entry) -> Result<What, Wrong> {
     const ONE: &str = "one of fail, repair, remove, node, command";
-    if let Some(id) = entry
-        .radio
-        .as_deref()
-        .filter(|id| presets::radio(id).is_none())
-    {
-        let all: Vec<_> = presets::RADIOS.iter().map(|preset| preset.id).collect();
-        let allowed = format!("one of {}, not {id:?}", all.join(", "));
-        return Err((".radio", "no radio preset", allowed));
-    }
-    if let Some(id) = entry
-        .antenna
-        .as_deref()
-        .filter(|id| presets::antenna(id).is_none())
-    {
-        let all: Vec<_> = presets::ANTENNAS.iter().map(|preset| preset.id).collect();
-        let allowed = format!("one of {}, not {id:?}", all.join(", "));
-        return Err((".antenna", "no antenna preset", allowed));
-    }
+    let radios = presets::RADIOS.iter().map(|preset| preset.id);
+    known(".radio", entry.radio.as_deref(), radios.collect())?;
+    let antennas = presets::ANTENNAS.iter().map(|preset| preset.id);
+    known(".antenna", entry.antenna.as_deref(), antennas.collect())?;
     let station = entry.height_agl_m.is_some()
         || entry.radio.is_some()
         || entry.antenna.is_some()

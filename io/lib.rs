@@ -15,4 +15,5 @@ pub mod store;
 pub mod sweep;
 pub mod terrain;
 pub mod testbed;
+pub mod tracks;
 pub mod wall;

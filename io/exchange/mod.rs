@@ -24,6 +24,7 @@ pub mod geojson;
 pub mod kml;
 pub mod kmz;
 pub mod limits;
+pub mod maps;
 mod notes;
 pub mod scenario;
 #[cfg(test)]

@@ -250,7 +250,9 @@ impl Sweep {
                 missing.push(unit);
             }
         }
-        missing.par_iter().try_for_each(|&unit| {
+        // One by one, so that no thread keeps some to itself while another has none left.
+        let each = missing.par_iter().with_max_len(1);
+        each.try_for_each(|&unit| {
             self.make(unit, stop, &evaluate)?;
             done(unit, false);
             Ok(())

@@ -262,7 +262,7 @@ impl TileDirectory {
 const TOGETHER: usize = 8;
 
 /// Positions of a curve that are read before those of the next.
-const STRETCH: usize = 128;
+const STRETCH: usize = 256;
 
 /// A tile, its corner (deg), and whether it surrounds a curve.
 type Under<'a> = (&'a Tile, [f64; 2], bool);
@@ -286,14 +286,17 @@ impl TileDirectory {
         row: &mut CurveRow<'_>,
         way: &mut Way<'a>,
         until: usize,
-        hint: Option<Under<'a>>,
+        neighbour: Option<&Way<'a>>,
     ) {
         let all = row.elevation_msl_m.len();
         // A short rest would be read one by one.
         let until = if until + 2 * LANES > all { all } else { until };
         while way.done < until && !way.lost {
             let fresh = way.on.is_none();
-            let under = || self.under(&row.curve, way.done, hint);
+            let under = || {
+                let same = neighbour.and_then(|neighbour| neighbour.on);
+                self.under(&row.curve, way.done, same)
+            };
             let Some((tile, corner, inside)) = way.on.or_else(under) else {
                 way.lost = true;
                 return;
@@ -370,10 +373,9 @@ impl Terrain for TileDirectory {
             // Stretch by stretch: neighbours read the same posts, which are then at hand.
             while until < longest.unwrap_or(0) {
                 until += STRETCH;
-                let mut hint = None;
-                for (row, way) in rows.iter_mut().zip(&mut ways) {
-                    self.follow(row, way, until, hint);
-                    hint = way.on;
+                for (number, row) in rows.iter_mut().enumerate() {
+                    let (before, way) = ways.split_at_mut(number);
+                    self.follow(row, &mut way[0], until, before.last());
                 }
             }
             for (row, way) in rows.iter_mut().zip(&ways) {

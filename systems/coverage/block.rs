@@ -5,11 +5,12 @@ use rayon::prelude::*;
 use super::cell::{Cell, Flags};
 use super::fast::{Shared, Sharing};
 use super::grid::{Block, Grid};
+use super::row::Row;
 use super::site::CoverageSite;
 use crate::propagation::itm::{self, SIDE_BY_SIDE};
 use crate::radio::Verdict;
 use crate::radio::cells::{BATCH, Budgets, Receivers};
-use crate::terrain::short::{Parallel, Ways};
+use crate::terrain::short::{self, Parallel, Ways};
 use crate::terrain::{CurveRow, GeoPoint, Path, Terrain, fill_gaps};
 
 /// Ground that links refuse to stand on, m.
@@ -25,7 +26,7 @@ pub struct Scratch {
     lat_deg: Vec<f64>,
     lon_deg: Vec<f64>,
     /// Heights along the paths that are judged together, m.
-    elevation_msl_m: [Vec<f64>; SIDE_BY_SIDE],
+    elevation_msl_m: [Row; SIDE_BY_SIDE],
     /// Distances between their samples, m.
     step_m: [f64; SIDE_BY_SIDE],
     /// Whether their heights are known to be such as ITM takes.
@@ -114,6 +115,11 @@ fn grounded(ends_m: [f64; 2], undulation_m: f64) -> bool {
     ends_m.iter().all(|m| m.abs() <= GROUND_MAX_M) && undulation_m.abs() <= UNDULATION_MAX_M
 }
 
+/// Beyond this there is no need to know how far, m; the margin is generous.
+fn far_m(site: &CoverageSite<'_>) -> f64 {
+    1.02 * site.radius_m + 1e3
+}
+
 impl Scratch {
     /// Evaluates the cells of a block, in the fast mode or exactly.
     pub(super) fn block(
@@ -152,6 +158,10 @@ impl Scratch {
         cells: &mut [Cell],
         fast: bool,
     ) {
+        if self.is_beyond(site, parallel) {
+            cells.fill(Cell::void(Flags::OUTSIDE));
+            return;
+        }
         let lon_deg = site.position.lon_deg();
         self.ways
             .solve(&site.parallel, lon_deg, parallel, &self.centres_deg);
@@ -187,6 +197,33 @@ impl Scratch {
         for (place, cell) in cells.iter_mut().enumerate() {
             *cell = self.cell(site, place);
         }
+    }
+
+    /// Whether all centres lie far beyond the radius. Along a parallel the distance grows with the
+    /// difference in longitude.
+    fn is_beyond(&self, site: &CoverageSite<'_>, parallel: &Parallel) -> bool {
+        let lon_deg = site.position.lon_deg();
+        let east_deg = |centre_deg: f64| {
+            let east_deg = centre_deg - lon_deg;
+            let turned = if east_deg > 180.0 {
+                east_deg - 360.0
+            } else {
+                east_deg
+            };
+            if turned < -180.0 {
+                turned + 360.0
+            } else {
+                turned
+            }
+        };
+        let [first, last] = [self.centres_deg[0], self.centres_deg[BATCH - 1]];
+        let ends = [east_deg(first), east_deg(last)];
+        if ends[0] * ends[1] <= 0.0 || ends[0] > ends[1] {
+            return false;
+        }
+        let nearest_deg = if ends[0] > 0.0 { first } else { last };
+        let way = short::way(&site.parallel, lon_deg, parallel, nearest_deg);
+        way.distance_m > far_m(site)
     }
 
     /// Measures the paths to the cells of a run that share what rays know of the ground, and marks
@@ -271,8 +308,7 @@ impl Scratch {
         place: usize,
     ) -> bool {
         let (mut distance_m, _, valid) = self.ways.head(place);
-        // Far beyond the radius there is no need to know how far; the margin is generous.
-        if distance_m > 1.02 * site.radius_m + 1e3 {
+        if distance_m > far_m(site) {
             self.flags[place] = Flags::OUTSIDE;
             return false;
         }
@@ -293,7 +329,7 @@ impl Scratch {
         let samples = site.samples(distance_m).max(2);
         let row = place % SIDE_BY_SIDE;
         self.step_m[row] = distance_m / (samples - 1) as f64;
-        self.elevation_msl_m[row].resize(samples, 0.0);
+        self.elevation_msl_m[row].resize(samples);
         self.receivers.distance_m[place] = distance_m;
         for end in 0..2 {
             self.receivers.azimuth_deg[end][place] = bearing_deg[end];
@@ -334,7 +370,10 @@ impl Scratch {
             }
         });
         terrain.sample_curves(&mut rows);
-        let found = rows.map(|row| row.greatest_m.filter(|_| !row.elevation_msl_m.is_empty()));
+        let mut found = [None; SIDE_BY_SIDE];
+        for (found, row) in found.iter_mut().zip(&rows) {
+            *found = row.greatest_m.filter(|_| !row.elevation_msl_m.is_empty());
+        }
         for row in 0..SIDE_BY_SIDE {
             let place = first + row;
             self.credible[row] = found[row].is_some_and(|m| m + 1.0 < itm::MAX_ELEVATION_M);

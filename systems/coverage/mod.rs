@@ -18,6 +18,7 @@ mod cell;
 pub mod fast;
 mod grid;
 pub mod job;
+mod row;
 mod site;
 
 pub use block::{Scratch, coverage, evaluate_block};

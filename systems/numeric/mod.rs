@@ -20,7 +20,7 @@ mod trig;
 pub(crate) use dispatch::{Kernel, vectorised};
 pub(crate) use exp_log::{cbrt, exp, ln, log10};
 pub(crate) use gather::sample_evenly;
-pub(crate) use rank::nth_from_both_ends;
+pub(crate) use rank::{Ranked, nth_from_both_ends};
 pub(crate) use row::{all_within, level, maximum, moments, sum};
 pub(crate) use steps::step_by_step;
 pub(crate) use trig::{atan2, sin_cos};

@@ -9,36 +9,71 @@ const LEVELS: u8 = 254;
 /// Most numbers.
 const MOST: usize = 250;
 
-/// The values that `rank - 1` of the first `count` numbers of `room` exceed, and that all but
-/// `rank - 1` of them do, for ranks from 1 and up to 250 numbers; `least` and `most` are the
-/// extremes. `None` where these are so near that their differences are no numbers. `room` is whole
-/// groups of 64 numbers.
+/// Numbers in a row, of which two are sought: the first `count`, 250 at most, of `room`, whole
+/// groups of 64.
+#[derive(Clone, Copy)]
+pub(crate) struct Ranked<'a> {
+    pub room: &'a [[f64; LANES]],
+    pub count: usize,
+    /// From 1 on.
+    pub rank: usize,
+    /// The least and the greatest of them.
+    pub extremes: [f64; 2],
+}
+
+/// The values that `rank - 1` of the numbers of a row exceed, and that all but `rank - 1` of them
+/// do. `None` where the extremes are so near that their differences are no numbers.
 ///
 /// Each number gets a key, a whole number that never falls where the numbers rise. Counting how
 /// many keys reach a threshold finds the one sought bit by bit, in vectors and without a branch;
-/// the few numbers that share it are then put in order.
+/// the few numbers that share it are then put in order. While one row waits for its count another
+/// goes on.
 #[inline(always)]
-pub(crate) fn nth_from_both_ends(
-    room: &[[f64; LANES]],
-    count: usize,
-    rank: usize,
-    [least, most]: [f64; 2],
-) -> Option<[f64; 2]> {
-    assert!(count <= MOST, "a key counts to 255");
-    let scale = f64::from(LEVELS) / (most - least);
-    if !scale.is_finite() {
-        return None;
-    }
-    let ranks = [rank, count + 1 - rank];
+pub(crate) fn nth_from_both_ends<const ROWS: usize>(
+    rows: [Ranked<'_>; ROWS],
+) -> [Option<[f64; 2]>; ROWS] {
+    assert!(
+        rows.iter().all(|row| row.count <= MOST),
+        "a key counts to 255"
+    );
+    let scales = rows.map(|row| f64::from(LEVELS) / (row.extremes[1] - row.extremes[0]));
+    let mut found = [[0.0; 2]; ROWS];
     #[cfg(target_arch = "x86_64")]
-    if super::dispatch::has_avx512() {
-        let groups = &room.as_chunks().0[..count.div_ceil(GROUP)];
-        // SAFETY: the processor has the features.
-        #[expect(unsafe_code, reason = "calls what is compiled for AVX-512")]
-        return Some(unsafe { x86::nth(groups, count, ranks, least, scale) });
+    let wide = super::dispatch::has_avx512();
+    #[cfg(not(target_arch = "x86_64"))]
+    let wide = false;
+    if wide {
+        #[cfg(target_arch = "x86_64")]
+        {
+            // SAFETY: the processor has the features.
+            #[expect(unsafe_code, reason = "calls what is compiled for AVX-512")]
+            unsafe {
+                x86::nth(&rows, &scales, &mut found);
+            }
+        }
+    } else {
+        for (row, (scale, found)) in rows.iter().zip(scales.iter().zip(&mut found)) {
+            let numbers = &row.room.as_flattened()[..row.count];
+            *found = nth(
+                &keys(numbers, row.extremes[0], *scale),
+                numbers,
+                row.ranks(),
+            );
+        }
     }
-    let numbers = &room.as_flattened()[..count];
-    Some(nth(&keys(numbers, least, scale), numbers, ranks))
+    let mut checked = [None; ROWS];
+    for row in 0..ROWS {
+        checked[row] = scales[row].is_finite().then_some(found[row]);
+    }
+    checked
+}
+
+impl Ranked<'_> {
+    /// Both ranks counted from the greatest.
+    #[inline(always)]
+    fn ranks(&self) -> [usize; 2] {
+        [self.rank, self.count + 1 - self.rank]
+    }
 }
 
 /// Keys from 1 on, so that none of the unused places reaches any threshold.
@@ -127,7 +162,7 @@ fn nth_of_many(numbers: &mut [f64], rank: usize) -> f64 {
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::{GROUP, LANES, ROOM, ROUNDER, nth_of_few};
+    use super::{GROUP, LANES, ROOM, ROUNDER, Ranked, nth_of_few};
 
     /// Most groups.
     const GROUPS: usize = ROOM / GROUP;
@@ -141,65 +176,66 @@ mod x86 {
     /// Numbers in vectors, as many as have their keys in one.
     type Numbers = [[f64; LANES]; VECTORS];
 
-    /// As [`super::nth`] by [`super::keys`].
+    /// As [`super::nth`] by [`super::keys`], for each row.
     #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,popcnt")]
-    pub(super) fn nth(
-        groups: &[Numbers],
-        count: usize,
-        ranks: [usize; 2],
-        least: f64,
-        scale: f64,
-    ) -> [f64; 2] {
-        let mut vectors = [_mm512_setzero_si512(); GROUPS];
-        for (number, (vector, group)) in vectors.iter_mut().zip(groups).enumerate() {
-            let used = count.saturating_sub(number * GROUP).min(GROUP);
-            *vector = keys(group, used, least, scale);
+    pub(super) fn nth<const ROWS: usize>(
+        rows: &[Ranked<'_>; ROWS],
+        scales: &[f64; ROWS],
+        sought: &mut [[f64; 2]; ROWS],
+    ) {
+        let mut keys_of = [[_mm512_setzero_si512(); GROUPS]; ROWS];
+        let mut groups = [[].as_slice(); ROWS];
+        for row in 0..ROWS {
+            let Ranked { room, count, .. } = rows[row];
+            groups[row] = &room.as_chunks().0[..count.div_ceil(GROUP)];
+            for (number, group) in groups[row].iter().enumerate().take(GROUPS) {
+                let used = (count - number * GROUP).min(GROUP);
+                keys_of[row][number] = keys(group, used, rows[row].extremes[0], scales[row]);
+            }
         }
-        // Most rows are long: a fixed number of vectors takes no loop.
-        if groups.len() == GROUPS {
-            sought(&vectors, groups, ranks)
-        } else {
-            sought(&vectors[..groups.len().min(GROUPS)], groups, ranks)
-        }
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,popcnt")]
-    #[inline]
-    fn sought(vectors: &[__m512i], groups: &[Numbers], ranks: [usize; 2]) -> [f64; 2] {
-        let mut found = [0_u8; 2];
+        let ranks = rows.map(|row| row.ranks());
+        let mut found = [[0_u8; 2]; ROWS];
         // How many reach beyond what was found.
-        let mut above = [0; 2];
+        let mut above = [[0; 2]; ROWS];
         let mut bit = 128;
         while bit > 0 {
-            for end in 0..2 {
-                let threshold = found[end] | bit;
-                let least = _mm512_set1_epi8(threshold as i8);
-                let mut reaching = 0;
-                for vector in vectors {
-                    reaching += _mm512_cmpge_epu8_mask(*vector, least).count_ones() as usize;
+            for row in 0..ROWS {
+                for end in 0..2 {
+                    let threshold = found[row][end] | bit;
+                    let reaching = reaching(&keys_of[row], threshold);
+                    let there = reaching >= ranks[row][end];
+                    found[row][end] = if there { threshold } else { found[row][end] };
+                    above[row][end] = if there { above[row][end] } else { reaching };
                 }
-                let there = reaching >= ranks[end];
-                found[end] = if there { threshold } else { found[end] };
-                above[end] = if there { above[end] } else { reaching };
             }
             bit >>= 1;
         }
-        let mut sought = [0.0; 2];
-        for end in 0..2 {
-            let key = _mm512_set1_epi8(found[end] as i8);
-            let mut equal = [0; GROUPS];
-            for (equal, vector) in equal.iter_mut().zip(vectors) {
-                *equal = _mm512_cmpeq_epu8_mask(*vector, key);
+        for row in 0..ROWS {
+            for end in 0..2 {
+                let key = _mm512_set1_epi8(found[row][end] as i8);
+                let mut equal = [0; GROUPS];
+                for (equal, keys) in equal.iter_mut().zip(&keys_of[row]) {
+                    *equal = _mm512_cmpeq_epu8_mask(*keys, key);
+                }
+                let rank = ranks[row][end] - above[row][end];
+                let all: u32 = equal.iter().map(|mask| mask.count_ones()).sum();
+                sought[row][end] = if all <= FEW as u32 {
+                    nth_sharing::<FEW>(groups[row], &equal, rank)
+                } else {
+                    nth_sharing::<ROOM>(groups[row], &equal, rank)
+                };
             }
-            let rank = ranks[end] - above[end];
-            let all: u32 = equal.iter().map(|mask| mask.count_ones()).sum();
-            sought[end] = if all <= FEW as u32 {
-                nth_sharing::<FEW>(groups, &equal, rank)
-            } else {
-                nth_sharing::<ROOM>(groups, &equal, rank)
-            };
         }
-        sought
+    }
+
+    /// How many keys are `threshold` or more.
+    #[target_feature(enable = "avx512f,avx512bw,popcnt")]
+    #[inline]
+    fn reaching(keys: &[__m512i; GROUPS], threshold: u8) -> usize {
+        let least = _mm512_set1_epi8(threshold as i8);
+        let count = |keys| _mm512_cmpge_epu8_mask(keys, least).count_ones();
+        let [a, b, c, d] = *keys;
+        ((count(a) + count(b)) + (count(c) + count(d))) as usize
     }
 
     /// The number of a rank among those that `equal` names, `N` at most.
@@ -289,9 +325,26 @@ mod tests {
             sorted.sort_by(|a, b| b.total_cmp(a));
             let extremes = [sorted[count - 1], sorted[0]];
             let want = [sorted[rank - 1], sorted[count - rank]];
-            let found = nth_from_both_ends(&room, count, rank, extremes);
+            let row = Ranked {
+                room: &room,
+                count,
+                rank,
+                extremes,
+            };
             let alike = extremes[0] == extremes[1];
-            assert_eq!(found, (!alike).then_some(want), "round {round}");
+            let want_some = (!alike).then_some(want);
+            assert_eq!(nth_from_both_ends([row]), [want_some], "round {round}");
+            // Beside a shorter row.
+            let short = Ranked {
+                count: 35,
+                rank: 4,
+                extremes: [0.0, 34.0],
+                room: &std::array::from_fn::<_, 8, _>(|i| {
+                    std::array::from_fn(|k| (8 * i + k) as f64)
+                }),
+            };
+            let both = nth_from_both_ends([row, short]);
+            assert_eq!(both, [want_some, Some([31.0, 3.0])]);
             // The way without wide vectors.
             if !alike {
                 let scale = f64::from(LEVELS) / (extremes[1] - extremes[0]);

@@ -55,8 +55,12 @@ impl Curve {
             // Where even the least slope takes it away from its start, it never comes back.
             let least = c[1].abs() - bent;
             if least > 0.0 {
-                let next = c[0] + (self.pace * least).copysign(c[1]);
-                return [next.min(end), next.max(end)];
+                let away = self.pace * least;
+                return if c[1] > 0.0 {
+                    [c[0] + away, end]
+                } else {
+                    [end, c[0] - away]
+                };
             }
             let there: f64 = c.iter().sum();
             let (low, high) = (c[0].min(there), c[0].max(there));

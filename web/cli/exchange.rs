@@ -6,7 +6,8 @@ use axum::http::Method;
 use clap::Args;
 use groundwave::http::client::Client;
 use groundwave::planning::wire::radio::default_station;
-use groundwave_io::exchange::{self, Format};
+use groundwave_io::exchange::{self, Format, maps};
+use groundwave_io::tracks;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -79,6 +80,10 @@ Examples:
 A scenario that was exported runs with `groundwave run`.";
 
 /// Turn a document into one of another format, without a server
+///
+/// Maps of running meshes are read as well: NetJSON, meshviewer and hopglass, OpenWiFiMap, NYC Mesh,
+/// CORE scenarios. Recordings of places, EMANE event logs (.eel) and GPX, become scenarios in which
+/// nodes move.
 #[derive(Args)]
 #[command(after_help = CONVERT_EXAMPLES)]
 pub struct Convert {
@@ -94,6 +99,7 @@ pub struct Convert {
 const CONVERT_EXAMPLES: &str = "\
 Examples:
   groundwave convert masts.csv masts.toml
+  groundwave convert meshviewer.json community.toml && groundwave run community.toml
   groundwave convert scenarios/gothenburg.toml gothenburg.kmz";
 
 fn format_of(path: &Path, said: Option<&str>) -> Result<Format, Failure> {
@@ -218,10 +224,25 @@ impl Export {
 impl Convert {
     /// Reads one document and writes the other.
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        let (from, to) = (format_of(&self.from, None)?, format_of(&self.to, None)?);
-        let read = exchange::read(from, &read(&self.from)?, &default_station());
-        let (plan, notes) =
-            read.map_err(|err| Failure::Input(format!("{}: {err}", self.from.display())))?;
+        let to = format_of(&self.to, None)?;
+        let extension = self.from.extension().map(|text| text.to_string_lossy());
+        if let Some(kind) = extension.and_then(|text| tracks::Kind::from_extension(&text)) {
+            return self.tracks(kind, to, output);
+        }
+        let bytes = read(&self.from)?;
+        let wrong =
+            |err: &dyn std::fmt::Display| Failure::Input(format!("{}: {err}", self.from.display()));
+        let (plan, notes) = match maps::read(&bytes, &default_station()) {
+            Some(map) => {
+                let (_, plan, notes) = map.map_err(|err| wrong(&err))?;
+                (plan, notes)
+            }
+            None => {
+                let from = format_of(&self.from, None)?;
+                let read = exchange::read(from, &bytes, &default_station());
+                read.map_err(|err| wrong(&err))?
+            }
+        };
         let mut out = Vec::new();
         exchange::write(to, &plan, &mut out).map_err(Failure::input)?;
         write(&self.to, &out)?;
@@ -238,5 +259,28 @@ impl Convert {
             self.to.display(),
             plan.nodes.len()
         ))
+    }
+
+    /// A recording of places, whose nodes move: only a scenario can say that.
+    fn tracks(&self, kind: tracks::Kind, to: Format, output: Output) -> Result<(), Failure> {
+        if to != Format::Scenario {
+            let file = self.to.display();
+            let what = format!("{file}: tracks move; allowed: a scenario, NAME.toml");
+            return Err(Failure::Input(what));
+        }
+        let found = tracks::read(kind, &read(&self.from)?)
+            .map_err(|err| Failure::Input(format!("{}: {err}", self.from.display())))?;
+        write(&self.to, tracks::scenario(&found).as_bytes())?;
+        let (file, nodes) = (self.to.display(), found.nodes.len());
+        if output.json {
+            let told = json!({ "file": self.to, "nodes": nodes, "dropped": found.dropped });
+            return output.json(&told);
+        }
+        for dropped in &found.dropped {
+            let at = dropped.first_line;
+            let line = format!("{} x {} (first: line {at})", dropped.count, dropped.what);
+            anstream::eprintln!("{}", warning(&line));
+        }
+        output.text(&format!("{file}: {nodes} nodes that move\n"))
     }
 }

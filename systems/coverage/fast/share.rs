@@ -218,6 +218,8 @@ impl Sharing {
                 &mut self.lon_deg[..=whole_steps],
             );
             ways.along(place, lat_deg, lon_deg);
+            // The site itself, lest a hair beyond it another tile begins.
+            (lat_deg[0], lon_deg[0]) = (common.position.lat_deg(), common.position.lon_deg());
             let mut height_m = [0.0; SHORT + 1];
             let height_m = &mut height_m[..=whole_steps];
             if !terrain.sample(lat_deg, lon_deg, height_m).is_clean() {

@@ -147,6 +147,13 @@ impl Eye {
         }
     }
 
+    /// What estimates must reach to be among the highest, `top` being the highest, metres a step.
+    #[inline(always)]
+    fn near(&self, top: f64) -> f64 {
+        let top = greater(top, self.angle_rad * self.step_m);
+        top - SLACK_RAD * (self.step_m + top.abs())
+    }
+
     /// Looks at a point so many steps away.
     #[inline(always)]
     fn look(&mut self, steps: usize, elevation_msl_m: f64) {
@@ -184,12 +191,12 @@ fn steepest(interior: &[f64], mut eyes: [Eye; 2]) -> [Eye; 2] {
     for end in 0..2 {
         let (eye, highest) = (&mut eyes[end], &highest[end]);
         let mut top = f64::NEG_INFINITY;
-        for block in 0..BLOCKS {
+        for block in 0..count.div_ceil(BLOCK) {
             top = greater(highest[block], top);
         }
-        let near = near(greater(top / eye.step_m, eye.angle_rad)) * eye.step_m;
+        let near = eye.near(top);
         let mut blocks = 0_u32;
-        for block in 0..BLOCKS {
+        for block in 0..count.div_ceil(BLOCK) {
             blocks |= u32::from(highest[block] >= near) << block;
         }
         while blocks != 0 {
@@ -219,12 +226,6 @@ fn next(bits: &mut u32, end: usize) -> u32 {
     };
     *bits ^= 1 << place;
     place
-}
-
-/// What estimates must reach to be among the highest, the highest being `top_rad`.
-#[inline(always)]
-fn near(top_rad: f64) -> f64 {
-    top_rad - SLACK_RAD * (1.0 + top_rad.abs())
 }
 
 /// Whether so many points are looked at in blocks.

@@ -4,7 +4,7 @@ use super::batch::{BATCH, Batch, Losses};
 use super::constants::{Constants, check_air};
 use super::medium::{effective_curvature, surface_refractivity};
 use super::quick_pfl::{Measured, SIDE_BY_SIDE, measure, skipped_m};
-use super::roughness::{Room, interdecile_range_m};
+use super::roughness::{NO_SAMPLES, Room, interdecile_range_m};
 use super::variability::deviates;
 use super::{Invalid, Medium, PathProfile, Prediction, Quantile, Reference, Warnings};
 use crate::numeric::{Kernel, vectorised};
@@ -118,7 +118,7 @@ impl Prepared {
             profiles: &[Some(*profile)],
             n_0: self.n_0,
             antenna_agl_m: self.antenna_agl_m,
-            rooms: &mut [NO_SAMPLES],
+            rooms: &mut [NO_SAMPLES; 2],
         });
         Ok(measured)
     }
@@ -156,13 +156,11 @@ impl Kernel for Range<'_> {
 
 /// Room for the samples of paths measured side by side.
 #[derive(Debug, Clone)]
-pub(crate) struct Rooms(Box<[Room; SIDE_BY_SIDE]>);
-
-const NO_SAMPLES: Room = [[0.0; 8]; 32];
+pub(crate) struct Rooms(Box<[Room; 2]>);
 
 impl Default for Rooms {
     fn default() -> Self {
-        Self(Box::new([NO_SAMPLES; SIDE_BY_SIDE]))
+        Self(Box::new([NO_SAMPLES; 2]))
     }
 }
 
@@ -171,7 +169,7 @@ struct Measure<'a, const N: usize> {
     profiles: &'a [Option<PathProfile<'a>>; N],
     n_0: f64,
     antenna_agl_m: [f64; 2],
-    rooms: &'a mut [Room; N],
+    rooms: &'a mut [Room; 2],
 }
 
 impl<const N: usize> Kernel for Measure<'_, N> {

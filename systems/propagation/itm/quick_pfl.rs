@@ -5,7 +5,7 @@ use super::fit::line_ends;
 use super::horizons::{Horizon, horizons};
 use super::longley_rice::Path;
 use super::medium::{effective_curvature, surface_refractivity};
-use super::roughness::{Room, Sampled, delta_h_m};
+use super::roughness::{Room, Sampled, delta_h_m, ranges_m};
 use crate::numeric::{exp, greater, lesser};
 
 /// What a profile says, before any formula is applied to it; pairs are transmitter, receiver.
@@ -47,7 +47,7 @@ pub(super) fn measure<const N: usize>(
     profiles: &[Option<PathProfile>; N],
     n_0: f64,
     antenna_agl_m: [f64; 2],
-    rooms: &mut [Room; N],
+    rooms: &mut [Room; 2],
 ) -> [Measured; N] {
     const { assert!(N <= WIDE) };
     let mut mean_msl_m = [0.0; WIDE];
@@ -75,6 +75,29 @@ pub(super) fn measure<const N: usize>(
             measured.raised_m = measured.raised_m(profile);
         }
     }
+    let (pairs, rest) = all.as_chunks_mut::<2>();
+    let (profiles, last) = profiles.as_chunks::<2>();
+    for (pair, profiles) in pairs.iter_mut().zip(profiles) {
+        rough(pair, profiles, rooms);
+    }
+    if let ([measured], [profile]) = (rest, last) {
+        let [room, _] = rooms;
+        rough(
+            std::array::from_mut(measured),
+            std::array::from_ref(profile),
+            std::array::from_mut(room),
+        );
+    }
+    all
+}
+
+/// Measures the irregularity of the terrain, the rest being known.
+#[inline(always)]
+fn rough<const N: usize>(
+    all: &mut [Measured; N],
+    profiles: &[Option<PathProfile>; N],
+    rooms: &mut [Room; N],
+) {
     let mut sampled = [None; N];
     for path in 0..N {
         if let Some(profile) = &profiles[path] {
@@ -82,11 +105,10 @@ pub(super) fn measure<const N: usize>(
             sampled[path] = Sampled::take(profile, start_m, end_m, &mut rooms[path]);
         }
     }
+    let ranges_m = ranges_m(sampled, rooms);
     for path in 0..N {
-        let range_m = |sampled: &Sampled| sampled.range_m(&mut rooms[path]);
-        all[path].range_m = sampled[path].as_ref().map_or(0.0, range_m);
+        all[path].range_m = ranges_m[path];
     }
-    all
 }
 
 /// Length next to a terminal whose terrain does not count, m: it counts from 15 antenna heights on

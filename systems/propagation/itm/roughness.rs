@@ -2,18 +2,22 @@
 
 use super::PathProfile;
 use super::fit::middle_and_slope;
-use crate::numeric::{exp, level, nth_from_both_ends, sample_evenly};
+use crate::numeric::{Ranked, exp, level, nth_from_both_ends, sample_evenly};
 
 /// Room for the samples taken of a path, 245 at most, in whole vectors.
 pub(super) type Room = [[f64; 8]; 32];
+
+/// A room to begin with.
+pub(super) const NO_SAMPLES: Room = [[0.0; 8]; 32];
 
 /// Interdecile range, m, of the terrain about a fitted line between `start_m` and `end_m` from the
 /// transmitter. Zero where fewer than two steps lie between.
 #[inline(always)]
 pub(super) fn interdecile_range_m(profile: &PathProfile, start_m: f64, end_m: f64) -> f64 {
-    let mut room = [[0.0; 8]; 32];
-    let sampled = Sampled::take(profile, start_m, end_m, &mut room);
-    sampled.map_or(0.0, |sampled| sampled.range_m(&mut room))
+    let mut rooms = [NO_SAMPLES];
+    let sampled = Sampled::take(profile, start_m, end_m, &mut rooms[0]);
+    let [range_m] = ranges_m([sampled], &mut rooms);
+    range_m
 }
 
 /// Samples taken of a path.
@@ -51,14 +55,49 @@ impl Sampled {
         })
     }
 
-    /// The range of their deciles about the line, m; afterwards they mean nothing.
+    /// Subtracts the line from them.
     #[inline(always)]
-    pub fn range_m(&self, room: &mut Room) -> f64 {
-        let [least, most] = level(room, self.count, self.middle_m, self.slope);
-        // Where all are alike, or nearly, there is nothing between.
-        nth_from_both_ends(room, self.count, self.decile, [least, most])
-            .map_or(most - least, |[high, low]| high - low)
+    fn levelled<'a>(&self, room: &'a mut Room) -> Ranked<'a> {
+        Ranked {
+            extremes: level(room, self.count, self.middle_m, self.slope),
+            room,
+            count: self.count,
+            rank: self.decile,
+        }
     }
+}
+
+/// The ranges of the deciles of samples about their lines, m, 0 where there are none; afterwards
+/// they mean nothing.
+#[inline(always)]
+pub(super) fn ranges_m<const N: usize>(
+    sampled: [Option<Sampled>; N],
+    rooms: &mut [Room; N],
+) -> [f64; N] {
+    if sampled.iter().any(Option::is_none) {
+        let mut ranges_m = [0.0; N];
+        for path in 0..N {
+            if let Some(sampled) = sampled[path] {
+                let row = sampled.levelled(&mut rooms[path]);
+                ranges_m[path] = range_m(&row, nth_from_both_ends([row])[0]);
+            }
+        }
+        return ranges_m;
+    }
+    let mut rooms = rooms.iter_mut();
+    let rows = sampled.map(|sampled| {
+        let room = rooms.next().expect("room for each");
+        sampled.expect("samples of each").levelled(room)
+    });
+    let found = nth_from_both_ends(rows);
+    std::array::from_fn(|path| range_m(&rows[path], found[path]))
+}
+
+/// The range between two deciles, m. Where all are alike, or nearly, there is nothing between.
+#[inline(always)]
+fn range_m(row: &Ranked<'_>, deciles_m: Option<[f64; 2]>) -> f64 {
+    let [least, most] = row.extremes;
+    deciles_m.map_or(most - least, |[high, low]| high - low)
 }
 
 /// Δh, m: that range, `extent_m` being the length it was found over, scaled to what it would be on

@@ -13,30 +13,35 @@ fn a_batch_gives_the_bits_of_single_paths() {
         let prepared = Prepared::new(&medium, heights).unwrap();
         let (mut batch, mut losses) = (Batch::default(), Losses::default());
         let mut references = vec![None; BATCH];
+        let mut rooms = Rooms::default();
         for first in (0..BATCH).step_by(SIDE_BY_SIDE) {
-            let ground: [_; SIDE_BY_SIDE] = std::array::from_fn(|_| {
-                let points = draw.scaled(2.0, 600.0) as usize;
-                let relief_m = draw.pick(&[0.0, 1.0, 50.0, 500.0]);
-                (
-                    draw.scaled(10.0, 3e3),
-                    draw.terrain(points, 300.0, relief_m),
-                )
+            let rows: Vec<(f64, Vec<f64>)> = (0..SIDE_BY_SIDE)
+                .map(|_| {
+                    let points = draw.scaled(2.0, 600.0) as usize;
+                    let relief_m = draw.pick(&[0.0, 1.0, 50.0, 500.0]);
+                    let elevation = draw.terrain(points, 300.0, relief_m);
+                    (draw.scaled(10.0, 3e3), elevation)
+                })
+                .collect();
+            let left_out = draw.scaled(1.0, 60.0) as usize;
+            let profiles = std::array::from_fn(|row| {
+                let (step_m, elevation_msl_m) = &rows[row];
+                let profile = PathProfile {
+                    step_m: *step_m,
+                    elevation_msl_m,
+                };
+                (row != left_out).then_some(profile)
             });
-            let profiles = ground.each_ref().map(|(step_m, elevation)| PathProfile {
-                step_m: *step_m,
-                elevation_msl_m: elevation,
-            });
-            let measured = prepared.measure(
-                profiles.map(Some),
-                [false; SIDE_BY_SIDE],
-                &mut Rooms::default(),
-            );
-            for (at, measured) in measured.iter().enumerate() {
-                let reference = prepared.reference(&profiles[at]);
-                assert_eq!(measured.is_some(), reference.is_ok());
-                if let Some(measured) = measured {
-                    batch.set(first + at, measured);
-                    references[first + at] = reference.ok();
+            let measured = prepared.measure(profiles, [false; SIDE_BY_SIDE], &mut rooms);
+            for row in 0..SIDE_BY_SIDE {
+                let Some(profile) = &profiles[row] else {
+                    assert_eq!(measured[row], None);
+                    continue;
+                };
+                assert_eq!(measured[row].is_some(), prepared.reference(profile).is_ok());
+                if let Some(measured) = &measured[row] {
+                    batch.set(first + row, measured);
+                    references[first + row] = Some(prepared.reference(profile).unwrap());
                 }
             }
         }

@@ -1,0 +1,193 @@
+use groundwave_systems::sample::station;
+use groundwave_systems::testing::shared;
+
+use super::*;
+
+fn maps(text: &str) -> (MapKind, PlanFile, Notes) {
+    read(text.as_bytes(), &station()).expect("a map").unwrap()
+}
+
+fn count(notes: &Notes, what: &str) -> usize {
+    let found = notes.notes.iter().find(|note| note.what.contains(what));
+    found.map_or(0, |note| note.count)
+}
+
+fn names(plan: &PlanFile) -> Vec<&str> {
+    plan.nodes.iter().map(|node| node.name.as_str()).collect()
+}
+
+#[test]
+fn a_network_graph_is_read_wherever_it_keeps_its_places() {
+    let (kind, plan, notes) = maps(
+        r#"{"type": "NetworkGraph", "protocol": "olsr", "version": "0.6", "metric": "etx",
+        "label": "Ninux", "nodes": [
+        {"id": "10.0.0.1", "label": "roof", "properties": {"lat": 41.9, "lng": 12.5}},
+        {"id": "10.0.0.2", "location": {"lat": "41.91", "lng": "12.51"}},
+        {"id": "10.0.0.3"}],
+        "links": [{"source": "10.0.0.1", "target": "10.0.0.2", "cost": 1.0}]}"#,
+    );
+    assert_eq!(kind, MapKind::NetJson);
+    assert_eq!(
+        (plan.outline.name.as_str(), names(&plan)),
+        ("Ninux", vec!["roof", "10.0.0.2"])
+    );
+    assert_eq!((count(&notes, "no place"), count(&notes, "link")), (1, 1));
+}
+
+#[test]
+fn the_dirt_of_a_community_is_counted() {
+    let node = |name: &str, place: &str| {
+        format!(r#"{{"node_id": "{name}", "hostname": "{name}", "location": {place}}}"#)
+    };
+    let nodes = [
+        node("a", r#"{"latitude": 52.02, "longitude": 8.53}"#),
+        node("b", r#"{"latitude": 52.03, "longitude": 8.54}"#),
+        node("b", r#"{"latitude": 52.04, "longitude": 8.55}"#),
+        node("swapped", r#"{"latitude": 8.52, "longitude": 52.01}"#),
+        node(
+            "everest",
+            r#"{"latitude": 27.988056, "longitude": 86.925278}"#,
+        ),
+        node("typed", r#"{"latitude": 52.0, "longitude": 12986035}"#),
+        node("zero", r#"{"latitude": 0, "longitude": 0}"#),
+        node("none", "null"),
+    ];
+    let (kind, plan, notes) = maps(&format!(
+        r#"{{"nodes": [{}], "links": []}}"#,
+        nodes.join(",")
+    ));
+    assert_eq!(kind, MapKind::Meshviewer);
+    assert_eq!(names(&plan), ["a", "b", "b 2", "swapped"]);
+    assert_eq!(plan.nodes[3].position, GeoPoint::new(52.01, 8.52).unwrap());
+    for what in [
+        "swapped",
+        "from the middle",
+        "no such latitude",
+        "longitude 0",
+        "no place",
+        "numbered",
+    ] {
+        assert_eq!(count(&notes, what), 1, "{what}: {notes:?}");
+    }
+}
+
+#[test]
+fn devices_of_core_are_read() {
+    let (kind, plan, notes) = maps(
+        r#"<?xml version='1.0'?><scenario name="demo"><networks><network id="4"><position lat="1" lon="2"/></network></networks>
+        <devices><device id="1" name="n1"><position x="1" lat="47.57" lon="-122.12" alt="2.0"/></device>
+        <device id="2" name="n&amp;2"><position lat="47.58" lon="-122.13"/></device>
+        <device id="3" name="n3"/></devices><links><link node1="1" node2="2"/></links></scenario>"#,
+    );
+    assert_eq!((kind, names(&plan)), (MapKind::Core, vec!["n1", "n&2"]));
+    assert_eq!((count(&notes, "no place"), count(&notes, "link")), (1, 1));
+}
+
+#[test]
+fn what_is_no_map_is_left_to_others() {
+    for text in [
+        "",
+        "lat,lon\n1,2\n",
+        r#"{"type": "FeatureCollection", "features": []}"#,
+        "<kml><Document/></kml>",
+        "<!DOCTYPE scenario [<!ENTITY a \"aaaa\">]><scenario>&a;</scenario>",
+        "[1, 2, 3]",
+        "{",
+    ] {
+        assert!(read(text.as_bytes(), &station()).is_none(), "{text}");
+    }
+    let empty = read(
+        br#"{"type": "NetworkGraph", "nodes": [{"id": "a"}]}"#,
+        &station(),
+    );
+    let told = empty.unwrap().unwrap_err().to_string();
+    assert!(
+        told.contains("no node with a place") && told.contains("1 x no place"),
+        "{told}"
+    );
+}
+
+/// Kind, nodes taken, and what was said how often at least.
+type Expected = (&'static str, usize, &'static [(&'static str, usize)]);
+
+#[test]
+fn real_maps_with_their_dirt_are_read() {
+    let expected: [Expected; 12] = [
+        (
+            "freifunk/freifunk-aachen-meshviewer.json",
+            1774,
+            &[("no place", 339)],
+        ),
+        (
+            "freifunk/freifunk-altdorf-meshviewer.json",
+            690,
+            &[("no such latitude", 1)],
+        ),
+        (
+            "freifunk/freifunk-bielefeld-meshviewer.json",
+            213,
+            &[("swapped", 2)],
+        ),
+        (
+            "freifunk/freifunk-bremen-meshviewer.json",
+            753,
+            &[("from the middle", 1)],
+        ),
+        (
+            "freifunk/freifunk-cologne-bonn-area-meshviewer.json",
+            250,
+            &[],
+        ),
+        ("freifunk/freifunk-leipzig-meshviewer.json", 200, &[]),
+        ("freifunk/freifunk-munich-meshviewer.json", 1550, &[]),
+        ("freifunk/freifunk-stuttgart-meshviewer.json", 1200, &[]),
+        ("freifunk/freifunk-ulm-meshviewer.json", 200, &[]),
+        (
+            "freifunk/freifunk-berlin-hopglass.json",
+            100,
+            &[("link", 100)],
+        ),
+        ("nycmesh/nodes.json", 1300, &[("not installed", 10_000)]),
+        ("core_manet/sample1.xml", 5, &[]),
+    ];
+    for (path, nodes, told) in expected {
+        let Some(path) = shared(&format!("data/{path}")) else {
+            continue;
+        };
+        let bytes = std::fs::read(&path).unwrap();
+        let (_, plan, notes) = read(&bytes, &station()).expect("a map").unwrap();
+        plan.check().unwrap();
+        assert!(
+            plan.nodes.len() >= nodes,
+            "{}: {}",
+            path.display(),
+            plan.nodes.len()
+        );
+        for (what, times) in told {
+            let found: usize = notes
+                .notes
+                .iter()
+                .filter(|note| note.what.contains(what))
+                .map(|note| note.count)
+                .sum();
+            assert!(found >= *times, "{}: {what} {found}", path.display());
+        }
+    }
+}
+
+/// Every prefix and many a bent byte: never a panic.
+#[test]
+fn damaged_maps_are_answered() {
+    let whole = r#"{"nodes":[{"node_id":"a","location":{"latitude":52.0,"longitude":8.5}}]}"#;
+    let xml = r#"<scenario name="d"><devices><device name="n1"><position lat="4" lon="1"/></device></devices></scenario>"#;
+    for text in [whole, xml] {
+        for cut in 0..text.len() {
+            drop(read(&text.as_bytes()[..cut], &station()));
+            for bit in 0..8 {
+                let mut bent = text.as_bytes().to_vec();
+                bent[cut] ^= 1 << bit;
+                drop(read(&bent, &station()));
+            }
+        }
+    }
+}
