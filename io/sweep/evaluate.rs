@@ -5,7 +5,6 @@ use groundwave_systems::coverage::{
     Block, Cell, Flags, Grid, Sampling, Scratch, Setup, evaluate_block,
 };
 use groundwave_systems::terrain::Terrain;
-use rayon::prelude::*;
 
 use super::plan::{Plan, TILE_CELLS, Unit};
 use super::unit::{Answers, SiteTile, flag};
@@ -85,30 +84,15 @@ fn tile(
     };
     let mut cells = vec![Cell::default(); block.len()];
     let ready = setup.prepare(terrain).map_err(|bad| bad.to_string())?;
-    if fast {
-        // Work is shared within a block.
-        let mut scratch = Scratch::default();
-        evaluate_block_fast(&ready, terrain, grid, block, &mut cells, &mut scratch);
+    let evaluate = if fast {
+        evaluate_block_fast
     } else {
-        // In bands, so that the last units do not keep a single thread busy.
-        let bands = cells.par_chunks_mut((columns * BAND_ROWS) as usize);
-        bands
-            .zip(0_u32..rows)
-            .for_each_init(Scratch::default, |scratch, (cells, band)| {
-                let first = band * BAND_ROWS;
-                let band = Block {
-                    row: row + first,
-                    rows: BAND_ROWS.min(rows - first),
-                    ..block
-                };
-                evaluate_block(&ready, terrain, grid, band, cells, scratch);
-            });
-    }
+        evaluate_block
+    };
+    let mut scratch = Scratch::default();
+    evaluate(&ready, terrain, grid, block, &mut cells, &mut scratch);
     Ok(store(site, &cells))
 }
-
-/// Rows of cells that one thread evaluates at a time.
-const BAND_ROWS: u32 = 32;
 
 /// Cells as the unit keeps them.
 fn store(site: u16, cells: &[Cell]) -> SiteTile {

@@ -187,8 +187,9 @@ mod x86 {
             let x = _mm512_fmadd_pd(x, self.cells, self.west);
             // As whole numbers the bits of floats keep their order; those of what is negative or
             // no number are larger than all others.
-            let [y_bits, x_bits, end] = [y, x, self.cells].map(|bits| _mm512_castpd_si512(bits));
             if !INSIDE {
+                let end = _mm512_castpd_si512(self.cells);
+                let (y_bits, x_bits) = (_mm512_castpd_si512(y), _mm512_castpd_si512(x));
                 let inside = _mm512_cmplt_epu64_mask(y_bits, end);
                 if _mm512_mask_cmplt_epu64_mask(inside, x_bits, end) != 0xFF {
                     return None;
@@ -273,7 +274,12 @@ mod x86 {
         wanted: usize,
     ) -> usize {
         let wide = Wide::new(square);
-        let [lat, lon] = [&curve.lat_deg, &curve.lon_deg].map(|of| of.map(|c| _mm512_set1_pd(c)));
+        // Not by `map`, whose closures might be left out of line.
+        let (mut lat, mut lon) = ([_mm512_setzero_pd(); 6], [_mm512_setzero_pd(); 6]);
+        for power in 0..6 {
+            lat[power] = _mm512_set1_pd(curve.lat_deg[power]);
+            lon[power] = _mm512_set1_pd(curve.lon_deg[power]);
+        }
         let pace = _mm512_set1_pd(curve.pace);
         let numbers = _mm512_setr_pd(0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0);
         let from = |start: usize| _mm512_add_pd(_mm512_set1_pd((first + start) as f64), numbers);
@@ -309,7 +315,10 @@ mod x86 {
         }
         // The last position is given.
         let (y, x) = positions(from(last));
-        let [end_lat, end_lon] = curve.end_deg.map(|deg| _mm512_set1_pd(deg));
+        let (end_lat, end_lon) = (
+            _mm512_set1_pd(curve.end_deg[0]),
+            _mm512_set1_pd(curve.end_deg[1]),
+        );
         let (y, x) = (
             _mm512_mask_mov_pd(y, 0x80, end_lat),
             _mm512_mask_mov_pd(x, 0x80, end_lon),

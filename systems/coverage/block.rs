@@ -494,7 +494,8 @@ impl Scratch {
         let Some(itm) = site.sector.itm(f64::INFINITY) else {
             return;
         };
-        itm.batch(&self.measured, site.sector.quantiles(), &mut self.losses);
+        let quantiles = site.sector.quantiles();
+        itm.batch(&self.measured, quantiles, &self.by_itm, &mut self.losses);
         for place in 0..count {
             if !self.by_itm[place] {
                 continue;

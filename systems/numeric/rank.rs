@@ -148,6 +148,17 @@ fn nth_of_few(numbers: &mut [f64], rank: usize) -> f64 {
         [a, b, c] if rank == 1 => greater(greater(a, b), c),
         [a, b, c] if rank == 3 => lesser(lesser(a, b), c),
         [a, b, c] => greater(lesser(a, b), lesser(greater(a, b), c)),
+        _ if numbers.len() <= 8 => {
+            // Insertion, the greatest first.
+            for end in 1..numbers.len() {
+                let mut at = end;
+                while at > 0 && numbers[at - 1] < numbers[at] {
+                    numbers.swap(at - 1, at);
+                    at -= 1;
+                }
+            }
+            numbers[rank - 1]
+        }
         _ => nth_of_many(numbers, rank),
     }
 }

@@ -104,10 +104,12 @@ impl Batch {
         antenna_agl_m: [f64; 2],
         constants: &Constants,
         deviates: [[f64; 3]; 4],
+        used: &[bool; BATCH],
         losses: &mut Losses,
     ) {
         vectorised(Work {
             batch: self,
+            used,
             antenna_agl_m,
             constants,
             deviates,
@@ -118,6 +120,7 @@ impl Batch {
 
 struct Work<'a> {
     batch: &'a Batch,
+    used: &'a [bool; BATCH],
     antenna_agl_m: [f64; 2],
     constants: &'a Constants,
     deviates: [[f64; 3]; 4],
@@ -140,6 +143,9 @@ impl Kernel for Work<'_> {
             scatters[place] = if far { 1.0 } else { 0.0 };
         }
         for first in (0..BATCH).step_by(LANES) {
+            if !self.used[first..first + LANES].contains(&true) {
+                continue;
+            }
             let count = |of: &Lane| of[first..first + LANES].iter().sum::<f64>() as usize;
             // Neighbours mostly lie on one side of the horizon.
             match (count(&within), count(&scatters)) {
@@ -151,10 +157,10 @@ impl Kernel for Work<'_> {
             }
         }
         match self.constants.mdvar.mode {
-            VariabilityMode::SingleMessage => self.spread(&paths, VariabilityMode::SingleMessage),
-            VariabilityMode::Accidental => self.spread(&paths, VariabilityMode::Accidental),
-            VariabilityMode::Mobile => self.spread(&paths, VariabilityMode::Mobile),
-            VariabilityMode::Broadcast => self.spread(&paths, VariabilityMode::Broadcast),
+            VariabilityMode::SingleMessage => self.spreads(&paths, VariabilityMode::SingleMessage),
+            VariabilityMode::Accidental => self.spreads(&paths, VariabilityMode::Accidental),
+            VariabilityMode::Mobile => self.spreads(&paths, VariabilityMode::Mobile),
+            VariabilityMode::Broadcast => self.spreads(&paths, VariabilityMode::Broadcast),
         }
     }
 }
@@ -225,7 +231,16 @@ impl Work<'_> {
 
     /// Attenuations at the quantiles, the references being known.
     #[inline(always)]
-    fn spread(&mut self, paths: &Paths, mode: VariabilityMode) {
+    fn spreads(&mut self, paths: &Paths, mode: VariabilityMode) {
+        for first in (0..BATCH).step_by(LANES) {
+            if self.used[first..first + LANES].contains(&true) {
+                self.spread(paths, mode, first);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn spread(&mut self, paths: &Paths, mode: VariabilityMode, first: usize) {
         let Self {
             batch,
             deviates,
@@ -234,7 +249,7 @@ impl Work<'_> {
         } = self;
         let constants = *self.constants;
         let [tx_m, rx_m] = &paths.effective_height_m;
-        for place in 0..BATCH {
+        for place in first..first + LANES {
             let (heights, delta_h_m) = ([tx_m[place], rx_m[place]], paths.delta_h_m[place]);
             let spread = Spread::new(&constants, batch.distance_m[place], heights, delta_h_m);
             let a_ref_db = losses.a_ref_db[place];

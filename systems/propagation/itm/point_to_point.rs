@@ -123,14 +123,21 @@ impl Prepared {
         Ok(measured)
     }
 
-    /// Attenuations of many paths at four quantiles: in each place of `batch` what
+    /// Attenuations of many paths at four quantiles: in each place of `batch` that is `used` what
     /// [`Prepared::reference`] and [`Reference::attenuation_db`] give for it, to the bit.
-    pub(crate) fn batch(&self, batch: &Batch, quantiles: [Quantile; 4], losses: &mut Losses) {
+    pub(crate) fn batch(
+        &self,
+        batch: &Batch,
+        quantiles: [Quantile; 4],
+        used: &[bool; BATCH],
+        losses: &mut Losses,
+    ) {
         let mode = self.constants.mdvar.mode;
         batch.losses(
             self.antenna_agl_m,
             &self.constants,
             quantiles.map(|quantile| deviates(quantile, mode)),
+            used,
             losses,
         );
     }

@@ -45,7 +45,8 @@ fn a_batch_gives_the_bits_of_single_paths() {
                 }
             }
         }
-        prepared.batch(&batch, quantiles, &mut losses);
+        let used = std::array::from_fn(|place| references[place].is_some());
+        prepared.batch(&batch, quantiles, &used, &mut losses);
         for (place, reference) in references.iter().enumerate() {
             let Some(reference) = reference else { continue };
             if reference.warnings.contains(Warnings::ATTENUATION_UNDEFINED) {
