@@ -3,6 +3,9 @@
 # tile), sha256sum. Installs from Debian what is missing, when it may.
 set -eu
 
+# No package may ask questions of a machine.
+export DEBIAN_FRONTEND=noninteractive
+
 need() {
     command -v "$1" > /dev/null 2>&1 && return
     if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null 2>&1; then
