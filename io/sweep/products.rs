@@ -27,7 +27,7 @@ pub struct Wanted {
     pub threads: std::num::NonZeroUsize,
 }
 
-/// How many steps [`write`] tells of.
+/// How many steps [`write()`] tells of.
 #[must_use]
 pub fn steps(plan: &Plan, wanted: Wanted) -> usize {
     let sites = if wanted.site_rasters {

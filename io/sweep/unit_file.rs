@@ -199,7 +199,7 @@ impl PackedSite<'_> {
         Ok(self.unpack()?.0)
     }
 
-    /// All of it. Cells without an answer have the values of [`NO_ANSWER`].
+    /// All of it. Cells without an answer have the values of `NO_ANSWER`.
     ///
     /// # Errors
     /// As [`PackedSite::answers`].
