@@ -9,6 +9,8 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 use utoipa::openapi::OpenApi;
 
+use super::Problem;
+
 /// Schemas being collected.
 pub struct Schemas(SchemaGenerator);
 
@@ -69,6 +71,15 @@ impl ApiDocument {
             items.flat_map(Map::values_mut).for_each(add_common);
         }
         Self(document)
+    }
+
+    /// Puts paths and the schemas that `register` adds together, with that of problems.
+    #[must_use]
+    pub fn of(about: About, paths: &OpenApi, register: fn(&mut Schemas)) -> Self {
+        let mut collected = Schemas::default();
+        register(&mut collected);
+        collected.add::<Problem>();
+        Self::new(about, paths, collected)
     }
 
     /// As JSON.

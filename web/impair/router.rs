@@ -13,7 +13,7 @@ use utoipa_swagger_ui::{Config, SwaggerUi};
 use super::wire::schemas;
 use super::{Daemon, Peer, baseline, impairments, stats, system};
 use crate::http::document::About;
-use crate::http::{ApiDocument, Problem, Schemas, accept, problem};
+use crate::http::{ApiDocument, accept, problem};
 
 const ABOUT: About = About {
     title: "Groundwave impairment daemon",
@@ -42,21 +42,14 @@ fn routes() -> OpenApiRouter<Daemon> {
 /// The OpenAPI document of the daemon's interface.
 #[must_use]
 pub fn document() -> ApiDocument {
-    finish(&routes().into_openapi())
-}
-
-fn finish(paths: &utoipa::openapi::OpenApi) -> ApiDocument {
-    let mut collected = Schemas::default();
-    schemas(&mut collected);
-    collected.add::<Problem>();
-    ApiDocument::new(ABOUT, paths, collected)
+    ApiDocument::of(ABOUT, &routes().into_openapi(), schemas)
 }
 
 /// The whole daemon. Serve it with [`Peer`] as connect info, so that changes are told with who
 /// made them.
 pub fn router(daemon: Daemon) -> Router {
     let (router, paths) = routes().split_for_parts();
-    let document = finish(&paths).json().clone();
+    let document = ApiDocument::of(ABOUT, &paths, schemas).json().clone();
     let docs = SwaggerUi::new("/swagger-ui").config(Config::from(DOCUMENT));
     let router = router
         .with_state(daemon)

@@ -13,7 +13,7 @@ use super::{
     templates, terrain,
 };
 use crate::http::document::About;
-use crate::http::{ApiDocument, Json, Schemas, accept};
+use crate::http::{ApiDocument, Json, accept};
 
 const ABOUT: About = About {
     title: "Groundwave planning server",
@@ -59,20 +59,14 @@ fn routes() -> OpenApiRouter<Planner> {
 /// The OpenAPI document of the planning interface.
 #[must_use]
 pub fn document() -> ApiDocument {
-    finish(&routes().into_openapi())
-}
-
-fn finish(paths: &utoipa::openapi::OpenApi) -> ApiDocument {
-    let mut collected = Schemas::default();
-    schemas(&mut collected);
-    ApiDocument::new(ABOUT, paths, collected)
+    ApiDocument::of(ABOUT, &routes().into_openapi(), schemas)
 }
 
 /// The whole server.
 pub fn router(planner: Planner) -> Router {
     let frontend = statics::statics(&planner.frontend);
     let (router, paths) = routes().split_for_parts();
-    let document = finish(&paths).json().clone();
+    let document = ApiDocument::of(ABOUT, &paths, schemas).json().clone();
     let docs = SwaggerUi::new("/docs").config(Config::from("/openapi.json"));
     let router = router
         .with_state(planner)

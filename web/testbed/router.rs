@@ -8,7 +8,7 @@ use utoipa_axum::routes;
 use super::wire::schemas;
 use super::{Controller, steer};
 use crate::http::document::About;
-use crate::http::{ApiDocument, Problem, Schemas, accept, problem};
+use crate::http::{ApiDocument, accept, problem};
 
 const ABOUT: About = About {
     title: "Groundwave testbed controller",
@@ -40,20 +40,13 @@ fn routes() -> OpenApiRouter<Controller> {
 /// The OpenAPI document of the controller's interface.
 #[must_use]
 pub fn document() -> ApiDocument {
-    finish(&routes().into_openapi())
-}
-
-fn finish(paths: &utoipa::openapi::OpenApi) -> ApiDocument {
-    let mut collected = Schemas::default();
-    schemas(&mut collected);
-    collected.add::<Problem>();
-    ApiDocument::new(ABOUT, paths, collected)
+    ApiDocument::of(ABOUT, &routes().into_openapi(), schemas)
 }
 
 /// The whole controller.
 pub fn router(controller: Controller) -> Router {
     let (router, paths) = routes().split_for_parts();
-    let document = finish(&paths).json().clone();
+    let document = ApiDocument::of(ABOUT, &paths, schemas).json().clone();
     let router = router
         .with_state(controller)
         .route(DOCUMENT, get(move || async move { Json(document) }))

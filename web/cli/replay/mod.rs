@@ -6,6 +6,7 @@ mod report;
 mod watch;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 use groundwave_engine::log::Header;
@@ -13,6 +14,7 @@ use groundwave_engine::{Engine, Next, Replayed};
 use groundwave_io::changes::{self, Change};
 use groundwave_io::journal;
 use groundwave_systems::history::History;
+use groundwave_systems::terrain::Terrain;
 use groundwave_systems::{Snapshot, world};
 use serde::Serialize;
 
@@ -108,10 +110,16 @@ impl Replay {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let changes = self.with.as_deref().map(changes::load).transpose();
         let changes = changes.map_err(Failure::input)?;
-        let run = self.once(&[], self.watch(output)?)?;
+        let header = journal::open(&self.log)
+            .map_err(Failure::input)?
+            .header()
+            .clone();
+        // Opening it reads every tile, to tell whether they are those of the log: once is enough.
+        let ground = self.ground.for_log(&header.inputs)?;
+        let run = self.once(&ground.terrain, &[], self.watch(output)?)?;
         let fork = match &changes {
             // As fast as can be: the first one was watched.
-            Some(changes) => Some(self.once(changes, None)?),
+            Some(changes) => Some(self.once(&ground.terrain, changes, None)?),
             None => None,
         };
         if self.check && run.replayed.marks == 0 {
@@ -144,14 +152,18 @@ impl Replay {
     }
 
     /// One pass over the log, with `changes`.
-    fn once(&self, changes: &[Change], mut watch: Option<Watch>) -> Result<Run, Failure> {
+    fn once(
+        &self,
+        terrain: &Arc<dyn Terrain>,
+        changes: &[Change],
+        mut watch: Option<Watch>,
+    ) -> Result<Run, Failure> {
         let mut log = journal::open(&self.log).map_err(Failure::input)?;
         let header = log.header().clone();
         let from = tick_at(&header, "--from", self.from)?;
         let to = self.to.map(|to| tick_at(&header, "--to", to));
         let to = to.transpose()?.unwrap_or(u64::MAX);
-        let ground = self.ground.for_log(&header.inputs)?;
-        let mut engine = world(ground.terrain)
+        let mut engine = world(Arc::clone(terrain))
             .build::<Snapshot>(header.seed, header.step_ns)
             .map_err(Failure::input)?;
         let wanted = self.report.is_some() || self.with.is_some();
