@@ -5,9 +5,11 @@
 //!
 //! A feature is a folder with a plugin function; [`world`] moves all of them in.
 
+pub mod account;
 pub mod advice;
 pub mod coverage;
 pub mod deployment;
+pub mod fleet;
 pub mod flow;
 pub mod history;
 pub mod impair;
@@ -15,6 +17,7 @@ pub mod link;
 pub mod mesh;
 pub mod motion;
 mod numeric;
+pub mod onboarding;
 pub mod propagation;
 pub mod radio;
 pub mod relay;
@@ -47,6 +50,9 @@ pub fn world(terrain: Arc<dyn terrain::Terrain>) -> Builder {
         .plugin(link::link)
         .plugin(flow::flow)
         .plugin(impair::impair)
-        .plugin(testbed::testbed);
+        .plugin(testbed::testbed)
+        .plugin(onboarding::onboarding)
+        .plugin(account::account)
+        .plugin(fleet::fleet);
     builder
 }

@@ -7,10 +7,13 @@ use groundwave_engine::log::Parts;
 use groundwave_engine::{Clock, Section, parts_of};
 use serde::Serialize;
 
+use crate::account::Accounts;
 use crate::deployment::Plan;
+use crate::fleet::{Fleet, Happenings};
 use crate::flow::FlowId;
 use crate::impair::Impairments;
 use crate::link::{Ends, Limits, LinkBudget};
+use crate::onboarding::Onboarding;
 use crate::radio::{Environment, Role, Station};
 use crate::route::{Graph, GraphBuilder, Route};
 use crate::site::NodeId;
@@ -49,6 +52,30 @@ pub struct Snapshot {
     /// The testbed that follows this world.
     #[serde(serialize_with = "section", skip_serializing_if = "no_testbed")]
     pub testbed: Arc<TestbedView>,
+    /// Who may speak to the gateway.
+    #[serde(serialize_with = "section", skip_serializing_if = "nobody")]
+    pub accounts: Arc<Accounts>,
+    /// Who asked to be let in, and by what they are measured.
+    #[serde(serialize_with = "section", skip_serializing_if = "no_requests")]
+    pub onboarding: Arc<Onboarding>,
+    /// Nodes that are there.
+    #[serde(serialize_with = "section", skip_serializing_if = "no_fleet")]
+    pub fleet: Arc<Fleet>,
+    /// What happened of late; a digest needs it no more than the clock.
+    #[serde(skip)]
+    pub happenings: Arc<Happenings>,
+}
+
+fn nobody(accounts: &Arc<Accounts>) -> bool {
+    accounts.is_empty()
+}
+
+fn no_requests(onboarding: &Arc<Onboarding>) -> bool {
+    onboarding.is_untouched()
+}
+
+fn no_fleet(fleet: &Arc<Fleet>) -> bool {
+    fleet.is_empty()
 }
 
 fn no_testbed(testbed: &Arc<TestbedView>) -> bool {
@@ -81,6 +108,10 @@ impl groundwave_engine::Snapshot for Snapshot {
             plan: world.resource::<Section<_>>().share(),
             impairments: world.resource::<Section<_>>().share(),
             testbed: world.resource::<Section<_>>().share(),
+            accounts: world.resource::<Section<_>>().share(),
+            onboarding: world.resource::<Section<_>>().share(),
+            fleet: world.resource::<Section<_>>().share(),
+            happenings: world.resource::<Section<_>>().share(),
         }
     }
 

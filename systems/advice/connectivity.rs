@@ -62,13 +62,13 @@ impl Connectivity {
 }
 
 /// Neighbours of each node, rising.
-pub(super) struct Adjacency {
+pub(crate) struct Adjacency {
     near: Vec<Vec<usize>>,
 }
 
 /// Where a graph falls apart.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Cuts {
+pub(crate) struct Cuts {
     pub component_sizes: Vec<usize>,
     /// Rising.
     pub points: Vec<usize>,

@@ -16,6 +16,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use connectivity::Connectivity;
+pub(crate) use connectivity::Adjacency;
 pub use protocols::{Class, ProtocolId, Speed};
 pub use sample::{PAIRS_SAMPLED_MAX, Sampling};
 pub use score::{Criterion, CriterionId, Recommendation};

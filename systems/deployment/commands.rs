@@ -5,11 +5,11 @@ use groundwave_engine::{Index, Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
 use super::components::{
-    DeploymentId, DeploymentKind, Outline, Stamps, Template, TemplateId, TemplateKind,
+    DeploymentId, DeploymentKind, Members, Outline, Stamps, Template, TemplateId, TemplateKind,
 };
 use super::region::Region;
 use crate::radio::Environment;
-use crate::site::check_name;
+use crate::site::{check_name, not_live};
 use crate::terrain::GeoPoint;
 
 /// Deployments one world may hold; a list of more is no longer one people read.
@@ -134,6 +134,12 @@ impl Command for DeleteDeployment {
         let entity = world
             .resource::<Index<DeploymentKind>>()
             .get(self.deployment)?;
+        let members = world.get::<Members>(entity);
+        members.map_or(Ok(()), |members| {
+            members
+                .iter()
+                .try_for_each(|member| not_live(world, member))
+        })?;
         world.despawn(entity);
         Ok(())
     }

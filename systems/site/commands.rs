@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::components::{Air, Label, NodeId, NodeKind, Operating, Position, Standing};
 use crate::deployment::{DeploymentId, DeploymentKind, InDeployment, Stamps};
+use crate::fleet::Membership;
 use crate::motion::Motion;
 use crate::radio::{BadValue, Environment, Role, Station};
 use crate::terrain::GeoPoint;
@@ -23,8 +24,27 @@ impl From<BadValue> for Refusal {
     }
 }
 
+/// The entity of a node that has a place; one that only ever joined has none yet.
 pub(crate) fn node(world: &World, id: NodeId) -> Result<Entity, Refusal> {
-    world.resource::<Index<NodeKind>>().get(id)
+    let entity = world.resource::<Index<NodeKind>>().get(id)?;
+    if world.get::<Label>(entity).is_none() {
+        return Err(Refusal::NotFound {
+            kind: "placed node",
+            id: id.to_string(),
+        });
+    }
+    Ok(entity)
+}
+
+/// Refuses to plan away what is really there.
+pub(crate) fn not_live(world: &World, entity: Entity) -> Result<(), Refusal> {
+    match world.get::<Membership>(entity) {
+        Some(member) => Err(Refusal::conflict(format!(
+            "node {:?} is live: take it out of the mesh at the gateway first",
+            member.0.name
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Refuses names that cannot be shown or typed.
@@ -106,6 +126,7 @@ impl Command for RemoveNode {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         let entity = node(world, self.node)?;
+        not_live(world, entity)?;
         world.despawn(entity);
         Ok(())
     }

@@ -7,7 +7,7 @@ mod update;
 
 use groundwave_engine::{Builder, Phase};
 
-pub(crate) use commands::node;
+pub(crate) use commands::{node, not_live};
 pub use commands::{
     AddNode, FailNode, MoveNode, NAME_CHARS_MAX, NODES_MAX, RemoveNode, RestoreNode,
     SetEnvironment, SetStation, check_name,

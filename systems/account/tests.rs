@@ -1,0 +1,122 @@
+use groundwave_engine::{Engine, Recorded, Refusal};
+
+use super::*;
+use crate::terrain::Flat;
+use crate::{Snapshot, world};
+
+fn engine() -> Engine<Snapshot> {
+    let ground = Flat {
+        elevation_msl_m: 0.0,
+    };
+    world(std::sync::Arc::new(ground))
+        .build(1, 1_000_000)
+        .unwrap()
+}
+
+fn does<C: Recorded>(engine: &mut Engine<Snapshot>, command: C) -> Result<C::Reply, Refusal> {
+    let reply = engine.handle().submit(command).unwrap();
+    engine.tick(Some(7_000)).unwrap();
+    reply.wait()
+}
+
+fn create(name: &str, role: AccountRole) -> CreateAccount {
+    CreateAccount {
+        account: AccountId::named(name),
+        username: name.to_owned(),
+        role,
+        secret: Secret::Argon2id("$argon2id$...".to_owned()),
+        must_change_password: false,
+    }
+}
+
+fn update(name: &str) -> UpdateAccount {
+    UpdateAccount {
+        account: AccountId::named(name),
+        role: None,
+        disabled: None,
+        secret: None,
+    }
+}
+
+#[test]
+fn an_admin_is_always_left() {
+    let mut engine = engine();
+    does(&mut engine, create("ada", AccountRole::Admin)).unwrap();
+    does(&mut engine, create("bob", AccountRole::Viewer)).unwrap();
+    let demoted = UpdateAccount {
+        role: Some(AccountRole::Viewer),
+        ..update("ada")
+    };
+    let shut = UpdateAccount {
+        disabled: Some(true),
+        ..update("ada")
+    };
+    let gone = RemoveAccount {
+        account: AccountId::named("ada"),
+    };
+    for refused in [
+        does(&mut engine, demoted.clone()),
+        does(&mut engine, shut),
+        does(&mut engine, gone),
+    ] {
+        assert!(matches!(refused, Err(Refusal::Conflict { .. })), "{refused:?}");
+    }
+    does(&mut engine, create("eve", AccountRole::Admin)).unwrap();
+    does(&mut engine, demoted).unwrap();
+    let view = engine.view();
+    let (_, ada) = view.accounts.named("ada").unwrap();
+    assert_eq!((ada.role, ada.version), (AccountRole::Viewer, 2));
+}
+
+#[test]
+fn names_are_unique_and_can_be_typed() {
+    let mut engine = engine();
+    does(&mut engine, create("ada", AccountRole::Admin)).unwrap();
+    let again = CreateAccount {
+        account: AccountId::named("other"),
+        ..create("ada", AccountRole::Viewer)
+    };
+    assert!(matches!(does(&mut engine, again), Err(Refusal::Conflict { .. })));
+    for bad in ["", "a b", "ä", &"a".repeat(65)] {
+        let refused = does(&mut engine, create(bad, AccountRole::Viewer));
+        assert!(matches!(refused, Err(Refusal::Invalid { .. })), "{bad}");
+    }
+}
+
+#[test]
+fn what_changes_an_account_kills_its_tokens() {
+    let mut engine = engine();
+    does(&mut engine, create("ada", AccountRole::Admin)).unwrap();
+    does(&mut engine, create("bob", AccountRole::Viewer)).unwrap();
+    let version = |engine: &Engine<Snapshot>| engine.view().accounts.named("bob").unwrap().1.version;
+    let account = AccountId::named("bob");
+    does(&mut engine, NoteLogin { account }).unwrap();
+    assert_eq!(version(&engine), 1);
+    does(&mut engine, RevokeTokens { account }).unwrap();
+    assert_eq!(version(&engine), 2);
+    let secret = Secret::Sha256([1; 32]);
+    does(&mut engine, ChangePassword { account, secret: secret.clone() }).unwrap();
+    assert_eq!(version(&engine), 3);
+    does(&mut engine, UpdateAccount { secret: Some(secret), ..update("bob") }).unwrap();
+    let view = engine.view();
+    let (_, bob) = view.accounts.named("bob").unwrap();
+    assert_eq!((bob.version, bob.must_change_password), (4, true));
+}
+
+#[test]
+fn a_dead_token_is_forgotten_once_it_would_have_died() {
+    let mut engine = engine();
+    let token = DenialId::from_u128(7);
+    does(&mut engine, DenyToken { token, until_ns: 8_000 }).unwrap();
+    assert!(engine.view().accounts.denies(token));
+    engine.handle().submit(RevokeTokens { account: AccountId::named("nobody") }).unwrap();
+    engine.tick(Some(9_000)).unwrap();
+    engine.tick(None).unwrap();
+    assert!(!engine.view().accounts.denies(token));
+}
+
+#[test]
+fn a_secret_is_not_printed() {
+    let secret = Secret::Argon2id("canary".to_owned());
+    assert_eq!(format!("{secret:?}"), "Secret(..)");
+}

@@ -1,0 +1,119 @@
+//! What readers see of accounts.
+
+use std::sync::Arc;
+
+use bevy_ecs::prelude::*;
+use groundwave_engine::{Clock, Index, Section};
+use imbl::OrdMap;
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
+
+use super::components::{Account, AccountId, AccountKind, Denial, DenialId, DenialKind};
+use crate::site::NodeId;
+
+/// All accounts and dead tokens.
+#[derive(Debug, Clone, Default)]
+pub struct Accounts {
+    /// Accounts in id order.
+    pub by_id: OrdMap<AccountId, Arc<Account>>,
+    by_name: OrdMap<String, AccountId>,
+    by_node: OrdMap<NodeId, AccountId>,
+    denied: OrdMap<DenialId, u64>,
+}
+
+impl Accounts {
+    /// The account with this name.
+    #[must_use]
+    pub fn named(&self, username: &str) -> Option<(AccountId, &Arc<Account>)> {
+        let id = *self.by_name.get(username)?;
+        Some((id, self.by_id.get(&id)?))
+    }
+
+    /// The account that is the credential of this node.
+    #[must_use]
+    pub fn of_node(&self, node: NodeId) -> Option<(AccountId, &Arc<Account>)> {
+        let id = *self.by_node.get(&node)?;
+        Some((id, self.by_id.get(&id)?))
+    }
+
+    /// Whether the token with this `jti` is dead.
+    #[must_use]
+    pub fn denies(&self, token: DenialId) -> bool {
+        self.denied.contains_key(&token)
+    }
+
+    /// Whether there is nobody.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.by_id.is_empty() && self.denied.is_empty()
+    }
+
+    fn enter(&mut self, id: AccountId, account: &Account) {
+        self.leave(id);
+        self.by_name.insert(account.username.clone(), id);
+        if let Some(node) = account.node {
+            self.by_node.insert(node, id);
+        }
+        self.by_id.insert(id, Arc::new(account.clone()));
+    }
+
+    fn leave(&mut self, id: AccountId) {
+        let Some(account) = self.by_id.remove(&id) else {
+            return;
+        };
+        self.by_name.remove(&account.username);
+        if let Some(node) = account.node {
+            self.by_node.remove(&node);
+        }
+    }
+}
+
+/// Accounts and dead tokens as lists, as a digest reads them.
+impl Serialize for Accounts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let accounts: Vec<_> = self.by_id.iter().map(|(id, held)| (id, &**held)).collect();
+        let denied: Vec<_> = self.denied.iter().collect();
+        let mut out = serializer.serialize_struct("Accounts", 2)?;
+        out.serialize_field("accounts", &accounts)?;
+        out.serialize_field("denied", &denied)?;
+        out.end()
+    }
+}
+
+/// Forgets tokens that are dead by themselves by now.
+pub(super) fn forget_denials(
+    clock: Res<Clock>,
+    denials: Query<(Entity, &Denial)>,
+    mut commands: Commands,
+) {
+    for (entity, denial) in &denials {
+        if denial.until_ns < clock.wall_ns {
+            commands.entity(entity).despawn();
+        }
+    }
+}
+
+/// Redraws what changed, came or went.
+pub(super) fn publish_accounts(
+    accounts: Query<(&AccountId, &Account), Changed<Account>>,
+    denials: Query<(&DenialId, &Denial), Changed<Denial>>,
+    gone: (Res<Index<AccountKind>>, Res<Index<DenialKind>>),
+    mut section: ResMut<Section<Accounts>>,
+) {
+    let (gone, dead) = (gone.0.departed(), gone.1.departed());
+    if accounts.is_empty() && denials.is_empty() && gone.is_empty() && dead.is_empty() {
+        return;
+    }
+    let mut view = Accounts::clone(&section.share());
+    gone.iter().for_each(|id| view.leave(*id));
+    for id in dead {
+        view.denied.remove(id);
+    }
+    for (id, account) in &accounts {
+        view.enter(*id, account);
+    }
+    for (id, denial) in &denials {
+        view.denied.insert(*id, denial.until_ns);
+    }
+    section.redraw(view);
+}

@@ -1,0 +1,208 @@
+//! How nodes enter the fleet and leave it.
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+use bevy_ecs::prelude::*;
+use groundwave_engine::{Clock, Index, Refusal};
+
+use super::components::{Condition, Departed, Expected, Latest, Member, Membership, Saying};
+use super::happening::{self, HappeningKind};
+use super::liveness::{Liveness, Rules};
+use super::{Minutes, Orders};
+use crate::onboarding::{Registration, RegistrationId};
+use crate::site::{Label, NODES_MAX, NodeId, NodeKind};
+
+/// Refuses roles that cannot be typed.
+///
+/// # Errors
+/// [`Refusal::Invalid`] unless it is absent or 1 to 64 of `a-z 0-9 _ -`.
+pub fn check_role(role_id: Option<&str>) -> Result<(), Refusal> {
+    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
+    match role_id {
+        Some(role) if !(1..=64).contains(&role.len()) || !role.bytes().all(fits) => Err(
+            Refusal::invalid("role_id", format!("{role:?}"), "1 to 64 of a-z 0-9 _ -"),
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses tags that cannot be shown.
+///
+/// # Errors
+/// [`Refusal::Invalid`] unless there are up to 32, each of 1 to 64 characters that show.
+pub fn check_tags(tags: &[String]) -> Result<(), Refusal> {
+    let unfit = |tag: &&String| {
+        !(1..=64).contains(&tag.chars().count()) || tag.chars().any(char::is_control)
+    };
+    if let Some(tag) = tags.iter().find(unfit) {
+        let allowed = "1 to 64 characters, none of them a control character";
+        return Err(Refusal::invalid("tags", format!("{tag:?}"), allowed));
+    }
+    if tags.len() > 32 {
+        return Err(Refusal::invalid("tags", tags.len(), "up to 32"));
+    }
+    Ok(())
+}
+
+/// The node of the world with this id, made when there is none.
+fn entity(world: &mut World, node: NodeId) -> Result<Entity, Refusal> {
+    let index = world.resource::<Index<NodeKind>>();
+    if let Ok(entity) = index.get(node) {
+        return Ok(entity);
+    }
+    if index.len() >= NODES_MAX {
+        return Err(Refusal::conflict(format!(
+            "the world has {NODES_MAX} nodes, the most"
+        )));
+    }
+    Ok(world.spawn(node).id())
+}
+
+/// What a node starts as: under the name it was planned with, or its own.
+fn fresh(world: &World, entity: Entity, name: &str) -> Member {
+    let planned = world.get::<Label>(entity);
+    Member {
+        name: planned.map_or(name, |label| &label.name).to_owned(),
+        role_id: None,
+        tags: Vec::new(),
+        registration: None,
+        mac: None,
+        hostname: None,
+        public_key: None,
+        overlay_ip: None,
+        expected: None,
+        place: None,
+        board: None,
+        firmware: BTreeMap::new(),
+        supported_commands: Vec::new(),
+        created_ns: world.resource::<Clock>().wall_ns,
+        revision: 0,
+    }
+}
+
+pub(super) fn member(world: &World, entity: Entity) -> Option<Member> {
+    let membership = world.get::<Membership>(entity)?;
+    Some(Member::clone(&membership.0))
+}
+
+pub(super) fn put(world: &mut World, entity: Entity, mut member: Member) {
+    member.revision += 1;
+    let mut entity = world.entity_mut(entity);
+    entity.remove::<Departed>();
+    entity.insert(Membership(Arc::new(member)));
+}
+
+/// Lets a registration in as `node`, and tells which registration was that node before.
+pub(crate) fn admit(
+    world: &mut World,
+    node: NodeId,
+    registration: RegistrationId,
+    found: &Registration,
+    ip: Ipv4Addr,
+) -> Result<Option<RegistrationId>, Refusal> {
+    let entity = entity(world, node)?;
+    let mut member =
+        member(world, entity).unwrap_or_else(|| fresh(world, entity, &found.shown.hostname));
+    let before = member.registration.replace(registration);
+    member.mac = Some(found.shown.mac);
+    member.hostname = Some(found.shown.hostname.clone());
+    member.public_key = Some(found.public_key);
+    member.overlay_ip = Some(ip);
+    member.expected = None;
+    put(world, entity, member);
+    let rules = *world.resource::<Rules>();
+    let now_ns = happening::now_ns(world);
+    let condition = Liveness::new(now_ns.max(rules.begun_ns));
+    world
+        .entity_mut(entity)
+        .insert(Condition(Arc::new(condition)));
+    let data = serde_data(node, "approved");
+    happening::note(world, HappeningKind::Registration, data);
+    Ok(before)
+}
+
+fn serde_data(node: NodeId, state: &str) -> BTreeMap<String, String> {
+    BTreeMap::from([
+        ("node_id".to_owned(), node.to_string()),
+        ("state".to_owned(), state.to_owned()),
+    ])
+}
+
+/// Expects somebody as `node`.
+pub(crate) fn expect(
+    world: &mut World,
+    node: NodeId,
+    name: String,
+    role_id: Option<String>,
+    tags: Vec<String>,
+    expected: Expected,
+) -> Result<(), Refusal> {
+    let entity = entity(world, node)?;
+    let known = member(world, entity);
+    if known.as_ref().is_some_and(|known| known.registration.is_some()) {
+        return Err(Refusal::conflict(
+            "that node is in already: rotate its credentials instead",
+        ));
+    }
+    let mut member = known.unwrap_or_else(|| fresh(world, entity, &name));
+    member.name = name;
+    member.role_id = role_id;
+    member.tags = tags;
+    member.mac = Some(expected.mac);
+    member.public_key = expected.public_key;
+    member.expected = Some(expected);
+    put(world, entity, member);
+    Ok(())
+}
+
+/// Gives a node another name and role, where there is one.
+pub(crate) fn rename(
+    world: &mut World,
+    node: NodeId,
+    name: Option<String>,
+    role_id: Option<String>,
+) {
+    let found = world.resource::<Index<NodeKind>>().get(node);
+    let Ok(entity) = found else { return };
+    let Some(mut member) = member(world, entity) else {
+        return;
+    };
+    if name.is_none() && role_id.is_none() {
+        return;
+    }
+    member.name = name.unwrap_or(member.name);
+    member.role_id = role_id.or(member.role_id);
+    put(world, entity, member);
+}
+
+/// Takes its address from a node that stays known.
+pub(crate) fn lock_out(world: &mut World, node: NodeId) {
+    let found = world.resource::<Index<NodeKind>>().get(node);
+    let Ok(entity) = found else { return };
+    if let Some(mut member) = member(world, entity) {
+        member.overlay_ip = None;
+        put(world, entity, member);
+        happening::note(
+            world,
+            HappeningKind::Registration,
+            serde_data(node, "revoked"),
+        );
+    }
+}
+
+/// Takes a node out of the fleet. A planned node stays planned.
+pub(crate) fn dismiss(world: &mut World, node: NodeId) {
+    let found = world.resource::<Index<NodeKind>>().get(node);
+    let Ok(entity) = found else { return };
+    let data = serde_data(node, "gone");
+    happening::note(world, HappeningKind::Registration, data);
+    if world.get::<Label>(entity).is_none() {
+        world.despawn(entity);
+        return;
+    }
+    let mut entity = world.entity_mut(entity);
+    entity.remove::<(Membership, Condition, Saying, Latest, Minutes, Orders)>();
+    entity.insert(Departed);
+}

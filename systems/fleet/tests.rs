@@ -1,0 +1,279 @@
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+
+use groundwave_engine::{Engine, Recorded, Refusal};
+
+use super::*;
+use crate::deployment::{CreateDeployment, DeleteDeployment, DeploymentId, Outline};
+use crate::onboarding::{
+    Approve, Mac, Proof, PublicKey, RegistrationId, RequestJoin, Revoke, Showing,
+};
+use crate::radio::{Environment, Role};
+use crate::sample::station;
+use crate::site::{AddNode, MoveNode, NodeId, RemoveNode};
+use crate::terrain::{Flat, GeoPoint};
+use crate::{Snapshot, world};
+
+const S: u64 = 1_000_000_000;
+const WALL: u64 = 1_800_000_000 * S;
+
+fn engine() -> Engine<Snapshot> {
+    let ground = Flat {
+        elevation_msl_m: 0.0,
+    };
+    world(std::sync::Arc::new(ground))
+        .build(1, 1_000_000)
+        .unwrap()
+}
+
+fn does_at<C: Recorded>(
+    engine: &mut Engine<Snapshot>,
+    at_ns: u64,
+    command: C,
+) -> Result<C::Reply, Refusal> {
+    let reply = engine.handle().submit(command).unwrap();
+    engine.tick(Some(at_ns)).unwrap();
+    reply.wait()
+}
+
+fn does<C: Recorded>(engine: &mut Engine<Snapshot>, command: C) -> Result<C::Reply, Refusal> {
+    does_at(engine, WALL, command)
+}
+
+fn mac(number: u8) -> Mac {
+    Mac([2, 0, 0, 0, 0, number])
+}
+
+fn node(number: u8) -> NodeId {
+    NodeId::from_u128(u128::from(number))
+}
+
+fn let_in(engine: &mut Engine<Snapshot>, number: u8, as_node: NodeId) -> RegistrationId {
+    let ip = IpAddr::V4(Ipv4Addr::new(10, 41, 0, number));
+    let registration = RegistrationId::from_u128(u128::from(number));
+    let request = RequestJoin {
+        registration,
+        node: as_node,
+        public_key: PublicKey::new([number; 32]).unwrap(),
+        shown: Showing {
+            mac: mac(number),
+            hostname: format!("n{number}"),
+            listen_port: None,
+            source_ip: ip,
+            underlay_ip: ip,
+            proof: Proof::Absent,
+            mac_verified: false,
+            code_sha256: None,
+        },
+    };
+    does(engine, request).unwrap();
+    let approve = Approve {
+        registration,
+        node: as_node,
+        name: None,
+        role_id: None,
+        overlay_ip: None,
+        by: "ada".to_owned(),
+        revision: None,
+    };
+    does(engine, approve).unwrap();
+    registration
+}
+
+fn hear(number: u8, seq: u64, now_ns: u64) -> Hear {
+    let beat = serde_json::json!({
+        "mac": mac(number), "hostname": format!("n{number}"), "boot_id": "b", "seq": seq,
+        "metrics": {"mesh.tx_mbps": seq as f64},
+        "mesh": {"links": [
+            {"neigh_address": mac(number + 1), "tq": 200, "signal_dbm": -60.0},
+            {"neigh_address": mac(99), "tq": 10}]},
+        "from_a_later_agent": true,
+    });
+    Hear {
+        node: node(number),
+        beat: serde_json::from_value(beat).unwrap(),
+        source_ip: IpAddr::V4(Ipv4Addr::new(10, 42, 0, number)),
+        now_ns,
+        sent_ms: None,
+    }
+}
+
+fn state(engine: &Engine<Snapshot>, number: u8) -> NodeState {
+    engine.view().fleet.nodes[&node(number)].condition.state
+}
+
+#[test]
+fn a_node_is_heard_falls_silent_and_returns() {
+    let mut engine = engine();
+    let begin = Begin {
+        now_ns: 0,
+        period_ns: 5 * S,
+    };
+    does(&mut engine, begin).unwrap();
+    let_in(&mut engine, 1, node(1));
+    assert_eq!(state(&engine, 1), NodeState::Joining);
+    let heard = does(&mut engine, hear(1, 1, S)).unwrap();
+    assert_eq!(heard.state, NodeState::Online);
+    assert!(heard.overlay_ip.is_some());
+    assert!(matches!(does(&mut engine, hear(1, 1, 2 * S)), Err(Refusal::Conflict { what }) if what == OLD_BEAT));
+    does(&mut engine, Tend { now_ns: 17 * S }).unwrap();
+    assert_eq!(state(&engine, 1), NodeState::Stale);
+    does(&mut engine, Tend { now_ns: 62 * S }).unwrap();
+    assert_eq!(state(&engine, 1), NodeState::Offline);
+    does(&mut engine, hear(1, 2, 63 * S)).unwrap();
+    does(&mut engine, hear(1, 3, 68 * S)).unwrap();
+    assert_eq!(state(&engine, 1), NodeState::Online);
+    let view = engine.view();
+    let told: Vec<_> = view.happenings.iter().map(|told| (told.kind, told.data.get("to"))).collect();
+    assert_eq!(told.len(), 6, "{told:?}");
+    assert_eq!(told.last().unwrap().1.unwrap(), "online");
+}
+
+#[test]
+fn only_nodes_that_are_in_are_heard() {
+    let mut engine = engine();
+    assert!(matches!(does(&mut engine, hear(1, 1, S)), Err(Refusal::NotFound { .. })));
+    let registration = let_in(&mut engine, 1, node(1));
+    does(&mut engine, hear(1, 1, S)).unwrap();
+    let revoke = Revoke {
+        registration,
+        reason: None,
+        by: "ada".to_owned(),
+        forget: true,
+    };
+    does(&mut engine, revoke).unwrap();
+    assert!(matches!(does(&mut engine, hear(1, 2, S)), Err(Refusal::NotFound { .. })));
+    assert!(engine.view().fleet.is_empty());
+}
+
+#[test]
+fn links_are_what_both_ends_say() {
+    let mut engine = engine();
+    for number in 1..=3 {
+        let_in(&mut engine, number, node(number));
+        does(&mut engine, hear(number, 1, S)).unwrap();
+    }
+    let view = engine.view();
+    let graph = topology(&view.fleet);
+    let ends: Vec<_> = graph.edges.iter().map(|edge| (edge.a, edge.b)).collect();
+    assert_eq!(ends, [(node(1), node(2)), (node(2), node(3))]);
+    assert_eq!(graph.strangers, 4);
+    assert_eq!(graph.edges[0].cost(), Some(255.0 / 200.0));
+    assert_eq!((&graph.edges[0].at_b, graph.edges[0].asymmetry()), (&None, None));
+    let score = mesh_score(&view.fleet, &graph);
+    assert_eq!((score.partitions, score.articulation_nodes), (1, vec![node(2)]));
+    let by_hand = 100.0 * (0.4 + 0.3 * 200.0 / 255.0 + 0.2 * (1.0 - 1.0 / 3.0) + 0.1);
+    assert!((score.score - by_hand).abs() < 1e-9, "{}", score.score);
+}
+
+#[test]
+fn a_planned_node_and_the_one_that_joins_as_it_are_one() {
+    let mut engine = engine();
+    let deployment = DeploymentId::named("hill");
+    let outline = Outline {
+        name: "hill".to_owned(),
+        center: None,
+        region: None,
+        environment: Environment::default(),
+    };
+    does(&mut engine, CreateDeployment { deployment, outline }).unwrap();
+    let planned = AddNode {
+        node: node(1),
+        name: "mast".to_owned(),
+        role: Role::Relay,
+        position: GeoPoint::new(57.0, 11.0).unwrap(),
+        station: station(),
+        deployment: Some(deployment),
+    };
+    does(&mut engine, planned).unwrap();
+    let registration = let_in(&mut engine, 1, node(1));
+    let view = engine.view();
+    let live = &view.fleet.nodes[&node(1)];
+    assert_eq!(live.member.name, "mast");
+    assert_eq!(live.place().unwrap().source, PlaceSource::Plan);
+    for refused in [
+        does(&mut engine, RemoveNode { node: node(1) }),
+        does(&mut engine, DeleteDeployment { deployment }),
+    ] {
+        assert!(matches!(refused, Err(Refusal::Conflict { .. })), "{refused:?}");
+    }
+    let revoke = Revoke {
+        registration,
+        reason: None,
+        by: "ada".to_owned(),
+        forget: true,
+    };
+    does(&mut engine, revoke).unwrap();
+    let view = engine.view();
+    assert!(view.fleet.is_empty() && view.plan.nodes.contains_key(&node(1)));
+    does(&mut engine, DeleteDeployment { deployment }).unwrap();
+}
+
+#[test]
+fn a_node_without_a_place_is_not_moved() {
+    let mut engine = engine();
+    let_in(&mut engine, 1, node(1));
+    let moved = MoveNode {
+        node: node(1),
+        position: GeoPoint::new(57.0, 11.0).unwrap(),
+    };
+    assert!(matches!(does(&mut engine, moved), Err(Refusal::NotFound { .. })));
+}
+
+#[test]
+fn orders_go_out_with_the_next_beat_and_come_back_once() {
+    let mut engine = engine();
+    let_in(&mut engine, 1, node(1));
+    let order = uuid::Uuid::from_u128(5);
+    let give = GiveOrder {
+        node: node(1),
+        order,
+        kind: "identify".to_owned(),
+        args: BTreeMap::new(),
+        expires_s: 60,
+        by: "ada".to_owned(),
+    };
+    assert!(matches!(does(&mut engine, give.clone()), Err(Refusal::Invalid { .. })));
+    let join = Join {
+        node: node(1),
+        board: None,
+        firmware: BTreeMap::new(),
+        supported_commands: vec!["identify".to_owned()],
+    };
+    does(&mut engine, join).unwrap();
+    does(&mut engine, give).unwrap();
+    let heard = does(&mut engine, hear(1, 1, S)).unwrap();
+    assert_eq!(heard.orders.len(), 1);
+    assert!(does(&mut engine, hear(1, 2, S)).unwrap().orders.is_empty());
+    let finish = FinishOrder {
+        node: node(1),
+        order,
+        done: true,
+        output: Some("blinked".to_owned()),
+    };
+    does(&mut engine, finish.clone()).unwrap();
+    assert!(matches!(does(&mut engine, finish), Err(Refusal::Conflict { .. })));
+}
+
+#[test]
+fn minutes_that_are_over_leave_for_the_history() {
+    let mut engine = engine();
+    let mut effects = engine.effects::<KeepMinute>();
+    let_in(&mut engine, 1, node(1));
+    for (seq, second) in [(1, 0), (2, 30), (3, 60), (4, 90), (5, 120)] {
+        does_at(&mut engine, WALL + second * S, hear(1, seq, second * S)).unwrap();
+    }
+    let kept: Vec<_> = std::iter::from_fn(|| effects.try_next()).collect();
+    let seen: Vec<_> = kept.iter().map(|kept| (kept.minute.minute, kept.minute.len())).collect();
+    let first = WALL / (60 * S);
+    assert_eq!(seen, [(first, 2), (first + 1, 2)]);
+    let late = NoteSamples {
+        node: node(1),
+        samples: vec![
+            Sample { ts_ms: WALL / 1_000_000, metric: "mesh.rx_mbps".to_owned(), value: 1.0 },
+            Sample { ts_ms: WALL / 1_000_000 + 121_000, metric: "mesh.rx_mbps".to_owned(), value: 2.0 },
+        ],
+    };
+    assert_eq!(does_at(&mut engine, WALL + 122 * S, late), Ok(vec![0]));
+    assert_eq!(engine.view().fleet.nodes[&node(1)].latest["mesh.rx_mbps"].value, 2.0);
+}

@@ -1,0 +1,188 @@
+//! The mesh as its nodes measure it: who hears whom, and how well.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::beat::MeshLink;
+use super::liveness::NodeState;
+use super::view::Fleet;
+use crate::advice::Adjacency;
+use crate::site::NodeId;
+
+/// What makes a link of a topology.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EdgeKind {
+    /// B.A.T.M.A.N. measured it.
+    Batman,
+    /// 802.11s peers over it.
+    Plink,
+    /// A tunnel.
+    Wireguard,
+    /// Nobody measured it; it is planned.
+    Planned,
+}
+
+/// Whether a link carries traffic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EdgeStatus {
+    /// A node that is online hears it.
+    Up,
+    /// Only nodes that are stale heard it.
+    Stale,
+    /// Nobody who is there hears it.
+    Down,
+}
+
+/// A link between two nodes of the fleet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Edge {
+    /// The end with the lower id.
+    pub a: NodeId,
+    /// The end with the higher id.
+    pub b: NodeId,
+    /// Whether it carries traffic.
+    pub status: EdgeStatus,
+    /// How `a` hears `b`.
+    pub at_a: Option<MeshLink>,
+    /// How `b` hears `a`.
+    pub at_b: Option<MeshLink>,
+}
+
+/// Transmit quality of a link without loss.
+pub const TQ_FULL: f64 = 255.0;
+
+/// Cost of one direction: 255/TQ of B.A.T.M.A.N. IV, 10^6/throughput of B.A.T.M.A.N. V.
+fn cost(link: &MeshLink) -> Option<f64> {
+    let by_tq = link.tq.filter(|tq| *tq > 0).map(|tq| TQ_FULL / f64::from(tq));
+    let throughput_kbps = link.throughput_kbps.filter(|rate| *rate > 0);
+    by_tq.or(throughput_kbps.map(|rate| 1e6 / f64::from(rate)))
+}
+
+/// Share of full quality of one direction, [0, 1]: of TQ, or of 1 Gbit/s on a logarithmic scale
+/// from 100 kbit/s.
+fn quality(link: &MeshLink) -> Option<f64> {
+    let by_tq = link.tq.map(|tq| f64::from(tq) / TQ_FULL);
+    let by_rate = link.throughput_kbps.map(|rate| {
+        let decades = (f64::from(rate.max(1)) / 100.0).log10() / 4.0;
+        decades.clamp(0.0, 1.0)
+    });
+    by_tq.or(by_rate)
+}
+
+impl Edge {
+    fn directions(&self) -> impl Iterator<Item = &MeshLink> {
+        self.at_a.iter().chain(&self.at_b)
+    }
+
+    /// Cost of the worse direction, where one was measured.
+    #[must_use]
+    pub fn cost(&self) -> Option<f64> {
+        self.directions().filter_map(cost).max_by(f64::total_cmp)
+    }
+
+    /// Quality of the worse direction, [0, 1], where one was measured.
+    #[must_use]
+    pub fn quality(&self) -> Option<f64> {
+        self.directions().filter_map(quality).min_by(f64::total_cmp)
+    }
+
+    /// By how much the two directions differ in quality, [0, 1], where both were measured.
+    #[must_use]
+    pub fn asymmetry(&self) -> Option<f64> {
+        let a = self.at_a.as_ref().and_then(quality)?;
+        let b = self.at_b.as_ref().and_then(quality)?;
+        Some((a - b).abs())
+    }
+}
+
+/// Who hears whom.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Graph {
+    /// Links in order of their ends.
+    pub edges: Vec<Edge>,
+    /// Neighbours that are no nodes of the fleet, each counted once for each node that hears it.
+    pub strangers: usize,
+}
+
+/// What the fleet's last beats say of its links.
+#[must_use]
+pub fn topology(fleet: &Fleet) -> Graph {
+    let mut edges: BTreeMap<(NodeId, NodeId), Edge> = BTreeMap::new();
+    let mut strangers = 0;
+    for node in fleet.nodes.values() {
+        let Some(said) = &node.said else { continue };
+        let status = match node.condition.state {
+            NodeState::Online => EdgeStatus::Up,
+            NodeState::Stale => EdgeStatus::Stale,
+            NodeState::Joining | NodeState::Offline => EdgeStatus::Down,
+        };
+        for link in &said.beat.mesh.links {
+            let Some(other) = fleet.with_mac(link.neigh_address) else {
+                strangers += 1;
+                continue;
+            };
+            if other == node.id {
+                continue;
+            }
+            let ends = (node.id.min(other), node.id.max(other));
+            let edge = edges.entry(ends).or_insert_with(|| Edge {
+                a: ends.0,
+                b: ends.1,
+                status: EdgeStatus::Down,
+                at_a: None,
+                at_b: None,
+            });
+            edge.status = edge.status.min(status);
+            let side = match node.id == ends.0 {
+                true => &mut edge.at_a,
+                false => &mut edge.at_b,
+            };
+            // Several radios may hear the same neighbour: the best one counts.
+            let better = side.as_ref().and_then(quality) < quality(link);
+            if side.is_none() || better {
+                *side = Some(link.clone());
+            }
+        }
+    }
+    Graph {
+        edges: edges.into_values().collect(),
+        strangers,
+    }
+}
+
+/// How a mesh hangs together.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Hanging {
+    /// Parts that do not reach each other.
+    pub partitions: usize,
+    /// Nodes without which some part would be cut off, in id order.
+    pub articulation_nodes: Vec<NodeId>,
+}
+
+/// How the nodes that are there hang together over links that are up.
+pub(super) fn hanging(fleet: &Fleet, graph: &Graph) -> Hanging {
+    let there = |state| matches!(state, NodeState::Online | NodeState::Stale);
+    let nodes: Vec<NodeId> = fleet
+        .nodes
+        .values()
+        .filter(|node| there(node.condition.state))
+        .map(|node| node.id)
+        .collect();
+    let place = |id: NodeId| nodes.binary_search(&id).ok();
+    let carries = |edge: &&Edge| edge.status != EdgeStatus::Down;
+    let pairs: Vec<(usize, usize)> = graph
+        .edges
+        .iter()
+        .filter(carries)
+        .filter_map(|edge| Some((place(edge.a)?, place(edge.b)?)))
+        .collect();
+    let cuts = Adjacency::of(nodes.len(), &pairs).cuts();
+    Hanging {
+        partitions: cuts.component_sizes.len(),
+        articulation_nodes: cuts.points.iter().map(|place| nodes[*place]).collect(),
+    }
+}

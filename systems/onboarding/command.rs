@@ -1,0 +1,295 @@
+//! Asking to be let in.
+
+use std::net::Ipv4Addr;
+
+use bevy_ecs::prelude::*;
+use groundwave_engine::{Clock, Index, Recorded, Refusal};
+use serde::{Deserialize, Serialize};
+
+use super::address::PublicKey;
+use super::components::{
+    Registration, RegistrationId, RegistrationKind, RegistrationState, Settled, Showing,
+};
+use super::policy::{Evidence, Policy, Verdict, judge};
+use super::proof::Proof;
+use super::trust::{self, Trust};
+use super::ipam;
+use crate::fleet::{self, Membership};
+use crate::site::{NodeId, NodeKind};
+
+/// Registrations that may wait at once: more than that is a flood, and nobody would look at it.
+pub const PENDING_MAX: usize = 1_000;
+
+/// Longest name a machine may have, RFC 1123.
+const HOSTNAME_CHARS_MAX: usize = 63;
+
+/// Asks to be let in with a key. The same key may ask as often as it likes: the answer is the
+/// same.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RequestJoin {
+    /// Id of the registration, if the key has none yet.
+    pub registration: RegistrationId,
+    /// Id of the node, if it comes in and was not known before.
+    pub node: NodeId,
+    /// The key.
+    pub public_key: PublicKey,
+    /// What it shows.
+    pub shown: Showing,
+}
+
+/// What became of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Requested {
+    /// The registration of that key.
+    pub registration: RegistrationId,
+    /// Where it stands.
+    pub state: RegistrationState,
+    /// Whether it came in by this very request.
+    pub admitted: bool,
+    /// The node, if it is in.
+    pub node: Option<NodeId>,
+    /// Its overlay address, if it is in.
+    pub overlay_ip: Option<Ipv4Addr>,
+}
+
+/// A registration and where it is.
+pub(super) fn find(
+    world: &World,
+    id: RegistrationId,
+) -> Result<(Entity, Registration), Refusal> {
+    let entity = world.resource::<Index<RegistrationKind>>().get(id)?;
+    let found = world.get::<Registration>(entity);
+    Ok((entity, found.expect("a registration has one").clone()))
+}
+
+pub(super) fn all(world: &World) -> impl Iterator<Item = (RegistrationId, &Registration)> {
+    let index = world.resource::<Index<RegistrationKind>>();
+    index.iter().map(|(id, entity)| {
+        let found = world.get::<Registration>(entity);
+        (id, found.expect("a registration has one"))
+    })
+}
+
+/// Refuses a node that is not in.
+pub(crate) fn approved_node(world: &World, node: NodeId) -> Result<Entity, Refusal> {
+    let entity = world.resource::<Index<NodeKind>>().get(node)?;
+    let member = world.get::<Membership>(entity).map(|membership| &membership.0);
+    let registration = member.and_then(|member| member.registration);
+    let approved = registration
+        .map(|id| find(world, id))
+        .transpose()?
+        .is_some_and(|(_, found)| found.state == RegistrationState::Approved);
+    if !approved {
+        return Err(Refusal::NotFound {
+            kind: "approved node",
+            id: node.to_string(),
+        });
+    }
+    Ok(entity)
+}
+
+/// Refuses names that no machine may have, RFC 1123.
+pub(crate) fn check_hostname(hostname: &str) -> Result<(), Refusal> {
+    let label = |label: &str| {
+        let inner = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+        !label.is_empty()
+            && label.bytes().all(inner)
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    if hostname.len() > HOSTNAME_CHARS_MAX || !hostname.split('.').all(label) {
+        return Err(Refusal::invalid(
+            "hostname",
+            format!("{hostname:?}"),
+            "1 to 63 letters, digits, hyphens and dots (RFC 1123)",
+        ));
+    }
+    Ok(())
+}
+
+impl RequestJoin {
+    /// The node somebody registered before, to be this stranger.
+    fn expected(&self, world: &World) -> Option<NodeId> {
+        let now_ns = world.resource::<Clock>().wall_ns;
+        let index = world.resource::<Index<NodeKind>>();
+        let fits = |entity: Entity| {
+            let expected = world.get::<Membership>(entity)?.0.expected.as_ref()?;
+            let by_key = expected.public_key == Some(self.public_key);
+            let by_code = self.shown.code_sha256 == Some(expected.code_sha256);
+            let same_mac = expected.mac == self.shown.mac;
+            (same_mac && (by_key || by_code && now_ns <= expected.until_ns)).then_some(())
+        };
+        index
+            .iter()
+            .find_map(|(id, entity)| fits(entity).map(|()| id))
+    }
+
+    /// A stranger that was never seen with this key.
+    fn fresh(&self, world: &World) -> Registration {
+        let now_ns = world.resource::<Clock>().wall_ns;
+        let same_mac = all(world).filter(|(_, other)| other.shown.mac == self.shown.mac);
+        let follows = same_mac.max_by_key(|(_, other)| other.asked_ns);
+        Registration {
+            public_key: self.public_key,
+            state: RegistrationState::Expired,
+            shown: self.shown.clone(),
+            mac_listed: false,
+            requested_ns: now_ns,
+            asked_ns: now_ns,
+            attempts: 0,
+            settled: None,
+            blocked: false,
+            node: None,
+            overlay_ip: None,
+            follows: follows.map(|(id, _)| id),
+            revision: 0,
+        }
+    }
+}
+
+impl Command for RequestJoin {
+    type Out = Result<Requested, Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        check_hostname(&self.shown.hostname)?;
+        let known = all(world).find(|(_, other)| other.public_key == self.public_key);
+        let known = known.map(|(id, found)| (id, found.clone()));
+        let (id, mut found) = match known {
+            Some((_, found)) if found.shown.mac != self.shown.mac => {
+                return Err(Refusal::conflict(format!(
+                    "this key was registered for another hardware address than {}",
+                    self.shown.mac
+                )));
+            }
+            Some(known) => known,
+            None => {
+                let index = world.resource::<Index<RegistrationKind>>();
+                index.vacant(self.registration)?;
+                (self.registration, self.fresh(world))
+            }
+        };
+        let shut_out = found.blocked
+            || matches!(
+                found.state,
+                RegistrationState::Rejected | RegistrationState::Revoked
+            );
+        if shut_out {
+            return Err(Refusal::Denied {
+                what: format!("this key was {}", found.state.word()),
+            });
+        }
+        let trust = trust::of(world);
+        let mac_listed = trust::lists(world, self.shown.mac);
+        let expected = self.expected(world);
+        let evidence = Evidence {
+            expected: expected.is_some(),
+            proof: self.shown.proof == Proof::Valid,
+            mac_listed,
+            mac_verified: self.shown.mac_verified,
+        };
+        let verdict = match found.state {
+            RegistrationState::Approved => Verdict::Approved,
+            _ => judge(trust.policy, evidence),
+        };
+        let was_in = found.state == RegistrationState::Approved;
+        found.shown = self.shown.clone();
+        found.mac_listed = mac_listed;
+        found.asked_ns = world.resource::<Clock>().wall_ns;
+        found.attempts = found.attempts.saturating_add(1);
+        match verdict {
+            Verdict::Denied => {
+                return Err(Refusal::Denied {
+                    what: denial(&trust),
+                });
+            }
+            Verdict::Pending => {
+                let waits = |other: &Registration| other.state == RegistrationState::Pending;
+                let waiting = all(world).filter(|(_, other)| waits(other)).count();
+                if found.state != RegistrationState::Pending && waiting >= PENDING_MAX {
+                    return Err(Refusal::Busy);
+                }
+                found.state = RegistrationState::Pending;
+            }
+            Verdict::Approved if !was_in => {
+                let by = expected.map_or("policy", |_| "registration ahead");
+                let node = expected.unwrap_or(self.node);
+                admit(world, id, &mut found, node, None, settled(world, by, None))?;
+            }
+            Verdict::Approved => {}
+        }
+        trust::seen(world, self.shown.mac, self.shown.source_ip);
+        put(world, id, found.clone());
+        Ok(Requested {
+            registration: id,
+            state: found.state,
+            admitted: !was_in && found.state == RegistrationState::Approved,
+            node: found.node,
+            overlay_ip: found.overlay_ip,
+        })
+    }
+}
+impl Recorded for RequestJoin {
+    const NAME: &'static str = "onboarding.request";
+    type Reply = Requested;
+}
+
+fn denial(trust: &Trust) -> String {
+    match trust.policy {
+        Policy::Closed => "only nodes that were registered before come in".to_owned(),
+        _ => "come with a proof of the trust secret, or from a listed address".to_owned(),
+    }
+}
+
+/// A decision made now.
+pub(super) fn settled(world: &World, by: &str, reason: Option<String>) -> Settled {
+    Settled {
+        by: by.to_owned(),
+        at_ns: world.resource::<Clock>().wall_ns,
+        reason,
+    }
+}
+
+/// Lets somebody in: an address, and a place in the fleet as `node`. Changes nothing when that
+/// fails.
+pub(super) fn admit(
+    world: &mut World,
+    id: RegistrationId,
+    found: &mut Registration,
+    node: NodeId,
+    wanted: Option<Ipv4Addr>,
+    settled: Settled,
+) -> Result<(), Refusal> {
+    let ip = ipam::choose(world, &found.public_key, wanted)?;
+    let before = fleet::admit(world, node, id, found, ip)?;
+    // The node had another key before: that key is out.
+    if let Some(earlier) = before.filter(|earlier| *earlier != id)
+        && let Ok((_, mut other)) = find(world, earlier)
+    {
+        if let Some(ip) = other.overlay_ip.take() {
+            ipam::release(world, ip);
+        }
+        other.state = RegistrationState::Revoked;
+        other.node = None;
+        other.settled = Some(settled.clone());
+        put(world, earlier, other);
+    }
+    ipam::give(world, found.public_key, ip, node);
+    found.state = RegistrationState::Approved;
+    found.node = Some(node);
+    found.overlay_ip = Some(ip);
+    found.settled = Some(settled);
+    Ok(())
+}
+
+/// Writes a registration back.
+pub(super) fn put(world: &mut World, id: RegistrationId, mut found: Registration) {
+    found.revision += 1;
+    match world.resource::<Index<RegistrationKind>>().get(id) {
+        Ok(entity) => {
+            world.entity_mut(entity).insert(found);
+        }
+        Err(_) => {
+            world.spawn((id, found));
+        }
+    }
+}

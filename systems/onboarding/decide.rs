@@ -1,0 +1,321 @@
+//! Decisions of admins on who is in.
+
+use std::net::Ipv4Addr;
+
+use bevy_ecs::prelude::*;
+use groundwave_engine::{Clock, Index, Recorded, Refusal};
+use serde::{Deserialize, Serialize};
+
+use super::address::{Mac, PublicKey};
+use super::command::{admit, all, find, put, settled};
+use super::components::{
+    Lease, LeaseId, LeaseKind, LeaseState, Registration, RegistrationId, RegistrationState,
+};
+use super::ipam;
+use crate::account;
+use crate::fleet::{self, Expected};
+use crate::site::{NodeId, check_name};
+
+/// How long a request waits for a decision.
+const PENDING_NS: u64 = 24 * 3600 * 1_000_000_000;
+
+/// How long an enrollment code is good for.
+pub const CODE_NS: u64 = 24 * 3600 * 1_000_000_000;
+
+fn wrong_state(found: &Registration, wish: &str) -> Refusal {
+    let state = found.state.word();
+    Refusal::conflict(format!("a registration that is {state} cannot be {wish}"))
+}
+
+/// Refuses to act on something that changed since it was looked at.
+fn unchanged(found: &Registration, revision: Option<u64>) -> Result<(), Refusal> {
+    if revision.is_some_and(|seen| seen != found.revision) {
+        return Err(Refusal::conflict(STALE));
+    }
+    Ok(())
+}
+
+/// What every refusal for a stale revision says; the frontend looks for it.
+pub const STALE: &str = "it changed since that revision";
+
+/// Lets somebody in.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Approve {
+    /// Who.
+    pub registration: RegistrationId,
+    /// As which node: a planned one, one that was in before, or a new id.
+    pub node: NodeId,
+    /// What people call it; its hostname if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role_id: Option<String>,
+    /// Its overlay address; a free one if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overlay_ip: Option<Ipv4Addr>,
+    /// Who says so.
+    pub by: String,
+    /// The revision that was looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u64>,
+}
+impl Command for Approve {
+    type Out = Result<NodeId, Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        let (_, mut found) = find(world, self.registration)?;
+        unchanged(&found, self.revision)?;
+        self.name.as_deref().map_or(Ok(()), |name| check_name("name", name))?;
+        fleet::check_role(self.role_id.as_deref())?;
+        if found.blocked || matches!(found.state, RegistrationState::Rejected) {
+            return Err(wrong_state(&found, "approved"));
+        }
+        if found.state == RegistrationState::Approved {
+            let node = found.node.expect("an approved registration has a node");
+            if self.overlay_ip.is_some_and(|ip| found.overlay_ip != Some(ip)) {
+                return Err(wrong_state(&found, "given another address"));
+            }
+            return Ok(node);
+        }
+        // A key that was in before comes back as the node it was.
+        let node = match found.node {
+            Some(before) => before,
+            None => self.node,
+        };
+        let decision = settled(world, &self.by, None);
+        admit(
+            world,
+            self.registration,
+            &mut found,
+            node,
+            self.overlay_ip,
+            decision,
+        )?;
+        put(world, self.registration, found);
+        fleet::rename(world, node, self.name, self.role_id);
+        Ok(node)
+    }
+}
+impl Recorded for Approve {
+    const NAME: &'static str = "onboarding.approve";
+    type Reply = NodeId;
+}
+
+/// Says no to somebody.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reject {
+    /// To whom.
+    pub registration: RegistrationId,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Whether it may never be reset.
+    #[serde(default)]
+    pub block: bool,
+    /// Who says so.
+    pub by: String,
+    /// The revision that was looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u64>,
+}
+impl Command for Reject {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        let (_, mut found) = find(world, self.registration)?;
+        unchanged(&found, self.revision)?;
+        let open = RegistrationState::Pending;
+        if found.state != open && found.state != RegistrationState::Expired {
+            return Err(wrong_state(&found, "rejected"));
+        }
+        found.state = RegistrationState::Rejected;
+        found.blocked = self.block;
+        found.settled = Some(settled(world, &self.by, self.reason));
+        put(world, self.registration, found);
+        Ok(())
+    }
+}
+impl Recorded for Reject {
+    const NAME: &'static str = "onboarding.reject";
+    type Reply = ();
+}
+
+/// Puts somebody out: no peer, no address, no credential.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Revoke {
+    /// Whom.
+    pub registration: RegistrationId,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Who says so.
+    pub by: String,
+    /// Whether the node leaves the fleet too.
+    #[serde(default)]
+    pub forget: bool,
+}
+impl Command for Revoke {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        let (_, mut found) = find(world, self.registration)?;
+        if found.state != RegistrationState::Approved {
+            return Err(wrong_state(&found, "revoked"));
+        }
+        if let Some(ip) = found.overlay_ip.take() {
+            ipam::release(world, ip);
+        }
+        let node = found.node.expect("an approved registration has a node");
+        account::forget_node(world, node);
+        found.state = RegistrationState::Revoked;
+        found.settled = Some(settled(world, &self.by, self.reason));
+        if self.forget {
+            found.node = None;
+            fleet::dismiss(world, node);
+        } else {
+            fleet::lock_out(world, node);
+        }
+        put(world, self.registration, found);
+        Ok(())
+    }
+}
+impl Recorded for Revoke {
+    const NAME: &'static str = "onboarding.revoke";
+    type Reply = ();
+}
+
+/// Lets somebody who was rejected ask again.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ResetRegistration {
+    /// Whom.
+    pub registration: RegistrationId,
+    /// Who says so.
+    pub by: String,
+}
+impl Command for ResetRegistration {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        let (_, mut found) = find(world, self.registration)?;
+        if found.state != RegistrationState::Rejected || found.blocked {
+            return Err(wrong_state(&found, "reset"));
+        }
+        found.state = RegistrationState::Pending;
+        found.asked_ns = world.resource::<Clock>().wall_ns;
+        found.settled = Some(settled(world, &self.by, None));
+        put(world, self.registration, found);
+        Ok(())
+    }
+}
+impl Recorded for ResetRegistration {
+    const NAME: &'static str = "onboarding.reset";
+    type Reply = ();
+}
+
+/// Registers a node before it asks: who comes with its hardware address, and its key or the code,
+/// comes in as it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpectNode {
+    /// Which node: a planned one, or a new id.
+    pub node: NodeId,
+    /// What people call it.
+    pub name: String,
+    /// Its hardware address.
+    pub mac: Mac,
+    /// Its key, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub public_key: Option<PublicKey>,
+    /// What it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role_id: Option<String>,
+    /// Words to find it by.
+    #[serde(default)]
+    pub tags: Vec<String>,
+    /// SHA-256 of the code it may come with.
+    pub code_sha256: [u8; 32],
+}
+impl Command for ExpectNode {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        check_name("name", &self.name)?;
+        fleet::check_role(self.role_id.as_deref())?;
+        fleet::check_tags(&self.tags)?;
+        if let Some(key) = self.public_key
+            && all(world).any(|(_, other)| other.public_key == key)
+        {
+            return Err(Refusal::conflict("a node has registered with this key"));
+        }
+        let expected = Expected {
+            mac: self.mac,
+            public_key: self.public_key,
+            code_sha256: self.code_sha256,
+            until_ns: world.resource::<Clock>().wall_ns + CODE_NS,
+        };
+        fleet::expect(
+            world,
+            self.node,
+            self.name,
+            self.role_id,
+            self.tags,
+            expected,
+        )
+    }
+}
+impl Recorded for ExpectNode {
+    const NAME: &'static str = "onboarding.expect";
+    type Reply = ();
+}
+
+/// Puts an address that nobody uses into quarantine.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReleaseLease {
+    /// Which.
+    pub ip: Ipv4Addr,
+}
+impl Command for ReleaseLease {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        let id = LeaseId::named(&self.ip.to_string());
+        let gone = |_| Refusal::NotFound {
+            kind: "lease",
+            id: self.ip.to_string(),
+        };
+        let index = world.resource::<Index<LeaseKind>>();
+        let entity = index.get(id).map_err(gone)?;
+        let lease = *world.get::<Lease>(entity).expect("a lease has one");
+        let in_use = all(world).any(|(_, found)| found.overlay_ip == Some(self.ip));
+        if in_use {
+            return Err(Refusal::conflict(format!(
+                "{} belongs to an approved node: revoke it instead",
+                self.ip
+            )));
+        }
+        if lease.state == LeaseState::Quarantined {
+            return Err(Refusal::conflict(format!(
+                "{} is in quarantine already",
+                self.ip
+            )));
+        }
+        ipam::release(world, self.ip);
+        Ok(())
+    }
+}
+impl Recorded for ReleaseLease {
+    const NAME: &'static str = "onboarding.release_lease";
+    type Reply = ();
+}
+
+/// Lets requests expire that nobody decided on.
+pub(super) fn expire(clock: Res<Clock>, mut registrations: Query<&mut Registration>) {
+    for mut found in &mut registrations {
+        let late = clock.wall_ns.saturating_sub(found.asked_ns) > PENDING_NS;
+        if found.state == RegistrationState::Pending && late {
+            found.state = RegistrationState::Expired;
+            found.revision += 1;
+        }
+    }
+}
+

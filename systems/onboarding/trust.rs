@@ -1,0 +1,260 @@
+//! What strangers are measured by: the policy, the secret, the list of hardware addresses.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use bevy_ecs::prelude::*;
+use groundwave_engine::{Clock, Id, Index, Kind, Recorded, Refusal};
+use serde::{Deserialize, Serialize};
+
+use super::address::Mac;
+use super::policy::Policy;
+
+/// The kind of the one thing that holds policy and secret.
+pub struct TrustKind;
+impl Kind for TrustKind {
+    const NAME: &'static str = "trust";
+}
+/// Its id.
+pub type TrustId = Id<TrustKind>;
+
+/// The kind of an address on the list.
+pub struct TrustedMacKind;
+impl Kind for TrustedMacKind {
+    const NAME: &'static str = "trusted address";
+}
+/// Id of an address on the list.
+pub type TrustedMacId = Id<TrustedMacKind>;
+
+/// Addresses the list may hold.
+pub const MACS_MAX: usize = 100_000;
+
+/// Longest time an earlier secret is still good, s: a week.
+pub const GRACE_S_MAX: u32 = 604_800;
+
+/// A shared secret of the mesh.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrustSecret {
+    /// Which one it is.
+    pub key_id: String,
+    /// The secret itself.
+    pub secret: [u8; 32],
+    /// When it was made, ns since the Unix epoch.
+    pub created_ns: u64,
+}
+
+impl fmt::Debug for TrustSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TrustSecret({})", self.key_id)
+    }
+}
+
+/// Policy and secret. Written by `trust.policy` and `trust.secret`.
+#[derive(Component, Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Trust {
+    /// How strangers are met.
+    pub policy: Policy,
+    /// The secret, once there is one.
+    pub secret: Option<TrustSecret>,
+    /// The one before it, and until when it is good, ns since the Unix epoch.
+    pub previous: Option<(TrustSecret, u64)>,
+}
+
+/// A hardware address that is trusted. Written by `trust.add_macs`, `trust.remove_mac` and by
+/// requests from it.
+#[derive(Component, Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrustedMac {
+    /// The address.
+    pub mac: Mac,
+    /// What it belongs to, in words.
+    pub label: String,
+    /// Who put it there.
+    pub added_by: String,
+    /// When, ns since the Unix epoch.
+    pub added_ns: u64,
+    /// When a request last came from it, ns since the Unix epoch, and from where.
+    pub seen: Option<(u64, IpAddr)>,
+}
+
+/// Puts the one holder of policy and secret into a new world.
+pub(super) fn found(world: &mut World) {
+    world.init_resource::<super::Pool>();
+    world.init_resource::<Index<TrustKind>>();
+    world.spawn((TrustId::named("trust"), Trust::default()));
+}
+
+fn entity(world: &World) -> Entity {
+    let id = TrustId::named("trust");
+    let index = world.resource::<Index<TrustKind>>();
+    index.get(id).expect("a world has one")
+}
+
+pub(super) fn of(world: &World) -> Trust {
+    let trust = world.get::<Trust>(entity(world));
+    trust.expect("a world has one").clone()
+}
+
+pub(super) fn put(world: &mut World, trust: Trust) {
+    let entity = entity(world);
+    world.entity_mut(entity).insert(trust);
+}
+
+pub(super) fn lists(world: &World, mac: Mac) -> bool {
+    let id = TrustedMacId::named(&mac.to_string());
+    world.resource::<Index<TrustedMacKind>>().get(id).is_ok()
+}
+
+/// Notes that a request came from `mac`, if it is on the list.
+pub(super) fn seen(world: &mut World, mac: Mac, from: IpAddr) {
+    let now_ns = world.resource::<Clock>().wall_ns;
+    let id = TrustedMacId::named(&mac.to_string());
+    let Ok(entity) = world.resource::<Index<TrustedMacKind>>().get(id) else {
+        return;
+    };
+    let mut entry = world.get_mut::<TrustedMac>(entity).expect("it has one");
+    entry.seen = Some((now_ns, from));
+}
+
+/// Chooses how strangers are met.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SetPolicy {
+    /// How.
+    pub policy: Policy,
+}
+impl Command for SetPolicy {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        let mut trust = of(world);
+        if self.policy == Policy::Trusted && trust.secret.is_none() {
+            return Err(Refusal::conflict(
+                "there is no trust secret to prove: rotate it first",
+            ));
+        }
+        if trust.policy != self.policy {
+            trust.policy = self.policy;
+            put(world, trust);
+        }
+        Ok(())
+    }
+}
+impl Recorded for SetPolicy {
+    const NAME: &'static str = "trust.policy";
+    type Reply = ();
+}
+
+/// Replaces the secret; the earlier one is good for a while, so that nodes that were away come
+/// back.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RotateSecret {
+    /// Which one the new one is.
+    pub key_id: String,
+    /// The new one.
+    pub secret: [u8; 32],
+    /// How long the earlier one is good, s.
+    pub grace_s: u32,
+}
+impl Command for RotateSecret {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        if self.grace_s > GRACE_S_MAX {
+            let allowed = format!("0 to {GRACE_S_MAX}");
+            return Err(Refusal::invalid("grace_s", self.grace_s, allowed));
+        }
+        let now_ns = world.resource::<Clock>().wall_ns;
+        let mut trust = of(world);
+        let until_ns = now_ns + u64::from(self.grace_s) * 1_000_000_000;
+        let earlier = trust.secret.take().filter(|_| self.grace_s > 0);
+        trust.previous = earlier.map(|earlier| (earlier, until_ns));
+        trust.secret = Some(TrustSecret {
+            key_id: self.key_id,
+            secret: self.secret,
+            created_ns: now_ns,
+        });
+        put(world, trust);
+        Ok(())
+    }
+}
+impl Recorded for RotateSecret {
+    const NAME: &'static str = "trust.secret";
+    type Reply = ();
+}
+
+/// Trusts hardware addresses. Those on the list already keep their label.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AddMacs {
+    /// Addresses and what they belong to, up to 64 characters each.
+    pub macs: Vec<(Mac, String)>,
+    /// Who says so.
+    pub by: String,
+}
+impl Command for AddMacs {
+    type Out = Result<Vec<bool>, Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        for (_, label) in &self.macs {
+            let unfit = label.chars().count() > 64 || label.chars().any(char::is_control);
+            if unfit {
+                return Err(Refusal::invalid(
+                    "label",
+                    format!("{label:?}"),
+                    "up to 64 characters, none of them a control character",
+                ));
+            }
+        }
+        let room = MACS_MAX.saturating_sub(world.resource::<Index<TrustedMacKind>>().len());
+        if self.macs.len() > room {
+            return Err(Refusal::conflict(format!(
+                "the list holds {MACS_MAX} addresses at most"
+            )));
+        }
+        let added_ns = world.resource::<Clock>().wall_ns;
+        let mut added = Vec::with_capacity(self.macs.len());
+        for (mac, label) in self.macs {
+            let fresh = !lists(world, mac);
+            added.push(fresh);
+            if fresh {
+                let entry = TrustedMac {
+                    mac,
+                    label,
+                    added_by: self.by.clone(),
+                    added_ns,
+                    seen: None,
+                };
+                world.spawn((TrustedMacId::named(&mac.to_string()), entry));
+            }
+        }
+        Ok(added)
+    }
+}
+impl Recorded for AddMacs {
+    const NAME: &'static str = "trust.add_macs";
+    type Reply = Vec<bool>;
+}
+
+/// Trusts a hardware address no longer.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RemoveMac {
+    /// Which.
+    pub mac: Mac,
+}
+impl Command for RemoveMac {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        let id = TrustedMacId::named(&self.mac.to_string());
+        let missing = |_| Refusal::NotFound {
+            kind: TrustedMacKind::NAME,
+            id: self.mac.to_string(),
+        };
+        let index = world.resource::<Index<TrustedMacKind>>();
+        let entity = index.get(id).map_err(missing)?;
+        world.despawn(entity);
+        Ok(())
+    }
+}
+impl Recorded for RemoveMac {
+    const NAME: &'static str = "trust.remove_mac";
+    type Reply = ();
+}

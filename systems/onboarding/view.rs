@@ -1,0 +1,141 @@
+//! What readers see of onboarding.
+
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+use bevy_ecs::prelude::*;
+use groundwave_engine::{Index, Section};
+use imbl::OrdMap;
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
+
+use super::address::{Mac, PublicKey};
+use super::components::{
+    Lease, LeaseId, LeaseKind, Registration, RegistrationId, RegistrationKind, RegistrationState,
+};
+use super::ipam::Pool;
+use super::trust::{Trust, TrustedMac, TrustedMacId, TrustedMacKind};
+
+/// Registrations, leases and trust.
+#[derive(Debug, Clone, Default)]
+pub struct Onboarding {
+    /// Registrations in id order.
+    pub registrations: OrdMap<RegistrationId, Arc<Registration>>,
+    /// Leases by address.
+    pub leases: OrdMap<Ipv4Addr, Lease>,
+    /// Policy and secret.
+    pub trust: Arc<Trust>,
+    /// Trusted hardware addresses.
+    pub macs: OrdMap<Mac, Arc<TrustedMac>>,
+    /// The overlay's addresses.
+    pub pool: Pool,
+    keys: OrdMap<PublicKey, RegistrationId>,
+    lease_ids: OrdMap<LeaseId, Ipv4Addr>,
+    mac_ids: OrdMap<TrustedMacId, Mac>,
+}
+
+impl Onboarding {
+    /// Whether nobody ever asked and nothing was set.
+    #[must_use]
+    pub fn is_untouched(&self) -> bool {
+        self.registrations.is_empty()
+            && self.leases.is_empty()
+            && self.macs.is_empty()
+            && *self.trust == Trust::default()
+    }
+
+    /// The registration with this key.
+    #[must_use]
+    pub fn of_key(&self, key: &PublicKey) -> Option<(RegistrationId, &Arc<Registration>)> {
+        let id = *self.keys.get(key)?;
+        Some((id, self.registrations.get(&id)?))
+    }
+
+    /// Those who are in, with their overlay addresses, by key.
+    pub fn peers(&self) -> impl Iterator<Item = (&Registration, Ipv4Addr)> {
+        let approved = self
+            .registrations
+            .values()
+            .filter(|found| found.state == RegistrationState::Approved);
+        approved.filter_map(|found| Some((&**found, found.overlay_ip?)))
+    }
+}
+
+/// All of it as lists, as a digest reads them.
+impl Serialize for Onboarding {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let registrations: Vec<_> = self
+            .registrations
+            .iter()
+            .map(|(id, found)| (id, &**found))
+            .collect();
+        let leases: Vec<_> = self.leases.values().collect();
+        let macs: Vec<_> = self.macs.values().map(|entry| &**entry).collect();
+        let mut out = serializer.serialize_struct("Onboarding", 5)?;
+        out.serialize_field("registrations", &registrations)?;
+        out.serialize_field("leases", &leases)?;
+        out.serialize_field("trust", &*self.trust)?;
+        out.serialize_field("macs", &macs)?;
+        out.serialize_field("pool", &self.pool)?;
+        out.end()
+    }
+}
+
+/// Redraws what changed, came or went.
+pub(super) fn publish_onboarding(
+    registrations: Query<(&RegistrationId, &Registration), Changed<Registration>>,
+    leases: Query<(&LeaseId, &Lease), Changed<Lease>>,
+    trust: Query<&Trust, Changed<Trust>>,
+    macs: Query<(&TrustedMacId, &TrustedMac), Changed<TrustedMac>>,
+    pool: Res<Pool>,
+    gone: (
+        Res<Index<RegistrationKind>>,
+        Res<Index<LeaseKind>>,
+        Res<Index<TrustedMacKind>>,
+    ),
+    mut section: ResMut<Section<Onboarding>>,
+) {
+    let (gone, free, dropped) = (gone.0.departed(), gone.1.departed(), gone.2.departed());
+    let still = registrations.is_empty()
+        && leases.is_empty()
+        && trust.is_empty()
+        && macs.is_empty()
+        && !pool.is_changed()
+        && [gone.len(), free.len(), dropped.len()] == [0; 3];
+    if still {
+        return;
+    }
+    let mut view = Onboarding::clone(&section.share());
+    view.pool = *pool;
+    for id in gone {
+        if let Some(found) = view.registrations.remove(id) {
+            view.keys.remove(&found.public_key);
+        }
+    }
+    for id in free {
+        if let Some(ip) = view.lease_ids.remove(id) {
+            view.leases.remove(&ip);
+        }
+    }
+    for id in dropped {
+        if let Some(mac) = view.mac_ids.remove(id) {
+            view.macs.remove(&mac);
+        }
+    }
+    for (id, found) in &registrations {
+        view.keys.insert(found.public_key, *id);
+        view.registrations.insert(*id, Arc::new(found.clone()));
+    }
+    for (id, lease) in &leases {
+        view.lease_ids.insert(*id, lease.ip);
+        view.leases.insert(lease.ip, *lease);
+    }
+    for (id, entry) in &macs {
+        view.mac_ids.insert(*id, entry.mac);
+        view.macs.insert(entry.mac, Arc::new(entry.clone()));
+    }
+    if let Some(trust) = trust.iter().next() {
+        view.trust = Arc::new(trust.clone());
+    }
+    section.redraw(view);
+}
