@@ -5,6 +5,7 @@
 
 pub mod changes;
 pub mod exchange;
+pub mod gateway;
 pub mod host;
 pub mod impair;
 pub mod journal;
@@ -13,6 +14,7 @@ pub mod raster;
 pub mod scenario;
 pub mod store;
 pub mod sweep;
+pub mod telemetry;
 pub mod terrain;
 pub mod testbed;
 pub mod tracks;

@@ -21,7 +21,33 @@ pub struct Problem {
     pub status: u16,
     /// What is wrong here, and what would be allowed.
     pub detail: String,
+    /// The path that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<String>,
+    /// What is wrong with which field.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<FieldError>,
+    /// Which request it was; the log of the server names it too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+    /// When to try again, s; said in the header `Retry-After`.
+    #[serde(skip)]
+    pub retry_after_s: Option<u32>,
 }
+
+/// What is wrong with a field.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FieldError {
+    /// Where it is, RFC 6901.
+    pub pointer: String,
+    /// The kind of mistake.
+    pub code: String,
+    /// In words.
+    pub message: String,
+}
+
+/// What the kinds of problems begin with.
+pub const KINDS: &str = "urn:groundwave:problem:";
 
 /// Media type of problems.
 pub const MEDIA_TYPE: &str = "application/problem+json";
@@ -35,7 +61,46 @@ impl Problem {
             title: status.canonical_reason().unwrap_or("Error").to_owned(),
             status: status.as_u16(),
             detail: detail.into(),
+            instance: None,
+            errors: Vec::new(),
+            request_id: None,
+            retry_after_s: None,
         }
+    }
+
+    /// The same problem, of a kind: `urn:groundwave:problem:KIND`.
+    #[must_use]
+    pub fn of_kind(self, kind: &str) -> Self {
+        Self {
+            kind: format!("{KINDS}{kind}"),
+            ..self
+        }
+    }
+
+    /// The same problem, which may be gone in so many seconds.
+    #[must_use]
+    pub fn retry_after(self, wait_s: u32) -> Self {
+        Self {
+            retry_after_s: Some(wait_s),
+            ..self
+        }
+    }
+
+    /// A field of a body that is sound JSON is not as it should be.
+    #[must_use]
+    pub fn field(pointer: &str, code: &str, message: impl Into<String>) -> Self {
+        let message = message.into();
+        let detail = match pointer {
+            "" => message.clone(),
+            _ => format!("{pointer}: {message}"),
+        };
+        let mut problem = Self::new(StatusCode::UNPROCESSABLE_ENTITY, detail);
+        problem.errors.push(FieldError {
+            pointer: pointer.to_owned(),
+            code: code.to_owned(),
+            message,
+        });
+        problem
     }
 
     /// The request is wrong.
@@ -116,9 +181,26 @@ impl IntoResponse for Problem {
         } else {
             tracing::debug!(status = self.status, detail = self.detail, "client error");
         }
-        let body = serde_json::to_vec(&self).unwrap_or_default();
+        let mut answer = self.answer();
+        // Layers further out may know more about the request, and say it all once more.
+        answer.extensions_mut().insert(self);
+        answer
+    }
+}
+
+impl Problem {
+    /// The problem as an answer.
+    #[must_use]
+    pub fn answer(&self) -> Response {
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let body = serde_json::to_vec(self).unwrap_or_default();
         let media = HeaderValue::from_static(MEDIA_TYPE);
-        (status, [(header::CONTENT_TYPE, media)], body).into_response()
+        let mut answer = (status, [(header::CONTENT_TYPE, media)], body).into_response();
+        if let Some(wait_s) = self.retry_after_s {
+            let headers = answer.headers_mut();
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(wait_s));
+        }
+        answer
     }
 }
 

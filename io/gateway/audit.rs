@@ -1,0 +1,267 @@
+//! Who did what: lines that are only ever added, each with the digest of the one before it, so
+//! that a line taken out or changed later shows.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+
+/// Why the record cannot be used.
+#[derive(Debug, Error)]
+pub enum AuditError {
+    /// The file fails.
+    #[error("audit {path}: {err}")]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        err: io::Error,
+    },
+    /// A line is not as it was written.
+    #[error("audit {path}: line {line} does not follow from the one before it")]
+    Broken {
+        /// Which file.
+        path: PathBuf,
+        /// Which line, from 1.
+        line: usize,
+    },
+}
+
+/// What somebody did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Deed {
+    /// When, ns since the Unix epoch.
+    pub at_ns: u64,
+    /// Who: a username, or `anonymous`.
+    pub actor: String,
+    /// What they are: `user`, `node` or `none`.
+    pub kind: String,
+    /// What they did: the name of an operation.
+    pub action: String,
+    /// To what: a path.
+    pub target: String,
+    /// What came of it: an HTTP status.
+    pub outcome: u16,
+    /// Where it came from.
+    pub source_ip: String,
+    /// Which request it was.
+    pub request_id: String,
+}
+
+/// A line of the record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditEntry {
+    /// Its number, from 1.
+    pub number: u64,
+    /// What was done.
+    #[serde(flatten)]
+    pub deed: Deed,
+    /// SHA-256 of the line before it, hexadecimal.
+    pub follows: String,
+}
+
+/// Which lines are wanted.
+#[derive(Debug, Clone, Default)]
+pub struct AuditQuery {
+    /// Of this actor.
+    pub actor: Option<String>,
+    /// Of this action.
+    pub action: Option<String>,
+    /// Not before, ns since the Unix epoch.
+    pub from_ns: u64,
+    /// Not after, ns since the Unix epoch.
+    pub to_ns: u64,
+    /// Only with lower numbers than this.
+    pub before: u64,
+    /// How many at most.
+    pub limit: usize,
+}
+
+struct End {
+    file: File,
+    number: u64,
+    digest: String,
+}
+
+/// The record. Lines survive a crash of the program at once, one of the machine within seconds.
+pub struct Audit {
+    path: PathBuf,
+    end: Mutex<End>,
+}
+
+fn digest(line: &str) -> String {
+    Sha256::digest(line)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+impl Audit {
+    /// Opens the record, making it when there is none, and checks it. A last line that was cut off
+    /// by a crash is taken away.
+    ///
+    /// # Errors
+    /// [`AuditError`].
+    pub fn open(path: &Path) -> Result<Self, AuditError> {
+        let failed = |err| AuditError::File {
+            path: path.to_owned(),
+            err,
+        };
+        let file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            .open(path)
+            .map_err(failed)?;
+        let (mut number, mut before, mut whole_bytes) = (0, digest(""), 0);
+        let mut lines = BufReader::new(&file);
+        let mut line = String::new();
+        loop {
+            line.clear();
+            let count = lines.read_line(&mut line).map_err(failed)?;
+            if count == 0 || !line.ends_with('\n') {
+                break;
+            }
+            let text = line.trim_end_matches('\n');
+            let entry: Option<AuditEntry> = serde_json::from_str(text).ok();
+            let sound = |entry: &AuditEntry| entry.follows == before && entry.number == number + 1;
+            if !entry.as_ref().is_some_and(sound) {
+                return Err(AuditError::Broken {
+                    path: path.to_owned(),
+                    line: number as usize + 1,
+                });
+            }
+            number += 1;
+            before = digest(text);
+            whole_bytes += count as u64;
+        }
+        file.set_len(whole_bytes).map_err(failed)?;
+        Ok(Self {
+            path: path.to_owned(),
+            end: Mutex::new(End {
+                file,
+                number,
+                digest: before,
+            }),
+        })
+    }
+
+    /// Adds a line.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn add(&self, deed: Deed) -> io::Result<()> {
+        let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = AuditEntry {
+            number: end.number + 1,
+            deed,
+            follows: end.digest.clone(),
+        };
+        let line = serde_json::to_string(&entry).map_err(io::Error::other)?;
+        end.file.write_all(format!("{line}\n").as_bytes())?;
+        end.number += 1;
+        end.digest = digest(&line);
+        Ok(())
+    }
+
+    /// How many lines there are.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.end.lock().unwrap_or_else(PoisonError::into_inner).number
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Lines that fit, latest first.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn find(&self, query: &AuditQuery) -> Result<Vec<AuditEntry>, AuditError> {
+        let failed = |err| AuditError::File {
+            path: self.path.clone(),
+            err,
+        };
+        let file = File::open(&self.path).map_err(failed)?;
+        let mut found = std::collections::VecDeque::new();
+        for line in BufReader::new(file).lines() {
+            let Ok(entry) = serde_json::from_str::<AuditEntry>(&line.map_err(failed)?) else {
+                continue;
+            };
+            let is = |wanted: &Option<String>, held: &String| {
+                wanted.as_ref().is_none_or(|wanted| wanted == held)
+            };
+            let fits = is(&query.actor, &entry.deed.actor)
+                && is(&query.action, &entry.deed.action)
+                && (query.from_ns..=query.to_ns).contains(&entry.deed.at_ns)
+                && entry.number < query.before;
+            if fits {
+                if found.len() == query.limit {
+                    found.pop_back();
+                }
+                found.push_front(entry);
+            }
+        }
+        Ok(found.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn deed(actor: &str, at_ns: u64) -> Deed {
+        Deed {
+            at_ns,
+            actor: actor.to_owned(),
+            kind: "user".to_owned(),
+            action: "nodes_delete".to_owned(),
+            target: "/v1/nodes/1".to_owned(),
+            outcome: 204,
+            source_ip: "127.0.0.1".to_owned(),
+            request_id: "r".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_changed_line_shows_and_a_torn_one_is_taken_away() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.jsonl");
+        let audit = Audit::open(&path).unwrap();
+        for at_ns in 0..5 {
+            audit.add(deed(if at_ns % 2 == 0 { "ada" } else { "bob" }, at_ns)).unwrap();
+        }
+        drop(audit);
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, format!("{text}{{\"number\":6,\"at")).unwrap();
+        let audit = Audit::open(&path).unwrap();
+        assert_eq!(audit.len(), 5);
+        audit.add(deed("ada", 9)).unwrap();
+        let query = AuditQuery {
+            actor: Some("ada".to_owned()),
+            to_ns: u64::MAX,
+            before: u64::MAX,
+            limit: 2,
+            ..AuditQuery::default()
+        };
+        let found: Vec<_> = audit.find(&query).unwrap().iter().map(|entry| entry.number).collect();
+        assert_eq!(found, [6, 5]);
+        drop(audit);
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, text.replacen("bob", "eve", 1)).unwrap();
+        assert!(matches!(Audit::open(&path), Err(AuditError::Broken { line: 3, .. })));
+        let without: Vec<_> = text.lines().enumerate().filter(|(place, _)| *place != 2).map(|(_, line)| line).collect();
+        std::fs::write(&path, without.join("\n") + "\n").unwrap();
+        assert!(matches!(Audit::open(&path), Err(AuditError::Broken { line: 3, .. })));
+    }
+}

@@ -1,0 +1,8 @@
+//! What a gateway keeps beside the world: its keys, the first password, the record of who did
+//! what.
+
+mod audit;
+mod secret;
+
+pub use audit::{Audit, AuditEntry, AuditError, AuditQuery, Deed};
+pub use secret::{SecretError, keep_once, load_or_make, random, read_words};

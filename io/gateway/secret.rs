@@ -1,0 +1,134 @@
+//! Secrets in files that only their owner may read.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// Why a secret cannot be had.
+#[derive(Debug, Error)]
+pub enum SecretError {
+    /// The file cannot be read or written.
+    #[error("secret {path}: {err}")]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        err: io::Error,
+    },
+    /// Others may read it.
+    #[error("secret {path} has mode {mode:o}: others may read it; allowed: 600")]
+    Open {
+        /// Which file.
+        path: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
+    /// It is not what it should be.
+    #[error("secret {path} holds {found} bytes; allowed: {wanted}")]
+    Length {
+        /// Which file.
+        path: PathBuf,
+        /// Its length.
+        found: usize,
+        /// The length it should have.
+        wanted: usize,
+    },
+    /// The system has no random numbers.
+    #[error("the system gives no random numbers: {0}")]
+    Random(getrandom::Error),
+}
+
+/// Random bytes of the system.
+///
+/// # Errors
+/// [`SecretError::Random`].
+pub fn random<const N: usize>() -> Result<[u8; N], SecretError> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(SecretError::Random)?;
+    Ok(bytes)
+}
+
+fn failed(path: &Path) -> impl FnOnce(io::Error) -> SecretError + use<> {
+    let path = path.to_owned();
+    |err| SecretError::File { path, err }
+}
+
+/// Writes a secret into a new file that only its owner may read, wholly or not at all.
+///
+/// # Errors
+/// [`SecretError::File`], also when there is such a file already.
+pub fn keep_once(path: &Path, secret: &[u8]) -> Result<(), SecretError> {
+    let write = || {
+        let fresh = path.with_extension("new");
+        let _ = fs::remove_file(&fresh);
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&fresh)?;
+        file.write_all(secret)?;
+        file.sync_all()?;
+        // A link fails where a rename would overwrite.
+        let linked = fs::hard_link(&fresh, path);
+        fs::remove_file(&fresh)?;
+        linked?;
+        let folder = path.parent().filter(|folder| *folder != Path::new(""));
+        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+    };
+    write().map_err(failed(path))
+}
+
+/// The secret of `N` bytes in a file, made when there is none.
+///
+/// # Errors
+/// [`SecretError`].
+pub fn load_or_make<const N: usize>(path: &Path) -> Result<[u8; N], SecretError> {
+    if !path.exists() {
+        keep_once(path, &random::<N>()?)?;
+    }
+    let mode = fs::metadata(path).map_err(failed(path))?.mode() & 0o777;
+    if mode & 0o077 != 0 {
+        let path = path.to_owned();
+        return Err(SecretError::Open { path, mode });
+    }
+    let bytes = fs::read(path).map_err(failed(path))?;
+    let found = bytes.len();
+    bytes.try_into().map_err(|_| SecretError::Length {
+        path: path.to_owned(),
+        found,
+        wanted: N,
+    })
+}
+
+/// The first line of a file that a person wrote a secret into.
+///
+/// # Errors
+/// [`SecretError::File`].
+pub fn read_words(path: &Path) -> Result<String, SecretError> {
+    let text = fs::read_to_string(path).map_err(failed(path))?;
+    Ok(text.lines().next().unwrap_or_default().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_secret_is_made_once_and_nobody_else_may_read_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key");
+        let first = load_or_make::<32>(&path).unwrap();
+        assert_eq!(load_or_make::<32>(&path).unwrap(), first);
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+        assert_ne!(first, load_or_make::<32>(&folder.path().join("other")).unwrap());
+        assert!(matches!(load_or_make::<16>(&path), Err(SecretError::Length { .. })));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(matches!(load_or_make::<32>(&path), Err(SecretError::Open { .. })));
+        assert!(keep_once(&path, b"x").is_err());
+    }
+}

@@ -1,0 +1,203 @@
+//! The history of readings: every sample for two hours, minutes for a week, hours for 400 days.
+//!
+//! What is rolled up keeps count, sum, least, most and last, so that means, extremes and the last
+//! value stay exact. Rows are keyed by time first: what is old lies together and goes at once.
+
+mod roll;
+mod row;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use groundwave_systems::fleet::{KeepMinute, Sample};
+use groundwave_systems::site::NodeId;
+use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
+use thiserror::Error;
+
+pub use row::Point;
+use row::{Aggregates, Raw};
+
+/// Samples of a minute: (hour, node, minute) to a row.
+const RAW: TableDefinition<'_, (u64, u128, u64), &[u8]> = TableDefinition::new("samples");
+/// Minutes of an hour: (day, node, hour) to a row.
+const MINUTES: TableDefinition<'_, (u64, u128, u64), &[u8]> = TableDefinition::new("minutes");
+/// Hours of a day: (day, node) to a row.
+const HOURS: TableDefinition<'_, (u64, u128), &[u8]> = TableDefinition::new("hours");
+/// What the file says of itself.
+const ABOUT: TableDefinition<'_, &str, u64> = TableDefinition::new("about");
+
+/// Hours of which every sample is kept, the one under way not counted.
+pub const RAW_HOURS: u64 = 2;
+/// Days of which minutes are kept.
+pub const MINUTE_DAYS: u64 = 7;
+/// Days of which hours are kept.
+pub const HOUR_DAYS: u64 = 400;
+
+/// Memory for pages of the file, bytes: writing goes through it, reading is rare.
+const CACHE_BYTES: usize = 16 << 20;
+
+const MINUTE_MS: u64 = 60_000;
+const HOUR_MINUTES: u64 = 60;
+const DAY_HOURS: u64 = 24;
+
+/// Why the history cannot be used.
+#[derive(Debug, Error)]
+#[error("history of readings: {0}")]
+pub struct HistoryError(String);
+
+impl<E: Into<redb::Error>> From<E> for HistoryError {
+    fn from(err: E) -> Self {
+        Self(err.into().to_string())
+    }
+}
+
+/// The history of readings, in a file of its own. Cheap to clone.
+#[derive(Clone)]
+pub struct TelemetryStore {
+    database: Arc<Database>,
+}
+
+impl TelemetryStore {
+    /// Opens a history, creating it when there is none.
+    ///
+    /// # Errors
+    /// When the file is in use, damaged or of something else.
+    pub fn open(path: &Path) -> Result<Self, HistoryError> {
+        let database = Database::builder()
+            .set_cache_size(CACHE_BYTES)
+            .create(path)
+            .map_err(|err| HistoryError(format!("open {}: {err}", path.display())))?;
+        let write = database.begin_write()?;
+        write.open_table(RAW)?;
+        write.open_table(MINUTES)?;
+        write.open_table(HOURS)?;
+        write.open_table(ABOUT)?;
+        write.commit()?;
+        Ok(Self {
+            database: Arc::new(database),
+        })
+    }
+
+    /// Keeps minutes that are over. Keeping one twice is keeping it once.
+    ///
+    /// # Errors
+    /// When the disk fails; then none was kept.
+    pub fn keep(&self, minutes: &[KeepMinute]) -> Result<(), HistoryError> {
+        let write = self.database.begin_write()?;
+        {
+            let rolled = rolled_hour(&write.open_table(ABOUT)?)?;
+            let mut raw = write.open_table(RAW)?;
+            for kept in minutes {
+                let hour = kept.minute.minute / HOUR_MINUTES;
+                if hour < rolled {
+                    continue;
+                }
+                let key = (hour, kept.node.as_u128(), kept.minute.minute);
+                let mut row = row::read::<Raw>(raw.get(key)?.map(|held| held.value().to_vec()))?;
+                for (place, ts_ms, value) in kept.minute.samples() {
+                    if let Some(name) = kept.names.get(place) {
+                        row.add(name, ts_ms, value);
+                    }
+                }
+                raw.insert(key, row::write(&row).as_slice())?;
+            }
+        }
+        write.commit()?;
+        Ok(())
+    }
+
+    /// Adds samples of any time since [`HOUR_DAYS`], for readings that come late.
+    ///
+    /// # Errors
+    /// When the disk fails; then none was added.
+    pub fn add(&self, node: NodeId, samples: &[Sample]) -> Result<(), HistoryError> {
+        let write = self.database.begin_write()?;
+        {
+            let rolled = rolled_hour(&write.open_table(ABOUT)?)?;
+            let mut raw = write.open_table(RAW)?;
+            let mut minutes = write.open_table(MINUTES)?;
+            let mut hours = write.open_table(HOURS)?;
+            let minutes_from = rolled / DAY_HOURS;
+            for sample in samples {
+                let minute = sample.ts_ms / MINUTE_MS;
+                let hour = minute / HOUR_MINUTES;
+                let day = hour / DAY_HOURS;
+                let one = Point::one(sample.ts_ms, sample.value);
+                if hour >= rolled {
+                    let key = (hour, node.as_u128(), minute);
+                    let mut row =
+                        row::read::<Raw>(raw.get(key)?.map(|held| held.value().to_vec()))?;
+                    row.add(&sample.metric, sample.ts_ms, sample.value);
+                    raw.insert(key, row::write(&row).as_slice())?;
+                } else if day + MINUTE_DAYS >= minutes_from {
+                    let key = (day, node.as_u128(), hour);
+                    let mut row =
+                        row::read::<Aggregates>(minutes.get(key)?.map(|held| held.value().to_vec()))?;
+                    row.add(&sample.metric, minute * MINUTE_MS, &one);
+                    minutes.insert(key, row::write(&row).as_slice())?;
+                } else {
+                    let key = (day, node.as_u128());
+                    let mut row =
+                        row::read::<Aggregates>(hours.get(key)?.map(|held| held.value().to_vec()))?;
+                    row.add(&sample.metric, hour * HOUR_MINUTES * MINUTE_MS, &one);
+                    hours.insert(key, row::write(&row).as_slice())?;
+                }
+            }
+        }
+        write.commit()?;
+        Ok(())
+    }
+
+    /// What is kept of one reading of one node between two times, in ms since the Unix epoch, both
+    /// included, in order of time: samples where they are still kept, else minutes, else hours.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn read(
+        &self,
+        node: NodeId,
+        metric: &str,
+        from_ms: u64,
+        to_ms: u64,
+    ) -> Result<Vec<Point>, HistoryError> {
+        let read = self.database.begin_read()?;
+        let rolled = rolled_hour(&read.open_table(ABOUT)?)?;
+        let id = node.as_u128();
+        let hour_of = |ms: u64| ms / MINUTE_MS / HOUR_MINUTES;
+        let (first, last) = (hour_of(from_ms), hour_of(to_ms));
+        let mut points = Vec::new();
+        let days = (first / DAY_HOURS)..=(last / DAY_HOURS).min(rolled / DAY_HOURS);
+        let hours = read.open_table(HOURS)?;
+        let minutes = read.open_table(MINUTES)?;
+        for day in days {
+            if let Some(held) = hours.get((day, id))? {
+                let row = row::read::<Aggregates>(Some(held.value().to_vec()))?;
+                points.extend(row.points(metric));
+            }
+            for entry in minutes.range((day, id, 0)..=(day, id, u64::MAX))? {
+                let row = row::read::<Aggregates>(Some(entry?.1.value().to_vec()))?;
+                points.extend(row.points(metric));
+            }
+        }
+        let raw = read.open_table(RAW)?;
+        // Hours before the first row hold nothing: no need to ask for each of them.
+        let oldest = raw.first()?.map_or(u64::MAX, |(key, _)| key.value().0);
+        let newest = raw.last()?.map_or(0, |(key, _)| key.value().0);
+        for hour in first.max(oldest)..=last.min(newest) {
+            for entry in raw.range((hour, id, 0)..=(hour, id, u64::MAX))? {
+                let row = row::read::<Raw>(Some(entry?.1.value().to_vec()))?;
+                points.extend(row.points(metric));
+            }
+        }
+        points.retain(|point| (from_ms..=to_ms).contains(&point.ts_ms));
+        points.sort_by_key(|point| point.ts_ms);
+        Ok(points)
+    }
+}
+
+/// The first hour of which every sample is still kept.
+fn rolled_hour(about: &impl ReadableTable<&'static str, u64>) -> Result<u64, HistoryError> {
+    Ok(about.get("rolled")?.map_or(0, |hour| hour.value()))
+}

@@ -1,0 +1,102 @@
+//! Rolling up: samples to minutes, minutes to hours, and the rest away.
+
+use redb::ReadableTable;
+
+use super::row::{self, Aggregates, Raw};
+use super::{
+    ABOUT, DAY_HOURS, HOUR_DAYS, HOUR_MINUTES, HOURS, HistoryError, MINUTE_DAYS, MINUTE_MS,
+    MINUTES, RAW, RAW_HOURS, TelemetryStore, rolled_hour,
+};
+
+/// Rows rolled up in one transaction: so that readings that arrive meanwhile wait no longer than a
+/// moment.
+const ROWS_AT_ONCE: usize = 2_000;
+
+impl TelemetryStore {
+    /// Rolls up some of what is old at `now_ms`, ms since the Unix epoch; tells whether there is
+    /// more to do.
+    ///
+    /// # Errors
+    /// When the disk fails; then nothing of this step was done.
+    pub fn roll(&self, now_ms: u64) -> Result<bool, HistoryError> {
+        let hour = now_ms / MINUTE_MS / HOUR_MINUTES;
+        let day = hour / DAY_HOURS;
+        let more = self.roll_samples(hour.saturating_sub(RAW_HOURS))?;
+        let more = self.roll_minutes(day.saturating_sub(MINUTE_DAYS))? || more;
+        self.drop_hours(day.saturating_sub(HOUR_DAYS))?;
+        Ok(more)
+    }
+
+    fn roll_samples(&self, keep_from: u64) -> Result<bool, HistoryError> {
+        let write = self.database.begin_write()?;
+        let mut done = 0;
+        {
+            let mut about = write.open_table(ABOUT)?;
+            // From here on, late samples of these hours go to the minutes.
+            if rolled_hour(&about)? < keep_from {
+                about.insert("rolled", keep_from)?;
+            }
+            let mut raw = write.open_table(RAW)?;
+            let mut minutes = write.open_table(MINUTES)?;
+            let mut old = Vec::new();
+            for entry in raw.range(..(keep_from, 0, 0))?.take(ROWS_AT_ONCE) {
+                let (key, value) = entry?;
+                old.push((key.value(), value.value().to_vec()));
+            }
+            for ((hour, node, minute), bytes) in &old {
+                let samples = row::read::<Raw>(Some(bytes.clone()))?;
+                let key = (hour / DAY_HOURS, *node, *hour);
+                let held = minutes.get(key)?.map(|held| held.value().to_vec());
+                let mut row = row::read::<Aggregates>(held)?;
+                let ts_ms = minute * MINUTE_MS;
+                for (name, point) in samples.folded(ts_ms) {
+                    row.add(name, ts_ms, &point);
+                }
+                minutes.insert(key, row::write(&row).as_slice())?;
+                raw.remove((*hour, *node, *minute))?;
+                done += 1;
+            }
+        }
+        write.commit()?;
+        Ok(done == ROWS_AT_ONCE)
+    }
+
+    fn roll_minutes(&self, keep_from: u64) -> Result<bool, HistoryError> {
+        let write = self.database.begin_write()?;
+        let mut done = 0;
+        {
+            let mut minutes = write.open_table(MINUTES)?;
+            let mut hours = write.open_table(HOURS)?;
+            let mut old = Vec::new();
+            for entry in minutes.range(..(keep_from, 0, 0))?.take(ROWS_AT_ONCE) {
+                let (key, value) = entry?;
+                old.push((key.value(), value.value().to_vec()));
+            }
+            for ((day, node, hour), bytes) in &old {
+                let held = hours.get((*day, *node))?.map(|held| held.value().to_vec());
+                let mut row = row::read::<Aggregates>(held)?;
+                let ts_ms = hour * HOUR_MINUTES * MINUTE_MS;
+                for (name, point) in row::read::<Aggregates>(Some(bytes.clone()))?.folded(ts_ms) {
+                    row.add(name, ts_ms, &point);
+                }
+                hours.insert((*day, *node), row::write(&row).as_slice())?;
+                minutes.remove((*day, *node, *hour))?;
+                done += 1;
+            }
+        }
+        write.commit()?;
+        Ok(done == ROWS_AT_ONCE)
+    }
+
+    fn drop_hours(&self, keep_from: u64) -> Result<(), HistoryError> {
+        let write = self.database.begin_write()?;
+        let gone = {
+            let mut hours = write.open_table(HOURS)?;
+            hours.retain_in(..(keep_from, 0), |_, _| false)?;
+            hours.first()?.is_none_or(|(key, _)| key.value().0 >= keep_from)
+        };
+        debug_assert!(gone, "what is too old is gone");
+        write.commit()?;
+        Ok(())
+    }
+}

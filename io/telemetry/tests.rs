@@ -1,0 +1,105 @@
+use groundwave_systems::fleet::{Buffer, KeepMinute, Sample};
+use groundwave_systems::site::NodeId;
+
+use super::*;
+
+const HOUR_MS: u64 = 3_600_000;
+/// The beginning of an hour and a day.
+const T0: u64 = 20_000 * 24 * HOUR_MS;
+
+fn store() -> (tempfile::TempDir, TelemetryStore) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = TelemetryStore::open(&folder.path().join("t.redb")).unwrap();
+    (folder, store)
+}
+
+fn node(number: u128) -> NodeId {
+    NodeId::from_u128(number)
+}
+
+/// A minute with samples at these seconds, whose values are their times in seconds.
+fn minute(number: u128, minute: u64, seconds: &[u64]) -> KeepMinute {
+    let mut buffer = Buffer::default();
+    for second in seconds {
+        let ts_ms = minute * MINUTE_MS + second * 1_000;
+        buffer.take("sys.load1", ts_ms, (ts_ms / 1_000) as f64);
+    }
+    KeepMinute {
+        node: node(number),
+        names: buffer.names.clone(),
+        minute: buffer.current,
+    }
+}
+
+fn all(store: &TelemetryStore, number: u128) -> Vec<Point> {
+    store.read(node(number), "sys.load1", 0, u64::MAX).unwrap()
+}
+
+#[test]
+fn minutes_are_kept_once_and_read_by_node_and_time() {
+    let (_folder, store) = store();
+    let first = T0 / MINUTE_MS;
+    let kept = [minute(1, first, &[0, 5, 10]), minute(2, first, &[7])];
+    store.keep(&kept).unwrap();
+    store.keep(&kept).unwrap();
+    let times: Vec<_> = all(&store, 1).iter().map(|point| point.ts_ms - T0).collect();
+    assert_eq!(times, [0, 5_000, 10_000]);
+    let some = store.read(node(1), "sys.load1", T0 + 1, T0 + 9_000).unwrap();
+    assert_eq!(some, [Point::one(T0 + 5_000, (T0 / 1_000 + 5) as f64)]);
+    assert!(store.read(node(1), "sys.other", 0, u64::MAX).unwrap().is_empty());
+    assert_eq!(all(&store, 2).len(), 1);
+}
+
+#[test]
+fn rolling_up_keeps_count_sum_least_most_and_last() {
+    let (_folder, store) = store();
+    let first = T0 / MINUTE_MS;
+    for step in 0..120 {
+        store.keep(&[minute(1, first + step, &[3, 33])]).unwrap();
+    }
+    let before = all(&store, 1);
+    assert_eq!(before.len(), 240);
+    let whole = |points: &[Point]| {
+        let mut whole = points[0];
+        points[1..].iter().for_each(|point| whole.fold(point));
+        (whole.count, whole.sum, whole.min, whole.max, whole.last)
+    };
+    let expected = whole(&before);
+    while store.roll(T0 + 4 * HOUR_MS).unwrap() {}
+    let minutes = all(&store, 1);
+    assert_eq!((minutes.len(), minutes[1].ts_ms), (120, T0 + MINUTE_MS));
+    assert_eq!(whole(&minutes), expected);
+    while store.roll(T0 + 9 * 24 * HOUR_MS).unwrap() {}
+    let hours = all(&store, 1);
+    assert_eq!((hours.len(), hours[1].ts_ms), (2, T0 + HOUR_MS));
+    assert_eq!(whole(&hours), expected);
+    store.roll(T0 + 402 * 24 * HOUR_MS).unwrap();
+    assert!(all(&store, 1).is_empty());
+}
+
+#[test]
+fn late_samples_find_their_place_however_late() {
+    let (_folder, store) = store();
+    let first = T0 / MINUTE_MS;
+    store.keep(&[minute(1, first, &[0])]).unwrap();
+    let late = |second: u64, value: f64| {
+        [Sample {
+            ts_ms: T0 + second * 1_000,
+            metric: "sys.load1".to_owned(),
+            value,
+        }]
+    };
+    store.add(node(1), &late(30, -1.0)).unwrap();
+    assert_eq!(all(&store, 1).len(), 2);
+    while store.roll(T0 + 4 * HOUR_MS).unwrap() {}
+    store.add(node(1), &late(45, -2.0)).unwrap();
+    // What was rolled up is not rolled up again.
+    store.keep(&[minute(1, first, &[0])]).unwrap();
+    while store.roll(T0 + 5 * HOUR_MS).unwrap() {}
+    let minutes = all(&store, 1);
+    assert_eq!((minutes.len(), minutes[0].count, minutes[0].min), (1, 3, -2.0));
+    while store.roll(T0 + 30 * 24 * HOUR_MS).unwrap() {}
+    store.add(node(1), &late(50, -3.0)).unwrap();
+    let hours = all(&store, 1);
+    assert_eq!((hours.len(), hours[0].count, hours[0].last.1), (1, 4, -3.0));
+}

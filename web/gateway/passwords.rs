@@ -1,0 +1,163 @@
+//! Passwords of people: argon2id, a few at a time.
+
+use std::sync::Arc;
+
+use argon2::password_hash::phc::PasswordHash;
+use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+use argon2::{Algorithm, Argon2, Params, Version};
+use groundwave_systems::account::Secret;
+use sha2::{Digest, Sha256};
+use tokio::sync::Semaphore;
+
+use crate::http::Problem;
+
+/// Shortest and longest password, characters.
+pub const CHARS: std::ops::RangeInclusive<usize> = 12..=1024;
+
+/// Hashes that may wait: each takes tens of milliseconds of a core.
+const QUEUE: usize = 32;
+
+/// Passwords everybody tries first, at least as long as the shortest allowed.
+const COMMON: [&str; 12] = [
+    "123456789012",
+    "1234567890123",
+    "12345678901234",
+    "password1234",
+    "password12345",
+    "passwordpassword",
+    "qwertyuiop123",
+    "qwertyuiopas",
+    "adminadminadmin",
+    "administrator",
+    "letmeinletmein",
+    "iloveyou1234",
+];
+
+/// How much work a hash is.
+#[derive(Debug, Clone, Copy)]
+pub struct Effort {
+    /// Memory, KiB.
+    pub memory_kib: u32,
+    /// Passes over it.
+    pub passes: u32,
+}
+
+impl Default for Effort {
+    /// OWASP's choice for argon2id: 19 MiB, two passes.
+    fn default() -> Self {
+        Self {
+            memory_kib: 19_456,
+            passes: 2,
+        }
+    }
+}
+
+/// Hashes passwords, no more at once than leaves a core free.
+pub struct Passwords {
+    effort: Effort,
+    turns: Arc<Semaphore>,
+    waiting: Arc<Semaphore>,
+    /// What is checked for a name nobody has, so that its absence takes as long.
+    decoy: String,
+}
+
+impl Passwords {
+    /// Hashing with this much work.
+    ///
+    /// # Panics
+    /// When the effort is none argon2 knows.
+    #[must_use]
+    pub fn new(effort: Effort) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let turns = cores.saturating_sub(1).max(1);
+        let decoy = hash(effort, "no password is this").expect("a sound effort");
+        Self {
+            effort,
+            turns: Arc::new(Semaphore::new(turns)),
+            waiting: Arc::new(Semaphore::new(turns + QUEUE)),
+            decoy,
+        }
+    }
+
+    async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Problem> {
+        let Ok(_place) = Arc::clone(&self.waiting).try_acquire_owned() else {
+            return Err(Problem::unavailable("too many logins at once").retry_after(5));
+        };
+        let turn = Arc::clone(&self.turns).acquire_owned().await;
+        let done = tokio::task::spawn_blocking(move || {
+            let outcome = work();
+            drop(turn);
+            outcome
+        });
+        done.await
+            .map_err(|err| Problem::internal(format!("hash a password: {err}")))
+    }
+
+    /// What to keep of a password.
+    ///
+    /// # Errors
+    /// When too many are being hashed.
+    pub async fn hash(&self, password: String) -> Result<Secret, Problem> {
+        let effort = self.effort;
+        let hashed = self.work(move || hash(effort, &password)).await?;
+        let hashed = hashed.map_err(Problem::internal)?;
+        Ok(Secret::Argon2id(hashed))
+    }
+
+    /// Whether `password` is what `secret` was made of. Without a secret it takes as long and is
+    /// not.
+    ///
+    /// # Errors
+    /// When too many are being checked.
+    pub async fn check(&self, secret: Option<&Secret>, password: String) -> Result<bool, Problem> {
+        let (hashed, known) = match secret {
+            // A node's secret is as long as its hash; comparing hashes tells nobody anything.
+            Some(Secret::Sha256(held)) => {
+                let found: [u8; 32] = Sha256::digest(password.as_bytes()).into();
+                return Ok(found == *held);
+            }
+            Some(Secret::Argon2id(hashed)) => (hashed.clone(), true),
+            None => (self.decoy.clone(), false),
+        };
+        let fits = self.work(move || {
+            let parsed = PasswordHash::new(&hashed);
+            parsed.is_ok_and(|parsed| {
+                let verified = Argon2::default().verify_password(password.as_bytes(), &parsed);
+                verified.is_ok()
+            })
+        });
+        Ok(fits.await? && known)
+    }
+}
+
+fn hash(effort: Effort, password: &str) -> Result<String, String> {
+    let params = Params::new(effort.memory_kib, effort.passes, 1, None);
+    let params = params.map_err(|err| err.to_string())?;
+    let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
+    let hashed = argon2.hash_password(password.as_bytes());
+    Ok(hashed.map_err(|err| err.to_string())?.to_string())
+}
+
+/// Refuses passwords that are too short, too long or tried first by everybody.
+///
+/// # Errors
+/// What is wrong, at `pointer` of the body.
+pub fn check_new(pointer: &str, password: &str, username: &str) -> Result<(), Problem> {
+    let lower = password.to_lowercase();
+    let wrong = if !CHARS.contains(&password.chars().count()) {
+        Some(format!("{} to {} characters are allowed", CHARS.start(), CHARS.end()))
+    } else if COMMON.contains(&lower.as_str()) || lower.contains("groundwave") {
+        Some("everybody would try that one first".to_owned())
+    } else if lower.contains(&username.to_lowercase()) && username.len() > 3 {
+        Some("it contains the username".to_owned())
+    } else {
+        None
+    };
+    match wrong {
+        Some(why) => Err(Problem::field(pointer, "password", why)),
+        None => Ok(()),
+    }
+}
