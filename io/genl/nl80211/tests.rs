@@ -59,10 +59,9 @@ fn stations_are_what_iw_says() {
         );
         let expected = word("expected throughput:").trim_end_matches("Mbps");
         let expected: f64 = expected.parse().unwrap();
-        assert_eq!(
-            station.expected_throughput_kbps.map(f64::from),
-            Some((expected * 1000.0).round())
-        );
+        // Rate control computes it anew whenever it is asked.
+        let ours = f64::from(station.expected_throughput_kbps.unwrap());
+        assert!((ours / (expected * 1000.0) - 1.0).abs() < 0.1, "{ours} {expected}");
         assert_eq!(
             station.connected_s.map(f64::from),
             Some(float("connected time:"))
