@@ -6,11 +6,13 @@
 pub mod changes;
 pub mod exchange;
 pub mod gateway;
+pub mod genl;
 pub mod host;
 pub mod impair;
 pub mod journal;
 pub mod kernel;
 pub mod raster;
+pub mod readings;
 pub mod scenario;
 pub mod store;
 pub mod sweep;

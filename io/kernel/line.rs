@@ -140,9 +140,9 @@ impl Line {
 }
 
 /// A message as it came.
-pub(super) struct Message<'a> {
+pub(crate) struct Message<'a> {
     pub kind: u16,
-    flags: u16,
+    pub flags: u16,
     pub sequence: u32,
     pub body: &'a [u8],
 }
@@ -157,7 +157,7 @@ impl Message<'_> {
 }
 
 /// The messages of a datagram.
-pub(super) struct Messages<'a>(pub &'a [u8]);
+pub(crate) struct Messages<'a>(pub &'a [u8]);
 
 impl<'a> Iterator for Messages<'a> {
     type Item = Message<'a>;
@@ -179,7 +179,7 @@ impl<'a> Iterator for Messages<'a> {
 }
 
 /// Appends a message of `kind`: `body` writes what follows the head.
-pub(super) fn put_message(
+pub(crate) fn put_message(
     out: &mut Vec<u8>,
     (kind, flags, sequence): (u16, u16, u32),
     body: impl FnOnce(&mut Vec<u8>),

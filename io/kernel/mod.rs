@@ -17,7 +17,7 @@ mod facts;
 mod fake;
 mod fifo;
 mod limits;
-mod line;
+pub(crate) mod line;
 mod look;
 mod message;
 mod netem;

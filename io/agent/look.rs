@@ -1,0 +1,147 @@
+//! One look at the machine: everything a heartbeat tells of.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::gpsd::Fix;
+use crate::genl::batadv::{Batman, Gateway, Mesh, Neighbor, Originator};
+use crate::genl::{Mac, ReadingError};
+use crate::readings::links::Interface;
+use crate::readings::wireless::Radios;
+use crate::readings::{Root, RouteSocket, cpu, host, wireless};
+
+/// The mesh as batman-adv tells it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MeshLook {
+    /// The mesh interface.
+    pub mesh: Mesh,
+    /// Names of the interfaces under it.
+    pub hardifs: Vec<String>,
+    /// Ways to other nodes.
+    pub originators: Vec<Originator>,
+    /// Nodes in one hop.
+    pub neighbors: Vec<Neighbor>,
+    /// Nodes that offer a way out.
+    pub gateways: Vec<Gateway>,
+}
+
+/// What the machine says of itself at one moment. What it does not have is absent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Look {
+    /// Name of the host.
+    pub hostname: String,
+    /// What tells one boot from the next.
+    pub boot_id: String,
+    /// For how long the host runs, s.
+    pub uptime_s: u64,
+    /// Runnable tasks over a minute.
+    pub load1: Option<f64>,
+    /// What programs could have of memory, bytes.
+    pub mem_available_bytes: Option<u64>,
+    /// The hottest sensor of the processor, °C.
+    pub temp_c: Option<f64>,
+    /// Interfaces.
+    pub interfaces: Vec<Interface>,
+    /// Radios.
+    pub radios: Option<Radios>,
+    /// The mesh.
+    pub mesh: Option<MeshLook>,
+    /// The place, if somebody knows it.
+    pub fix: Option<Fix>,
+}
+
+/// Where a look is taken.
+#[derive(Debug, Clone)]
+pub enum Source {
+    /// This machine, the mesh interface of this name.
+    Machine {
+        /// The mesh interface, usually `bat0`.
+        mesh_ifname: String,
+        /// Where `/proc` and `/sys` are.
+        root: Root,
+    },
+    /// A folder with a file `look.json`, which stands for a machine.
+    Fixture(std::path::PathBuf),
+}
+
+impl Source {
+    /// Looks.
+    ///
+    /// # Errors
+    /// When there is no `/proc`, no netlink, or no fixture; what else is missing is absent.
+    pub fn look(&self) -> Result<Look, ReadingError> {
+        match self {
+            Self::Machine { mesh_ifname, root } => machine(mesh_ifname, root),
+            Self::Fixture(folder) => fixture(folder),
+        }
+    }
+}
+
+fn fixture(folder: &Path) -> Result<Look, ReadingError> {
+    let path = folder.join("look.json");
+    let text = std::fs::read_to_string(&path);
+    let text = text.map_err(|err| ReadingError::io(path.display().to_string(), err))?;
+    serde_json::from_str(&text)
+        .map_err(|err| ReadingError::decode(format!("{}: {err}", path.display())))
+}
+
+fn machine(mesh_ifname: &str, root: &Root) -> Result<Look, ReadingError> {
+    let interfaces = RouteSocket::open(None)?.interfaces(root)?;
+    Ok(Look {
+        hostname: root.line("proc/sys/kernel/hostname").unwrap_or_default(),
+        boot_id: root.line("proc/sys/kernel/random/boot_id").unwrap_or_default(),
+        uptime_s: host::uptime_s(root)?,
+        load1: host::load(root).ok().map(|[one, ..]| one),
+        mem_available_bytes: host::memory(root).ok().map(|memory| memory.available),
+        temp_c: cpu::temperature(root),
+        interfaces,
+        radios: wireless::read(None).ok(),
+        mesh: mesh(mesh_ifname).ok(),
+        fix: None,
+    })
+}
+
+fn mesh(ifname: &str) -> Result<MeshLook, ReadingError> {
+    let mut batman = Batman::open(None)?;
+    let hard = batman.hard_interfaces(ifname)?;
+    Ok(MeshLook {
+        mesh: batman.mesh(ifname)?,
+        hardifs: hard.into_iter().map(|one| one.hard_ifname).collect(),
+        originators: batman.originators(ifname)?,
+        neighbors: batman.neighbors(ifname)?,
+        gateways: batman.gateways(ifname)?,
+    })
+}
+
+/// A link that is ready: somebody is at the other end, and it has an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ready {
+    /// Its hardware address.
+    pub mac: Mac,
+    /// Its address.
+    pub ip: std::net::Ipv4Addr,
+}
+
+impl Look {
+    /// The interface of this name.
+    #[must_use]
+    pub fn interface(&self, name: &str) -> Option<&Interface> {
+        self.interfaces.iter().find(|one| one.name == name)
+    }
+
+    /// Whether the interface of this name has a carrier and an address of its own that reaches
+    /// beyond its wire.
+    #[must_use]
+    pub fn ready(&self, name: &str) -> Option<Ready> {
+        let interface = self.interface(name).filter(|one| one.carrier)?;
+        let global = |one: &&crate::readings::links::Address| one.scope == "global";
+        let mut global = interface.ips.iter().filter(global);
+        let ip = global.find_map(|one| match one.address {
+            std::net::IpAddr::V4(four) => Some(four),
+            std::net::IpAddr::V6(_) => None,
+        })?;
+        Some(Ready { mac: interface.mac?, ip })
+    }
+}

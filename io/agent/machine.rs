@@ -1,0 +1,358 @@
+//! What the agent does next: a machine without clock, chance or socket. Somebody asks it for the
+//! [`Task`] of the moment, does it, and tells the [`Outcome`].
+//!
+//! ```text
+//! look ─► register ─► tunnel ─► fetch ─► log in ─► join ─► beat, replay, renew
+//!   ▲   202: wait │     ▲          credentials │      ▲ 401: once │
+//!   └─────────────┴─────┴── refused, silence ──┴──────┴───────────┘
+//! ```
+
+use super::pace::{Bounds, Chance, about, between};
+
+/// When the agent does what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rhythm {
+    /// Between heartbeats, ms, give or take a tenth; the gateway may stretch it.
+    pub period_ms: u64,
+    /// A token is renewed at an age between these, ms.
+    pub renew_ms: (u64, u64),
+    /// After failures.
+    pub bounds: Bounds,
+    /// Between looks for a link, ms.
+    pub look_ms: u64,
+    /// After so long without an answer the way to the gateway is made anew, ms.
+    pub cut_off_ms: u64,
+    /// Between batches of an hour that is told late, ms.
+    pub replay_ms: u64,
+}
+
+impl Default for Rhythm {
+    fn default() -> Self {
+        Self {
+            period_ms: 5_000,
+            renew_ms: (50 * 60_000, 58 * 60_000),
+            bounds: Bounds {
+                least_ms: 5_000,
+                most_ms: 300_000,
+            },
+            look_ms: 1_000,
+            cut_off_ms: 60_000,
+            replay_ms: 500,
+        }
+    }
+}
+
+/// What to do now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Task {
+    /// Nothing before this time, ms.
+    Wait(u64),
+    /// See whether the mesh interface has a carrier and an address.
+    Look,
+    /// Ask to be let in, over the underlay.
+    Register,
+    /// Set the tunnel up as the gateway said.
+    Tunnel,
+    /// Ask again, through the tunnel, for a credential.
+    Fetch,
+    /// Log in with the credential.
+    LogIn,
+    /// Say what this node is and can do.
+    Join,
+    /// Take readings; they are kept until they are told.
+    Sample,
+    /// Tell how the node is.
+    Beat,
+    /// Tell readings that could not be told in time.
+    Replay,
+}
+
+/// What came of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is done.
+    Done,
+    /// Of registering: somebody has to approve; ask again after so long, ms.
+    Pending(u64),
+    /// The gateway refused with this status; wait at least so long, ms, if it said so.
+    Refused(u16, Option<u64>),
+    /// It did not work, and nobody said why it should not work later.
+    Failed,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Look,
+    Register,
+    Tunnel,
+    Fetch,
+    LogIn,
+    Join,
+    Run,
+}
+
+/// Statuses that the machine tells apart.
+const UNAUTHORIZED: u16 = 401;
+const FORBIDDEN: u16 = 403;
+const NOT_FOUND: u16 = 404;
+const NOT_ALLOWED: u16 = 405;
+const CONFLICT: u16 = 409;
+const TOO_LARGE: u16 = 413;
+const INVALID: u16 = 422;
+const TOO_MANY: u16 = 429;
+const UNAVAILABLE: u16 = 503;
+/// Failures through the tunnel after which it is made anew.
+const TUNNEL_FAILURES: u32 = 4;
+
+/// What the agent does next. Times are ms of any clock that only goes forward.
+#[derive(Debug, Clone)]
+pub struct Machine {
+    rhythm: Rhythm,
+    stage: Stage,
+    not_before_ms: u64,
+    failures: u32,
+    sample_at_ms: u64,
+    beat_due: bool,
+    renew_at_ms: u64,
+    /// A token was refused and a new one was just fetched for it.
+    relogged: bool,
+    joined: bool,
+    heard_at_ms: u64,
+    backlog: bool,
+    replay_at_ms: u64,
+    beats_not_before_ms: u64,
+}
+
+impl Machine {
+    /// A machine that starts at `now_ms` with nothing.
+    #[must_use]
+    pub fn new(rhythm: Rhythm, now_ms: u64) -> Self {
+        Self {
+            rhythm,
+            stage: Stage::Look,
+            not_before_ms: now_ms,
+            failures: 0,
+            sample_at_ms: now_ms,
+            beat_due: false,
+            renew_at_ms: u64::MAX,
+            relogged: false,
+            joined: false,
+            heard_at_ms: now_ms,
+            backlog: false,
+            replay_at_ms: now_ms,
+            beats_not_before_ms: now_ms,
+        }
+    }
+
+    /// Whether the node is in and its beats are answered, or will be.
+    #[must_use]
+    pub fn runs(&self) -> bool {
+        self.stage == Stage::Run
+    }
+
+    /// Whether readings wait to be told late.
+    pub fn set_backlog(&mut self, backlog: bool) {
+        self.backlog = backlog;
+    }
+
+    /// The gateway's wish for the time between beats, ms; bounded, for it may be wrong.
+    pub fn set_period(&mut self, period_ms: u64) {
+        self.rhythm.period_ms = period_ms.clamp(500, 300_000);
+    }
+
+    /// A token is thrown away before its time.
+    pub fn renew_now(&mut self) {
+        self.renew_at_ms = 0;
+    }
+
+    /// What to do at `now_ms`.
+    #[must_use]
+    pub fn next(&self, now_ms: u64) -> Task {
+        if now_ms >= self.sample_at_ms {
+            return Task::Sample;
+        }
+        let stage = match self.stage {
+            Stage::Run => return self.run(now_ms),
+            Stage::Look => Task::Look,
+            Stage::Register => Task::Register,
+            Stage::Tunnel => Task::Tunnel,
+            Stage::Fetch => Task::Fetch,
+            Stage::LogIn => Task::LogIn,
+            Stage::Join => Task::Join,
+        };
+        if now_ms < self.not_before_ms {
+            return Task::Wait(self.not_before_ms.min(self.sample_at_ms));
+        }
+        stage
+    }
+
+    fn run(&self, now_ms: u64) -> Task {
+        let mut wake_ms = self.sample_at_ms;
+        if self.beat_due {
+            if now_ms >= self.beats_not_before_ms {
+                // A token that runs out is renewed before it is used again.
+                return match now_ms >= self.renew_at_ms {
+                    true => Task::LogIn,
+                    false => Task::Beat,
+                };
+            }
+            wake_ms = wake_ms.min(self.beats_not_before_ms);
+        } else if self.backlog {
+            if now_ms >= self.replay_at_ms {
+                return Task::Replay;
+            }
+            wake_ms = wake_ms.min(self.replay_at_ms);
+        }
+        Task::Wait(wake_ms)
+    }
+
+    /// What came of `task`, at `now_ms`.
+    pub fn done(&mut self, task: Task, outcome: Outcome, now_ms: u64, chance: &mut dyn Chance) {
+        match task {
+            Task::Wait(_) => {}
+            Task::Sample => {
+                self.sample_at_ms = now_ms + about(chance, self.rhythm.period_ms);
+                self.beat_due = true;
+            }
+            Task::Look => match outcome {
+                Outcome::Done => self.go(Stage::Register, now_ms),
+                _ => self.not_before_ms = now_ms + self.rhythm.look_ms,
+            },
+            Task::Register | Task::Fetch => self.registered(task, outcome, now_ms, chance),
+            Task::Tunnel => match outcome {
+                Outcome::Done => self.go(Stage::Fetch, now_ms),
+                _ => self.fail(now_ms, chance),
+            },
+            Task::LogIn => self.logged_in(outcome, now_ms, chance),
+            Task::Join => match outcome {
+                // A gateway that knows no joining is told by beats alone.
+                Outcome::Done | Outcome::Refused(NOT_FOUND | NOT_ALLOWED | INVALID, _) => {
+                    self.joined = true;
+                    self.go(Stage::Run, now_ms);
+                }
+                Outcome::Refused(UNAUTHORIZED, _) => self.go_later(Stage::LogIn, now_ms, chance),
+                other => self.refused(other, now_ms, chance),
+            },
+            Task::Beat => self.beaten(outcome, now_ms, chance),
+            Task::Replay => self.replayed(outcome, now_ms, chance),
+        }
+    }
+
+    fn registered(&mut self, task: Task, outcome: Outcome, now_ms: u64, chance: &mut dyn Chance) {
+        match outcome {
+            Outcome::Done if task == Task::Register => self.go(Stage::Tunnel, now_ms),
+            Outcome::Done => self.go(Stage::LogIn, now_ms),
+            Outcome::Pending(wait_ms) => {
+                self.go(Stage::Register, now_ms);
+                let wait_ms = wait_ms.clamp(1_000, self.rhythm.bounds.most_ms);
+                self.not_before_ms = now_ms + about(chance, wait_ms);
+            }
+            // Somebody has to change their mind, or a key: rarely, but not never.
+            Outcome::Refused(FORBIDDEN | CONFLICT, None) => {
+                self.stage = Stage::Register;
+                self.failures = u32::MAX / 2;
+                self.fail(now_ms, chance);
+            }
+            other => {
+                self.refused(other, now_ms, chance);
+                if self.failures >= TUNNEL_FAILURES && task == Task::Fetch {
+                    self.stage = Stage::Look;
+                }
+            }
+        }
+    }
+
+    fn logged_in(&mut self, outcome: Outcome, now_ms: u64, chance: &mut dyn Chance) {
+        let (least, most) = self.rhythm.renew_ms;
+        match outcome {
+            Outcome::Done => {
+                self.renew_at_ms = now_ms + between(chance, least, most);
+                let next = if self.joined { Stage::Run } else { Stage::Join };
+                self.go(next, now_ms);
+            }
+            // The credential is no good any more: ask for a new one.
+            Outcome::Refused(UNAUTHORIZED | FORBIDDEN, None) => {
+                self.go_later(Stage::Fetch, now_ms, chance);
+            }
+            other => {
+                self.stage = Stage::LogIn;
+                self.refused(other, now_ms, chance);
+                self.cut_off(now_ms);
+            }
+        }
+    }
+
+    fn beaten(&mut self, outcome: Outcome, now_ms: u64, chance: &mut dyn Chance) {
+        self.beat_due = false;
+        match outcome {
+            Outcome::Done => {
+                self.relogged = false;
+                self.failures = 0;
+                self.heard_at_ms = now_ms;
+            }
+            Outcome::Refused(UNAUTHORIZED, _) => {
+                self.beat_due = true;
+                if self.relogged {
+                    self.go_later(Stage::LogIn, now_ms, chance);
+                } else {
+                    self.relogged = true;
+                    self.go(Stage::LogIn, now_ms);
+                }
+            }
+            Outcome::Refused(FORBIDDEN | NOT_FOUND, _) => {
+                self.joined = false;
+                self.go_later(Stage::Register, now_ms, chance);
+            }
+            // A beat that came late or was not liked: the next one may do better.
+            Outcome::Refused(CONFLICT | TOO_LARGE | INVALID, _) => self.heard_at_ms = now_ms,
+            Outcome::Refused(TOO_MANY | UNAVAILABLE, wait) => {
+                self.heard_at_ms = now_ms;
+                let wait_ms = wait.unwrap_or(self.rhythm.period_ms);
+                self.beats_not_before_ms = now_ms + wait_ms;
+                self.replay_at_ms = self.replay_at_ms.max(self.beats_not_before_ms);
+            }
+            Outcome::Refused(..) | Outcome::Pending(_) | Outcome::Failed => self.cut_off(now_ms),
+        }
+    }
+
+    fn replayed(&mut self, outcome: Outcome, now_ms: u64, chance: &mut dyn Chance) {
+        let wait_ms = match outcome {
+            Outcome::Done => self.rhythm.replay_ms,
+            Outcome::Refused(TOO_MANY | UNAVAILABLE, Some(wait_ms)) => wait_ms,
+            _ => about(chance, self.rhythm.period_ms.max(self.rhythm.bounds.least_ms)),
+        };
+        self.replay_at_ms = now_ms + wait_ms;
+    }
+
+    fn refused(&mut self, outcome: Outcome, now_ms: u64, chance: &mut dyn Chance) {
+        self.fail(now_ms, chance);
+        if let Outcome::Refused(_, Some(wait_ms)) = outcome {
+            // What the gateway asks for holds; a tenth more spreads those it asked together.
+            self.not_before_ms = now_ms + between(chance, wait_ms, wait_ms + wait_ms / 10);
+        }
+    }
+
+    fn fail(&mut self, now_ms: u64, chance: &mut dyn Chance) {
+        self.failures = self.failures.saturating_add(1);
+        self.not_before_ms = now_ms + self.rhythm.bounds.wait(chance, self.failures);
+    }
+
+    fn go(&mut self, stage: Stage, now_ms: u64) {
+        self.stage = stage;
+        self.failures = 0;
+        self.not_before_ms = now_ms;
+        self.heard_at_ms = now_ms;
+    }
+
+    fn go_later(&mut self, stage: Stage, now_ms: u64, chance: &mut dyn Chance) {
+        self.stage = stage;
+        self.fail(now_ms, chance);
+    }
+
+    /// After a long silence the way is made anew: the lease or the gateway's key may be another.
+    fn cut_off(&mut self, now_ms: u64) {
+        if now_ms.saturating_sub(self.heard_at_ms) >= self.rhythm.cut_off_ms {
+            self.go(Stage::Look, now_ms);
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Readings with the names and definitions that the gateway knows.
+
+use std::collections::BTreeMap;
+
+use super::look::Look;
+use super::ring::Readings;
+use crate::genl::Mac;
+use crate::genl::nl80211::{PlinkState, Station};
+
+/// A neighbour not heard for so many periods is none.
+const HEARD_PERIODS: u64 = 2;
+
+/// Keeps what a reading needs of the reading before.
+#[derive(Debug, Default)]
+pub struct Meter {
+    bytes: Option<(u64, BTreeMap<String, (u64, u64)>)>,
+    retries: Sum,
+    failed: Sum,
+}
+
+/// A sum over counters of peers that come and go; it never goes back.
+#[derive(Debug, Default)]
+struct Sum {
+    seen: BTreeMap<Mac, u32>,
+    total: u64,
+}
+
+impl Sum {
+    fn add(&mut self, counts: impl Iterator<Item = (Mac, u32)>) -> f64 {
+        let mut seen = BTreeMap::new();
+        for (mac, count) in counts {
+            // A counter that went back started anew, with a peering that did.
+            let before = self.seen.get(&mac).filter(|before| **before <= count);
+            self.total += u64::from(count - before.unwrap_or(&0));
+            seen.insert(mac, count);
+        }
+        self.seen = seen;
+        self.total as f64
+    }
+}
+
+impl Meter {
+    /// Readings of a look taken at `at_ms` of a clock that only goes forward; `period_ms` is the
+    /// time between looks. Without peers there is no signal: absent, not 0.
+    pub fn read(&mut self, look: &Look, at_ms: u64, period_ms: u64) -> Readings {
+        let mut readings = Readings::new();
+        self.rates(look, at_ms, &mut readings);
+        self.peers(look, &mut readings);
+        mesh(look, period_ms, &mut readings);
+        if let Some(fix) = look.fix {
+            readings.insert("gps.fix_mode", f64::from(fix.mode));
+            if let Some(sats) = fix.sats_used {
+                readings.insert("gps.sats_used", f64::from(sats));
+            }
+        }
+        let mut maybe = |name, value: Option<f64>| {
+            if let Some(value) = value {
+                readings.insert(name, value);
+            }
+        };
+        maybe("sys.load1", look.load1);
+        maybe("sys.mem_available_bytes", look.mem_available_bytes.map(|bytes| bytes as f64));
+        maybe("sys.temp_c", look.temp_c);
+        maybe("sys.uptime_s", Some(look.uptime_s as f64));
+        readings
+    }
+
+    /// Bytes over the interfaces under the mesh since the look before, Mbit/s.
+    fn rates(&mut self, look: &Look, at_ms: u64, readings: &mut Readings) {
+        let hardifs = look.mesh.as_ref().map(|mesh| mesh.hardifs.as_slice()).unwrap_or_default();
+        let counts = look.interfaces.iter().filter(|one| hardifs.contains(&one.name));
+        let counts: BTreeMap<String, (u64, u64)> =
+            counts.map(|one| (one.name.clone(), (one.rx_bytes, one.tx_bytes))).collect();
+        if let Some((before_ms, before)) = &self.bytes
+            && at_ms > *before_ms
+            && !counts.is_empty()
+        {
+            let (mut rx, mut tx) = (Some(0), Some(0));
+            for (name, now) in &counts {
+                let Some(before) = before.get(name) else { continue };
+                rx = rx.zip(grown(before.0, now.0)).map(|(sum, more)| sum + more);
+                tx = tx.zip(grown(before.1, now.1)).map(|(sum, more)| sum + more);
+            }
+            let seconds = (at_ms - before_ms) as f64 / 1000.0;
+            let mbps = |bytes: u64| bytes as f64 * 8.0 / seconds / 1e6;
+            readings.extend(rx.map(|bytes| ("mesh.rx_mbps", mbps(bytes))));
+            readings.extend(tx.map(|bytes| ("mesh.tx_mbps", mbps(bytes))));
+        }
+        self.bytes = Some((at_ms, counts));
+    }
+
+    fn peers(&mut self, look: &Look, readings: &mut Readings) {
+        let Some(radios) = &look.radios else { return };
+        let stations = radios.stations.values().flatten();
+        let peers: Vec<&Station> = stations.filter(|one| one.plink_state.is_some()).collect();
+        let estab = |one: &&&Station| one.plink_state == Some(PlinkState::Estab);
+        let carry: Vec<&&Station> = peers.iter().filter(estab).collect();
+        readings.insert("mesh.plink_estab", carry.len() as f64);
+        let signals = carry.iter().filter_map(|one| one.signal_avg_dbm).map(f64::from);
+        readings.extend(mean(signals).map(|dbm| ("mesh.signal_dbm", dbm)));
+        let rates = carry.iter().filter_map(|one| one.tx_bitrate_mbps);
+        readings.extend(mean(rates).map(|rate| ("mesh.tx_bitrate_mbps", rate)));
+        let retries = peers.iter().filter_map(|one| Some((one.mac, one.tx_retries?)));
+        readings.insert("mesh.tx_retries", self.retries.add(retries));
+        let failed = peers.iter().filter_map(|one| Some((one.mac, one.tx_failed?)));
+        readings.insert("mesh.tx_failed", self.failed.add(failed));
+    }
+}
+
+fn mesh(look: &Look, period_ms: u64, readings: &mut Readings) {
+    let Some(mesh) = &look.mesh else { return };
+    let heard = |last_ms: u32| u64::from(last_ms) < HEARD_PERIODS * period_ms;
+    let heard = mesh.neighbors.iter().filter(|one| heard(one.last_seen_msecs));
+    let mut heard: Vec<Mac> = heard.map(|one| one.neigh_address).collect();
+    heard.sort_unstable();
+    heard.dedup();
+    readings.insert("mesh.neighbor_count", heard.len() as f64);
+    let best = || mesh.originators.iter().filter(|one| one.best);
+    let tq = best().filter_map(|one| one.tq).max();
+    readings.extend(tq.map(|tq| ("mesh.best_tq", f64::from(tq))));
+    let rate = best().filter_map(|one| one.throughput_kbps).max();
+    readings.extend(rate.map(|kbps| ("mesh.best_throughput_kbps", kbps as f64)));
+}
+
+/// How much a counter grew. One of 32 bits may have begun anew; one that went back otherwise is of
+/// another interface, and nothing is known.
+fn grown(before: u64, now: u64) -> Option<u64> {
+    const WRAP: u64 = 1 << 32;
+    if now >= before {
+        return Some(now - before);
+    }
+    let wrapped = (now + WRAP).checked_sub(before)?;
+    (before < WRAP && wrapped < WRAP / 2).then_some(wrapped)
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let values: Vec<f64> = values.collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::samples;
+
+    #[test]
+    fn readings_are_as_defined() {
+        let mut look = samples::look();
+        let mut meter = Meter::default();
+        let first = meter.read(&look, 1_000, 5_000);
+        assert!(!first.contains_key("mesh.tx_mbps"), "a rate needs two looks");
+        assert_eq!(first["mesh.plink_estab"], 2.0);
+        assert_eq!(first["mesh.signal_dbm"], -60.0);
+        assert_eq!(first["mesh.neighbor_count"], 2.0);
+        assert_eq!(first["mesh.best_tq"], 200.0);
+        look.interfaces[1].tx_bytes += 1_250_000;
+        let second = meter.read(&look, 6_000, 5_000);
+        assert_eq!((second["mesh.tx_mbps"], second["mesh.rx_mbps"]), (2.0, 0.0));
+    }
+
+    #[test]
+    fn sums_over_peers_never_go_back() {
+        let mut look = samples::look();
+        let mut meter = Meter::default();
+        assert_eq!(meter.read(&look, 0, 5_000)["mesh.tx_retries"], 17.0);
+        let gone = look.radios.as_mut().unwrap().stations.get_mut(&2).unwrap().pop().unwrap();
+        assert_eq!(meter.read(&look, 1, 5_000)["mesh.tx_retries"], 17.0);
+        // It comes back with a counter that begins anew.
+        let back = Station { tx_retries: Some(3), ..gone };
+        look.radios.as_mut().unwrap().stations.get_mut(&2).unwrap().push(back);
+        assert_eq!(meter.read(&look, 2, 5_000)["mesh.tx_retries"], 20.0);
+    }
+
+    #[test]
+    fn without_peers_there_is_no_signal() {
+        let mut look = samples::look();
+        look.radios.as_mut().unwrap().stations.clear();
+        let readings = Meter::default().read(&look, 0, 5_000);
+        assert_eq!(readings["mesh.plink_estab"], 0.0);
+        assert!(!readings.contains_key("mesh.signal_dbm"));
+        look.radios = None;
+        assert!(!Meter::default().read(&look, 0, 5_000).contains_key("mesh.plink_estab"));
+    }
+
+    #[test]
+    fn counters_wrap_or_begin_anew() {
+        assert_eq!(grown(5, 9), Some(4));
+        assert_eq!(grown((1 << 32) - 10, 90), Some(100));
+        assert_eq!(grown(1 << 40, 90), None);
+        assert_eq!(grown(1 << 31, 0), None);
+    }
+}

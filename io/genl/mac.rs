@@ -1,0 +1,102 @@
+//! Hardware addresses.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A hardware address; its text is six bytes in lower-case hexadecimal with colons.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Mac(pub [u8; 6]);
+
+impl fmt::Display for Mac {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a, b, c, d, e, g] = self.0;
+        write!(f, "{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{g:02x}")
+    }
+}
+
+impl fmt::Debug for Mac {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for Mac {
+    type Err = String;
+
+    /// Reads six bytes with colons, in either case.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("{text:?} is no hardware address such as 02:00:00:00:01:00");
+        let mut bytes = [0; 6];
+        let mut parts = text.split(':');
+        for byte in &mut bytes {
+            let part = parts.next().filter(|part| part.len() == 2);
+            let part = part.filter(|part| part.bytes().all(|digit| digit.is_ascii_hexdigit()));
+            *byte = u8::from_str_radix(part.ok_or_else(wrong)?, 16).map_err(|_| wrong())?;
+        }
+        if parts.next().is_some() {
+            return Err(wrong());
+        }
+        Ok(Self(bytes))
+    }
+}
+
+impl Serialize for Mac {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Mac {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl JsonSchema for Mac {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Mac".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "pattern": "^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$",
+            "description": "A hardware address, written in lower case.",
+            "example": "02:00:00:00:01:00",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_reads_back_and_nothing_else_reads() {
+        let mac: Mac = "02:00:00:aB:01:00".parse().unwrap();
+        assert_eq!(mac.to_string(), "02:00:00:ab:01:00");
+        assert_eq!(
+            serde_json::to_string(&mac).unwrap(),
+            "\"02:00:00:ab:01:00\""
+        );
+        for wrong in [
+            "",
+            "02:00:00:00:01",
+            "02:00:00:00:01:00:00",
+            "+2:00:00:00:01:00",
+            "02-00-00-00-01-00",
+            "2:0:0:0:1:0",
+        ] {
+            assert!(wrong.parse::<Mac>().is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! The host: its names, how long it runs, how much of it is used, whether its clock is right.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Root;
+use crate::genl::ReadingError;
+
+/// Most file systems told.
+const STORAGE_MAX: usize = 32;
+
+/// Memory, bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Memory {
+    /// All there is.
+    pub total: u64,
+    /// In no use.
+    pub free: u64,
+    /// What programs could have: free, or given back for the asking.
+    pub available: u64,
+}
+
+/// A file system.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Storage {
+    /// Where it is.
+    pub mount: String,
+    /// All there is, bytes.
+    pub total_bytes: u64,
+    /// What programs could have, bytes.
+    pub free_bytes: u64,
+}
+
+/// Whether the clock is right.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClockState {
+    /// Whether it follows others; `None` when whoever sees to it does not say.
+    pub synced: Option<bool>,
+    /// Who sees to it, for example `systemd-timesyncd`.
+    pub source: Option<String>,
+    /// How far it is off, ms, where that is known.
+    pub offset_ms: Option<f64>,
+}
+
+/// The host.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SystemInfo {
+    /// Its name.
+    pub hostname: String,
+    /// Its distribution.
+    pub os: String,
+    /// Release of its kernel.
+    pub kernel: String,
+    /// What its processor speaks, for example `x86_64`.
+    pub arch: String,
+    /// For how long it runs, s.
+    pub uptime_s: u64,
+    /// Runnable tasks, averaged over 1, 5 and 15 minutes.
+    pub load: [f64; 3],
+    /// Its memory.
+    pub memory: Memory,
+    /// Its file systems.
+    pub storage: Vec<Storage>,
+    /// Its clock.
+    pub clock: ClockState,
+}
+
+/// Reads the host below `root`.
+///
+/// # Errors
+/// When `/proc` is not there or not as Linux writes it.
+pub fn info(root: &Root) -> Result<SystemInfo, ReadingError> {
+    Ok(SystemInfo {
+        hostname: root.line("proc/sys/kernel/hostname").unwrap_or_default(),
+        os: os(root),
+        kernel: root.line("proc/sys/kernel/osrelease").unwrap_or_default(),
+        arch: std::env::consts::ARCH.to_owned(),
+        uptime_s: uptime_s(root)?,
+        load: load(root)?,
+        memory: memory(root)?,
+        storage: storage(root),
+        clock: clock(root),
+    })
+}
+
+/// For how long the host runs, s.
+///
+/// # Errors
+/// As [`info`].
+pub fn uptime_s(root: &Root) -> Result<u64, ReadingError> {
+    let text = root.text("proc/uptime")?;
+    let whole = text
+        .split(['.', ' '])
+        .next()
+        .and_then(|word| word.parse().ok());
+    whole.ok_or_else(|| ReadingError::decode("/proc/uptime"))
+}
+
+/// Runnable tasks, averaged over 1, 5 and 15 minutes.
+///
+/// # Errors
+/// As [`info`].
+pub fn load(root: &Root) -> Result<[f64; 3], ReadingError> {
+    let text = root.text("proc/loadavg")?;
+    let mut words = text
+        .split(' ')
+        .map(|word| word.parse().ok().filter(|load: &f64| load.is_finite()));
+    let mut next = || {
+        words
+            .next()
+            .flatten()
+            .ok_or_else(|| ReadingError::decode("/proc/loadavg"))
+    };
+    Ok([next()?, next()?, next()?])
+}
+
+/// How much memory there is.
+///
+/// # Errors
+/// As [`info`].
+pub fn memory(root: &Root) -> Result<Memory, ReadingError> {
+    let text = root.text("proc/meminfo")?;
+    let bytes = |name: &str| {
+        let line = text
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        let number =
+            line.and_then(|rest| rest.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
+        number
+            .and_then(|kilobytes| kilobytes.checked_mul(1024))
+            .ok_or_else(|| ReadingError::decode(format!("/proc/meminfo: {name}")))
+    };
+    let (total, free) = (bytes("MemTotal")?, bytes("MemFree")?);
+    // Kernels before 3.14 do not say what is available.
+    let available = bytes("MemAvailable").unwrap_or(free);
+    Ok(Memory {
+        total,
+        free,
+        available,
+    })
+}
+
+fn os(root: &Root) -> String {
+    let text = root.text("etc/os-release").unwrap_or_default();
+    let name = text
+        .lines()
+        .find_map(|line| line.strip_prefix("PRETTY_NAME="));
+    name.map_or_else(
+        || "Linux".to_owned(),
+        |name| name.trim_matches('"').to_owned(),
+    )
+}
+
+/// The width of counts depends on the machine.
+fn wide(count: impl Into<u64>) -> u64 {
+    count.into()
+}
+
+/// File systems on devices, and the root whatever it is on.
+fn storage(root: &Root) -> Vec<Storage> {
+    let text = root.text("proc/mounts").unwrap_or_default();
+    let mut found: Vec<Storage> = Vec::new();
+    for line in text.lines() {
+        let mut words = line.split(' ');
+        let (Some(source), Some(mount)) = (words.next(), words.next()) else {
+            continue;
+        };
+        let seen = found.iter().any(|one| one.mount == mount);
+        if seen || found.len() >= STORAGE_MAX || (!source.starts_with("/dev/") && mount != "/") {
+            continue;
+        }
+        let mount = mount.replace("\\040", " ");
+        let Ok(stat) = nix::sys::statvfs::statvfs(&root.path(mount.trim_start_matches('/'))) else {
+            continue;
+        };
+        let bytes = |blocks| wide(blocks).saturating_mul(wide(stat.fragment_size()));
+        found.push(Storage {
+            mount,
+            total_bytes: bytes(stat.blocks()),
+            free_bytes: bytes(stat.blocks_available()),
+        });
+    }
+    found
+}
+
+/// What those who see to clocks leave in files.
+fn clock(root: &Root) -> ClockState {
+    let there = |relative: &str| root.path(relative).exists();
+    let (synced, source) = if there("run/systemd/timesync") {
+        (
+            Some(there("run/systemd/timesync/synchronized")),
+            Some("systemd-timesyncd"),
+        )
+    } else if there("run/chrony/chronyd.pid") || there("run/chronyd.pid") {
+        (None, Some("chrony"))
+    } else if there("run/ntpd.pid") || there("run/ntpsec/ntpd.pid") {
+        (None, Some("ntpd"))
+    } else {
+        (None, None)
+    };
+    ClockState {
+        synced,
+        source: source.map(str::to_owned),
+        offset_ms: None,
+    }
+}

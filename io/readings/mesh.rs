@@ -1,0 +1,188 @@
+//! The mesh as a whole: what batman-adv, its radios and its interface say together.
+
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::RouteSocket;
+use super::wireless::Radios;
+use crate::genl::batadv::{Bandwidth, Batman, GatewayMode, Mesh};
+use crate::genl::nl80211::{Kind, PlinkState, Wireless};
+use crate::genl::{Mac, ReadingError};
+
+/// How the mesh is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MeshStatus {
+    /// Its interface.
+    pub mesh_ifname: String,
+    /// `BATMAN_IV` or `BATMAN_V`.
+    pub algo_name: String,
+    /// Address of the interface, that hosts see.
+    pub mesh_address: Mac,
+    /// State of the interface (RFC 2863), for example `up`.
+    pub state: String,
+    /// Whether this node offers a way out, or seeks one.
+    pub gw_mode: Option<GatewayMode>,
+    /// What it offers if it does.
+    pub gw_bandwidth: Option<Bandwidth>,
+    /// Interfaces under it.
+    pub hardifs: Vec<String>,
+    /// Nodes in one hop.
+    pub neighbor_count: usize,
+    /// Nodes that can be reached.
+    pub originator_count: usize,
+    /// Peerings of the radios under it that carry frames; `None` without a radio under it.
+    pub plink_estab: Option<usize>,
+    /// The gateway chosen, by the address that names the node.
+    pub selected_gateway: Option<Mac>,
+}
+
+/// How the mesh `ifname` is, in the network namespace at `netns` or that of the calling thread;
+/// `radios` are those of the same moment, if there are any.
+///
+/// # Errors
+/// [`ReadingError::Absent`] without batman-adv or such an interface.
+pub fn status(
+    netns: Option<&Path>,
+    ifname: &str,
+    radios: Option<&Radios>,
+) -> Result<MeshStatus, ReadingError> {
+    let mut batman = Batman::open(netns)?;
+    let mesh = batman.mesh(ifname)?;
+    let hard = batman.hard_interfaces(ifname)?;
+    let hardifs: Vec<String> = hard.into_iter().map(|one| one.hard_ifname).collect();
+    let mut neighbours: Vec<_> = batman.neighbors(ifname)?;
+    neighbours.sort_by_key(|one| one.neigh_address);
+    neighbours.dedup_by_key(|one| one.neigh_address);
+    let originators = batman.originators(ifname)?;
+    let gateways = batman.gateways(ifname)?;
+    let links = RouteSocket::open(netns)?.links()?;
+    let own = links.iter().find(|link| link.name == ifname);
+    let estab = radios.and_then(|radios| {
+        let below = radios.wireless();
+        let mut below = below.iter().filter(|one| hardifs.contains(&one.ifname));
+        below.next()?;
+        let peers = radios.plinks().into_iter();
+        let carry = |state| state == PlinkState::Estab;
+        Some(
+            peers
+                .filter(|one| hardifs.contains(&one.ifname) && carry(one.plink_state))
+                .count(),
+        )
+    });
+    Ok(MeshStatus {
+        mesh_ifname: mesh.mesh_ifname,
+        algo_name: mesh.algo_name,
+        mesh_address: mesh.mesh_address,
+        state: own.map_or_else(|| "unknown".to_owned(), |link| link.operstate.clone()),
+        gw_mode: mesh.gw_mode,
+        gw_bandwidth: mesh.gw_bandwidth,
+        hardifs,
+        neighbor_count: neighbours.len(),
+        originator_count: originators.iter().filter(|one| one.best).count(),
+        plink_estab: estab,
+        selected_gateway: gateways
+            .iter()
+            .find(|one| one.best)
+            .map(|one| one.orig_address),
+    })
+}
+
+/// Settings of batman-adv.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BatmanConfig {
+    /// Time between originator messages, ms.
+    pub orig_interval_ms: Option<u32>,
+    /// What a hop costs, [0, 255].
+    pub hop_penalty: Option<u8>,
+    /// Whether this node offers a way out, or seeks one.
+    pub gw_mode: Option<GatewayMode>,
+    /// What it offers from the outside, kbit/s.
+    pub gw_bandwidth_down_kbps: Option<u64>,
+    /// What it offers to the outside, kbit/s.
+    pub gw_bandwidth_up_kbps: Option<u64>,
+    /// Loops through bridges are avoided.
+    pub bridge_loop_avoidance: Option<bool>,
+    /// ARP is answered from a distributed table.
+    pub distributed_arp_table: Option<bool>,
+    /// Large frames are cut.
+    pub fragmentation: Option<bool>,
+    /// Several ways are used in turn.
+    pub bonding: Option<bool>,
+    /// Clients of access points cannot reach each other.
+    pub ap_isolation: Option<bool>,
+    /// Multicast goes to those who want it only.
+    pub multicast_mode: Option<bool>,
+}
+
+impl From<Mesh> for BatmanConfig {
+    fn from(mesh: Mesh) -> Self {
+        Self {
+            orig_interval_ms: mesh.orig_interval_ms,
+            hop_penalty: mesh.hop_penalty,
+            gw_mode: mesh.gw_mode,
+            gw_bandwidth_down_kbps: mesh.gw_bandwidth.map(|offer| offer.down_kbps),
+            gw_bandwidth_up_kbps: mesh.gw_bandwidth.map(|offer| offer.up_kbps),
+            bridge_loop_avoidance: mesh.bridge_loop_avoidance,
+            distributed_arp_table: mesh.distributed_arp_table,
+            fragmentation: mesh.fragmentation,
+            bonding: mesh.bonding,
+            ap_isolation: mesh.ap_isolation,
+            multicast_mode: mesh.multicast_mode,
+        }
+    }
+}
+
+/// Settings of the mesh. What the kernel does not tell is `None`: the id of an open mesh and how
+/// peers authenticate each other are known to who joined it only.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MeshConfig {
+    /// Id of the mesh.
+    pub mesh_id: Option<String>,
+    /// Centre of the primary channel, MHz.
+    pub freq_mhz: Option<u32>,
+    /// Width of the channel, MHz.
+    pub width_mhz: Option<u32>,
+    /// Whether the mesh forwards frames itself; not under batman-adv.
+    pub mesh_fwding: Option<bool>,
+    /// Settings of batman-adv.
+    pub batman: BatmanConfig,
+}
+
+/// Settings of the mesh `ifname` and of the first radio under it.
+///
+/// # Errors
+/// As [`status`].
+pub fn config(netns: Option<&Path>, ifname: &str) -> Result<MeshConfig, ReadingError> {
+    let mut batman = Batman::open(netns)?;
+    let mesh = batman.mesh(ifname)?;
+    let hard = batman.hard_interfaces(ifname)?;
+    let mut found = MeshConfig {
+        mesh_id: None,
+        freq_mhz: None,
+        width_mhz: None,
+        mesh_fwding: None,
+        batman: mesh.into(),
+    };
+    let mut wireless = match Wireless::open(netns) {
+        Ok(wireless) => wireless,
+        // A mesh may be of wires.
+        Err(err) if err.is_absent() => return Ok(found),
+        Err(err) => return Err(err),
+    };
+    let interfaces = wireless.interfaces()?;
+    let below = |one: &&_| -> bool {
+        let one: &crate::genl::nl80211::WirelessInterface = one;
+        one.kind == Kind::MeshPoint && hard.iter().any(|hard| hard.hard_ifname == one.ifname)
+    };
+    if let Some(radio) = interfaces.iter().find(below) {
+        found.mesh_id.clone_from(&radio.network);
+        found.freq_mhz = radio.freq_mhz;
+        found.width_mhz = radio.width_mhz;
+        // It may have left the mesh a moment ago.
+        let parameters = wireless.mesh_parameters(&radio.ifname).ok();
+        found.mesh_fwding = parameters.and_then(|parameters| parameters.mesh_fwding);
+    }
+    Ok(found)
+}

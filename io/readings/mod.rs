@@ -1,0 +1,24 @@
+//! What the machine says of itself: interfaces, neighbours, routes, leases, radios, the mesh, the
+//! host. The rows are plain values with the names they have on the wire.
+//!
+//! Everything here blocks the calling thread, for as long as the kernel or a small file takes.
+
+pub mod board;
+pub mod cpu;
+mod files;
+pub mod host;
+pub mod leases;
+pub mod links;
+pub mod mesh;
+pub mod neighbours;
+pub mod probe;
+pub mod reservations;
+pub mod route_socket;
+pub mod routes;
+#[cfg(test)]
+mod tests;
+pub mod wireless;
+
+pub use crate::genl::{Mac, ReadingError};
+pub use files::Root;
+pub use route_socket::RouteSocket;

@@ -1,0 +1,107 @@
+//! Routes.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::RouteSocket;
+use super::links::scope;
+use crate::genl::{Attrs, ReadingError};
+
+const RTM_GETROUTE: u16 = 26;
+/// Bytes of `struct rtmsg`.
+const HEAD: usize = 12;
+const RTA_DST: u16 = 1;
+const RTA_OIF: u16 = 4;
+const RTA_GATEWAY: u16 = 5;
+const RTA_PRIORITY: u16 = 6;
+const RTA_TABLE: u16 = 15;
+const INET: u8 = 2;
+const INET6: u8 = 10;
+/// RTM_F_CLONED: an entry of a cache.
+const CLONED: u32 = 0x200;
+
+/// A route.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Route {
+    /// Where it leads, `address/bits`.
+    pub dst: String,
+    /// Through whom; `None` for neighbours.
+    pub gateway: Option<IpAddr>,
+    /// Number of the interface.
+    #[serde(skip)]
+    pub ifindex: Option<u32>,
+    /// Through which interface.
+    pub ifname: Option<String>,
+    /// The lower, the better.
+    pub metric: u32,
+    /// Who set it: `kernel`, `boot`, `static`, `ra`, `dhcp`, `babel` or a number.
+    pub proto: String,
+    /// How far it reaches: `global`, `site`, `link`, `host` or `nowhere`.
+    pub scope: String,
+    /// Number of the table; 254 is `main`, 255 `local`.
+    pub table: u32,
+}
+
+impl RouteSocket {
+    /// All routes of all tables, in the kernel's order.
+    ///
+    /// # Errors
+    /// When the kernel cannot be asked or understood.
+    pub fn routes(&mut self) -> Result<Vec<Route>, ReadingError> {
+        let answers = self.dump("routes", RTM_GETROUTE, &[0; HEAD])?;
+        let mut found = decoded(&answers)?;
+        for route in &mut found {
+            route.ifname = route.ifindex.and_then(|index| self.talk.name(index).ok());
+        }
+        Ok(found)
+    }
+}
+
+pub(crate) fn decoded(answers: &[Vec<u8>]) -> Result<Vec<Route>, ReadingError> {
+    let mut found = Vec::new();
+    for answer in answers {
+        found.extend(route(answer)?);
+    }
+    Ok(found)
+}
+
+fn route(answer: &[u8]) -> Result<Option<Route>, ReadingError> {
+    let short = || ReadingError::decode("a route");
+    let (head, rest) = answer.split_first_chunk::<HEAD>().ok_or_else(short)?;
+    let flags = u32::from_ne_bytes([head[8], head[9], head[10], head[11]]);
+    let anywhere: IpAddr = match head[0] {
+        INET => Ipv4Addr::UNSPECIFIED.into(),
+        INET6 => Ipv6Addr::UNSPECIFIED.into(),
+        _ => return Ok(None),
+    };
+    if flags & CLONED != 0 {
+        return Ok(None);
+    }
+    let attrs = Attrs::read("a route", rest)?;
+    let table = attrs.u32(RTA_TABLE)?.unwrap_or_else(|| head[4].into());
+    Ok(Some(Route {
+        dst: format!("{}/{}", attrs.ip(RTA_DST)?.unwrap_or(anywhere), head[1]),
+        gateway: attrs.ip(RTA_GATEWAY)?,
+        ifindex: attrs.u32(RTA_OIF)?,
+        ifname: None,
+        metric: attrs.u32(RTA_PRIORITY)?.unwrap_or_default(),
+        proto: proto(head[5]),
+        scope: scope(head[6]),
+        table,
+    }))
+}
+
+/// Name of `RTPROT_*`.
+fn proto(number: u8) -> String {
+    match number {
+        2 => "kernel".to_owned(),
+        3 => "boot".to_owned(),
+        4 => "static".to_owned(),
+        9 => "ra".to_owned(),
+        16 => "dhcp".to_owned(),
+        42 => "babel".to_owned(),
+        other => other.to_string(),
+    }
+}
