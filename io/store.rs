@@ -98,7 +98,8 @@ impl RedbStore {
         move || last_tick(&database).map_err(|err| fault("read the last tick", &err))
     }
 
-    /// Copies the store as of its last commit into a new file, while others write to it.
+    /// Copies what is planned, as of the last commit, into a new file, while others write to it.
+    /// Accounts, secrets and nodes that are there stay behind.
     pub fn copier(&self) -> impl Fn(&Path) -> Result<(), StoreFault> + Send + Sync + use<> {
         let database = Arc::clone(&self.database);
         move |to: &Path| migrate::copy(&database, to).map_err(|err| fault("copy the store", &err))

@@ -174,7 +174,10 @@ impl Audit {
     /// How many lines there are.
     #[must_use]
     pub fn len(&self) -> u64 {
-        self.end.lock().unwrap_or_else(PoisonError::into_inner).number
+        self.end
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .number
     }
 
     /// Whether there are none.
@@ -239,7 +242,9 @@ mod tests {
         let path = folder.path().join("audit.jsonl");
         let audit = Audit::open(&path).unwrap();
         for at_ns in 0..5 {
-            audit.add(deed(if at_ns % 2 == 0 { "ada" } else { "bob" }, at_ns)).unwrap();
+            audit
+                .add(deed(if at_ns % 2 == 0 { "ada" } else { "bob" }, at_ns))
+                .unwrap();
         }
         drop(audit);
         let text = std::fs::read_to_string(&path).unwrap();
@@ -254,14 +259,30 @@ mod tests {
             limit: 2,
             ..AuditQuery::default()
         };
-        let found: Vec<_> = audit.find(&query).unwrap().iter().map(|entry| entry.number).collect();
+        let found: Vec<_> = audit
+            .find(&query)
+            .unwrap()
+            .iter()
+            .map(|entry| entry.number)
+            .collect();
         assert_eq!(found, [6, 5]);
         drop(audit);
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, text.replacen("bob", "eve", 1)).unwrap();
-        assert!(matches!(Audit::open(&path), Err(AuditError::Broken { line: 3, .. })));
-        let without: Vec<_> = text.lines().enumerate().filter(|(place, _)| *place != 2).map(|(_, line)| line).collect();
+        assert!(matches!(
+            Audit::open(&path),
+            Err(AuditError::Broken { line: 3, .. })
+        ));
+        let without: Vec<_> = text
+            .lines()
+            .enumerate()
+            .filter(|(place, _)| *place != 2)
+            .map(|(_, line)| line)
+            .collect();
         std::fs::write(&path, without.join("\n") + "\n").unwrap();
-        assert!(matches!(Audit::open(&path), Err(AuditError::Broken { line: 3, .. })));
+        assert!(matches!(
+            Audit::open(&path),
+            Err(AuditError::Broken { line: 3, .. })
+        ));
     }
 }

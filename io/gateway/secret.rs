@@ -125,10 +125,19 @@ mod tests {
         let first = load_or_make::<32>(&path).unwrap();
         assert_eq!(load_or_make::<32>(&path).unwrap(), first);
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
-        assert_ne!(first, load_or_make::<32>(&folder.path().join("other")).unwrap());
-        assert!(matches!(load_or_make::<16>(&path), Err(SecretError::Length { .. })));
+        assert_ne!(
+            first,
+            load_or_make::<32>(&folder.path().join("other")).unwrap()
+        );
+        assert!(matches!(
+            load_or_make::<16>(&path),
+            Err(SecretError::Length { .. })
+        ));
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-        assert!(matches!(load_or_make::<32>(&path), Err(SecretError::Open { .. })));
+        assert!(matches!(
+            load_or_make::<32>(&path),
+            Err(SecretError::Open { .. })
+        ));
         assert!(keep_once(&path, b"x").is_err());
     }
 }

@@ -48,7 +48,19 @@ pub(super) fn prepare(database: &Database) -> Result<u64, redb::Error> {
     Ok(SCHEMA)
 }
 
-/// Copies all tables as of the last commit into a new file.
+/// Tables whose rows say who may do what, or hold what proves it: never part of a copy that is
+/// handed to whoever asks the planning server.
+const PRIVATE: [&str; 7] = [
+    "accounts",
+    "denials",
+    "registrations",
+    "leases",
+    "trust",
+    "trusted_macs",
+    "fleet",
+];
+
+/// Copies what is planned, as of the last commit, into a new file.
 pub(super) fn copy(from: &Database, to: &Path) -> Result<(), redb::Error> {
     let read = from.begin_read()?;
     let copy = Database::create(to)?;
@@ -57,7 +69,9 @@ pub(super) fn copy(from: &Database, to: &Path) -> Result<(), redb::Error> {
         let mut documents = write.open_table(DOCUMENTS)?;
         for entry in read.open_table(DOCUMENTS)?.iter()? {
             let (key, value) = entry?;
-            documents.insert(key.value(), value.value())?;
+            if !PRIVATE.contains(&key.value().0) {
+                documents.insert(key.value(), value.value())?;
+            }
         }
         let mut about = write.open_table(ABOUT)?;
         for entry in read.open_table(ABOUT)?.iter()? {

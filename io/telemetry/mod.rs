@@ -133,8 +133,9 @@ impl TelemetryStore {
                     raw.insert(key, row::write(&row).as_slice())?;
                 } else if day + MINUTE_DAYS >= minutes_from {
                     let key = (day, node.as_u128(), hour);
-                    let mut row =
-                        row::read::<Aggregates>(minutes.get(key)?.map(|held| held.value().to_vec()))?;
+                    let mut row = row::read::<Aggregates>(
+                        minutes.get(key)?.map(|held| held.value().to_vec()),
+                    )?;
                     row.add(&sample.metric, minute * MINUTE_MS, &one);
                     minutes.insert(key, row::write(&row).as_slice())?;
                 } else {

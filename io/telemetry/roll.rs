@@ -93,7 +93,9 @@ impl TelemetryStore {
         let gone = {
             let mut hours = write.open_table(HOURS)?;
             hours.retain_in(..(keep_from, 0), |_, _| false)?;
-            hours.first()?.is_none_or(|(key, _)| key.value().0 >= keep_from)
+            hours
+                .first()?
+                .is_none_or(|(key, _)| key.value().0 >= keep_from)
         };
         debug_assert!(gone, "what is too old is gone");
         write.commit()?;

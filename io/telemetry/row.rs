@@ -107,7 +107,11 @@ impl Aggregates {
     }
 
     pub fn points(&self, name: &str) -> impl Iterator<Item = Point> + use<'_> {
-        self.0.get(name).into_iter().flat_map(BTreeMap::values).copied()
+        self.0
+            .get(name)
+            .into_iter()
+            .flat_map(BTreeMap::values)
+            .copied()
     }
 
     /// All of it by name, as one point.

@@ -42,11 +42,21 @@ fn minutes_are_kept_once_and_read_by_node_and_time() {
     let kept = [minute(1, first, &[0, 5, 10]), minute(2, first, &[7])];
     store.keep(&kept).unwrap();
     store.keep(&kept).unwrap();
-    let times: Vec<_> = all(&store, 1).iter().map(|point| point.ts_ms - T0).collect();
+    let times: Vec<_> = all(&store, 1)
+        .iter()
+        .map(|point| point.ts_ms - T0)
+        .collect();
     assert_eq!(times, [0, 5_000, 10_000]);
-    let some = store.read(node(1), "sys.load1", T0 + 1, T0 + 9_000).unwrap();
+    let some = store
+        .read(node(1), "sys.load1", T0 + 1, T0 + 9_000)
+        .unwrap();
     assert_eq!(some, [Point::one(T0 + 5_000, (T0 / 1_000 + 5) as f64)]);
-    assert!(store.read(node(1), "sys.other", 0, u64::MAX).unwrap().is_empty());
+    assert!(
+        store
+            .read(node(1), "sys.other", 0, u64::MAX)
+            .unwrap()
+            .is_empty()
+    );
     assert_eq!(all(&store, 2).len(), 1);
 }
 
@@ -97,7 +107,10 @@ fn late_samples_find_their_place_however_late() {
     store.keep(&[minute(1, first, &[0])]).unwrap();
     while store.roll(T0 + 5 * HOUR_MS).unwrap() {}
     let minutes = all(&store, 1);
-    assert_eq!((minutes.len(), minutes[0].count, minutes[0].min), (1, 3, -2.0));
+    assert_eq!(
+        (minutes.len(), minutes[0].count, minutes[0].min),
+        (1, 3, -2.0)
+    );
     while store.roll(T0 + 30 * 24 * HOUR_MS).unwrap() {}
     store.add(node(1), &late(50, -3.0)).unwrap();
     let hours = all(&store, 1);

@@ -12,11 +12,11 @@ mod view;
 
 use groundwave_engine::{Builder, Phase};
 
+pub(crate) use commands::forget_node;
 pub use commands::{
     ACCOUNTS_MAX, ChangePassword, CreateAccount, DenyToken, IssueCredential, NoteLogin,
     RemoveAccount, RevokeTokens, USERNAME_CHARS_MAX, UpdateAccount, check_username,
 };
-pub(crate) use commands::forget_node;
 pub use components::{
     Account, AccountId, AccountKind, AccountRole, Denial, DenialId, DenialKind, Secret,
 };

@@ -59,7 +59,10 @@ fn an_admin_is_always_left() {
         does(&mut engine, shut),
         does(&mut engine, gone),
     ] {
-        assert!(matches!(refused, Err(Refusal::Conflict { .. })), "{refused:?}");
+        assert!(
+            matches!(refused, Err(Refusal::Conflict { .. })),
+            "{refused:?}"
+        );
     }
     does(&mut engine, create("eve", AccountRole::Admin)).unwrap();
     does(&mut engine, demoted).unwrap();
@@ -76,7 +79,10 @@ fn names_are_unique_and_can_be_typed() {
         account: AccountId::named("other"),
         ..create("ada", AccountRole::Viewer)
     };
-    assert!(matches!(does(&mut engine, again), Err(Refusal::Conflict { .. })));
+    assert!(matches!(
+        does(&mut engine, again),
+        Err(Refusal::Conflict { .. })
+    ));
     for bad in ["", "a b", "ä", &"a".repeat(65)] {
         let refused = does(&mut engine, create(bad, AccountRole::Viewer));
         assert!(matches!(refused, Err(Refusal::Invalid { .. })), "{bad}");
@@ -88,16 +94,31 @@ fn what_changes_an_account_kills_its_tokens() {
     let mut engine = engine();
     does(&mut engine, create("ada", AccountRole::Admin)).unwrap();
     does(&mut engine, create("bob", AccountRole::Viewer)).unwrap();
-    let version = |engine: &Engine<Snapshot>| engine.view().accounts.named("bob").unwrap().1.version;
+    let version =
+        |engine: &Engine<Snapshot>| engine.view().accounts.named("bob").unwrap().1.version;
     let account = AccountId::named("bob");
     does(&mut engine, NoteLogin { account }).unwrap();
     assert_eq!(version(&engine), 1);
     does(&mut engine, RevokeTokens { account }).unwrap();
     assert_eq!(version(&engine), 2);
     let secret = Secret::Sha256([1; 32]);
-    does(&mut engine, ChangePassword { account, secret: secret.clone() }).unwrap();
+    does(
+        &mut engine,
+        ChangePassword {
+            account,
+            secret: secret.clone(),
+        },
+    )
+    .unwrap();
     assert_eq!(version(&engine), 3);
-    does(&mut engine, UpdateAccount { secret: Some(secret), ..update("bob") }).unwrap();
+    does(
+        &mut engine,
+        UpdateAccount {
+            secret: Some(secret),
+            ..update("bob")
+        },
+    )
+    .unwrap();
     let view = engine.view();
     let (_, bob) = view.accounts.named("bob").unwrap();
     assert_eq!((bob.version, bob.must_change_password), (4, true));
@@ -107,9 +128,21 @@ fn what_changes_an_account_kills_its_tokens() {
 fn a_dead_token_is_forgotten_once_it_would_have_died() {
     let mut engine = engine();
     let token = DenialId::from_u128(7);
-    does(&mut engine, DenyToken { token, until_ns: 8_000 }).unwrap();
+    does(
+        &mut engine,
+        DenyToken {
+            token,
+            until_ns: 8_000,
+        },
+    )
+    .unwrap();
     assert!(engine.view().accounts.denies(token));
-    engine.handle().submit(RevokeTokens { account: AccountId::named("nobody") }).unwrap();
+    engine
+        .handle()
+        .submit(RevokeTokens {
+            account: AccountId::named("nobody"),
+        })
+        .unwrap();
     engine.tick(Some(9_000)).unwrap();
     engine.tick(None).unwrap();
     assert!(!engine.view().accounts.denies(token));

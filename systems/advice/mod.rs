@@ -15,8 +15,8 @@ mod tests;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use connectivity::Connectivity;
 pub(crate) use connectivity::Adjacency;
+pub use connectivity::Connectivity;
 pub use protocols::{Class, ProtocolId, Speed};
 pub use sample::{PAIRS_SAMPLED_MAX, Sampling};
 pub use score::{Criterion, CriterionId, Recommendation};

@@ -258,7 +258,11 @@ impl Beat {
         crate::onboarding::check_hostname(&self.hostname)?;
         let count = |key: &str, found: usize, most: usize| match found <= most {
             true => Ok(()),
-            false => Err(Refusal::invalid(key, found, format!("up to {most} entries"))),
+            false => Err(Refusal::invalid(
+                key,
+                found,
+                format!("up to {most} entries"),
+            )),
         };
         count("transports", self.transports.len(), INTERFACES_MAX)?;
         count("interfaces", self.interfaces.len(), INTERFACES_MAX)?;
@@ -268,15 +272,33 @@ impl Beat {
         count("metrics", self.metrics.len(), METRICS_MAX)?;
         let boot = 1..=64;
         if !boot.contains(&self.boot_id.chars().count()) {
-            return Err(Refusal::invalid("boot_id", "its length", "1 to 64 characters"));
+            return Err(Refusal::invalid(
+                "boot_id",
+                "its length",
+                "1 to 64 characters",
+            ));
         }
         let words = self.capabilities.iter().map(|word| ("capabilities", word));
-        let names = self.interfaces.iter().map(|entry| ("interfaces", &entry.name));
-        let states = self.interfaces.iter().map(|entry| ("interfaces", &entry.operstate));
-        let ways = self.transports.iter().map(|entry| ("transports", &entry.name));
+        let names = self
+            .interfaces
+            .iter()
+            .map(|entry| ("interfaces", &entry.name));
+        let states = self
+            .interfaces
+            .iter()
+            .map(|entry| ("interfaces", &entry.operstate));
+        let ways = self
+            .transports
+            .iter()
+            .map(|entry| ("transports", &entry.name));
         let radios = self.radios.iter().map(|entry| ("radios", &entry.ifname));
         let version = [("agent_version", &self.agent_version)];
-        let mut words = words.chain(names).chain(states).chain(ways).chain(radios).chain(version);
+        let mut words = words
+            .chain(names)
+            .chain(states)
+            .chain(ways)
+            .chain(radios)
+            .chain(version);
         if let Some((key, _)) = words.find(|(_, word)| word.chars().count() > WORD_CHARS_MAX) {
             let allowed = format!("words of up to {WORD_CHARS_MAX} characters");
             return Err(Refusal::invalid(key, "a longer word", allowed));

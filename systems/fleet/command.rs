@@ -160,7 +160,9 @@ impl Command for Hear {
     fn apply(self, world: &mut World) -> Self::Out {
         self.beat.check()?;
         let entity = approved_node(world, self.node)?;
-        let before = world.get::<Saying>(entity).and_then(|saying| saying.0.as_ref());
+        let before = world
+            .get::<Saying>(entity)
+            .and_then(|saying| saying.0.as_ref());
         if let Some(before) = before
             && before.beat.boot_id == self.beat.boot_id
             && before.beat.seq >= self.beat.seq
@@ -186,7 +188,9 @@ impl Command for Hear {
             clock_offset_ms: self.sent_ms.map(offset_ms),
             first_ns,
         };
-        world.entity_mut(entity).insert(Saying(Some(Arc::new(said))));
+        world
+            .entity_mut(entity)
+            .insert(Saying(Some(Arc::new(said))));
         let membership = world.get::<Membership>(entity).expect("it is approved");
         Ok(Heard {
             state,

@@ -17,7 +17,10 @@ use crate::site::{NodeId, NodeKind};
 pub(super) mod shared {
     use super::*;
 
-    pub fn serialize<T: Serialize, S: Serializer>(held: &Arc<T>, out: S) -> Result<S::Ok, S::Error> {
+    pub fn serialize<T: Serialize, S: Serializer>(
+        held: &Arc<T>,
+        out: S,
+    ) -> Result<S::Ok, S::Error> {
         held.as_ref().serialize(out)
     }
 

@@ -135,7 +135,8 @@ impl Liveness {
             if self.gaps_ms.len() == GAPS_KEPT {
                 self.gaps_ms.pop_front();
             }
-            self.gaps_ms.push_back(u32::try_from(gap_ms).unwrap_or(u32::MAX));
+            self.gaps_ms
+                .push_back(u32::try_from(gap_ms).unwrap_or(u32::MAX));
         }
         self.since_ns = now_ns;
         self.missing = 0;
@@ -234,7 +235,10 @@ mod tests {
         assert_eq!(node.tend(rules(), 16 * S + 1, 2).unwrap().to, Stale);
         assert!(node.tend(rules(), 61 * S, 3).is_none());
         let gone = node.tend(rules(), 61 * S + 1, 3).unwrap();
-        assert_eq!((gone.to, gone.reason.as_str()), (Offline, "not heard for 60 s"));
+        assert_eq!(
+            (gone.to, gone.reason.as_str()),
+            (Offline, "not heard for 60 s")
+        );
         assert_eq!(node.heard(100 * S, 4).unwrap().to, Stale);
         assert_eq!(node.heard(105 * S, 5).unwrap().to, Online);
         assert_eq!(node.changes.len(), 5);
@@ -270,7 +274,10 @@ mod tests {
     fn one_that_never_spoke_is_given_five_minutes() {
         let mut node = Liveness::new(10 * S);
         assert!(node.tend(rules(), 310 * S, 0).is_none());
-        assert_eq!(node.tend(rules(), 310 * S + 1, 0).unwrap().reason, "never heard");
+        assert_eq!(
+            node.tend(rules(), 310 * S + 1, 0).unwrap().reason,
+            "never heard"
+        );
     }
 
     #[test]

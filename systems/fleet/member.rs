@@ -19,7 +19,8 @@ use crate::site::{Label, NODES_MAX, NodeId, NodeKind};
 /// # Errors
 /// [`Refusal::Invalid`] unless it is absent or 1 to 64 of `a-z 0-9 _ -`.
 pub fn check_role(role_id: Option<&str>) -> Result<(), Refusal> {
-    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
+    let fits =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
     match role_id {
         Some(role) if !(1..=64).contains(&role.len()) || !role.bytes().all(fits) => Err(
             Refusal::invalid("role_id", format!("{role:?}"), "1 to 64 of a-z 0-9 _ -"),
@@ -141,7 +142,10 @@ pub(crate) fn expect(
 ) -> Result<(), Refusal> {
     let entity = entity(world, node)?;
     let known = member(world, entity);
-    if known.as_ref().is_some_and(|known| known.registration.is_some()) {
+    if known
+        .as_ref()
+        .is_some_and(|known| known.registration.is_some())
+    {
         return Err(Refusal::conflict(
             "that node is in already: rotate its credentials instead",
         ));
@@ -190,6 +194,20 @@ pub(crate) fn lock_out(world: &mut World, node: NodeId) {
             serde_data(node, "revoked"),
         );
     }
+}
+
+/// The registration of a node of the fleet.
+pub(crate) fn registration_of(
+    world: &World,
+    node: NodeId,
+) -> Result<Option<RegistrationId>, Refusal> {
+    let entity = world.resource::<Index<NodeKind>>().get(node)?;
+    let member = world.get::<Membership>(entity);
+    let unknown = || Refusal::NotFound {
+        kind: "node",
+        id: node.to_string(),
+    };
+    Ok(member.ok_or_else(unknown)?.0.registration)
 }
 
 /// Takes a node out of the fleet. A planned node stays planned.

@@ -79,7 +79,10 @@ pub fn check_metric(name: &str, value: f64) -> Result<(), Refusal> {
 #[must_use]
 pub fn unit_of(name: &str) -> Option<&'static str> {
     match name {
-        "mesh.plink_estab" | "mesh.neighbor_count" | "mesh.tx_retries" | "mesh.tx_failed"
+        "mesh.plink_estab"
+        | "mesh.neighbor_count"
+        | "mesh.tx_retries"
+        | "mesh.tx_failed"
         | "gps.sats_used" => return Some("count"),
         "gps.fix_mode" => return Some("enum"),
         _ => {}
@@ -111,10 +114,17 @@ mod tests {
 
     #[test]
     fn names_have_a_namespace() {
-        for good in ["mesh.tx_mbps", "gps.fix_mode", "i2c.bme280.humidity_pct", "sys.load1"] {
+        for good in [
+            "mesh.tx_mbps",
+            "gps.fix_mode",
+            "i2c.bme280.humidity_pct",
+            "sys.load1",
+        ] {
             assert_eq!(check_metric(good, 1.0), Ok(()), "{good}");
         }
-        for bad in ["", "mesh", "mesh.", "mesh.a.b", "foo.a", "i2c.a", "mesh.A", "i2c..a", "mesh.a b"] {
+        for bad in [
+            "", "mesh", "mesh.", "mesh.a.b", "foo.a", "i2c.a", "mesh.A", "i2c..a", "mesh.a b",
+        ] {
             assert!(check_metric(bad, 1.0).is_err(), "{bad}");
         }
         for value in [f64::NAN, f64::INFINITY] {

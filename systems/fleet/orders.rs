@@ -88,7 +88,11 @@ impl Command for GiveOrder {
         if !member.0.supported_commands.contains(&self.kind) {
             let known = member.0.supported_commands.join(", ");
             let allowed = format!("what the node knows: {known}");
-            return Err(Refusal::invalid("kind", format!("{:?}", self.kind), allowed));
+            return Err(Refusal::invalid(
+                "kind",
+                format!("{:?}", self.kind),
+                allowed,
+            ));
         }
         let at_ns = world.resource::<Clock>().wall_ns;
         let mut orders = world.get_mut::<Orders>(entity).expect("members have them");
@@ -142,7 +146,10 @@ impl Command for FinishOrder {
         let entity = approved_node(world, self.node)?;
         let at_ns = world.resource::<Clock>().wall_ns;
         let mut orders = world.get_mut::<Orders>(entity).expect("members have them");
-        let place = orders.0.iter().position(|placed| placed.order == self.order);
+        let place = orders
+            .0
+            .iter()
+            .position(|placed| placed.order == self.order);
         let place = place.ok_or_else(|| Refusal::NotFound {
             kind: "command",
             id: self.order.to_string(),

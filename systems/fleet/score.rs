@@ -67,9 +67,18 @@ fn median_best(fleet: &Fleet, graph: &Graph) -> Option<f64> {
 /// 0.1 nodes that reach the gateway/nodes). A node reaches the gateway when its beats do.
 #[must_use]
 pub fn mesh_score(fleet: &Fleet, graph: &Graph) -> MeshScore {
-    let approved = fleet.nodes.values().filter(|node| node.member.registration.is_some());
+    let approved = fleet
+        .nodes
+        .values()
+        .filter(|node| node.member.registration.is_some());
     let approved = approved.count();
-    let count = |state| fleet.nodes.values().filter(|node| node.condition.state == state).count();
+    let count = |state| {
+        fleet
+            .nodes
+            .values()
+            .filter(|node| node.condition.state == state)
+            .count()
+    };
     let (online, stale) = (count(NodeState::Online), count(NodeState::Stale));
     let hanging = hanging(fleet, graph);
     let quality = median_best(fleet, graph);
@@ -112,7 +121,10 @@ pub fn mesh_score(fleet: &Fleet, graph: &Graph) -> MeshScore {
             format!("{} of {approved} nodes reach the gateway", online + stale),
         ),
     ];
-    let score = components.iter().map(|part| part.weight * part.score).sum::<f64>();
+    let score = components
+        .iter()
+        .map(|part| part.weight * part.score)
+        .sum::<f64>();
     let grade = match score {
         90.0.. => "A",
         75.0.. => "B",

@@ -115,7 +115,9 @@ fn a_node_is_heard_falls_silent_and_returns() {
     let heard = does(&mut engine, hear(1, 1, S)).unwrap();
     assert_eq!(heard.state, NodeState::Online);
     assert!(heard.overlay_ip.is_some());
-    assert!(matches!(does(&mut engine, hear(1, 1, 2 * S)), Err(Refusal::Conflict { what }) if what == OLD_BEAT));
+    assert!(
+        matches!(does(&mut engine, hear(1, 1, 2 * S)), Err(Refusal::Conflict { what }) if what == OLD_BEAT)
+    );
     does(&mut engine, Tend { now_ns: 17 * S }).unwrap();
     assert_eq!(state(&engine, 1), NodeState::Stale);
     does(&mut engine, Tend { now_ns: 62 * S }).unwrap();
@@ -124,7 +126,11 @@ fn a_node_is_heard_falls_silent_and_returns() {
     does(&mut engine, hear(1, 3, 68 * S)).unwrap();
     assert_eq!(state(&engine, 1), NodeState::Online);
     let view = engine.view();
-    let told: Vec<_> = view.happenings.iter().map(|told| (told.kind, told.data.get("to"))).collect();
+    let told: Vec<_> = view
+        .happenings
+        .iter()
+        .map(|told| (told.kind, told.data.get("to")))
+        .collect();
     assert_eq!(told.len(), 6, "{told:?}");
     assert_eq!(told.last().unwrap().1.unwrap(), "online");
 }
@@ -132,7 +138,10 @@ fn a_node_is_heard_falls_silent_and_returns() {
 #[test]
 fn only_nodes_that_are_in_are_heard() {
     let mut engine = engine();
-    assert!(matches!(does(&mut engine, hear(1, 1, S)), Err(Refusal::NotFound { .. })));
+    assert!(matches!(
+        does(&mut engine, hear(1, 1, S)),
+        Err(Refusal::NotFound { .. })
+    ));
     let registration = let_in(&mut engine, 1, node(1));
     does(&mut engine, hear(1, 1, S)).unwrap();
     let revoke = Revoke {
@@ -142,7 +151,10 @@ fn only_nodes_that_are_in_are_heard() {
         forget: true,
     };
     does(&mut engine, revoke).unwrap();
-    assert!(matches!(does(&mut engine, hear(1, 2, S)), Err(Refusal::NotFound { .. })));
+    assert!(matches!(
+        does(&mut engine, hear(1, 2, S)),
+        Err(Refusal::NotFound { .. })
+    ));
     assert!(engine.view().fleet.is_empty());
 }
 
@@ -159,9 +171,15 @@ fn links_are_what_both_ends_say() {
     assert_eq!(ends, [(node(1), node(2)), (node(2), node(3))]);
     assert_eq!(graph.strangers, 4);
     assert_eq!(graph.edges[0].cost(), Some(255.0 / 200.0));
-    assert_eq!((&graph.edges[0].at_b, graph.edges[0].asymmetry()), (&None, None));
+    assert_eq!(
+        (&graph.edges[0].at_b, graph.edges[0].asymmetry()),
+        (&None, None)
+    );
     let score = mesh_score(&view.fleet, &graph);
-    assert_eq!((score.partitions, score.articulation_nodes), (1, vec![node(2)]));
+    assert_eq!(
+        (score.partitions, score.articulation_nodes),
+        (1, vec![node(2)])
+    );
     let by_hand = 100.0 * (0.4 + 0.3 * 200.0 / 255.0 + 0.2 * (1.0 - 1.0 / 3.0) + 0.1);
     assert!((score.score - by_hand).abs() < 1e-9, "{}", score.score);
 }
@@ -176,7 +194,14 @@ fn a_planned_node_and_the_one_that_joins_as_it_are_one() {
         region: None,
         environment: Environment::default(),
     };
-    does(&mut engine, CreateDeployment { deployment, outline }).unwrap();
+    does(
+        &mut engine,
+        CreateDeployment {
+            deployment,
+            outline,
+        },
+    )
+    .unwrap();
     let planned = AddNode {
         node: node(1),
         name: "mast".to_owned(),
@@ -195,7 +220,10 @@ fn a_planned_node_and_the_one_that_joins_as_it_are_one() {
         does(&mut engine, RemoveNode { node: node(1) }),
         does(&mut engine, DeleteDeployment { deployment }),
     ] {
-        assert!(matches!(refused, Err(Refusal::Conflict { .. })), "{refused:?}");
+        assert!(
+            matches!(refused, Err(Refusal::Conflict { .. })),
+            "{refused:?}"
+        );
     }
     let revoke = Revoke {
         registration,
@@ -217,7 +245,10 @@ fn a_node_without_a_place_is_not_moved() {
         node: node(1),
         position: GeoPoint::new(57.0, 11.0).unwrap(),
     };
-    assert!(matches!(does(&mut engine, moved), Err(Refusal::NotFound { .. })));
+    assert!(matches!(
+        does(&mut engine, moved),
+        Err(Refusal::NotFound { .. })
+    ));
 }
 
 #[test]
@@ -233,7 +264,10 @@ fn orders_go_out_with_the_next_beat_and_come_back_once() {
         expires_s: 60,
         by: "ada".to_owned(),
     };
-    assert!(matches!(does(&mut engine, give.clone()), Err(Refusal::Invalid { .. })));
+    assert!(matches!(
+        does(&mut engine, give.clone()),
+        Err(Refusal::Invalid { .. })
+    ));
     let join = Join {
         node: node(1),
         board: None,
@@ -252,7 +286,10 @@ fn orders_go_out_with_the_next_beat_and_come_back_once() {
         output: Some("blinked".to_owned()),
     };
     does(&mut engine, finish.clone()).unwrap();
-    assert!(matches!(does(&mut engine, finish), Err(Refusal::Conflict { .. })));
+    assert!(matches!(
+        does(&mut engine, finish),
+        Err(Refusal::Conflict { .. })
+    ));
 }
 
 #[test]
@@ -264,16 +301,30 @@ fn minutes_that_are_over_leave_for_the_history() {
         does_at(&mut engine, WALL + second * S, hear(1, seq, second * S)).unwrap();
     }
     let kept: Vec<_> = std::iter::from_fn(|| effects.try_next()).collect();
-    let seen: Vec<_> = kept.iter().map(|kept| (kept.minute.minute, kept.minute.len())).collect();
+    let seen: Vec<_> = kept
+        .iter()
+        .map(|kept| (kept.minute.minute, kept.minute.len()))
+        .collect();
     let first = WALL / (60 * S);
     assert_eq!(seen, [(first, 2), (first + 1, 2)]);
     let late = NoteSamples {
         node: node(1),
         samples: vec![
-            Sample { ts_ms: WALL / 1_000_000, metric: "mesh.rx_mbps".to_owned(), value: 1.0 },
-            Sample { ts_ms: WALL / 1_000_000 + 121_000, metric: "mesh.rx_mbps".to_owned(), value: 2.0 },
+            Sample {
+                ts_ms: WALL / 1_000_000,
+                metric: "mesh.rx_mbps".to_owned(),
+                value: 1.0,
+            },
+            Sample {
+                ts_ms: WALL / 1_000_000 + 121_000,
+                metric: "mesh.rx_mbps".to_owned(),
+                value: 2.0,
+            },
         ],
     };
     assert_eq!(does_at(&mut engine, WALL + 122 * S, late), Ok(vec![0]));
-    assert_eq!(engine.view().fleet.nodes[&node(1)].latest["mesh.rx_mbps"].value, 2.0);
+    assert_eq!(
+        engine.view().fleet.nodes[&node(1)].latest["mesh.rx_mbps"].value,
+        2.0
+    );
 }

@@ -26,7 +26,9 @@ pub enum EdgeKind {
 }
 
 /// Whether a link carries traffic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum EdgeStatus {
     /// A node that is online hears it.
@@ -57,7 +59,10 @@ pub const TQ_FULL: f64 = 255.0;
 
 /// Cost of one direction: 255/TQ of B.A.T.M.A.N. IV, 10^6/throughput of B.A.T.M.A.N. V.
 fn cost(link: &MeshLink) -> Option<f64> {
-    let by_tq = link.tq.filter(|tq| *tq > 0).map(|tq| TQ_FULL / f64::from(tq));
+    let by_tq = link
+        .tq
+        .filter(|tq| *tq > 0)
+        .map(|tq| TQ_FULL / f64::from(tq));
     let throughput_kbps = link.throughput_kbps.filter(|rate| *rate > 0);
     by_tq.or(throughput_kbps.map(|rate| 1e6 / f64::from(rate)))
 }

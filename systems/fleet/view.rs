@@ -125,7 +125,11 @@ impl Fleet {
             return;
         };
         // Another node may have taken over the address meanwhile.
-        if let Some(mac) = node.member.mac.filter(|mac| self.by_mac.get(mac) == Some(&id)) {
+        if let Some(mac) = node
+            .member
+            .mac
+            .filter(|mac| self.by_mac.get(mac) == Some(&id))
+        {
             self.by_mac.remove(&mac);
         }
         let overlay_ip = node.member.overlay_ip;
@@ -178,7 +182,10 @@ pub(super) fn publish_fleet(
         .collect();
     let held = section.share();
     let gone = index.departed().iter().chain(&dismissed);
-    let gone: Vec<NodeId> = gone.copied().filter(|id| held.nodes.contains_key(id)).collect();
+    let gone: Vec<NodeId> = gone
+        .copied()
+        .filter(|id| held.nodes.contains_key(id))
+        .collect();
     if nodes.is_empty() && gone.is_empty() {
         return;
     }

@@ -10,10 +10,10 @@ use super::address::PublicKey;
 use super::components::{
     Registration, RegistrationId, RegistrationKind, RegistrationState, Settled, Showing,
 };
+use super::ipam;
 use super::policy::{Evidence, Policy, Verdict, judge};
 use super::proof::Proof;
 use super::trust::{self, Trust};
-use super::ipam;
 use crate::fleet::{self, Membership};
 use crate::site::{NodeId, NodeKind};
 
@@ -54,10 +54,7 @@ pub struct Requested {
 }
 
 /// A registration and where it is.
-pub(super) fn find(
-    world: &World,
-    id: RegistrationId,
-) -> Result<(Entity, Registration), Refusal> {
+pub(super) fn find(world: &World, id: RegistrationId) -> Result<(Entity, Registration), Refusal> {
     let entity = world.resource::<Index<RegistrationKind>>().get(id)?;
     let found = world.get::<Registration>(entity);
     Ok((entity, found.expect("a registration has one").clone()))
@@ -74,7 +71,9 @@ pub(super) fn all(world: &World) -> impl Iterator<Item = (RegistrationId, &Regis
 /// Refuses a node that is not in.
 pub(crate) fn approved_node(world: &World, node: NodeId) -> Result<Entity, Refusal> {
     let entity = world.resource::<Index<NodeKind>>().get(node)?;
-    let member = world.get::<Membership>(entity).map(|membership| &membership.0);
+    let member = world
+        .get::<Membership>(entity)
+        .map(|membership| &membership.0);
     let registration = member.and_then(|member| member.registration);
     let approved = registration
         .map(|id| find(world, id))

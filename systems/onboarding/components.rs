@@ -28,7 +28,9 @@ impl Kind for LeaseKind {
 pub type LeaseId = Id<LeaseKind>;
 
 /// Where a registration stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum RegistrationState {
     /// Waits for an admin.

@@ -66,14 +66,19 @@ impl Command for Approve {
     fn apply(self, world: &mut World) -> Self::Out {
         let (_, mut found) = find(world, self.registration)?;
         unchanged(&found, self.revision)?;
-        self.name.as_deref().map_or(Ok(()), |name| check_name("name", name))?;
+        self.name
+            .as_deref()
+            .map_or(Ok(()), |name| check_name("name", name))?;
         fleet::check_role(self.role_id.as_deref())?;
         if found.blocked || matches!(found.state, RegistrationState::Rejected) {
             return Err(wrong_state(&found, "approved"));
         }
         if found.state == RegistrationState::Approved {
             let node = found.node.expect("an approved registration has a node");
-            if self.overlay_ip.is_some_and(|ip| found.overlay_ip != Some(ip)) {
+            if self
+                .overlay_ip
+                .is_some_and(|ip| found.overlay_ip != Some(ip))
+            {
                 return Err(wrong_state(&found, "given another address"));
             }
             return Ok(node);
@@ -182,6 +187,47 @@ impl Command for Revoke {
 }
 impl Recorded for Revoke {
     const NAME: &'static str = "onboarding.revoke";
+    type Reply = ();
+}
+
+/// Takes a node out of the fleet, with its registration, address and credential.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dismiss {
+    /// Which node.
+    pub node: NodeId,
+    /// Who says so.
+    pub by: String,
+}
+impl Command for Dismiss {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        let registration = fleet::registration_of(world, self.node)?;
+        let approved = registration.filter(|id| {
+            find(world, *id).is_ok_and(|(_, found)| found.state == RegistrationState::Approved)
+        });
+        match approved {
+            Some(registration) => Revoke {
+                registration,
+                reason: Some("the node was taken out".to_owned()),
+                by: self.by,
+                forget: true,
+            }
+            .apply(world),
+            None => {
+                if let Some(id) = registration {
+                    let (_, mut found) = find(world, id)?;
+                    found.node = None;
+                    put(world, id, found);
+                }
+                fleet::dismiss(world, self.node);
+                Ok(())
+            }
+        }
+    }
+}
+impl Recorded for Dismiss {
+    const NAME: &'static str = "onboarding.dismiss";
     type Reply = ();
 }
 
@@ -318,4 +364,3 @@ pub(super) fn expire(clock: Res<Clock>, mut registrations: Query<&mut Registrati
         }
     }
 }
-

@@ -114,7 +114,8 @@ impl Pool {
         let first = self.network.to_bits() + 2 + BY_HAND;
         let size = self.usable() - BY_HAND;
         // Keys are as good as random: their first bytes are a hash.
-        let place = u64::from_be_bytes(key.bytes()[..8].try_into().expect("8 of 32")) % u64::from(size);
+        let place =
+            u64::from_be_bytes(key.bytes()[..8].try_into().expect("8 of 32")) % u64::from(size);
         let places = (0..size).map(|step| first + ((place as u32 + step) % size));
         places
             .map(Ipv4Addr::from_bits)

@@ -21,20 +21,22 @@ mod wire;
 use groundwave_engine::{Builder, Phase};
 
 pub use address::{Mac, PublicKey};
-pub(crate) use command::{approved_node, check_hostname};
 pub use command::{PENDING_MAX, RequestJoin, Requested};
+pub(crate) use command::{approved_node, check_hostname};
 pub use components::{
     Lease, LeaseId, LeaseKind, LeaseState, Registration, RegistrationId, RegistrationKind,
     RegistrationState, Settled, Showing,
 };
-pub use decide::{CODE_NS, STALE, Approve, ExpectNode, Reject, ReleaseLease, ResetRegistration, Revoke};
+pub use decide::{
+    Approve, CODE_NS, Dismiss, ExpectNode, Reject, ReleaseLease, ResetRegistration, Revoke, STALE,
+};
 pub use document::{LeaseDocument, RegistrationDocument, TrustDocument, TrustedMacDocument};
 pub use ipam::{EXHAUSTED, Pool, QUARANTINE_NS};
 pub use policy::{Evidence, Policy, Verdict, judge};
 pub use proof::{PROOF_DOMAIN, Proof, message as proof_message};
 pub use trust::{
-    GRACE_S_MAX,     AddMacs, RemoveMac, RotateSecret, SetPolicy, Trust, TrustId, TrustKind, TrustSecret,
-    TrustedMac, TrustedMacId, TrustedMacKind,
+    AddMacs, GRACE_S_MAX, RemoveMac, RotateSecret, SetPolicy, Trust, TrustId, TrustKind,
+    TrustSecret, TrustedMac, TrustedMacId, TrustedMacKind,
 };
 pub use view::Onboarding;
 pub use wire::{Credentials, GatewayEnd, WgRegister, WgRegisterResult};
@@ -52,6 +54,7 @@ pub fn onboarding(engine: &mut Builder) {
         .command::<Approve>()
         .command::<Reject>()
         .command::<Revoke>()
+        .command::<Dismiss>()
         .command::<ResetRegistration>()
         .command::<ExpectNode>()
         .command::<ReleaseLease>()

@@ -101,7 +101,10 @@ fn let_in(engine: &mut Engine<Snapshot>, number: u32) -> (RegistrationId, Ipv4Ad
 fn who_asks_waits_and_who_is_approved_keeps_its_address() {
     let mut engine = engine();
     let asked = does(&mut engine, request(1)).unwrap();
-    assert_eq!((asked.state, asked.node), (RegistrationState::Pending, None));
+    assert_eq!(
+        (asked.state, asked.node),
+        (RegistrationState::Pending, None)
+    );
     let (_, ip) = let_in(&mut engine, 1);
     for _ in 0..3 {
         let again = does(&mut engine, request(1)).unwrap();
@@ -118,19 +121,28 @@ fn a_key_belongs_to_one_hardware_address_and_a_new_key_waits_anew() {
     let (first, ip) = let_in(&mut engine, 1);
     let mut stolen = request(1);
     stolen.shown.mac = mac(2);
-    assert!(matches!(does(&mut engine, stolen), Err(Refusal::Conflict { .. })));
+    assert!(matches!(
+        does(&mut engine, stolen),
+        Err(Refusal::Conflict { .. })
+    ));
     let mut rekeyed = request(1);
     rekeyed.public_key = key(77);
     rekeyed.registration = RegistrationId::from_u128(5);
     let asked = does(&mut engine, rekeyed.clone()).unwrap();
     assert_eq!(asked.state, RegistrationState::Pending);
     let view = engine.view();
-    assert_eq!(view.onboarding.registrations[&asked.registration].follows, Some(first));
+    assert_eq!(
+        view.onboarding.registrations[&asked.registration].follows,
+        Some(first)
+    );
     assert_eq!(view.fleet.with_overlay(ip), Some(NodeId::from_u128(2_001)));
     // Let in as the same node, it takes the place of the earlier key.
     does(&mut engine, approve(&asked, 1)).unwrap();
     let view = engine.view();
-    assert_eq!(view.onboarding.registrations[&first].state, RegistrationState::Revoked);
+    assert_eq!(
+        view.onboarding.registrations[&first].state,
+        RegistrationState::Revoked
+    );
     assert_eq!(view.onboarding.peers().count(), 1);
     assert_eq!(view.onboarding.leases[&ip].state, LeaseState::Quarantined);
 }
@@ -141,7 +153,10 @@ fn a_trusted_stranger_comes_in_by_itself() {
     let policy = SetPolicy {
         policy: Policy::Trusted,
     };
-    assert!(does(&mut engine, policy.clone()).is_err(), "there is no secret");
+    assert!(
+        does(&mut engine, policy.clone()).is_err(),
+        "there is no secret"
+    );
     let secret = RotateSecret {
         key_id: "k1".to_owned(),
         secret: [3; 32],
@@ -149,17 +164,26 @@ fn a_trusted_stranger_comes_in_by_itself() {
     };
     does(&mut engine, secret).unwrap();
     does(&mut engine, policy).unwrap();
-    assert!(matches!(does(&mut engine, request(1)), Err(Refusal::Denied { .. })));
+    assert!(matches!(
+        does(&mut engine, request(1)),
+        Err(Refusal::Denied { .. })
+    ));
     let mut proven = request(1);
     proven.shown.proof = Proof::Valid;
-    assert_eq!(does(&mut engine, proven.clone()).unwrap().state, RegistrationState::Pending);
+    assert_eq!(
+        does(&mut engine, proven.clone()).unwrap().state,
+        RegistrationState::Pending
+    );
     let trusted = AddMacs {
         macs: vec![(mac(1), "roof".to_owned())],
         by: "ada".to_owned(),
     };
     assert_eq!(does(&mut engine, trusted.clone()), Ok(vec![true]));
     assert_eq!(does(&mut engine, trusted), Ok(vec![false]));
-    assert_eq!(does(&mut engine, proven.clone()).unwrap().state, RegistrationState::Pending);
+    assert_eq!(
+        does(&mut engine, proven.clone()).unwrap().state,
+        RegistrationState::Pending
+    );
     proven.shown.mac_verified = true;
     let inside = does(&mut engine, proven).unwrap();
     assert!(inside.admitted && inside.overlay_ip.is_some());
@@ -182,7 +206,10 @@ fn a_node_registered_ahead_comes_with_its_code_or_its_key() {
     does(&mut engine, expect(2, Some(key(2)))).unwrap();
     let mut coded = request(1);
     coded.shown.code_sha256 = Some([9; 32]);
-    assert_eq!(does(&mut engine, coded.clone()).unwrap().state, RegistrationState::Pending);
+    assert_eq!(
+        does(&mut engine, coded.clone()).unwrap().state,
+        RegistrationState::Pending
+    );
     coded.shown.code_sha256 = Some([1; 32]);
     let late = does_at(&mut engine, 2 * DAY_NS, coded.clone()).unwrap();
     assert_eq!(late.state, RegistrationState::Pending);
@@ -211,18 +238,27 @@ fn states_turn_only_as_they_may() {
     assert!(does(&mut engine, revoke(registration)).is_err());
     assert!(does(&mut engine, reset.clone()).is_err());
     does(&mut engine, reject(false)).unwrap();
-    assert!(matches!(does(&mut engine, request(1)), Err(Refusal::Denied { .. })));
+    assert!(matches!(
+        does(&mut engine, request(1)),
+        Err(Refusal::Denied { .. })
+    ));
     assert!(does(&mut engine, approve(&asked, 1)).is_err());
     does(&mut engine, reset.clone()).unwrap();
     does(&mut engine, approve(&asked, 1)).unwrap();
     assert!(does(&mut engine, reject(false)).is_err());
     let ip = engine.view().onboarding.registrations[&registration].overlay_ip;
     does(&mut engine, revoke(registration)).unwrap();
-    assert!(matches!(does(&mut engine, request(1)), Err(Refusal::Denied { .. })));
+    assert!(matches!(
+        does(&mut engine, request(1)),
+        Err(Refusal::Denied { .. })
+    ));
     assert_eq!(engine.view().onboarding.peers().count(), 0);
     // Only an admin brings the same key back, to the same address.
     does(&mut engine, approve(&asked, 1)).unwrap();
-    assert_eq!(engine.view().onboarding.registrations[&registration].overlay_ip, ip);
+    assert_eq!(
+        engine.view().onboarding.registrations[&registration].overlay_ip,
+        ip
+    );
     let stale = Approve {
         revision: Some(1),
         ..approve(&asked, 1)
@@ -257,7 +293,10 @@ fn a_revoked_node_has_no_credential_and_gets_none() {
     assert_eq!(does(&mut engine, issue.clone()).unwrap(), "node-1");
     does(&mut engine, revoke(registration)).unwrap();
     assert!(engine.view().accounts.named("node-1").is_none());
-    assert!(matches!(does(&mut engine, issue), Err(Refusal::NotFound { .. })));
+    assert!(matches!(
+        does(&mut engine, issue),
+        Err(Refusal::NotFound { .. })
+    ));
 }
 
 #[test]
@@ -285,7 +324,10 @@ fn the_pool_is_exhausted_exactly_at_its_size_and_never_reuses_in_quarantine() {
     let late = does_at(&mut engine, 7_000 + DAY_NS + 1, request(size)).unwrap();
     does_at(&mut engine, 7_000 + DAY_NS + 2, approve(&late, size)).unwrap();
     let view = engine.view();
-    assert_eq!(view.onboarding.of_key(&key(size)).unwrap().1.overlay_ip, Some(ip));
+    assert_eq!(
+        view.onboarding.of_key(&key(size)).unwrap().1.overlay_ip,
+        Some(ip)
+    );
 }
 
 proptest! {
@@ -306,7 +348,13 @@ proptest! {
 #[test]
 fn ranges_are_read_with_care() {
     assert_eq!(Pool::parse("10.42.0.0/24"), Ok(Pool::default()));
-    for bad in ["10.42.0.0", "10.42.0.1/24", "10.42.0.0/29", "10.42.0.0/33", "x/24"] {
+    for bad in [
+        "10.42.0.0",
+        "10.42.0.1/24",
+        "10.42.0.0/29",
+        "10.42.0.0/33",
+        "x/24",
+    ] {
         assert!(Pool::parse(bad).is_err(), "{bad}");
     }
 }

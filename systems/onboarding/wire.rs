@@ -18,7 +18,12 @@ pub struct WgRegister {
     /// Hardware address of its mesh interface.
     pub mac: Mac,
     /// Its name, RFC 1123.
-    #[schemars(length(min = 1, max = 63), regex(pattern = r"^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$"))]
+    #[schemars(
+        length(min = 1, max = 63),
+        regex(
+            pattern = r"^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$"
+        )
+    )]
     pub hostname: String,
     /// Its underlay address; where the request comes from if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]

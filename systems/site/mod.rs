@@ -7,11 +7,11 @@ mod update;
 
 use groundwave_engine::{Builder, Phase};
 
-pub(crate) use commands::{node, not_live};
 pub use commands::{
     AddNode, FailNode, MoveNode, NAME_CHARS_MAX, NODES_MAX, RemoveNode, RestoreNode,
     SetEnvironment, SetStation, check_name,
 };
+pub(crate) use commands::{node, not_live};
 pub use components::{Air, Ground, Label, NodeId, NodeKind, Operating, Position, Site, Standing};
 pub use document::{NodeDocument, Planned};
 pub use update::UpdateNode;

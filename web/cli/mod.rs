@@ -8,6 +8,7 @@ mod completions;
 mod ends;
 mod exchange;
 mod failure;
+mod gateway;
 mod ground;
 mod impair;
 mod impaird;

@@ -1,21 +1,24 @@
-//! `groundwave serve`: the planning server.
+//! `groundwave serve`: the planning server and the mesh gateway, two faces of one world.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use groundwave::gateway::{self, Gateway};
 use groundwave::http::serve::{serve, told_to_stop};
 use groundwave::planning::{Frontend, Planner, built_in, router};
-use groundwave_engine::Running;
+use groundwave_engine::{Effects, Running};
 use groundwave_io::store::RedbStore;
 use groundwave_io::terrain::TerrainStack;
 use groundwave_io::wall::MachineClock;
+use groundwave_systems::fleet::KeepMinute;
 use groundwave_systems::terrain::Terrain;
 use groundwave_systems::{Snapshot, world};
 use tokio_util::sync::CancellationToken;
 
 use super::failure::Failure;
+use super::gateway::{GatewayOptions, first_admin};
 use super::output::Output;
 
 /// Log filter where `RUST_LOG` says nothing.
@@ -24,11 +27,24 @@ pub const LOG_FILTER: &str = "info,groundwave=debug";
 /// Simulated time of a tick, ns. Nothing in a plan moves by itself; the step only counts ticks.
 const STEP_NS: u64 = 1_000_000;
 
-/// Serve the planning interface over HTTP
+/// A face of the world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Face {
+    /// Plans on terrain, port 8787
+    Planning,
+    /// Nodes that are there, port 8080
+    Gateway,
+}
+
+/// Serve the planning interface and the mesh gateway over HTTP, over one world
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Serve {
-    /// Address to listen on
+    /// Which faces [default: both]
+    #[arg(value_enum, value_name = "FACE")]
+    faces: Vec<Face>,
+
+    /// Address of the planning interface
     #[arg(
         long,
         env = "PLAN_BIND",
@@ -52,16 +68,22 @@ pub struct Serve {
     /// EGM96 undulation grid; without one the undulation is 0 m
     #[arg(long, env = "PLAN_GEOID", value_name = "FILE")]
     geoid: Option<PathBuf>,
+
+    #[command(flatten)]
+    gateway: GatewayOptions,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   groundwave serve
+  groundwave serve planning
+  groundwave serve gateway --state /var/lib/groundwave/gateway --leases /run/dnsmasq.leases
   PLAN_SRTM_DIR=.data/srtm PLAN_GEOID=.data/geoid/WW15MGH.DAC groundwave serve
   groundwave serve --bind 0.0.0.0:8787 --db /var/lib/groundwave/plan.db
 
-The interface is described at /docs and /openapi.json. There is no authentication: listen on
-localhost, or put a proxy in front. Log filter: RUST_LOG.";
+Both interfaces are described at /docs and /openapi.json of their port. The planning interface has
+no authentication: listen on localhost, or put a proxy in front. The gateway has accounts: the
+first password is written to STATE/bootstrap-admin. Log filter: RUST_LOG.";
 
 impl Serve {
     /// Serves until told to stop.
@@ -70,13 +92,21 @@ impl Serve {
             TerrainStack::open(self.srtm_dir.as_deref(), self.geoid.as_deref())
                 .map_err(Failure::input)?,
         );
-        let frontend = self.find_frontend()?;
+        let planning = self.shows(Face::Planning);
+        let gateway = self.shows(Face::Gateway).then_some(&self.gateway);
+        let frontend = match planning {
+            true => self.find_frontend()?,
+            false => Frontend::BuiltIn,
+        };
+        let pool = gateway.map(GatewayOptions::overlay).transpose()?;
         let store = RedbStore::open(&self.db).map_err(Failure::input)?;
         let fresh = store.last_tick().map_err(Failure::machine)? == 0;
         let probe = store.probe();
         let copy = store.copier();
 
-        let mut engine = world(Arc::clone(&terrain))
+        let mut builder = world(Arc::clone(&terrain));
+        builder.resource(pool.unwrap_or_default());
+        let mut engine = builder
             .build::<Snapshot>(0, STEP_NS)
             .map_err(Failure::machine)?;
         let rows = engine.keep(store).map_err(Failure::Input)?;
@@ -92,23 +122,41 @@ impl Serve {
             reply.wait().map_err(Failure::machine)?;
         }
         let handle = engine.handle();
+        let minutes = engine.effects::<KeepMinute>();
         let running = engine.spawn_on_demand(MachineClock::start())?;
         tracing::info!(store = %self.db.display(), documents = rows, terrain = terrain.describe().name, "opened");
 
         let stop = CancellationToken::new();
-        let planner = Planner::new(
-            handle,
-            terrain,
-            Arc::new(move || {
-                let tick = probe().map_err(|fault| fault.to_string())?;
-                Ok(format!("reachable, last commit in tick {tick}"))
-            }),
-            Arc::new(move |path: &Path| copy(path).map_err(|fault| fault.to_string())),
-            frontend,
-            stop.clone(),
-        );
-        let served = self.listen(planner, stop);
+        let gateway = match gateway {
+            Some(options) => {
+                keep_to_owner(&self.db)?;
+                let made = options.open(handle.clone(), Arc::clone(&terrain), stop.clone());
+                match made {
+                    Ok(gateway) => Some((gateway, minutes)),
+                    Err(failure) => return finish(running, Err(failure)),
+                }
+            }
+            None => None,
+        };
+        let planner = planning.then(|| {
+            Planner::new(
+                handle,
+                terrain,
+                Arc::new(move || {
+                    let tick = probe().map_err(|fault| fault.to_string())?;
+                    Ok(format!("reachable, last commit in tick {tick}"))
+                }),
+                Arc::new(move |path: &Path| copy(path).map_err(|fault| fault.to_string())),
+                frontend,
+                stop.clone(),
+            )
+        });
+        let served = self.listen(planner, gateway, stop);
         finish(running, served)
+    }
+
+    fn shows(&self, face: Face) -> bool {
+        self.faces.is_empty() || self.faces.contains(&face)
     }
 
     fn find_frontend(&self) -> Result<Frontend, Failure> {
@@ -124,31 +172,93 @@ impl Serve {
         }
     }
 
-    fn listen(&self, planner: Planner, stop: CancellationToken) -> Result<(), Failure> {
+    fn listen(
+        &self,
+        planner: Option<Planner>,
+        gateway: Option<(Gateway, Effects<KeepMinute>)>,
+        stop: CancellationToken,
+    ) -> Result<(), Failure> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()?;
-        let bind = self.bind;
+        let (bind, gateway_bind) = (self.bind, self.gateway.bind);
+        let admin_password = self.gateway.admin_password()?;
+        let bootstrap = self.gateway.bootstrap();
         let served = runtime.block_on(async move {
-            let listener = tokio::net::TcpListener::bind(bind)
-                .await
-                .map_err(|err| Failure::Machine(format!("listen on {bind}: {err}")))?;
+            // Both ports are taken before either is served: one alone would look like success.
+            let planning = match planner {
+                Some(planner) => Some((bound(bind).await?, router(planner))),
+                None => None,
+            };
+            let gateway = match gateway {
+                Some((gateway, minutes)) => {
+                    let listener = bound(gateway_bind).await?;
+                    let routes = gateway::router(gateway.clone()).map_err(Failure::Machine)?;
+                    let admin = first_admin(&gateway, admin_password, &bootstrap).await;
+                    admin.map_err(|problem| Failure::Machine(problem.detail))?;
+                    let begun = gateway::chores::begin(&gateway).await;
+                    begun.map_err(|problem| Failure::Machine(problem.detail))?;
+                    tokio::spawn(gateway::chores::tend(gateway.clone()));
+                    tokio::spawn(gateway::chores::roll(gateway.clone()));
+                    tokio::spawn(gateway::tunnel::follow(gateway.clone()));
+                    let kept = tokio::spawn(gateway::chores::keep(gateway, minutes));
+                    Some((listener, routes, kept))
+                }
+                None => None,
+            };
             let told = told_to_stop()?;
-            let address = listener.local_addr()?;
-            tracing::info!("listening on http://{address}, interface at http://{address}/docs/");
             let asked = stop.clone();
             tokio::spawn(async move {
                 told.await;
                 tracing::info!("told to stop");
                 asked.cancel();
             });
-            serve(listener, router(planner), stop).await?;
+            let plans = async {
+                let Some((listener, routes)) = planning else {
+                    return Ok(());
+                };
+                let address = listener.local_addr()?;
+                tracing::info!(
+                    "listening on http://{address}, interface at http://{address}/docs/"
+                );
+                let served = serve(listener, routes, stop.clone()).await;
+                stop.cancel();
+                served
+            };
+            let nodes = async {
+                let Some((listener, routes, kept)) = gateway else {
+                    return Ok(());
+                };
+                let address = listener.local_addr()?;
+                tracing::info!("gateway listening on http://{address}, interface at /docs/");
+                let served = serve(listener, routes, stop.clone()).await;
+                stop.cancel();
+                // What is over is kept before the end.
+                let _ = kept.await;
+                served
+            };
+            let (plans, nodes) = tokio::join!(plans, nodes);
+            plans?;
+            nodes?;
             Ok(())
         });
         // Computations under way are abandoned; what was acknowledged is on disk.
         runtime.shutdown_background();
         served
     }
+}
+
+async fn bound(bind: SocketAddr) -> Result<tokio::net::TcpListener, Failure> {
+    let listener = tokio::net::TcpListener::bind(bind).await;
+    listener.map_err(|err| Failure::Machine(format!("listen on {bind}: {err}")))
+}
+
+/// A store that holds secrets is its owner's alone.
+fn keep_to_owner(store: &Path) -> Result<(), Failure> {
+    use std::os::unix::fs::PermissionsExt;
+    let owner = std::fs::Permissions::from_mode(0o600);
+    std::fs::set_permissions(store, owner)?;
+    Ok(())
 }
 
 /// Stops the world after the server, and tells what went wrong first.

@@ -34,7 +34,13 @@ const VIEWER: Needs = Needs::Role(AccountRole::Viewer);
 const OPERATOR: Needs = Needs::Role(AccountRole::Operator);
 const ADMIN: Needs = Needs::Role(AccountRole::Admin);
 
-const fn rule(operation: &'static str, needs: Needs, node: bool, audited: bool, early: bool) -> Rule {
+const fn rule(
+    operation: &'static str,
+    needs: Needs,
+    node: bool,
+    audited: bool,
+    early: bool,
+) -> Rule {
     Rule {
         operation,
         needs,
@@ -94,8 +100,6 @@ pub const RULES: &[Rule] = &[
     act("mesh_peer_delete", ADMIN),
     read("mesh_channels", VIEWER),
     read("mesh_config", VIEWER),
-    act("mesh_config_put", ADMIN),
-    act("mesh_config_confirm", ADMIN),
     read("batman_originators", VIEWER),
     read("batman_neighbors", VIEWER),
     read("batman_gateways", VIEWER),
@@ -105,8 +109,6 @@ pub const RULES: &[Rule] = &[
     read("batman_bla_claims", VIEWER),
     read("batman_hardifs", VIEWER),
     read("mesh_plinks", VIEWER),
-    act("probe_create", OPERATOR),
-    read("probe_fetch", VIEWER),
     read("ipam", VIEWER),
     read("ipam_leases", VIEWER),
     act("ipam_lease_delete", ADMIN),
@@ -160,7 +162,6 @@ pub const RULES: &[Rule] = &[
     act("user_delete", ADMIN),
     act("user_revoke_tokens", ADMIN),
     read("audit", ADMIN),
-    act("backup", ADMIN),
 ];
 
 /// The row of an operation.
@@ -194,7 +195,11 @@ pub fn table(document: &Value) -> Result<Table, String> {
         }
     }
     let absent = |rule: &&Rule| !table.values().any(|held| held.operation == rule.operation);
-    let unused: Vec<_> = RULES.iter().filter(absent).map(|rule| rule.operation).collect();
+    let unused: Vec<_> = RULES
+        .iter()
+        .filter(absent)
+        .map(|rule| rule.operation)
+        .collect();
     if !strangers.is_empty() || !unused.is_empty() {
         return Err(format!(
             "operations nobody may call: {strangers:?}; rows without an operation: {unused:?}"

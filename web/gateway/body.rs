@@ -108,7 +108,9 @@ pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
 
 /// Takes "`a.b[0]`: words" apart into a pointer and words.
 fn pointed(why: &str) -> (String, String) {
-    let parts = why.strip_prefix('`').and_then(|rest| rest.split_once("`: "));
+    let parts = why
+        .strip_prefix('`')
+        .and_then(|rest| rest.split_once("`: "));
     let Some((path, message)) = parts else {
         return (String::new(), why.to_owned());
     };
@@ -190,7 +192,10 @@ mod tests {
     fn what_is_wrong_is_pointed_at() {
         let told = |body: &str| read::<Wanted>(body.as_bytes()).unwrap_err();
         let problem = told(r#"{"list": [{"count": 1}, {"count": 300}]}"#);
-        assert_eq!((problem.status, problem.errors[0].pointer.as_str()), (422, "/list/1/count"));
+        assert_eq!(
+            (problem.status, problem.errors[0].pointer.as_str()),
+            (422, "/list/1/count")
+        );
         assert_eq!(told(r#"{"other": 1}"#).status, 422);
         for (body, says) in [
             (r#"{"list": [], "list": []}"#, "stands twice"),
@@ -198,7 +203,10 @@ mod tests {
             ("{", "EOF"),
             ("{} x", "trailing"),
             ("\u{feff}{}", "expected value"),
-            (&format!("{}{}", "[".repeat(40), "]".repeat(40)), "deeper than 32"),
+            (
+                &format!("{}{}", "[".repeat(40), "]".repeat(40)),
+                "deeper than 32",
+            ),
             (&"[".repeat(100_000), "deeper than 32"),
         ] {
             let problem = told(body);

@@ -118,12 +118,12 @@ pub fn identify(gateway: &Gateway, headers: &HeaderMap) -> Result<Caller, Proble
     let claims = gateway.keys.verify(token, gateway.now_s());
     let claims = claims.map_err(|bad| match bad {
         BadToken::Forged => unauthenticated(),
-        BadToken::Expired => Problem::new(StatusCode::UNAUTHORIZED, "the token has expired")
-            .of_kind("token-expired"),
+        BadToken::Expired => {
+            Problem::new(StatusCode::UNAUTHORIZED, "the token has expired").of_kind("token-expired")
+        }
     })?;
-    let revoked = || {
-        Problem::new(StatusCode::UNAUTHORIZED, "the token was revoked").of_kind("token-revoked")
-    };
+    let revoked =
+        || Problem::new(StatusCode::UNAUTHORIZED, "the token was revoked").of_kind("token-revoked");
     let view = gateway.world.view();
     let id = AccountId::new(claims.sub);
     let account = view.accounts.by_id.get(&id).ok_or_else(revoked)?;
@@ -292,7 +292,9 @@ fn finish(mut answer: Response, path: &str, request_id: &str) -> Response {
         }
         if problem.status == 401 {
             let scheme = HeaderValue::from_static("Bearer");
-            answer.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
+            answer
+                .headers_mut()
+                .insert(header::WWW_AUTHENTICATE, scheme);
         }
     }
     let headers = answer.headers_mut();

@@ -52,7 +52,10 @@ fn network(source: IpAddr) -> IpAddr {
 }
 
 fn keys(username: &str, source: IpAddr) -> [String; 2] {
-    [format!("name {username}"), format!("from {}", network(source))]
+    [
+        format!("name {username}"),
+        format!("from {}", network(source)),
+    ]
 }
 
 impl Logins {
@@ -120,7 +123,9 @@ impl<K: Clone + Eq + std::hash::Hash> Pace<K> {
     #[must_use]
     pub fn new(burst: u32, every: Duration) -> Self {
         let burst = NonZeroU32::new(burst).expect("a burst of one or more");
-        let quota = Quota::with_period(every).expect("some time").allow_burst(burst);
+        let quota = Quota::with_period(every)
+            .expect("some time")
+            .allow_burst(burst);
         Self(RateLimiter::keyed(quota))
     }
 

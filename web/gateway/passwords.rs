@@ -148,7 +148,11 @@ fn hash(effort: Effort, password: &str) -> Result<String, String> {
 pub fn check_new(pointer: &str, password: &str, username: &str) -> Result<(), Problem> {
     let lower = password.to_lowercase();
     let wrong = if !CHARS.contains(&password.chars().count()) {
-        Some(format!("{} to {} characters are allowed", CHARS.start(), CHARS.end()))
+        Some(format!(
+            "{} to {} characters are allowed",
+            CHARS.start(),
+            CHARS.end()
+        ))
     } else if COMMON.contains(&lower.as_str()) || lower.contains("groundwave") {
         Some("everybody would try that one first".to_owned())
     } else if lower.contains(&username.to_lowercase()) && username.len() > 3 {

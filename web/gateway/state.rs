@@ -18,6 +18,7 @@ use groundwave_systems::terrain::Terrain;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use super::chores::Chores;
 use super::keys::TokenKeys;
 use super::limits::{Logins, Pace};
 use super::meter::Meter;
@@ -66,6 +67,10 @@ pub struct Parts {
     pub meter: Meter,
     /// What planned links should be.
     pub predictions: Predictions,
+    /// What the machine has.
+    pub probed: super::system::Probed,
+    /// How what it does again and again goes.
+    pub chores: Chores,
     /// Cancelled when the gateway stops, so that streams end.
     pub stop: CancellationToken,
     /// When it began, ns of the monotonic clock.
@@ -98,6 +103,8 @@ impl Gateway {
             beats: Pace::new(4, half_period),
             meter: Meter::default(),
             predictions: Predictions::default(),
+            probed: super::system::Probed::default(),
+            chores: Chores::default(),
             settings,
             stop,
             begun_ns: monotonic_ns(),
@@ -158,11 +165,9 @@ pub fn missing(kind: &str, id: impl std::fmt::Display) -> Problem {
 #[must_use]
 pub fn refused(refusal: Refusal) -> Problem {
     match &refusal {
-        Refusal::Conflict { what } if what == EXHAUSTED => {
-            Problem::unavailable(what.clone())
-                .of_kind("ipam-exhausted")
-                .retry_after(300)
-        }
+        Refusal::Conflict { what } if what == EXHAUSTED => Problem::unavailable(what.clone())
+            .of_kind("ipam-exhausted")
+            .retry_after(300),
         Refusal::Conflict { what } if what == STALE => {
             Problem::new(StatusCode::PRECONDITION_FAILED, what.clone())
                 .of_kind("precondition-failed")

@@ -49,6 +49,15 @@ pub fn dress(router: Router) -> Router {
     traced(router)
 }
 
+/// Dresses a router that answers only its own pages: nothing is said to other origins, and bounds
+/// are those its routes set.
+pub fn dress_closed(router: Router) -> Router {
+    let worn = ServiceBuilder::new()
+        .layer(CompressionLayer::new())
+        .layer(CatchPanicLayer::custom(problem::panicked));
+    traced(router.layer(worn))
+}
+
 /// Tells of each request and its answer, where the log is to hold them: a filter that leaves them
 /// out when the router is made costs a request nothing.
 fn traced(router: Router) -> Router {

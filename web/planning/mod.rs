@@ -20,5 +20,5 @@ mod terrain;
 pub mod wire;
 
 pub use router::{document, router};
-pub use state::{Frontend, Planner, StoreCopier, StoreProbe};
+pub use state::{Frontend, PACKET_BYTES, Planner, StoreCopier, StoreProbe};
 pub use wire::template::built_in;

@@ -26,7 +26,7 @@ impl Process {
 
     /// Over tiles and a geoid, if there are any.
     pub fn start_on_terrain(db: &Path, data: Option<(PathBuf, PathBuf)>) -> Self {
-        let mut command = command(&["serve", "--bind", "127.0.0.1:0", "--db"]);
+        let mut command = command(&["serve", "planning", "--bind", "127.0.0.1:0", "--db"]);
         command.env_remove("PLAN_SRTM_DIR").env_remove("PLAN_GEOID");
         if let Some((tiles, geoid)) = data {
             command.env("PLAN_SRTM_DIR", tiles).env("PLAN_GEOID", geoid);
@@ -126,7 +126,7 @@ fn a_second_server_on_one_store_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let db = folder.path().join("plan.db");
     let _first = Process::start(&db);
-    let second = command(&["serve", "--bind", "127.0.0.1:0", "--db"])
+    let second = command(&["serve", "planning", "--bind", "127.0.0.1:0", "--db"])
         .arg(&db)
         .output()
         .unwrap();

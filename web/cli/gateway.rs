@@ -1,0 +1,319 @@
+//! The part of `groundwave serve` that is about the gateway.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use groundwave::gateway::{Gateway, Settings, tunnel};
+use groundwave::http::{Problem, id};
+use groundwave_engine::Handle;
+use groundwave_io::gateway::{Audit, keep_once, load_or_make, random, read_words};
+use groundwave_io::genl::wireguard::PrivateKey;
+use groundwave_io::readings::Root;
+use groundwave_io::telemetry::TelemetryStore;
+use groundwave_systems::Snapshot;
+use groundwave_systems::account::{AccountId, AccountRole, CreateAccount};
+use groundwave_systems::onboarding::{GatewayEnd, Policy, Pool, PublicKey, SetPolicy};
+use groundwave_systems::terrain::Terrain;
+use tokio_util::sync::CancellationToken;
+
+use super::failure::Failure;
+
+/// Whether the gateway makes a tunnel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum TunnelChoice {
+    /// Where the kernel can
+    Auto,
+    /// Or fail
+    On,
+    /// Not at all
+    Off,
+}
+
+/// Options of the gateway.
+#[derive(Args)]
+#[command(next_help_heading = "Mesh gateway")]
+pub struct GatewayOptions {
+    /// Address of the gateway
+    #[arg(
+        long = "gateway-bind",
+        env = "GATEWAY_BIND",
+        value_name = "ADDR",
+        default_value = "0.0.0.0:8080"
+    )]
+    pub bind: SocketAddr,
+
+    /// Folder of its keys, its record of who did what, its history of readings
+    #[arg(
+        long,
+        env = "GATEWAY_STATE",
+        value_name = "DIR",
+        default_value = "gateway"
+    )]
+    state: PathBuf,
+
+    /// File with the first admin's password; a random one is made where there is none
+    #[arg(long, env = "GATEWAY_ADMIN_PASSWORD_FILE", value_name = "FILE")]
+    admin_password_file: Option<PathBuf>,
+
+    /// Underlay addresses, given out by DHCP
+    #[arg(
+        long,
+        env = "GATEWAY_UNDERLAY",
+        value_name = "CIDR",
+        default_value = "10.41.0.0/24"
+    )]
+    underlay: String,
+
+    /// Overlay addresses, given out by the gateway
+    #[arg(
+        long,
+        env = "GATEWAY_OVERLAY",
+        value_name = "CIDR",
+        default_value = "10.42.0.0/24"
+    )]
+    overlay: String,
+
+    /// The mesh interface
+    #[arg(
+        long,
+        env = "GATEWAY_MESH_IFNAME",
+        value_name = "NAME",
+        default_value = "bat0"
+    )]
+    mesh_ifname: String,
+
+    /// Whether to make a WireGuard tunnel
+    #[arg(long, env = "GATEWAY_TUNNEL", value_enum, default_value = "auto")]
+    tunnel: TunnelChoice,
+
+    /// The tunnel's interface
+    #[arg(
+        long,
+        env = "GATEWAY_TUNNEL_IFNAME",
+        value_name = "NAME",
+        default_value = "wg0"
+    )]
+    tunnel_ifname: String,
+
+    /// Where nodes find the tunnel [default: the first underlay address, port 51820]
+    #[arg(long, env = "GATEWAY_TUNNEL_ENDPOINT", value_name = "ADDR")]
+    tunnel_endpoint: Option<SocketAddr>,
+
+    /// Time between two heartbeats, s: three are missed until a node is stale, twelve until it is
+    /// offline
+    #[arg(
+        long,
+        env = "GATEWAY_HEARTBEAT_S",
+        value_name = "S",
+        default_value = "5"
+    )]
+    heartbeat_s: f64,
+
+    /// File of dnsmasq's leases
+    #[arg(long, env = "GATEWAY_LEASES", value_name = "FILE")]
+    leases: Option<PathBuf>,
+
+    /// Folder of dnsmasq's reservations (`dhcp-hostsdir`)
+    #[arg(long, env = "GATEWAY_RESERVATIONS", value_name = "DIR")]
+    reservations: Option<PathBuf>,
+
+    /// A name the gateway answers to, beside `localhost` and its addresses; may stand several times
+    #[arg(
+        long = "host",
+        env = "GATEWAY_HOSTS",
+        value_name = "NAME",
+        value_delimiter = ','
+    )]
+    hosts: Vec<String>,
+
+    /// Allow the onboarding policy `open`, which lets everybody in: for laboratories
+    #[arg(long, env = "GATEWAY_INSECURE_OPEN_ONBOARDING")]
+    insecure_open_onboarding: bool,
+}
+
+/// Port of a tunnel nobody chose one for.
+const TUNNEL_PORT: u16 = 51820;
+
+fn range(key: &str, text: &str) -> Result<Pool, Failure> {
+    Pool::parse(text).map_err(|err| Failure::Input(format!("--{key}: {err}")))
+}
+
+impl GatewayOptions {
+    /// Overlay addresses.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn overlay(&self) -> Result<Pool, Failure> {
+        range("overlay", &self.overlay)
+    }
+
+    /// The first admin's password, if somebody chose one.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn admin_password(&self) -> Result<Option<String>, Failure> {
+        let path = self.admin_password_file.as_deref();
+        path.map(read_words).transpose().map_err(Failure::input)
+    }
+
+    /// Where a random first password is written.
+    pub fn bootstrap(&self) -> PathBuf {
+        self.state.join("bootstrap-admin")
+    }
+
+    /// A gateway over `world`.
+    ///
+    /// # Errors
+    /// What is wrong with its options, its state or the machine.
+    pub fn open(
+        &self,
+        world: Handle<Snapshot>,
+        terrain: Arc<dyn Terrain>,
+        stop: CancellationToken,
+    ) -> Result<Gateway, Failure> {
+        if !(0.1..=3600.0).contains(&self.heartbeat_s) {
+            let what = format!(
+                "--heartbeat-s: {} is not allowed; allowed: 0.1 to 3600",
+                self.heartbeat_s
+            );
+            return Err(Failure::Input(what));
+        }
+        let view = world.view();
+        let overlay = self.overlay()?;
+        let foreign = view
+            .onboarding
+            .leases
+            .keys()
+            .find(|ip| !overlay.holds(**ip));
+        if let Some(ip) = foreign {
+            return Err(Failure::Input(format!(
+                "--overlay: {overlay} does not hold {ip}, which a node has; revoke it first"
+            )));
+        }
+        make_private(&self.state)?;
+        let key = load_or_make::<32>(&self.state.join("token.key")).map_err(Failure::input)?;
+        let audit = Audit::open(&self.state.join("audit.jsonl")).map_err(Failure::input)?;
+        let history =
+            TelemetryStore::open(&self.state.join("telemetry.redb")).map_err(Failure::input)?;
+        let mut hosts = vec!["localhost".to_owned()];
+        let machine = groundwave_io::readings::host::info(&Root::default());
+        hosts.extend(machine.ok().map(|machine| machine.hostname));
+        hosts.extend(self.hosts.iter().cloned());
+        let heartbeat = Duration::from_secs_f64(self.heartbeat_s);
+        let defaults = Settings::default();
+        let settings = Settings {
+            mesh_ifname: self.mesh_ifname.clone(),
+            tunnel_ifname: self.tunnel_ifname.clone(),
+            underlay: range("underlay", &self.underlay)?,
+            overlay,
+            tunnel: self.lay_tunnel(overlay, defaults.tunnel_mtu)?,
+            heartbeat,
+            telemetry: heartbeat,
+            insecure_open: self.insecure_open_onboarding,
+            hosts,
+            leases: self.leases.clone(),
+            reservations: self.reservations.clone(),
+            ..defaults
+        };
+        Ok(Gateway::new(
+            world, terrain, settings, &key, audit, history, stop,
+        ))
+    }
+
+    /// Makes the tunnel, and tells nodes' end of it.
+    fn lay_tunnel(&self, overlay: Pool, mtu: u16) -> Result<Option<GatewayEnd>, Failure> {
+        if self.tunnel == TunnelChoice::Off {
+            return Ok(None);
+        }
+        let bytes = load_or_make::<32>(&self.state.join("tunnel.key")).map_err(Failure::input)?;
+        let key = PrivateKey::from_bytes(bytes);
+        let public_key = PublicKey::new(key.public().0).map_err(Failure::Machine)?;
+        let underlay = range("underlay", &self.underlay)?;
+        let usual = SocketAddr::new(IpAddr::V4(underlay.gateway()), TUNNEL_PORT);
+        let endpoint = self.tunnel_endpoint.unwrap_or(usual);
+        let own: Ipv4Addr = overlay.gateway();
+        let laid = tunnel::lay(
+            &self.tunnel_ifname,
+            key,
+            endpoint.port(),
+            own,
+            overlay.prefix_len(),
+            mtu,
+        );
+        match laid {
+            Ok(()) => Ok(Some(GatewayEnd {
+                public_key,
+                endpoint: endpoint.to_string(),
+                overlay_ip: own,
+            })),
+            Err(err) if self.tunnel == TunnelChoice::Auto => {
+                tracing::warn!(
+                    %err,
+                    "no tunnel: nodes get their credentials from an admin (POST /v1/nodes/{{id}}/rotate-credentials)"
+                );
+                Ok(None)
+            }
+            Err(err) => Err(Failure::Machine(format!("--tunnel on: {err}"))),
+        }
+    }
+}
+
+/// A folder that only its owner may look into.
+fn make_private(folder: &Path) -> Result<(), Failure> {
+    use std::os::unix::fs::DirBuilderExt;
+    let made = std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder);
+    made.map_err(|err| Failure::Input(format!("--state {}: {err}", folder.display())))
+}
+
+/// Makes the first admin where there is none that can come in; takes back the policy `open` where
+/// the gateway was not started for it.
+///
+/// # Errors
+/// What went wrong.
+pub async fn first_admin(
+    gateway: &Gateway,
+    chosen: Option<String>,
+    bootstrap: &Path,
+) -> Result<(), Problem> {
+    let view = gateway.world.view();
+    if view.onboarding.trust.policy == Policy::Open && !gateway.settings.insecure_open {
+        tracing::warn!("onboarding was open to everybody; now it waits for approval");
+        let policy = Policy::Approval;
+        gateway.submit(SetPolicy { policy }).await?;
+    }
+    let mut accounts = view.accounts.by_id.values();
+    if accounts.any(|account| account.role == AccountRole::Admin && !account.disabled) {
+        return Ok(());
+    }
+    let failed = |err: groundwave_io::gateway::SecretError| Problem::internal(err.to_string());
+    let must_change_password = chosen.is_none();
+    let password = match chosen {
+        Some(password) => password,
+        None => {
+            let bytes: [u8; 18] = random().map_err(failed)?;
+            let password = {
+                use base64::Engine as _;
+                base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes)
+            };
+            // One from a start that did not get further is of no use to anybody.
+            let _ = std::fs::remove_file(bootstrap);
+            keep_once(bootstrap, format!("{password}\n").as_bytes()).map_err(failed)?;
+            tracing::warn!("the password of `admin` is in {}", bootstrap.display());
+            password
+        }
+    };
+    let command = CreateAccount {
+        account: AccountId::new(id::mint()),
+        username: "admin".to_owned(),
+        role: AccountRole::Admin,
+        secret: gateway.passwords.hash(password).await?,
+        must_change_password,
+    };
+    gateway.submit(command).await
+}

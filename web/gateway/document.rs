@@ -1,0 +1,78 @@
+//! The document of the gateway's interface: what handlers say of themselves, and what the table
+//! says of all of them.
+
+use serde_json::{Map, Value, json};
+use utoipa::openapi::OpenApi;
+
+use super::access::{Needs, rule_of};
+use super::router::routes;
+use super::wire::schemas;
+use crate::http::ApiDocument;
+use crate::http::document::About;
+
+const ABOUT: About = About {
+    title: "Groundwave mesh gateway",
+    description: "Lets nodes into a mesh, hears how they are, shows it to people. Log in at \
+                  /api/auth/login and send `Authorization: Bearer TOKEN`; a token lives an hour. \
+                  Three roles: viewer reads, operator writes a little, admin everything; nodes \
+                  speak for themselves only. Errors are RFC 7807 problems.",
+    version: env!("CARGO_PKG_VERSION"),
+};
+
+/// The OpenAPI document of the gateway.
+#[must_use]
+pub fn document() -> Value {
+    complete(&routes().into_openapi())
+}
+
+/// The document of these paths, with what the table says of each operation.
+pub(super) fn complete(paths: &OpenApi) -> Value {
+    let mut document = ApiDocument::of(ABOUT, paths, schemas).json().clone();
+    document["components"]["securitySchemes"] = json!({
+        "bearer": { "type": "http", "scheme": "bearer", "bearerFormat": "JWT" },
+    });
+    let Some(paths) = document["paths"].as_object_mut() else {
+        return document;
+    };
+    let items = paths.values_mut().filter_map(Value::as_object_mut);
+    items.flat_map(Map::values_mut).for_each(guarded);
+    document
+}
+
+fn guarded(operation: &mut Value) {
+    let Some(id) = operation["operationId"].as_str() else {
+        return;
+    };
+    let Some(rule) = rule_of(id) else { return };
+    let mut common = vec![
+        (
+            "400",
+            "The request is no sound JSON, or a part of its path is not what it should be",
+        ),
+        ("403", "The gateway is not called by that name"),
+        ("422", "A value is not allowed"),
+    ];
+    if rule.needs != Needs::Nothing {
+        operation["security"] = json!([{ "bearer": [] }]);
+        common.push(("401", "Log in first"));
+        common[1].1 = "This is not for the role of the token";
+        common.push(("429", "Too often"));
+    }
+    let needs = match rule.needs {
+        Needs::Nothing => "nobody".to_owned(),
+        Needs::Role(role) => role.word().to_owned(),
+    };
+    operation["x-needs"] = json!({ "role": needs, "node": rule.node });
+    let schema = json!({ "$ref": "#/components/schemas/Problem" });
+    let Some(responses) = operation["responses"].as_object_mut() else {
+        return;
+    };
+    for (status, description) in common {
+        responses.entry(status).or_insert_with(|| {
+            json!({
+                "description": description,
+                "content": { "application/problem+json": { "schema": schema } },
+            })
+        });
+    }
+}
