@@ -3,6 +3,7 @@
 //! Views only: what changes the world goes through a command, what touches files through
 //! `groundwave_io`.
 
+pub mod agent;
 pub mod http;
 pub mod impair;
 pub mod planning;

@@ -319,7 +319,10 @@ impl Machine {
         let wait_ms = match outcome {
             Outcome::Done => self.rhythm.replay_ms,
             Outcome::Refused(TOO_MANY | UNAVAILABLE, Some(wait_ms)) => wait_ms,
-            _ => about(chance, self.rhythm.period_ms.max(self.rhythm.bounds.least_ms)),
+            _ => about(
+                chance,
+                self.rhythm.period_ms.max(self.rhythm.bounds.least_ms),
+            ),
         };
         self.replay_at_ms = now_ms + wait_ms;
     }

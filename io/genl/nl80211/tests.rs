@@ -61,7 +61,10 @@ fn stations_are_what_iw_says() {
         let expected: f64 = expected.parse().unwrap();
         // Rate control computes it anew whenever it is asked.
         let ours = f64::from(station.expected_throughput_kbps.unwrap());
-        assert!((ours / (expected * 1000.0) - 1.0).abs() < 0.1, "{ours} {expected}");
+        assert!(
+            (ours / (expected * 1000.0) - 1.0).abs() < 0.1,
+            "{ours} {expected}"
+        );
         assert_eq!(
             station.connected_s.map(f64::from),
             Some(float("connected time:"))
