@@ -202,9 +202,12 @@ fn what_was_missed_is_told_after_the_beat_that_is_heard() {
     let mut bench = Bench::running();
     bench.expect(Task::Beat, Outcome::Failed);
     bench.machine.set_backlog(true);
-    bench.expect(Task::Replay, Outcome::Failed);
+    bench.expect(Task::Beat, Outcome::Failed);
     bench.expect(Task::Beat, Outcome::Done);
     bench.expect(Task::Replay, Outcome::Done);
+    let before_ms = bench.now_ms;
+    bench.expect(Task::Replay, Outcome::Refused(429, Some(60_000)));
+    assert!(bench.now_ms - before_ms >= 500);
     bench.machine.set_backlog(false);
     bench.expect(Task::Beat, Outcome::Done);
 }

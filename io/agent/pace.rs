@@ -9,7 +9,6 @@ pub trait Chance {
 }
 
 /// Chance seeded by the machine.
-#[derive(Debug)]
 pub struct MachineChance(Stream);
 
 impl MachineChance {
