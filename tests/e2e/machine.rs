@@ -12,8 +12,6 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-/// What the environment says inside a guest.
-const INSIDE: &str = "GROUNDWAVE_GUEST";
 /// Where the kernel is, if it is not in `.data/kernel`.
 const KERNEL: &str = "GROUNDWAVE_KERNEL";
 /// A guest that runs longer than this is killed; an idle machine needs some two minutes.
@@ -30,17 +28,9 @@ const TOOLS: [&str; 8] = [
     "qemu-system-x86_64",
 ];
 
-/// Whether this process runs in a guest.
-pub fn inside() -> bool {
-    std::env::var_os(INSIDE).is_some()
-}
-
 /// What the guest says about a case, which must have passed; skips aloud without a machine.
 pub fn assert(case: &str) {
     static REPORT: OnceLock<Option<String>> = OnceLock::new();
-    if inside() {
-        return;
-    }
     let Some(report) = REPORT.get_or_init(run) else {
         return;
     };
@@ -141,7 +131,7 @@ fn command(kernel: &Path, out: &Path) -> Command {
 
 /// The shell script the guest runs: this binary, with the stages in order.
 fn job() -> String {
-    let mut job = format!("export {INSIDE}=1 RUST_BACKTRACE=0\n");
+    let mut job = String::from("export RUST_BACKTRACE=0\n");
     for (key, value) in std::env::vars() {
         if ["RUST_LOG", "GROUNDWAVE_"]
             .iter()
@@ -154,7 +144,7 @@ fn job() -> String {
     writeln!(job, "cd {}", quoted(env!("CARGO_MANIFEST_DIR"))).unwrap();
     let binary = quoted(&binary.display().to_string());
     // Stages are named in their order, in which one thread runs them.
-    writeln!(job, "exec {binary} inside:: --test-threads=1 --nocapture").unwrap();
+    writeln!(job, "exec {binary} inside:: --ignored --test-threads=1 --nocapture").unwrap();
     job
 }
 
