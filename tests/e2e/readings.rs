@@ -78,7 +78,7 @@ fn tables() {
     let hardifs = ["hard_ifname"];
     let found = keyed(&batman.hard_interfaces("bat0").unwrap(), &hardifs);
     same(
-        "hardif",
+        "hardifs",
         &found,
         &hardifs,
         &["hard_address", "active", "hop_penalty"],
