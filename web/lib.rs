@@ -4,6 +4,7 @@
 //! `groundwave_io`.
 
 pub mod gateway;
+pub mod agent;
 pub mod http;
 pub mod impair;
 pub mod planning;

@@ -36,12 +36,16 @@ pub fn private_key(path: &Path) -> Result<PrivateKey, ReadingError> {
 }
 
 fn make(path: &Path) -> io::Result<PrivateKey> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or_else(|| Path::new("."));
     fs::create_dir_all(folder)?;
     let key = PrivateKey::generate()?;
     // It has the mode from the start, and comes whole or not at all.
-    let mut file = tempfile::Builder::new().prefix(".key").tempfile_in(folder)?;
+    let mut file = tempfile::Builder::new()
+        .prefix(".key")
+        .tempfile_in(folder)?;
     writeln!(file, "{}", key.to_text())?;
     file.as_file().sync_all()?;
     file.persist_noclobber(path).map_err(|err| err.error)?;
@@ -66,8 +70,13 @@ mod tests {
         let path = folder.path().join("state/node.key");
         let first = private_key(&path).unwrap().public();
         assert_eq!(private_key(&path).unwrap().public(), first);
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, MODE);
-        let other = private_key(&folder.path().join("other.key")).unwrap().public();
+        assert_eq!(
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            MODE
+        );
+        let other = private_key(&folder.path().join("other.key"))
+            .unwrap()
+            .public();
         assert_ne!(first, other);
     }
 
@@ -77,10 +86,16 @@ mod tests {
         let path = folder.path().join("node.key");
         private_key(&path).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
-        assert!(matches!(private_key(&path), Err(ReadingError::Permission { .. })));
+        assert!(matches!(
+            private_key(&path),
+            Err(ReadingError::Permission { .. })
+        ));
         fs::set_permissions(&path, fs::Permissions::from_mode(MODE)).unwrap();
         fs::write(&path, "no key").unwrap();
-        assert!(matches!(private_key(&path), Err(ReadingError::Decode { .. })));
+        assert!(matches!(
+            private_key(&path),
+            Err(ReadingError::Decode { .. })
+        ));
         assert_eq!(fs::read_to_string(&path).unwrap(), "no key");
     }
 }

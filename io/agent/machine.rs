@@ -119,6 +119,8 @@ pub struct Machine {
     joined: bool,
     heard_at_ms: u64,
     backlog: bool,
+    /// The last beat was heard: what waits to be told late may go, too.
+    heard: bool,
     replay_at_ms: u64,
     beats_not_before_ms: u64,
 }
@@ -139,6 +141,7 @@ impl Machine {
             joined: false,
             heard_at_ms: now_ms,
             backlog: false,
+            heard: false,
             replay_at_ms: now_ms,
             beats_not_before_ms: now_ms,
         }
@@ -197,7 +200,7 @@ impl Machine {
                 };
             }
             wake_ms = wake_ms.min(self.beats_not_before_ms);
-        } else if self.backlog {
+        } else if self.backlog && self.heard {
             if now_ms >= self.replay_at_ms {
                 return Task::Replay;
             }
@@ -284,6 +287,7 @@ impl Machine {
 
     fn beaten(&mut self, outcome: Outcome, now_ms: u64, chance: &mut dyn Chance) {
         self.beat_due = false;
+        self.heard = outcome == Outcome::Done;
         match outcome {
             Outcome::Done => {
                 self.relogged = false;
@@ -319,7 +323,10 @@ impl Machine {
         let wait_ms = match outcome {
             Outcome::Done => self.rhythm.replay_ms,
             Outcome::Refused(TOO_MANY | UNAVAILABLE, Some(wait_ms)) => wait_ms,
-            _ => about(chance, self.rhythm.period_ms.max(self.rhythm.bounds.least_ms)),
+            _ => about(
+                chance,
+                self.rhythm.period_ms.max(self.rhythm.bounds.least_ms),
+            ),
         };
         self.replay_at_ms = now_ms + wait_ms;
     }

@@ -13,7 +13,11 @@ struct Bench {
 impl Bench {
     fn new() -> Self {
         let machine = Machine::new(Rhythm::default(), 0);
-        Self { machine, chance: MachineChance::seeded(3), now_ms: 0 }
+        Self {
+            machine,
+            chance: MachineChance::seeded(3),
+            now_ms: 0,
+        }
     }
 
     /// The next task that is not sampling or waiting.
@@ -24,7 +28,10 @@ impl Bench {
                     assert!(until_ms > self.now_ms, "waits for the past");
                     self.now_ms = until_ms;
                 }
-                Task::Sample => self.machine.done(Task::Sample, Outcome::Done, self.now_ms, &mut self.chance),
+                Task::Sample => {
+                    self.machine
+                        .done(Task::Sample, Outcome::Done, self.now_ms, &mut self.chance)
+                }
                 task => return task,
             }
         }
@@ -32,12 +39,20 @@ impl Bench {
 
     fn expect(&mut self, task: Task, outcome: Outcome) {
         assert_eq!(self.task(), task);
-        self.machine.done(task, outcome, self.now_ms, &mut self.chance);
+        self.machine
+            .done(task, outcome, self.now_ms, &mut self.chance);
     }
 
     fn running() -> Self {
         let mut bench = Self::new();
-        for task in [Task::Look, Task::Register, Task::Tunnel, Task::Fetch, Task::LogIn, Task::Join] {
+        for task in [
+            Task::Look,
+            Task::Register,
+            Task::Tunnel,
+            Task::Fetch,
+            Task::LogIn,
+            Task::Join,
+        ] {
             bench.expect(task, Outcome::Done);
         }
         bench
@@ -82,7 +97,12 @@ fn silence_while_registering_backs_off_to_five_minutes() {
         bench.expect(Task::Register, Outcome::Failed);
         waits.push(bench.now_ms - before_ms);
     }
-    assert!(waits[1..].iter().all(|wait| (5_000..=300_000).contains(wait)), "{waits:?}");
+    assert!(
+        waits[1..]
+            .iter()
+            .all(|wait| (5_000..=300_000).contains(wait)),
+        "{waits:?}"
+    );
     assert!(waits[10] >= 150_000, "{waits:?}");
     // Who was rejected does not ask often, but asks.
     bench.expect(Task::Register, Outcome::Refused(403, None));
@@ -137,7 +157,10 @@ fn a_refused_credential_is_fetched_again() {
 fn tokens_are_renewed_between_50_and_58_minutes() {
     let mut ages = Vec::new();
     for seed in 0..20 {
-        let mut bench = Bench { chance: MachineChance::seeded(seed), ..Bench::running() };
+        let mut bench = Bench {
+            chance: MachineChance::seeded(seed),
+            ..Bench::running()
+        };
         bench.expect(Task::Beat, Outcome::Refused(401, None));
         bench.expect(Task::LogIn, Outcome::Done);
         let born_ms = bench.now_ms;
@@ -148,8 +171,14 @@ fn tokens_are_renewed_between_50_and_58_minutes() {
         bench.expect(Task::LogIn, Outcome::Done);
         bench.expect(Task::Beat, Outcome::Done);
     }
-    assert!(ages.iter().all(|age| (3_000..=3_486).contains(age)), "{ages:?}");
-    assert!(ages.iter().max().unwrap() - ages.iter().min().unwrap() > 120, "{ages:?}");
+    assert!(
+        ages.iter().all(|age| (3_000..=3_486).contains(age)),
+        "{ages:?}"
+    );
+    assert!(
+        ages.iter().max().unwrap() - ages.iter().min().unwrap() > 120,
+        "{ages:?}"
+    );
 }
 
 #[test]
@@ -173,9 +202,12 @@ fn what_was_missed_is_told_after_the_beat_that_is_heard() {
     let mut bench = Bench::running();
     bench.expect(Task::Beat, Outcome::Failed);
     bench.machine.set_backlog(true);
-    bench.expect(Task::Replay, Outcome::Failed);
+    bench.expect(Task::Beat, Outcome::Failed);
     bench.expect(Task::Beat, Outcome::Done);
     bench.expect(Task::Replay, Outcome::Done);
+    let before_ms = bench.now_ms;
+    bench.expect(Task::Replay, Outcome::Refused(429, Some(60_000)));
+    assert!(bench.now_ms - before_ms >= 500);
     bench.machine.set_backlog(false);
     bench.expect(Task::Beat, Outcome::Done);
 }

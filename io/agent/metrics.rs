@@ -59,7 +59,10 @@ impl Meter {
             }
         };
         maybe("sys.load1", look.load1);
-        maybe("sys.mem_available_bytes", look.mem_available_bytes.map(|bytes| bytes as f64));
+        maybe(
+            "sys.mem_available_bytes",
+            look.mem_available_bytes.map(|bytes| bytes as f64),
+        );
         maybe("sys.temp_c", look.temp_c);
         maybe("sys.uptime_s", Some(look.uptime_s as f64));
         readings
@@ -67,17 +70,27 @@ impl Meter {
 
     /// Bytes over the interfaces under the mesh since the look before, Mbit/s.
     fn rates(&mut self, look: &Look, at_ms: u64, readings: &mut Readings) {
-        let hardifs = look.mesh.as_ref().map(|mesh| mesh.hardifs.as_slice()).unwrap_or_default();
-        let counts = look.interfaces.iter().filter(|one| hardifs.contains(&one.name));
-        let counts: BTreeMap<String, (u64, u64)> =
-            counts.map(|one| (one.name.clone(), (one.rx_bytes, one.tx_bytes))).collect();
+        let hardifs = look
+            .mesh
+            .as_ref()
+            .map(|mesh| mesh.hardifs.as_slice())
+            .unwrap_or_default();
+        let counts = look
+            .interfaces
+            .iter()
+            .filter(|one| hardifs.contains(&one.name));
+        let counts: BTreeMap<String, (u64, u64)> = counts
+            .map(|one| (one.name.clone(), (one.rx_bytes, one.tx_bytes)))
+            .collect();
         if let Some((before_ms, before)) = &self.bytes
             && at_ms > *before_ms
             && !counts.is_empty()
         {
             let (mut rx, mut tx) = (Some(0), Some(0));
             for (name, now) in &counts {
-                let Some(before) = before.get(name) else { continue };
+                let Some(before) = before.get(name) else {
+                    continue;
+                };
                 rx = rx.zip(grown(before.0, now.0)).map(|(sum, more)| sum + more);
                 tx = tx.zip(grown(before.1, now.1)).map(|(sum, more)| sum + more);
             }
@@ -96,13 +109,20 @@ impl Meter {
         let estab = |one: &&&Station| one.plink_state == Some(PlinkState::Estab);
         let carry: Vec<&&Station> = peers.iter().filter(estab).collect();
         readings.insert("mesh.plink_estab", carry.len() as f64);
-        let signals = carry.iter().filter_map(|one| one.signal_avg_dbm).map(f64::from);
+        let signals = carry
+            .iter()
+            .filter_map(|one| one.signal_avg_dbm)
+            .map(f64::from);
         readings.extend(mean(signals).map(|dbm| ("mesh.signal_dbm", dbm)));
         let rates = carry.iter().filter_map(|one| one.tx_bitrate_mbps);
         readings.extend(mean(rates).map(|rate| ("mesh.tx_bitrate_mbps", rate)));
-        let retries = peers.iter().filter_map(|one| Some((one.mac, one.tx_retries?)));
+        let retries = peers
+            .iter()
+            .filter_map(|one| Some((one.mac, one.tx_retries?)));
         readings.insert("mesh.tx_retries", self.retries.add(retries));
-        let failed = peers.iter().filter_map(|one| Some((one.mac, one.tx_failed?)));
+        let failed = peers
+            .iter()
+            .filter_map(|one| Some((one.mac, one.tx_failed?)));
         readings.insert("mesh.tx_failed", self.failed.add(failed));
     }
 }
@@ -110,7 +130,10 @@ impl Meter {
 fn mesh(look: &Look, period_ms: u64, readings: &mut Readings) {
     let Some(mesh) = &look.mesh else { return };
     let heard = |last_ms: u32| u64::from(last_ms) < HEARD_PERIODS * period_ms;
-    let heard = mesh.neighbors.iter().filter(|one| heard(one.last_seen_msecs));
+    let heard = mesh
+        .neighbors
+        .iter()
+        .filter(|one| heard(one.last_seen_msecs));
     let mut heard: Vec<Mac> = heard.map(|one| one.neigh_address).collect();
     heard.sort_unstable();
     heard.dedup();
@@ -148,7 +171,10 @@ mod tests {
         let mut look = samples::look();
         let mut meter = Meter::default();
         let first = meter.read(&look, 1_000, 5_000);
-        assert!(!first.contains_key("mesh.tx_mbps"), "a rate needs two looks");
+        assert!(
+            !first.contains_key("mesh.tx_mbps"),
+            "a rate needs two looks"
+        );
         assert_eq!(first["mesh.plink_estab"], 2.0);
         assert_eq!(first["mesh.signal_dbm"], -60.0);
         assert_eq!(first["mesh.neighbor_count"], 2.0);
@@ -163,11 +189,28 @@ mod tests {
         let mut look = samples::look();
         let mut meter = Meter::default();
         assert_eq!(meter.read(&look, 0, 5_000)["mesh.tx_retries"], 17.0);
-        let gone = look.radios.as_mut().unwrap().stations.get_mut(&2).unwrap().pop().unwrap();
+        let gone = look
+            .radios
+            .as_mut()
+            .unwrap()
+            .stations
+            .get_mut(&2)
+            .unwrap()
+            .pop()
+            .unwrap();
         assert_eq!(meter.read(&look, 1, 5_000)["mesh.tx_retries"], 17.0);
         // It comes back with a counter that begins anew.
-        let back = Station { tx_retries: Some(3), ..gone };
-        look.radios.as_mut().unwrap().stations.get_mut(&2).unwrap().push(back);
+        let back = Station {
+            tx_retries: Some(3),
+            ..gone
+        };
+        look.radios
+            .as_mut()
+            .unwrap()
+            .stations
+            .get_mut(&2)
+            .unwrap()
+            .push(back);
         assert_eq!(meter.read(&look, 2, 5_000)["mesh.tx_retries"], 20.0);
     }
 
@@ -179,7 +222,11 @@ mod tests {
         assert_eq!(readings["mesh.plink_estab"], 0.0);
         assert!(!readings.contains_key("mesh.signal_dbm"));
         look.radios = None;
-        assert!(!Meter::default().read(&look, 0, 5_000).contains_key("mesh.plink_estab"));
+        assert!(
+            !Meter::default()
+                .read(&look, 0, 5_000)
+                .contains_key("mesh.plink_estab")
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! When to try again: jitter, so that nodes that fell silent together do not come back together.
 
-use groundwave_engine::Seed;
+use groundwave_engine::{Seed, Stream};
 
 /// Chance, drawn from outside: tests give their own.
 pub trait Chance {
@@ -9,7 +9,6 @@ pub trait Chance {
 }
 
 /// Chance seeded by the machine.
-#[derive(Debug)]
 pub struct MachineChance(Stream);
 
 impl MachineChance {
@@ -60,7 +59,9 @@ impl Bounds {
     /// How long to wait after the `failures`-th failure in a row: twice as long each time, and
     /// between half and all of that (full jitter of half, after AWS's "equal jitter").
     pub(super) fn wait(&self, chance: &mut dyn Chance, failures: u32) -> u64 {
-        let doubled = self.least_ms.saturating_mul(1 << failures.saturating_sub(1).min(20));
+        let doubled = self
+            .least_ms
+            .saturating_mul(1 << failures.saturating_sub(1).min(20));
         let most = doubled.clamp(self.least_ms, self.most_ms);
         between(chance, most / 2, most).max(self.least_ms.min(most))
     }
@@ -72,7 +73,10 @@ mod tests {
 
     #[test]
     fn waiting_doubles_within_its_bounds() {
-        let bounds = Bounds { least_ms: 5_000, most_ms: 300_000 };
+        let bounds = Bounds {
+            least_ms: 5_000,
+            most_ms: 300_000,
+        };
         let mut chance = MachineChance::seeded(1);
         let mut longest = 0;
         for failures in 1..40 {

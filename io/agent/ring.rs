@@ -57,7 +57,9 @@ impl Ring {
     /// One for readings every `period_ms`. All its memory is taken now: 136 bytes a moment.
     #[must_use]
     pub fn new(period_ms: u64) -> Self {
-        let most = usize::try_from(KEEP_MS / period_ms.max(500)).unwrap_or(1).max(1);
+        let most = usize::try_from(KEEP_MS / period_ms.max(500))
+            .unwrap_or(1)
+            .max(1);
         Self {
             rows: VecDeque::with_capacity(most),
             most,
@@ -83,7 +85,12 @@ impl Ring {
         while self.rows.front().is_some_and(old) || self.rows.len() >= self.most {
             self.rows.pop_front();
         }
-        let value = |name: &&str| readings.get(*name).copied().filter(|value| value.is_finite());
+        let value = |name: &&str| {
+            readings
+                .get(*name)
+                .copied()
+                .filter(|value| value.is_finite())
+        };
         let values = std::array::from_fn(|at| value(&NAMES[at]).unwrap_or(f64::NAN));
         self.rows.push_back(Row { ts_ms, values });
     }
@@ -125,7 +132,12 @@ mod tests {
     use super::*;
 
     fn readings(value: f64) -> Readings {
-        Readings::from([("mesh.tx_mbps", value), ("sys.load1", 1.0), ("sys.temp_c", f64::NAN), ("foreign", 3.0)])
+        Readings::from([
+            ("mesh.tx_mbps", value),
+            ("sys.load1", 1.0),
+            ("sys.temp_c", f64::NAN),
+            ("foreign", 3.0),
+        ])
     }
 
     #[test]
@@ -138,7 +150,11 @@ mod tests {
         assert_eq!((ring.len(), ring.rows.capacity()), (720, capacity));
         let (told, moments) = ring.oldest(512);
         assert_eq!((told.len(), moments), (512, 256));
-        let first = Told { ts_ms: 9_280 * 5_000, metric: "mesh.tx_mbps", value: 9_280.0 };
+        let first = Told {
+            ts_ms: 9_280 * 5_000,
+            metric: "mesh.tx_mbps",
+            value: 9_280.0,
+        };
         assert_eq!(told[0], first);
         ring.told_oldest(moments);
         assert_eq!(ring.oldest(2).0[0].ts_ms, 9_536 * 5_000);

@@ -90,8 +90,16 @@ fn mesh() -> MeshLook {
     MeshLook {
         mesh,
         hardifs: vec!["wlan0".to_owned()],
-        originators: vec![way(one, one, 200, true), way(two, two, 90, false), way(two, one, 120, true)],
-        neighbors: vec![neighbor(one, 100), neighbor(two, 9_000), neighbor(two, 11_000)],
+        originators: vec![
+            way(one, one, 200, true),
+            way(two, two, 90, false),
+            way(two, one, 120, true),
+        ],
+        neighbors: vec![
+            neighbor(one, 100),
+            neighbor(two, 9_000),
+            neighbor(two, 11_000),
+        ],
         gateways: vec![Gateway {
             orig_address: two,
             router: one,

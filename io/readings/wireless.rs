@@ -134,7 +134,8 @@ pub struct AssocRow {
 }
 
 /// Everything the kernel's radios say at one moment.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Radios {
     /// Interfaces by number.
     pub interfaces: Vec<WirelessInterface>,

@@ -3,6 +3,7 @@
 //! Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 the world broke or the
 //! machine failed, 2 the input was wrong.
 
+mod agent;
 mod backup;
 mod completions;
 mod ends;
@@ -77,6 +78,7 @@ enum Command {
     Serve(serve::Serve),
     Impaird(impaird::Impaird),
     Impair(Box<impair::Impair>),
+    Agent(Box<agent::Agent>),
     Testbed(Box<testbed::Testbed>),
     Backup(backup::Backup),
     Restore(backup::Restore),
@@ -97,6 +99,7 @@ pub fn main() -> ExitCode {
     let usual = match cli.command {
         Command::Serve(_) => serve::LOG_FILTER,
         Command::Impaird(_) => impaird::LOG_FILTER,
+        Command::Agent(_) => agent::LOG_FILTER,
         Command::Testbed(_) => testbed::LOG_FILTER,
         _ => "warn",
     };
@@ -128,6 +131,7 @@ pub fn main() -> ExitCode {
         Command::Serve(args) => args.run(output),
         Command::Impaird(args) => args.run(output),
         Command::Impair(args) => args.run(output),
+        Command::Agent(args) => args.run(output),
         Command::Testbed(args) => args.run(output),
         Command::Backup(args) => args.run(output),
         Command::Restore(args) => args.run(output),

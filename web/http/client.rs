@@ -1,7 +1,7 @@
 //! The other side: asking a server of ours.
 
 use axum::body::Body;
-use http_body_util::BodyExt;
+use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use hyper::{Method, Request, Response, StatusCode, header};
 use hyper_util::rt::TokioIo;
@@ -40,6 +40,20 @@ pub enum NoAnswer {
         cause: hyper::http::Error,
     },
 }
+
+/// An answer, read to its end.
+#[derive(Debug)]
+pub struct Heard {
+    /// How it went.
+    pub status: StatusCode,
+    /// For how long the server asks to be left alone, s.
+    pub retry_after_s: Option<u64>,
+    /// What it says.
+    pub body: Vec<u8>,
+}
+
+/// Longest answer to a [`Client::call`], bytes.
+const ANSWER_BYTES_MAX: usize = 4 << 20;
 
 /// A connection that can be asked many things, one after the other.
 pub struct Client {
@@ -104,7 +118,37 @@ impl Client {
         body: Option<&serde_json::Value>,
     ) -> Result<Response<Incoming>, NoAnswer> {
         let body = body.map(|body| body.to_string().into_bytes());
-        self.post(method, path, "application/json", body).await
+        self.post(method, path, "application/json", None, body)
+            .await
+    }
+
+    /// Sends a request with a JSON body, as whoever `token` is, and reads the whole answer, if it
+    /// is of reasonable length.
+    ///
+    /// # Errors
+    /// When no answer comes, or one that does not end.
+    pub async fn call(
+        &mut self,
+        method: Method,
+        path: &str,
+        token: Option<&str>,
+        body: Vec<u8>,
+    ) -> Result<Heard, NoAnswer> {
+        let asked = self.post(method, path, "application/json", token, Some(body));
+        let response = asked.await?;
+        let after = response.headers().get(header::RETRY_AFTER);
+        let retry_after_s = after.and_then(|after| after.to_str().ok()?.parse().ok());
+        let status = response.status();
+        let body = Limited::new(response.into_body(), ANSWER_BYTES_MAX).collect();
+        let body = body.await.map_err(|cause| NoAnswer::Line {
+            address: self.address.clone(),
+            cause: std::io::Error::other(cause),
+        })?;
+        Ok(Heard {
+            status,
+            retry_after_s,
+            body: body.to_bytes().to_vec(),
+        })
     }
 
     async fn post(
@@ -112,6 +156,7 @@ impl Client {
         method: Method,
         path: &str,
         media: &'static str,
+        token: Option<&str>,
         body: Option<Vec<u8>>,
     ) -> Result<Response<Incoming>, NoAnswer> {
         let address = &self.address;
@@ -131,6 +176,9 @@ impl Client {
             .header(header::HOST, host);
         if body.is_some() {
             request = request.header(header::CONTENT_TYPE, media);
+        }
+        if let Some(token) = token {
+            request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
         }
         let body = body.map_or_else(Body::empty, Body::from);
         let request = request.body(body).map_err(|cause| NoAnswer::Request {
@@ -152,7 +200,7 @@ impl Client {
         body: Option<Vec<u8>>,
     ) -> Result<(StatusCode, Vec<u8>), NoAnswer> {
         let media = "application/octet-stream";
-        let response = self.post(method, path, media, body).await?;
+        let response = self.post(method, path, media, None, body).await?;
         self.read(response).await
     }
 

@@ -14,17 +14,6 @@ use x25519_dalek::StaticSecret;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PublicKey(pub [u8; 32]);
 
-impl PublicKey {
-    /// Whether a key can be agreed on with it: points of low order, all zeros among them, lead to
-    /// the same secret whatever the private key (RFC 7748, section 6.1).
-    #[must_use]
-    pub fn is_usable(&self) -> bool {
-        let probe = StaticSecret::from([0x55; 32]);
-        let agreed = probe.diffie_hellman(&x25519_dalek::PublicKey::from(self.0));
-        agreed.was_contributory()
-    }
-}
-
 impl fmt::Display for PublicKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&STANDARD.encode(self.0))
@@ -149,16 +138,6 @@ mod tests {
         let bob = "5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb";
         let public = "de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f";
         assert_eq!(PrivateKey::from_bytes(hex(bob)).public().0, hex(public));
-    }
-
-    #[test]
-    fn keys_of_low_order_are_not_usable() {
-        assert!(!PublicKey([0; 32]).is_usable());
-        let mut one = [0; 32];
-        one[0] = 1;
-        assert!(!PublicKey(one).is_usable());
-        let real = PrivateKey::generate().unwrap().public();
-        assert!(real.is_usable());
     }
 
     #[test]

@@ -11,6 +11,8 @@ const REPLACE_PEERS: u32 = 1;
 /// `WGPEER_F_*`.
 const REMOVE_ME: u32 = 1;
 const REPLACE_ALLOWED_IPS: u32 = 2;
+/// NLA_F_NESTED: this family insists on it.
+const NESTED: u16 = 0x8000;
 /// Bytes of peers after which another message begins, well below what 16 bits say.
 const PEERS_BYTES: usize = 32 << 10;
 
@@ -59,9 +61,9 @@ fn body(ifname: &str, wish: &Wish, first: bool, peers: &[Vec<u8>]) -> Vec<u8> {
     if !peers.is_empty() {
         let mut nest = Vec::new();
         for peer in peers {
-            put(&mut nest, 0, peer);
+            put(&mut nest, NESTED, peer);
         }
-        put(&mut out, device::PEERS, &nest);
+        put(&mut out, device::PEERS | NESTED, &nest);
     }
     out
 }
@@ -95,9 +97,9 @@ fn nest(wish: &PeerWish) -> Result<Vec<u8>, ReadingError> {
             }
             let mut nest = Vec::new();
             for ip in allowed_ips {
-                put(&mut nest, 0, &range(*ip));
+                put(&mut nest, NESTED, &range(*ip));
             }
-            put(&mut out, peer::ALLOWED_IPS, &nest);
+            put(&mut out, peer::ALLOWED_IPS | NESTED, &nest);
         }
     }
     Ok(out)

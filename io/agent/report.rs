@@ -1,0 +1,356 @@
+//! A look as a heartbeat.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+
+use groundwave_systems::fleet::{
+    Beat, Interface, MeshLink, MeshReport, RadioReport, Transport, TransportKind,
+};
+use groundwave_systems::onboarding::PublicKey;
+use uuid::Uuid;
+
+use super::look::{Look, MeshLook, Ready};
+use super::ring::Readings;
+use crate::genl::Mac;
+use crate::genl::nl80211::{Kind, PlinkState, Station, WirelessInterface};
+
+/// Most entries of each list; the gateway takes no more.
+const INTERFACES_MAX: usize = 32;
+const LINKS_MAX: usize = 64;
+const IPS_MAX: usize = 32;
+/// Frequencies below are those of 802.11ah, MHz.
+const HALOW_MHZ: u32 = 1_000;
+
+/// What a heartbeat says besides the look.
+#[derive(Debug, Clone)]
+pub struct About {
+    /// Who the gateway says it is.
+    pub node_id: Option<Uuid>,
+    /// Its key.
+    pub public_key: PublicKey,
+    /// Its link to the mesh.
+    pub ready: Ready,
+    /// Its overlay address, if it knows.
+    pub overlay_ip: Option<Ipv4Addr>,
+    /// The mesh interface.
+    pub mesh_ifname: String,
+    /// Number of the heartbeat.
+    pub seq: u64,
+    /// When it is sent, RFC 3339.
+    pub sent_at: String,
+    /// What the node can do.
+    pub capabilities: Vec<String>,
+}
+
+/// The heartbeat of a look and its readings.
+///
+/// # Errors
+/// When the mesh interface has an address that no single interface can have.
+pub fn beat(look: &Look, readings: &Readings, about: About) -> Result<Beat, String> {
+    let transports = transports(look, &about.mesh_ifname);
+    let active = transports.iter().find(|one| one.up).map(|one| one.kind);
+    let metrics: BTreeMap<String, f64> = readings
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), *value))
+        .collect();
+    Ok(Beat {
+        node_id: about.node_id,
+        mac: wire(about.ready.mac)?,
+        hostname: hostname(&look.hostname, about.ready.mac),
+        agent_version: env!("CARGO_PKG_VERSION").to_owned(),
+        boot_id: boot_id(&look.boot_id),
+        seq: about.seq,
+        sent_at: Some(about.sent_at),
+        uptime_s: look.uptime_s,
+        underlay_ip: Some(about.ready.ip.into()),
+        overlay_ip: about.overlay_ip,
+        public_key: Some(about.public_key),
+        signal_dbm: readings.get("mesh.signal_dbm").copied(),
+        active_transport: active.unwrap_or_default(),
+        transports,
+        capabilities: about.capabilities,
+        interfaces: interfaces(look),
+        radios: radios(look),
+        mesh: mesh(look, readings),
+        metrics,
+    })
+}
+
+/// A hardware address as the gateway takes it: one of a single interface.
+///
+/// # Errors
+/// When it is of a group, or nobody's.
+pub fn wire(mac: Mac) -> Result<groundwave_systems::onboarding::Mac, String> {
+    mac.to_string().parse()
+}
+
+/// The host's name; a name that the gateway would not take is replaced by one of the address.
+#[must_use]
+pub fn hostname(name: &str, mac: Mac) -> String {
+    let short = name.split('.').next().unwrap_or_default();
+    for name in [name, short] {
+        if name.len() <= 63 && crate::readings::leases::is_hostname(name) {
+            return name.to_owned();
+        }
+    }
+    format!("node-{}", mac.to_string().replace(':', ""))
+}
+
+fn boot_id(text: &str) -> String {
+    if text.is_empty() {
+        "unknown".to_owned()
+    } else {
+        text.chars().take(64).collect()
+    }
+}
+
+fn interfaces(look: &Look) -> Vec<Interface> {
+    let told = look
+        .interfaces
+        .iter()
+        .filter(|one| one.name != "lo")
+        .take(INTERFACES_MAX);
+    let told = told.map(|one| Interface {
+        name: one.name.clone(),
+        mac: one.mac.map(|mac| mac.to_string()),
+        mtu: one.mtu,
+        operstate: one.operstate.clone(),
+        ips: one.ips.iter().map(|ip| ip.address).take(IPS_MAX).collect(),
+        rx_bytes: one.rx_bytes,
+        tx_bytes: one.tx_bytes,
+        rx_errors: one.rx_errors,
+        tx_errors: one.tx_errors,
+    });
+    told.collect()
+}
+
+fn wireless<'a>(look: &'a Look, name: &str) -> Option<&'a WirelessInterface> {
+    let radios = look.radios.as_ref()?;
+    radios.interfaces.iter().find(|one| one.ifname == name)
+}
+
+/// The interfaces under the mesh, and what they are.
+fn transports(look: &Look, mesh_ifname: &str) -> Vec<Transport> {
+    let hardifs = look
+        .mesh
+        .as_ref()
+        .map(|mesh| mesh.hardifs.as_slice())
+        .unwrap_or_default();
+    let address = look.ready(mesh_ifname).map(|ready| IpAddr::V4(ready.ip));
+    let told = hardifs.iter().take(INTERFACES_MAX).map(|name| {
+        let kind = match wireless(look, name) {
+            Some(one) if one.freq_mhz.is_some_and(|freq| freq < HALOW_MHZ) => TransportKind::Halow,
+            Some(_) => TransportKind::Wifi,
+            None => TransportKind::Ethernet,
+        };
+        Transport {
+            name: name.clone(),
+            kind,
+            up: look.interface(name).is_some_and(|one| one.carrier),
+            ip: address,
+            rtt_ms: None,
+        }
+    });
+    told.collect()
+}
+
+fn stations<'a>(look: &'a Look, ifindex: u32) -> &'a [Station] {
+    let radios = look.radios.as_ref();
+    let known = radios.and_then(|radios| radios.stations.get(&ifindex));
+    known.map(Vec::as_slice).unwrap_or_default()
+}
+
+fn radios(look: &Look) -> Vec<RadioReport> {
+    let Some(radios) = &look.radios else {
+        return Vec::new();
+    };
+    let rows = radios.wireless();
+    let told = radios.interfaces.iter().zip(rows).take(INTERFACES_MAX);
+    let told = told.map(|(one, row)| {
+        let peers = stations(look, one.ifindex);
+        let estab = |peer: &&Station| peer.plink_state == Some(PlinkState::Estab);
+        let signals: Vec<f64> = peers
+            .iter()
+            .filter_map(|peer| peer.signal_avg_dbm)
+            .map(f64::from)
+            .collect();
+        let sum = |of: fn(&Station) -> Option<u32>| {
+            let counts: Vec<u64> = peers.iter().filter_map(of).map(u64::from).collect();
+            (!counts.is_empty()).then(|| counts.iter().sum())
+        };
+        RadioReport {
+            ifname: row.ifname,
+            phy: Some(row.phy),
+            kind: serde_json::to_value(one.kind)
+                .ok()
+                .and_then(|kind| Some(kind.as_str()?.to_owned())),
+            mesh_id: row.mesh_id,
+            freq_mhz: row.freq_mhz,
+            width_mhz: row.width_mhz,
+            tx_power_dbm: row.tx_power_dbm,
+            signal_dbm: (!signals.is_empty())
+                .then(|| signals.iter().sum::<f64>() / signals.len() as f64),
+            noise_dbm: row.noise_dbm.map(f64::from),
+            plink_estab: (one.kind == Kind::MeshPoint)
+                .then(|| u32::try_from(peers.iter().filter(estab).count()).unwrap_or(u32::MAX)),
+            tx_retries: sum(|peer| peer.tx_retries),
+            tx_failed: sum(|peer| peer.tx_failed),
+        }
+    });
+    told.collect()
+}
+
+fn mesh(look: &Look, readings: &Readings) -> MeshReport {
+    let Some(mesh) = &look.mesh else {
+        return MeshReport::default();
+    };
+    let count = |name: &str| readings.get(name).map_or(0, |count| *count as u32);
+    let chosen = mesh.gateways.iter().find(|one| one.best);
+    let reached = mesh.originators.iter().filter(|one| one.best).count();
+    MeshReport {
+        algo_name: Some(mesh.mesh.algo_name.clone()),
+        selected_gateway: chosen.and_then(|one| wire(one.orig_address).ok()),
+        originators: u32::try_from(reached).unwrap_or(u32::MAX),
+        neighbor_count: count("mesh.neighbor_count"),
+        plink_estab: count("mesh.plink_estab"),
+        links: links(look, mesh),
+    }
+}
+
+/// Neighbours, each once as it was heard last, the strongest first when there are too many.
+fn links(look: &Look, mesh: &MeshLook) -> Vec<MeshLink> {
+    let mut heard: BTreeMap<Mac, MeshLink> = BTreeMap::new();
+    let peers = look
+        .radios
+        .iter()
+        .flat_map(|radios| radios.stations.values().flatten());
+    let signals: BTreeMap<Mac, i8> = peers
+        .filter_map(|peer| Some((peer.mac, peer.signal_avg_dbm.or(peer.signal_dbm)?)))
+        .collect();
+    for one in &mesh.neighbors {
+        let Ok(neigh_address) = wire(one.neigh_address) else {
+            continue;
+        };
+        let direct = mesh.originators.iter().find(|way| {
+            way.orig_address == one.neigh_address && way.neigh_address == one.neigh_address
+        });
+        let mut ways = mesh.originators.iter();
+        let link = MeshLink {
+            neigh_address,
+            tq: direct.and_then(|way| way.tq),
+            throughput_kbps: one
+                .throughput_kbps
+                .and_then(|kbps| u32::try_from(kbps).ok()),
+            signal_dbm: signals.get(&one.neigh_address).map(|dbm| f64::from(*dbm)),
+            last_seen_msecs: Some(one.last_seen_msecs.into()),
+            selected: Some(ways.any(|way| way.best && way.neigh_address == one.neigh_address)),
+        };
+        let known = heard
+            .entry(one.neigh_address)
+            .or_insert_with(|| link.clone());
+        if link.last_seen_msecs < known.last_seen_msecs {
+            *known = link;
+        }
+    }
+    let mut links: Vec<MeshLink> = heard.into_values().collect();
+    links.sort_by_key(|link| std::cmp::Reverse((link.tq, link.throughput_kbps)));
+    links.truncate(LINKS_MAX);
+    links
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::metrics::Meter;
+    use crate::agent::samples::{self, OWN};
+
+    fn about() -> About {
+        About {
+            node_id: None,
+            public_key: "hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo="
+                .parse()
+                .unwrap(),
+            ready: Ready {
+                mac: OWN,
+                ip: Ipv4Addr::new(10, 41, 0, 57),
+            },
+            overlay_ip: None,
+            mesh_ifname: "bat0".to_owned(),
+            seq: 1,
+            sent_at: "2026-11-21T20:00:00.000Z".to_owned(),
+            capabilities: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_heartbeat_tells_what_was_seen_and_the_gateway_takes_it() {
+        let look = samples::look();
+        let readings = Meter::default().read(&look, 0, 5_000);
+        let beat = beat(&look, &readings, about()).unwrap();
+        beat.check().unwrap();
+        assert_eq!(look.ready("bat0").map(|ready| ready.mac), Some(OWN));
+        assert_eq!(
+            (beat.active_transport, beat.signal_dbm),
+            (TransportKind::Wifi, Some(-60.0))
+        );
+        let links: Vec<_> = beat
+            .mesh
+            .links
+            .iter()
+            .map(|link| {
+                (
+                    link.tq,
+                    link.signal_dbm,
+                    link.last_seen_msecs,
+                    link.selected,
+                )
+            })
+            .collect();
+        assert_eq!(
+            links,
+            [
+                (Some(200), Some(-55.0), Some(100), Some(true)),
+                (Some(90), Some(-65.0), Some(9_000), Some(false))
+            ]
+        );
+        assert_eq!(
+            (
+                beat.mesh.originators,
+                beat.mesh.neighbor_count,
+                beat.mesh.plink_estab
+            ),
+            (2, 2, 2)
+        );
+        assert_eq!(beat.radios[0].tx_retries, Some(17));
+        assert_eq!(beat.interfaces.len(), 2);
+        assert!(serde_json::to_vec(&beat).unwrap().len() < 16 << 10);
+    }
+
+    #[test]
+    fn a_crowd_of_neighbours_is_cut_to_the_best() {
+        let mut look = samples::look();
+        let mesh = look.mesh.as_mut().unwrap();
+        let pattern = mesh.neighbors[0].clone();
+        mesh.neighbors = (0..200)
+            .map(|at| crate::genl::batadv::Neighbor {
+                neigh_address: Mac([2, 9, 0, 0, 0, at]),
+                throughput_kbps: Some(u64::from(at)),
+                ..pattern.clone()
+            })
+            .collect();
+        look.interfaces = vec![look.interfaces[1].clone(); 50];
+        let beat = beat(&look, &Readings::new(), about()).unwrap();
+        beat.check().unwrap();
+        assert_eq!(
+            (beat.mesh.links.len(), beat.mesh.links[0].throughput_kbps),
+            (64, Some(199))
+        );
+    }
+
+    #[test]
+    fn names_are_those_of_hosts() {
+        assert_eq!(hostname("hill", OWN), "hill");
+        assert_eq!(hostname("(none)", OWN), "node-02000000aa01");
+        assert_eq!(hostname(&format!("hill.{}", "a".repeat(64)), OWN), "hill");
+    }
+}

@@ -1,0 +1,135 @@
+//! Asking to be let in, and proving that the trust secret is known without telling it.
+
+use std::net::Ipv4Addr;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use groundwave_systems::onboarding::{Mac, PublicKey, WgRegister, proof_message};
+use hmac::{Hmac, KeyInit, Mac as _};
+use sha2::Sha256;
+
+/// Bytes of a nonce.
+const NONCE_BYTES: usize = 24;
+
+/// The secret that nodes and gateway share, and its name.
+#[derive(Clone)]
+pub struct TrustSecret {
+    /// Its name.
+    pub key_id: String,
+    bytes: Vec<u8>,
+}
+
+impl std::fmt::Debug for TrustSecret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "TrustSecret({}, ..)", self.key_id)
+    }
+}
+
+impl TrustSecret {
+    /// The secret of a text in base64, `None` when it is none.
+    #[must_use]
+    pub fn from_text(key_id: String, text: &str) -> Option<Self> {
+        let bytes = STANDARD
+            .decode(text.trim())
+            .ok()
+            .filter(|bytes| bytes.len() >= 16)?;
+        Some(Self { key_id, bytes })
+    }
+}
+
+/// Who asks.
+#[derive(Debug, Clone)]
+pub struct Identity {
+    /// The node's key.
+    pub public_key: PublicKey,
+    /// Address of its mesh interface.
+    pub mac: Mac,
+    /// Its name.
+    pub hostname: String,
+    /// Its underlay address.
+    pub underlay_ip: Option<Ipv4Addr>,
+    /// Where its WireGuard listens.
+    pub listen_port: Option<u16>,
+}
+
+/// A request made at `ts`, RFC 3339, with a nonce of its own.
+#[must_use]
+pub fn request(
+    identity: &Identity,
+    secret: Option<&TrustSecret>,
+    enrollment_code: Option<&str>,
+    nonce: [u8; NONCE_BYTES],
+    ts: String,
+) -> WgRegister {
+    let nonce = STANDARD.encode(nonce);
+    let (public_key, mac) = (identity.public_key.to_string(), identity.mac.to_string());
+    let fields = [&public_key, &mac, &identity.hostname, &nonce, &ts].map(String::as_str);
+    let proof = secret.map(|secret| {
+        let keyed = Hmac::<Sha256>::new_from_slice(&secret.bytes);
+        let mut keyed = keyed.expect("a key may have any length");
+        keyed.update(&proof_message(fields));
+        STANDARD.encode(keyed.finalize().into_bytes())
+    });
+    WgRegister {
+        public_key: identity.public_key,
+        mac: identity.mac,
+        hostname: identity.hostname.clone(),
+        underlay_ip: identity.underlay_ip.map(Into::into),
+        listen_port: identity.listen_port,
+        nonce,
+        ts,
+        key_id: proof
+            .is_some()
+            .then(|| secret.map(|one| one.key_id.clone()))
+            .flatten(),
+        proof,
+        enrollment_code: enrollment_code.map(str::to_owned),
+    }
+}
+
+/// A nonce.
+///
+/// # Errors
+/// When the system has no random bytes.
+pub fn nonce() -> std::io::Result<[u8; NONCE_BYTES]> {
+    let mut bytes = [0; NONCE_BYTES];
+    getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proof_is_the_hmac_of_what_is_asked() {
+        let identity = Identity {
+            public_key: "hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo="
+                .parse()
+                .unwrap(),
+            mac: "02:00:00:00:01:00".parse().unwrap(),
+            hostname: "hill".to_owned(),
+            underlay_ip: Some(Ipv4Addr::new(10, 41, 0, 57)),
+            listen_port: Some(51820),
+        };
+        let secret = STANDARD.encode([0x0b; 32]);
+        let secret = TrustSecret::from_text("k1".to_owned(), &secret).unwrap();
+        let ts = "2026-11-21T20:00:00.000Z".to_owned();
+        let asked = request(&identity, Some(&secret), None, [7; NONCE_BYTES], ts.clone());
+        // python3: base64(hmac.new(b"\x0b" * 32, b"wg-register-v1\0hSDw…\0…", "sha256").digest())
+        assert_eq!(asked.proof.as_deref(), Some(PROOF));
+        assert_eq!(
+            (asked.key_id.as_deref(), asked.nonce.len()),
+            (Some("k1"), 32)
+        );
+        let bare = request(&identity, None, Some("code"), [7; NONCE_BYTES], ts);
+        assert_eq!(
+            (bare.proof, bare.key_id, bare.enrollment_code.as_deref()),
+            (None, None, Some("code"))
+        );
+        assert_eq!(format!("{secret:?}"), "TrustSecret(k1, ..)");
+        assert!(TrustSecret::from_text(String::new(), "c2hvcnQ=").is_none());
+    }
+
+    const PROOF: &str = "am84n9wUvBL3O/2XEiLXbTvQ53sChO9ykOXHvqDuPdg=";
+}

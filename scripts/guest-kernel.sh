@@ -1,0 +1,68 @@
+#!/bin/sh
+# Debian's stock kernel for the test that runs a whole mesh in a virtual machine: fetched as a
+# package, unpacked, never installed. Leaves in .data/kernel (or the folder given) `vmlinux`, which
+# boots without a boot loader, `initrd.gz`, which mounts this machine's files, and in `modules` the
+# few modules the test needs, named in the order they are loaded in.
+set -eu
+
+into=${1:-.data/kernel}
+wanted="crc32c_generic mac80211_hwsim batman-adv wireguard"
+[ -e "$into/ready" ] && exit 0
+[ "$(uname -m)" = x86_64 ] || { echo "guest-kernel: only for x86_64" >&2; exit 0; }
+for tool in apt-get dpkg-deb depmod modprobe cpio busybox xz; do
+    command -v "$tool" > /dev/null 2>&1 || { echo "guest-kernel: no $tool; the mesh will not be tested in a virtual machine" >&2; exit 0; }
+done
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+package=$(apt-cache depends linux-image-amd64 2> /dev/null | sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p' | head -1)
+(cd "$work" && [ -n "$package" ] && apt-get download -qq "$package") > /dev/null 2>&1 || {
+    echo "guest-kernel: the package of Debian's kernel cannot be had" >&2
+    exit 0
+}
+dpkg-deb -x "$work"/linux-image-*.deb "$work/tree"
+version=$(ls "$work/tree/lib/modules")
+depmod -b "$work/tree" "$version"
+mkdir -p "$into/modules" "$work/initrd/bin" "$work/initrd/m" "$work/initrd/proc" "$work/initrd/dev" "$work/initrd/root"
+
+# modprobe says what it would insert, in order; each once.
+closure() {
+    for module in "$@"; do modprobe -d "$work/tree" -S "$version" -D "$module"; done |
+        awk '$1 == "insmod" && !seen[$2]++ { print $2 }'
+}
+number=100
+for file in $(closure $wanted); do
+    cp "$file" "$into/modules/$number-$(basename "$file")"
+    number=$((number + 1))
+done
+number=100
+for file in $(closure virtio_pci 9pnet_virtio 9p); do
+    cp "$file" "$work/initrd/m/$number-$(basename "$file")"
+    number=$((number + 1))
+done
+
+cp "$(command -v busybox)" "$work/initrd/bin/busybox"
+cat > "$work/initrd/init" << 'INIT'
+#!/bin/busybox sh
+b=/bin/busybox
+$b mount -t proc proc /proc
+$b mount -t devtmpfs dev /dev
+for file in /m/*.ko; do $b insmod "$file"; done
+$b mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000,cache=loose,ro root /root || $b poweroff -f
+init=$($b sed -n 's/.*groundwave_init=\([^ ]*\).*/\1/p' /proc/cmdline)
+$b mount --move /dev /root/dev
+$b umount /proc
+exec $b switch_root /root /bin/busybox sh "$init"
+INIT
+chmod +x "$work/initrd/init"
+(cd "$work/initrd" && find . | cpio -o -H newc 2> /dev/null | gzip -1) > "$into/initrd.gz"
+
+# The kernel proper is compressed within the image that boot loaders want; the first place of its
+# magic from which something unpacks to an ELF file is where it begins.
+image=$work/tree/boot/vmlinuz-$version
+for at in $(LC_ALL=C grep -aobP '\xFD7zXZ\x00' "$image" | cut -d: -f1); do
+    tail -c +$((at + 1)) "$image" | xz -dc --single-stream > "$into/vmlinux" 2> /dev/null || true
+    [ "$(head -c 4 "$into/vmlinux" | tail -c 3)" = ELF ] && break
+done
+[ "$(head -c 4 "$into/vmlinux" | tail -c 3)" = ELF ] || cp "$image" "$into/vmlinux"
+echo "$version" > "$into/ready"

@@ -1,0 +1,188 @@
+//! A virtual machine that runs this very test binary as root.
+
+use std::fmt::Write as _;
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::thread;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+
+/// Where the kernel is, if it is not in `.data/kernel`.
+const KERNEL: &str = "GROUNDWAVE_KERNEL";
+/// A guest that runs longer than this is killed; an idle machine needs some two minutes.
+const LIMIT: Duration = Duration::from_secs(900);
+/// Programs the guest needs besides its kernel.
+const TOOLS: [&str; 8] = [
+    "ip",
+    "iw",
+    "batctl",
+    "wg",
+    "dnsmasq",
+    "busybox",
+    "ping",
+    "qemu-system-x86_64",
+];
+
+/// What the guest says about a case, which must have passed; skips aloud without a machine.
+pub fn assert(case: &str) {
+    static REPORT: OnceLock<Option<String>> = OnceLock::new();
+    let Some(report) = REPORT.get_or_init(run) else {
+        return;
+    };
+    println!("{report}");
+    let passed = report.contains(&format!("test {case} ... ok"));
+    assert!(passed, "{case} did not pass in the guest: see above");
+}
+
+fn kernel() -> Option<PathBuf> {
+    let usual = Path::new(env!("CARGO_MANIFEST_DIR")).join(".data/kernel");
+    let folder = std::env::var_os(KERNEL).map_or(usual, PathBuf::from);
+    let path = std::env::var("PATH").unwrap_or_default() + ":/usr/sbin:/sbin";
+    let there = |tool: &&str| {
+        path.split(':')
+            .any(|folder| Path::new(folder).join(tool).exists())
+    };
+    let missing: Vec<&str> = TOOLS.iter().filter(|tool| !there(tool)).copied().collect();
+    if !missing.is_empty() || !folder.join("ready").exists() {
+        groundwave_systems::testing::skipped(format_args!(
+            "no virtual machine: {} and {missing:?} are missing; run `make guest`",
+            folder.display(),
+        ));
+        return None;
+    }
+    // Paths are the same inside, where there is no other way to them.
+    Some(folder.canonicalize().unwrap())
+}
+
+fn run() -> Option<String> {
+    let kernel = kernel()?;
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("job"), job()).unwrap();
+    let console = console_of(command(&kernel, folder.path()));
+    let read = |name: &str| {
+        let bytes = std::fs::read(folder.path().join(name)).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    };
+    Some(format!(
+        "{}\n{}\nconsole:\n{console}",
+        read("stdout"),
+        read("stderr")
+    ))
+}
+
+fn command(kernel: &Path, out: &Path) -> Command {
+    let init = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/e2e/init.sh");
+    let share = |tag: &str, path: &Path, id: &str, more: &str| {
+        let path = path.display();
+        format!(
+            "local,path={path},mount_tag={tag},security_model=none,multidevs=remap,id={id}{more}"
+        )
+    };
+    let said = format!(
+        "console=ttyS0 quiet loglevel=3 panic=-1 mitigations=off tsc=reliable no_timer_check nokaslr \
+         groundwave_modules={} groundwave_init={}",
+        kernel.join("modules").display(),
+        init.display(),
+    );
+    let mut command = Command::new("qemu-system-x86_64");
+    command
+        .args([
+            "-accel",
+            "tcg,thread=multi",
+            "-cpu",
+            "max",
+            "-smp",
+            "2",
+            "-m",
+            "1024",
+        ])
+        .args(["-machine", "pc,usb=off,hpet=off,graphics=off,vmport=off"])
+        .args([
+            "-nodefaults",
+            "-no-user-config",
+            "-display",
+            "none",
+            "-no-reboot",
+        ])
+        .args([
+            "-serial",
+            "stdio",
+            "-nic",
+            "none",
+            "-device",
+            "virtio-rng-pci",
+        ])
+        .arg("-kernel")
+        .arg(kernel.join("vmlinux"))
+        .arg("-initrd")
+        .arg(kernel.join("initrd.gz"))
+        .arg("-virtfs")
+        .arg(share("root", Path::new("/"), "root", ",readonly=on"))
+        .arg("-virtfs")
+        .arg(share("out", out, "out", ""))
+        .args(["-append", &said]);
+    command
+}
+
+/// The shell script the guest runs: this binary, with the stages in order.
+fn job() -> String {
+    let mut job = String::from("export RUST_BACKTRACE=0\n");
+    for (key, value) in std::env::vars() {
+        if ["RUST_LOG", "GROUNDWAVE_"]
+            .iter()
+            .any(|start| key.starts_with(start))
+        {
+            writeln!(job, "export {key}={}", quoted(&value)).unwrap();
+        }
+    }
+    let binary = std::env::current_exe().unwrap();
+    writeln!(job, "cd {}", quoted(env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let binary = quoted(&binary.display().to_string());
+    // Stages are named in their order, in which one thread runs them.
+    writeln!(job, "exec {binary} inside:: --ignored --test-threads=1 --nocapture").unwrap();
+    job
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// Runs to its end, or kills it at the limit; answers what it wrote.
+fn console_of(mut command: Command) -> String {
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .unwrap();
+    let (mut stdout, mut stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    let mut said = move || {
+        let mut said = Vec::new();
+        // A pipe that breaks ends the console like one that closes.
+        let _ = stdout.read_to_end(&mut said);
+        let _ = stderr.read_to_end(&mut said);
+        String::from_utf8_lossy(&said).into_owned()
+    };
+    let reader = thread::spawn(move || said());
+    let step = Duration::from_millis(50);
+    let ended = (0..LIMIT.as_millis() / step.as_millis()).any(|_| {
+        thread::sleep(step);
+        child.try_wait().unwrap().is_some()
+    });
+    if !ended {
+        // It may have ended since.
+        let _ = killpg(Pid::from_raw(child.id().cast_signed()), Signal::SIGKILL);
+        child.wait().unwrap();
+    }
+    let mut console = reader.join().unwrap();
+    if !ended {
+        write!(console, "\nkilled after {LIMIT:?}").unwrap();
+    }
+    console
+}

@@ -1,0 +1,416 @@
+//! The agent's tasks, done.
+
+use std::time::Duration;
+
+use groundwave_engine::Pacer;
+use groundwave_io::agent::look::{Look, Ready};
+use groundwave_io::agent::orders::{Also, Finished, Orders, SUPPORTED};
+use groundwave_io::agent::request::{Identity, nonce, request};
+use groundwave_io::agent::ring::{Readings, Ring};
+use groundwave_io::agent::tunnel::Plan;
+use groundwave_io::agent::{Gpsd, Machine, MachineChance, Meter, Outcome, Task, report};
+use groundwave_io::genl::ReadingError;
+use groundwave_io::readings::{Root, board};
+use groundwave_io::wall::{MachineClock, wall_ns};
+use groundwave_systems::fleet::{Beat, BeatAck};
+use groundwave_systems::onboarding::{Credentials, PublicKey, RegistrationState, WgRegisterResult};
+use hyper::Method;
+use uuid::Uuid;
+
+use super::Options;
+use super::talk::{Line, Trouble, read};
+use super::wire::{Batch, Join, Login, OrderResult, Token};
+use crate::http::time::rfc3339;
+
+/// Most readings of one batch told late; the gateway takes no more.
+const BATCH_MAX: usize = 512;
+/// Longest wait for approval that the gateway may ask for, ms.
+const PENDING_MS: u64 = 30_000;
+
+/// An agent at work.
+pub struct Agent {
+    options: Options,
+    machine: Machine,
+    chance: MachineChance,
+    clock: MachineClock,
+    meter: Meter,
+    gpsd: Gpsd,
+    ring: Ring,
+    orders: Orders,
+    line: Line,
+    look: Look,
+    readings: Readings,
+    ready: Option<Ready>,
+    registered: Option<WgRegisterResult>,
+    credentials: Option<Credentials>,
+    token: Option<String>,
+    node_id: Option<Uuid>,
+    seq: u64,
+    finished: Vec<Finished>,
+}
+
+impl Agent {
+    /// An agent that has done nothing yet.
+    ///
+    /// # Errors
+    /// When the system has no random bytes.
+    pub fn new(options: Options) -> std::io::Result<Self> {
+        Ok(Self {
+            machine: Machine::new(options.rhythm, 0),
+            chance: MachineChance::new()?,
+            clock: MachineClock::start(),
+            meter: Meter::default(),
+            gpsd: Gpsd::at(options.gpsd),
+            ring: Ring::new(options.rhythm.period_ms),
+            orders: Orders::default(),
+            line: Line::default(),
+            look: Look::default(),
+            readings: Readings::new(),
+            ready: None,
+            registered: None,
+            credentials: None,
+            token: None,
+            node_id: None,
+            seq: 0,
+            finished: Vec::new(),
+            options,
+        })
+    }
+
+    fn now_ms(&mut self) -> u64 {
+        self.clock.monotonic_ns() / 1_000_000
+    }
+
+    /// One look, and the heartbeat it would be.
+    ///
+    /// # Errors
+    /// When the machine cannot be looked at.
+    pub fn once(&mut self) -> Result<(&Look, &Readings, Option<Beat>), ReadingError> {
+        self.sample()?;
+        let beat = self.ready.and_then(|ready| self.beat(ready).ok());
+        Ok((&self.look, &self.readings, beat))
+    }
+
+    /// Works until `stop` is over.
+    pub async fn run(mut self, stop: impl Future<Output = ()>) {
+        tokio::pin!(stop);
+        loop {
+            let now_ms = self.now_ms();
+            let task = self.machine.next(now_ms);
+            if let Task::Wait(until_ms) = task {
+                let wait = Duration::from_millis(until_ms.saturating_sub(now_ms).max(1));
+                tokio::select! {
+                    () = &mut stop => return,
+                    () = tokio::time::sleep(wait) => continue,
+                }
+            }
+            let outcome = tokio::select! {
+                () = &mut stop => return,
+                outcome = self.attempt(task) => outcome,
+            };
+            if task != Task::Sample {
+                tracing::debug!("{task:?}: {outcome:?}");
+            }
+            let now_ms = self.now_ms();
+            self.machine.done(task, outcome, now_ms, &mut self.chance);
+            self.machine.set_backlog(!self.ring.is_empty());
+        }
+    }
+
+    async fn attempt(&mut self, task: Task) -> Outcome {
+        let tried = match task {
+            Task::Wait(_) => Ok(()),
+            Task::Look => self.sample().map_err(local).and_then(|()| {
+                self.ready
+                    .map(|_| ())
+                    .ok_or(Trouble::Silence(String::new()))
+            }),
+            Task::Sample => self.keep(),
+            Task::Register => return self.register(false).await,
+            Task::Fetch => return self.register(true).await,
+            Task::Tunnel => self.tunnel().map_err(local),
+            Task::LogIn => self.log_in().await,
+            Task::Join => self.join().await,
+            Task::Beat => self.tell().await,
+            Task::Replay => self.replay().await,
+        };
+        outcome(tried)
+    }
+
+    fn sample(&mut self) -> Result<(), ReadingError> {
+        let mut look = self.options.source.look()?;
+        if look.fix.is_none() {
+            look.fix = self.gpsd.look();
+        }
+        let now_ms = self.now_ms();
+        self.ready = look.ready(&self.options.mesh_ifname);
+        self.readings = self
+            .meter
+            .read(&look, now_ms, self.options.rhythm.period_ms);
+        self.look = look;
+        Ok(())
+    }
+
+    /// Looks, and keeps the readings until they are told.
+    fn keep(&mut self) -> Result<(), Trouble> {
+        self.sample().map_err(local)?;
+        self.ring.push(wall_ns() / 1_000_000, &self.readings);
+        Ok(())
+    }
+
+    /// Where the gateway is heard: through the tunnel once there is one.
+    fn address(&self, inside: bool) -> String {
+        let tunnel = self.options.tunnel_ifname.as_ref().filter(|_| inside);
+        let gateway = self
+            .registered
+            .as_ref()
+            .and_then(|answer| answer.gateway.as_ref());
+        let port = self.options.gateway.rsplit(':').next().unwrap_or("8080");
+        match (tunnel, gateway) {
+            (Some(_), Some(gateway)) => format!("{}:{port}", gateway.overlay_ip),
+            _ => self.options.gateway.clone(),
+        }
+    }
+
+    async fn register(&mut self, inside: bool) -> Outcome {
+        match self.ask_in(inside).await {
+            Ok(answer) => self.answered(answer, inside),
+            Err(trouble) => outcome(Err(trouble)),
+        }
+    }
+
+    async fn ask_in(&mut self, inside: bool) -> Result<WgRegisterResult, Trouble> {
+        let ready = self
+            .ready
+            .ok_or_else(|| Trouble::Silence("no link".to_owned()))?;
+        let identity = Identity {
+            public_key: self.public_key().map_err(Trouble::Silence)?,
+            mac: report::wire(ready.mac).map_err(Trouble::Silence)?,
+            hostname: report::hostname(&self.look.hostname, ready.mac),
+            underlay_ip: Some(ready.ip),
+            listen_port: self.options.listen_port,
+        };
+        let nonce = nonce().map_err(|err| Trouble::Silence(err.to_string()))?;
+        let (secret, code) = (
+            self.options.secret.as_ref(),
+            self.options.enrollment_code.as_deref(),
+        );
+        let body = request(&identity, secret, code, nonce, rfc3339(wall_ns()));
+        let address = self.address(inside);
+        let path = "/v1/mesh/wg-register";
+        read(
+            &self
+                .line
+                .ask(&address, None, Method::POST, path, &body)
+                .await?,
+        )
+    }
+
+    fn answered(&mut self, answer: WgRegisterResult, inside: bool) -> Outcome {
+        let wait_ms = answer
+            .retry_after_s
+            .map_or(PENDING_MS, |seconds| u64::from(seconds) * 1000);
+        match answer.state {
+            RegistrationState::Approved => {}
+            RegistrationState::Pending => return Outcome::Pending(wait_ms),
+            _ => return Outcome::Refused(403, None),
+        }
+        self.node_id = answer.node_id;
+        let found = answer.credentials.clone();
+        self.registered = Some(answer);
+        let tunnelled = self.options.tunnel_ifname.is_some();
+        if found.is_some() {
+            self.credentials = found;
+        }
+        // Told through the tunnel only; where there is none, the code is the first password.
+        match (inside, &self.credentials) {
+            (true, None) if tunnelled => Outcome::Failed,
+            (true, None) => self.code_as_credentials(),
+            _ => Outcome::Done,
+        }
+    }
+
+    fn code_as_credentials(&mut self) -> Outcome {
+        let (Some(code), Some(node_id)) = (&self.options.enrollment_code, self.node_id) else {
+            return Outcome::Failed;
+        };
+        self.credentials = Some(Credentials {
+            username: node_id.to_string(),
+            password: code.clone(),
+        });
+        Outcome::Done
+    }
+
+    fn public_key(&self) -> Result<PublicKey, String> {
+        PublicKey::new(self.options.key.public().0)
+    }
+
+    fn tunnel(&mut self) -> Result<(), ReadingError> {
+        let (Some(ifname), Some(answer)) = (&self.options.tunnel_ifname, &self.registered) else {
+            return Ok(());
+        };
+        let plan = Plan::of(answer)?;
+        plan.apply(ifname, &self.options.key, self.options.listen_port)
+    }
+
+    async fn log_in(&mut self) -> Result<(), Trouble> {
+        let address = self.address(true);
+        let Some(known) = &self.credentials else {
+            return Err(Trouble::Refused(401, None));
+        };
+        let login = Login {
+            username: &known.username,
+            password: &known.password,
+        };
+        let heard = self
+            .line
+            .ask(&address, None, Method::POST, "/api/auth/login", &login)
+            .await;
+        if matches!(heard, Err(Trouble::Refused(401 | 403, None))) {
+            self.credentials = None;
+        }
+        self.token = Some(read::<Token>(&heard?)?.access_token);
+        Ok(())
+    }
+
+    async fn join(&mut self) -> Result<(), Trouble> {
+        let ready = self
+            .ready
+            .ok_or_else(|| Trouble::Silence("no link".to_owned()))?;
+        let beat = self.beat(ready).map_err(Trouble::Silence)?;
+        let Some(node_id) = self.node_id else {
+            return Ok(());
+        };
+        let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        let join = Join {
+            node_id,
+            boot_id: &beat.boot_id,
+            agent_version: &beat.agent_version,
+            board: board::read(&Root::default()).model,
+            firmware: [("kernel".to_owned(), kernel.trim().to_owned())].into(),
+            interfaces: &beat.interfaces,
+            capabilities: &beat.capabilities,
+            supported_commands: SUPPORTED,
+        };
+        self.say("/v1/nodes/join", &join).await?;
+        Ok(())
+    }
+
+    async fn say(
+        &mut self,
+        path: &str,
+        body: &impl serde::Serialize,
+    ) -> Result<crate::http::client::Heard, Trouble> {
+        let address = self.address(true);
+        let token = self.token.as_deref();
+        self.line
+            .ask(&address, token, Method::POST, path, body)
+            .await
+    }
+
+    fn beat(&mut self, ready: Ready) -> Result<Beat, String> {
+        // Counts on over restarts of the agent within a boot.
+        let boot_ms = self.look.uptime_s.saturating_mul(1000);
+        self.seq = (self.seq + 1).max(boot_ms);
+        let about = report::About {
+            node_id: self.node_id,
+            public_key: self.public_key()?,
+            ready,
+            overlay_ip: self
+                .registered
+                .as_ref()
+                .and_then(|answer| answer.overlay_ip),
+            mesh_ifname: self.options.mesh_ifname.clone(),
+            seq: self.seq,
+            sent_at: rfc3339(wall_ns()),
+            capabilities: self.capabilities(),
+        };
+        report::beat(&self.look, &self.readings, about)
+    }
+
+    fn capabilities(&self) -> Vec<String> {
+        let has = [
+            ("batman", self.look.mesh.is_some()),
+            ("wifi", self.look.radios.is_some()),
+            ("wireguard", self.options.tunnel_ifname.is_some()),
+            ("gps", self.look.fix.is_some()),
+        ];
+        has.iter()
+            .filter(|(_, has)| *has)
+            .map(|(word, _)| (*word).to_owned())
+            .collect()
+    }
+
+    /// A heartbeat with the readings of the moment; then what came of orders.
+    async fn tell(&mut self) -> Result<(), Trouble> {
+        let ready = self
+            .ready
+            .ok_or_else(|| Trouble::Silence("no link".to_owned()))?;
+        let beat = self.beat(ready).map_err(Trouble::Silence)?;
+        let heard = self.say("/v1/nodes/heartbeat", &beat).await?;
+        let ack: BeatAck = read(&heard)?;
+        self.ring.told_last();
+        self.node_id = Some(ack.node_id);
+        if ack.next_heartbeat_s.is_finite() && ack.next_heartbeat_s > 0.0 {
+            self.machine
+                .set_period((ack.next_heartbeat_s * 1000.0) as u64);
+        }
+        for order in ack.commands {
+            let id = order.command_id;
+            let finished = self
+                .orders
+                .carry_out(id, &order.kind, &order.args, &self.look);
+            self.finished.extend(finished);
+        }
+        self.tell_finished(ack.node_id).await;
+        Ok(())
+    }
+
+    /// What came of orders; what cannot be told now is told with the next heartbeat.
+    async fn tell_finished(&mut self, node_id: Uuid) {
+        for finished in std::mem::take(&mut self.finished) {
+            let path = format!(
+                "/v1/nodes/{node_id}/commands/{}/result",
+                finished.command_id
+            );
+            let told = self.say(&path, &OrderResult::from(&finished)).await;
+            if finished.also == Also::RenewToken {
+                self.machine.renew_now();
+            }
+            if matches!(told, Err(Trouble::Silence(_))) {
+                self.finished.push(finished);
+            }
+        }
+    }
+
+    async fn replay(&mut self) -> Result<(), Trouble> {
+        let Some(node_id) = self.node_id else {
+            return Ok(());
+        };
+        let (told, moments) = self.ring.oldest(BATCH_MAX);
+        let path = format!("/v1/nodes/{node_id}/telemetry");
+        match self.say(&path, &Batch::from(told.as_slice())).await {
+            // What the gateway will never take is not offered again.
+            Ok(_) | Err(Trouble::Refused(400 | 404 | 413 | 422, _)) => {
+                self.ring.told_oldest(moments);
+                Ok(())
+            }
+            Err(trouble) => Err(trouble),
+        }
+    }
+}
+
+fn local(err: ReadingError) -> Trouble {
+    Trouble::Silence(err.to_string())
+}
+
+fn outcome(tried: Result<(), Trouble>) -> Outcome {
+    match tried {
+        Ok(()) => Outcome::Done,
+        Err(Trouble::Refused(status, wait_ms)) => Outcome::Refused(status, wait_ms),
+        Err(Trouble::Silence(why)) => {
+            tracing::debug!("{why}");
+            Outcome::Failed
+        }
+    }
+}

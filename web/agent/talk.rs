@@ -1,0 +1,122 @@
+//! Requests to the gateway, each answered within bounds of time and size.
+
+use std::time::Duration;
+
+use hyper::Method;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::http::client::{Client, Heard};
+use crate::http::problem::Problem;
+
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Why there is no answer that helps.
+#[derive(Debug)]
+pub enum Trouble {
+    /// The gateway refused: the status, and how long it wants us to wait, ms.
+    Refused(u16, Option<u64>),
+    /// There is none, or none that can be understood.
+    Silence(String),
+}
+
+/// A line to the gateway, kept open while it works.
+#[derive(Default)]
+pub struct Line {
+    open: Option<(String, Client)>,
+}
+
+impl Line {
+    /// Asks `address`; the answer must be one of success.
+    ///
+    /// # Errors
+    /// What came instead.
+    pub async fn ask(
+        &mut self,
+        address: &str,
+        token: Option<&str>,
+        method: Method,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<Heard, Trouble> {
+        let body = serde_json::to_vec(body).map_err(silence)?;
+        let asked = tokio::time::timeout(PATIENCE, self.turn(address, token, method, path, body));
+        let heard = match asked.await {
+            Ok(Ok(heard)) => heard,
+            Ok(Err(why)) => {
+                self.open = None;
+                return Err(Trouble::Silence(why));
+            }
+            Err(_) => {
+                self.open = None;
+                return Err(Trouble::Silence(format!(
+                    "{address} did not answer in time"
+                )));
+            }
+        };
+        if heard.status.is_success() {
+            return Ok(heard);
+        }
+        let problem: Option<Problem> = serde_json::from_slice(&heard.body).ok();
+        let detail = problem.map(|problem| problem.detail).unwrap_or_default();
+        tracing::info!("{path}: {}: {}", heard.status, shown(&detail));
+        let wait = heard
+            .retry_after_s
+            .map(|seconds| seconds.saturating_mul(1000));
+        Err(Trouble::Refused(heard.status.as_u16(), wait))
+    }
+
+    async fn turn(
+        &mut self,
+        address: &str,
+        token: Option<&str>,
+        method: Method,
+        path: &str,
+        body: Vec<u8>,
+    ) -> Result<Heard, String> {
+        let told = |err: crate::http::client::NoAnswer| err.to_string();
+        // A server closes lines that are quiet for long; a first failure on an old one says little.
+        if let Some((open, client)) = &mut self.open
+            && open == address
+        {
+            let again = (method.clone(), body.clone());
+            match client.call(method, path, token, body).await {
+                Ok(heard) => return Ok(heard),
+                Err(_) => {
+                    let mut client = Client::tcp(address).await.map_err(told)?;
+                    let heard = client
+                        .call(again.0, path, token, again.1)
+                        .await
+                        .map_err(told)?;
+                    self.open = Some((address.to_owned(), client));
+                    return Ok(heard);
+                }
+            }
+        }
+        let mut client = Client::tcp(address).await.map_err(told)?;
+        let heard = client.call(method, path, token, body).await.map_err(told)?;
+        self.open = Some((address.to_owned(), client));
+        Ok(heard)
+    }
+}
+
+/// What an answer says.
+///
+/// # Errors
+/// [`Trouble::Silence`] when it cannot be understood.
+pub fn read<T: DeserializeOwned>(heard: &Heard) -> Result<T, Trouble> {
+    serde_json::from_slice(&heard.body).map_err(silence)
+}
+
+fn silence(err: impl std::fmt::Display) -> Trouble {
+    Trouble::Silence(err.to_string())
+}
+
+/// Words of somebody else, fit for a line of a log.
+fn shown(text: &str) -> String {
+    text.chars()
+        .filter(|one| !one.is_control())
+        .take(200)
+        .collect()
+}

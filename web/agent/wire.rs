@@ -1,0 +1,78 @@
+//! Bodies of requests that have no type in the model.
+
+use groundwave_io::agent::orders::{Finished, SUPPORTED};
+use groundwave_io::agent::ring::Told;
+use groundwave_systems::fleet::Interface;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::http::time::rfc3339;
+
+/// A login.
+#[derive(Serialize)]
+pub struct Login<'a> {
+    pub username: &'a str,
+    pub password: &'a str,
+}
+
+/// What a login gives.
+#[derive(Deserialize)]
+pub struct Token {
+    pub access_token: String,
+}
+
+/// What a node is and can do.
+#[derive(Serialize)]
+pub struct Join<'a> {
+    pub node_id: Uuid,
+    pub boot_id: &'a str,
+    pub agent_version: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub board: Option<String>,
+    pub firmware: std::collections::BTreeMap<String, String>,
+    pub interfaces: &'a [Interface],
+    pub capabilities: &'a [String],
+    pub supported_commands: [&'static str; SUPPORTED.len()],
+}
+
+/// Readings told late, with the times they were taken at.
+#[derive(Serialize)]
+pub struct Batch {
+    samples: Vec<BatchSample>,
+}
+
+#[derive(Serialize)]
+struct BatchSample {
+    ts: String,
+    metric: &'static str,
+    value: f64,
+}
+
+impl From<&[Told]> for Batch {
+    fn from(told: &[Told]) -> Self {
+        let sample = |one: &Told| BatchSample {
+            ts: rfc3339(one.ts_ms.saturating_mul(1_000_000)),
+            metric: one.metric,
+            value: one.value,
+        };
+        Self {
+            samples: told.iter().map(sample).collect(),
+        }
+    }
+}
+
+/// What came of an order.
+#[derive(Serialize)]
+pub struct OrderResult<'a> {
+    state: &'static str,
+    output: &'a str,
+}
+
+impl<'a> From<&'a Finished> for OrderResult<'a> {
+    fn from(finished: &'a Finished) -> Self {
+        Self {
+            state: if finished.done { "done" } else { "failed" },
+            output: &finished.output,
+        }
+    }
+}
