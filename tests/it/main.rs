@@ -3,6 +3,7 @@
 mod bad_input;
 mod commands;
 mod determinism;
+mod gateway;
 mod gis;
 mod impair;
 mod kill;

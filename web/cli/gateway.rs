@@ -38,12 +38,12 @@ pub enum TunnelChoice {
 pub struct GatewayOptions {
     /// Address of the gateway
     #[arg(
-        long = "gateway-bind",
+        long,
         env = "GATEWAY_BIND",
         value_name = "ADDR",
         default_value = "0.0.0.0:8080"
     )]
-    pub bind: SocketAddr,
+    pub gateway_bind: SocketAddr,
 
     /// Folder of its keys, its record of who did what, its history of readings
     #[arg(

@@ -181,7 +181,7 @@ impl Serve {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()?;
-        let (bind, gateway_bind) = (self.bind, self.gateway.bind);
+        let (bind, gateway_bind) = (self.bind, self.gateway.gateway_bind);
         let admin_password = self.gateway.admin_password()?;
         let bootstrap = self.gateway.bootstrap();
         let served = runtime.block_on(async move {

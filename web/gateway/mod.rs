@@ -4,10 +4,10 @@
 //! nobody through but by the table of [`access`].
 
 pub mod access;
-mod admin;
 mod auth;
 mod body;
 pub mod chores;
+mod deeds;
 mod detail;
 mod document;
 mod events;
@@ -24,6 +24,7 @@ pub mod passwords;
 mod peers;
 mod predict;
 mod register;
+mod registrations;
 mod router;
 mod settings;
 mod state;
@@ -32,6 +33,7 @@ mod telemetry;
 mod topology;
 mod trust;
 pub mod tunnel;
+mod users;
 mod wire;
 
 pub use document::document;

@@ -23,6 +23,7 @@ pub struct Paging {
 
 /// A page of a list.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Page_for_{T}")]
 pub struct Page<T> {
     /// What is on it.
     pub items: Vec<T>,

@@ -18,8 +18,8 @@ use super::heartbeat::BEAT_BYTES_MAX;
 use super::system::{BODY_BYTES_MAX, OwnDocument};
 use super::telemetry::BATCH_BYTES_MAX;
 use super::{
-    Gateway, admin, auth, detail, document, events, heartbeat, nodes, peers, register, system,
-    telemetry, topology, trust,
+    Gateway, auth, deeds, detail, document, events, heartbeat, nodes, peers, register,
+    registrations, system, telemetry, topology, trust, users,
 };
 use crate::http::{accept, problem};
 
@@ -101,16 +101,16 @@ fn of_trust() -> OpenApiRouter<Gateway> {
 
 fn of_admins() -> OpenApiRouter<Gateway> {
     OpenApiRouter::new()
-        .routes(routes!(admin::registrations))
-        .routes(routes!(admin::registration))
-        .routes(routes!(admin::approve))
-        .routes(routes!(admin::reject))
-        .routes(routes!(admin::revoke))
-        .routes(routes!(admin::reset))
-        .routes(routes!(admin::users, admin::user_create))
-        .routes(routes!(admin::user_patch, admin::user_delete))
-        .routes(routes!(admin::user_revoke_tokens))
-        .routes(routes!(admin::audit))
+        .routes(routes!(registrations::registrations))
+        .routes(routes!(registrations::registration))
+        .routes(routes!(registrations::approve))
+        .routes(routes!(registrations::reject))
+        .routes(routes!(registrations::revoke))
+        .routes(routes!(registrations::reset))
+        .routes(routes!(users::users, users::user_create))
+        .routes(routes!(users::user_patch, users::user_delete))
+        .routes(routes!(users::user_revoke_tokens))
+        .routes(routes!(deeds::audit))
 }
 
 /// The whole gateway.

@@ -6,7 +6,8 @@ use utoipa::openapi::{Ref, RefOr, Schema};
 
 use super::page::Page;
 use super::{
-    admin, auth, detail, heartbeat, node, nodes, peers, system, telemetry, topology, trust,
+    auth, deeds, detail, heartbeat, node, nodes, peers, registrations, system, telemetry, topology,
+    trust, users,
 };
 use crate::http::Schemas;
 
@@ -51,13 +52,13 @@ crate::wire_schemas! {
     trust::MacImport,
     trust::MacImported,
     peers::Pools,
-    admin::RegistrationView,
-    admin::Approval,
-    admin::Rejection,
-    admin::Revocation,
-    admin::User,
-    admin::NewUser,
-    admin::UserChange,
+    registrations::RegistrationView,
+    registrations::Approval,
+    registrations::Rejection,
+    registrations::Revocation,
+    users::User,
+    users::NewUser,
+    users::UserChange,
 }
 
 /// Adds all schemas.
@@ -70,9 +71,9 @@ pub fn schemas(schemas: &mut Schemas) {
     schemas.add::<Page<trust::TrustedMacEntry>>();
     schemas.add::<Page<peers::PeerView>>();
     schemas.add::<Page<peers::LeaseView>>();
-    schemas.add::<Page<admin::RegistrationView>>();
-    schemas.add::<Page<admin::User>>();
-    schemas.add::<Page<admin::DeedView>>();
+    schemas.add::<Page<registrations::RegistrationView>>();
+    schemas.add::<Page<users::User>>();
+    schemas.add::<Page<deeds::DeedView>>();
     schemas.add::<Beat>();
     schemas.add::<BeatAck>();
     schemas.add::<WgRegister>();

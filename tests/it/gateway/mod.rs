@@ -1,0 +1,319 @@
+//! The mesh gateway: who may do what, how nodes get in, what they say, what is kept.
+
+mod canary;
+mod flow;
+mod fuzz;
+mod matrix;
+mod process;
+mod readings;
+mod schema;
+mod tokens;
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex};
+
+use axum::body::{Body, to_bytes};
+use axum::extract::ConnectInfo;
+use axum::http::{HeaderMap, Method, Request, StatusCode, header};
+use groundwave::gateway::passwords::Effort;
+use groundwave::gateway::{Gateway, Settings, chores, router};
+use groundwave_engine::{Handle, Running};
+use groundwave_io::gateway::Audit;
+use groundwave_io::store::RedbStore;
+use groundwave_io::telemetry::TelemetryStore;
+use groundwave_io::wall::MachineClock;
+use groundwave_systems::account::{AccountId, AccountRole, CreateAccount};
+use groundwave_systems::fleet::KeepMinute;
+use groundwave_systems::onboarding::{GatewayEnd, PublicKey};
+use groundwave_systems::terrain::{Flat, Terrain};
+use groundwave_systems::{Snapshot, world};
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
+
+/// Everybody's password.
+pub const PASSWORD: &str = "correct horse battery";
+/// The key of all tokens.
+pub const KEY: [u8; 32] = [42; 32];
+
+/// A gateway without a kernel's tunnel, over a store in a folder of its own.
+pub struct Bench {
+    pub runtime: Runtime,
+    pub router: axum::Router,
+    pub gateway: Gateway,
+    pub world: Handle<Snapshot>,
+    pub folder: tempfile::TempDir,
+    running: Mutex<Option<Running<Snapshot>>>,
+    stop: CancellationToken,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    /// The body as JSON; null when it is none.
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or(Value::Null)
+    }
+
+    /// The body, if the status is as wanted.
+    #[track_caller]
+    pub fn is(&self, status: u16) -> Value {
+        let body = String::from_utf8_lossy(&self.body);
+        assert_eq!(self.status.as_u16(), status, "{body}");
+        self.json()
+    }
+
+    /// The kind of the problem, if the status is as wanted.
+    #[track_caller]
+    pub fn problem(&self, status: u16) -> String {
+        let told = self.is(status);
+        assert_eq!(
+            self.headers[header::CONTENT_TYPE],
+            "application/problem+json"
+        );
+        let kind = told["type"].as_str().unwrap();
+        kind.trim_start_matches("urn:groundwave:problem:")
+            .to_owned()
+    }
+}
+
+/// Cheap hashes: what they cost is not what is tested.
+pub fn effort() -> Effort {
+    Effort {
+        memory_kib: 8,
+        passes: 1,
+    }
+}
+
+impl Bench {
+    /// A gateway with an admin, an operator and a viewer.
+    pub fn new() -> Self {
+        Self::with(Settings::default())
+    }
+
+    /// A gateway whose settings are these, but for what tests need.
+    pub fn with(settings: Settings) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let bench = Self::open(folder, settings);
+        for role in [
+            AccountRole::Viewer,
+            AccountRole::Operator,
+            AccountRole::Admin,
+        ] {
+            bench.account(role.word(), role);
+        }
+        bench
+    }
+
+    /// A gateway over what a folder holds.
+    pub fn open(folder: tempfile::TempDir, settings: Settings) -> Self {
+        let terrain: Arc<dyn Terrain> = Arc::new(Flat {
+            elevation_msl_m: 0.0,
+        });
+        let mut engine = world(Arc::clone(&terrain))
+            .build::<Snapshot>(0, 1_000_000)
+            .unwrap();
+        let store = RedbStore::open(&folder.path().join("world.db")).unwrap();
+        engine.keep(store).unwrap();
+        let world = engine.handle();
+        let minutes = engine.effects::<KeepMinute>();
+        let running = engine.spawn_on_demand(MachineClock::start()).unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let stop = CancellationToken::new();
+        let settings = Settings {
+            effort: effort(),
+            tunnel: Some(GatewayEnd {
+                public_key: PublicKey::new([9; 32]).unwrap(),
+                endpoint: "10.41.0.1:51820".to_owned(),
+                overlay_ip: Ipv4Addr::new(10, 42, 0, 1),
+            }),
+            ..settings
+        };
+        let audit = Audit::open(&folder.path().join("audit.jsonl")).unwrap();
+        let history = TelemetryStore::open(&folder.path().join("telemetry.redb")).unwrap();
+        let (gateway, router) = runtime.block_on(async {
+            let gateway = Gateway::new(
+                world.clone(),
+                terrain,
+                settings,
+                &KEY,
+                audit,
+                history,
+                stop.clone(),
+            );
+            let router = router(gateway.clone()).unwrap();
+            chores::begin(&gateway).await.unwrap();
+            tokio::spawn(chores::keep(gateway.clone(), minutes));
+            (gateway, router)
+        });
+        Self {
+            runtime,
+            router,
+            gateway,
+            world,
+            folder,
+            running: Mutex::new(Some(running)),
+            stop,
+        }
+    }
+
+    /// Makes an account that need not change its password.
+    pub fn account(&self, username: &str, role: AccountRole) {
+        self.runtime.block_on(async {
+            let secret = self.gateway.passwords.hash(PASSWORD.to_owned()).await;
+            let command = CreateAccount {
+                account: AccountId::named(username),
+                username: username.to_owned(),
+                role,
+                secret: secret.unwrap(),
+                must_change_password: false,
+            };
+            self.gateway.submit(command).await.unwrap();
+        });
+    }
+
+    /// Sends a request as if from `source`.
+    pub fn send_from(&self, source: IpAddr, mut request: Request<Body>) -> Answer {
+        let peer = ConnectInfo(SocketAddr::new(source, 40_000));
+        request.extensions_mut().insert(peer);
+        self.runtime.block_on(async {
+            let response = self.router.clone().oneshot(request).await.unwrap();
+            let (parts, body) = response.into_parts();
+            let body = to_bytes(body, usize::MAX).await.unwrap().to_vec();
+            Answer {
+                status: parts.status,
+                headers: parts.headers,
+                body,
+            }
+        })
+    }
+
+    /// Sends a request with a token, if there is one, and a JSON body, unless it is null.
+    pub fn call(&self, token: &str, method: &str, path: &str, body: &Value) -> Answer {
+        let here = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        self.send_from(here, request(token, method, path, body))
+    }
+
+    /// Reads.
+    pub fn get(&self, token: &str, path: &str) -> Answer {
+        self.call(token, "GET", path, &Value::Null)
+    }
+
+    /// Logs in.
+    pub fn login(&self, username: &str) -> String {
+        let body = json!({ "username": username, "password": PASSWORD });
+        let told = self.call("", "POST", "/api/auth/login", &body).is(200);
+        told["access_token"].as_str().unwrap().to_owned()
+    }
+
+    /// Lets a node in and logs it in: its id, its token, its overlay address.
+    pub fn node(&self, number: u8) -> (String, String, IpAddr) {
+        let admin = self.login("admin");
+        let underlay = IpAddr::V4(Ipv4Addr::new(10, 41, 0, number));
+        let asked = self.send_from(underlay, request("", "POST", REGISTER, &ask(number)));
+        let id = asked.is(202)["registration_id"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        let approve = format!("/v1/admin/registrations/{id}/approve");
+        let told = self.call(&admin, "POST", &approve, &Value::Null).is(200);
+        let overlay: IpAddr = told["overlay_ip"].as_str().unwrap().parse().unwrap();
+        let inside = self.send_from(overlay, request("", "POST", REGISTER, &ask(number)));
+        let told = inside.is(200);
+        let login = self.call("", "POST", "/api/auth/login", &told["credentials"]);
+        let token = login.is(200)["access_token"].as_str().unwrap().to_owned();
+        (told["node_id"].as_str().unwrap().to_owned(), token, overlay)
+    }
+
+    /// Puts the same router on a port, for clients that need one.
+    pub fn listen(&self) -> SocketAddr {
+        let router = self.router.clone();
+        let stop = self.stop.clone();
+        self.runtime.block_on(async {
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            tokio::spawn(groundwave::http::serve::serve(listener, router, stop));
+            address
+        })
+    }
+
+    /// Stops the gateway and hands its folder back.
+    pub fn close(mut self) -> tempfile::TempDir {
+        self.end();
+        std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap())
+    }
+
+    fn end(&self) {
+        self.stop.cancel();
+        if let Some(running) = self.running.lock().unwrap().take() {
+            let (engine, ended) = running.stop();
+            assert_eq!(ended, Ok(()));
+            drop(engine);
+        }
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Where strangers ask.
+pub const REGISTER: &str = "/v1/mesh/wg-register";
+
+/// A request.
+pub fn request(token: &str, method: &str, path: &str, body: &Value) -> Request<Body> {
+    let mut request = Request::builder()
+        .method(Method::from_bytes(method.as_bytes()).unwrap())
+        .uri(path);
+    if !token.is_empty() {
+        request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
+    }
+    let body = if body.is_null() {
+        Body::empty()
+    } else {
+        request = request.header(header::CONTENT_TYPE, "application/json");
+        Body::from(body.to_string())
+    };
+    request.body(body).unwrap()
+}
+
+/// What a stranger asks with.
+pub fn ask(number: u8) -> Value {
+    json!({
+        "public_key": PublicKey::new([number; 32]).unwrap(),
+        "mac": format!("02:00:00:00:00:{number:02x}"),
+        "hostname": format!("node-{number}"),
+        "nonce": "AAAAAAAAAAAAAAAAAAAAAA==",
+        "ts": "2026-01-01T00:00:00Z",
+    })
+}
+
+/// What a node says.
+pub fn beat(number: u8, seq: u64) -> Value {
+    json!({
+        "mac": format!("02:00:00:00:00:{number:02x}"),
+        "hostname": format!("node-{number}"),
+        "boot_id": "boot",
+        "seq": seq,
+        "uptime_s": 60,
+        "signal_dbm": -60.5,
+        "active_transport": "wifi",
+        "capabilities": ["gps"],
+        "mesh": { "neighbor_count": 1, "links": [
+            { "neigh_address": format!("02:00:00:00:00:{:02x}", number + 1), "tq": 240, "signal_dbm": -58.0 },
+        ] },
+        "metrics": { "mesh.tx_mbps": 1.5, "gps.fix_mode": 3 },
+    })
+}

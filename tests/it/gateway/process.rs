@@ -1,0 +1,235 @@
+//! The gateway as a process: its first start, a kill, its restart.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+
+use serde_json::{Value, json};
+
+use super::beat;
+use crate::support::command;
+
+/// A gateway process on a port of its own.
+pub struct Process {
+    child: Child,
+    address: String,
+    state: PathBuf,
+    log: Receiver<String>,
+    heard: String,
+}
+
+/// Starts a gateway over what `folder` holds, with this log filter.
+pub fn start(folder: &Path, filter: &str, log: Stdio) -> Process {
+    let state = folder.join("state");
+    let mut child = command(&[
+        "serve",
+        "gateway",
+        "--gateway-bind",
+        "127.0.0.1:0",
+        "--tunnel",
+        "off",
+    ])
+    .arg("--db")
+    .arg(folder.join("world.db"))
+    .arg("--state")
+    .arg(&state)
+    .current_dir(folder)
+    .env("NO_COLOR", "1")
+    .env("RUST_LOG", filter)
+    .stdout(Stdio::null())
+    .stderr(log)
+    .spawn()
+    .unwrap();
+    let (tell, log) = channel();
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    std::thread::spawn(move || {
+        for line in lines.map_while(Result::ok) {
+            if tell.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    let mut heard = String::new();
+    let address = loop {
+        let line = log.recv().expect("the gateway says where it listens");
+        heard = heard + &line + "\n";
+        if let Some((_, rest)) = line.split_once("gateway listening on http://") {
+            break rest.split([',', ' ']).next().unwrap().to_owned();
+        }
+    };
+    Process {
+        child,
+        address,
+        state,
+        log,
+        heard,
+    }
+}
+
+impl Process {
+    /// The first admin's password.
+    pub fn bootstrap(&self) -> String {
+        let path = self.state.join("bootstrap-admin");
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let text = std::fs::read_to_string(path).unwrap();
+        assert_eq!(text.trim().len(), 24);
+        text.trim().to_owned()
+    }
+
+    /// Asks, on a connection of its own.
+    pub fn ask(&self, token: &str, method: &str, path: &str, body: &Value) -> (u16, Value) {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let body = match body {
+            Value::Null => String::new(),
+            body => body.to_string(),
+        };
+        let mut head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n",
+            self.address
+        );
+        if !token.is_empty() {
+            head += &format!("Authorization: Bearer {token}\r\n");
+        }
+        if !body.is_empty() {
+            head += "Content-Type: application/json\r\n";
+        }
+        write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
+        let body = answer.split_once("\r\n\r\n").unwrap().1;
+        (status, serde_json::from_str(body).unwrap_or(Value::Null))
+    }
+
+    /// Posts.
+    pub fn post(&self, token: &str, path: &str, body: &Value) -> (u16, Value) {
+        self.ask(token, "POST", path, body)
+    }
+
+    /// Ends it as its operator would; what it logged.
+    pub fn end(&mut self) -> String {
+        let pid = self.child.id().to_string();
+        let sent = std::process::Command::new("kill")
+            .args(["-TERM", &pid])
+            .status();
+        assert!(sent.unwrap().success());
+        assert!(self.child.wait().unwrap().success());
+        while let Ok(line) = self.log.recv() {
+            self.heard = std::mem::take(&mut self.heard) + &line + "\n";
+        }
+        std::mem::take(&mut self.heard)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The first admin, with another password, logged in.
+fn admin(server: &Process) -> String {
+    let first = server.bootstrap();
+    let login = |password: &str| {
+        let body = json!({ "username": "admin", "password": password });
+        let (status, told) = server.post("", "/api/auth/login", &body);
+        assert_eq!(status, 200, "{told}");
+        told["access_token"].as_str().unwrap().to_owned()
+    };
+    let change = json!({ "current_password": first, "new_password": "a better password" });
+    assert_eq!(
+        server.post(&login(&first), "/api/auth/password", &change).0,
+        204
+    );
+    login("a better password")
+}
+
+#[test]
+fn two_fresh_gateways_share_no_secret_and_have_no_usual_password() {
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let servers = folders
+        .each_ref()
+        .map(|folder| start(folder.path(), "info", Stdio::piped()));
+    assert_ne!(servers[0].bootstrap(), servers[1].bootstrap());
+    let key = |server: &Process| std::fs::read(server.state.join("token.key")).unwrap();
+    assert_ne!(key(&servers[0]), key(&servers[1]));
+    for password in ["admin", "password", "groundwave", ""] {
+        let login = json!({ "username": "admin", "password": password });
+        assert_ne!(servers[0].post("", "/api/auth/login", &login).0, 200);
+    }
+    // A token of one is nothing to the other.
+    let token = admin(&servers[0]);
+    assert_eq!(
+        servers[0].ask(&token, "GET", "/v1/nodes", &Value::Null).0,
+        200
+    );
+    assert_eq!(
+        servers[1].ask(&token, "GET", "/v1/nodes", &Value::Null).0,
+        401
+    );
+    let (status, told) = servers[0].ask("", "GET", "/health", &Value::Null);
+    assert_eq!((status, &told["status"]), (200, &json!("ok")));
+}
+
+#[test]
+fn a_kill_loses_no_heartbeat_that_was_acknowledged() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = start(folder.path(), "info", Stdio::piped());
+    let token = admin(&server);
+    let expected = json!({ "name": "Mast", "mac": "02:00:00:00:00:05" });
+    let (_, made) = server.post(&token, "/v1/nodes/register", &expected);
+    let mut asked = super::ask(5);
+    asked["enrollment_code"] = made["enrollment_code"].clone();
+    assert_eq!(server.post("", super::REGISTER, &asked).0, 201);
+    let id = made["node"]["node_id"].as_str().unwrap().to_owned();
+    let rotate = format!("/v1/nodes/{id}/rotate-credentials");
+    let (_, made) = server.post(&token, &rotate, &Value::Null);
+    let login = json!({ "username": made["username"], "password": made["enrollment_code"] });
+    let (_, told) = server.post("", "/api/auth/login", &login);
+    let node = told["access_token"].as_str().unwrap().to_owned();
+    let mut server = server;
+    let mut seq = 0;
+    for _ in 0..3 {
+        for _ in 0..3 {
+            seq += 1;
+            let (status, told) = server.post(&node, "/v1/nodes/heartbeat", &beat(5, seq));
+            assert_eq!(status, 200, "{told}");
+        }
+        server.child.kill().unwrap();
+        server.child.wait().unwrap();
+        server = start(folder.path(), "info", Stdio::piped());
+        // Tokens outlive the process; what was said last is known.
+        let (status, told) = server.post(&node, "/v1/nodes/heartbeat", &beat(5, seq));
+        assert_eq!(status, 409, "{told}");
+        let path = format!("/v1/nodes/{id}/telemetry?metric=mesh.tx_mbps");
+        let (_, told) = server.ask(&token, "GET", &path, &Value::Null);
+        let points = told["series"][0]["points"].as_array().unwrap().len();
+        assert_eq!(points as u64, seq, "{told}");
+    }
+    let log = server.end();
+    assert!(!log.contains("panicked"), "{log}");
+}
+
+#[test]
+fn bad_options_are_refused_before_anything_is_served() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |args: &[&str], says: &str| {
+        let output =
+            command(&[&["serve", "gateway", "--gateway-bind", "127.0.0.1:0"], args].concat())
+                .current_dir(folder.path())
+                .output()
+                .unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains(says), "{told}");
+    };
+    refused(&["--overlay", "10.42.0.1/24"], "is not the first address");
+    refused(&["--underlay", "nonsense"], "is no range");
+    refused(&["--heartbeat-s", "0"], "allowed: 0.1 to 3600");
+    refused(&["--admin-password-file", "nowhere"], "nowhere");
+}

@@ -1,0 +1,79 @@
+//! The OpenAPI document: frozen, sound, complete.
+
+use groundwave::gateway::access::RULES;
+use groundwave::gateway::document;
+use serde_json::Value;
+
+use super::Bench;
+
+#[test]
+fn the_document_is_as_it_was() {
+    let text = serde_json::to_string_pretty(&document()).unwrap();
+    insta::assert_snapshot!("gateway_openapi", text);
+}
+
+fn references(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(entries) => {
+            if let Some(Value::String(to)) = entries.get("$ref") {
+                found.push(to.clone());
+            }
+            entries.values().for_each(|value| references(value, found));
+        }
+        Value::Array(items) => items.iter().for_each(|item| references(item, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_reference_leads_somewhere() {
+    let document = document();
+    let mut found = Vec::new();
+    references(&document, &mut found);
+    found.retain(|reference| {
+        document
+            .pointer(reference.trim_start_matches('#'))
+            .is_none()
+    });
+    assert_eq!(found, Vec::<String>::new());
+}
+
+#[test]
+fn every_operation_says_what_it_does_and_has_one_rule() {
+    let document = document();
+    let mut ids = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let what = format!("{method} {path}");
+            assert!(operation["summary"].is_string(), "{what}");
+            let secured = operation.get("security").is_some();
+            let answers = operation["responses"].as_object().unwrap();
+            assert_eq!(
+                secured,
+                answers.contains_key("429") && answers.contains_key("401") && secured,
+                "{what}"
+            );
+            if path.contains("{node_id}") {
+                assert!(answers.contains_key("404"), "{what}");
+            }
+            ids.push(operation["operationId"].as_str().unwrap().to_owned());
+        }
+    }
+    let mut ruled: Vec<_> = RULES.iter().map(|rule| rule.operation.to_owned()).collect();
+    ids.sort();
+    ruled.sort();
+    assert_eq!(ids, ruled);
+    assert!(ids.len() > 60, "{} operations", ids.len());
+}
+
+#[test]
+fn document_and_docs_are_served_to_everybody() {
+    let bench = Bench::new();
+    let served = bench.get("", "/openapi.json");
+    assert_eq!(served.is(200), document());
+    let docs = bench.get("", "/docs/");
+    assert!(docs.status.is_success(), "{}", docs.status);
+    let policy = docs.headers["content-security-policy"].to_str().unwrap();
+    assert!(policy.starts_with("default-src 'self'"));
+    assert!(served.headers.get("access-control-allow-origin").is_none());
+}
