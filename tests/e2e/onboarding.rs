@@ -53,8 +53,8 @@ impl Cast {
     pub fn assemble() -> Self {
         let dnsmasq = dnsmasq();
         let line = format!(
-            "{} serve --mesh --bind 0.0.0.0:8080 --state /run/gateway --overlay 10.42.0.0/24 \
-             --dhcp-leases /run/leases",
+            "{} serve gateway --db /run/world.db --state /run/gateway --heartbeat-s 1 --tunnel on \
+             --leases /run/leases",
             program()
         );
         let gateway = start("", &line, "gateway.log");
