@@ -70,11 +70,13 @@ fn run() -> Option<String> {
         let bytes = std::fs::read(folder.path().join(name)).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
     };
-    Some(format!(
-        "{}\n{}\nconsole:\n{console}",
-        read("stdout"),
-        read("stderr")
-    ))
+    let logs = ["gateway.log", "n1.log", "n2.log", "dnsmasq.log"];
+    let logs: String = logs
+        .iter()
+        .map(|name| format!("{name}:\n{}\n", read(name)))
+        .collect();
+    let (stdout, stderr) = (read("stdout"), read("stderr"));
+    Some(format!("{stdout}\n{stderr}\n{logs}console:\n{console}"))
 }
 
 fn command(kernel: &Path, out: &Path) -> Command {
