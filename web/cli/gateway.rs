@@ -38,7 +38,8 @@ pub enum TunnelChoice {
 pub struct GatewayOptions {
     /// Address of the gateway
     #[arg(
-        long = "gateway-bind",
+        id = "gateway_bind",
+        long,
         env = "GATEWAY_BIND",
         value_name = "ADDR",
         default_value = "0.0.0.0:8080"
