@@ -39,7 +39,7 @@ pub struct GatewayOptions {
     /// Address of the gateway
     #[arg(
         id = "gateway_bind",
-        long,
+        long = "gateway-bind",
         env = "GATEWAY_BIND",
         value_name = "ADDR",
         default_value = "0.0.0.0:8080"
