@@ -38,7 +38,6 @@ pub enum TunnelChoice {
 pub struct GatewayOptions {
     /// Address of the gateway
     #[arg(
-        id = "gateway_bind",
         long = "gateway-bind",
         env = "GATEWAY_BIND",
         value_name = "ADDR",
