@@ -57,9 +57,11 @@ impl Cast {
              --leases /run/leases",
             program()
         );
-        let gateway = start("", &line, "gateway.log");
+        let mut gateway = start("", &line, "gateway.log");
         let mut admin = Api::at(GATEWAY);
         let password = wait_for("the gateway wrote its first password", 60, || {
+            let ended = gateway.0.try_wait().unwrap();
+            assert!(ended.is_none(), "the gateway ended: see its log");
             std::fs::read_to_string("/run/gateway/bootstrap-admin").ok()
         });
         wait_for("the gateway is there", 60, || {
