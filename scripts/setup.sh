@@ -67,3 +67,22 @@ if ! [ -e /usr/bin/linux.uml ] || ! [ -e /bin/busybox ] || ! [ -e /usr/sbin/tc ]
         echo "setup: no user-mode-linux, busybox or tc; netem will not be tested" >&2
     fi
 fi
+
+# The test that lets nodes into a mesh runs Debian's stock kernel in a virtual machine, and in it
+# the tools that our readings are held to; without them it says so.
+missing=
+for pair in qemu-system-x86_64:qemu-system-x86 iw:iw wg:wireguard-tools dnsmasq:dnsmasq-base batctl:batctl ping:iputils-ping depmod:kmod cpio:cpio xz:xz-utils; do
+    tool=${pair%%:*}
+    [ -e "/usr/sbin/$tool" ] || [ -e "/usr/bin/$tool" ] || [ -e "/sbin/$tool" ] || [ -e "/bin/$tool" ] || missing="$missing ${pair##*:}"
+done
+if [ -n "$missing" ]; then
+    if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null 2>&1; then
+        echo "setup: installing$missing" >&2
+        apt-get update -qq
+        # shellcheck disable=SC2086
+        apt-get install -y -qq --no-install-recommends $missing > /dev/null \
+            || echo "setup: not installed:$missing; the mesh will not be tested in a virtual machine" >&2
+    else
+        echo "setup: no$missing; the mesh will not be tested in a virtual machine" >&2
+    fi
+fi

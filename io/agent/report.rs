@@ -154,7 +154,7 @@ fn transports(look: &Look, mesh_ifname: &str) -> Vec<Transport> {
     told.collect()
 }
 
-fn stations<'a>(look: &'a Look, ifindex: u32) -> &'a [Station] {
+fn stations(look: &Look, ifindex: u32) -> &[Station] {
     let radios = look.radios.as_ref();
     let known = radios.and_then(|radios| radios.stations.get(&ifindex));
     known.map(Vec::as_slice).unwrap_or_default()

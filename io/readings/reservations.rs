@@ -156,7 +156,7 @@ mod tests {
         let text = fs::read_to_string(folder.path().join("02-00-00-00-01-00")).unwrap();
         assert_eq!(text, "02:00:00:00:01:00,10.41.0.62,hill\n");
         assert!(kept.remove(one.mac).unwrap() && !kept.remove(one.mac).unwrap());
-        assert_eq!(kept.all().unwrap(), [two.clone()]);
+        assert_eq!(kept.all().unwrap(), std::slice::from_ref(&two));
         let hostile = Reservation {
             hostname: Some("a\ndhcp-script=/bin/sh".to_owned()),
             ..two.clone()

@@ -5,14 +5,21 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::print_stdout, reason = "what was seen in the guest is shown")]
 
+mod api;
 mod inside;
 mod machine;
 mod mesh;
+mod onboarding;
 mod readings;
 mod tool;
 
 /// The guest's stages, as this machine sees them.
 #[test]
 fn a_mesh_is_what_its_tools_say() {
-    machine::assert("inside::stage_1_the_readings_of_a_mesh");
+    machine::assert("the readings of a mesh");
+}
+
+#[test]
+fn nodes_are_let_in_fall_silent_and_come_back() {
+    machine::assert("onboarding");
 }

@@ -1,0 +1,270 @@
+//! Two nodes are let in, tell how they are, fall silent and come back.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::api::Api;
+use crate::tool::{Running, run, say, start, try_run, wait_for};
+
+const GATEWAY: &str = "10.41.0.1:8080";
+const NODES: [&str; 2] = ["n1", "n2"];
+const PASSWORD: &str = "a long enough password for a test";
+
+/// The program under test.
+fn program() -> &'static str {
+    env!("CARGO_BIN_EXE_groundwave")
+}
+
+/// What runs until the stage is over.
+pub struct Cast {
+    _dnsmasq: Running,
+    _gateway: Running,
+    agents: BTreeMap<&'static str, Running>,
+    admin: Api,
+    /// Ids of the nodes by namespace.
+    nodes: BTreeMap<&'static str, String>,
+}
+
+/// Gives the nodes addresses when they ask, as a node's DHCP client does.
+const LEASE: &str =
+    "#!/bin/busybox sh\n[ \"$1\" = bound ] && ip addr add $ip/24 dev $interface\nexit 0\n";
+
+fn dnsmasq() -> Running {
+    let line = "dnsmasq --keep-in-foreground --conf-file=/dev/null --port=0 --interface=bat0 \
+                --bind-interfaces --no-ping --user=root --pid-file= --dhcp-authoritative \
+                --dhcp-range=10.41.0.50,10.41.0.99,255.255.255.0,10m \
+                --dhcp-leasefile=/run/leases";
+    start("", line, "dnsmasq.log")
+}
+
+fn agent(netns: &str) -> Running {
+    // Each node has a name of its own, which it gets from its own kernel elsewhere.
+    let line = format!(
+        "busybox unshare -u {0} agent --period 1 --key /run/{netns}.key",
+        program()
+    );
+    start(netns, &line, &format!("{netns}.log"))
+}
+
+impl Cast {
+    /// Starts everything, and lets the nodes in.
+    pub fn assemble() -> Self {
+        let dnsmasq = dnsmasq();
+        let line = format!(
+            "{} serve gateway --db /run/world.db --state /run/gateway --heartbeat-s 1 --tunnel on \
+             --leases /run/leases",
+            program()
+        );
+        let mut gateway = start("", &line, "gateway.log");
+        let mut admin = Api::at(GATEWAY);
+        let password = wait_for("the gateway wrote its first password", 60, || {
+            let ended = gateway.0.try_wait().unwrap();
+            assert!(ended.is_none(), "the gateway ended: see its log");
+            std::fs::read_to_string("/run/gateway/bootstrap-admin").ok()
+        });
+        wait_for("the gateway is there", 60, || {
+            (admin.try_ask(hyper::Method::GET, "/health", None).0 == 200).then_some(())
+        });
+        admin.log_in("admin", password.trim());
+        let change = json!({ "current_password": password.trim(), "new_password": PASSWORD });
+        admin.post("/api/auth/password", change);
+        admin.log_in("admin", PASSWORD);
+        let agents = NODES.map(|netns| (netns, agent(netns))).into();
+        let mut cast = Self {
+            _dnsmasq: dnsmasq,
+            _gateway: gateway,
+            agents,
+            admin,
+            nodes: BTreeMap::new(),
+        };
+        cast.lease();
+        cast.approve();
+        cast
+    }
+
+    fn lease(&self) {
+        std::fs::write("/run/lease.sh", LEASE).unwrap();
+        run("", "chmod +x /run/lease.sh");
+        for netns in NODES {
+            run(
+                netns,
+                "busybox udhcpc -q -n -t 20 -T 1 -i bat0 -s /run/lease.sh",
+            );
+        }
+        let leases = self.admin.get("/v1/network/dhcp/leases");
+        assert_eq!(
+            leases["items"].as_array().map(Vec::len),
+            Some(2),
+            "{leases}"
+        );
+        say("both nodes have a lease, as the gateway sees");
+    }
+
+    fn registrations(&self, state: &str) -> Vec<Value> {
+        let said = self
+            .admin
+            .get(&format!("/v1/admin/registrations?state={state}"));
+        said["items"].as_array().unwrap().clone()
+    }
+
+    fn approve(&mut self) {
+        let pending = wait_for("both nodes ask to be let in", 60, || {
+            let pending = self.registrations("pending");
+            (pending.len() == 2).then_some(pending)
+        });
+        assert!(
+            !try_run("n1", "ip link show wg0").0,
+            "a tunnel before approval"
+        );
+        for one in pending {
+            assert_eq!(one["mac_verified"], true, "{one}");
+            let id = one["registration_id"].as_str().unwrap();
+            let path = format!("/v1/admin/registrations/{id}/approve");
+            let approved = self.admin.post(&path, json!({}));
+            assert_eq!(approved["state"], "approved", "{approved}");
+        }
+        assert_eq!(self.registrations("approved").len(), 2);
+        say("an admin approved them");
+        self.nodes = NODES.map(|netns| (netns, self.joined(netns))).into();
+    }
+
+    /// The id of the node in a namespace, once it is online.
+    fn joined(&self, netns: &str) -> String {
+        let said = run(netns, "ip -4 -o addr show bat0");
+        let own = said
+            .split_ascii_whitespace()
+            .find(|word| word.starts_with("10.41.0."));
+        let own = own.unwrap().split('/').next().unwrap().to_owned();
+        wait_for(&format!("{netns} is online"), 90, || {
+            let nodes = self.admin.get("/v1/nodes");
+            let mut nodes = nodes["items"].as_array().unwrap().iter();
+            let node =
+                nodes.find(|one| one["underlay_ip"] == own.as_str() && one["state"] == "online")?;
+            assert!(
+                node["overlay_ip"].as_str().unwrap().starts_with("10.42.0."),
+                "{node}"
+            );
+            Some(node["node_id"].as_str().unwrap().to_owned())
+        })
+    }
+
+    fn state(&self, netns: &str) -> String {
+        let node = self.admin.get(&format!("/v1/nodes/{}", self.nodes[netns]));
+        node["state"].as_str().unwrap().to_owned()
+    }
+
+    /// The overlay carries packets, encrypted.
+    pub fn overlay(&self) {
+        for netns in NODES {
+            let said = run(netns, "ping -c 3 -i 0.3 -W 5 10.42.0.1");
+            assert!(said.contains(" 0% packet loss"), "{said}");
+            let handshakes = run(netns, "wg show wg0 latest-handshakes");
+            let at = handshakes.split_ascii_whitespace().nth(1).unwrap();
+            assert_ne!(at, "0");
+        }
+        let peers = self.admin.get("/v1/mesh/peers");
+        let peers = peers["items"].as_array().unwrap();
+        assert_eq!(peers.len(), 2);
+        for peer in peers {
+            assert_eq!(peer["connected"], true, "{peer}");
+        }
+        say("the overlay answers, and the gateway sees its peers");
+    }
+
+    /// The nodes and their links appear in the topology.
+    pub fn topology(&self) {
+        let graph = wait_for("both nodes and their links are in the topology", 60, || {
+            let graph = self.admin.get("/v1/mesh/topology");
+            let nodes = graph["nodes"].to_string();
+            let known = self.nodes.values().all(|id| nodes.contains(id.as_str()));
+            let links = graph["links"].as_array()?;
+            let batman = links
+                .iter()
+                .filter(|one| one["properties"]["kind"] == "batman")
+                .count();
+            (known && batman >= 1).then_some(graph)
+        });
+        assert_eq!(graph["type"], "NetworkGraph");
+        let id = &self.nodes["n1"];
+        let latest = self.admin.get(&format!("/v1/nodes/{id}/telemetry/latest"));
+        for metric in [
+            "mesh.plink_estab",
+            "mesh.signal_dbm",
+            "mesh.neighbor_count",
+            "sys.load1",
+        ] {
+            assert!(latest.to_string().contains(metric), "{metric}: {latest}");
+        }
+        say("readings arrive");
+    }
+
+    /// A node cut off turns stale, then offline; back again it is online, and tells what it missed.
+    pub fn cut_off(&self) {
+        run("n1", "iw dev wlan1 mesh leave");
+        say("n1 leaves the mesh");
+        for state in ["stale", "offline"] {
+            wait_for(&format!("n1 is {state}"), 60, || {
+                (self.state("n1") == state).then_some(())
+            });
+        }
+        assert_eq!(self.state("n2"), "online");
+        run("n1", "iw dev wlan1 mesh join groundwave freq 2412 HT20");
+        run("n1", "iw dev wlan1 set mesh_param mesh_fwding 0");
+        say("n1 joins it again");
+        wait_for("n1 is online again", 90, || {
+            (self.state("n1") == "online").then_some(())
+        });
+        let id = &self.nodes["n1"];
+        wait_for("what it missed is told", 60, || {
+            let said = self
+                .admin
+                .get(&format!("/v1/nodes/{id}/telemetry?metric=sys.uptime_s"));
+            let points = said["series"][0]["points"].as_array()?.clone();
+            let times: Vec<i64> = points
+                .iter()
+                .filter_map(|point| point[0].as_i64())
+                .collect();
+            let widest = times.windows(2).map(|pair| pair[1] - pair[0]).max()?;
+            (times.len() > 20 && widest <= 3_000).then_some(())
+        });
+    }
+
+    /// How much memory the agents take.
+    pub fn memory(&self) {
+        for (netns, running) in &self.agents {
+            let status = std::fs::read_to_string(format!("/proc/{}/status", running.0.id()));
+            let status = status.unwrap_or_default();
+            let lines = status.lines().filter(|line| {
+                ["VmRSS", "RssAnon", "Threads"]
+                    .iter()
+                    .any(|name| line.starts_with(name))
+            });
+            say(&format!(
+                "agent of {netns}: {}",
+                lines
+                    .collect::<Vec<_>>()
+                    .join(", ")
+                    .replace(['\t', ' '], "")
+            ));
+        }
+    }
+}
+
+/// Secrets show up nowhere: neither in logs nor in what the programs were given.
+pub fn no_secrets_in_logs() {
+    let keys = NODES.map(|netns| std::fs::read_to_string(format!("/run/{netns}.key")).unwrap());
+    for log in ["gateway.log", "n1.log", "n2.log"] {
+        let text = std::fs::read_to_string(format!("/run/out/{log}")).unwrap();
+        for secret in keys.iter().map(|key| key.trim()).chain([PASSWORD]) {
+            assert!(!text.contains(secret), "a secret in {log}");
+        }
+    }
+    let mode = Command::new("stat")
+        .args(["-c", "%a", "/run/n1.key"])
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&mode.stdout).trim(), "600");
+    say("no secret in any log");
+}
