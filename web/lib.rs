@@ -3,8 +3,8 @@
 //! Views only: what changes the world goes through a command, what touches files through
 //! `groundwave_io`.
 
-pub mod gateway;
 pub mod agent;
+pub mod gateway;
 pub mod http;
 pub mod impair;
 pub mod planning;

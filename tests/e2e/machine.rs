@@ -144,7 +144,11 @@ fn job() -> String {
     writeln!(job, "cd {}", quoted(env!("CARGO_MANIFEST_DIR"))).unwrap();
     let binary = quoted(&binary.display().to_string());
     // Stages are named in their order, in which one thread runs them.
-    writeln!(job, "exec {binary} inside:: --ignored --test-threads=1 --nocapture").unwrap();
+    writeln!(
+        job,
+        "exec {binary} inside:: --ignored --test-threads=1 --nocapture"
+    )
+    .unwrap();
     job
 }
 

@@ -1,10 +1,16 @@
 //! The shapes on the wire, for the document.
 
+use groundwave_io::genl::batadv;
+use groundwave_io::readings::{board, cpu, host, mesh, neighbours, reservations, routes};
+use groundwave_io::readings::{leases, links, wireless};
 use groundwave_systems::fleet::{Beat, BeatAck, NodeState};
 use groundwave_systems::onboarding::{RegistrationState, WgRegister, WgRegisterResult};
 use utoipa::openapi::{Ref, RefOr, Schema};
 
 use super::page::Page;
+use super::readings::dhcp::NewReservation;
+use super::readings::mesh::MeshSettings;
+use super::readings::{Known, Row};
 use super::{
     admin, auth, detail, heartbeat, node, nodes, peers, system, telemetry, topology, trust,
 };
@@ -58,6 +64,24 @@ crate::wire_schemas! {
     admin::User,
     admin::NewUser,
     admin::UserChange,
+    MeshSettings,
+    NewReservation,
+    Known<batadv::Originator>,
+    Known<batadv::Neighbor>,
+    Known<batadv::Gateway>,
+    Known<batadv::TransLocal>,
+    Known<batadv::TransGlobal>,
+    Known<batadv::DatEntry>,
+    Known<batadv::BlaClaim>,
+    Row<batadv::HardInterface>,
+    Row<wireless::ChannelRow>,
+    Known<wireless::PlinkRow>,
+    Row<wireless::WirelessRow>,
+    Known<wireless::AssocRow>,
+    Row<links::Interface>,
+    Known<neighbours::Neighbour>,
+    Row<routes::Route>,
+    Known<reservations::Reservation>,
 }
 
 /// Adds all schemas.
@@ -73,6 +97,11 @@ pub fn schemas(schemas: &mut Schemas) {
     schemas.add::<Page<admin::RegistrationView>>();
     schemas.add::<Page<admin::User>>();
     schemas.add::<Page<admin::DeedView>>();
+    schemas.add::<Page<Known<leases::Lease>>>();
+    schemas.add::<host::SystemInfo>();
+    schemas.add::<cpu::Cpu>();
+    schemas.add::<board::Board>();
+    schemas.add::<mesh::MeshStatus>();
     schemas.add::<Beat>();
     schemas.add::<BeatAck>();
     schemas.add::<WgRegister>();
