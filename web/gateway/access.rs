@@ -100,6 +100,8 @@ pub const RULES: &[Rule] = &[
     act("mesh_peer_delete", ADMIN),
     read("mesh_channels", VIEWER),
     read("mesh_config", VIEWER),
+    act("mesh_config_put", ADMIN),
+    act("mesh_config_confirm", ADMIN),
     read("batman_originators", VIEWER),
     read("batman_neighbors", VIEWER),
     read("batman_gateways", VIEWER),

@@ -15,7 +15,7 @@ use utoipa_swagger_ui::{Config, SwaggerUi};
 use super::access;
 use super::guard::guard;
 use super::heartbeat::BEAT_BYTES_MAX;
-use super::readings::{batman, dhcp, network};
+use super::readings::{batman, dhcp, network, reconfigure};
 use super::system::{BODY_BYTES_MAX, OwnDocument};
 use super::telemetry::BATCH_BYTES_MAX;
 use super::{
@@ -70,7 +70,8 @@ fn of_mesh() -> OpenApiRouter<Gateway> {
         .routes(routes!(peers::lease_delete))
         .routes(routes!(readings::mesh::status))
         .routes(routes!(readings::mesh::channels))
-        .routes(routes!(readings::mesh::config))
+        .routes(routes!(readings::mesh::config, reconfigure::put))
+        .routes(routes!(reconfigure::confirm))
         .routes(routes!(readings::mesh::plinks))
         .routes(routes!(batman::originators))
         .routes(routes!(batman::neighbors))

@@ -71,6 +71,8 @@ pub struct Parts {
     pub probed: super::system::Probed,
     /// How busy the processor was before.
     pub last_look: super::readings::system::LastLook,
+    /// A change of the mesh's settings that nobody confirmed yet.
+    pub mesh_change: super::readings::reconfigure::Change,
     /// Held while reservations change.
     pub reserving: Mutex<()>,
     /// How what it does again and again goes.
@@ -109,6 +111,7 @@ impl Gateway {
             predictions: Predictions::default(),
             probed: super::system::Probed::default(),
             last_look: super::readings::system::LastLook::default(),
+            mesh_change: super::readings::reconfigure::Change::default(),
             reserving: Mutex::default(),
             chores: Chores::default(),
             settings,

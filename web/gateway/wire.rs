@@ -10,6 +10,7 @@ use utoipa::openapi::{Ref, RefOr, Schema};
 use super::page::Page;
 use super::readings::dhcp::NewReservation;
 use super::readings::mesh::MeshSettings;
+use super::readings::reconfigure::{ChangedSettings, Confirmation, NewMeshSettings};
 use super::readings::{Known, Row};
 use super::{
     admin, auth, detail, heartbeat, node, nodes, peers, system, telemetry, topology, trust,
@@ -65,6 +66,9 @@ crate::wire_schemas! {
     admin::NewUser,
     admin::UserChange,
     MeshSettings,
+    NewMeshSettings,
+    ChangedSettings,
+    Confirmation,
     NewReservation,
     Known<batadv::Originator>,
     Known<batadv::Neighbor>,

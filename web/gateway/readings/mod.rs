@@ -4,6 +4,7 @@ pub mod batman;
 pub mod dhcp;
 pub mod mesh;
 pub mod network;
+pub mod reconfigure;
 pub mod system;
 
 use std::path::Path;
