@@ -111,6 +111,8 @@ pub const RULES: &[Rule] = &[
     read("batman_bla_claims", VIEWER),
     read("batman_hardifs", VIEWER),
     read("mesh_plinks", VIEWER),
+    act("probe_create", OPERATOR),
+    read("probe_fetch", VIEWER),
     read("ipam", VIEWER),
     read("ipam_leases", VIEWER),
     act("ipam_lease_delete", ADMIN),

@@ -23,6 +23,7 @@ mod page;
 pub mod passwords;
 mod peers;
 mod predict;
+mod probes;
 mod readings;
 mod register;
 mod router;

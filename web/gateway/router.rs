@@ -19,8 +19,8 @@ use super::readings::{batman, dhcp, network, reconfigure};
 use super::system::{BODY_BYTES_MAX, OwnDocument};
 use super::telemetry::BATCH_BYTES_MAX;
 use super::{
-    Gateway, admin, auth, detail, document, events, heartbeat, nodes, peers, readings, register,
-    system, telemetry, topology, trust,
+    Gateway, admin, auth, detail, document, events, heartbeat, nodes, peers, probes, readings,
+    register, system, telemetry, topology, trust,
 };
 use crate::http::{accept, problem};
 
@@ -72,6 +72,8 @@ fn of_mesh() -> OpenApiRouter<Gateway> {
         .routes(routes!(readings::mesh::channels))
         .routes(routes!(readings::mesh::config, reconfigure::put))
         .routes(routes!(reconfigure::confirm))
+        .routes(routes!(probes::create))
+        .routes(routes!(probes::fetch))
         .routes(routes!(readings::mesh::plinks))
         .routes(routes!(batman::originators))
         .routes(routes!(batman::neighbors))

@@ -13,7 +13,7 @@ use super::readings::mesh::MeshSettings;
 use super::readings::reconfigure::{ChangedSettings, Confirmation, NewMeshSettings};
 use super::readings::{Known, Row};
 use super::{
-    admin, auth, detail, heartbeat, node, nodes, peers, system, telemetry, topology, trust,
+    admin, auth, detail, heartbeat, node, nodes, peers, probes, system, telemetry, topology, trust,
 };
 use crate::http::Schemas;
 
@@ -65,6 +65,9 @@ crate::wire_schemas! {
     admin::User,
     admin::NewUser,
     admin::UserChange,
+    probes::NewProbe,
+    probes::Probe,
+    probes::ProbeId,
     MeshSettings,
     NewMeshSettings,
     ChangedSettings,
