@@ -63,7 +63,7 @@ impl JsonSchema for Mac {
     }
 
     fn schema_name() -> Cow<'static, str> {
-        "Mac".into()
+        "HardwareAddress".into()
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {

@@ -19,6 +19,7 @@ pub enum BoardSource {
 
 /// The board.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "SystemBoard")]
 pub struct Board {
     /// What it is called, for example `Raspberry Pi 3 Model B`.
     pub model: Option<String>,

@@ -20,6 +20,7 @@ pub struct Ticks {
 
 /// The processor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "SystemCpu")]
 pub struct Cpu {
     /// What it is.
     pub model: String,

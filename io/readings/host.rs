@@ -11,6 +11,7 @@ const STORAGE_MAX: usize = 32;
 
 /// Memory, bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "SystemMemory")]
 pub struct Memory {
     /// All there is.
     pub total: u64,
@@ -22,6 +23,7 @@ pub struct Memory {
 
 /// A file system.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "SystemStorage")]
 pub struct Storage {
     /// Where it is.
     pub mount: String,

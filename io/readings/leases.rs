@@ -21,6 +21,7 @@ const LABEL_BYTES_MAX: usize = 63;
 
 /// A lease.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "DhcpLease")]
 pub struct Lease {
     /// The address given.
     pub ip: Ipv4Addr,

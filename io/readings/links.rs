@@ -29,6 +29,7 @@ const IFA_LOCAL: u16 = 2;
 
 /// An address of an interface.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "InterfaceAddress")]
 pub struct Address {
     /// The address.
     pub address: IpAddr,
@@ -40,6 +41,7 @@ pub struct Address {
 
 /// An interface.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "NetworkInterface")]
 pub struct Interface {
     /// Its number.
     pub ifindex: u32,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::RouteSocket;
 use super::wireless::Radios;
-use crate::genl::batadv::{Bandwidth, Batman, GatewayMode, Mesh};
+use crate::genl::batadv::{Bandwidth, Batman, BatmanConfig, GatewayMode};
 use crate::genl::nl80211::{Kind, PlinkState, Wireless};
 use crate::genl::{Mac, ReadingError};
 
@@ -87,51 +87,6 @@ pub fn status(
             .find(|one| one.best)
             .map(|one| one.orig_address),
     })
-}
-
-/// Settings of batman-adv.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct BatmanConfig {
-    /// Time between originator messages, ms.
-    pub orig_interval_ms: Option<u32>,
-    /// What a hop costs, [0, 255].
-    pub hop_penalty: Option<u8>,
-    /// Whether this node offers a way out, or seeks one.
-    pub gw_mode: Option<GatewayMode>,
-    /// What it offers from the outside, kbit/s.
-    pub gw_bandwidth_down_kbps: Option<u64>,
-    /// What it offers to the outside, kbit/s.
-    pub gw_bandwidth_up_kbps: Option<u64>,
-    /// Loops through bridges are avoided.
-    pub bridge_loop_avoidance: Option<bool>,
-    /// ARP is answered from a distributed table.
-    pub distributed_arp_table: Option<bool>,
-    /// Large frames are cut.
-    pub fragmentation: Option<bool>,
-    /// Several ways are used in turn.
-    pub bonding: Option<bool>,
-    /// Clients of access points cannot reach each other.
-    pub ap_isolation: Option<bool>,
-    /// Multicast goes to those who want it only.
-    pub multicast_mode: Option<bool>,
-}
-
-impl From<Mesh> for BatmanConfig {
-    fn from(mesh: Mesh) -> Self {
-        Self {
-            orig_interval_ms: mesh.orig_interval_ms,
-            hop_penalty: mesh.hop_penalty,
-            gw_mode: mesh.gw_mode,
-            gw_bandwidth_down_kbps: mesh.gw_bandwidth.map(|offer| offer.down_kbps),
-            gw_bandwidth_up_kbps: mesh.gw_bandwidth.map(|offer| offer.up_kbps),
-            bridge_loop_avoidance: mesh.bridge_loop_avoidance,
-            distributed_arp_table: mesh.distributed_arp_table,
-            fragmentation: mesh.fragmentation,
-            bonding: mesh.bonding,
-            ap_isolation: mesh.ap_isolation,
-            multicast_mode: mesh.multicast_mode,
-        }
-    }
 }
 
 /// Settings of the mesh. What the kernel does not tell is `None`: the id of an open mesh and how

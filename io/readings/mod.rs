@@ -5,6 +5,7 @@
 
 pub mod board;
 pub mod cpu;
+pub mod echo;
 mod files;
 pub mod host;
 pub mod leases;

@@ -14,6 +14,7 @@ use crate::genl::{Mac, ReadingError};
 
 /// An address kept for somebody.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "DhcpReservation")]
 pub struct Reservation {
     /// For whom.
     pub mac: Mac,

@@ -24,6 +24,7 @@ const CLONED: u32 = 0x200;
 
 /// A route.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "NetworkRoute")]
 pub struct Route {
     /// Where it leads, `address/bits`.
     pub dst: String,

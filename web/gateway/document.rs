@@ -76,3 +76,30 @@ fn guarded(operation: &mut Value) {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gateway::access;
+
+    #[test]
+    fn every_operation_has_a_row_and_every_shape_one_name() {
+        let document = document();
+        access::table(&document).unwrap();
+        let schemas = document["components"]["schemas"].as_object().unwrap();
+        for name in schemas.keys() {
+            // A second shape of the same name gets a number behind it.
+            let bare = name.trim_end_matches(|last: char| last.is_ascii_digit());
+            assert!(
+                bare == name || !schemas.contains_key(bare),
+                "two are called {bare}"
+            );
+        }
+        let held = ApiDocument::of(
+            ABOUT,
+            &routes().into_openapi(),
+            crate::gateway::wire::schemas,
+        );
+        assert_eq!(held.dangling(), Vec::<String>::new());
+    }
+}

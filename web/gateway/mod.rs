@@ -23,6 +23,8 @@ mod page;
 pub mod passwords;
 mod peers;
 mod predict;
+mod probes;
+mod readings;
 mod register;
 mod registrations;
 mod router;

@@ -15,11 +15,12 @@ use utoipa_swagger_ui::{Config, SwaggerUi};
 use super::access;
 use super::guard::guard;
 use super::heartbeat::BEAT_BYTES_MAX;
+use super::readings::{batman, dhcp, network, reconfigure};
 use super::system::{BODY_BYTES_MAX, OwnDocument};
 use super::telemetry::BATCH_BYTES_MAX;
 use super::{
-    Gateway, auth, deeds, detail, document, events, heartbeat, nodes, peers, register,
-    registrations, system, telemetry, topology, trust, users,
+    Gateway, auth, deeds, detail, document, events, heartbeat, nodes, peers, probes, readings,
+    register, registrations, system, telemetry, topology, trust, users,
 };
 use crate::http::{accept, problem};
 
@@ -33,6 +34,7 @@ pub(super) fn routes() -> OpenApiRouter<Gateway> {
         .merge(of_mesh())
         .merge(of_nodes())
         .merge(of_trust())
+        .merge(of_network())
         .merge(of_admins())
 }
 
@@ -43,6 +45,9 @@ fn of_system() -> OpenApiRouter<Gateway> {
         .routes(routes!(system::metrics))
         .routes(routes!(system::openapi))
         .routes(routes!(system::tasks))
+        .routes(routes!(readings::system::info))
+        .routes(routes!(readings::system::processor))
+        .routes(routes!(readings::system::of_board))
         .routes(routes!(events::events))
         .routes(routes!(auth::login))
         .routes(routes!(auth::login_viewer))
@@ -63,6 +68,34 @@ fn of_mesh() -> OpenApiRouter<Gateway> {
         .routes(routes!(peers::ipam))
         .routes(routes!(peers::leases))
         .routes(routes!(peers::lease_delete))
+        .routes(routes!(readings::mesh::status))
+        .routes(routes!(readings::mesh::channels))
+        .routes(routes!(readings::mesh::config, reconfigure::put))
+        .routes(routes!(reconfigure::confirm))
+        .routes(routes!(probes::create))
+        .routes(routes!(probes::fetch))
+        .routes(routes!(readings::mesh::plinks))
+        .routes(routes!(batman::originators))
+        .routes(routes!(batman::neighbors))
+        .routes(routes!(batman::gateways))
+        .routes(routes!(batman::translocal))
+        .routes(routes!(batman::transglobal))
+        .routes(routes!(batman::dat_cache))
+        .routes(routes!(batman::bla_claims))
+        .routes(routes!(batman::hardifs))
+}
+
+fn of_network() -> OpenApiRouter<Gateway> {
+    OpenApiRouter::new()
+        .routes(routes!(network::interfaces))
+        .routes(routes!(network::interface))
+        .routes(routes!(network::arp))
+        .routes(routes!(network::routes))
+        .routes(routes!(network::of_wireless))
+        .routes(routes!(network::assoclist))
+        .routes(routes!(dhcp::given))
+        .routes(routes!(dhcp::keep))
+        .routes(routes!(dhcp::release))
 }
 
 fn of_nodes() -> OpenApiRouter<Gateway> {

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::http::StatusCode;
@@ -69,6 +69,14 @@ pub struct Parts {
     pub predictions: Predictions,
     /// What the machine has.
     pub probed: super::system::Probed,
+    /// How busy the processor was before.
+    pub last_look: super::readings::system::LastLook,
+    /// Probes of late.
+    pub probes: super::probes::Probes,
+    /// A change of the mesh's settings that nobody confirmed yet.
+    pub mesh_change: super::readings::reconfigure::Change,
+    /// Held while reservations change.
+    pub reserving: Mutex<()>,
     /// How what it does again and again goes.
     pub chores: Chores,
     /// Cancelled when the gateway stops, so that streams end.
@@ -104,6 +112,10 @@ impl Gateway {
             meter: Meter::default(),
             predictions: Predictions::default(),
             probed: super::system::Probed::default(),
+            last_look: super::readings::system::LastLook::default(),
+            probes: super::probes::Probes::default(),
+            mesh_change: super::readings::reconfigure::Change::default(),
+            reserving: Mutex::default(),
             chores: Chores::default(),
             settings,
             stop,

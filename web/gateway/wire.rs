@@ -1,13 +1,20 @@
 //! The shapes on the wire, for the document.
 
+use groundwave_io::genl::batadv;
+use groundwave_io::readings::{board, cpu, host, mesh, neighbours, reservations, routes};
+use groundwave_io::readings::{leases, links, wireless};
 use groundwave_systems::fleet::{Beat, BeatAck, NodeState};
 use groundwave_systems::onboarding::{RegistrationState, WgRegister, WgRegisterResult};
 use utoipa::openapi::{Ref, RefOr, Schema};
 
 use super::page::Page;
+use super::readings::dhcp::NewReservation;
+use super::readings::mesh::MeshSettings;
+use super::readings::reconfigure::{ChangedSettings, Confirmation, NewMeshSettings};
+use super::readings::{Known, Row};
 use super::{
-    auth, deeds, detail, heartbeat, node, nodes, peers, registrations, system, telemetry, topology,
-    trust, users,
+    auth, deeds, detail, heartbeat, node, nodes, peers, probes, registrations, system, telemetry,
+    topology, trust, users,
 };
 use crate::http::Schemas;
 
@@ -59,6 +66,30 @@ crate::wire_schemas! {
     users::User,
     users::NewUser,
     users::UserChange,
+    probes::NewProbe,
+    probes::Probe,
+    probes::ProbeId,
+    MeshSettings,
+    NewMeshSettings,
+    ChangedSettings,
+    Confirmation,
+    NewReservation,
+    Known<batadv::Originator>,
+    Known<batadv::Neighbor>,
+    Known<batadv::Gateway>,
+    Known<batadv::TransLocal>,
+    Known<batadv::TransGlobal>,
+    Known<batadv::DatEntry>,
+    Known<batadv::BlaClaim>,
+    Row<batadv::HardInterface>,
+    Row<wireless::ChannelRow>,
+    Known<wireless::PlinkRow>,
+    Row<wireless::WirelessRow>,
+    Known<wireless::AssocRow>,
+    Row<links::Interface>,
+    Known<neighbours::Neighbour>,
+    Row<routes::Route>,
+    Known<reservations::Reservation>,
 }
 
 /// Adds all schemas.
@@ -74,6 +105,11 @@ pub fn schemas(schemas: &mut Schemas) {
     schemas.add::<Page<registrations::RegistrationView>>();
     schemas.add::<Page<users::User>>();
     schemas.add::<Page<deeds::DeedView>>();
+    schemas.add::<Page<Known<leases::Lease>>>();
+    schemas.add::<host::SystemInfo>();
+    schemas.add::<cpu::Cpu>();
+    schemas.add::<board::Board>();
+    schemas.add::<mesh::MeshStatus>();
     schemas.add::<Beat>();
     schemas.add::<BeatAck>();
     schemas.add::<WgRegister>();

@@ -20,6 +20,7 @@ pub enum GatewayMode {
 
 /// What a gateway offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "GatewayBandwidth")]
 pub struct Bandwidth {
     /// From the outside, kbit/s.
     pub down_kbps: u64,

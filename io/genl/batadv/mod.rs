@@ -4,6 +4,7 @@
 //! of hard interfaces in 100 kbit/s, those of originators and neighbours in kbit/s; here all are
 //! kbit/s.
 
+mod config;
 mod mesh;
 mod tables;
 #[cfg(test)]
@@ -11,6 +12,7 @@ mod tests;
 
 use std::path::Path;
 
+pub use config::BatmanConfig;
 pub use mesh::{Bandwidth, GatewayMode, Mesh};
 pub use tables::{
     BlaClaim, DatEntry, Flags, Gateway, HardInterface, Neighbor, Originator, TransGlobal,
@@ -76,6 +78,8 @@ mod attr {
 struct Table(u8, &'static str);
 
 const MESH: Table = Table(1, "batadv mesh");
+/// `BATADV_CMD_SET_MESH`.
+const SET_MESH: u8 = 15;
 const HARD_INTERFACES: Table = Table(5, "batadv hard interfaces");
 const TRANS_LOCAL: Table = Table(6, "batadv local translations");
 const TRANS_GLOBAL: Table = Table(7, "batadv global translations");
@@ -133,6 +137,21 @@ impl Batman {
         let what = || ReadingError::decode(MESH.1);
         let answer = answers.first().ok_or_else(what)?;
         Mesh::decode(&Attrs::read(MESH.1, payload(answer)?)?)
+    }
+
+    /// Changes settings of the mesh interface `ifname`; what is `None` stays. The kernel keeps them
+    /// as long as the interface lives, and may round them: read them back.
+    ///
+    /// # Errors
+    /// As [`Batman::mesh`]; [`ReadingError::Permission`] without `CAP_NET_ADMIN`.
+    pub fn set_mesh(&mut self, ifname: &str, wanted: &BatmanConfig) -> Result<(), ReadingError> {
+        let index = self.family.talk.index(ifname)?;
+        let what = format!("settings of {ifname}");
+        self.family.ask(&what, SET_MESH, Shape::One(0), |out| {
+            put(out, attr::MESH_IFINDEX, &index.to_ne_bytes());
+            wanted.encode(out);
+        })?;
+        Ok(())
     }
 
     /// Interfaces under it.

@@ -10,6 +10,7 @@ use crate::genl::{Attrs, Mac, ReadingError};
 
 /// A way to another node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "BatmanOriginator")]
 pub struct Originator {
     /// The other node, by the address of its first interface.
     pub orig_address: Mac,
@@ -50,6 +51,7 @@ impl Originator {
 
 /// A node in one hop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "BatmanNeighbor")]
 pub struct Neighbor {
     /// Its address on the interface it is heard on.
     pub neigh_address: Mac,
@@ -80,6 +82,7 @@ impl Neighbor {
 
 /// A node that offers a way out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "BatmanGateway")]
 pub struct Gateway {
     /// The node.
     pub orig_address: Mac,
@@ -123,6 +126,7 @@ impl Gateway {
 
 /// What is known of a host in a translation table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "TranslationFlags")]
 pub struct Flags {
     /// It is about to be forgotten.
     pub del: bool,
@@ -225,6 +229,7 @@ impl TransGlobal {
 
 /// What the distributed ARP table remembers of an address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "CachedAddress")]
 pub struct DatEntry {
     /// The address.
     pub dat_cache_ip4address: Ipv4Addr,

@@ -205,3 +205,40 @@ fn claims_are_read() {
         (7, true, 57857)
     );
 }
+
+#[test]
+fn settings_are_read_back_as_they_were_set() {
+    let wanted = BatmanConfig {
+        orig_interval_ms: Some(2000),
+        hop_penalty: Some(30),
+        gw_mode: Some(GatewayMode::Server),
+        gw_bandwidth_down_kbps: Some(50_000),
+        gw_bandwidth_up_kbps: Some(10_000),
+        bridge_loop_avoidance: Some(false),
+        distributed_arp_table: Some(true),
+        fragmentation: Some(false),
+        bonding: Some(true),
+        ap_isolation: Some(true),
+        multicast_mode: Some(false),
+    };
+    let mut facts = Vec::new();
+    for kind in [attr::VERSION, attr::ALGO_NAME, attr::MESH_IFNAME] {
+        put(&mut facts, kind, b"x\0");
+    }
+    put(&mut facts, attr::MESH_ADDRESS, &[2, 0, 0, 0, 0, 1]);
+    let told = |config: &BatmanConfig| {
+        let mut bytes = facts.clone();
+        config.encode(&mut bytes);
+        let mesh = Mesh::decode(&Attrs::read("", &bytes).unwrap()).unwrap();
+        BatmanConfig::from(mesh)
+    };
+    assert_eq!(told(&wanted), wanted);
+    let little = BatmanConfig {
+        hop_penalty: Some(0),
+        ..BatmanConfig::default()
+    };
+    assert_eq!(told(&little), little);
+    let mut none = Vec::new();
+    BatmanConfig::default().encode(&mut none);
+    assert_eq!(none, [0; 0]);
+}

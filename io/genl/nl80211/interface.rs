@@ -8,6 +8,7 @@ use crate::genl::{Attrs, Mac, ReadingError};
 
 /// What an interface is in its network (`enum nl80211_iftype`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "WirelessKind")]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// One of an independent network.
