@@ -18,7 +18,9 @@ use groundwave_systems::link::{Limits, SetLimits};
 use groundwave_systems::radio::{Role, Station};
 use groundwave_systems::site::{AddNode, MoveNode, NodeId};
 use groundwave_systems::terrain::{Flat, GeoPoint};
-use groundwave_systems::testbed::{BeginTestbed, Mac, Protocol, Settings, Side, WireSide, Work};
+use groundwave_systems::testbed::{
+    BeginTestbed, Mac, Protocol, Settings, Side, WireSide, Wiring, Work,
+};
 use groundwave_systems::{Snapshot, world};
 
 const NODES: usize = 200;
@@ -77,6 +79,7 @@ fn mesh(range_m: f64) -> (Engine<Snapshot>, Effects<Work>) {
         name: "bench".to_owned(),
         network: [10, 78],
         routing: Protocol::None,
+        wiring: Wiring::Link,
         names: [].into(),
         routing_of: [].into(),
         mac: Mac::default(),

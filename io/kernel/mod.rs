@@ -6,6 +6,7 @@
 //! are driven by the same code. A [`Driver`] stands between a world and a shaper: it takes wishes
 //! that left the world as effects and reports what came of them as commands.
 
+pub(crate) mod air;
 pub mod batch;
 #[doc(hidden)]
 pub mod conformance;

@@ -9,6 +9,7 @@
 //! without `netem` gets the shaper alone, whose queue holds nothing while the wire is down.
 
 use groundwave_systems::impair::QueueUnit;
+pub use groundwave_systems::testbed::Means;
 use groundwave_systems::testbed::{Counted, Shape, Tally, WireSide};
 
 use super::fifo::Fifo;
@@ -17,13 +18,38 @@ use super::nla::{put, put_words, words};
 use super::tbf::Tbf;
 use super::{Handle, KernelError, Qdisc, Request, Verb};
 
-const BANDS: Handle = Handle::new(1, 0);
-const EVERYBODY: Handle = Handle::new(0x11, 0);
-const SOMEBODY: Handle = Handle::new(0x12, 0);
-const SHAPER: Handle = Handle::new(0x22, 0);
-const QUEUE: Handle = Handle::new(0x32, 0);
+pub(super) const BANDS: Handle = Handle::new(1, 0);
 const BAND_1: Handle = Handle::new(1, 1);
 const BAND_2: Handle = Handle::new(1, 2);
+
+/// Where on an interface the disciplines of a direction are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Handles of the disciplines.
+    pub(super) everybody: Handle,
+    pub(super) somebody: Handle,
+    pub(super) shaper: Handle,
+    pub(super) queue: Handle,
+    /// What goes to everybody, and what goes to one receiver, comes out of these.
+    pub(super) bands: [Handle; 2],
+    /// What the shaper hangs on where there is no `netem`.
+    pub(super) bare: Handle,
+    /// Whether the interface is this direction's alone, bands and all.
+    pub(super) alone: bool,
+}
+
+impl Place {
+    /// That of a wire, which is one direction's alone.
+    pub const WIRE: Self = Self {
+        everybody: Handle::new(0x11, 0),
+        somebody: Handle::new(0x12, 0),
+        shaper: Handle::new(0x22, 0),
+        queue: Handle::new(0x32, 0),
+        bands: [BAND_1, BAND_2],
+        bare: Handle::ROOT,
+        alone: true,
+    };
+}
 
 /// Largest frame on a wire, bytes.
 const FRAME_BYTES: u32 = 1600;
@@ -31,15 +57,6 @@ const FRAME_BYTES: u32 = 1600;
 const QUEUE_MS: u64 = 100;
 /// Packets under way in a delay line: those of 1 Gbit/s and 500 bytes within 40 ms.
 const LINE_PACKETS: u32 = 10_000;
-
-/// What the kernel can do for wires.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Means {
-    /// Classes, loss, delay and rate.
-    Full,
-    /// Rate alone, and all or nothing.
-    Rate,
-}
 
 /// The disciplines of one end, as the kernel shows them; what is not there is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -86,25 +103,28 @@ impl Ends {
     ///
     /// # Errors
     /// [`KernelError::Io`] when a discipline is not what a kernel would show.
-    pub fn read(qdiscs: &[Qdisc]) -> Result<Self, KernelError> {
+    pub fn read(qdiscs: &[Qdisc], place: &Place) -> Result<Self, KernelError> {
         let mut ends = Self::default();
         for qdisc in qdiscs {
-            match (qdisc.handle, qdisc.kind.as_str()) {
-                (BANDS, "prio") => ends.bands = true,
-                (EVERYBODY, "netem") => ends.everybody = Some(Netem::parse(&qdisc.options)?),
-                (SOMEBODY, "netem") => ends.somebody = Some(Netem::parse(&qdisc.options)?),
-                (SHAPER, "tbf") => ends.shaper = Some(Tbf::parse(&qdisc.options)?),
-                (QUEUE, kind) => ends.queue = Fifo::parse(kind, &qdisc.options)?,
+            let (handle, options) = (qdisc.handle, qdisc.options.as_slice());
+            match qdisc.kind.as_str() {
+                "prio" if handle == BANDS => ends.bands = place.alone,
+                "netem" if handle == place.everybody => {
+                    ends.everybody = Some(Netem::parse(options)?);
+                }
+                "netem" if handle == place.somebody => ends.somebody = Some(Netem::parse(options)?),
+                "tbf" if handle == place.shaper => ends.shaper = Some(Tbf::parse(options)?),
+                kind if handle == place.queue => ends.queue = Fifo::parse(kind, options)?,
                 _ => {}
             }
         }
         Ok(ends)
     }
 
-    /// The requests that lead from `self`, which is there, to `goal` on interface `index`; `burst`
-    /// is the size of the bucket. Nothing that agrees is touched.
+    /// The requests that lead from `self`, which is there, to `goal` at `place` on interface
+    /// `index`; `burst` is the size of the bucket. Nothing that agrees is touched.
     #[must_use]
-    pub fn steps(&self, goal: &Self, index: u32, burst: u32) -> Vec<Request> {
+    pub fn steps(&self, goal: &Self, place: &Place, index: u32, burst: u32) -> Vec<Request> {
         let mut requests = Vec::new();
         let mut set = |there: bool, handle, parent, kind, options| {
             let verb = if there { Verb::Change } else { Verb::Create };
@@ -117,12 +137,17 @@ impl Ends {
                 options: Some(options),
             });
         };
-        if goal.bands && !self.bands {
+        if goal.bands && !self.bands && place.alone {
             set(false, BANDS, Handle::ROOT, "prio", two_bands());
         }
         let lines = [
-            (self.everybody, goal.everybody, EVERYBODY, BAND_1),
-            (self.somebody, goal.somebody, SOMEBODY, BAND_2),
+            (
+                self.everybody,
+                goal.everybody,
+                place.everybody,
+                place.bands[0],
+            ),
+            (self.somebody, goal.somebody, place.somebody, place.bands[1]),
         ];
         for (before, goal, handle, parent) in lines {
             if let Some(goal) = goal
@@ -137,14 +162,17 @@ impl Ends {
                 );
             }
         }
-        let under = if goal.bands { SOMEBODY_1 } else { Handle::ROOT };
+        let under = match goal.bands {
+            true => child(place.somebody),
+            false => place.bare,
+        };
         let mut reshaped = false;
         if let Some(goal) = goal.shaper
             && !self.shaper.is_some_and(|before| alike(&before, &goal))
         {
             set(
                 self.shaper.is_some(),
-                SHAPER,
+                place.shaper,
                 under,
                 "tbf",
                 goal.payload(burst),
@@ -157,8 +185,8 @@ impl Ends {
         {
             set(
                 self.queue.is_some(),
-                QUEUE,
-                SHAPER_1,
+                place.queue,
+                child(place.shaper),
                 goal.kind(),
                 goal.payload(),
             );
@@ -167,8 +195,10 @@ impl Ends {
     }
 }
 
-const SOMEBODY_1: Handle = Handle::new(0x12, 1);
-const SHAPER_1: Handle = Handle::new(0x22, 1);
+/// Where the only child of a discipline hangs.
+const fn child(parent: Handle) -> Handle {
+    Handle::new(parent.major(), 1)
+}
 
 /// A delay line with its loss.
 fn line(shape: &Shape, loss_prob: f64, states: Option<[f64; 2]>, jitter_ns: u64) -> Netem {
@@ -235,27 +265,27 @@ pub(crate) fn group_filter_head(index: u32) -> Vec<u8> {
     out
 }
 
-/// The counters of one direction, from all disciplines of its interface.
+/// The counters of one direction, from all disciplines of the interface it has its place on.
 #[must_use]
-pub fn counted(side: WireSide, qdiscs: &[Qdisc]) -> Counted {
+pub fn counted(side: WireSide, qdiscs: &[Qdisc], place: &Place) -> Counted {
     let of = |handle| qdiscs.iter().find(|qdisc| qdisc.handle == handle);
     let drops = |handle| of(handle).map_or(0, |qdisc: &Qdisc| u64::from(qdisc.counters.drops));
     let passed = |handle| of(handle).map(|qdisc| (qdisc.counters.packets, qdisc.counters.bytes));
     // A parent's drops include those below it.
-    let (packets, bytes) = passed(SOMEBODY)
-        .or_else(|| passed(SHAPER))
+    let (packets, bytes) = passed(place.somebody)
+        .or_else(|| passed(place.shaper))
         .unwrap_or_default();
-    let overflowed_total = drops(SHAPER);
+    let overflowed_total = drops(place.shaper);
     let unicast = Tally {
         passed_total: packets,
-        lost_total: drops(SOMEBODY).saturating_sub(overflowed_total),
+        lost_total: drops(place.somebody).saturating_sub(overflowed_total),
         overflowed_total,
         bytes_total: bytes,
     };
-    let (packets, bytes) = passed(EVERYBODY).unwrap_or_default();
+    let (packets, bytes) = passed(place.everybody).unwrap_or_default();
     let broadcast = Tally {
         passed_total: packets,
-        lost_total: drops(EVERYBODY),
+        lost_total: drops(place.everybody),
         overflowed_total: 0,
         bytes_total: bytes,
     };
@@ -291,13 +321,13 @@ mod tests {
                 .map(|request| (request.verb, request.kind))
                 .collect()
         };
-        let made = Ends::default().steps(&goal, 7, 3200);
+        let made = Ends::default().steps(&goal, &Place::WIRE, 7, 3200);
         let create = |kind| (Verb::Create, kind);
         let all = ["prio", "netem", "netem", "tbf", "bfifo"].map(create);
         assert_eq!(kinds(&made), all);
-        assert_eq!(goal.steps(&goal, 7, 3200), []);
+        assert_eq!(goal.steps(&goal, &Place::WIRE, 7, 3200), []);
         let cut = Ends::of(&shape().cut(), Means::Full);
-        let changes = goal.steps(&cut, 7, 3200);
+        let changes = goal.steps(&cut, &Place::WIRE, 7, 3200);
         assert_eq!(
             kinds(&changes),
             [(Verb::Change, "netem"); 2],
@@ -314,7 +344,7 @@ mod tests {
             (open.bands, open.everybody, open.somebody),
             (false, None, None)
         );
-        let changes = open.steps(&cut, 7, 3200);
+        let changes = open.steps(&cut, &Place::WIRE, 7, 3200);
         let [change] = changes.as_slice() else {
             panic!("{changes:?}");
         };

@@ -76,14 +76,26 @@ impl PartFile {
     /// When the last bytes cannot be written or the file cannot be renamed.
     pub fn commit(mut self) -> Result<(), RasterError> {
         let path = self.path.clone();
-        self.settle().map_err(RasterError::write(&path))
+        self.settle(true).map_err(RasterError::write(&path))
     }
 
-    fn settle(&mut self) -> io::Result<()> {
+    /// Puts the file in its place without waiting until the disk has it: a killed process leaves it
+    /// whole, a power cut may not. For what says itself whether it is whole.
+    ///
+    /// # Errors
+    /// As [`PartFile::commit`].
+    pub fn place(mut self) -> Result<(), RasterError> {
+        let path = self.path.clone();
+        self.settle(false).map_err(RasterError::write(&path))
+    }
+
+    fn settle(&mut self, lasting: bool) -> io::Result<()> {
         // Only now taken: while it is there, dropping removes the part.
         let file = self.writer()?;
         file.flush()?;
-        file.get_ref().sync_all()?;
+        if lasting {
+            file.get_ref().sync_all()?;
+        }
         fs::rename(&self.part, &self.path)?;
         self.file = None;
         Ok(())

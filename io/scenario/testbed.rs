@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use groundwave_engine::Refusal;
 use groundwave_systems::impair::Direction as PortName;
 use groundwave_systems::site::NodeId;
-use groundwave_systems::testbed::{Binding, Mac, Port, Protocol, Settings};
+use groundwave_systems::testbed::{Binding, Mac, Port, Protocol, Settings, Wiring};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -26,6 +26,9 @@ pub struct TestbedFile {
     /// What finds the ways through it.
     #[serde(default)]
     pub routing: Protocol,
+    /// What a link becomes: a wire of its own, or a share of a segment that all nodes are on.
+    #[serde(default)]
+    pub wiring: Wiring,
     /// The medium: any subset of the fields.
     #[serde(default)]
     pub mac: Mac,
@@ -125,6 +128,7 @@ pub(super) fn testbed(
         name: file.name.clone().unwrap_or_default(),
         network: network.unwrap_or(NETWORK),
         routing: file.routing,
+        wiring: file.wiring,
         names: nodes
             .iter()
             .map(|name| (NodeId::named(name), name.clone()))
@@ -221,6 +225,24 @@ radio = "ptp_5g8"
         ));
         let usual = parse_alone(HEAD, "t").unwrap().testbed;
         assert_eq!((usual.routing, usual.names.len()), (Protocol::Static, 2));
+        assert_eq!(usual.wiring, Wiring::Link);
+        let shared = format!("{HEAD}[testbed]\nwiring = \"segment\"\n");
+        let shared = parse_alone(&shared, "t").unwrap().testbed;
+        assert_eq!(shared.wiring, Wiring::Segment);
+    }
+
+    #[test]
+    fn what_the_page_says_a_scenario_may_say_is_read() {
+        let page = include_str!("../../docs/testbed.md");
+        let (_, rest) = page.split_once("```toml\n").expect("an example");
+        let (section, _) = rest.split_once("```").expect("its end");
+        let bohus = HEAD.replace("name = \"a\"", "name = \"bohus\"");
+        let (_, bohus) = bohus.split_once("[[node]]").expect("nodes");
+        let (bohus, _) = bohus.split_once("[[node]]").expect("two nodes");
+        let text = format!("{HEAD}[[node]]{bohus}{section}");
+        let settings = parse_alone(&text, "t").unwrap().testbed;
+        assert_eq!((settings.name.as_str(), settings.bindings.len()), ("ridge", 2));
+        assert_eq!(settings.mac.loss_burst_packets, Some(4.0));
     }
 
     #[test]

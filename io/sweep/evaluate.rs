@@ -1,13 +1,16 @@
 //! The cells of a unit, by the function that evaluates coverage in the plan's mode.
 
+use std::sync::{Mutex, PoisonError};
+
 use groundwave_systems::coverage::fast::evaluate_block_fast;
 use groundwave_systems::coverage::{
-    Block, Cell, Flags, Grid, Sampling, Scratch, Setup, evaluate_block,
+    Block, Cell, CoverageSite, Flags, Grid, Sampling, Scratch, Setup, evaluate_block,
 };
 use groundwave_systems::terrain::Terrain;
+use rayon::prelude::*;
 
 use super::plan::{Plan, TILE_CELLS, Unit};
-use super::unit::{Answers, SiteTile, flag};
+use super::unit::{SiteTile, flag};
 
 /// The evaluation of units of `plan` over `terrain`, a site at a time.
 ///
@@ -29,10 +32,11 @@ pub fn evaluator<'a>(
             .prepare(terrain)
             .map_err(|bad| format!("site {name}: {bad}"))?;
     }
+    let rooms = Rooms::default();
     Ok(move |unit: Unit, site: u16| {
         let variant = unit.variant as usize * plan.sites.len();
         let setup = &setups[variant + usize::from(site)];
-        tile(setup, terrain, &grid, unit, site, plan.fast)
+        tile(setup, terrain, &grid, unit, site, plan.fast, &rooms)
     })
 }
 
@@ -65,6 +69,46 @@ fn setups(plan: &Plan) -> Vec<Setup> {
     setups
 }
 
+/// Rows of a unit that are evaluated and stored in one go: few enough for their cells to stay at
+/// hand, and for threads that run out of units to help with the last ones.
+const BAND_ROWS: u32 = 8;
+
+/// What a thread needs to evaluate bands.
+#[derive(Default)]
+struct Room {
+    scratch: Scratch,
+    cells: Vec<Cell>,
+}
+
+/// Rooms that nobody is using.
+#[derive(Default)]
+struct Rooms(Mutex<Vec<Room>>);
+
+impl Rooms {
+    fn enter(&self) -> Guest<'_> {
+        let free = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        Guest {
+            room: free.unwrap_or_default(),
+            rooms: self,
+        }
+    }
+}
+
+/// A room in use, given back when dropped.
+struct Guest<'a> {
+    room: Room,
+    rooms: &'a Rooms,
+}
+
+impl Drop for Guest<'_> {
+    fn drop(&mut self) {
+        let room = std::mem::take(&mut self.room);
+        let mut free = self.rooms.0.lock().unwrap_or_else(PoisonError::into_inner);
+        free.push(room);
+    }
+}
+
+/// Evaluates bands of rows side by side. In the fast mode a unit is one band: its rays are shared.
 fn tile(
     setup: &Setup,
     terrain: &dyn Terrain,
@@ -72,53 +116,88 @@ fn tile(
     unit: Unit,
     site: u16,
     fast: bool,
+    rooms: &Rooms,
 ) -> Result<SiteTile, String> {
     let (row, column) = (unit.row * TILE_CELLS, unit.col * TILE_CELLS);
-    let rows = TILE_CELLS.min(grid.rows() - row);
+    let all_rows = TILE_CELLS.min(grid.rows() - row);
     let columns = TILE_CELLS.min(grid.columns() - column);
-    let block = Block {
-        row,
-        column,
-        rows,
-        columns,
-    };
-    let mut cells = vec![Cell::default(); block.len()];
     let ready = setup.prepare(terrain).map_err(|bad| bad.to_string())?;
-    let evaluate = if fast {
-        evaluate_block_fast
+    let (evaluate, band_rows) = if fast {
+        (evaluate_block_fast as Evaluate, all_rows)
     } else {
-        evaluate_block
+        (evaluate_block as Evaluate, BAND_ROWS)
     };
-    let mut scratch = Scratch::default();
-    evaluate(&ready, terrain, grid, block, &mut cells, &mut scratch);
-    Ok(store(site, &cells))
+    let mut tile = SiteTile::blank(site, all_rows as usize * columns as usize);
+    let bands = bands(&mut tile, band_rows as usize * columns as usize);
+    bands.into_par_iter().zip(0..all_rows).for_each_init(
+        || rooms.enter(),
+        |guest, (band, number)| {
+            let first = number * band_rows;
+            let block = Block {
+                row: row + first,
+                column,
+                rows: band_rows.min(all_rows - first),
+                columns,
+            };
+            let Room { scratch, cells } = &mut guest.room;
+            cells.resize(block.len(), Cell::default());
+            evaluate(&ready, terrain, grid, block, cells, scratch);
+            band.store(cells);
+        },
+    );
+    Ok(tile)
 }
 
-/// Cells as the unit keeps them.
-fn store(site: u16, cells: &[Cell]) -> SiteTile {
-    let layer = |value: &dyn Fn(&Cell) -> f32| cells.iter().map(value).collect();
-    SiteTile {
-        site,
-        rx_power_dbm: layer(&|cell| cell.rx_power_dbm as f32),
-        // The power that 90 % of times and places keep is the low quantile.
-        p10_dbm: layer(&|cell| cell.rx_power_quantiles_dbm[2]),
-        p90_dbm: layer(&|cell| cell.rx_power_quantiles_dbm[0]),
-        answers: Answers {
-            margin_db: layer(&|cell| cell.link_margin_db as f32),
-            flags: cells.iter().map(flags).collect(),
-        },
+type Evaluate = fn(&CoverageSite<'_>, &dyn Terrain, &Grid, Block, &mut [Cell], &mut Scratch);
+
+/// Some rows of each layer of a [`SiteTile`].
+struct Band<'a> {
+    rx_power_dbm: &'a mut [f32],
+    p10_dbm: &'a mut [f32],
+    p90_dbm: &'a mut [f32],
+    margin_db: &'a mut [f32],
+    flags: &'a mut [u8],
+}
+
+/// The layers of a tile in bands of so many cells.
+fn bands(tile: &mut SiteTile, cells: usize) -> Vec<Band<'_>> {
+    let mut powers = (tile.rx_power_dbm.chunks_mut(cells))
+        .zip(tile.p10_dbm.chunks_mut(cells))
+        .zip(tile.p90_dbm.chunks_mut(cells));
+    let answers = &mut tile.answers;
+    let margins = answers.margin_db.chunks_mut(cells);
+    let mut bands = Vec::new();
+    for (margin_db, flags) in margins.zip(answers.flags.chunks_mut(cells)) {
+        let ((rx_power_dbm, p10_dbm), p90_dbm) = powers.next().expect("layers have one length");
+        bands.push(Band {
+            rx_power_dbm,
+            p10_dbm,
+            p90_dbm,
+            margin_db,
+            flags,
+        });
+    }
+    bands
+}
+
+impl Band<'_> {
+    /// Keeps cells as the unit does.
+    fn store(self, cells: &[Cell]) {
+        for (place, cell) in cells.iter().enumerate() {
+            self.rx_power_dbm[place] = cell.rx_power_dbm as f32;
+            // The power that 90 % of times and places keep is the low quantile.
+            self.p10_dbm[place] = cell.rx_power_quantiles_dbm[2];
+            self.p90_dbm[place] = cell.rx_power_quantiles_dbm[0];
+            self.margin_db[place] = cell.link_margin_db as f32;
+            self.flags[place] = flags(cell);
+        }
     }
 }
 
 fn flags(cell: &Cell) -> u8 {
-    let bits = [
-        (Flags::OUTSIDE, flag::OUTSIDE),
-        (Flags::NO_DATA | Flags::FAILED, flag::NO_DATA),
-        (Flags::PATH_MISSING | Flags::PATH_VOID, flag::PATH_UNKNOWN),
-        (Flags::CLEAR, flag::LINE_OF_SIGHT),
-    ];
-    let set = bits
-        .iter()
-        .filter(|(flags, _)| cell.flags.intersects(*flags));
-    set.map(|(_, bit)| bit).sum()
+    let bit = |of: Flags, bit: u8| u8::from(cell.flags.intersects(of)) * bit;
+    bit(Flags::OUTSIDE, flag::OUTSIDE)
+        | bit(Flags::NO_DATA | Flags::FAILED, flag::NO_DATA)
+        | bit(Flags::PATH_MISSING | Flags::PATH_VOID, flag::PATH_UNKNOWN)
+        | bit(Flags::CLEAR, flag::LINE_OF_SIGHT)
 }

@@ -66,6 +66,24 @@ pub struct SiteTile {
     pub p90_dbm: Vec<f32>,
 }
 
+impl SiteTile {
+    /// A tile of so many cells, nothing known of them yet.
+    #[must_use]
+    pub fn blank(site: u16, cells: usize) -> Self {
+        let layer = || vec![0.0; cells];
+        Self {
+            site,
+            answers: Answers {
+                margin_db: layer(),
+                flags: vec![0; cells],
+            },
+            rx_power_dbm: layer(),
+            p10_dbm: layer(),
+            p90_dbm: layer(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

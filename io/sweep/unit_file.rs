@@ -18,7 +18,7 @@ use flate2::Compression;
 use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
 use sha2::{Digest, Sha256};
-use tempfile::{SpooledTempFile, spooled_tempfile_in};
+use tempfile::{SpooledData, SpooledTempFile, spooled_tempfile_in};
 
 use super::unit::{Answers, SiteTile, flag};
 use crate::raster::{PartFile, RasterError};
@@ -88,10 +88,7 @@ impl UnitWriter {
         let powers = [&tile.rx_power_dbm, &tile.p10_dbm, &tile.p90_dbm];
         for layer in [&answers.margin_db].into_iter().chain(powers) {
             assert_eq!(layer.len(), answers.cells(), "layers have one length");
-            let known = layer.iter().zip(&answers.flags);
-            let known = known.filter(|(_, flags)| is_answered(**flags));
-            self.packed
-                .extend(known.flat_map(|(value, _)| value.to_le_bytes()));
+            put_answered(layer, &answers.flags, &mut self.packed);
         }
         let cells = u32::try_from(answers.cells()).map_err(io::Error::other)?;
         let bytes = u32::try_from(self.packed.len()).map_err(io::Error::other)?;
@@ -109,13 +106,19 @@ impl UnitWriter {
     ///
     /// # Errors
     /// When the disk does not take it.
-    pub fn commit(mut self) -> io::Result<()> {
+    pub fn commit(self) -> io::Result<()> {
         // Only now under its name, which is locked while it is written.
         let mut part = PartFile::create(&self.path).map_err(disk)?;
-        self.body.rewind()?;
-        io::copy(&mut self.body, &mut part)?;
+        match self.body.into_inner() {
+            SpooledData::InMemory(bytes) => part.write_all(bytes.get_ref())?,
+            SpooledData::OnDisk(mut file) => {
+                file.rewind()?;
+                io::copy(&mut file, &mut part)?;
+            }
+        }
         part.write_all(&self.digest.finalize())?;
-        part.commit().map_err(disk)
+        // Not waiting for the disk: a unit that a power cut tears is missed by its digest.
+        part.place().map_err(disk)
     }
 }
 
@@ -230,6 +233,23 @@ pub const NO_ANSWER: f32 = f32::NEG_INFINITY;
 /// Whether a cell has an answer, and so values in the layers.
 fn is_answered(flags: u8) -> bool {
     flags & (flag::OUTSIDE | flag::NO_DATA) == 0
+}
+
+/// Adds the values of a layer where there is an answer, a run of cells at a time.
+fn put_answered(layer: &[f32], flags: &[u8], packed: &mut Vec<u8>) {
+    let mut from = 0;
+    for run in flags.chunk_by(|one, next| is_answered(*one) == is_answered(*next)) {
+        let values = &layer[from..from + run.len()];
+        from += run.len();
+        if is_answered(run[0]) {
+            let start = packed.len();
+            packed.resize(start + size_of_val(values), 0);
+            let (places, _) = packed[start..].as_chunks_mut();
+            for (place, value) in places.iter_mut().zip(values) {
+                *place = value.to_le_bytes();
+            }
+        }
+    }
 }
 
 /// Takes the values of one layer off the front of `layers`.

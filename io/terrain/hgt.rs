@@ -116,12 +116,13 @@ impl Tile {
         let pairs: Vec<[i16; 2]> = (pairs.iter().zip(southern))
             .map(|(north, south)| [post(north), post(south)])
             .collect();
-        let posts = pairs.as_flattened();
-        let greatest_m = posts.iter().map(|post| f64::from(post.unsigned_abs()));
+        let greatest = pairs.as_flattened().iter().map(|post| post.unsigned_abs());
+        let greatest = greatest.max().unwrap_or(0);
         Ok(Self {
             resolution,
-            has_voids: posts.contains(&VOID),
-            greatest_m: greatest_m.fold(0.0, f64::max),
+            // No other number is so far from 0.
+            has_voids: greatest == VOID.unsigned_abs(),
+            greatest_m: f64::from(greatest),
             pairs,
         })
     }

@@ -25,6 +25,8 @@ pub struct Found {
     pub host: String,
     /// Its metric.
     pub metric: u32,
+    /// The neighbour's address; absent where the host is its own.
+    pub via: Option<String>,
     /// Through which interface.
     pub interface: String,
 }
@@ -182,6 +184,7 @@ fn parse(line: &str) -> Option<Found> {
     Some(Found {
         host: host.to_owned(),
         metric: after("metric")?.parse().ok()?,
+        via: after("via").map(str::to_owned),
         interface: after("if")?.to_owned(),
     })
 }
@@ -197,6 +200,7 @@ mod tests {
         let found = Found {
             host: "10.77.0.3".to_owned(),
             metric: 512,
+            via: Some("10.77.0.2".to_owned()),
             interface: "to-b".to_owned(),
         };
         assert_eq!(parse(line), Some(found));

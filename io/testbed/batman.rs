@@ -37,10 +37,12 @@ pub fn tune(netns: &Path) -> Result<(), TestbedError> {
 /// A way that batman-adv would take.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Found {
-    /// The other node, by the hardware address of its first wire.
+    /// The other node, by the hardware address of its first interface.
     pub orig_address: String,
     /// Quality of the way there, [0, 255].
     pub tq: f64,
+    /// The neighbour it goes to, by the hardware address of its interface.
+    pub neigh_address: String,
     /// Through which interface.
     pub hard_ifname: String,
     /// Whether it is the way taken.

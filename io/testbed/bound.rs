@@ -43,7 +43,10 @@ impl Follower {
     async fn shape(&mut self, name: &str, mut wish: Impairment) -> Result<(), String> {
         if self.shaper.is_none() {
             let kernel = Netlink::open(None).map_err(|err| err.to_string())?;
-            let started = Shaper::start(kernel, Options::default()).await;
+            let mut options = Options::default();
+            // Losses in runs are the scenario's wish.
+            options.extensions.gilbert_elliott = true;
+            let started = Shaper::start(kernel, options).await;
             self.shaper = Some(started.map_err(|err| err.to_string())?);
         }
         let shaper = self.shaper.as_mut().expect("just started");

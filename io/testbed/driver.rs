@@ -7,7 +7,8 @@ use groundwave_engine::{Effects, Handle};
 use groundwave_systems::Snapshot;
 use groundwave_systems::site::NodeId;
 use groundwave_systems::testbed::{
-    CountWires, Counted, HearRoutes, Heard, Port, Settings, SightWires, Sighting, WireSide, Work,
+    CountWires, Counted, HearRoutes, Heard, MeetKernel, Port, Settings, SightWires, Sighting,
+    WireSide, Work,
 };
 
 use super::bound::Follower;
@@ -63,6 +64,9 @@ impl Driver {
     pub async fn adopt(&mut self) -> Result<(), TestbedError> {
         let view = self.world.view();
         self.settings.clone_from(&view.testbed.settings);
+        if let Some(settings) = &self.settings {
+            self.plant.set_up(settings);
+        }
         let mut whole = (*view.testbed).clone();
         let bound = |from, to| view.testbed.settings.as_ref()?.bound(from, to).cloned();
         let mut sightings = Vec::new();
@@ -85,6 +89,7 @@ impl Driver {
             .retain(|wire| free(wire.sides[0].from, wire.sides[0].to));
         sightings.extend(self.plant.adopt(&whole)?);
         self.report(sightings);
+        self.meet();
         Ok(())
     }
 
@@ -96,7 +101,16 @@ impl Driver {
         let works: Vec<Work> = std::iter::from_fn(|| self.effects.try_next()).collect();
         let count = works.len();
         self.carry_out(works).await?;
+        self.meet();
         Ok(count)
+    }
+
+    /// Tells the world what the kernel can do, if that is news.
+    fn meet(&self) {
+        let known = self.world.view().testbed.means;
+        if let Some(means) = self.plant.means().filter(|means| known != Some(*means)) {
+            self.tell(MeetKernel { means });
+        }
     }
 
     /// Works until the world is gone.
@@ -153,6 +167,7 @@ impl Driver {
                     seat,
                     settings,
                 } => {
+                    self.plant.set_up(&settings);
                     self.plant.seat(node, &seat, settings.protocol(node))?;
                     self.settings = Some(settings);
                 }

@@ -49,6 +49,16 @@ pub enum TestbedError {
         /// What it said.
         said: String,
     },
+    /// A node that a segment has no room for.
+    #[error(
+        "{node} is one too many for a segment, which holds {most} nodes; wire the links instead"
+    )]
+    Crowded {
+        /// Which node.
+        node: String,
+        /// How many fit.
+        most: u32,
+    },
     /// A node that has no namespace.
     #[error("there is no node {name:?} in the testbed {testbed}; it has {have}")]
     NoNode {

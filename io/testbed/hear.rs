@@ -7,10 +7,10 @@ use groundwave_systems::site::NodeId;
 use groundwave_systems::testbed::{Counted, Heard, Protocol, WireSide};
 
 use super::error::TestbedError;
-use super::names::{index, interface, of_hardware};
+use super::names::{index, interface, of_hardware, of_radio_hardware};
 use super::plant::{Plant, Seated};
 use super::{batman, qdiscs};
-use crate::kernel::wire::counted;
+use crate::kernel::wire::{Place, counted};
 
 impl Plant {
     /// The counters of all wires.
@@ -18,16 +18,18 @@ impl Plant {
     /// # Errors
     /// When the kernel cannot be asked.
     pub fn count(&mut self) -> Result<Vec<Counted>, TestbedError> {
+        if self.segment.is_some() {
+            return self.count_air();
+        }
         let mut all = Vec::new();
         for (node, seated) in &mut self.seats {
             let found = qdiscs::all(&mut seated.space.batch);
             let found = found.map_err(TestbedError::kernel("look at disciplines"))?;
             let own = self.wires.iter().filter(|(side, _)| side.from == *node);
-            all.extend(
-                own.filter_map(|(side, laid)| {
-                    Some(counted(*side, found.get(&index(laid.number))?))
-                }),
-            );
+            all.extend(own.filter_map(|(side, laid)| {
+                let qdiscs = found.get(&index(laid.number))?;
+                Some(counted(*side, qdiscs, &Place::WIRE))
+            }));
         }
         Ok(all)
     }
@@ -52,11 +54,12 @@ impl Plant {
     fn hear_babel(&self, node: NodeId, seated: &Seated) -> Result<Vec<Heard>, TestbedError> {
         let found = self.babel(seated).routes()?;
         let heard = found.into_iter().filter_map(|found| {
-            let address: Ipv4Addr = found.host.parse().ok()?;
-            let number = self.names.number(address)?;
             Some(Heard {
-                destination: self.numbered(number)?,
-                next_hop: self.behind(node, &found.interface)?,
+                destination: self.addressed(&found.host)?,
+                next_hop: match &self.segment {
+                    Some(_) => self.addressed(found.via.as_deref()?)?,
+                    None => self.behind(node, &found.interface)?,
+                },
                 metric: found.metric.into(),
             })
         });
@@ -65,6 +68,17 @@ impl Plant {
 
     fn hear_batman(&self, node: NodeId, seated: &Seated) -> Result<Vec<Heard>, TestbedError> {
         let found = batman::routes(&self.names.path(&seated.seat.name))?;
+        if self.segment.is_some() {
+            let radio = |address: &str| self.numbered(of_radio_hardware(address)?);
+            let heard = found.into_iter().filter_map(|found| {
+                Some(Heard {
+                    destination: radio(&found.orig_address)?,
+                    next_hop: radio(&found.neigh_address)?,
+                    metric: found.tq,
+                })
+            });
+            return Ok(sorted(heard.collect()));
+        }
         let heard = found.into_iter().filter_map(|found| {
             let (number, back) = of_hardware(&found.orig_address)?;
             let ends = |side: &WireSide| (side.from > side.to) == back;
@@ -77,6 +91,12 @@ impl Plant {
             })
         });
         Ok(sorted(heard.collect()))
+    }
+
+    /// The node with this address.
+    fn addressed(&self, address: &str) -> Option<NodeId> {
+        let address: Ipv4Addr = address.parse().ok()?;
+        self.numbered(self.names.number(address)?)
     }
 
     /// The node with this number.

@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::kernel::KernelError;
+use crate::kernel::air::Raw;
 use crate::kernel::batch::Message;
 use crate::kernel::extack;
 use crate::kernel::nla::{put, put_words, words};
@@ -256,6 +257,53 @@ impl Route {
         let mut body = vec![INET, 32, 0, 0, MAIN, ROUTES_OURS, scope, UNICAST];
         put_words(&mut body, &[flags]);
         body
+    }
+}
+
+/// A bridge that forwards at once and floods what goes to groups.
+pub fn bridge(name: &str, index: u32) -> Setup {
+    const SNOOPING: u16 = 23;
+    let mut data = Vec::new();
+    put(&mut data, SNOOPING, &[0]);
+    let mut info = Vec::new();
+    put(&mut info, INFO_KIND, b"bridge\0");
+    put(&mut info, INFO_DATA, &data);
+    let mut body = about(index, 0, 0);
+    put(&mut body, IFLA_IFNAME, &text(name));
+    put(&mut body, IFLA_LINKINFO, &info);
+    Setup {
+        kind: RTM_NEWLINK,
+        flags: CREATE | EXCL,
+        body,
+        what: format!("make the segment {name}"),
+    }
+}
+
+/// Which port of its bridge leads to a hardware address, for good.
+pub fn behind(port: u32, hardware: [u8; 6]) -> Setup {
+    const BRIDGE: u32 = 7;
+    const PERMANENT: u32 = 0x80;
+    const MASTER: u32 = 0x04;
+    let mut body = Vec::new();
+    // struct ndmsg: family, interface, state (16 bits), flags (8), type (8).
+    let state = [PERMANENT as u8, 0, MASTER as u8, 0];
+    put_words(&mut body, &[BRIDGE, port, u32::from_ne_bytes(state)]);
+    put(&mut body, 2, &hardware);
+    Setup {
+        kind: RTM_NEWNEIGH,
+        flags: CREATE | REPLACE,
+        body,
+        what: format!("lead to the node behind port {port}"),
+    }
+}
+
+/// A class or a filter, made or made again.
+pub fn control((kind, body): Raw, what: &str) -> Setup {
+    Setup {
+        kind,
+        flags: CREATE,
+        body,
+        what: what.to_owned(),
     }
 }
 

@@ -1,5 +1,5 @@
 //! A testbed on this machine: a network namespace for each node, a pair of virtual Ethernet
-//! interfaces for each link, and what finds the ways between them.
+//! interfaces for each link or one segment for all, and what finds the ways between them.
 //!
 //! A [`Plant`] is what is there; a [`Driver`] keeps it equal to a world. Everything that belongs to
 //! a testbed carries its name, so that [`take_down`] needs no memory of what was laid, and a plant
@@ -18,6 +18,7 @@ mod plant;
 mod probe;
 mod program;
 mod qdiscs;
+mod segment;
 mod space;
 mod state;
 
@@ -26,6 +27,6 @@ pub use driver::{Driver, Follow};
 pub use error::TestbedError;
 pub use names::{Names, interface};
 pub use plant::Plant;
-pub use probe::{ping, throughput};
+pub use probe::{Far, ping, throughput};
 pub use space::{Space, inside, replace};
 pub use state::{State, take_down};

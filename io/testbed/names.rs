@@ -15,6 +15,16 @@ const INDEX_BASE: u32 = 1000;
 const INTERFACE_BYTES_MAX: usize = 15;
 /// First bytes of the hardware address of a wire's end: administered here.
 const HARDWARE: [u8; 2] = [0x02, 0x77];
+/// Those of a node's radio on a segment.
+const RADIO_HARDWARE: [u8; 2] = [0x02, 0x78];
+
+/// The interface of a node on a segment.
+pub const RADIO: &str = "radio0";
+/// Its number.
+pub const RADIO_INDEX: u32 = INDEX_BASE;
+/// What stands in the place of a node's name in the name of the namespace of a segment; no node can
+/// be called so.
+pub const AIR: &str = "~air";
 
 /// The names of one testbed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,13 +99,33 @@ pub fn hardware(number: u32, back: bool) -> [u8; 6] {
 /// The wire and end that have a hardware address, as `02:77:00:00:01:00`.
 #[must_use]
 pub fn of_hardware(text: &str) -> Option<(u32, bool)> {
-    let bytes: Option<Vec<u8>> = text
-        .split(':')
-        .map(|part| u8::from_str_radix(part, 16).ok())
-        .collect();
-    match bytes?.as_slice() {
+    match bytes(text)?.as_slice() {
         [x, y, a, b, c, back] if [*x, *y] == HARDWARE => {
             Some((u32::from_be_bytes([0, *a, *b, *c]), *back == 1))
+        }
+        _ => None,
+    }
+}
+
+/// The bytes of a hardware address.
+fn bytes(text: &str) -> Option<Vec<u8>> {
+    let byte = |part| u8::from_str_radix(part, 16).ok();
+    text.split(':').map(byte).collect()
+}
+
+/// Hardware address of the radio of the `number`-th node on a segment.
+#[must_use]
+pub fn radio_hardware(number: u32) -> [u8; 6] {
+    let [a, b, c, d] = number.to_be_bytes();
+    [RADIO_HARDWARE[0], RADIO_HARDWARE[1], a, b, c, d]
+}
+
+/// The node whose radio has a hardware address, as `02:78:00:00:00:01`.
+#[must_use]
+pub fn of_radio_hardware(text: &str) -> Option<u32> {
+    match bytes(text)?.as_slice() {
+        [x, y, a, b, c, d] if [*x, *y] == RADIO_HARDWARE => {
+            Some(u32::from_be_bytes([*a, *b, *c, *d]))
         }
         _ => None,
     }
@@ -136,6 +166,10 @@ mod tests {
         assert_eq!(address, [0x02, 0x77, 1, 0x11, 0x70, 1]);
         assert_eq!(of_hardware("02:77:01:11:70:01"), Some((70_000, true)));
         assert_eq!(of_hardware("02:78:01:11:70:01"), None);
+        let radio = radio_hardware(259);
+        assert_eq!(radio, [0x02, 0x78, 0, 0, 1, 3]);
+        assert_eq!(of_radio_hardware("02:78:00:00:01:03"), Some(259));
+        assert_eq!(of_radio_hardware("02:77:00:00:01:03"), None);
         assert_eq!(link_local(address).to_string(), "fe80::77:1ff:fe11:7001");
     }
 }

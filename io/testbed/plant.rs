@@ -4,15 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use groundwave_systems::site::NodeId;
-use groundwave_systems::testbed::{Protocol, Seat, Shape, Side, Sighting, TestbedView, WireSide};
+use groundwave_systems::testbed::{
+    Protocol, Seat, Settings, Shape, Side, Sighting, TestbedView, WireSide, Wiring,
+};
 
 use super::error::TestbedError;
 use super::message::{Route, Setup, address, group, up};
-use super::names::{Names, index};
+use super::names::{Names, RADIO_INDEX, index};
+use super::segment::Segment;
 use super::space::Space;
 use super::{batman, qdiscs};
 use crate::kernel::batch::Message;
-use crate::kernel::wire::{Ends, Means};
+use crate::kernel::wire::{Ends, Means, Place};
 use crate::kernel::{Handle, KernelError, Request, Verb};
 
 /// Number of the loopback interface.
@@ -66,6 +69,10 @@ pub struct Plant {
     pub(super) means: Option<Means>,
     pub(super) seats: BTreeMap<NodeId, Seated>,
     pub(super) wires: BTreeMap<WireSide, Laid>,
+    wiring: Wiring,
+    /// Whether a mesh protocol wraps packets on a segment.
+    pub(super) wrapped: bool,
+    pub(super) segment: Option<Segment>,
 }
 
 /// A direction and what it should do.
@@ -81,7 +88,17 @@ impl Plant {
             means: None,
             seats: BTreeMap::new(),
             wires: BTreeMap::new(),
+            wiring: Wiring::Link,
+            wrapped: false,
+            segment: None,
         }
+    }
+
+    /// Hears how the testbed is set up, before the first seat.
+    pub fn set_up(&mut self, settings: &Settings) {
+        self.wiring = settings.wiring;
+        let all = settings.routing_of.values().chain([&settings.routing]);
+        self.wrapped = all.into_iter().any(|one| *one == Protocol::Batman);
     }
 
     /// What the kernel can do for wires, once there is a node to try it in.
@@ -123,6 +140,9 @@ impl Plant {
                 batman::tune(&path)?;
             }
         }
+        if self.wiring == Wiring::Segment {
+            self.join(seat, protocol, &mut space)?;
+        }
         let seat = seat.clone();
         let seated = Seated {
             seat,
@@ -147,6 +167,10 @@ impl Plant {
             };
             self.seat(seat.node, &place, seat.protocol)?;
         }
+        self.doubt_air(view.sides().map(|(_, side)| WireSide {
+            from: side.from,
+            to: side.to,
+        }));
         let mut there: BTreeMap<NodeId, BTreeSet<u32>> = BTreeMap::new();
         for (node, seated) in &mut self.seats {
             let links = qdiscs::links(&mut seated.space.batch);
@@ -184,6 +208,9 @@ impl Plant {
     /// # Errors
     /// When the kernel cannot be talked to. What it refuses is in the sightings.
     pub fn shape(&mut self, wishes: &[Wish]) -> Result<Vec<Sighting>, TestbedError> {
+        if self.wiring == Wiring::Segment {
+            return self.shape_air(wishes);
+        }
         let mut failures: BTreeMap<WireSide, String> = BTreeMap::new();
         self.lay(wishes, &mut failures)?;
         let means = self.means.unwrap_or(Means::Rate);
@@ -195,7 +222,8 @@ impl Plant {
             };
             let before = laid.ends.unwrap_or_default();
             let goal = Ends::of(&wish.shape, means);
-            let steps = before.steps(&goal, index(laid.number), wish.shape.burst_bytes());
+            let index = index(laid.number);
+            let steps = before.steps(&goal, &Place::WIRE, index, wish.shape.burst_bytes());
             laid.ends = Some(goal);
             if steps.is_empty() {
                 continue;
@@ -203,7 +231,7 @@ impl Plant {
             let of_node = acts.entry(side.from).or_default();
             of_node.extend(steps.into_iter().map(|step| (*side, Act::Shape(step))));
             if goal.bands && !before.bands {
-                of_node.push((*side, Act::Setup(group(index(laid.number)))));
+                of_node.push((*side, Act::Setup(group(index))));
             }
         }
         self.carry_out(acts, &mut failures)?;
@@ -242,8 +270,8 @@ impl Plant {
                     .get(&index(laid.number))
                     .map(Vec::as_slice)
                     .unwrap_or_default();
-                let ends = Ends::read(there).map_err(TestbedError::kernel("read disciplines"))?;
-                laid.ends = Some(ends);
+                let ends = Ends::read(there, &Place::WIRE);
+                laid.ends = Some(ends.map_err(TestbedError::kernel("read disciplines"))?);
             }
         }
         Ok(())
@@ -290,10 +318,9 @@ impl Plant {
                 from: node,
                 to: *via,
             };
-            if let (Some(to), Some(via), Some(laid)) =
-                (host(destination), host(via), self.wires.get(&side))
+            if let (Some(to), Some(via), Some(index)) =
+                (host(destination), host(via), self.leads(side))
             {
-                let index = index(laid.number);
                 goal.insert(
                     *destination,
                     Route {
@@ -324,8 +351,22 @@ impl Plant {
     }
 }
 
+impl Plant {
+    /// Number of the interface that a direction leaves through, where it is there.
+    fn leads(&self, side: WireSide) -> Option<u32> {
+        match (&self.segment, self.wires.get(&side)) {
+            (Some(segment), _) => segment.holds(side).then_some(RADIO_INDEX),
+            (None, laid) => laid.map(|laid| index(laid.number)),
+        }
+    }
+}
+
 /// Sends messages that must all succeed.
-fn strictly(space: &mut Space, acts: &[Setup], node: &str) -> Result<(), TestbedError> {
+pub(super) fn strictly<M: Message>(
+    space: &mut Space,
+    acts: &[M],
+    node: &str,
+) -> Result<(), TestbedError> {
     if acts.is_empty() {
         return Ok(());
     }
@@ -343,7 +384,8 @@ fn strictly(space: &mut Space, acts: &[Setup], node: &str) -> Result<(), Testbed
 /// Finds out what the kernel can do, on the loopback interface of a fresh namespace.
 fn means(space: &mut Space) -> Result<Means, TestbedError> {
     let full = Ends::of(&Shape::DOWN, Means::Full);
-    let steps = Ends::default().steps(&full, LOOPBACK, Shape::DOWN.burst_bytes());
+    let burst = Shape::DOWN.burst_bytes();
+    let steps = Ends::default().steps(&full, &Place::WIRE, LOOPBACK, burst);
     let mut acts: Vec<Act> = steps.into_iter().map(Act::Shape).collect();
     acts.push(Act::Setup(group(LOOPBACK)));
     let refused = space

@@ -1,40 +1,53 @@
 //! Measurements of one link with packets: `ping` and `iperf3` over the link-local addresses of its
-//! wire, so that no route leads them elsewhere.
+//! ends, so that no route leads them elsewhere.
 
+use std::net::Ipv6Addr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use groundwave_systems::testbed::{Probe, Seat};
 
 use super::error::TestbedError;
-use super::names::{hardware, interface, link_local};
+use super::names::{RADIO, hardware, interface, link_local, radio_hardware};
 use super::program::outcome;
 use super::space::inside;
 
 const PING: &str = "Debian: apt-get install iputils-ping";
 const IPERF: &str = "Debian: apt-get install iperf3";
 
-/// The far end of a wire as the near end calls it: its address, and the interface it is on.
-fn far(number: u32, back: bool, peer: &Seat) -> (String, String) {
-    let interface = interface(peer);
-    let address = link_local(hardware(number, !back));
-    (format!("{address}%{interface}"), interface)
+/// The far end of a link as the near end calls it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Far {
+    address: String,
+    interface: String,
 }
 
-/// Pings the far end of wire `number` from the namespace at `netns`; `back` when that is the end of
-/// the higher id. One packet in `interval_s`, and `wait_s` for the last answer.
+impl Far {
+    /// That of wire `number`, where `peer` is; `back` when the near end is that of the higher id.
+    #[must_use]
+    pub fn of_wire(number: u32, back: bool, peer: &Seat) -> Self {
+        Self::on(interface(peer), link_local(hardware(number, !back)))
+    }
+
+    /// `peer` on a segment.
+    #[must_use]
+    pub fn on_segment(peer: &Seat) -> Self {
+        Self::on(RADIO.to_owned(), link_local(radio_hardware(peer.number)))
+    }
+
+    fn on(interface: String, address: Ipv6Addr) -> Self {
+        Self {
+            address: format!("{address}%{interface}"),
+            interface,
+        }
+    }
+}
+
+/// Pings the far end of a link from the namespace at `netns`, one packet in `interval_s`.
 ///
 /// # Errors
 /// When there is no `ping`.
-pub fn ping(
-    netns: &Path,
-    number: u32,
-    back: bool,
-    peer: &Seat,
-    count: u32,
-    interval_s: f64,
-) -> Result<Probe, TestbedError> {
-    let (address, interface) = far(number, back, peer);
+pub fn ping(netns: &Path, far: &Far, count: u32, interval_s: f64) -> Result<Probe, TestbedError> {
     let words = [
         "-6",
         "-q",
@@ -47,7 +60,8 @@ pub fn ping(
         &interval_s.to_string(),
     ];
     let mut words: Vec<String> = words.map(str::to_owned).to_vec();
-    words.extend(["-I".to_owned(), interface, address]);
+    words.push("-I".to_owned());
+    words.extend([far.interface.clone(), far.address.clone()]);
     // It fails when nothing came back, which is an answer.
     let output = outcome(netns, PING, "ping", &words)?;
     let said = String::from_utf8_lossy(&output.stdout);
@@ -85,16 +99,14 @@ fn read(said: &str) -> Option<Probe> {
     })
 }
 
-/// Sends a stream of UDP for `seconds`, at `offered_bps`, to the far end of wire `number`; answers
-/// what arrived, bit/s of Ethernet frames.
+/// Sends a stream of UDP for `seconds`, at `offered_bps`, to the far end of a link; answers what
+/// arrived, bit/s of Ethernet frames.
 ///
 /// # Errors
 /// When there is no `iperf3`, or it fails.
 pub fn throughput(
     [near, far_end]: [&Path; 2],
-    number: u32,
-    back: bool,
-    peer: &Seat,
+    far: &Far,
     offered_bps: u64,
     seconds: u32,
 ) -> Result<f64, TestbedError> {
@@ -115,7 +127,6 @@ pub fn throughput(
             .spawn()
     })?
     .map_err(failed)?;
-    let (address, _) = far(number, back, peer);
     let words = [
         "-6",
         "-u",
@@ -127,7 +138,7 @@ pub fn throughput(
         "-t",
         &seconds.to_string(),
         "-c",
-        &address,
+        &far.address,
     ];
     let words: Vec<String> = words.map(str::to_owned).to_vec();
     let mut answer = None;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::error::TestbedError;
-use super::names::{NETNS, Names};
+use super::names::{AIR, NETNS, Names};
 use super::space::{empty, named, remove};
 
 /// Folder of all testbeds.
@@ -93,7 +93,8 @@ impl State {
     pub fn nodes(&self) -> Result<Vec<String>, TestbedError> {
         let mark = Names::mark(&self.testbed);
         let found = named(&mark)?.into_iter();
-        Ok(found.map(|name| name[mark.len()..].to_owned()).collect())
+        let found = found.map(|name| name[mark.len()..].to_owned());
+        Ok(found.filter(|name| name != AIR).collect())
     }
 
     /// The namespace of a node that is there.

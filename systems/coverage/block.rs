@@ -290,12 +290,10 @@ impl Scratch {
                 });
             }
         }
-        let measured = site
-            .sector
-            .itm(f64::INFINITY)
-            .map_or([None; SIDE_BY_SIDE], |itm| {
-                itm.measure(profiles, self.credible, &mut self.rooms)
-            });
+        let measured = match site.sector.itm(f64::INFINITY) {
+            Some(itm) => itm.measure(profiles, self.credible, &mut self.rooms),
+            None => [None; SIDE_BY_SIDE],
+        };
         for row in (0..SIDE_BY_SIDE).filter(|row| traced[*row]) {
             let place = first + row;
             let Some(measured) = measured[row] else {

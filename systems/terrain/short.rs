@@ -2,9 +2,9 @@
 //! site are solved at once.
 //!
 //! Bessel's solution on the auxiliary sphere: with reduced latitudes the geodesic becomes a great
-//! circle, whose longitude difference follows by fixed-point iteration. Over short distances a
-//! good first value is known, each step gains a factor of the flattening, and series in the third
-//! power are exact to rounding (C. F. F. Karney, "Algorithms for geodesics", J. Geodesy 87, 2013,
+//! circle, whose longitude difference follows by iteration. Over short distances a good first value
+//! and the slope are known, so that one step of Newton's does, and series in the third power are
+//! exact to rounding (C. F. F. Karney, "Algorithms for geodesics", J. Geodesy 87, 2013,
 //! eqs 5 to 25). Against `geographiclib` the distance differs by less than 1e-11 of itself or
 //! 5 nm, and positions along the path by less than 0.1 mm (see the tests).
 
@@ -339,10 +339,14 @@ fn compass_deg(azimuth_deg: f64) -> f64 {
 #[inline(always)]
 fn solve(from: &Parallel, to: &Parallel, east_rad: f64) -> (f64, [[f64; 2]; 2]) {
     let mean = 0.5 * (from.cos_beta + to.cos_beta);
-    // Steps one by one: a loop of them would be no vector code.
-    let circle = Circle::new(from, to, east_rad / (1.0 - E2 * mean * mean).sqrt());
-    let circle = Circle::new(from, to, east_rad + circle.longitude_excess());
-    let circle = Circle::new(from, to, east_rad + circle.longitude_excess());
+    let guess = east_rad / (1.0 - E2 * mean * mean).sqrt();
+    let circle = Circle::new(from, to, guess);
+    // Newton's step. The excess is f sin α0 σ but for terms of the order of f, which is
+    // f cos β1 cos β2 sin ω σ / sin σ, and its slope is known so well that what is left of the
+    // guess's error is a few millionths.
+    let slope = WGS84_F * from.cos_beta * to.cos_beta * (1.0 - 0.5 * guess * guess);
+    let wrong = east_rad + circle.longitude_excess() - guess;
+    let circle = Circle::new(from, to, guess + wrong / (1.0 - slope));
     (circle.distance_m(), [circle.azimuth_1, circle.azimuth_2])
 }
 

@@ -5,7 +5,7 @@ use groundwave_engine::{Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
 use super::desired::Desired;
-use super::observed::{Counted, Heard, Observed, Probe, Sighting, WireSide};
+use super::observed::{Counted, Heard, Means, Observed, Probe, Sighting, Takeover, WireSide};
 use super::settings::Settings;
 use crate::link::Ends;
 use crate::site::NodeId;
@@ -148,6 +148,48 @@ impl Command for ProbeLink {
 }
 impl Recorded for ProbeLink {
     const NAME: &'static str = "testbed.probe";
+    type Reply = ();
+}
+
+/// Reports what the kernel can do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MeetKernel {
+    /// What it can.
+    pub means: Means,
+}
+impl Command for MeetKernel {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        world.resource_mut::<Observed>().means = Some(self.means);
+        Ok(())
+    }
+}
+impl Recorded for MeetKernel {
+    const NAME: &'static str = "testbed.kernel";
+    type Reply = ();
+}
+
+/// Notes that another controller goes on with the testbed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TakeOver {
+    /// The simulated time it goes on from, ns.
+    pub from_ns: u64,
+}
+impl Command for TakeOver {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        let Self { from_ns } = self;
+        let mut observed = world.resource_mut::<Observed>();
+        let before = observed.takeover.map_or(0, |takeover| takeover.number);
+        let number = before.saturating_add(1);
+        observed.takeover = Some(Takeover { from_ns, number });
+        Ok(())
+    }
+}
+impl Recorded for TakeOver {
+    const NAME: &'static str = "testbed.take_over";
     type Reply = ();
 }
 

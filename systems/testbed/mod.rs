@@ -19,11 +19,13 @@ mod view;
 
 use groundwave_engine::{Builder, Phase};
 
-pub use commands::{BeginTestbed, CountWires, HearRoutes, Pace, ProbeLink, SightWires};
+pub use commands::{
+    BeginTestbed, CountWires, HearRoutes, MeetKernel, Pace, ProbeLink, SightWires, TakeOver,
+};
 pub use desired::{Desired, Seat, Side, Wire, Work, WorkKey};
 pub use hops::{NextHops, next_hops};
-pub use observed::{Counted, Heard, Observed, Probe, Sighting, Tally, WireSide};
-pub use settings::{Binding, Mac, Port, Protocol, SEATS_MAX, Settings};
+pub use observed::{Counted, Heard, Means, Observed, Probe, Sighting, Takeover, Tally, WireSide};
+pub use settings::{Binding, Mac, Port, Protocol, SEATS_MAX, Settings, Wiring};
 pub use shape::{Shape, shape};
 pub use view::{SeatView, SideView, TestbedView, WireView};
 
@@ -40,6 +42,8 @@ pub fn testbed(engine: &mut Builder) {
         .command::<CountWires>()
         .command::<ProbeLink>()
         .command::<HearRoutes>()
+        .command::<MeetKernel>()
+        .command::<TakeOver>()
         .systems(Phase::Mirror, mirror::mirror_wires)
         .systems(Phase::Publish, view::publish_testbed);
 }

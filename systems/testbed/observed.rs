@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use bevy_ecs::prelude::*;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::site::NodeId;
@@ -81,6 +82,26 @@ pub struct Probe {
     pub throughput_bps: Option<f64>,
 }
 
+/// What a kernel can do for links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Means {
+    /// Classes, loss, delay and rate.
+    Full,
+    /// Rate alone, and all or nothing.
+    Rate,
+}
+
+/// A controller that took over from one that ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Takeover {
+    /// The simulated time it went on from, ns: the last that the log had.
+    pub from_ns: u64,
+    /// The how-manieth it was.
+    pub number: u32,
+}
+
 /// A route that a protocol found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -104,4 +125,8 @@ pub struct Observed {
     pub probes: BTreeMap<WireSide, Probe>,
     /// What protocols found, by node.
     pub heard: BTreeMap<NodeId, Vec<Heard>>,
+    /// What the kernel can do, once somebody tried.
+    pub means: Option<Means>,
+    /// The last controller that took over.
+    pub takeover: Option<Takeover>,
 }

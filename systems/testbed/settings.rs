@@ -33,6 +33,28 @@ pub enum Protocol {
     None,
 }
 
+/// What a link becomes.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Wiring {
+    /// A wire of its own: a node has an interface for each neighbour.
+    #[default]
+    Link,
+    /// A share of a segment that all nodes are on: a node has one interface, as it has one radio,
+    /// and what it sends reaches each neighbour as the link to that neighbour has it.
+    Segment,
+}
+
+impl Wiring {
+    /// Whether links are wires of their own.
+    #[must_use]
+    pub fn is_link(&self) -> bool {
+        *self == Self::Link
+    }
+}
+
 /// How the medium is shared and how often a frame is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -110,6 +132,9 @@ pub struct Settings {
     pub network: [u8; 2],
     /// What finds the ways.
     pub routing: Protocol,
+    /// What a link becomes.
+    #[serde(default, skip_serializing_if = "Wiring::is_link")]
+    pub wiring: Wiring,
     /// Short names of the nodes, in the names of what belongs to them; a node without one takes
     /// its label or its number.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

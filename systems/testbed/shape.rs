@@ -99,7 +99,24 @@ impl Shape {
             || apart(self.jitter_ns as f64, before.jitter_ns as f64, 1e5)
     }
 
-    /// The same as an impairment of a port, where there is only one class of packets.
+    /// What is lost of packets to one receiver, in runs where there are such.
+    fn loss(&self) -> Loss {
+        match self.two_states() {
+            Some([p, r]) => Loss::GilbertElliott {
+                p,
+                r,
+                one_minus_h: 0.0,
+                one_minus_k: 1.0,
+            },
+            None => Loss::Bernoulli {
+                pct: self.loss_prob * 100.0,
+                correlation: None,
+            },
+        }
+    }
+
+    /// The same as an impairment of a port, where there is only one class of packets. Losses in runs
+    /// are an extension there.
     #[must_use]
     pub fn impairment(&self) -> Impairment {
         let latency = match self.jitter_ns {
@@ -115,10 +132,7 @@ impl Shape {
         };
         Impairment {
             latency: Some(latency),
-            loss: Some(Loss::Bernoulli {
-                pct: self.loss_prob * 100.0,
-                correlation: None,
-            }),
+            loss: Some(self.loss()),
             rate: Some(Rate {
                 bps: self.rate_bps,
                 burst_bytes: self.burst_bytes(),

@@ -7,6 +7,7 @@ use groundwave_engine::{Effects, Engine, Next};
 
 use super::*;
 use crate::Snapshot;
+use crate::impair::Loss;
 use crate::link::{Direction, FailLink, LinkBudget};
 use crate::radio::modulation::ModulationId;
 use crate::radio::{Radio, Role, Station};
@@ -92,6 +93,16 @@ fn losses_come_in_runs_of_the_length_asked_for() {
     // The share of time in Bad is the loss.
     assert!((p / (p + r) - 0.2).abs() < 1e-12);
     assert_eq!(shape.cut().two_states(), None);
+    let Some(Loss::GilbertElliott {
+        p: into,
+        r: out,
+        one_minus_h,
+        one_minus_k,
+    }) = shape.impairment().loss
+    else {
+        panic!("{:?}", shape.impairment());
+    };
+    assert_eq!((into, out, one_minus_h, one_minus_k), (p, r, 0.0, 1.0));
     assert_eq!(shape.jitter_ns, 0, "nothing is tried twice");
 }
 
@@ -143,6 +154,7 @@ fn settings() -> Settings {
         name: "row".to_owned(),
         network: [10, 77],
         routing: Protocol::Static,
+        wiring: Wiring::Link,
         names: [].into(),
         routing_of: [].into(),
         mac: Mac::default(),
@@ -348,7 +360,19 @@ fn a_replay_without_a_kernel_comes_to_the_same() {
         })
         .unwrap();
     handle.submit(Pace { speed: 2.0 }).unwrap();
+    let means = Means::Rate;
+    handle.submit(MeetKernel { means }).unwrap();
+    for from_ns in [4_000_000_000, 7_000_000_000] {
+        handle.submit(TakeOver { from_ns }).unwrap();
+    }
     bed.tick();
+    let seen = bed.engine.view().testbed.clone();
+    assert_eq!(seen.means, Some(Means::Rate));
+    let last = Takeover {
+        from_ns: 7_000_000_000,
+        number: 2,
+    };
+    assert_eq!(seen.takeover, Some(last));
     handle.submit(FailNode { node: id("c") }).unwrap();
     bed.tick();
     let digest = bed.engine.mark().unwrap();

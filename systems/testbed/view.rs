@@ -7,7 +7,7 @@ use groundwave_engine::Section;
 use serde::Serialize;
 
 use super::desired::Desired;
-use super::observed::{Counted, Heard, Observed, Probe, WireSide};
+use super::observed::{Counted, Heard, Means, Observed, Probe, Takeover, WireSide};
 use super::settings::{Protocol, Settings};
 use super::shape::Shape;
 use crate::link::Ends;
@@ -73,6 +73,12 @@ pub struct TestbedView {
     pub settings: Option<Settings>,
     /// Simulated seconds per second.
     pub speed: f64,
+    /// What the kernel can do, once somebody tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub means: Option<Means>,
+    /// The last controller that took over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub takeover: Option<Takeover>,
     /// Nodes in id order.
     pub seats: Vec<SeatView>,
     /// Wires in id order of their ends.
@@ -124,6 +130,8 @@ pub(super) fn publish_testbed(
         seats: seats.collect(),
         wires: wires.collect(),
         speed: desired.speed,
+        means: observed.means,
+        takeover: observed.takeover,
         settings,
     });
 }

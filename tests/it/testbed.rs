@@ -12,7 +12,7 @@ use groundwave_io::wall::MachineClock;
 use groundwave_systems::radio::Role;
 use groundwave_systems::site::{AddNode, NodeId};
 use groundwave_systems::terrain::{Flat, GeoPoint};
-use groundwave_systems::testbed::{BeginTestbed, Mac, Protocol, Settings};
+use groundwave_systems::testbed::{BeginTestbed, Mac, Protocol, Settings, Wiring};
 use groundwave_systems::{Snapshot, world};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
@@ -35,6 +35,7 @@ fn bench() -> Bench {
         name: "bench".to_owned(),
         network: [10, 77],
         routing: Protocol::Static,
+        wiring: Wiring::Link,
         names: [].into(),
         routing_of: [].into(),
         mac: Mac::default(),

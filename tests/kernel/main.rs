@@ -54,7 +54,7 @@ static DAEMON: Group = Group::new(
 /// A network that follows a world.
 static TESTBED: Group = Group::new(
     "testbed",
-    "drivers/net/veth,net/sched/sch_netem,net/sched/sch_tbf,net/sched/sch_prio,net/sched/cls_flower,\
+    "drivers/net/veth,net/sched/sch_netem,net/sched/sch_tbf,net/sched/sch_prio,net/sched/cls_flower,net/sched/sch_htb,\
      lib/crc-ccitt,net/ipv6/ipv6,net/llc/llc,net/802/stp,net/bridge/bridge,net/batman-adv/batman-adv",
     Duration::from_secs(1800),
 );

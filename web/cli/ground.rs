@@ -1,6 +1,7 @@
 //! Which terrain a subcommand stands on.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use clap::Args;
 use groundwave_io::scenario;
 use groundwave_io::terrain::TerrainStack;
 use groundwave_systems::terrain::{Flat, Terrain};
+use rayon::prelude::*;
 
 use super::failure::Failure;
 
@@ -185,27 +187,34 @@ impl Ground {
 /// SHA-256 of every tile in a folder, by file name.
 fn digests(folder: &Path) -> Result<BTreeMap<String, String>, Failure> {
     use sha2::{Digest, Sha256};
-    let mut digests = BTreeMap::new();
+    /// Read at once: a whole tile would have to be given memory first.
+    const PIECE_BYTES: usize = 1 << 16;
+    let mut tiles = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
-        let name = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        let name = path.file_name().unwrap_or_default();
+        let name = name.to_string_lossy().into_owned();
         let lower = name.to_lowercase();
-        if [".hgt", ".gz", ".zip"]
-            .iter()
-            .any(|ending| lower.ends_with(ending))
-        {
-            let digest = Sha256::digest(std::fs::read(&path)?);
-            digests.insert(
-                name,
-                digest.iter().map(|byte| format!("{byte:02x}")).collect(),
-            );
+        let endings = [".hgt", ".gz", ".zip"];
+        if endings.iter().any(|ending| lower.ends_with(ending)) {
+            tiles.push((name, path));
         }
     }
-    Ok(digests)
+    // Side by side: of many tiles, or packed fine ones, this is most of what there is to begin with.
+    let digest = |(name, path): (String, PathBuf)| {
+        let mut file = std::fs::File::open(path)?;
+        let (mut digest, mut piece) = (Sha256::new(), vec![0; PIECE_BYTES]);
+        loop {
+            match file.read(&mut piece)? {
+                0 => break,
+                read => digest.update(&piece[..read]),
+            }
+        }
+        let digest = digest.finalize();
+        let hex = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok((name, hex))
+    };
+    tiles.into_par_iter().map(digest).collect()
 }
 
 fn flat(elevation_msl_m: f64) -> Ground {

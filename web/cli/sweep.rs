@@ -127,11 +127,16 @@ impl Sweep {
         };
         coverage.fast |= self.fast;
         let ground = self.shared.ground.for_scenario(&scenario.terrain)?;
-        let mut engine = prepare(path, &scenario, &ground)?;
-        engine.tick(None).map_err(Failure::machine)?;
-        let terrain: BTreeMap<String, String> = ground.identity()?;
-        let plan =
-            plan(&scenario.title, &coverage, &engine.view(), terrain).map_err(Failure::input)?;
+        // Reading every tile takes longer than the world.
+        let (terrain, view) = std::thread::scope(|scope| {
+            let terrain = scope.spawn(|| ground.identity());
+            let mut engine = prepare(path, &scenario, &ground)?;
+            engine.tick(None).map_err(Failure::machine)?;
+            let terrain = terrain.join();
+            let terrain = terrain.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            Ok::<(BTreeMap<String, String>, _), Failure>((terrain, engine.view()))
+        })?;
+        let plan = plan(&scenario.title, &coverage, &view, terrain).map_err(Failure::input)?;
         Ok((plan, ground))
     }
 }

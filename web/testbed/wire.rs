@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use groundwave_systems::Snapshot;
 use groundwave_systems::site::NodeId;
-use groundwave_systems::testbed::{NextHops, Protocol, Shape, SideView, Tally, next_hops};
+use groundwave_systems::testbed::{
+    Means, NextHops, Protocol, Shape, SideView, Tally, Wiring, next_hops,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +33,15 @@ pub struct Testbed {
     pub now_s: f64,
     /// Simulated seconds per second; 0 is paused.
     pub speed: f64,
+    /// What a link is: a wire of its own, or a share of a segment that all nodes are on.
+    #[serde(default)]
+    pub wiring: Wiring,
+    /// What the kernel can do: all of it, or the rate alone; absent until somebody tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<Means>,
+    /// Simulated time that the controller went on from, s; absent where it is the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken_over_s: Option<f64>,
     /// Nodes by their numbers.
     pub nodes: Vec<Node>,
     /// Directions of links, in the order of their wires.
@@ -277,6 +288,11 @@ impl Testbed {
             tick: view.tick,
             now_s: view.now_ns as f64 / 1e9,
             speed: testbed.speed,
+            wiring: settings.map(|settings| settings.wiring).unwrap_or_default(),
+            kernel: testbed.means,
+            taken_over_s: testbed
+                .takeover
+                .map(|takeover| takeover.from_ns as f64 / 1e9),
             nodes,
             links,
         }

@@ -55,11 +55,17 @@ impl Sampled {
         })
     }
 
-    /// Subtracts the line from them.
+    /// Subtracts the line from them; returns the least and the greatest of what is left.
     #[inline(always)]
-    fn levelled<'a>(&self, room: &'a mut Room) -> Ranked<'a> {
+    fn level(&self, room: &mut Room) -> [f64; 2] {
+        level(room, self.count, self.middle_m, self.slope)
+    }
+
+    /// What is left of them, to be ranked.
+    #[inline(always)]
+    fn ranked<'a>(&self, room: &'a Room, extremes: [f64; 2]) -> Ranked<'a> {
         Ranked {
-            extremes: level(room, self.count, self.middle_m, self.slope),
+            extremes,
             room,
             count: self.count,
             rank: self.decile,
@@ -74,23 +80,39 @@ pub(super) fn ranges_m<const N: usize>(
     sampled: [Option<Sampled>; N],
     rooms: &mut [Room; N],
 ) -> [f64; N] {
+    let mut extremes = [[0.0; 2]; N];
+    for path in 0..N {
+        if let Some(sampled) = &sampled[path] {
+            extremes[path] = sampled.level(&mut rooms[path]);
+        }
+    }
+    let mut ranges_m = [0.0; N];
     if sampled.iter().any(Option::is_none) {
-        let mut ranges_m = [0.0; N];
         for path in 0..N {
-            if let Some(sampled) = sampled[path] {
-                let row = sampled.levelled(&mut rooms[path]);
+            if let Some(sampled) = &sampled[path] {
+                let row = sampled.ranked(&rooms[path], extremes[path]);
                 ranges_m[path] = range_m(&row, nth_from_both_ends([row])[0]);
             }
         }
         return ranges_m;
     }
-    let mut rooms = rooms.iter_mut();
-    let rows = sampled.map(|sampled| {
-        let room = rooms.next().expect("room for each");
-        sampled.expect("samples of each").levelled(room)
-    });
+    // Not by `map`, whose closures might be left out of line.
+    let mut rows = [Ranked {
+        extremes: [0.0; 2],
+        room: &rooms[0],
+        count: 0,
+        rank: 0,
+    }; N];
+    for path in 0..N {
+        if let Some(sampled) = &sampled[path] {
+            rows[path] = sampled.ranked(&rooms[path], extremes[path]);
+        }
+    }
     let found = nth_from_both_ends(rows);
-    std::array::from_fn(|path| range_m(&rows[path], found[path]))
+    for path in 0..N {
+        ranges_m[path] = range_m(&rows[path], found[path]);
+    }
+    ranges_m
 }
 
 /// The range between two deciles, m. Where all are alike, or nearly, there is nothing between.

@@ -12,7 +12,7 @@ const AGREE_MIN: usize = 29;
 
 fn it_takes_the_worlds_routes_and_follows_them() {
     let testbed = Testbed::up("ridge", &[]);
-    converged(&testbed, "at the beginning", AGREE_MIN, PAIRS);
+    converged(&testbed, "at the beginning");
     let city = testbed.address("ramberget");
     assert!(testbed.answers("bohus", &city));
 
@@ -29,11 +29,11 @@ fn it_takes_the_worlds_routes_and_follows_them() {
         node["next_hops"]["ramberget"].clone()
     };
     assert_eq!(hop(&way), "nolvik");
-    converged(&testbed, "without save", AGREE_MIN, PAIRS);
+    converged(&testbed, "without save");
 
     // It comes back, and so does the way over the ridge.
     testbed.said(&["repair", "save"]);
-    converged(&testbed, "with save again", AGREE_MIN, PAIRS);
+    converged(&testbed, "with save again");
     assert_eq!(hop(&testbed.status()), "save");
 
     // It moves down behind its hill, from where it sees nothing but Nolvik.
@@ -48,24 +48,24 @@ fn it_takes_the_worlds_routes_and_follows_them() {
         testbed.await_answers("bohus", &city)
     );
     assert_eq!(hop(&hidden), "nolvik");
-    converged(&testbed, "with save behind the hill", AGREE_MIN, PAIRS);
+    converged(&testbed, "with save behind the hill");
 }
 
 /// A place on the northern slope of the ridge of Säve.
-const BEHIND: &str = "57.80,11.96";
+pub const BEHIND: &str = "57.80,11.96";
 
 /// Waits until the ways agree, and tells those that do not.
-fn converged(testbed: &Testbed, when: &str, least: usize, pairs: usize) {
+pub fn converged(testbed: &Testbed, when: &str) {
     let began_ns = now_ns();
     let mut last = (0, Vec::new());
     until(&format!("babeld agrees {when}"), || {
         last = agreement(&testbed.status());
-        assert_eq!(last.0 + last.1.len(), pairs);
-        last.0 >= least
+        assert_eq!(last.0 + last.1.len(), PAIRS);
+        last.0 >= AGREE_MIN
     });
     let (agree, differ) = last;
     println!(
-        "{when}: {agree} of {pairs} next hops are the world's after {:.1} s",
+        "{when}: {agree} of {PAIRS} next hops are the world's after {:.1} s",
         seconds(began_ns)
     );
     for told in differ {

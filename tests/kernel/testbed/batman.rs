@@ -1,20 +1,13 @@
 //! `batman-adv` over the world's links.
 
-use super::bed::{Testbed, until};
+use super::bed::{NODES, Testbed, until};
 use super::guest;
 
 guest!(its_quality_falls_and_its_next_hop_changes);
 
 fn its_quality_falls_and_its_next_hop_changes() {
     let testbed = Testbed::up("bat", &[("routing = \"babel\"", "routing = \"batman\"")]);
-    for node in [
-        "bohus",
-        "ytterby",
-        "save",
-        "nolvik",
-        "ramberget",
-        "lindholmen",
-    ] {
+    for node in NODES {
         // Announcements five times as often: what takes a minute takes a while.
         let mut batctl = testbed.command(node, "batctl");
         let set = batctl

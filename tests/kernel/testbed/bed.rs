@@ -33,6 +33,16 @@ pub fn is_possible() -> bool {
     lacks.is_none()
 }
 
+/// The nodes of the ridge.
+pub const NODES: [&str; 6] = [
+    "bohus",
+    "ytterby",
+    "save",
+    "nolvik",
+    "ramberget",
+    "lindholmen",
+];
+
 /// A testbed that is up. It goes down with this.
 pub struct Testbed {
     pub name: &'static str,

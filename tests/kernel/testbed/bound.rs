@@ -11,7 +11,7 @@ use crate::wire::{ip, tool};
 guest!(an_interface_and_a_daemons_port_follow_their_link);
 
 /// An impairment daemon that ends with this.
-struct Daemon(Child);
+pub struct Daemon(pub Child);
 
 impl Drop for Daemon {
     fn drop(&mut self) {

@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::bed::{Testbed, until};
 use super::guest;
@@ -13,7 +13,14 @@ use crate::wire::tool;
 guest!(a_killed_controller_loses_no_packet);
 
 fn a_killed_controller_loses_no_packet() {
-    let testbed = Testbed::up("crash", &[("routing = \"babel\"", "routing = \"static\"")]);
+    survives("crash", &[]);
+}
+
+/// Kills the controller of a testbed that pings cross, and lets another take over.
+pub fn survives(name: &'static str, changes: &[(&str, &str)]) {
+    let mut changes = changes.to_vec();
+    changes.push(("routing = \"babel\"", "routing = \"static\""));
+    let testbed = Testbed::up(name, &changes);
     let city = testbed.address("ramberget");
     testbed.await_answers("bohus", &city);
     // Something that only the log remembers.
@@ -24,24 +31,14 @@ fn a_killed_controller_loses_no_packet() {
         links.all(|link| link["generation"] == link["observed_generation"])
     });
     let before = testbed.status();
+    let spaces = tool("ip", "netns list");
+    let spaces = spaces.lines().filter_map(|line| line.split(' ').next());
+    let spaces: Vec<&str> = spaces.collect();
     let disciplines = || -> Vec<Value> {
-        let nodes = [
-            "bohus",
-            "ytterby",
-            "save",
-            "nolvik",
-            "ramberget",
-            "lindholmen",
-        ];
-        let shown = |node| {
-            tool(
-                "ip",
-                &format!("netns exec gw.crash.{node} tc -j qdisc show"),
-            )
-        };
-        nodes
-            .map(|node| serde_json::from_str(&shown(node)).unwrap())
-            .to_vec()
+        let shown = |space| tool("ip", &format!("netns exec {space} tc -j qdisc show"));
+        let all = spaces.iter().map(shown);
+        all.map(|shown| serde_json::from_str(&shown).unwrap())
+            .collect()
     };
     let there = disciplines();
 
@@ -61,6 +58,25 @@ fn a_killed_controller_loses_no_packet() {
     testbed.said(&["attach", "--detach"]);
     assert_eq!(there, disciplines(), "what agrees is not touched");
     let after = testbed.status();
+    // The world goes on from the last second of its log, and says so.
+    let second = |status: &Value, key: &str| status[key].as_f64().unwrap();
+    let (last, from) = (second(&before, "now_s"), second(&after, "taken_over_s"));
+    println!("the world went on from {from} s, having been seen at {last} s");
+    // A second that nobody wrote down, and the one it happened in.
+    assert!(
+        from >= last - 2.0 && from <= second(&after, "now_s"),
+        "{after}"
+    );
+    assert_eq!(before.get("taken_over_s"), None);
+    assert_eq!(
+        (&before["kernel"], &after["kernel"]),
+        (&json!("full"), &json!("full"))
+    );
+    let said = testbed.said(&["status"]);
+    assert!(
+        said.contains(&format!("went on from {from:.1} s")),
+        "{said}"
+    );
     let pairs = [("nolvik", "save"), ("save", "ytterby")];
     for (from, to) in pairs {
         let shape = |status: &Value| Testbed::link(status, from, to)["predicted"].clone();

@@ -18,18 +18,24 @@ const RATE_SHARE: f64 = 0.1;
 const STREAMS: usize = 6;
 
 /// Long frames, never sent again, by slow machines: all three show.
-const MAC: (&str, &str) = (
+pub const MAC: (&str, &str) = (
     "mac = { broadcast_mcs = 3, broadcast_bytes = 1500 }",
     "mac = { broadcast_mcs = 3, broadcast_bytes = 1500, retries = 0, processing_ns = 15_000_000 }",
 );
-const FRAMES: (&str, &str) = (
+pub const FRAMES: (&str, &str) = (
     "metric = \"etx\"",
     "metric = \"etx\"\npacket_bytes = 12_000",
 );
-const NOBODY: (&str, &str) = ("routing = \"babel\"", "routing = \"none\"");
+pub const NOBODY: (&str, &str) = ("routing = \"babel\"", "routing = \"none\"");
 
 fn loss_delay_and_rate_are_those_of_the_link() {
     let testbed = Testbed::up("measure", &[MAC, FRAMES, NOBODY]);
+    links_are_as_predicted(&testbed);
+    rates(&testbed);
+}
+
+/// Pings over each link: what is lost, and how long they take.
+pub fn links_are_as_predicted(testbed: &Testbed) {
     let count = PINGS.to_string();
     let report = testbed.said(&["report", "--ping", "--count", &count, "--json"]);
     let report: Value = serde_json::from_str(&report).unwrap();
@@ -66,7 +72,6 @@ fn loss_delay_and_rate_are_those_of_the_link() {
         lossy += usize::from(expected > 0.05);
     }
     assert!(lossy >= 4, "losses that show");
-    rates(&testbed);
 }
 
 /// The best of several streams is as fast as the link, and none is faster.

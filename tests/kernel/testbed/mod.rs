@@ -8,8 +8,11 @@ mod babel;
 mod batman;
 mod bed;
 mod bound;
+mod bursts;
 mod crash;
 mod measured;
+mod page;
+mod segment;
 
 /// Tests that run in the guest: `guest!(body, …)` makes `body::uml`.
 macro_rules! guest {

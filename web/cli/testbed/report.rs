@@ -7,8 +7,8 @@ use clap::Args;
 use groundwave::plot::testbed::{Mark, Picture, Side, testbed_svg};
 use groundwave::testbed::wire::{Link, Measured, NewProbe, Testbed};
 use groundwave::text::{Align, Table};
-use groundwave_io::testbed::{State, ping, throughput};
-use groundwave_systems::testbed::{Probe, Seat};
+use groundwave_io::testbed::{Far, State, ping, throughput};
+use groundwave_systems::testbed::{Probe, Seat, Wiring};
 use serde::Serialize;
 
 use super::Which;
@@ -174,23 +174,31 @@ fn seat(testbed: &Testbed, name: &str) -> Seat {
     }
 }
 
+/// How the near end of a link calls the far one.
+fn far(testbed: &Testbed, link: &Link, peer: &Seat) -> Far {
+    match testbed.wiring {
+        Wiring::Link => Far::of_wire(link.wire, link.back, peer),
+        Wiring::Segment => Far::on_segment(peer),
+    }
+}
+
 fn pinged(state: &State, testbed: &Testbed, link: &Link, count: u32) -> Result<Probe, Failure> {
     let netns = state.node(&link.from).map_err(Failure::input)?;
     let peer = seat(testbed, &link.to);
     // Slow links must not queue what measures them: a ping is some 120 bytes.
     let interval_s = (120.0 * 8.0 * 4.0 / link.predicted.rate_bps as f64).clamp(0.02, 10.0);
-    ping(&netns, link.wire, link.back, &peer, count, interval_s).map_err(Failure::machine)
+    ping(&netns, &far(testbed, link, &peer), count, interval_s).map_err(Failure::machine)
 }
 
 fn streamed(state: &State, testbed: &Testbed, link: &Link, seconds: u32) -> Result<f64, Failure> {
     let near = state.node(&link.from).map_err(Failure::input)?;
-    let far = state.node(&link.to).map_err(Failure::input)?;
+    let end = state.node(&link.to).map_err(Failure::input)?;
     let peer = seat(testbed, &link.to);
-    let ends: [&Path; 2] = [&near, &far];
+    let ends: [&Path; 2] = [&near, &end];
     // Half as much again as fits after the loss, so that the link and not the sender sets the rate.
     let passes = (1.0 - link.predicted.loss_prob).max(0.1);
     let offered_bps = (link.predicted.rate_bps as f64 * 1.5 / passes) as u64;
-    throughput(ends, link.wire, link.back, &peer, offered_bps, seconds).map_err(Failure::machine)
+    throughput(ends, &far(testbed, link, &peer), offered_bps, seconds).map_err(Failure::machine)
 }
 
 fn row<'a>(testbed: &Testbed, link: &'a Link) -> Row<'a> {

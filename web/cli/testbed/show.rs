@@ -4,6 +4,7 @@ use clap::Args;
 use groundwave::testbed::wire::{HeardRoute, Link, Node, Testbed};
 use groundwave::text::{Align, Table};
 use groundwave_io::testbed::State;
+use groundwave_systems::testbed::{Means, Wiring};
 use serde_json::json;
 
 use super::Which;
@@ -91,11 +92,31 @@ pub fn headline(testbed: &Testbed) -> String {
 /// Everything.
 pub fn text(testbed: &Testbed) -> String {
     format!(
-        "{}\n\n{}\n{}",
+        "{}\n{}\n{}\n{}",
         output::heading(&headline(testbed)),
+        remarks(testbed),
         output::table(&nodes(&testbed.nodes), None),
         output::table(&links(&testbed.links), None)
     )
+}
+
+/// What there is to know beside, a line each.
+fn remarks(testbed: &Testbed) -> String {
+    let mut lines = String::new();
+    if testbed.wiring == Wiring::Segment {
+        lines.push_str("one segment: each node has one interface, radio0\n");
+    }
+    if let Some(from_s) = testbed.taken_over_s {
+        let line =
+            format!("taken over: the world went on from {from_s:.1} s, the last in its log\n");
+        lines.push_str(&line);
+    }
+    if testbed.kernel == Some(Means::Rate) {
+        lines.push_str(
+            "this kernel shapes rates alone, it has no netem: what is up loses and delays nothing\n",
+        );
+    }
+    lines
 }
 
 fn nodes(nodes: &[Node]) -> Table {

@@ -13,7 +13,7 @@ use groundwave_io::journal::{self, FileJournal};
 use groundwave_io::scenario::Scenario;
 use groundwave_io::testbed::{State, take_down};
 use groundwave_io::wall::wall_ns;
-use groundwave_systems::testbed::{Settings, Work};
+use groundwave_systems::testbed::{Settings, TakeOver, Work};
 use groundwave_systems::{Snapshot, world};
 
 use super::Which;
@@ -314,6 +314,11 @@ impl Attach {
         let (journal, ..) = FileJournal::append_to(&state.log()).map_err(Failure::input)?;
         engine.record(journal);
         let effects = engine.effects::<Work>();
+        let from_ns = view.now_ns;
+        let noted = engine.handle().submit(TakeOver { from_ns });
+        noted.map_err(Failure::machine)?;
+        // Now, for a paused world would not say so until it goes on.
+        engine.tick(Some(wall_ns())).map_err(Failure::machine)?;
         let speed = view.testbed.speed;
         let begun = Begun {
             engine,
