@@ -95,14 +95,19 @@ pub struct History {
     pub links: BTreeMap<(NodeId, NodeId), LinkHistory>,
     /// By id.
     pub flows: BTreeMap<FlowId, FlowHistory>,
+    first_ns: Option<u64>,
     last_ns: Option<u64>,
 }
 
 impl History {
     /// Takes in what was since the last snapshot: it held what this one shows.
     pub fn note(&mut self, now: &Snapshot, keep: bool) {
-        let passed_s = now.now_ns.saturating_sub(self.last_ns.unwrap_or(0)) as f64 / 1e9;
+        let passed_s = now
+            .now_ns
+            .saturating_sub(self.last_ns.unwrap_or(now.now_ns)) as f64
+            / 1e9;
         self.last_ns = Some(now.now_ns);
+        self.first_ns.get_or_insert(now.now_ns);
         for link in now.links.iter() {
             let past = self
                 .links
@@ -125,7 +130,11 @@ impl History {
     /// How long snapshots were noted, s.
     #[must_use]
     pub fn span_s(&self) -> f64 {
-        self.last_ns.unwrap_or(0) as f64 / 1e9
+        let span_ns = self
+            .last_ns
+            .zip(self.first_ns)
+            .map_or(0, |(to, from)| to - from);
+        span_ns as f64 / 1e9
     }
 }
 

@@ -98,6 +98,7 @@ pub struct Run {
 #[derive(Serialize)]
 struct Document<'a> {
     digest: &'a str,
+    from_tick: u64,
     ticks: u64,
     commands: u64,
     marks_compared: u64,
@@ -163,12 +164,15 @@ impl Replay {
         let from = tick_at(&header, "--from", self.from)?;
         let to = self.to.map(|to| tick_at(&header, "--to", to));
         let to = to.transpose()?.unwrap_or(u64::MAX);
-        let mut engine = world(Arc::clone(terrain))
-            .build::<Snapshot>(header.seed, header.step_ns)
-            .map_err(Failure::input)?;
+        let mut changer = fork::Changer::new(changes);
+        let build = || world(Arc::clone(terrain)).build::<Snapshot>(header.seed, header.step_ns);
+        // Up to here nothing is shown and nothing changed: the tick shown first is made, and so is
+        // the one after which the first change is queued.
+        let begin = (from - 1).min(changer.first_tick(&header).saturating_sub(2));
+        let resumed = groundwave_engine::resume(build, &mut log, begin);
+        let mut engine = resumed.map_err(Failure::input)?;
         let wanted = self.report.is_some() || self.with.is_some();
         let mut history = History::default();
-        let mut changer = fork::Changer::new(changes);
         let progress = indicatif::ProgressBar::new_spinner();
         let mut failed = None;
         let observer = |engine: &mut Engine<Snapshot>| -> Next {
@@ -222,10 +226,12 @@ fn show(run: &Run, output: Output) -> Result<(), Failure> {
         marks,
         torn_bytes,
         digest,
+        from,
     } = &run.replayed;
     if output.json {
         return output.json(&Document {
             digest,
+            from_tick: *from,
             ticks: *ticks,
             commands: *commands,
             marks_compared: *marks,
@@ -238,6 +244,10 @@ fn show(run: &Run, output: Output) -> Result<(), Failure> {
         1 => "its digest is the log's".to_owned(),
         marks => format!("all {marks} digests are the log's"),
     };
+    let made = match from {
+        0 => format!("{ticks} ticks"),
+        from => format!("ticks {from} to {ticks}, from a checkpoint on"),
+    };
     let torn = if *torn_bytes > 0 {
         format!(
             "{}\n",
@@ -247,7 +257,7 @@ fn show(run: &Run, output: Output) -> Result<(), Failure> {
         String::new()
     };
     output.text(&format!(
-        "{}\n{ticks} ticks, {commands} commands replayed; {proof}\n{torn}{}\n",
+        "{}\n{made}, {commands} commands replayed; {proof}\n{torn}{}\n",
         output::heading(run.title()),
         output::faint(&format!("digest {digest}"))
     ))
