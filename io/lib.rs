@@ -7,6 +7,7 @@ pub mod changes;
 pub mod exchange;
 pub mod host;
 pub mod impair;
+pub mod import;
 pub mod journal;
 pub mod kernel;
 pub mod raster;

@@ -12,6 +12,7 @@ pub mod flow;
 pub mod history;
 pub mod impair;
 pub mod link;
+pub mod measure;
 pub mod mesh;
 pub mod motion;
 mod numeric;
@@ -46,6 +47,7 @@ pub fn world(terrain: Arc<dyn terrain::Terrain>) -> Builder {
         .plugin(motion::motion)
         .plugin(link::link)
         .plugin(flow::flow)
+        .plugin(measure::measure)
         .plugin(impair::impair)
         .plugin(testbed::testbed);
     builder

@@ -30,7 +30,7 @@ mod lower_motion;
 mod lower_nodes;
 mod lower_setup;
 mod lower_traffic;
-mod ns2;
+pub(crate) mod ns2;
 mod placement;
 mod read;
 mod schema;

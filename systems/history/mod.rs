@@ -5,6 +5,7 @@
 
 mod cause;
 mod connected;
+mod levels;
 #[cfg(test)]
 mod tests;
 
@@ -14,6 +15,7 @@ use serde::Serialize;
 
 pub use cause::Cause;
 pub use connected::reachable_share;
+pub use levels::{LevelHistory, LevelsHistory};
 
 use crate::flow::FlowId;
 use crate::route::Route;
@@ -95,6 +97,8 @@ pub struct History {
     pub links: BTreeMap<(NodeId, NodeId), LinkHistory>,
     /// By id.
     pub flows: BTreeMap<FlowId, FlowHistory>,
+    /// What was measured.
+    pub levels: LevelsHistory,
     first_ns: Option<u64>,
     last_ns: Option<u64>,
 }
@@ -122,6 +126,7 @@ impl History {
             let past = self.flows.entry(flow.id).or_default();
             note_flow(past, flow, now, passed_s);
         }
+        self.levels.note(now);
         if keep {
             self.samples.push(Sample::of(now));
         }

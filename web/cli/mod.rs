@@ -16,6 +16,7 @@ mod log;
 mod output;
 mod presets;
 mod profile;
+mod recording;
 mod replay;
 mod run;
 mod run_report;
