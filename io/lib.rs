@@ -3,6 +3,7 @@
 //! It stands beside the frontends and above the model: `groundwave_systems` names what it needs,
 //! this crate supplies it.
 
+pub mod calibration;
 pub mod changes;
 pub mod exchange;
 pub mod host;

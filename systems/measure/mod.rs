@@ -4,6 +4,7 @@
 //! change nothing but themselves: the model goes on predicting, and whoever reads both can tell how
 //! far they are apart ([`residual`]).
 
+pub mod calibrate;
 mod commands;
 mod residual;
 mod series;

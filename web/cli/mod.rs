@@ -4,6 +4,7 @@
 //! machine failed, 2 the input was wrong.
 
 mod backup;
+mod calibrate;
 mod completions;
 mod ends;
 mod exchange;
@@ -83,6 +84,7 @@ enum Command {
     Import(exchange::Import),
     Export(exchange::Export),
     Convert(exchange::Convert),
+    Calibrate(calibrate::Calibrate),
     Completions(completions::Completions),
 }
 
@@ -134,6 +136,7 @@ pub fn main() -> ExitCode {
         Command::Import(args) => args.run(output),
         Command::Export(args) => args.run(output),
         Command::Convert(args) => args.run(output),
+        Command::Calibrate(args) => args.run(output),
         Command::Completions(args) => args.run(output),
     };
     match outcome {
