@@ -6,6 +6,7 @@
 pub mod calibration;
 pub mod changes;
 pub mod exchange;
+pub mod export;
 pub mod host;
 pub mod impair;
 pub mod import;

@@ -367,21 +367,13 @@ fn a_storm_fades_seventy_two_links_in_half_an_hour() {
     assert_eq!(recording.nodes.len(), 302);
     assert_eq!(recording.measurements(), 619_704 - 75_878);
     assert_eq!(dropped(&recording, "without a value"), 75_878);
-    // Levels alone: the world over the ground of Emilia-Romagna has a test of its own.
-    let mut ways: BTreeMap<(u32, u32), groundwave_systems::measure::Series> = BTreeMap::new();
-    for (at_s, what) in &recording.events {
-        if let What::Observe(from, to, values) = what {
-            let level_dbm = values.rx_power_dbm.unwrap();
-            ways.entry((*from, *to)).or_default().push(*at_s, level_dbm);
-        }
-    }
-    let begin_s = 1_660_812_480.0;
-    let faded = |depth_db| {
-        let deep = ways
-            .iter()
-            .filter(|(_, levels)| levels.faded(depth_db, begin_s, begin_s + 1800.0));
-        let links: std::collections::BTreeSet<u32> = deep.map(|((a, b), _)| *a.min(b)).collect();
-        links.len()
-    };
+    let (engine, history) = run(&recording);
+    assert_eq!(
+        engine.view().measured.len(),
+        267,
+        "35 directions never say anything"
+    );
+    let begin_s = 1_660_812_480.0 - recording.begin_unix_s.unwrap();
+    let faded = |depth_db| history.levels.faded(depth_db, begin_s, begin_s + 1800.0);
     assert_eq!((faded(15.0), faded(25.0)), (72, 59));
 }

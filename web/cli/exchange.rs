@@ -88,7 +88,8 @@ A scenario that was exported runs with `groundwave run`.";
 ///
 /// Into a log (.gwlog) go recordings of what was measured: EMANE event logs, tables with a --mapping,
 /// snapshots of batctl, OLSRd, respondd, meshviewer and NetJSON (a file, lines of it, or a folder),
-/// Mahimahi traces, motion of ns-2, GPX.
+/// Mahimahi traces, motion of ns-2, GPX. From a log recordings are written as EMANE event logs (.eel),
+/// tables (.csv), NetJSON (.json) and scenarios of CORE (.xml).
 #[derive(Args)]
 #[command(after_help = CONVERT_EXAMPLES)]
 pub struct Convert {
@@ -110,7 +111,8 @@ Examples:
   groundwave convert meshviewer.json community.toml && groundwave run community.toml
   groundwave convert scenarios/gothenburg.toml gothenburg.kmz
   groundwave convert emane.eel emane.gwlog && groundwave replay emane.gwlog --report emane.html
-  groundwave convert levels.csv.gz storm.gwlog --mapping storm.toml";
+  groundwave convert levels.csv.gz storm.gwlog --mapping storm.toml
+  groundwave convert run.gwlog run.eel";
 
 fn format_of(path: &Path, said: Option<&str>) -> Result<Format, Failure> {
     let extension = path
@@ -240,6 +242,13 @@ impl Convert {
             .is_some_and(|extension| extension == "gwlog")
         {
             return self.recording.import(&self.from, &self.to, output);
+        }
+        if self
+            .from
+            .extension()
+            .is_some_and(|extension| extension == "gwlog")
+        {
+            return self.recording.export(&self.from, &self.to, output);
         }
         let to = format_of(&self.to, None)?;
         let extension = self.from.extension().map(|text| text.to_string_lossy());

@@ -18,6 +18,7 @@ mod output;
 mod presets;
 mod profile;
 mod recording;
+mod recording_out;
 mod replay;
 mod run;
 mod run_report;

@@ -87,6 +87,11 @@ impl RecordingArgs {
         ))
     }
 
+    /// Writes the log `from` in the format of `to`.
+    pub fn export(&self, from: &Path, to: &Path, output: Output) -> Result<(), Failure> {
+        super::recording_out::export(from, to, &self.ground, output)
+    }
+
     fn read(&self, from: &Path) -> Result<Recording, Failure> {
         let wrong = |err: ImportError| Failure::Input(format!("{}: {err}", from.display()));
         let title = from.file_stem().unwrap_or_default().to_string_lossy();

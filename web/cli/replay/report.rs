@@ -172,7 +172,9 @@ fn links(run: &Run, view: &Snapshot) -> Table {
             .map_or_else(|| id.to_string(), |node| node.name.clone())
     };
     let down_s = |link: &LinkHistory| link.known_s - link.up_s;
-    let mut all: Vec<_> = run.history.links.iter().collect();
+    // Pairs that never were a link were not down: they are too far apart.
+    let came = |(_, link): &(&_, &LinkHistory)| link.up_s > 0.0;
+    let mut all: Vec<_> = run.history.links.iter().filter(came).collect();
     all.sort_by(|(_, a), (_, b)| down_s(b).total_cmp(&down_s(a)));
     for ((a, b), link) in all.into_iter().take(LINKS_MAX) {
         let share = if link.known_s > 0.0 {
