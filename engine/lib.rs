@@ -57,6 +57,7 @@
 //! assert_eq!((handle.view().tick, handle.view().count), (1, 2));
 //! ```
 
+mod checkpoint;
 mod command;
 mod effect;
 mod handle;
@@ -75,6 +76,7 @@ mod store;
 mod time;
 mod view;
 
+pub use checkpoint::State;
 pub use command::{Applied, Queued, Recorded, Registry};
 pub use effect::{Effect, Effects, Outbox};
 pub use handle::{Awaited, Handle, Health};
@@ -83,7 +85,7 @@ pub use pace::{Pacer, Running, Throttle};
 pub use phase::{Phase, Tick};
 pub use plugin::{BuildError, Builder, Execution, Plugin};
 pub use refusal::Refusal;
-pub use replay::{Next, ReplayError, Replayed, replay};
+pub use replay::{Next, ReplayError, Replayed, replay, resume};
 pub use rng::{Seed, Stream};
 pub use run::{Broken, Engine, Ticked};
 pub use store::{Document, Nowhere, Row, Store, StoreFault};

@@ -22,3 +22,21 @@ pub const STEP_NS_MAX: u64 = 3_600_000_000_000;
 
 /// Longest short name of an entity in bytes; names become UUIDs and log fields.
 pub const NAME_BYTES_MAX: usize = 64;
+
+/// Bytes of one part of a checkpoint: far below a frame, so that no state makes an entry too long.
+pub const CHECKPOINT_PART_BYTES: usize = 1 << 20;
+
+/// Bytes of a checkpoint. A world of 100,000 nodes has 60 MB; a larger one goes without, and a
+/// length beyond this in a log is damage.
+pub const CHECKPOINT_BYTES_MAX: usize = 256 << 20;
+
+/// Ticks between two checkpoints, if nobody says otherwise: a replay that begins in the middle makes
+/// half as many in vain.
+pub const CHECKPOINT_TICKS: u64 = 1000;
+
+/// Bytes of checkpoints a log may hold for each byte of its commands, beyond
+/// [`CHECKPOINT_BYTES_FREE`]: they are a shortcut and shall not be most of a long log.
+pub const CHECKPOINT_SHARE_MAX: u64 = 2;
+
+/// Bytes of checkpoints that no log is too short for.
+pub const CHECKPOINT_BYTES_FREE: u64 = 64 << 20;

@@ -1,6 +1,6 @@
 //! The command log: what happened, in order, enough to make it happen again.
 //!
-//! # Format 2
+//! # Format 3
 //!
 //! A file is the eight bytes `GWAVELO2`, then chunks. A chunk is a head of 28 bytes (all numbers
 //! little-endian) and a payload:
@@ -27,14 +27,23 @@
 //! had. Every other damage, lost, doubled and swapped chunks included, is an error that names its
 //! offset, and comes after everything before it was read: a log that lies is worse than none.
 //!
+//! **Checkpoints.** Now and then the whole state of the world is written between two ticks
+//! ([`Checkpoint`]): as parts, entries of their own, the first of which begins a fresh chunk, and a
+//! mark behind them. A replay may begin at one instead of at the beginning; the mark behind it
+//! proves that it was taken up to the bit. Whoever replays everything passes over them.
+//!
 //! **Versions.** Every format ever written stays readable: format 1, `GWAVELOG`, was frames of
-//! length, CRC-32 and an entry, without compression. New kinds of entries make a new format;
-//! readers refuse formats they do not know, by number.
+//! length, CRC-32 and an entry, without compression; format 2 is format 3 without checkpoints. New
+//! kinds of entries make a new format; readers refuse formats they do not know, by number. What a
+//! checkpoint holds may change from version to version without a new format: one that a version
+//! cannot take is passed over, and the replay begins further back, at the latest with the first
+//! command, of which every version promises to make the same.
 
 mod chunk;
 mod frames;
 mod pack;
 mod read;
+mod seek;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -45,11 +54,14 @@ use std::io;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+pub use crate::checkpoint::{Checkpoint, Part};
 pub use read::Reader;
 pub use write::Writer;
 
 /// Version of the log this engine writes.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
+/// First format with checkpoints.
+const FORMAT_CHECKPOINTS: u32 = 3;
 
 /// What a replay must know before the first command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,6 +114,8 @@ pub enum Entry {
     Command(Record),
     /// A digest.
     Mark(Mark),
+    /// A part of a checkpoint.
+    Checkpoint(Part),
 }
 
 impl Entry {
@@ -111,6 +125,7 @@ impl Entry {
         match self {
             Self::Command(record) => record.tick,
             Self::Mark(mark) => mark.tick,
+            Self::Checkpoint(part) => part.tick,
         }
     }
 }
@@ -180,7 +195,7 @@ impl Journal for Forget {
 }
 
 /// Bodies as msgpack `bin`, not as arrays of numbers: a third of the size.
-mod bytes {
+pub(crate) mod bytes {
     use serde::{Deserializer, Serializer, de};
 
     pub fn serialize<S: Serializer>(body: &[u8], serializer: S) -> Result<S::Ok, S::Error> {

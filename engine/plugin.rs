@@ -9,6 +9,7 @@ use bevy_ecs::schedule::{
 use bevy_ecs::system::ScheduleSystem;
 use thiserror::Error;
 
+use crate::checkpoint::{Save, State, restore_state, save_documents, save_state};
 use crate::command::Registry;
 use crate::effect::{Effect, Outbox, release};
 use crate::id::forget_departed;
@@ -59,6 +60,8 @@ pub enum BuildError {
 pub(crate) struct Durables {
     pub collect: Vec<Collect>,
     pub restore: Vec<(&'static str, Restore)>,
+    /// What a checkpoint keeps, in the order features moved in.
+    pub tables: Vec<(&'static str, Save, Restore)>,
     pub forget: Vec<fn(&mut World)>,
     /// What lets effects out once a tick is committed.
     pub release: Vec<fn(&mut World)>,
@@ -102,6 +105,7 @@ impl Builder {
             durables: Durables {
                 collect: Vec::new(),
                 restore: Vec::new(),
+                tables: Vec::new(),
                 forget: Vec::new(),
                 release: Vec::new(),
             },
@@ -143,6 +147,23 @@ impl Builder {
     pub fn document<D: Document>(&mut self) -> &mut Self {
         self.durables.collect.push(collector::<D>(&mut self.world));
         self.durables.restore.push((D::TABLE, restorer::<D>));
+        let table = (
+            D::TABLE,
+            save_documents::<D> as Save,
+            restorer::<D> as Restore,
+        );
+        self.durables.tables.push(table);
+        self
+    }
+
+    /// Declares state that no document holds, for checkpoints.
+    pub fn state<T: State>(&mut self) -> &mut Self {
+        let table = (
+            T::TABLE,
+            save_state::<T> as Save,
+            restore_state::<T> as Restore,
+        );
+        self.durables.tables.push(table);
         self
     }
 

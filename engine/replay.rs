@@ -1,18 +1,20 @@
 //! Replay: fold a log over a fresh world and prove that it comes to the same.
 
-use std::io::Read;
+use std::io::{Read, Seek};
 use std::ops::ControlFlow;
 
 use thiserror::Error;
 
 use crate::log::{Entry, LogError, Mark, Reader};
 use crate::view::Snapshot;
-use crate::{Broken, Engine};
+use crate::{Broken, BuildError, Engine};
 
 /// What a replay came to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Replayed {
-    /// Ticks made.
+    /// Tick of the checkpoint it began with; 0 for the beginning.
+    pub from: u64,
+    /// The last tick made.
     pub ticks: u64,
     /// Commands applied.
     pub commands: u64,
@@ -58,6 +60,9 @@ pub enum ReplayError {
         /// Digest here.
         replayed: String,
     },
+    /// There is no world to replay in.
+    #[error(transparent)]
+    Build(#[from] BuildError),
     /// The world broke, as it may have broken when the log was made.
     #[error(transparent)]
     Broken(#[from] Broken),
@@ -74,8 +79,36 @@ pub enum Next {
     Stop,
 }
 
-/// Folds `log` over `engine`, which must be fresh and built with the header's seed and step.
-/// `observer` sees the world after each tick, and may inject commands for the next one.
+/// A world at the last checkpoint of `log` that is not after `tick`, to be handed to [`replay`]
+/// together; a fresh one at the log's beginning where there is none. Checkpoints that do not fit,
+/// as another version may have written them, are passed over. `build` makes fresh worlds with the
+/// header's seed and step.
+///
+/// # Errors
+/// When the log cannot be read or a world cannot be built.
+pub fn resume<S: Snapshot, R: Read + Seek>(
+    mut build: impl FnMut() -> Result<Engine<S>, BuildError>,
+    log: &mut Reader<R>,
+    mut tick: u64,
+) -> Result<Engine<S>, ReplayError> {
+    loop {
+        let mut engine = build()?;
+        let Some(checkpoint) = log.checkpoint(tick)? else {
+            return Ok(engine);
+        };
+        match engine.take_up(&checkpoint) {
+            Ok(()) => return Ok(engine),
+            Err(what) => tracing::warn!(tick = checkpoint.tick, what, "a checkpoint does not fit"),
+        }
+        let Some(before) = checkpoint.tick.checked_sub(1) else {
+            return Ok(build()?);
+        };
+        tick = before;
+    }
+}
+
+/// Folds `log` over `engine`, which must be fresh and built with the header's seed and step, or come
+/// from [`resume`] of this log. `observer` sees the world after each tick, and may inject commands for the next one.
 ///
 /// # Errors
 /// See [`ReplayError`]; the first difference stops the replay.
@@ -84,7 +117,10 @@ pub fn replay<S: Snapshot, R: Read>(
     log: &mut Reader<R>,
     observer: impl FnMut(&mut Engine<S>) -> Next,
 ) -> Result<Replayed, ReplayError> {
-    let mut outcome = Replayed::default();
+    let mut outcome = Replayed {
+        from: engine.clock().tick,
+        ..Replayed::default()
+    };
     let mut fold = Fold {
         engine,
         observer,
@@ -146,6 +182,8 @@ impl<S: Snapshot, F: FnMut(&mut Engine<S>) -> Next> Fold<'_, S, F> {
                     self.pending = Some((tick, wall_ns));
                     outcome.commands += 1;
                 }
+                // A shortcut for those who begin here.
+                Entry::Checkpoint(_) => {}
                 Entry::Mark(mark) => {
                     self.settle()?;
                     self.run_to(mark.tick, None)?;

@@ -1,5 +1,7 @@
 //! The engine: one world, one tick at a time.
 
+mod checkpoint;
+
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -56,6 +58,7 @@ pub struct Engine<S: Snapshot> {
     views: watch::Sender<Arc<S>>,
     handle: Handle<S>,
     pulse: Pulse,
+    checkpoints: checkpoint::Due,
 }
 
 impl<S: Snapshot> Engine<S> {
@@ -87,6 +90,7 @@ impl<S: Snapshot> Engine<S> {
             views,
             handle,
             pulse,
+            checkpoints: checkpoint::Due::default(),
         }
     }
 
@@ -292,7 +296,7 @@ impl<S: Snapshot> Engine<S> {
         for release in &self.durables.release {
             release(&mut self.world);
         }
-        Ok(())
+        self.checkpoint_if_due()
     }
 
     fn ingest(&mut self, ticked: &mut Ticked, releases: &mut Vec<Release>) -> Result<(), String> {
@@ -324,6 +328,7 @@ impl<S: Snapshot> Engine<S> {
             .encode()
             .map_err(|err| format!("encode {name}: {err}"))?;
         let wall_ns = self.clock().wall_ns;
+        self.checkpoints.logged(body.len());
         let record = Record {
             tick: ticked.tick,
             wall_ns,

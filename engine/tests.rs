@@ -147,15 +147,24 @@ fn tanks(engine: &mut Builder) {
         .command::<Remove>()
         .command::<Kick>()
         .document::<TankRow>()
-        .systems(Phase::Ingest, leak)
         .systems(Phase::Plan, explode)
         .systems(Phase::Publish, publish);
 }
 
 fn engine() -> Engine<View> {
+    built(&[leaks, tanks]).unwrap()
+}
+
+fn built(plugins: &[fn(&mut Builder)]) -> Result<Engine<View>, BuildError> {
     let mut builder = Builder::new();
-    builder.plugin(tanks);
-    builder.build(42, 1_000_000).unwrap()
+    for plugin in plugins {
+        builder.plugin(*plugin);
+    }
+    builder.build(42, 1_000_000)
+}
+
+fn leaks(engine: &mut Builder) {
+    engine.systems(Phase::Ingest, leak);
 }
 
 fn fill(name: &str, litres: f64) -> Fill {
@@ -227,4 +236,5 @@ impl Store for Shelf {
     }
 }
 
+mod checkpoint;
 mod world;

@@ -4,12 +4,15 @@
 //! this crate supplies it.
 
 pub mod agent;
+pub mod calibration;
 pub mod changes;
 pub mod exchange;
+pub mod export;
 pub mod gateway;
 pub mod genl;
 pub mod host;
 pub mod impair;
+pub mod import;
 pub mod journal;
 pub mod kernel;
 pub mod raster;

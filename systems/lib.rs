@@ -14,6 +14,7 @@ pub mod flow;
 pub mod history;
 pub mod impair;
 pub mod link;
+pub mod measure;
 pub mod mesh;
 pub mod motion;
 mod numeric;
@@ -49,6 +50,7 @@ pub fn world(terrain: Arc<dyn terrain::Terrain>) -> Builder {
         .plugin(motion::motion)
         .plugin(link::link)
         .plugin(flow::flow)
+        .plugin(measure::measure)
         .plugin(impair::impair)
         .plugin(testbed::testbed)
         .plugin(onboarding::onboarding)

@@ -13,6 +13,7 @@ use crate::fleet::{Fleet, Happenings};
 use crate::flow::FlowId;
 use crate::impair::Impairments;
 use crate::link::{Ends, Limits, LinkBudget};
+use crate::measure::Levels;
 use crate::onboarding::Onboarding;
 use crate::radio::{Environment, Role, Station};
 use crate::route::{Graph, GraphBuilder, Route};
@@ -49,6 +50,9 @@ pub struct Snapshot {
     /// The ports of the link emulator.
     #[serde(serialize_with = "section", skip_serializing_if = "untouched")]
     pub impairments: Arc<Impairments>,
+    /// What was measured of links.
+    #[serde(serialize_with = "section", skip_serializing_if = "unmeasured")]
+    pub measured: Arc<Levels>,
     /// The testbed that follows this world.
     #[serde(serialize_with = "section", skip_serializing_if = "no_testbed")]
     pub testbed: Arc<TestbedView>,
@@ -76,6 +80,10 @@ fn no_requests(onboarding: &Arc<Onboarding>) -> bool {
 
 fn no_fleet(fleet: &Arc<Fleet>) -> bool {
     fleet.is_empty()
+}
+
+fn unmeasured(measured: &Arc<Levels>) -> bool {
+    measured.is_empty()
 }
 
 fn no_testbed(testbed: &Arc<TestbedView>) -> bool {
@@ -107,6 +115,7 @@ impl groundwave_engine::Snapshot for Snapshot {
             limits: world.resource::<Section<_>>().share(),
             plan: world.resource::<Section<_>>().share(),
             impairments: world.resource::<Section<_>>().share(),
+            measured: world.resource::<Section<_>>().share(),
             testbed: world.resource::<Section<_>>().share(),
             accounts: world.resource::<Section<_>>().share(),
             onboarding: world.resource::<Section<_>>().share(),
@@ -123,6 +132,9 @@ impl groundwave_engine::Snapshot for Snapshot {
         put("nodes", parts_of(self.nodes.iter()));
         put("links", parts_of(self.links.iter()));
         put("flows", parts_of(self.flows.iter()));
+        if !self.measured.is_empty() {
+            put("measured", parts_of(self.measured.iter()));
+        }
         if !no_testbed(&self.testbed) {
             put("testbed", parts_of([&*self.testbed]));
         }
@@ -136,6 +148,14 @@ impl groundwave_engine::Snapshot for Snapshot {
             "links" => {
                 let link = self.links.get(place)?;
                 Some(format!("link {} – {}", name(link.a), name(link.b)))
+            }
+            "measured" => {
+                let level = self.measured.iter().nth(place)?;
+                Some(format!(
+                    "what was measured {} → {}",
+                    name(level.from),
+                    name(level.to)
+                ))
             }
             "flows" => Some(format!("flow {}", self.flows.get(place)?.name)),
             _ => None,

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use super::LogError;
 use crate::limits::LOG_FRAME_BYTES_MAX;
 
-/// First bytes of every log of format 2.
+/// First bytes of every log of format 2 and 3.
 pub const MAGIC: [u8; 8] = *b"GWAVELO2";
 /// Last bytes of a closed one.
 pub const TAIL: [u8; 8] = *b"GWAVEIDX";

@@ -1,6 +1,6 @@
 //! Reading a log of any format.
 
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Write};
 
 use serde::Deserialize;
 
@@ -10,24 +10,26 @@ use super::{Entry, FORMAT, Header, LogError, Writer, frames};
 
 /// Reads a log entry by entry.
 pub struct Reader<R> {
-    input: R,
+    pub(super) input: R,
     header: Header,
+    /// Bytes up to the end of the header.
+    pub(super) begin: u64,
     /// Bytes up to the end of the last whole chunk or frame.
-    offset: u64,
+    pub(super) offset: u64,
     /// Number of the next chunk; `None` in format 1.
-    number: Option<u32>,
+    pub(super) number: Option<u32>,
     unpacker: Unpacker,
     /// Whether the frame of the next chunk is known from its beginning.
-    within: bool,
+    pub(super) within: bool,
     /// Entries of the last chunk, and how far they were read.
-    entries: Vec<u8>,
-    at: usize,
+    pub(super) entries: Vec<u8>,
+    pub(super) at: usize,
     /// Tick and offset of the fresh chunks seen.
     index: Vec<(u64, u64)>,
     /// Where entries end and the index begins, once that was seen.
     closed: Option<(u64, u32)>,
     torn_bytes: u64,
-    done: bool,
+    pub(super) done: bool,
 }
 
 impl<R: Read> Reader<R> {
@@ -67,6 +69,7 @@ impl<R: Read> Reader<R> {
         Ok(Self {
             input,
             header,
+            begin: (8 + head + payload.len()) as u64,
             offset: (8 + head + payload.len()) as u64,
             number,
             unpacker: Unpacker::new().map_err(LogError::Read)?,
@@ -226,102 +229,6 @@ impl<R: Read> Reader<R> {
     }
 }
 
-impl<R: Read + Seek> Reader<R> {
-    /// Jumps to where an entry of `tick` or later can first be; earlier ones may come before it.
-    /// Logs of format 1 cannot be jumped in: they are read from where they are.
-    ///
-    /// # Errors
-    /// When the bytes do not come.
-    pub fn jump(&mut self, tick: u64) -> Result<(), LogError> {
-        let Some(mut number) = self.number else {
-            return Ok(());
-        };
-        let mut best = None;
-        let mut offset = self.offset;
-        if let Some(listed) = self.listed()? {
-            // Ticks never fall. What the index says is only a hint; the head there must agree.
-            let behind = listed.partition_point(|(first, _)| *first <= tick);
-            let there = behind.checked_sub(1).map(|at| listed[at].1);
-            if let Some(there) = there.filter(|there| *there >= offset) {
-                self.input
-                    .seek(SeekFrom::Start(there))
-                    .map_err(LogError::Read)?;
-                if let Ok(Next::Found(head)) = chunk::read_head(&mut self.input, there)
-                    && head.kind == Kind::Fresh
-                {
-                    (offset, number) = (there, head.number);
-                }
-            }
-        }
-        // Heads are enough to walk along; the last fresh chunk not beyond the tick is taken.
-        loop {
-            self.input
-                .seek(SeekFrom::Start(offset))
-                .map_err(LogError::Read)?;
-            // What is damaged or torn ends the walk; reading will come upon it again.
-            let Ok(Next::Found(head)) = chunk::read_head(&mut self.input, offset) else {
-                break;
-            };
-            if head.number != number || head.kind == Kind::Index || head.tick > tick {
-                break;
-            }
-            if head.kind == Kind::Fresh {
-                best = Some((offset, number));
-            }
-            offset += (HEAD + head.length) as u64;
-            number = number.wrapping_add(1);
-        }
-        let (offset, number) = best.unwrap_or((self.offset, self.number.unwrap_or_default()));
-        self.input
-            .seek(SeekFrom::Start(offset))
-            .map_err(LogError::Read)?;
-        (self.offset, self.number) = (offset, Some(number));
-        if best.is_some() {
-            self.within = false;
-            self.entries.clear();
-            self.at = 0;
-        }
-        Ok(())
-    }
-}
-
-impl<R: Read + Seek> Reader<R> {
-    /// Tick and offset of each fresh chunk, if the log was closed.
-    fn listed(&mut self) -> Result<Option<Vec<(u64, u64)>>, LogError> {
-        let word = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_le_bytes);
-        let end = self.input.seek(SeekFrom::End(0)).map_err(LogError::Read)?;
-        let Some(at) = end.checked_sub(16) else {
-            return Ok(None);
-        };
-        self.input
-            .seek(SeekFrom::Start(at))
-            .map_err(LogError::Read)?;
-        let mut tail = [0; 16];
-        let got = read_up_to(&mut self.input, &mut tail)?;
-        let offset = word(&tail[..8]);
-        if got < 16 || tail[8..] != TAIL || offset >= at {
-            return Ok(None);
-        }
-        self.input
-            .seek(SeekFrom::Start(offset))
-            .map_err(LogError::Read)?;
-        let Ok(Next::Found(head)) = chunk::read_head(&mut self.input, offset) else {
-            return Ok(None);
-        };
-        match chunk::read_payload(&mut self.input, head, offset) {
-            Ok(Next::Found(payload)) if head.kind == Kind::Index => {
-                let pairs = payload.chunks_exact(16);
-                Ok(Some(
-                    pairs
-                        .map(|pair| (word(&pair[..8]), word(&pair[8..])))
-                        .collect(),
-                ))
-            }
-            _ => Ok(None),
-        }
-    }
-}
-
 impl<R> Reader<R> {
     /// A writer that goes on where this log, read to its end, ended: `out` must be cut off and
     /// placed at the offset that is returned with it. Logs of format 1 are finished.
@@ -334,7 +241,12 @@ impl<R> Reader<R> {
             return Err(io::Error::new(io::ErrorKind::Unsupported, what));
         };
         let (end, number) = self.closed.unwrap_or((self.offset, number));
-        Ok(Writer::resume(out(end)?, end, number, self.index))
+        Ok(Writer::resume(
+            out(end)?,
+            (end, number),
+            self.index,
+            self.header.format,
+        ))
     }
 }
 

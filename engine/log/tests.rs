@@ -327,3 +327,22 @@ fn an_entry_beyond_the_limit_is_refused() {
     log.close().unwrap();
     assert_eq!(whole(log.get_ref()).0, [command(1, vec![1])]);
 }
+
+#[test]
+fn a_jump_misses_nothing_of_a_tick_that_is_cut_by_chunks() {
+    let all: Vec<Entry> = (0..400)
+        .map(|at| {
+            let mut stream = Seed(3).stream("noise", at, 0);
+            let body = (0..9000).map(|_| stream.bits() as u8).collect();
+            command(if at < 100 { 1 } else { 2 }, body)
+        })
+        .collect();
+    let bytes = closed(&all);
+    let mut reader = Reader::open(Cursor::new(&bytes)).unwrap();
+    reader.jump(2).unwrap();
+    let mut found = 0;
+    while let Some(entry) = reader.next_entry().unwrap() {
+        found += usize::from(entry.tick() == 2);
+    }
+    assert_eq!(found, 300);
+}

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::chunk::{self, CHUNK_BYTES_MAX, Kind, MAGIC, TAIL};
 use super::pack::Packer;
-use super::{Entry, Header};
+use super::{Entry, FORMAT_CHECKPOINTS, Header};
 use crate::limits::LOG_FRAME_BYTES_MAX;
 
 /// Entries that wait for no commit become a chunk when they have so many bytes.
@@ -26,6 +26,8 @@ pub struct Writer<W: Write> {
     tick: u64,
     /// Tick and offset of each fresh chunk.
     index: Vec<(u64, u64)>,
+    /// Format of the header.
+    format: u32,
 }
 
 impl<W: Write> Writer<W> {
@@ -38,11 +40,17 @@ impl<W: Write> Writer<W> {
         let payload = rmp_serde::to_vec_named(header).map_err(io::Error::other)?;
         let bytes = chunk::write(&mut out, (Kind::Header, 0, 0), &payload)?;
         out.flush()?;
-        Ok(Self::resume(out, MAGIC.len() as u64 + bytes, 1, Vec::new()))
+        let at = (MAGIC.len() as u64 + bytes, 1);
+        Ok(Self::resume(out, at, Vec::new(), header.format))
     }
 
-    /// Goes on at `offset` with the chunk of this number; fresh chunks so far are in `index`.
-    pub(super) fn resume(out: W, offset: u64, number: u32, index: Vec<(u64, u64)>) -> Self {
+    /// Goes on at an offset with the chunk of this number; fresh chunks so far are in `index`.
+    pub(super) fn resume(
+        out: W,
+        (offset, number): (u64, u32),
+        index: Vec<(u64, u64)>,
+        format: u32,
+    ) -> Self {
         Self {
             out,
             offset,
@@ -52,14 +60,26 @@ impl<W: Write> Writer<W> {
             waiting: Vec::new(),
             tick: 0,
             index,
+            format,
         }
     }
 
-    /// Adds an entry to those of the next chunk.
+    /// Adds an entry to those of the next chunk. A log that goes on in a format without checkpoints
+    /// gets none: they are a shortcut, not part of what happened.
     ///
     /// # Errors
     /// When the entry exceeds [`LOG_FRAME_BYTES_MAX`] or `out` fails.
     pub fn append(&mut self, entry: &Entry) -> io::Result<()> {
+        if let Entry::Checkpoint(part) = entry {
+            if self.format < FORMAT_CHECKPOINTS {
+                return Ok(());
+            }
+            if part.number == 0 {
+                // It begins a frame, so that it can be read without what came before.
+                self.put()?;
+                self.packer = None;
+            }
+        }
         let body = rmp_serde::to_vec_named(entry).map_err(io::Error::other)?;
         if body.len() > LOG_FRAME_BYTES_MAX {
             let what = format!(

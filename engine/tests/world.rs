@@ -72,6 +72,7 @@ fn replay_comes_to_the_same_bits_and_counts_what_it_proved() {
     let mut log = Reader::open(&bytes[..]).unwrap();
     let replayed = replay(&mut fresh, &mut log, |_| Next::Go).unwrap();
     let expected = Replayed {
+        from: 0,
         ticks: 12,
         commands: 8,
         marks: 3,
@@ -86,7 +87,7 @@ fn replay_with_another_seed_is_told_apart() {
     let (memory, _) = recorded();
     let bytes = memory.bytes();
     let mut builder = Builder::new();
-    builder.plugin(tanks);
+    builder.plugin(leaks).plugin(tanks);
     let mut other = builder.build::<View>(43, 1_000_000).unwrap();
     let outcome = replay(&mut other, &mut Reader::open(&bytes[..]).unwrap(), |_| {
         Next::Go
@@ -179,7 +180,7 @@ fn durable_rows_come_back_and_idle_ticks_commit_nothing() {
     drop(first);
 
     let mut builder = Builder::new();
-    builder.plugin(tanks);
+    builder.plugin(leaks).plugin(tanks);
     let mut second = builder.build::<View>(1, 1_000).unwrap();
     assert_eq!(second.keep(shelf.clone()), Ok(2));
     let level = |name| {
@@ -202,7 +203,10 @@ fn an_undeclared_order_is_an_error_that_names_the_systems() {
         tanks.iter_mut().for_each(|mut level| level.0 *= 2.0);
     }
     let mut builder = Builder::new();
-    builder.plugin(tanks).systems(Phase::Ingest, double);
+    builder
+        .plugin(leaks)
+        .plugin(tanks)
+        .systems(Phase::Ingest, double);
     let error = builder
         .build::<View>(1, 1_000)
         .map(drop)
@@ -312,6 +316,7 @@ fn ask(tanks: Query<(&TankId, &Level), Changed<Level>>, mut outbox: ResMut<Outbo
 fn asking() -> Engine<View> {
     let mut builder = Builder::new();
     builder
+        .plugin(leaks)
         .plugin(tanks)
         .effect::<Refill>()
         .systems(Phase::Mirror, ask);

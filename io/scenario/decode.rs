@@ -15,10 +15,11 @@ use super::suggest;
 use super::tree::{self, Value};
 
 /// The sections written once, `[name]`.
-pub(super) const TABLES: [&str; 8] = [
+pub(super) const TABLES: [&str; 9] = [
     "scenario",
     "terrain",
     "environment",
+    "calibration",
     "mesh",
     "output",
     "coverage",
@@ -58,6 +59,7 @@ pub(super) fn decode(root: &DeTable<'_>, report: &mut Report) -> ScenarioFile {
         scenario: table(root, "scenario", report).unwrap_or_default(),
         terrain: table(root, "terrain", report).unwrap_or_default(),
         environment: table(root, "environment", report),
+        calibration: table(root, "calibration", report),
         mesh: table(root, "mesh", report),
         output: table(root, "output", report).unwrap_or_default(),
         coverage: table(root, "coverage", report),

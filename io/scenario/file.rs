@@ -28,6 +28,9 @@ pub struct ScenarioFile {
     /// Propagation model, climate, ground and weather: any subset of the fields.
     #[schemars(default)]
     pub environment: Option<Environment>,
+    /// What measurements say the model is off by.
+    #[schemars(default)]
+    pub calibration: Option<CalibrationFile>,
     /// Which pairs become links, and how routes are compared.
     #[schemars(default)]
     pub mesh: Option<MeshFile>,
@@ -248,6 +251,14 @@ pub struct FailureFile {
     pub at_s: f64,
     /// When it is restored, s; left out, never.
     pub until_s: Option<f64>,
+}
+
+/// A calibration profile, as `groundwave calibrate` writes it.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CalibrationFile {
+    /// The profile, relative to the scenario.
+    pub file: String,
 }
 
 /// A change of the environment. Fields not named keep their last value.

@@ -12,6 +12,7 @@
 //! 3. sections, keys and types (`decode`, into the structs of [`mod@file`]),
 //! 4. meaning: ranges, names, references, times (`lower` and its parts).
 
+mod calibration;
 mod check;
 pub mod coverage;
 mod decode;
@@ -30,7 +31,7 @@ mod lower_motion;
 mod lower_nodes;
 mod lower_setup;
 mod lower_traffic;
-mod ns2;
+pub(crate) mod ns2;
 mod placement;
 mod read;
 mod schema;
@@ -194,7 +195,8 @@ fn parse_in(text: &str, name: &str, base_dir: Option<&Path>) -> Result<Scenario,
     finish(std::mem::take(&mut report))?;
     tree::refuse_unusable(&root, &mut report);
     finish(std::mem::take(&mut report))?;
-    let file = decode::decode(&root, &mut report);
+    let mut file = decode::decode(&root, &mut report);
+    calibration::apply(&mut file, base_dir, &mut report);
     finish(std::mem::take(&mut report))?;
     let (scenario, report) = meaning(&file, &source, &root, base_dir);
     finish(report)?;

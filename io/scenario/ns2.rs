@@ -17,46 +17,46 @@ const NODE_MAX: u32 = 999_999;
 
 /// What a trace says.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Trace {
+pub(crate) struct Trace {
     /// Where each node starts: metres east and north of the origin, and the byte that said so.
-    pub(super) start: BTreeMap<u32, Start>,
+    pub(crate) start: BTreeMap<u32, Start>,
     /// Orders to move, in file order.
-    pub(super) moves: Vec<Move>,
+    pub(crate) moves: Vec<Move>,
 }
 
 /// Where a node starts, as far as told.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
-pub(super) struct Start {
-    pub(super) x_m: Option<f64>,
-    pub(super) y_m: Option<f64>,
+pub(crate) struct Start {
+    pub(crate) x_m: Option<f64>,
+    pub(crate) y_m: Option<f64>,
     /// Offset of the first line about the node.
-    pub(super) offset: usize,
+    pub(crate) offset: usize,
 }
 
 /// An order to move.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Move {
-    pub(super) at_s: f64,
-    pub(super) node: u32,
-    pub(super) x_m: f64,
-    pub(super) y_m: f64,
+pub(crate) struct Move {
+    pub(crate) at_s: f64,
+    pub(crate) node: u32,
+    pub(crate) x_m: f64,
+    pub(crate) y_m: f64,
     /// Zero means stop.
-    pub(super) speed_m_s: f64,
+    pub(crate) speed_m_s: f64,
     /// Offset of the line.
-    pub(super) offset: usize,
+    pub(crate) offset: usize,
 }
 
 /// A line that was not understood.
 #[derive(Debug, PartialEq)]
-pub(super) struct BadLine {
+pub(crate) struct BadLine {
     /// Bytes of the text at fault.
-    pub(super) span: Range<usize>,
-    pub(super) what: String,
-    pub(super) allowed: String,
+    pub(crate) span: Range<usize>,
+    pub(crate) what: String,
+    pub(crate) allowed: String,
 }
 
 /// Reads a trace; bad lines are told and passed over.
-pub(super) fn read(text: &str, mut bad: impl FnMut(BadLine)) -> Trace {
+pub(crate) fn read(text: &str, mut bad: impl FnMut(BadLine)) -> Trace {
     let mut trace = Trace::default();
     let mut offset = 0;
     for raw in text.split_inclusive('\n') {

@@ -1,6 +1,7 @@
 //! Flows: who sends to whom, and which way it goes now.
 
 mod commands;
+mod state;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Builder, Id, Index, Kind, Phase, Section};
@@ -63,6 +64,7 @@ pub fn flow(engine: &mut Builder) {
     engine
         .kind::<FlowKind>()
         .section::<Vec<FlowView>>()
+        .state::<state::Flows>()
         .command::<StartFlow>()
         .command::<StopFlow>()
         .systems(Phase::Route, route_flows)

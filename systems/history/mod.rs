@@ -5,6 +5,8 @@
 
 mod cause;
 mod connected;
+mod convergence;
+mod levels;
 #[cfg(test)]
 mod tests;
 
@@ -14,6 +16,8 @@ use serde::Serialize;
 
 pub use cause::Cause;
 pub use connected::reachable_share;
+pub use convergence::{Convergence, Disturbance};
+pub use levels::{LevelHistory, LevelsHistory};
 
 use crate::flow::FlowId;
 use crate::route::Route;
@@ -53,6 +57,18 @@ pub struct LinkHistory {
     up: Option<bool>,
 }
 
+/// Changes of its way that are kept of a flow.
+pub const WAYS_MAX: usize = 1000;
+
+/// The way of a flow from a time on.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Way {
+    /// From when on, s.
+    pub at_s: f64,
+    /// Nodes after the source; none when there is no way.
+    pub nodes: Vec<NodeId>,
+}
+
 /// A time without a route.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Outage {
@@ -80,6 +96,8 @@ pub struct FlowHistory {
     pub carried_mean_bps: f64,
     /// When it had none.
     pub outages: Vec<Outage>,
+    /// When its way changed, and to what; the first [`WAYS_MAX`].
+    pub ways: Vec<Way>,
     #[serde(skip)]
     seen: bool,
     #[serde(skip)]
@@ -95,14 +113,23 @@ pub struct History {
     pub links: BTreeMap<(NodeId, NodeId), LinkHistory>,
     /// By id.
     pub flows: BTreeMap<FlowId, FlowHistory>,
+    /// What was measured.
+    pub levels: LevelsHistory,
+    /// What failures did.
+    pub convergence: Convergence,
+    first_ns: Option<u64>,
     last_ns: Option<u64>,
 }
 
 impl History {
     /// Takes in what was since the last snapshot: it held what this one shows.
     pub fn note(&mut self, now: &Snapshot, keep: bool) {
-        let passed_s = now.now_ns.saturating_sub(self.last_ns.unwrap_or(0)) as f64 / 1e9;
+        let passed_s = now
+            .now_ns
+            .saturating_sub(self.last_ns.unwrap_or(now.now_ns)) as f64
+            / 1e9;
         self.last_ns = Some(now.now_ns);
+        self.first_ns.get_or_insert(now.now_ns);
         for link in now.links.iter() {
             let past = self
                 .links
@@ -117,6 +144,8 @@ impl History {
             let past = self.flows.entry(flow.id).or_default();
             note_flow(past, flow, now, passed_s);
         }
+        self.levels.note(now);
+        self.convergence.note(now);
         if keep {
             self.samples.push(Sample::of(now));
         }
@@ -125,7 +154,11 @@ impl History {
     /// How long snapshots were noted, s.
     #[must_use]
     pub fn span_s(&self) -> f64 {
-        self.last_ns.unwrap_or(0) as f64 / 1e9
+        let span_ns = self
+            .last_ns
+            .zip(self.first_ns)
+            .map_or(0, |(to, from)| to - from);
+        span_ns as f64 / 1e9
     }
 }
 
@@ -152,7 +185,13 @@ fn note_flow(past: &mut FlowHistory, flow: &FlowView, now: &Snapshot, passed_s: 
         Some(hops.iter().map(|hop| hop.to).collect())
     };
     let fresh = !std::mem::replace(&mut past.seen, true);
-    past.route_changes += u32::from(!fresh && way(&past.route) != way(&flow.route));
+    let new_way = way(&flow.route);
+    let changed = way(&past.route) != new_way;
+    past.route_changes += u32::from(!fresh && changed);
+    if (fresh || changed) && past.ways.len() < WAYS_MAX {
+        let nodes = new_way.unwrap_or_default();
+        past.ways.push(Way { at_s, nodes });
+    }
     if let Some(route) = &flow.route {
         let carried = route.single_radio_throughput_bps.unwrap_or(0.0);
         let all_s = past.known_s + passed_s;

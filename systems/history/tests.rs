@@ -163,3 +163,30 @@ fn a_flow_that_never_had_a_way_says_so() {
     );
     assert_eq!(history.samples[5].reachable_share, 0.5);
 }
+
+#[test]
+fn a_failure_is_a_disturbance_until_its_flows_are_back() {
+    let (mut engine, mut history) = line();
+    send(&engine, FailNode { node: id("middle") });
+    tick(&mut engine, &mut history, 3);
+    send(&engine, RestoreNode { node: id("middle") });
+    tick(&mut engine, &mut history, 2);
+    let found = &history.convergence.disturbances;
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].what, ["middle down"]);
+    assert_eq!(
+        (found[0].at_s, found[0].lost, found[0].rerouted),
+        (2.0, 1, 0)
+    );
+    assert_eq!(found[0].restored_after_s, Some(3.0));
+    // No protocol runs, so there is nothing to converge.
+    assert_eq!(found[0].converged_after_s, Some(0.0));
+    let ways = &history.flows[&FlowId::named("f")].ways;
+    let times: Vec<(f64, usize)> = ways.iter().map(|way| (way.at_s, way.nodes.len())).collect();
+    assert_eq!(times, [(0.0, 2), (2.0, 0), (5.0, 2)]);
+    let (a, b) = (id("middle"), id("east"));
+    send(&engine, FailLink { a, b });
+    tick(&mut engine, &mut history, 2);
+    let cut = &history.convergence.disturbances[1];
+    assert_eq!((cut.what.len(), cut.restored_after_s), (1, None));
+}

@@ -14,6 +14,7 @@ mod observed;
 mod ports;
 mod shape;
 mod snapshot;
+mod state;
 mod stats;
 #[cfg(test)]
 mod tests;
@@ -51,6 +52,7 @@ pub fn impair(engine: &mut Builder) {
     engine
         .resource(ports)
         .section::<Impairments>()
+        .state::<state::BothPorts>()
         .effect::<ShapePort>()
         .command::<SetImpairment>()
         .command::<ObserveImpairment>()

@@ -2,7 +2,7 @@
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Effect, Outbox, Section};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::observed::{Applied, Failure};
 use super::{Direction, Impairment};
@@ -13,7 +13,7 @@ use super::{Direction, Impairment};
 pub struct Port(pub Direction);
 
 /// What is wished of a port. Written by `impairment.shape`.
-#[derive(Component, Debug, Clone, PartialEq, Default)]
+#[derive(Component, Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Desired {
     /// Counts wishes; 0 before the first.
     pub generation: u64,
@@ -22,7 +22,7 @@ pub struct Desired {
 }
 
 /// What was last seen of a port. Written by `impairment.observe`.
-#[derive(Component, Debug, Clone, PartialEq, Default)]
+#[derive(Component, Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Observed {
     /// The last generation that was tried.
     pub generation: u64,

@@ -35,7 +35,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    fn validate(&self) -> Result<(), Refusal> {
+    pub(super) fn validate(&self) -> Result<(), Refusal> {
         if !(1.0..=1_000_000.0).contains(&self.link_range_max_m) {
             let found = self.link_range_max_m;
             return Err(Refusal::invalid("link_range_max_m", found, "1 to 1000000"));

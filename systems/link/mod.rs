@@ -5,6 +5,7 @@ mod commands;
 mod components;
 mod pairs;
 mod range;
+mod state;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Builder, Phase, Section};
@@ -30,6 +31,8 @@ pub fn link(engine: &mut Builder) {
         .resource(Neighbourhood::default())
         .section::<Vec<LinkView>>()
         .section::<Limits>()
+        .state::<Limits>()
+        .state::<state::Cuts>()
         .command::<SetLimits>()
         .command::<FailLink>()
         .command::<RestoreLink>()

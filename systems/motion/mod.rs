@@ -1,6 +1,7 @@
 //! Motion: waypoints, ns-2-style destinations and random waypoint walks.
 
 mod commands;
+mod state;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Builder, Clock, Phase, Seed, Stream};
@@ -14,6 +15,7 @@ use crate::terrain::{GeoPoint, geodesic};
 /// Moving nodes.
 pub fn motion(engine: &mut Builder) {
     engine
+        .state::<state::Walks>()
         .command::<Follow>()
         .command::<GoTo>()
         .command::<Wander>()
@@ -65,7 +67,7 @@ impl Area {
 }
 
 /// A straight walk at constant speed along one geodesic.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Leg {
     from: GeoPoint,
     to: GeoPoint,
@@ -114,13 +116,13 @@ impl Leg {
 const LEG_NS_MIN: u64 = 1_000_000;
 
 /// What moves a node. Written by motion commands; advanced by `move_nodes` only.
-#[derive(Component, Debug, Clone, PartialEq)]
+#[derive(Component, Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Motion {
     leg: Leg,
     then: Then,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Then {
     /// The leg was the last.
     Rest,

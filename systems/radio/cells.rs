@@ -274,10 +274,18 @@ impl Kernel for Work<'_> {
             let spread_db = greater(20.0 * log10(wavenumber * slant_m), 0.0);
             let open_db = spread_db + gas_db_m * slant_m + fixed_db + extra_db[place];
             let gains_dbm = sent_dbm + received_db - pointing_db[0][place] - pointing_db[1][place];
-            budgets.path_loss_db[place] = open_db + receivers.terrain_db[0][place];
+            let moved_db = link.env.calibration.as_ref().map_or(0.0, |calibration| {
+                calibration.loss_db(link.frequency_mhz, receivers.distance_m[place])
+            });
+            // As in a link: calibration does not go below free space.
+            let calibrated = |loss_db: f64| match moved_db == 0.0 {
+                true => loss_db,
+                false => (loss_db + moved_db).max(spread_db),
+            };
+            budgets.path_loss_db[place] = calibrated(open_db + receivers.terrain_db[0][place]);
             for quantile in 0..4 {
                 budgets.rx_power_dbm[quantile][place] =
-                    gains_dbm - (open_db + receivers.terrain_db[quantile][place]);
+                    gains_dbm - calibrated(open_db + receivers.terrain_db[quantile][place]);
             }
         }
     }

@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::calibration::Calibration;
 use super::surroundings::{Clutter, Multipath, Vegetation};
 use super::value::{BadValue, within};
 
@@ -72,6 +73,9 @@ pub struct Environment {
     /// Any further loss on every path, dB, [0, 200], none by default.
     #[schemars(range(min = 0.0, max = 200.0))]
     pub other_loss_db: f64,
+    /// What measurements say the model is off by; absent, it is taken as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Calibration>,
     /// Interference at every receiver input, dBm, [-250, 0]; absent means none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = -250.0, max = 0.0))]
@@ -180,6 +184,7 @@ impl Default for Environment {
             clutter: None,
             vegetation: None,
             other_loss_db: 0.0,
+            calibration: None,
             interference_dbm: None,
             required_margin_db: 0.0,
         }
@@ -256,6 +261,9 @@ impl Environment {
             vegetation.validate()?;
         }
         within("environment.other_loss_db", self.other_loss_db, 0.0, 200.0)?;
+        if let Some(calibration) = &self.calibration {
+            calibration.validate()?;
+        }
         if let Some(power) = self.interference_dbm {
             within("environment.interference_dbm", power, -250.0, 0.0)?;
         }

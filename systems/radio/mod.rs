@@ -7,6 +7,7 @@
 pub mod antenna;
 mod availability;
 pub mod budget;
+pub mod calibration;
 pub(crate) mod cells;
 pub mod environment;
 pub mod fresnel;
@@ -27,6 +28,7 @@ pub mod warning;
 mod tests;
 
 pub use budget::{Workspace, both, evaluate, evaluate_both};
+pub use calibration::{Calibration, Offset};
 pub use environment::{Climate, Environment, Model, NoiseCategory};
 pub use fresnel::{Clearance, Obstruction};
 pub use modulation::ModulationId;

@@ -71,6 +71,7 @@ pub(super) fn path_loss(
     };
     path.terrain(link, view, clearance);
     path.cover(link, view.distance_m * 1e-3);
+    path.calibrate(link, view.distance_m);
     path.model_version = path.model.version();
     path.losses.excess_loss_db = path.losses.excess_sum_db();
     path.losses.total_path_loss_db = path.losses.sum_db();
@@ -78,6 +79,22 @@ pub(super) fn path_loss(
 }
 
 impl PathLoss {
+    /// What measurements say the model is off by, but never below free space.
+    fn calibrate(&mut self, link: &Prepared<'_>, distance_m: f64) {
+        let Some(calibration) = &link.env.calibration else {
+            return;
+        };
+        let asked_db = calibration.loss_db(link.frequency_mhz, distance_m);
+        if asked_db == 0.0 {
+            return;
+        }
+        let least_db = -self.losses.excess_sum_db();
+        self.warnings.insert(Warning::Calibrated);
+        self.warnings
+            .note(asked_db < least_db, Warning::BelowFreeSpaceClamped);
+        self.losses.calibration_db = Some(asked_db.max(least_db));
+    }
+
     /// Terrain by the model asked for, or by the one that stands in.
     fn terrain(&mut self, link: &Prepared<'_>, view: &View<'_>, clearance: &Clearance) {
         let doubt = match link.env.model {

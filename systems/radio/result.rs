@@ -178,6 +178,10 @@ pub struct Losses {
     pub vegetation_db: f64,
     /// Whatever else the environment adds, dB.
     pub other_loss_db: f64,
+    /// What a calibration profile adds, dB; limited so that the whole is not below free space. Absent
+    /// without a class that holds the path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration_db: Option<f64>,
     /// Everything beyond free space, dB.
     pub excess_loss_db: f64,
     /// Everything, dB.
@@ -227,6 +231,7 @@ impl Losses {
             + self.clutter_rx_db
             + self.vegetation_db
             + self.other_loss_db
+            + self.calibration_db.unwrap_or(0.0)
     }
 
     /// Free space plus [`Self::excess_sum_db`], dB.

@@ -78,11 +78,13 @@ pub enum Warning {
     NoiseExtrapolated,
     /// The clutter model does not speak for this frequency or distance; its loss is left out.
     ClutterOutOfRange,
+    /// A calibration profile moved the loss by what measurements say.
+    Calibrated,
 }
 
 impl Warning {
     /// Every warning, in the order of the bits.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 29] = [
         Self::ItmTxTerminalHeight,
         Self::ItmRxTerminalHeight,
         Self::ItmFrequency,
@@ -111,6 +113,7 @@ impl Warning {
         Self::CrossPolarized,
         Self::NoiseExtrapolated,
         Self::ClutterOutOfRange,
+        Self::Calibrated,
     ];
 }
 

@@ -3,6 +3,7 @@
 mod commands;
 mod components;
 mod document;
+mod state;
 mod update;
 
 use groundwave_engine::{Builder, Phase};
@@ -39,6 +40,7 @@ pub fn site(engine: &mut Builder) {
         .command::<RestoreNode>()
         .command::<SetEnvironment>()
         .document::<NodeDocument>()
+        .state::<Environment>()
         .systems(Phase::Publish, (publish_nodes, publish_air));
 }
 

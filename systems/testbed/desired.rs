@@ -12,7 +12,7 @@ use crate::link::Ends;
 use crate::site::NodeId;
 
 /// A node's place in the testbed, its own as long as the testbed lasts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seat {
     /// The how-manieth it is, from 1; its address follows from it.
     pub number: u32,
@@ -21,7 +21,7 @@ pub struct Seat {
 }
 
 /// One direction of a wire.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Side {
     /// Counts changes of the shape.
     pub generation: u64,
@@ -30,7 +30,7 @@ pub struct Side {
 }
 
 /// A pair of nodes that heard each other at least once.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Wire {
     /// The how-manieth it is, from 1; names and numbers of its interfaces follow from it.
     pub number: u32,
@@ -39,7 +39,7 @@ pub struct Wire {
 }
 
 /// What should be there. Settings and speed are written by commands, all else by `mirror_wires`.
-#[derive(Resource, Debug, Default)]
+#[derive(Resource, Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Desired {
     /// `None` until the testbed begins.
     pub settings: Option<Settings>,

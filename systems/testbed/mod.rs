@@ -13,6 +13,7 @@ mod mirror;
 mod observed;
 mod settings;
 mod shape;
+mod state;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -35,6 +36,8 @@ pub fn testbed(engine: &mut Builder) {
         .resource(Desired::default())
         .resource(Observed::default())
         .section::<TestbedView>()
+        .state::<Desired>()
+        .state::<Observed>()
         .effect::<Work>()
         .command::<BeginTestbed>()
         .command::<Pace>()

@@ -115,7 +115,7 @@ pub struct Heard {
 }
 
 /// What was seen outside.
-#[derive(Resource, Debug, Default)]
+#[derive(Resource, Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Observed {
     /// The last generation that was tried, and why it is not in force.
     pub sides: BTreeMap<WireSide, (u64, Option<String>)>,

@@ -20,6 +20,7 @@ fn the_list_of_commands_is_the_one_we_know() {
     impairment.observe
     impairment.shape
     link.fail
+    link.observe
     link.restore
     mesh.limits
     motion.follow

@@ -1,9 +1,10 @@
 //! Same scenario, same bits: whatever the executor, the order, the threads, or the replay.
 
+use std::io::Cursor;
 use std::sync::Arc;
 
-use groundwave_engine::log::Reader;
-use groundwave_engine::{Execution, Next, replay};
+use groundwave_engine::log::{Checkpoint, Reader};
+use groundwave_engine::{Execution, Next, replay, resume};
 use groundwave_io::scenario::{self, Scenario};
 use groundwave_systems::terrain::Terrain;
 use groundwave_systems::{Snapshot, world};
@@ -11,16 +12,18 @@ use groundwave_systems::{Snapshot, world};
 use crate::support;
 
 const TICKS: u64 = 40;
+/// Ticks between two checkpoints.
+const STRIDE: u64 = 8;
 
-/// Runs the first ticks and returns the digest of every tenth, and the log.
+/// Runs the first ticks and returns the digest of every tenth, the log, and the state in the end.
 fn run(
     scenario: &Scenario,
     terrain: &Arc<dyn Terrain>,
     execution: Execution,
-) -> (Vec<String>, Vec<u8>) {
+) -> (Vec<String>, Vec<u8>, Checkpoint) {
     let memory = support::Memory::begun(scenario.seed, scenario.step_ns);
     let mut engine = support::engine(scenario, terrain.clone(), execution);
-    engine.record(memory.clone());
+    engine.record(memory.clone()).checkpoint_every(STRIDE);
     let mut digests = Vec::new();
     for tick in 1..=TICKS {
         engine.tick(None).unwrap();
@@ -28,8 +31,7 @@ fn run(
             digests.push(engine.mark().unwrap());
         }
     }
-    let bytes = memory.bytes();
-    (digests, bytes)
+    (digests, memory.bytes(), engine.checkpoint().unwrap())
 }
 
 fn check(name: &str) {
@@ -41,26 +43,42 @@ fn check(name: &str) {
     let Some(terrain) = support::terrain(&scenario) else {
         return;
     };
-    let (digests, log) = run(&scenario, &terrain, Execution::Parallel);
+    let (digests, log, state) = run(&scenario, &terrain, Execution::Parallel);
     assert!(
         digests.windows(2).all(|pair| pair[0] != pair[1]),
         "{name} stands still: {digests:?}"
     );
     let orders = (0..8).map(Execution::Shuffled).chain([Execution::Serial]);
     for execution in orders {
-        let (other, other_log) = run(&scenario, &terrain, execution);
+        let (other, other_log, _) = run(&scenario, &terrain, execution);
         assert_eq!(digests, other, "{name} under {execution:?}");
         assert_eq!(log, other_log, "the log of {name} under {execution:?}");
     }
-    let mut fresh = world(terrain)
+    let mut fresh = world(terrain.clone())
         .build::<Snapshot>(scenario.seed, scenario.step_ns)
         .unwrap();
     let replayed = replay(&mut fresh, &mut Reader::open(&log[..]).unwrap(), |_| {
         Next::Go
     })
     .unwrap();
-    assert_eq!((replayed.marks, replayed.ticks), (4, TICKS), "{name}");
+    let marks = TICKS / 10 + TICKS / STRIDE;
+    assert_eq!((replayed.marks, replayed.ticks), (marks, TICKS), "{name}");
     assert_eq!(Some(&replayed.digest), digests.last(), "{name}");
+    let build = || world(terrain.clone()).build::<Snapshot>(scenario.seed, scenario.step_ns);
+    for begin in [7, 8, 15, 22, 33, 40] {
+        let mut log = Reader::open(Cursor::new(&log)).unwrap();
+        let mut engine = resume(build, &mut log, begin).unwrap();
+        let from = begin / STRIDE * STRIDE;
+        assert_eq!((engine.clock().tick, engine.view().tick), (from, from));
+        let replayed = replay(&mut engine, &mut log, |_| Next::Go).unwrap();
+        let found = (replayed.from, replayed.ticks, &replayed.digest);
+        let expected = (from, TICKS, digests.last().unwrap());
+        assert_eq!(found, expected, "{name} from {begin}");
+        assert!(replayed.marks > 0, "{name} from {begin}");
+        // What cannot be seen is the same as well.
+        let found = engine.checkpoint().unwrap();
+        assert!(found == state, "the state of {name} from {begin}");
+    }
 }
 
 #[test]
@@ -81,6 +99,52 @@ fn a_mesh_on_flat_ground_comes_to_the_same_bits() {
 #[test]
 fn weather_comes_to_the_same_bits() {
     check("storm.toml");
+}
+
+#[test]
+fn a_platoon_comes_to_the_same_bits() {
+    check("ns2_platoon.toml");
+}
+
+#[test]
+fn live_replay_threads_and_the_middle_come_to_one_digest() {
+    let Some(_) = support::data() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    for (name, until, from) in [
+        ("manet50.toml", "30", "20"),
+        ("gothenburg.toml", "60", "40"),
+        ("failover.toml", "120", "90"),
+        ("storm.toml", "60", "45"),
+    ] {
+        let scenario = support::scenario_path(name);
+        let log = folder.path().join(name).with_extension("gwlog");
+        let (scenario, log) = (scenario.to_str().unwrap(), log.to_str().unwrap());
+        let json = |words: &[&str]| -> serde_json::Value {
+            let mut all = vec!["--json"];
+            all.extend(words);
+            serde_json::from_str(&support::stdout(&support::groundwave(&all))).unwrap()
+        };
+        let run = [
+            "run",
+            scenario,
+            "--until",
+            until,
+            "--record",
+            log,
+            "--checkpoint-every",
+            "7",
+        ];
+        let live = json(&run)["digest"].clone();
+        let same = |words: &[&str]| {
+            let found = json(words);
+            assert_eq!(found["digest"], live, "{name}: {words:?}");
+            found["from_tick"].as_u64().unwrap()
+        };
+        assert_eq!(same(&["replay", log, "--check"]), 0);
+        same(&["replay", log, "--threads", "1"]);
+        let from = same(&["replay", log, "--check", "--from", from, "--threads", "3"]);
+        assert!(from > 0, "{name} was replayed from its beginning");
+    }
 }
 
 #[test]

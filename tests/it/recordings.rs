@@ -39,7 +39,7 @@ fn a_log_is_told_in_a_few_lines_and_found_sound() {
     let folder = tempfile::tempdir().unwrap();
     let log = recorded(folder.path());
     let stat = json(&["log", "stat", text(&log), "--json"]);
-    assert_eq!(stat["format"], 2);
+    assert_eq!(stat["format"], 3);
     assert_eq!(
         (&stat["closed"], &stat["torn_bytes"]),
         (&Value::from(true), &Value::from(0))

@@ -59,6 +59,10 @@ pub struct EndArgs {
     #[arg(long, value_name = "MODEL")]
     model: Option<ModelArg>,
 
+    /// Calibration profile, as `calibrate` writes it
+    #[arg(long, value_name = "FILE")]
+    calibration: Option<PathBuf>,
+
     /// Rain along the path, mm/h
     #[arg(long, value_name = "MM_H")]
     rain: Option<f64>,
@@ -108,6 +112,12 @@ pub struct Ends {
 }
 
 impl Ends {
+    /// Name of the calibration profile, if one is applied.
+    pub fn calibration(&self) -> Option<&str> {
+        let calibration = self.environment.calibration.as_ref()?;
+        Some(&calibration.name)
+    }
+
     /// What a link between them depends on.
     pub fn inputs(&self) -> Inputs<'_> {
         Inputs {
@@ -143,6 +153,10 @@ impl EndArgs {
                 ModelArg::DeltaBullington => Model::DeltaBullington,
                 ModelArg::FreeSpace => Model::FreeSpace,
             };
+        }
+        if let Some(path) = &self.calibration {
+            let profile = groundwave_io::calibration::load(path).map_err(Failure::input)?;
+            ends.environment.calibration = Some(profile);
         }
         ends.environment.rain_rate_mm_h = self.rain.unwrap_or(ends.environment.rain_rate_mm_h);
         ends.environment.time_percent = self.time.unwrap_or(ends.environment.time_percent);

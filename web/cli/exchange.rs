@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use super::failure::Failure;
 use super::output::{Output, warning};
+use super::recording::RecordingArgs;
 
 const FORMATS: &str = "geojson, kml, kmz, csv, scenario (or toml)";
 
@@ -84,6 +85,11 @@ A scenario that was exported runs with `groundwave run`.";
 /// Maps of running meshes are read as well: NetJSON, meshviewer and hopglass, OpenWiFiMap, NYC Mesh,
 /// CORE scenarios. Recordings of places, EMANE event logs (.eel) and GPX, become scenarios in which
 /// nodes move.
+///
+/// Into a log (.gwlog) go recordings of what was measured: EMANE event logs, tables with a --mapping,
+/// snapshots of batctl, OLSRd, respondd, meshviewer and NetJSON (a file, lines of it, or a folder),
+/// Mahimahi traces, motion of ns-2, GPX. From a log recordings are written as EMANE event logs (.eel),
+/// tables (.csv), NetJSON (.json) and scenarios of CORE (.xml).
 #[derive(Args)]
 #[command(after_help = CONVERT_EXAMPLES)]
 pub struct Convert {
@@ -94,13 +100,19 @@ pub struct Convert {
     /// The document to write
     #[arg(value_name = "TO")]
     to: PathBuf,
+
+    #[command(flatten)]
+    recording: RecordingArgs,
 }
 
 const CONVERT_EXAMPLES: &str = "\
 Examples:
   groundwave convert masts.csv masts.toml
   groundwave convert meshviewer.json community.toml && groundwave run community.toml
-  groundwave convert scenarios/gothenburg.toml gothenburg.kmz";
+  groundwave convert scenarios/gothenburg.toml gothenburg.kmz
+  groundwave convert emane.eel emane.gwlog && groundwave replay emane.gwlog --report emane.html
+  groundwave convert levels.csv.gz storm.gwlog --mapping storm.toml
+  groundwave convert run.gwlog run.eel";
 
 fn format_of(path: &Path, said: Option<&str>) -> Result<Format, Failure> {
     let extension = path
@@ -224,6 +236,20 @@ impl Export {
 impl Convert {
     /// Reads one document and writes the other.
     pub fn run(self, output: Output) -> Result<(), Failure> {
+        if self
+            .to
+            .extension()
+            .is_some_and(|extension| extension == "gwlog")
+        {
+            return self.recording.import(&self.from, &self.to, output);
+        }
+        if self
+            .from
+            .extension()
+            .is_some_and(|extension| extension == "gwlog")
+        {
+            return self.recording.export(&self.from, &self.to, output);
+        }
         let to = format_of(&self.to, None)?;
         let extension = self.from.extension().map(|text| text.to_string_lossy());
         if let Some(kind) = extension.and_then(|text| tracks::Kind::from_extension(&text)) {

@@ -34,6 +34,8 @@ struct Document<'a> {
     to: &'a str,
     terrain: String,
     samples: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calibration: Option<&'a str>,
     forward: &'a LinkResult,
     backward: &'a LinkResult,
 }
@@ -67,6 +69,7 @@ impl Link {
                 to: &to.name,
                 terrain: terrain.name,
                 samples,
+                calibration: ends.calibration(),
                 forward: &forward,
                 backward: &backward,
             };
@@ -82,6 +85,10 @@ impl Link {
             profile.elevation_msl_m.len()
         );
         let _ = writeln!(out, "{}", output::faint(&samples));
+        if let Some(name) = ends.calibration() {
+            let what = format!("calibrated with the profile {name:?}");
+            let _ = writeln!(out, "{}", output::faint(&what));
+        }
         path(&mut out, &forward);
         budgets(&mut out, &forward, &backward);
         doubts(&mut out, &forward, &backward);
@@ -134,7 +141,7 @@ fn path(out: &mut String, result: &LinkResult) {
 /// A line of the budget: its name and the value of a direction.
 type Term = (&'static str, fn(&LinkResult) -> Option<f64>);
 
-const TERMS: [Term; 18] = [
+const TERMS: [Term; 19] = [
     ("transmitter power, dBm", |r| Some(r.budget.tx_power_dbm)),
     ("transmitter feeder, dB", |r| {
         cost(r.budget.tx_feeder_loss_db)
@@ -162,6 +169,7 @@ const TERMS: [Term; 18] = [
     }),
     ("woodland, dB", |r| cost(r.losses.vegetation_db)),
     ("other, dB", |r| cost(r.losses.other_loss_db)),
+    ("calibration, dB", |r| r.losses.calibration_db.map(|db| -db)),
     ("receiver antenna, dBi", |r| Some(r.budget.rx_gain_dbi)),
     ("receiver pointing, dB", |r| {
         cost(r.budget.rx_pointing_loss_db)

@@ -5,6 +5,7 @@
 
 mod agent;
 mod backup;
+mod calibrate;
 mod completions;
 mod ends;
 mod exchange;
@@ -18,6 +19,8 @@ mod log;
 mod output;
 mod presets;
 mod profile;
+mod recording;
+mod recording_out;
 mod replay;
 mod run;
 mod run_report;
@@ -85,6 +88,7 @@ enum Command {
     Import(exchange::Import),
     Export(exchange::Export),
     Convert(exchange::Convert),
+    Calibrate(calibrate::Calibrate),
     Completions(completions::Completions),
 }
 
@@ -138,6 +142,7 @@ pub fn main() -> ExitCode {
         Command::Import(args) => args.run(output),
         Command::Export(args) => args.run(output),
         Command::Convert(args) => args.run(output),
+        Command::Calibrate(args) => args.run(output),
         Command::Completions(args) => args.run(output),
     };
     match outcome {

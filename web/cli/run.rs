@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
+use groundwave_engine::limits::CHECKPOINT_TICKS;
 use groundwave_engine::{Engine, Refusal, Store, Ticked};
 use groundwave_io::journal::FileJournal;
 use groundwave_io::scenario::Scenario;
@@ -45,6 +46,10 @@ pub struct Run {
     /// Record every command to a new log file, for `replay`
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+
+    /// Record the whole state every so many ticks as well, for replays from the middle; 0 for never
+    #[arg(long, value_name = "TICKS", default_value_t = CHECKPOINT_TICKS, requires = "record")]
+    checkpoint_every: u64,
 
     /// Keep nodes in a store file; it must be new or empty
     #[arg(long, value_name = "FILE")]
@@ -85,6 +90,9 @@ impl Run {
         if let Some(path) = &self.record {
             let header = header(&scenario, &ground);
             engine.record(FileJournal::create(path, &header).map_err(Failure::input)?);
+            if self.checkpoint_every > 0 {
+                engine.checkpoint_every(self.checkpoint_every);
+            }
         }
         let outcome = self.tick(&mut engine, ticks, &mut tables)?;
         ground.refuse_faults()?;

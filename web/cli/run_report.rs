@@ -106,6 +106,10 @@ fn text(report: &Report<'_>, links_max: usize) -> String {
         "{}",
         output::faint(&format!("terrain: {}, {geoid}", report.terrain.name))
     );
+    if let Some(calibration) = &snapshot.environment.calibration {
+        let what = format!("calibrated with the profile {:?}", calibration.name);
+        let _ = writeln!(out, "{}", output::faint(&what));
+    }
     if report.stopped {
         let _ = writeln!(
             out,

@@ -56,7 +56,8 @@ pub fn history_svg(picture: &HistoryPicture<'_>) -> String {
     ];
     for (place, (title, value)) in PANELS.into_iter().enumerate() {
         let top = 30.0 + place as f64 * (PANEL + GAP);
-        let most = all().map(value).fold(0.0, f64::max).max(1e-9);
+        let most = all().map(value).fold(0.0, f64::max);
+        let most = if most > 0.0 { most } else { 1.0 };
         let x =
             |s: f64| LEFT + (s - span[0]) / (span[1] - span[0]).max(1e-9) * (WIDTH - LEFT - RIGHT);
         let y = |found: f64| top + PANEL * (1.0 - found / most);

@@ -4,6 +4,7 @@
 //! at 0.1 px, so that a picture can be compared like any other answer.
 
 mod curves;
+mod fades;
 mod figures;
 mod header;
 mod history;
@@ -22,6 +23,7 @@ mod tests;
 mod text;
 mod theme;
 
+pub use fades::{FadesPicture, fades_svg};
 pub use history::{HistoryPicture, history_svg};
 pub use map::{MapPicture, map_svg};
 pub use profile::{ProfilePicture, profile_svg};

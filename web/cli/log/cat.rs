@@ -39,6 +39,11 @@ enum Line<'a> {
         tick: u64,
         digest: &'a str,
     },
+    Checkpoint {
+        tick: u64,
+        checkpoint_part: u32,
+        bytes: usize,
+    },
     End {
         torn_bytes: u64,
     },
@@ -76,6 +81,16 @@ impl Cat {
                     };
                     put(&mut out, output, &line)?;
                 }
+                Entry::Checkpoint(part) => {
+                    let (tick, checkpoint_part) = (part.tick, part.number);
+                    let bytes = part.body.len();
+                    let line = Line::Checkpoint {
+                        tick,
+                        checkpoint_part,
+                        bytes,
+                    };
+                    put(&mut out, output, &line)?;
+                }
                 Entry::Mark(mark) => {
                     let (tick, digest) = (mark.tick, mark.digest.as_str());
                     put(&mut out, output, &Line::Mark { tick, digest })?;
@@ -103,6 +118,9 @@ fn put(out: &mut impl Write, output: Output, line: &Line<'_>) -> Result<(), Fail
             ..
         } => writeln!(out, "{tick:>8}  {command}  {body}")?,
         Line::Mark { tick, digest } => writeln!(out, "{tick:>8}  digest  {digest}")?,
+        Line::Checkpoint { tick, bytes, .. } => {
+            writeln!(out, "{tick:>8}  checkpoint  {bytes} bytes")?;
+        }
         Line::End { torn_bytes: 0 } => {}
         Line::End { torn_bytes } => writeln!(out, "a torn tail of {torn_bytes} bytes was dropped")?,
     }

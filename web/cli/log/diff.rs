@@ -113,6 +113,11 @@ fn shown(engine: &Engine<Snapshot>, entry: &Entry) -> Value {
             let body = body.unwrap_or_else(|_| Value::from(record.body.clone()));
             serde_json::json!({ "tick": record.tick, "command": record.name, "body": body })
         }
+        Entry::Checkpoint(part) => {
+            let crc32 = groundwave_engine::parts_of([&part.body])[0];
+            let number = part.number;
+            serde_json::json!({ "tick": part.tick, "checkpoint_part": number, "crc32": crc32 })
+        }
         Entry::Mark(mark) => serde_json::json!({ "tick": mark.tick, "digest": mark.digest }),
     }
 }

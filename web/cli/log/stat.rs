@@ -30,6 +30,8 @@ struct Document {
     duration_s: f64,
     commands: BTreeMap<String, u64>,
     marks: u64,
+    checkpoints: u64,
+    checkpoint_bytes: u64,
     file_bytes: u64,
     entry_bytes: u64,
     closed: bool,
@@ -50,6 +52,8 @@ impl Stat {
             duration_s: 0.0,
             commands: BTreeMap::new(),
             marks: 0,
+            checkpoints: 0,
+            checkpoint_bytes: 0,
             file_bytes: std::fs::metadata(&self.log)?.len(),
             entry_bytes: 0,
             closed: false,
@@ -67,6 +71,10 @@ impl Stat {
                     *document.commands.entry(record.name).or_default() += 1;
                 }
                 Entry::Mark(_) => document.marks += 1,
+                Entry::Checkpoint(part) => {
+                    document.checkpoints += u64::from(part.last);
+                    document.checkpoint_bytes += part.body.len() as u64;
+                }
             }
         }
         document.duration_s = document.last_tick as f64 * document.step_ns as f64 / 1e9;
@@ -87,6 +95,7 @@ fn text(document: &Document) -> String {
         last_tick,
         duration_s,
         marks,
+        checkpoints,
         file_bytes,
         entry_bytes,
         format,
@@ -94,8 +103,8 @@ fn text(document: &Document) -> String {
     } = document;
     let mut out = format!("{}\n", output::heading(title));
     out += &format!(
-        "ticks {first_tick} to {last_tick}, {duration_s} s; {marks} digests; {file_bytes} bytes in \
-         format {format}, bodies of {entry_bytes}\n"
+        "ticks {first_tick} to {last_tick}, {duration_s} s; {marks} digests, {checkpoints} checkpoints; \
+         {file_bytes} bytes in format {format}, bodies of {entry_bytes}\n"
     );
     if document.torn_bytes > 0 {
         let what = format!("a torn tail of {} bytes was dropped", document.torn_bytes);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use groundwave_engine::log::Entry;
+use groundwave_engine::log::{Checkpoint, Entry};
 use serde::Serialize;
 
 use super::{open, words};
@@ -21,6 +21,7 @@ pub struct Verify {
 struct Document {
     commands: u64,
     marks: u64,
+    checkpoints: u64,
     last_tick: u64,
     closed: bool,
     torn_bytes: u64,
@@ -35,11 +36,13 @@ impl Verify {
         let mut found = Document {
             commands: 0,
             marks: 0,
+            checkpoints: 0,
             last_tick: 0,
             closed: false,
             torn_bytes: 0,
             damage: None,
         };
+        let mut parts = Vec::new();
         loop {
             let entry = match log.next_entry() {
                 Ok(Some(entry)) => entry,
@@ -65,6 +68,18 @@ impl Verify {
                     }
                 }
                 Entry::Mark(_) => found.marks += 1,
+                Entry::Checkpoint(part) => {
+                    let (tick, last) = (part.tick, part.last);
+                    parts.push(part);
+                    if last {
+                        let whole = Checkpoint::join(std::mem::take(&mut parts));
+                        if let Err(what) = whole {
+                            found.damage = Some(format!("tick {tick}: a checkpoint: {what}"));
+                            break;
+                        }
+                        found.checkpoints += 1;
+                    }
+                }
             }
         }
         found.closed = log.is_closed();

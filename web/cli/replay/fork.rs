@@ -1,7 +1,8 @@
 //! What changes make of a recorded world.
 
 use groundwave::text::{Align, Table, bits_per_second, percent};
-use groundwave_engine::{Engine, Next};
+use groundwave_engine::log::Header;
+use groundwave_engine::{Clock, Engine, Next};
 use groundwave_io::changes::Change;
 use groundwave_systems::Snapshot;
 use groundwave_systems::history::{FlowHistory, History};
@@ -24,6 +25,13 @@ impl<'a> Changer<'a> {
             waiting: changes,
             done: Vec::new(),
         }
+    }
+
+    /// The tick of the first change; the last of all where there is none.
+    pub fn first_tick(&self, header: &Header) -> u64 {
+        let clock = Clock::new(header.step_ns);
+        let first = self.waiting.first();
+        first.map_or(u64::MAX, |change| clock.tick_at(change.at_ns))
     }
 
     /// Queues what is due in the next tick.

@@ -1,7 +1,9 @@
 //! `replay`: a log through a fresh world, and proof that it comes to the same; or not quite the
 //! same, to see what would have become of it.
 
+mod failures;
 mod fork;
+mod measured;
 mod report;
 mod watch;
 
@@ -23,6 +25,7 @@ use super::ground::GroundArgs;
 use super::log::tick_at;
 use super::output::{self, Output};
 use fork::Fork;
+use measured::Summary;
 use watch::{Pace, Watch};
 
 const EXAMPLES: &str = "\
@@ -72,6 +75,10 @@ pub struct Replay {
     #[arg(long, conflicts_with = "with")]
     check: bool,
 
+    /// Tell how what was measured compares with the model
+    #[arg(long)]
+    measured: bool,
+
     /// Change the world as this file says, and show what that makes of it
     #[arg(long, value_name = "FILE")]
     with: Option<PathBuf>,
@@ -98,9 +105,12 @@ pub struct Run {
 #[derive(Serialize)]
 struct Document<'a> {
     digest: &'a str,
+    from_tick: u64,
     ticks: u64,
     commands: u64,
     marks_compared: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured: Option<Summary>,
     torn_bytes: u64,
     #[serde(flatten)]
     snapshot: &'a Snapshot,
@@ -163,12 +173,15 @@ impl Replay {
         let from = tick_at(&header, "--from", self.from)?;
         let to = self.to.map(|to| tick_at(&header, "--to", to));
         let to = to.transpose()?.unwrap_or(u64::MAX);
-        let mut engine = world(Arc::clone(terrain))
-            .build::<Snapshot>(header.seed, header.step_ns)
-            .map_err(Failure::input)?;
-        let wanted = self.report.is_some() || self.with.is_some();
-        let mut history = History::default();
         let mut changer = fork::Changer::new(changes);
+        let build = || world(Arc::clone(terrain)).build::<Snapshot>(header.seed, header.step_ns);
+        // Up to here nothing is shown and nothing changed: the tick shown first is made, and so is
+        // the one after which the first change is queued.
+        let begin = (from - 1).min(changer.first_tick(&header).saturating_sub(2));
+        let resumed = groundwave_engine::resume(build, &mut log, begin);
+        let mut engine = resumed.map_err(Failure::input)?;
+        let wanted = self.report.is_some() || self.with.is_some() || self.measured;
+        let mut history = History::default();
         let progress = indicatif::ProgressBar::new_spinner();
         let mut failed = None;
         let observer = |engine: &mut Engine<Snapshot>| -> Next {
@@ -222,13 +235,16 @@ fn show(run: &Run, output: Output) -> Result<(), Failure> {
         marks,
         torn_bytes,
         digest,
+        from,
     } = &run.replayed;
     if output.json {
         return output.json(&Document {
             digest,
+            from_tick: *from,
             ticks: *ticks,
             commands: *commands,
             marks_compared: *marks,
+            measured: Summary::of(&run.history.levels, run.begin_unix_s()),
             torn_bytes: *torn_bytes,
             snapshot: &run.engine.view(),
         });
@@ -237,6 +253,15 @@ fn show(run: &Run, output: Output) -> Result<(), Failure> {
         0 => "the log holds no digest to compare with".to_owned(),
         1 => "its digest is the log's".to_owned(),
         marks => format!("all {marks} digests are the log's"),
+    };
+    let levels = Summary::of(&run.history.levels, run.begin_unix_s());
+    let levels = levels.map_or_else(String::new, |levels| {
+        let table = measured::table(&run.history.levels, &run.engine.view());
+        format!("{}\n{}", levels.words(), output::table(&table, None))
+    });
+    let made = match from {
+        0 => format!("{ticks} ticks"),
+        from => format!("ticks {from} to {ticks}, from a checkpoint on"),
     };
     let torn = if *torn_bytes > 0 {
         format!(
@@ -247,13 +272,18 @@ fn show(run: &Run, output: Output) -> Result<(), Failure> {
         String::new()
     };
     output.text(&format!(
-        "{}\n{ticks} ticks, {commands} commands replayed; {proof}\n{torn}{}\n",
+        "{}\n{made}, {commands} commands replayed; {proof}\n{torn}{levels}{}\n",
         output::heading(run.title()),
         output::faint(&format!("digest {digest}"))
     ))
 }
 
 impl Run {
+    /// Time its clock counts from, s since the Unix epoch, if the log tells.
+    pub fn begin_unix_s(&self) -> Option<f64> {
+        self.header.inputs.get("begin_unix_s")?.parse().ok()
+    }
+
     /// What the recorded run was called.
     pub fn title(&self) -> &str {
         let title = self.header.inputs.get("title");

@@ -8,8 +8,9 @@ use groundwave_systems::Snapshot;
 use groundwave_systems::history::LinkHistory;
 use groundwave_systems::site::NodeId;
 
-use super::Run;
 use super::fork::{Fork, up_share};
+use super::measured::{self as levels, Summary};
+use super::{Run, failures};
 
 /// Most links in the table: the worst are what one looks for.
 const LINKS_MAX: usize = 50;
@@ -39,8 +40,12 @@ pub fn page(run: &Run, fork: Option<&Run>) -> String {
         replayed.marks,
         replayed.digest
     );
+    if let Some(calibration) = &run.engine.view().environment.calibration {
+        let name = escape(&calibration.name);
+        let _ = writeln!(out, "<p>Calibrated with the profile <b>{name}</b>.</p>");
+    }
     if let Some(fork) = fork {
-        changes(&mut out, run, fork);
+        changed(&mut out, run, fork);
     }
     let view = run.engine.view();
     section(&mut out, "The mesh in the end");
@@ -62,6 +67,17 @@ pub fn page(run: &Run, fork: Option<&Run>) -> String {
             html(&table)
         };
     }
+    if !shown.history.flows.is_empty() {
+        let table = failures::ways(&shown.history, &view);
+        section(&mut out, "Ways of flows");
+        out += &html(&table);
+    }
+    let table = failures::disturbances(&shown.history);
+    if !table.is_empty() {
+        section(&mut out, "Failures and what followed");
+        out += &html(&table);
+    }
+    measured(&mut out, run, &view);
     section(&mut out, "Links that were down for longest");
     out += &html(&links(shown, &view));
     out += "</body></html>\n";
@@ -72,7 +88,7 @@ fn section(out: &mut String, title: &str) {
     let _ = writeln!(out, "<h2>{title}</h2>");
 }
 
-fn changes(out: &mut String, run: &Run, fork: &Run) {
+fn changed(out: &mut String, run: &Run, fork: &Run) {
     let compared = Fork::of(run, fork);
     section(out, "What was changed");
     out.push_str("<ul>");
@@ -85,6 +101,19 @@ fn changes(out: &mut String, run: &Run, fork: &Run) {
     if !table.is_empty() {
         out.push_str(&html(&table));
     }
+}
+
+fn measured(out: &mut String, run: &Run, view: &Snapshot) {
+    let past = &run.history.levels;
+    let Some(summary) = Summary::of(past, run.begin_unix_s()) else {
+        return;
+    };
+    section(out, "What was measured");
+    let _ = writeln!(out, "<p>{}</p>", escape(&summary.words()));
+    if let Some(picture) = levels::picture(past) {
+        out.push_str(&picture);
+    }
+    out.push_str(&html(&levels::table(past, view)));
 }
 
 fn flows(run: &Run) -> Table {
@@ -143,7 +172,9 @@ fn links(run: &Run, view: &Snapshot) -> Table {
             .map_or_else(|| id.to_string(), |node| node.name.clone())
     };
     let down_s = |link: &LinkHistory| link.known_s - link.up_s;
-    let mut all: Vec<_> = run.history.links.iter().collect();
+    // Pairs that never were a link were not down: they are too far apart.
+    let came = |(_, link): &(&_, &LinkHistory)| link.up_s > 0.0;
+    let mut all: Vec<_> = run.history.links.iter().filter(came).collect();
     all.sort_by(|(_, a), (_, b)| down_s(b).total_cmp(&down_s(a)));
     for ((a, b), link) in all.into_iter().take(LINKS_MAX) {
         let share = if link.known_s > 0.0 {

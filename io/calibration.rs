@@ -1,0 +1,168 @@
+//! Calibration profiles as TOML files.
+//!
+//! ```toml
+//! name = "gothenburg-2026"
+//! [[class]]
+//! frequency_mhz = [3000.0, 8000.0]
+//! distance_km = [0.0, 1.0]
+//! loss_db = 4.2                  # beyond the model
+//! interval_db = [3.1, 5.0]       # of the median, 95 %; for people
+//! spread_db = 3.3
+//! links = 41
+//! error_before_db = 5.1          # mean, of the model alone
+//! error_held_out_db = 2.6        # mean, on links that were held out
+//! ```
+
+use std::fmt::Write;
+use std::path::Path;
+
+use groundwave_systems::measure::calibrate::Fitted;
+use groundwave_systems::radio::{Calibration, Offset};
+use serde::Deserialize;
+
+use crate::scenario::ScenarioErrors;
+use crate::scenario::sheet::{self, Sheet};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    name: String,
+    #[serde(default)]
+    class: Vec<Class>,
+}
+
+/// A class; what is not the offset tells people what it is worth.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Class {
+    frequency_mhz: [f64; 2],
+    distance_km: [f64; 2],
+    loss_db: f64,
+    #[serde(default, rename = "interval_db")]
+    _interval_db: Option<[f64; 2]>,
+    #[serde(default, rename = "spread_db")]
+    _spread_db: Option<f64>,
+    #[serde(default, rename = "links")]
+    _links: Option<u64>,
+    #[serde(default, rename = "error_before_db")]
+    _error_before_db: Option<f64>,
+    #[serde(default, rename = "error_held_out_db")]
+    _error_held_out_db: Option<f64>,
+}
+
+/// Reads a profile.
+///
+/// # Errors
+/// Everything wrong with the file, with its place.
+pub fn load(path: &Path) -> Result<Calibration, ScenarioErrors> {
+    let text = sheet::text(path)?;
+    let name = path.display().to_string();
+    let (file, mut sheet) = Sheet::read::<File>(&name, &text)?;
+    let classes = file.class.iter().map(|class| Offset {
+        frequency_mhz: class.frequency_mhz,
+        distance_km: class.distance_km,
+        loss_db: class.loss_db,
+    });
+    let classes: Vec<Offset> = classes.collect();
+    let whole = Calibration {
+        name: file.name,
+        classes,
+    };
+    for (at, class) in whole.classes.iter().enumerate() {
+        let alone = Calibration {
+            name: "one".to_owned(),
+            classes: vec![*class],
+        };
+        if let Err(bad) = alone.validate() {
+            let what = format!("{} is out of range", bad.found);
+            sheet.wrong(&format!("class[{at}]"), what, bad.allowed.to_string());
+        }
+    }
+    if whole.classes.is_empty() {
+        sheet.wrong("class", "no classes", "at least one [[class]]");
+    }
+    let only_name = Calibration {
+        name: whole.name.clone(),
+        classes: Vec::new(),
+    };
+    if let Err(bad) = only_name.validate() {
+        let what = format!("{} characters", bad.found);
+        sheet.wrong("name", what, "1 to 64 characters");
+    }
+    sheet.finish()?;
+    Ok(whole)
+}
+
+/// A profile as a file, with what it is worth.
+#[must_use]
+pub fn write(name: &str, source: &str, fitted: &[Fitted]) -> String {
+    let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    let mut out = format!(
+        "# Offsets of the model, fitted on {}. Named by a scenario with\n# [calibration]\n# file = \
+         \"this file\"\nname = {}\n",
+        quoted(source),
+        quoted(name)
+    );
+    for one in fitted {
+        let Offset {
+            frequency_mhz,
+            distance_km,
+            loss_db,
+        } = one.offset;
+        let [low_mhz, high_mhz] = frequency_mhz;
+        let [low_km, high_km] = distance_km;
+        let [low_db, high_db] = one.interval_db;
+        let _ = write!(
+            out,
+            "\n[[class]]\nfrequency_mhz = [{low_mhz:?}, {high_mhz:?}]\n\
+             distance_km = [{low_km:?}, {high_km:?}]\nloss_db = {loss_db:?}\n\
+             interval_db = [{low_db:.1}, {high_db:.1}]\nspread_db = {:.2}\nlinks = {}\n\
+             error_before_db = {:.2}\nerror_held_out_db = {:.2}\n",
+            one.spread_db, one.links, one.error_before_db, one.error_held_out_db
+        );
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_what_is_wrong_told() {
+        let offset = Offset {
+            frequency_mhz: [3000.0, 8000.0],
+            distance_km: [0.0, 1.0],
+            loss_db: -4.2,
+        };
+        let fitted = Fitted {
+            offset,
+            interval_db: [-5.0, -3.0],
+            spread_db: 2.0,
+            links: 12,
+            error_before_db: 4.5,
+            error_held_out_db: 1.7,
+        };
+        let text = write("north \"side\"", "a.gwlog", &[fitted]);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("p.toml");
+        std::fs::write(&path, &text).unwrap();
+        let read = load(&path).unwrap();
+        assert_eq!(
+            (read.name.as_str(), &read.classes[..]),
+            ("north \"side\"", &[offset][..])
+        );
+        for (bent, says) in [
+            (
+                text.replace("loss_db = -4.2", "loss_db = -94.2"),
+                "class[0]",
+            ),
+            (text.replace("links", "lynx"), "lynx"),
+            ("name = \"x\"\n".to_owned(), "no classes"),
+        ] {
+            std::fs::write(&path, bent).unwrap();
+            let told = load(&path).unwrap_err().to_string();
+            assert!(told.contains(says), "{told}");
+        }
+    }
+}

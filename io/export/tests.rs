@@ -1,0 +1,178 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use groundwave_engine::{Engine, Recorded};
+use groundwave_systems::link::FailLink;
+use groundwave_systems::measure::{Measured, Measurement, ObserveLinks};
+use groundwave_systems::radio::Role;
+use groundwave_systems::sample::station;
+use groundwave_systems::site::{AddNode, FailNode, MoveNode, NodeId};
+use groundwave_systems::terrain::{Flat, GeoPoint};
+use groundwave_systems::world;
+
+use super::*;
+use crate::exchange::maps;
+use crate::import::{What, read_eel};
+
+fn id(name: &str) -> NodeId {
+    NodeId::named(name)
+}
+
+fn place(east: f64) -> GeoPoint {
+    GeoPoint::new(57.7, 11.9 + east * 0.01).unwrap()
+}
+
+fn send<C: Recorded>(engine: &Engine<Snapshot>, command: C) {
+    drop(engine.handle().submit(command).unwrap());
+}
+
+/// Three nodes: one moves, one is measured, a link is cut, one goes down; as every kind.
+fn written(kind: Kind) -> (String, u64, Arc<Snapshot>) {
+    let mut engine = world(Arc::new(Flat::default()))
+        .build::<Snapshot>(1, 1_000_000_000)
+        .unwrap();
+    for (at, name) in ["a", "b <1>", "c"].into_iter().enumerate() {
+        send(
+            &engine,
+            AddNode {
+                node: id(name),
+                name: name.to_owned(),
+                role: Role::default(),
+                position: place(at as f64),
+                station: station(),
+                deployment: None,
+            },
+        );
+    }
+    let mut out = Vec::new();
+    let mut exporter = Exporter::begin(kind, &mut out).unwrap();
+    for tick in 1..=8 {
+        match tick {
+            3 => {
+                let (node, position) = (id("c"), place(2.5));
+                send(&engine, MoveNode { node, position });
+            }
+            4 => {
+                let values = Measured {
+                    rx_power_dbm: Some(-61.5),
+                    ..Measured::default()
+                };
+                let (from, to) = (id("a"), id("b <1>"));
+                let measurements = vec![Measurement { from, to, values }];
+                send(&engine, ObserveLinks { measurements });
+            }
+            5 => {
+                let (a, b) = (id("a"), id("c"));
+                send(&engine, FailLink { a, b });
+            }
+            7 => send(&engine, FailNode { node: id("c") }),
+            _ => {}
+        }
+        engine.tick(None).unwrap();
+        exporter.note(&engine.view()).unwrap();
+    }
+    let view = engine.view();
+    let count = exporter.finish(&view).unwrap();
+    (String::from_utf8(out).unwrap(), count, view)
+}
+
+#[test]
+fn an_event_log_reads_back_to_a_tenth_of_a_decibel() {
+    let (text, count, view) = written(Kind::Eel);
+    let told = text.lines().filter(|line| !line.starts_with('#'));
+    assert_eq!(told.count() as u64, count);
+    let recording = read_eel("back", text.as_bytes()).unwrap();
+    let mut losses: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+    let mut moves = 0;
+    for (_, what) in &recording.events {
+        match what {
+            What::Observe(from, to, values) => {
+                losses.insert((*from, *to), values.path_loss_db.unwrap());
+            }
+            What::Move(..) => moves += 1,
+            What::GoTo(..) => panic!("nobody sets out"),
+        }
+    }
+    assert_eq!((recording.nodes.len(), moves, losses.len()), (3, 4, 6));
+    // By the order of ids, as they were numbered.
+    let number = |node: NodeId| {
+        let at = view
+            .nodes
+            .iter()
+            .position(|found| found.id == node)
+            .unwrap()
+            + 1;
+        let name = format!("nem-{at}");
+        recording
+            .nodes
+            .iter()
+            .position(|spot| spot.name == name)
+            .unwrap() as u32
+    };
+    for link in view.links.iter() {
+        let ways = [
+            (link.a, link.b, &link.budget.forward),
+            (link.b, link.a, &link.budget.backward),
+        ];
+        for (from, to, direction) in ways {
+            let open = from != id("c") && to != id("c");
+            let expected = if open { direction.path_loss_db } else { 300.0 };
+            let found = losses[&(number(from), number(to))];
+            assert!(
+                (found - expected).abs() <= 0.05 + 1e-9,
+                "{found} for {expected}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_table_has_a_row_for_each_change_and_each_measurement() {
+    let (text, count, view) = written(Kind::Csv);
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let heads = reader.headers().unwrap().clone();
+    assert_eq!(heads.iter().collect::<Vec<_>>(), COLUMNS);
+    let column = |name: &str| heads.iter().position(|head| head == name).unwrap();
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    assert_eq!(rows.len() as u64, count);
+    let at = |second: &str| rows.iter().filter(|row| &row[0] == second).count();
+    // Six directions at first, four when c moves, one measured, two cut, four when c goes down.
+    assert_eq!(["0", "1", "2", "3", "4", "6"].map(at), [6, 0, 4, 1, 2, 4]);
+    let measured = rows.iter().find(|row| &row[0] == "3").unwrap();
+    assert_eq!((&measured[1], &measured[2]), ("a", "b <1>"));
+    assert_eq!(&measured[column("measured_rx_power_dbm")], "-61.5");
+    let carried = rows.iter().filter(|row| &row[0] == "6");
+    assert!(
+        carried
+            .into_iter()
+            .all(|row| &row[column("carries")] == "false")
+    );
+    let link = view
+        .links
+        .iter()
+        .find(|link| [link.a, link.b].contains(&id("a")))
+        .unwrap();
+    let found: f64 = rows[0][column("distance_m")].parse().unwrap();
+    assert!(
+        view.links
+            .iter()
+            .any(|link| link.budget.distance_m == found),
+        "to the bit, {link:?}"
+    );
+}
+
+#[test]
+fn the_mesh_in_the_end_is_read_as_a_map() {
+    for (kind, name) in [(Kind::NetJson, "NetJSON"), (Kind::Core, "CORE")] {
+        let (text, count, view) = written(kind);
+        let (found, plan, _) = maps::read(text.as_bytes(), &station()).unwrap().unwrap();
+        assert_eq!((found.to_string().as_str(), plan.nodes.len()), (name, 3));
+        for node in view.nodes.iter() {
+            let read = plan.nodes.iter().find(|read| read.name == node.name);
+            let read = read.unwrap_or_else(|| panic!("{} in {text}", node.name));
+            assert!((read.position.lon_deg() - node.position.lon_deg()).abs() < 1e-6);
+        }
+        // Only a and b still carry anything.
+        assert_eq!(count, 4, "{text}");
+    }
+}

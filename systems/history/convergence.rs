@@ -1,0 +1,190 @@
+//! What failures did to routes, and how long it took until all was well again.
+//!
+//! The world routes anew in the tick of a failure: a flow is down for as long as there is no other
+//! way. In a testbed protocols find the ways, and take their time: a route they still have over a
+//! hop that is gone is stale, and a mesh has converged when none is left.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::carries;
+use crate::flow::FlowId;
+use crate::site::NodeId;
+use crate::snapshot::{LinkView, NodeView, Snapshot};
+use crate::testbed::Protocol;
+
+/// Disturbances kept; later ones are counted.
+const DISTURBANCES_MAX: usize = 10_000;
+
+/// Things that failed at one time, and what followed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Disturbance {
+    /// When, s.
+    pub at_s: f64,
+    /// What failed: `north down`, `north – south cut`.
+    pub what: Vec<String>,
+    /// Flows that went another way at once.
+    pub rerouted: usize,
+    /// Flows that were left without a way.
+    pub lost: usize,
+    /// How long it took until all of these had one again, s; absent when that did not come.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restored_after_s: Option<f64>,
+    /// Most routes of protocols over hops that were gone.
+    pub stale_routes: usize,
+    /// How long it took until none was left, s; absent when that did not come.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub converged_after_s: Option<f64>,
+    #[serde(skip)]
+    missing: BTreeSet<FlowId>,
+}
+
+/// All disturbances so far.
+#[derive(Debug, Clone, Default)]
+pub struct Convergence {
+    /// In the order of time.
+    pub disturbances: Vec<Disturbance>,
+    /// Those beyond the most that are kept.
+    pub more: usize,
+    before: Option<Before>,
+}
+
+#[derive(Debug, Clone)]
+struct Before {
+    nodes: Arc<Vec<NodeView>>,
+    links: Arc<Vec<LinkView>>,
+    flows: Arc<Vec<crate::snapshot::FlowView>>,
+}
+
+impl Convergence {
+    /// Takes in what was since the last snapshot.
+    pub(super) fn note(&mut self, now: &Snapshot) {
+        let at_s = now.now_ns as f64 / 1e9;
+        let before = self.before.take();
+        if let Some(before) = &before {
+            let what = failures(before, now);
+            if !what.is_empty() {
+                self.open(at_s, what, before, now);
+            }
+        }
+        let open = |one: &&mut Disturbance| {
+            one.restored_after_s.is_none() || one.converged_after_s.is_none()
+        };
+        let mut stale = None;
+        for one in self.disturbances.iter_mut().filter(open) {
+            let passed_s = at_s - one.at_s;
+            if one.restored_after_s.is_none() {
+                let without = |id: &FlowId| {
+                    let found = now.flows.binary_search_by_key(id, |flow| flow.id);
+                    // A flow that was ended misses nothing.
+                    found.is_ok_and(|at| now.flows[at].route.is_none())
+                };
+                one.missing.retain(without);
+                if one.missing.is_empty() {
+                    one.restored_after_s = Some(passed_s);
+                }
+            }
+            if one.converged_after_s.is_none() {
+                let stale = *stale.get_or_insert_with(|| stale_routes(now));
+                one.stale_routes = one.stale_routes.max(stale);
+                if stale == 0 {
+                    one.converged_after_s = Some(passed_s);
+                }
+            }
+        }
+        self.before = Some(Before {
+            nodes: Arc::clone(&now.nodes),
+            links: Arc::clone(&now.links),
+            flows: Arc::clone(&now.flows),
+        });
+    }
+
+    fn open(&mut self, at_s: f64, what: Vec<String>, before: &Before, now: &Snapshot) {
+        if self.disturbances.len() >= DISTURBANCES_MAX {
+            self.more += 1;
+            return;
+        }
+        let (mut rerouted, mut missing) = (0, BTreeSet::new());
+        for flow in before.flows.iter().filter(|flow| flow.route.is_some()) {
+            let Ok(at) = now.flows.binary_search_by_key(&flow.id, |flow| flow.id) else {
+                continue;
+            };
+            match &now.flows[at].route {
+                None => drop(missing.insert(flow.id)),
+                Some(route) => {
+                    let way = |route: &crate::route::Route| -> Vec<NodeId> {
+                        route.hops.iter().map(|hop| hop.to).collect()
+                    };
+                    let same = flow
+                        .route
+                        .as_ref()
+                        .is_some_and(|old| way(old) == way(route));
+                    rerouted += usize::from(!same);
+                }
+            }
+        }
+        self.disturbances.push(Disturbance {
+            at_s,
+            what,
+            rerouted,
+            lost: missing.len(),
+            restored_after_s: None,
+            stale_routes: 0,
+            converged_after_s: None,
+            missing,
+        });
+    }
+}
+
+/// Nodes that stopped and links that were cut since `before`, in words.
+fn failures(before: &Before, now: &Snapshot) -> Vec<String> {
+    let mut what = Vec::new();
+    if !Arc::ptr_eq(&before.nodes, &now.nodes) {
+        for node in before.nodes.iter().filter(|node| node.operating) {
+            if !now.node(node.id).is_some_and(|found| found.operating) {
+                what.push(format!("{} down", node.name));
+            }
+        }
+    }
+    if !Arc::ptr_eq(&before.links, &now.links) {
+        let name = |id: NodeId| {
+            now.node(id)
+                .map_or_else(|| id.to_string(), |node| node.name.clone())
+        };
+        for link in now.links.iter().filter(|link| link.severed) {
+            let ends = (link.a, link.b);
+            let found = before
+                .links
+                .binary_search_by_key(&ends, |link| (link.a, link.b));
+            if found.is_ok_and(|at| !before.links[at].severed) {
+                what.push(format!("{} – {} cut", name(link.a), name(link.b)));
+            }
+        }
+    }
+    what
+}
+
+/// Routes of protocols over a hop that carries nothing.
+fn stale_routes(now: &Snapshot) -> usize {
+    let carried = |a: NodeId, b: NodeId| {
+        let ends = (a.min(b), a.max(b));
+        let found = now
+            .links
+            .binary_search_by_key(&ends, |link| (link.a, link.b));
+        found.is_ok_and(|at| carries(now, &now.links[at]))
+    };
+    let runs = |id: NodeId| now.node(id).is_some_and(|node| node.operating);
+    let seats = now.testbed.seats.iter();
+    let finding = seats.filter(|seat| seat.protocol != Protocol::Static && runs(seat.node));
+    finding
+        .map(|seat| {
+            let stale = |next_hop: NodeId| !carried(seat.node, next_hop);
+            seat.heard
+                .iter()
+                .filter(|heard| stale(heard.next_hop))
+                .count()
+        })
+        .sum()
+}

@@ -1,0 +1,34 @@
+//! The ports, for checkpoints.
+
+use bevy_ecs::prelude::*;
+use groundwave_engine::{Refusal, State};
+use serde::{Deserialize, Serialize};
+
+use super::Direction;
+use super::ports::{Desired, Observed, Ports};
+
+/// What is wished and what was seen of each port, in order.
+#[derive(Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct BothPorts([(Desired, Observed); 2]);
+
+impl State for BothPorts {
+    const TABLE: &'static str = "ports";
+
+    fn save(world: &World) -> Self {
+        Self(Direction::ALL.map(|direction| {
+            let port = world.entity(world.resource::<Ports>().entity(direction));
+            let desired = port.get::<Desired>().expect("every port has its wish");
+            let observed = port.get::<Observed>().expect("every port was seen");
+            (desired.clone(), observed.clone())
+        }))
+    }
+
+    fn restore(self, world: &mut World) -> Result<(), Refusal> {
+        for (direction, port) in Direction::ALL.into_iter().zip(self.0) {
+            let entity = world.resource::<Ports>().entity(direction);
+            world.entity_mut(entity).insert(port);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,80 @@
+//! How far a measurement is from the model.
+
+use serde::Serialize;
+
+use super::{LevelView, Measured};
+use crate::link::Direction;
+use crate::snapshot::{LinkView, Snapshot};
+
+/// What a residual was made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    /// Power at the receiver.
+    RxPower,
+    /// Loss between the radios.
+    PathLoss,
+    /// SNR.
+    Snr,
+}
+
+/// A measurement beside the model.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Residual {
+    /// What was compared.
+    pub quantity: Quantity,
+    /// What was measured, in dBm or dB.
+    pub measured: f64,
+    /// What the model says of the same.
+    pub predicted: f64,
+    /// Loss that was measured beyond that of the model, dB.
+    pub excess_loss_db: f64,
+}
+
+/// Compares a measurement with the model, by the first of power, path loss and SNR that was
+/// measured. `None` where none was, or the model knows no such link.
+#[must_use]
+pub fn residual(now: &Snapshot, level: &LevelView) -> Option<Residual> {
+    let (link, direction) = direction(now, level)?;
+    if link.budget.distance_m <= 0.0 {
+        return None;
+    }
+    let values = &level.values;
+    let station = &now.node(level.from)?.station;
+    let Measured { tx_power_dbm, .. } = *values;
+    // The transmitter may have used another power than its station says.
+    let more_db = tx_power_dbm.map_or(0.0, |dbm| dbm - station.radio.tx_power_dbm);
+    let found = |quantity, measured, predicted, sign: f64| Residual {
+        quantity,
+        measured,
+        predicted,
+        excess_loss_db: sign * (measured - predicted),
+    };
+    let power = direction.rx_power_dbm + more_db;
+    let snr = direction.snr_db + more_db;
+    let rx = values
+        .rx_power_dbm
+        .map(|dbm| found(Quantity::RxPower, dbm, power, -1.0));
+    rx.or_else(|| {
+        let loss = values.path_loss_db?;
+        Some(found(Quantity::PathLoss, loss, direction.path_loss_db, 1.0))
+    })
+    .or_else(|| Some(found(Quantity::Snr, values.snr_db?, snr, -1.0)))
+}
+
+/// The link of a measurement, and its direction.
+fn direction<'a>(now: &'a Snapshot, level: &LevelView) -> Option<(&'a LinkView, &'a Direction)> {
+    let (a, b) = (level.from.min(level.to), level.from.max(level.to));
+    let links = &now.links;
+    let at = links
+        .binary_search_by_key(&(a, b), |link| (link.a, link.b))
+        .ok()?;
+    let budget = &links[at].budget;
+    let forward = level.from == a;
+    let direction = if forward {
+        &budget.forward
+    } else {
+        &budget.backward
+    };
+    Some((&links[at], direction))
+}

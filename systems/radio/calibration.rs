@@ -1,0 +1,91 @@
+//! Calibration: what measurements say the model is off by, class by class.
+//!
+//! A profile is part of the [`Environment`](super::Environment), so it is in the log, in the view and
+//! in the identity of a sweep; every result it touched says so with
+//! [`Warning::Calibrated`](super::Warning::Calibrated).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::value::{BadValue, within};
+
+/// Classes a profile may have.
+pub const CLASSES_MAX: usize = 256;
+
+/// Longest name of a profile, characters.
+pub const NAME_CHARS_MAX: usize = 64;
+
+/// A named profile of offsets.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Calibration {
+    /// What it is called, 1 to 64 characters.
+    pub name: String,
+    /// Offsets by class; the first that fits a path counts, others are as the model has them.
+    #[schemars(length(max = 256))]
+    pub classes: Vec<Offset>,
+}
+
+/// The offset of a class of paths.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Offset {
+    /// Frequencies of the class, MHz, the first included, the second not.
+    pub frequency_mhz: [f64; 2],
+    /// Distances of the class, km, the first included, the second not.
+    pub distance_km: [f64; 2],
+    /// Loss beyond that of the model, dB, [-60, 60].
+    #[schemars(range(min = -60.0, max = 60.0))]
+    pub loss_db: f64,
+}
+
+impl Offset {
+    /// Whether a path is of the class.
+    #[must_use]
+    pub fn holds(&self, frequency_mhz: f64, distance_m: f64) -> bool {
+        let within = |[low, high]: [f64; 2], value: f64| (low..high).contains(&value);
+        within(self.frequency_mhz, frequency_mhz) && within(self.distance_km, distance_m * 1e-3)
+    }
+}
+
+impl Calibration {
+    /// Refuses any value outside its range.
+    ///
+    /// # Errors
+    /// The first [`BadValue`].
+    pub fn validate(&self) -> Result<(), BadValue> {
+        let count = self.classes.len() as f64;
+        within(
+            "environment.calibration.classes",
+            count,
+            0.0,
+            CLASSES_MAX as f64,
+        )?;
+        let length = self.name.chars().count() as f64;
+        within(
+            "environment.calibration.name",
+            length,
+            1.0,
+            NAME_CHARS_MAX as f64,
+        )?;
+        for class in &self.classes {
+            let key = "environment.calibration.loss_db";
+            within(key, class.loss_db, -60.0, 60.0)?;
+            for [low, high] in [class.frequency_mhz, class.distance_km] {
+                within("environment.calibration.classes.low", low, 0.0, 1e6)?;
+                within("environment.calibration.classes.high", high, low, 1e6)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Loss beyond that of the model on a path, dB; 0 where no class holds it.
+    #[must_use]
+    pub fn loss_db(&self, frequency_mhz: f64, distance_m: f64) -> f64 {
+        let holds = |class: &&Offset| class.holds(frequency_mhz, distance_m);
+        self.classes
+            .iter()
+            .find(holds)
+            .map_or(0.0, |class| class.loss_db)
+    }
+}

@@ -1,0 +1,21 @@
+//! The air, for checkpoints.
+
+use bevy_ecs::prelude::*;
+use groundwave_engine::{Refusal, State};
+
+use super::components::Air;
+use crate::radio::Environment;
+
+impl State for Environment {
+    const TABLE: &'static str = "air";
+
+    fn save(world: &World) -> Self {
+        world.resource::<Air>().0.clone()
+    }
+
+    fn restore(self, world: &mut World) -> Result<(), Refusal> {
+        self.validate()?;
+        *world.resource_mut::<Air>() = Air(self);
+        Ok(())
+    }
+}
