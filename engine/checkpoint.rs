@@ -48,7 +48,8 @@ pub(crate) fn save_documents<D: Document>(world: &World) -> Result<Vec<Row>, Str
             value: Some(value),
         })
     };
-    index.iter().map(row).collect()
+    let shows = |(_, entity): &(Id<D::Kind>, _)| D::shows(world.entity(*entity));
+    index.iter().filter(shows).map(row).collect()
 }
 
 pub(crate) fn save_state<T: State>(world: &World) -> Result<Vec<Row>, String> {

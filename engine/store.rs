@@ -68,6 +68,11 @@ pub trait Document: Serialize + DeserializeOwned + Send + 'static {
     type Kind: Kind;
     /// Which entities may have changed, for example `Or<(Changed<Position>, Changed<Name>)>`.
     type Changed: QueryFilter + 'static;
+    /// Whether an entity of the kind has this face at all; kinds may have several.
+    fn shows(entity: EntityRef<'_>) -> bool {
+        let _ = entity;
+        true
+    }
     /// Reads the document off an entity of `world`.
     fn read(world: &World, entity: EntityRef<'_>) -> Self;
     /// Brings the entity back at start.

@@ -1,7 +1,7 @@
 //! What a node says of itself, and what it hears back.
 
+use core::net::{IpAddr, Ipv4Addr};
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

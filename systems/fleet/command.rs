@@ -1,7 +1,7 @@
 //! What nodes say, and what time does to them.
 
+use core::net::{IpAddr, Ipv4Addr};
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use bevy_ecs::prelude::*;

@@ -2,8 +2,8 @@
 //!
 //! What they hold is shared with the view, so that a beat costs what changed.
 
+use core::net::{IpAddr, Ipv4Addr};
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use bevy_ecs::prelude::*;

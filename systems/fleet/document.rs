@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
-use groundwave_engine::{Document, Index, Refusal};
+use groundwave_engine::{Document, Index, Refusal, State};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::components::{Condition, Departed, LastBeat, Latest, Member, Membership, Saying};
-use super::liveness::Liveness;
+use super::happening::Ring;
+use super::liveness::{Liveness, Rules};
 use super::metrics::Readings;
 use super::minutes::{Buffer, Minutes};
 use super::orders::{OrderBook, Orders};
@@ -83,6 +84,10 @@ impl Document for FleetDocument {
         Changed<Departed>,
     )>;
 
+    fn shows(entity: EntityRef<'_>) -> bool {
+        entity.contains::<Membership>()
+    }
+
     fn read(_: &World, entity: EntityRef<'_>) -> Self {
         let content = || {
             Some(Content {
@@ -109,6 +114,30 @@ impl Document for FleetDocument {
             Minutes(content.minutes),
             Orders(content.orders),
         ));
+        Ok(())
+    }
+}
+
+/// The gateway's clock as last told, and what silence means by it.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct FleetState {
+    rules: Rules,
+    now_ns: u64,
+}
+
+impl State for FleetState {
+    const TABLE: &'static str = "fleet clock";
+
+    fn save(world: &World) -> Self {
+        Self {
+            rules: *world.resource::<Rules>(),
+            now_ns: world.resource::<Ring>().now_ns,
+        }
+    }
+
+    fn restore(self, world: &mut World) -> Result<(), Refusal> {
+        world.insert_resource(self.rules);
+        world.resource_mut::<Ring>().now_ns = self.now_ns;
         Ok(())
     }
 }

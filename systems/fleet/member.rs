@@ -1,7 +1,7 @@
 //! How nodes enter the fleet and leave it.
 
+use core::net::Ipv4Addr;
 use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use bevy_ecs::prelude::*;

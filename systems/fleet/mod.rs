@@ -31,7 +31,7 @@ pub use command::{
 pub use components::{
     Condition, Expected, LastBeat, Latest, Member, Membership, Place, PlaceSource, Saying,
 };
-pub use document::FleetDocument;
+pub use document::{FleetDocument, FleetState};
 pub use happening::{Happening, HappeningKind, Happenings, KEPT as HAPPENINGS_KEPT};
 pub use liveness::{Liveness, NodeState, Rules, StateChange};
 pub(crate) use member::{admit, dismiss, expect, lock_out, registration_of, rename};
@@ -62,6 +62,7 @@ pub fn fleet(engine: &mut Builder) {
         .command::<GiveOrder>()
         .command::<FinishOrder>()
         .document::<FleetDocument>()
+        .state::<FleetState>()
         .systems(Phase::Mirror, minutes::keep_minutes)
         .systems(
             Phase::Publish,

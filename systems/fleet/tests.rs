@@ -1,5 +1,5 @@
+use core::net::{IpAddr, Ipv4Addr};
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr};
 
 use groundwave_engine::{Engine, Recorded, Refusal};
 
@@ -327,4 +327,37 @@ fn minutes_that_are_over_leave_for_the_history() {
         engine.view().fleet.nodes[&node(1)].latest["mesh.rx_mbps"].value,
         2.0
     );
+}
+
+#[test]
+fn a_fleet_is_taken_up_from_a_checkpoint_as_it_was() {
+    let mut engine = engine();
+    does(
+        &mut engine,
+        Begin {
+            now_ns: 0,
+            period_ns: 2 * S,
+        },
+    )
+    .unwrap();
+    let_in(&mut engine, 1, node(1));
+    does(&mut engine, hear(1, 1, S)).unwrap();
+    let place = AddNode {
+        node: node(9),
+        name: "mast".to_owned(),
+        role: Role::Relay,
+        position: GeoPoint::new(57.0, 11.0).unwrap(),
+        station: station(),
+        deployment: None,
+    };
+    does(&mut engine, place).unwrap();
+    let held = engine.checkpoint().unwrap();
+    let mut other = self::engine();
+    other.take_up(&held).unwrap();
+    assert_eq!(other.digest(), engine.digest());
+    for engine in [&mut engine, &mut other] {
+        does(engine, Tend { now_ns: 8 * S }).unwrap();
+        assert_eq!(state(engine, 1), NodeState::Stale);
+    }
+    assert_eq!(other.digest(), engine.digest());
 }

@@ -1,6 +1,6 @@
 //! What readers see of the fleet.
 
-use std::net::Ipv4Addr;
+use core::net::Ipv4Addr;
 use std::sync::Arc;
 
 use bevy_ecs::prelude::*;

@@ -1,6 +1,6 @@
 //! Asking to be let in.
 
-use std::net::Ipv4Addr;
+use core::net::Ipv4Addr;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Index, Recorded, Refusal};

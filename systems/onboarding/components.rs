@@ -1,6 +1,6 @@
 //! Components of registrations and leases. Each says who writes it.
 
-use std::net::{IpAddr, Ipv4Addr};
+use core::net::{IpAddr, Ipv4Addr};
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Id, Kind};

@@ -1,7 +1,7 @@
 //! The overlay's addresses: which there are, who has which.
 
+use core::net::Ipv4Addr;
 use std::collections::BTreeSet;
-use std::net::Ipv4Addr;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Index, Refusal};

@@ -1,5 +1,5 @@
+use core::net::{IpAddr, Ipv4Addr};
 use std::collections::BTreeSet;
-use std::net::{IpAddr, Ipv4Addr};
 
 use groundwave_engine::{Engine, Recorded, Refusal};
 use proptest::prelude::*;

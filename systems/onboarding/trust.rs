@@ -1,7 +1,7 @@
 //! What strangers are measured by: the policy, the secret, the list of hardware addresses.
 
+use core::net::IpAddr;
 use std::fmt;
-use std::net::IpAddr;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Id, Index, Kind, Recorded, Refusal};

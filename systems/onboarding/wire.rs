@@ -1,6 +1,6 @@
 //! What a node and the gateway say to each other when the node asks to be let in.
 
-use std::net::{IpAddr, Ipv4Addr};
+use core::net::{IpAddr, Ipv4Addr};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

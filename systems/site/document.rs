@@ -47,6 +47,10 @@ impl Document for NodeDocument {
         Changed<Stamps>,
     )>;
 
+    fn shows(entity: EntityRef<'_>) -> bool {
+        entity.contains::<Label>()
+    }
+
     fn read(world: &World, entity: EntityRef<'_>) -> Self {
         let label = entity.get::<Label>().expect("every node has a label");
         Self {

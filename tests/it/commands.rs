@@ -10,11 +10,26 @@ fn the_list_of_commands_is_the_one_we_know() {
         .unwrap();
     let names: Vec<_> = engine.registry().names().collect();
     insta::assert_snapshot!(names.join("\n"), @r"
+    account.create
+    account.issue
+    account.note_login
+    account.password
+    account.remove
+    account.revoke_tokens
+    account.update
     deployment.create
     deployment.delete
     deployment.import
     deployment.update
     environment.set
+    fleet.begin
+    fleet.finish
+    fleet.hear
+    fleet.join
+    fleet.order
+    fleet.patch
+    fleet.samples
+    fleet.tend
     flow.start
     flow.stop
     impairment.observe
@@ -34,13 +49,28 @@ fn the_list_of_commands_is_the_one_we_know() {
     node.restore
     node.set_station
     node.update
+    onboarding.approve
+    onboarding.dismiss
+    onboarding.expect
+    onboarding.reject
+    onboarding.release_lease
+    onboarding.request
+    onboarding.reset
+    onboarding.revoke
     template.create
     template.delete
     testbed.begin
     testbed.count
     testbed.hear
+    testbed.kernel
     testbed.pace
     testbed.probe
     testbed.sight
+    testbed.take_over
+    token.deny
+    trust.add_macs
+    trust.policy
+    trust.remove_mac
+    trust.secret
     ");
 }

@@ -44,6 +44,11 @@ fn guarded(operation: &mut Value) {
         return;
     };
     let Some(rule) = rule_of(id) else { return };
+    if let Some(body) = operation.get_mut("requestBody") {
+        let schema = &body["content"]["application/json"]["schema"];
+        // A body that may be missing is said to be one of two things.
+        body["required"] = schema.get("$ref").is_some().into();
+    }
     let mut common = vec![
         (
             "400",

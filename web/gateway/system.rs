@@ -226,7 +226,7 @@ pub async fn capabilities(State(gateway): State<Gateway>) -> Json<Capabilities> 
 
 /// What the gateway counts, for Prometheus: sums, never names
 #[utoipa::path(get, path = "/metrics", tag = "system", operation_id = "metrics",
-    responses((status = 200, description = "Text of OpenMetrics", body = String, content_type = "application/openmetrics-text")))]
+    responses((status = 200, description = "Text of OpenMetrics", content((String = "text/plain"), (String = "application/openmetrics-text")))))]
 pub async fn metrics(State(gateway): State<Gateway>, headers: HeaderMap) -> Response {
     let text = gateway.meter.text(&gateway.world.view());
     let accepts = headers

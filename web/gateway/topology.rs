@@ -349,7 +349,7 @@ fn geojson(graph: &NetworkGraph) -> serde_json::Value {
 /// The mesh: who hears whom, measured and predicted side by side
 #[utoipa::path(get, path = "/v1/mesh/topology", tag = "mesh", operation_id = "mesh_topology", params(TopologyQuestion,
         ("if-none-match" = Option<String>, Header, description = "The revision the caller has")),
-    responses((status = 200, description = "NetJSON NetworkGraph, or GeoJSON", body = NetworkGraph,
+    responses((status = 200, description = "NetJSON NetworkGraph, or GeoJSON", content((NetworkGraph = "application/json"), (serde_json::Value = "application/geo+json")),
             headers(("etag" = String, description = "Its revision"))),
         (status = 304, description = "It is as it was")))]
 pub async fn mesh_topology(

@@ -223,7 +223,7 @@ pub async fn trust_secret(State(gateway): State<Gateway>) -> Json<SecretState> {
 }
 
 /// Make a new trust secret
-#[utoipa::path(post, path = "/v1/trust/secret/rotate", tag = "trust", operation_id = "trust_secret_rotate", request_body = Rotation,
+#[utoipa::path(post, path = "/v1/trust/secret/rotate", tag = "trust", operation_id = "trust_secret_rotate", request_body = Option<Rotation>,
     responses((status = 201, description = "The new secret, told this once", body = NewSecret)))]
 pub async fn trust_secret_rotate(
     State(gateway): State<Gateway>,
@@ -286,7 +286,7 @@ pub async fn trust_mac_add(
 
 /// A trusted hardware address
 #[utoipa::path(get, path = "/v1/trust/macs/{mac}", tag = "trust", operation_id = "trust_mac_fetch",
-    params(("mac" = String, Path, description = "Which address", pattern = "^[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2}){5}$")),
+    params(("mac" = String, Path, description = "Which address", pattern = "^(?!00(:00){5}$)[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2}){5}$")),
     responses((status = 200, description = "The entry", body = TrustedMacEntry),
         (status = 404, description = "It is not on the list", body = Problem, content_type = "application/problem+json")))]
 pub async fn trust_mac_fetch(
@@ -298,7 +298,7 @@ pub async fn trust_mac_fetch(
 
 /// Trust a hardware address no longer
 #[utoipa::path(delete, path = "/v1/trust/macs/{mac}", tag = "trust", operation_id = "trust_mac_delete",
-    params(("mac" = String, Path, description = "Which address", pattern = "^[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2}){5}$")),
+    params(("mac" = String, Path, description = "Which address", pattern = "^(?!00(:00){5}$)[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2}){5}$")),
     responses((status = 204, description = "Gone"),
         (status = 404, description = "It is not on the list", body = Problem, content_type = "application/problem+json")))]
 pub async fn trust_mac_delete(

@@ -72,6 +72,7 @@ fn wycheproof_keyed_hashes_are_judged_as_they_should_be() {
                 if head["alg"] != "HS256" || head.get("crit").is_some() {
                     return None;
                 }
+                base64.decode(parts[1]).ok()?;
                 let message = format!("{}.{}", parts[0], parts[1]);
                 let key = DecodingKey::from_secret(&secret);
                 verify(parts[2], message.as_bytes(), &key, Algorithm::HS256).ok()
@@ -80,7 +81,8 @@ fn wycheproof_keyed_hashes_are_judged_as_they_should_be() {
             let valid = test["result"] == "valid";
             judged[usize::from(valid)] += 1;
             // RFC 7515 leaves padding out, and that vector's key made that signature.
-            let unpadded = test["comment"] == "invalidBase64Padding";
+            let comment = test["comment"].as_str().unwrap();
+            let unpadded = comment.starts_with("invalidBase64Padding");
             assert!(
                 accepted == valid || unpadded,
                 "{}: {}",

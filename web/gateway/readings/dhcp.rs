@@ -136,7 +136,7 @@ pub async fn keep(
 
 /// Keep an address for somebody no longer
 #[utoipa::path(delete, path = "/v1/network/dhcp/reservations/{mac}", tag = "network", operation_id = "dhcp_reservation_delete",
-    params(("mac" = String, Path, description = "For whom", pattern = "^[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2}){5}$")),
+    params(("mac" = String, Path, description = "For whom", pattern = "^(?!00(:00){5}$)[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2}){5}$")),
     responses((status = 204, description = "Gone"),
         (status = 404, description = "None is kept", body = Problem, content_type = "application/problem+json")))]
 pub async fn release(
