@@ -102,7 +102,17 @@ impl RedbStore {
     /// Accounts, secrets and nodes that are there stay behind.
     pub fn copier(&self) -> impl Fn(&Path) -> Result<(), StoreFault> + Send + Sync + use<> {
         let database = Arc::clone(&self.database);
-        move |to: &Path| migrate::copy(&database, to).map_err(|err| fault("copy the store", &err))
+        move |to: &Path| {
+            migrate::copy(&database, to, false).map_err(|err| fault("copy the store", &err))
+        }
+    }
+
+    /// As [`RedbStore::copier`], with accounts, secrets and nodes: for who has the right to all.
+    pub fn whole_copier(&self) -> impl Fn(&Path) -> Result<(), StoreFault> + Send + Sync + use<> {
+        let database = Arc::clone(&self.database);
+        move |to: &Path| {
+            migrate::copy(&database, to, true).map_err(|err| fault("copy the store", &err))
+        }
     }
 
     /// The tick of the last commit, 0 when there was none.

@@ -2,6 +2,7 @@
 //! what.
 
 mod audit;
+pub mod seal;
 mod secret;
 
 pub use audit::{Audit, AuditEntry, AuditError, AuditQuery, Deed};

@@ -60,8 +60,8 @@ const PRIVATE: [&str; 7] = [
     "fleet",
 ];
 
-/// Copies what is planned, as of the last commit, into a new file.
-pub(super) fn copy(from: &Database, to: &Path) -> Result<(), redb::Error> {
+/// Copies what is planned, and with `private` everything, as of the last commit, into a new file.
+pub(super) fn copy(from: &Database, to: &Path, private: bool) -> Result<(), redb::Error> {
     let read = from.begin_read()?;
     let copy = Database::create(to)?;
     let write = copy.begin_write()?;
@@ -69,7 +69,7 @@ pub(super) fn copy(from: &Database, to: &Path) -> Result<(), redb::Error> {
         let mut documents = write.open_table(DOCUMENTS)?;
         for entry in read.open_table(DOCUMENTS)?.iter()? {
             let (key, value) = entry?;
-            if !PRIVATE.contains(&key.value().0) {
+            if private || !PRIVATE.contains(&key.value().0) {
                 documents.insert(key.value(), value.value())?;
             }
         }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use clap::Args;
 use groundwave::http::client::Client;
 use groundwave_engine::Store;
+use groundwave_io::gateway::seal;
 use groundwave_io::store::{RedbStore, StoreError};
 use groundwave_systems::terrain::Flat;
 use groundwave_systems::{Snapshot, world};
@@ -57,6 +58,10 @@ pub struct Restore {
     #[arg(long, env = "PLAN_DB", value_name = "FILE", default_value = "plan.db")]
     db: PathBuf,
 
+    /// For the sealed copy of a gateway: the file `token.key` of its state
+    #[arg(long, env = "GATEWAY_TOKEN_KEY", value_name = "FILE")]
+    token_key: Option<PathBuf>,
+
     /// Replace a store that is there
     #[arg(long)]
     force: bool,
@@ -66,6 +71,7 @@ const RESTORE_EXAMPLES: &str = "\
 Examples:
   groundwave restore plan-monday.redb
   groundwave restore --force --db /var/lib/groundwave/plan.db /backup/plan.redb
+  groundwave restore --token-key /safe/token.key gateway-2026-11-21.sealed
 
 The copy is read in full before anything is replaced; stop the server first.";
 
@@ -133,6 +139,7 @@ impl Restore {
         }
         let bytes = std::fs::read(&self.from)
             .map_err(|err| Failure::Input(format!("read {}: {err}", self.from.display())))?;
+        let bytes = self.opened(bytes)?;
         let folder = match self.db.parent() {
             Some(parent) if parent != Path::new("") => parent,
             _ => Path::new("."),
@@ -148,6 +155,24 @@ impl Restore {
         }
         let line = format!("{}: {documents} documents\n", self.db.display());
         output.text(&line)
+    }
+
+    /// The copy itself, out of its seal if it is in one.
+    fn opened(&self, bytes: Vec<u8>) -> Result<Vec<u8>, Failure> {
+        if !seal::is_sealed(&bytes) {
+            return Ok(bytes);
+        }
+        let from = self.from.display();
+        let Some(path) = &self.token_key else {
+            let what = format!("{from} is sealed: name the gateway's token.key (--token-key)");
+            return Err(Failure::Input(what));
+        };
+        let key = std::fs::read(path)
+            .map_err(|err| Failure::Input(format!("read {}: {err}", path.display())))?;
+        let key = <[u8; 32]>::try_from(key)
+            .map_err(|_| Failure::Input(format!("{} is no key of 32 bytes", path.display())))?;
+        let opened = seal::unseal(&seal::backup_key(&key), &bytes);
+        opened.map_err(|err| Failure::Input(format!("{from}: {err}")))
     }
 }
 

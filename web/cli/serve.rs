@@ -103,6 +103,7 @@ impl Serve {
         let fresh = store.last_tick().map_err(Failure::machine)? == 0;
         let probe = store.probe();
         let copy = store.copier();
+        let whole = store.whole_copier();
 
         let mut builder = world(Arc::clone(&terrain));
         builder.resource(pool.unwrap_or_default());
@@ -132,7 +133,11 @@ impl Serve {
                 keep_to_owner(&self.db)?;
                 let made = options.open(handle.clone(), Arc::clone(&terrain), stop.clone());
                 match made {
-                    Ok(gateway) => Some((gateway, minutes)),
+                    Ok(gateway) => {
+                        let copy = move |to: &Path| whole(to).map_err(|fault| fault.to_string());
+                        gateway.backups.of(Box::new(copy));
+                        Some((gateway, minutes))
+                    }
                     Err(failure) => return finish(running, Err(failure)),
                 }
             }

@@ -166,6 +166,7 @@ pub const RULES: &[Rule] = &[
     act("user_delete", ADMIN),
     act("user_revoke_tokens", ADMIN),
     read("audit", ADMIN),
+    act("backup", ADMIN),
 ];
 
 /// The row of an operation.

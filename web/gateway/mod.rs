@@ -5,6 +5,7 @@
 
 pub mod access;
 mod auth;
+pub mod backup;
 mod body;
 pub mod chores;
 mod deeds;

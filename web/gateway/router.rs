@@ -19,8 +19,8 @@ use super::readings::{batman, dhcp, network, reconfigure};
 use super::system::{BODY_BYTES_MAX, OwnDocument};
 use super::telemetry::BATCH_BYTES_MAX;
 use super::{
-    Gateway, auth, deeds, detail, document, events, heartbeat, nodes, peers, probes, readings,
-    register, registrations, system, telemetry, topology, trust, users,
+    Gateway, auth, backup, deeds, detail, document, events, heartbeat, nodes, peers, probes,
+    readings, register, registrations, system, telemetry, topology, trust, users,
 };
 use crate::http::{accept, problem};
 
@@ -144,6 +144,7 @@ fn of_admins() -> OpenApiRouter<Gateway> {
         .routes(routes!(users::user_patch, users::user_delete))
         .routes(routes!(users::user_revoke_tokens))
         .routes(routes!(deeds::audit))
+        .routes(routes!(backup::backup))
 }
 
 /// The whole gateway.

@@ -71,6 +71,8 @@ pub struct Parts {
     pub probed: super::system::Probed,
     /// How busy the processor was before.
     pub last_look: super::readings::system::LastLook,
+    /// How copies of everything are made.
+    pub backups: super::backup::Backups,
     /// Probes of late.
     pub probes: super::probes::Probes,
     /// A change of the mesh's settings that nobody confirmed yet.
@@ -113,6 +115,7 @@ impl Gateway {
             predictions: Predictions::default(),
             probed: super::system::Probed::default(),
             last_look: super::readings::system::LastLook::default(),
+            backups: super::backup::Backups::new(key),
             probes: super::probes::Probes::default(),
             mesh_change: super::readings::reconfigure::Change::default(),
             reserving: Mutex::default(),
