@@ -241,7 +241,10 @@ radio = "ptp_5g8"
         let (bohus, _) = bohus.split_once("[[node]]").expect("two nodes");
         let text = format!("{HEAD}[[node]]{bohus}{section}");
         let settings = parse_alone(&text, "t").unwrap().testbed;
-        assert_eq!((settings.name.as_str(), settings.bindings.len()), ("ridge", 2));
+        assert_eq!(
+            (settings.name.as_str(), settings.bindings.len()),
+            ("ridge", 2)
+        );
         assert_eq!(settings.mac.loss_burst_packets, Some(4.0));
     }
 
