@@ -282,11 +282,12 @@ pub fn bridge(name: &str, index: u32) -> Setup {
 /// Which port of its bridge leads to a hardware address, for good.
 pub fn behind(port: u32, hardware: [u8; 6]) -> Setup {
     const BRIDGE: u32 = 7;
-    const PERMANENT: u32 = 0x80;
-    const MASTER: u32 = 0x04;
+    // Static; what is permanent would be the bridge's own.
+    const NOARP: u8 = 0x40;
+    const MASTER: u8 = 0x04;
     let mut body = Vec::new();
     // struct ndmsg: family, interface, state (16 bits), flags (8), type (8).
-    let state = [PERMANENT as u8, 0, MASTER as u8, 0];
+    let state = [NOARP, 0, MASTER, 0];
     put_words(&mut body, &[BRIDGE, port, u32::from_ne_bytes(state)]);
     put(&mut body, 2, &hardware);
     Setup {

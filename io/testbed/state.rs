@@ -120,7 +120,7 @@ impl State {
 
 /// Takes away everything that carries the testbed's name: processes in its namespaces, the
 /// namespaces with all their interfaces, its files but for the log, which goes where `keep_log`
-/// says. Answers how many namespaces there were. Nothing there is no error.
+/// says. Answers how many nodes there were. Nothing there is no error.
 ///
 /// # Errors
 /// When something cannot be removed.
@@ -147,5 +147,6 @@ pub fn take_down(state: &State, keep_log: Option<&Path>) -> Result<usize, Testbe
         let folder = state.folder();
         fs::remove_dir_all(folder).map_err(TestbedError::file("remove", folder))?;
     }
-    Ok(paths.len())
+    let air = mark + AIR;
+    Ok(spaces.iter().filter(|space| **space != air).count())
 }
