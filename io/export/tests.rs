@@ -147,18 +147,17 @@ fn a_table_has_a_row_for_each_change_and_each_measurement() {
             .into_iter()
             .all(|row| &row[column("carries")] == "false")
     );
+    let first = rows
+        .iter()
+        .find(|row| (&row[1], &row[2]) == ("a", "b <1>"))
+        .unwrap();
+    let ends = [id("a"), id("b <1>")];
     let link = view
         .links
         .iter()
-        .find(|link| [link.a, link.b].contains(&id("a")))
-        .unwrap();
-    let found: f64 = rows[0][column("distance_m")].parse().unwrap();
-    assert!(
-        view.links
-            .iter()
-            .any(|link| link.budget.distance_m == found),
-        "to the bit, {link:?}"
-    );
+        .find(|link| ends.contains(&link.a) && ends.contains(&link.b));
+    let found: f64 = first[column("distance_m")].parse().unwrap();
+    assert_eq!(found, link.unwrap().budget.distance_m, "to the bit");
 }
 
 #[test]

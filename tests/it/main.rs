@@ -7,6 +7,7 @@ mod gateway;
 mod gis;
 mod impair;
 mod kill;
+mod measured;
 mod planning;
 mod program;
 mod properties;

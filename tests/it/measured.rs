@@ -1,0 +1,244 @@
+//! Recordings of others: read, replayed, compared with the model, calibrated with, written again.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{self, groundwave, stdout};
+
+fn json(words: &[&str]) -> Value {
+    let mut all = vec!["--json"];
+    all.extend(words);
+    serde_json::from_str(&stdout(&groundwave(&all))).unwrap()
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// Twelve links side by side on one frequency, each measured once a minute; the model is off by
+/// `off_db` there, and one link is out of order.
+fn levels(folder: &Path, off_db: f64) -> [String; 2] {
+    let mut nodes = String::from("id,lat,lon\n");
+    for at in 0..24 {
+        let (lat, lon) = (
+            57.5 + f64::from(at / 2) * 0.2,
+            11.0 + f64::from(at % 2) * 0.012,
+        );
+        nodes += &format!("n{at},{lat},{lon}\n");
+    }
+    std::fs::write(folder.join("nodes.csv"), nodes).unwrap();
+    let mapping = "title = \"a made-up survey\"\nstep_s = 60\nrange_m = 2000\n[time]\ncolumn = \"t\"\nunit = \"seconds\"\n\
+                   [link]\nfrom = \"tx\"\nto = \"rx\"\n[values]\npath_loss_db = \"loss\"\n\
+                   [nodes]\nfile = \"nodes.csv\"\nname = \"id\"\nlat_deg = \"lat\"\nlon_deg = \"lon\"\n\
+                   [station]\nheight_agl_m = 10\nradio = \"wifi_5g_mesh\"\nantenna = \"omni_5\"\n";
+    let mapping_path = folder.join("survey.toml");
+    std::fs::write(&mapping_path, mapping).unwrap();
+    // What the model says of these links, told by itself.
+    let mut rows = String::from("t,tx,rx,loss\n");
+    for minute in 0..10 {
+        for link in 0..12 {
+            let at = link * 2;
+            let odd = if link == 3 { 40.0 } else { 0.0 };
+            let ripple = f64::from((link * 7 + minute) % 5) * 0.2 - 0.4;
+            let model_db = 102.34;
+            rows += &format!(
+                "{},n{at},n{},{}\n",
+                minute * 60,
+                at + 1,
+                model_db + off_db + odd + ripple
+            );
+        }
+    }
+    let table = folder.join("survey.csv");
+    std::fs::write(&table, rows).unwrap();
+    [text(&table).to_owned(), text(&mapping_path).to_owned()]
+}
+
+#[test]
+fn a_survey_is_replayed_beside_the_model_and_sets_it_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let [table, mapping] = levels(folder.path(), 6.0);
+    let log = folder.path().join("survey.gwlog");
+    let told = json(&["convert", &table, text(&log), "--mapping", &mapping]);
+    assert_eq!(
+        (&told["nodes"], &told["measurements"]),
+        (&24.into(), &120.into()),
+        "{told}"
+    );
+    let stat = json(&["log", "stat", text(&log)]);
+    assert_eq!(stat["commands"]["link.observe"], 10);
+    let replayed = json(&["replay", text(&log), "--check", "--measured"]);
+    assert_eq!(replayed["digest"], told["digest"]);
+    assert_eq!(replayed["measured"]["directions"], 12);
+    let off_db = replayed["measured"]["excess_loss_median_db"]
+        .as_f64()
+        .unwrap();
+    let profile = folder.path().join("profile.toml");
+    let fitted = json(&[
+        "calibrate",
+        text(&log),
+        "-o",
+        text(&profile),
+        "--name",
+        "survey",
+    ]);
+    let class = &fitted["classes"][0];
+    assert_eq!(
+        (&class["links"], fitted["classes"].as_array().unwrap().len()),
+        (&12.into(), 1)
+    );
+    // The link out of order counts no more than any other.
+    let loss_db = class["offset"]["loss_db"].as_f64().unwrap();
+    assert!((loss_db - off_db).abs() < 0.5, "{loss_db} for {off_db}");
+    let before = class["error_before_db"].as_f64().unwrap();
+    assert!(class["error_held_out_db"].as_f64().unwrap() < before);
+    // A profile is never written over, and never applied without a word.
+    support::refusal(&groundwave(&[
+        "calibrate",
+        text(&log),
+        "-o",
+        text(&profile),
+    ]));
+    let link = [
+        "link",
+        "57.5,11.0",
+        "57.5,11.012",
+        "--radio",
+        "wifi_5g_mesh",
+    ];
+    let plain = json(&link);
+    let mut calibrated: Vec<&str> = link.to_vec();
+    calibrated.extend(["--calibration", text(&profile)]);
+    let calibrated = json(&calibrated);
+    assert_eq!(calibrated["calibration"], "survey");
+    assert!(plain.get("calibration").is_none());
+    let loss = |found: &Value| {
+        found["forward"]["losses"]["total_path_loss_db"]
+            .as_f64()
+            .unwrap()
+    };
+    assert!((loss(&calibrated) - loss(&plain) - loss_db).abs() < 1e-9);
+    let warnings = calibrated["forward"]["warnings"].as_array().unwrap();
+    assert!(warnings.contains(&"calibrated".into()), "{warnings:?}");
+}
+
+#[test]
+fn a_scenario_names_a_profile_and_its_run_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let profile = "name = \"off by seven\"\n[[class]]\nfrequency_mhz = [10, 100001]\n\
+                   distance_km = [0, 1000]\nloss_db = 7\n";
+    std::fs::write(folder.path().join("profile.toml"), profile).unwrap();
+    let shipped = std::fs::read_to_string(support::scenario_path("failover.toml")).unwrap();
+    let run = |text_: &str| {
+        let path = folder.path().join("scenario.toml");
+        std::fs::write(&path, text_).unwrap();
+        json(&["run", text(&path), "--until", "5"])
+    };
+    let plain = run(&shipped);
+    let named = run(&format!(
+        "{shipped}\n[calibration]\nfile = \"profile.toml\"\n"
+    ));
+    assert_eq!(named["environment"]["calibration"]["name"], "off by seven");
+    let links = |found: &Value| -> Vec<f64> {
+        let links = found["links"].as_array().unwrap().iter();
+        links
+            .map(|link| link["budget"]["forward"]["path_loss_db"].as_f64().unwrap())
+            .collect()
+    };
+    let pairs: Vec<(f64, f64)> = links(&plain).into_iter().zip(links(&named)).collect();
+    assert!(!pairs.is_empty());
+    for (before, after) in pairs {
+        assert!((after - before - 7.0).abs() < 1e-9, "{before} {after}");
+    }
+    let path = folder.path().join("scenario.toml");
+    let shown = stdout(&groundwave(&["run", text(&path), "--until", "5"]));
+    assert!(
+        shown.contains("calibrated with the profile \"off by seven\""),
+        "{shown}"
+    );
+    std::fs::write(
+        &path,
+        format!("{shipped}\n[calibration]\nfile = \"none.toml\"\n"),
+    )
+    .unwrap();
+    let refused = support::refusal(&groundwave(&["run", text(&path)]));
+    assert!(refused.contains("calibration.file"), "{refused}");
+}
+
+#[test]
+fn a_recording_is_written_for_others_and_read_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("run.gwlog");
+    let scenario = support::scenario_path("failover.toml");
+    stdout(&groundwave(&[
+        "run",
+        text(&scenario),
+        "--record",
+        text(&log),
+    ]));
+    let to = |name: &str| folder.path().join(name);
+    let eel = to("run.eel");
+    let told = json(&["convert", text(&log), text(&eel)]);
+    assert!(told["written"].as_u64() > Some(5), "{told}");
+    let back = to("back.gwlog");
+    let told = json(&["convert", text(&eel), text(&back)]);
+    assert_eq!(told["nodes"], 5);
+    json(&["replay", text(&back), "--check"]);
+    for name in ["run.json", "run.xml"] {
+        json(&["convert", text(&log), text(&to(name))]);
+        let plan = to(&format!("{name}.toml"));
+        let told = json(&["convert", text(&to(name)), text(&plan)]);
+        assert_eq!(told["nodes"], 5, "{name}");
+    }
+    let table = to("run.csv");
+    json(&["convert", text(&log), text(&table)]);
+    let rows = std::fs::read_to_string(&table).unwrap();
+    assert!(rows.lines().count() > 10 && rows.starts_with("at_s,from,to,distance_m"));
+    let refused = support::refusal(&groundwave(&["convert", text(&log), text(&to("run.pdf"))]));
+    assert!(refused.contains(".eel, .csv"), "{refused}");
+}
+
+#[test]
+fn a_report_tells_failures_ways_and_what_was_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("run.gwlog");
+    let scenario = support::scenario_path("failover.toml");
+    stdout(&groundwave(&[
+        "run",
+        text(&scenario),
+        "--record",
+        text(&log),
+    ]));
+    let page = folder.path().join("page.html");
+    stdout(&groundwave(&[
+        "replay",
+        text(&log),
+        "--report",
+        text(&page),
+    ]));
+    let html = std::fs::read_to_string(&page).unwrap();
+    for title in ["Ways of flows", "Failures and what followed", "Outages"] {
+        assert!(html.contains(title), "{title}");
+    }
+    assert!(!html.contains("What was measured"));
+    let [table, mapping] = levels(folder.path(), 0.0);
+    let log = folder.path().join("survey.gwlog");
+    stdout(&groundwave(&[
+        "convert",
+        &table,
+        text(&log),
+        "--mapping",
+        &mapping,
+    ]));
+    stdout(&groundwave(&[
+        "replay",
+        text(&log),
+        "--report",
+        text(&page),
+    ]));
+    let html = std::fs::read_to_string(&page).unwrap();
+    assert!(
+        html.contains("What was measured") && html.contains("120 measurements of 12 directions")
+    );
+}
