@@ -16,10 +16,6 @@ use nix::unistd::Pid;
 const KERNEL: &str = "GROUNDWAVE_KERNEL";
 /// A guest that runs longer than this is killed; an idle machine needs some two minutes.
 const LIMIT: Duration = Duration::from_secs(900);
-/// A guest whose own programs do not run by then will not; an idle machine needs some ten seconds.
-const BOOT_LIMIT: Duration = Duration::from_secs(120);
-/// How often a guest is started until one runs.
-const BOOTS: usize = 3;
 /// Programs the guest needs besides its kernel.
 const TOOLS: [&str; 8] = [
     "ip",
@@ -69,17 +65,7 @@ fn run() -> Option<String> {
     let kernel = kernel()?;
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("job"), job()).unwrap();
-    // On a crowded machine the guest's kernel may wait for a timer that never comes; it is started
-    // again then, for nothing of ours ran yet.
-    let awake = || folder.path().join("stdout").exists();
-    let tries = (0..BOOTS).map(|_| console_of(command(&kernel, folder.path()), awake));
-    let mut console = String::new();
-    for said in tries {
-        console = said;
-        if awake() {
-            break;
-        }
-    }
+    let console = console_of(command(&kernel, folder.path()));
     let read = |name: &str| {
         let bytes = std::fs::read(folder.path().join(name)).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
@@ -176,9 +162,8 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// Runs to its end, or kills it at a limit: one for waking up, one for everything. Answers what it
-/// wrote.
-fn console_of(mut command: Command, awake: impl Fn() -> bool) -> String {
+/// Runs to its end, or kills it at the limit; answers what it wrote.
+fn console_of(mut command: Command) -> String {
     let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -203,7 +188,7 @@ fn console_of(mut command: Command, awake: impl Fn() -> bool) -> String {
         if child.try_wait().unwrap().is_some() {
             break true;
         }
-        if waited > LIMIT || (waited > BOOT_LIMIT && !awake()) {
+        if waited > LIMIT {
             break false;
         }
     };
