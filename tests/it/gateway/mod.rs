@@ -121,6 +121,7 @@ impl Bench {
             .build::<Snapshot>(0, 1_000_000)
             .unwrap();
         let store = RedbStore::open(&folder.path().join("world.db")).unwrap();
+        let copy = store.whole_copier();
         engine.keep(store).unwrap();
         let world = engine.handle();
         let minutes = engine.effects::<KeepMinute>();
@@ -151,6 +152,9 @@ impl Bench {
                 history,
                 stop.clone(),
             );
+            gateway.backups.of(Box::new(move |path| {
+                copy(path).map_err(|fault| fault.to_string())
+            }));
             let router = router(gateway.clone()).unwrap();
             chores::begin(&gateway).await.unwrap();
             tokio::spawn(chores::keep(gateway.clone(), minutes));

@@ -80,15 +80,13 @@ fn wycheproof_keyed_hashes_are_judged_as_they_should_be() {
             let accepted = parts.len() == 3 && ours(&parts) == Some(true);
             let valid = test["result"] == "valid";
             judged[usize::from(valid)] += 1;
-            // RFC 7515 leaves padding out, and that vector's key made that signature.
+            // RFC 7515 leaves padding out, and that vector's key made that signature; what is no
+            // base64 at all is refused here, though some forgive it.
             let comment = test["comment"].as_str().unwrap();
             let unpadded = comment.starts_with("invalidBase64Padding");
-            assert!(
-                accepted == valid || unpadded,
-                "{}: {}",
-                test["tcId"],
-                test["comment"]
-            );
+            let forgiven = comment.starts_with("InvalidCharacterInserted");
+            let fits = accepted == valid || unpadded || forgiven && !accepted;
+            assert!(fits, "{}: {comment}", test["tcId"]);
         }
     }
     assert!(judged[0] >= 5 && judged[1] >= 1, "{judged:?}");

@@ -105,6 +105,7 @@ pub async fn arp(
 #[into_params(parameter_in = Query)]
 pub struct RouteQuestion {
     /// Only of the table with this number: 254 is `main`, 255 `local`
+    #[param(value_type = Option<i64>, minimum = 0, maximum = 4_294_967_295_i64)]
     pub table: Option<u32>,
 }
 

@@ -1,0 +1,406 @@
+//! A mesh of ten thousand nodes at its gateway: heartbeats at their pace, how soon they are
+//! answered, what a kill loses, how long the way back takes, how soon the topology is drawn.
+//!
+//! `cargo bench --bench gateway`; GROUNDWAVE_BENCH_S sets how long nodes beat (60 s if unset; the
+//! numbers of benches/README.md are of 300), GROUNDWAVE_BENCH_NODES how many there are.
+
+#![expect(clippy::print_stdout, reason = "a bench tells what it measured")]
+#![expect(clippy::disallowed_methods, reason = "a bench measures time")]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{IpAddr, Ipv4Addr, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use axum::http::Method;
+use groundwave::gateway::keys::TokenKeys;
+use groundwave::http::client::Client;
+use groundwave_engine::{Engine, Recorded};
+use groundwave_io::gateway::load_or_make;
+use groundwave_io::store::RedbStore;
+use groundwave_io::wall::wall_ns;
+use groundwave_systems::account::{AccountId, AccountRole, CreateAccount, IssueCredential, Secret};
+use groundwave_systems::onboarding::{
+    Approve, Mac, Pool, Proof, PublicKey, RegistrationId, RequestJoin, Showing,
+};
+use groundwave_systems::site::NodeId;
+use groundwave_systems::terrain::Flat;
+use groundwave_systems::{Snapshot, world};
+use serde_json::{Value, json};
+
+/// Connections that share the load: as many proxies or keep-alive pools would.
+const CONNECTIONS: usize = 64;
+/// Time between two heartbeats of a node.
+const PERIOD: Duration = Duration::from_secs(5);
+const OVERLAY: &str = "10.64.0.0/16";
+
+fn setting(name: &str, usual: u64) -> u64 {
+    let held = std::env::var(name).ok();
+    held.map_or(usual, |text| text.parse().expect("a number"))
+}
+
+fn mac(number: u64) -> Mac {
+    let [.., a, b, c, d] = number.to_be_bytes();
+    Mac([2, 0, a, b, c, d])
+}
+
+fn does<C: Recorded>(engine: &mut Engine<Snapshot>, command: C) -> C::Reply {
+    let reply = engine.handle().submit(command).expect("a running world");
+    engine.tick(Some(wall_ns())).expect("a sound tick");
+    reply.wait().expect("a sound command")
+}
+
+/// A store in which `count` nodes are in; a token of each, and one of an admin.
+fn seed(folder: &Path, count: u64) -> (Vec<String>, String) {
+    let mut builder = world(Arc::new(Flat {
+        elevation_msl_m: 0.0,
+    }));
+    builder.resource(Pool::parse(OVERLAY).expect("a range"));
+    let mut engine = builder.build::<Snapshot>(0, 1_000_000).expect("a world");
+    let source = IpAddr::V4(Ipv4Addr::new(10, 41, 0, 9));
+    for number in 0..count {
+        let mut key = [7; 32];
+        key[..8].copy_from_slice(&number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes());
+        key[8..16].copy_from_slice(&number.to_be_bytes());
+        let request = RequestJoin {
+            registration: RegistrationId::from_u128((1 << 64) + u128::from(number)),
+            node: NodeId::from_u128((2 << 64) + u128::from(number)),
+            public_key: PublicKey::new(key).expect("a key"),
+            shown: Showing {
+                mac: mac(number),
+                hostname: format!("node-{number}"),
+                listen_port: None,
+                source_ip: source,
+                underlay_ip: source,
+                proof: Proof::Absent,
+                mac_verified: false,
+                code_sha256: None,
+            },
+        };
+        let (registration, node) = (request.registration, request.node);
+        does(&mut engine, request);
+        let approve = Approve {
+            registration,
+            node,
+            name: None,
+            role_id: None,
+            overlay_ip: None,
+            by: "bench".to_owned(),
+            revision: None,
+        };
+        does(&mut engine, approve);
+        let issue = IssueCredential {
+            account: AccountId::from_u128((3 << 64) + u128::from(number)),
+            node,
+            username: format!("node-{number}"),
+            secret_sha256: [0; 32],
+        };
+        does(&mut engine, issue);
+    }
+    let admin = CreateAccount {
+        account: AccountId::from_u128(1),
+        username: "admin".to_owned(),
+        role: AccountRole::Admin,
+        secret: Secret::Sha256([0; 32]),
+        must_change_password: false,
+    };
+    does(&mut engine, admin);
+    let held = engine.checkpoint().expect("a state");
+    drop(engine);
+    // Written at once: one transaction instead of one a command.
+    let mut builder = world(Arc::new(Flat {
+        elevation_msl_m: 0.0,
+    }));
+    builder.resource(Pool::parse(OVERLAY).expect("a range"));
+    let mut engine = builder.build::<Snapshot>(0, 1_000_000).expect("a world");
+    let store = RedbStore::open(&folder.join("world.db")).expect("a store");
+    engine.keep(store).expect("an empty store");
+    engine.take_up(&held).expect("the same world");
+    let view = engine.view();
+    let state = folder.join("state");
+    std::fs::create_dir(&state).expect("a folder");
+    let keys = TokenKeys::new(&load_or_make::<32>(&state.join("token.key")).expect("a key"));
+    let now_s = wall_ns() / 1_000_000_000;
+    let token = |id: AccountId| {
+        let account = view.accounts.by_id.get(&id).expect("it was made");
+        let jti = uuid::Uuid::from_u128(id.as_u128());
+        let issued = keys.issue(id, account, AccountRole::Admin, jti, now_s);
+        issued.expect("a token").0
+    };
+    let nodes = (0..count).map(|number| AccountId::from_u128((3 << 64) + u128::from(number)));
+    (nodes.map(token).collect(), token(AccountId::from_u128(1)))
+}
+
+struct Server {
+    child: Child,
+    address: String,
+}
+
+fn start(folder: &Path) -> Server {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_groundwave"))
+        .args([
+            "serve",
+            "gateway",
+            "--gateway-bind",
+            "127.0.0.1:0",
+            "--tunnel",
+            "off",
+        ])
+        .args(["--overlay", OVERLAY, "--db"])
+        .arg(folder.join("world.db"))
+        .arg("--state")
+        .arg(folder.join("state"))
+        .env("NO_COLOR", "1")
+        .env("RUST_LOG", "info")
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program");
+    let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    let address = loop {
+        let line = lines
+            .next()
+            .expect("it says where it listens")
+            .expect("text");
+        if let Some((_, rest)) = line.split_once("gateway listening on http://") {
+            break rest
+                .split([',', ' '])
+                .next()
+                .expect("an address")
+                .to_owned();
+        }
+    };
+    std::thread::spawn(move || lines.for_each(drop));
+    Server { child, address }
+}
+
+fn get(address: &str, token: &str, path: &str) -> Vec<u8> {
+    let mut stream = TcpStream::connect(address).expect("a server");
+    write!(
+        stream,
+        "GET {path} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
+    )
+    .expect("a line");
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).expect("an answer");
+    assert!(
+        answer.starts_with(b"HTTP/1.1 200"),
+        "{}",
+        String::from_utf8_lossy(&answer[..200.min(answer.len())])
+    );
+    answer
+}
+
+/// What a node says; its neighbours are the next four.
+fn beat(number: u64, count: u64, seq: u64) -> Vec<u8> {
+    let links: Vec<Value> = (1..=4)
+        .map(|step| json!({ "neigh_address": mac((number + step) % count), "tq": 200 + step, "signal_dbm": -60.0 }))
+        .collect();
+    let beat = json!({
+        "mac": mac(number), "hostname": format!("node-{number}"), "boot_id": "bench", "seq": seq,
+        "uptime_s": seq * 5, "signal_dbm": -60.5, "active_transport": "wifi", "capabilities": ["gps"],
+        "interfaces": [{ "name": "bat0", "mtu": 1500, "operstate": "up", "rx_bytes": seq, "tx_bytes": seq }],
+        "mesh": { "algo_name": "BATMAN_IV", "originators": 9, "neighbor_count": 4, "plink_estab": 4, "links": links },
+        "metrics": { "mesh.tx_mbps": 1.5, "mesh.rx_mbps": 2.5, "mesh.signal_dbm": -60.5, "mesh.plink_estab": 4,
+            "mesh.neighbor_count": 4, "mesh.tx_retries": seq, "mesh.tx_failed": 0, "sys.load1": 0.25 },
+    });
+    beat.to_string().into_bytes()
+}
+
+#[derive(Default)]
+struct Tally {
+    took_us: Vec<u32>,
+    refused: u64,
+    late: u64,
+}
+
+impl Tally {
+    fn quantile_ms(&mut self, share: f64) -> f64 {
+        self.took_us.sort_unstable();
+        let place = ((self.took_us.len().max(1) - 1) as f64 * share) as usize;
+        self.took_us
+            .get(place)
+            .map_or(0.0, |us| f64::from(*us) / 1e3)
+    }
+}
+
+/// All nodes beat at their pace, spread over it, from sequence number `first` on.
+async fn load(
+    address: &str,
+    tokens: &Arc<Vec<String>>,
+    first: u64,
+    rounds: u64,
+    acked: &Arc<Vec<AtomicU64>>,
+) -> Tally {
+    let begin = Instant::now() + Duration::from_millis(100);
+    let count = tokens.len() as u64;
+    let mut hands = Vec::new();
+    for hand in 0..CONNECTIONS {
+        let (address, tokens, acked) = (address.to_owned(), Arc::clone(tokens), Arc::clone(acked));
+        hands.push(tokio::spawn(async move {
+            let mut tally = Tally::default();
+            let mut client = Client::tcp(&address).await.expect("a server");
+            for round in 0..rounds {
+                for number in (hand as u64..count).step_by(CONNECTIONS) {
+                    let share = number as f64 / count as f64;
+                    let due = begin + PERIOD.mul_f64(round as f64 + share);
+                    tokio::time::sleep_until(due.into()).await;
+                    let body = beat(number, count, first + round);
+                    let token = &tokens[number as usize];
+                    let answer = client
+                        .call(Method::POST, "/v1/nodes/heartbeat", Some(token), body)
+                        .await;
+                    // From when it was due: a queue on this side counts too.
+                    let took = due.elapsed();
+                    match answer {
+                        Ok(heard) if heard.status.is_success() => {
+                            acked[number as usize].store(first + round, Ordering::Release);
+                            tally
+                                .took_us
+                                .push(u32::try_from(took.as_micros()).unwrap_or(u32::MAX));
+                            tally.late += u64::from(took > Duration::from_millis(250));
+                        }
+                        Ok(_) => tally.refused += 1,
+                        Err(_) => return tally,
+                    }
+                }
+            }
+            tally
+        }));
+    }
+    let mut whole = Tally::default();
+    for hand in hands {
+        let part = hand.await.expect("a hand");
+        whole.took_us.extend(part.took_us);
+        whole.refused += part.refused;
+        whole.late += part.late;
+    }
+    whole
+}
+
+fn peak_mib(child: &Child) -> f64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).expect("it runs");
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmHWM"))
+        .expect("a peak");
+    let kib: f64 = line
+        .split_whitespace()
+        .nth(1)
+        .expect("a number")
+        .parse()
+        .expect("a number");
+    kib / 1024.0
+}
+
+fn states(address: &str, admin: &str) -> String {
+    let metrics = String::from_utf8(get(address, admin, "/metrics")).expect("text");
+    let lines = metrics
+        .lines()
+        .filter(|line| line.starts_with("groundwave_nodes{"));
+    lines
+        .map(|line| line.trim_start_matches("groundwave_nodes"))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+fn main() {
+    // `cargo test --benches` asks whether it runs, not how fast.
+    if std::env::args().any(|arg| arg == "--test") {
+        return;
+    }
+    let (count, seconds) = (
+        setting("GROUNDWAVE_BENCH_NODES", 10_000),
+        setting("GROUNDWAVE_BENCH_S", 60),
+    );
+    let folder = tempfile::tempdir().expect("a folder");
+    let began = Instant::now();
+    let (tokens, admin) = seed(folder.path(), count);
+    println!(
+        "{count} nodes let in, {:.1} s",
+        began.elapsed().as_secs_f64()
+    );
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .expect("threads");
+    let tokens = Arc::new(tokens);
+    let acked: Arc<Vec<AtomicU64>> = Arc::new((0..count).map(|_| AtomicU64::new(0)).collect());
+    let mut server = start(folder.path());
+    let rounds = seconds.div_ceil(PERIOD.as_secs()).max(1);
+    let began = Instant::now();
+    let mut tally = runtime.block_on(load(&server.address, &tokens, 1, rounds, &acked));
+    let rate = tally.took_us.len() as f64 / began.elapsed().as_secs_f64();
+    println!(
+        "heartbeats: {rate:.0}/s for {:.0} s, {} refused; answered, and on disk, after p50 {:.1} ms, p99 {:.1} ms, p99.9 {:.1} ms; {} after 250 ms; peak {:.0} MiB",
+        began.elapsed().as_secs_f64(),
+        tally.refused,
+        tally.quantile_ms(0.5),
+        tally.quantile_ms(0.99),
+        tally.quantile_ms(0.999),
+        tally.late,
+        peak_mib(&server.child),
+    );
+    let mut drawn = Tally::default();
+    let mut bytes = 0;
+    for _ in 0..30 {
+        let began = Instant::now();
+        bytes = get(&server.address, &admin, "/v1/mesh/topology").len();
+        drawn.took_us.push(began.elapsed().as_micros() as u32);
+    }
+    println!(
+        "topology of {count} nodes, {:.1} MB: p50 {:.0} ms, p99 {:.0} ms",
+        bytes as f64 / 1e6,
+        drawn.quantile_ms(0.5),
+        drawn.quantile_ms(0.99)
+    );
+    // Killed while beats are under way.
+    let pid = server.child.id();
+    runtime.block_on(async {
+        let kill = async {
+            tokio::time::sleep(Duration::from_secs(3)).await;
+            let killed = Command::new("kill").args(["-9", &pid.to_string()]).status();
+            assert!(killed.is_ok_and(|status| status.success()));
+        };
+        tokio::join!(load(&server.address, &tokens, rounds + 1, 1, &acked), kill);
+    });
+    let _ = server.child.wait();
+    let began = Instant::now();
+    server = start(folder.path());
+    println!(
+        "back {:.2} s after kill -9: {}",
+        began.elapsed().as_secs_f64(),
+        states(&server.address, &admin)
+    );
+    let lost = runtime.block_on(async {
+        let mut client = Client::tcp(&server.address).await.expect("a server");
+        let mut lost = 0;
+        for number in (0..count).step_by(10) {
+            // The last beat that was acknowledged is known: the same again is an old one.
+            let seq = acked[number as usize].load(Ordering::Acquire);
+            let token = &tokens[number as usize];
+            let body = beat(number, count, seq);
+            let heard = client
+                .call(Method::POST, "/v1/nodes/heartbeat", Some(token), body)
+                .await;
+            lost += u64::from(heard.expect("an answer").status.as_u16() != 409);
+        }
+        lost
+    });
+    println!(
+        "acknowledged heartbeats lost: {lost} of {} looked at",
+        count.div_ceil(10)
+    );
+    let begun = Instant::now();
+    runtime.block_on(load(&server.address, &tokens, rounds + 10, 3, &acked));
+    println!(
+        "{:.0} s after that: {}",
+        begun.elapsed().as_secs_f64(),
+        states(&server.address, &admin)
+    );
+    let _ = server.child.kill();
+    let _ = server.child.wait();
+}
