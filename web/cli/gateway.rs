@@ -7,19 +7,21 @@ use std::time::Duration;
 
 use clap::Args;
 use groundwave::gateway::{Gateway, Settings, tunnel};
-use groundwave::http::{Problem, id};
-use groundwave_engine::Handle;
-use groundwave_io::gateway::{Audit, keep_once, load_or_make, random, read_words};
+use groundwave::http::gate;
+use groundwave_engine::{Effects, Handle};
+use groundwave_io::gateway::{Audit, load_or_make, read_words};
 use groundwave_io::genl::wireguard::PrivateKey;
 use groundwave_io::readings::Root;
 use groundwave_io::telemetry::TelemetryStore;
 use groundwave_systems::Snapshot;
-use groundwave_systems::account::{AccountId, AccountRole, CreateAccount};
-use groundwave_systems::onboarding::{GatewayEnd, Policy, Pool, PublicKey, SetPolicy};
+use groundwave_systems::fleet::KeepMinute;
+use groundwave_systems::onboarding::{GatewayEnd, Pool, PublicKey};
 use groundwave_systems::terrain::Terrain;
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 use super::failure::Failure;
+use super::standing::Start;
 
 /// Whether the gateway makes a tunnel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -43,7 +45,7 @@ pub struct GatewayOptions {
         value_name = "ADDR",
         default_value = "0.0.0.0:8080"
     )]
-    pub gateway_bind: SocketAddr,
+    gateway_bind: SocketAddr,
 
     /// Folder of its keys, its record of who did what, its history of readings
     #[arg(
@@ -120,6 +122,33 @@ pub struct GatewayOptions {
     #[arg(long, env = "GATEWAY_RESERVATIONS", value_name = "DIR")]
     reservations: Option<PathBuf>,
 
+    /// Address of the gateway with TLS, where there is a certificate
+    #[arg(
+        long,
+        env = "GATEWAY_TLS_BIND",
+        value_name = "ADDR",
+        default_value = "0.0.0.0:8443"
+    )]
+    gateway_tls_bind: SocketAddr,
+
+    /// Certificate chain, PEM: the gateway then also answers with TLS, on a port of its own
+    #[arg(
+        long,
+        env = "GATEWAY_TLS_CERT",
+        value_name = "FILE",
+        requires = "tls_key"
+    )]
+    tls_cert: Option<PathBuf>,
+
+    /// The certificate's private key, PEM
+    #[arg(
+        long,
+        env = "GATEWAY_TLS_KEY",
+        value_name = "FILE",
+        requires = "tls_cert"
+    )]
+    tls_key: Option<PathBuf>,
+
     /// A name the gateway answers to, beside `localhost` and its addresses; may stand several times
     #[arg(
         long = "host",
@@ -150,18 +179,32 @@ impl GatewayOptions {
         range("overlay", &self.overlay)
     }
 
-    /// The first admin's password, if somebody chose one.
+    /// What it takes to start `gateway`, whose readings leave as `minutes`.
     ///
     /// # Errors
-    /// When the file cannot be read.
-    pub fn admin_password(&self) -> Result<Option<String>, Failure> {
-        let path = self.admin_password_file.as_deref();
-        path.map(read_words).transpose().map_err(Failure::input)
+    /// What is wrong with certificate, key or password file.
+    pub fn start(&self, gateway: Gateway, minutes: Effects<KeepMinute>) -> Result<Start, Failure> {
+        let identity = self.identity()?;
+        Ok(Start {
+            gateway,
+            minutes,
+            bind: self.gateway_bind,
+            tls: identity.map(|identity| (self.gateway_tls_bind, identity)),
+            admin_password: self.admin_password()?,
+            bootstrap: self.state.join("bootstrap-admin"),
+        })
     }
 
-    /// Where a random first password is written.
-    pub fn bootstrap(&self) -> PathBuf {
-        self.state.join("bootstrap-admin")
+    fn identity(&self) -> Result<Option<TlsAcceptor>, Failure> {
+        let files = self.tls_cert.as_deref().zip(self.tls_key.as_deref());
+        let read = |(cert, key)| gate::identity(cert, key).map_err(Failure::Input);
+        files.map(read).transpose()
+    }
+
+    /// The first admin's password, if somebody chose one.
+    fn admin_password(&self) -> Result<Option<String>, Failure> {
+        let path = self.admin_password_file.as_deref();
+        path.map(read_words).transpose().map_err(Failure::input)
     }
 
     /// A gateway over `world`.
@@ -269,51 +312,4 @@ fn make_private(folder: &Path) -> Result<(), Failure> {
         .mode(0o700)
         .create(folder);
     made.map_err(|err| Failure::Input(format!("--state {}: {err}", folder.display())))
-}
-
-/// Makes the first admin where there is none that can come in; takes back the policy `open` where
-/// the gateway was not started for it.
-///
-/// # Errors
-/// What went wrong.
-pub async fn first_admin(
-    gateway: &Gateway,
-    chosen: Option<String>,
-    bootstrap: &Path,
-) -> Result<(), Problem> {
-    let view = gateway.world.view();
-    if view.onboarding.trust.policy == Policy::Open && !gateway.settings.insecure_open {
-        tracing::warn!("onboarding was open to everybody; now it waits for approval");
-        let policy = Policy::Approval;
-        gateway.submit(SetPolicy { policy }).await?;
-    }
-    let mut accounts = view.accounts.by_id.values();
-    if accounts.any(|account| account.role == AccountRole::Admin && !account.disabled) {
-        return Ok(());
-    }
-    let failed = |err: groundwave_io::gateway::SecretError| Problem::internal(err.to_string());
-    let must_change_password = chosen.is_none();
-    let password = match chosen {
-        Some(password) => password,
-        None => {
-            let bytes: [u8; 18] = random().map_err(failed)?;
-            let password = {
-                use base64::Engine as _;
-                base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes)
-            };
-            // One from a start that did not get further is of no use to anybody.
-            let _ = std::fs::remove_file(bootstrap);
-            keep_once(bootstrap, format!("{password}\n").as_bytes()).map_err(failed)?;
-            tracing::warn!("the password of `admin` is in {}", bootstrap.display());
-            password
-        }
-    };
-    let command = CreateAccount {
-        account: AccountId::new(id::mint()),
-        username: "admin".to_owned(),
-        role: AccountRole::Admin,
-        secret: gateway.passwords.hash(password).await?,
-        must_change_password,
-    };
-    gateway.submit(command).await
 }

@@ -28,6 +28,7 @@ mod run_tables;
 mod schema;
 mod serve;
 mod simulation;
+mod standing;
 mod sweep;
 mod testbed;
 mod validate;

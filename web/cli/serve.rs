@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use groundwave::gateway::{self, Gateway};
+use groundwave::gateway::Gateway;
 use groundwave::http::serve::{serve, told_to_stop};
 use groundwave::planning::{Frontend, Planner, built_in, router};
 use groundwave_engine::{Effects, Running};
@@ -18,8 +18,9 @@ use groundwave_systems::{Snapshot, world};
 use tokio_util::sync::CancellationToken;
 
 use super::failure::Failure;
-use super::gateway::{GatewayOptions, first_admin};
+use super::gateway::GatewayOptions;
 use super::output::Output;
+use super::standing::bound;
 
 /// Log filter where `RUST_LOG` says nothing.
 pub const LOG_FILTER: &str = "info,groundwave=debug";
@@ -186,29 +187,19 @@ impl Serve {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()?;
-        let (bind, gateway_bind) = (self.bind, self.gateway.gateway_bind);
-        let admin_password = self.gateway.admin_password()?;
-        let bootstrap = self.gateway.bootstrap();
+        let bind = self.bind;
+        let start = match gateway {
+            Some((gateway, minutes)) => Some(self.gateway.start(gateway, minutes)?),
+            None => None,
+        };
         let served = runtime.block_on(async move {
             // Both ports are taken before either is served: one alone would look like success.
             let planning = match planner {
                 Some(planner) => Some((bound(bind).await?, router(planner))),
                 None => None,
             };
-            let gateway = match gateway {
-                Some((gateway, minutes)) => {
-                    let listener = bound(gateway_bind).await?;
-                    let routes = gateway::router(gateway.clone()).map_err(Failure::Machine)?;
-                    let admin = first_admin(&gateway, admin_password, &bootstrap).await;
-                    admin.map_err(|problem| Failure::Machine(problem.detail))?;
-                    let begun = gateway::chores::begin(&gateway).await;
-                    begun.map_err(|problem| Failure::Machine(problem.detail))?;
-                    tokio::spawn(gateway::chores::tend(gateway.clone()));
-                    tokio::spawn(gateway::chores::roll(gateway.clone()));
-                    tokio::spawn(gateway::tunnel::follow(gateway.clone()));
-                    let kept = tokio::spawn(gateway::chores::keep(gateway, minutes));
-                    Some((listener, routes, kept))
-                }
+            let gateway = match start {
+                Some(start) => Some(start.open().await?),
                 None => None,
             };
             let told = told_to_stop()?;
@@ -231,15 +222,11 @@ impl Serve {
                 served
             };
             let nodes = async {
-                let Some((listener, routes, kept)) = gateway else {
+                let Some(gateway) = gateway else {
                     return Ok(());
                 };
-                let address = listener.local_addr()?;
-                tracing::info!("gateway listening on http://{address}, interface at /docs/");
-                let served = serve(listener, routes, stop.clone()).await;
+                let served = gateway.serve(stop.clone()).await;
                 stop.cancel();
-                // What is over is kept before the end.
-                let _ = kept.await;
                 served
             };
             let (plans, nodes) = tokio::join!(plans, nodes);
@@ -251,11 +238,6 @@ impl Serve {
         runtime.shutdown_background();
         served
     }
-}
-
-async fn bound(bind: SocketAddr) -> Result<tokio::net::TcpListener, Failure> {
-    let listener = tokio::net::TcpListener::bind(bind).await;
-    listener.map_err(|err| Failure::Machine(format!("listen on {bind}: {err}")))
 }
 
 /// A store that holds secrets is its owner's alone.

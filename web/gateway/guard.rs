@@ -18,6 +18,7 @@ use uuid::Uuid;
 use super::Gateway;
 use super::access::{Needs, Rule, Table};
 use super::keys::{BadToken, Claims};
+use crate::http::gate::Peer;
 use crate::http::problem::KINDS;
 use crate::http::{Problem, id};
 
@@ -85,8 +86,12 @@ impl<S: Send + Sync> FromRequestParts<S> for Source {
 
 /// A request without a connection, as tests make them, comes from this machine.
 fn source(extensions: &axum::http::Extensions) -> IpAddr {
-    let peer = extensions.get::<ConnectInfo<SocketAddr>>();
-    let ip = peer.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0.ip());
+    let gated = extensions.get::<ConnectInfo<Peer>>().map(|peer| peer.0.0);
+    let plain = extensions
+        .get::<ConnectInfo<SocketAddr>>()
+        .map(|peer| peer.0);
+    let peer = gated.or(plain);
+    let ip = peer.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.ip());
     ip.to_canonical()
 }
 

@@ -5,6 +5,7 @@ pub mod accept;
 pub mod client;
 pub mod document;
 pub mod extract;
+pub mod gate;
 pub mod id;
 pub mod problem;
 pub mod serve;

@@ -22,6 +22,10 @@ pub struct Process {
 
 /// Starts a gateway over what `folder` holds, with this log filter.
 pub fn start(folder: &Path, filter: &str, log: Stdio) -> Process {
+    start_with(folder, filter, log, &[])
+}
+
+fn start_with(folder: &Path, filter: &str, log: Stdio, options: &[&str]) -> Process {
     let state = folder.join("state");
     let mut child = command(&[
         "serve",
@@ -232,4 +236,66 @@ fn bad_options_are_refused_before_anything_is_served() {
     refused(&["--underlay", "nonsense"], "is no range");
     refused(&["--heartbeat-s", "0"], "allowed: 0.1 to 3600");
     refused(&["--admin-password-file", "nowhere"], "nowhere");
+}
+
+#[test]
+fn with_a_certificate_it_also_speaks_tls() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = std::process::Command::new("openssl")
+        .args([
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:prime256v1",
+        ])
+        .args(["-nodes", "-days", "2", "-subj", "/CN=localhost"])
+        .args(["-addext", "subjectAltName=DNS:localhost"])
+        .args(["-keyout", "key.pem", "-out", "cert.pem"])
+        .current_dir(folder.path())
+        .stderr(Stdio::null())
+        .status();
+    if !made.is_ok_and(|status| status.success()) {
+        groundwave_systems::testing::skipped(format_args!("no openssl to make a certificate"));
+        return;
+    }
+    let options = [
+        "--tls-cert",
+        "cert.pem",
+        "--tls-key",
+        "key.pem",
+        "--gateway-tls-bind",
+        "127.0.0.1:0",
+    ];
+    let server = start_with(folder.path(), "info", Stdio::piped(), &options);
+    let (_, secure) = server.heard.split_once("listening on https://").unwrap();
+    let secure = secure.lines().next().unwrap().to_owned();
+    let port = secure.rsplit_once(':').unwrap().1.to_owned();
+    let asked = std::process::Command::new("curl")
+        .args(["--silent", "--show-error", "--max-time", "10", "--cacert"])
+        .arg(folder.path().join("cert.pem"))
+        .arg(format!("https://localhost:{port}/health"))
+        .output();
+    let Ok(asked) = asked else {
+        groundwave_systems::testing::skipped(format_args!("no curl to speak TLS with"));
+        return;
+    };
+    let told = String::from_utf8_lossy(&asked.stdout);
+    assert!(
+        told.contains("\"status\":\"ok\""),
+        "{told}{}",
+        String::from_utf8_lossy(&asked.stderr)
+    );
+    // On that port it says nothing in the clear; nodes have the other one.
+    assert_eq!(server.ask("", "GET", "/health", &Value::Null).0, 200);
+    let mut plain = TcpStream::connect(&secure).unwrap();
+    write!(plain, "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    let mut answer = Vec::new();
+    let _ = plain.read_to_end(&mut answer);
+    assert!(
+        !answer.starts_with(b"HTTP"),
+        "{}",
+        String::from_utf8_lossy(&answer)
+    );
 }
