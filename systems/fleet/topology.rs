@@ -9,6 +9,7 @@ use super::beat::MeshLink;
 use super::liveness::NodeState;
 use super::view::Fleet;
 use crate::advice::Adjacency;
+use crate::onboarding::Mac;
 use crate::site::NodeId;
 
 /// What makes a link of a topology.
@@ -113,11 +114,29 @@ pub struct Graph {
     pub strangers: usize,
 }
 
+/// Whose interface a hardware address is: neighbours are heard on the interfaces under the mesh,
+/// whose addresses are others than the mesh's own. `None` for one that several nodes say is theirs.
+fn radios(fleet: &Fleet) -> BTreeMap<Mac, Option<NodeId>> {
+    let mut owners: BTreeMap<Mac, Option<NodeId>> = BTreeMap::new();
+    for node in fleet.nodes.values() {
+        let Some(said) = &node.said else { continue };
+        let macs = said.beat.interfaces.iter();
+        for mac in macs.filter_map(|one| one.mac.as_ref()?.parse().ok()) {
+            let owner = owners.entry(mac).or_insert(Some(node.id));
+            if *owner != Some(node.id) {
+                *owner = None;
+            }
+        }
+    }
+    owners
+}
+
 /// What the fleet's last beats say of its links.
 #[must_use]
 pub fn topology(fleet: &Fleet) -> Graph {
     let mut edges: BTreeMap<(NodeId, NodeId), Edge> = BTreeMap::new();
     let mut strangers = 0;
+    let radios = radios(fleet);
     for node in fleet.nodes.values() {
         let Some(said) = &node.said else { continue };
         let status = match node.condition.state {
@@ -126,7 +145,9 @@ pub fn topology(fleet: &Fleet) -> Graph {
             NodeState::Joining | NodeState::Offline => EdgeStatus::Down,
         };
         for link in &said.beat.mesh.links {
-            let Some(other) = fleet.with_mac(link.neigh_address) else {
+            let known = fleet.with_mac(link.neigh_address);
+            let below = || radios.get(&link.neigh_address).copied().flatten();
+            let Some(other) = known.or_else(below) else {
                 strangers += 1;
                 continue;
             };
