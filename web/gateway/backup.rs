@@ -8,6 +8,8 @@ use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use groundwave_io::gateway::seal::{backup_key, seal};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{KnownFormat, RefOr, Schema, SchemaFormat};
 
 use super::Gateway;
 use super::readings::absent;
@@ -68,10 +70,24 @@ impl Backups {
     }
 }
 
-/// A copy of the store as of its last commit, with accounts and secrets, encrypted under a key that
-/// follows from the gateway's `token.key`: `groundwave restore --token-key` opens it
+/// Bytes, in the interface's document.
+struct Bytes;
+
+impl utoipa::PartialSchema for Bytes {
+    fn schema() -> RefOr<Schema> {
+        let bytes = ObjectBuilder::new().schema_type(Type::String);
+        let format = SchemaFormat::KnownFormat(KnownFormat::Binary);
+        RefOr::T(bytes.format(Some(format)).build().into())
+    }
+}
+
+impl utoipa::ToSchema for Bytes {}
+
+/// A copy of the store as of its last commit, with accounts and secrets, sealed
+///
+/// The seal's key follows from the gateway's `token.key`: `groundwave restore --token-key` opens it.
 #[utoipa::path(post, path = "/v1/admin/backup", tag = "admin", operation_id = "backup",
-    responses((status = 200, description = "The sealed copy", body = Vec<u8>, content_type = "application/octet-stream"),
+    responses((status = 200, description = "The sealed copy", body = inline(Bytes), content_type = "application/octet-stream"),
         (status = 409, description = "Another is being made", body = Problem, content_type = "application/problem+json")))]
 pub async fn backup(State(gateway): State<Gateway>) -> Result<Response, Problem> {
     let held = gateway.clone();
