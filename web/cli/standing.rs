@@ -101,8 +101,8 @@ impl Standing {
 ///
 /// # Errors
 /// When it is taken, or not this machine's.
-pub async fn bound(bind: SocketAddr) -> Result<tokio::net::TcpListener, Failure> {
-    let listener = tokio::net::TcpListener::bind(bind).await;
+pub async fn bound(bind: SocketAddr) -> Result<TcpListener, Failure> {
+    let listener = TcpListener::bind(bind).await;
     listener.map_err(|err| Failure::Machine(format!("listen on {bind}: {err}")))
 }
 

@@ -39,6 +39,7 @@ fn start_with(folder: &Path, filter: &str, log: Stdio, options: &[&str]) -> Proc
     .arg(folder.join("world.db"))
     .arg("--state")
     .arg(&state)
+    .args(options)
     .current_dir(folder)
     .env("NO_COLOR", "1")
     .env("RUST_LOG", filter)
