@@ -2,6 +2,7 @@
 //! own socket.
 
 use std::io::{BufRead, BufReader, Write};
+use std::net::Ipv6Addr;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -25,8 +26,8 @@ pub struct Found {
     pub host: String,
     /// Its metric.
     pub metric: u32,
-    /// The neighbour's address; absent where the host is its own.
-    pub via: Option<String>,
+    /// The neighbour's link-local address.
+    pub via: Option<Ipv6Addr>,
     /// Through which interface.
     pub interface: String,
 }
@@ -184,7 +185,7 @@ fn parse(line: &str) -> Option<Found> {
     Some(Found {
         host: host.to_owned(),
         metric: after("metric")?.parse().ok()?,
-        via: after("via").map(str::to_owned),
+        via: after("via").and_then(|via| via.parse().ok()),
         interface: after("if")?.to_owned(),
     })
 }
@@ -196,11 +197,11 @@ mod tests {
     #[test]
     fn installed_routes_are_read() {
         let line = "add route 5c8 prefix 10.77.0.3/32 from 0.0.0.0/0 installed yes id 02:77 \
-                    metric 512 refmetric 256 via 10.77.0.2 if to-b";
+                    metric 512 refmetric 256 via fe80::77:ff:fe00:201 if to-b";
         let found = Found {
             host: "10.77.0.3".to_owned(),
             metric: 512,
-            via: Some("10.77.0.2".to_owned()),
+            via: Some("fe80::77:ff:fe00:201".parse().unwrap()),
             interface: "to-b".to_owned(),
         };
         assert_eq!(parse(line), Some(found));

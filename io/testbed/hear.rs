@@ -7,7 +7,7 @@ use groundwave_systems::site::NodeId;
 use groundwave_systems::testbed::{Counted, Heard, Protocol, WireSide};
 
 use super::error::TestbedError;
-use super::names::{index, interface, of_hardware, of_radio_hardware};
+use super::names::{index, interface, of_hardware, of_radio_address, of_radio_hardware};
 use super::plant::{Plant, Seated};
 use super::{batman, qdiscs};
 use crate::kernel::wire::{Place, counted};
@@ -57,7 +57,7 @@ impl Plant {
             Some(Heard {
                 destination: self.addressed(&found.host)?,
                 next_hop: match &self.segment {
-                    Some(_) => self.addressed(found.via.as_deref()?)?,
+                    Some(_) => self.numbered(of_radio_address(found.via?)?)?,
                     None => self.behind(node, &found.interface)?,
                 },
                 metric: found.metric.into(),

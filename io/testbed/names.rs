@@ -131,6 +131,15 @@ pub fn of_radio_hardware(text: &str) -> Option<u32> {
     }
 }
 
+/// The node whose radio has a link-local address.
+#[must_use]
+pub fn of_radio_address(address: Ipv6Addr) -> Option<u32> {
+    let [.., a, b, c, _, _, d, e, f] = address.octets();
+    let hardware = [a ^ 2, b, c, d, e, f];
+    let number = u32::from_be_bytes([c, d, e, f]);
+    (hardware == radio_hardware(number) && link_local(hardware) == address).then_some(number)
+}
+
 /// The link-local address the kernel makes of a hardware address (RFC 4291, appendix A).
 #[must_use]
 pub fn link_local(hardware: [u8; 6]) -> Ipv6Addr {
@@ -170,6 +179,9 @@ mod tests {
         assert_eq!(radio, [0x02, 0x78, 0, 0, 1, 3]);
         assert_eq!(of_radio_hardware("02:78:00:00:01:03"), Some(259));
         assert_eq!(of_radio_hardware("02:77:00:00:01:03"), None);
+        assert_eq!(of_radio_address(link_local(radio)), Some(259));
+        assert_eq!(of_radio_address(link_local(address)), None);
+        assert_eq!(of_radio_address(Ipv6Addr::LOCALHOST), None);
         assert_eq!(link_local(address).to_string(), "fe80::77:1ff:fe11:7001");
     }
 }
