@@ -109,8 +109,9 @@ struct Document<'a> {
     ticks: u64,
     commands: u64,
     marks_compared: u64,
+    /// Apart from the last measurements, which are the snapshot's.
     #[serde(skip_serializing_if = "Option::is_none")]
-    measured: Option<Summary>,
+    comparison: Option<Summary>,
     torn_bytes: u64,
     #[serde(flatten)]
     snapshot: &'a Snapshot,
@@ -244,7 +245,7 @@ fn show(run: &Run, output: Output) -> Result<(), Failure> {
             ticks: *ticks,
             commands: *commands,
             marks_compared: *marks,
-            measured: Summary::of(&run.history.levels, run.begin_unix_s()),
+            comparison: Summary::of(&run.history.levels, run.begin_unix_s()),
             torn_bytes: *torn_bytes,
             snapshot: &run.engine.view(),
         });
