@@ -20,6 +20,7 @@ pub const NAME_CHARS_MAX: usize = 64;
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
     /// What it is called, 1 to 64 characters.
+    #[schemars(length(min = 1, max = 64))]
     pub name: String,
     /// Offsets by class; the first that fits a path counts, others are as the model has them.
     #[schemars(length(max = 256))]
@@ -30,9 +31,12 @@ pub struct Calibration {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Offset {
-    /// Frequencies of the class, MHz, the first included, the second not.
+    /// Frequencies of the class, MHz, [0, 1e6], the first included, the second not.
+    #[schemars(inner(range(min = 0.0, max = 1e6)))]
     pub frequency_mhz: [f64; 2],
-    /// Distances of the class, km, the first included, the second not.
+    /// Distances of the class, km, [0, 1e6], the first included, the second not: a class whose
+    /// second is not above its first holds nothing.
+    #[schemars(inner(range(min = 0.0, max = 1e6)))]
     pub distance_km: [f64; 2],
     /// Loss beyond that of the model, dB, [-60, 60].
     #[schemars(range(min = -60.0, max = 60.0))]
@@ -73,7 +77,7 @@ impl Calibration {
             within(key, class.loss_db, -60.0, 60.0)?;
             for [low, high] in [class.frequency_mhz, class.distance_km] {
                 within("environment.calibration.classes.low", low, 0.0, 1e6)?;
-                within("environment.calibration.classes.high", high, low, 1e6)?;
+                within("environment.calibration.classes.high", high, 0.0, 1e6)?;
             }
         }
         Ok(())

@@ -3,6 +3,7 @@
 mod canary;
 mod flow;
 mod fuzz;
+mod links;
 mod matrix;
 mod process;
 mod readings;

@@ -1,0 +1,144 @@
+//! The mesh as a whole: links as both ends measure them, and as they should be.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use serde_json::{Value, json};
+
+use super::{Bench, REGISTER, ask, beat, request};
+
+#[test]
+fn two_nodes_and_the_link_both_measure() {
+    let bench = Bench::new();
+    let viewer = bench.login("viewer");
+    for number in [51, 52] {
+        let (_, token, _) = bench.node(number);
+        bench
+            .call(&token, "POST", "/v1/nodes/heartbeat", &beat(number, 1))
+            .is(200);
+    }
+    let graph = bench.get(&viewer, "/v1/mesh/topology");
+    let told = graph.is(200);
+    assert_eq!(told["links"].as_array().unwrap().len(), 1, "{told}");
+    let link = &told["links"][0];
+    assert_eq!(link["cost"], 255.0 / 240.0);
+    assert_eq!(
+        (
+            &link["properties"]["status"],
+            &link["properties"]["predicted"]
+        ),
+        (&json!("up"), &Value::Null)
+    );
+    assert_eq!(told["strangers"], 1);
+    let mut again = request(&viewer, "GET", "/v1/mesh/topology", &Value::Null);
+    again
+        .headers_mut()
+        .insert("if-none-match", graph.headers["etag"].clone());
+    bench
+        .send_from(IpAddr::V4(Ipv4Addr::LOCALHOST), again)
+        .is(304);
+    let health = bench.get(&viewer, "/v1/mesh/health").is(200);
+    let sum: f64 = health["components"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|part| part["weight"].as_f64().unwrap() * part["score"].as_f64().unwrap())
+        .sum();
+    assert!((health["score"].as_f64().unwrap() - sum).abs() < 1e-9);
+    let places = bench
+        .get(&viewer, "/v1/mesh/topology?format=geojson")
+        .is(200);
+    assert_eq!(places["type"], "FeatureCollection");
+}
+
+#[test]
+fn a_planned_link_is_predicted_beside_what_is_measured() {
+    use groundwave_systems::deployment::{CreateDeployment, DeploymentId, Outline};
+    use groundwave_systems::radio::{Environment, Role};
+    use groundwave_systems::site::{AddNode, NodeId};
+    use groundwave_systems::terrain::GeoPoint;
+    let bench = Bench::new();
+    let admin = bench.login("admin");
+    let deployment = DeploymentId::named("hill");
+    let outline = Outline {
+        name: "hill".to_owned(),
+        center: None,
+        region: None,
+        environment: Environment::default(),
+    };
+    let create = CreateDeployment {
+        deployment,
+        outline,
+    };
+    bench
+        .runtime
+        .block_on(bench.gateway.submit(create))
+        .unwrap();
+    for (number, lat_deg) in [(95_u8, 57.0), (96, 57.01)] {
+        let node = NodeId::named(&format!("mast {number}"));
+        let planned = AddNode {
+            node,
+            name: format!("mast {number}"),
+            role: Role::Relay,
+            position: GeoPoint::new(lat_deg, 11.0).unwrap(),
+            station: groundwave_systems::sample::station(),
+            deployment: Some(deployment),
+        };
+        bench
+            .runtime
+            .block_on(bench.gateway.submit(planned))
+            .unwrap();
+        let expected = json!({ "name": format!("mast {number}"), "node_id": node.uuid(),
+            "mac": format!("02:00:00:00:00:{number:02x}") });
+        let made = bench
+            .call(&admin, "POST", "/v1/nodes/register", &expected)
+            .is(201);
+        let mut asked = ask(number);
+        asked["enrollment_code"] = made["enrollment_code"].clone();
+        let source: IpAddr = "10.41.0.95".parse().unwrap();
+        let told = bench
+            .send_from(source, request("", "POST", REGISTER, &asked))
+            .is(201);
+        assert_eq!(told["node_id"], json!(node.uuid()));
+        let mut said = beat(number, 1);
+        said["node_id"] = json!(node.uuid());
+        bench
+            .call(&admin, "POST", "/v1/nodes/heartbeat", &said)
+            .is(200);
+    }
+    let graph = bench.get(&admin, "/v1/mesh/topology").is(200);
+    assert_eq!(
+        (
+            &graph["nodes"][0]["properties"]["planned"],
+            &graph["predictions_pending"]
+        ),
+        (&json!(true), &json!(0))
+    );
+    let link = &graph["links"][0]["properties"];
+    let predicted = link["predicted"]["rx_power_dbm"].as_f64().unwrap();
+    let above = link["signal_above_prediction_db"].as_f64().unwrap();
+    assert!((-58.0 - predicted - above).abs() < 1e-9, "{link}");
+    assert_eq!(link["predicted"]["viable"], true);
+    // Free space over 1.1 km: the prediction is of this world.
+    assert!(
+        link["predicted"]["path_loss_db"].as_f64().unwrap() > 90.0,
+        "{link}"
+    );
+    let places = bench
+        .get(&admin, "/v1/mesh/topology?format=geojson")
+        .is(200);
+    assert_eq!(places["features"].as_array().unwrap().len(), 3);
+    // What is live cannot be planned away.
+    let node = &graph["nodes"][0];
+    assert_eq!(
+        bench
+            .get(
+                &admin,
+                &format!(
+                    "/v1/nodes/{}",
+                    node["properties"]["node_id"].as_str().unwrap()
+                )
+            )
+            .is(200)["position"]["source"],
+        "plan"
+    );
+}
