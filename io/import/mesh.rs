@@ -61,9 +61,11 @@ fn batctl(document: &Value, found: &mut Found) {
                 .push("an originator behind others: a route, no link".to_owned());
             continue;
         }
-        let mut values = Measured::default();
-        values.quality = row["tq"].as_f64().map(|tq| tq / 255.0);
-        values.rate_bps = row["throughput"].as_f64().map(|kbit| kbit * 1e3);
+        let values = Measured {
+            quality: row["tq"].as_f64().map(|tq| tq / 255.0),
+            rate_bps: row["throughput"].as_f64().map(|kbit| kbit * 1e3),
+            ..Measured::default()
+        };
         if values.is_empty() {
             let what = "a neighbour without TQ or throughput (BATMAN IV tells it of originators)";
             found.dropped.push(what.to_owned());

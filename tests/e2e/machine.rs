@@ -179,7 +179,7 @@ fn console_of(mut command: Command) -> String {
         let _ = stderr.read_to_end(&mut said);
         String::from_utf8_lossy(&said).into_owned()
     };
-    let reader = thread::spawn(move || said());
+    let reader = thread::spawn(said);
     let step = Duration::from_millis(50);
     let mut waited = Duration::ZERO;
     let ended = loop {
