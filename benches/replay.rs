@@ -3,6 +3,7 @@
 //!
 //! `HOURS=1 cargo bench --bench replay` for a part of it; `MOVING=20` lets so many nodes walk.
 
+#![expect(clippy::print_stdout, reason = "a bench tells what it measured")]
 #![expect(
     clippy::disallowed_methods,
     reason = "a bench measures the time of this machine"

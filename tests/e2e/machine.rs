@@ -172,7 +172,7 @@ fn console_of(mut command: Command) -> String {
         .spawn()
         .unwrap();
     let (mut stdout, mut stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
-    let mut said = move || {
+    let said = move || {
         let mut said = Vec::new();
         // A pipe that breaks ends the console like one that closes.
         let _ = stdout.read_to_end(&mut said);

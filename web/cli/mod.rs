@@ -79,7 +79,7 @@ enum Command {
     Log(log::Log),
     Presets(presets::Presets),
     Schema(schema::Schema),
-    Serve(serve::Serve),
+    Serve(Box<serve::Serve>),
     Impaird(impaird::Impaird),
     Impair(Box<impair::Impair>),
     Agent(Box<agent::Agent>),
