@@ -63,7 +63,7 @@ impl Agent {
             gpsd: Gpsd::at(options.gpsd),
             ring: Ring::new(options.rhythm.period_ms),
             orders: Orders::default(),
-            line: Line::default(),
+            line: Line::of(options.rhythm.period_ms),
             look: Look::default(),
             readings: Readings::new(),
             ready: None,

@@ -9,8 +9,9 @@ use serde::de::DeserializeOwned;
 use crate::http::client::{Client, Heard};
 use crate::http::problem::Problem;
 
-/// How long an answer may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long an answer may take: a period, for readings are due every period and wait for it, but
+/// no less than a slow mesh needs and no more than anybody would wait.
+const PATIENCE_MS: std::ops::RangeInclusive<u64> = 2_000..=10_000;
 
 /// Why there is no answer that helps.
 #[derive(Debug)]
@@ -22,12 +23,22 @@ pub enum Trouble {
 }
 
 /// A line to the gateway, kept open while it works.
-#[derive(Default)]
 pub struct Line {
     open: Option<(String, Client)>,
+    patience: Duration,
 }
 
 impl Line {
+    /// A line of an agent that looks at its machine every `period_ms`.
+    #[must_use]
+    pub fn of(period_ms: u64) -> Self {
+        let patience_ms = period_ms.clamp(*PATIENCE_MS.start(), *PATIENCE_MS.end());
+        Self {
+            open: None,
+            patience: Duration::from_millis(patience_ms),
+        }
+    }
+
     /// Asks `address`; the answer must be one of success.
     ///
     /// # Errors
@@ -41,7 +52,8 @@ impl Line {
         body: &impl Serialize,
     ) -> Result<Heard, Trouble> {
         let body = serde_json::to_vec(body).map_err(silence)?;
-        let asked = tokio::time::timeout(PATIENCE, self.turn(address, token, method, path, body));
+        let asked =
+            tokio::time::timeout(self.patience, self.turn(address, token, method, path, body));
         let heard = match asked.await {
             Ok(Ok(heard)) => heard,
             Ok(Err(why)) => {
