@@ -8,7 +8,6 @@ mod babel;
 mod batman;
 mod bed;
 mod bound;
-mod bursts;
 mod crash;
 mod measured;
 mod page;
