@@ -273,15 +273,7 @@ impl<S: Snapshot> Engine<S> {
 
     fn attempt(&mut self, ticked: &mut Ticked, releases: &mut Vec<Release>) -> Result<(), String> {
         self.ingest(ticked, releases)?;
-        guarded(|| self.schedule.run(&mut self.world))?;
-        let mut rows = Vec::new();
-        for collect in &mut self.durables.collect {
-            collect(&mut self.world, &mut rows);
-        }
-        for forget in &self.durables.forget {
-            forget(&mut self.world);
-        }
-        self.world.clear_trackers();
+        let rows = self.settle()?;
         if ticked.commands > 0 {
             self.journal
                 .commit()
@@ -297,6 +289,20 @@ impl<S: Snapshot> Engine<S> {
             release(&mut self.world);
         }
         self.checkpoint_if_due()
+    }
+
+    /// Runs the systems and closes the books on what changed: the rows of documents that did.
+    pub(super) fn settle(&mut self) -> Result<Vec<Row>, String> {
+        guarded(|| self.schedule.run(&mut self.world))?;
+        let mut rows = Vec::new();
+        for collect in &mut self.durables.collect {
+            collect(&mut self.world, &mut rows);
+        }
+        for forget in &self.durables.forget {
+            forget(&mut self.world);
+        }
+        self.world.clear_trackers();
+        Ok(rows)
     }
 
     fn ingest(&mut self, ticked: &mut Ticked, releases: &mut Vec<Release>) -> Result<(), String> {

@@ -111,16 +111,8 @@ impl<S: Snapshot> Engine<S> {
             }
         }
         // Everything is new to the systems, so everything derived is computed.
-        guarded(|| self.schedule.run(&mut self.world))?;
-        // The store, if any, has these documents already.
-        let mut rows = Vec::new();
-        for collect in &mut self.durables.collect {
-            collect(&mut self.world, &mut rows);
-        }
-        for forget in &self.durables.forget {
-            forget(&mut self.world);
-        }
-        self.world.clear_trackers();
+        // The store, if any, has the documents already.
+        self.settle()?;
         let view = S::gather(&self.world, self.clock());
         self.views.send_replace(Arc::new(view));
         for release in &self.durables.release {

@@ -1,9 +1,10 @@
 //! The node's key, in a file that nobody else may read.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
+use crate::gateway::write_private;
 use crate::genl::ReadingError;
 use crate::genl::wireguard::PrivateKey;
 
@@ -42,13 +43,7 @@ fn make(path: &Path) -> io::Result<PrivateKey> {
     let folder = folder.unwrap_or_else(|| Path::new("."));
     fs::create_dir_all(folder)?;
     let key = PrivateKey::generate()?;
-    // It has the mode from the start, and comes whole or not at all.
-    let mut file = tempfile::Builder::new()
-        .prefix(".key")
-        .tempfile_in(folder)?;
-    writeln!(file, "{}", key.to_text())?;
-    file.as_file().sync_all()?;
-    file.persist_noclobber(path).map_err(|err| err.error)?;
+    write_private(path, format!("{}\n", key.to_text()).as_bytes())?;
     Ok(key)
 }
 

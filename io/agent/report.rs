@@ -89,7 +89,7 @@ pub fn wire(mac: Mac) -> Result<groundwave_systems::onboarding::Mac, String> {
 pub fn hostname(name: &str, mac: Mac) -> String {
     let short = name.split('.').next().unwrap_or_default();
     for name in [name, short] {
-        if name.len() <= 63 && crate::readings::leases::is_hostname(name) {
+        if name.len() <= 63 && groundwave_systems::onboarding::is_hostname(name) {
             return name.to_owned();
         }
     }

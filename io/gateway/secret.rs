@@ -1,8 +1,8 @@
 //! Secrets in files that only their owner may read.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
@@ -62,24 +62,24 @@ fn failed(path: &Path) -> impl FnOnce(io::Error) -> SecretError + use<> {
 /// # Errors
 /// [`SecretError::File`], also when there is such a file already.
 pub fn keep_once(path: &Path, secret: &[u8]) -> Result<(), SecretError> {
-    let write = || {
-        let fresh = path.with_extension("new");
-        let _ = fs::remove_file(&fresh);
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&fresh)?;
-        file.write_all(secret)?;
-        file.sync_all()?;
-        // A link fails where a rename would overwrite.
-        let linked = fs::hard_link(&fresh, path);
-        fs::remove_file(&fresh)?;
-        linked?;
-        let folder = path.parent().filter(|folder| *folder != Path::new(""));
-        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
-    };
-    write().map_err(failed(path))
+    write_private(path, secret).map_err(failed(path))
+}
+
+/// As [`keep_once`], for those with errors of their own.
+///
+/// # Errors
+/// When the file is there already or cannot be written.
+pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    let folder = folder.unwrap_or(Path::new("."));
+    // Its mode is 600 from the start; it comes whole or not at all, and never over another.
+    let mut file = tempfile::Builder::new()
+        .prefix(".key")
+        .tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist_noclobber(path).map_err(|err| err.error)?;
+    File::open(folder)?.sync_all()
 }
 
 /// The secret of `N` bytes in a file, made when there is none.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use groundwave_systems::onboarding;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -13,8 +14,7 @@ pub struct Mac(pub [u8; 6]);
 
 impl fmt::Display for Mac {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [a, b, c, d, e, g] = self.0;
-        write!(f, "{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{g:02x}")
+        fmt::Display::fmt(&onboarding::Mac(self.0), f)
     }
 }
 
@@ -30,17 +30,7 @@ impl FromStr for Mac {
     /// Reads six bytes with colons, in either case.
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || format!("{text:?} is no hardware address such as 02:00:00:00:01:00");
-        let mut bytes = [0; 6];
-        let mut parts = text.split(':');
-        for byte in &mut bytes {
-            let part = parts.next().filter(|part| part.len() == 2);
-            let part = part.filter(|part| part.bytes().all(|digit| digit.is_ascii_hexdigit()));
-            *byte = u8::from_str_radix(part.ok_or_else(wrong)?, 16).map_err(|_| wrong())?;
-        }
-        if parts.next().is_some() {
-            return Err(wrong());
-        }
-        Ok(Self(bytes))
+        onboarding::six_bytes(text).map(Self).ok_or_else(wrong)
     }
 }
 

@@ -3,21 +3,15 @@
 //! As on a [line](crate::kernel), the kernel answers within the system call that asks; a dump goes
 //! on while it is read. So nothing here waits for anything but the kernel, and then not for long.
 
-use std::io;
 use std::os::fd::AsFd;
 use std::path::Path;
-use std::time::Duration;
 
-use netlink_sys::{Socket, SocketAddr};
+use netlink_sys::Socket;
 use rustix::net::netdevice::{index_to_name, name_to_index};
-use rustix::net::sockopt::{Timeout, set_socket_timeout};
 
 use super::ReadingError;
-use crate::kernel::line::{Messages, put_message};
-use crate::kernel::netns::within;
+use crate::kernel::line::{Messages, connect, put_message};
 
-/// How long the kernel may take to an answer before we give up on it.
-const PATIENCE: Duration = Duration::from_secs(5);
 /// Longest datagram of answers, bytes; the kernel fills at most 32 KiB.
 const HEARD_BYTES_MAX: usize = 64 << 10;
 /// Most bytes of one dump: the tables of some ten thousand nodes.
@@ -52,17 +46,7 @@ pub(crate) struct Talk {
 impl Talk {
     /// Opens a socket in the network namespace at `netns`, or in that of the calling thread.
     pub fn open(protocol: isize, netns: Option<&Path>) -> Result<Self, ReadingError> {
-        // A socket belongs to the namespace of the thread that makes it, for good.
-        let connect = || -> io::Result<Socket> {
-            let mut socket = Socket::new(protocol)?;
-            socket.bind_auto()?;
-            socket.connect(&SocketAddr::new(0, 0))?;
-            socket.set_ext_ack(true)?;
-            socket.set_cap_ack(true)?;
-            set_socket_timeout(socket.as_fd(), Timeout::Recv, Some(PATIENCE))?;
-            Ok(socket)
-        };
-        let socket = within(netns, connect)?;
+        let socket = connect(protocol, netns)?;
         Ok(Self {
             socket: socket.map_err(|err| ReadingError::io("open a netlink socket", err))?,
             sequence: 0,

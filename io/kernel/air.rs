@@ -31,7 +31,7 @@ const BUFFER_TICKS: u32 = 1_000_000;
 const QUANTUM_BYTES: u32 = 60_000;
 
 impl Place {
-    /// Where on a port the disciplines of the `number`-th sender are, 1 to [`SENDERS_MAX`].
+    /// Where on a port the disciplines of the `number`-th sender are, 1 to `SENDERS_MAX`.
     #[must_use]
     pub const fn of_sender(number: u32) -> Self {
         let n = number as u16;

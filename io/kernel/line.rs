@@ -35,9 +35,23 @@ pub(super) const ECHO: u16 = 8;
 /// # Errors
 /// When the namespace cannot be entered or the kernel gives no socket.
 pub(super) fn socket(netns: Option<&Path>) -> Result<Socket, KernelError> {
+    connect(NETLINK_ROUTE, netns)?.map_err(|source| KernelError::Io {
+        what: "open a netlink socket".to_owned(),
+        source,
+    })
+}
+
+/// As [`socket`], of any protocol; what the kernel said where it gave none.
+///
+/// # Errors
+/// When the namespace cannot be entered.
+pub(crate) fn connect(
+    protocol: isize,
+    netns: Option<&Path>,
+) -> Result<io::Result<Socket>, KernelError> {
     // A socket belongs to the namespace of the thread that makes it, for good.
-    let connect = || -> io::Result<Socket> {
-        let mut socket = Socket::new(NETLINK_ROUTE)?;
+    within(netns, || {
+        let mut socket = Socket::new(protocol)?;
         socket.bind_auto()?;
         socket.connect(&SocketAddr::new(0, 0))?;
         socket.set_ext_ack(true)?;
@@ -45,10 +59,6 @@ pub(super) fn socket(netns: Option<&Path>) -> Result<Socket, KernelError> {
         socket.set_cap_ack(true)?;
         set_socket_timeout(socket.as_fd(), Timeout::Recv, Some(PATIENCE))?;
         Ok(socket)
-    };
-    within(netns, connect)?.map_err(|source| KernelError::Io {
-        what: "open a netlink socket".to_owned(),
-        source,
     })
 }
 

@@ -6,6 +6,7 @@
 use std::net::Ipv4Addr;
 use std::path::Path;
 
+use groundwave_systems::onboarding::is_hostname;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,9 +16,6 @@ use crate::genl::{Mac, ReadingError};
 const LEASES_MAX: usize = 65_536;
 /// Longest file read, bytes: so many leases of some 120 bytes.
 const FILE_BYTES_MAX: u64 = 16 << 20;
-/// Longest name and longest label, bytes (RFC 1123, section 2.1; RFC 1035).
-const NAME_BYTES_MAX: usize = 253;
-const LABEL_BYTES_MAX: usize = 63;
 
 /// A lease.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -116,21 +114,6 @@ fn lease(line: &str) -> Option<Lease> {
 pub fn rfc3339(seconds: i64) -> Option<String> {
     let at = jiff::Timestamp::from_second(seconds).ok()?;
     Some(format!("{at:.3}"))
-}
-
-/// Whether a text is the name of a host: labels of letters, digits and hyphens, none at an end
-/// (RFC 1123, section 2.1).
-#[must_use]
-pub fn is_hostname(text: &str) -> bool {
-    let label = |label: &str| {
-        (1..=LABEL_BYTES_MAX).contains(&label.len())
-            && !label.starts_with('-')
-            && !label.ends_with('-')
-            && label
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-    };
-    text.len() <= NAME_BYTES_MAX && text.split('.').all(label)
 }
 
 /// Bytes in hexadecimal with colons, at most the 255 of an option (RFC 2132).

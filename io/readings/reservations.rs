@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::leases::is_hostname;
 use crate::genl::{Mac, ReadingError};
+use groundwave_systems::onboarding::is_hostname;
 
 /// An address kept for somebody.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

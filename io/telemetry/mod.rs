@@ -8,12 +8,14 @@ mod row;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Borrow;
 use std::path::Path;
 use std::sync::Arc;
 
 use groundwave_systems::fleet::{KeepMinute, Sample};
 use groundwave_systems::site::NodeId;
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
+use serde::de::DeserializeOwned;
 use thiserror::Error;
 
 pub use row::Point;
@@ -95,7 +97,7 @@ impl TelemetryStore {
                     continue;
                 }
                 let key = (hour, kept.node.as_u128(), kept.minute.minute);
-                let mut row = row::read::<Raw>(raw.get(key)?.map(|held| held.value().to_vec()))?;
+                let mut row = held::<_, Raw>(&raw, key)?;
                 for (place, ts_ms, value) in kept.minute.samples() {
                     if let Some(name) = kept.names.get(place) {
                         row.add(name, ts_ms, value);
@@ -127,21 +129,17 @@ impl TelemetryStore {
                 let one = Point::one(sample.ts_ms, sample.value);
                 if hour >= rolled {
                     let key = (hour, node.as_u128(), minute);
-                    let mut row =
-                        row::read::<Raw>(raw.get(key)?.map(|held| held.value().to_vec()))?;
+                    let mut row = held::<_, Raw>(&raw, key)?;
                     row.add(&sample.metric, sample.ts_ms, sample.value);
                     raw.insert(key, row::write(&row).as_slice())?;
                 } else if day + MINUTE_DAYS >= minutes_from {
                     let key = (day, node.as_u128(), hour);
-                    let mut row = row::read::<Aggregates>(
-                        minutes.get(key)?.map(|held| held.value().to_vec()),
-                    )?;
+                    let mut row = held::<_, Aggregates>(&minutes, key)?;
                     row.add(&sample.metric, minute * MINUTE_MS, &one);
                     minutes.insert(key, row::write(&row).as_slice())?;
                 } else {
                     let key = (day, node.as_u128());
-                    let mut row =
-                        row::read::<Aggregates>(hours.get(key)?.map(|held| held.value().to_vec()))?;
+                    let mut row = held::<_, Aggregates>(&hours, key)?;
                     row.add(&sample.metric, hour * HOUR_MINUTES * MINUTE_MS, &one);
                     hours.insert(key, row::write(&row).as_slice())?;
                 }
@@ -196,6 +194,14 @@ impl TelemetryStore {
         points.sort_by_key(|point| point.ts_ms);
         Ok(points)
     }
+}
+
+/// The row under `key`; an empty one where there is none.
+fn held<'k, K: redb::Key + 'static, T: DeserializeOwned + Default>(
+    table: &impl ReadableTable<K, &'static [u8]>,
+    key: impl Borrow<K::SelfType<'k>>,
+) -> Result<T, HistoryError> {
+    row::read(table.get(key)?.map(|held| held.value().to_vec()))
 }
 
 /// The first hour of which every sample is still kept.

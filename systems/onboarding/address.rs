@@ -24,21 +24,28 @@ impl fmt::Debug for Mac {
     }
 }
 
+/// Six bytes written as two hexadecimal digits each, in either case, with colons between.
+#[must_use]
+pub fn six_bytes(text: &str) -> Option<[u8; 6]> {
+    let mut bytes = [0; 6];
+    let mut parts = text.split(':');
+    for byte in &mut bytes {
+        let part = parts.next().filter(|part| part.len() == 2)?;
+        if !part.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return None;
+        }
+        *byte = u8::from_str_radix(part, 16).ok()?;
+    }
+    parts.next().is_none().then_some(bytes)
+}
+
 impl FromStr for Mac {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        let one = six_bytes(text).filter(|bytes| *bytes != [0; 6] && bytes[0] & 1 == 0);
         let wrong = || format!("{text:?} is no hardware address like 02:00:00:00:01:00");
-        let mut bytes = [0; 6];
-        let mut parts = text.split(':');
-        for byte in &mut bytes {
-            let part = parts.next().filter(|part| part.len() == 2);
-            let digits = part.filter(|part| part.bytes().all(|byte| byte.is_ascii_hexdigit()));
-            *byte = u8::from_str_radix(digits.ok_or_else(wrong)?, 16).map_err(|_| wrong())?;
-        }
-        let mac = Self(bytes);
-        let sound = parts.next().is_none() && bytes != [0; 6] && bytes[0] & 1 == 0;
-        sound.then_some(mac).ok_or_else(wrong)
+        one.map(Self).ok_or_else(wrong)
     }
 }
 

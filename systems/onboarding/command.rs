@@ -20,8 +20,12 @@ use crate::site::{NodeId, NodeKind};
 /// Registrations that may wait at once: more than that is a flood, and nobody would look at it.
 pub const PENDING_MAX: usize = 1_000;
 
-/// Longest name a machine may have, RFC 1123.
-const HOSTNAME_CHARS_MAX: usize = 63;
+/// Longest name of a machine of the mesh: that of one label.
+const HOSTNAME_CHARS_MAX: usize = LABEL_CHARS_MAX;
+
+/// Longest name of a host, and longest label of one, RFC 1123.
+const NAME_CHARS_MAX: usize = 253;
+const LABEL_CHARS_MAX: usize = 63;
 
 /// Asks to be let in with a key. The same key may ask as often as it likes: the answer is the
 /// same.
@@ -88,16 +92,24 @@ pub(crate) fn approved_node(world: &World, node: NodeId) -> Result<Entity, Refus
     Ok(entity)
 }
 
-/// Refuses names that no machine may have, RFC 1123.
-pub(crate) fn check_hostname(hostname: &str) -> Result<(), Refusal> {
+/// Whether a text is the name of a host: labels of letters, digits and hyphens, none at an end
+/// (RFC 1123, section 2.1).
+#[must_use]
+pub fn is_hostname(text: &str) -> bool {
     let label = |label: &str| {
-        let inner = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
-        !label.is_empty()
-            && label.bytes().all(inner)
+        (1..=LABEL_CHARS_MAX).contains(&label.len())
             && !label.starts_with('-')
             && !label.ends_with('-')
+            && label
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
     };
-    if hostname.len() > HOSTNAME_CHARS_MAX || !hostname.split('.').all(label) {
+    text.len() <= NAME_CHARS_MAX && text.split('.').all(label)
+}
+
+/// Refuses names that no machine of the mesh may have.
+pub(crate) fn check_hostname(hostname: &str) -> Result<(), Refusal> {
+    if hostname.len() > HOSTNAME_CHARS_MAX || !is_hostname(hostname) {
         return Err(Refusal::invalid(
             "hostname",
             format!("{hostname:?}"),

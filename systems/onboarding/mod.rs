@@ -20,7 +20,8 @@ mod wire;
 
 use groundwave_engine::{Builder, Phase};
 
-pub use address::{Mac, PublicKey};
+pub use address::{Mac, PublicKey, six_bytes};
+pub use command::is_hostname;
 pub use command::{PENDING_MAX, RequestJoin, Requested};
 pub(crate) use command::{approved_node, check_hostname};
 pub use components::{

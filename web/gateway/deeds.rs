@@ -22,11 +22,6 @@ pub struct AuditQuestion {
     pub from: Option<String>,
     /// Not after, RFC 3339
     pub to: Option<String>,
-    /// How many, 1 to 1000; 100 if absent
-    #[param(minimum = 1, maximum = 1000)]
-    pub limit: Option<u32>,
-    /// `next_cursor` of the page before
-    pub cursor: Option<String>,
 }
 
 /// Something somebody did.
@@ -73,11 +68,12 @@ impl From<AuditEntry> for DeedView {
 }
 
 /// Who did what
-#[utoipa::path(get, path = "/v1/admin/audit", tag = "admin", operation_id = "audit", params(AuditQuestion),
+#[utoipa::path(get, path = "/v1/admin/audit", tag = "admin", operation_id = "audit", params(AuditQuestion, Paging),
     responses((status = 200, description = "Latest first", body = ref("#/components/schemas/Page_for_DeedView"), content_type = "application/json")))]
 pub async fn audit(
     State(gateway): State<Gateway>,
     Ask(asked): Ask<AuditQuestion>,
+    Ask(paging): Ask<Paging>,
 ) -> Result<Json<Page<DeedView>>, Problem> {
     let time = |key: &str, text: Option<&String>, absent: u64| -> Result<u64, Problem> {
         let Some(text) = text else { return Ok(absent) };
@@ -86,14 +82,10 @@ pub async fn audit(
         let time = time.map_err(|_| Problem::field(key, "format", message))?;
         Ok(u64::try_from(time.as_nanosecond()).unwrap_or(0))
     };
-    let cursor = asked.cursor.as_deref().map(str::parse::<u64>);
+    let cursor = paging.cursor.as_deref().map(str::parse::<u64>);
     let cursor = cursor.transpose().map_err(|_| {
         Problem::field("/cursor", "format", "send `next_cursor` of the page before")
     })?;
-    let paging = Paging {
-        limit: asked.limit,
-        cursor: None,
-    };
     let size = paging.size()?;
     let query = AuditQuery {
         actor: asked.actor,

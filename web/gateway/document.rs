@@ -8,7 +8,7 @@ use super::access::{Needs, rule_of};
 use super::router::routes;
 use super::wire::schemas;
 use crate::http::ApiDocument;
-use crate::http::document::About;
+use crate::http::document::{About, add_problems};
 
 const ABOUT: About = About {
     title: "Groundwave mesh gateway",
@@ -68,18 +68,7 @@ fn guarded(operation: &mut Value) {
         Needs::Role(role) => role.word().to_owned(),
     };
     operation["x-needs"] = json!({ "role": needs, "node": rule.node });
-    let schema = json!({ "$ref": "#/components/schemas/Problem" });
-    let Some(responses) = operation["responses"].as_object_mut() else {
-        return;
-    };
-    for (status, description) in common {
-        responses.entry(status).or_insert_with(|| {
-            json!({
-                "description": description,
-                "content": { "application/problem+json": { "schema": schema } },
-            })
-        });
-    }
+    add_problems(operation, &common);
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ pub async fn heartbeat(
     let node = who.about(beat.node_id)?;
     gateway
         .beats
-        .allow(&node, "more heartbeats than two in a period")?;
+        .allow(&node, "more heartbeats than ten in a period")?;
     let sent = beat.sent_at.as_deref().map(str::parse::<jiff::Timestamp>);
     let sent = sent
         .transpose()

@@ -1,6 +1,6 @@
 //! The mesh gateway: who is in the mesh, how they get in, how they are.
 //!
-//! Handlers parse, command or read, and show. Whoever calls passes [`guard`] first, and it lets
+//! Handlers parse, command or read, and show. Whoever calls passes `guard` first, and it lets
 //! nobody through but by the table of [`access`].
 
 pub mod access;

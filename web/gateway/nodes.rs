@@ -66,19 +66,15 @@ pub struct NodeQuestion {
     pub origin: Option<Origin>,
     /// Only with this in name, hostname, hardware or overlay address
     pub q: Option<String>,
-    /// How many, 1 to 1000; 100 if absent
-    #[param(minimum = 1, maximum = 1000)]
-    pub limit: Option<u32>,
-    /// `next_cursor` of the page before
-    pub cursor: Option<String>,
 }
 
 /// List nodes
-#[utoipa::path(get, path = "/v1/nodes", tag = "nodes", operation_id = "nodes_list", params(NodeQuestion),
+#[utoipa::path(get, path = "/v1/nodes", tag = "nodes", operation_id = "nodes_list", params(NodeQuestion, Paging),
     responses((status = 200, description = "In order of their ids", body = ref("#/components/schemas/Page_for_Node"), content_type = "application/json")))]
 pub async fn list(
     State(gateway): State<Gateway>,
     Ask(asked): Ask<NodeQuestion>,
+    Ask(paging): Ask<Paging>,
 ) -> Result<Json<Page<Node>>, Problem> {
     let view = gateway.world.view();
     let wall_ns = wall_ns();
@@ -95,7 +91,7 @@ pub async fn list(
         asked
             .state
             .is_none_or(|state| state == node.condition.state)
-            && asked.role_id.is_none_or_same(&member.role_id)
+            && (asked.role_id.is_none() || asked.role_id == member.role_id)
             && asked
                 .tag
                 .as_ref()
@@ -105,21 +101,8 @@ pub async fn list(
     };
     let all = view.fleet.nodes.values().filter(fits);
     let all = all.map(|node| (node.id.uuid().to_string(), node));
-    let paging = Paging {
-        limit: asked.limit,
-        cursor: asked.cursor.clone(),
-    };
     let page = paging.of(all, |node| Node::of(&view, node, wall_ns))?;
     Ok(Json(page))
-}
-
-trait NoneOrSame {
-    fn is_none_or_same(&self, other: &Option<String>) -> bool;
-}
-impl NoneOrSame for Option<String> {
-    fn is_none_or_same(&self, other: &Self) -> bool {
-        self.is_none() || self == other
-    }
 }
 
 fn shown(gateway: &Gateway, id: Uuid) -> Result<(Tag, Json<Node>), Problem> {

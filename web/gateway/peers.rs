@@ -205,28 +205,20 @@ impl From<&Lease> for LeaseView {
 pub struct LeaseQuestion {
     /// Only of this range: `overlay`
     pub pool: Option<String>,
-    /// How many, 1 to 1000; 100 if absent
-    #[param(minimum = 1, maximum = 1000)]
-    pub limit: Option<u32>,
-    /// `next_cursor` of the page before
-    pub cursor: Option<String>,
 }
 
 /// Overlay addresses that are not free
-#[utoipa::path(get, path = "/v1/mesh/ipam/leases", tag = "mesh", operation_id = "ipam_leases", params(LeaseQuestion),
+#[utoipa::path(get, path = "/v1/mesh/ipam/leases", tag = "mesh", operation_id = "ipam_leases", params(LeaseQuestion, Paging),
     responses((status = 200, description = "In order of the address", body = ref("#/components/schemas/Page_for_LeaseView"), content_type = "application/json")))]
 pub async fn leases(
     State(gateway): State<Gateway>,
     Ask(asked): Ask<LeaseQuestion>,
+    Ask(paging): Ask<Paging>,
 ) -> Result<Json<Page<LeaseView>>, Problem> {
     if asked.pool.as_deref().is_some_and(|pool| pool != "overlay") {
         let message = "`overlay` is allowed; the underlay's are at /v1/network/dhcp/leases";
         return Err(Problem::field("/pool", "not-allowed", message));
     }
-    let paging = Paging {
-        limit: asked.limit,
-        cursor: asked.cursor,
-    };
     let view = gateway.world.view();
     let all = view.onboarding.leases.values();
     // As numbers sort: 10.42.0.9 before 10.42.0.10.

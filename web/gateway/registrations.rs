@@ -103,28 +103,20 @@ pub struct RegistrationQuestion {
     /// Only in this state
     #[param(schema_with = super::wire::registration_state, required = false)]
     pub state: Option<RegistrationState>,
-    /// How many, 1 to 1000; 100 if absent
-    #[param(minimum = 1, maximum = 1000)]
-    pub limit: Option<u32>,
-    /// `next_cursor` of the page before
-    pub cursor: Option<String>,
 }
 
 /// Who asked to be let in
-#[utoipa::path(get, path = "/v1/admin/registrations", tag = "admin", operation_id = "registrations", params(RegistrationQuestion),
+#[utoipa::path(get, path = "/v1/admin/registrations", tag = "admin", operation_id = "registrations", params(RegistrationQuestion, Paging),
     responses((status = 200, description = "Oldest first", body = ref("#/components/schemas/Page_for_RegistrationView"), content_type = "application/json")))]
 pub async fn registrations(
     State(gateway): State<Gateway>,
     Ask(asked): Ask<RegistrationQuestion>,
+    Ask(paging): Ask<Paging>,
 ) -> Result<Json<Page<RegistrationView>>, Problem> {
     let view = gateway.world.view();
     let all = view.onboarding.registrations.iter();
     let all = all.filter(|(_, held)| asked.state.is_none_or(|state| state == held.state));
     let all = all.map(|(id, held)| (id.uuid().to_string(), (*id, held)));
-    let paging = Paging {
-        limit: asked.limit,
-        cursor: asked.cursor,
-    };
     Ok(Json(
         paging.of(all, |(id, held)| RegistrationView::of(id, held))?,
     ))

@@ -99,7 +99,7 @@ impl Gateway {
         history: TelemetryStore,
         stop: CancellationToken,
     ) -> Self {
-        let half_period = settings.heartbeat / 10;
+        let tenth = settings.heartbeat / 10;
         Self(Arc::new(Parts {
             world,
             terrain,
@@ -110,7 +110,7 @@ impl Gateway {
             logins: Logins::default(),
             strangers: Pace::new(6, Duration::from_secs(10)),
             strangers_all: Pace::new(60, Duration::from_secs(1)),
-            beats: Pace::new(4, half_period),
+            beats: Pace::new(4, tenth),
             meter: Meter::default(),
             predictions: Predictions::default(),
             probed: super::system::Probed::default(),

@@ -6,7 +6,8 @@ use axum::response::{IntoResponse, Response};
 use groundwave_io::wall::wall_ns;
 use groundwave_systems::Snapshot;
 use groundwave_systems::fleet::{
-    EdgeKind, EdgeStatus, FleetNode, MeshLink, NodeState, ScoreComponent, mesh_score, topology,
+    Edge, EdgeKind, EdgeStatus, FleetNode, MeshLink, NodeState, ScoreComponent, mesh_score,
+    topology,
 };
 use groundwave_systems::site::NodeId;
 use schemars::JsonSchema;
@@ -218,6 +219,45 @@ fn graph_node(node: &FleetNode, place: Option<NodePosition>, wall_ns: u64) -> Gr
     }
 }
 
+fn graph_link(
+    edge: &Edge,
+    [source, target]: [String; 2],
+    predicted: Option<Predicted>,
+) -> GraphLink {
+    let both = || edge.at_a.iter().chain(&edge.at_b);
+    let tq = both().filter_map(|link| link.tq).min();
+    let throughput_kbps = both().filter_map(|link| link.throughput_kbps).min();
+    let signals = both().filter_map(|link| link.signal_dbm);
+    let signal_dbm = signals.min_by(f64::total_cmp);
+    let cost_text = match (tq, throughput_kbps) {
+        (Some(tq), _) => format!("TQ {tq}"),
+        (None, Some(rate)) => format!("{:.1} Mbit/s", f64::from(rate) / 1e3),
+        (None, None) => "not measured".to_owned(),
+    };
+    GraphLink {
+        source,
+        target,
+        cost: edge.cost().unwrap_or(1.0),
+        cost_text,
+        properties: GraphLinkProperties {
+            kind: EdgeKind::Batman,
+            status: edge.status,
+            tq,
+            throughput_kbps,
+            signal_dbm,
+            last_seen_msecs: both().filter_map(|link| link.last_seen_msecs).min(),
+            selected: both().filter_map(|link| link.selected).max(),
+            asymmetry: edge.asymmetry(),
+            at_source: edge.at_a.as_ref().map(Measured::from),
+            at_target: edge.at_b.as_ref().map(Measured::from),
+            predicted,
+            signal_above_prediction_db: signal_dbm
+                .zip(predicted)
+                .map(|(signal_dbm, predicted)| signal_dbm - predicted.rx_power_dbm),
+        },
+    }
+}
+
 /// The graph of `view` as of `wall_ns`, ns since the Unix epoch.
 ///
 /// # Errors
@@ -225,6 +265,7 @@ fn graph_node(node: &FleetNode, place: Option<NodePosition>, wall_ns: u64) -> Gr
 pub async fn graph(
     gateway: &Gateway,
     view: &Snapshot,
+    revision: String,
     wall_ns: u64,
 ) -> Result<NetworkGraph, Problem> {
     let found = topology(&view.fleet);
@@ -236,54 +277,22 @@ pub async fn graph(
             .get(&id)
             .map_or_else(String::new, |node| name_of(node))
     };
-    let mut by_rate = 0_usize;
+    let by_rate = |link: &&GraphLink| link.properties.throughput_kbps.is_some();
     let links: Vec<GraphLink> = found
         .edges
         .iter()
         .map(|edge| {
-            let both = || edge.at_a.iter().chain(&edge.at_b);
-            by_rate += usize::from(both().any(|link| link.throughput_kbps.is_some()));
-            let cost = edge.cost().unwrap_or(1.0);
-            let tq = both().filter_map(|link| link.tq).min();
-            let throughput_kbps = both().filter_map(|link| link.throughput_kbps).min();
-            let signals = both().filter_map(|link| link.signal_dbm);
-            let signal_dbm = signals.min_by(f64::total_cmp);
             let predicted = predicted.get(&(edge.a, edge.b)).copied();
-            let cost_text = match (tq, throughput_kbps) {
-                (Some(tq), _) => format!("TQ {tq}"),
-                (None, Some(rate)) => format!("{:.1} Mbit/s", f64::from(rate) / 1e3),
-                (None, None) => "not measured".to_owned(),
-            };
-            GraphLink {
-                source: name(edge.a),
-                target: name(edge.b),
-                cost,
-                cost_text,
-                properties: GraphLinkProperties {
-                    kind: EdgeKind::Batman,
-                    status: edge.status,
-                    tq,
-                    throughput_kbps,
-                    signal_dbm,
-                    last_seen_msecs: both().filter_map(|link| link.last_seen_msecs).min(),
-                    selected: both().filter_map(|link| link.selected).max(),
-                    asymmetry: edge.asymmetry(),
-                    at_source: edge.at_a.as_ref().map(Measured::from),
-                    at_target: edge.at_b.as_ref().map(Measured::from),
-                    predicted,
-                    signal_above_prediction_db: signal_dbm
-                        .zip(predicted)
-                        .map(|(signal_dbm, predicted)| signal_dbm - predicted.rx_power_dbm),
-                },
-            }
+            graph_link(edge, [name(edge.a), name(edge.b)], predicted)
         })
         .collect();
+    let by_rate = links.iter().filter(by_rate).count();
     let nodes = view.fleet.nodes.values();
     Ok(NetworkGraph {
         kind: "NetworkGraph".to_owned(),
         protocol: "batman-adv".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        revision: revision(view),
+        revision,
         metric: if by_rate * 2 > links.len() {
             "throughput"
         } else {
@@ -367,7 +376,8 @@ pub async fn mesh_topology(
         }
         _ => &view,
     };
-    let tag = format!("\"{}\"", revision(shown));
+    let revision = revision(shown);
+    let tag = format!("\"{revision}\"");
     let known = headers
         .get(header::IF_NONE_MATCH)
         .and_then(|held| held.to_str().ok());
@@ -375,7 +385,7 @@ pub async fn mesh_topology(
     let mut answer = if same {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
-        let graph = graph(&gateway, shown, wall_ns()).await?;
+        let graph = graph(&gateway, shown, revision, wall_ns()).await?;
         match asked.format {
             TopologyFormat::Netjson => Json(graph).into_response(),
             TopologyFormat::Geojson => {

@@ -114,12 +114,17 @@ fn add_common(operation: &mut Value) {
         common.push(("413", "The body is too long"));
         common.push(("415", "The body is not `application/json`"));
     }
+    add_problems(operation, &common);
+}
+
+/// Adds problems an operation may answer with, by status, where it does not say so itself.
+pub fn add_problems(operation: &mut Value, problems: &[(&str, &str)]) {
     let schema = json!({ "$ref": "#/components/schemas/Problem" });
     let Some(responses) = operation["responses"].as_object_mut() else {
         return;
     };
-    for (status, description) in common {
-        responses.entry(status).or_insert_with(|| {
+    for (status, description) in problems {
+        responses.entry(*status).or_insert_with(|| {
             json!({
                 "description": description,
                 "content": { "application/problem+json": { "schema": schema } },

@@ -7,9 +7,9 @@ use std::sync::PoisonError;
 use axum::extract::State;
 use axum::http::StatusCode;
 use groundwave_io::genl;
-use groundwave_io::readings::leases::{self, Lease, is_hostname};
+use groundwave_io::readings::leases::{self, Lease};
 use groundwave_io::readings::reservations::{Reservation, Reservations};
-use groundwave_systems::onboarding::Mac;
+use groundwave_systems::onboarding::{Mac, is_hostname};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
