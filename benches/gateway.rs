@@ -11,14 +11,14 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use axum::http::Method;
 use groundwave::gateway::keys::TokenKeys;
 use groundwave::http::client::Client;
-use groundwave_engine::{Engine, Recorded};
+use groundwave_engine::{Engine, Recorded, Row, Store, StoreFault};
 use groundwave_io::gateway::load_or_make;
 use groundwave_io::store::RedbStore;
 use groundwave_io::wall::wall_ns;
@@ -53,6 +53,22 @@ fn does<C: Recorded>(engine: &mut Engine<Snapshot>, command: C) -> C::Reply {
     reply.wait().expect("a sound command")
 }
 
+/// A store that remembers what it would have to write.
+struct Gathered(Arc<Mutex<Vec<Row>>>);
+
+impl Store for Gathered {
+    fn load(&mut self) -> Result<Vec<Row>, StoreFault> {
+        Ok(Vec::new())
+    }
+    fn commit(&mut self, _: u64, rows: &[Row]) -> Result<(), StoreFault> {
+        self.0
+            .lock()
+            .expect("a row is a row")
+            .extend_from_slice(rows);
+        Ok(())
+    }
+}
+
 /// A store in which `count` nodes are in; a token of each, and one of an admin.
 fn seed(folder: &Path, count: u64) -> (Vec<String>, String) {
     let mut builder = world(Arc::new(Flat {
@@ -60,6 +76,10 @@ fn seed(folder: &Path, count: u64) -> (Vec<String>, String) {
     }));
     builder.resource(Pool::parse(OVERLAY).expect("a range"));
     let mut engine = builder.build::<Snapshot>(0, 1_000_000).expect("a world");
+    let rows = Arc::new(Mutex::new(Vec::new()));
+    engine
+        .keep(Gathered(Arc::clone(&rows)))
+        .expect("an empty store");
     let source = IpAddr::V4(Ipv4Addr::new(10, 41, 0, 9));
     for number in 0..count {
         let mut key = [7; 32];
@@ -108,17 +128,10 @@ fn seed(folder: &Path, count: u64) -> (Vec<String>, String) {
         must_change_password: false,
     };
     does(&mut engine, admin);
-    let held = engine.checkpoint().expect("a state");
-    drop(engine);
     // Written at once: one transaction instead of one a command.
-    let mut builder = world(Arc::new(Flat {
-        elevation_msl_m: 0.0,
-    }));
-    builder.resource(Pool::parse(OVERLAY).expect("a range"));
-    let mut engine = builder.build::<Snapshot>(0, 1_000_000).expect("a world");
-    let store = RedbStore::open(&folder.join("world.db")).expect("a store");
-    engine.keep(store).expect("an empty store");
-    engine.take_up(&held).expect("the same world");
+    let mut store = RedbStore::open(&folder.join("world.db")).expect("a store");
+    let rows = rows.lock().expect("a row is a row");
+    store.commit(1, &rows).expect("a disk with room");
     let view = engine.view();
     let state = folder.join("state");
     std::fs::create_dir(&state).expect("a folder");

@@ -5,6 +5,7 @@
 
 mod roll;
 mod row;
+mod stills;
 #[cfg(test)]
 mod tests;
 
@@ -20,6 +21,7 @@ use thiserror::Error;
 
 pub use row::Point;
 use row::{Aggregates, Raw};
+pub use stills::{EACH_MS, HOURLY_MS, STILLS_BYTES_MAX};
 
 /// Samples of a minute: (hour, node, minute) to a row.
 const RAW: TableDefinition<'_, (u64, u128, u64), &[u8]> = TableDefinition::new("samples");
@@ -76,6 +78,7 @@ impl TelemetryStore {
         write.open_table(MINUTES)?;
         write.open_table(HOURS)?;
         write.open_table(ABOUT)?;
+        write.open_table(stills::STILLS)?;
         write.commit()?;
         Ok(Self {
             database: Arc::new(database),

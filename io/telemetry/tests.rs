@@ -116,3 +116,49 @@ fn late_samples_find_their_place_however_late() {
     let hours = all(&store, 1);
     assert_eq!((hours.len(), hours[0].count, hours[0].last.1), (1, 4, -3.0));
 }
+
+#[test]
+fn stills_thin_out_with_age_and_answer_for_any_time_since_the_first() {
+    let (_folder, store) = store();
+    assert_eq!(store.stills().unwrap(), None);
+    assert_eq!(store.still(u64::MAX).unwrap(), None);
+    let now = T0 + 40 * 24 * HOUR_MS;
+    // Every ten minutes for 40 days.
+    for at in (T0..=now).step_by(10 * MINUTE_MS as usize) {
+        store.keep_still(at, at.to_string().as_bytes()).unwrap();
+    }
+    let from = now - HOURLY_MS;
+    assert_eq!(store.stills().unwrap(), Some((from, now)));
+    let at = |ms: u64| store.still(ms).unwrap().map(|(at, _)| at);
+    assert_eq!(at(from - 1), None);
+    // Of late each is there; before, the first of each hour.
+    assert_eq!(at(now - 10 * MINUTE_MS - 1), Some(now - 20 * MINUTE_MS));
+    let old = now - EACH_MS - 30 * 24 * HOUR_MS / 2;
+    assert_eq!(at(old + 59 * MINUTE_MS), Some(old));
+    let (found, still) = store.still(old + 1).unwrap().unwrap();
+    assert_eq!(still, found.to_string().as_bytes());
+}
+
+#[test]
+fn stills_keep_to_their_budget_and_lose_the_oldest_first() {
+    let (_folder, store) = store();
+    let noise = |seed: u64| -> Vec<u8> {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut next = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state as u8
+        };
+        (0..1_000).map(|_| next()).collect()
+    };
+    for number in 1..=20 {
+        let at = T0 + number * MINUTE_MS;
+        store.keep_still_within(at, &noise(number), 5_500).unwrap();
+        // The same again weighs nothing.
+        store.keep_still_within(at, &noise(number), 5_500).unwrap();
+    }
+    let (first, last) = store.stills().unwrap().unwrap();
+    assert_eq!((first, last), (T0 + 16 * MINUTE_MS, T0 + 20 * MINUTE_MS));
+    assert_eq!(store.still(last).unwrap(), Some((last, noise(20))));
+}

@@ -131,6 +131,15 @@ fn serde_data(node: NodeId, state: &str) -> BTreeMap<String, String> {
     ])
 }
 
+/// Tells those who watch that somebody should look: what about, and at what.
+pub(crate) fn alert(world: &mut World, about: &str, data: &[(&str, String)]) {
+    let data = data
+        .iter()
+        .map(|(key, value)| ((*key).to_owned(), value.clone()));
+    let about = ("about".to_owned(), about.to_owned());
+    happening::note(world, HappeningKind::Alert, data.chain([about]).collect());
+}
+
 /// Expects somebody as `node`.
 pub(crate) fn expect(
     world: &mut World,

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::beat::MeshLink;
 use super::liveness::NodeState;
-use super::view::Fleet;
+use super::view::{Fleet, FleetNode};
 use crate::advice::Adjacency;
 use crate::onboarding::Mac;
 use crate::site::NodeId;
@@ -131,52 +132,86 @@ fn radios(fleet: &Fleet) -> BTreeMap<Mac, Option<NodeId>> {
     owners
 }
 
+/// What one node says of one neighbour.
+struct Told<'f> {
+    /// The node with the lower id, then the other.
+    ends: (NodeId, NodeId),
+    /// Whether the lower one says it.
+    by_a: bool,
+    status: EdgeStatus,
+    link: &'f MeshLink,
+}
+
+/// What a node's last beat says of its neighbours, and how many of those are strangers.
+fn told<'f>(
+    fleet: &Fleet,
+    radios: &BTreeMap<Mac, Option<NodeId>>,
+    node: &'f FleetNode,
+) -> (Vec<Told<'f>>, usize) {
+    let status = match node.condition.state {
+        NodeState::Online => EdgeStatus::Up,
+        NodeState::Stale => EdgeStatus::Stale,
+        NodeState::Joining | NodeState::Offline => EdgeStatus::Down,
+    };
+    let mut strangers = 0;
+    let links = node.said.iter().flat_map(|said| &said.beat.mesh.links);
+    let told = links.filter_map(|link| {
+        let known = fleet.with_mac(link.neigh_address);
+        let below = || radios.get(&link.neigh_address).copied().flatten();
+        let Some(other) = known.or_else(below) else {
+            strangers += 1;
+            return None;
+        };
+        (other != node.id).then_some(Told {
+            ends: (node.id.min(other), node.id.max(other)),
+            by_a: node.id < other,
+            status,
+            link,
+        })
+    });
+    (told.collect(), strangers)
+}
+
+/// An edge of all that was said of it.
+fn edge(told: &[Told<'_>]) -> Edge {
+    let best = |by_a: bool| {
+        // Several radios may hear the same neighbour: the best one counts, the first of equals.
+        let mut best: Option<&MeshLink> = None;
+        for one in told.iter().filter(|one| one.by_a == by_a) {
+            if best.is_none_or(|best| quality(best) < quality(one.link)) {
+                best = Some(one.link);
+            }
+        }
+        best.cloned()
+    };
+    let status = told.iter().map(|one| one.status).min();
+    Edge {
+        a: told[0].ends.0,
+        b: told[0].ends.1,
+        status: status.unwrap_or(EdgeStatus::Down),
+        at_a: best(true),
+        at_b: best(false),
+    }
+}
+
 /// What the fleet's last beats say of its links.
 #[must_use]
 pub fn topology(fleet: &Fleet) -> Graph {
-    let mut edges: BTreeMap<(NodeId, NodeId), Edge> = BTreeMap::new();
-    let mut strangers = 0;
     let radios = radios(fleet);
-    for node in fleet.nodes.values() {
-        let Some(said) = &node.said else { continue };
-        let status = match node.condition.state {
-            NodeState::Online => EdgeStatus::Up,
-            NodeState::Stale => EdgeStatus::Stale,
-            NodeState::Joining | NodeState::Offline => EdgeStatus::Down,
-        };
-        for link in &said.beat.mesh.links {
-            let known = fleet.with_mac(link.neigh_address);
-            let below = || radios.get(&link.neigh_address).copied().flatten();
-            let Some(other) = known.or_else(below) else {
-                strangers += 1;
-                continue;
-            };
-            if other == node.id {
-                continue;
-            }
-            let ends = (node.id.min(other), node.id.max(other));
-            let edge = edges.entry(ends).or_insert_with(|| Edge {
-                a: ends.0,
-                b: ends.1,
-                status: EdgeStatus::Down,
-                at_a: None,
-                at_b: None,
-            });
-            edge.status = edge.status.min(status);
-            let side = match node.id == ends.0 {
-                true => &mut edge.at_a,
-                false => &mut edge.at_b,
-            };
-            // Several radios may hear the same neighbour: the best one counts.
-            let better = side.as_ref().and_then(quality) < quality(link);
-            if side.is_none() || better {
-                *side = Some(link.clone());
-            }
-        }
-    }
+    let nodes: Vec<&FleetNode> = fleet.nodes.values().map(|node| &**node).collect();
+    let (told, strangers): (Vec<_>, Vec<_>) = nodes
+        .into_par_iter()
+        .map(|node| told(fleet, &radios, node))
+        .unzip();
+    let mut told: Vec<Told<'_>> = told.into_iter().flatten().collect();
+    // Stable: what a node said first stays first.
+    told.par_sort_by_key(|one| one.ends);
     Graph {
-        edges: edges.into_values().collect(),
-        strangers,
+        edges: told
+            .chunk_by(|one, next| one.ends == next.ends)
+            .map(edge)
+            .collect(),
+        strangers: strangers.into_iter().sum(),
     }
 }
 

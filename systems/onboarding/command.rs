@@ -230,6 +230,18 @@ impl Command for RequestJoin {
         }
         trust::seen(world, self.shown.mac, self.shown.source_ip);
         put(world, id, found.clone());
+        if let (1, Some(before)) = (found.attempts, found.follows) {
+            let data = [
+                ("registration_id", id.to_string()),
+                ("follows", before.to_string()),
+                ("mac", self.shown.mac.to_string()),
+            ];
+            fleet::alert(
+                world,
+                "a known hardware address comes with another key",
+                &data,
+            );
+        }
         Ok(Requested {
             registration: id,
             state: found.state,
@@ -285,6 +297,14 @@ pub(super) fn admit(
         put(world, earlier, other);
     }
     ipam::give(world, found.public_key, ip, node);
+    if ipam::free(world) == 0 {
+        let pool = world.resource::<ipam::Pool>().to_string();
+        fleet::alert(
+            world,
+            "no overlay address is free any more",
+            &[("pool", pool)],
+        );
+    }
     found.state = RegistrationState::Approved;
     found.node = Some(node);
     found.overlay_ip = Some(ip);

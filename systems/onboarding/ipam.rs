@@ -197,6 +197,14 @@ pub(super) fn give(world: &mut World, key: PublicKey, ip: Ipv4Addr, node: NodeId
     }
 }
 
+/// How many addresses nodes can still be given without a hand.
+pub(super) fn free(world: &World) -> u32 {
+    let pool = world.resource::<Pool>();
+    let by_hand = |ip: Ipv4Addr| ip.to_bits() - pool.network.to_bits() < 2 + BY_HAND;
+    let taken = leases(world).filter(|(_, lease)| pool.holds(lease.ip) && !by_hand(lease.ip));
+    (pool.usable() - BY_HAND).saturating_sub(u32::try_from(taken.count()).unwrap_or(u32::MAX))
+}
+
 /// Puts an address into quarantine.
 pub(super) fn release(world: &mut World, ip: Ipv4Addr) {
     let since_ns = world.resource::<Clock>().wall_ns;

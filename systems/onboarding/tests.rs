@@ -135,6 +135,10 @@ fn a_key_belongs_to_one_hardware_address_and_a_new_key_waits_anew() {
         view.onboarding.registrations[&asked.registration].follows,
         Some(first)
     );
+    assert_eq!(
+        alerts(&engine),
+        ["a known hardware address comes with another key"]
+    );
     assert_eq!(view.fleet.with_overlay(ip), Some(NodeId::from_u128(2_001)));
     // Let in as the same node, it takes the place of the earlier key.
     does(&mut engine, approve(&asked, 1)).unwrap();
@@ -299,6 +303,14 @@ fn a_revoked_node_has_no_credential_and_gets_none() {
     ));
 }
 
+/// What those who watch are told to look at.
+fn alerts(engine: &Engine<Snapshot>) -> Vec<String> {
+    let view = engine.view();
+    let told = view.happenings.iter();
+    let alerts = told.filter(|told| told.kind == crate::fleet::HappeningKind::Alert);
+    alerts.map(|told| told.data["about"].clone()).collect()
+}
+
 #[test]
 fn the_pool_is_exhausted_exactly_at_its_size_and_never_reuses_in_quarantine() {
     let mut engine = engine();
@@ -307,6 +319,9 @@ fn the_pool_is_exhausted_exactly_at_its_size_and_never_reuses_in_quarantine() {
     for number in 0..size {
         let (_, ip) = let_in(&mut engine, number);
         assert!(Pool::default().holds(ip) && given.insert(ip), "{ip}");
+        // Who watches hears of the last one, and of none before it.
+        let alerts = alerts(&engine);
+        assert_eq!(alerts.len(), usize::from(number + 1 == size), "{alerts:?}");
     }
     let asked = does(&mut engine, request(size)).unwrap();
     let full = does(&mut engine, approve(&asked, size));

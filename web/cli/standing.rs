@@ -63,6 +63,7 @@ impl Start {
         gateway::chores::begin(&gateway).await.map_err(told)?;
         tokio::spawn(gateway::chores::tend(gateway.clone()));
         tokio::spawn(gateway::chores::roll(gateway.clone()));
+        tokio::spawn(gateway::chores::picture(gateway.clone()));
         tokio::spawn(gateway::tunnel::follow(gateway.clone()));
         let kept = tokio::spawn(gateway::chores::keep(gateway, self.minutes));
         Ok(Standing {

@@ -18,6 +18,8 @@ const TEND: Duration = Duration::from_millis(500);
 const KEEP: Duration = Duration::from_millis(500);
 /// How often old readings are rolled up.
 const ROLL: Duration = Duration::from_secs(60);
+/// How often a still of the mesh is kept.
+const STILL: Duration = Duration::from_secs(60);
 /// Minutes kept in one transaction.
 const KEPT_AT_ONCE: usize = 2_000;
 
@@ -122,6 +124,28 @@ pub async fn keep(gateway: Gateway, mut effects: Effects<KeepMinute>) {
         if stopping {
             return;
         }
+    }
+}
+
+/// Keeps a still of the mesh a minute, until the gateway stops.
+pub async fn picture(gateway: Gateway) {
+    let mut due = tokio::time::interval(STILL);
+    due.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            () = gateway.stop.cancelled() => return,
+            _ = due.tick() => {}
+        }
+        let began_ns = monotonic_ns();
+        let kept = super::past::keep(&gateway, wall_ns()).await;
+        if let Err(problem) = &kept {
+            tracing::error!(
+                problem = problem.detail,
+                "no still of the mesh could be kept"
+            );
+        }
+        let took_ns = monotonic_ns() - began_ns;
+        gateway.chores.done("topology", took_ns, 0, kept.is_err());
     }
 }
 

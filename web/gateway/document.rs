@@ -15,7 +15,10 @@ const ABOUT: About = About {
     description: "Lets nodes into a mesh, hears how they are, shows it to people. Log in at \
                   /api/auth/login and send `Authorization: Bearer TOKEN`; a token lives an hour. \
                   Three roles: viewer reads, operator writes a little, admin everything; nodes \
-                  speak for themselves only. Errors are RFC 7807 problems.",
+                  speak for themselves only. Errors are RFC 7807 problems. A POST with a token \
+                  may carry `Idempotency-Key` (1 to 128 characters): asked again with the same \
+                  key and body within ten minutes, it is answered as before, with \
+                  `Idempotency-Replayed: true`, and done once.",
     version: env!("CARGO_PKG_VERSION"),
 };
 

@@ -2,9 +2,10 @@
 //! the `link` command, kept until a place or a station changes.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use groundwave_systems::deployment::PlannedNode;
+use groundwave_systems::deployment::{DeploymentView, PlannedNode};
 use groundwave_systems::link::{Inputs, judge, trace};
 use groundwave_systems::radio::budget::Workspace;
 use groundwave_systems::radio::{Environment, Verdict};
@@ -37,30 +38,64 @@ pub struct Predicted {
     pub viable: bool,
 }
 
+/// What a link is computed of: as long as all of it is the same, so is the outcome.
+#[derive(Clone)]
+struct Of {
+    nodes: [Arc<PlannedNode>; 2],
+    /// Whose environment counts: the first node's deployment.
+    around: Option<Arc<DeploymentView>>,
+}
+
+impl Of {
+    fn ends(&self) -> (NodeId, NodeId) {
+        (self.nodes[0].id, self.nodes[1].id)
+    }
+
+    fn same(&self, other: &Self) -> bool {
+        let around = match (&self.around, &other.around) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        let nodes = self.nodes.iter().zip(&other.nodes);
+        around
+            && nodes
+                .into_iter()
+                .all(|(one, other)| Arc::ptr_eq(one, other))
+    }
+}
+
 struct Held {
-    /// What it was computed of: as long as both are the same, so is the outcome.
-    of: [Arc<PlannedNode>; 2],
+    of: Of,
     outcome: Option<Predicted>,
 }
 
 /// Links computed before.
 #[derive(Default)]
-pub struct Predictions(Mutex<BTreeMap<(NodeId, NodeId), Held>>);
+pub struct Predictions {
+    held: Mutex<BTreeMap<(NodeId, NodeId), Held>>,
+    computed: AtomicU64,
+}
 
 impl Predictions {
-    fn get(&self, of: &[Arc<PlannedNode>; 2]) -> Option<Option<Predicted>> {
-        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = held.get(&(of[0].id, of[1].id))?;
-        let same = Arc::ptr_eq(&found.of[0], &of[0]) && Arc::ptr_eq(&found.of[1], &of[1]);
-        same.then_some(found.outcome)
+    /// Counts links computed: an answer without those that came later is another one.
+    #[must_use]
+    pub fn computed(&self) -> u64 {
+        self.computed.load(Ordering::Relaxed)
     }
 
-    fn put(&self, of: [Arc<PlannedNode>; 2], outcome: Option<Predicted>) {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    fn get(&self, of: &Of) -> Option<Option<Predicted>> {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = held.get(&of.ends())?;
+        found.of.same(of).then_some(found.outcome)
+    }
+
+    fn put(&self, of: Of, outcome: Option<Predicted>) {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         if held.len() >= REMEMBERED {
             held.clear();
         }
-        held.insert((of[0].id, of[1].id), Held { of, outcome });
+        held.insert(of.ends(), Held { of, outcome });
+        self.computed.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -81,7 +116,10 @@ pub async fn predict(
         let (Some(at_a), Some(at_b)) = (planned(a), planned(b)) else {
             continue;
         };
-        let of = [at_a, at_b];
+        let of = Of {
+            around: view.plan.deployments.get(&at_a.deployment).cloned(),
+            nodes: [at_a, at_b],
+        };
         match gateway.predictions.get(&of) {
             Some(outcome) => known.extend(outcome.map(|outcome| ((a, b), outcome))),
             None => open.push(of),
@@ -90,26 +128,13 @@ pub async fn predict(
     let later = open.len().saturating_sub(AT_ONCE);
     open.truncate(AT_ONCE);
     if !open.is_empty() {
-        let environment = |node: &PlannedNode| {
-            let deployment = view.plan.deployments.get(&node.deployment);
-            deployment.map_or_else(Environment::default, |held| {
-                held.outline.environment.clone()
-            })
-        };
-        let jobs: Vec<_> = open
-            .into_iter()
-            .map(|of| (environment(&of[0]), of))
-            .collect();
         let terrain = Arc::clone(&gateway.terrain);
         let done = gateway.block(move || {
-            let compute = |(environment, of): (Environment, [Arc<PlannedNode>; 2])| {
-                let outcome = compute(&*terrain, &environment, &of);
-                (of, outcome)
-            };
-            Ok(jobs.into_iter().map(compute).collect::<Vec<_>>())
+            let compute = |of: Of| (compute(&*terrain, &of), of);
+            Ok(open.into_iter().map(compute).collect::<Vec<_>>())
         });
-        for (of, outcome) in done.await? {
-            known.extend(outcome.map(|outcome| ((of[0].id, of[1].id), outcome)));
+        for (outcome, of) in done.await? {
+            known.extend(outcome.map(|outcome| (of.ends(), outcome)));
             gateway.predictions.put(of, outcome);
         }
     }
@@ -117,14 +142,13 @@ pub async fn predict(
 }
 
 /// The weaker direction of a link; nothing where the link cannot be computed.
-fn compute(
-    terrain: &dyn Terrain,
-    environment: &Environment,
-    [a, b]: &[Arc<PlannedNode>; 2],
-) -> Option<Predicted> {
+fn compute(terrain: &dyn Terrain, of: &Of) -> Option<Predicted> {
+    let usual = Environment::default();
+    let around = of.around.as_ref();
+    let [a, b] = &of.nodes;
     let inputs = Inputs {
         terrain,
-        environment,
+        environment: around.map_or(&usual, |held| &held.outline.environment),
         packet_bytes: PACKET_BYTES,
         spacing_m: None,
     };

@@ -19,7 +19,7 @@ use super::readings::{batman, dhcp, network, reconfigure};
 use super::system::{BODY_BYTES_MAX, OwnDocument};
 use super::telemetry::BATCH_BYTES_MAX;
 use super::{
-    Gateway, auth, backup, deeds, detail, document, events, heartbeat, nodes, peers, probes,
+    Gateway, auth, backup, deeds, detail, document, events, heartbeat, nodes, once, peers, probes,
     readings, register, registrations, system, telemetry, topology, trust, users,
 };
 use crate::http::{accept, problem};
@@ -178,6 +178,7 @@ pub fn router(gateway: Gateway) -> Result<Router, String> {
         .method_not_allowed_fallback(problem::no_such_method)
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(Extension(own))
+        .layer(from_fn_with_state(gateway.clone(), once::once))
         .layer(from_fn_with_state((gateway.clone(), table), guard))
         .with_state(gateway)
         .merge(docs.layer(policy));

@@ -67,6 +67,10 @@ pub struct Parts {
     pub meter: Meter,
     /// What planned links should be.
     pub predictions: Predictions,
+    /// Answers to requests that may come twice.
+    pub onces: super::once::Onces,
+    /// What was last kept of the topology.
+    pub last_still: super::past::LastStill,
     /// What the machine has.
     pub probed: super::system::Probed,
     /// How busy the processor was before.
@@ -113,6 +117,8 @@ impl Gateway {
             beats: Pace::new(4, tenth),
             meter: Meter::default(),
             predictions: Predictions::default(),
+            onces: super::once::Onces::default(),
+            last_still: super::past::LastStill::default(),
             probed: super::system::Probed::default(),
             last_look: super::readings::system::LastLook::default(),
             backups: super::backup::Backups::new(key),

@@ -13,8 +13,8 @@ use super::readings::mesh::MeshSettings;
 use super::readings::reconfigure::{ChangedSettings, Confirmation, NewMeshSettings};
 use super::readings::{Known, Row};
 use super::{
-    auth, deeds, detail, heartbeat, node, nodes, peers, probes, registrations, system, telemetry,
-    topology, trust, users,
+    auth, deeds, detail, graph, heartbeat, node, nodes, peers, probes, registrations, system,
+    telemetry, topology, trust, users,
 };
 use crate::http::Schemas;
 
@@ -28,7 +28,7 @@ crate::wire_schemas! {
     system::GatewayHealth,
     system::Capabilities,
     system::TaskView,
-    topology::NetworkGraph,
+    graph::NetworkGraph,
     topology::MeshHealth,
     node::Node,
     node::Origin,

@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use groundwave::gateway::past;
 use serde_json::{Value, json};
 
 use super::{Bench, REGISTER, ask, beat, request};
@@ -48,6 +49,51 @@ fn two_nodes_and_the_link_both_measure() {
         .get(&viewer, "/v1/mesh/topology?format=geojson")
         .is(200);
     assert_eq!(places["type"], "FeatureCollection");
+}
+
+#[test]
+fn the_topology_of_another_time_is_the_still_before_it() {
+    let bench = Bench::new();
+    let viewer = bench.login("viewer");
+    let at = |time: &str| bench.get(&viewer, &format!("/v1/mesh/topology?at={time}"));
+    // Nobody is in: no still is kept, and that is said.
+    let keep = |ns: u64| {
+        bench
+            .runtime
+            .block_on(past::keep(&bench.gateway, ns))
+            .unwrap()
+    };
+    keep(1_000_000_000_000_000_000);
+    at("2001-09-09T01:46:40Z").is(422);
+    let (_, token, _) = bench.node(51);
+    bench
+        .call(&token, "POST", "/v1/nodes/heartbeat", &beat(51, 1))
+        .is(200);
+    keep(1_000_000_000_000_000_000);
+    let (_, other, _) = bench.node(52);
+    bench
+        .call(&other, "POST", "/v1/nodes/heartbeat", &beat(52, 1))
+        .is(200);
+    keep(1_000_000_060_000_000_000);
+    // The same again is no new still.
+    keep(1_000_000_120_000_000_000);
+    let first = at("2001-09-09T01:47:39Z").is(200);
+    assert_eq!(first["nodes"].as_array().unwrap().len(), 1);
+    assert_eq!(first["at"], "2001-09-09T01:46:40.000Z");
+    let second = at("2001-09-09T01:59:00Z");
+    let told = second.is(200);
+    assert_eq!(told["nodes"].as_array().unwrap().len(), 2);
+    assert_eq!(told["at"], "2001-09-09T01:47:40.000Z");
+    assert_eq!(
+        second.headers["etag"],
+        format!("\"{}\"", told["revision"].as_str().unwrap())
+    );
+    for wrong in ["2001-09-09T01:46:39Z", "2200-01-01T00:00:00Z", "yesterday"] {
+        let problem = at(wrong).is(422);
+        assert_eq!(problem["errors"][0]["pointer"], "/at", "{problem}");
+    }
+    let now = bench.get(&viewer, "/v1/mesh/topology").is(200);
+    assert_eq!(now["links"], told["links"]);
 }
 
 #[test]
@@ -141,4 +187,41 @@ fn a_planned_link_is_predicted_beside_what_is_measured() {
             .is(200)["position"]["source"],
         "plan"
     );
+}
+
+#[test]
+fn a_graph_sent_in_pieces_is_the_graph() {
+    use groundwave::gateway::graph::{GraphLink, GraphNode, NetworkGraph, pieces};
+    let bench = Bench::new();
+    let viewer = bench.login("viewer");
+    for number in [61, 62, 63] {
+        let (_, token, _) = bench.node(number);
+        let told = beat(number, 1);
+        bench
+            .call(&token, "POST", "/v1/nodes/heartbeat", &told)
+            .is(200);
+    }
+    let told = bench.get(&viewer, "/v1/mesh/topology").is(200);
+    let held = || serde_json::from_value::<NetworkGraph>(told.clone()).unwrap();
+    let whole = |graph: &NetworkGraph| serde_json::to_string(graph).unwrap();
+    let node = || -> GraphNode { held().nodes.remove(0) };
+    let link = || -> GraphLink { held().links.remove(0) };
+    // Around the lengths at which another thread takes over, and with a name that looks like JSON.
+    for (nodes, links) in [
+        (0, 0),
+        (1, 0),
+        (3, 2),
+        (2_000, 1),
+        (2_001, 4_000),
+        (4_001, 4_001),
+    ] {
+        let graph = || NetworkGraph {
+            label: "\"nodes\":[\"links\":[".to_owned(),
+            nodes: (0..nodes).map(|_| node()).collect(),
+            links: (0..links).map(|_| link()).collect(),
+            ..held()
+        };
+        let pieces = pieces(graph()).concat();
+        assert_eq!(String::from_utf8(pieces).unwrap(), whole(&graph()));
+    }
 }

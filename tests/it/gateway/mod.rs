@@ -5,6 +5,7 @@ mod flow;
 mod fuzz;
 mod links;
 mod matrix;
+mod once;
 mod process;
 mod readings;
 mod schema;
