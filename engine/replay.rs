@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use thiserror::Error;
 
-use crate::log::{Entry, LogError, Mark, Reader};
+use crate::log::{Checkpoint, Entry, LogError, Mark, Part, Reader};
 use crate::view::Snapshot;
 use crate::{Broken, BuildError, Engine};
 
@@ -37,6 +37,12 @@ pub enum ReplayError {
     Command {
         /// Its tick.
         tick: u64,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The state that the log begins with does not fit.
+    #[error("the state the log begins with: {what}")]
+    Beginning {
         /// What is wrong with it.
         what: String,
     },
@@ -108,7 +114,8 @@ pub fn resume<S: Snapshot, R: Read + Seek>(
 }
 
 /// Folds `log` over `engine`, which must be fresh and built with the header's seed and step, or come
-/// from [`resume`] of this log. `observer` sees the world after each tick, and may inject commands for the next one.
+/// from [`resume`] of this log. A log that begins with a checkpoint is of a world that was not empty:
+/// a fresh one takes it up. `observer` sees the world after each tick, and may inject commands for the next one.
 ///
 /// # Errors
 /// See [`ReplayError`]; the first difference stops the replay.
@@ -124,6 +131,7 @@ pub fn replay<S: Snapshot, R: Read>(
     let mut fold = Fold {
         engine,
         observer,
+        beginning: (outcome.from == 0).then(Vec::new),
         pending: None,
         forked: false,
     };
@@ -140,6 +148,8 @@ pub fn replay<S: Snapshot, R: Read>(
 struct Fold<'a, S: Snapshot, F> {
     engine: &'a mut Engine<S>,
     observer: F,
+    /// Parts of the checkpoint that the log begins with; nothing once that is over.
+    beginning: Option<Vec<Part>>,
     /// Tick and wall clock of commands that are queued.
     pending: Option<(u64, u64)>,
     forked: bool,
@@ -158,6 +168,9 @@ impl<S: Snapshot, F: FnMut(&mut Engine<S>) -> Next> Fold<'_, S, F> {
             };
             if self.pending.is_some_and(|(tick, _)| entry.tick() > tick) {
                 self.settle()?;
+            }
+            if !matches!(entry, Entry::Checkpoint(_)) {
+                self.beginning = None;
             }
             match entry {
                 Entry::Command(record) => {
@@ -182,8 +195,8 @@ impl<S: Snapshot, F: FnMut(&mut Engine<S>) -> Next> Fold<'_, S, F> {
                     self.pending = Some((tick, wall_ns));
                     outcome.commands += 1;
                 }
-                // A shortcut for those who begin here.
-                Entry::Checkpoint(_) => {}
+                // Later ones are shortcuts for those who begin there.
+                Entry::Checkpoint(part) => self.begin_with(part)?,
                 Entry::Mark(mark) => {
                     self.settle()?;
                     self.run_to(mark.tick, None)?;
@@ -193,6 +206,22 @@ impl<S: Snapshot, F: FnMut(&mut Engine<S>) -> Next> Fold<'_, S, F> {
                     }
                 }
             }
+        }
+    }
+
+    /// Takes up the state that the log begins with, once all of it is there.
+    fn begin_with(&mut self, part: Part) -> Flow {
+        let last = part.last;
+        if let Some(parts) = &mut self.beginning {
+            parts.push(part);
+        }
+        let Some(parts) = self.beginning.take_if(|_| last) else {
+            return ControlFlow::Continue(());
+        };
+        let taken = Checkpoint::join(parts).and_then(|held| self.engine.take_up(&held));
+        match taken {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(what) => ControlFlow::Break(Some(ReplayError::Beginning { what })),
         }
     }
 

@@ -11,6 +11,7 @@ pub mod export;
 pub mod gateway;
 pub mod genl;
 pub mod host;
+pub mod i2c;
 pub mod impair;
 pub mod import;
 pub mod journal;

@@ -51,6 +51,10 @@ pub struct RedbStore {
     database: Arc<Database>,
 }
 
+/// Memory for pages of the file, bytes: everything is in the world, and read but once; without a
+/// bound the pages of ten thousand nodes come to 200 MB.
+const CACHE_BYTES: usize = 32 << 20;
+
 impl RedbStore {
     /// Opens a store, creating it when there is none.
     ///
@@ -61,7 +65,8 @@ impl RedbStore {
             path: path.to_owned(),
             cause,
         };
-        let database = Database::create(path).map_err(|err| match err {
+        let open = Database::builder().set_cache_size(CACHE_BYTES).create(path);
+        let database = open.map_err(|err| match err {
             DatabaseError::DatabaseAlreadyOpen => StoreError::InUse {
                 path: path.to_owned(),
             },

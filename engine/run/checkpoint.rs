@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Engine, guarded};
 use crate::limits::{CHECKPOINT_BYTES_FREE, CHECKPOINT_BYTES_MAX, CHECKPOINT_SHARE_MAX};
-use crate::log::{Checkpoint, Entry};
+use crate::log::{Checkpoint, Entry, Journal};
 use crate::store::Row;
 use crate::{Clock, Snapshot};
 
@@ -45,6 +45,28 @@ impl<S: Snapshot> Engine<S> {
         self
     }
 
+    /// Keeps a log of every command from now on, of a world that is not empty: it begins with the
+    /// world as it is.
+    ///
+    /// # Errors
+    /// When the state is too long for a log, or the log cannot be written.
+    pub fn record_from_here(&mut self, journal: impl Journal + 'static) -> Result<(), String> {
+        // Systems run once more when a checkpoint is taken up: here they run before it is written.
+        self.tick(None).map_err(|broken| broken.to_string())?;
+        let checkpoint = self.checkpoint()?;
+        self.record(journal);
+        self.write(&checkpoint)
+    }
+
+    fn write(&mut self, checkpoint: &Checkpoint) -> Result<(), String> {
+        let wrong = |err: std::io::Error| format!("write a checkpoint: {err}");
+        for part in checkpoint.split().map_err(wrong)? {
+            let entry = Entry::Checkpoint(part);
+            self.journal.append(&entry).map_err(wrong)?;
+        }
+        self.mark().map(drop).map_err(wrong)
+    }
+
     /// The state of the world as it is between two ticks.
     ///
     /// # Errors
@@ -74,12 +96,7 @@ impl<S: Snapshot> Engine<S> {
             return Ok(());
         }
         self.checkpoints.checkpoint_bytes += bytes as u64;
-        let wrong = |err: std::io::Error| format!("write a checkpoint: {err}");
-        for part in checkpoint.split().map_err(wrong)? {
-            let entry = Entry::Checkpoint(part);
-            self.journal.append(&entry).map_err(wrong)?;
-        }
-        self.mark().map(drop).map_err(wrong)
+        self.write(&checkpoint)
     }
 
     /// Brings this world, which must be fresh, to where another one was. Derived state and the view

@@ -130,3 +130,39 @@ fn checkpoints_are_cut_and_joined_and_bent_ones_refused() {
     assert_eq!(found(&bytes[..offsets[1] - 1], 9), Some(7));
     assert_eq!(found(&bytes[..offsets[0] - 1], 9), None);
 }
+
+#[test]
+fn a_log_of_a_world_that_was_not_empty_begins_with_it() {
+    let plugins = [alarms as fn(&mut Builder), tanks];
+    let mut engine = built(&plugins).unwrap();
+    for name in ["a", "b"] {
+        drop(engine.handle().submit(fill(name, 55.0)).unwrap());
+    }
+    engine.tick(Some(1_000)).unwrap();
+    assert!(engine.world().resource::<Alarm>().0);
+    let memory = Memory::begun();
+    engine.record_from_here(memory.clone()).unwrap();
+    let tank = TankId::named("a");
+    drop(engine.handle().submit(Remove { tank }).unwrap());
+    engine.tick(Some(9_000)).unwrap();
+    engine.mark().unwrap();
+    let log = || Reader::open(Cursor::new(memory.bytes())).unwrap();
+    let mut fresh = built(&plugins).unwrap();
+    let mut seen = Vec::new();
+    let replayed = replay(&mut fresh, &mut log(), |engine| {
+        seen.push(engine.clock().tick);
+        Next::Go
+    });
+    let replayed = replayed.unwrap();
+    assert_eq!((replayed.marks, replayed.commands, seen), (2, 1, vec![3]));
+    assert_eq!(fresh.digest(), engine.digest());
+    // On between 50 and 100 l, only because it remembers.
+    assert!(fresh.world().resource::<Alarm>().0);
+    // Another version's state does not fit, and that is said.
+    let mut other = built(&[tanks]).unwrap();
+    let refused = replay(&mut other, &mut log(), |_| Next::Go);
+    assert!(
+        matches!(refused, Err(ReplayError::Beginning { .. })),
+        "{refused:?}"
+    );
+}

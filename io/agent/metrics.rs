@@ -1,5 +1,6 @@
 //! Readings with the names and definitions that the gateway knows.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::look::Look;
@@ -48,23 +49,16 @@ impl Meter {
         self.peers(look, &mut readings);
         mesh(look, period_ms, &mut readings);
         if let Some(fix) = look.fix {
-            readings.insert("gps.fix_mode", f64::from(fix.mode));
-            if let Some(sats) = fix.sats_used {
-                readings.insert("gps.sats_used", f64::from(sats));
-            }
+            let mut of_fix = |name, value| note(&mut readings, name, value);
+            of_fix("gps.fix_mode", Some(f64::from(fix.mode)));
+            of_fix("gps.sats_used", fix.sats_used.map(f64::from));
         }
-        let mut maybe = |name, value: Option<f64>| {
-            if let Some(value) = value {
-                readings.insert(name, value);
-            }
-        };
-        maybe("sys.load1", look.load1);
-        maybe(
-            "sys.mem_available_bytes",
-            look.mem_available_bytes.map(|bytes| bytes as f64),
-        );
-        maybe("sys.temp_c", look.temp_c);
-        maybe("sys.uptime_s", Some(look.uptime_s as f64));
+        let mut of_system = |name, value| note(&mut readings, name, value);
+        of_system("sys.load1", look.load1);
+        let available = look.mem_available_bytes.map(|bytes| bytes as f64);
+        of_system("sys.mem_available_bytes", available);
+        of_system("sys.temp_c", look.temp_c);
+        of_system("sys.uptime_s", Some(look.uptime_s as f64));
         readings
     }
 
@@ -96,8 +90,8 @@ impl Meter {
             }
             let seconds = (at_ms - before_ms) as f64 / 1000.0;
             let mbps = |bytes: u64| bytes as f64 * 8.0 / seconds / 1e6;
-            readings.extend(rx.map(|bytes| ("mesh.rx_mbps", mbps(bytes))));
-            readings.extend(tx.map(|bytes| ("mesh.tx_mbps", mbps(bytes))));
+            note(readings, "mesh.rx_mbps", rx.map(mbps));
+            note(readings, "mesh.tx_mbps", tx.map(mbps));
         }
         self.bytes = Some((at_ms, counts));
     }
@@ -108,22 +102,22 @@ impl Meter {
         let peers: Vec<&Station> = stations.filter(|one| one.plink_state.is_some()).collect();
         let estab = |one: &&&Station| one.plink_state == Some(PlinkState::Estab);
         let carry: Vec<&&Station> = peers.iter().filter(estab).collect();
-        readings.insert("mesh.plink_estab", carry.len() as f64);
+        note(readings, "mesh.plink_estab", Some(carry.len() as f64));
         let signals = carry
             .iter()
             .filter_map(|one| one.signal_avg_dbm)
             .map(f64::from);
-        readings.extend(mean(signals).map(|dbm| ("mesh.signal_dbm", dbm)));
+        note(readings, "mesh.signal_dbm", mean(signals));
         let rates = carry.iter().filter_map(|one| one.tx_bitrate_mbps);
-        readings.extend(mean(rates).map(|rate| ("mesh.tx_bitrate_mbps", rate)));
+        note(readings, "mesh.tx_bitrate_mbps", mean(rates));
         let retries = peers
             .iter()
             .filter_map(|one| Some((one.mac, one.tx_retries?)));
-        readings.insert("mesh.tx_retries", self.retries.add(retries));
+        note(readings, "mesh.tx_retries", Some(self.retries.add(retries)));
         let failed = peers
             .iter()
             .filter_map(|one| Some((one.mac, one.tx_failed?)));
-        readings.insert("mesh.tx_failed", self.failed.add(failed));
+        note(readings, "mesh.tx_failed", Some(self.failed.add(failed)));
     }
 }
 
@@ -137,12 +131,18 @@ fn mesh(look: &Look, period_ms: u64, readings: &mut Readings) {
     let mut heard: Vec<Mac> = heard.map(|one| one.neigh_address).collect();
     heard.sort_unstable();
     heard.dedup();
-    readings.insert("mesh.neighbor_count", heard.len() as f64);
+    note(readings, "mesh.neighbor_count", Some(heard.len() as f64));
     let best = || mesh.originators.iter().filter(|one| one.best);
     let tq = best().filter_map(|one| one.tq).max();
-    readings.extend(tq.map(|tq| ("mesh.best_tq", f64::from(tq))));
+    note(readings, "mesh.best_tq", tq.map(f64::from));
     let rate = best().filter_map(|one| one.throughput_kbps).max();
-    readings.extend(rate.map(|kbps| ("mesh.best_throughput_kbps", kbps as f64)));
+    let rate = rate.map(|kbps| kbps as f64);
+    note(readings, "mesh.best_throughput_kbps", rate);
+}
+
+/// Takes a reading down, if there is one.
+fn note(readings: &mut Readings, name: &'static str, value: Option<f64>) {
+    readings.extend(value.map(|value| (Cow::Borrowed(name), value)));
 }
 
 /// How much a counter grew. One of 32 bits may have begun anew; one that went back otherwise is of

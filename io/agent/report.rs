@@ -51,7 +51,7 @@ pub fn beat(look: &Look, readings: &Readings, about: About) -> Result<Beat, Stri
     let active = transports.iter().find(|one| one.up).map(|one| one.kind);
     let metrics: BTreeMap<String, f64> = readings
         .iter()
-        .map(|(name, value)| ((*name).to_owned(), *value))
+        .map(|(name, value)| (name.to_string(), *value))
         .collect();
     Ok(Beat {
         node_id: about.node_id,

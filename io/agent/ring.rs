@@ -1,8 +1,11 @@
 //! Readings of the last hour that nobody was told yet, in memory that does not grow.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Names that readings can have, in the order of a row.
+use crate::i2c::{NAMESPACE, READINGS_MAX};
+
+/// Names that readings can have, in the order of a row; those of sensors come after them.
 pub const NAMES: [&str; 16] = [
     "mesh.tx_mbps",
     "mesh.rx_mbps",
@@ -25,7 +28,7 @@ pub const NAMES: [&str; 16] = [
 pub const KEEP_MS: u64 = 3_600_000;
 
 /// Readings of a moment by name; what is not there was not read.
-pub type Readings = BTreeMap<&'static str, f64>;
+pub type Readings = BTreeMap<Cow<'static, str>, f64>;
 
 /// Readings of a moment.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,15 +36,17 @@ struct Row {
     ts_ms: u64,
     /// In the order of [`NAMES`]; NaN for what was not read.
     values: [f64; NAMES.len()],
+    /// In the order of [`Ring::sensed`], as far as that went then; NaN for what was not read.
+    sensed: Vec<f64>,
 }
 
 /// A reading.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Told {
     /// When, ms since the Unix epoch.
     pub ts_ms: u64,
     /// What.
-    pub metric: &'static str,
+    pub metric: Cow<'static, str>,
     /// How much.
     pub value: f64,
 }
@@ -50,11 +55,14 @@ pub struct Told {
 #[derive(Debug)]
 pub struct Ring {
     rows: VecDeque<Row>,
+    /// Names of sensors' readings, in the order in which they first came.
+    sensed: Vec<String>,
     most: usize,
 }
 
 impl Ring {
-    /// One for readings every `period_ms`. All its memory is taken now: 136 bytes a moment.
+    /// One for readings every `period_ms`. All its memory is taken now, 160 bytes a moment;
+    /// sensors take 8 bytes more for each of their readings.
     #[must_use]
     pub fn new(period_ms: u64) -> Self {
         let most = usize::try_from(KEEP_MS / period_ms.max(500))
@@ -62,6 +70,7 @@ impl Ring {
             .max(1);
         Self {
             rows: VecDeque::with_capacity(most),
+            sensed: Vec::new(),
             most,
         }
     }
@@ -79,25 +88,41 @@ impl Ring {
     }
 
     /// Keeps readings of a moment; the oldest go when there are too many, or when they are older
-    /// than an hour. Names that are not in [`NAMES`] and values that are no numbers are left out.
+    /// than an hour. Names that are neither in [`NAMES`] nor a sensor's, and values that are no
+    /// numbers, are left out.
     pub fn push(&mut self, ts_ms: u64, readings: &Readings) {
         let old = |row: &Row| row.ts_ms + KEEP_MS < ts_ms;
         while self.rows.front().is_some_and(old) || self.rows.len() >= self.most {
             self.rows.pop_front();
         }
-        let value = |name: &&str| {
-            readings
-                .get(*name)
-                .copied()
-                .filter(|value| value.is_finite())
+        for name in readings.keys().filter(|name| name.starts_with(NAMESPACE)) {
+            let known = self.sensed.iter().any(|one| *one == **name);
+            if !known && self.sensed.len() < READINGS_MAX {
+                self.sensed.push(name.to_string());
+            }
+        }
+        let value = |name: &str| {
+            let value = readings.get(name).copied();
+            value.filter(|value| value.is_finite()).unwrap_or(f64::NAN)
         };
-        let values = std::array::from_fn(|at| value(&NAMES[at]).unwrap_or(f64::NAN));
-        self.rows.push_back(Row { ts_ms, values });
+        self.rows.push_back(Row {
+            ts_ms,
+            values: std::array::from_fn(|at| value(NAMES[at])),
+            sensed: self.sensed.iter().map(|name| value(name)).collect(),
+        });
     }
 
-    /// The moment kept last was told.
-    pub fn told_last(&mut self) {
-        self.rows.pop_back();
+    /// The moment kept last, ms since the Unix epoch.
+    #[must_use]
+    pub fn last_ms(&self) -> Option<u64> {
+        self.rows.back().map(|row| row.ts_ms)
+    }
+
+    /// What was kept at this moment was told.
+    pub fn told(&mut self, ts_ms: u64) {
+        if let Some(place) = self.rows.iter().rposition(|row| row.ts_ms == ts_ms) {
+            self.rows.remove(place);
+        }
     }
 
     /// The oldest readings, at most `most` of whole moments, and of how many moments they are.
@@ -106,19 +131,29 @@ impl Ring {
         let mut told = Vec::new();
         let mut moments = 0;
         for row in &self.rows {
-            let known = |at: &usize| !row.values[*at].is_nan();
-            let many = (0..NAMES.len()).filter(known).count();
-            if told.len() + many > most {
+            let more = self.of_row(row);
+            if told.len() + more.len() > most {
                 break;
             }
-            told.extend((0..NAMES.len()).filter(known).map(|at| Told {
-                ts_ms: row.ts_ms,
-                metric: NAMES[at],
-                value: row.values[at],
-            }));
+            told.extend(more);
             moments += 1;
         }
         (told, moments)
+    }
+
+    /// What was read at a moment.
+    fn of_row(&self, row: &Row) -> Vec<Told> {
+        let own = NAMES.into_iter().map(Cow::Borrowed);
+        let sensed = self.sensed.iter().map(|name| Cow::Owned(name.clone()));
+        let values = row.values.iter().chain(&row.sensed);
+        let read = own.chain(sensed).zip(values);
+        read.filter(|(_, value)| !value.is_nan())
+            .map(|(metric, value)| Told {
+                ts_ms: row.ts_ms,
+                metric,
+                value: *value,
+            })
+            .collect()
     }
 
     /// The oldest moments were told.
@@ -132,12 +167,15 @@ mod tests {
     use super::*;
 
     fn readings(value: f64) -> Readings {
-        Readings::from([
-            ("mesh.tx_mbps", value),
-            ("sys.load1", 1.0),
-            ("sys.temp_c", f64::NAN),
-            ("foreign", 3.0),
-        ])
+        Readings::from(
+            [
+                ("mesh.tx_mbps", value),
+                ("sys.load1", 1.0),
+                ("sys.temp_c", f64::NAN),
+                ("foreign", 3.0),
+            ]
+            .map(|(name, value)| (Cow::Borrowed(name), value)),
+        )
     }
 
     #[test]
@@ -152,14 +190,38 @@ mod tests {
         assert_eq!((told.len(), moments), (512, 256));
         let first = Told {
             ts_ms: 9_280 * 5_000,
-            metric: "mesh.tx_mbps",
+            metric: Cow::Borrowed("mesh.tx_mbps"),
             value: 9_280.0,
         };
         assert_eq!(told[0], first);
         ring.told_oldest(moments);
         assert_eq!(ring.oldest(2).0[0].ts_ms, 9_536 * 5_000);
-        ring.told_last();
+        let last_ms = ring.last_ms().unwrap();
+        ring.push(last_ms + 1, &readings(0.0));
+        ring.told(last_ms);
+        assert_eq!(ring.last_ms(), Some(last_ms + 1));
+        ring.told(last_ms + 1);
         assert_eq!(ring.len(), 720 - 256 - 1);
+    }
+
+    #[test]
+    fn what_sensors_say_is_kept_by_their_names() {
+        let mut ring = Ring::new(5_000);
+        ring.push(0, &readings(1.0));
+        let mut with = readings(2.0);
+        with.insert(Cow::Owned("i2c.lm75.temperature_c".to_owned()), 20.5);
+        ring.push(5_000, &with);
+        ring.push(10_000, &readings(3.0));
+        let (told, moments) = ring.oldest(512);
+        assert_eq!((told.len(), moments), (7, 3));
+        let sensed: Vec<&Told> = told.iter().filter(|one| one.value == 20.5).collect();
+        assert_eq!((sensed[0].ts_ms, sensed.len()), (5_000, 1));
+        assert_eq!(sensed[0].metric, "i2c.lm75.temperature_c");
+        for number in 0..100 {
+            with.insert(Cow::Owned(format!("i2c.t{number}.a")), 1.0);
+        }
+        ring.push(15_000, &with);
+        assert_eq!(ring.sensed.len(), READINGS_MAX);
     }
 
     #[test]

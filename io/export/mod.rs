@@ -4,6 +4,7 @@
 //! |---|---|
 //! | EEL | places and path losses of both directions, whenever they changed |
 //! | CSV | a row for each direction and time: predicted and measured |
+//! | Parquet | the same rows, typed |
 //! | NetJSON | the mesh in the end, costs as ETX |
 //! | CORE | nodes and links in the end, as scenario XML |
 //!
@@ -14,6 +15,7 @@ mod core;
 mod eel;
 mod netjson;
 mod rows;
+mod table;
 #[cfg(test)]
 mod tests;
 
@@ -30,6 +32,8 @@ pub enum Kind {
     Eel,
     /// A table of directions over time.
     Csv,
+    /// The same table as Apache Parquet.
+    Parquet,
     /// A NetJSON NetworkGraph.
     NetJson,
     /// A scenario of CORE.
@@ -37,7 +41,7 @@ pub enum Kind {
 }
 
 /// What kinds there are, for people.
-pub const KINDS: &str = ".eel, .csv, .json (NetJSON), .xml (CORE)";
+pub const KINDS: &str = ".eel, .csv, .parquet, .json (NetJSON), .xml (CORE)";
 
 impl Kind {
     /// By the extension of a file's name.
@@ -46,6 +50,7 @@ impl Kind {
         match extension.to_ascii_lowercase().as_str() {
             "eel" => Some(Self::Eel),
             "csv" => Some(Self::Csv),
+            "parquet" => Some(Self::Parquet),
             "json" => Some(Self::NetJson),
             "xml" => Some(Self::Core),
             _ => None,
@@ -53,17 +58,23 @@ impl Kind {
     }
 }
 
+/// Where a document goes.
+enum Out<W: Write + Send> {
+    Text(W),
+    Table(Box<table::Table<W>>),
+}
+
 /// Writes a recording while it is replayed.
-pub struct Exporter<W: Write> {
+pub struct Exporter<W: Write + Send> {
     kind: Kind,
-    out: W,
+    out: Out<W>,
     eel: eel::State,
     rows: rows::State,
     /// Lines or things written.
     count: u64,
 }
 
-impl<W: Write> Exporter<W> {
+impl<W: Write + Send> Exporter<W> {
     /// Begins a document.
     ///
     /// # Errors
@@ -72,6 +83,10 @@ impl<W: Write> Exporter<W> {
         if kind == Kind::Csv {
             rows::heads(&mut out)?;
         }
+        let out = match kind {
+            Kind::Parquet => Out::Table(Box::new(table::Table::begin(out)?)),
+            _ => Out::Text(out),
+        };
         Ok(Self {
             kind,
             out,
@@ -86,14 +101,20 @@ impl<W: Write> Exporter<W> {
     /// # Errors
     /// When `out` fails.
     pub fn note(&mut self, now: &Snapshot) -> io::Result<()> {
-        self.count += match self.kind {
-            Kind::Eel => self.eel.note(now, &mut self.out)?,
-            Kind::Csv => {
-                let (rows, out) = (self.rows.changed(now), &mut self.out);
+        self.count += match (&mut self.out, self.kind) {
+            (Out::Text(out), Kind::Eel) => self.eel.note(now, out)?,
+            (Out::Text(out), Kind::Csv) => {
+                let rows = self.rows.changed(now);
                 rows.iter().try_for_each(|row| row.write(out))?;
                 rows.len() as u64
             }
-            Kind::NetJson | Kind::Core => 0,
+            (Out::Table(table), _) => {
+                let rows = self.rows.changed(now);
+                let count = rows.len() as u64;
+                table.take(rows)?;
+                count
+            }
+            (Out::Text(_), _) => 0,
         };
         Ok(())
     }
@@ -102,13 +123,17 @@ impl<W: Write> Exporter<W> {
     ///
     /// # Errors
     /// When `out` fails.
-    pub fn finish(mut self, last: &Snapshot) -> io::Result<u64> {
-        self.count += match self.kind {
-            Kind::NetJson => netjson::write(last, &mut self.out)?,
-            Kind::Core => core::write(last, &mut self.out)?,
-            Kind::Eel | Kind::Csv => 0,
+    pub fn finish(self, last: &Snapshot) -> io::Result<u64> {
+        let mut out = match self.out {
+            Out::Table(table) => return table.end().map(|()| self.count),
+            Out::Text(out) => out,
         };
-        self.out.flush()?;
-        Ok(self.count)
+        let more = match self.kind {
+            Kind::NetJson => netjson::write(last, &mut out)?,
+            Kind::Core => core::write(last, &mut out)?,
+            Kind::Eel | Kind::Csv | Kind::Parquet => 0,
+        };
+        out.flush()?;
+        Ok(self.count + more)
     }
 }

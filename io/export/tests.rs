@@ -28,6 +28,11 @@ fn send<C: Recorded>(engine: &Engine<Snapshot>, command: C) {
 
 /// Three nodes: one moves, one is measured, a link is cut, one goes down; as every kind.
 fn written(kind: Kind) -> (String, u64, Arc<Snapshot>) {
+    let (bytes, count, view) = bytes_of(kind);
+    (String::from_utf8(bytes).unwrap(), count, view)
+}
+
+fn bytes_of(kind: Kind) -> (Vec<u8>, u64, Arc<Snapshot>) {
     let mut engine = world(Arc::new(Flat::default()))
         .build::<Snapshot>(1, 1_000_000_000)
         .unwrap();
@@ -73,7 +78,7 @@ fn written(kind: Kind) -> (String, u64, Arc<Snapshot>) {
     }
     let view = engine.view();
     let count = exporter.finish(&view).unwrap();
-    (String::from_utf8(out).unwrap(), count, view)
+    (out, count, view)
 }
 
 #[test]
@@ -158,6 +163,39 @@ fn a_table_has_a_row_for_each_change_and_each_measurement() {
         .find(|link| ends.contains(&link.a) && ends.contains(&link.b));
     let found: f64 = first[column("distance_m")].parse().unwrap();
     assert_eq!(found, link.unwrap().budget.distance_m, "to the bit");
+}
+
+#[test]
+fn parquet_holds_the_rows_of_the_table_to_the_bit() {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::Field;
+    let (text, count, _) = written(Kind::Csv);
+    let (bytes, parquet_count, _) = bytes_of(Kind::Parquet);
+    assert_eq!(count, parquet_count);
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(&bytes).unwrap();
+    let file = SerializedFileReader::new(file).unwrap();
+    let mut lines = text.lines();
+    assert_eq!(lines.next().unwrap(), COLUMNS.join(","));
+    let mut rows = 0;
+    for (row, line) in file.get_row_iter(None).unwrap().zip(lines) {
+        let cell = |field: &Field| match field {
+            Field::Null => String::new(),
+            Field::Double(value) => value.to_string(),
+            Field::Bool(value) => value.to_string(),
+            Field::Str(text) if text.contains('<') => format!("\"{text}\""),
+            Field::Str(text) => text.clone(),
+            other => panic!("{other:?}"),
+        };
+        let row = row.unwrap();
+        let cells: Vec<String> = row
+            .get_column_iter()
+            .map(|(_, field)| cell(field))
+            .collect();
+        assert_eq!(cells.join(","), line);
+        rows += 1;
+    }
+    assert_eq!(rows, count);
 }
 
 #[test]

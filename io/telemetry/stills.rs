@@ -4,7 +4,10 @@
 //! A still is any document; here it is bytes, compressed. What is too old, or over the budget,
 //! goes with the write that makes it so.
 
+use std::io::Write;
+
 use redb::{ReadableDatabase, ReadableTable, TableDefinition};
+use zstd::stream::write::Encoder;
 
 use super::{ABOUT, HistoryError, TelemetryStore};
 
@@ -29,21 +32,30 @@ fn packed(err: std::io::Error) -> HistoryError {
 }
 
 impl TelemetryStore {
-    /// Keeps a still of `at_ms`, ms since the Unix epoch, and drops what is too old by then.
+    /// Keeps a still of `at_ms`, ms since the Unix epoch, given in pieces, and drops what is too old by then.
     ///
     /// # Errors
     /// When the disk fails; then nothing changed.
-    pub fn keep_still(&self, at_ms: u64, still: &[u8]) -> Result<(), HistoryError> {
+    pub fn keep_still(
+        &self,
+        at_ms: u64,
+        still: impl Iterator<Item = impl AsRef<[u8]>>,
+    ) -> Result<(), HistoryError> {
         self.keep_still_within(at_ms, still, STILLS_BYTES_MAX)
     }
 
     pub(super) fn keep_still_within(
         &self,
         at_ms: u64,
-        still: &[u8],
+        still: impl Iterator<Item = impl AsRef<[u8]>>,
         bytes_max: u64,
     ) -> Result<(), HistoryError> {
-        let bytes = zstd::encode_all(still, LEVEL).map_err(packed)?;
+        // Packed as it comes: a large mesh is never there as text in full.
+        let mut packer = Encoder::new(Vec::new(), LEVEL).map_err(packed)?;
+        for piece in still {
+            packer.write_all(piece.as_ref()).map_err(packed)?;
+        }
+        let bytes = packer.finish().map_err(packed)?;
         let write = self.database.begin_write()?;
         {
             let mut about = write.open_table(ABOUT)?;

@@ -4,7 +4,7 @@ use core::net::Ipv4Addr;
 use std::collections::BTreeSet;
 
 use bevy_ecs::prelude::*;
-use groundwave_engine::{Clock, Index, Refusal};
+use groundwave_engine::{Clock, Index, Refusal, State};
 use serde::{Deserialize, Serialize};
 
 use super::address::PublicKey;
@@ -120,6 +120,20 @@ impl Pool {
         places
             .map(Ipv4Addr::from_bits)
             .find(|ip| !taken.contains(ip))
+    }
+}
+
+/// Which addresses there are decides who gets which: a log must say.
+impl State for Pool {
+    const TABLE: &'static str = "overlay";
+
+    fn save(world: &World) -> Self {
+        *world.resource::<Self>()
+    }
+
+    fn restore(self, world: &mut World) -> Result<(), Refusal> {
+        world.insert_resource(self);
+        Ok(())
     }
 }
 

@@ -67,6 +67,7 @@ pub fn onboarding(engine: &mut Builder) {
         .document::<LeaseDocument>()
         .document::<TrustDocument>()
         .document::<TrustedMacDocument>()
+        .state::<Pool>()
         .systems(Phase::Plan, (decide::expire, ipam::free_quarantined))
         .systems(Phase::Publish, view::publish_onboarding);
 }

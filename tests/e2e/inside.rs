@@ -22,6 +22,8 @@ fn stage_2_onboarding() {
     let cast = onboarding::Cast::assemble();
     cast.overlay();
     cast.topology();
+    cast.probes();
+    cast.settings();
     cast.memory();
     cast.cut_off();
     onboarding::no_secrets_in_logs();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
+use hyper::Method;
 use serde_json::{Value, json};
 
 use crate::api::Api;
@@ -65,7 +66,7 @@ impl Cast {
             std::fs::read_to_string("/run/gateway/bootstrap-admin").ok()
         });
         wait_for("the gateway is there", 60, || {
-            (admin.try_ask(hyper::Method::GET, "/health", None).0 == 200).then_some(())
+            (admin.try_ask(Method::GET, "/health", None).0 == 200).then_some(())
         });
         admin.log_in("admin", password.trim());
         let change = json!({ "current_password": password.trim(), "new_password": PASSWORD });
@@ -173,6 +174,52 @@ impl Cast {
         say("the overlay answers, and the gateway sees its peers");
     }
 
+    /// A probe reaches a node, in the mesh and in the tunnel.
+    pub fn probes(&self) {
+        for via in ["underlay", "overlay"] {
+            let wanted =
+                json!({ "target": self.nodes["n1"], "kind": "ping", "duration_s": 1, "via": via });
+            let made = self.admin.post("/v1/mesh/probes", wanted);
+            let id = made["probe_id"].as_str().unwrap().to_owned();
+            let done = wait_for(&format!("a probe of the {via}"), 30, || {
+                let probe = self.admin.get(&format!("/v1/mesh/probes/{id}"));
+                (probe["state"] == "done").then_some(probe)
+            });
+            assert_eq!(done["loss_pct"], 0.0, "{done}");
+            assert!(done["rtt_ms"]["avg"].as_f64().unwrap() > 0.0, "{done}");
+        }
+    }
+
+    /// Settings of the mesh are changed in the kernel: kept when confirmed, undone when not.
+    pub fn settings(&self) {
+        let interval = || run("", "batctl meshif bat0 orig_interval");
+        let change = |interval_ms: u32, within_s: u32| -> Value {
+            let wanted = json!({ "batman": { "orig_interval_ms": interval_ms, "hop_penalty": 25 },
+                "confirm_within_s": within_s });
+            let (status, said) = self
+                .admin
+                .try_ask(Method::PUT, "/v1/mesh/config", Some(wanted));
+            assert_eq!(status, 200, "{said}");
+            assert_eq!(said["divergence"], json!([]), "{said}");
+            said
+        };
+        let token = change(300, 60)["confirm_token"].clone();
+        assert_eq!(interval().trim(), "300");
+        assert_eq!(run("", "batctl meshif bat0 hop_penalty").trim(), "25");
+        self.admin
+            .post("/v1/mesh/config/confirm", json!({ "confirm_token": token }));
+        say("a setting was changed and confirmed");
+        change(900, 10);
+        assert_eq!(interval().trim(), "900");
+        wait_for("an unconfirmed setting is undone", 30, || {
+            (interval().trim() == "300").then_some(())
+        });
+        assert_eq!(
+            self.admin.get("/v1/mesh/config")["batman"]["orig_interval_ms"],
+            300
+        );
+    }
+
     /// The nodes and their links appear in the topology.
     pub fn topology(&self) {
         let graph = wait_for("both nodes and their links are in the topology", 60, || {
@@ -202,7 +249,7 @@ impl Cast {
 
     /// A node cut off turns stale, then offline; back again it is online, and tells what it missed.
     pub fn cut_off(&self) {
-        run("n1", "ip link set bat0 down");
+        run("n1", "iw dev wlan1 mesh leave");
         say("n1 leaves the mesh");
         for state in ["stale", "offline"] {
             wait_for(&format!("n1 is {state}"), 60, || {
@@ -210,7 +257,9 @@ impl Cast {
             });
         }
         assert_eq!(self.state("n2"), "online");
-        run("n1", "ip link set bat0 up");
+        run("n1", "iw dev wlan1 mesh join groundwave freq 2412 HT20");
+        // Joining sets the parameters of the mesh back.
+        run("n1", "iw dev wlan1 set mesh_param mesh_fwding 0");
         say("n1 joins it again");
         wait_for("n1 reaches the gateway", 60, || {
             try_run("n1", "ping -c 1 -W 1 10.41.0.1").0.then_some(())

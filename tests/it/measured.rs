@@ -196,6 +196,8 @@ fn a_recording_is_written_for_others_and_read_back() {
     json(&["convert", text(&log), text(&table)]);
     let rows = std::fs::read_to_string(&table).unwrap();
     assert!(rows.lines().count() > 10 && rows.starts_with("at_s,from,to,distance_m"));
+    let told = json(&["convert", text(&log), text(&to("run.parquet"))]);
+    assert_eq!(told["written"], rows.lines().count() - 1);
     let refused = support::refusal(&groundwave(&["convert", text(&log), text(&to("run.pdf"))]));
     assert!(refused.contains(".eel, .csv"), "{refused}");
 }

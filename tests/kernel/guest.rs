@@ -22,7 +22,8 @@ const INSIDE: &str = "GROUNDWAVE_GUEST";
 pub struct Group {
     /// The module.
     pub module: &'static str,
-    /// Kernel modules loaded at boot, below `kernel/` in the folder of modules.
+    /// Kernel modules loaded at boot, below `kernel/` in the folder of modules; `NAME:KEY=VALUE`
+    /// gives one a parameter.
     pub load: &'static str,
     /// A guest that runs longer than this is killed.
     pub limit: Duration,

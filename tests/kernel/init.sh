@@ -2,7 +2,8 @@
 # through hostfs until ours is mounted, names another program as "self".
 #
 # GROUNDWAVE_OUT (a host folder for the job and its answers), GROUNDWAVE_MODULES (the folder of
-# modules) and GROUNDWAVE_LOAD (names under it, comma separated) come from the kernel's command line.
+# modules) and GROUNDWAVE_LOAD (names under it, comma separated, each with at most one parameter
+# after a colon: NAME:KEY=VALUE) come from the kernel's command line.
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/run/tmp TMPDIR=/run/tmp
 
 /bin/busybox mount -t proc proc /proc
@@ -12,8 +13,10 @@ busybox mkdir -p /run/netns /run/tmp /run/out
 busybox mount -t hostfs out /run/out -o "$GROUNDWAVE_OUT"
 
 IFS=,
-for module in $GROUNDWAVE_LOAD; do
-    busybox insmod "$GROUNDWAVE_MODULES/kernel/$module.ko" || echo "init: no module $module"
+for entry in $GROUNDWAVE_LOAD; do
+    module=${entry%%:*}
+    parameter=${entry#"$module"}
+    busybox insmod "$GROUNDWAVE_MODULES/kernel/$module.ko" ${parameter#:} || echo "init: no module $module"
 done
 unset IFS
 ip link set lo up

@@ -16,6 +16,7 @@ mod contract;
 mod daemon;
 mod guest;
 mod packets;
+mod sensors;
 mod testbed;
 mod wire;
 
@@ -48,6 +49,13 @@ static BARE: Group = Group::new(
 static DAEMON: Group = Group::new(
     "daemon",
     "drivers/net/veth,net/sched/sch_netem,net/sched/sch_tbf",
+    Duration::from_secs(120),
+);
+
+/// A bus with a sensor, whose registers are memory.
+static SENSORS: Group = Group::new(
+    "sensors",
+    "drivers/i2c/i2c-core,drivers/i2c/i2c-dev,drivers/i2c/i2c-stub:chip_addr=0x76",
     Duration::from_secs(120),
 );
 

@@ -12,8 +12,9 @@ use groundwave_io::agent::Rhythm;
 use groundwave_io::agent::look::Source;
 use groundwave_io::agent::request::TrustSecret;
 use groundwave_io::genl::wireguard::PrivateKey;
+use groundwave_io::i2c::Sensors;
 
-pub use run::Agent;
+pub use run::{Agent, Seen};
 
 /// How an agent is set up.
 #[derive(Debug)]
@@ -36,6 +37,8 @@ pub struct Options {
     pub enrollment_code: Option<String>,
     /// Where gpsd listens.
     pub gpsd: SocketAddr,
+    /// The sensors that are read.
+    pub sensors: Sensors,
     /// When it does what.
     pub rhythm: Rhythm,
 }

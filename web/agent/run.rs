@@ -10,6 +10,7 @@ use groundwave_io::agent::ring::{Readings, Ring};
 use groundwave_io::agent::tunnel::Plan;
 use groundwave_io::agent::{Gpsd, Machine, MachineChance, Meter, Outcome, Task, report};
 use groundwave_io::genl::ReadingError;
+use groundwave_io::i2c::Sensors;
 use groundwave_io::readings::{Root, board};
 use groundwave_io::wall::{MachineClock, wall_ns};
 use groundwave_systems::fleet::{Beat, BeatAck};
@@ -27,6 +28,21 @@ const BATCH_MAX: usize = 512;
 /// Longest wait for approval that the gateway may ask for, ms.
 const PENDING_MS: u64 = 30_000;
 
+/// What an agent sees in one look.
+#[derive(Debug)]
+pub struct Seen<'a> {
+    /// The machine.
+    pub look: &'a Look,
+    /// The readings.
+    pub readings: &'a Readings,
+    /// The heartbeat it would be, where there is a link to send it over.
+    pub beat: Option<Beat>,
+    /// The sensors.
+    pub sensors: &'a Sensors,
+    /// What is wrong with sensors.
+    pub faults: &'a [String],
+}
+
 /// An agent at work.
 pub struct Agent {
     options: Options,
@@ -40,6 +56,7 @@ pub struct Agent {
     line: Line,
     look: Look,
     readings: Readings,
+    faults: Vec<String>,
     ready: Option<Ready>,
     registered: Option<WgRegisterResult>,
     credentials: Option<Credentials>,
@@ -66,6 +83,7 @@ impl Agent {
             line: Line::of(options.rhythm.period_ms),
             look: Look::default(),
             readings: Readings::new(),
+            faults: Vec::new(),
             ready: None,
             registered: None,
             credentials: None,
@@ -85,10 +103,16 @@ impl Agent {
     ///
     /// # Errors
     /// When the machine cannot be looked at.
-    pub fn once(&mut self) -> Result<(&Look, &Readings, Option<Beat>), ReadingError> {
+    pub fn once(&mut self) -> Result<Seen<'_>, ReadingError> {
         self.sample()?;
         let beat = self.ready.and_then(|ready| self.beat(ready).ok());
-        Ok((&self.look, &self.readings, beat))
+        Ok(Seen {
+            look: &self.look,
+            readings: &self.readings,
+            beat,
+            sensors: &self.options.sensors,
+            faults: &self.faults,
+        })
     }
 
     /// Works until `stop` is over.
@@ -148,7 +172,20 @@ impl Agent {
             .meter
             .read(&look, now_ms, self.options.rhythm.period_ms);
         self.look = look;
+        self.sense();
         Ok(())
+    }
+
+    /// What sensors say, beside the other readings.
+    fn sense(&mut self) {
+        let (sensed, faults) = self.options.sensors.read();
+        for fault in &faults {
+            tracing::warn!("{fault}");
+        }
+        self.faults = faults;
+        for (name, value) in sensed {
+            self.readings.insert(name.into(), value);
+        }
     }
 
     /// Looks, and keeps the readings until they are told.
@@ -198,12 +235,7 @@ impl Agent {
         let body = request(&identity, secret, code, nonce, rfc3339(wall_ns()));
         let address = self.address(inside);
         let path = "/v1/mesh/wg-register";
-        read(
-            &self
-                .line
-                .ask(&address, None, Method::POST, path, &body)
-                .await?,
-        )
+        read(&self.ask(&address, None, path, &body).await?)
     }
 
     fn answered(&mut self, answer: WgRegisterResult, inside: bool) -> Outcome {
@@ -258,14 +290,12 @@ impl Agent {
         let Some(known) = &self.credentials else {
             return Err(Trouble::Refused(401, None));
         };
+        let known = known.clone();
         let login = Login {
             username: &known.username,
             password: &known.password,
         };
-        let heard = self
-            .line
-            .ask(&address, None, Method::POST, "/api/auth/login", &login)
-            .await;
+        let heard = self.ask(&address, None, "/api/auth/login", &login).await;
         if matches!(heard, Err(Trouble::Refused(401 | 403, None))) {
             self.credentials = None;
         }
@@ -302,10 +332,37 @@ impl Agent {
         body: &impl serde::Serialize,
     ) -> Result<crate::http::client::Heard, Trouble> {
         let address = self.address(true);
-        let token = self.token.as_deref();
-        self.line
-            .ask(&address, token, Method::POST, path, body)
-            .await
+        let token = self.token.clone();
+        self.ask(&address, token.as_deref(), path, body).await
+    }
+
+    /// Asks, and goes on looking at the machine while no answer comes.
+    async fn ask(
+        &mut self,
+        address: &str,
+        token: Option<&str>,
+        path: &str,
+        body: &impl serde::Serialize,
+    ) -> Result<crate::http::client::Heard, Trouble> {
+        let period = Duration::from_millis(self.options.rhythm.period_ms);
+        let fresh = Line::of(self.options.rhythm.period_ms);
+        let mut line = std::mem::replace(&mut self.line, fresh);
+        let heard = {
+            let asked = line.ask(address, token, Method::POST, path, body);
+            tokio::pin!(asked);
+            loop {
+                tokio::select! {
+                    heard = &mut asked => break heard,
+                    () = tokio::time::sleep(period) => {
+                        if let Err(trouble) = self.keep() {
+                            tracing::debug!("{trouble:?}");
+                        }
+                    }
+                }
+            }
+        };
+        self.line = line;
+        heard
     }
 
     fn beat(&mut self, ready: Ready) -> Result<Beat, String> {
@@ -334,6 +391,7 @@ impl Agent {
             ("wifi", self.look.radios.is_some()),
             ("wireguard", self.options.tunnel_ifname.is_some()),
             ("gps", self.look.fix.is_some()),
+            ("i2c", !self.options.sensors.found().is_empty()),
         ];
         has.iter()
             .filter(|(_, has)| *has)
@@ -347,9 +405,13 @@ impl Agent {
             .ready
             .ok_or_else(|| Trouble::Silence("no link".to_owned()))?;
         let beat = self.beat(ready).map_err(Trouble::Silence)?;
+        // While it is told, the next ones may be kept.
+        let moment_ms = self.ring.last_ms();
         let heard = self.say("/v1/nodes/heartbeat", &beat).await?;
         let ack: BeatAck = read(&heard)?;
-        self.ring.told_last();
+        if let Some(moment_ms) = moment_ms {
+            self.ring.told(moment_ms);
+        }
         self.node_id = Some(ack.node_id);
         if ack.next_heartbeat_s.is_finite() && ack.next_heartbeat_s > 0.0 {
             self.machine

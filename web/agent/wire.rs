@@ -1,5 +1,7 @@
 //! Bodies of requests that have no type in the model.
 
+use std::borrow::Cow;
+
 use groundwave_io::agent::orders::{Finished, SUPPORTED};
 use groundwave_io::agent::ring::Told;
 use groundwave_systems::fleet::Interface;
@@ -44,7 +46,7 @@ pub struct Batch {
 #[derive(Serialize)]
 struct BatchSample {
     ts: String,
-    metric: &'static str,
+    metric: Cow<'static, str>,
     value: f64,
 }
 
@@ -52,7 +54,7 @@ impl From<&[Told]> for Batch {
     fn from(told: &[Told]) -> Self {
         let sample = |one: &Told| BatchSample {
             ts: rfc3339(one.ts_ms.saturating_mul(1_000_000)),
-            metric: one.metric,
+            metric: one.metric.clone(),
             value: one.value,
         };
         Self {

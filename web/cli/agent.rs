@@ -4,12 +4,14 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use groundwave::agent::{Agent as Node, Options};
+use groundwave::agent::{Agent as Node, Options, Seen};
 use groundwave::http::serve::told_to_stop;
 use groundwave_io::agent::look::Source;
 use groundwave_io::agent::request::TrustSecret;
 use groundwave_io::agent::{Bounds, Rhythm, keys};
 use groundwave_io::host::privilege::keep_net_admin;
+use groundwave_io::i2c::bus::Machine as Buses;
+use groundwave_io::i2c::{Assigned, Choice, Probe, Sensors, template};
 use groundwave_io::readings::Root;
 use serde_json::json;
 
@@ -73,6 +75,22 @@ pub struct Agent {
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:2947")]
     gpsd: SocketAddr,
 
+    /// Look for sensors on these I2C buses, only by reading [default: on none]
+    #[arg(long, value_name = "auto|N[,N...]", conflicts_with = "fixture")]
+    i2c: Option<Probe>,
+
+    /// Read this sensor; may be said again [example: lm75@1:0x48]
+    #[arg(
+        long = "sensor",
+        value_name = "TEMPLATE@BUS:ADDRESS",
+        conflicts_with = "fixture"
+    )]
+    sensors: Vec<Assigned>,
+
+    /// A folder of templates (*.toml) for sensors, besides those built in
+    #[arg(long, value_name = "DIR")]
+    templates: Option<PathBuf>,
+
     /// Time between heartbeats; the gateway may ask for more
     #[arg(long, value_name = "S", default_value_t = 5.0, value_parser = period)]
     period: f64,
@@ -90,6 +108,7 @@ const EXAMPLES: &str = "\
 Examples:
   groundwave agent
   groundwave agent --once --json
+  groundwave agent --once --i2c auto --sensor lm75@1:0x48
   groundwave agent --gateway 10.41.0.1:8080 --trust-secret /etc/groundwave/trust --key-id k1
   groundwave agent --fixture nodes/hill --no-tunnel --enrollment-code code --key hill.key
 
@@ -97,6 +116,10 @@ It waits until the mesh interface has a carrier and an address, asks the gateway
 in, sets the tunnel up, logs in with the credential it is told through the tunnel, and beats. What
 cannot be told is kept for an hour, in memory. It needs CAP_NET_ADMIN and gives up all else.
 Log filter: RUST_LOG.";
+
+const NOT_PROBED: &str = "\
+sensors: nothing is probed; --i2c looks for them, --sensor names one
+";
 
 /// Times between heartbeats that make sense, s.
 fn period(text: &str) -> Result<f64, String> {
@@ -142,6 +165,11 @@ impl Agent {
             true => groundwave_io::genl::wireguard::PrivateKey::generate()?,
             false => keys::private_key(&self.key).map_err(Failure::input)?,
         };
+        let choice = Choice {
+            probe: self.i2c.unwrap_or_default(),
+            assigned: self.sensors,
+        };
+        let sensors = sensors(choice, self.templates.as_deref())?;
         let period_ms = (self.period * 1000.0) as u64;
         let usual = Rhythm::default();
         let least_ms = usual.bounds.least_ms.min(period_ms);
@@ -155,6 +183,7 @@ impl Agent {
             secret: secret(self.trust_secret.as_deref(), self.key_id)?,
             enrollment_code: self.enrollment_code.as_deref().map(text).transpose()?,
             gpsd: self.gpsd,
+            sensors,
             rhythm: Rhythm {
                 period_ms,
                 bounds: Bounds {
@@ -165,6 +194,11 @@ impl Agent {
             },
         })
     }
+}
+
+fn sensors(choice: Choice, folder: Option<&Path>) -> Result<Sensors, Failure> {
+    let templates = template::load(folder).map_err(Failure::Input)?;
+    Sensors::new(choice, templates, Box::new(Buses::default())).map_err(Failure::Input)
 }
 
 fn text(path: &Path) -> Result<String, Failure> {
@@ -188,12 +222,20 @@ fn secret(path: Option<&Path>, key_id: Option<String>) -> Result<Option<TrustSec
 }
 
 fn show(node: &mut Node, output: Output) -> Result<(), Failure> {
-    let (look, readings, beat) = node.once().map_err(Failure::machine)?;
+    let Seen {
+        look,
+        readings,
+        beat,
+        sensors,
+        faults,
+    } = node.once().map_err(Failure::machine)?;
+    let probed = !sensors.choice().is_none();
     if output.json {
         // Its own file can be the fixture of another agent.
         let mut shown = serde_json::to_value(look).map_err(Failure::machine)?;
         shown["readings"] = json!(readings);
         shown["beat"] = json!(beat);
+        shown["sensors"] = json!({ "probed": probed, "found": sensors.found(), "faults": faults });
         return output.json(&shown);
     }
     let mut lines = format!(
@@ -204,6 +246,16 @@ fn show(node: &mut Node, output: Output) -> Result<(), Failure> {
     );
     for (name, value) in readings {
         lines.push_str(&format!("{name} {value}\n"));
+    }
+    if !probed {
+        lines.push_str(NOT_PROBED);
+    }
+    for one in sensors.found() {
+        let (name, bus, address) = (one.name, one.bus, one.address);
+        lines.push_str(&format!("sensor {name} at {bus}:{address:#04x}\n"));
+    }
+    for fault in faults {
+        lines.push_str(&format!("{fault}\n"));
     }
     output.text(&lines)
 }

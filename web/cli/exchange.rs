@@ -89,7 +89,7 @@ A scenario that was exported runs with `groundwave run`.";
 /// Into a log (.gwlog) go recordings of what was measured: EMANE event logs, tables with a --mapping,
 /// snapshots of batctl, OLSRd, respondd, meshviewer and NetJSON (a file, lines of it, or a folder),
 /// Mahimahi traces, motion of ns-2, GPX. From a log recordings are written as EMANE event logs (.eel),
-/// tables (.csv), NetJSON (.json) and scenarios of CORE (.xml).
+/// tables (.csv, .parquet), NetJSON (.json) and scenarios of CORE (.xml).
 #[derive(Args)]
 #[command(after_help = CONVERT_EXAMPLES)]
 pub struct Convert {
@@ -112,7 +112,8 @@ Examples:
   groundwave convert scenarios/gothenburg.toml gothenburg.kmz
   groundwave convert emane.eel emane.gwlog && groundwave replay emane.gwlog --report emane.html
   groundwave convert levels.csv.gz storm.gwlog --mapping storm.toml
-  groundwave convert run.gwlog run.eel";
+  groundwave convert run.gwlog run.eel
+  groundwave convert run.gwlog run.parquet";
 
 fn format_of(path: &Path, said: Option<&str>) -> Result<Format, Failure> {
     let extension = path

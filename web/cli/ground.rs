@@ -94,6 +94,17 @@ impl GroundArgs {
         Ok(ground)
     }
 
+    /// How the log of a server says what it stands on: what it was told, and nothing fetched.
+    pub fn of_server(&self) -> BTreeMap<String, String> {
+        let mut inputs = BTreeMap::new();
+        note(&mut inputs, "srtm_dir", self.srtm_dir.as_deref());
+        note(&mut inputs, "geoid", self.geoid.as_deref());
+        if self.srtm_dir.is_none() {
+            inputs.insert("flat_msl_m".to_owned(), "0".to_owned());
+        }
+        inputs
+    }
+
     fn tiles(&self, folder: Option<&Path>, geoid: Option<&Path>) -> Result<Ground, Failure> {
         let data =
             std::env::var_os("GROUNDWAVE_DATA").map_or(PathBuf::from(".data"), PathBuf::from);
@@ -111,13 +122,8 @@ impl GroundArgs {
         let stack =
             TerrainStack::open(folder.as_deref(), geoid.as_deref()).map_err(Failure::input)?;
         let mut inputs = BTreeMap::new();
-        let mut note = |key: &str, path: Option<PathBuf>| {
-            // An absolute path finds the data again from wherever the log is replayed.
-            let path = path.and_then(|path| path.canonicalize().ok());
-            path.map(|path| inputs.insert(key.to_owned(), path.display().to_string()));
-        };
-        note("srtm_dir", folder.clone());
-        note("geoid", geoid);
+        note(&mut inputs, "srtm_dir", folder.as_deref());
+        note(&mut inputs, "geoid", geoid.as_deref());
         if folder.is_none() {
             inputs.insert("flat_msl_m".to_owned(), "0".to_owned());
         }
@@ -181,6 +187,13 @@ impl Ground {
             return Ok(());
         };
         Err(Failure::input(fault))
+    }
+}
+
+/// Notes a path, an absolute one: it finds the data again from wherever a log is replayed.
+fn note(inputs: &mut BTreeMap<String, String>, key: &str, path: Option<&Path>) {
+    if let Some(path) = path.and_then(|path| path.canonicalize().ok()) {
+        inputs.insert(key.to_owned(), path.display().to_string());
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use groundwave::http::serve::{serve_to, told_to_stop};
 use groundwave::impair::{Baseline, Daemon, Door, Peer, Ports, router};
+use groundwave_engine::limits::CHECKPOINT_TICKS;
 use groundwave_engine::log::{FORMAT, Header};
 use groundwave_engine::{Engine, Execution};
 use groundwave_io::host::interface::bus_address;
@@ -214,6 +215,7 @@ fn engine(config: &Config) -> Result<Engine<Snapshot>, Failure> {
             inputs: std::collections::BTreeMap::new(),
         };
         engine.record(FileJournal::create(&path, &header).map_err(Failure::input)?);
+        engine.checkpoint_every(CHECKPOINT_TICKS);
     }
     Ok(engine)
 }

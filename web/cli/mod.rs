@@ -71,6 +71,7 @@ fetches one tile and the geoid.";
 #[derive(Subcommand)]
 enum Command {
     Run(run::Run),
+    Record(run::Record),
     Link(link::Link),
     Profile(profile::Profile),
     Sweep(sweep::Sweep),
@@ -125,6 +126,7 @@ pub fn main() -> ExitCode {
     let output = Output { json: cli.json };
     let outcome = match cli.command {
         Command::Run(args) => args.run(output),
+        Command::Record(args) => args.run(output),
         Command::Link(args) => args.run(output),
         Command::Profile(args) => args.run(output),
         Command::Sweep(args) => args.run(output),

@@ -55,7 +55,7 @@ pub fn export(from: &Path, to: &Path, ground: &GroundArgs, output: Output) -> Re
     }
     let what = match kind {
         Kind::Eel => "events",
-        Kind::Csv => "rows",
+        Kind::Csv | Kind::Parquet => "rows",
         Kind::NetJson | Kind::Core => "nodes and links",
     };
     output.text(&format!(

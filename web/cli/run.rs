@@ -68,6 +68,61 @@ pub struct Run {
     links: usize,
 }
 
+/// Run a scenario file and record it to a new log file, for `replay`
+#[derive(Args)]
+#[command(after_help = RECORD_EXAMPLES)]
+pub struct Record {
+    /// Scenario file (TOML; see `groundwave schema`)
+    scenario: PathBuf,
+
+    /// The log; it must not be there yet [default: the scenario's name with .gwlog, here]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    ground: GroundArgs,
+
+    /// Stop at this simulated time, s [default: the scenario's duration]
+    #[arg(long, value_name = "SECONDS")]
+    until: Option<f64>,
+
+    /// Record the whole state every so many ticks as well, for replays from the middle; 0 for never
+    #[arg(long, value_name = "TICKS", default_value_t = CHECKPOINT_TICKS)]
+    checkpoint_every: u64,
+
+    /// Tick at the pace of real time instead of as fast as possible
+    #[arg(long)]
+    realtime: bool,
+}
+
+const RECORD_EXAMPLES: &str = "\
+Examples:
+  groundwave record scenarios/manet50.toml && groundwave replay manet50.gwlog --check
+  groundwave record scenarios/storm.toml -o storm.gwlog --until 600
+
+What is live is recorded where it runs: `serve --record FILE`, `testbed up --record FILE`, and `log`
+in the configuration of `impaird`.";
+
+impl Record {
+    pub fn run(self, output: Output) -> Result<(), Failure> {
+        let beside =
+            || Path::new(self.scenario.file_name().unwrap_or_default()).with_extension("gwlog");
+        let record = self.output.clone().unwrap_or_else(beside);
+        let run = Run {
+            scenario: self.scenario,
+            ground: self.ground,
+            until: self.until,
+            record: Some(record),
+            checkpoint_every: self.checkpoint_every,
+            store: None,
+            realtime: self.realtime,
+            events: false,
+            links: 20,
+        };
+        run.run(output)
+    }
+}
+
 /// A tick's commands are in the log and the store.
 #[derive(Serialize)]
 struct Acknowledged<'a> {

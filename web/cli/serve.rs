@@ -8,7 +8,10 @@ use clap::{Args, ValueEnum};
 use groundwave::gateway::Gateway;
 use groundwave::http::serve::{serve, told_to_stop};
 use groundwave::planning::{Frontend, Planner, built_in, router};
-use groundwave_engine::{Effects, Running};
+use groundwave_engine::limits::CHECKPOINT_TICKS;
+use groundwave_engine::log::{FORMAT, Header};
+use groundwave_engine::{Effects, Engine, Running};
+use groundwave_io::journal::FileJournal;
 use groundwave_io::store::RedbStore;
 use groundwave_io::terrain::TerrainStack;
 use groundwave_io::wall::MachineClock;
@@ -19,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::failure::Failure;
 use super::gateway::GatewayOptions;
+use super::ground::GroundArgs;
 use super::output::Output;
 use super::standing::bound;
 
@@ -70,6 +74,11 @@ pub struct Serve {
     #[arg(long, env = "PLAN_GEOID", value_name = "FILE")]
     geoid: Option<PathBuf>,
 
+    /// Record every command to a new log file, for `replay`; it begins with what the store holds,
+    /// secrets of the gateway among it, and is its owner's alone
+    #[arg(long, env = "GROUNDWAVE_RECORD", value_name = "FILE")]
+    record: Option<PathBuf>,
+
     #[command(flatten)]
     gateway: GatewayOptions,
 }
@@ -81,6 +90,7 @@ Examples:
   groundwave serve gateway --state /var/lib/groundwave/gateway --leases /run/dnsmasq.leases
   PLAN_SRTM_DIR=.data/srtm PLAN_GEOID=.data/geoid/WW15MGH.DAC groundwave serve
   groundwave serve --bind 0.0.0.0:8787 --db /var/lib/groundwave/plan.db
+  groundwave serve --record today.gwlog, and later: groundwave replay today.gwlog --report today.html
 
 Both interfaces are described at /docs and /openapi.json of their port. The planning interface has
 no authentication: listen on localhost, or put a proxy in front. The gateway has accounts: the
@@ -123,6 +133,9 @@ impl Serve {
                 .map_err(Failure::machine)?;
             reply.wait().map_err(Failure::machine)?;
         }
+        if let Some(path) = &self.record {
+            self.record(path, &mut engine)?;
+        }
         let handle = engine.handle();
         let minutes = engine.effects::<KeepMinute>();
         let running = engine.spawn_on_demand(MachineClock::start())?;
@@ -163,6 +176,25 @@ impl Serve {
 
     fn shows(&self, face: Face) -> bool {
         self.faces.is_empty() || self.faces.contains(&face)
+    }
+
+    fn record(&self, path: &Path, engine: &mut Engine<Snapshot>) -> Result<(), Failure> {
+        let ground = GroundArgs {
+            srtm_dir: self.srtm_dir.clone(),
+            geoid: self.geoid.clone(),
+        };
+        let header = Header {
+            format: FORMAT,
+            seed: 0,
+            step_ns: STEP_NS,
+            inputs: ground.of_server(),
+        };
+        let journal = FileJournal::create(path, &header).map_err(Failure::input)?;
+        keep_to_owner(path)?;
+        let begun = engine.record_from_here(journal);
+        begun.map_err(Failure::Machine)?;
+        engine.checkpoint_every(CHECKPOINT_TICKS);
+        Ok(())
     }
 
     fn find_frontend(&self) -> Result<Frontend, Failure> {
@@ -250,7 +282,11 @@ fn keep_to_owner(store: &Path) -> Result<(), Failure> {
 
 /// Stops the world after the server, and tells what went wrong first.
 fn finish(running: Running<Snapshot>, served: Result<(), Failure>) -> Result<(), Failure> {
-    let (engine, ended) = running.stop();
+    let (mut engine, ended) = running.stop();
+    // A log ends with what the world came to; without a log this goes nowhere.
+    if ended.is_ok() {
+        engine.mark()?;
+    }
     drop(engine);
     served?;
     ended.map_err(Failure::machine)?;

@@ -1,6 +1,7 @@
 //! The mesh as a graph: drawn by all threads, written as NetJSON and GeoJSON.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use axum::body::Bytes;
 use groundwave_systems::Snapshot;
@@ -22,7 +23,7 @@ use crate::http::Problem;
 use crate::http::time::rfc3339;
 
 /// What a node of the graph is beside its name.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct GraphNodeProperties {
     /// Its id.
     pub node_id: Uuid,
@@ -49,7 +50,7 @@ pub struct GraphNodeProperties {
 }
 
 /// A node of the graph.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct GraphNode {
     /// Its hardware address, or its id where it has none.
     pub id: String,
@@ -86,7 +87,7 @@ impl From<&MeshLink> for Measured {
 }
 
 /// What a link of the graph is beside its cost.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct GraphLinkProperties {
     /// What makes it a link.
     pub kind: EdgeKind,
@@ -115,7 +116,7 @@ pub struct GraphLinkProperties {
 }
 
 /// A link of the graph.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct GraphLink {
     /// One end.
     pub source: String,
@@ -130,7 +131,7 @@ pub struct GraphLink {
 }
 
 /// The mesh as a NetJSON NetworkGraph.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct NetworkGraph {
     /// `NetworkGraph`.
     #[serde(rename = "type")]
@@ -237,109 +238,148 @@ fn graph_link(
     }
 }
 
-/// The graph of `view` as of `wall_ns`, ns since the Unix epoch.
+/// Nodes or links that one thread writes at a time.
+const PART: usize = 1_000;
+/// About how long one of them is as text, bytes.
+const ROOM: usize = 640;
+
+/// A graph to be drawn: what is known of the mesh at one moment. Nodes and links of a large mesh
+/// are 20 MB of text: they are made a few thousand at a time, by all threads.
+pub struct Drawing {
+    view: Arc<Snapshot>,
+    found: TopologyGraph,
+    predicted: BTreeMap<(NodeId, NodeId), Predicted>,
+    /// Names of the nodes, in order of their ids.
+    names: Vec<(NodeId, String)>,
+    /// All but the nodes and the links.
+    frame: NetworkGraph,
+    wall_ns: u64,
+}
+
+/// What is to be drawn of `view` as of `wall_ns`, ns since the Unix epoch.
 ///
 /// # Errors
 /// When predictions fail as a whole.
-pub async fn graph(
+pub async fn drawing(
     gateway: &Gateway,
-    view: &Snapshot,
+    view: Arc<Snapshot>,
     revision: String,
     wall_ns: u64,
-) -> Result<NetworkGraph, Problem> {
-    let found = block_in_place(|| topology(&view.fleet));
+) -> Result<Drawing, Problem> {
+    let (found, names) = block_in_place(|| {
+        let nodes: Vec<&FleetNode> = view.fleet.nodes.values().map(|node| &**node).collect();
+        let names = nodes.into_par_iter().map(|node| (node.id, name_of(node)));
+        (topology(&view.fleet), names.collect::<Vec<_>>())
+    });
     let ends: Vec<(NodeId, NodeId)> = found.edges.iter().map(|edge| (edge.a, edge.b)).collect();
-    let predicted = predict(gateway, &ends).await?;
-    Ok(block_in_place(|| {
-        draw(gateway, view, &found, &predicted, revision, wall_ns)
-    }))
-}
-
-/// Draws what was found, by all threads.
-fn draw(
-    gateway: &Gateway,
-    view: &Snapshot,
-    found: &TopologyGraph,
-    (predicted, predictions_pending): &(BTreeMap<(NodeId, NodeId), Predicted>, usize),
-    revision: String,
-    wall_ns: u64,
-) -> NetworkGraph {
-    let members: Vec<&FleetNode> = view.fleet.nodes.values().map(|node| &**node).collect();
-    let names: Vec<String> = members.par_iter().map(|node| name_of(node)).collect();
-    // Nodes are in order of their ids.
-    let name = |id: NodeId| {
-        let place = members.binary_search_by_key(&id, |node| node.id);
-        place.map_or_else(|_| String::new(), |place| names[place].clone())
+    let (predicted, predictions_pending) = predict(gateway, &ends).await?;
+    let sides = |edge: &Edge| [&edge.at_a, &edge.at_b].map(|side| side.as_ref()?.throughput_kbps);
+    let by_rate = |edge: &&Edge| sides(edge).iter().any(Option::is_some);
+    let by_rate = found.edges.iter().filter(by_rate).count();
+    let metric = match by_rate * 2 > found.edges.len() {
+        true => "throughput",
+        false => "tq",
     };
-    let link = |edge: &Edge| {
-        let predicted = predicted.get(&(edge.a, edge.b)).copied();
-        graph_link(edge, [name(edge.a), name(edge.b)], predicted)
-    };
-    let links: Vec<GraphLink> = found.edges.par_iter().map(link).collect();
-    let by_rate = |link: &&GraphLink| link.properties.throughput_kbps.is_some();
-    let by_rate = links.iter().filter(by_rate).count();
-    NetworkGraph {
+    let frame = NetworkGraph {
         kind: "NetworkGraph".to_owned(),
         protocol: "batman-adv".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         revision,
         at: rfc3339(wall_ns),
-        metric: if by_rate * 2 > links.len() {
-            "throughput"
-        } else {
-            "tq"
-        }
-        .to_owned(),
+        metric: metric.to_owned(),
         router_id: gateway.settings.overlay.gateway().to_string(),
         topology_id: "fleet".to_owned(),
         label: "groundwave".to_owned(),
-        nodes: members
-            .par_iter()
-            .map(|node| graph_node(node, position(node), wall_ns))
-            .collect(),
-        links,
+        nodes: Vec::new(),
+        links: Vec::new(),
         strangers: found.strangers,
-        predictions_pending: *predictions_pending,
+        predictions_pending,
+    };
+    Ok(Drawing {
+        view,
+        found,
+        predicted,
+        names,
+        frame,
+        wall_ns,
+    })
+}
+
+impl Drawing {
+    fn node(&self, (id, _): &(NodeId, String)) -> Option<GraphNode> {
+        let node = self.view.fleet.nodes.get(id)?;
+        Some(graph_node(node, position(node), self.wall_ns))
+    }
+
+    fn link(&self, edge: &Edge) -> Option<GraphLink> {
+        let name = |id: NodeId| {
+            let place = self.names.binary_search_by_key(&id, |(id, _)| *id);
+            Some(self.names[place.ok()?].1.clone())
+        };
+        let predicted = self.predicted.get(&(edge.a, edge.b)).copied();
+        Some(graph_link(edge, [name(edge.a)?, name(edge.b)?], predicted))
+    }
+
+    /// The whole graph.
+    #[must_use]
+    pub fn graph(&self) -> NetworkGraph {
+        let nodes = self.names.par_iter().filter_map(|node| self.node(node));
+        let links = self.found.edges.par_iter();
+        NetworkGraph {
+            nodes: nodes.collect(),
+            links: links.filter_map(|edge| self.link(edge)).collect(),
+            ..self.frame.clone()
+        }
+    }
+
+    /// The whole graph as JSON, in pieces one behind the other.
+    pub fn pieces(&self) -> impl Iterator<Item = Bytes> + '_ {
+        self.pieces_of(PART)
+    }
+
+    /// As [`pieces`](Self::pieces), of so many nodes or links each.
+    ///
+    /// # Panics
+    /// When `part` is 0.
+    pub fn pieces_of(&self, part: usize) -> impl Iterator<Item = Bytes> + '_ {
+        let frame = serde_json::to_string(&self.frame).expect("a frame is JSON");
+        // Neither is in a text of the frame: quotes in texts are escaped.
+        let (head, rest) = frame.split_once("\"nodes\":[").expect("it has nodes");
+        let (between, tail) = rest.split_once("\"links\":[").expect("it has links");
+        let text = |text: String| std::iter::once(Bytes::from(text));
+        text(format!("{head}\"nodes\":["))
+            .chain(parts(&self.names, part, |node| self.node(node)))
+            .chain(text(format!("{between}\"links\":[")))
+            .chain(parts(&self.found.edges, part, |edge| self.link(edge)))
+            .chain(text(tail.to_owned()))
     }
 }
 
-/// Things of a list that one thread writes at a time.
-const PART: usize = 2_000;
-/// About how long one of them is as text, bytes.
-const ROOM: usize = 640;
-
-/// A list of JSON, written by all threads: the parts, with commas between.
-fn parts<T: Serialize + Sync>(list: &[T]) -> Vec<Bytes> {
-    let part = |(number, part): (usize, &[T])| {
-        let mut text = Vec::with_capacity(part.len() * ROOM);
-        for (place, one) in part.iter().enumerate() {
-            if number + place > 0 {
+/// What is made of a list, as JSON with commas between, in parts made by all threads: a few at a
+/// time, when they are wanted.
+fn parts<'l, T: Sync, U: Serialize>(
+    list: &'l [T],
+    part: usize,
+    make: impl Fn(&T) -> Option<U> + Sync + 'l,
+) -> impl Iterator<Item = Bytes> + 'l {
+    let at_once = part * rayon::current_num_threads() * 2;
+    let write = move |(number, list): (usize, &[T]), begun: bool| {
+        let mut text = Vec::with_capacity(list.len() * ROOM);
+        for (place, one) in list.iter().enumerate() {
+            if begun || number + place > 0 {
                 text.push(b',');
             }
-            serde_json::to_writer(&mut text, one).expect("a graph is JSON");
+            let made = make(one).expect("what is drawn is of this view");
+            serde_json::to_writer(&mut text, &made).expect("a graph is JSON");
         }
         Bytes::from(text)
     };
-    list.par_chunks(PART).enumerate().map(part).collect()
-}
-
-/// The graph as JSON, in pieces to be sent one after another: a mesh of ten thousand nodes is
-/// 20 MB of it.
-#[must_use]
-pub fn pieces(mut graph: NetworkGraph) -> Vec<Bytes> {
-    let nodes = parts(&std::mem::take(&mut graph.nodes));
-    let links = parts(&std::mem::take(&mut graph.links));
-    let frame = serde_json::to_string(&graph).expect("a graph is JSON");
-    // Neither is in a text of the frame: quotes in texts are escaped.
-    let (head, rest) = frame.split_once("\"nodes\":[").expect("it has nodes");
-    let (between, tail) = rest.split_once("\"links\":[").expect("it has links");
-    let text = |text: String| std::iter::once(Bytes::from(text));
-    text(format!("{head}\"nodes\":["))
-        .chain(nodes)
-        .chain(text(format!("{between}\"links\":[")))
-        .chain(links)
-        .chain(text(tail.to_owned()))
-        .collect()
+    list.chunks(at_once)
+        .enumerate()
+        .flat_map(move |(round, list)| {
+            let parts = list.par_chunks(part).enumerate();
+            parts.map(|one| write(one, round > 0)).collect::<Vec<_>>()
+        })
 }
 
 /// A digest of what the graph shows but the passing of time: who is there, what they said, where

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Gateway;
-use super::graph::{NetworkGraph, graph, revision};
+use super::graph::{NetworkGraph, drawing, revision};
 use crate::http::Problem;
 use crate::http::time::rfc3339;
 
@@ -26,13 +26,11 @@ pub async fn keep(gateway: &Gateway, wall_ns: u64) -> Result<(), Problem> {
     if gateway.last_still.0.swap(number, Ordering::Relaxed) == number {
         return Ok(());
     }
-    let graph = graph(gateway, &view, revision, wall_ns).await?;
+    let drawing = drawing(gateway, view, revision, wall_ns).await?;
     let history = gateway.history.clone();
     gateway
         .block(move || {
-            let still =
-                serde_json::to_vec(&graph).map_err(|err| Problem::internal(err.to_string()))?;
-            let kept = history.keep_still(wall_ns / 1_000_000, &still);
+            let kept = history.keep_still(wall_ns / 1_000_000, drawing.pieces());
             kept.map_err(|err| Problem::internal(err.to_string()))
         })
         .await

@@ -1,13 +1,15 @@
 //! The mesh as a whole: who hears whom, how well, and how well it should be.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt;
+use futures_util::stream::unfold;
 use groundwave_io::wall::wall_ns;
-use groundwave_systems::Snapshot;
 use groundwave_systems::fleet::{ScoreComponent, mesh_score, topology};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +17,7 @@ use tokio::task::block_in_place;
 use uuid::Uuid;
 
 use super::Gateway;
-use super::graph::{NetworkGraph, geojson, graph, pieces, revision};
+use super::graph::{Drawing, NetworkGraph, drawing, geojson, revision};
 use super::node::Origin;
 use super::past::graph_at;
 use crate::http::{Ask, Json, Problem};
@@ -48,11 +50,31 @@ pub struct TopologyQuestion {
     pub at: Option<String>,
 }
 
-/// The graph as an answer.
-fn netjson(graph: NetworkGraph) -> Response {
-    let pieces = pieces(graph).into_iter().map(Ok::<_, Infallible>);
-    let mut answer = Response::new(Body::from_stream(futures_util::stream::iter(pieces)));
+/// Pieces of an answer that wait to be sent: who reads slowly holds up who writes.
+const WAITING: usize = 16;
+
+/// The graph as an answer, sent while it is drawn.
+fn netjson(drawing: Drawing) -> Response {
+    let (tell, told) = tokio::sync::mpsc::channel(WAITING);
+    tokio::task::spawn_blocking(move || {
+        for piece in drawing.pieces() {
+            // Whoever asked is gone.
+            if tell.blocking_send(Ok::<_, Infallible>(piece)).is_err() {
+                break;
+            }
+        }
+    });
+    // Fused: a layer that packs answers may ask once more.
+    let pieces = unfold(told, |mut told| async { Some((told.recv().await?, told)) }).fuse();
+    let mut answer = Response::new(Body::from_stream(pieces));
     let media = HeaderValue::from_static("application/json");
+    answer.headers_mut().insert(header::CONTENT_TYPE, media);
+    answer
+}
+
+fn on_map(graph: &NetworkGraph) -> Response {
+    let mut answer = Json(geojson(graph)).into_response();
+    let media = HeaderValue::from_static("application/geo+json");
     answer.headers_mut().insert(header::CONTENT_TYPE, media);
     answer
 }
@@ -70,9 +92,10 @@ pub async fn mesh_topology(
 ) -> Result<Response, Problem> {
     // What is computed or replayed is not mixed with what is there.
     let live = !matches!(asked.origin, Some(Origin::Replay | Origin::Sim));
-    let view = gateway.world.view();
-    let nothing = Snapshot::default();
-    let shown: &Snapshot = if live { &view } else { &nothing };
+    let shown = match live {
+        true => gateway.world.view(),
+        false => Arc::default(),
+    };
     let now_ns = wall_ns();
     let past = match asked.at.filter(|_| live) {
         Some(at) => Some(graph_at(&gateway, &at, now_ns).await?),
@@ -81,29 +104,24 @@ pub async fn mesh_topology(
     let known = headers
         .get(header::IF_NONE_MATCH)
         .and_then(|held| held.to_str().ok());
-    let is_known = |revision: &str| {
-        let tag = tag(revision);
-        known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag))
-    };
-    let before = past
-        .as_ref()
-        .map_or_else(|| revision(&gateway, shown), |graph| graph.revision.clone());
-    if is_known(&before) {
-        return Ok(tagged(StatusCode::NOT_MODIFIED.into_response(), &before));
+    // Of before it is drawn: what drawing predicts makes the next one another.
+    let revision = past.as_ref().map_or_else(
+        || revision(&gateway, &shown),
+        |graph| graph.revision.clone(),
+    );
+    let same = tag(&revision);
+    if known.is_some_and(|known| known.split(',').any(|one| one.trim() == same)) {
+        return Ok(tagged(StatusCode::NOT_MODIFIED.into_response(), &revision));
     }
-    let graph = match past {
-        Some(graph) => graph,
-        // Of before it is drawn: what drawing predicts makes the next one another.
-        None => graph(&gateway, shown, before, now_ns).await?,
-    };
-    let revision = graph.revision.clone();
-    let answer = match asked.format {
-        TopologyFormat::Netjson => block_in_place(|| netjson(graph)),
-        TopologyFormat::Geojson => {
-            let mut answer = Json(geojson(&graph)).into_response();
-            let media = HeaderValue::from_static("application/geo+json");
-            answer.headers_mut().insert(header::CONTENT_TYPE, media);
-            answer
+    let answer = match (past, asked.format) {
+        (Some(graph), TopologyFormat::Netjson) => Json(graph).into_response(),
+        (Some(graph), TopologyFormat::Geojson) => on_map(&graph),
+        (None, format) => {
+            let drawing = drawing(&gateway, shown, revision.clone(), now_ns).await?;
+            match format {
+                TopologyFormat::Netjson => netjson(drawing),
+                TopologyFormat::Geojson => block_in_place(|| on_map(&drawing.graph())),
+            }
         }
     };
     Ok(tagged(answer, &revision))

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::propagation::polarization::Polarization;
-use crate::radio::{Clutter, ClutterCategory, Model, NoiseCategory, Pointing, Vegetation};
+use crate::radio::{
+    Calibration, Clutter, ClutterCategory, Model, NoiseCategory, Offset, Pointing, Vegetation,
+};
 
 /// Evaluates a grid around the site and compares every `stride`-th cell; how many were compared.
 fn check(name: &str, setup: &Setup, terrain: &dyn Terrain, cells: u32, stride: usize) -> usize {
@@ -86,6 +88,25 @@ fn cells_are_links_under_every_configuration() {
     add("dish", &|s| s.receiver.antenna.azimuth_beamwidth_deg = 5.0);
     add("crossed", &|s| {
         s.receiver.antenna.polarization = Polarization::Horizontal
+    });
+    let calibrated = |name: &str, offsets: [(f64, f64, f64); 2]| {
+        let class = |(near_km, far_km, loss_db)| Offset {
+            frequency_mhz: [900.0, 930.0],
+            distance_km: [near_km, far_km],
+            loss_db,
+        };
+        Some(Calibration {
+            name: name.to_owned(),
+            classes: offsets.map(class).to_vec(),
+        })
+    };
+    // Harder near, easier far, as the model has it between.
+    add("calibrated", &|s| {
+        s.environment.calibration = calibrated("hills", [(0.0, 4.0, 9.5), (8.0, 100.0, -6.25)])
+    });
+    // Never below free space.
+    add("calibrated beyond reason", &|s| {
+        s.environment.calibration = calibrated("wish", [(0.0, 5.0, -60.0), (5.0, 100.0, 60.0)])
     });
     add("deaf", &|s| s.receiver.radio.frequency_mhz = 2_000.0);
     add("24 GHz", &|s| {

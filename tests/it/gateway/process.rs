@@ -181,22 +181,84 @@ fn two_fresh_gateways_share_no_secret_and_have_no_usual_password() {
     assert_eq!((status, &told["status"]), (200, &json!("ok")));
 }
 
+/// Lets a node in ahead and logs it in: its id and its token.
+fn mast(server: &Process, admin: &str, number: u8) -> (String, String) {
+    let mac = format!("02:00:00:00:00:{number:02x}");
+    let expected = json!({ "name": format!("Mast {number}"), "mac": mac });
+    let (_, made) = server.post(admin, "/v1/nodes/register", &expected);
+    let mut asked = super::ask(number);
+    asked["enrollment_code"] = made["enrollment_code"].clone();
+    assert_eq!(server.post("", super::REGISTER, &asked).0, 201);
+    let id = made["node"]["node_id"].as_str().unwrap().to_owned();
+    let rotate = format!("/v1/nodes/{id}/rotate-credentials");
+    let (_, made) = server.post(admin, &rotate, &Value::Null);
+    let login = json!({ "username": made["username"], "password": made["enrollment_code"] });
+    let (_, told) = server.post("", "/api/auth/login", &login);
+    let node = told["access_token"].as_str().unwrap().to_owned();
+    (id, node)
+}
+
+#[test]
+fn a_recorded_gateway_replays_from_what_it_began_with() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("today.gwlog");
+    let overlay = ["--overlay", "10.77.0.0/24"];
+    // Before the recording the world is not empty any more.
+    let mut server = start_with(folder.path(), "info", Stdio::piped(), &overlay);
+    let token = admin(&server);
+    let (_, first) = mast(&server, &token, 5);
+    assert_eq!(
+        server.post(&first, "/v1/nodes/heartbeat", &beat(5, 1)).0,
+        200
+    );
+    server.end();
+    let options = [&overlay[..], &["--record", log.to_str().unwrap()]].concat();
+    let mut server = start_with(folder.path(), "info", Stdio::piped(), &options);
+    let (id, second) = mast(&server, &token, 6);
+    for seq in 1..=3 {
+        assert_eq!(
+            server.post(&second, "/v1/nodes/heartbeat", &beat(6, seq)).0,
+            200
+        );
+    }
+    assert_eq!(
+        server.post(&first, "/v1/nodes/heartbeat", &beat(5, 2)).0,
+        200
+    );
+    let (_, node) = server.ask(&token, "GET", &format!("/v1/nodes/{id}"), &Value::Null);
+    assert!(
+        node["overlay_ip"].as_str().unwrap().starts_with("10.77.0."),
+        "{node}"
+    );
+    server.end();
+    assert_eq!(
+        std::fs::metadata(&log).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    let path = log.to_str().unwrap();
+    let replayed = command(&["replay", path, "--check", "--json"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&replayed.stderr);
+    assert!(replayed.status.success(), "{said}");
+    let told: Value = serde_json::from_slice(&replayed.stdout).unwrap();
+    assert!(told["marks_compared"].as_u64().unwrap() >= 2, "{told}");
+    assert!(told["commands"].as_u64().unwrap() >= 8, "{told}");
+    // A log is evidence: no second run writes over it.
+    let again = command(&["serve", "gateway", "--tunnel", "off", "--record", path])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert_eq!(again.status.code(), Some(2));
+}
+
 #[test]
 fn a_kill_loses_no_heartbeat_that_was_acknowledged() {
     let folder = tempfile::tempdir().unwrap();
     let server = start(folder.path(), "info", Stdio::piped());
     let token = admin(&server);
-    let expected = json!({ "name": "Mast", "mac": "02:00:00:00:00:05" });
-    let (_, made) = server.post(&token, "/v1/nodes/register", &expected);
-    let mut asked = super::ask(5);
-    asked["enrollment_code"] = made["enrollment_code"].clone();
-    assert_eq!(server.post("", super::REGISTER, &asked).0, 201);
-    let id = made["node"]["node_id"].as_str().unwrap().to_owned();
-    let rotate = format!("/v1/nodes/{id}/rotate-credentials");
-    let (_, made) = server.post(&token, &rotate, &Value::Null);
-    let login = json!({ "username": made["username"], "password": made["enrollment_code"] });
-    let (_, told) = server.post("", "/api/auth/login", &login);
-    let node = told["access_token"].as_str().unwrap().to_owned();
+    let (id, node) = mast(&server, &token, 5);
     let mut server = server;
     let mut seq = 0;
     for _ in 0..3 {

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use clap::Args;
+use groundwave_engine::limits::CHECKPOINT_TICKS;
 use groundwave_engine::log::Header;
 use groundwave_engine::{Engine, Execution, Next};
 use groundwave_io::journal::{self, FileJournal};
@@ -125,7 +126,7 @@ impl Up {
         let log = state.log();
         let made =
             FileJournal::create(&log, &header(&scenario, &ground)).map_err(Failure::input)?;
-        engine.record(made);
+        engine.record(made).checkpoint_every(CHECKPOINT_TICKS);
         let effects = engine.effects::<Work>();
         let ticked = engine.tick(Some(wall_ns())).map_err(Failure::machine)?;
         if let Some((name, refusal)) = ticked.refused.first() {
@@ -312,7 +313,7 @@ impl Attach {
             None => {}
         }
         let (journal, ..) = FileJournal::append_to(&state.log()).map_err(Failure::input)?;
-        engine.record(journal);
+        engine.record(journal).checkpoint_every(CHECKPOINT_TICKS);
         let effects = engine.effects::<Work>();
         let from_ns = view.now_ns;
         let noted = engine.handle().submit(TakeOver { from_ns });

@@ -1,0 +1,110 @@
+//! A sensor on a bus of the kernel: its registers are memory (i2c-stub), the rest is real.
+
+use std::process::Command;
+
+use groundwave_io::i2c::bus::{Bus, BusError, MachineBus};
+use serde_json::Value;
+
+use crate::SENSORS;
+use crate::guest;
+
+/// Where the module puts its device.
+const ADDRESS: u16 = 0x76;
+/// The example of the BMP280's datasheet, section 3.12: `dig_T1` to `dig_P9`.
+const CALIBRATION: [i32; 12] = [
+    27_504, 26_435, -1_000, 36_477, -10_685, 3_024, 2_855, 140, -7, 15_500, -14_600, 6_000,
+];
+const ADC_T: u32 = 519_888;
+const ADC_P: u32 = 415_148;
+
+mod a_bmp280_is_read_by_the_program {
+    #[test]
+    fn uml() {
+        if crate::guest::inside() {
+            super::a_bmp280_is_read_by_the_program();
+        } else {
+            super::SENSORS.assert("sensors::a_bmp280_is_read_by_the_program::uml");
+        }
+    }
+}
+
+fn a_bmp280_is_read_by_the_program() {
+    assert!(guest::inside(), "it hides the folder /dev");
+    let number = devices();
+    let mut bus = MachineBus::at(format!("/dev/i2c-{number}").into());
+
+    // What the bus itself must keep to, before anything else.
+    let mut byte = [0];
+    assert_eq!(bus.read(0x07, 0, &mut byte), Err(BusError::Reserved(0x07)));
+    assert_eq!(bus.read(0x50, 0, &mut byte), Err(BusError::Silent));
+    let absent = MachineBus::at("/dev/i2c-99".into()).read(ADDRESS, 0, &mut byte);
+    assert_eq!(absent, Err(BusError::Absent("/dev/i2c-99".to_owned())));
+
+    bus.write(ADDRESS, 0xD0, &[0x58]).unwrap();
+    for (at, value) in CALIBRATION.into_iter().enumerate() {
+        // The stub keeps words apart from bytes: what is written as a word is read as one.
+        let bytes = (value as u16).to_le_bytes();
+        bus.write(ADDRESS, 0x88 + 2 * at as u8, &bytes).unwrap();
+    }
+    let block = |adc: u32| (adc << 12).to_be_bytes();
+    bus.write(ADDRESS, 0xF7, &block(ADC_P)[..3]).unwrap();
+    bus.write(ADDRESS, 0xFA, &block(ADC_T)[..3]).unwrap();
+
+    let nothing = program(&[]);
+    assert_eq!(nothing["sensors"]["probed"], false, "{nothing}");
+    let named = format!("bmp280@{number}:0x76");
+    for words in [
+        ["--i2c", "auto"],
+        ["--i2c", &number.to_string()],
+        ["--sensor", &named],
+    ] {
+        let seen = program(&words);
+        assert_eq!(
+            seen["sensors"]["faults"],
+            Value::Array(Vec::new()),
+            "{seen}"
+        );
+        let reading = |name: &str| seen["readings"][name].as_f64().unwrap();
+        let temperature = reading("i2c.bmp280.temperature_c");
+        let pressure = reading("i2c.bmp280.pressure_hpa");
+        println!("{words:?}: {temperature} °C, {pressure} hPa");
+        assert!((temperature - 25.08).abs() < 0.005, "{seen}");
+        assert!((pressure - 1_006.532_7).abs() < 5e-5, "{seen}");
+    }
+    let mut started = [0];
+    bus.read(ADDRESS, 0xF4, &mut started).unwrap();
+    assert_eq!(started, [0x25], "it was told to measure");
+}
+
+/// What the program says of the machine.
+fn program(words: &[&str]) -> Value {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_groundwave"));
+    command.args(["agent", "--once", "--json"]).args(words);
+    let told = command.output().unwrap();
+    let stderr = String::from_utf8_lossy(&told.stderr);
+    assert!(told.status.success(), "{stderr}");
+    serde_json::from_slice(&told.stdout).unwrap()
+}
+
+/// A folder /dev of the guest's own, with the device file of the bus; answers its number.
+fn devices() -> u32 {
+    let buses = std::fs::read_dir("/sys/class/i2c-dev").unwrap();
+    let names = buses.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut numbers = names.filter_map(|name| name.strip_prefix("i2c-")?.parse().ok());
+    let number: u32 = numbers.next().expect("a bus");
+    let path = format!("/sys/class/i2c-dev/i2c-{number}/dev");
+    let device = std::fs::read_to_string(path).unwrap();
+    let (major, minor) = device.trim().split_once(':').unwrap();
+    let node = format!("/dev/i2c-{number}");
+    busybox(&["mount", "-t", "tmpfs", "dev", "/dev"]);
+    busybox(&["mknod", "/dev/null", "c", "1", "3"]);
+    busybox(&["mknod", "/dev/urandom", "c", "1", "9"]);
+    busybox(&["mknod", &node, "c", major, minor]);
+    number
+}
+
+fn busybox(words: &[&str]) {
+    // Inherits all it has: a stream to nowhere would need /dev/null.
+    let status = Command::new("/bin/busybox").args(words).status().unwrap();
+    assert!(status.success(), "{words:?}");
+}
