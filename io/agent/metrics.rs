@@ -49,16 +49,15 @@ impl Meter {
         self.peers(look, &mut readings);
         mesh(look, period_ms, &mut readings);
         if let Some(fix) = look.fix {
-            let mut of_fix = |name, value| note(&mut readings, name, value);
-            of_fix("gps.fix_mode", Some(f64::from(fix.mode)));
-            of_fix("gps.sats_used", fix.sats_used.map(f64::from));
+            note(&mut readings, "gps.fix_mode", Some(f64::from(fix.mode)));
+            let sats_used = fix.sats_used.map(f64::from);
+            note(&mut readings, "gps.sats_used", sats_used);
         }
-        let mut of_system = |name, value| note(&mut readings, name, value);
-        of_system("sys.load1", look.load1);
+        note(&mut readings, "sys.load1", look.load1);
         let available = look.mem_available_bytes.map(|bytes| bytes as f64);
-        of_system("sys.mem_available_bytes", available);
-        of_system("sys.temp_c", look.temp_c);
-        of_system("sys.uptime_s", Some(look.uptime_s as f64));
+        note(&mut readings, "sys.mem_available_bytes", available);
+        note(&mut readings, "sys.temp_c", look.temp_c);
+        note(&mut readings, "sys.uptime_s", Some(look.uptime_s as f64));
         readings
     }
 

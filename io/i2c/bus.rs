@@ -5,23 +5,13 @@ use std::path::{Path, PathBuf};
 
 use i2cdev::core::I2CDevice;
 use i2cdev::linux::{LinuxI2CDevice, LinuxI2CError};
+use rustix::io::Errno;
 use thiserror::Error;
 
 use super::template::ADDRESSES;
 
 /// Most bytes of one transfer, as SMBus has it.
 pub const TRANSFER_BYTES_MAX: usize = 32;
-
-const EPERM: i32 = 1;
-const ENOENT: i32 = 2;
-const EIO: i32 = 5;
-const ENXIO: i32 = 6;
-const EACCES: i32 = 13;
-const EBUSY: i32 = 16;
-const ENODEV: i32 = 19;
-const EOPNOTSUPP: i32 = 95;
-const ETIMEDOUT: i32 = 110;
-const EREMOTEIO: i32 = 121;
 
 /// Why nothing was read or written.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -142,12 +132,14 @@ impl MachineBus {
 fn meaning(err: LinuxI2CError, path: &Path, opening: bool) -> BusError {
     let err = std::io::Error::from(err);
     let name = || path.display().to_string();
-    match err.raw_os_error() {
-        Some(ENOENT | ENODEV | ENXIO) if opening => BusError::Absent(name()),
-        Some(EPERM | EACCES) => BusError::Permission(name()),
-        Some(EBUSY) if opening => BusError::Taken,
-        Some(ENXIO | ENODEV | EIO | EREMOTEIO | ETIMEDOUT) => BusError::Silent,
-        Some(EOPNOTSUPP) => BusError::Unsupported,
+    match Errno::from_io_error(&err) {
+        Some(Errno::NOENT | Errno::NODEV | Errno::NXIO) if opening => BusError::Absent(name()),
+        Some(Errno::PERM | Errno::ACCESS) => BusError::Permission(name()),
+        Some(Errno::BUSY) if opening => BusError::Taken,
+        Some(Errno::NXIO | Errno::NODEV | Errno::IO | Errno::REMOTEIO | Errno::TIMEDOUT) => {
+            BusError::Silent
+        }
+        Some(Errno::OPNOTSUPP) => BusError::Unsupported,
         _ => BusError::Other(err.to_string()),
     }
 }

@@ -81,16 +81,17 @@ impl<'a, 's> Check<'a, 's> {
     }
 
     fn many(&mut self, path: &str, found: usize, allowed: RangeInclusive<usize>) {
-        if !allowed.contains(&found) {
-            let allowed = format!("{} to {}", allowed.start(), allowed.end());
-            self.sheet.wrong(path, format!("{found} entries"), allowed);
-        }
+        self.count(path, (found, "entries"), allowed);
     }
 
     fn bytes(&mut self, path: &str, found: usize, allowed: RangeInclusive<usize>) {
+        self.count(path, (found, "bytes"), allowed);
+    }
+
+    fn count(&mut self, path: &str, (found, of): (usize, &str), allowed: RangeInclusive<usize>) {
         if !allowed.contains(&found) {
             let allowed = format!("{} to {}", allowed.start(), allowed.end());
-            self.sheet.wrong(path, format!("{found} bytes"), allowed);
+            self.sheet.wrong(path, format!("{found} {of}"), allowed);
         }
     }
 

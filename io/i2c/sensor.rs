@@ -73,12 +73,13 @@ impl Sensor {
     /// What its registers hold, with its calibration.
     pub(super) fn read(&mut self, bus: &mut dyn Bus) -> Result<BTreeMap<String, f64>, SensorError> {
         let address = self.place.address;
-        let mut known = match self.calibration.take() {
+        // Taken: a reading that fails leaves none behind.
+        let calibration = match self.calibration.take() {
             Some(calibration) => calibration,
             None => self.set_up(bus)?,
         };
-        let calibration = known.clone();
         do_steps(bus, address, &self.template.start)?;
+        let mut known = calibration.clone();
         fetch(bus, address, &self.template.read, &mut known)?;
         self.calibration = Some(calibration);
         Ok(known)

@@ -225,29 +225,23 @@ impl SensorTemplate {
     #[must_use]
     pub fn compute(&self, mut known: BTreeMap<String, f64>) -> Computed<'_> {
         let (mut metrics, mut faults) = (Vec::new(), Vec::new());
-        for Value { name, expr } in &self.values {
+        let values = self.values.iter().map(|one| (&one.name, &one.expr, None));
+        let told = self.metrics.iter();
+        let told = told.map(|one| (&one.name, &one.expr, Some(one)));
+        for (name, expr, metric) in values.chain(told) {
             let found = expr.evaluate(|name| known.get(name).copied());
-            match found {
-                Ok(value) => {
+            let fault = match (found, metric) {
+                (Ok(value), Some(metric)) if !metric.allows(value) => metric.outside(value),
+                (Ok(value), metric) => {
                     known.insert(name.clone(), value);
+                    metrics.extend(metric.map(|_| (name.as_str(), value)));
+                    continue;
                 }
-                Err(Fault::Name(_)) if !faults.is_empty() => {}
-                Err(fault) => faults.push((name.as_str(), fault.to_string())),
-            }
-        }
-        for metric in &self.metrics {
-            let name = metric.name.as_str();
-            let found = metric.expr.evaluate(|name| known.get(name).copied());
-            match found {
-                Ok(value) if metric.allows(value) => {
-                    known.insert(name.to_owned(), value);
-                    metrics.push((name, value));
-                }
-                Ok(value) => faults.push((name, metric.outside(value))),
                 // What it needs was told of.
-                Err(Fault::Name(_)) if !faults.is_empty() => {}
-                Err(fault) => faults.push((name, fault.to_string())),
-            }
+                (Err(Fault::Name(_)), _) if !faults.is_empty() => continue,
+                (Err(fault), _) => fault.to_string(),
+            };
+            faults.push((name.as_str(), fault));
         }
         Computed { metrics, faults }
     }

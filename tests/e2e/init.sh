@@ -5,6 +5,7 @@ export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/r
 b=/bin/busybox
 $b mount -t proc proc /proc
 $b mount -t sysfs sys /sys
+$b mount -t debugfs debug /sys/kernel/debug
 $b mount -t tmpfs tmp /run
 $b mkdir -p /run/netns /run/tmp /run/out /dev/shm
 $b mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000,cache=none out /run/out

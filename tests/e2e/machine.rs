@@ -38,7 +38,16 @@ pub fn assert(stage: &str) {
     let passed = report
         .lines()
         .any(|line| line.ends_with(&format!("passed: {stage}")));
-    assert!(passed, "{stage} did not pass in the guest: see above");
+    assert!(passed, "{stage} did not pass in the guest: {}", why(report));
+}
+
+/// What failed in the guest, and how far it was.
+fn why(report: &str) -> String {
+    let guest = report.split("gateway.log:").next().unwrap_or_default();
+    let said: Vec<&str> = guest.lines().filter(|line| line.starts_with('[')).collect();
+    let failed = guest.lines().skip_while(|line| !line.contains("panicked"));
+    let far = said.iter().rev().take(8).rev();
+    far.copied().chain(failed).collect::<Vec<_>>().join("\n")
 }
 
 fn kernel() -> Option<PathBuf> {

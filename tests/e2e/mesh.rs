@@ -57,3 +57,11 @@ pub fn converge() {
         });
     }
 }
+
+/// Whether a radio hears the others and they hear it; peerings stay as they are, as with a node
+/// behind a hill. (A radio that leaves the mesh and joins it anew is not always peered with again.)
+pub fn hears(number: usize, hears: bool) {
+    let group = if hears { "1" } else { "2" };
+    let path = format!("/sys/kernel/debug/ieee80211/phy{number}/hwsim/group");
+    std::fs::write(&path, group).unwrap_or_else(|err| panic!("{path}: {err}"));
+}

@@ -7,6 +7,7 @@ use hyper::Method;
 use serde_json::{Value, json};
 
 use crate::api::Api;
+use crate::mesh;
 use crate::tool::{Running, run, say, start, try_run, wait_for};
 
 const GATEWAY: &str = "10.41.0.1:8080";
@@ -249,18 +250,16 @@ impl Cast {
 
     /// A node cut off turns stale, then offline; back again it is online, and tells what it missed.
     pub fn cut_off(&self) {
-        run("n1", "iw dev wlan1 mesh leave");
-        say("n1 leaves the mesh");
+        mesh::hears(1, false);
+        say("n1 is out of reach");
         for state in ["stale", "offline"] {
             wait_for(&format!("n1 is {state}"), 60, || {
                 (self.state("n1") == state).then_some(())
             });
         }
         assert_eq!(self.state("n2"), "online");
-        run("n1", "iw dev wlan1 mesh join groundwave freq 2412 HT20");
-        // Joining sets the parameters of the mesh back.
-        run("n1", "iw dev wlan1 set mesh_param mesh_fwding 0");
-        say("n1 joins it again");
+        mesh::hears(1, true);
+        say("n1 is within reach again");
         wait_for("n1 reaches the gateway", 60, || {
             try_run("n1", "ping -c 1 -W 1 10.41.0.1").0.then_some(())
         });

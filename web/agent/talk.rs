@@ -9,8 +9,8 @@ use serde::de::DeserializeOwned;
 use crate::http::client::{Client, Heard};
 use crate::http::problem::Problem;
 
-/// How long an answer may take: a period, for readings are due every period and wait for it, but
-/// no less than a slow mesh needs and no more than anybody would wait.
+/// How long an answer may take: a period, after which there is more to tell, but no less than a
+/// slow mesh needs and no more than anybody would wait.
 const PATIENCE_MS: std::ops::RangeInclusive<u64> = 2_000..=10_000;
 
 /// Why there is no answer that helps.

@@ -29,10 +29,9 @@ Examples:
   groundwave run scenarios/manet50.toml --record manet.gwlog && groundwave replay manet.gwlog
   groundwave run scenarios/storm.toml --until 300 --json | jq '.flows[].route'";
 
-/// Run a scenario file and show its links, routes and rates
+/// A scenario, and how far and how fast it goes.
 #[derive(Args)]
-#[command(after_help = EXAMPLES)]
-pub struct Run {
+struct Course {
     /// Scenario file (TOML; see `groundwave schema`)
     scenario: PathBuf,
 
@@ -42,6 +41,18 @@ pub struct Run {
     /// Stop at this simulated time, s [default: the scenario's duration]
     #[arg(long, value_name = "SECONDS")]
     until: Option<f64>,
+
+    /// Tick at the pace of real time instead of as fast as possible
+    #[arg(long)]
+    realtime: bool,
+}
+
+/// Run a scenario file and show its links, routes and rates
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Run {
+    #[command(flatten)]
+    course: Course,
 
     /// Record every command to a new log file, for `replay`
     #[arg(long, value_name = "FILE")]
@@ -54,10 +65,6 @@ pub struct Run {
     /// Keep nodes in a store file; it must be new or empty
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
-
-    /// Tick at the pace of real time instead of as fast as possible
-    #[arg(long)]
-    realtime: bool,
 
     /// Print a JSON line for each tick that applied commands, once they are durable
     #[arg(long)]
@@ -72,27 +79,16 @@ pub struct Run {
 #[derive(Args)]
 #[command(after_help = RECORD_EXAMPLES)]
 pub struct Record {
-    /// Scenario file (TOML; see `groundwave schema`)
-    scenario: PathBuf,
+    #[command(flatten)]
+    course: Course,
 
     /// The log; it must not be there yet [default: the scenario's name with .gwlog, here]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    #[command(flatten)]
-    ground: GroundArgs,
-
-    /// Stop at this simulated time, s [default: the scenario's duration]
-    #[arg(long, value_name = "SECONDS")]
-    until: Option<f64>,
-
     /// Record the whole state every so many ticks as well, for replays from the middle; 0 for never
     #[arg(long, value_name = "TICKS", default_value_t = CHECKPOINT_TICKS)]
     checkpoint_every: u64,
-
-    /// Tick at the pace of real time instead of as fast as possible
-    #[arg(long)]
-    realtime: bool,
 }
 
 const RECORD_EXAMPLES: &str = "\
@@ -105,17 +101,13 @@ in the configuration of `impaird`.";
 
 impl Record {
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        let beside =
-            || Path::new(self.scenario.file_name().unwrap_or_default()).with_extension("gwlog");
-        let record = self.output.clone().unwrap_or_else(beside);
+        let name = self.course.scenario.file_name().unwrap_or_default();
+        let beside = Path::new(name).with_extension("gwlog");
         let run = Run {
-            scenario: self.scenario,
-            ground: self.ground,
-            until: self.until,
-            record: Some(record),
+            course: self.course,
+            record: Some(self.output.unwrap_or(beside)),
             checkpoint_every: self.checkpoint_every,
             store: None,
-            realtime: self.realtime,
             events: false,
             links: 20,
         };
@@ -133,10 +125,11 @@ struct Acknowledged<'a> {
 
 impl Run {
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        let scenario = load(&self.scenario)?;
-        let ticks = ticks(&scenario, self.until)?;
-        let ground = self.ground.for_scenario(&scenario.terrain)?;
-        let mut engine = prepare(&self.scenario, &scenario, &ground)?;
+        let course = &self.course;
+        let scenario = load(&course.scenario)?;
+        let ticks = ticks(&scenario, course.until)?;
+        let ground = course.ground.for_scenario(&scenario.terrain)?;
+        let mut engine = prepare(&course.scenario, &scenario, &ground)?;
         if let Some(path) = &self.store {
             keep(&mut engine, path)?;
         }
@@ -189,13 +182,13 @@ impl Run {
                 break;
             }
             // A run as fast as possible knows no wall clock, so its log is the same every time.
-            let wall_ns = self.realtime.then(groundwave_io::wall::wall_ns);
+            let wall_ns = self.course.realtime.then(groundwave_io::wall::wall_ns);
             let ticked = engine.tick(wall_ns).map_err(Failure::machine)?;
             self.acknowledge(&ticked)?;
             outcome.note(ticked);
             tables.row(&engine.view())?;
             progress.set_position(tick);
-            if self.realtime {
+            if self.course.realtime {
                 wait(&mut pace, tick * engine.clock().step_ns, &stop);
             }
         }

@@ -5,15 +5,15 @@ use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError, TryLockError};
 
 use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use groundwave_io::gateway::seal::{backup_key, seal};
-use utoipa::openapi::schema::{ObjectBuilder, Type};
-use utoipa::openapi::{KnownFormat, RefOr, Schema, SchemaFormat};
 
 use super::Gateway;
 use super::readings::absent;
 use crate::http::Problem;
+use crate::http::document::Bytes;
+use crate::http::show::typed;
 use crate::http::time::rfc3339;
 
 /// Copies the store into a new file.
@@ -70,19 +70,6 @@ impl Backups {
     }
 }
 
-/// Bytes, in the interface's document.
-struct Bytes;
-
-impl utoipa::PartialSchema for Bytes {
-    fn schema() -> RefOr<Schema> {
-        let bytes = ObjectBuilder::new().schema_type(Type::String);
-        let format = SchemaFormat::KnownFormat(KnownFormat::Binary);
-        RefOr::T(bytes.format(Some(format)).build().into())
-    }
-}
-
-impl utoipa::ToSchema for Bytes {}
-
 /// A copy of the store as of its last commit, with accounts and secrets, sealed
 ///
 /// The seal's key follows from the gateway's `token.key`: `groundwave restore --token-key` opens it.
@@ -95,14 +82,8 @@ pub async fn backup(State(gateway): State<Gateway>) -> Result<Response, Problem>
     let day = rfc3339(gateway.now_s() * 1_000_000_000);
     let day = day.split('T').next().unwrap_or_default();
     let name = format!("attachment; filename=\"gateway-{day}.sealed\"");
-    let mut answer = bytes.into_response();
-    let headers = answer.headers_mut();
-    let media = HeaderValue::from_static("application/octet-stream");
-    headers.insert(header::CONTENT_TYPE, media);
-    if let Ok(name) = HeaderValue::from_str(&name) {
-        headers.insert(header::CONTENT_DISPOSITION, name);
-    }
-    Ok(answer)
+    let name = [(header::CONTENT_DISPOSITION, name)];
+    Ok((name, typed("application/octet-stream", bytes)).into_response())
 }
 
 #[cfg(test)]

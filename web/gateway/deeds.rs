@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Gateway;
 use super::page::{Page, Paging};
-use crate::http::time::rfc3339;
+use crate::http::time::{self, rfc3339};
 use crate::http::{Ask, Json, Problem};
 
 /// Which deeds are wanted.
@@ -77,9 +77,7 @@ pub async fn audit(
 ) -> Result<Json<Page<DeedView>>, Problem> {
     let time = |key: &str, text: Option<&String>, absent: u64| -> Result<u64, Problem> {
         let Some(text) = text else { return Ok(absent) };
-        let time: Result<jiff::Timestamp, _> = text.parse();
-        let message = "write the time as RFC 3339 does";
-        let time = time.map_err(|_| Problem::field(key, "format", message))?;
+        let time = time::read(key, text)?;
         Ok(u64::try_from(time.as_nanosecond()).unwrap_or(0))
     };
     let cursor = paging.cursor.as_deref().map(str::parse::<u64>);

@@ -20,6 +20,7 @@ use super::Gateway;
 use super::node::{NodePosition, Origin, position};
 use super::predict::{Predicted, predict};
 use crate::http::Problem;
+use crate::http::tag::hex;
 use crate::http::time::rfc3339;
 
 /// What a node of the graph is beside its name.
@@ -167,7 +168,12 @@ fn name_of(node: &FleetNode) -> String {
     mac.map_or_else(|| node.id.uuid().to_string(), |mac| mac.to_string())
 }
 
-fn graph_node(node: &FleetNode, place: Option<NodePosition>, wall_ns: u64) -> GraphNode {
+fn graph_node(
+    node: &FleetNode,
+    id: String,
+    place: Option<NodePosition>,
+    wall_ns: u64,
+) -> GraphNode {
     let said = node.said.as_deref();
     let beat = said.map(|said| &said.beat);
     let underlay_ip = beat
@@ -177,7 +183,7 @@ fn graph_node(node: &FleetNode, place: Option<NodePosition>, wall_ns: u64) -> Gr
     let mac = node.member.mac.map(|mac| mac.to_string());
     let capable = |word: &String| word == "gateway" || word == "internet";
     GraphNode {
-        id: name_of(node),
+        id,
         label: node.member.name.clone(),
         local_addresses: [mac, underlay_ip.clone(), overlay_ip.clone()]
             .into_iter()
@@ -246,11 +252,10 @@ const ROOM: usize = 640;
 /// A graph to be drawn: what is known of the mesh at one moment. Nodes and links of a large mesh
 /// are 20 MB of text: they are made a few thousand at a time, by all threads.
 pub struct Drawing {
-    view: Arc<Snapshot>,
+    /// The nodes in order of their ids, and what the graph calls them.
+    nodes: Vec<(Arc<FleetNode>, String)>,
     found: TopologyGraph,
     predicted: BTreeMap<(NodeId, NodeId), Predicted>,
-    /// Names of the nodes, in order of their ids.
-    names: Vec<(NodeId, String)>,
     /// All but the nodes and the links.
     frame: NetworkGraph,
     wall_ns: u64,
@@ -266,10 +271,13 @@ pub async fn drawing(
     revision: String,
     wall_ns: u64,
 ) -> Result<Drawing, Problem> {
-    let (found, names) = block_in_place(|| {
-        let nodes: Vec<&FleetNode> = view.fleet.nodes.values().map(|node| &**node).collect();
-        let names = nodes.into_par_iter().map(|node| (node.id, name_of(node)));
-        (topology(&view.fleet), names.collect::<Vec<_>>())
+    let (found, nodes) = block_in_place(|| {
+        let nodes: Vec<Arc<FleetNode>> = view.fleet.nodes.values().map(Arc::clone).collect();
+        let named = nodes.into_par_iter().map(|node| {
+            let name = name_of(&node);
+            (node, name)
+        });
+        (topology(&view.fleet), named.collect::<Vec<_>>())
     });
     let ends: Vec<(NodeId, NodeId)> = found.edges.iter().map(|edge| (edge.a, edge.b)).collect();
     let (predicted, predictions_pending) = predict(gateway, &ends).await?;
@@ -296,25 +304,23 @@ pub async fn drawing(
         predictions_pending,
     };
     Ok(Drawing {
-        view,
+        nodes,
         found,
         predicted,
-        names,
         frame,
         wall_ns,
     })
 }
 
 impl Drawing {
-    fn node(&self, (id, _): &(NodeId, String)) -> Option<GraphNode> {
-        let node = self.view.fleet.nodes.get(id)?;
-        Some(graph_node(node, position(node), self.wall_ns))
+    fn node(&self, (node, name): &(Arc<FleetNode>, String)) -> GraphNode {
+        graph_node(node, name.clone(), position(node), self.wall_ns)
     }
 
     fn link(&self, edge: &Edge) -> Option<GraphLink> {
         let name = |id: NodeId| {
-            let place = self.names.binary_search_by_key(&id, |(id, _)| *id);
-            Some(self.names[place.ok()?].1.clone())
+            let place = self.nodes.binary_search_by_key(&id, |(node, _)| node.id);
+            Some(self.nodes[place.ok()?].1.clone())
         };
         let predicted = self.predicted.get(&(edge.a, edge.b)).copied();
         Some(graph_link(edge, [name(edge.a)?, name(edge.b)?], predicted))
@@ -323,7 +329,7 @@ impl Drawing {
     /// The whole graph.
     #[must_use]
     pub fn graph(&self) -> NetworkGraph {
-        let nodes = self.names.par_iter().filter_map(|node| self.node(node));
+        let nodes = self.nodes.par_iter().map(|node| self.node(node));
         let links = self.found.edges.par_iter();
         NetworkGraph {
             nodes: nodes.collect(),
@@ -348,7 +354,7 @@ impl Drawing {
         let (between, tail) = rest.split_once("\"links\":[").expect("it has links");
         let text = |text: String| std::iter::once(Bytes::from(text));
         text(format!("{head}\"nodes\":["))
-            .chain(parts(&self.names, part, |node| self.node(node)))
+            .chain(parts(&self.nodes, part, |node| Some(self.node(node))))
             .chain(text(format!("{between}\"links\":[")))
             .chain(parts(&self.found.edges, part, |edge| self.link(edge)))
             .chain(text(tail.to_owned()))
@@ -401,10 +407,7 @@ pub fn revision(gateway: &Gateway, view: &Snapshot) -> String {
         let heard_ns = node.said.as_ref().map_or(0, |said| said.wall_ns);
         digest.update(heard_ns.to_be_bytes());
     }
-    digest.finalize()[..8]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    hex(&digest.finalize()[..8])
 }
 
 /// The graph as GeoJSON (RFC 7946): what has a place.

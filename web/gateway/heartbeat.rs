@@ -18,7 +18,7 @@ use super::body::Taken;
 use super::guard::{Source, Who};
 use super::node::Node;
 use super::page::{Page, Paging};
-use crate::http::time::rfc3339;
+use crate::http::time::{self, rfc3339};
 use crate::http::{Ask, At, Json, Problem, id};
 
 /// Longest heartbeat, bytes.
@@ -42,10 +42,11 @@ pub async fn heartbeat(
     gateway
         .beats
         .allow(&node, "more heartbeats than ten in a period")?;
-    let sent = beat.sent_at.as_deref().map(str::parse::<jiff::Timestamp>);
-    let sent = sent
-        .transpose()
-        .map_err(|_| Problem::field("/sent_at", "format", "write the time as RFC 3339 does"))?;
+    let sent = beat
+        .sent_at
+        .as_deref()
+        .map(|text| time::read("/sent_at", text));
+    let sent = sent.transpose()?;
     let metrics = beat.metrics.len() as u64;
     let command = Hear {
         node,

@@ -14,6 +14,8 @@ use sha2::{Digest, Sha256};
 use signature::{Signer, Verifier};
 use uuid::Uuid;
 
+use crate::http::tag::hex;
+
 /// How long a token lives, s.
 pub const TOKEN_S: u64 = 3600;
 /// Who makes tokens.
@@ -144,7 +146,7 @@ impl TokenKeys {
         Self {
             encoding: EncodingKey::from_secret(key),
             decoding: DecodingKey::from_secret(key),
-            kid: kid[..4].iter().map(|byte| format!("{byte:02x}")).collect(),
+            kid: hex(&kid[..4]),
             rules,
         }
     }

@@ -1,7 +1,7 @@
 //! Nodes: listing, naming, registering ahead, taking out.
 
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use groundwave_io::gateway::random;
@@ -21,33 +21,17 @@ use super::guard::Who;
 use super::node::{Node, Origin};
 use super::page::{Page, Paging};
 use super::state::missing;
+use crate::http::tag::{self, Tag, tag};
 use crate::http::{Ask, At, Json, Problem, id};
-
-/// The header that carries a revision.
-pub type Tag = [(HeaderName, String); 1];
-
-/// A revision as an `ETag`.
-#[must_use]
-pub fn tag(revision: u64) -> Tag {
-    [(header::ETAG, format!("\"{revision}\""))]
-}
 
 /// The revision that `If-Match` names.
 ///
 /// # Errors
 /// 412 for one that was never given out.
 pub fn if_match(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
-    let Some(held) = headers.get(header::IF_MATCH) else {
-        return Ok(None);
-    };
-    let text = held.to_str().unwrap_or("");
-    if text.trim() == "*" {
-        return Ok(None);
-    }
-    let bare = text.trim().trim_start_matches("W/").trim_matches('"');
-    bare.parse()
-        .map(Some)
-        .map_err(|_| Problem::new(StatusCode::PRECONDITION_FAILED, "no revision has that tag"))
+    let named = tag::if_match(headers).map(str::parse);
+    let unknown = |_| Problem::new(StatusCode::PRECONDITION_FAILED, "no revision has that tag");
+    named.transpose().map_err(unknown)
 }
 
 /// Which nodes are wanted.

@@ -2,10 +2,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use groundwave_io::telemetry::HistoryError;
+
 use super::Gateway;
 use super::graph::{NetworkGraph, drawing, revision};
 use crate::http::Problem;
-use crate::http::time::rfc3339;
+use crate::http::time::{self, rfc3339};
 
 /// What the last still showed, so that the same is not kept twice.
 #[derive(Default)]
@@ -23,7 +25,7 @@ pub async fn keep(gateway: &Gateway, wall_ns: u64) -> Result<(), Problem> {
     }
     let revision = revision(gateway, &view);
     let number = u64::from_str_radix(&revision, 16).unwrap_or(0);
-    if gateway.last_still.0.swap(number, Ordering::Relaxed) == number {
+    if gateway.last_still.0.load(Ordering::Relaxed) == number {
         return Ok(());
     }
     let drawing = drawing(gateway, view, revision, wall_ns).await?;
@@ -33,7 +35,9 @@ pub async fn keep(gateway: &Gateway, wall_ns: u64) -> Result<(), Problem> {
             let kept = history.keep_still(wall_ns / 1_000_000, drawing.pieces());
             kept.map_err(|err| Problem::internal(err.to_string()))
         })
-        .await
+        .await?;
+    gateway.last_still.0.store(number, Ordering::Relaxed);
+    Ok(())
 }
 
 /// The mesh as it was at `at`, RFC 3339, as far back as stills go.
@@ -41,38 +45,27 @@ pub async fn keep(gateway: &Gateway, wall_ns: u64) -> Result<(), Problem> {
 /// # Errors
 /// A text that is no time, a time to come, one before the first still.
 pub async fn graph_at(gateway: &Gateway, at: &str, now_ns: u64) -> Result<NetworkGraph, Problem> {
-    let wrong = |code: &str, message: String| Problem::field("/at", code, message);
-    let time: jiff::Timestamp = at
-        .parse()
-        .map_err(|_| wrong("format", "write the time as RFC 3339 does".to_owned()))?;
-    let at_ms = u64::try_from(time.as_millisecond()).unwrap_or(0);
+    let wrong = |message: String| Problem::field("/at", "not-allowed", message);
+    let at_ms = time::read("/at", at)?.as_millisecond();
+    let at_ms = u64::try_from(at_ms).unwrap_or(0);
     if at_ms > now_ns / 1_000_000 {
-        let message = format!("that is to come: it is {}", rfc3339(now_ns));
-        return Err(wrong("not-allowed", message));
+        return Err(wrong(format!("that is to come: it is {}", rfc3339(now_ns))));
     }
     let history = gateway.history.clone();
-    let failed = |err: groundwave_io::telemetry::HistoryError| Problem::internal(err.to_string());
-    let found = gateway
+    gateway
         .block(move || {
-            Ok((
-                history.still(at_ms).map_err(failed)?,
-                history.stills().map_err(failed)?,
-            ))
+            let failed = |err: HistoryError| Problem::internal(err.to_string());
+            if let Some((_, still)) = history.still(at_ms).map_err(failed)? {
+                return serde_json::from_slice(&still)
+                    .map_err(|err| Problem::internal(format!("a still of the mesh: {err}")));
+            }
+            Err(wrong(match history.stills().map_err(failed)? {
+                Some((first_ms, _)) => {
+                    let first = rfc3339(first_ms.saturating_mul(1_000_000));
+                    format!("nothing is known of that time; the first still is of {first}")
+                }
+                None => "no still of the mesh was kept yet".to_owned(),
+            }))
         })
-        .await?;
-    match found {
-        (Some((_, still)), _) => serde_json::from_slice(&still)
-            .map_err(|err| Problem::internal(format!("a still of the mesh: {err}"))),
-        (None, Some((first_ms, _))) => {
-            let first = rfc3339(first_ms.saturating_mul(1_000_000));
-            Err(wrong(
-                "not-allowed",
-                format!("nothing is known of that time; the first still is of {first}"),
-            ))
-        }
-        (None, None) => Err(wrong(
-            "not-allowed",
-            "no still of the mesh was kept yet".to_owned(),
-        )),
-    }
+        .await
 }

@@ -21,7 +21,7 @@ use sha2::{Digest, Sha256};
 use super::Gateway;
 use super::body::Taken;
 use super::guard::Source;
-use crate::http::{Json, Problem, id};
+use crate::http::{Json, Problem, id, time};
 
 /// When to ask again while nobody has decided, s.
 const ASK_AGAIN_S: u32 = 10;
@@ -66,14 +66,7 @@ fn check(asked: &WgRegister) -> Result<(), Problem> {
         let message = "16 to 32 bytes in base64 are allowed";
         return Err(Problem::field("/nonce", "length", message));
     }
-    if asked.ts.parse::<jiff::Timestamp>().is_err() {
-        return Err(Problem::field(
-            "/ts",
-            "format",
-            "write the time as RFC 3339 does",
-        ));
-    }
-    Ok(())
+    time::read("/ts", &asked.ts).map(|_| ())
 }
 
 /// Ask to be let in: a WireGuard key goes in, an overlay address comes out once somebody agreed

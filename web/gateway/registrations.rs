@@ -14,9 +14,10 @@ use uuid::Uuid;
 use super::Gateway;
 use super::body::Perhaps;
 use super::guard::Who;
-use super::nodes::{Tag, if_match, planned, tag};
+use super::nodes::{if_match, planned};
 use super::page::{Page, Paging};
 use super::state::missing;
+use crate::http::tag::{Tag, tag};
 use crate::http::time::rfc3339;
 use crate::http::{Ask, At, Json, Problem};
 

@@ -6,7 +6,6 @@ use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderValue, header};
 use axum::middleware::from_fn_with_state;
 use axum::{Extension, Router};
-use sha2::{Digest, Sha256};
 use tower_http::set_header::SetResponseHeaderLayer;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
 use utoipa_axum::routes;
@@ -22,6 +21,7 @@ use super::{
     Gateway, auth, backup, deeds, detail, document, events, heartbeat, nodes, once, peers, probes,
     readings, register, registrations, system, telemetry, topology, trust, users,
 };
+use crate::http::tag::revision_of;
 use crate::http::{accept, problem};
 
 /// What the interactive page may load: what comes from here, and its own inline styles.
@@ -157,14 +157,9 @@ pub fn router(gateway: Gateway) -> Result<Router, String> {
     let document = document::complete(&paths);
     let table = Arc::new(access::table(&document)?);
     let text = document.to_string();
-    let digest = Sha256::digest(&text);
-    let tag: String = digest[..8]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
     let own = Arc::new(OwnDocument {
+        revision: revision_of(&text),
         text,
-        tag: format!("\"{tag}\""),
     });
     let policy = SetResponseHeaderLayer::overriding(
         header::CONTENT_SECURITY_POLICY,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::Extension;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use groundwave_engine::Health as WorldHealth;
 use groundwave_io::readings::Root;
@@ -18,7 +18,7 @@ use super::heartbeat::BEAT_BYTES_MAX;
 use super::keys::TOKEN_S;
 use super::node::Origin;
 use super::telemetry::BATCH_BYTES_MAX;
-use crate::http::{Json, Problem};
+use crate::http::{Json, Problem, tag};
 
 /// Longest body, bytes, where nothing else is said.
 pub const BODY_BYTES_MAX: usize = 64 << 10;
@@ -250,8 +250,8 @@ pub async fn metrics(State(gateway): State<Gateway>, headers: HeaderMap) -> Resp
 pub struct OwnDocument {
     /// The document.
     pub text: String,
-    /// Its tag.
-    pub tag: String,
+    /// Its revision.
+    pub revision: String,
 }
 
 /// The document of this interface
@@ -264,21 +264,12 @@ pub async fn openapi(
     Extension(document): Extension<Arc<OwnDocument>>,
     headers: HeaderMap,
 ) -> Response {
-    let known = headers
-        .get(header::IF_NONE_MATCH)
-        .and_then(|held| held.to_str().ok());
-    let same = known.is_some_and(|known| known.split(',').any(|one| one.trim() == document.tag));
-    let mut answer = match same {
-        true => StatusCode::NOT_MODIFIED.into_response(),
-        false => {
-            let media = [(header::CONTENT_TYPE, "application/json")];
-            (media, document.text.clone()).into_response()
-        }
-    };
-    if let Ok(tag) = HeaderValue::from_str(&document.tag) {
-        answer.headers_mut().insert(header::ETAG, tag);
+    let tag = tag::tag(&document.revision);
+    if tag::is_known(&headers, &document.revision) {
+        return (tag, StatusCode::NOT_MODIFIED).into_response();
     }
-    answer
+    let media = [(header::CONTENT_TYPE, "application/json")];
+    (tag, media, document.text.clone()).into_response()
 }
 
 /// Something the gateway does again and again.

@@ -18,7 +18,7 @@ use uuid::Uuid;
 use super::Gateway;
 use super::body;
 use super::page::{Page, Paging};
-use crate::http::time::rfc3339;
+use crate::http::time::{self, rfc3339};
 use crate::http::{At, Json, Problem};
 
 /// Longest batch, bytes, once unpacked.
@@ -232,9 +232,7 @@ fn question(query: Option<&str>, allowed: &[&str]) -> Result<Question, Problem> 
             continue;
         }
         let time = || -> Result<u64, Problem> {
-            let time: jiff::Timestamp = value
-                .parse()
-                .map_err(|_| wrong(&key, "write the time as RFC 3339 does"))?;
+            let time = time::read(&format!("/{key}"), &value)?;
             Ok(u64::try_from(time.as_millisecond()).unwrap_or(0))
         };
         match &*key {

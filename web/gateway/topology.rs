@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
 use futures_util::stream::unfold;
@@ -20,6 +20,8 @@ use super::Gateway;
 use super::graph::{Drawing, NetworkGraph, drawing, geojson, revision};
 use super::node::Origin;
 use super::past::graph_at;
+use crate::http::show::typed;
+use crate::http::tag::{is_known, tag};
 use crate::http::{Ask, Json, Problem};
 
 /// How the topology is to be shown.
@@ -66,17 +68,11 @@ fn netjson(drawing: Drawing) -> Response {
     });
     // Fused: a layer that packs answers may ask once more.
     let pieces = unfold(told, |mut told| async { Some((told.recv().await?, told)) }).fuse();
-    let mut answer = Response::new(Body::from_stream(pieces));
-    let media = HeaderValue::from_static("application/json");
-    answer.headers_mut().insert(header::CONTENT_TYPE, media);
-    answer
+    typed("application/json", Body::from_stream(pieces))
 }
 
 fn on_map(graph: &NetworkGraph) -> Response {
-    let mut answer = Json(geojson(graph)).into_response();
-    let media = HeaderValue::from_static("application/geo+json");
-    answer.headers_mut().insert(header::CONTENT_TYPE, media);
-    answer
+    typed("application/geo+json", geojson(graph).to_string())
 }
 
 /// The mesh: who hears whom, measured and predicted side by side
@@ -101,17 +97,13 @@ pub async fn mesh_topology(
         Some(at) => Some(graph_at(&gateway, &at, now_ns).await?),
         None => None,
     };
-    let known = headers
-        .get(header::IF_NONE_MATCH)
-        .and_then(|held| held.to_str().ok());
     // Of before it is drawn: what drawing predicts makes the next one another.
     let revision = past.as_ref().map_or_else(
         || revision(&gateway, &shown),
         |graph| graph.revision.clone(),
     );
-    let same = tag(&revision);
-    if known.is_some_and(|known| known.split(',').any(|one| one.trim() == same)) {
-        return Ok(tagged(StatusCode::NOT_MODIFIED.into_response(), &revision));
+    if is_known(&headers, &revision) {
+        return Ok((tag(&revision), StatusCode::NOT_MODIFIED).into_response());
     }
     let answer = match (past, asked.format) {
         (Some(graph), TopologyFormat::Netjson) => Json(graph).into_response(),
@@ -124,18 +116,7 @@ pub async fn mesh_topology(
             }
         }
     };
-    Ok(tagged(answer, &revision))
-}
-
-fn tag(revision: &str) -> String {
-    format!("\"{revision}\"")
-}
-
-fn tagged(mut answer: Response, revision: &str) -> Response {
-    if let Ok(tag) = HeaderValue::from_str(&tag(revision)) {
-        answer.headers_mut().insert(header::ETAG, tag);
-    }
-    answer
+    Ok((tag(&revision), answer).into_response())
 }
 
 /// How well the mesh is.

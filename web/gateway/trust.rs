@@ -18,6 +18,7 @@ use super::body::{Perhaps, Taken};
 use super::guard::Who;
 use super::page::{Page, Paging};
 use super::state::missing;
+use crate::http::tag::hex;
 use crate::http::time::rfc3339;
 use crate::http::{Ask, At, Json, Problem};
 
@@ -208,13 +209,7 @@ pub async fn trust_policy_put(
 pub async fn trust_secret(State(gateway): State<Gateway>) -> Json<SecretState> {
     let view = gateway.world.view();
     let secret = view.onboarding.trust.secret.as_ref();
-    let print = |secret: &[u8; 32]| {
-        let digest = Sha256::digest(secret);
-        digest[..16]
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
-    };
+    let print = |secret: &[u8; 32]| hex(&Sha256::digest(secret)[..16]);
     Json(SecretState {
         key_id: secret.map(|secret| secret.key_id.clone()),
         created_at: secret.map(|secret| rfc3339(secret.created_ns)),
@@ -232,7 +227,7 @@ pub async fn trust_secret_rotate(
     let failed = |err: groundwave_io::gateway::SecretError| Problem::internal(err.to_string());
     let secret: [u8; 32] = random().map_err(failed)?;
     let name: [u8; 4] = random().map_err(failed)?;
-    let key_id: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
+    let key_id = hex(&name);
     let rotate = RotateSecret {
         key_id: key_id.clone(),
         secret,

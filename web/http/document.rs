@@ -7,7 +7,8 @@
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
-use utoipa::openapi::OpenApi;
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::{OpenApi, RefOr, Schema};
 
 use super::Problem;
 
@@ -175,3 +176,16 @@ macro_rules! wire_schemas {
         }
     };
 }
+
+/// Bytes that are no JSON, in the interface's document.
+pub struct Bytes;
+
+impl utoipa::PartialSchema for Bytes {
+    fn schema() -> RefOr<Schema> {
+        let bytes = ObjectBuilder::new().schema_type(Type::String);
+        let format = SchemaFormat::KnownFormat(KnownFormat::Binary);
+        RefOr::T(bytes.format(Some(format)).build().into())
+    }
+}
+
+impl utoipa::ToSchema for Bytes {}

@@ -11,6 +11,7 @@ pub mod problem;
 pub mod serve;
 pub mod show;
 pub mod strict;
+pub mod tag;
 pub mod time;
 
 pub use document::{ApiDocument, Schemas};

@@ -10,6 +10,14 @@ use super::Problem;
 /// Room for an answer to begin with, bytes: nearly all fit, so that few are written twice.
 const ROOM: usize = 2048;
 
+/// A body of a media type as an answer.
+pub fn typed(media: &'static str, body: impl Into<Body>) -> Response {
+    let mut answer = Response::new(body.into());
+    let media = HeaderValue::from_static(media);
+    answer.headers_mut().insert(header::CONTENT_TYPE, media);
+    answer
+}
+
 /// A document as an answer.
 #[derive(Debug, Clone, Copy)]
 pub struct Json<T>(pub T);
@@ -20,9 +28,6 @@ impl<T: Serialize> IntoResponse for Json<T> {
         if let Err(err) = serde_json::to_writer(&mut text, &self.0) {
             return Problem::internal(format!("write the answer: {err}")).into_response();
         }
-        let mut answer = Response::new(Body::from(text));
-        let media = HeaderValue::from_static("application/json");
-        answer.headers_mut().insert(header::CONTENT_TYPE, media);
-        answer
+        typed("application/json", text)
     }
 }

@@ -1,5 +1,7 @@
 //! Timestamps as clients see them.
 
+use super::Problem;
+
 /// RFC 3339 in UTC of nanoseconds since the Unix epoch, to the millisecond.
 #[must_use]
 pub fn rfc3339(ns: u64) -> String {
@@ -7,6 +9,15 @@ pub fn rfc3339(ns: u64) -> String {
     // Beyond the year 9999 there is no RFC 3339; the largest time there is stands for it.
     let at = jiff::Timestamp::from_millisecond(millisecond).unwrap_or(jiff::Timestamp::MAX);
     format!("{at:.3}")
+}
+
+/// The time that `text`, at `pointer` of a request, says.
+///
+/// # Errors
+/// 422 for what RFC 3339 does not write so.
+pub fn read(pointer: &str, text: &str) -> Result<jiff::Timestamp, Problem> {
+    let wrong = |_| Problem::field(pointer, "format", "write the time as RFC 3339 does");
+    text.parse().map_err(wrong)
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use axum::extract::State;
 use axum::http::{HeaderName, header};
 
 use super::Planner;
-use super::wire::exchange::Bytes;
 use crate::http::Problem;
+use crate::http::document::Bytes;
 
 /// A consistent copy of the store
 ///

@@ -9,8 +9,9 @@ use uuid::Uuid;
 
 use super::Planner;
 use super::wire::deployment::Deployment;
-use super::wire::exchange::{AnyObject, Bytes, ExchangeFormat, FormatQuery, ImportNote, Imported};
+use super::wire::exchange::{AnyObject, ExchangeFormat, FormatQuery, ImportNote, Imported};
 use super::wire::radio::default_station;
+use crate::http::document::Bytes;
 use crate::http::{Ask, At, Json, Problem, Raw, id};
 
 /// Longest document taken, bytes: a hundred thousand nodes with all their fields.

@@ -1,15 +1,14 @@
 //! The mesh as a whole, and its radios.
 
 use axum::extract::State;
-use axum::http::{HeaderName, header};
 use groundwave_io::readings::mesh::{self, MeshConfig, MeshStatus};
 use groundwave_io::readings::wireless::{self, ChannelRow, PlinkRow, Radios};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::{HERE, InterfaceQuestion, Known, Row, known, rows, unread, unread_of};
 use crate::gateway::Gateway;
+use crate::http::tag::{self, Tag};
 use crate::http::{Ask, Json, Problem};
 
 // The document knows shapes by plain names.
@@ -73,18 +72,16 @@ impl MeshSettings {
     #[must_use]
     pub fn of(config: MeshConfig) -> Self {
         let text = serde_json::to_vec(&config).unwrap_or_default();
-        let digest = Sha256::digest(text);
-        let revision = digest[..8].iter().map(|byte| format!("{byte:02x}"));
         Self {
-            revision: revision.collect(),
+            revision: tag::revision_of(text),
             config,
         }
     }
 
     /// The revision as a tag.
     #[must_use]
-    pub fn tag(&self) -> [(HeaderName, String); 1] {
-        [(header::ETAG, format!("\"{}\"", self.revision))]
+    pub fn tag(&self) -> Tag {
+        tag::tag(&self.revision)
     }
 }
 
@@ -92,9 +89,7 @@ impl MeshSettings {
 #[utoipa::path(get, path = "/v1/mesh/config", tag = "mesh", operation_id = "mesh_config",
     responses((status = 200, description = "As they are now", body = MeshSettings,
         headers(("etag" = String, description = "The revision")))))]
-pub async fn config(
-    State(gateway): State<Gateway>,
-) -> Result<([(HeaderName, String); 1], Json<MeshSettings>), Problem> {
+pub async fn config(State(gateway): State<Gateway>) -> Result<(Tag, Json<MeshSettings>), Problem> {
     let ifname = gateway.settings.mesh_ifname.clone();
     let look = move || mesh::config(HERE, &ifname).map_err(unread);
     let found = MeshSettings::of(gateway.block(look).await?);

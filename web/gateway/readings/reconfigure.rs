@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use groundwave_io::gateway::random;
 use groundwave_io::genl::batadv::{Batman, BatmanConfig};
 use groundwave_io::readings::mesh::{self, MeshConfig};
@@ -17,6 +17,7 @@ use super::mesh::MeshSettings;
 use super::{HERE, unread};
 use crate::gateway::Gateway;
 use crate::gateway::body::Taken;
+use crate::http::tag::{self, Tag};
 use crate::http::time::rfc3339;
 use crate::http::{Json, Problem};
 
@@ -191,11 +192,8 @@ fn divergence(wanted: &BatmanConfig, found: &BatmanConfig) -> Vec<Divergence> {
 
 /// Whether the settings are those that were looked at.
 fn current(held: &MeshSettings, headers: &HeaderMap, body: Option<&str>) -> bool {
-    let header = headers.get(header::IF_MATCH);
-    let tag = header.map(|held| held.to_str().unwrap_or("").trim());
-    let tag = tag.filter(|tag| *tag != "*");
-    let bare = tag.map(|tag| tag.trim_start_matches("W/").trim_matches('"'));
-    bare.into_iter().chain(body).all(|one| one == held.revision)
+    let mut named = tag::if_match(headers).into_iter().chain(body);
+    named.all(|one| one == held.revision)
 }
 
 fn set(ifname: &str, config: &BatmanConfig) -> Result<(), Problem> {
@@ -234,7 +232,7 @@ fn change(
     }
     let (to_set, before) = plan(&now.config, wanted)?;
     let bytes: [u8; 16] = random().map_err(|err| Problem::internal(err.to_string()))?;
-    let token: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let token = tag::hex(&bytes);
     let done = set(ifname, &to_set).and_then(|()| read());
     let found = match done {
         Ok(found) => found,
@@ -285,7 +283,7 @@ pub async fn put(
     State(gateway): State<Gateway>,
     headers: HeaderMap,
     Taken(wanted): Taken<NewMeshSettings>,
-) -> Result<([(HeaderName, String); 1], Json<ChangedSettings>), Problem> {
+) -> Result<(Tag, Json<ChangedSettings>), Problem> {
     let within_s = wanted.confirm_within_s.unwrap_or(60);
     if !(10..=600).contains(&within_s) {
         let message = format!("{within_s} is not allowed; allowed: 10 to 600");
@@ -428,7 +426,7 @@ mod tests {
         let mut headers = HeaderMap::new();
         assert!(current(&held, &headers, None) && !current(&held, &headers, Some("1")));
         for (tag, fits) in [("*", true), (&held.tag()[0].1, true), ("\"1\"", false)] {
-            headers.insert(header::IF_MATCH, tag.parse().unwrap());
+            headers.insert(axum::http::header::IF_MATCH, tag.parse().unwrap());
             assert_eq!(current(&held, &headers, None), fits, "{tag}");
         }
     }

@@ -3,7 +3,7 @@
 use groundwave_io::exchange::Format;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 
 use super::deployment::Deployment;
@@ -53,19 +53,6 @@ pub struct ImportNote {
     /// Where first.
     pub first: String,
 }
-
-/// Bytes that are no JSON, in the interface's document.
-pub struct Bytes;
-
-impl utoipa::PartialSchema for Bytes {
-    fn schema() -> RefOr<Schema> {
-        let bytes = ObjectBuilder::new().schema_type(Type::String);
-        let format = SchemaFormat::KnownFormat(KnownFormat::Binary);
-        RefOr::T(bytes.format(Some(format)).build().into())
-    }
-}
-
-impl utoipa::ToSchema for Bytes {}
 
 /// Any JSON object, in the interface's document.
 pub struct AnyObject;

@@ -1,0 +1,49 @@
+//! Entity tags (RFC 9110, 8.8.3): which revision of something an answer shows, and which one the
+//! caller has.
+
+use std::fmt::Display;
+
+use axum::http::{HeaderMap, HeaderName, header};
+use sha2::{Digest, Sha256};
+
+/// The header that carries a revision.
+pub type Tag = [(HeaderName, String); 1];
+
+/// A revision as an `ETag`.
+#[must_use]
+pub fn tag(revision: impl Display) -> Tag {
+    [(header::ETAG, quoted(revision))]
+}
+
+fn quoted(revision: impl Display) -> String {
+    format!("\"{revision}\"")
+}
+
+/// Whether the caller has this revision already, by `If-None-Match`.
+#[must_use]
+pub fn is_known(headers: &HeaderMap, revision: impl Display) -> bool {
+    let own = quoted(revision);
+    let known = headers.get(header::IF_NONE_MATCH);
+    let known = known.and_then(|held| held.to_str().ok());
+    known.is_some_and(|known| known.split(',').any(|one| one.trim() == own))
+}
+
+/// The revision that `If-Match` names, bare; none where any will do.
+#[must_use]
+pub fn if_match(headers: &HeaderMap) -> Option<&str> {
+    let named = headers.get(header::IF_MATCH)?.to_str().unwrap_or("").trim();
+    let bare = named.trim_start_matches("W/").trim_matches('"');
+    (named != "*").then_some(bare)
+}
+
+/// A revision of what counts none: a digest of its content.
+#[must_use]
+pub fn revision_of(content: impl AsRef<[u8]>) -> String {
+    hex(&Sha256::digest(content)[..8])
+}
+
+/// Bytes as hexadecimal digits.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
