@@ -8,7 +8,7 @@
 use groundwave_systems::terrain::Curve;
 use thiserror::Error;
 
-use super::gather::{self, LANES, Square};
+use super::gather::{self, LANES, Square, Track};
 
 /// The value of a post without a height.
 pub const VOID: i16 = i16::MIN;
@@ -198,33 +198,68 @@ impl Tile {
         self.greatest_m
     }
 
-    fn square_at(&self, [south_deg, west_deg]: [f64; 2]) -> Square<'_> {
+    /// For positions in degrees, the corner being given.
+    fn square_at(&self, corner_deg: [f64; 2]) -> Square<'_> {
+        self.square(corner_deg, self.cells())
+    }
+
+    /// For positions in posts from the corner.
+    fn square_in_posts(&self) -> Square<'_> {
+        self.square([0.0; 2], 1.0)
+    }
+
+    fn square(&self, [south, west]: [f64; 2], scale: f64) -> Square<'_> {
         Square {
             pairs: &self.pairs,
             side: self.resolution.side(),
-            south_deg,
-            west_deg,
+            scale,
+            south,
+            west,
             has_voids: self.has_voids,
         }
     }
 
-    /// Fills heights at the positions of `curve` from number `first` on, `wanted` of them or a few
-    /// more, in a tile whose corner lies at `south_deg` and `west_deg`, up to the first position
-    /// elsewhere or the first void; `elevation_msl_m` ends with the last position. `inside` says
-    /// that [`surrounds`] the curve. How many it filled.
+    /// The way of a curve over this tile, whose corner is given, deg; `inside` says that it
+    /// [`surrounds`] the curve.
+    #[must_use]
+    pub fn track(&self, corner_deg: [f64; 2], curve: &Curve, inside: bool) -> Track {
+        if inside && !self.has_voids {
+            Track::in_posts(curve, corner_deg, self.cells())
+        } else {
+            Track::in_degrees(curve)
+        }
+    }
+
+    /// Fills heights at the positions of a curve from number `first` on, `wanted` of them or a few
+    /// more, in a tile whose corner is given, deg, up to the first position elsewhere or the first
+    /// void; `elevation_msl_m` ends with the last position. `track` is the way of the curve over
+    /// this tile. How many it filled.
     pub fn follow(
         &self,
         [south_deg, west_deg]: [f64; 2],
         curve: &Curve,
+        track: &Track,
         first: usize,
         elevation_msl_m: &mut [f64],
         wanted: usize,
-        inside: bool,
     ) -> usize {
-        let square = self.square_at([south_deg, west_deg]);
-        let filled = gather::follow(square, curve, first, elevation_msl_m, wanted, inside);
+        let square = if track.is_in_posts() {
+            self.square_in_posts()
+        } else {
+            self.square_at([south_deg, west_deg])
+        };
+        let filled = gather::follow(square, track, first, elevation_msl_m, wanted);
         if filled >= wanted {
             return filled;
+        }
+        if track.is_in_posts() {
+            self.read_track(
+                square,
+                track,
+                first + filled,
+                &mut elevation_msl_m[filled..],
+            );
+            return elevation_msl_m.len();
         }
         // One by one on the way off the tile.
         let until = elevation_msl_m.len().min(filled + LANES);
@@ -241,6 +276,21 @@ impl Tile {
             elevation_msl_m[i] = reading.elevation_msl_m;
         }
         until
+    }
+
+    /// Fills heights at all positions of a track in posts from number `first` on, without vectors of
+    /// eight where there are none.
+    fn read_track(&self, square: Square<'_>, track: &Track, first: usize, heights_m: &mut [f64]) {
+        const TOGETHER: usize = 64;
+        let (mut north, mut east) = ([0.0; TOGETHER], [0.0; TOGETHER]);
+        for (chunk, heights_m) in heights_m.chunks_mut(TOGETHER).enumerate() {
+            let (north, east) = (&mut north[..heights_m.len()], &mut east[..heights_m.len()]);
+            track.positions(first + chunk * TOGETHER, north, east);
+            let filled = gather::fill(square, north, east, heights_m);
+            for i in filled..heights_m.len() {
+                heights_m[i] = self.read(self.locate(north[i], east[i])).elevation_msl_m;
+            }
+        }
     }
 
     /// The reading at a position on the tile whose corner is given. These are the very operations
@@ -282,7 +332,7 @@ impl Tile {
 
     /// The posts around a cell: north-west, north-east, south-west, south-east.
     #[inline]
-    fn square(&self, start: usize) -> [i16; 4] {
+    fn around(&self, start: usize) -> [i16; 4] {
         match self.pairs.get(start..start + 2) {
             Some(&[[nw, sw], [ne, se]]) => [nw, ne, sw, se],
             // Unreachable: `locate` stays on the tile.
@@ -291,7 +341,7 @@ impl Tile {
     }
 
     fn read(&self, corner: Corner) -> Reading {
-        let posts = self.square(corner.start);
+        let posts = self.around(corner.start);
         if posts.contains(&VOID) {
             return around_voids(posts, corner);
         }

@@ -1,5 +1,7 @@
 //! Synthetic tiles: sizes, order, interpolation and voids.
 
+use groundwave_systems::terrain::{GeoPoint, Path};
+
 use super::*;
 
 /// A 3 arc-second tile made by a rule over (row, column).
@@ -162,4 +164,30 @@ fn minus_32767_is_a_height() {
             has_void: false
         }
     );
+}
+
+/// Tracks read by vectors of eight, of four, and one by one.
+#[test]
+fn a_track_gives_the_same_bits_on_every_processor() {
+    let tile = tile(|row, column| ((row * 31 + column * 17) % 700 + row * column % 13) as i16);
+    let [from, to] = [[10.013, 20.02], [10.61, 20.47]]
+        .map(|[lat, lon]| GeoPoint::new(lat, lon).expect("a point on Earth"));
+    for samples in [3, 9, 64, 65, 300, 1_024] {
+        let path = Path::between(from, to);
+        let curve = path.curve(samples).expect("a short way");
+        let track = tile.track([10.0, 20.0], &curve, true);
+        let count = samples - 1;
+        let mut wide = vec![0.0; count];
+        let filled = tile.follow([10.0, 20.0], &curve, &track, 1, &mut wide, count);
+        assert_eq!(filled, count);
+        let mut narrow = vec![0.0; count];
+        tile.read_track(tile.square_in_posts(), &track, 1, &mut narrow);
+        assert_eq!(wide, narrow);
+        let (mut north, mut east) = (vec![0.0; count], vec![0.0; count]);
+        track.plain_positions(1, &mut north, &mut east);
+        for (place, height_m) in wide.iter().enumerate() {
+            let alone = tile.read(tile.locate(north[place], east[place]));
+            assert_eq!(alone.elevation_msl_m, *height_m, "{place} of {samples}");
+        }
+    }
 }

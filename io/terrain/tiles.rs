@@ -19,7 +19,7 @@ use groundwave_systems::terrain::{
 use thiserror::Error;
 use tracing::warn;
 
-use super::gather::{self, LANES};
+use super::gather::{LANES, Track};
 use super::hgt::{Run, Tile, surrounds};
 use super::name::{self, Packing};
 use super::read::{HgtError, probe, read_tile};
@@ -264,16 +264,32 @@ const TOGETHER: usize = 8;
 /// Positions of a curve that are read before those of the next.
 const STRETCH: usize = 256;
 
-/// A tile, its corner (deg), and whether it surrounds a curve.
-type Under<'a> = (&'a Tile, [f64; 2], bool);
+/// A tile, its corner, and the way of a curve over it.
+struct Under<'a> {
+    tile: &'a Tile,
+    corner_deg: [f64; 2],
+    track: Track,
+}
+
+impl<'a> Under<'a> {
+    fn new(tile: &'a Tile, corner_deg: [f64; 2], curve: &Curve, inside: bool) -> Self {
+        Self {
+            tile,
+            corner_deg,
+            track: tile.track(corner_deg, curve, inside),
+        }
+    }
+}
 
 /// How far a curve has been followed.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 struct Way<'a> {
     /// Heights filled.
     done: usize,
     /// What it is on.
     on: Option<Under<'a>>,
+    /// Whether nothing has been read of it yet.
+    fresh: bool,
     greatest_m: f64,
     /// Whether it came to a void or off the tiles.
     lost: bool,
@@ -292,21 +308,38 @@ impl TileDirectory {
         // A short rest would be read one by one.
         let until = if until + 2 * LANES > all { all } else { until };
         while way.done < until && !way.lost {
-            let fresh = way.on.is_none();
-            let under = || {
-                let same = neighbour.and_then(|neighbour| neighbour.on);
-                self.under(&row.curve, way.done, same)
-            };
-            let Some((tile, corner, inside)) = way.on.or_else(under) else {
+            if way.on.is_none() {
+                let same = neighbour.and_then(|neighbour| neighbour.on.as_ref());
+                way.on = self.under(&row.curve, way.done, same);
+                way.fresh = true;
+            }
+            let Some(under) = &way.on else {
                 way.lost = true;
                 return;
             };
             let (heights, wanted) = (&mut row.elevation_msl_m[way.done..], until - way.done);
-            let filled = tile.follow(corner, &row.curve, 1 + way.done, heights, wanted, inside);
+            let (tile, corner) = (under.tile, under.corner_deg);
+            let filled = tile.follow(
+                corner,
+                &row.curve,
+                &under.track,
+                1 + way.done,
+                heights,
+                wanted,
+            );
             way.done += filled;
-            way.lost = fresh && filled == 0;
-            way.greatest_m = way.greatest_m.max(tile.greatest_m());
-            way.on = (filled >= wanted).then_some((tile, corner, inside));
+            if way.fresh {
+                way.fresh = false;
+                way.lost = filled == 0;
+                way.greatest_m = way.greatest_m.max(tile.greatest_m());
+                if let Some(used) = row.used.as_deref_mut().filter(|_| filled > 0) {
+                    let id = TileId::containing(corner[0], corner[1]).expect("a tile of the Earth");
+                    used.note_tile(id, tile.resolution().arcsec());
+                }
+            }
+            if filled < wanted {
+                way.on = None;
+            }
         }
     }
 
@@ -315,17 +348,16 @@ impl TileDirectory {
         &'a self,
         curve: &Curve,
         done: usize,
-        hint: Option<Under<'a>>,
+        hint: Option<&Under<'a>>,
     ) -> Option<Under<'a>> {
-        let same = hint.filter(|(_, corner, _)| surrounds(*corner, curve));
-        if let Some((tile, corner, _)) = same {
-            return Some((tile, corner, true));
+        if let Some(same) = hint.filter(|under| surrounds(under.corner_deg, curve)) {
+            return Some(Under::new(same.tile, same.corner_deg, curve, true));
         }
         let [lat_deg, lon_deg] = curve.position(1 + done);
         let cell = self.cell(lat_deg, lon_deg);
         let corner = [cell.south_deg, cell.west_deg];
         cell.tile
-            .map(|(_, tile)| (tile, corner, surrounds(corner, curve)))
+            .map(|(_, tile)| Under::new(tile, corner, curve, surrounds(corner, curve)))
     }
 }
 
@@ -363,11 +395,8 @@ impl Terrain for TileDirectory {
     }
 
     fn sample_curves(&self, rows: &mut [CurveRow<'_>]) {
-        if !gather::is_wide() {
-            return;
-        }
         for rows in rows.chunks_mut(TOGETHER) {
-            let mut ways = [Way::default(); TOGETHER];
+            let mut ways: [Way; TOGETHER] = Default::default();
             let longest = rows.iter().map(|row| row.elevation_msl_m.len()).max();
             let mut until = 0;
             // Stretch by stretch: neighbours read the same posts, which are then at hand.
@@ -408,3 +437,7 @@ impl Terrain for TileDirectory {
 #[cfg(test)]
 #[path = "tiles_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "curves_tests.rs"]
+mod curves_tests;

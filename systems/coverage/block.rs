@@ -205,27 +205,14 @@ impl Scratch {
     /// difference in longitude.
     fn is_beyond(&self, site: &CoverageSite<'_>, parallel: &Parallel) -> bool {
         let lon_deg = site.position.lon_deg();
-        let east_deg = |centre_deg: f64| {
-            let east_deg = centre_deg - lon_deg;
-            let turned = if east_deg > 180.0 {
-                east_deg - 360.0
-            } else {
-                east_deg
-            };
-            if turned < -180.0 {
-                turned + 360.0
-            } else {
-                turned
-            }
-        };
         let [first, last] = [self.centres_deg[0], self.centres_deg[BATCH - 1]];
-        let ends = [east_deg(first), east_deg(last)];
+        let ends = [first, last].map(|centre_deg| short::east_deg(lon_deg, centre_deg));
         if ends[0] * ends[1] <= 0.0 || ends[0] > ends[1] {
             return false;
         }
         let nearest_deg = if ends[0] > 0.0 { first } else { last };
-        let way = short::way(&site.parallel, lon_deg, parallel, nearest_deg);
-        way.distance_m > far_m(site)
+        let nearest_m = short::distance_m(&site.parallel, lon_deg, parallel, nearest_deg);
+        nearest_m > far_m(site)
     }
 
     /// Measures the paths to the cells of a run that share what rays know of the ground, and marks

@@ -24,7 +24,11 @@ pub(crate) fn sample_evenly(
     );
     let out = &mut out[..count.div_ceil(LANES)];
     #[cfg(target_arch = "x86_64")]
-    if spacing <= x86::spacing_max(3) && from.len() >= 3 * LANES && super::dispatch::has_avx512() {
+    if spacing <= x86::spacing_max(3)
+        && from.len() >= 3 * LANES
+        && !count.is_multiple_of(LANES)
+        && super::dispatch::has_avx512()
+    {
         // SAFETY: the processor has the features, the row holds enough numbers.
         #[expect(unsafe_code, reason = "permutations of vectors")]
         return unsafe {
@@ -104,7 +108,8 @@ mod x86 {
     /// the time of fetching each by its address.
     ///
     /// # Safety
-    /// The processor has AVX-512F, `from` holds `VECTORS` times eight numbers or more.
+    /// The processor has AVX-512F, `from` holds `VECTORS` times eight numbers or more, and `count` is
+    /// no multiple of eight.
     #[target_feature(enable = "avx512f,fma")]
     pub(super) unsafe fn sample<const VECTORS: usize>(
         from: &[f64],
@@ -124,10 +129,16 @@ mod x86 {
         // Where eight begin, a little low lest rounding make it too high.
         let mut first = fixed(start).saturating_sub(1 << (DIGITS / 2));
         let step = fixed(LANES as f64 * spacing);
-        let mut value = |number| {
+        // None but the last of all can come to lie beyond the row.
+        let mut value = |number, last: bool| {
             let place = ((first >> DIGITS) as usize).min(furthest);
             first += step;
-            let position = _mm512_min_pd(_mm512_fmadd_pd(number, spacings, starts), end);
+            let position = _mm512_fmadd_pd(number, spacings, starts);
+            let position = if last {
+                _mm512_min_pd(position, end)
+            } else {
+                position
+            };
             // Adding it leaves the whole numbers from `place` in the low bits.
             let base = _mm512_set1_pd(f64::from_bits(ROUNDER.to_bits() - place as u64));
             const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
@@ -155,7 +166,7 @@ mod x86 {
         };
         let (whole, rest) = (count / LANES, count % LANES);
         for out in &mut out[..whole] {
-            let value = value(number);
+            let value = value(number, false);
             sums = _mm512_add_pd(sums, value);
             products = _mm512_fmadd_pd(value, at, products);
             (number, at) = (_mm512_add_pd(number, eight), _mm512_add_pd(at, eight));
@@ -164,7 +175,7 @@ mod x86 {
         }
         if let Some(out) = out.get_mut(whole) {
             let used = ((1_u32 << rest) - 1) as __mmask8;
-            let value = value(number);
+            let value = value(number, true);
             sums = _mm512_mask_add_pd(sums, used, sums, value);
             products = _mm512_mask3_fmadd_pd(value, at, products, used);
             // SAFETY: an array of eight.

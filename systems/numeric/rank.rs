@@ -173,7 +173,7 @@ fn nth_of_many(numbers: &mut [f64], rank: usize) -> f64 {
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::{GROUP, LANES, ROOM, ROUNDER, Ranked, nth_of_few};
+    use super::{GROUP, LANES, ROOM, ROUNDER, Ranked, greater, lesser, nth_of_few};
 
     /// Most groups.
     const GROUPS: usize = ROOM / GROUP;
@@ -230,7 +230,10 @@ mod x86 {
                 }
                 let rank = ranks[row][end] - above[row][end];
                 let all: u32 = equal.iter().map(|mask| mask.count_ones()).sum();
-                sought[row][end] = if all <= FEW as u32 {
+                // Seldom more; and a loop over as many as there are is foreseen by no processor.
+                sought[row][end] = if all <= 4 {
+                    nth_of_four(groups[row], equal, rank)
+                } else if all <= FEW as u32 {
                     nth_sharing::<FEW>(groups[row], &equal, rank)
                 } else {
                     nth_sharing::<ROOM>(groups[row], &equal, rank)
@@ -247,6 +250,48 @@ mod x86 {
         let count = |keys| _mm512_cmpge_epu8_mask(keys, least).count_ones();
         let [a, b, c, d] = *keys;
         ((count(a) + count(b)) + (count(c) + count(d))) as usize
+    }
+
+    /// The number of a rank among those that `equal` names, one to four, without a branch.
+    #[inline]
+    fn nth_of_four(groups: &[Numbers], equal: [u64; GROUPS], rank: usize) -> f64 {
+        let [mut a, mut b, mut c, mut d] = equal;
+        let mut sharing = [f64::NEG_INFINITY; 4];
+        for number in &mut sharing {
+            let (ab, abc) = (a | b, a | b | c);
+            let mut at = 3 * GROUP + d.trailing_zeros() as usize;
+            at = if c != 0 {
+                2 * GROUP + c.trailing_zeros() as usize
+            } else {
+                at
+            };
+            at = if b != 0 {
+                GROUP + b.trailing_zeros() as usize
+            } else {
+                at
+            };
+            at = if a != 0 {
+                a.trailing_zeros() as usize
+            } else {
+                at
+            };
+            at = if abc | d != 0 { at } else { 0 };
+            let place = at % GROUP;
+            let here = groups[at / GROUP][VECTORS - 1 - place % VECTORS][place / VECTORS];
+            *number = if abc | d != 0 { here } else { *number };
+            // Less its lowest bit, where there is none before it.
+            d = if abc == 0 { d & d.wrapping_sub(1) } else { d };
+            c = if ab == 0 { c & c.wrapping_sub(1) } else { c };
+            b = if a == 0 { b & b.wrapping_sub(1) } else { b };
+            a &= a.wrapping_sub(1);
+        }
+        let [a, b, c, d] = sharing;
+        let (a, b) = (greater(a, b), lesser(a, b));
+        let (c, d) = (greater(c, d), lesser(c, d));
+        let (a, c) = (greater(a, c), lesser(a, c));
+        let (b, d) = (greater(b, d), lesser(b, d));
+        let (b, c) = (greater(b, c), lesser(b, c));
+        [a, b, c, d][(rank - 1) % 4]
     }
 
     /// The number of a rank among those that `equal` names, `N` at most.

@@ -34,13 +34,15 @@ impl Slopes<'_> {
     }
 }
 
-/// The greatest slope in each block, for two eyes; a row has a block or more, and [`BLOCKS`] at
+/// The greatest slope in each block, for two eyes that look at each other: what is taken off for
+/// one grows by as much as it shrinks for the other. A row has a block or more, and [`BLOCKS`] at
 /// most. What there is no block for is minus infinity.
 #[inline(always)]
 pub(crate) fn greatest(of: &[Slopes<'_>; 2], heights: &[f64]) -> [[f64; BLOCKS]; 2] {
     let count = heights.len();
     assert!((BLOCK..=BLOCK * BLOCKS).contains(&count), "whole blocks");
     assert!(of.iter().all(|of| of.inverse.len() >= count));
+    debug_assert_eq!(of[0].fall_step, -of[1].fall_step);
     let mut highest = [[f64::NEG_INFINITY; BLOCKS]; 2];
     #[cfg(target_arch = "x86_64")]
     if super::dispatch::has_avx512() {
@@ -62,6 +64,22 @@ pub(crate) fn greatest(of: &[Slopes<'_>; 2], heights: &[f64]) -> [[f64; BLOCKS];
         }
     }
     highest
+}
+
+/// Which of the blocks with the slopes `highest` reach `least`: the bit of each block.
+#[inline(always)]
+pub(crate) fn blocks_reaching(highest: &[f64; BLOCKS], least: f64) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    if super::dispatch::has_avx512() {
+        // SAFETY: the processor has the features.
+        #[expect(unsafe_code, reason = "calls what is compiled for AVX-512")]
+        return unsafe { x86::blocks_reaching(highest, least) };
+    }
+    let mut found = 0;
+    for (block, highest) in highest.iter().enumerate() {
+        found |= u32::from(*highest >= least) << block;
+    }
+    found
 }
 
 /// Which slopes of the block of points from `at` on reach `least`: the bit of each point.
@@ -116,39 +134,80 @@ mod x86 {
         highest: &mut [[f64; BLOCKS]; 2],
     ) {
         let count = heights.len();
+        let blocks = count.div_ceil(BLOCK);
         let base = [_mm512_set1_pd(of[0].base), _mm512_set1_pd(of[1].base)];
-        let step = |of: &Slopes<'_>| _mm512_set1_pd(of.fall_step * LANES as f64);
-        let step = [step(&of[0]), step(&of[1])];
-        for block in 0..count.div_ceil(BLOCK) {
-            let at = start(block, count);
-            let fall = |of: &Slopes<'_>| {
-                let first = _mm512_set1_pd(of.fall + of.fall_step * at as f64);
-                _mm512_fmadd_pd(numbers(), _mm512_set1_pd(of.fall_step), first)
-            };
-            let mut fall = [fall(&of[0]), fall(&of[1])];
-            let mut most = [_mm512_set1_pd(f64::NEG_INFINITY); 2];
-            let whole = |row: &[f64]| row[at..at + BLOCK].as_chunks::<LANES>().0.as_ptr();
-            let (row, near, far) = (whole(heights), whole(of[0].inverse), whole(of[1].inverse));
-            for vector in 0..BLOCK / LANES {
-                // SAFETY: a block has so many eights.
-                #[expect(unsafe_code, reason = "vectors by their number")]
-                let (height, inverse) = unsafe {
-                    (
-                        load(&*row.add(vector)),
-                        [load(&*near.add(vector)), load(&*far.add(vector))],
-                    )
-                };
-                for eye in 0..2 {
-                    let rise = _mm512_sub_pd(height, base[eye]);
-                    let slopes = _mm512_fmsub_pd(rise, inverse[eye], fall[eye]);
-                    most[eye] = _mm512_max_pd(slopes, most[eye]);
-                    fall[eye] = _mm512_add_pd(fall[eye], step[eye]);
+        let step = _mm512_set1_pd(of[0].fall_step * LANES as f64);
+        let each = _mm512_set1_pd(of[0].fall_step);
+        let both = _mm512_set1_pd(of[0].fall + of[1].fall);
+        for eight in 0..blocks.div_ceil(LANES) {
+            let mut most = [[_mm512_set1_pd(f64::NEG_INFINITY); LANES]; 2];
+            for place in 0..(blocks - eight * LANES).min(LANES) {
+                let at = start(eight * LANES + place, count);
+                let first = _mm512_set1_pd(of[0].fall + of[0].fall_step * at as f64);
+                let mut fall = _mm512_fmadd_pd(numbers(), each, first);
+                let whole = |row: &[f64]| row[at..at + BLOCK].as_chunks::<LANES>().0.as_ptr();
+                let (row, near, far) = (whole(heights), whole(of[0].inverse), whole(of[1].inverse));
+                let (mut one, mut two) = (most[0][place], most[1][place]);
+                for vector in 0..BLOCK / LANES {
+                    // SAFETY: a block has so many eights.
+                    #[expect(unsafe_code, reason = "vectors by their number")]
+                    let (height, near, far) = unsafe {
+                        (
+                            load(&*row.add(vector)),
+                            load(&*near.add(vector)),
+                            load(&*far.add(vector)),
+                        )
+                    };
+                    let out = _mm512_sub_pd(height, base[0]);
+                    let back = _mm512_sub_pd(height, base[1]);
+                    one = _mm512_max_pd(_mm512_fmsub_pd(out, near, fall), one);
+                    // What is taken off for the other is less by the same everywhere: see below.
+                    two = _mm512_max_pd(_mm512_fmadd_pd(back, far, fall), two);
+                    fall = _mm512_add_pd(fall, step);
+                }
+                (most[0][place], most[1][place]) = (one, two);
+            }
+            let taken = [_mm512_setzero_pd(), both];
+            for eye in 0..2 {
+                let found = _mm512_sub_pd(maxima(&most[eye]), taken[eye]);
+                let highest = &mut highest[eye].as_chunks_mut::<LANES>().0[eight];
+                // SAFETY: an array of eight.
+                #[expect(unsafe_code, reason = "a vector store by address")]
+                unsafe {
+                    _mm512_storeu_pd(highest.as_mut_ptr(), found);
                 }
             }
-            for eye in 0..2 {
-                highest[eye][block] = _mm512_reduce_max_pd(most[eye]);
-            }
         }
+    }
+
+    /// The greatest number of each of eight vectors.
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    fn maxima(of: &[__m512d; LANES]) -> __m512d {
+        let pair = |one, two| {
+            let (even, odd) = (_mm512_unpacklo_pd(one, two), _mm512_unpackhi_pd(one, two));
+            _mm512_max_pd(even, odd)
+        };
+        let join = |one, two| {
+            _mm512_max_pd(
+                _mm512_shuffle_f64x2::<0x88>(one, two),
+                _mm512_shuffle_f64x2::<0xDD>(one, two),
+            )
+        };
+        let [a, b, c, d, e, f, g, h] = *of;
+        let (low, high) = (join(pair(a, b), pair(c, d)), join(pair(e, f), pair(g, h)));
+        join(low, high)
+    }
+
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn blocks_reaching(highest: &[f64; BLOCKS], least: f64) -> u32 {
+        let least = _mm512_set1_pd(least);
+        let mut found = 0;
+        for (number, highest) in highest.as_chunks().0.iter().enumerate() {
+            let reach = _mm512_cmp_pd_mask::<_CMP_GE_OQ>(load(highest), least);
+            found |= u32::from(reach) << (LANES * number);
+        }
+        found
     }
 
     #[target_feature(enable = "avx512f")]
@@ -193,8 +252,11 @@ mod tests {
                 fall_step: 5.4e-4 * step,
                 inverse,
             });
-            let highest = greatest(&of, &heights);
-            for (of, highest) in of.iter().zip(&highest) {
+            let both = greatest(&of, &heights);
+            for (of, highest) in of.iter().zip(&both) {
+                let least = highest[0].min(highest[count.div_ceil(BLOCK) - 1]);
+                let bit = |bits, block: usize| bits | u32::from(highest[block] >= least) << block;
+                assert_eq!(blocks_reaching(highest, least), (0..BLOCKS).fold(0, bit));
                 for block in 0..BLOCKS {
                     if block >= count.div_ceil(BLOCK) {
                         assert_eq!(highest[block], f64::NEG_INFINITY);

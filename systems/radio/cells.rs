@@ -191,7 +191,7 @@ impl<'a> Sector<'a> {
                 fixed_db
             };
             if raining {
-                let slant_m = self.slant_m(receivers, place);
+                let slant_m = self.heights().slant_m(receivers, place);
                 extra_db[place] += rain_loss_db(&self.link, slant_m * 1e-3);
             }
         }
@@ -201,13 +201,29 @@ impl<'a> Sector<'a> {
         clutter_db(&self.link, distance_km).map_or(0.0, |[tx, rx]| tx + rx)
     }
 
+    fn heights(&self) -> Heights {
+        Heights {
+            tx_agl_m: self.link.tx.height_agl_m,
+            rx_agl_m: self.link.rx.height_agl_m,
+            undulation_m: self.undulation_m,
+        }
+    }
+}
+
+/// How high both ends stand above their ground, m, and the geoid under the transmitter.
+#[derive(Clone, Copy)]
+struct Heights {
+    tx_agl_m: f64,
+    rx_agl_m: f64,
+    undulation_m: f64,
+}
+
+impl Heights {
     #[inline(always)]
     fn slant_m(&self, receivers: &Receivers, place: usize) -> f64 {
-        let tx_hae_m =
-            receivers.ground_msl_m[0][place] + self.link.tx.height_agl_m + self.undulation_m;
-        let rx_hae_m = receivers.ground_msl_m[1][place]
-            + self.link.rx.height_agl_m
-            + receivers.undulation_m[place];
+        let tx_hae_m = receivers.ground_msl_m[0][place] + self.tx_agl_m + self.undulation_m;
+        let rx_hae_m =
+            receivers.ground_msl_m[1][place] + self.rx_agl_m + receivers.undulation_m[place];
         greater(
             slant_range_m(receivers.distance_m[place], tx_hae_m, rx_hae_m),
             SHORTEST_M,
@@ -234,6 +250,7 @@ impl Kernel for Work<'_> {
             budgets,
         } = self;
         let link = &sector.link;
+        let heights = sector.heights();
         let (tx, rx) = (link.tx, link.rx);
         // Most coverages are those of antennas that need the angles of elevation at most.
         let mut pointing_db = [[0.0; BATCH]; 2];
@@ -269,24 +286,46 @@ impl Kernel for Work<'_> {
         let fixed_db = sector.vegetation_db + link.env.other_loss_db;
         // 4 π / λ.
         let wavenumber = 4.0 * std::f64::consts::PI * link.frequency_mhz * 1e6 / SPEED_OF_LIGHT_M_S;
-        for place in 0..BATCH {
-            let slant_m = sector.slant_m(receivers, place);
-            let spread_db = greater(20.0 * log10(wavenumber * slant_m), 0.0);
-            let open_db = spread_db + gas_db_m * slant_m + fixed_db + extra_db[place];
-            let gains_dbm = sent_dbm + received_db - pointing_db[0][place] - pointing_db[1][place];
-            let moved_db = link.env.calibration.as_ref().map_or(0.0, |calibration| {
-                calibration.loss_db(link.frequency_mhz, receivers.distance_m[place])
-            });
-            // As in a link: calibration does not go below free space.
-            let calibrated = |loss_db: f64| match moved_db == 0.0 {
-                true => loss_db,
-                false => (loss_db + moved_db).max(spread_db),
-            };
-            budgets.path_loss_db[place] = calibrated(open_db + receivers.terrain_db[0][place]);
-            for quantile in 0..4 {
-                budgets.rx_power_dbm[quantile][place] =
-                    gains_dbm - calibrated(open_db + receivers.terrain_db[quantile][place]);
+        // Calibrations are rare, and no vector code: they stay out of the loops.
+        let mut moved_db = [0.0; BATCH];
+        if let Some(calibration) = &link.env.calibration {
+            for place in 0..BATCH {
+                let distance_m = receivers.distance_m[place];
+                moved_db[place] = calibration.loss_db(link.frequency_mhz, distance_m);
             }
+        }
+        // Into arrays of its own, which nothing else can lie in: so the loops are vector code.
+        let (mut spread_db, mut open_db) = ([0.0; BATCH], [0.0; BATCH]);
+        for place in 0..BATCH {
+            let slant_m = heights.slant_m(receivers, place);
+            spread_db[place] = greater(20.0 * log10(wavenumber * slant_m), 0.0);
+            open_db[place] = spread_db[place] + gas_db_m * slant_m + fixed_db + extra_db[place];
+        }
+        // As in a link: calibration does not go below free space.
+        let calibrated = |place: usize, loss_db: f64| {
+            let moved = greater(loss_db + moved_db[place], spread_db[place]);
+            if moved_db[place] == 0.0 {
+                loss_db
+            } else {
+                moved
+            }
+        };
+        for quantile in 0..4 {
+            let mut losses_db = [0.0; BATCH];
+            for place in 0..BATCH {
+                let terrain_db = receivers.terrain_db[quantile][place];
+                losses_db[place] = calibrated(place, open_db[place] + terrain_db);
+            }
+            if quantile == 0 {
+                budgets.path_loss_db = losses_db;
+            }
+            let mut rx_power_dbm = [0.0; BATCH];
+            for place in 0..BATCH {
+                let gains_dbm =
+                    sent_dbm + received_db - pointing_db[0][place] - pointing_db[1][place];
+                rx_power_dbm[place] = gains_dbm - losses_db[place];
+            }
+            budgets.rx_power_dbm[quantile] = rx_power_dbm;
         }
     }
 }

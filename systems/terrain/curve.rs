@@ -1,5 +1,6 @@
 //! A short path as the polynomials it is sampled by.
 
+use super::TerrainUse;
 use super::short::quintic_at;
 
 /// Evenly spaced positions on a path: latitude and longitude (degrees) are polynomials of the share
@@ -29,6 +30,8 @@ pub struct CurveRow<'a> {
     pub elevation_msl_m: &'a mut [f64],
     /// What none of them exceeds, up or down, m, once all are filled.
     pub greatest_m: Option<f64>,
+    /// Where to note what they were made from, if anybody asks.
+    pub used: Option<&'a mut TerrainUse>,
 }
 
 impl Curve {

@@ -38,8 +38,9 @@ pub trait Terrain: Send + Sync {
     fn sample(&self, lat_deg: &[f64], lon_deg: &[f64], elevation_msl_m: &mut [f64]) -> TerrainUse;
 
     /// Fills the heights along neighbouring curves, as [`Terrain::sample`] would at their
-    /// positions, and says so in [`CurveRow::greatest_m`]; leaves that `None` where anything is void
-    /// or missing, or where it has no quicker way.
+    /// positions but for rounding of these (less than a micrometre), and says so in
+    /// [`CurveRow::greatest_m`]; leaves that `None` where anything is void or missing, or where it
+    /// has no quicker way. What a curve gets does not depend on the others.
     fn sample_curves(&self, rows: &mut [CurveRow<'_>]) {
         let _ = rows;
     }

@@ -10,7 +10,7 @@
 use thiserror::Error;
 
 use super::GeoPoint;
-use super::curve::degree;
+use super::curve::{Curve, degree};
 use super::geodesic::{Line, Station, compass_deg, inverse};
 use super::short::{self, Parallel, Way, derivatives, quintic, quintic_at};
 use crate::numeric::{Kernel, sin_cos, vectorised};
@@ -56,6 +56,8 @@ pub struct Path {
     /// Last position; longitude continuous along the path.
     end: [f64; 2],
     segments: Vec<Segment>,
+    /// Whether it is the short way between two points.
+    is_short: bool,
 }
 
 impl Path {
@@ -70,6 +72,7 @@ impl Path {
             from,
             end: [0.0; 2],
             segments: Vec::new(),
+            is_short: false,
         };
         path.set_between(from, to);
         path
@@ -89,6 +92,7 @@ impl Path {
             return;
         }
         self.from = from;
+        self.is_short = true;
         self.distance_m = way.distance_m;
         self.azimuth_deg = compass_deg(way.azimuth_rad[0].to_degrees());
         self.back_azimuth_deg = compass_deg(way.azimuth_rad[1].to_degrees() + 180.0);
@@ -164,6 +168,16 @@ impl Path {
     #[must_use]
     pub fn step_m(&self, samples: usize) -> f64 {
         self.distance_m / whole(samples.max(2) - 1)
+    }
+
+    /// The polynomials of a short way between two points, cut into `samples` (at least 2) positions:
+    /// those of [`Path::positions`].
+    #[must_use]
+    pub fn curve(&self, samples: usize) -> Option<Curve> {
+        let segment = self.segments.first()?;
+        let powers = [segment.lat, segment.lon];
+        let curve = || Curve::new(powers, samples.max(2) - 1, self.end);
+        (self.is_short && self.distance_m > 0.0).then(curve)
     }
 
     /// Writes `samples` (at least 2) evenly spaced positions, both ends included. Longitudes
@@ -254,6 +268,7 @@ impl Path {
     /// Solves the anchors of a line and everything but the far point of an inverse problem.
     fn set_line(&mut self, from: GeoPoint, azimuth_deg: f64, distance_m: f64) {
         self.from = from;
+        self.is_short = false;
         self.azimuth_deg = azimuth_deg;
         self.distance_m = distance_m;
         let line = Line::new(from, azimuth_deg);

@@ -1,6 +1,6 @@
 //! Terrain heights along a path.
 
-use super::{GeoPoint, Path, Terrain, TerrainUse};
+use super::{Curve, CurveRow, GeoPoint, Path, Terrain, TerrainUse};
 
 /// Mean radius of the Earth (m), the value of ITU-R P.452.
 const EARTH_RADIUS_M: f64 = 6_371_000.0;
@@ -37,12 +37,33 @@ impl Profile {
         self.step_m = path.step_m(samples);
         path.positions(samples, &mut self.lat_deg, &mut self.lon_deg);
         self.elevation_msl_m.resize(self.lat_deg.len(), 0.0);
+        let curve = path.curve(samples);
+        if let Some(used) = curve.and_then(|curve| self.follow(terrain, curve)) {
+            self.terrain = used;
+            return;
+        }
         self.terrain = sample_filled(
             terrain,
             &self.lat_deg,
             &self.lon_deg,
             &mut self.elevation_msl_m,
         );
+    }
+
+    /// Takes the heights of a short way as a coverage does: its first, then those along its curve.
+    /// `None` where something is void or missing, or the terrain knows no curves.
+    fn follow(&mut self, terrain: &dyn Terrain, curve: Curve) -> Option<TerrainUse> {
+        let (first, rest) = self.elevation_msl_m.split_at_mut(1);
+        let mut used = terrain.sample(&self.lat_deg[..1], &self.lon_deg[..1], first);
+        let mut rows = [CurveRow {
+            curve,
+            elevation_msl_m: rest,
+            greatest_m: None,
+            used: Some(&mut used),
+        }];
+        terrain.sample_curves(&mut rows);
+        let found = rows[0].greatest_m.is_some();
+        (found && used.is_clean()).then_some(used)
     }
 
     /// The position of sample `i`, longitude wrapped; `None` past the end.

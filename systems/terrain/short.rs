@@ -94,20 +94,49 @@ pub(crate) fn between(from: GeoPoint, to: GeoPoint) -> Way {
     way(&ends[0], from.lon_deg(), &ends[1], to.lon_deg())
 }
 
-/// The way from one end to another, given by their parallels and longitudes.
+/// Length of the way from one end to another, m, as [`way`] gives it, but without asking whether the
+/// way is valid.
+pub(crate) fn distance_m(
+    from: &Parallel,
+    from_lon_deg: f64,
+    to: &Parallel,
+    to_lon_deg: f64,
+) -> f64 {
+    struct Length<'a>([&'a Parallel; 2], [f64; 2]);
+    impl Kernel for Length<'_> {
+        type Output = f64;
+
+        #[inline(always)]
+        fn run(self) -> f64 {
+            let Self([from, to], [from_lon_deg, to_lon_deg]) = self;
+            let east_rad = east_deg(from_lon_deg, to_lon_deg).to_radians();
+            solve(from, to, east_rad).0
+        }
+    }
+    // Not for the width, but for its fused operations, which are calls elsewhere.
+    vectorised(Length([from, to], [from_lon_deg, to_lon_deg]))
+}
+
+/// How far east of one longitude another lies, [-180, 180].
 #[inline(always)]
-pub(crate) fn way(from: &Parallel, from_lon_deg: f64, to: &Parallel, to_lon_deg: f64) -> Way {
+pub(crate) fn east_deg(from_lon_deg: f64, to_lon_deg: f64) -> f64 {
     let east_deg = to_lon_deg - from_lon_deg;
     let east_deg = if east_deg > 180.0 {
         east_deg - 360.0
     } else {
         east_deg
     };
-    let east_deg = if east_deg < -180.0 {
+    if east_deg < -180.0 {
         east_deg + 360.0
     } else {
         east_deg
-    };
+    }
+}
+
+/// The way from one end to another, given by their parallels and longitudes.
+#[inline(always)]
+pub(crate) fn way(from: &Parallel, from_lon_deg: f64, to: &Parallel, to_lon_deg: f64) -> Way {
+    let east_deg = east_deg(from_lon_deg, to_lon_deg);
     let (arc, [one, two]) = solve(from, to, east_deg.to_radians());
     let distance_m = arc;
     let steep = if from.tan_lat.abs() > to.tan_lat.abs() {
@@ -348,15 +377,6 @@ fn solve(from: &Parallel, to: &Parallel, east_rad: f64) -> (f64, [[f64; 2]; 2]) 
     let wrong = east_rad + circle.longitude_excess() - guess;
     let circle = Circle::new(from, to, guess + wrong / (1.0 - slope));
     (circle.distance_m(), [circle.azimuth_1, circle.azimuth_2])
-}
-
-/// Sine and cosine of a direction; north where there is none.
-#[inline(always)]
-fn direction(east: f64, north: f64) -> [f64; 2] {
-    let length = (east * east + north * north).sqrt();
-    let none = length == 0.0;
-    let scale = 1.0 / if none { 1.0 } else { length };
-    [east * scale, if none { 1.0 } else { north * scale }]
 }
 
 /// First and second derivatives of latitude and longitude (degrees) by the share of a way of

@@ -99,6 +99,7 @@ impl Scratch {
                 curve: ways.curve(first + row, last, parallel.lat_deg),
                 elevation_msl_m,
                 greatest_m: None,
+                used: None,
             }
         });
         terrain.sample_curves(&mut rows);

@@ -3,8 +3,8 @@
 
 use super::PathProfile;
 use super::quick_pfl::skipped_m;
-use crate::numeric::slopes::{BLOCK, BLOCKS, Slopes, greatest, reaching, start};
-use crate::numeric::{greater, step_by_step};
+use crate::numeric::slopes::{BLOCK, BLOCKS, Slopes, blocks_reaching, greatest, reaching, start};
+use crate::numeric::{greater, maximum, step_by_step};
 
 /// What a terminal sees at the edge of its view.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -189,16 +189,9 @@ fn steepest(interior: &[f64], mut eyes: [Eye; 2]) -> [Eye; 2] {
     ];
     let highest = greatest(&estimates, interior);
     for end in 0..2 {
-        let (eye, highest) = (&mut eyes[end], &highest[end]);
-        let mut top = f64::NEG_INFINITY;
-        for block in 0..count.div_ceil(BLOCK) {
-            top = greater(highest[block], top);
-        }
-        let near = eye.near(top);
-        let mut blocks = 0_u32;
-        for block in 0..count.div_ceil(BLOCK) {
-            blocks |= u32::from(highest[block] >= near) << block;
-        }
+        let eye = &mut eyes[end];
+        let near = eye.near(maximum(&highest[end]));
+        let mut blocks = blocks_reaching(&highest[end], near);
         while blocks != 0 {
             let block = next(&mut blocks, end);
             let at = start(block as usize, count);

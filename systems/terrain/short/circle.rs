@@ -1,6 +1,6 @@
 //! Great circles on the auxiliary sphere.
 
-use super::{EP2, N, POLAR_AXIS_M, Parallel, direction};
+use super::{EP2, N, POLAR_AXIS_M, Parallel};
 use crate::numeric::{atan2, sin_cos};
 use crate::terrain::geodesic::WGS84_F;
 
@@ -35,11 +35,20 @@ impl Circle {
         );
         let sin_sigma = (north_1 * north_1 + east_1 * east_1).sqrt();
         let cos_sigma = from.sin_beta * to.sin_beta + from.cos_beta * to.cos_beta * (1.0 - versed);
-        let [azimuth_1, azimuth_2] = [direction(east_1, north_1), direction(east_2, north_2)];
-        // Distances from the northward crossing of the equator.
-        let [sin_1, cos_1] = direction(from.sin_beta, azimuth_1[1] * from.cos_beta);
-        let [sin_2, cos_2] = direction(to.sin_beta, azimuth_2[1] * to.cos_beta);
-        let cos_sum = cos_1 * cos_2 - sin_1 * sin_2;
+        // Both bearings come of vectors of one length. Where there is none, they are north.
+        let none = sin_sigma == 0.0;
+        let scale = 1.0 / if none { 1.0 } else { sin_sigma };
+        let bearing = |east: f64, north: f64| {
+            let north = if none { 1.0 } else { north * scale };
+            [east * scale, north]
+        };
+        let [azimuth_1, azimuth_2] = [bearing(east_1, north_1), bearing(east_2, north_2)];
+        // Distances from the northward crossing of the equator: their sines and cosines, times
+        // that of the bearing there. On the equator there are none, and nothing depends on them.
+        let [sin_1, cos_1] = [from.sin_beta, azimuth_1[1] * from.cos_beta];
+        let [sin_2, cos_2] = [to.sin_beta, azimuth_2[1] * to.cos_beta];
+        let scale = sin_1 * sin_1 + cos_1 * cos_1;
+        let cos_sum = (cos_1 * cos_2 - sin_1 * sin_2) / if scale == 0.0 { 1.0 } else { scale };
         let square = sin_sigma * sin_sigma;
         Self {
             azimuth_1,
