@@ -50,6 +50,16 @@ PY
     read -r wall cpu < "$work/times"
 }
 
+# How often each program runs.
+rounds="1 2 3 4 5"
+
+# median NAME: the run of NAME with the median wall, in $wall and $cpu.
+median() {
+    read -r wall cpu << EOT
+$(sort -n "$work/runs-$1" | sed -n 3p)
+EOT
+}
+
 # scenario NAME LAT LON ARCSEC RADIUS_KM: the same link as SPLAT's, with isotropic antennas.
 scenario() {
     cat > "$work/$1.toml" <<TOML
@@ -101,28 +111,34 @@ race() {
         cd "$folder"
         printf '%s\n%s\n%s\n15 meters\n' tx "$lat" "$west" > tx.qth
         printf '%s\n' 15.0 0.005 301.0 900.0 5 1 0.5 0.5 0.0 > tx.lrp
-        # Without an ERP the answer is path loss; 250 dB leaves no cell of the circle out.
-        timed "$splat" -t tx.qth -L 3 -R "$radius" -metric -d "$work/sdf/" -N -olditm -db 250 -o out.ppm
     )
-    read -r splat_wall splat_cpu < "$work/times"
-    (cd "$folder" && "$splat" -t tx.qth -L 3 -R "$radius" -metric -d "$work/sdf/" -N -olditm -db 250 \
-        -ano loss.ano -o out.ppm > /dev/null 2>&1)
-    cells=$(grep -c '^[-0-9]*\.' "$folder/loss.ano")
     scenario "$name" "$lat" "$lon" "$arcsec" "$radius"
-    for mode in exact fast; do
-        flag=""
-        [ $mode = fast ] && flag=--fast
-        # The median of five: a run of a second is easily disturbed.
-        : > "$work/runs"
-        for _ in 1 2 3 4 5; do
+    # In turn, and the median of each: what else the machine does then hits all alike.
+    rm -f "$work"/runs-*
+    for _ in $rounds; do
+        (
+            cd "$folder"
+            # Without an ERP the answer is path loss; 250 dB leaves no cell of the circle out.
+            timed "$splat" -t tx.qth -L 3 -R "$radius" -metric -d "$work/sdf/" -N -olditm -db 250 \
+                -o out.ppm
+        )
+        cat "$work/times" >> "$work/runs-splat"
+        for mode in exact fast; do
+            flag=""
+            [ $mode = fast ] && flag=--fast
             rm -rf "${folder:?}/$mode"
             # shellcheck disable=SC2086  # a flag or nothing
             timed "$program" sweep "$work/$name.toml" -o "$folder/$mode" --shard 1/1 $flag
-            cat "$work/times" >> "$work/runs"
+            cat "$work/times" >> "$work/runs-$mode"
         done
-        read -r wall cpu << EOT
-$(sort -n "$work/runs" | sed -n 3p)
-EOT
+    done
+    (cd "$folder" && "$splat" -t tx.qth -L 3 -R "$radius" -metric -d "$work/sdf/" -N -olditm -db 250 \
+        -ano loss.ano -o out.ppm > /dev/null 2>&1)
+    cells=$(grep -c '^[-0-9]*\.' "$folder/loss.ano")
+    median splat
+    splat_wall=$wall splat_cpu=$cpu
+    for mode in exact fast; do
+        median $mode
         "$program" sweep merge "$folder/$mode" --srtm-dir "$work/hgt" > /dev/null
         python3 - "$name" "$mode" "$splat_wall" "$splat_cpu" "$cells" "$wall" "$cpu" \
             "$folder/$mode/summary.json" <<'PY'

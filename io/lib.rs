@@ -10,6 +10,7 @@ pub mod exchange;
 pub mod export;
 pub mod gateway;
 pub mod genl;
+pub mod hex;
 pub mod host;
 pub mod i2c;
 pub mod impair;

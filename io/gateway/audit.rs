@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
+use crate::hex::hex;
+
 /// Why the record cannot be used.
 #[derive(Debug, Error)]
 pub enum AuditError {
@@ -96,10 +98,7 @@ pub struct Audit {
 }
 
 fn digest(line: &str) -> String {
-    Sha256::digest(line)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    hex(&Sha256::digest(line))
 }
 
 impl Audit {

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
+use crate::hex::hex;
 use crate::raster::GridGeometry;
 
 /// Cells along the side of a unit's tile: a quarter of a million evaluations are a few tenths of a
@@ -343,12 +344,6 @@ impl Plan {
         let named = Sha256::digest(format!("{digest}/{variant}/{row}/{col}"));
         hex(&named[..16])
     }
-}
-
-/// Bytes in hexadecimal.
-#[must_use]
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

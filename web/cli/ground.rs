@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use groundwave_io::hex::hex;
 use groundwave_io::scenario;
 use groundwave_io::terrain::TerrainStack;
 use groundwave_systems::terrain::{Flat, Terrain};
@@ -223,9 +224,7 @@ fn digests(folder: &Path) -> Result<BTreeMap<String, String>, Failure> {
                 read => digest.update(&piece[..read]),
             }
         }
-        let digest = digest.finalize();
-        let hex = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok((name, hex))
+        Ok((name, hex(&digest.finalize())))
     };
     tiles.into_par_iter().map(digest).collect()
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::body::Bytes;
+use groundwave_io::hex::hex;
 use groundwave_systems::Snapshot;
 use groundwave_systems::fleet::{
     Edge, EdgeKind, EdgeStatus, FleetNode, MeshLink, NodeState, TopologyGraph, topology,
@@ -20,7 +21,6 @@ use super::Gateway;
 use super::node::{NodePosition, Origin, position};
 use super::predict::{Predicted, predict};
 use crate::http::Problem;
-use crate::http::tag::hex;
 use crate::http::time::rfc3339;
 
 /// What a node of the graph is beside its name.

@@ -2,6 +2,7 @@
 
 use std::sync::Once;
 
+use groundwave_io::hex::hex;
 use groundwave_systems::account::{Account, AccountId, AccountRole};
 use hmac::{Hmac, KeyInit, Mac};
 use jsonwebtoken::crypto::{CryptoProvider, JwtSigner, JwtVerifier, KeyUtils};
@@ -13,8 +14,6 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use signature::{Signer, Verifier};
 use uuid::Uuid;
-
-use crate::http::tag::hex;
 
 /// How long a token lives, s.
 pub const TOKEN_S: u64 = 3600;

@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use groundwave_io::gateway::random;
+use groundwave_io::hex::hex;
 use groundwave_systems::onboarding::{
     AddMacs, Mac, Policy, RemoveMac, RotateSecret, SetPolicy, TrustedMac,
 };
@@ -18,7 +19,6 @@ use super::body::{Perhaps, Taken};
 use super::guard::Who;
 use super::page::{Page, Paging};
 use super::state::missing;
-use crate::http::tag::hex;
 use crate::http::time::rfc3339;
 use crate::http::{Ask, At, Json, Problem};
 

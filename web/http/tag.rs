@@ -4,6 +4,7 @@
 use std::fmt::Display;
 
 use axum::http::{HeaderMap, HeaderName, header};
+use groundwave_io::hex::hex;
 use sha2::{Digest, Sha256};
 
 /// The header that carries a revision.
@@ -40,10 +41,4 @@ pub fn if_match(headers: &HeaderMap) -> Option<&str> {
 #[must_use]
 pub fn revision_of(content: impl AsRef<[u8]>) -> String {
     hex(&Sha256::digest(content)[..8])
-}
-
-/// Bytes as hexadecimal digits.
-#[must_use]
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -8,6 +8,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use groundwave_io::gateway::random;
 use groundwave_io::genl::batadv::{Batman, BatmanConfig};
+use groundwave_io::hex::hex;
 use groundwave_io::readings::mesh::{self, MeshConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -232,7 +233,7 @@ fn change(
     }
     let (to_set, before) = plan(&now.config, wanted)?;
     let bytes: [u8; 16] = random().map_err(|err| Problem::internal(err.to_string()))?;
-    let token = tag::hex(&bytes);
+    let token = hex(&bytes);
     let done = set(ifname, &to_set).and_then(|()| read());
     let found = match done {
         Ok(found) => found,

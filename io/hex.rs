@@ -1,0 +1,7 @@
+//! Bytes as hexadecimal digits.
+
+/// Two digits for each byte, in lower case.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
