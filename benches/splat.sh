@@ -55,8 +55,9 @@ rounds="1 2 3 4 5"
 
 # median NAME: the run of NAME with the median wall, in $wall and $cpu.
 median() {
+    middle=$(($(wc -l < "$work/runs-$1") / 2 + 1))
     read -r wall cpu << EOT
-$(sort -n "$work/runs-$1" | sed -n 3p)
+$(sort -n "$work/runs-$1" | sed -n ${middle}p)
 EOT
 }
 
