@@ -16,11 +16,9 @@ pub mod impair;
 pub mod link;
 pub mod measure;
 pub mod mesh;
+mod model;
 pub mod motion;
-mod numeric;
 pub mod onboarding;
-pub mod propagation;
-pub mod radio;
 pub mod relay;
 pub mod route;
 #[doc(hidden)]
@@ -28,7 +26,6 @@ pub mod sample;
 pub mod site;
 pub mod snapshot;
 pub mod sweep;
-pub mod terrain;
 pub mod testbed;
 #[doc(hidden)]
 pub mod testing;
@@ -37,6 +34,8 @@ use std::sync::Arc;
 
 use groundwave_engine::Builder;
 
+pub(crate) use model::numeric;
+pub use model::{propagation, radio, terrain};
 pub use snapshot::Snapshot;
 
 /// A world of nodes and links over `terrain`.
