@@ -20,8 +20,7 @@ use groundwave_systems::measure::calibrate::Fitted;
 use groundwave_systems::radio::{Calibration, Offset};
 use serde::Deserialize;
 
-use crate::scenario::ScenarioErrors;
-use crate::scenario::sheet::{self, Sheet};
+use crate::toml_document::{self, TomlDocument, TomlErrors};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -54,10 +53,10 @@ struct Class {
 ///
 /// # Errors
 /// Everything wrong with the file, with its place.
-pub fn load(path: &Path) -> Result<Calibration, ScenarioErrors> {
-    let text = sheet::text(path)?;
+pub fn load(path: &Path) -> Result<Calibration, TomlErrors> {
+    let text = toml_document::text(path)?;
     let name = path.display().to_string();
-    let (file, mut sheet) = Sheet::read::<File>(&name, &text)?;
+    let (file, mut document) = TomlDocument::read::<File>(&name, &text)?;
     let classes = file.class.iter().map(|class| Offset {
         frequency_mhz: class.frequency_mhz,
         distance_km: class.distance_km,
@@ -75,11 +74,11 @@ pub fn load(path: &Path) -> Result<Calibration, ScenarioErrors> {
         };
         if let Err(bad) = alone.validate() {
             let what = format!("{} is out of range", bad.found);
-            sheet.wrong(&format!("class[{at}]"), what, bad.allowed.to_string());
+            document.invalid(&format!("class[{at}]"), what, bad.allowed.to_string());
         }
     }
     if whole.classes.is_empty() {
-        sheet.wrong("class", "no classes", "at least one [[class]]");
+        document.invalid("class", "no classes", "at least one [[class]]");
     }
     let only_name = Calibration {
         name: whole.name.clone(),
@@ -87,9 +86,9 @@ pub fn load(path: &Path) -> Result<Calibration, ScenarioErrors> {
     };
     if let Err(bad) = only_name.validate() {
         let what = format!("{} characters", bad.found);
-        sheet.wrong("name", what, "1 to 64 characters");
+        document.invalid("name", what, "1 to 64 characters");
     }
-    sheet.finish()?;
+    document.finish()?;
     Ok(whole)
 }
 

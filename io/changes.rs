@@ -24,8 +24,7 @@ use groundwave_systems::snapshot::NodeView;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::scenario::ScenarioErrors;
-use crate::scenario::sheet::{self, Sheet};
+use crate::toml_document::{self, TomlDocument, TomlErrors};
 
 /// Latest change, s: a year.
 const AT_S_MAX: f64 = 31_557_600.0;
@@ -78,25 +77,25 @@ struct Entry {
 ///
 /// # Errors
 /// Everything wrong with the file, with its place.
-pub fn load(path: &Path) -> Result<Vec<Change>, ScenarioErrors> {
-    let text = sheet::text(path)?;
+pub fn load(path: &Path) -> Result<Vec<Change>, TomlErrors> {
+    let text = toml_document::text(path)?;
     let name = path.display().to_string();
-    let (file, mut sheet) = Sheet::read::<File>(&name, &text)?;
+    let (file, mut document) = TomlDocument::read::<File>(&name, &text)?;
     let mut changes = Vec::new();
     for (place, entry) in file.change.into_iter().enumerate() {
         let at = format!("change[{place}]");
         if !(0.0..=AT_S_MAX).contains(&entry.at_s) {
             let found = format!("{} s", entry.at_s);
-            sheet.wrong(&format!("{at}.at_s"), found, format!("0 to {AT_S_MAX} s"));
+            document.invalid(&format!("{at}.at_s"), found, format!("0 to {AT_S_MAX} s"));
             continue;
         }
         let at_ns = (entry.at_s * 1e9).round() as u64;
         match what(entry) {
             Ok(what) => changes.push(Change { at_ns, what }),
-            Err((key, found, allowed)) => sheet.wrong(&format!("{at}{key}"), found, allowed),
+            Err((key, found, allowed)) => document.invalid(&format!("{at}{key}"), found, allowed),
         }
     }
-    sheet.finish()?;
+    document.finish()?;
     changes.sort_by_key(|change| change.at_ns);
     Ok(changes)
 }

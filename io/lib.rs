@@ -25,5 +25,6 @@ pub mod sweep;
 pub mod telemetry;
 pub mod terrain;
 pub mod testbed;
+pub mod toml_document;
 pub mod tracks;
 pub mod wall;

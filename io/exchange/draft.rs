@@ -9,7 +9,7 @@ use super::error::{Fault, quoted};
 use super::field::{Field, Meaning};
 use super::{role_name, values};
 use crate::scenario::file_radio::{AntennaSettings, RadioSettings};
-use crate::scenario::suggest;
+use crate::toml_document::suggest;
 
 /// What is done for want of an answer, and told.
 pub(super) type Tell<'t> = &'t mut dyn FnMut(&str);

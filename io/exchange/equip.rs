@@ -8,7 +8,7 @@ use groundwave_systems::radio::{Antenna, Radio, Waveform};
 use super::draft::{Draft, Tell};
 use super::error::{Fault, quoted};
 use super::field::Field;
-use crate::scenario::suggest;
+use crate::toml_document::suggest;
 
 impl Draft {
     /// The radio, completed from `default`.

@@ -7,7 +7,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use super::format::Format;
-use crate::scenario::ScenarioErrors;
+use crate::toml_document::TomlErrors;
 
 /// A place in a document.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -61,7 +61,7 @@ pub enum ExchangeError {
     },
     /// It is no sound scenario.
     #[error(transparent)]
-    Scenario(#[from] ScenarioErrors),
+    Scenario(#[from] TomlErrors),
 }
 
 /// What is wrong with a part of a document, before its place is known.

@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 
 use super::expr::Expr;
 use super::template::{ADDRESSES, ID_BYTES_MAX, Metric, Register, SensorTemplate, Step};
-use crate::scenario::sheet::Sheet;
-use crate::scenario::suggest;
+use crate::toml_document::TomlDocument;
+use crate::toml_document::suggest;
 
 /// Longest name of anything but a template.
 const NAME_BYTES_MAX: usize = 48;
@@ -17,9 +17,9 @@ const METRICS_MAX: usize = 16;
 /// Longest a sensor may be waited for in one reading, ms: the agent does nothing else meanwhile.
 const WAIT_MS_MAX: u64 = 1_000;
 
-/// Reports what is wrong with a template to the sheet it was read from.
+/// Reports what is wrong with a template to the document it was read from.
 pub(super) struct Check<'a, 's> {
-    sheet: &'a mut Sheet<'s>,
+    document: &'a mut TomlDocument<'s>,
     /// Names that formulas may use so far.
     known: BTreeSet<String>,
 }
@@ -39,9 +39,9 @@ fn is_name(text: &str) -> bool {
 }
 
 impl<'a, 's> Check<'a, 's> {
-    pub(super) fn new(sheet: &'a mut Sheet<'s>) -> Self {
+    pub(super) fn new(document: &'a mut TomlDocument<'s>) -> Self {
         Self {
-            sheet,
+            document,
             known: BTreeSet::new(),
         }
     }
@@ -51,14 +51,14 @@ impl<'a, 's> Check<'a, 's> {
         if !is_word(id, ID_BYTES_MAX) {
             let what = format!("{id:?} is no name of a template");
             let allowed = format!("1 to {ID_BYTES_MAX} of a-z 0-9 _");
-            self.sheet.wrong("template_id", what, allowed);
+            self.document.invalid("template_id", what, allowed);
         }
         self.many("addresses", template.addresses.len(), 1..=16);
         for (at, address) in template.addresses.iter().enumerate() {
             if !ADDRESSES.contains(address) {
                 let what = format!("{address:#04x} is no address of a sensor");
                 let path = format!("addresses[{at}]");
-                self.sheet.wrong(&path, what, "0x08 to 0x77");
+                self.document.invalid(&path, what, "0x08 to 0x77");
             }
         }
         if let Some(identify) = &template.identify {
@@ -91,7 +91,8 @@ impl<'a, 's> Check<'a, 's> {
     fn count(&mut self, path: &str, (found, of): (usize, &str), allowed: RangeInclusive<usize>) {
         if !allowed.contains(&found) {
             let allowed = format!("{} to {}", allowed.start(), allowed.end());
-            self.sheet.wrong(path, format!("{found} {of}"), allowed);
+            self.document
+                .invalid(path, format!("{found} {of}"), allowed);
         }
     }
 
@@ -124,8 +125,8 @@ impl<'a, 's> Check<'a, 's> {
         let all: u64 = steps.chain(registers).sum();
         if all > WAIT_MS_MAX {
             let allowed = format!("at most {WAIT_MS_MAX} ms");
-            self.sheet
-                .wrong("start", format!("a reading waits for {all} ms"), allowed);
+            self.document
+                .invalid("start", format!("a reading waits for {all} ms"), allowed);
         }
     }
 
@@ -134,11 +135,11 @@ impl<'a, 's> Check<'a, 's> {
         if !is_name(name) {
             let allowed =
                 format!("a letter or _, then letters, digits, _; {NAME_BYTES_MAX} at most");
-            self.sheet
-                .wrong(path, format!("{name:?} is no name"), allowed);
+            self.document
+                .invalid(path, format!("{name:?} is no name"), allowed);
         } else if !self.known.insert(name.to_owned()) {
             let what = format!("{name:?} is there twice");
-            self.sheet.wrong(path, what, "names that differ");
+            self.document.invalid(path, what, "names that differ");
         }
     }
 
@@ -147,7 +148,7 @@ impl<'a, 's> Check<'a, 's> {
             if !self.known.contains(name) {
                 let allowed = suggest::one_of(name, self.known.iter().map(String::as_str));
                 let what = format!("nothing before it is called {name:?}");
-                self.sheet.wrong(path, what, allowed);
+                self.document.invalid(path, what, allowed);
             }
         }
     }
@@ -158,18 +159,19 @@ impl<'a, 's> Check<'a, 's> {
         if !is_word(name, NAME_BYTES_MAX) {
             let what = format!("{name:?} is no name of a metric");
             let allowed = format!("1 to {NAME_BYTES_MAX} of a-z 0-9 _");
-            self.sheet.wrong(&format!("{path}.name"), what, allowed);
+            self.document
+                .invalid(&format!("{path}.name"), what, allowed);
         } else if !self.known.insert(name.clone()) {
             let what = format!("{name:?} is there twice");
-            self.sheet
-                .wrong(&format!("{path}.name"), what, "names that differ");
+            self.document
+                .invalid(&format!("{path}.name"), what, "names that differ");
         }
         if let (Some(min), Some(max)) = (metric.min, metric.max)
             && min > max
         {
             let what = format!("{min} is more than max, {max}");
-            self.sheet
-                .wrong(&format!("{path}.min"), what, "at most max");
+            self.document
+                .invalid(&format!("{path}.min"), what, "at most max");
         }
     }
 }

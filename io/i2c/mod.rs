@@ -23,7 +23,7 @@ pub use choice::{Assigned, Choice, Place, Probe};
 use sensor::Sensor;
 use template::{ID_BYTES_MAX, Identify, SensorTemplate};
 
-use crate::scenario::suggest;
+use crate::toml_document::suggest;
 
 /// What names of readings begin with.
 pub const NAMESPACE: &str = "i2c.";

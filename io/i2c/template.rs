@@ -10,8 +10,7 @@ use serde::Deserialize;
 
 use super::check::Check;
 use super::expr::{Expr, Fault};
-use crate::scenario::ScenarioErrors;
-use crate::scenario::sheet::{self, Sheet};
+use crate::toml_document::{self, TomlDocument, TomlErrors};
 
 /// Addresses sensors have; those below and above mean something to the bus itself.
 pub const ADDRESSES: RangeInclusive<u16> = 0x08..=0x77;
@@ -214,10 +213,10 @@ impl SensorTemplate {
     ///
     /// # Errors
     /// All that is wrong with it, with line, key and what would be allowed.
-    pub fn parse(text: &str, name: &str) -> Result<Self, ScenarioErrors> {
-        let (template, mut sheet) = Sheet::read::<Self>(name, text)?;
-        Check::new(&mut sheet).template(&template);
-        sheet.finish()?;
+    pub fn parse(text: &str, name: &str) -> Result<Self, TomlErrors> {
+        let (template, mut document) = TomlDocument::read::<Self>(name, text)?;
+        Check::new(&mut document).template(&template);
+        document.finish()?;
         Ok(template)
     }
 
@@ -295,7 +294,7 @@ pub fn load(folder: Option<&Path>) -> Result<Vec<SensorTemplate>, String> {
     }
     paths.sort();
     for path in paths {
-        let text = sheet::text(&path).map_err(|err| err.to_string())?;
+        let text = toml_document::text(&path).map_err(|err| err.to_string())?;
         let name = path.display().to_string();
         let template = SensorTemplate::parse(&text, &name).map_err(|err| err.to_string())?;
         let id = &template.template_id;

@@ -6,8 +6,7 @@ use groundwave_systems::impair::{Direction, Extensions};
 use serde::Deserialize;
 
 use crate::host::socket::Access;
-use crate::scenario::ScenarioErrors;
-use crate::scenario::sheet::{self, Sheet};
+use crate::toml_document::{self, TomlDocument, TomlErrors};
 
 /// Where the configuration is looked for when nobody says.
 pub const CONFIG_PATH: &str = "/etc/impair/impaird.toml";
@@ -94,8 +93,8 @@ fn tables() -> PathBuf {
 ///
 /// # Errors
 /// All that is wrong with it.
-pub fn load(path: &Path) -> Result<Config, ScenarioErrors> {
-    let text = sheet::text(path)?;
+pub fn load(path: &Path) -> Result<Config, TomlErrors> {
+    let text = toml_document::text(path)?;
     parse(&text, &path.display().to_string())
 }
 
@@ -103,11 +102,11 @@ pub fn load(path: &Path) -> Result<Config, ScenarioErrors> {
 ///
 /// # Errors
 /// All that is wrong with it.
-pub fn parse(text: &str, name: &str) -> Result<Config, ScenarioErrors> {
-    let (file, mut sheet) = Sheet::read::<File>(name, text)?;
-    let mode = mode(file.mode.as_deref(), &mut sheet);
-    let interfaces = interfaces(&file.ports, &mut sheet);
-    sheet.finish()?;
+pub fn parse(text: &str, name: &str) -> Result<Config, TomlErrors> {
+    let (file, mut document) = TomlDocument::read::<File>(name, text)?;
+    let mode = mode(file.mode.as_deref(), &mut document);
+    let interfaces = interfaces(&file.ports, &mut document);
+    document.finish()?;
     Ok(Config {
         socket: file.socket,
         access: Access {
@@ -127,7 +126,7 @@ pub fn parse(text: &str, name: &str) -> Result<Config, ScenarioErrors> {
 
 /// Permission bits are written in a string: TOML's octal numbers are easily forgotten, and 660
 /// would mean something else.
-fn mode(text: Option<&str>, sheet: &mut Sheet<'_>) -> u32 {
+fn mode(text: Option<&str>, document: &mut TomlDocument<'_>) -> u32 {
     let Some(text) = text else {
         return 0o660;
     };
@@ -135,18 +134,18 @@ fn mode(text: Option<&str>, sheet: &mut Sheet<'_>) -> u32 {
     let found = u32::from_str_radix(digits, 8).ok();
     found.filter(|mode| *mode <= 0o777).unwrap_or_else(|| {
         let what = format!("{text:?} is no mode");
-        sheet.wrong("mode", what, "three octal digits, such as \"0660\"");
+        document.invalid("mode", what, "three octal digits, such as \"0660\"");
         0
     })
 }
 
-fn interfaces(ports: &[PortFile], sheet: &mut Sheet<'_>) -> [String; 2] {
+fn interfaces(ports: &[PortFile], document: &mut TomlDocument<'_>) -> [String; 2] {
     for (index, port) in ports.iter().enumerate() {
         let name = &port.interface;
         let sound = (1..=INTERFACE_BYTES_MAX).contains(&name.len())
             && !name.contains(|c: char| c == '/' || c.is_whitespace() || c.is_control());
         if !sound {
-            sheet.wrong(
+            document.invalid(
                 &format!("ports[{index}].interface"),
                 format!("{name:?} is no name of an interface"),
                 "1 to 15 characters without spaces and slashes, such as \"eth0\"",
@@ -158,7 +157,7 @@ fn interfaces(ports: &[PortFile], sheet: &mut Sheet<'_>) -> [String; 2] {
             .any(|other| other.direction == port.direction)
         {
             let what = format!("{} is there twice", port.direction);
-            sheet.wrong(
+            document.invalid(
                 &format!("ports[{index}].direction"),
                 what,
                 "each direction once",
@@ -167,7 +166,7 @@ fn interfaces(ports: &[PortFile], sheet: &mut Sheet<'_>) -> [String; 2] {
         if earlier.iter().any(|other| other.interface == *name) {
             let what = format!("{name} serves two directions");
             let allowed = "an interface of its own for each direction";
-            sheet.wrong(&format!("ports[{index}].interface"), what, allowed);
+            document.invalid(&format!("ports[{index}].interface"), what, allowed);
         }
     }
     Direction::ALL.map(|direction| {
@@ -175,7 +174,7 @@ fn interfaces(ports: &[PortFile], sheet: &mut Sheet<'_>) -> [String; 2] {
         port.map(|port| port.interface.clone()).unwrap_or_else(|| {
             let what = format!("no interface for {direction}");
             let allowed = "[[ports]] with direction and interface, for port1 and for port2";
-            sheet.wrong("ports", what, allowed);
+            document.invalid("ports", what, allowed);
             String::new()
         })
     })

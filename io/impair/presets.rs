@@ -208,7 +208,7 @@ pub fn find(id: &str) -> Result<&'static Preset, String> {
         .find(|preset| preset.id == id)
         .ok_or_else(|| {
             let names = PRESETS.iter().map(|preset| preset.id);
-            let allowed = crate::scenario::suggest::one_of(id, names);
+            let allowed = crate::toml_document::suggest::one_of(id, names);
             format!("no preset is called {id:?}; allowed: {allowed}")
         })
 }

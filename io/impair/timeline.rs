@@ -10,8 +10,7 @@ use serde::Deserialize;
 
 use super::words::{BadWord, Words, derived_burst_bytes};
 use super::{mahimahi, presets, quantity, timeline_csv};
-use crate::scenario::ScenarioErrors;
-use crate::scenario::sheet::{self, Sheet};
+use crate::toml_document::{self, TomlDocument, TomlErrors};
 
 /// Steps in one time line: a day in steps of 100 ms, for both directions.
 pub const STEPS_MAX: usize = 2_000_000;
@@ -60,7 +59,7 @@ pub struct Reading {
 pub enum BadTimeline {
     /// The file cannot be read, or says something wrong.
     #[error(transparent)]
-    File(#[from] ScenarioErrors),
+    File(#[from] TomlErrors),
     /// A row of a table is wrong.
     #[error("{file}:{line}: {what}")]
     Row {
@@ -111,7 +110,7 @@ struct StepFile {
 /// # Errors
 /// What is wrong, with its line.
 pub fn load(path: &Path, reading: &Reading) -> Result<Timeline, BadTimeline> {
-    let text = sheet::text(path)?;
+    let text = toml_document::text(path)?;
     let name = path.display().to_string();
     let ending = path.extension().and_then(|ending| ending.to_str());
     match ending.map(str::to_lowercase).as_deref() {
@@ -128,10 +127,10 @@ pub fn load(path: &Path, reading: &Reading) -> Result<Timeline, BadTimeline> {
 /// # Errors
 /// All that is wrong with it.
 pub fn from_toml(text: &str, name: &str, reading: &Reading) -> Result<Timeline, BadTimeline> {
-    let (file, mut sheet) = Sheet::read::<File>(name, text)?;
+    let (file, mut document) = TomlDocument::read::<File>(name, text)?;
     let mut steps = Vec::new();
     if file.step.is_empty() {
-        sheet.wrong(
+        document.invalid(
             "step",
             "nothing to play",
             "[[step]] with at, and set or preset",
@@ -141,8 +140,8 @@ pub fn from_toml(text: &str, name: &str, reading: &Reading) -> Result<Timeline, 
         let at = quantity::duration_ns(&step.at).and_then(bounded);
         let sides = sides(step.direction.as_deref(), reading);
         match (at, sides) {
-            (Err(what), _) => sheet.wrong(&format!("step[{index}].at"), what, ""),
-            (_, Err(what)) => sheet.wrong(&format!("step[{index}].direction"), what, ""),
+            (Err(what), _) => document.invalid(&format!("step[{index}].at"), what, ""),
+            (_, Err(what)) => document.invalid(&format!("step[{index}].direction"), what, ""),
             (Ok(at_ns), Ok(sides)) => {
                 for direction in sides {
                     match meaning(step.preset.as_deref(), &step.set, direction) {
@@ -152,7 +151,7 @@ pub fn from_toml(text: &str, name: &str, reading: &Reading) -> Result<Timeline, 
                             impairment,
                         }),
                         Err((key, what)) => {
-                            sheet.wrong(&format!("step[{index}].{key}"), what, "");
+                            document.invalid(&format!("step[{index}].{key}"), what, "");
                             break;
                         }
                     }
@@ -167,10 +166,10 @@ pub fn from_toml(text: &str, name: &str, reading: &Reading) -> Result<Timeline, 
         .transpose();
     let length = length.and_then(|length| length.map(bounded).transpose());
     let length_ns = length.unwrap_or_else(|what| {
-        sheet.wrong("length", what, "");
+        document.invalid("length", what, "");
         None
     });
-    sheet.finish()?;
+    document.finish()?;
     let line = Timeline::of(file.title, steps, length_ns);
     line.map_err(|what| BadTimeline::Row {
         file: name.to_owned(),

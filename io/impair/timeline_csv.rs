@@ -44,7 +44,7 @@ fn check_heads(heads: &csv::StringRecord) -> Result<(), String> {
     let known = || ["at", "direction", "preset"].into_iter().chain(Words::KEYS);
     for (index, head) in heads.iter().enumerate() {
         if !known().any(|name| name == head) {
-            let allowed = crate::scenario::suggest::one_of(head, known());
+            let allowed = crate::toml_document::suggest::one_of(head, known());
             return Err(format!("unknown column {head:?}; allowed: {allowed}"));
         }
         if heads.iter().take(index).any(|other| other == head) {

@@ -33,9 +33,8 @@ use std::path::Path;
 use groundwave_systems::radio::{Station, presets};
 use serde::Deserialize;
 
-use crate::scenario::ScenarioErrors;
 use crate::scenario::file_radio::{AntennaChoice, AntennaSettings, RadioChoice, RadioSettings};
-use crate::scenario::sheet::{self, Sheet};
+use crate::toml_document::{self, TomlDocument, TomlErrors};
 
 /// A mapping file.
 #[derive(Debug, Clone, Deserialize)]
@@ -178,52 +177,52 @@ pub const VALUES: [&str; 7] = [
 ///
 /// # Errors
 /// Everything wrong with the file, with its place.
-pub fn load(path: &Path) -> Result<(Mapping, Option<Station>), ScenarioErrors> {
-    let text = sheet::text(path)?;
+pub fn load(path: &Path) -> Result<(Mapping, Option<Station>), TomlErrors> {
+    let text = toml_document::text(path)?;
     let name = path.display().to_string();
-    let (mapping, mut sheet) = Sheet::read::<Mapping>(&name, &text)?;
+    let (mapping, mut document) = TomlDocument::read::<Mapping>(&name, &text)?;
     if !(0.001..=3600.0).contains(&mapping.step_s) {
         let found = format!("{} s", mapping.step_s);
-        sheet.wrong("step_s", found, "0.001 to 3600 s");
+        document.invalid("step_s", found, "0.001 to 3600 s");
     }
     for key in mapping.values.keys() {
         if !VALUES.contains(&key.as_str()) {
             let path = format!("values.{key}");
-            sheet.wrong(&path, "nothing that is measured", VALUES.join(", "));
+            document.invalid(&path, "nothing that is measured", VALUES.join(", "));
         }
     }
     if mapping.values.is_empty() {
-        sheet.wrong("values", "no columns", VALUES.join(", "));
+        document.invalid("values", "no columns", VALUES.join(", "));
     }
     let by_name = mapping.link.from.is_some() && mapping.link.to.is_some();
     let by_id = mapping.link.id.is_some() && mapping.links.is_some();
     if by_name == by_id {
-        sheet.wrong(
+        document.invalid(
             "link",
             "does not say whose",
             "from and to, or id with a table [links]",
         );
     }
     if mapping.link.direction.is_some() != mapping.link.backward.is_some() {
-        sheet.wrong(
+        document.invalid(
             "link",
             "half a direction",
             "direction and backward, or neither",
         );
     }
     if mapping.delimiter.is_some_and(|mark| !mark.is_ascii()) {
-        sheet.wrong("delimiter", "not one byte", "one of , ; | or a tab");
+        document.invalid("delimiter", "not one byte", "one of , ; | or a tab");
     }
     let station = mapping.station.as_ref().map(station);
     let station = match station {
         Some(Err((key, what))) => {
-            sheet.wrong(key, what, "a station, as in a scenario");
+            document.invalid(key, what, "a station, as in a scenario");
             None
         }
         Some(Ok(station)) => Some(station),
         None => None,
     };
-    sheet.finish()?;
+    document.finish()?;
     Ok((mapping, station))
 }
 

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::error::Report;
 use super::file::ScenarioFile;
-use super::key::KeyPath;
+use crate::toml_document::error::Report;
+use crate::toml_document::key::KeyPath;
 
 /// Reads the profile and puts it into the environment; `base_dir` is `None` where no file may be
 /// read.

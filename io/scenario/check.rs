@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::error::Report;
 use super::file_motion::Area;
-use super::key::KeyPath;
 use super::limits::{LABEL_CHARS_MAX, NAME_CHARS_MAX};
-use super::suggest;
+use crate::toml_document::error::Report;
+use crate::toml_document::key::KeyPath;
+use crate::toml_document::suggest;
 
 /// Heights of ground, m: from below the Dead Sea to above Everest.
 pub(super) const GROUND_MSL_M: (f64, f64) = (-500.0, 9_000.0);

@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::check;
-use super::error::Report;
 use super::file_motion::PositionFile;
-use super::key::KeyPath;
+use crate::toml_document::error::Report;
+use crate::toml_document::key::KeyPath;
 
 /// What the nodes are together; a run passes it over.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]

@@ -1,8 +1,5 @@
-//! Every bound on a scenario file, each with its reason.
-
-/// Largest scenario file and largest ns-2 file, bytes. A hundred thousand hand-written nodes
-/// fit; the size is asked of the file system first, so a larger file is refused unread.
-pub const FILE_BYTES_MAX: u64 = 16 << 20;
+//! Bounds on a scenario file, each with its reason; those of any TOML document are in
+//! [`crate::toml_document::limits`].
 
 /// Nodes in one scenario, written, generated and from ns-2 together. Every pair in range is a
 /// link to evaluate: more than this is a job for coverage, not for a mesh.
@@ -18,20 +15,6 @@ pub const FLOWS_MAX: usize = 10_000;
 /// Changes of the weather: one every ten minutes for two months. Each is recorded complete and
 /// makes every link be evaluated again.
 pub const WEATHER_MAX: usize = 10_000;
-
-/// Tables and arrays inside each other. Deeper than any command, and shallow enough for every
-/// decoder downstream (JSON readers stop at 128) and for the smallest thread stack.
-pub const NESTING_MAX: usize = 64;
-
-/// Errors reported at once: one screen. The rest is counted.
-pub const ERRORS_MAX: usize = 20;
-
-/// Syntax errors are collected, not just the first one kept, up to this file size, bytes. A
-/// syntax error cascades, and each is kept in memory until it is shown.
-pub const RECOVERY_BYTES_MAX: usize = 256 << 10;
-
-/// Syntax errors looked at. Most are echoes of the first on their line.
-pub const SYNTAX_ERRORS_MAX: usize = 200;
 
 /// Longest scenario, s (100 days). In nanoseconds this stays below 2^53, so `f64` and JSON
 /// readers carry every time exactly.

@@ -8,13 +8,13 @@ use serde_json::{Value as Json, json};
 use toml::de::DeTable;
 
 use super::check::{self, Clock, Names};
-use super::error::Report;
 use super::file::ScenarioFile;
-use super::key::KeyPath;
 use super::limits::{NODES_MAX, RECORDS_MAX};
-use super::source::Source;
 use super::station::Catalogue;
 use super::{Scheduled, lower_motion, lower_nodes, lower_setup, lower_traffic};
+use crate::toml_document::error::Report;
+use crate::toml_document::key::KeyPath;
+use crate::toml_document::source::Source;
 
 /// Everything the sections share while they are lowered.
 pub(super) struct Lowering<'a> {
@@ -72,7 +72,7 @@ impl Lowering<'_> {
             }
             return;
         }
-        let span = super::tree::span_of(self.root, path);
+        let span = crate::toml_document::tree::span_of(self.root, path);
         let line = u32::try_from(self.source.line(span.start)).unwrap_or(u32::MAX);
         let record = Scheduled {
             at_ns,

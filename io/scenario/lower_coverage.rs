@@ -12,15 +12,15 @@ use serde_json::Value as Json;
 
 use super::check::{self, Names};
 use super::coverage::{Coverage, Receiver, Vary, WeightedPoint};
-use super::error::Report;
 use super::file_coverage::{CoverageFile, PointFile, ReceiverFile, VaryFile};
-use super::key::KeyPath;
 use super::limits::{
     CELL_ARCSEC, COMBINATIONS_MAX, COVERAGE_RADIUS_KM_MAX, MARGIN_DB, POINTS_MAX, RADIUS_CELLS,
     RASTERS_MAX, SAMPLES, VALUES_MAX, WEIGHT_MAX,
 };
 use super::lower::Lowering;
 use super::station;
+use crate::toml_document::error::Report;
+use crate::toml_document::key::KeyPath;
 
 /// One arc-second along a meridian of the mean Earth (IUGG radius 6371008.8 m), m.
 const ARCSEC_M: f64 = 30.887_458;

@@ -4,11 +4,11 @@ use serde_json::{Value as Json, json};
 
 use super::check::{self, nanoseconds};
 use super::file_motion::{Area, MotionFile, WanderFile, WaypointFile};
-use super::key::KeyPath;
 use super::limits::{DURATION_S_MAX, SPEED_M_S, WAYPOINTS_MAX};
 use super::lower::{Lowering, position};
 use super::lower_nodes;
 use super::trace::{self, Traces};
+use crate::toml_document::key::KeyPath;
 
 /// Longest rest while wandering, s.
 const PAUSE_S: (f64, f64) = (0.0, DURATION_S_MAX);

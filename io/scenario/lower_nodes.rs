@@ -8,11 +8,11 @@ use serde_json::json;
 use super::check::{self, GROUND_MSL_M};
 use super::file::NodeFile;
 use super::file_motion::{GenerateFile, Placement};
-use super::key::KeyPath;
 use super::limits::NODES_MAX;
 use super::lower::{Lowering, NewNode, to_json};
 use super::placement::{self, Place, SplitMix64};
 use super::station;
+use crate::toml_document::key::KeyPath;
 
 /// Closest spacing of generated stations, m, and widest.
 const SPACING_M: (f64, f64) = (0.1, 100_000.0);

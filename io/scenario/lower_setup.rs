@@ -6,9 +6,7 @@ use groundwave_systems::radio::environment::Environment;
 use serde_json::{Map, Value as Json, json};
 
 use super::check::{self, GROUND_MSL_M, nanoseconds};
-use super::error::Report;
 use super::file::{HeaderFile, OutputFile, OutputTable, TerrainFile};
-use super::key::KeyPath;
 use super::limits::{
     DESCRIPTION_CHARS_MAX, DURATION_S_MAX, LINK_RANGE_M, STEP_S_MAX, STEP_S_MIN, TICKS_MAX,
     TILES_MAX, TITLE_CHARS_MAX, WEATHER_MAX,
@@ -16,6 +14,8 @@ use super::limits::{
 use super::lower::{Lowering, to_json};
 use super::station::in_range;
 use super::{Output, Terrain};
+use crate::toml_document::error::Report;
+use crate::toml_document::key::KeyPath;
 
 /// Step and duration, ns.
 pub(super) fn times(header: &HeaderFile, report: &mut Report) -> (u64, u64) {

@@ -4,9 +4,9 @@ use serde_json::{Value as Json, json};
 
 use super::check::{self, Names};
 use super::file::FailureFile;
-use super::key::KeyPath;
 use super::limits::FLOWS_MAX;
 use super::lower::Lowering;
+use crate::toml_document::key::KeyPath;
 
 /// Slowest and fastest flow, bit/s.
 const RATE_BPS: (f64, f64) = (1.0, 1e12);

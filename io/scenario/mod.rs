@@ -5,25 +5,22 @@
 //! [`json_schema`] is the same for editors.
 //!
 //! Reading goes in steps, each only when the one before found nothing wrong, and each telling
-//! all it finds, at most [`limits::ERRORS_MAX`]:
+//! all it finds, at most [`ERRORS_MAX`](toml_document::limits::ERRORS_MAX):
 //!
-//! 1. the size and encoding of the file (`read`),
-//! 2. TOML syntax (`tree`),
-//! 3. sections, keys and types (`decode`, into the structs of [`mod@file`]),
-//! 4. meaning: ranges, names, references, times (`lower` and its parts).
+//! 1. size and encoding of the file, TOML syntax ([`toml_document`]),
+//! 2. sections, keys and types (`decode`, into the structs of [`mod@file`]),
+//! 3. ranges, names, references, times (`lower` and its parts).
 
 mod calibration;
 mod check;
 pub mod coverage;
 mod decode;
 pub mod deployment;
-mod error;
 pub mod file;
 pub mod file_coverage;
 pub mod file_motion;
 pub mod file_radio;
 mod json;
-mod key;
 pub mod limits;
 mod lower;
 mod lower_coverage;
@@ -33,15 +30,10 @@ mod lower_setup;
 mod lower_traffic;
 pub(crate) mod ns2;
 mod placement;
-mod read;
 mod schema;
-pub mod sheet;
-mod source;
 mod station;
-pub(crate) mod suggest;
 pub mod testbed;
 mod trace;
-mod tree;
 
 #[cfg(test)]
 mod tests;
@@ -63,14 +55,14 @@ use toml::de::DeTable;
 
 pub use coverage::Coverage;
 pub use deployment::Deployment;
-pub use error::{ScenarioError, ScenarioErrors};
 pub use file::OutputTable;
 pub use schema::json_schema;
 
-use error::Report;
-use limits::FILE_BYTES_MAX;
+use crate::toml_document::error::{Report, TomlErrors};
+use crate::toml_document::limits::FILE_BYTES_MAX;
+use crate::toml_document::source::Source;
+use crate::toml_document::{self, tree};
 use lower::Lowering;
-use source::Source;
 use station::Catalogue;
 
 /// A command and the simulated time it is applied at.
@@ -148,11 +140,10 @@ pub struct Output {
 /// Reads a scenario file. Names in it are relative to its folder.
 ///
 /// # Errors
-/// All that is wrong with the file, up to [`limits::ERRORS_MAX`] errors.
-pub fn load(path: &Path) -> Result<Scenario, ScenarioErrors> {
+/// All that is wrong with the file, up to [`ERRORS_MAX`](toml_document::limits::ERRORS_MAX) errors.
+pub fn load(path: &Path) -> Result<Scenario, TomlErrors> {
     let name = path.display().to_string();
-    let text = read::text(path)
-        .map_err(|fault| ScenarioErrors::whole_file(&name, fault.what, fault.allowed))?;
+    let text = toml_document::text(path)?;
     parse(&text, &name, path.parent().unwrap_or(Path::new("")))
 }
 
@@ -160,8 +151,8 @@ pub fn load(path: &Path) -> Result<Scenario, ScenarioErrors> {
 /// one looks into the files of who takes it. `name` is what errors call it.
 ///
 /// # Errors
-/// All that is wrong with the text, up to [`limits::ERRORS_MAX`] errors.
-pub fn parse_alone(text: &str, name: &str) -> Result<Scenario, ScenarioErrors> {
+/// All that is wrong with the text, up to [`ERRORS_MAX`](toml_document::limits::ERRORS_MAX) errors.
+pub fn parse_alone(text: &str, name: &str) -> Result<Scenario, TomlErrors> {
     parse_in(text, name, None)
 }
 
@@ -169,16 +160,16 @@ pub fn parse_alone(text: &str, name: &str) -> Result<Scenario, ScenarioErrors> {
 /// `base_dir`.
 ///
 /// # Errors
-/// All that is wrong with the text, up to [`limits::ERRORS_MAX`] errors.
-pub fn parse(text: &str, name: &str, base_dir: &Path) -> Result<Scenario, ScenarioErrors> {
+/// All that is wrong with the text, up to [`ERRORS_MAX`](toml_document::limits::ERRORS_MAX) errors.
+pub fn parse(text: &str, name: &str, base_dir: &Path) -> Result<Scenario, TomlErrors> {
     parse_in(text, name, Some(base_dir))
 }
 
 /// Reads a scenario; `base_dir` is `None` where no file may be read.
-fn parse_in(text: &str, name: &str, base_dir: Option<&Path>) -> Result<Scenario, ScenarioErrors> {
+fn parse_in(text: &str, name: &str, base_dir: Option<&Path>) -> Result<Scenario, TomlErrors> {
     if text.len() as u64 > FILE_BYTES_MAX {
         let what = format!("{} bytes are too many", text.len());
-        return Err(ScenarioErrors::whole_file(
+        return Err(TomlErrors::whole_file(
             name,
             what,
             format!("at most {FILE_BYTES_MAX} bytes"),

@@ -8,11 +8,11 @@ use groundwave_systems::radio::value::BadValue;
 use groundwave_systems::terrain::{GeoPoint, geodesic};
 
 use super::check;
-use super::error::Report;
 use super::file::{NodeFile, PointingFile, ScenarioFile};
 use super::file_radio::{AntennaChoice, AntennaSettings, RadioChoice, RadioSettings};
-use super::key::KeyPath;
-use super::suggest;
+use crate::toml_document::error::Report;
+use crate::toml_document::key::KeyPath;
+use crate::toml_document::suggest;
 
 /// Mean Earth radius, m (IUGG).
 const EARTH_RADIUS_M: f64 = 6_371_008.8;

@@ -9,8 +9,8 @@ use groundwave_systems::testbed::{Binding, Mac, Port, Protocol, Settings, Wiring
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::error::Report;
-use super::key::KeyPath;
+use crate::toml_document::error::Report;
+use crate::toml_document::key::KeyPath;
 
 /// First two bytes of a testbed's network unless it says otherwise.
 const NETWORK: [u8; 2] = [10, 77];

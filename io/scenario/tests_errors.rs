@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use super::limits::ERRORS_MAX;
+use super::parse;
 use super::tests::HEAD;
-use super::{ScenarioErrors, parse};
+use crate::toml_document::TomlErrors;
+use crate::toml_document::limits::ERRORS_MAX;
 
 /// Errors of [`HEAD`] with `text` after it.
-fn errors(text: &str) -> ScenarioErrors {
+fn errors(text: &str) -> TomlErrors {
     parse(&format!("{HEAD}{text}"), "x.toml", Path::new("")).expect_err(text)
 }
 

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::limits::{FILE_BYTES_MAX, NESTING_MAX};
 use super::placement::SplitMix64;
 use super::tests::HEAD;
 use super::{load, parse};
+use crate::toml_document::limits::{FILE_BYTES_MAX, NESTING_MAX};
 
 /// A scenario with every section and most forms of values.
 const EVERYTHING: &str = include_str!(concat!(

@@ -8,15 +8,14 @@ use groundwave_systems::terrain::{GeoPoint, geodesic};
 use serde_json::json;
 
 use super::check;
-use super::error::{Finding, ScenarioError};
 use super::file_motion::MotionFile;
-use super::key::KeyPath;
 use super::limits::SPEED_M_S;
 use super::lower::{Lowering, NewNode, position, to_json};
 use super::ns2::{self, BadLine, Start, Trace};
-use super::read;
-use super::source::Source;
-use super::tree;
+use crate::toml_document::error::{Finding, TomlError};
+use crate::toml_document::key::KeyPath;
+use crate::toml_document::source::Source;
+use crate::toml_document::{file as text_file, tree};
 
 /// Prefix of node names when none is given.
 const PREFIX_DEFAULT: &str = "node-";
@@ -174,7 +173,7 @@ fn text(lowering: &mut Lowering<'_>, motion: &MotionFile, path: &KeyPath) -> Opt
         return None;
     };
     let file = base_dir.join(name);
-    match read::text(&file) {
+    match text_file::text(&file) {
         Ok(text) => Some(TraceText {
             text,
             file: Some(file.display().to_string()),
@@ -278,7 +277,7 @@ fn refuse(lowering: &mut Lowering<'_>, text: &TraceText, line: BadLine, path: &K
                 allowed,
                 elsewhere: None,
             };
-            let error: ScenarioError = finding
+            let error: TomlError = finding
                 .clone()
                 .located(&Source::new(file, &text.text), &line.span);
             Finding {

@@ -11,7 +11,8 @@ use uuid::Uuid;
 
 use super::super::error::Fault;
 use super::super::{Format, PlanFile, PlanNode, flat, unwritable};
-use crate::scenario::limits::{FILE_BYTES_MAX, NAME_CHARS_MAX, TILES_MAX};
+use crate::scenario::limits::{NAME_CHARS_MAX, TILES_MAX};
+use crate::toml_document::limits::FILE_BYTES_MAX;
 
 /// Length of the run, s. Nothing moves, so any will do.
 const DURATION_S: f64 = 60.0;

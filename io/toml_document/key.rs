@@ -6,7 +6,7 @@ use std::fmt;
 /// A path from the root of a document to a value; array positions count from zero.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeyPath {
-    pub(super) segments: Vec<Segment>,
+    pub(crate) segments: Vec<Segment>,
 }
 
 /// One step of a [`KeyPath`].
@@ -20,34 +20,34 @@ pub enum Segment {
 
 impl KeyPath {
     /// The path of a top-level section.
-    pub(super) fn section(name: &'static str) -> Self {
+    pub(crate) fn section(name: &'static str) -> Self {
         Self {
             segments: vec![Segment::Key(Cow::Borrowed(name))],
         }
     }
 
     /// The path of one table of a repeated section.
-    pub(super) fn item(section: &'static str, index: usize) -> Self {
+    pub(crate) fn item(section: &'static str, index: usize) -> Self {
         Self::section(section).index(index)
     }
 
     /// One step into an array.
-    pub(super) fn index(&self, index: usize) -> Self {
+    pub(crate) fn index(&self, index: usize) -> Self {
         self.then(Segment::Index(index))
     }
 
     /// One step into a table.
-    pub(super) fn key(&self, key: &'static str) -> Self {
+    pub(crate) fn key(&self, key: &'static str) -> Self {
         self.then(Segment::Key(Cow::Borrowed(key)))
     }
 
     /// One step into a table whose keys are not known beforehand.
-    pub(super) fn owned_key(&self, key: &str) -> Self {
+    pub(crate) fn owned_key(&self, key: &str) -> Self {
         self.then(Segment::Key(Cow::Owned(key.to_owned())))
     }
 
     /// Several steps into nested tables, written with dots.
-    pub(super) fn dotted(&self, keys: &'static str) -> Self {
+    pub(crate) fn dotted(&self, keys: &'static str) -> Self {
         let mut path = self.clone();
         path.segments
             .extend(keys.split('.').map(|key| Segment::Key(Cow::Borrowed(key))));

@@ -11,10 +11,10 @@ use super::key::{KeyPath, Segment};
 use super::limits::{NESTING_MAX, RECOVERY_BYTES_MAX, SYNTAX_ERRORS_MAX};
 
 /// A value with its place in the file.
-pub(super) type Value<'a> = Spanned<DeValue<'a>>;
+pub(crate) type Value<'a> = Spanned<DeValue<'a>>;
 
 /// Parses TOML; syntax errors go to the report.
-pub(super) fn parse<'a>(text: &'a str, report: &mut Report) -> DeTable<'a> {
+pub(crate) fn parse<'a>(text: &'a str, report: &mut Report) -> DeTable<'a> {
     let errors = if text.len() <= RECOVERY_BYTES_MAX {
         let (root, errors) = DeTable::parse_recoverable(text);
         if errors.is_empty() {
@@ -56,7 +56,7 @@ pub(super) fn parse<'a>(text: &'a str, report: &mut Report) -> DeTable<'a> {
 }
 
 /// Reports what TOML can write and a scenario cannot mean: infinities, dates, deep nesting.
-pub(super) fn refuse_unusable(root: &DeTable<'_>, report: &mut Report) {
+pub(crate) fn refuse_unusable(root: &DeTable<'_>, report: &mut Report) {
     refuse_in_table(root, &mut KeyPath::default(), report);
 }
 
@@ -110,7 +110,7 @@ fn refuse_in(value: &Value<'_>, path: &mut KeyPath, report: &mut Report) {
 
 /// Bytes of the deepest part of `path` that exists: of a table written with a header, the
 /// header.
-pub(super) fn span_of(root: &DeTable<'_>, path: &KeyPath) -> Range<usize> {
+pub(crate) fn span_of(root: &DeTable<'_>, path: &KeyPath) -> Range<usize> {
     let mut segments = path.segments.iter();
     let Some(Segment::Key(first)) = segments.next() else {
         return 0..0;
@@ -138,7 +138,7 @@ fn step<'t, 'a>(value: &'t Value<'a>, segment: &Segment) -> Option<&'t Value<'a>
 
 /// The path, below `value`, of the smallest key or value that contains `span`; the tables that
 /// follow a header are not inside it, so all are searched.
-pub(super) fn path_at(value: &Value<'_>, span: &Range<usize>) -> KeyPath {
+pub(crate) fn path_at(value: &Value<'_>, span: &Range<usize>) -> KeyPath {
     let mut search = Search {
         span,
         best: usize::MAX,
@@ -184,7 +184,7 @@ impl Search<'_> {
 }
 
 /// Takes the value at `path` out of `value`; whether there was one in a table.
-pub(super) fn remove(value: &mut Value<'_>, path: &[Segment]) -> bool {
+pub(crate) fn remove(value: &mut Value<'_>, path: &[Segment]) -> bool {
     match (value.get_mut(), path) {
         (DeValue::Table(table), [Segment::Key(key)]) => table.remove(key.as_ref()).is_some(),
         (DeValue::Table(table), [Segment::Key(key), rest @ ..]) => table

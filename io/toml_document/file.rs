@@ -1,4 +1,4 @@
-//! Text files, read with their size known beforehand.
+//! Text files of bounded size.
 
 use std::fs::File;
 use std::io::Read;
@@ -6,32 +6,35 @@ use std::path::Path;
 
 use super::limits::FILE_BYTES_MAX;
 
-/// Why a file is no text to work with.
+/// Reason for refusing a file.
 #[derive(Debug)]
-pub(super) struct Fault {
-    pub(super) what: String,
-    pub(super) allowed: String,
+pub(crate) struct Fault {
+    pub(crate) what: String,
+    pub(crate) allowed: String,
 }
 
 /// The text of a file of at most [`FILE_BYTES_MAX`]. Larger files, folders and devices are
 /// refused unread.
-pub(super) fn text(path: &Path) -> Result<String, Fault> {
+pub(crate) fn text(path: &Path) -> Result<String, Fault> {
     let fault = |what: String, allowed: &str| Fault {
         what,
         allowed: allowed.to_owned(),
     };
     let unreadable = |error: std::io::Error| fault(format!("cannot be read: {error}"), "");
     // Asked before opening: opening a pipe would wait for its other end.
-    let facts = std::fs::metadata(path).map_err(unreadable)?;
-    if !facts.is_file() {
+    let metadata = std::fs::metadata(path).map_err(unreadable)?;
+    if !metadata.is_file() {
         return Err(fault("not a file".to_owned(), "a plain file"));
     }
     let limit = format!(
         "at most {FILE_BYTES_MAX} bytes ({} MiB)",
         FILE_BYTES_MAX >> 20
     );
-    if facts.len() > FILE_BYTES_MAX {
-        return Err(fault(format!("{} bytes are too many", facts.len()), &limit));
+    if metadata.len() > FILE_BYTES_MAX {
+        return Err(fault(
+            format!("{} bytes are too many", metadata.len()),
+            &limit,
+        ));
     }
     let mut bytes = Vec::new();
     // A file may grow after it was asked for its size.

@@ -1,6 +1,16 @@
-//! TOML files that are no scenarios, read with the same care: a configuration, a time line.
+//! TOML documents: typed reading with errors that name file, line, column, key and allowed values.
 //!
-//! What is wrong is told with file, line, key and what would be allowed.
+//! [`TomlDocument`] reads a whole file as one type: configurations, mappings, profiles. Scenarios
+//! use the parts: [`tree`] for syntax, [`decode`] for types, [`error`] for reports.
+
+pub(crate) mod decode;
+pub(crate) mod error;
+pub(crate) mod file;
+pub(crate) mod key;
+pub mod limits;
+pub(crate) mod source;
+pub(crate) mod suggest;
+pub(crate) mod tree;
 
 use std::path::Path;
 
@@ -8,77 +18,78 @@ use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{Report, ScenarioErrors};
-use super::key::{KeyPath, Segment};
-use super::source::Source;
-use super::{decode, read, tree};
+pub use error::{TomlError, TomlErrors};
 
-/// The text of a small file: UTF-8, a plain file, of bounded size.
+use error::Report;
+use key::{KeyPath, Segment};
+use source::Source;
+
+/// Text of a regular UTF-8 file of at most [`limits::FILE_BYTES_MAX`] bytes.
 ///
 /// # Errors
-/// Why it cannot be read, naming it.
-pub fn text(path: &Path) -> Result<String, ScenarioErrors> {
+/// The file name and the reason.
+pub fn text(path: &Path) -> Result<String, TomlErrors> {
     let name = path.display().to_string();
-    read::text(path).map_err(|fault| ScenarioErrors::whole_file(&name, fault.what, fault.allowed))
+    file::text(path).map_err(|fault| TomlErrors::whole_file(&name, fault.what, fault.allowed))
 }
 
-/// A file whose keys and types are sound. Its meaning is checked by the reader, who reports what
-/// is wrong with [`Sheet::wrong`] and asks [`Sheet::finish`] in the end.
-pub struct Sheet<'a> {
+/// A document with valid keys and types. The caller checks ranges and references, reports invalid
+/// values with [`TomlDocument::invalid`] and calls [`TomlDocument::finish`] at the end.
+pub struct TomlDocument<'a> {
     source: Source<'a>,
     root: DeTable<'a>,
     report: Report,
 }
 
-impl<'a> Sheet<'a> {
-    /// Reads `text` as one `T`; `name` is what errors call the file.
+impl<'a> TomlDocument<'a> {
+    /// Reads `text` as a `T`; `name` is the file name in errors.
     ///
     /// # Errors
     /// Syntax errors, unknown keys, wrong types and missing values.
     pub fn read<T: DeserializeOwned>(
         name: &'a str,
         text: &'a str,
-    ) -> Result<(T, Self), ScenarioErrors> {
+    ) -> Result<(T, Self), TomlErrors> {
         let mut report = Report::default();
         let root = tree::parse(text, &mut report);
-        let mut sheet = Self {
+        let mut document = Self {
             source: Source::new(name, text),
             root,
             report,
         };
-        sheet.check()?;
-        tree::refuse_unusable(&sheet.root, &mut sheet.report);
-        sheet.check()?;
-        let whole = Spanned::new(0..text.len(), DeValue::Table(sheet.root.clone()));
-        let found = decode::item(&whole, &KeyPath::default(), &mut sheet.report);
-        sheet.check()?;
+        document.check()?;
+        tree::refuse_unusable(&document.root, &mut document.report);
+        document.check()?;
+        let whole = Spanned::new(0..text.len(), DeValue::Table(document.root.clone()));
+        let found = decode::item(&whole, &KeyPath::default(), &mut document.report);
+        document.check()?;
         match found {
-            Some(found) => Ok((found, sheet)),
+            Some(found) => Ok((found, document)),
             None => unreachable!("what cannot be read is reported"),
         }
     }
 
-    /// Reports the value at `path`, written like `step[2].rate`.
-    pub fn wrong(&mut self, path: &str, what: impl Into<String>, allowed: impl Into<String>) {
+    /// Reports an invalid value at `path`, such as `step[2].rate`.
+    pub fn invalid(&mut self, path: &str, what: impl Into<String>, allowed: impl Into<String>) {
         self.report.at(&parsed(path), what, allowed);
     }
 
-    /// Ends the reading.
+    /// Ends the checks.
     ///
     /// # Errors
-    /// All that was reported.
-    pub fn finish(mut self) -> Result<(), ScenarioErrors> {
+    /// All reported errors.
+    pub fn finish(mut self) -> Result<(), TomlErrors> {
         self.check()
     }
 
-    fn check(&mut self) -> Result<(), ScenarioErrors> {
+    fn check(&mut self) -> Result<(), TomlErrors> {
         std::mem::take(&mut self.report)
             .finish(&self.source, |path| tree::span_of(&self.root, path))
             .map_or(Ok(()), Err)
     }
 }
 
-/// `step[2].rate` as a path.
+/// Parses a path such as `step[2].rate`.
 fn parsed(path: &str) -> KeyPath {
     let mut found = KeyPath::default();
     for part in path.split('.') {
@@ -113,7 +124,7 @@ mod tests {
     }
 
     fn read(text: &str) -> Result<Page, String> {
-        Sheet::read(text_name(), text)
+        TomlDocument::read(text_name(), text)
             .map(|(page, _)| page)
             .map_err(|errors| errors.to_string())
     }
@@ -125,10 +136,10 @@ mod tests {
     #[test]
     fn a_sound_file_is_read_and_its_meaning_told_by_line() {
         let text = "title = \"t\"\n[[step]]\nrate = 1\n[[step]]\nrate = 2\n";
-        let (page, mut sheet) = Sheet::read::<Page>(text_name(), text).unwrap();
+        let (page, mut document) = TomlDocument::read::<Page>(text_name(), text).unwrap();
         assert_eq!((page.title.as_str(), page.step[1].rate), ("t", 2));
-        sheet.wrong("step[1].rate", "2 is too much", "0 to 1");
-        let told = sheet.finish().unwrap_err().to_string();
+        document.invalid("step[1].rate", "2 is too much", "0 to 1");
+        let told = document.finish().unwrap_err().to_string();
         assert!(
             told.starts_with("page.toml:5:8: step[1].rate: 2 is too much; allowed: 0 to 1"),
             "{told}"

@@ -6,16 +6,16 @@ use std::ops::Range;
 const EXCERPT_CHARS: usize = 96;
 
 /// A named text with its line starts.
-pub(super) struct Source<'a> {
+pub(crate) struct Source<'a> {
     /// What the user called the file.
-    pub(super) name: &'a str,
-    pub(super) text: &'a str,
+    pub(crate) name: &'a str,
+    pub(crate) text: &'a str,
     line_starts: Vec<u32>,
 }
 
 impl<'a> Source<'a> {
     /// Indexes the lines of `text`, which is at most `FILE_BYTES_MAX` long.
-    pub(super) fn new(name: &'a str, text: &'a str) -> Self {
+    pub(crate) fn new(name: &'a str, text: &'a str) -> Self {
         let mut line_starts = vec![0];
         for (offset, byte) in text.bytes().enumerate() {
             if byte == b'\n' {
@@ -30,7 +30,7 @@ impl<'a> Source<'a> {
     }
 
     /// Line of a byte offset, counted from 1. Offsets past the end belong to the last line.
-    pub(super) fn line(&self, offset: usize) -> usize {
+    pub(crate) fn line(&self, offset: usize) -> usize {
         let offset = u32::try_from(offset.min(self.text.len())).unwrap_or(u32::MAX);
         self.line_starts
             .partition_point(|&start| start <= offset)
@@ -38,7 +38,7 @@ impl<'a> Source<'a> {
     }
 
     /// Line and column of a byte offset, both from 1; columns count characters.
-    pub(super) fn position(&self, offset: usize) -> (usize, usize) {
+    pub(crate) fn position(&self, offset: usize) -> (usize, usize) {
         let line = self.line(offset);
         let start = self.line_start(line);
         let end = offset.clamp(start, self.text.len());
@@ -50,7 +50,7 @@ impl<'a> Source<'a> {
 
     /// The source line of a span with carets under it, or nothing for an empty file. Control
     /// characters are blanked, and a long line is cut around the span.
-    pub(super) fn excerpt(&self, span: &Range<usize>) -> String {
+    pub(crate) fn excerpt(&self, span: &Range<usize>) -> String {
         let (line, column) = self.position(span.start);
         let start = self.line_start(line);
         let rest = self.text.get(start..).unwrap_or_default();
@@ -83,7 +83,7 @@ impl<'a> Source<'a> {
     }
 
     /// Byte offset of a line's first character; lines count from 1.
-    pub(super) fn line_start(&self, line: usize) -> usize {
+    pub(crate) fn line_start(&self, line: usize) -> usize {
         self.line_starts
             .get(line - 1)
             .map_or(self.text.len(), |&start| start as usize)

@@ -1,4 +1,4 @@
-//! What is wrong with a scenario, where, and what is allowed instead.
+//! Errors of a TOML document with place and allowed values.
 
 use std::fmt;
 use std::ops::Range;
@@ -7,9 +7,9 @@ use super::key::KeyPath;
 use super::limits::ERRORS_MAX;
 use super::source::Source;
 
-/// One thing wrong with a scenario.
+/// One error of a TOML document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ScenarioError {
+pub struct TomlError {
     /// The file, as the user called it.
     pub file: String,
     /// Line, from 1; 0 when the error is about the file as a whole.
@@ -26,7 +26,7 @@ pub struct ScenarioError {
     pub excerpt: String,
 }
 
-impl fmt::Display for ScenarioError {
+impl fmt::Display for TomlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.file)?;
         if self.line > 0 {
@@ -46,19 +46,18 @@ impl fmt::Display for ScenarioError {
     }
 }
 
-impl std::error::Error for ScenarioError {}
+impl std::error::Error for TomlError {}
 
-/// Everything wrong with a scenario, in file order: at least one error, at most
-/// [`ERRORS_MAX`], and how many more there were.
+/// Errors of a TOML document in file order: 1 to [`ERRORS_MAX`], and the number of further ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ScenarioErrors {
+pub struct TomlErrors {
     /// The errors shown.
-    pub errors: Vec<ScenarioError>,
+    pub errors: Vec<TomlError>,
     /// Errors found beyond those shown.
     pub more: usize,
 }
 
-impl fmt::Display for ScenarioErrors {
+impl fmt::Display for TomlErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, error) in self.errors.iter().enumerate() {
             if position > 0 {
@@ -73,12 +72,12 @@ impl fmt::Display for ScenarioErrors {
     }
 }
 
-impl std::error::Error for ScenarioErrors {}
+impl std::error::Error for TomlErrors {}
 
-impl ScenarioErrors {
+impl TomlErrors {
     /// A single error about a file as a whole.
-    pub(super) fn whole_file(file: &str, what: String, allowed: String) -> Self {
-        let error = ScenarioError {
+    pub(crate) fn whole_file(file: &str, what: String, allowed: String) -> Self {
+        let error = TomlError {
             file: printable(file),
             line: 0,
             column: 0,
@@ -96,26 +95,26 @@ impl ScenarioErrors {
 
 /// An error before its line is looked up.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Finding {
-    pub(super) path: KeyPath,
+pub(crate) struct Finding {
+    pub(crate) path: KeyPath,
     /// Bytes to point at; `None` asks the tree for the deepest part of `path` that exists.
-    pub(super) span: Option<Range<usize>>,
-    pub(super) what: String,
-    pub(super) allowed: String,
+    pub(crate) span: Option<Range<usize>>,
+    pub(crate) what: String,
+    pub(crate) allowed: String,
     /// Set when the error lies in another file: its error, complete.
-    pub(super) elsewhere: Option<ScenarioError>,
+    pub(crate) elsewhere: Option<TomlError>,
 }
 
 /// Collects findings: the first [`ERRORS_MAX`] are kept, the others counted.
 #[derive(Debug, Default)]
-pub(super) struct Report {
-    pub(super) findings: Vec<Finding>,
+pub(crate) struct Report {
+    pub(crate) findings: Vec<Finding>,
     more: usize,
 }
 
 impl Report {
     /// Adds an error at a key path.
-    pub(super) fn at(
+    pub(crate) fn at(
         &mut self,
         path: &KeyPath,
         what: impl Into<String>,
@@ -131,7 +130,7 @@ impl Report {
     }
 
     /// Adds a finding, which is only made when there is room.
-    pub(super) fn push(&mut self, finding: impl FnOnce() -> Finding) {
+    pub(crate) fn push(&mut self, finding: impl FnOnce() -> Finding) {
         if self.findings.len() < ERRORS_MAX {
             self.findings.push(finding());
         } else {
@@ -140,25 +139,25 @@ impl Report {
     }
 
     /// Whether further findings are only counted.
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.findings.len() >= ERRORS_MAX
     }
 
     /// Errors added so far.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.findings.len() + self.more
     }
 
     /// Looks up lines and sorts by them; `None` when nothing is wrong.
-    pub(super) fn finish(
+    pub(crate) fn finish(
         self,
         source: &Source<'_>,
         span_of: impl Fn(&KeyPath) -> Range<usize>,
-    ) -> Option<ScenarioErrors> {
+    ) -> Option<TomlErrors> {
         if self.findings.is_empty() {
             return None;
         }
-        let mut errors: Vec<ScenarioError> = self
+        let mut errors: Vec<TomlError> = self
             .findings
             .into_iter()
             .map(|finding| {
@@ -173,7 +172,7 @@ impl Report {
             })
             .collect();
         errors.sort_by_key(|error| (error.file != source.name, error.line, error.column));
-        Some(ScenarioErrors {
+        Some(TomlErrors {
             errors,
             more: self.more,
         })
@@ -182,9 +181,9 @@ impl Report {
 
 impl Finding {
     /// The finding as an error with its line, column and source line.
-    pub(super) fn located(self, source: &Source<'_>, span: &Range<usize>) -> ScenarioError {
+    pub(crate) fn located(self, source: &Source<'_>, span: &Range<usize>) -> TomlError {
         let (line, column) = source.position(span.start);
-        ScenarioError {
+        TomlError {
             file: printable(source.name),
             line,
             column,

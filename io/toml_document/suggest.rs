@@ -32,7 +32,7 @@ fn list(names: &[&str]) -> String {
 }
 
 /// The name with the fewest edits to `found`, at most a third of its length; the first wins.
-pub(super) fn nearest<'a>(found: &str, names: &[&'a str]) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(found: &str, names: &[&'a str]) -> Option<&'a str> {
     let found: Vec<char> = found
         .chars()
         .flat_map(char::to_lowercase)
