@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use axum::http::Method;
-use groundwave::gateway::keys::TokenKeys;
+use groundwave::gateway::services::tokens::TokenKeys;
 use groundwave::http::client::Client;
 use groundwave_engine::{Engine, Recorded, Row, Store, StoreFault};
 use groundwave_io::gateway::load_or_make;

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use groundwave::gateway::{Gateway, Settings, tunnel};
+use groundwave::gateway::mesh::tunnel;
+use groundwave::gateway::{Gateway, Settings};
 use groundwave::http::gate;
 use groundwave_engine::{Effects, Handle};
 use groundwave_io::gateway::{Audit, load_or_make, read_words};

@@ -60,12 +60,14 @@ impl Start {
         let told = |problem: Problem| Failure::Machine(problem.detail);
         let admin = first_admin(&gateway, self.admin_password, &self.bootstrap).await;
         admin.map_err(told)?;
-        gateway::chores::begin(&gateway).await.map_err(told)?;
-        tokio::spawn(gateway::chores::tend(gateway.clone()));
-        tokio::spawn(gateway::chores::roll(gateway.clone()));
-        tokio::spawn(gateway::chores::picture(gateway.clone()));
-        tokio::spawn(gateway::tunnel::follow(gateway.clone()));
-        let kept = tokio::spawn(gateway::chores::keep(gateway, self.minutes));
+        gateway::background_tasks::begin(&gateway)
+            .await
+            .map_err(told)?;
+        tokio::spawn(gateway::background_tasks::tend(gateway.clone()));
+        tokio::spawn(gateway::background_tasks::roll(gateway.clone()));
+        tokio::spawn(gateway::background_tasks::picture(gateway.clone()));
+        tokio::spawn(gateway::mesh::tunnel::follow(gateway.clone()));
+        let kept = tokio::spawn(gateway::background_tasks::keep(gateway, self.minutes));
         Ok(Standing {
             listener,
             tls,

@@ -4,9 +4,9 @@
 use serde_json::{Map, Value, json};
 use utoipa::openapi::OpenApi;
 
-use super::access::{Needs, rule_of};
-use super::router::routes;
-use super::wire::schemas;
+use crate::gateway::access::{Needs, rule_of};
+use crate::gateway::router::routes;
+use crate::gateway::schemas::schemas;
 use crate::http::ApiDocument;
 use crate::http::document::{About, add_problems};
 
@@ -95,7 +95,7 @@ mod tests {
         let held = ApiDocument::of(
             ABOUT,
             &routes().into_openapi(),
-            crate::gateway::wire::schemas,
+            crate::gateway::schemas::schemas,
         );
         assert_eq!(held.dangling(), Vec::<String>::new());
     }

@@ -1,46 +1,24 @@
-//! The mesh gateway: who is in the mesh, how they get in, how they are.
+//! Mesh gateway: node onboarding, telemetry, topology and administration over HTTP.
 //!
-//! Handlers parse, command or read, and show. Whoever calls passes `guard` first, and it lets
-//! nobody through but by the table of [`access`].
+//! One folder a category of endpoints. Handlers parse, command or query, and show; [`access`]
+//! admits callers by role before a handler runs.
 
 pub mod access;
+mod admin;
 mod auth;
-pub mod backup;
-mod body;
-pub mod chores;
-mod deeds;
-mod detail;
+pub mod background_tasks;
 mod document;
-mod events;
-pub mod graph;
-mod guard;
-mod heartbeat;
-pub mod keys;
-mod limits;
-mod meter;
+pub mod mesh;
 mod network;
-mod node;
 mod nodes;
-mod once;
-mod page;
-pub mod passwords;
-pub mod past;
-mod peers;
-mod predict;
-mod probes;
-mod readings;
-mod register;
-mod registrations;
 mod router;
+mod schemas;
+pub mod services;
 mod settings;
 mod state;
 mod system;
 mod telemetry;
-mod topology;
 mod trust;
-pub mod tunnel;
-mod users;
-mod wire;
 
 pub use document::document;
 pub use router::router;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use groundwave_systems::onboarding::{GatewayEnd, Pool};
 
-use super::passwords::Effort;
+use crate::gateway::services::passwords::Effort;
 
 /// Settings of a gateway.
 #[derive(Debug, Clone)]

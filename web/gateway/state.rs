@@ -18,13 +18,13 @@ use groundwave_systems::terrain::Terrain;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::chores::Chores;
-use super::keys::TokenKeys;
-use super::limits::{Logins, Pace};
-use super::meter::Meter;
-use super::passwords::Passwords;
-use super::predict::Predictions;
-use super::settings::Settings;
+use crate::gateway::background_tasks::Chores;
+use crate::gateway::mesh::predict::Predictions;
+use crate::gateway::services::metrics::Meter;
+use crate::gateway::services::passwords::Passwords;
+use crate::gateway::services::rate_limits::{Logins, Pace};
+use crate::gateway::services::tokens::TokenKeys;
+use crate::gateway::settings::Settings;
 use crate::http::Problem;
 
 /// The gateway. Cheap to clone: every request has one.
@@ -68,19 +68,19 @@ pub struct Parts {
     /// What planned links should be.
     pub predictions: Predictions,
     /// Answers to requests that may come twice.
-    pub onces: super::once::Onces,
+    pub onces: crate::gateway::access::idempotency::Onces,
     /// What was last kept of the topology.
-    pub last_still: super::past::LastStill,
+    pub last_still: crate::gateway::mesh::topology_history::LastStill,
     /// What the machine has.
-    pub probed: super::system::Probed,
+    pub probed: crate::gateway::system::status::Probed,
     /// How busy the processor was before.
-    pub last_look: super::readings::system::LastLook,
+    pub last_look: crate::gateway::system::host::LastLook,
     /// How copies of everything are made.
-    pub backups: super::backup::Backups,
+    pub backups: crate::gateway::admin::backup::Backups,
     /// Probes of late.
-    pub probes: super::probes::Probes,
+    pub probes: crate::gateway::mesh::probes::Probes,
     /// A change of the mesh's settings that nobody confirmed yet.
-    pub mesh_change: super::readings::reconfigure::Change,
+    pub mesh_change: crate::gateway::mesh::config::Change,
     /// Held while reservations change.
     pub reserving: Mutex<()>,
     /// How what it does again and again goes.
@@ -117,13 +117,13 @@ impl Gateway {
             beats: Pace::new(4, tenth),
             meter: Meter::default(),
             predictions: Predictions::default(),
-            onces: super::once::Onces::default(),
-            last_still: super::past::LastStill::default(),
-            probed: super::system::Probed::default(),
-            last_look: super::readings::system::LastLook::default(),
-            backups: super::backup::Backups::new(key),
-            probes: super::probes::Probes::default(),
-            mesh_change: super::readings::reconfigure::Change::default(),
+            onces: crate::gateway::access::idempotency::Onces::default(),
+            last_still: crate::gateway::mesh::topology_history::LastStill::default(),
+            probed: crate::gateway::system::status::Probed::default(),
+            last_look: crate::gateway::system::host::LastLook::default(),
+            backups: crate::gateway::admin::backup::Backups::new(key),
+            probes: crate::gateway::mesh::probes::Probes::default(),
+            mesh_change: crate::gateway::mesh::config::Change::default(),
             reserving: Mutex::default(),
             chores: Chores::default(),
             settings,

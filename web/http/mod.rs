@@ -7,6 +7,8 @@ pub mod document;
 pub mod extract;
 pub mod gate;
 pub mod id;
+pub mod json_body;
+pub mod page;
 pub mod problem;
 pub mod serve;
 pub mod show;

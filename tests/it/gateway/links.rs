@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use groundwave::gateway::past;
+use groundwave::gateway::mesh::topology_history;
 use serde_json::{Value, json};
 
 use super::{Bench, REGISTER, ask, beat, request};
@@ -60,7 +60,7 @@ fn the_topology_of_another_time_is_the_still_before_it() {
     let keep = |ns: u64| {
         bench
             .runtime
-            .block_on(past::keep(&bench.gateway, ns))
+            .block_on(topology_history::keep(&bench.gateway, ns))
             .unwrap()
     };
     keep(1_000_000_000_000_000_000);
@@ -191,7 +191,7 @@ fn a_planned_link_is_predicted_beside_what_is_measured() {
 
 #[test]
 fn a_graph_sent_in_pieces_is_the_graph() {
-    use groundwave::gateway::graph::drawing;
+    use groundwave::gateway::mesh::graph::drawing;
     let bench = Bench::new();
     // A revision that looks like the beginning of the lists.
     let revision = "\"nodes\":[\"links\":[";

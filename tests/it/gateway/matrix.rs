@@ -1,7 +1,7 @@
 //! Every operation of the document, by every kind of caller.
 
 use groundwave::gateway::access::{Needs, rule_of};
-use groundwave::gateway::{document, keys::TokenKeys};
+use groundwave::gateway::{document, services::tokens::TokenKeys};
 use groundwave_systems::account::AccountRole;
 use serde_json::{Value, json};
 

@@ -17,8 +17,8 @@ use std::sync::{Arc, Mutex};
 use axum::body::{Body, to_bytes};
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
-use groundwave::gateway::passwords::Effort;
-use groundwave::gateway::{Gateway, Settings, chores, router};
+use groundwave::gateway::services::passwords::Effort;
+use groundwave::gateway::{Gateway, Settings, background_tasks, router};
 use groundwave_engine::{Handle, Running};
 use groundwave_io::gateway::Audit;
 use groundwave_io::store::RedbStore;
@@ -158,8 +158,8 @@ impl Bench {
                 copy(path).map_err(|fault| fault.to_string())
             }));
             let router = router(gateway.clone()).unwrap();
-            chores::begin(&gateway).await.unwrap();
-            tokio::spawn(chores::keep(gateway.clone(), minutes));
+            background_tasks::begin(&gateway).await.unwrap();
+            tokio::spawn(background_tasks::keep(gateway.clone(), minutes));
             (gateway, router)
         });
         Self {

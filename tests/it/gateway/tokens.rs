@@ -1,7 +1,7 @@
 //! Tokens that attackers would send: Wycheproof's JSON Web Signatures, every one of them a token to
 //! us, none of them ours.
 
-use groundwave::gateway::keys::{BadToken, TokenKeys};
+use groundwave::gateway::services::tokens::{BadToken, TokenKeys};
 use groundwave_systems::testing::shared;
 use serde_json::Value;
 

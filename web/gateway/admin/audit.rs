@@ -1,0 +1,110 @@
+//! Who did what.
+
+use axum::extract::State;
+use groundwave_io::gateway::{AuditEntry, AuditQuery};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::gateway::state::Gateway;
+use crate::http::page::{Page, Paging};
+use crate::http::time::{self, rfc3339};
+use crate::http::{Ask, Json, Problem};
+
+/// Which deeds are wanted.
+#[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct AuditQuestion {
+    /// Only of this account
+    pub actor: Option<String>,
+    /// Only this operation
+    pub action: Option<String>,
+    /// Not before, RFC 3339
+    pub from: Option<String>,
+    /// Not after, RFC 3339
+    pub to: Option<String>,
+}
+
+/// Something somebody did.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct DeedView {
+    /// Its number, from 1.
+    pub number: u64,
+    /// When, RFC 3339.
+    pub ts: String,
+    /// Who.
+    pub actor: String,
+    /// `user`, `node` or `none`.
+    pub kind: String,
+    /// Which operation.
+    pub action: String,
+    /// To what.
+    pub target: String,
+    /// The status it got.
+    pub outcome: u16,
+    /// Where it came from.
+    pub source_ip: String,
+    /// Which request it was.
+    pub request_id: String,
+    /// SHA-256 of the line before it.
+    pub follows: String,
+}
+
+impl From<AuditEntry> for DeedView {
+    fn from(entry: AuditEntry) -> Self {
+        let deed = entry.deed;
+        Self {
+            number: entry.number,
+            ts: rfc3339(deed.at_ns),
+            actor: deed.actor,
+            kind: deed.kind,
+            action: deed.action,
+            target: deed.target,
+            outcome: deed.outcome,
+            source_ip: deed.source_ip,
+            request_id: deed.request_id,
+            follows: entry.follows,
+        }
+    }
+}
+
+/// Who did what
+#[utoipa::path(get, path = "/v1/admin/audit", tag = "admin", params(AuditQuestion, Paging),
+    responses((status = 200, description = "Latest first", body = ref("#/components/schemas/Page_for_DeedView"), content_type = "application/json")))]
+pub async fn audit(
+    State(gateway): State<Gateway>,
+    Ask(asked): Ask<AuditQuestion>,
+    Ask(paging): Ask<Paging>,
+) -> Result<Json<Page<DeedView>>, Problem> {
+    let time = |key: &str, text: Option<&String>, absent: u64| -> Result<u64, Problem> {
+        let Some(text) = text else { return Ok(absent) };
+        let time = time::read(key, text)?;
+        Ok(u64::try_from(time.as_nanosecond()).unwrap_or(0))
+    };
+    let cursor = paging.cursor.as_deref().map(str::parse::<u64>);
+    let cursor = cursor.transpose().map_err(|_| {
+        Problem::field("/cursor", "format", "send `next_cursor` of the page before")
+    })?;
+    let size = paging.size()?;
+    let query = AuditQuery {
+        actor: asked.actor,
+        action: asked.action,
+        from_ns: time("/from", asked.from.as_ref(), 0)?,
+        to_ns: time("/to", asked.to.as_ref(), u64::MAX)?,
+        before: cursor.unwrap_or(u64::MAX),
+        limit: size + 1,
+    };
+    let reader = gateway.clone();
+    let found = gateway.block(move || {
+        let found = reader.audit.find(&query);
+        found.map_err(|err| Problem::internal(err.to_string()))
+    });
+    let mut found = found.await?;
+    let more = found.len() > size;
+    found.truncate(size);
+    let last = found.last().map(|entry| entry.number.to_string());
+    Ok(Json(Page {
+        items: found.into_iter().map(DeedView::from).collect(),
+        next_cursor: last.filter(|_| more),
+        total: usize::try_from(gateway.audit.len()).unwrap_or(usize::MAX),
+    }))
+}

@@ -1,0 +1,184 @@
+//! Who logs in.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use groundwave_systems::account::{
+    Account, AccountId, AccountRole, CreateAccount, RemoveAccount, RevokeTokens, UpdateAccount,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::gateway::services::passwords::check_new;
+use crate::gateway::state::Gateway;
+use crate::gateway::state::missing;
+use crate::http::json_body::Taken;
+use crate::http::page::{Page, Paging};
+use crate::http::time::rfc3339;
+use crate::http::{Ask, At, Json, Problem, id};
+
+/// An account. What it proves itself with is never shown.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct User {
+    /// Its id.
+    pub user_id: Uuid,
+    /// The name it logs in with.
+    pub username: String,
+    /// What it may do.
+    pub role: AccountRole,
+    /// The node whose credential it is.
+    pub node_id: Option<Uuid>,
+    /// Whether it is shut out.
+    pub disabled: bool,
+    /// When it was made, RFC 3339.
+    pub created_at: String,
+    /// When it last logged in, RFC 3339.
+    pub last_login_at: Option<String>,
+    /// Whether it may only change its password.
+    pub must_change_password: bool,
+}
+
+impl User {
+    fn of(id: AccountId, account: &Account) -> Self {
+        Self {
+            user_id: id.uuid(),
+            username: account.username.clone(),
+            role: account.role,
+            node_id: account.node.map(|node| node.uuid()),
+            disabled: account.disabled,
+            created_at: rfc3339(account.created_ns),
+            last_login_at: account.last_login_ns.map(rfc3339),
+            must_change_password: account.must_change_password,
+        }
+    }
+}
+
+fn user(gateway: &Gateway, id: Uuid) -> Result<User, Problem> {
+    let view = gateway.world.view();
+    let account = view.accounts.by_id.get(&AccountId::new(id));
+    let account = account.ok_or_else(|| missing("account", id))?;
+    Ok(User::of(AccountId::new(id), account))
+}
+
+/// Who logs in
+#[utoipa::path(get, path = "/v1/admin/users", tag = "admin", params(Paging),
+    responses((status = 200, description = "Oldest first, nodes included", body = ref("#/components/schemas/Page_for_User"), content_type = "application/json")))]
+pub async fn users(
+    State(gateway): State<Gateway>,
+    Ask(paging): Ask<Paging>,
+) -> Result<Json<Page<User>>, Problem> {
+    let view = gateway.world.view();
+    let all = view.accounts.by_id.iter();
+    let all = all.map(|(id, account)| (id.uuid().to_string(), (*id, account)));
+    Ok(Json(paging.of(all, |(id, account)| User::of(id, account))?))
+}
+
+/// An account to make.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewUser {
+    /// The name to log in with: a-z A-Z 0-9 . _ @ -
+    #[schemars(length(min = 1, max = 64), regex(pattern = r"^[A-Za-z0-9._@-]+$"))]
+    pub username: String,
+    /// Its first password; it must be changed at the first login.
+    #[schemars(length(min = 12, max = 1024))]
+    pub password: String,
+    /// What it may do.
+    pub role: AccountRole,
+}
+
+/// Make an account
+#[utoipa::path(post, path = "/v1/admin/users", tag = "admin", request_body = NewUser,
+    responses((status = 201, description = "The account", body = User),
+        (status = 409, description = "The name is taken", body = Problem, content_type = "application/problem+json")))]
+pub async fn user_create(
+    State(gateway): State<Gateway>,
+    Taken(new): Taken<NewUser>,
+) -> Result<(StatusCode, Json<User>), Problem> {
+    check_new("/password", &new.password, &new.username)?;
+    let account = AccountId::new(id::mint());
+    let command = CreateAccount {
+        account,
+        username: new.username,
+        role: new.role,
+        secret: gateway.passwords.hash(new.password).await?,
+        must_change_password: true,
+    };
+    gateway.submit(command).await?;
+    let made = user(&gateway, account.uuid())?;
+    Ok((StatusCode::CREATED, Json(made)))
+}
+
+/// What to change of an account; what is left out stays.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UserChange {
+    /// What it may do.
+    #[serde(default)]
+    pub role: Option<AccountRole>,
+    /// Whether it is shut out.
+    #[serde(default)]
+    pub disabled: Option<bool>,
+    /// Another password, to be changed at the next login.
+    #[serde(default)]
+    #[schemars(length(min = 12, max = 1024))]
+    pub password: Option<String>,
+}
+
+/// Change an account; its tokens die
+#[utoipa::path(patch, path = "/v1/admin/users/{user_id}", tag = "admin", request_body = UserChange,
+    params(("user_id" = Uuid, Path, description = "Which account")),
+    responses((status = 200, description = "The account as it is now", body = User),
+        (status = 404, description = "No such account", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "It is the last admin", body = Problem, content_type = "application/problem+json")))]
+pub async fn user_patch(
+    State(gateway): State<Gateway>,
+    At(id): At<Uuid>,
+    Taken(change): Taken<UserChange>,
+) -> Result<Json<User>, Problem> {
+    let before = user(&gateway, id)?;
+    let secret = match change.password {
+        Some(password) => {
+            check_new("/password", &password, &before.username)?;
+            Some(gateway.passwords.hash(password).await?)
+        }
+        None => None,
+    };
+    let command = UpdateAccount {
+        account: AccountId::new(id),
+        role: change.role,
+        disabled: change.disabled,
+        secret,
+    };
+    gateway.submit(command).await?;
+    Ok(Json(user(&gateway, id)?))
+}
+
+/// Take an account away
+#[utoipa::path(delete, path = "/v1/admin/users/{user_id}", tag = "admin",
+    params(("user_id" = Uuid, Path, description = "Which account")),
+    responses((status = 204, description = "Gone"),
+        (status = 404, description = "No such account", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "It is the last admin", body = Problem, content_type = "application/problem+json")))]
+pub async fn user_delete(
+    State(gateway): State<Gateway>,
+    At(id): At<Uuid>,
+) -> Result<StatusCode, Problem> {
+    let account = AccountId::new(id);
+    gateway.submit(RemoveAccount { account }).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Kill all tokens of an account
+#[utoipa::path(post, path = "/v1/admin/users/{user_id}/revoke-tokens", tag = "admin",
+    params(("user_id" = Uuid, Path, description = "Which account")),
+    responses((status = 204, description = "Dead"),
+        (status = 404, description = "No such account", body = Problem, content_type = "application/problem+json")))]
+pub async fn user_revoke_tokens(
+    State(gateway): State<Gateway>,
+    At(id): At<Uuid>,
+) -> Result<StatusCode, Problem> {
+    let account = AccountId::new(id);
+    gateway.submit(RevokeTokens { account }).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,252 @@
+//! Logging in and out.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use groundwave_systems::account::{AccountRole, ChangePassword, DenialId, DenyToken, NoteLogin};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::gateway::access::guard::{Source, Who};
+use crate::gateway::services::passwords::check_new;
+use crate::gateway::services::tokens::TOKEN_S;
+use crate::gateway::state::Gateway;
+use crate::http::json_body::Taken;
+use crate::http::time::rfc3339;
+use crate::http::{Json, Problem, id};
+
+/// Who logs in.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Login {
+    /// The account's name.
+    #[schemars(length(min = 1, max = 64))]
+    pub username: String,
+    /// Its password.
+    #[schemars(length(min = 1, max = 1024))]
+    pub password: String,
+}
+
+/// A token.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub struct Token {
+    /// The token, a JWT.
+    pub access_token: String,
+    /// Always `bearer`.
+    pub token_type: String,
+    /// How long it lives, s.
+    pub expires_in: u64,
+    /// What it may do.
+    pub role: AccountRole,
+}
+
+/// Who the caller is.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub struct Me {
+    /// The account.
+    pub sub: Uuid,
+    /// Its name.
+    pub username: String,
+    /// What the token may do.
+    pub role: AccountRole,
+    /// `user` or `node`.
+    pub kind: String,
+    /// The node, of a node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_id: Option<Uuid>,
+    /// When the token dies, RFC 3339.
+    pub exp: String,
+    /// Whether the password must be changed before anything else.
+    pub must_change_password: bool,
+}
+
+/// Another password.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewPassword {
+    /// The one until now.
+    #[schemars(length(min = 1, max = 1024))]
+    pub current_password: String,
+    /// The one from now on.
+    #[schemars(length(min = 12, max = 1024))]
+    pub new_password: String,
+}
+
+async fn enter(
+    gateway: &Gateway,
+    source: Source,
+    login: Login,
+    wanted: Option<AccountRole>,
+) -> Result<Json<Token>, Problem> {
+    for (pointer, text, most) in [
+        ("/username", &login.username, 64),
+        ("/password", &login.password, 1024),
+    ] {
+        if !(1..=most).contains(&text.chars().count()) {
+            let message = format!("1 to {most} characters are allowed");
+            return Err(Problem::field(pointer, "length", message));
+        }
+    }
+    let now_s = gateway.now_s();
+    gateway.logins.allow(&login.username, source.0, now_s)?;
+    let view = gateway.world.view();
+    let found = view.accounts.named(&login.username);
+    let found = found.filter(|(_, account)| !account.disabled);
+    let secret = found.map(|(_, account)| account.secret.clone());
+    let fits = gateway
+        .passwords
+        .check(secret.as_ref(), login.password)
+        .await?;
+    let Some((account_id, account)) = found.filter(|_| fits) else {
+        gateway.logins.failed(&login.username, source.0, now_s);
+        return Err(Problem::new(
+            StatusCode::UNAUTHORIZED,
+            "no account has this name and password",
+        ));
+    };
+    gateway.logins.succeeded(&login.username);
+    let role = wanted.unwrap_or(account.role);
+    if account.role < role {
+        return Err(Problem::new(
+            StatusCode::FORBIDDEN,
+            format!("this account is no {}", role.word()),
+        ));
+    }
+    let note = NoteLogin {
+        account: account_id,
+    };
+    gateway.submit(note).await?;
+    let token = gateway
+        .keys
+        .issue(account_id, account, role, id::mint(), now_s);
+    let (access_token, claims) = token.map_err(Problem::internal)?;
+    Ok(Json(Token {
+        access_token,
+        token_type: "bearer".to_owned(),
+        expires_in: TOKEN_S,
+        role: claims.role,
+    }))
+}
+
+/// Log in with all the rights of the account
+#[utoipa::path(post, path = "/api/auth/login", tag = "system", request_body = Login,
+    responses((status = 200, description = "A token", body = Token),
+        (status = 401, description = "No such name and password", body = Problem, content_type = "application/problem+json"),
+        (status = 429, description = "Too many failures", body = Problem, content_type = "application/problem+json")))]
+pub async fn login(
+    State(gateway): State<Gateway>,
+    source: Source,
+    Taken(login): Taken<Login>,
+) -> Result<Json<Token>, Problem> {
+    enter(&gateway, source, login, None).await
+}
+
+/// Log in to read only
+#[utoipa::path(post, path = "/api/auth/login/viewer", tag = "system", request_body = Login,
+    responses((status = 200, description = "A token that reads", body = Token),
+        (status = 401, description = "No such name and password", body = Problem, content_type = "application/problem+json"),
+        (status = 429, description = "Too many failures", body = Problem, content_type = "application/problem+json")))]
+pub async fn login_viewer(
+    State(gateway): State<Gateway>,
+    source: Source,
+    Taken(login): Taken<Login>,
+) -> Result<Json<Token>, Problem> {
+    enter(&gateway, source, login, Some(AccountRole::Viewer)).await
+}
+
+/// Log in as an operator
+#[utoipa::path(post, path = "/api/auth/login/operator", tag = "system", request_body = Login,
+    responses((status = 200, description = "A token of an operator", body = Token),
+        (status = 401, description = "No such name and password", body = Problem, content_type = "application/problem+json"),
+        (status = 403, description = "The account is less than that", body = Problem, content_type = "application/problem+json"),
+        (status = 429, description = "Too many failures", body = Problem, content_type = "application/problem+json")))]
+pub async fn login_operator(
+    State(gateway): State<Gateway>,
+    source: Source,
+    Taken(login): Taken<Login>,
+) -> Result<Json<Token>, Problem> {
+    enter(&gateway, source, login, Some(AccountRole::Operator)).await
+}
+
+/// Log in as an admin
+#[utoipa::path(post, path = "/api/auth/login/admin", tag = "system", request_body = Login,
+    responses((status = 200, description = "A token of an admin", body = Token),
+        (status = 401, description = "No such name and password", body = Problem, content_type = "application/problem+json"),
+        (status = 403, description = "The account is less than that", body = Problem, content_type = "application/problem+json"),
+        (status = 429, description = "Too many failures", body = Problem, content_type = "application/problem+json")))]
+pub async fn login_admin(
+    State(gateway): State<Gateway>,
+    source: Source,
+    Taken(login): Taken<Login>,
+) -> Result<Json<Token>, Problem> {
+    enter(&gateway, source, login, Some(AccountRole::Admin)).await
+}
+
+/// Log out: this token is dead from now on
+#[utoipa::path(post, path = "/api/auth/logout", tag = "system",
+    responses((status = 204, description = "Logged out")))]
+pub async fn logout(
+    State(gateway): State<Gateway>,
+    Who(caller): Who,
+) -> Result<StatusCode, Problem> {
+    let deny = DenyToken {
+        token: DenialId::new(caller.claims.jti),
+        until_ns: caller.claims.exp.saturating_mul(1_000_000_000),
+    };
+    gateway.submit(deny).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Who the caller is
+#[utoipa::path(get, path = "/api/auth/me", tag = "system",
+    responses((status = 200, description = "The caller", body = Me)))]
+pub async fn me(Who(caller): Who) -> Json<Me> {
+    Json(Me {
+        sub: caller.account.uuid(),
+        username: caller.username.clone(),
+        role: caller.role,
+        kind: caller.claims.kind.clone(),
+        node_id: caller.node.map(|node| node.uuid()),
+        exp: rfc3339(caller.claims.exp.saturating_mul(1_000_000_000)),
+        must_change_password: caller.must_change_password,
+    })
+}
+
+/// Change the caller's password; all tokens of the account die
+#[utoipa::path(post, path = "/api/auth/password", tag = "system", request_body = NewPassword,
+    responses((status = 204, description = "Changed")))]
+pub async fn change_password(
+    State(gateway): State<Gateway>,
+    source: Source,
+    Who(caller): Who,
+    Taken(new): Taken<NewPassword>,
+) -> Result<StatusCode, Problem> {
+    let now_s = gateway.now_s();
+    gateway.logins.allow(&caller.username, source.0, now_s)?;
+    check_new("/new_password", &new.new_password, &caller.username)?;
+    if new.new_password == new.current_password {
+        let message = "it is the one until now";
+        return Err(Problem::field("/new_password", "password", message));
+    }
+    let view = gateway.world.view();
+    let secret = view.accounts.by_id.get(&caller.account);
+    let secret = secret.map(|account| account.secret.clone());
+    let fits = gateway
+        .passwords
+        .check(secret.as_ref(), new.current_password)
+        .await?;
+    if !fits {
+        gateway.logins.failed(&caller.username, source.0, now_s);
+        return Err(Problem::new(
+            StatusCode::FORBIDDEN,
+            "the current password is another one",
+        ));
+    }
+    let secret = gateway.passwords.hash(new.new_password).await?;
+    let change = ChangePassword {
+        account: caller.account,
+        secret,
+    };
+    gateway.submit(change).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

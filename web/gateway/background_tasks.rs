@@ -1,0 +1,176 @@
+//! What the gateway does again and again: tell the world the time, keep readings, roll them up.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use groundwave_engine::Effects;
+use groundwave_io::wall::{monotonic_ns, wall_ns};
+use groundwave_systems::fleet::{Begin, KeepMinute, Tend};
+
+use crate::gateway::state::Gateway;
+use crate::gateway::system::status::TaskView;
+use crate::http::time::rfc3339;
+
+/// How often the world is told the time.
+const TEND: Duration = Duration::from_millis(500);
+/// How often minutes that are over are kept, at most.
+const KEEP: Duration = Duration::from_millis(500);
+/// How often old readings are rolled up.
+const ROLL: Duration = Duration::from_secs(60);
+/// How often a still of the mesh is kept.
+const STILL: Duration = Duration::from_secs(60);
+/// Minutes kept in one transaction.
+const KEPT_AT_ONCE: usize = 2_000;
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Chore {
+    last_ns: Option<u64>,
+    took_ns: u64,
+    late_ns: u64,
+    errors: u64,
+}
+
+/// How the chores go.
+#[derive(Debug, Default)]
+pub struct Chores(Mutex<BTreeMap<&'static str, Chore>>);
+
+impl Chores {
+    fn done(&self, name: &'static str, took_ns: u64, late_ns: u64, failed: bool) {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let chore = held.entry(name).or_default();
+        chore.last_ns = Some(wall_ns());
+        chore.took_ns = took_ns;
+        chore.late_ns = late_ns;
+        chore.errors += u64::from(failed);
+    }
+
+    /// How they went, by name.
+    #[must_use]
+    pub fn view(&self) -> Vec<TaskView> {
+        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let show = |(name, chore): (&&str, &Chore)| TaskView {
+            name: (*name).to_owned(),
+            last_run: chore.last_ns.map(rfc3339),
+            duration_ms: chore.took_ns as f64 / 1e6,
+            lag_ms: chore.late_ns as f64 / 1e6,
+            errors: chore.errors,
+        };
+        held.iter().map(show).collect()
+    }
+}
+
+/// Tells the world that the gateway begins.
+///
+/// # Errors
+/// What the world refused.
+pub async fn begin(gateway: &Gateway) -> Result<(), crate::http::Problem> {
+    let period = gateway.settings.heartbeat.as_nanos();
+    let begin = Begin {
+        now_ns: gateway.now_ns(),
+        period_ns: u64::try_from(period).unwrap_or(u64::MAX),
+    };
+    gateway.submit(begin).await
+}
+
+/// Tells the world the time, until the gateway stops.
+pub async fn tend(gateway: Gateway) {
+    let mut due = tokio::time::interval(TEND);
+    due.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut before_ns = monotonic_ns();
+    loop {
+        tokio::select! {
+            () = gateway.stop.cancelled() => return,
+            _ = due.tick() => {}
+        }
+        let began_ns = monotonic_ns();
+        let late_ns = (began_ns - before_ns).saturating_sub(TEND.as_nanos() as u64);
+        before_ns = began_ns;
+        let now_ns = gateway.now_ns();
+        let failed = gateway.submit(Tend { now_ns }).await.is_err();
+        let took_ns = monotonic_ns() - began_ns;
+        gateway.chores.done("liveness", took_ns, late_ns, failed);
+    }
+}
+
+/// Keeps minutes of readings that are over, until the gateway stops.
+pub async fn keep(gateway: Gateway, mut effects: Effects<KeepMinute>) {
+    loop {
+        tokio::select! {
+            () = gateway.stop.cancelled() => {}
+            () = tokio::time::sleep(KEEP) => {}
+        }
+        let stopping = gateway.stop.is_cancelled();
+        loop {
+            let batch: Vec<KeepMinute> = std::iter::from_fn(|| effects.try_next())
+                .take(KEPT_AT_ONCE)
+                .collect();
+            if batch.is_empty() {
+                break;
+            }
+            let began_ns = monotonic_ns();
+            let history = gateway.history.clone();
+            let kept = tokio::task::spawn_blocking(move || history.keep(&batch)).await;
+            let failed = !matches!(kept, Ok(Ok(())));
+            if let Ok(Err(err)) = kept {
+                tracing::error!(%err, "readings could not be kept");
+            }
+            if failed {
+                gateway.meter.history_faults.inc();
+            }
+            let took_ns = monotonic_ns() - began_ns;
+            gateway.chores.done("history", took_ns, 0, failed);
+        }
+        if stopping {
+            return;
+        }
+    }
+}
+
+/// Keeps a still of the mesh a minute, until the gateway stops.
+pub async fn picture(gateway: Gateway) {
+    let mut due = tokio::time::interval(STILL);
+    due.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            () = gateway.stop.cancelled() => return,
+            _ = due.tick() => {}
+        }
+        let began_ns = monotonic_ns();
+        let kept = crate::gateway::mesh::topology_history::keep(&gateway, wall_ns()).await;
+        if let Err(problem) = &kept {
+            tracing::error!(
+                problem = problem.detail,
+                "no still of the mesh could be kept"
+            );
+        }
+        let took_ns = monotonic_ns() - began_ns;
+        gateway.chores.done("topology", took_ns, 0, kept.is_err());
+    }
+}
+
+/// Rolls old readings up, until the gateway stops.
+pub async fn roll(gateway: Gateway) {
+    loop {
+        let began_ns = monotonic_ns();
+        let history = gateway.history.clone();
+        let rolled = tokio::task::spawn_blocking(move || history.roll(wall_ns() / 1_000_000)).await;
+        let more = matches!(rolled, Ok(Ok(true)));
+        let failed = !matches!(rolled, Ok(Ok(_)));
+        if let Ok(Err(err)) = rolled {
+            tracing::error!(%err, "readings could not be rolled up");
+        }
+        gateway
+            .chores
+            .done("roll-up", monotonic_ns() - began_ns, 0, failed);
+        let pause = if more {
+            Duration::from_millis(50)
+        } else {
+            ROLL
+        };
+        tokio::select! {
+            () = gateway.stop.cancelled() => return,
+            () = tokio::time::sleep(pause) => {}
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Tables of batman-adv.
+
+use axum::extract::State;
+use groundwave_io::genl::batadv::{
+    BlaClaim, DatEntry, Gateway as WayOut, HardInterface, Neighbor, Originator, TransGlobal,
+    TransLocal,
+};
+
+use crate::gateway::services::kernel::{InterfaceQuestion, Known, Row, known, of_batman, rows};
+use crate::gateway::state::Gateway;
+use crate::http::{Ask, Json, Problem};
+
+// The document knows shapes by plain names.
+type KnownOriginator = Known<Originator>;
+type KnownNeighbor = Known<Neighbor>;
+type KnownWayOut = Known<WayOut>;
+type KnownTransLocal = Known<TransLocal>;
+type KnownTransGlobal = Known<TransGlobal>;
+type KnownDatEntry = Known<DatEntry>;
+type KnownBlaClaim = Known<BlaClaim>;
+type RowHardInterface = Row<HardInterface>;
+
+/// Ways to other nodes
+#[utoipa::path(get, path = "/v1/mesh/batman/originators", tag = "mesh", params(InterfaceQuestion),
+    responses((status = 200, description = "In the kernel's order; the way in use of each is `best`", body = Vec<KnownOriginator>)))]
+pub async fn batman_originators(
+    State(gateway): State<Gateway>,
+    Ask(asked): Ask<InterfaceQuestion>,
+) -> Result<Json<Vec<KnownOriginator>>, Problem> {
+    let found = of_batman(&gateway, asked, |batman, ifname| batman.originators(ifname)).await?;
+    Ok(Json(known(&gateway, found, |row| Some(row.orig_address))))
+}
+
+/// Nodes in one hop
+#[utoipa::path(get, path = "/v1/mesh/batman/neighbors", tag = "mesh", params(InterfaceQuestion),
+    responses((status = 200, description = "In the kernel's order", body = Vec<KnownNeighbor>)))]
+pub async fn batman_neighbors(
+    State(gateway): State<Gateway>,
+    Ask(asked): Ask<InterfaceQuestion>,
+) -> Result<Json<Vec<KnownNeighbor>>, Problem> {
+    let found = of_batman(&gateway, asked, |batman, ifname| batman.neighbors(ifname)).await?;
+    Ok(Json(known(&gateway, found, |row| Some(row.neigh_address))))
+}
+
+/// Nodes that offer a way out
+#[utoipa::path(get, path = "/v1/mesh/batman/gateways", tag = "mesh", params(InterfaceQuestion),
+    responses((status = 200, description = "In the kernel's order; the one chosen is `best`", body = Vec<KnownWayOut>)))]
+pub async fn batman_gateways(
+    State(gateway): State<Gateway>,
+    Ask(asked): Ask<InterfaceQuestion>,
+) -> Result<Json<Vec<KnownWayOut>>, Problem> {
+    let found = of_batman(&gateway, asked, |batman, ifname| batman.gateways(ifname)).await?;
+    Ok(Json(known(&gateway, found, |row| Some(row.orig_address))))
+}
+
+/// Hosts behind this machine
+#[utoipa::path(get, path = "/v1/mesh/batman/translocal", tag = "mesh", params(InterfaceQuestion),
+    responses((status = 200, description = "In the kernel's order", body = Vec<KnownTransLocal>)))]
+pub async fn batman_translocal(
+    State(gateway): State<Gateway>,
+    Ask(asked): Ask<InterfaceQuestion>,
+) -> Result<Json<Vec<KnownTransLocal>>, Problem> {
+    let found = of_batman(&gateway, asked, |batman, ifname| batman.trans_local(ifname)).await?;
+    Ok(Json(known(&gateway, found, |row| Some(row.tt_address))))
+}
+
+/// Hosts behind other nodes; `node_id` is the host's own
+#[utoipa::path(get, path = "/v1/mesh/batman/transglobal", tag = "mesh", params(InterfaceQuestion),
+    responses((status = 200, description = "In the kernel's order", body = Vec<KnownTransGlobal>)))]
+pub async fn batman_transglobal(
+    State(gateway): State<Gateway>,
+    Ask(asked): Ask<InterfaceQuestion>,
+) -> Result<Json<Vec<KnownTransGlobal>>, Problem> {
+    let found = of_batman(&gateway, asked, |batman, ifname| {
+        batman.trans_global(ifname)
+    })
+    .await?;
+    Ok(Json(known(&gateway, found, |row| Some(row.tt_address))))
+}
+
+/// What the distributed ARP table remembers here
+#[utoipa::path(get, path = "/v1/mesh/batman/dat_cache", tag = "mesh", params(InterfaceQuestion),
+    responses((status = 200, description = "In the kernel's order", body = Vec<KnownDatEntry>)))]
+pub async fn batman_dat_cache(
+    State(gateway): State<Gateway>,
+    Ask(asked): Ask<InterfaceQuestion>,
+) -> Result<Json<Vec<KnownDatEntry>>, Problem> {
+    let found = of_batman(&gateway, asked, |batman, ifname| batman.dat_cache(ifname)).await?;
+    let whose = |row: &DatEntry| Some(row.dat_cache_hwaddress);
+    Ok(Json(known(&gateway, found, whose)))
+}
+
+/// Hosts that gateways of a backbone claim
+#[utoipa::path(get, path = "/v1/mesh/batman/bla_claims", tag = "mesh", params(InterfaceQuestion),
+    responses((status = 200, description = "In the kernel's order", body = Vec<KnownBlaClaim>)))]
+pub async fn batman_bla_claims(
+    State(gateway): State<Gateway>,
+    Ask(asked): Ask<InterfaceQuestion>,
+) -> Result<Json<Vec<KnownBlaClaim>>, Problem> {
+    let found = of_batman(&gateway, asked, |batman, ifname| batman.bla_claims(ifname)).await?;
+    Ok(Json(known(&gateway, found, |row| Some(row.bla_address))))
+}
+
+/// Interfaces under the mesh
+#[utoipa::path(get, path = "/v1/mesh/batman/hardifs", tag = "mesh", params(InterfaceQuestion),
+    responses((status = 200, description = "In the kernel's order", body = Vec<RowHardInterface>)))]
+pub async fn batman_hardifs(
+    State(gateway): State<Gateway>,
+    Ask(asked): Ask<InterfaceQuestion>,
+) -> Result<Json<Vec<RowHardInterface>>, Problem> {
+    let ask = |batman: &mut groundwave_io::genl::batadv::Batman, ifname: &str| {
+        batman.hard_interfaces(ifname)
+    };
+    Ok(Json(rows(of_batman(&gateway, asked, ask).await?)))
+}

@@ -1,0 +1,241 @@
+//! The tunnel's peers, and the addresses they have.
+
+use std::net::Ipv4Addr;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use groundwave_systems::onboarding::{Lease, LeaseState, PublicKey, ReleaseLease, Revoke};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::gateway::access::guard::Who;
+use crate::gateway::mesh::tunnel;
+use crate::gateway::state::Gateway;
+use crate::gateway::state::missing;
+use crate::http::page::{Page, Paging};
+use crate::http::time::rfc3339;
+use crate::http::{Ask, At, Json, Problem};
+
+/// A peer of the tunnel. Private and preshared keys are never shown.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct PeerView {
+    /// The node.
+    pub node_id: Uuid,
+    /// Its key.
+    pub public_key: PublicKey,
+    /// Where it was last heard from.
+    pub endpoint: Option<String>,
+    /// What it may send from.
+    pub allowed_ips: Vec<String>,
+    /// When the last handshake was, RFC 3339.
+    pub latest_handshake: Option<String>,
+    /// Bytes received from it.
+    pub rx_bytes: Option<u64>,
+    /// Bytes sent to it.
+    pub tx_bytes: Option<u64>,
+    /// How often it keeps its way open, s.
+    pub persistent_keepalive: Option<u16>,
+    /// Whether there was a handshake in the last three minutes; absent where the kernel cannot be
+    /// asked.
+    pub connected: Option<bool>,
+}
+
+/// The tunnel's peers
+#[utoipa::path(get, path = "/v1/mesh/peers", tag = "mesh", params(Paging),
+    responses((status = 200, description = "In order of their nodes", body = ref("#/components/schemas/Page_for_PeerView"), content_type = "application/json")))]
+pub async fn mesh_peers(
+    State(gateway): State<Gateway>,
+    Ask(paging): Ask<Paging>,
+) -> Result<Json<Page<PeerView>>, Problem> {
+    let seen = tunnel::peers(&gateway).await;
+    let view = gateway.world.view();
+    let now_s = gateway.now_s() as i64;
+    let mut all: Vec<_> = view
+        .onboarding
+        .peers()
+        .filter_map(|(held, ip)| Some((held.node?.uuid().to_string(), (held, ip))))
+        .collect();
+    all.sort_by(|a, b| a.0.cmp(&b.0));
+    let page = paging.of(all.into_iter(), |(held, ip)| {
+        let seen = seen.as_ref().map(|seen| seen.get(&held.public_key));
+        let peer = seen.flatten();
+        let handshake_s = peer.and_then(|peer| peer.latest_handshake);
+        let text = |s: i64| rfc3339(u64::try_from(s).unwrap_or(0).saturating_mul(1_000_000_000));
+        PeerView {
+            node_id: held.node.map_or_else(Uuid::nil, |node| node.uuid()),
+            public_key: held.public_key,
+            endpoint: peer.and_then(|peer| peer.endpoint).map(|at| at.to_string()),
+            allowed_ips: vec![format!("{ip}/32")],
+            latest_handshake: handshake_s.map(text),
+            rx_bytes: peer.map(|peer| peer.rx_bytes),
+            tx_bytes: peer.map(|peer| peer.tx_bytes),
+            persistent_keepalive: peer.map(|peer| peer.persistent_keepalive),
+            connected: seen.map(|_| handshake_s.is_some_and(|s| now_s - s < 180)),
+        }
+    })?;
+    Ok(Json(page))
+}
+
+/// Put a node out: its peer goes, its registration is revoked
+#[utoipa::path(delete, path = "/v1/mesh/peers/{node_id}", tag = "mesh",
+    params(("node_id" = Uuid, Path, description = "Which node")),
+    responses((status = 204, description = "Out"),
+        (status = 404, description = "No such peer", body = Problem, content_type = "application/problem+json")))]
+pub async fn mesh_peer_delete(
+    State(gateway): State<Gateway>,
+    Who(caller): Who,
+    At(id): At<Uuid>,
+) -> Result<StatusCode, Problem> {
+    let node = gateway.node(id)?;
+    let view = gateway.world.view();
+    let peer = view
+        .onboarding
+        .registrations
+        .iter()
+        .find(|(_, held)| held.node == Some(node.id) && held.overlay_ip.is_some());
+    let (registration, _) = peer.ok_or_else(|| missing("peer", id))?;
+    let command = Revoke {
+        registration: *registration,
+        reason: Some("its peer was deleted".to_owned()),
+        by: caller.username.clone(),
+        forget: false,
+    };
+    gateway.submit(command).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// A range of addresses.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct PoolView {
+    /// `overlay` or `underlay`.
+    pub name: String,
+    /// The range.
+    pub cidr: String,
+    /// Addresses a node can have.
+    pub size: u32,
+    /// Of these, only given out by hand.
+    pub reserved: u32,
+    /// In use.
+    pub allocated: u32,
+    /// Not given out again yet.
+    pub quarantined: u32,
+    /// The rest, without those kept for hands.
+    pub free: u32,
+}
+
+/// The ranges of addresses.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Pools {
+    /// The overlay, which this gateway gives out, and the underlay, which its DHCP server does.
+    pub pools: Vec<PoolView>,
+}
+
+/// How many addresses are left
+#[utoipa::path(get, path = "/v1/mesh/ipam", tag = "mesh",
+    responses((status = 200, description = "The ranges", body = Pools)))]
+pub async fn ipam(State(gateway): State<Gateway>) -> Json<Pools> {
+    let view = gateway.world.view();
+    let count = |state| {
+        let leases = view.onboarding.leases.values();
+        leases.filter(|lease| lease.state == state).count() as u32
+    };
+    let (allocated, quarantined) = (count(LeaseState::Allocated), count(LeaseState::Quarantined));
+    let overlay = view.onboarding.pool;
+    let (size, reserved) = (overlay.usable(), overlay.reserved());
+    let underlay = gateway.settings.underlay;
+    let leased = crate::gateway::network::addresses::leased(&gateway).await;
+    Json(Pools {
+        pools: vec![
+            PoolView {
+                name: "overlay".to_owned(),
+                cidr: overlay.to_string(),
+                size,
+                reserved,
+                allocated,
+                quarantined,
+                free: (size - reserved).saturating_sub(allocated + quarantined),
+            },
+            PoolView {
+                name: "underlay".to_owned(),
+                cidr: underlay.to_string(),
+                size: underlay.usable(),
+                reserved: 0,
+                allocated: leased,
+                quarantined: 0,
+                free: underlay.usable().saturating_sub(leased),
+            },
+        ],
+    })
+}
+
+/// An overlay address that is not free.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct LeaseView {
+    /// The address.
+    pub ip: Ipv4Addr,
+    /// Its range.
+    pub pool: String,
+    /// Who has it.
+    pub node_id: Option<Uuid>,
+    /// The key it belongs, or belonged, to.
+    pub public_key: PublicKey,
+    /// Whether it is in use.
+    pub state: LeaseState,
+    /// Since when, RFC 3339.
+    pub since: String,
+}
+
+impl From<&Lease> for LeaseView {
+    fn from(lease: &Lease) -> Self {
+        Self {
+            ip: lease.ip,
+            pool: "overlay".to_owned(),
+            node_id: lease.node.map(|node| node.uuid()),
+            public_key: lease.public_key,
+            state: lease.state,
+            since: rfc3339(lease.since_ns),
+        }
+    }
+}
+
+/// Which addresses are wanted.
+#[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct LeaseQuestion {
+    /// Only of this range: `overlay`
+    pub pool: Option<String>,
+}
+
+/// Overlay addresses that are not free
+#[utoipa::path(get, path = "/v1/mesh/ipam/leases", tag = "mesh", params(LeaseQuestion, Paging),
+    responses((status = 200, description = "In order of the address", body = ref("#/components/schemas/Page_for_LeaseView"), content_type = "application/json")))]
+pub async fn ipam_leases(
+    State(gateway): State<Gateway>,
+    Ask(asked): Ask<LeaseQuestion>,
+    Ask(paging): Ask<Paging>,
+) -> Result<Json<Page<LeaseView>>, Problem> {
+    if asked.pool.as_deref().is_some_and(|pool| pool != "overlay") {
+        let message = "`overlay` is allowed; the underlay's are at /v1/network/dhcp/leases";
+        return Err(Problem::field("/pool", "not-allowed", message));
+    }
+    let view = gateway.world.view();
+    let all = view.onboarding.leases.values();
+    // As numbers sort: 10.42.0.9 before 10.42.0.10.
+    let all = all.map(|lease| (format!("{:010}", lease.ip.to_bits()), lease));
+    Ok(Json(paging.of(all, LeaseView::from)?))
+}
+
+/// Put an address that nobody uses into quarantine
+#[utoipa::path(delete, path = "/v1/mesh/ipam/leases/{ip}", tag = "mesh",
+    params(("ip" = String, Path, description = "Which address", format = "ipv4")),
+    responses((status = 204, description = "In quarantine"),
+        (status = 404, description = "It is free", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "Somebody uses it, or it is there already", body = Problem, content_type = "application/problem+json")))]
+pub async fn ipam_lease_delete(
+    State(gateway): State<Gateway>,
+    At(ip): At<Ipv4Addr>,
+) -> Result<StatusCode, Problem> {
+    gateway.submit(ReleaseLease { ip }).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,199 @@
+//! Asking to be let in.
+
+use std::net::IpAddr;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use groundwave_io::gateway::random;
+use groundwave_io::wall::wall_ns;
+use groundwave_systems::account::{AccountId, IssueCredential};
+use groundwave_systems::onboarding::{
+    Credentials, Onboarding, Proof, RegistrationId, RegistrationState, RequestJoin, Requested,
+    Showing, WgRegister, WgRegisterResult, proof_message,
+};
+use groundwave_systems::site::NodeId;
+use hmac::{Hmac, KeyInit, Mac as _};
+use sha2::{Digest, Sha256};
+
+use crate::gateway::access::guard::Source;
+use crate::gateway::state::Gateway;
+use crate::http::json_body::Taken;
+use crate::http::{Json, Problem, id, time};
+
+/// When to ask again while nobody has decided, s.
+const ASK_AGAIN_S: u32 = 10;
+
+/// How often nodes keep their way through address translation open, s.
+const KEEPALIVE_S: u16 = 25;
+
+/// What a proof comes to under the secrets of now.
+fn proven(onboarding: &Onboarding, asked: &WgRegister, now_ns: u64) -> Proof {
+    let Some(proof) = &asked.proof else {
+        return Proof::Absent;
+    };
+    let trust = &onboarding.trust;
+    let earlier = trust.previous.as_ref();
+    let earlier = earlier.filter(|(_, until_ns)| now_ns <= *until_ns);
+    let secrets = trust.secret.iter().chain(earlier.map(|(secret, _)| secret));
+    let named = |key_id: &str| {
+        asked
+            .key_id
+            .as_deref()
+            .is_none_or(|wanted| wanted == key_id)
+    };
+    let (key, mac) = (asked.public_key.to_string(), asked.mac.to_string());
+    let message = proof_message([&key, &mac, &asked.hostname, &asked.nonce, &asked.ts]);
+    let Ok(proof) = STANDARD.decode(proof) else {
+        return Proof::Invalid;
+    };
+    for secret in secrets.filter(|secret| named(&secret.key_id)) {
+        let hmac = Hmac::<Sha256>::new_from_slice(&secret.secret);
+        let mut hmac = hmac.expect("a key of any length will do");
+        hmac.update(&message);
+        if hmac.verify_slice(&proof).is_ok() {
+            return Proof::Valid;
+        }
+    }
+    Proof::Invalid
+}
+
+fn check(asked: &WgRegister) -> Result<(), Problem> {
+    let nonce = STANDARD.decode(&asked.nonce).unwrap_or_default();
+    if !(16..=32).contains(&nonce.len()) {
+        let message = "16 to 32 bytes in base64 are allowed";
+        return Err(Problem::field("/nonce", "length", message));
+    }
+    time::read("/ts", &asked.ts).map(|_| ())
+}
+
+/// Ask to be let in: a WireGuard key goes in, an overlay address comes out once somebody agreed
+///
+/// The answer to the same key is always the same. What the node logs in with is told once, and
+/// only through the tunnel.
+#[utoipa::path(post, path = "/v1/mesh/wg-register", tag = "mesh",
+    request_body(content = ref("#/components/schemas/WgRegister"), content_type = "application/json"),
+    responses(
+        (status = 200, description = "In since before", body = ref("#/components/schemas/WgRegisterResult"), content_type = "application/json"),
+        (status = 201, description = "In from now on", body = ref("#/components/schemas/WgRegisterResult"), content_type = "application/json"),
+        (status = 202, description = "Waiting for a decision", body = ref("#/components/schemas/WgRegisterResult"), content_type = "application/json"),
+        (status = 403, description = "Turned away", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "The key belongs to another hardware address", body = Problem, content_type = "application/problem+json"),
+        (status = 429, description = "Too many requests", body = Problem, content_type = "application/problem+json"),
+        (status = 503, description = "No address is free", body = Problem, content_type = "application/problem+json")))]
+pub async fn wg_register(
+    State(gateway): State<Gateway>,
+    source: Source,
+    Taken(asked): Taken<WgRegister>,
+) -> Result<Response, Problem> {
+    gateway
+        .strangers
+        .allow(&source.0, "too many requests to be let in from here")?;
+    check(&asked)?;
+    let view = gateway.world.view();
+    if view.onboarding.of_key(&asked.public_key).is_none() {
+        gateway
+            .strangers_all
+            .allow(&(), "too many unknown keys ask to be let in")?;
+    }
+    let mac_verified =
+        crate::gateway::network::addresses::verify_mac(&gateway, source.0, asked.mac).await;
+    let code_sha256 = asked.enrollment_code.as_ref();
+    let command = RequestJoin {
+        registration: RegistrationId::new(id::mint()),
+        node: NodeId::new(id::mint()),
+        public_key: asked.public_key,
+        shown: Showing {
+            mac: asked.mac,
+            hostname: asked.hostname.clone(),
+            listen_port: asked.listen_port,
+            source_ip: source.0,
+            underlay_ip: asked.underlay_ip.unwrap_or(source.0),
+            proof: proven(&view.onboarding, &asked, wall_ns()),
+            mac_verified,
+            code_sha256: code_sha256.map(|code| Sha256::digest(code.as_bytes()).into()),
+        },
+    };
+    let done = gateway.submit(command).await.map_err(kind_of)?;
+    let credentials = credentials(&gateway, source.0, &done, &asked).await?;
+    let status = match done.state {
+        RegistrationState::Approved if done.admitted => StatusCode::CREATED,
+        RegistrationState::Approved => StatusCode::OK,
+        _ => StatusCode::ACCEPTED,
+    };
+    Ok((status, Json(result(&gateway, &done, credentials))).into_response())
+}
+
+/// The kind of a refusal here: which conflict, which no.
+fn kind_of(problem: Problem) -> Problem {
+    match problem.status {
+        409 => problem.of_kind("key-conflict"),
+        403 => problem.of_kind("registration-rejected"),
+        _ => problem,
+    }
+}
+
+/// What a node logs in with, for one that asks through the tunnel and has none it uses: only who
+/// holds the private key can hear an answer sent into the tunnel.
+async fn credentials(
+    gateway: &Gateway,
+    source: IpAddr,
+    done: &Requested,
+    asked: &WgRegister,
+) -> Result<Option<Credentials>, Problem> {
+    let through_tunnel = done.overlay_ip.is_some_and(|ip| source == IpAddr::V4(ip));
+    let (Some(node), true) = (done.node, through_tunnel) else {
+        return Ok(None);
+    };
+    if gateway.settings.tunnel.is_none() {
+        return Ok(None);
+    }
+    issue(gateway, node, &asked.hostname).await.map(Some)
+}
+
+/// Makes a node a new credential; an earlier one is dead.
+///
+/// # Errors
+/// When the node is not in.
+pub async fn issue(
+    gateway: &Gateway,
+    node: NodeId,
+    hostname: &str,
+) -> Result<Credentials, Problem> {
+    let secret: [u8; 32] = random().map_err(|err| Problem::internal(err.to_string()))?;
+    let password = STANDARD.encode(secret);
+    let short = &node.uuid().simple().to_string()[20..];
+    let stem: String = hostname.chars().take(40).collect();
+    let command = IssueCredential {
+        account: AccountId::new(id::mint()),
+        node,
+        username: format!("node-{stem}-{short}"),
+        secret_sha256: Sha256::digest(password.as_bytes()).into(),
+    };
+    let username = gateway.submit(command).await?;
+    Ok(Credentials { username, password })
+}
+
+fn result(
+    gateway: &Gateway,
+    done: &Requested,
+    credentials: Option<Credentials>,
+) -> WgRegisterResult {
+    let settings = &gateway.settings;
+    let inside = done.state == RegistrationState::Approved;
+    WgRegisterResult {
+        registration_id: done.registration.uuid(),
+        state: done.state,
+        node_id: done.node.map(|node| node.uuid()),
+        overlay_ip: done.overlay_ip,
+        overlay_prefix_len: settings.overlay.prefix_len(),
+        allowed_ips: vec![settings.overlay.to_string()],
+        gateway: settings.tunnel.clone().filter(|_| inside),
+        persistent_keepalive: KEEPALIVE_S,
+        mtu: settings.tunnel_mtu,
+        credentials,
+        retry_after_s: (!inside).then_some(ASK_AGAIN_S),
+    }
+}

@@ -1,0 +1,154 @@
+//! The mesh as a whole: who hears whom, how well, and how well it should be.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt;
+use futures_util::stream::unfold;
+use groundwave_io::wall::wall_ns;
+use groundwave_systems::fleet::{ScoreComponent, mesh_score, topology};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tokio::task::block_in_place;
+use uuid::Uuid;
+
+use crate::gateway::mesh::graph::{Drawing, NetworkGraph, drawing, geojson, revision};
+use crate::gateway::mesh::topology_history::graph_at;
+use crate::gateway::nodes::view::Origin;
+use crate::gateway::state::Gateway;
+use crate::http::show::typed;
+use crate::http::tag::{is_known, tag};
+use crate::http::{Ask, Json, Problem};
+
+/// How the topology is to be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TopologyFormat {
+    /// NetJSON NetworkGraph.
+    #[default]
+    Netjson,
+    /// GeoJSON: nodes that have a place as points, links between them as lines.
+    Geojson,
+}
+
+/// Which topology is wanted.
+#[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct TopologyQuestion {
+    /// `netjson` if absent
+    #[serde(default)]
+    #[param(inline, required = false)]
+    pub format: TopologyFormat,
+    /// Only of this origin; `live` if absent
+    #[param(value_type = Option<Origin>)]
+    pub origin: Option<Origin>,
+    /// As it was then, RFC 3339; now if absent. Stills are kept a minute apart for a day, an hour
+    /// apart for a month, 256 MiB of them at most; the last one before this time answers
+    #[param(required = false)]
+    pub at: Option<String>,
+}
+
+/// Pieces of an answer that wait to be sent: who reads slowly holds up who writes.
+const WAITING: usize = 16;
+
+/// The graph as an answer, sent while it is drawn.
+fn netjson(drawing: Drawing) -> Response {
+    let (tell, told) = tokio::sync::mpsc::channel(WAITING);
+    tokio::task::spawn_blocking(move || {
+        for piece in drawing.pieces() {
+            // Whoever asked is gone.
+            if tell.blocking_send(Ok::<_, Infallible>(piece)).is_err() {
+                break;
+            }
+        }
+    });
+    // Fused: a layer that packs answers may ask once more.
+    let pieces = unfold(told, |mut told| async { Some((told.recv().await?, told)) }).fuse();
+    typed("application/json", Body::from_stream(pieces))
+}
+
+fn on_map(graph: &NetworkGraph) -> Response {
+    typed("application/geo+json", geojson(graph).to_string())
+}
+
+/// The mesh: who hears whom, measured and predicted side by side
+#[utoipa::path(get, path = "/v1/mesh/topology", tag = "mesh", params(TopologyQuestion,
+        ("if-none-match" = Option<String>, Header, description = "The revision the caller has")),
+    responses((status = 200, description = "NetJSON NetworkGraph, or GeoJSON", content((NetworkGraph = "application/json"), (serde_json::Value = "application/geo+json")),
+            headers(("etag" = String, description = "Its revision"))),
+        (status = 304, description = "It is as it was")))]
+pub async fn mesh_topology(
+    State(gateway): State<Gateway>,
+    headers: HeaderMap,
+    Ask(asked): Ask<TopologyQuestion>,
+) -> Result<Response, Problem> {
+    // What is computed or replayed is not mixed with what is there.
+    let live = !matches!(asked.origin, Some(Origin::Replay | Origin::Sim));
+    let shown = match live {
+        true => gateway.world.view(),
+        false => Arc::default(),
+    };
+    let now_ns = wall_ns();
+    let past = match asked.at.filter(|_| live) {
+        Some(at) => Some(graph_at(&gateway, &at, now_ns).await?),
+        None => None,
+    };
+    // Of before it is drawn: what drawing predicts makes the next one another.
+    let revision = past.as_ref().map_or_else(
+        || revision(&gateway, &shown),
+        |graph| graph.revision.clone(),
+    );
+    if is_known(&headers, &revision) {
+        return Ok((tag(&revision), StatusCode::NOT_MODIFIED).into_response());
+    }
+    let answer = match (past, asked.format) {
+        (Some(graph), TopologyFormat::Netjson) => Json(graph).into_response(),
+        (Some(graph), TopologyFormat::Geojson) => on_map(&graph),
+        (None, format) => {
+            let drawing = drawing(&gateway, shown, revision.clone(), now_ns).await?;
+            match format {
+                TopologyFormat::Netjson => netjson(drawing),
+                TopologyFormat::Geojson => block_in_place(|| on_map(&drawing.graph())),
+            }
+        }
+    };
+    Ok((tag(&revision), answer).into_response())
+}
+
+/// How well the mesh is.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct MeshHealth {
+    /// 0 to 100.
+    pub score: f64,
+    /// `A` to `F`.
+    pub grade: String,
+    /// What the score is made of: each weight times its score.
+    pub components: Vec<ScoreComponent>,
+    /// Parts of the mesh that do not reach each other.
+    pub partitions: usize,
+    /// Nodes without which some part would be cut off.
+    pub articulation_nodes: Vec<Uuid>,
+}
+
+/// How well the mesh is, in one number that can be checked
+#[utoipa::path(get, path = "/v1/mesh/health", tag = "mesh",
+    responses((status = 200, description = "The score and what it is made of", body = MeshHealth)))]
+pub async fn mesh_health(State(gateway): State<Gateway>) -> Json<MeshHealth> {
+    let view = gateway.world.view();
+    let score = mesh_score(&view.fleet, &topology(&view.fleet));
+    Json(MeshHealth {
+        score: score.score,
+        grade: score.grade.to_owned(),
+        components: score.components,
+        partitions: score.partitions,
+        articulation_nodes: score
+            .articulation_nodes
+            .iter()
+            .map(|id| id.uuid())
+            .collect(),
+    })
+}

@@ -1,0 +1,71 @@
+//! The topology of another time: stills of the mesh, kept a minute apart.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use groundwave_io::telemetry::HistoryError;
+
+use crate::gateway::mesh::graph::{NetworkGraph, drawing, revision};
+use crate::gateway::state::Gateway;
+use crate::http::Problem;
+use crate::http::time::{self, rfc3339};
+
+/// What the last still showed, so that the same is not kept twice.
+#[derive(Default)]
+pub struct LastStill(AtomicU64);
+
+/// Keeps a still of the mesh as of `wall_ns`, unless nothing changed since the last or nobody is
+/// in.
+///
+/// # Errors
+/// When it cannot be drawn or written.
+pub async fn keep(gateway: &Gateway, wall_ns: u64) -> Result<(), Problem> {
+    let view = gateway.world.view();
+    if view.fleet.nodes.is_empty() {
+        return Ok(());
+    }
+    let revision = revision(gateway, &view);
+    let number = u64::from_str_radix(&revision, 16).unwrap_or(0);
+    if gateway.last_still.0.load(Ordering::Relaxed) == number {
+        return Ok(());
+    }
+    let drawing = drawing(gateway, view, revision, wall_ns).await?;
+    let history = gateway.history.clone();
+    gateway
+        .block(move || {
+            let kept = history.keep_still(wall_ns / 1_000_000, drawing.pieces());
+            kept.map_err(|err| Problem::internal(err.to_string()))
+        })
+        .await?;
+    gateway.last_still.0.store(number, Ordering::Relaxed);
+    Ok(())
+}
+
+/// The mesh as it was at `at`, RFC 3339, as far back as stills go.
+///
+/// # Errors
+/// A text that is no time, a time to come, one before the first still.
+pub async fn graph_at(gateway: &Gateway, at: &str, now_ns: u64) -> Result<NetworkGraph, Problem> {
+    let wrong = |message: String| Problem::field("/at", "not-allowed", message);
+    let at_ms = time::read("/at", at)?.as_millisecond();
+    let at_ms = u64::try_from(at_ms).unwrap_or(0);
+    if at_ms > now_ns / 1_000_000 {
+        return Err(wrong(format!("that is to come: it is {}", rfc3339(now_ns))));
+    }
+    let history = gateway.history.clone();
+    gateway
+        .block(move || {
+            let failed = |err: HistoryError| Problem::internal(err.to_string());
+            if let Some((_, still)) = history.still(at_ms).map_err(failed)? {
+                return serde_json::from_slice(&still)
+                    .map_err(|err| Problem::internal(format!("a still of the mesh: {err}")));
+            }
+            Err(wrong(match history.stills().map_err(failed)? {
+                Some((first_ms, _)) => {
+                    let first = rfc3339(first_ms.saturating_mul(1_000_000));
+                    format!("nothing is known of that time; the first still is of {first}")
+                }
+                None => "no still of the mesh was kept yet".to_owned(),
+            }))
+        })
+        .await
+}

@@ -1,0 +1,177 @@
+//! The tunnel in the kernel follows the world: who is in is a peer, who is out is none.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+
+use groundwave_io::genl::ReadingError;
+use groundwave_io::genl::wireguard::{
+    AllowedIp, Peer, PeerWish, PrivateKey, PublicKey as KernelKey, WireGuard, Wish,
+};
+use groundwave_io::readings::RouteSocket;
+use groundwave_systems::Snapshot;
+use groundwave_systems::onboarding::PublicKey;
+
+use crate::gateway::state::Gateway;
+
+/// How often the kernel is looked at when nothing changed in the world.
+const LOOK: Duration = Duration::from_secs(30);
+
+/// Makes the tunnel's interface, if it is not there, with this key, port and address.
+///
+/// # Errors
+/// What the kernel refused.
+pub fn lay(
+    ifname: &str,
+    key: PrivateKey,
+    listen_port: u16,
+    ip: Ipv4Addr,
+    prefix_len: u8,
+    mtu: u16,
+) -> Result<(), ReadingError> {
+    let mut routes = RouteSocket::open(None)?;
+    routes.ensure_device(ifname, "wireguard")?;
+    let wish = Wish {
+        private_key: Some(key),
+        listen_port: Some(listen_port),
+        ..Wish::default()
+    };
+    WireGuard::open(None)?.set(ifname, &wish)?;
+    routes.add_address(ifname, IpAddr::V4(ip), prefix_len)?;
+    routes.bring_up(ifname, Some(u32::from(mtu)))
+}
+
+/// Peers as they should be, by key.
+fn wished(view: &Snapshot) -> BTreeMap<[u8; 32], Ipv4Addr> {
+    let peers = view.onboarding.peers();
+    peers
+        .map(|(held, ip)| (*held.public_key.bytes(), ip))
+        .collect()
+}
+
+/// What to change of `seen` to come to `wished`.
+fn changes(wished: &BTreeMap<[u8; 32], Ipv4Addr>, seen: &[Peer]) -> Vec<PeerWish> {
+    let gone = seen
+        .iter()
+        .filter(|peer| !wished.contains_key(&peer.public_key.0))
+        .map(|peer| PeerWish::Gone {
+            public_key: peer.public_key,
+        });
+    let as_wished = |key: &[u8; 32], ip: Ipv4Addr| {
+        let held = seen.iter().find(|peer| peer.public_key.0 == *key);
+        held.is_some_and(|peer| peer.allowed_ips == [format!("{ip}/32")])
+    };
+    let present = wished
+        .iter()
+        .filter(|(key, ip)| !as_wished(key, **ip))
+        .map(|(key, ip)| PeerWish::Present {
+            public_key: KernelKey(*key),
+            allowed_ips: vec![AllowedIp {
+                address: IpAddr::V4(*ip),
+                prefix_len: 32,
+            }],
+            endpoint: None,
+            keepalive_s: None,
+        });
+    // Departures first: an address may go from one peer to another.
+    gone.chain(present).collect()
+}
+
+fn reconcile(ifname: &str, view: &Snapshot) -> Result<usize, ReadingError> {
+    let mut kernel = WireGuard::open(None)?;
+    let seen = kernel.device(ifname)?;
+    let peers = changes(&wished(view), &seen.peers);
+    let count = peers.len();
+    if count > 0 {
+        let wish = Wish {
+            peers,
+            ..Wish::default()
+        };
+        kernel.set(ifname, &wish)?;
+    }
+    Ok(count)
+}
+
+/// Keeps the tunnel's peers as the world wants them, until the gateway stops.
+pub async fn follow(gateway: Gateway) {
+    if gateway.settings.tunnel.is_none() {
+        return;
+    }
+    let mut views = gateway.world.watch();
+    let mut shown = None;
+    loop {
+        let view = views.borrow_and_update().clone();
+        let known = shown
+            .as_ref()
+            .is_some_and(|known| std::sync::Arc::ptr_eq(known, &view.onboarding));
+        if !known {
+            shown = Some(std::sync::Arc::clone(&view.onboarding));
+            let ifname = gateway.settings.tunnel_ifname.clone();
+            let done = tokio::task::spawn_blocking(move || reconcile(&ifname, &view)).await;
+            match done {
+                Ok(Ok(0)) => {}
+                Ok(Ok(count)) => tracing::info!(count, "peers of the tunnel changed"),
+                Ok(Err(err)) => {
+                    tracing::error!(%err, "the tunnel could not be changed");
+                    shown = None;
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                }
+                Err(err) => tracing::error!(%err, "the tunnel could not be looked at"),
+            }
+        }
+        tokio::select! {
+            () = gateway.stop.cancelled() => return,
+            changed = views.changed() => if changed.is_err() { return },
+            () = tokio::time::sleep(LOOK) => shown = None,
+        }
+    }
+}
+
+/// The tunnel's peers as the kernel holds them; nothing where it cannot be asked.
+pub async fn peers(gateway: &Gateway) -> Option<BTreeMap<PublicKey, Peer>> {
+    gateway.settings.tunnel.as_ref()?;
+    let ifname = gateway.settings.tunnel_ifname.clone();
+    let look = move || WireGuard::open(None)?.device(&ifname);
+    let device = tokio::task::spawn_blocking(look).await.ok()?.ok()?;
+    let named = device.peers.into_iter().filter_map(|peer| {
+        let key = PublicKey::new(peer.public_key.0).ok()?;
+        Some((key, peer))
+    });
+    Some(named.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn peer(key: u8, ip: &str) -> Peer {
+        Peer {
+            public_key: KernelKey([key; 32]),
+            endpoint: None,
+            allowed_ips: vec![ip.to_owned()],
+            latest_handshake: None,
+            rx_bytes: 0,
+            tx_bytes: 0,
+            persistent_keepalive: 0,
+        }
+    }
+
+    #[test]
+    fn only_what_differs_is_changed_and_departures_come_first() {
+        let ip = |last| Ipv4Addr::new(10, 42, 0, last);
+        let wished = BTreeMap::from([([1; 32], ip(1)), ([2; 32], ip(2)), ([3; 32], ip(4))]);
+        let seen = [
+            peer(1, "10.42.0.1/32"),
+            peer(3, "10.42.0.3/32"),
+            peer(9, "10.42.0.4/32"),
+        ];
+        let changes = changes(&wished, &seen);
+        assert_eq!(changes.len(), 3);
+        assert!(matches!(changes[0], PeerWish::Gone { public_key } if public_key.0 == [9; 32]));
+        assert!(
+            matches!(&changes[1], PeerWish::Present { public_key, .. } if public_key.0 == [2; 32])
+        );
+        assert!(matches!(&changes[2], PeerWish::Present { allowed_ips, .. }
+            if allowed_ips[0].to_string() == "10.42.0.4/32"));
+    }
+}

@@ -1,0 +1,146 @@
+//! The machine's network: interfaces, neighbours, routes, wireless interfaces and their stations.
+
+use axum::extract::State;
+use groundwave_io::readings::links::Interface;
+use groundwave_io::readings::neighbours::Neighbour;
+use groundwave_io::readings::routes::Route;
+use groundwave_io::readings::wireless::{AssocRow, WirelessRow};
+use groundwave_io::readings::{ReadingError, Root, RouteSocket};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::gateway::mesh::status::radios;
+use crate::gateway::services::kernel::{
+    HERE, InterfaceQuestion, Known, Row, check_ifname, known, rows, unread,
+};
+use crate::gateway::state::Gateway;
+use crate::http::{Ask, At, Json, Problem};
+
+// The document knows shapes by plain names.
+type RowInterface = Row<Interface>;
+type KnownNeighbour = Known<Neighbour>;
+type RowRoute = Row<Route>;
+type RowWirelessRow = Row<WirelessRow>;
+type KnownAssocRow = Known<AssocRow>;
+
+/// Asks for a table of the network.
+async fn of_network<T: Send + 'static>(
+    gateway: &Gateway,
+    ask: fn(&mut RouteSocket) -> Result<T, ReadingError>,
+) -> Result<T, Problem> {
+    let work = move || {
+        let found = RouteSocket::open(HERE).and_then(|mut socket| ask(&mut socket));
+        found.map_err(unread)
+    };
+    gateway.block(work).await
+}
+
+async fn all(gateway: &Gateway) -> Result<Vec<Interface>, Problem> {
+    of_network(gateway, |socket| socket.interfaces(&Root::default())).await
+}
+
+/// Interfaces with their addresses and counters
+#[utoipa::path(get, path = "/v1/network/interfaces", tag = "network",
+    responses((status = 200, description = "By number", body = Vec<RowInterface>)))]
+pub async fn network_interfaces(
+    State(gateway): State<Gateway>,
+) -> Result<Json<Vec<RowInterface>>, Problem> {
+    Ok(Json(rows(all(&gateway).await?)))
+}
+
+/// An interface
+#[utoipa::path(get, path = "/v1/network/interfaces/{ifname}", tag = "network",
+    params(("ifname" = String, Path, description = "Its name", pattern = "^[!-.0-9;-~]{1,15}$")),
+    responses((status = 200, description = "As it is now", body = RowInterface),
+        (status = 404, description = "There is none", body = Problem, content_type = "application/problem+json")))]
+pub async fn network_interface(
+    State(gateway): State<Gateway>,
+    At(ifname): At<String>,
+) -> Result<Json<RowInterface>, Problem> {
+    check_ifname(&ifname)?;
+    let found = all(&gateway).await?;
+    let own = found.into_iter().find(|one| one.name == ifname);
+    let own = own.ok_or_else(|| crate::gateway::state::missing("interface", ifname))?;
+    Ok(Json(Row(own)))
+}
+
+/// Which neighbours are wanted.
+#[derive(Debug, Default, Deserialize, JsonSchema, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct NeighbourQuestion {
+    /// Only on this interface
+    #[param(pattern = "^[!-.0-9;-~]{1,15}$")]
+    pub ifname: Option<String>,
+    /// Only addresses of IPv4 or of IPv6: 4 or 6
+    #[param(minimum = 4, maximum = 6, multiple_of = 2)]
+    pub family: Option<u8>,
+}
+
+/// Who answers to which address
+#[utoipa::path(get, path = "/v1/network/arp", tag = "network", params(NeighbourQuestion),
+    responses((status = 200, description = "By interface and address", body = Vec<KnownNeighbour>)))]
+pub async fn network_arp(
+    State(gateway): State<Gateway>,
+    Ask(asked): Ask<NeighbourQuestion>,
+) -> Result<Json<Vec<KnownNeighbour>>, Problem> {
+    let NeighbourQuestion { ifname, family } = asked;
+    let ifname = InterfaceQuestion { ifname }.sound()?;
+    let four = match family {
+        None => None,
+        Some(4) => Some(true),
+        Some(6) => Some(false),
+        Some(other) => {
+            let message = format!("{other} is not allowed; allowed: 4, 6");
+            return Err(Problem::field("/family", "not-allowed", message));
+        }
+    };
+    let mut found = of_network(&gateway, RouteSocket::neighbours).await?;
+    found.retain(|row| {
+        ifname.as_ref().is_none_or(|ifname| row.ifname == *ifname)
+            && four.is_none_or(|four| row.ip.is_ipv4() == four)
+    });
+    Ok(Json(known(&gateway, found, |row| row.mac)))
+}
+
+/// Which routes are wanted.
+#[derive(Debug, Default, Deserialize, JsonSchema, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct RouteQuestion {
+    /// Only of the table with this number: 254 is `main`, 255 `local`
+    #[param(value_type = Option<i64>, minimum = 0, maximum = 4_294_967_295_i64)]
+    pub table: Option<u32>,
+}
+
+/// Routes
+#[utoipa::path(get, path = "/v1/network/routes", tag = "network", params(RouteQuestion),
+    responses((status = 200, description = "In the kernel's order", body = Vec<RowRoute>)))]
+pub async fn network_routes(
+    State(gateway): State<Gateway>,
+    Ask(asked): Ask<RouteQuestion>,
+) -> Result<Json<Vec<RowRoute>>, Problem> {
+    let mut found = of_network(&gateway, RouteSocket::routes).await?;
+    found.retain(|row| asked.table.is_none_or(|table| row.table == table));
+    Ok(Json(rows(found)))
+}
+
+/// Wireless interfaces
+#[utoipa::path(get, path = "/v1/network/wireless", tag = "network",
+    responses((status = 200, description = "By number", body = Vec<RowWirelessRow>)))]
+pub async fn network_wireless(
+    State(gateway): State<Gateway>,
+) -> Result<Json<Vec<RowWirelessRow>>, Problem> {
+    Ok(Json(rows(radios(&gateway).await?.wireless())))
+}
+
+/// Stations of wireless interfaces
+#[utoipa::path(get, path = "/v1/network/assoclist", tag = "network", params(InterfaceQuestion),
+    responses((status = 200, description = "By interface; of all interfaces if none is named", body = Vec<KnownAssocRow>)))]
+pub async fn network_assoclist(
+    State(gateway): State<Gateway>,
+    Ask(asked): Ask<InterfaceQuestion>,
+) -> Result<Json<Vec<KnownAssocRow>>, Problem> {
+    let ifname = asked.sound()?;
+    let mut found = radios(&gateway).await?.associations();
+    found.retain(|row| ifname.as_ref().is_none_or(|ifname| row.ifname == *ifname));
+    Ok(Json(known(&gateway, found, |row| Some(row.mac))))
+}

@@ -1,0 +1,326 @@
+//! Heartbeats, and what nodes are asked to do.
+
+use std::collections::BTreeMap;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use groundwave_io::wall::wall_ns;
+use groundwave_systems::fleet::{
+    Beat, BeatAck, FinishOrder, GiveOrder, Hear, Join, OLD_BEAT, OUTPUT_BYTES_MAX, Order,
+    OrderState, PlacedOrder,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::gateway::access::guard::{Source, Who};
+use crate::gateway::nodes::view::Node;
+use crate::gateway::state::Gateway;
+use crate::http::json_body::Taken;
+use crate::http::page::{Page, Paging};
+use crate::http::time::{self, rfc3339};
+use crate::http::{Ask, At, Json, Problem, id};
+
+/// Longest heartbeat, bytes.
+pub const BEAT_BYTES_MAX: usize = 16 << 10;
+
+/// Tell that a node is there, and how it is
+///
+/// A heartbeat may carry the readings of its moment, so that a node needs one request. What the
+/// gateway does not know is ignored.
+#[utoipa::path(post, path = "/v1/nodes/heartbeat", tag = "nodes", request_body(content = ref("#/components/schemas/Beat"), content_type = "application/json"),
+    responses((status = 200, description = "Heard, and on disk", body = ref("#/components/schemas/BeatAck"), content_type = "application/json"),
+        (status = 404, description = "No such node is in", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "A later one was heard", body = Problem, content_type = "application/problem+json")))]
+pub async fn heartbeat(
+    State(gateway): State<Gateway>,
+    source: Source,
+    who: Who,
+    Taken(beat): Taken<Beat>,
+) -> Result<Json<BeatAck>, Problem> {
+    let node = who.about(beat.node_id)?;
+    gateway
+        .beats
+        .allow(&node, "more heartbeats than ten in a period")?;
+    let sent = beat
+        .sent_at
+        .as_deref()
+        .map(|text| time::read("/sent_at", text));
+    let sent = sent.transpose()?;
+    let metrics = beat.metrics.len() as u64;
+    let command = Hear {
+        node,
+        beat,
+        source_ip: source.0,
+        now_ns: gateway.now_ns(),
+        sent_ms: sent.and_then(|sent| u64::try_from(sent.as_millisecond()).ok()),
+    };
+    let heard = gateway.submit(command).await.map_err(|problem| {
+        match problem.status == 409 && problem.detail == OLD_BEAT {
+            true => problem.of_kind("stale-revision"),
+            false => problem,
+        }
+    })?;
+    gateway.meter.samples.inc_by(metrics);
+    Ok(Json(BeatAck {
+        node_id: node.uuid(),
+        state: heard.state,
+        overlay_ip: heard.overlay_ip,
+        server_time: rfc3339(wall_ns()),
+        next_heartbeat_s: gateway.settings.heartbeat.as_secs_f64(),
+        config_revision: heard.revision,
+        commands: heard.orders.iter().map(order).collect(),
+    }))
+}
+
+fn order(placed: &PlacedOrder) -> Order {
+    Order {
+        command_id: placed.order,
+        kind: placed.kind.clone(),
+        args: placed.args.clone(),
+        expires_at: rfc3339(placed.expires_ns),
+    }
+}
+
+/// What a node is.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct JoinReport {
+    /// Who it says it is; its credential counts.
+    #[serde(default)]
+    pub node_id: Option<Uuid>,
+    /// What it runs on.
+    #[serde(default)]
+    #[schemars(length(max = 128))]
+    pub board: Option<String>,
+    /// Versions of what it runs, up to 32.
+    #[serde(default)]
+    #[schemars(extend("maxProperties" = 32))]
+    pub firmware: BTreeMap<String, String>,
+    /// What it can be asked to do, up to 32 words.
+    #[serde(default)]
+    #[schemars(length(max = 32))]
+    pub supported_commands: Vec<String>,
+}
+
+/// What a node should do.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct NodeConfig {
+    /// Time between two heartbeats, s.
+    pub heartbeat_period_s: f64,
+    /// Time between two reports of readings, s.
+    pub telemetry_interval_s: f64,
+    /// Counts changes of sensor templates.
+    pub templates_revision: u64,
+}
+
+/// A node and what it should do.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Joined {
+    /// The node.
+    #[serde(flatten)]
+    pub node: Node,
+    /// What it should do.
+    pub config: NodeConfig,
+}
+
+/// Tell what a node is
+#[utoipa::path(post, path = "/v1/nodes/join", tag = "nodes", request_body = JoinReport,
+    responses((status = 200, description = "The node, and what it should do", body = Joined),
+        (status = 404, description = "No such node is in", body = Problem, content_type = "application/problem+json")))]
+pub async fn node_join(
+    State(gateway): State<Gateway>,
+    who: Who,
+    Taken(report): Taken<JoinReport>,
+) -> Result<Json<Joined>, Problem> {
+    let node = who.about(report.node_id)?;
+    let long = |text: &String| text.chars().count() > 128;
+    let firmware = report
+        .firmware
+        .iter()
+        .flat_map(|(name, version)| [name, version]);
+    let words = report
+        .board
+        .iter()
+        .chain(firmware)
+        .chain(&report.supported_commands);
+    let many = report.firmware.len() > 32 || report.supported_commands.len() > 32;
+    if many || words.into_iter().any(long) {
+        let message = "up to 32 entries of up to 128 characters are allowed";
+        return Err(Problem::field("", "length", message));
+    }
+    let command = Join {
+        node,
+        board: report.board,
+        firmware: report.firmware,
+        supported_commands: report.supported_commands,
+    };
+    gateway.submit(command).await?;
+    let held = gateway.node(node.uuid())?;
+    let view = gateway.world.view();
+    Ok(Json(Joined {
+        node: Node::of(&view, &held, wall_ns()),
+        config: NodeConfig {
+            heartbeat_period_s: gateway.settings.heartbeat.as_secs_f64(),
+            telemetry_interval_s: gateway.settings.telemetry.as_secs_f64(),
+            templates_revision: 0,
+        },
+    }))
+}
+
+/// Something to ask of a node.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewOrder {
+    /// What, of the words in the node's `supported_commands`.
+    #[schemars(length(min = 1, max = 64))]
+    pub kind: String,
+    /// How.
+    #[serde(default)]
+    #[schemars(extend("maxProperties" = 32))]
+    pub args: BTreeMap<String, String>,
+    /// How long it is wanted, s.
+    #[serde(default = "minute")]
+    #[schemars(range(min = 1, max = 86_400))]
+    pub expires_s: u32,
+}
+
+fn minute() -> u32 {
+    60
+}
+
+/// An order.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct OrderView {
+    /// Which one it is.
+    pub command_id: Uuid,
+    /// What.
+    pub kind: String,
+    /// Where it stands.
+    pub state: OrderState,
+    /// What the node answered.
+    pub result: Option<String>,
+    /// Who asked.
+    pub by: String,
+    /// When it was last touched, RFC 3339.
+    pub at: String,
+}
+
+impl From<&PlacedOrder> for OrderView {
+    fn from(placed: &PlacedOrder) -> Self {
+        Self {
+            command_id: placed.order,
+            kind: placed.kind.clone(),
+            state: placed.state,
+            result: placed.output.clone(),
+            by: placed.by.clone(),
+            at: rfc3339(placed.at_ns),
+        }
+    }
+}
+
+/// Ask a node to do something; it hears with its next heartbeat
+#[utoipa::path(post, path = "/v1/nodes/{node_id}/commands", tag = "nodes", request_body = NewOrder,
+    params(("node_id" = Uuid, Path, description = "Which node")),
+    responses((status = 202, description = "Waiting for its next heartbeat", body = OrderView),
+        (status = 404, description = "No such node is in", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "Too many wait already", body = Problem, content_type = "application/problem+json")))]
+pub async fn node_command_create(
+    State(gateway): State<Gateway>,
+    Who(caller): Who,
+    At(node_id): At<Uuid>,
+    Taken(new): Taken<NewOrder>,
+) -> Result<(StatusCode, Json<OrderView>), Problem> {
+    let node = gateway.node(node_id)?.id;
+    if !(1..=86_400).contains(&new.expires_s) {
+        let message = format!("{} is not allowed; allowed: 1 to 86400", new.expires_s);
+        return Err(Problem::field("/expires_s", "not-allowed", message));
+    }
+    let long = |text: &String| text.chars().count() > 256;
+    if new.args.len() > 32 || new.args.iter().any(|(key, value)| long(key) || long(value)) {
+        let message = "up to 32 entries of up to 256 characters are allowed";
+        return Err(Problem::field("/args", "length", message));
+    }
+    let order = id::mint();
+    let command = GiveOrder {
+        node,
+        order,
+        kind: new.kind,
+        args: new.args,
+        expires_s: new.expires_s,
+        by: caller.username.clone(),
+    };
+    gateway.submit(command).await?;
+    let held = gateway.node(node_id)?;
+    let placed = held.orders.iter().find(|placed| placed.order == order);
+    let placed = placed.ok_or_else(|| Problem::internal("the order is gone"))?;
+    Ok((StatusCode::ACCEPTED, Json(OrderView::from(placed))))
+}
+
+/// What a node was asked to do
+#[utoipa::path(get, path = "/v1/nodes/{node_id}/commands", tag = "nodes",
+    params(("node_id" = Uuid, Path, description = "Which node"), Paging),
+    responses((status = 200, description = "Oldest first", body = ref("#/components/schemas/Page_for_OrderView"), content_type = "application/json"),
+        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+pub async fn node_commands(
+    State(gateway): State<Gateway>,
+    At(node_id): At<Uuid>,
+    Ask(paging): Ask<Paging>,
+) -> Result<Json<Page<OrderView>>, Problem> {
+    let node = gateway.node(node_id)?;
+    let all = node.orders.iter();
+    let all = all.map(|placed| (placed.order.to_string(), placed));
+    Ok(Json(paging.of(all, OrderView::from)?))
+}
+
+/// What became of something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It was done.
+    Done,
+    /// It was not.
+    Failed,
+}
+
+/// What became of an order.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OrderResult {
+    /// Whether it was done.
+    pub state: Outcome,
+    /// What the node says of it, up to 16 KiB.
+    #[serde(default)]
+    #[schemars(length(max = 16_384))]
+    pub output: Option<String>,
+}
+
+/// Tell what became of an order
+#[utoipa::path(post, path = "/v1/nodes/{node_id}/commands/{command_id}/result", tag = "nodes", request_body = OrderResult,
+    params(("node_id" = Uuid, Path, description = "Which node"), ("command_id" = Uuid, Path, description = "Which order")),
+    responses((status = 204, description = "Noted"),
+        (status = 404, description = "No such node or order", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "It was over already", body = Problem, content_type = "application/problem+json")))]
+pub async fn node_command_result(
+    State(gateway): State<Gateway>,
+    At((node_id, command_id)): At<(Uuid, Uuid)>,
+    Taken(result): Taken<OrderResult>,
+) -> Result<StatusCode, Problem> {
+    if result
+        .output
+        .as_ref()
+        .is_some_and(|output| output.len() > OUTPUT_BYTES_MAX)
+    {
+        let message = format!("up to {OUTPUT_BYTES_MAX} bytes are allowed");
+        let problem = Problem::new(StatusCode::PAYLOAD_TOO_LARGE, message);
+        return Err(problem);
+    }
+    let node = gateway.node(node_id)?.id;
+    let command = FinishOrder {
+        node,
+        order: command_id,
+        done: result.state == Outcome::Done,
+        output: result.output,
+    };
+    gateway.submit(command).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

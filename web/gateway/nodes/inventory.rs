@@ -1,0 +1,338 @@
+//! Nodes: listing, naming, registering ahead, taking out.
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use groundwave_io::gateway::random;
+use groundwave_io::wall::wall_ns;
+use groundwave_systems::fleet::{NodeState, Patch, Place, PlaceSource};
+use groundwave_systems::onboarding::{Dismiss, ExpectNode, Mac, PublicKey};
+use groundwave_systems::site::NodeId;
+use groundwave_systems::terrain::GeoPoint;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use crate::gateway::access::guard::Who;
+use crate::gateway::nodes::view::{Node, Origin};
+use crate::gateway::state::Gateway;
+use crate::gateway::state::missing;
+use crate::http::json_body::Taken;
+use crate::http::page::{Page, Paging};
+use crate::http::tag::{self, Tag, tag};
+use crate::http::{Ask, At, Json, Problem, id};
+
+/// The revision that `If-Match` names.
+///
+/// # Errors
+/// 412 for one that was never given out.
+pub fn if_match(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
+    let named = tag::if_match(headers).map(str::parse);
+    let unknown = |_| Problem::new(StatusCode::PRECONDITION_FAILED, "no revision has that tag");
+    named.transpose().map_err(unknown)
+}
+
+/// Which nodes are wanted.
+#[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct NodeQuestion {
+    /// Only in this state
+    #[param(schema_with = crate::gateway::schemas::node_state, required = false)]
+    pub state: Option<NodeState>,
+    /// Only for this
+    pub role_id: Option<String>,
+    /// Only with this tag
+    pub tag: Option<String>,
+    /// Only of this origin; `live` if absent
+    #[param(value_type = Option<Origin>)]
+    pub origin: Option<Origin>,
+    /// Only with this in name, hostname, hardware or overlay address
+    pub q: Option<String>,
+}
+
+/// List nodes
+#[utoipa::path(get, path = "/v1/nodes", tag = "nodes", params(NodeQuestion, Paging),
+    responses((status = 200, description = "In order of their ids", body = ref("#/components/schemas/Page_for_Node"), content_type = "application/json")))]
+pub async fn nodes_list(
+    State(gateway): State<Gateway>,
+    Ask(asked): Ask<NodeQuestion>,
+    Ask(paging): Ask<Paging>,
+) -> Result<Json<Page<Node>>, Problem> {
+    let view = gateway.world.view();
+    let wall_ns = wall_ns();
+    let word = asked.q.as_ref().map(|word| word.to_lowercase());
+    let fits = |node: &&std::sync::Arc<groundwave_systems::fleet::FleetNode>| {
+        let member = &node.member;
+        let contains = |word: &String| {
+            let ip = member.overlay_ip.map(|ip| ip.to_string());
+            let mac = member.mac.map(|mac| mac.to_string());
+            let texts = [Some(member.name.clone()), member.hostname.clone(), ip, mac];
+            let mut texts = texts.into_iter().flatten();
+            texts.any(|text| text.to_lowercase().contains(word))
+        };
+        asked
+            .state
+            .is_none_or(|state| state == node.condition.state)
+            && (asked.role_id.is_none() || asked.role_id == member.role_id)
+            && asked
+                .tag
+                .as_ref()
+                .is_none_or(|tag| member.tags.contains(tag))
+            && asked.origin.is_none_or(|origin| origin == Origin::Live)
+            && word.as_ref().is_none_or(contains)
+    };
+    let all = view.fleet.nodes.values().filter(fits);
+    let all = all.map(|node| (node.id.uuid().to_string(), node));
+    let page = paging.of(all, |node| Node::of(&view, node, wall_ns))?;
+    Ok(Json(page))
+}
+
+fn shown(gateway: &Gateway, id: Uuid) -> Result<(Tag, Json<Node>), Problem> {
+    let node = gateway.node(id)?;
+    let view = gateway.world.view();
+    let node = Node::of(&view, &node, wall_ns());
+    Ok((tag(node.revision), Json(node)))
+}
+
+/// A node
+#[utoipa::path(get, path = "/v1/nodes/{node_id}", tag = "nodes",
+    params(("node_id" = Uuid, Path, description = "Which node")),
+    responses((status = 200, description = "The node", body = Node,
+            headers(("etag" = String, description = "Its revision"))),
+        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+pub async fn node_fetch(
+    State(gateway): State<Gateway>,
+    At(id): At<Uuid>,
+) -> Result<(Tag, Json<Node>), Problem> {
+    shown(&gateway, id)
+}
+
+/// Where somebody says a node is.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PositionOverride {
+    /// Latitude, WGS 84, degrees.
+    #[schemars(range(min = -90.0, max = 90.0))]
+    pub lat: f64,
+    /// Longitude, WGS 84, degrees.
+    #[schemars(range(min = -180.0, max = 180.0))]
+    pub lon: f64,
+    /// Height above mean sea level, m.
+    #[serde(default)]
+    #[schemars(range(min = -500.0, max = 20_000.0))]
+    pub alt_m: Option<f64>,
+}
+
+/// Tells null, which takes away, from nothing, which leaves.
+fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<Option<T>>, D::Error> {
+    Option::<T>::deserialize(from).map(Some)
+}
+
+/// What to change of a node; what is left out stays, null takes away.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NodeChange {
+    /// Its name.
+    #[serde(default)]
+    #[schemars(length(min = 1, max = 64))]
+    pub name: Option<String>,
+    /// What it is for.
+    #[serde(default, deserialize_with = "present")]
+    #[schemars(with = "Option<String>")]
+    pub role_id: Option<Option<String>>,
+    /// Words to find it by.
+    #[serde(default)]
+    #[schemars(length(max = 32))]
+    pub tags: Option<Vec<String>>,
+    /// Where it is, whatever its receiver says.
+    #[serde(default, deserialize_with = "present")]
+    #[schemars(with = "Option<PositionOverride>")]
+    pub position_override: Option<Option<PositionOverride>>,
+}
+
+fn place(position: PositionOverride) -> Result<Place, Problem> {
+    let point = GeoPoint::new(position.lat, position.lon);
+    let point = point
+        .map_err(|bad| Problem::field("/position_override", "not-allowed", bad.to_string()))?;
+    let height = position
+        .alt_m
+        .filter(|alt_m| !(-500.0..=20_000.0).contains(alt_m));
+    if let Some(alt_m) = height {
+        let message = format!("{alt_m} is not allowed; allowed: -500 to 20000");
+        return Err(Problem::field(
+            "/position_override/alt_m",
+            "not-allowed",
+            message,
+        ));
+    }
+    Ok(Place {
+        lat_deg: point.lat_deg(),
+        lon_deg: point.lon_deg(),
+        alt_msl_m: position.alt_m,
+        ts_ms: wall_ns() / 1_000_000,
+        source: PlaceSource::Override,
+    })
+}
+
+/// Change what people say of a node
+#[utoipa::path(patch, path = "/v1/nodes/{node_id}", tag = "nodes", request_body = NodeChange,
+    params(("node_id" = Uuid, Path, description = "Which node"),
+        ("if-match" = Option<String>, Header, description = "The revision that was looked at")),
+    responses((status = 200, description = "The node as it is now", body = Node,
+            headers(("etag" = String, description = "Its revision"))),
+        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json"),
+        (status = 412, description = "It changed since", body = Problem, content_type = "application/problem+json")))]
+pub async fn node_patch(
+    State(gateway): State<Gateway>,
+    At(id): At<Uuid>,
+    headers: HeaderMap,
+    Taken(change): Taken<NodeChange>,
+) -> Result<(Tag, Json<Node>), Problem> {
+    let node = gateway.node(id)?.id;
+    let position = change.position_override;
+    let place = position.map(|position| position.map(place).transpose());
+    let command = Patch {
+        node,
+        name: change.name,
+        role_id: change.role_id,
+        tags: change.tags,
+        place: place.transpose()?,
+        revision: if_match(&headers)?,
+    };
+    gateway.submit(command).await?;
+    shown(&gateway, id)
+}
+
+/// Take a node out: no peer, no address, no credential. A planned node stays planned
+#[utoipa::path(delete, path = "/v1/nodes/{node_id}", tag = "nodes",
+    params(("node_id" = Uuid, Path, description = "Which node")),
+    responses((status = 204, description = "Gone"),
+        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+pub async fn node_delete(
+    State(gateway): State<Gateway>,
+    Who(caller): Who,
+    At(id): At<Uuid>,
+) -> Result<StatusCode, Problem> {
+    let node = gateway.node(id)?;
+    let command = Dismiss {
+        node: node.id,
+        by: caller.username.clone(),
+    };
+    gateway.submit(command).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// A node that is expected.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExpectedNode {
+    /// What people call it.
+    #[schemars(length(min = 1, max = 64))]
+    pub name: String,
+    /// Hardware address of its mesh interface.
+    pub mac: Mac,
+    /// Its key, if known: then it comes in without the code.
+    #[serde(default)]
+    pub public_key: Option<PublicKey>,
+    /// What it is for.
+    #[serde(default)]
+    #[schemars(length(min = 1, max = 64))]
+    pub role_id: Option<String>,
+    /// Words to find it by.
+    #[serde(default)]
+    #[schemars(length(max = 32))]
+    pub tags: Vec<String>,
+    /// The planned node it is; absent, it is a new one.
+    #[serde(default)]
+    pub node_id: Option<Uuid>,
+}
+
+/// A node that is expected, and the code it may come with.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct NodeAndCode {
+    /// The node.
+    pub node: Node,
+    /// The code, good for a day, told this once.
+    pub enrollment_code: String,
+}
+
+fn code() -> Result<String, Problem> {
+    let bytes: [u8; 16] = random().map_err(|err| Problem::internal(err.to_string()))?;
+    Ok(URL_SAFE_NO_PAD.encode(bytes))
+}
+
+/// Register a node before it asks
+#[utoipa::path(post, path = "/v1/nodes/register", tag = "nodes", request_body = ExpectedNode,
+    responses((status = 201, description = "Expected from now on", body = NodeAndCode),
+        (status = 404, description = "No such planned node", body = Problem, content_type = "application/problem+json"),
+        (status = 409, description = "It is in already, or its key is", body = Problem, content_type = "application/problem+json")))]
+pub async fn node_register(
+    State(gateway): State<Gateway>,
+    Taken(new): Taken<ExpectedNode>,
+) -> Result<(StatusCode, Json<NodeAndCode>), Problem> {
+    let node = planned(&gateway, new.node_id)?;
+    let enrollment_code = code()?;
+    let command = ExpectNode {
+        node,
+        name: new.name,
+        mac: new.mac,
+        public_key: new.public_key,
+        role_id: new.role_id,
+        tags: new.tags,
+        code_sha256: Sha256::digest(enrollment_code.as_bytes()).into(),
+    };
+    gateway.submit(command).await?;
+    let (_, Json(node)) = shown(&gateway, node.uuid())?;
+    let told = NodeAndCode {
+        node,
+        enrollment_code,
+    };
+    Ok((StatusCode::CREATED, Json(told)))
+}
+
+/// The planned or known node with this id, or a new one where none is named.
+///
+/// # Errors
+/// When there is no such node.
+pub fn planned(gateway: &Gateway, wanted: Option<Uuid>) -> Result<NodeId, Problem> {
+    let Some(wanted) = wanted else {
+        return Ok(NodeId::new(id::mint()));
+    };
+    let view = gateway.world.view();
+    let node = NodeId::new(wanted);
+    let known = view.plan.nodes.contains_key(&node)
+        || view.fleet.nodes.contains_key(&node)
+        || view.node(node).is_some();
+    known.then_some(node).ok_or_else(|| missing("node", wanted))
+}
+
+/// A new credential.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct NewCredential {
+    /// The name to log in with.
+    pub username: String,
+    /// What to log in with, told this once.
+    pub enrollment_code: String,
+}
+
+/// Make a node a new credential; the one until now is dead, and so are its tokens
+#[utoipa::path(post, path = "/v1/nodes/{node_id}/rotate-credentials", tag = "nodes",
+    params(("node_id" = Uuid, Path, description = "Which node")),
+    responses((status = 200, description = "The new one", body = NewCredential),
+        (status = 404, description = "No such node, or it is not in", body = Problem, content_type = "application/problem+json")))]
+pub async fn node_rotate_credentials(
+    State(gateway): State<Gateway>,
+    At(id): At<Uuid>,
+) -> Result<Json<NewCredential>, Problem> {
+    let node = gateway.node(id)?;
+    let hostname = node.member.hostname.clone().unwrap_or_default();
+    let made = crate::gateway::mesh::registration::issue(&gateway, node.id, &hostname).await?;
+    Ok(Json(NewCredential {
+        username: made.username,
+        enrollment_code: made.password,
+    }))
+}

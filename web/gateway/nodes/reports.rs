@@ -1,0 +1,250 @@
+//! A node in detail.
+
+use axum::extract::State;
+use groundwave_systems::fleet::{Interface, NodeState, RadioReport};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::gateway::state::Gateway;
+use crate::http::page::{Page, Paging};
+use crate::http::time::rfc3339;
+use crate::http::{Ask, At, Json, Problem};
+
+/// The radios of a node.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Radios {
+    /// As it last said; none before it did.
+    pub radios: Vec<RadioReport>,
+}
+
+/// The radios of a node
+#[utoipa::path(get, path = "/v1/nodes/{node_id}/radio", tag = "nodes",
+    params(("node_id" = Uuid, Path, description = "Which node")),
+    responses((status = 200, description = "As it last said", body = Radios),
+        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+pub async fn node_radio(
+    State(gateway): State<Gateway>,
+    At(id): At<Uuid>,
+) -> Result<Json<Radios>, Problem> {
+    let node = gateway.node(id)?;
+    let said = node.said.as_deref();
+    let radios = said.map_or_else(Vec::new, |said| said.beat.radios.clone());
+    Ok(Json(Radios { radios }))
+}
+
+/// How much heartbeats were late or early, ms.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Jitter {
+    /// Half of them less.
+    pub p50: f64,
+    /// All but one of a hundred less.
+    pub p99: f64,
+}
+
+/// How a node is.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct NodeHealth {
+    /// Whether it speaks.
+    pub state: NodeState,
+    /// 0 to 100.
+    pub score: u8,
+    /// What it is marked down for.
+    pub reasons: Vec<String>,
+    /// Heartbeats that did not come, in all.
+    pub missed_heartbeats: u64,
+    /// How much the last 32 were late or early; absent before the second.
+    pub heartbeat_jitter_ms: Option<Jitter>,
+    /// How far its clock is ahead of the gateway's, ms.
+    pub clock_offset_ms: Option<i64>,
+}
+
+/// A clock further off than this makes logs of two machines hard to read together, ms.
+const CLOCK_OFF_MS: i64 = 2_000;
+
+/// How a node is
+#[utoipa::path(get, path = "/v1/nodes/{node_id}/health", tag = "nodes",
+    params(("node_id" = Uuid, Path, description = "Which node")),
+    responses((status = 200, description = "How it is, and why", body = NodeHealth),
+        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+pub async fn node_health(
+    State(gateway): State<Gateway>,
+    At(id): At<Uuid>,
+) -> Result<Json<NodeHealth>, Problem> {
+    let node = gateway.node(id)?;
+    let condition = &node.condition;
+    let said = node.said.as_deref();
+    let period_ms = gateway.settings.heartbeat.as_secs_f64() * 1e3;
+    let mut off: Vec<f64> = condition
+        .gaps_ms
+        .iter()
+        .map(|gap_ms| (f64::from(*gap_ms) - period_ms).abs())
+        .collect();
+    off.sort_by(f64::total_cmp);
+    let quantile = |share: f64| off[((off.len() - 1) as f64 * share).round() as usize];
+    let heartbeat_jitter_ms = (!off.is_empty()).then(|| Jitter {
+        p50: quantile(0.5),
+        p99: quantile(0.99),
+    });
+    let clock_offset_ms = said.and_then(|said| said.clock_offset_ms);
+    let mut score: i32 = 100;
+    let mut reasons = Vec::new();
+    let mut mark = |down: i32, reason: String| {
+        score -= down;
+        reasons.push(reason);
+    };
+    match condition.state {
+        NodeState::Online => {}
+        NodeState::Joining => mark(50, "it was never heard".to_owned()),
+        NodeState::Stale => mark(40, "it was not heard for a while".to_owned()),
+        NodeState::Offline => mark(100, "it is not heard any more".to_owned()),
+    }
+    if let Some(jitter) = heartbeat_jitter_ms
+        .as_ref()
+        .filter(|jitter| jitter.p50 > 0.3 * period_ms)
+    {
+        mark(15, format!("its heartbeats are {:.0} ms off", jitter.p50));
+    }
+    if let Some(offset_ms) = clock_offset_ms.filter(|offset_ms| offset_ms.abs() > CLOCK_OFF_MS) {
+        mark(10, format!("its clock is {offset_ms} ms off"));
+    }
+    let alone = said.is_some_and(|said| said.beat.mesh.neighbor_count == 0);
+    if alone {
+        mark(20, "it has no neighbour".to_owned());
+    }
+    Ok(Json(NodeHealth {
+        state: condition.state,
+        score: score.clamp(0, 100) as u8,
+        reasons,
+        missed_heartbeats: condition.missed,
+        heartbeat_jitter_ms,
+        clock_offset_ms,
+    }))
+}
+
+/// Interfaces.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct InterfaceList(pub Vec<Interface>);
+
+/// The interfaces of a node
+#[utoipa::path(get, path = "/v1/nodes/{node_id}/interfaces", tag = "nodes",
+    params(("node_id" = Uuid, Path, description = "Which node")),
+    responses((status = 200, description = "As it last said", body = InterfaceList),
+        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+pub async fn node_interfaces(
+    State(gateway): State<Gateway>,
+    At(id): At<Uuid>,
+) -> Result<Json<InterfaceList>, Problem> {
+    let node = gateway.node(id)?;
+    let said = node.said.as_deref();
+    let held = said.map_or_else(Vec::new, |said| said.beat.interfaces.clone());
+    Ok(Json(InterfaceList(held)))
+}
+
+/// What kind of way to a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EndpointKind {
+    /// Through the tunnel.
+    Overlay,
+    /// Through the mesh.
+    Underlay,
+}
+
+/// A way to a node.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Endpoint {
+    /// What kind.
+    pub kind: EndpointKind,
+    /// Where.
+    pub url: String,
+    /// Over which of its ways out.
+    pub transport: Option<String>,
+    /// Round trip as the node measured it, ms.
+    pub rtt_ms: Option<f64>,
+    /// Whether it speaks.
+    pub reachable: bool,
+}
+
+/// Ways to a node
+#[utoipa::path(get, path = "/v1/nodes/{node_id}/endpoints", tag = "nodes",
+    params(("node_id" = Uuid, Path, description = "Which node")),
+    responses((status = 200, description = "Where it can be found", body = Vec<Endpoint>),
+        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+pub async fn node_endpoints(
+    State(gateway): State<Gateway>,
+    At(id): At<Uuid>,
+) -> Result<Json<Vec<Endpoint>>, Problem> {
+    let node = gateway.node(id)?;
+    let reachable = node.condition.state == NodeState::Online;
+    let mut found = Vec::new();
+    if let Some(ip) = node.member.overlay_ip {
+        found.push(Endpoint {
+            kind: EndpointKind::Overlay,
+            url: format!("ip://{ip}"),
+            transport: Some("wireguard".to_owned()),
+            rtt_ms: None,
+            reachable,
+        });
+    }
+    if let Some(said) = node.said.as_deref() {
+        let mut seen = Vec::new();
+        for way in said.beat.transports.iter().filter(|way| way.up) {
+            let Some(ip) = way.ip else { continue };
+            seen.push(ip);
+            found.push(Endpoint {
+                kind: EndpointKind::Underlay,
+                url: format!("ip://{ip}"),
+                transport: Some(way.name.clone()),
+                rtt_ms: way.rtt_ms,
+                reachable,
+            });
+        }
+        if let Some(ip) = said.beat.underlay_ip.filter(|ip| !seen.contains(ip)) {
+            found.push(Endpoint {
+                kind: EndpointKind::Underlay,
+                url: format!("ip://{ip}"),
+                transport: None,
+                rtt_ms: None,
+                reachable,
+            });
+        }
+    }
+    Ok(Json(found))
+}
+
+/// A change of a node's state.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct NodeEvent {
+    /// When, RFC 3339.
+    pub ts: String,
+    /// From.
+    pub from: NodeState,
+    /// To.
+    pub to: NodeState,
+    /// Why.
+    pub reason: String,
+}
+
+/// How a node's state changed
+#[utoipa::path(get, path = "/v1/nodes/{node_id}/events", tag = "nodes",
+    params(("node_id" = Uuid, Path, description = "Which node"), Paging),
+    responses((status = 200, description = "Its last 64 changes, oldest first", body = ref("#/components/schemas/Page_for_NodeEvent"), content_type = "application/json"),
+        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+pub async fn node_events(
+    State(gateway): State<Gateway>,
+    At(id): At<Uuid>,
+    Ask(paging): Ask<Paging>,
+) -> Result<Json<Page<NodeEvent>>, Problem> {
+    let node = gateway.node(id)?;
+    let changes = node.condition.changes.iter().enumerate();
+    let all = changes.map(|(place, change)| (format!("{:020}-{place:02}", change.at_ns), change));
+    let show = |change: &groundwave_systems::fleet::StateChange| NodeEvent {
+        ts: rfc3339(change.at_ns),
+        from: change.from,
+        to: change.to,
+        reason: change.reason.clone(),
+    };
+    Ok(Json(paging.of(all, show)?))
+}

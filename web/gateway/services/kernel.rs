@@ -1,0 +1,192 @@
+//! What the gateway's own machine says: itself, batman-adv, its radios, its network.
+
+use std::path::Path;
+
+use groundwave_io::genl::Mac;
+use groundwave_io::genl::batadv::Batman;
+use groundwave_io::readings::ReadingError;
+use groundwave_systems::onboarding;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::gateway::state::Gateway;
+use crate::http::Problem;
+
+/// The machine is asked in the network namespace of this process.
+pub const HERE: Option<&Path> = None;
+
+/// A row, and the node of the fleet that it is about.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Known{T}")]
+pub struct Known<T> {
+    /// What the kernel says.
+    #[serde(flatten)]
+    pub row: T,
+    /// The node, if its hardware address is one of the fleet's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_id: Option<Uuid>,
+}
+
+/// Rows with the nodes their addresses belong to.
+pub fn known<T>(gateway: &Gateway, rows: Vec<T>, whose: fn(&T) -> Option<Mac>) -> Vec<Known<T>> {
+    let view = gateway.world.view();
+    let named = |row: T| {
+        let mac = whose(&row).map(|mac| onboarding::Mac(mac.0));
+        let node = mac.and_then(|mac| view.fleet.with_mac(mac));
+        let node_id = node.map(|node| node.uuid());
+        Known { row, node_id }
+    };
+    rows.into_iter().map(named).collect()
+}
+
+/// A row as the kernel says it.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Row<T>(pub T);
+
+impl<T: JsonSchema> JsonSchema for Row<T> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        T::schema_name()
+    }
+    fn schema_id() -> std::borrow::Cow<'static, str> {
+        T::schema_id()
+    }
+    fn json_schema(schemas: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        T::json_schema(schemas)
+    }
+}
+
+/// Rows without an associated node.
+pub fn rows<T>(all: Vec<T>) -> Vec<Row<T>> {
+    all.into_iter().map(Row).collect()
+}
+
+/// Which interface is meant.
+#[derive(Debug, Default, Deserialize, JsonSchema, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct InterfaceQuestion {
+    /// The interface, by name
+    #[param(pattern = "^[!-.0-9;-~]{1,15}$")]
+    pub ifname: Option<String>,
+}
+
+/// A name that an interface may have.
+///
+/// # Errors
+/// 422 for any other.
+pub fn check_ifname(ifname: &str) -> Result<(), Problem> {
+    let sound = |byte: u8| byte.is_ascii_graphic() && !b"/:".contains(&byte);
+    if (1..=15).contains(&ifname.len()) && ifname.bytes().all(sound) {
+        return Ok(());
+    }
+    let message = format!(
+        "{ifname:?} is no interface's name; allowed: 1 to 15 letters of ASCII, no blanks, no `/`, no `:`"
+    );
+    Err(Problem::field("/ifname", "not-allowed", message))
+}
+
+impl InterfaceQuestion {
+    /// The interface asked for, if one is.
+    ///
+    /// # Errors
+    /// 422 for what is no name of one.
+    pub fn sound(self) -> Result<Option<String>, Problem> {
+        if let Some(ifname) = &self.ifname {
+            check_ifname(ifname)?;
+        }
+        Ok(self.ifname)
+    }
+
+    /// The mesh interface asked for, or the usual one.
+    ///
+    /// # Errors
+    /// As [`Self::sound`].
+    pub fn mesh(self, gateway: &Gateway) -> Result<String, Problem> {
+        let asked = self.sound()?;
+        Ok(asked.unwrap_or_else(|| gateway.settings.mesh_ifname.clone()))
+    }
+}
+
+/// This machine does not have what was asked for.
+#[must_use]
+pub fn absent(detail: impl Into<String>) -> Problem {
+    Problem::unavailable(detail).of_kind("backend-absent")
+}
+
+const EINVAL: i32 = 22;
+
+/// Why there is no reading, as this interface says it.
+#[must_use]
+pub fn unread(err: ReadingError) -> Problem {
+    let detail = err.to_string();
+    match &err {
+        ReadingError::Absent { .. } | ReadingError::Permission { .. } => absent(detail),
+        ReadingError::Io { .. } | ReadingError::Decode { .. } => Problem::internal(detail),
+    }
+}
+
+/// As [`unread`], where an interface was named: the kernel calls one of another kind invalid.
+pub fn unread_of(ifname: &str, err: ReadingError) -> Problem {
+    match &err {
+        ReadingError::Io { source, .. } if source.raw_os_error() == Some(EINVAL) => {
+            let message = format!("{ifname} is no interface of that kind: {err}");
+            Problem::field("/ifname", "not-allowed", message)
+        }
+        _ => unread(err),
+    }
+}
+
+/// Asks batman-adv about a mesh interface.
+pub async fn of_batman<T: Send + 'static>(
+    gateway: &Gateway,
+    asked: InterfaceQuestion,
+    ask: fn(&mut Batman, &str) -> Result<T, ReadingError>,
+) -> Result<T, Problem> {
+    let ifname = asked.mesh(gateway)?;
+    let work = move || {
+        let mut batman = Batman::open(HERE).map_err(unread)?;
+        ask(&mut batman, &ifname).map_err(|err| unread_of(&ifname, err))
+    };
+    gateway.block(work).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_no_interface_has_are_refused() {
+        for good in ["bat0", "wlan0.1", "a", "123456789012345", "mesh-0_x@if3"] {
+            assert!(check_ifname(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            "1234567890123456",
+            "a/b",
+            "a b",
+            "a\n",
+            "../..",
+            "a:1",
+            "bät0",
+            "a\0",
+        ] {
+            assert_eq!(check_ifname(bad).unwrap_err().status, 422, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_told_apart_from_what_fails() {
+        let what = || "generic netlink family batadv".to_owned();
+        let told = unread(ReadingError::Absent { what: what() });
+        assert_eq!(told.status, 503);
+        assert!(told.kind.ends_with(":backend-absent") && told.detail.contains("batadv"));
+        let refused = |errno| ReadingError::Io {
+            what: what(),
+            source: std::io::Error::from_raw_os_error(errno),
+            said: None,
+        };
+        assert_eq!(unread_of("lo", refused(EINVAL)).status, 422);
+        assert_eq!(unread_of("lo", refused(12)).status, 500);
+    }
+}

@@ -1,0 +1,151 @@
+//! What is counted, as Prometheus reads it: sums over everybody, never anybody's name.
+
+use groundwave_systems::Snapshot;
+use groundwave_systems::fleet::NodeState;
+use groundwave_systems::onboarding::RegistrationState;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Word(&'static str);
+
+impl EncodeLabelValue for Word {
+    fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> Result<(), std::fmt::Error> {
+        self.0.encode(encoder)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Answered {
+    operation: Word,
+    status: u16,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct State {
+    state: Word,
+}
+
+/// What a gateway counts.
+pub struct Meter {
+    registry: Registry,
+    answered: Family<Answered, Counter>,
+    took: Family<Operation, Histogram, fn() -> Histogram>,
+    nodes: Family<State, Gauge>,
+    registrations: Family<State, Gauge>,
+    overlay_leases: Gauge,
+    /// Telemetry samples accepted.
+    pub samples: Counter,
+    /// Failed writes of the telemetry history.
+    pub history_faults: Counter,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Operation {
+    operation: Word,
+}
+
+impl Default for Meter {
+    fn default() -> Self {
+        let mut registry = Registry::with_prefix("groundwave");
+        let answered = Family::<Answered, Counter>::default();
+        registry.register("http_requests", "Requests answered", answered.clone());
+        // From half a millisecond to eight seconds.
+        let bounds = || {
+            Histogram::new(prometheus_client::metrics::histogram::exponential_buckets(
+                0.0005, 2.0, 15,
+            ))
+        };
+        let took = Family::<Operation, Histogram, fn() -> Histogram>::new_with_constructor(
+            bounds as fn() -> Histogram,
+        );
+        registry.register_with_unit(
+            "http_request",
+            "Time to answer",
+            Unit::Seconds,
+            took.clone(),
+        );
+        let nodes = Family::<State, Gauge>::default();
+        registry.register("nodes", "Nodes by state", nodes.clone());
+        let registrations = Family::<State, Gauge>::default();
+        registry.register(
+            "registrations",
+            "Registrations by state",
+            registrations.clone(),
+        );
+        let overlay_leases = Gauge::default();
+        registry.register(
+            "overlay_leases",
+            "Overlay addresses not free",
+            overlay_leases.clone(),
+        );
+        let samples = Counter::default();
+        registry.register("telemetry_samples", "Readings kept", samples.clone());
+        let history_faults = Counter::default();
+        registry.register(
+            "history_faults",
+            "Readings the history could not keep",
+            history_faults.clone(),
+        );
+        Self {
+            registry,
+            answered,
+            took,
+            nodes,
+            registrations,
+            overlay_leases,
+            samples,
+            history_faults,
+        }
+    }
+}
+
+impl Meter {
+    /// Counts an answer.
+    pub fn answered(&self, operation: &'static str, status: u16, took_ns: u64) {
+        let operation = Word(operation);
+        let labels = Answered {
+            operation: operation.clone(),
+            status,
+        };
+        self.answered.get_or_create(&labels).inc();
+        let took = self.took.get_or_create(&Operation { operation });
+        took.observe(took_ns as f64 / 1e9);
+    }
+
+    /// Everything counted, with the state of the world.
+    pub fn text(&self, view: &Snapshot) -> String {
+        for state in [
+            NodeState::Joining,
+            NodeState::Online,
+            NodeState::Stale,
+            NodeState::Offline,
+        ] {
+            let nodes = view.fleet.nodes.values();
+            let count = nodes.filter(|node| node.condition.state == state).count();
+            let labels = State {
+                state: Word(state.word()),
+            };
+            self.nodes.get_or_create(&labels).set(count as i64);
+        }
+        use RegistrationState::{Approved, Expired, Pending, Rejected, Revoked};
+        for state in [Pending, Approved, Rejected, Revoked, Expired] {
+            let held = view.onboarding.registrations.values();
+            let count = held.filter(|found| found.state == state).count();
+            let labels = State {
+                state: Word(state.word()),
+            };
+            self.registrations.get_or_create(&labels).set(count as i64);
+        }
+        self.overlay_leases.set(view.onboarding.leases.len() as i64);
+        let mut text = String::new();
+        // Writing to a string does not fail.
+        let _ = encode(&mut text, &self.registry);
+        text
+    }
+}

@@ -1,0 +1,102 @@
+//! What happens, as it happens.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_util::Stream;
+use futures_util::stream::unfold;
+use groundwave_systems::fleet::Happening;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::gateway::state::Gateway;
+use crate::http::time::rfc3339;
+use crate::http::{Ask, Problem};
+
+/// Silence after which a stream says that it is still there.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// Which happenings are wanted.
+#[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct EventQuestion {
+    /// Only these, with commas between: `node.state`, `registration`, `alert`
+    pub types: Option<String>,
+}
+
+fn event(happening: &Happening) -> Event {
+    let mut data: serde_json::Map<String, serde_json::Value> = happening
+        .data
+        .iter()
+        .map(|(key, value)| (key.clone(), value.clone().into()))
+        .collect();
+    data.insert("ts".to_owned(), rfc3339(happening.at_ns).into());
+    Event::default()
+        .id(happening.seq.to_string())
+        .event(happening.kind.word())
+        .data(serde_json::Value::Object(data).to_string())
+}
+
+/// What happens, as it happens
+///
+/// With `Last-Event-ID` the stream begins behind that event, as far as it is remembered (the last
+/// 1024); without it, with what happens next.
+#[utoipa::path(get, path = "/v1/events", tag = "system", params(EventQuestion,
+        ("last-event-id" = Option<String>, Header, description = "The last event the caller heard")),
+    responses((status = 200, description = "Server-sent events", body = String, content_type = "text/event-stream")))]
+pub async fn events(
+    State(gateway): State<Gateway>,
+    headers: HeaderMap,
+    Ask(asked): Ask<EventQuestion>,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
+    let types: Vec<String> = asked
+        .types
+        .iter()
+        .flat_map(|types| types.split(','))
+        .map(str::to_owned)
+        .collect();
+    let known = ["node.state", "registration", "alert"];
+    if let Some(strange) = types.iter().find(|word| !known.contains(&word.as_str())) {
+        let message = format!("{strange:?} is not allowed; allowed: {}", known.join(", "));
+        return Err(Problem::field("/types", "not-allowed", message));
+    }
+    let views = gateway.world.watch();
+    let latest = views.borrow().happenings.back().map_or(0, |last| last.seq);
+    let since = headers
+        .get("last-event-id")
+        .and_then(|held| held.to_str().ok());
+    // An id from before a restart is later than all of now: then everything remembered is news.
+    let since = match since.and_then(|since| since.parse::<u64>().ok()) {
+        Some(since) if since <= latest => since,
+        Some(_) => 0,
+        None => latest,
+    };
+    let stop = gateway.stop.clone();
+    let stream = unfold(
+        (views, since, stop, types),
+        |(mut views, since, stop, types)| async move {
+            loop {
+                let next = {
+                    let view = views.borrow_and_update();
+                    let news = view.happenings.iter().filter(|told| told.seq > since);
+                    let wanted = |told: &&std::sync::Arc<Happening>| {
+                        types.is_empty() || types.iter().any(|word| word == told.kind.word())
+                    };
+                    news.clone().find(wanted).cloned()
+                };
+                if let Some(next) = next {
+                    let told = event(&next);
+                    return Some((Ok(told), (views, next.seq, stop, types)));
+                }
+                tokio::select! {
+                    () = stop.cancelled() => return None,
+                    changed = views.changed() => changed.ok()?,
+                }
+            }
+        },
+    );
+    Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+}

@@ -1,0 +1,484 @@
+//! Readings: in batches, of now, of the past.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
+
+use axum::body::Bytes;
+use axum::extract::{RawQuery, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use groundwave_io::telemetry::Point;
+use groundwave_io::wall::wall_ns;
+use groundwave_systems::fleet::{
+    FleetNode, NoteSamples, SAMPLES_AT_ONCE_MAX, Sample, check_metric, unit_of,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::gateway::state::Gateway;
+use crate::http::json_body;
+use crate::http::page::{Page, Paging};
+use crate::http::time::{self, rfc3339};
+use crate::http::{At, Json, Problem};
+
+/// Longest batch, bytes, once unpacked.
+pub const BATCH_BYTES_MAX: usize = 256 << 10;
+/// By how much a batch may be packed.
+const RATIO_MAX: usize = 20;
+/// How old a reading may be, ms: a week.
+const OLDEST_MS: u64 = 7 * 24 * 3_600_000;
+/// How far a node's clock may be ahead, ms.
+const AHEAD_MS: u64 = 60_000;
+/// Points of one answer.
+const POINTS_MAX: usize = 10_000;
+/// Names asked for at once.
+const NAMES_MAX: usize = 64;
+
+/// A reading as a node tells it.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct SampleIn {
+    /// When, RFC 3339.
+    #[schemars(length(max = 40))]
+    pub ts: String,
+    /// What, `mesh.tx_mbps`.
+    #[schemars(length(max = 96))]
+    pub metric: String,
+    /// How much.
+    pub value: f64,
+}
+
+/// Readings.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct TelemetryBatch {
+    /// Up to 512.
+    #[schemars(length(max = 512))]
+    pub samples: Vec<SampleIn>,
+}
+
+/// A reading that was not taken.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RejectedSample {
+    /// Its place, from 0.
+    pub index: usize,
+    /// `metric`, `value`, `ts-format`, `ts-old` or `ts-ahead`.
+    pub code: String,
+}
+
+/// What became of a batch.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct BatchResult {
+    /// Readings taken; they are on disk.
+    pub accepted: usize,
+    /// Readings that were not.
+    pub rejected: Vec<RejectedSample>,
+}
+
+fn unpacked(headers: &HeaderMap, bytes: &Bytes) -> Result<Vec<u8>, Problem> {
+    let too_long = || {
+        Problem::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            format!("up to {BATCH_BYTES_MAX} bytes are allowed, packed {RATIO_MAX} times at most"),
+        )
+    };
+    let packing = headers.get(header::CONTENT_ENCODING);
+    match packing.map(|packing| packing.to_str().unwrap_or("?")) {
+        None | Some("identity") => Ok(bytes.to_vec()),
+        Some("gzip") => {
+            let most = BATCH_BYTES_MAX.min(bytes.len().saturating_mul(RATIO_MAX));
+            let mut held = Vec::new();
+            let mut reader = flate2::read::GzDecoder::new(&bytes[..]).take(most as u64 + 1);
+            reader
+                .read_to_end(&mut held)
+                .map_err(|err| Problem::bad_request(format!("the body is no gzip: {err}")))?;
+            match held.len() > most {
+                true => Err(too_long()),
+                false => Ok(held),
+            }
+        }
+        Some(_) => Err(Problem::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "pack with gzip, or not at all",
+        )),
+    }
+}
+
+fn sound(sample: SampleIn, now_ms: u64) -> Result<Sample, &'static str> {
+    let SampleIn {
+        ts, metric, value, ..
+    } = sample;
+    check_metric(&metric, 0.0).map_err(|_| "metric")?;
+    check_metric(&metric, value).map_err(|_| "value")?;
+    let ts: jiff::Timestamp = ts.parse().map_err(|_| "ts-format")?;
+    let ts_ms = u64::try_from(ts.as_millisecond()).map_err(|_| "ts-old")?;
+    if ts_ms + OLDEST_MS < now_ms {
+        return Err("ts-old");
+    }
+    if ts_ms > now_ms + AHEAD_MS {
+        return Err("ts-ahead");
+    }
+    Ok(Sample {
+        ts_ms,
+        metric,
+        value,
+    })
+}
+
+/// Tell readings with their own times
+#[utoipa::path(post, path = "/v1/nodes/{node_id}/telemetry", tag = "nodes", request_body = TelemetryBatch,
+    params(("node_id" = Uuid, Path, description = "Which node")),
+    responses((status = 202, description = "What became of them", body = BatchResult),
+        (status = 404, description = "No such node is in", body = Problem, content_type = "application/problem+json")))]
+pub async fn telemetry_post(
+    State(gateway): State<Gateway>,
+    At(id): At<Uuid>,
+    headers: HeaderMap,
+    bytes: Bytes,
+) -> Result<(StatusCode, Json<BatchResult>), Problem> {
+    let media = headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|media| media.to_str().ok());
+    if !media.is_some_and(|media| media.trim().starts_with("application/json")) {
+        return Err(Problem::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "send JSON, with `Content-Type: application/json`",
+        ));
+    }
+    let batch: TelemetryBatch = json_body::read(&unpacked(&headers, &bytes)?)?;
+    if batch.samples.len() > SAMPLES_AT_ONCE_MAX {
+        let message = format!("up to {SAMPLES_AT_ONCE_MAX} are allowed");
+        return Err(Problem::field("/samples", "length", message));
+    }
+    let node = gateway.node(id)?.id;
+    let now_ms = wall_ns() / 1_000_000;
+    let mut samples = Vec::new();
+    let mut rejected = Vec::new();
+    for (index, sample) in batch.samples.into_iter().enumerate() {
+        match sound(sample, now_ms) {
+            Ok(sample) => samples.push(sample),
+            Err(code) => rejected.push(RejectedSample {
+                index,
+                code: code.to_owned(),
+            }),
+        }
+    }
+    let accepted = samples.len();
+    let command = NoteSamples {
+        node,
+        samples: samples.clone(),
+    };
+    // What the world no longer keeps, the history does: it is on disk before this is answered.
+    let late = gateway.submit(command).await?;
+    if !late.is_empty() {
+        let late: Vec<_> = late.iter().map(|place| samples[*place].clone()).collect();
+        let history = gateway.history.clone();
+        let added = gateway.block(move || {
+            history
+                .add(node, &late)
+                .map_err(|err| Problem::internal(err.to_string()))
+        });
+        added.await?;
+    }
+    gateway.meter.samples.inc_by(accepted as u64);
+    let told = BatchResult { accepted, rejected };
+    Ok((StatusCode::ACCEPTED, Json(told)))
+}
+
+/// What to show of a time in which there are several readings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Fold {
+    #[default]
+    Last,
+    Avg,
+    Min,
+    Max,
+}
+
+impl Fold {
+    fn of(self, point: &Point) -> f64 {
+        match self {
+            Self::Last => point.last.1,
+            Self::Avg => point.sum / f64::from(point.count.max(1)),
+            Self::Min => point.min,
+            Self::Max => point.max,
+        }
+    }
+}
+
+struct Question {
+    metrics: BTreeSet<String>,
+    from_ms: u64,
+    to_ms: u64,
+    step_ms: Option<u64>,
+    fold: Fold,
+    paging: Paging,
+    prefix: Option<String>,
+}
+
+/// Reads the query by hand: `metric` may stand several times.
+fn question(query: Option<&str>, allowed: &[&str]) -> Result<Question, Problem> {
+    let now_ms = wall_ns() / 1_000_000;
+    let mut asked = Question {
+        metrics: BTreeSet::new(),
+        from_ms: now_ms.saturating_sub(3_600_000),
+        to_ms: now_ms,
+        step_ms: None,
+        fold: Fold::default(),
+        paging: Paging::default(),
+        prefix: None,
+    };
+    let wrong = |key: &str, message: &str| Problem::field(&format!("/{key}"), "format", message);
+    for (key, value) in form_urlencoded::parse(query.unwrap_or("").as_bytes()) {
+        if !allowed.contains(&&*key) {
+            continue;
+        }
+        let time = || -> Result<u64, Problem> {
+            let time = time::read(&format!("/{key}"), &value)?;
+            Ok(u64::try_from(time.as_millisecond()).unwrap_or(0))
+        };
+        match &*key {
+            "metric" => {
+                check_metric(&value, 0.0).map_err(|_| wrong(&key, "no reading has that name"))?;
+                asked.metrics.insert(value.into_owned());
+            }
+            "from" => asked.from_ms = time()?,
+            "to" => asked.to_ms = time()?,
+            "step_s" => {
+                let step_s: u64 = value.parse().unwrap_or(0);
+                if !(1..=31_536_000).contains(&step_s) {
+                    return Err(wrong(&key, "1 to 31536000 s are allowed"));
+                }
+                asked.step_ms = Some(step_s * 1_000);
+            }
+            "agg" => {
+                asked.fold = match &*value {
+                    "last" => Fold::Last,
+                    "avg" => Fold::Avg,
+                    "min" => Fold::Min,
+                    "max" => Fold::Max,
+                    _ => return Err(wrong(&key, "last, avg, min and max are allowed")),
+                };
+            }
+            "limit" => {
+                let limit = value
+                    .parse()
+                    .map_err(|_| wrong(&key, "1 to 1000 are allowed"))?;
+                asked.paging.limit = Some(limit);
+            }
+            "cursor" => asked.paging.cursor = Some(value.into_owned()),
+            "prefix" => asked.prefix = Some(value.into_owned()),
+            _ => {}
+        }
+    }
+    if asked.metrics.len() > NAMES_MAX {
+        return Err(wrong("metric", "up to 64 names are allowed"));
+    }
+    if asked.from_ms > asked.to_ms {
+        return Err(wrong("from", "it is later than `to`"));
+    }
+    Ok(asked)
+}
+
+/// One reading over time.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Series {
+    /// Which reading.
+    pub metric: String,
+    /// In what.
+    pub unit: Option<String>,
+    /// Times, ms since the Unix epoch, and values.
+    pub points: Vec<(u64, f64)>,
+}
+
+/// Readings over time.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct SeriesList {
+    /// By name.
+    pub series: Vec<Series>,
+}
+
+/// Points of equal steps; the last step may be incomplete.
+fn stepped(points: Vec<Point>, step_ms: Option<u64>) -> Vec<Point> {
+    let Some(step_ms) = step_ms else {
+        return points;
+    };
+    let mut steps: BTreeMap<u64, Point> = BTreeMap::new();
+    for point in points {
+        let ts_ms = point.ts_ms / step_ms * step_ms;
+        match steps.get_mut(&ts_ms) {
+            Some(step) => step.fold(&point),
+            None => {
+                steps.insert(ts_ms, Point { ts_ms, ..point });
+            }
+        }
+    }
+    steps.into_values().collect()
+}
+
+/// Everything known of one reading: the history, and the minutes it does not have yet.
+fn gather(
+    gateway: &Gateway,
+    node: &FleetNode,
+    metric: &str,
+    asked: &Question,
+) -> Result<Vec<Point>, Problem> {
+    let (from_ms, to_ms) = (asked.from_ms, asked.to_ms);
+    let kept = gateway.history.read(node.id, metric, from_ms, to_ms);
+    let mut points = kept.map_err(|err| Problem::internal(err.to_string()))?;
+    let held: BTreeSet<(u64, u64)> = points
+        .iter()
+        .filter(|point| point.count == 1)
+        .map(|point| (point.ts_ms, point.last.1.to_bits()))
+        .collect();
+    let within = from_ms..=to_ms;
+    let fresh = node
+        .minutes
+        .of(metric)
+        .filter(|(ts_ms, _)| within.contains(ts_ms));
+    let fresh = fresh.filter(|(ts_ms, value)| !held.contains(&(*ts_ms, value.to_bits())));
+    points.extend(fresh.map(|(ts_ms, value)| Point::one(ts_ms, value)));
+    points.sort_by_key(|point| point.ts_ms);
+    Ok(points)
+}
+
+/// Readings of a node over time
+///
+/// Samples for two hours, minutes for a week, hours for 400 days.
+#[utoipa::path(get, path = "/v1/nodes/{node_id}/telemetry", tag = "nodes",
+    params(("node_id" = Uuid, Path, description = "Which node"),
+        ("metric" = Option<Vec<String>>, Query, description = "Which readings; all if absent", style = Form, explode),
+        ("from" = Option<String>, Query, description = "From when, RFC 3339; an hour ago if absent"),
+        ("to" = Option<String>, Query, description = "Until when, RFC 3339; now if absent"),
+        ("step_s" = Option<u32>, Query, description = "Fold readings into steps of so many seconds", minimum = 1, maximum = 31536000),
+        ("agg" = Option<String>, Query, description = "How to fold: `last`, `avg`, `min`, `max`")),
+    responses((status = 200, description = "By name", body = SeriesList),
+        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+pub async fn telemetry_fetch(
+    State(gateway): State<Gateway>,
+    At(id): At<Uuid>,
+    RawQuery(query): RawQuery,
+) -> Result<Json<SeriesList>, Problem> {
+    let allowed = ["metric", "from", "to", "step_s", "agg"];
+    let mut asked = question(query.as_deref(), &allowed)?;
+    let node = gateway.node(id)?;
+    if asked.metrics.is_empty() {
+        asked.metrics = node.latest.keys().take(NAMES_MAX).cloned().collect();
+    }
+    let reader = gateway.clone();
+    let series = gateway.block(move || {
+        let mut count = 0;
+        let mut series = Vec::new();
+        for metric in &asked.metrics {
+            let points = stepped(gather(&reader, &node, metric, &asked)?, asked.step_ms);
+            count += points.len();
+            if count > POINTS_MAX {
+                let message = format!("more than {POINTS_MAX} points: ask for a shorter time, fewer readings or longer steps");
+                return Err(Problem::field("/step_s", "too-many", message));
+            }
+            series.push(Series {
+                unit: unit_of(metric).map(str::to_owned),
+                points: points
+                    .iter()
+                    .map(|point| (point.ts_ms, asked.fold.of(point)))
+                    .collect(),
+                metric: metric.clone(),
+            });
+        }
+        Ok(series)
+    });
+    Ok(Json(SeriesList {
+        series: series.await?,
+    }))
+}
+
+/// The latest of a reading.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct LatestReading {
+    /// How much.
+    pub value: f64,
+    /// In what.
+    pub unit: Option<String>,
+    /// When, RFC 3339.
+    pub ts: String,
+}
+
+/// The latest readings of a node, by name.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct LatestReadings(pub BTreeMap<String, LatestReading>);
+
+/// The latest readings of a node
+#[utoipa::path(get, path = "/v1/nodes/{node_id}/telemetry/latest", tag = "nodes",
+    params(("node_id" = Uuid, Path, description = "Which node"),
+        ("prefix" = Option<String>, Query, description = "Only names that begin so, `mesh.`")),
+    responses((status = 200, description = "By name", body = LatestReadings),
+        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+pub async fn telemetry_latest(
+    State(gateway): State<Gateway>,
+    At(id): At<Uuid>,
+    RawQuery(query): RawQuery,
+) -> Result<Json<LatestReadings>, Problem> {
+    let asked = question(query.as_deref(), &["prefix"])?;
+    let prefix = asked.prefix.unwrap_or_default();
+    let node = gateway.node(id)?;
+    let fits = node
+        .latest
+        .iter()
+        .filter(|(name, _)| name.starts_with(&prefix));
+    let shown = fits.map(|(name, reading)| {
+        let reading = LatestReading {
+            value: reading.value,
+            unit: unit_of(name).map(str::to_owned),
+            ts: rfc3339(reading.ts_ms * 1_000_000),
+        };
+        (name.clone(), reading)
+    });
+    Ok(Json(LatestReadings(shown.collect())))
+}
+
+/// The latest of one reading of one node.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct NodeReading {
+    /// Which node.
+    pub node_id: Uuid,
+    /// Which reading.
+    pub metric: String,
+    /// How much.
+    pub value: f64,
+    /// In what.
+    pub unit: Option<String>,
+    /// When, RFC 3339.
+    pub ts: String,
+}
+
+/// The latest of some readings of all nodes
+#[utoipa::path(get, path = "/v1/telemetry/latest", tag = "nodes",
+    params(("metric" = Vec<String>, Query, description = "Which readings", style = Form, explode), Paging),
+    responses((status = 200, description = "By node and name", body = ref("#/components/schemas/Page_for_NodeReading"), content_type = "application/json")))]
+pub async fn telemetry_latest_all(
+    State(gateway): State<Gateway>,
+    RawQuery(query): RawQuery,
+) -> Result<Json<Page<NodeReading>>, Problem> {
+    let asked = question(query.as_deref(), &["metric", "limit", "cursor"])?;
+    if asked.metrics.is_empty() {
+        return Err(Problem::field("/metric", "missing", "say which readings"));
+    }
+    let view = gateway.world.view();
+    let all = view.fleet.nodes.values().flat_map(|node| {
+        let named = asked.metrics.iter();
+        named.filter_map(move |metric| {
+            let reading = node.latest.get(metric)?;
+            let key = format!("{} {metric}", node.id.uuid());
+            Some((key, (node.id.uuid(), metric, *reading)))
+        })
+    });
+    let show = |(node_id, metric, reading): (Uuid, &String, groundwave_systems::fleet::Reading)| {
+        NodeReading {
+            node_id,
+            metric: metric.clone(),
+            value: reading.value,
+            unit: unit_of(metric).map(str::to_owned),
+            ts: rfc3339(reading.ts_ms * 1_000_000),
+        }
+    };
+    Ok(Json(asked.paging.of(all, show)?))
+}

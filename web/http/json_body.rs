@@ -1,0 +1,218 @@
+//! Bodies: JSON without doubtful parts, read by the letter of its schema.
+
+use std::fmt;
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, Request};
+use axum::http::{StatusCode, header};
+use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+use super::{Problem, strict};
+
+/// How deep a body may nest.
+const DEPTH_MAX: usize = 32;
+
+/// Any JSON in which no key stands twice, for readers differ in which one counts.
+#[derive(Clone, Copy)]
+struct Plain {
+    room: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for Plain {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl Plain {
+    fn deeper<E: serde::de::Error>(self) -> Result<Self, E> {
+        let room = self.room.checked_sub(1);
+        let room = room.ok_or_else(|| E::custom(format!("it nests deeper than {DEPTH_MAX}")))?;
+        Ok(Self { room })
+    }
+}
+
+impl<'de> Visitor<'de> for Plain {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
+        let number = Number::from_f64(value);
+        number
+            .map(Value::Number)
+            .ok_or_else(|| E::custom("a number is too large"))
+    }
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::String(value.to_owned()))
+    }
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let deeper = self.deeper()?;
+        let mut held = Vec::new();
+        while let Some(item) = items.next_element_seed(deeper)? {
+            held.push(item);
+        }
+        Ok(Value::Array(held))
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let deeper = self.deeper()?;
+        let mut held = Map::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            let value = entries.next_value_seed(deeper)?;
+            if held.contains_key(&key) {
+                let told = format!("the key {key:?} stands twice");
+                return Err(serde::de::Error::custom(told));
+            }
+            held.insert(key, value);
+        }
+        Ok(Value::Object(held))
+    }
+}
+
+/// Reads a body: 400 when it is no sound JSON, 422 when it is not what is asked for.
+///
+/// # Errors
+/// What is wrong, and where.
+pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let plain = Plain { room: DEPTH_MAX }.deserialize(&mut reader);
+    let plain = plain.and_then(|plain| reader.end().map(|()| plain));
+    let plain = plain.map_err(|err| {
+        Problem::bad_request(format!("the body is no JSON that can be taken: {err}"))
+            .of_kind("invalid-body")
+    })?;
+    strict::read(plain).map_err(|why| {
+        let (pointer, message) = pointed(&why);
+        Problem::field(&pointer, "invalid", message).of_kind("invalid-body")
+    })
+}
+
+/// Takes "`a.b[0]`: words" apart into a pointer and words.
+fn pointed(why: &str) -> (String, String) {
+    let parts = why
+        .strip_prefix('`')
+        .and_then(|rest| rest.split_once("`: "));
+    let Some((path, message)) = parts else {
+        return (String::new(), why.to_owned());
+    };
+    let path = path.replace('[', ".").replace(']', "");
+    let pointer = path.split('.').fold(String::new(), |pointer, part| {
+        format!("{pointer}/{}", part.replace('~', "~0").replace('/', "~1"))
+    });
+    (pointer, message.to_owned())
+}
+
+/// A JSON body.
+#[derive(Debug)]
+pub struct Taken<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Taken<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        json_media(&request)?;
+        let bytes = bytes(request, state).await?;
+        Ok(Self(read(&bytes)?))
+    }
+}
+
+/// A JSON body, or none, which means the defaults.
+#[derive(Debug)]
+pub struct Perhaps<T>(pub T);
+
+impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for Perhaps<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let typed = request.headers().contains_key(header::CONTENT_TYPE);
+        let media = json_media(&request);
+        let bytes = bytes(request, state).await?;
+        if bytes.is_empty() && !typed {
+            return Ok(Self(T::default()));
+        }
+        media?;
+        Ok(Self(read(&bytes)?))
+    }
+}
+
+async fn bytes<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, Problem> {
+    let bytes = Bytes::from_request(request, state).await;
+    bytes.map_err(|rejection| Problem::new(rejection.status(), rejection.body_text()))
+}
+
+fn json_media(request: &Request) -> Result<(), Problem> {
+    let media = request.headers().get(header::CONTENT_TYPE);
+    let media = media.and_then(|media| media.to_str().ok()).unwrap_or("");
+    let essence = media.split(';').next().unwrap_or("").trim();
+    match essence.eq_ignore_ascii_case("application/json") {
+        true => Ok(()),
+        false => Err(Problem::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "send JSON, with `Content-Type: application/json`",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    #[serde(deny_unknown_fields)]
+    struct Wanted {
+        #[serde(default)]
+        list: Vec<Item>,
+    }
+    #[derive(Debug, Deserialize, PartialEq)]
+    struct Item {
+        count: u8,
+    }
+
+    #[test]
+    fn what_is_wrong_is_pointed_at() {
+        let told = |body: &str| read::<Wanted>(body.as_bytes()).unwrap_err();
+        let problem = told(r#"{"list": [{"count": 1}, {"count": 300}]}"#);
+        assert_eq!(
+            (problem.status, problem.errors[0].pointer.as_str()),
+            (422, "/list/1/count")
+        );
+        assert_eq!(told(r#"{"other": 1}"#).status, 422);
+        for (body, says) in [
+            (r#"{"list": [], "list": []}"#, "stands twice"),
+            (r#"{"list": [{"count": 1, "count": 1}]}"#, "stands twice"),
+            ("{", "EOF"),
+            ("{} x", "trailing"),
+            ("\u{feff}{}", "expected value"),
+            (
+                &format!("{}{}", "[".repeat(40), "]".repeat(40)),
+                "deeper than 32",
+            ),
+            (&"[".repeat(100_000), "deeper than 32"),
+        ] {
+            let problem = told(body);
+            assert_eq!(problem.status, 400, "{body:.40}");
+            assert!(problem.detail.contains(says), "{}", problem.detail);
+        }
+        assert_eq!(read::<Wanted>(b"{}"), Ok(Wanted { list: vec![] }));
+    }
+}

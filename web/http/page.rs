@@ -1,0 +1,110 @@
+//! Lists in pages.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Problem;
+
+/// Things on a page if nobody says how many.
+const USUAL: u32 = 100;
+/// Things on a page at most.
+const MOST: u32 = 1000;
+
+/// Which page is wanted.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct Paging {
+    /// How many, 1 to 1000; 100 if absent
+    #[param(minimum = 1, maximum = 1000)]
+    pub limit: Option<u32>,
+    /// `next_cursor` of the page before
+    pub cursor: Option<String>,
+}
+
+/// A page of a list.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Page_for_{T}")]
+pub struct Page<T> {
+    /// What is on it.
+    pub items: Vec<T>,
+    /// What to ask for the next page with; absent on the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+    /// How many there are on all pages.
+    pub total: usize,
+}
+
+impl Paging {
+    /// How many are wanted.
+    ///
+    /// # Errors
+    /// Outside 1 to 1000.
+    pub fn size(&self) -> Result<usize, Problem> {
+        let limit = self.limit.unwrap_or(USUAL);
+        match (1..=MOST).contains(&limit) {
+            true => Ok(limit as usize),
+            false => {
+                let message = format!("{limit} is not allowed; allowed: 1 to {MOST}");
+                Err(Problem::field("/limit", "not-allowed", message))
+            }
+        }
+    }
+
+    /// The page of `all`, which come by rising keys.
+    ///
+    /// # Errors
+    /// As [`Self::size`].
+    pub fn of<I, T>(
+        &self,
+        all: impl Iterator<Item = (String, I)>,
+        mut show: impl FnMut(I) -> T,
+    ) -> Result<Page<T>, Problem> {
+        let size = self.size()?;
+        let mut page = Page {
+            items: Vec::new(),
+            next_cursor: None,
+            total: 0,
+        };
+        let mut last = None;
+        for (key, item) in all {
+            page.total += 1;
+            if self.cursor.as_ref().is_some_and(|cursor| key <= *cursor) {
+                continue;
+            }
+            if page.items.len() < size {
+                page.items.push(show(item));
+                last = Some(key);
+            } else if page.next_cursor.is_none() {
+                page.next_cursor.clone_from(&last);
+            }
+        }
+        Ok(page)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_the_list_in_pieces() {
+        let all = || (10..35).map(|number: u32| (number.to_string(), number));
+        let mut paging = Paging {
+            limit: Some(10),
+            cursor: None,
+        };
+        let mut found = Vec::new();
+        loop {
+            let page = paging.of(all(), |number| number).unwrap();
+            assert_eq!(page.total, 25);
+            found.extend(page.items);
+            paging.cursor = page.next_cursor;
+            if paging.cursor.is_none() {
+                break;
+            }
+        }
+        assert_eq!(found, (10..35).collect::<Vec<_>>());
+        paging.limit = Some(0);
+        assert_eq!(paging.of(all(), |number| number).unwrap_err().status, 422);
+    }
+}
