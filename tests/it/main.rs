@@ -8,6 +8,7 @@ mod gis;
 mod impair;
 mod kill;
 mod measured;
+mod outline;
 mod planning;
 mod program;
 mod properties;
