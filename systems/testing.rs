@@ -1,34 +1,38 @@
-//! Where tests find the full reference vector sets.
+//! Where tests find data that the repository is too small for.
 //!
-//! The repository ships small fixtures under `tests/fixtures`; the full sets are too large to
-//! ship and live in a folder `shared` beside the checkout, or wherever `GROUNDWAVE_SHARED` says.
+//! Small fixtures are shipped under `tests/fixtures`. A test of anything else says so with
+//! `#[needs(terrain)]` or `#[needs(shared("..."))]` of `groundwave_needs`, and is ignored where it
+//! is missing.
 
-use std::fmt::Display;
-use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// The path of `relative` inside the shared data folder, or `None` (said aloud on stderr) when
-/// it is absent. A caller that gets `None` returns early: the shipped fixtures still ran.
+/// A file or folder of the full reference data: in `GROUNDWAVE_SHARED`, or in `shared` beside the
+/// checkout.
+///
+/// # Panics
+///
+/// Where there is no such file.
 #[must_use]
-pub fn shared(relative: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("GROUNDWAVE_SHARED").map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared")),
-        PathBuf::from,
-    );
-    let path = root.join(relative);
-    if path.exists() {
-        return Some(path);
-    }
-    skipped(format_args!(
-        "{relative} is not available (looked in {})",
-        root.display()
-    ));
-    None
+pub fn shared(relative: &str) -> PathBuf {
+    let usual = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
+    let folder = std::env::var_os("GROUNDWAVE_SHARED").map_or_else(usual, PathBuf::from);
+    existing(folder.join(relative))
 }
 
-/// Says aloud that a test, or a part of one, was skipped: to the process's own stderr, because
-/// what `eprintln!` says is captured and only shown for tests that fail.
-pub fn skipped(what: impl Display) {
-    // A stderr that is gone hears nothing; the test's verdict does not depend on it.
-    let _ = writeln!(std::io::stderr(), "SKIPPED: {what}");
+/// A file or folder that `make data` or one of its siblings fetched: in `GROUNDWAVE_DATA`, or in
+/// `.data` of the checkout.
+///
+/// # Panics
+///
+/// Where there is no such file.
+#[must_use]
+pub fn fetched(relative: &str) -> PathBuf {
+    let usual = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../.data");
+    let folder = std::env::var_os("GROUNDWAVE_DATA").map_or_else(usual, PathBuf::from);
+    existing(folder.join(relative))
+}
+
+fn existing(path: PathBuf) -> PathBuf {
+    assert!(path.exists(), "{} was there at build time", path.display());
+    path
 }

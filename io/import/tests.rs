@@ -2,6 +2,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use groundwave_engine::Engine;
+use groundwave_needs::needs;
 use groundwave_systems::history::History;
 use groundwave_systems::sample::station;
 use groundwave_systems::terrain::{Flat, GeoPoint};
@@ -294,11 +295,10 @@ fn damaged_recordings_are_answered() {
     }
 }
 
+#[needs(shared("data/emane/scenario.eel"))]
 #[test]
 fn fifteen_minutes_of_ten_nodes_are_measured_once_a_second() {
-    let Some(path) = shared("data/emane/scenario.eel") else {
-        return;
-    };
+    let path = shared("data/emane/scenario.eel");
     let recording = read_eel("emane", &std::fs::read(path).unwrap()).unwrap();
     let all = recording.measurements() + dropped(&recording, "below 1 dB");
     assert_eq!((recording.nodes.len(), all), (10, 900 * 10 * 9));
@@ -306,12 +306,15 @@ fn fifteen_minutes_of_ten_nodes_are_measured_once_a_second() {
     assert_eq!((lowered.last_tick, lowered.unplaced), (900, 0));
 }
 
+#[needs(
+    shared("fixtures/out_BATMAN_IV"),
+    shared("data/openwisp_netjson"),
+    shared("data/freifunk")
+)]
 #[test]
 fn tables_of_a_running_mesh_are_read() {
     for (algorithm, rate) in [("IV", false), ("V", true)] {
-        let Some(path) = shared(&format!("fixtures/out_BATMAN_{algorithm}/batctl_oj.json")) else {
-            return;
-        };
+        let path = shared(&format!("fixtures/out_BATMAN_{algorithm}/batctl_oj.json"));
         let documents = [("oj".to_owned(), std::fs::read(path).unwrap())];
         let recording = read_snapshots("batman", &documents, 1.0).unwrap();
         let found = observed(&recording);
@@ -322,7 +325,6 @@ fn tables_of_a_running_mesh_are_read() {
     }
     for name in ["olsr-2-links.json", "olsr-2-links-newformat.json"] {
         let path = shared(&format!("data/openwisp_netjson/netdiff/{name}"));
-        let Some(path) = path else { return };
         let documents = [("o".to_owned(), std::fs::read(path).unwrap())];
         let recording = read_snapshots("olsr", &documents, 1.0).unwrap();
         assert_eq!(
@@ -331,9 +333,7 @@ fn tables_of_a_running_mesh_are_read() {
             "{name}"
         );
     }
-    let Some(path) = shared("data/freifunk/freifunk-leipzig-meshviewer.json") else {
-        return;
-    };
+    let path = shared("data/freifunk/freifunk-leipzig-meshviewer.json");
     let documents = [("m".to_owned(), std::fs::read(path).unwrap())];
     let recording = read_snapshots("leipzig", &documents, 1.0).unwrap();
     // 309 links by radio and 38 of other kinds, both ways.
@@ -355,11 +355,10 @@ fn openrainer(folder: &Path) -> String {
     )
 }
 
+#[needs(shared("data/links_cml"))]
 #[test]
 fn a_storm_fades_seventy_two_links_in_half_an_hour() {
-    let Some(folder) = shared("data/links_cml") else {
-        return;
-    };
+    let folder = shared("data/links_cml");
     let scratch = tempfile::tempdir().unwrap();
     let (mapping_, station) = mapping(scratch.path(), &openrainer(&folder)).unwrap();
     let table = folder.join("openrainer_storm_20220817T18_20220819T06.csv.gz");

@@ -1,13 +1,12 @@
 //! Coverage over real ground: the fast mode keeps its bound.
 
-use std::path::{Path, PathBuf};
-
+use groundwave_needs::needs;
 use groundwave_systems::coverage::fast::{ERROR_P99_DB, compare, fast_coverage};
 use groundwave_systems::coverage::{Flags, Grid, Sampling, Setup, coverage};
 use groundwave_systems::radio::Environment;
 use groundwave_systems::sample::station;
 use groundwave_systems::terrain::GeoPoint;
-use groundwave_systems::testing::{shared, skipped};
+use groundwave_systems::testing::{fetched, shared};
 
 use super::TileDirectory;
 
@@ -47,27 +46,10 @@ fn check(tiles: &TileDirectory, name: &str, setup: &Setup, arcsec: f64) {
     assert!(found.worst_db > 0.0, "{name}");
 }
 
-/// The folder of the tile that `scripts/fetch-data.sh` fetches.
-fn fetched() -> Option<PathBuf> {
-    let data = std::env::var_os("GROUNDWAVE_DATA").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../.data"),
-        PathBuf::from,
-    );
-    let folder = data.join("srtm");
-    if folder.join("N57E011.hgt").exists() {
-        return Some(folder);
-    }
-    skipped(format_args!(
-        "the fast mode over N57E011: not in {} (scripts/fetch-data.sh)",
-        folder.display()
-    ));
-    None
-}
-
+#[needs(terrain)]
 #[test]
 fn the_fast_mode_keeps_its_bound_over_rocky_coast() {
-    let Some(folder) = fetched() else { return };
-    let tiles = TileDirectory::open(&folder).unwrap();
+    let tiles = TileDirectory::open(&fetched("srtm")).unwrap();
     for (site, frequency_mhz) in [
         ([57.5, 11.5], 900.0),
         ([57.75, 11.8], 5_580.0),
@@ -79,12 +61,10 @@ fn the_fast_mode_keeps_its_bound_over_rocky_coast() {
     }
 }
 
+#[needs(shared("data/srtm"))]
 #[test]
 fn the_fast_mode_keeps_its_bound_over_prairie_mountains_and_forest() {
-    let Some(folder) = shared("data/srtm") else {
-        return;
-    };
-    let tiles = TileDirectory::open(&folder).unwrap();
+    let tiles = TileDirectory::open(&shared("data/srtm")).unwrap();
     for (name, site, arcsec) in [
         ("Calgary", [51.0, -114.0], 12.0),
         ("Andorra", [42.5, 1.5], 12.0),

@@ -1,9 +1,9 @@
-//! Both layouts from synthetic grids, and the published values from a real grid where there
-//! is one.
+//! Both layouts from synthetic grids, and the published values from real grids.
 
-use std::path::PathBuf;
+use std::path::Path;
 
-use groundwave_systems::testing::shared;
+use groundwave_needs::needs;
+use groundwave_systems::testing::{fetched, shared};
 
 use super::*;
 
@@ -150,51 +150,43 @@ fn a_file_is_read_and_named_in_errors() {
     assert!(error.to_string().contains("egm96"), "{error}");
 }
 
-/// Every real grid on this machine.
-fn real_grids() -> Vec<PathBuf> {
-    let configured = std::env::var_os("GROUNDWAVE_GEOID").map(PathBuf::from);
-    let debian = Some(PathBuf::from("/usr/share/proj/egm96_15.gtx")).filter(|path| path.exists());
-    let shared = ["WW15MGH.DAC", "egm96_15.gtx"].map(|name| shared(&format!("data/geoid/{name}")));
-    [configured, debian]
-        .into_iter()
-        .chain(shared)
-        .flatten()
-        .collect()
+/// Compares a real grid with the undulations that NGA publishes.
+fn check_published(path: &Path) {
+    let geoid = Geoid::open(path).unwrap();
+    // DAC values are whole centimetres, those of the GTX are not.
+    let is_dac = path.metadata().unwrap().len() == DAC_BYTES;
+    let (mut worst_nga_m, mut worst_bilinear_m, mut rows) = (0.0_f64, 0.0_f64, 0);
+    for line in REFERENCE
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .skip(1)
+    {
+        let fields: Vec<&str> = line.split(',').collect();
+        let [lat, lon, bilinear] = [1, 2, 4].map(|i| fields[i].parse::<f64>().unwrap());
+        let found = geoid.undulation_m(at(lat, lon));
+        worst_bilinear_m = worst_bilinear_m.max((found - bilinear).abs());
+        if let Ok(nga) = fields[3].parse::<f64>() {
+            worst_nga_m = worst_nga_m.max((found - nga).abs());
+        }
+        rows += 1;
+    }
+    eprintln!(
+        "{}: {worst_nga_m:.4} m to NGA, {worst_bilinear_m:.6} m to bilinear",
+        path.display()
+    );
+    assert_eq!(rows, 23);
+    assert!(worst_nga_m < 0.06);
+    assert!(worst_bilinear_m < if is_dac { 2e-5 } else { 0.006 });
 }
 
+#[needs(terrain)]
 #[test]
 fn published_undulations() {
-    let grids = real_grids();
-    if grids.is_empty() {
-        groundwave_systems::testing::skipped(format_args!(
-            "published_undulations: no EGM96 grid (set GROUNDWAVE_GEOID)"
-        ));
-    }
-    for path in grids {
-        let geoid = Geoid::open(&path).unwrap();
-        // DAC values are whole centimetres, those of the GTX are not.
-        let is_dac = path.metadata().unwrap().len() == DAC_BYTES;
-        let (mut worst_nga_m, mut worst_bilinear_m, mut rows) = (0.0_f64, 0.0_f64, 0);
-        for line in REFERENCE
-            .lines()
-            .filter(|line| !line.starts_with('#'))
-            .skip(1)
-        {
-            let fields: Vec<&str> = line.split(',').collect();
-            let [lat, lon, bilinear] = [1, 2, 4].map(|i| fields[i].parse::<f64>().unwrap());
-            let found = geoid.undulation_m(at(lat, lon));
-            worst_bilinear_m = worst_bilinear_m.max((found - bilinear).abs());
-            if let Ok(nga) = fields[3].parse::<f64>() {
-                worst_nga_m = worst_nga_m.max((found - nga).abs());
-            }
-            rows += 1;
-        }
-        eprintln!(
-            "{}: {worst_nga_m:.4} m to NGA, {worst_bilinear_m:.6} m to bilinear",
-            path.display()
-        );
-        assert_eq!(rows, 23);
-        assert!(worst_nga_m < 0.06);
-        assert!(worst_bilinear_m < if is_dac { 2e-5 } else { 0.006 });
-    }
+    check_published(&fetched("geoid/WW15MGH.DAC"));
+}
+
+#[needs(shared("data/geoid/egm96_15.gtx"))]
+#[test]
+fn published_undulations_in_the_layout_of_proj() {
+    check_published(&shared("data/geoid/egm96_15.gtx"));
 }

@@ -2,40 +2,26 @@
 
 use std::path::{Path, PathBuf};
 
+use groundwave_needs::needs;
 use groundwave_systems::terrain::{GeoPoint, Terrain, sample_profile};
 use groundwave_systems::testing::shared;
 
 use super::hgt::Tile;
 use super::{HgtError, Resolution, TileDirectory};
 
-/// The directory of real tiles when it holds every one of `tiles`.
-fn directory(test: &str, tiles: &[&str]) -> Option<TileDirectory> {
-    let Some(path) = shared("data/srtm") else {
-        groundwave_systems::testing::skipped(format_args!("{test}: no real tiles"));
-        return None;
-    };
-    let terrain = TileDirectory::open(&path).unwrap();
-    for name in tiles {
-        let id: groundwave_systems::terrain::TileId = name.parse().unwrap();
-        let (south, west) = (f64::from(id.south_deg()), f64::from(id.west_deg()));
-        let middle = GeoPoint::new(south + 0.5, west + 0.5).unwrap();
-        if terrain.resolution_arcsec(middle).is_none() {
-            groundwave_systems::testing::skipped(format_args!(
-                "{test}: {name} is not among the real tiles"
-            ));
-            return None;
-        }
-    }
-    Some(terrain)
+/// The directory of real tiles.
+fn directory() -> TileDirectory {
+    TileDirectory::open(&shared("data/srtm")).unwrap()
 }
 
 /// The tile in the one file of the real tiles that starts with `name`.
-fn tile(name: &str) -> Option<Tile> {
-    let folder = shared("data/srtm")?;
+fn tile(name: &str) -> Tile {
+    let folder = shared("data/srtm");
     let path = [".hgt", ".hgt.zip", ".hgt.gz"].map(|end| folder.join(format!("{name}{end}")));
-    let path: &PathBuf = path.iter().find(|path| path.exists())?;
-    let (id, packing) = super::name::parse(path.file_name()?.to_str()?)?.unwrap();
-    Some(super::read::read_tile(path, id, packing).unwrap())
+    let path: &PathBuf = path.iter().find(|path| path.exists()).unwrap();
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let (id, packing) = super::name::parse(name).unwrap().unwrap();
+    super::read::read_tile(path, id, packing).unwrap()
 }
 
 fn point(lat: f64, lon: f64) -> GeoPoint {
@@ -55,31 +41,28 @@ fn summit_m(terrain: &TileDirectory, lat: f64, lon: f64) -> f64 {
     highest
 }
 
+#[needs(shared("data/srtm"))]
 #[test]
 fn known_heights() {
-    // Name, tile, position, surveyed height (m), and how much a 90 m post may cut off a summit.
-    for (name, tile, lat, lon, height_m, cut_m) in [
-        ("Heidbrink", "N52E008", 52.291_4, 8.638_9, 319.6, 5.0),
-        ("Arthur's Seat", "N55W004", 55.944_1, -3.161_8, 251.0, 30.0),
-        ("Leith Hill", "N51W001", 51.176_0, -0.371_0, 294.0, 15.0),
+    let terrain = directory();
+    // Name, position, surveyed height (m), and how much a 90 m post may cut off a summit.
+    for (name, lat, lon, height_m, cut_m) in [
+        ("Heidbrink", 52.291_4, 8.638_9, 319.6, 5.0),
+        ("Arthur's Seat", 55.944_1, -3.161_8, 251.0, 30.0),
+        ("Leith Hill", 51.176_0, -0.371_0, 294.0, 15.0),
     ] {
-        let Some(terrain) = directory(name, &[tile]) else {
-            continue;
-        };
         let found = summit_m(&terrain, lat, lon);
         assert!(
             found <= height_m + 5.0 && found >= height_m - cut_m,
             "{name}: {found}"
         );
     }
-    let Some(terrain) = directory("sea", &["N57E011"]) else {
-        return;
-    };
     // Kattegat west of Gothenburg, and the hills east of the city.
     let sea = terrain.elevation_msl_m(point(57.5, 11.3)).unwrap();
     assert!(sea.abs() <= 6.0, "{sea}");
 }
 
+#[needs(shared("data/srtm"))]
 #[test]
 fn neighbours_agree_on_what_they_share() {
     for (west, east) in [
@@ -87,12 +70,7 @@ fn neighbours_agree_on_what_they_share() {
         ("N51W001", "N51E000"),
         ("N55W004", "N55W003"),
     ] {
-        let (Some(west_tile), Some(east_tile)) = (tile(west), tile(east)) else {
-            groundwave_systems::testing::skipped(format_args!(
-                "neighbours_agree_on_what_they_share: {west}, {east}"
-            ));
-            continue;
-        };
+        let (west_tile, east_tile) = (tile(west), tile(east));
         for row in 0..1201 {
             assert_eq!(
                 west_tile.post_m(row, 1200),
@@ -101,29 +79,17 @@ fn neighbours_agree_on_what_they_share() {
             );
         }
     }
-    for (south, north) in [("N49E011", "N50E011"), ("N41E001", "N42E001")] {
-        let (Some(south_tile), Some(north_tile)) = (tile(south), tile(north)) else {
-            groundwave_systems::testing::skipped(format_args!(
-                "neighbours_agree_on_what_they_share: {south}, {north}"
-            ));
-            continue;
-        };
-        for column in 0..1201 {
-            let (below, above) = (
-                south_tile.post_m(0, column),
-                north_tile.post_m(1200, column),
-            );
-            assert_eq!(below, above, "{south} column {column}");
-        }
+    let (south, north) = (tile("N41E001"), tile("N42E001"));
+    for column in 0..1201 {
+        let (below, above) = (south.post_m(0, column), north.post_m(1200, column));
+        assert_eq!(below, above, "column {column}");
     }
 }
 
+#[needs(shared("data/srtm"))]
 #[test]
 fn a_profile_across_greenwich_has_no_step() {
-    let tiles = ["N51W001", "N51E000"];
-    let Some(terrain) = directory("a_profile_across_greenwich_has_no_step", &tiles) else {
-        return;
-    };
+    let terrain = directory();
     let profile = sample_profile(&terrain, point(51.5, -0.02), point(51.51, 0.02), 2001);
     assert_eq!(profile.terrain.missing_samples, 0);
     assert_eq!(profile.terrain.tiles.as_slice().len(), 2);
@@ -142,63 +108,49 @@ fn a_profile_across_greenwich_has_no_step() {
     );
 }
 
+#[needs(shared("data/srtm"))]
 #[test]
 fn one_arc_second_with_its_northern_half_void() {
-    let test = "one_arc_second_with_its_northern_half_void";
-    let Some(terrain) = directory(test, &["N48W125"]) else {
-        return;
-    };
+    let terrain = directory();
     assert_eq!(terrain.resolution_arcsec(point(48.2, -124.5)), Some(1.0));
     let profile = sample_profile(&terrain, point(48.1, -124.3), point(48.9, -124.5), 512);
     assert!(profile.terrain.void_samples > 200, "{:?}", profile.terrain);
     assert_eq!(profile.terrain.missing_samples, 0);
     assert!(profile.elevation_msl_m.iter().all(|m| m.is_finite()));
-    let holes = tile("N48W125").unwrap();
+    let holes = tile("N48W125");
     let voids = (0..3601 * 3601)
         .filter(|i| holes.post_m(i / 3601, i % 3601).is_none())
         .count();
     assert_eq!(voids, 6_483_876);
 }
 
+#[needs(shared("data/srtm"))]
 #[test]
 fn southern_and_western_tiles_and_the_equator() {
-    if let Some(south) = tile("S46W066") {
-        assert_eq!(south.resolution(), Resolution::OneArcSecond);
-        let posts = (0..3601 * 3601).filter_map(|i| south.post_m(i / 3601, i % 3601));
-        let (low, high) = posts.fold((i16::MAX, i16::MIN), |(l, h), m| (l.min(m), h.max(m)));
-        assert_eq!((low, high), (-3, 146));
-    }
-    let tiles = ["N00E010", "N00E011"];
-    let Some(terrain) = directory("southern_and_western_tiles_and_the_equator", &tiles) else {
-        return;
-    };
+    let south = tile("S46W066");
+    assert_eq!(south.resolution(), Resolution::OneArcSecond);
+    let posts = (0..3601 * 3601).filter_map(|i| south.post_m(i / 3601, i % 3601));
+    let (low, high) = posts.fold((i16::MAX, i16::MIN), |(l, h), m| (l.min(m), h.max(m)));
+    assert_eq!((low, high), (-3, 146));
+    let terrain = directory();
     let mut elevation = [0.0; 3];
     let used = terrain.sample(&[0.0, 0.5, -0.5], &[10.5, 11.0, 10.5], &mut elevation);
     assert_eq!((used.missing_samples, used.tiles.as_slice().len()), (1, 2));
     assert!(elevation[0] > 0.0 && elevation[1] > 100.0 && elevation[2].is_nan());
 }
 
+#[needs(shared("data/srtm"))]
 #[test]
 fn every_real_tile_decodes() {
-    let Some(path) = shared("data/srtm") else {
-        groundwave_systems::testing::skipped(format_args!(
-            "every_real_tile_decodes: no real tiles"
-        ));
-        return;
-    };
-    let terrain = TileDirectory::open(&path).unwrap();
+    let terrain = directory();
     assert!(terrain.tile_count() > 0 && terrain.ignored().is_empty());
     terrain.check().unwrap();
 }
 
+#[needs(shared("data/bad_inputs/hgt"))]
 #[test]
 fn real_bad_files_are_refused() {
-    let Some(folder) = shared("data/bad_inputs/hgt") else {
-        groundwave_systems::testing::skipped(format_args!(
-            "real_bad_files_are_refused: no bad files"
-        ));
-        return;
-    };
+    let folder = shared("data/bad_inputs/hgt");
     let terrain = TileDirectory::open(&folder).unwrap();
     assert_eq!((terrain.tile_count(), terrain.ignored().len()), (0, 3));
     let id = "N38W093".parse().unwrap();

@@ -1,33 +1,17 @@
 //! Relay plans over real ground.
 
-use std::path::Path;
-
 use groundwave_engine::Seed;
+use groundwave_needs::needs;
 use groundwave_systems::link::{Inputs, LinkBudget, score};
 use groundwave_systems::radio::{Environment, Station};
 use groundwave_systems::relay::{
     FRACTIONS, Objective, RelayEnd, RelayPlan, RelayRequest, Strategy, plan,
 };
 use groundwave_systems::sample::station;
-use groundwave_systems::terrain::{self, GeoPoint, Terrain};
-use groundwave_systems::testing::{shared, skipped};
+use groundwave_systems::terrain::{self, GeoPoint};
+use groundwave_systems::testing::fetched;
 
 use super::TileDirectory;
-
-/// The tile N57E011: coast, islands and hills.
-fn ground() -> Option<TileDirectory> {
-    let fetched = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.data/srtm");
-    let folders = [Some(fetched), shared("data/srtm")].into_iter().flatten();
-    let inside = GeoPoint::new(57.5, 11.5).unwrap();
-    let tiles = folders.filter_map(|folder| TileDirectory::open(&folder).ok());
-    let found = tiles
-        .into_iter()
-        .find(|tiles| tiles.resolution_arcsec(inside).is_some());
-    if found.is_none() {
-        skipped("relay plans over real ground: the tile N57E011 is not there");
-    }
-    found
-}
 
 fn rate_bps(inputs: &Inputs<'_>, a: (GeoPoint, &Station), b: (GeoPoint, &Station)) -> f64 {
     let (there, back) = score(inputs, a, b).unwrap();
@@ -65,9 +49,11 @@ fn obeys_the_rule(inputs: &Inputs<'_>, asked: &RelayRequest<'_>, plan: &RelayPla
     }
 }
 
+#[needs(terrain)]
 #[test]
 fn the_optimum_is_never_worse_than_a_greedy_walk_that_obeys_its_rule() {
-    let Some(tiles) = ground() else { return };
+    // Coast, islands and hills.
+    let tiles = TileDirectory::open(&fetched("srtm")).unwrap();
     let (environment, station) = (Environment::default(), station());
     let inputs = Inputs {
         terrain: &tiles,

@@ -1,3 +1,4 @@
+use groundwave_needs::needs;
 use groundwave_systems::testing::shared;
 
 use super::*;
@@ -97,11 +98,10 @@ fn what_is_written_is_a_scenario() {
     }
 }
 
+#[needs(shared("data/emane/scenario.eel"))]
 #[test]
 fn a_real_log_of_fifteen_minutes_is_read() {
-    let Some(path) = shared("data/emane/scenario.eel") else {
-        return;
-    };
+    let path = shared("data/emane/scenario.eel");
     let tracks = read(Kind::Eel, &std::fs::read(path).unwrap()).unwrap();
     assert_eq!(tracks.nodes.len(), 10);
     assert_eq!(dropped(&tracks, "pathloss"), 9000);

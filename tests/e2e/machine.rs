@@ -3,42 +3,35 @@
 use std::fmt::Write as _;
 use std::io::Read;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::thread;
 use std::time::Duration;
 
+use groundwave_systems::testing::fetched;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-/// Where the kernel is, if it is not in `.data/kernel`.
-const KERNEL: &str = "GROUNDWAVE_KERNEL";
+/// The environment variable that is set inside the guest.
+const INSIDE: &str = "GROUNDWAVE_GUEST";
 /// A guest that runs longer than this is killed; an idle machine needs some two minutes.
 const LIMIT: Duration = Duration::from_secs(900);
-/// Programs the guest needs besides its kernel.
-const TOOLS: [&str; 8] = [
-    "ip",
-    "iw",
-    "batctl",
-    "wg",
-    "dnsmasq",
-    "busybox",
-    "ping",
-    "qemu-system-x86_64",
-];
-
-/// What the guest says about a stage, which must have passed; skips aloud without a machine.
-pub fn assert(stage: &str) {
-    static REPORT: OnceLock<Option<String>> = OnceLock::new();
-    let Some(report) = REPORT.get_or_init(run) else {
+/// Runs the body of a stage in the guest; outside, boots the guest once for all stages and asserts
+/// that this one passed there.
+pub fn stage(name: &str, body: impl FnOnce()) {
+    static REPORT: OnceLock<String> = OnceLock::new();
+    if std::env::var_os(INSIDE).is_some() {
+        body();
+        println!("passed: {name}");
         return;
-    };
+    }
+    let report = REPORT.get_or_init(run);
     println!("{report}");
     let passed = report
         .lines()
-        .any(|line| line.ends_with(&format!("passed: {stage}")));
-    assert!(passed, "{stage} did not pass in the guest: {}", why(report));
+        .any(|line| line.ends_with(&format!("passed: {name}")));
+    assert!(passed, "{name} did not pass in the guest: {}", why(report));
 }
 
 /// What failed in the guest, and how far it was.
@@ -50,28 +43,9 @@ fn why(report: &str) -> String {
     far.copied().chain(failed).collect::<Vec<_>>().join("\n")
 }
 
-fn kernel() -> Option<PathBuf> {
-    let usual = Path::new(env!("CARGO_MANIFEST_DIR")).join(".data/kernel");
-    let folder = std::env::var_os(KERNEL).map_or(usual, PathBuf::from);
-    let path = std::env::var("PATH").unwrap_or_default() + ":/usr/sbin:/sbin";
-    let there = |tool: &&str| {
-        path.split(':')
-            .any(|folder| Path::new(folder).join(tool).exists())
-    };
-    let missing: Vec<&str> = TOOLS.iter().filter(|tool| !there(tool)).copied().collect();
-    if !missing.is_empty() || !folder.join("ready").exists() {
-        groundwave_systems::testing::skipped(format_args!(
-            "no virtual machine: {} and {missing:?} are missing; run `make guest`",
-            folder.display(),
-        ));
-        return None;
-    }
+fn run() -> String {
     // Paths are the same inside, where there is no other way to them.
-    Some(folder.canonicalize().unwrap())
-}
-
-fn run() -> Option<String> {
-    let kernel = kernel()?;
+    let kernel = fetched("kernel").canonicalize().unwrap();
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("job"), job()).unwrap();
     let console = console_of(command(&kernel, folder.path()));
@@ -85,7 +59,7 @@ fn run() -> Option<String> {
         .map(|name| format!("{name}:\n{}\n", read(name)))
         .collect();
     let (stdout, stderr) = (read("stdout"), read("stderr"));
-    Some(format!("{stdout}\n{stderr}\n{logs}console:\n{console}"))
+    format!("{stdout}\n{stderr}\n{logs}console:\n{console}")
 }
 
 fn command(kernel: &Path, out: &Path) -> Command {
@@ -146,7 +120,7 @@ fn command(kernel: &Path, out: &Path) -> Command {
 
 /// The shell script the guest runs: this binary, with the stages in order.
 fn job() -> String {
-    let mut job = String::from("export RUST_BACKTRACE=0 NO_COLOR=1\n");
+    let mut job = format!("export RUST_BACKTRACE=0 NO_COLOR=1 {INSIDE}=1\n");
     for (key, value) in std::env::vars() {
         if ["RUST_LOG", "GROUNDWAVE_"]
             .iter()
@@ -159,11 +133,7 @@ fn job() -> String {
     writeln!(job, "cd {}", quoted(env!("CARGO_MANIFEST_DIR"))).unwrap();
     let binary = quoted(&binary.display().to_string());
     // Stages are named in their order, in which one thread runs them.
-    writeln!(
-        job,
-        "exec {binary} inside:: --ignored --test-threads=1 --nocapture"
-    )
-    .unwrap();
+    writeln!(job, "exec {binary} stage_ --test-threads=1 --nocapture").unwrap();
     job
 }
 

@@ -1,25 +1,41 @@
 //! A whole mesh: Debian's stock kernel in a virtual machine, three simulated radios in an 802.11s
 //! mesh, batman-adv over it, DHCP, a gateway and two agents that it lets in.
 //!
-//! One boot runs everything below [`inside`] in order; the tests on this machine show what it said.
+//! One boot runs all stages in the order of their names; on this machine each stage shows the report
+//! of the guest.
 #![cfg(target_os = "linux")]
-#![expect(clippy::print_stdout, reason = "what was seen in the guest is shown")]
+#![expect(clippy::print_stdout, reason = "the report of the guest is shown")]
 
 mod api;
-mod inside;
 mod machine;
 mod mesh;
 mod onboarding;
 mod readings;
 mod tool;
 
-/// The guest's stages, as this machine sees them.
+use groundwave_needs::needs;
+
+#[needs(virtual_machine)]
 #[test]
-fn a_mesh_is_what_its_tools_say() {
-    machine::assert("the readings of a mesh");
+fn stage_1_the_readings_of_a_mesh() {
+    machine::stage("the readings of a mesh", || {
+        mesh::lay();
+        mesh::converge();
+        readings::compare();
+    });
 }
 
+#[needs(virtual_machine)]
 #[test]
-fn nodes_are_let_in_fall_silent_and_come_back() {
-    machine::assert("onboarding");
+fn stage_2_onboarding() {
+    machine::stage("onboarding", || {
+        let cast = onboarding::Cast::assemble();
+        cast.overlay();
+        cast.topology();
+        cast.probes();
+        cast.settings();
+        cast.memory();
+        cast.cut_off();
+        onboarding::no_secrets_in_logs();
+    });
 }

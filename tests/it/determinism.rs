@@ -6,6 +6,7 @@ use std::sync::Arc;
 use groundwave_engine::log::{Checkpoint, Reader};
 use groundwave_engine::{Execution, Next, replay, resume};
 use groundwave_io::scenario::{self, Scenario};
+use groundwave_needs::needs;
 use groundwave_systems::terrain::Terrain;
 use groundwave_systems::{Snapshot, world};
 
@@ -40,9 +41,7 @@ fn check(name: &str) {
     for record in &mut scenario.records {
         record.at_ns = record.at_ns.min((TICKS - 5) * scenario.step_ns);
     }
-    let Some(terrain) = support::terrain(&scenario) else {
-        return;
-    };
+    let terrain = support::terrain(&scenario);
     let (digests, log, state) = run(&scenario, &terrain, Execution::Parallel);
     assert!(
         digests.windows(2).all(|pair| pair[0] != pair[1]),
@@ -81,11 +80,13 @@ fn check(name: &str) {
     }
 }
 
+#[needs(terrain)]
 #[test]
 fn a_mesh_with_failures_comes_to_the_same_bits() {
     check("gothenburg.toml");
 }
 
+#[needs(terrain)]
 #[test]
 fn a_moving_mesh_comes_to_the_same_bits() {
     check("manet50.toml");
@@ -96,19 +97,21 @@ fn a_mesh_on_flat_ground_comes_to_the_same_bits() {
     check("failover.toml");
 }
 
+#[needs(terrain)]
 #[test]
 fn weather_comes_to_the_same_bits() {
     check("storm.toml");
 }
 
+#[needs(terrain)]
 #[test]
 fn a_platoon_comes_to_the_same_bits() {
     check("ns2_platoon.toml");
 }
 
+#[needs(terrain)]
 #[test]
 fn live_replay_threads_and_the_middle_come_to_one_digest() {
-    let Some(_) = support::data() else { return };
     let folder = tempfile::tempdir().unwrap();
     for (name, until, from) in [
         ("manet50.toml", "30", "20"),
@@ -147,9 +150,9 @@ fn live_replay_threads_and_the_middle_come_to_one_digest() {
     }
 }
 
+#[needs(terrain)]
 #[test]
 fn any_number_of_threads_comes_to_the_same_digest() {
-    let Some(_) = support::data() else { return };
     let path = support::scenario_path("manet50.toml");
     let path = path.to_str().unwrap();
     let digest = |threads: &str| {

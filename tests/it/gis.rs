@@ -3,22 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::{self, stdout};
+use groundwave_needs::needs;
+use groundwave_systems::testing::fetched;
 
-/// The Python of `make gis`, or `None`, said aloud.
-fn python() -> Option<PathBuf> {
-    let data =
-        std::env::var_os("GROUNDWAVE_DATA").map_or(support::root().join(".data"), PathBuf::from);
-    let python = data.join("gis/bin/python");
-    if data.join("gis/ready").exists() && python.exists() {
-        return Some(python);
-    }
-    groundwave_systems::testing::skipped(format_args!(
-        "no {}; `make gis` installs GDAL's readers",
-        python.display()
-    ));
-    None
-}
+use crate::support::{self, stdout};
 
 fn rasters(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
@@ -34,11 +22,9 @@ fn rasters(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
+#[needs(gdal, terrain)]
 #[test]
 fn gdal_and_rio_cogeo_accept_every_raster_of_a_sweep() {
-    let (Some(python), Some(_)) = (python(), support::data()) else {
-        return;
-    };
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let scenario = support::scenario_path("coverage_gothenburg.toml");
@@ -52,7 +38,7 @@ fn gdal_and_rio_cogeo_accept_every_raster_of_a_sweep() {
     let rasters = rasters(&out);
     assert_eq!(rasters.len(), 4 + 6, "four of the network, one a site");
     let check = support::root().join("tests/it/cog_check.py");
-    let output = Command::new(python)
+    let output = Command::new(fetched("gis/bin/python"))
         .arg(check)
         .args(&rasters)
         .output()

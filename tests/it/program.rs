@@ -1,5 +1,7 @@
 //! The program as people use it.
 
+use groundwave_needs::needs;
+
 use crate::support::{self, groundwave, stdout};
 
 fn scenario(name: &str) -> String {
@@ -10,9 +12,9 @@ fn json(arguments: &[&str]) -> serde_json::Value {
     serde_json::from_str(&stdout(&groundwave(arguments))).unwrap()
 }
 
+#[needs(terrain)]
 #[test]
 fn the_demo_shows_links_routes_and_rates() {
-    let Some(_) = support::data() else { return };
     let text = stdout(&groundwave(&["run", &scenario("gothenburg.toml")]));
     for wanted in [
         "Gothenburg",
@@ -75,9 +77,9 @@ fn a_damaged_log_is_refused_with_the_place() {
     assert!(error.contains("damaged at byte"), "{error}");
 }
 
+#[needs(terrain)]
 #[test]
 fn the_two_directions_of_a_link_are_the_two_links() {
-    let Some(_) = support::data() else { return };
     let path = scenario("gothenburg.toml");
     let there = json(&["link", "--scenario", &path, "bohus", "save", "--json"]);
     let back = json(&["link", "--scenario", &path, "save", "bohus", "--json"]);
@@ -121,9 +123,9 @@ fn the_two_directions_of_a_link_are_the_two_links() {
     );
 }
 
+#[needs(terrain)]
 #[test]
 fn missing_terrain_is_disclosed_and_never_silent() {
-    let Some(_) = support::data() else { return };
     // From the tile N57E011 into the sea west of it, where there is no tile.
     let over = json(&["link", "57.7,11.9,30", "57.7,10.5,30", "--json"]);
     assert!(
@@ -141,9 +143,9 @@ fn missing_terrain_is_disclosed_and_never_silent() {
     assert!(text.contains("off the tiles taken as sea level"), "{text}");
 }
 
+#[needs(terrain)]
 #[test]
 fn profiles_are_drawn() {
-    let Some(_) = support::data() else { return };
     let folder = tempfile::tempdir().unwrap();
     let picture = folder.path().join("path.svg");
     let file = picture.to_str().unwrap();

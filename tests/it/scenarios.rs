@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use groundwave_engine::Execution;
 use groundwave_io::scenario;
+use groundwave_needs::needs;
 use groundwave_systems::Snapshot;
 
 use crate::support;
@@ -76,9 +77,7 @@ fn summary(view: &Snapshot) -> String {
 /// Runs a scenario to its middle and to its end.
 fn check(name: &str) {
     let scenario = scenario::load(&support::scenario_path(&format!("{name}.toml"))).unwrap();
-    let Some(terrain) = support::terrain(&scenario) else {
-        return;
-    };
+    let terrain = support::terrain(&scenario);
     let mut engine = support::engine(&scenario, terrain, Execution::Parallel);
     let ticks = scenario.duration_ns.div_ceil(scenario.step_ns);
     let mut out = String::new();
@@ -100,8 +99,9 @@ fn check(name: &str) {
 }
 
 macro_rules! scenarios {
-    ($($name:ident),+) => {
-        $(#[test]
+    ($($(#[$need:meta])? $name:ident),+) => {
+        $($(#[$need])?
+        #[test]
         fn $name() {
             check(stringify!($name));
         })+
@@ -121,16 +121,26 @@ macro_rules! scenarios {
 }
 
 scenarios!(
+    #[needs(terrain)]
     convoy,
+    #[needs(terrain)]
     coverage_gothenburg,
+    #[needs(terrain)]
     coverage_grid,
     failover,
+    #[needs(terrain)]
     gothenburg,
+    #[needs(terrain)]
     lora_valley,
+    #[needs(terrain)]
     manet50,
+    #[needs(terrain)]
     ns2_platoon,
+    #[needs(terrain)]
     ridge,
+    #[needs(terrain)]
     storm,
+    #[needs(terrain)]
     thousand,
     two_nodes
 );

@@ -9,6 +9,7 @@ use groundwave_engine::{Engine, Execution};
 use groundwave_io::scenario::{self, Scenario};
 use groundwave_io::terrain::TerrainStack;
 use groundwave_systems::terrain::{Flat, Terrain};
+use groundwave_systems::testing::fetched;
 use groundwave_systems::{Snapshot, world};
 
 /// The repository.
@@ -21,31 +22,20 @@ pub fn scenario_path(name: &str) -> PathBuf {
     root().join("scenarios").join(name)
 }
 
-/// Where `make data` put tiles and geoid, or the shared folder; `None` is said aloud.
-pub fn data() -> Option<(PathBuf, PathBuf)> {
-    let fetched = std::env::var_os("GROUNDWAVE_DATA").map_or(root().join(".data"), PathBuf::from);
-    let pair = (fetched.join("srtm"), fetched.join("geoid/WW15MGH.DAC"));
-    if pair.0.join("N57E011.hgt").exists() && pair.1.exists() {
-        return Some(pair);
-    }
-    groundwave_systems::testing::skipped(format_args!(
-        "no terrain in {}; `make data` fetches it",
-        fetched.display()
-    ));
-    None
+/// The tile folder and the geoid that `make data` fetched; for tests that need terrain.
+pub fn data() -> (PathBuf, PathBuf) {
+    (fetched("srtm"), fetched("geoid/WW15MGH.DAC"))
 }
 
-/// The terrain a scenario asks for, or `None`, said aloud, when its tiles were not fetched.
-pub fn terrain(scenario: &Scenario) -> Option<Arc<dyn Terrain>> {
+/// The terrain a scenario asks for.
+pub fn terrain(scenario: &Scenario) -> Arc<dyn Terrain> {
     match &scenario.terrain {
-        scenario::Terrain::Flat { elevation_msl_m } => Some(Arc::new(Flat {
+        scenario::Terrain::Flat { elevation_msl_m } => Arc::new(Flat {
             elevation_msl_m: *elevation_msl_m,
-        })),
+        }),
         scenario::Terrain::Tiles { .. } => {
-            let (tiles, geoid) = data()?;
-            Some(Arc::new(
-                TerrainStack::open(Some(&tiles), Some(&geoid)).unwrap(),
-            ))
+            let (tiles, geoid) = data();
+            Arc::new(TerrainStack::open(Some(&tiles), Some(&geoid)).unwrap())
         }
     }
 }

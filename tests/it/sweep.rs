@@ -6,6 +6,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use groundwave_engine::Seed;
+use groundwave_needs::needs;
 
 use crate::support::{self, refusal, stdout};
 
@@ -119,9 +120,9 @@ fn a_folder_of_another_sweep_is_refused_and_left_alone() {
     assert_eq!(before, files(&out));
 }
 
+#[needs(terrain)]
 #[test]
 fn a_killed_sweep_goes_on_and_comes_to_the_same_bytes() {
-    let Some(_) = support::data() else { return };
     let folder = tempfile::tempdir().unwrap();
     let text = std::fs::read_to_string(support::scenario_path("coverage_gothenburg.toml")).unwrap();
     let scenario = folder.path().join("s.toml");
@@ -190,9 +191,9 @@ fn a_killed_sweep_goes_on_and_comes_to_the_same_bytes() {
     assert_same(&whole, &killed);
 }
 
+#[needs(terrain)]
 #[test]
 fn what_is_not_known_is_never_covered() {
-    let Some(_) = support::data() else { return };
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let output = sweep(

@@ -8,7 +8,6 @@ use groundwave_io::kernel::{
     Verb,
 };
 use groundwave_systems::impair::{DivergenceKind, Extensions, Impairment, LinkStats};
-use nix::sched::CloneFlags;
 use tokio::runtime::Runtime;
 
 use crate::guest::{self, Group};
@@ -277,11 +276,6 @@ pub fn on_fake(body: impl FnOnce(&mut Bed)) {
 
 /// Runs a case over the kernel of this machine, which needs not have netem.
 pub fn on_host(body: impl FnOnce(&mut Bed) + Send) {
-    let allowed = std::thread::spawn(|| nix::sched::unshare(CloneFlags::CLONE_NEWNET).is_ok());
-    if !allowed.join().unwrap() {
-        groundwave_systems::testing::skipped("no network namespace on this machine: needs root");
-        return;
-    }
     in_namespace(|| body(&mut Bed::real()));
 }
 
@@ -310,12 +304,14 @@ macro_rules! arms {
         }
     };
     (@host $group:ident, $body:ident) => {
+        #[groundwave_needs::needs(namespaces)]
         #[test]
         fn host() {
             $crate::bed::on_host(super::$body);
         }
     };
     (@uml $group:ident, $body:ident) => {
+        #[groundwave_needs::needs(user_mode_linux)]
         #[test]
         fn uml() {
             $crate::bed::on_guest(&$crate::$group, concat!(module_path!(), "::uml"), super::$body);

@@ -1,3 +1,4 @@
+use groundwave_needs::needs;
 use groundwave_systems::sample::station;
 use groundwave_systems::testing::shared;
 
@@ -110,6 +111,11 @@ fn what_is_no_map_is_left_to_others() {
 /// Kind, nodes taken, and what was said how often at least.
 type Expected = (&'static str, usize, &'static [(&'static str, usize)]);
 
+#[needs(
+    shared("data/freifunk"),
+    shared("data/nycmesh"),
+    shared("data/core_manet")
+)]
 #[test]
 fn real_maps_with_their_dirt_are_read() {
     let expected: [Expected; 12] = [
@@ -151,9 +157,7 @@ fn real_maps_with_their_dirt_are_read() {
         ("core_manet/sample1.xml", 5, &[]),
     ];
     for (path, nodes, told) in expected {
-        let Some(path) = shared(&format!("data/{path}")) else {
-            continue;
-        };
+        let path = shared(&format!("data/{path}"));
         let bytes = std::fs::read(&path).unwrap();
         let (_, plan, notes) = read(&bytes, &station()).expect("a map").unwrap();
         plan.check().unwrap();

@@ -1,5 +1,6 @@
 //! The running kernel, in a network namespace of the test's own.
 
+use groundwave_needs::needs;
 use nix::sched::{CloneFlags, unshare};
 
 use super::super::batch::Batch;
@@ -8,25 +9,20 @@ use super::super::fifo::Fifo;
 use super::super::{Handle, Kernel, Netlink, Request, Shaper, Verb};
 use super::random::block_on;
 use groundwave_systems::impair::{Impairment, Latency, Loss, QueueUnit};
-use groundwave_systems::testing::skipped;
 
-/// Does `work` in a fresh namespace with the pair `port1`, `peer1`, or says why not.
+/// Does `work` in a fresh namespace with the pair `port1`, `peer1`.
 fn in_a_fresh_namespace(work: impl FnOnce() + Send) {
     let entered = std::thread::scope(|scope| {
         scope
             .spawn(|| {
-                if let Err(err) = unshare(CloneFlags::CLONE_NEWNET) {
-                    skipped(format_args!("no network namespace of its own: {err}"));
-                    return;
-                }
-                let ip = |arguments: &str| {
+                unshare(CloneFlags::CLONE_NEWNET).unwrap();
+                for arguments in [
+                    "link add port1 type veth peer name peer1",
+                    "link set port1 up",
+                ] {
                     let words = arguments.split(' ');
                     let done = std::process::Command::new("ip").args(words).status();
-                    done.is_ok_and(|status| status.success())
-                };
-                if !ip("link add port1 type veth peer name peer1") || !ip("link set port1 up") {
-                    skipped("no pair of interfaces: iproute2 or veth is missing");
-                    return;
+                    assert!(done.unwrap().success(), "ip {arguments}");
                 }
                 work();
             })
@@ -35,6 +31,7 @@ fn in_a_fresh_namespace(work: impl FnOnce() + Send) {
     entered.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
 }
 
+#[needs(namespaces)]
 #[test]
 fn the_running_kernel_conforms() {
     in_a_fresh_namespace(|| {
@@ -60,6 +57,7 @@ fn the_running_kernel_conforms() {
 }
 
 /// What the kernel lacks is left out of the wish.
+#[needs(namespaces)]
 #[test]
 fn random_wishes_read_back_from_the_running_kernel() {
     in_a_fresh_namespace(|| {
@@ -85,16 +83,13 @@ fn random_wishes_read_back_from_the_running_kernel() {
     });
 }
 
+#[needs(namespaces, tbf)]
 #[test]
 fn tc_agrees_with_what_was_asked() {
     in_a_fresh_namespace(|| {
         block_on(async {
             let kernel = Netlink::open(None).unwrap();
             let mut shaper = Shaper::start(kernel, Default::default()).await.unwrap();
-            if !shaper.capabilities().tbf {
-                skipped("this kernel has no tbf");
-                return;
-            }
             let wish = r#"{"rate":{"bps":8000000,"burst_bytes":15000},"queue":{"limit":{"unit":"packets","value":44}}}"#;
             let wish: Impairment = serde_json::from_str(wish).unwrap();
             let reading = shaper.apply("port1", &wish).await.unwrap();
@@ -115,16 +110,14 @@ fn tc_agrees_with_what_was_asked() {
     });
 }
 
+#[needs(namespaces, kernel_without_netem)]
 #[test]
 fn without_netem_latency_and_loss_name_the_module() {
     in_a_fresh_namespace(|| {
         block_on(async {
             let kernel = Netlink::open(None).unwrap();
             let mut shaper = Shaper::start(kernel, Default::default()).await.unwrap();
-            if shaper.capabilities().netem {
-                skipped("this kernel has netem");
-                return;
-            }
+            assert!(!shaper.capabilities().netem);
             let latency = Impairment {
                 latency: Some(Latency::Constant { duration_ns: 1 }),
                 ..Impairment::default()
@@ -147,6 +140,7 @@ fn without_netem_latency_and_loss_name_the_module() {
     });
 }
 
+#[needs(namespaces)]
 #[test]
 fn a_batch_goes_on_after_errors_and_names_them() {
     in_a_fresh_namespace(|| {

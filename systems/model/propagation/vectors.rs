@@ -24,20 +24,16 @@ pub(crate) fn rows(text: &str) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// The rows of a file of the full reference sets; `None` where those are not installed.
-pub(crate) fn shared_rows(test: &str, relative: &str) -> Option<Vec<Vec<f64>>> {
-    shared_text(test, relative).map(|text| rows(&text))
+/// The rows of a file of the full reference sets.
+pub(crate) fn shared_rows(relative: &str) -> Vec<Vec<f64>> {
+    rows(&shared_text(relative))
 }
 
-/// The text of such a file.
-pub(crate) fn shared_text(test: &str, relative: &str) -> Option<String> {
-    let Some(path) = crate::testing::shared(relative) else {
-        crate::testing::skipped(format_args!("{test}: {relative} is not installed"));
-        return None;
-    };
-    let bytes = std::fs::read(&path).expect("a listed vector file is readable");
+/// The text of a file of the full reference sets.
+pub(crate) fn shared_text(relative: &str) -> String {
+    let bytes = std::fs::read(crate::testing::shared(relative)).expect("the file is readable");
     // Some published headings are Latin-1.
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Half a unit of the last printed decimal of `cell`, and a little for the halves.

@@ -2,21 +2,14 @@
 //! every answer against it.
 
 use groundwave::gateway::Settings;
-use groundwave_systems::testing::skipped;
+use groundwave_needs::needs;
+use groundwave_systems::testing::fetched;
 
 use super::Bench;
 use crate::support::root;
 
 fn fuzz(role: &str, examples: u32, least: u32) {
-    let data = std::env::var_os("GROUNDWAVE_DATA").map_or(root().join(".data"), Into::into);
-    let program = data.join("api/bin/schemathesis");
-    if !program.exists() {
-        skipped(format_args!(
-            "no Schemathesis in {}; `make api` fetches it",
-            data.display()
-        ));
-        return;
-    }
+    let program = fetched("api/bin/schemathesis");
     let bench = Bench::with(Settings::default());
     bench.node(91);
     let token = bench.login(role);
@@ -49,16 +42,19 @@ fn fuzz(role: &str, examples: u32, least: u32) {
     assert!(cases >= least, "only {cases} cases: {told}");
 }
 
+#[needs(schemathesis)]
 #[test]
 fn made_up_requests_of_an_admin() {
     fuzz("admin", 60, 2_000);
 }
 
+#[needs(schemathesis)]
 #[test]
 fn made_up_requests_of_an_operator() {
     fuzz("operator", 20, 1_000);
 }
 
+#[needs(schemathesis)]
 #[test]
 fn made_up_requests_of_a_viewer() {
     fuzz("viewer", 20, 1_000);

@@ -1,5 +1,6 @@
 //! The gateway as a process: its first start, a kill, its restart.
 
+use groundwave_needs::needs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -301,6 +302,7 @@ fn bad_options_are_refused_before_anything_is_served() {
     refused(&["--admin-password-file", "nowhere"], "nowhere");
 }
 
+#[needs(openssl, curl)]
 #[test]
 fn with_a_certificate_it_also_speaks_tls() {
     let folder = tempfile::tempdir().unwrap();
@@ -319,10 +321,7 @@ fn with_a_certificate_it_also_speaks_tls() {
         .current_dir(folder.path())
         .stderr(Stdio::null())
         .status();
-    if !made.is_ok_and(|status| status.success()) {
-        groundwave_systems::testing::skipped(format_args!("no openssl to make a certificate"));
-        return;
-    }
+    assert!(made.unwrap().success());
     let options = [
         "--tls-cert",
         "cert.pem",
@@ -339,11 +338,8 @@ fn with_a_certificate_it_also_speaks_tls() {
         .args(["--silent", "--show-error", "--max-time", "10", "--cacert"])
         .arg(folder.path().join("cert.pem"))
         .arg(format!("https://localhost:{port}/health"))
-        .output();
-    let Ok(asked) = asked else {
-        groundwave_systems::testing::skipped(format_args!("no curl to speak TLS with"));
-        return;
-    };
+        .output()
+        .unwrap();
     let told = String::from_utf8_lossy(&asked.stdout);
     assert!(
         told.contains("\"status\":\"ok\""),

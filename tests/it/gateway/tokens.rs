@@ -2,6 +2,7 @@
 //! us, none of them ours.
 
 use groundwave::gateway::services::tokens::{BadToken, TokenKeys};
+use groundwave_needs::needs;
 use groundwave_systems::testing::shared;
 use serde_json::Value;
 
@@ -17,11 +18,10 @@ fn tokens(value: &Value, found: &mut Vec<String>) {
     }
 }
 
+#[needs(shared("data/bad_inputs/wycheproof"))]
 #[test]
 fn wycheproof_signatures_are_nobodys_tokens() {
-    let Some(folder) = shared("data/bad_inputs/wycheproof") else {
-        return;
-    };
+    let folder = shared("data/bad_inputs/wycheproof");
     let bench = Bench::new();
     let mut found = Vec::new();
     for name in ["json_web_signature_test.json", "json_web_crypto_test.json"] {
@@ -43,11 +43,10 @@ fn wycheproof_signatures_are_nobodys_tokens() {
     }
 }
 
+#[needs(shared("data/bad_inputs/wycheproof"))]
 #[test]
 fn wycheproof_keyed_hashes_are_judged_as_they_should_be() {
-    let Some(path) = shared("data/bad_inputs/wycheproof/json_web_signature_test.json") else {
-        return;
-    };
+    let path = shared("data/bad_inputs/wycheproof/json_web_signature_test.json");
     use base64::Engine as _;
     use jsonwebtoken::{Algorithm, DecodingKey, crypto::verify};
     let base64 = base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -1,7 +1,8 @@
 //! Schemathesis makes up requests from the interface document, valid and not, and checks every
 //! answer against it. It speaks no Unix sockets: here the same router is on a port.
 
-use groundwave_systems::testing::skipped;
+use groundwave_needs::needs;
+use groundwave_systems::testing::fetched;
 
 use super::Bench;
 use crate::support::root;
@@ -9,17 +10,10 @@ use crate::support::root;
 /// Requests per operation and phase.
 const EXAMPLES: u32 = 800;
 
+#[needs(schemathesis)]
 #[test]
 fn thousands_of_made_up_requests_find_nothing_undocumented() {
-    let data = std::env::var_os("GROUNDWAVE_DATA").map_or(root().join(".data"), Into::into);
-    let program = data.join("api/bin/schemathesis");
-    if !program.exists() {
-        skipped(format_args!(
-            "no Schemathesis in {}; `make api` fetches it",
-            data.display()
-        ));
-        return;
-    }
+    let program = fetched("api/bin/schemathesis");
     let bench = Bench::new();
     std::fs::write(
         bench.folder.path().join("baseline.json"),

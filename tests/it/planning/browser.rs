@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::http::Method;
 use groundwave::http::client::Client;
-use groundwave_systems::testing::skipped;
+use groundwave_needs::needs;
 use serde_json::{Value, json};
 
 use super::server::Process;
@@ -29,7 +29,7 @@ impl Drop for Browser {
 }
 
 impl Browser {
-    async fn open(folder: &std::path::Path) -> Option<Self> {
+    async fn open(folder: &std::path::Path) -> Self {
         let port = std::net::TcpListener::bind("127.0.0.1:0")
             .unwrap()
             .local_addr()
@@ -40,13 +40,8 @@ impl Browser {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .process_group(0)
-            .spawn();
-        let Ok(driver) = driver else {
-            skipped(format_args!(
-                "no chromedriver; scripts/setup.sh installs it"
-            ));
-            return None;
-        };
+            .spawn()
+            .unwrap();
         let address = format!("127.0.0.1:{port}");
         let mut tries = 0;
         let client = loop {
@@ -82,7 +77,7 @@ impl Browser {
         let made = browser.ask("POST", "/session", wanted).await;
         let id = made["sessionId"].as_str().unwrap();
         browser.session = format!("/session/{id}");
-        Some(browser)
+        browser
     }
 
     async fn ask(&mut self, method: &str, path: &str, body: Value) -> Value {
@@ -130,10 +125,11 @@ impl Browser {
     }
 }
 
+#[needs(terrain, browser)]
 #[test]
 fn a_planner_sees_nodes_links_and_coverage() {
     let folder = tempfile::tempdir().unwrap();
-    let server = Process::start_on_terrain(&folder.path().join("plan.db"), support::data());
+    let server = Process::start_on_terrain(&folder.path().join("plan.db"), Some(support::data()));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -159,9 +155,7 @@ fn a_planner_sees_nodes_links_and_coverage() {
             let body = json!({ "name": name, "lat": lat, "lon": lon, "height_agl_m": 20 });
             make(nodes.clone(), body).await;
         }
-        let Some(mut browser) = Browser::open(&folder.path().join("profile")).await else {
-            return;
-        };
+        let mut browser = Browser::open(&folder.path().join("profile")).await;
         let url = json!({ "url": format!("http://{}/", server.address) });
         browser.ask("POST", "/url", url).await;
         browser

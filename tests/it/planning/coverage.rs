@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use groundwave_io::terrain::TerrainStack;
+use groundwave_needs::needs;
 use serde_json::{Value, json};
 
 use super::Bench;
@@ -68,11 +69,10 @@ fn assert_complete(events: &[(String, Value)], side: u64) {
     assert_eq!(rest.next(), None);
 }
 
+#[needs(terrain)]
 #[test]
 fn every_cell_equals_the_link_to_it() {
-    let Some((tiles, geoid)) = support::data() else {
-        return;
-    };
+    let (tiles, geoid) = support::data();
     let terrain = TerrainStack::open(Some(&tiles), Some(&geoid)).unwrap();
     let bench = Bench::over(Arc::new(terrain));
     let (node, nodes) = source(&bench);
@@ -182,11 +182,10 @@ fn questions_out_of_range_are_refused_and_counts_are_clamped() {
     }
 }
 
+#[needs(terrain)]
 #[test]
 fn ground_off_all_tiles_is_never_covered() {
-    let Some((tiles, geoid)) = support::data() else {
-        return;
-    };
+    let (tiles, geoid) = support::data();
     let terrain = TerrainStack::open(Some(&tiles), Some(&geoid)).unwrap();
     let bench = Bench::over(Arc::new(terrain));
     let within = bench.make("/api/v1/deployments", &json!({ "name": "d" }));

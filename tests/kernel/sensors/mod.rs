@@ -18,6 +18,7 @@ const ADC_T: u32 = 519_888;
 const ADC_P: u32 = 415_148;
 
 mod a_bmp280_is_read_by_the_program {
+    #[groundwave_needs::needs(user_mode_linux)]
     #[test]
     fn uml() {
         if crate::guest::inside() {

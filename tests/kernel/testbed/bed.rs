@@ -9,30 +9,6 @@ use serde_json::Value;
 
 use crate::wire::now_ns;
 
-/// Whether this machine has what the guest needs; says aloud what it lacks.
-pub fn is_possible() -> bool {
-    let data = std::env::var_os("GROUNDWAVE_DATA").map_or(PathBuf::from(".data"), PathBuf::from);
-    let tile = data.join("srtm/N57E011.hgt");
-    let programs = [
-        "/usr/sbin/babeld",
-        "/usr/sbin/batctl",
-        "/usr/bin/iperf3",
-        "/usr/bin/ping",
-    ];
-    let lacks = programs
-        .iter()
-        .map(PathBuf::from)
-        .chain([tile])
-        .find(|path| !path.exists());
-    if let Some(path) = &lacks {
-        groundwave_systems::testing::skipped(format_args!(
-            "no {}; `make data` fetches the tile, Debian has babeld, batctl, iperf3, iputils-ping",
-            path.display()
-        ));
-    }
-    lacks.is_none()
-}
-
 /// The nodes of the ridge.
 pub const NODES: [&str; 6] = [
     "bohus",

@@ -1,4 +1,6 @@
 use super::super::rain::RainCoefficients;
+use groundwave_needs::needs;
+
 use super::super::vectors::{fixture, relative_error, rows, shared_rows};
 use super::multipath::fade_percent;
 use super::*;
@@ -26,12 +28,10 @@ fn rain_matches_the_shipped_vectors() {
     check_rain(&table);
 }
 
+#[needs(shared("vectors/generated_from_ITU-Rpy/p530_rain.csv"))]
 #[test]
 fn rain_matches_every_generated_vector() {
-    let name = "vectors/generated_from_ITU-Rpy/p530_rain.csv";
-    let Some(table) = shared_rows("p530 rain", name) else {
-        return;
-    };
+    let table = shared_rows("vectors/generated_from_ITU-Rpy/p530_rain.csv");
     assert_eq!(table.len(), 2592);
     check_rain(&table);
 }
@@ -112,12 +112,10 @@ fn multipath_matches_the_shipped_vectors() {
 }
 
 /// The generator looked dN1 and s_a up in its grids; these are the values at the three places.
+#[needs(shared("vectors/generated_from_ITU-Rpy/p530_multipath.csv"))]
 #[test]
 fn multipath_matches_every_generated_vector() {
-    let name = "vectors/generated_from_ITU-Rpy/p530_multipath.csv";
-    let Some(table) = shared_rows("p530 multipath", name) else {
-        return;
-    };
+    let table = shared_rows("vectors/generated_from_ITU-Rpy/p530_multipath.csv");
     assert_eq!(table.len(), 1125);
     let place = |row: &[f64]| match row[0] {
         51.5 => (-121.842_080_000_000_08, 39.944_000_000_000_07),

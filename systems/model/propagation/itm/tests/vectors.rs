@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use super::*;
+use groundwave_needs::needs;
+
 use crate::testing::shared;
 
 macro_rules! fixture {
@@ -286,15 +288,10 @@ fn read(path: &Path) -> Vec<Vec<f64>> {
     rows(&std::fs::read_to_string(path).expect("a listed vector file is readable"))
 }
 
+#[needs(shared("vectors/generated_from_NTIA_itm"))]
 #[test]
 fn all_point_to_point_cases() {
-    let folder = "vectors/generated_from_NTIA_itm";
-    let Some(folder) = shared(folder) else {
-        crate::testing::skipped(format_args!(
-            "all_point_to_point_cases: {folder} is not installed"
-        ));
-        return;
-    };
+    let folder = shared("vectors/generated_from_NTIA_itm");
     let cases = read(&folder.join("p2p.csv"));
     assert!(cases.len() > 1000, "{}", cases.len());
     let worst_db = check_generated_p2p(&cases, &read(&folder.join("profiles.csv")));
@@ -302,14 +299,10 @@ fn all_point_to_point_cases() {
     assert!(worst_db <= TOLERANCE_DB, "{worst_db:e} dB");
 }
 
+#[needs(shared("vectors/generated_from_NTIA_itm/area.csv"))]
 #[test]
 fn all_area_cases() {
-    let file = "vectors/generated_from_NTIA_itm/area.csv";
-    let Some(path) = shared(file) else {
-        crate::testing::skipped(format_args!("all_area_cases: {file} is not installed"));
-        return;
-    };
-    let cases = read(&path);
+    let cases = read(&shared("vectors/generated_from_NTIA_itm/area.csv"));
     assert!(cases.len() > 500, "{}", cases.len());
     let worst_db = check_generated_area(&cases);
     eprintln!("{} cases, worst error {worst_db:e} dB", cases.len());

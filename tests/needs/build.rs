@@ -1,0 +1,194 @@
+//! The table of what tests may need of a machine, and the probe of this machine.
+//!
+//! The probe runs when the test crates are built, and again whenever what it looked at has changed.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a build script reads its environment and runs programs"
+)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use Check::{AnyFile, Data, Program, Shell};
+
+/// One thing that a test may need.
+struct Need {
+    /// The word in `#[needs(...)]`.
+    name: &'static str,
+    /// All of these must hold.
+    checks: &'static [Check],
+    /// How to get it.
+    hint: &'static str,
+}
+
+/// One condition.
+enum Check {
+    /// A program on the `PATH`, or in `/usr/sbin` or `/sbin`.
+    Program(&'static str),
+    /// A file below the folder of fetched data: `GROUNDWAVE_DATA`, or `.data`.
+    Data(&'static str),
+    /// Any one of these files.
+    AnyFile(&'static [&'static str]),
+    /// A line that the shell runs with success.
+    Shell(&'static str),
+}
+
+/// A pair of virtual interfaces in a namespace of its own.
+const VETH: &str = "unshare -n ip link add port1 type veth peer name peer1";
+
+/// All needs.
+const NEEDS: &[Need] = &[
+    Need {
+        name: "terrain",
+        checks: &[Data("srtm/N57E011.hgt"), Data("geoid/WW15MGH.DAC")],
+        hint: "make data",
+    },
+    Need {
+        name: "gdal",
+        checks: &[Data("gis/ready"), Data("gis/bin/python")],
+        hint: "make gis",
+    },
+    Need {
+        name: "schemathesis",
+        checks: &[Data("api/ready"), Data("api/bin/schemathesis")],
+        hint: "make api",
+    },
+    Need {
+        name: "browser",
+        checks: &[Program("chromedriver")],
+        hint: "scripts/setup.sh",
+    },
+    Need {
+        name: "openssl",
+        checks: &[Program("openssl")],
+        hint: "scripts/setup.sh",
+    },
+    Need {
+        name: "curl",
+        checks: &[Program("curl")],
+        hint: "scripts/setup.sh",
+    },
+    Need {
+        name: "iproute2_tables",
+        checks: &[AnyFile(&[
+            "/usr/lib/x86_64-linux-gnu/tc/normal.dist",
+            "/usr/lib/tc/normal.dist",
+            "/usr/share/tc/normal.dist",
+        ])],
+        hint: "scripts/setup.sh (Debian: iproute2)",
+    },
+    Need {
+        name: "namespaces",
+        checks: &[Program("ip"), Shell(VETH)],
+        hint: "run as root on a kernel with veth",
+    },
+    Need {
+        name: "tbf",
+        checks: &[
+            Program("tc"),
+            Shell("unshare -n tc qdisc add dev lo root tbf rate 1mbit burst 2000 limit 4000"),
+        ],
+        hint: "a kernel with sch_tbf",
+    },
+    Need {
+        name: "kernel_without_netem",
+        checks: &[
+            Program("tc"),
+            Shell("unshare -n sh -c '! tc qdisc add dev lo root netem'"),
+        ],
+        hint: "a kernel without sch_netem",
+    },
+    Need {
+        name: "user_mode_linux",
+        checks: &[
+            Program("linux.uml"),
+            Program("ip"),
+            AnyFile(&["/bin/busybox"]),
+            Shell("test -d \"/usr/lib/uml/modules/$(linux.uml --version)\""),
+        ],
+        hint: "scripts/setup.sh (Debian: user-mode-linux busybox-static iproute2)",
+    },
+    Need {
+        name: "routing_programs",
+        checks: &[
+            Program("babeld"),
+            Program("batctl"),
+            Program("iperf3"),
+            Program("ping"),
+        ],
+        hint: "scripts/setup.sh (Debian: babeld batctl iperf3 iputils-ping)",
+    },
+    Need {
+        name: "virtual_machine",
+        checks: &[
+            Data("kernel/ready"),
+            Program("qemu-system-x86_64"),
+            Program("setpriv"),
+            Program("busybox"),
+            Program("ip"),
+            Program("iw"),
+            Program("batctl"),
+            Program("wg"),
+            Program("dnsmasq"),
+            Program("ping"),
+        ],
+        hint: "scripts/setup.sh, then make guest",
+    },
+];
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    for key in ["GROUNDWAVE_DATA", "GROUNDWAVE_SHARED", "PATH"] {
+        println!("cargo::rerun-if-env-changed={key}");
+    }
+    // A need that is met has no hint.
+    let probed = NEEDS.iter().map(|need| {
+        let met = need.checks.iter().all(holds);
+        format!("{}={}", need.name, if met { "" } else { need.hint })
+    });
+    println!(
+        "cargo::rustc-env=PROBED={}",
+        probed.collect::<Vec<_>>().join(";")
+    );
+}
+
+fn holds(check: &Check) -> bool {
+    match check {
+        Program(name) => {
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            let folders =
+                std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from));
+            any(folders.map(|folder| folder.join(name)).collect(), None)
+        }
+        Data(file) => {
+            let usual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.data");
+            let folder = std::env::var_os("GROUNDWAVE_DATA").map_or(usual, PathBuf::from);
+            any(vec![folder.join(file)], Some(folder))
+        }
+        AnyFile(files) => any(files.iter().map(PathBuf::from).collect(), None),
+        Shell(line) => Command::new("sh")
+            .args(["-c", line])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|status| status.success()),
+    }
+}
+
+/// True if one of the files is there. That one is watched, or else the folders in which one could
+/// appear: a path that is not there would make every build run this again.
+fn any(files: Vec<PathBuf>, data: Option<PathBuf>) -> bool {
+    if let Some(found) = files.iter().find(|file| file.exists()) {
+        println!("cargo::rerun-if-changed={}", found.display());
+        return true;
+    }
+    let folders = files.iter().filter_map(|file| file.parent());
+    for folder in folders
+        .chain(data.as_deref())
+        .filter(|folder| folder.exists())
+    {
+        println!("cargo::rerun-if-changed={}", folder.display());
+    }
+    false
+}
