@@ -57,7 +57,6 @@
 //! assert_eq!((handle.view().tick, handle.view().count), (1, 2));
 //! ```
 
-mod checkpoint;
 mod command;
 mod effect;
 mod handle;
@@ -72,11 +71,11 @@ mod refusal;
 mod replay;
 mod rng;
 mod run;
+mod state;
 mod store;
 mod time;
 mod view;
 
-pub use checkpoint::State;
 pub use command::{Applied, Queued, Recorded, Registry};
 pub use effect::{Effect, Effects, Outbox};
 pub use handle::{Awaited, Handle, Health};
@@ -88,6 +87,7 @@ pub use refusal::Refusal;
 pub use replay::{Next, ReplayError, Replayed, replay, resume};
 pub use rng::{Seed, Stream};
 pub use run::{Broken, Engine, Ticked};
+pub use state::State;
 pub use store::{Document, Nowhere, Row, Store, StoreFault};
 pub use time::Clock;
 pub use view::{Section, Snapshot, Views, digest, parts_of};

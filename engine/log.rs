@@ -39,6 +39,7 @@
 //! cannot take is passed over, and the replay begins further back, at the latest with the first
 //! command, of which every version promises to make the same.
 
+mod checkpoint;
 mod chunk;
 mod frames;
 mod pack;
@@ -54,7 +55,7 @@ use std::io;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-pub use crate::checkpoint::{Checkpoint, Part};
+pub use checkpoint::{Checkpoint, Part};
 pub use read::Reader;
 pub use write::Writer;
 
@@ -86,7 +87,7 @@ pub struct Record {
     /// [`Recorded::NAME`](crate::Recorded::NAME).
     pub name: String,
     /// The command as named msgpack.
-    #[serde(with = "bytes")]
+    #[serde(with = "serde_bytes")]
     pub body: Vec<u8>,
 }
 
@@ -191,31 +192,5 @@ impl Journal for Forget {
     }
     fn commit(&mut self) -> io::Result<()> {
         Ok(())
-    }
-}
-
-/// Bodies as msgpack `bin`, not as arrays of numbers: a third of the size.
-pub(crate) mod bytes {
-    use serde::{Deserializer, Serializer, de};
-
-    pub fn serialize<S: Serializer>(body: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(body)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
-        struct Bytes;
-        impl de::Visitor<'_> for Bytes {
-            type Value = Vec<u8>;
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("bytes")
-            }
-            fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
-                Ok(bytes.to_vec())
-            }
-            fn visit_byte_buf<E: de::Error>(self, bytes: Vec<u8>) -> Result<Vec<u8>, E> {
-                Ok(bytes)
-            }
-        }
-        deserializer.deserialize_byte_buf(Bytes)
     }
 }

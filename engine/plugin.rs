@@ -9,13 +9,13 @@ use bevy_ecs::schedule::{
 use bevy_ecs::system::ScheduleSystem;
 use thiserror::Error;
 
-use crate::checkpoint::{Save, State, restore_state, save_documents, save_state};
 use crate::command::Registry;
 use crate::effect::{Effect, Outbox, release};
 use crate::id::forget_departed;
 use crate::limits::{STEP_NS_MAX, STEP_NS_MIN};
 use crate::phase::{Phase, Tick};
-use crate::store::{Collect, Document, Restore, collector, restorer};
+use crate::state::{Durables, Save, State, restore_state, save_documents, save_state};
+use crate::store::{Document, Restore, collector, restorer};
 use crate::view::{Section, Snapshot};
 use crate::{Clock, Engine, Index, Kind, Recorded, Seed};
 
@@ -55,16 +55,6 @@ pub enum BuildError {
         /// The step asked for.
         found: u64,
     },
-}
-
-pub(crate) struct Durables {
-    pub collect: Vec<Collect>,
-    pub restore: Vec<(&'static str, Restore)>,
-    /// What a checkpoint keeps, in the order features moved in.
-    pub tables: Vec<(&'static str, Save, Restore)>,
-    pub forget: Vec<fn(&mut World)>,
-    /// What lets effects out once a tick is committed.
-    pub release: Vec<fn(&mut World)>,
 }
 
 /// A world under construction.

@@ -16,7 +16,7 @@ use crate::effect::{Effect, Effects, Outbox};
 use crate::handle::{Health, Pulse};
 use crate::limits::{COMMANDS_PER_TICK_MAX, INBOX_COMMANDS_MAX};
 use crate::log::{Entry, Forget, Journal, Mark, Record};
-use crate::plugin::Durables;
+use crate::state::Durables;
 use crate::store::{Nowhere, Row, Store};
 use crate::view::{Snapshot, digest};
 use crate::{Clock, Handle, Refusal};

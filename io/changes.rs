@@ -20,7 +20,7 @@ use std::path::Path;
 
 use groundwave_systems::Snapshot;
 use groundwave_systems::radio::{Station, presets};
-use groundwave_systems::snapshot::NodeView;
+use groundwave_systems::site::NodeView;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -6,26 +6,22 @@
 //! A feature is a folder with a plugin function; [`world`] moves all of them in.
 
 pub mod account;
-pub mod advice;
 pub mod coverage;
 pub mod deployment;
 pub mod fleet;
 pub mod flow;
 pub mod history;
+mod identity;
 pub mod impair;
 pub mod link;
 pub mod measure;
-pub mod mesh;
 mod model;
 pub mod motion;
 pub mod onboarding;
-pub mod relay;
-pub mod route;
 #[doc(hidden)]
 pub mod sample;
 pub mod site;
 pub mod snapshot;
-pub mod sweep;
 pub mod testbed;
 #[doc(hidden)]
 pub mod testing;
@@ -35,7 +31,7 @@ use std::sync::Arc;
 use groundwave_engine::Builder;
 
 pub(crate) use model::numeric;
-pub use model::{propagation, radio, terrain};
+pub use model::{advice, mesh, propagation, radio, relay, route, sweep, terrain};
 pub use snapshot::Snapshot;
 
 /// A world of nodes and links over `terrain`.
@@ -43,7 +39,7 @@ pub use snapshot::Snapshot;
 pub fn world(terrain: Arc<dyn terrain::Terrain>) -> Builder {
     let mut builder = Builder::new();
     builder
-        .resource(site::Ground(terrain))
+        .resource(site::WorldTerrain(terrain))
         .plugin(deployment::deployment)
         .plugin(site::site)
         .plugin(motion::motion)

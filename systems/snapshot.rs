@@ -10,15 +10,14 @@ use serde::Serialize;
 use crate::account::Accounts;
 use crate::deployment::Plan;
 use crate::fleet::{Fleet, Happenings};
-use crate::flow::FlowId;
+use crate::flow::FlowView;
 use crate::impair::Impairments;
-use crate::link::{Ends, Limits, LinkBudget};
+use crate::link::{Limits, LinkKey, LinkView};
 use crate::measure::Levels;
 use crate::onboarding::Onboarding;
-use crate::radio::{Environment, Role, Station};
-use crate::route::{Graph, GraphBuilder, Route};
-use crate::site::NodeId;
-use crate::terrain::GeoPoint;
+use crate::radio::Environment;
+use crate::route::{Graph, GraphBuilder};
+use crate::site::{NodeId, NodeView};
 use crate::testbed::TestbedView;
 
 /// The whole view. A section is replaced only when it changed, so comparing two pointers tells
@@ -163,53 +162,6 @@ impl groundwave_engine::Snapshot for Snapshot {
     }
 }
 
-/// A node.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct NodeView {
-    /// Its id.
-    pub id: NodeId,
-    /// What people call it.
-    pub name: String,
-    /// What it is for.
-    pub role: Role,
-    /// Where it stands.
-    pub position: GeoPoint,
-    /// What stands there.
-    pub station: Station,
-    /// Whether it runs.
-    pub operating: bool,
-}
-
-/// A link, in both directions.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct LinkView {
-    /// The end with the lower id.
-    pub a: NodeId,
-    /// The end with the higher id.
-    pub b: NodeId,
-    /// Whether it was cut by command.
-    pub severed: bool,
-    /// What gets through.
-    pub budget: LinkBudget,
-}
-
-/// A flow and its route.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct FlowView {
-    /// Its id.
-    pub id: FlowId,
-    /// What people call it.
-    pub name: String,
-    /// Where it begins.
-    pub source: NodeId,
-    /// Where it ends.
-    pub target: NodeId,
-    /// Rate it needs, bit/s.
-    pub rate_bps: f64,
-    /// The way it goes; `None` while there is none.
-    pub route: Option<Route>,
-}
-
 impl Snapshot {
     /// The node with this id.
     #[must_use]
@@ -234,8 +186,8 @@ impl Snapshot {
             .map(|node| node.id);
         let mut graph = GraphBuilder::new(running.collect(), self.limits.packet_bytes);
         for link in self.links.iter().filter(|link| !link.severed) {
-            let ends = Ends::new(link.a, link.b).expect("a link has two ends");
-            graph.link(ends, &link.budget);
+            let key = LinkKey::new(link.a, link.b).expect("a link has two ends");
+            graph.link(key, &link.budget);
         }
         graph.build()
     }

@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use groundwave_systems::Snapshot;
+use groundwave_systems::link::LinkView;
 use groundwave_systems::site::NodeId;
-use groundwave_systems::snapshot::{LinkView, NodeView};
+use groundwave_systems::site::NodeView;
 use groundwave_systems::terrain::GeoPoint;
 
 /// Loss that lets nothing pass, dB: of links that are cut and nodes that are down.

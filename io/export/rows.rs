@@ -5,9 +5,10 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use groundwave_systems::Snapshot;
+use groundwave_systems::link::LinkView;
 use groundwave_systems::measure::{Levels, Measured};
 use groundwave_systems::site::NodeId;
-use groundwave_systems::snapshot::{LinkView, NodeView};
+use groundwave_systems::site::NodeView;
 
 /// Names of the columns. Predicted first, measured behind; units in the names.
 pub const COLUMNS: [&str; 19] = [

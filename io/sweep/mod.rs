@@ -38,7 +38,7 @@ use groundwave_systems::sweep::{Vary, variants};
 use crate::scenario::Coverage;
 
 /// The node that a scenario calls `name`.
-fn find<'a>(view: &'a Snapshot, name: &str) -> Option<&'a groundwave_systems::snapshot::NodeView> {
+fn find<'a>(view: &'a Snapshot, name: &str) -> Option<&'a groundwave_systems::site::NodeView> {
     view.node(groundwave_systems::site::NodeId::named(name))
         .or_else(|| view.named(name))
 }
@@ -59,7 +59,7 @@ pub fn plan(
             .antenna
             .clone()
     };
-    let site = |(name, node): (&String, &groundwave_systems::snapshot::NodeView)| {
+    let site = |(name, node): (&String, &groundwave_systems::site::NodeView)| {
         let receiver = &coverage.receiver;
         PlanSite {
             name: name.clone(),

@@ -299,7 +299,7 @@ impl Command for IssueCredential {
     type Out = Result<String, Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         check_username(&self.username)?;
-        crate::onboarding::approved_node(world, self.node)?;
+        crate::fleet::approved_node(world, self.node)?;
         let secret = Secret::Sha256(self.secret_sha256);
         let mine = all(world).find(|(_, account)| account.node == Some(self.node));
         if let Some((id, _)) = mine {

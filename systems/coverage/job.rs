@@ -17,7 +17,7 @@ use groundwave_engine::parallel;
 
 use super::{Block, Cell, Grid, Scratch, Setup, evaluate_block};
 use crate::radio::BadValue;
-use crate::site::Ground;
+use crate::site::WorldTerrain;
 use crate::terrain::Terrain;
 
 /// Where a cell lies in the grid of its world.
@@ -87,7 +87,7 @@ impl CoverageJob {
             rows: grid.rows(),
         });
         world.insert_resource(Due(0));
-        world.insert_resource(Ground(terrain));
+        world.insert_resource(WorldTerrain(terrain));
         world.insert_resource(Asked { setup, grid });
         let mut schedule = Schedule::default();
         schedule.add_systems(evaluate_due_rows);
@@ -148,7 +148,7 @@ impl CoverageJob {
 /// Evaluates the rows that are due, one task each, and marks them done.
 fn evaluate_due_rows(
     asked: Res<Asked>,
-    ground: Res<Ground>,
+    ground: Res<WorldTerrain>,
     due: Res<Due>,
     raster: Res<Raster>,
     mut progress: ResMut<Progress>,

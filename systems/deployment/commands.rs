@@ -4,12 +4,10 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
-use super::components::{
-    DeploymentId, DeploymentKind, Members, Outline, Stamps, Template, TemplateId, TemplateKind,
-};
+use super::components::{Outline, Template, TemplateId, TemplateKind};
 use super::region::Region;
 use crate::radio::Environment;
-use crate::site::{check_name, not_live};
+use crate::site::{DeploymentId, DeploymentKind, Members, Stamps, check_name, not_live};
 use crate::terrain::GeoPoint;
 
 /// Deployments one world may hold; a list of more is no longer one people read.

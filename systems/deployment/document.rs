@@ -4,9 +4,8 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Document, Index, Refusal};
 use serde::{Deserialize, Serialize};
 
-use super::components::{
-    DeploymentId, DeploymentKind, Outline, Stamps, Template, TemplateId, TemplateKind,
-};
+use super::components::{Outline, Template, TemplateId, TemplateKind};
+use crate::site::{DeploymentId, DeploymentKind, Stamps};
 
 /// A deployment as the store keeps it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -7,9 +7,9 @@ use groundwave_engine::{Index, Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
 use super::commands::CreateDeployment;
-use super::components::{DeploymentId, Outline};
+use super::components::Outline;
 use crate::radio::{Role, Station};
-use crate::site::{AddNode, NODES_MAX, NodeId, NodeKind, check_name};
+use crate::site::{AddNode, DeploymentId, NODES_MAX, NodeId, NodeKind, check_name};
 use crate::terrain::GeoPoint;
 
 /// A node of a deployment to be made.

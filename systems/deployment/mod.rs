@@ -15,14 +15,12 @@ mod view;
 
 use groundwave_engine::{Builder, Phase};
 
+pub use crate::site::{DeploymentId, DeploymentKind, InDeployment, Members, Stamps};
 pub use commands::{
     CreateDeployment, CreateTemplate, DEPLOYMENTS_MAX, DESCRIPTION_CHARS_MAX, DeleteDeployment,
     DeleteTemplate, TEMPLATES_MAX, UpdateDeployment,
 };
-pub use components::{
-    DeploymentId, DeploymentKind, InDeployment, Members, Outline, Stamps, Template, TemplateId,
-    TemplateKind,
-};
+pub use components::{Outline, Template, TemplateId, TemplateKind};
 pub use document::{DeploymentDocument, TemplateDocument};
 pub use import::{ImportDeployment, ImportedNode};
 pub use region::{BadRegion, Region, VERTICES_MAX};

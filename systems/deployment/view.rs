@@ -8,11 +8,12 @@ use groundwave_engine::{Index, Section};
 use imbl::{OrdMap, OrdSet};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-use super::components::{
-    DeploymentId, DeploymentKind, InDeployment, Outline, Stamps, Template, TemplateId, TemplateKind,
-};
+use super::components::{Outline, Template, TemplateId, TemplateKind};
 use crate::radio::{Role, Station};
-use crate::site::{Label, NodeId, NodeKind, Position, Standing};
+use crate::site::{
+    DeploymentId, DeploymentKind, InDeployment, Label, NodeId, NodeKind, Position, Stamps,
+    StationConfig,
+};
 use crate::terrain::GeoPoint;
 
 /// A deployment.
@@ -124,13 +125,13 @@ type NodeParts = (
     &'static InDeployment,
     &'static Label,
     &'static Position,
-    &'static Standing,
+    &'static StationConfig,
     &'static Stamps,
 );
 type NodeChanged = Or<(
     Changed<Label>,
     Changed<Position>,
-    Changed<Standing>,
+    Changed<StationConfig>,
     Changed<Stamps>,
 )>;
 type OutlineChanged = Or<(Changed<Outline>, Changed<Stamps>)>;

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::liveness::NodeState;
 use super::metrics::{METRICS_MAX, check_metric};
-use crate::onboarding::{Mac, PublicKey};
+use crate::identity::{Mac, PublicKey};
 use groundwave_engine::Refusal;
 
 /// Interfaces one heartbeat may tell of.
@@ -255,7 +255,7 @@ impl Beat {
     /// # Errors
     /// [`Refusal::Invalid`] with the offending field.
     pub fn check(&self) -> Result<(), Refusal> {
-        crate::onboarding::check_hostname(&self.hostname)?;
+        crate::identity::check_hostname(&self.hostname)?;
         let count = |key: &str, found: usize, most: usize| match found <= most {
             true => Ok(()),
             false => Err(Refusal::invalid(

@@ -12,11 +12,11 @@ use super::beat::Beat;
 use super::components::{Condition, LastBeat, Latest, Membership, Place, Saying};
 use super::happening::{self, HappeningKind, Ring};
 use super::liveness::{NodeState, Rules, StateChange};
+use super::member::approved_node;
 use super::member::{self, check_role, check_tags};
 use super::metrics::{NAMES_MAX, Reading, Readings, Sample, check_metric};
 use super::minutes::Minutes;
 use super::orders::{Orders, PlacedOrder, hand_out};
-use crate::onboarding::approved_node;
 use crate::site::{NodeId, NodeKind, check_name};
 
 /// What the history takes at once, samples.
@@ -341,7 +341,7 @@ impl Command for Patch {
         let entity = world.resource::<Index<NodeKind>>().get(self.node)?;
         let before = member::member(world, entity).ok_or_else(unknown)?;
         if self.revision.is_some_and(|seen| seen != before.revision) {
-            return Err(Refusal::conflict(crate::onboarding::STALE));
+            return Err(Refusal::conflict(crate::identity::STALE));
         }
         let mut after = before.clone();
         after.name = self.name.unwrap_or(after.name);

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::beat::Beat;
 use super::liveness::Liveness;
 use super::metrics::Readings;
-use crate::onboarding::{Mac, PublicKey, RegistrationId};
+use crate::identity::{Mac, PublicKey, RegistrationId};
 
 /// What a node is to the fleet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -92,7 +92,14 @@ pub struct Place {
 
 /// What a node is to the fleet. Written by `onboarding.*`, `fleet.join` and `fleet.patch`.
 #[derive(Component, Debug, Clone, PartialEq)]
-#[require(Condition, Saying, Latest, super::Minutes, super::Orders)]
+#[require(
+    crate::site::Enrolled,
+    Condition,
+    Saying,
+    Latest,
+    super::Minutes,
+    super::Orders
+)]
 pub struct Membership(pub Arc<Member>);
 
 /// Whether it speaks. Written by `fleet.*`.

@@ -11,8 +11,8 @@ use super::components::{Condition, Departed, Expected, Latest, Member, Membershi
 use super::happening::{self, HappeningKind};
 use super::liveness::{Liveness, Rules};
 use super::{Minutes, Orders};
-use crate::onboarding::{Registration, RegistrationId};
-use crate::site::{Label, NODES_MAX, NodeId, NodeKind};
+use crate::identity::{Registration, RegistrationId, RegistrationState, find};
+use crate::site::{Enrolled, Label, NODES_MAX, NodeId, NodeKind};
 
 /// Refuses roles that cannot be typed.
 ///
@@ -230,6 +230,34 @@ pub(crate) fn dismiss(world: &mut World, node: NodeId) {
         return;
     }
     let mut entity = world.entity_mut(entity);
-    entity.remove::<(Membership, Condition, Saying, Latest, Minutes, Orders)>();
+    entity.remove::<(
+        Membership,
+        Enrolled,
+        Condition,
+        Saying,
+        Latest,
+        Minutes,
+        Orders,
+    )>();
     entity.insert(Departed);
+}
+
+/// Refuses a node that is not in.
+pub(crate) fn approved_node(world: &World, node: NodeId) -> Result<Entity, Refusal> {
+    let entity = world.resource::<Index<NodeKind>>().get(node)?;
+    let member = world
+        .get::<Membership>(entity)
+        .map(|membership| &membership.0);
+    let registration = member.and_then(|member| member.registration);
+    let approved = registration
+        .map(|id| find(world, id))
+        .transpose()?
+        .is_some_and(|(_, found)| found.state == RegistrationState::Approved);
+    if !approved {
+        return Err(Refusal::NotFound {
+            kind: "approved node",
+            id: node.to_string(),
+        });
+    }
+    Ok(entity)
 }

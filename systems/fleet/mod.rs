@@ -34,7 +34,9 @@ pub use components::{
 pub use document::{FleetDocument, FleetState};
 pub use happening::{Happening, HappeningKind, Happenings, KEPT as HAPPENINGS_KEPT};
 pub use liveness::{Liveness, NodeState, Rules, StateChange};
-pub(crate) use member::{admit, alert, dismiss, expect, lock_out, registration_of, rename};
+pub(crate) use member::{
+    admit, alert, approved_node, dismiss, expect, lock_out, registration_of, rename,
+};
 pub use member::{check_role, check_tags};
 pub use metrics::{METRICS_MAX, Reading, Readings, Sample, check_metric, unit_of};
 pub use minutes::{Buffer, KeepMinute, Minute, Minutes, SAMPLES_MAX};

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::components::Membership;
-use crate::onboarding::approved_node;
+use super::member::approved_node;
 use crate::site::NodeId;
 
 /// Orders remembered of each node, done ones included.

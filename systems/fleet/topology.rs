@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::beat::MeshLink;
 use super::liveness::NodeState;
 use super::view::{Fleet, FleetNode};
-use crate::advice::Adjacency;
-use crate::onboarding::Mac;
+use crate::identity::Mac;
+use crate::route::Adjacency;
 use crate::site::NodeId;
 
 /// What makes a link of a topology.

@@ -17,7 +17,7 @@ use super::liveness::Liveness;
 use super::metrics::Readings;
 use super::minutes::{Buffer, Minutes};
 use super::orders::{OrderBook, Orders};
-use crate::onboarding::Mac;
+use crate::identity::Mac;
 use crate::site::{NodeId, NodeKind, Position};
 use crate::terrain::GeoPoint;
 

@@ -73,7 +73,7 @@ impl Recorded for StartFlow {
     type Reply = ();
 }
 
-/// Ends a flow.
+/// LinkKey a flow.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StopFlow {

@@ -2,16 +2,17 @@
 
 mod commands;
 mod state;
+mod view;
 
 use bevy_ecs::prelude::*;
-use groundwave_engine::{Builder, Id, Index, Kind, Phase, Section};
+use groundwave_engine::{Builder, Id, Index, Kind, Phase};
 
 pub use commands::{StartFlow, StopFlow};
+pub use view::FlowView;
 
-use crate::link::{Limits, LinkBudget, Links, Severed};
+use crate::link::{Limits, Links, Predicted, Severed};
 use crate::route::{Graph, GraphBuilder, Route, find};
-use crate::site::{NodeId, NodeKind, Operating};
-use crate::snapshot::FlowView;
+use crate::site::{NodeId, NodeKind, OperState};
 
 /// The kind of thing that carries traffic between two nodes.
 pub struct FlowKind;
@@ -68,10 +69,10 @@ pub fn flow(engine: &mut Builder) {
         .command::<StartFlow>()
         .command::<StopFlow>()
         .systems(Phase::Route, route_flows)
-        .systems(Phase::Publish, publish_flows);
+        .systems(Phase::Publish, view::publish_flows);
 }
 
-type MeshChanged = Or<(Changed<LinkBudget>, Changed<Operating>)>;
+type MeshChanged = Or<(Changed<Predicted>, Changed<OperState>)>;
 
 /// Routes every flow anew when anything a route depends on changed.
 fn route_flows(
@@ -81,8 +82,8 @@ fn route_flows(
     severed: Res<Severed>,
     limits: Res<Limits>,
     nodes: Res<Index<NodeKind>>,
-    budgets: Query<&LinkBudget>,
-    operating: Query<&Operating>,
+    budgets: Query<&Predicted>,
+    operating: Query<&OperState>,
     mut flows: Query<(&Flow, &mut FlowRoute)>,
 ) {
     let mesh = links.is_changed() || severed.is_changed() || limits.is_changed();
@@ -96,12 +97,9 @@ fn route_flows(
         .filter(|(_, entity)| runs(*entity))
         .map(|(id, _)| id);
     let mut graph = GraphBuilder::new(running.collect(), limits.packet_bytes);
-    for (ends, entity) in links.iter() {
-        if !severed.0.contains(&ends) {
-            graph.link(
-                ends,
-                budgets.get(entity).expect("a link requires its budget"),
-            );
+    for (key, entity) in links.iter() {
+        if !severed.0.contains(&key) {
+            graph.link(key, &budgets.get(entity).expect("a link requires it").0);
         }
     }
     let graph: Graph = graph.build();
@@ -115,30 +113,4 @@ fn route_flows(
         );
         route.set_if_neq(FlowRoute(found));
     }
-}
-
-/// Redraws the flow section when any flow or route changed, came or went.
-fn publish_flows(
-    index: Res<Index<FlowKind>>,
-    changed: Query<(), Or<(Changed<Flow>, Changed<FlowRoute>)>>,
-    flows: Query<(&Flow, &FlowRoute)>,
-    mut section: ResMut<Section<Vec<FlowView>>>,
-) {
-    if !index.is_changed() && changed.is_empty() {
-        return;
-    }
-    let view = |(id, entity)| {
-        let (flow, route) = flows
-            .get(entity)
-            .expect("every indexed flow has its components");
-        FlowView {
-            id,
-            name: flow.name.clone(),
-            source: flow.source,
-            target: flow.target,
-            rate_bps: flow.rate_bps,
-            route: route.0.clone(),
-        }
-    };
-    section.redraw(index.iter().map(view).collect());
 }

@@ -2,9 +2,11 @@
 
 use serde::Serialize;
 
+use crate::Snapshot;
+use crate::flow::FlowView;
+use crate::link::LinkView;
 use crate::route::Route;
 use crate::site::NodeId;
-use crate::snapshot::{FlowView, LinkView, Snapshot};
 
 /// The first thing on the way a flow took that is not there any more.
 #[derive(Debug, Clone, PartialEq, Serialize)]

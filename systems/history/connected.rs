@@ -1,7 +1,7 @@
 //! Who can reach whom.
 
 use super::carries;
-use crate::snapshot::Snapshot;
+use crate::Snapshot;
 
 /// Share of the ordered pairs of running nodes that can reach each other, [0, 1]; 1 where there
 /// are fewer than two.

@@ -10,9 +10,11 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::carries;
+use crate::Snapshot;
 use crate::flow::FlowId;
+use crate::link::LinkView;
 use crate::site::NodeId;
-use crate::snapshot::{LinkView, NodeView, Snapshot};
+use crate::site::NodeView;
 use crate::testbed::Protocol;
 
 /// Disturbances kept; later ones are counted.
@@ -55,7 +57,7 @@ pub struct Convergence {
 struct Before {
     nodes: Arc<Vec<NodeView>>,
     links: Arc<Vec<LinkView>>,
-    flows: Arc<Vec<crate::snapshot::FlowView>>,
+    flows: Arc<Vec<crate::flow::FlowView>>,
 }
 
 impl Convergence {

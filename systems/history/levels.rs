@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::Snapshot;
 use crate::measure::{LevelView, Levels, Quantity, Residual, Series, Way, residual};
 use crate::site::NodeId;
-use crate::snapshot::Snapshot;
 
 /// The past of a direction that was measured.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -118,7 +118,7 @@ impl LevelHistory {
         if let Some(share) = values.delivery_prob.or(values.quality) {
             self.shares.push(at_s, share * 100.0);
         }
-        if let Some(residual) = residual(now, level) {
+        if let Some(residual) = residual(&now.nodes, &now.links, level) {
             self.excess.push(at_s, residual.excess_loss_db);
             self.last = Some(residual);
         }

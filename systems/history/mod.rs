@@ -19,10 +19,12 @@ pub use connected::reachable_share;
 pub use convergence::{Convergence, Disturbance};
 pub use levels::{LevelHistory, LevelsHistory};
 
+use crate::Snapshot;
 use crate::flow::FlowId;
+use crate::flow::FlowView;
+use crate::link::LinkView;
 use crate::route::Route;
 use crate::site::NodeId;
-use crate::snapshot::{FlowView, LinkView, Snapshot};
 
 /// A mesh at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

@@ -4,7 +4,8 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
-use super::components::{Ends, Severed};
+use super::components::Severed;
+use crate::model::link::LinkKey;
 use crate::route::Metric;
 use crate::site::{NodeId, node};
 
@@ -73,10 +74,10 @@ impl Recorded for SetLimits {
     type Reply = ();
 }
 
-fn ends(world: &World, a: NodeId, b: NodeId) -> Result<Ends, Refusal> {
+fn ends(world: &World, a: NodeId, b: NodeId) -> Result<LinkKey, Refusal> {
     node(world, a)?;
     node(world, b)?;
-    Ends::new(a, b).ok_or_else(|| Refusal::invalid("b", b, "another node than a"))
+    LinkKey::new(a, b).ok_or_else(|| Refusal::invalid("b", b, "another node than a"))
 }
 
 /// Cuts the link between two nodes, in range or not, until it is restored.

@@ -1,26 +1,26 @@
 //! Links: which pairs of nodes might hear each other, and how well they do.
 
-mod budget;
 mod commands;
 mod components;
 mod pairs;
-mod range;
+mod predict;
 mod state;
+#[cfg(test)]
+mod tests;
+mod view;
 
-use bevy_ecs::prelude::*;
-use groundwave_engine::{Builder, Phase, Section};
+use groundwave_engine::{Builder, Phase};
 
-pub use budget::{
-    Inputs, SAMPLES_MAX, SAMPLES_MIN, judge, post_spacing_m, samples_for, score, trace,
-};
 pub use commands::{FailLink, Limits, RestoreLink, SetLimits};
 pub use components::{
-    Direction, Ends, Link, LinkBudget, LinkFrom, LinkTo, Links, LinksIn, LinksOut, Severed,
+    Endpoints, Link, LinkFrom, LinkTo, Links, LinksIn, LinksOut, Predicted, Severed,
 };
-pub(crate) use pairs::Neighbourhood;
-pub use range::{OVER_HORIZON_M, Reach};
+pub use view::LinkView;
 
-use crate::snapshot::LinkView;
+pub use crate::model::link::{
+    Direction, Inputs, LinkBudget, LinkKey, OVER_HORIZON_M, Reach, SAMPLES_MAX, SAMPLES_MIN, judge,
+    post_spacing_m, samples_for, score, trace,
+};
 
 /// Links between nodes, their budgets, and how they are cut.
 pub fn link(engine: &mut Builder) {
@@ -28,7 +28,7 @@ pub fn link(engine: &mut Builder) {
         .resource(Links::default())
         .resource(Limits::default())
         .resource(Severed::default())
-        .resource(Neighbourhood::default())
+        .resource(pairs::Pairs::default())
         .section::<Vec<LinkView>>()
         .section::<Limits>()
         .state::<Limits>()
@@ -37,35 +37,6 @@ pub fn link(engine: &mut Builder) {
         .command::<FailLink>()
         .command::<RestoreLink>()
         .systems(Phase::Plan, pairs::pair_nodes)
-        .systems(Phase::Propagate, budget::budget_links)
-        .systems(Phase::Publish, (publish_links, publish_limits));
+        .systems(Phase::Propagate, predict::predict_links)
+        .systems(Phase::Publish, (view::publish_links, view::publish_limits));
 }
-
-/// Redraws the link section when any link changed, came or went.
-fn publish_links(
-    links: Res<Links>,
-    severed: Res<Severed>,
-    changed: Query<(), Changed<LinkBudget>>,
-    budgets: Query<&LinkBudget>,
-    mut section: ResMut<Section<Vec<LinkView>>>,
-) {
-    if !links.is_changed() && !severed.is_changed() && changed.is_empty() {
-        return;
-    }
-    let view = |(ends, entity): (Ends, Entity)| LinkView {
-        a: ends.a(),
-        b: ends.b(),
-        severed: severed.0.contains(&ends),
-        budget: *budgets.get(entity).expect("a link requires its budget"),
-    };
-    section.redraw(links.iter().map(view).collect());
-}
-
-fn publish_limits(limits: Res<Limits>, mut section: ResMut<Section<Limits>>) {
-    if limits.is_changed() {
-        section.redraw(limits.clone());
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -7,7 +7,8 @@ use groundwave_engine::{Refusal, State};
 use serde::{Deserialize, Serialize};
 
 use super::commands::Limits;
-use super::components::{Ends, Severed};
+use super::components::Severed;
+use crate::model::link::LinkKey;
 
 impl State for Limits {
     const TABLE: &'static str = "limits";
@@ -26,7 +27,7 @@ impl State for Limits {
 /// Pairs that were cut.
 #[derive(Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Cuts(BTreeSet<Ends>);
+pub(super) struct Cuts(BTreeSet<LinkKey>);
 
 impl State for Cuts {
     const TABLE: &'static str = "cuts";

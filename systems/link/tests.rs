@@ -3,15 +3,15 @@ use std::sync::Arc;
 
 use groundwave_engine::{Engine, Execution, Index, Recorded, Seed};
 
-use super::range::{OVER_HORIZON_M, Reach};
 use super::*;
 use crate::flow::{FlowId, StartFlow};
+use crate::link::LinkView;
 use crate::radio::{Role, Station, Verdict};
 use crate::sample::station;
+use crate::site::NodeView;
 use crate::site::{
     AddNode, FailNode, MoveNode, NodeId, NodeKind, RemoveNode, RestoreNode, SetStation,
 };
-use crate::snapshot::{LinkView, NodeView};
 use crate::terrain::{Flat, GeoPoint};
 use crate::{Snapshot, world};
 
@@ -246,7 +246,7 @@ fn by_all_pairs(engine: &Engine<Snapshot>, range_max_m: f64) -> BTreeSet<(NodeId
             let limit_m = reach(a)
                 .distance_m(reach(b), one.frequency_mhz, 0.0)
                 .min(range_max_m);
-            let chord_m = pairs::straight_m(a.position, b.position);
+            let chord_m = crate::model::link::straight_m(a.position, b.position);
             if chord_m <= limit_m {
                 found.insert((a.id, b.id));
             }

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::{LevelView, Measured};
-use crate::link::Direction;
-use crate::snapshot::{LinkView, Snapshot};
+use crate::link::{Direction, LinkView};
+use crate::site::NodeView;
 
 /// What a residual was made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -34,13 +34,14 @@ pub struct Residual {
 /// Compares a measurement with the model, by the first of power, path loss and SNR that was
 /// measured. `None` where none was, or the model knows no such link.
 #[must_use]
-pub fn residual(now: &Snapshot, level: &LevelView) -> Option<Residual> {
-    let (link, direction) = direction(now, level)?;
+pub fn residual(nodes: &[NodeView], links: &[LinkView], level: &LevelView) -> Option<Residual> {
+    let (link, direction) = direction(links, level)?;
     if link.budget.distance_m <= 0.0 {
         return None;
     }
     let values = &level.values;
-    let station = &now.node(level.from)?.station;
+    let sender = nodes.binary_search_by_key(&level.from, |node| node.id);
+    let station = &nodes[sender.ok()?].station;
     let Measured { tx_power_dbm, .. } = *values;
     // The transmitter may have used another power than its station says.
     let more_db = tx_power_dbm.map_or(0.0, |dbm| dbm - station.radio.tx_power_dbm);
@@ -63,9 +64,11 @@ pub fn residual(now: &Snapshot, level: &LevelView) -> Option<Residual> {
 }
 
 /// The link of a measurement, and its direction.
-fn direction<'a>(now: &'a Snapshot, level: &LevelView) -> Option<(&'a LinkView, &'a Direction)> {
+fn direction<'a>(
+    links: &'a [LinkView],
+    level: &LevelView,
+) -> Option<(&'a LinkView, &'a Direction)> {
     let (a, b) = (level.from.min(level.to), level.from.max(level.to));
-    let links = &now.links;
     let at = links
         .binary_search_by_key(&(a, b), |link| (link.a, link.b))
         .ok()?;

@@ -9,11 +9,12 @@ use serde::{Deserialize, Serialize};
 
 pub use commands::{Follow, GoTo, StopMotion, WAYPOINTS_MAX, Wander};
 
-use crate::site::{NodeId, Position};
+use crate::site::{NodeId, Position, Relocated};
 use crate::terrain::{GeoPoint, geodesic};
 
 /// Moving nodes.
 pub fn motion(engine: &mut Builder) {
+    engine.world().add_observer(stop_relocated);
     engine
         .state::<state::Walks>()
         .command::<Follow>()
@@ -176,6 +177,11 @@ impl Motion {
             self.leg = Leg::new(self.leg.to, next.position, self.leg.end_ns, next.at_ns);
         }
     }
+}
+
+/// Ends the motion of a node that a command put elsewhere.
+fn stop_relocated(relocated: On<Relocated>, mut commands: Commands) {
+    commands.entity(relocated.entity).remove::<Motion>();
 }
 
 /// Puts every moving node where it should be now.

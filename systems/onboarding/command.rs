@@ -15,17 +15,11 @@ use super::policy::{Evidence, Policy, Verdict, judge};
 use super::proof::Proof;
 use super::trust::{self, Trust};
 use crate::fleet::{self, Membership};
+use crate::identity::{check_hostname, find};
 use crate::site::{NodeId, NodeKind};
 
 /// Registrations that may wait at once: more than that is a flood, and nobody would look at it.
 pub const PENDING_MAX: usize = 1_000;
-
-/// Longest name of a machine of the mesh: that of one label.
-const HOSTNAME_CHARS_MAX: usize = LABEL_CHARS_MAX;
-
-/// Longest name of a host, and longest label of one, RFC 1123.
-const NAME_CHARS_MAX: usize = 253;
-const LABEL_CHARS_MAX: usize = 63;
 
 /// Asks to be let in with a key. The same key may ask as often as it likes: the answer is the
 /// same.
@@ -57,66 +51,12 @@ pub struct Requested {
     pub overlay_ip: Option<Ipv4Addr>,
 }
 
-/// A registration and where it is.
-pub(super) fn find(world: &World, id: RegistrationId) -> Result<(Entity, Registration), Refusal> {
-    let entity = world.resource::<Index<RegistrationKind>>().get(id)?;
-    let found = world.get::<Registration>(entity);
-    Ok((entity, found.expect("a registration has one").clone()))
-}
-
 pub(super) fn all(world: &World) -> impl Iterator<Item = (RegistrationId, &Registration)> {
     let index = world.resource::<Index<RegistrationKind>>();
     index.iter().map(|(id, entity)| {
         let found = world.get::<Registration>(entity);
         (id, found.expect("a registration has one"))
     })
-}
-
-/// Refuses a node that is not in.
-pub(crate) fn approved_node(world: &World, node: NodeId) -> Result<Entity, Refusal> {
-    let entity = world.resource::<Index<NodeKind>>().get(node)?;
-    let member = world
-        .get::<Membership>(entity)
-        .map(|membership| &membership.0);
-    let registration = member.and_then(|member| member.registration);
-    let approved = registration
-        .map(|id| find(world, id))
-        .transpose()?
-        .is_some_and(|(_, found)| found.state == RegistrationState::Approved);
-    if !approved {
-        return Err(Refusal::NotFound {
-            kind: "approved node",
-            id: node.to_string(),
-        });
-    }
-    Ok(entity)
-}
-
-/// Whether a text is the name of a host: labels of letters, digits and hyphens, none at an end
-/// (RFC 1123, section 2.1).
-#[must_use]
-pub fn is_hostname(text: &str) -> bool {
-    let label = |label: &str| {
-        (1..=LABEL_CHARS_MAX).contains(&label.len())
-            && !label.starts_with('-')
-            && !label.ends_with('-')
-            && label
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-    };
-    text.len() <= NAME_CHARS_MAX && text.split('.').all(label)
-}
-
-/// Refuses names that no machine of the mesh may have.
-pub(crate) fn check_hostname(hostname: &str) -> Result<(), Refusal> {
-    if hostname.len() > HOSTNAME_CHARS_MAX || !is_hostname(hostname) {
-        return Err(Refusal::invalid(
-            "hostname",
-            format!("{hostname:?}"),
-            "1 to 63 letters, digits, hyphens and dots (RFC 1123)",
-        ));
-    }
-    Ok(())
 }
 
 impl RequestJoin {

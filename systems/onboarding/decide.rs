@@ -7,13 +7,14 @@ use groundwave_engine::{Clock, Index, Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
 use super::address::{Mac, PublicKey};
-use super::command::{admit, all, find, put, settled};
+use super::command::{admit, all, put, settled};
 use super::components::{
     Lease, LeaseId, LeaseKind, LeaseState, Registration, RegistrationId, RegistrationState,
 };
 use super::ipam;
 use crate::account;
 use crate::fleet::{self, Expected};
+use crate::identity::{STALE, find};
 use crate::site::{NodeId, check_name};
 
 /// How long a request waits for a decision.
@@ -34,9 +35,6 @@ fn unchanged(found: &Registration, revision: Option<u64>) -> Result<(), Refusal>
     }
     Ok(())
 }
-
-/// What every refusal for a stale revision says; the frontend looks for it.
-pub const STALE: &str = "it changed since that revision";
 
 /// Lets somebody in.
 #[derive(Debug, Clone, Serialize, Deserialize)]

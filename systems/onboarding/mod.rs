@@ -4,14 +4,11 @@
 //! by the [`Policy`], whether it waits for an admin. Approved, it has an overlay address of its
 //! own for as long as it is approved: the address belongs to the key.
 
-mod address;
 mod command;
-mod components;
 mod decide;
 mod document;
 mod ipam;
 mod policy;
-mod proof;
 #[cfg(test)]
 mod tests;
 mod trust;
@@ -20,16 +17,17 @@ mod wire;
 
 use groundwave_engine::{Builder, Phase};
 
+pub use crate::identity::{STALE, is_hostname};
+use crate::identity::{address, components, proof};
+
 pub use address::{Mac, PublicKey, six_bytes};
-pub use command::is_hostname;
 pub use command::{PENDING_MAX, RequestJoin, Requested};
-pub(crate) use command::{approved_node, check_hostname};
 pub use components::{
     Lease, LeaseId, LeaseKind, LeaseState, Registration, RegistrationId, RegistrationKind,
     RegistrationState, Settled, Showing,
 };
 pub use decide::{
-    Approve, CODE_NS, Dismiss, ExpectNode, Reject, ReleaseLease, ResetRegistration, Revoke, STALE,
+    Approve, CODE_NS, Dismiss, ExpectNode, Reject, ReleaseLease, ResetRegistration, Revoke,
 };
 pub use document::{LeaseDocument, RegistrationDocument, TrustDocument, TrustedMacDocument};
 pub use ipam::{EXHAUSTED, Pool, QUARANTINE_NS};

@@ -4,10 +4,11 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
-use super::components::{Air, Label, NodeId, NodeKind, Operating, Position, Standing};
-use crate::deployment::{DeploymentId, DeploymentKind, InDeployment, Stamps};
-use crate::fleet::Membership;
-use crate::motion::Motion;
+use super::components::{
+    Enrolled, Label, OperState, Position, Relocated, StationConfig, WorldEnvironment,
+};
+use super::planned::{DeploymentId, DeploymentKind, InDeployment, Stamps};
+use crate::model::id::{NodeId, NodeKind};
 use crate::radio::{BadValue, Environment, Role, Station};
 use crate::terrain::GeoPoint;
 
@@ -38,12 +39,12 @@ pub(crate) fn node(world: &World, id: NodeId) -> Result<Entity, Refusal> {
 
 /// Refuses to plan away what is really there.
 pub(crate) fn not_live(world: &World, entity: Entity) -> Result<(), Refusal> {
-    match world.get::<Membership>(entity) {
-        Some(member) => Err(Refusal::conflict(format!(
+    match (world.get::<Enrolled>(entity), world.get::<Label>(entity)) {
+        (Some(Enrolled), Some(label)) => Err(Refusal::conflict(format!(
             "node {:?} is live: take it out of the mesh at the gateway first",
-            member.0.name
+            label.name
         ))),
-        None => Ok(()),
+        _ => Ok(()),
     }
 }
 
@@ -59,6 +60,15 @@ pub fn check_name(key: &str, name: &str) -> Result<(), Refusal> {
         return Err(Refusal::invalid(key, format!("{name:?}"), allowed));
     }
     Ok(())
+}
+
+/// Puts a node at a position and triggers [`Relocated`].
+pub(super) fn relocate(world: &mut World, entity: Entity, to: GeoPoint) {
+    let mut position = world
+        .get_mut::<Position>(entity)
+        .expect("every node has a position");
+    position.set_if_neq(Position(to));
+    world.trigger(Relocated { entity });
 }
 
 /// Places a new node.
@@ -97,7 +107,7 @@ impl Command for AddNode {
             name: self.name,
             role: self.role,
         };
-        let place = (Position(self.position), Standing(self.station));
+        let place = (Position(self.position), StationConfig(self.station));
         match within {
             Some(entity) => {
                 let stamps = Stamps::new(world);
@@ -149,13 +159,7 @@ impl Command for MoveNode {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         let entity = node(world, self.node)?;
-        let mut entity = world.entity_mut(entity);
-        entity.remove::<Motion>();
-        let mut position = entity
-            .get_mut::<Position>()
-            .expect("every node has a position");
-        position.set_if_neq(Position(self.position));
-        let entity = entity.id();
+        relocate(world, entity, self.position);
         Stamps::touch(world, entity);
         Ok(())
     }
@@ -180,9 +184,9 @@ impl Command for SetStation {
         self.station.validate()?;
         let entity = node(world, self.node)?;
         let mut standing = world
-            .get_mut::<Standing>(entity)
+            .get_mut::<StationConfig>(entity)
             .expect("every node has a station");
-        standing.set_if_neq(Standing(self.station));
+        standing.set_if_neq(StationConfig(self.station));
         Stamps::touch(world, entity);
         Ok(())
     }
@@ -231,9 +235,9 @@ impl Recorded for RestoreNode {
 fn set_operating(world: &mut World, id: NodeId, operating: bool) -> Result<(), Refusal> {
     let entity = node(world, id)?;
     let mut component = world
-        .get_mut::<Operating>(entity)
+        .get_mut::<OperState>(entity)
         .expect("a label requires it");
-    component.set_if_neq(Operating(operating));
+    component.set_if_neq(OperState(operating));
     Ok(())
 }
 
@@ -249,8 +253,8 @@ impl Command for SetEnvironment {
     fn apply(self, world: &mut World) -> Self::Out {
         self.environment.validate()?;
         world
-            .resource_mut::<Air>()
-            .set_if_neq(Air(self.environment));
+            .resource_mut::<WorldEnvironment>()
+            .set_if_neq(WorldEnvironment(self.environment));
         Ok(())
     }
 }

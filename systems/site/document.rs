@@ -4,8 +4,9 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Document, Index, Refusal};
 use serde::{Deserialize, Serialize};
 
-use super::components::{Label, NodeId, NodeKind, Operating, Position, Standing};
-use crate::deployment::{DeploymentId, DeploymentKind, InDeployment, Stamps};
+use super::components::{Label, OperState, Position, StationConfig};
+use super::planned::{DeploymentId, DeploymentKind, InDeployment, Stamps};
+use crate::model::id::{NodeId, NodeKind};
 use crate::radio::{Role, Station};
 use crate::terrain::GeoPoint;
 
@@ -42,8 +43,8 @@ impl Document for NodeDocument {
     type Changed = Or<(
         Changed<Label>,
         Changed<Position>,
-        Changed<Standing>,
-        Changed<Operating>,
+        Changed<StationConfig>,
+        Changed<OperState>,
         Changed<Stamps>,
     )>;
 
@@ -61,11 +62,11 @@ impl Document for NodeDocument {
                 .expect("every node has a position")
                 .0,
             station: entity
-                .get::<Standing>()
+                .get::<StationConfig>()
                 .expect("every node has a station")
                 .0
                 .clone(),
-            operating: entity.get::<Operating>().expect("a label requires it").0,
+            operating: entity.get::<OperState>().expect("a label requires it").0,
             planned: entity.get::<InDeployment>().map(|within| Planned {
                 deployment: *world
                     .get::<DeploymentId>(within.0)
@@ -84,8 +85,8 @@ impl Document for NodeDocument {
         };
         let place = (
             Position(self.position),
-            Standing(self.station),
-            Operating(self.operating),
+            StationConfig(self.station),
+            OperState(self.operating),
         );
         let deployments = world.resource::<Index<DeploymentKind>>();
         let within = self

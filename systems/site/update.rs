@@ -4,10 +4,10 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
-use super::commands::{check_name, node};
-use super::components::{Label, NodeId, Position, Standing};
-use crate::deployment::Stamps;
-use crate::motion::Motion;
+use super::commands::{check_name, node, relocate};
+use super::components::{Label, StationConfig};
+use super::planned::Stamps;
+use crate::model::id::NodeId;
 use crate::radio::{Antenna, Pointing, Radio, Role};
 use crate::terrain::GeoPoint;
 
@@ -74,7 +74,7 @@ impl Command for UpdateNode {
             return Err(Refusal::invalid("clear_pointing", true, allowed));
         }
         let standing = world
-            .get::<Standing>(entity)
+            .get::<StationConfig>(entity)
             .expect("every node has a station");
         let mut station = standing.0.clone();
         station.height_agl_m = self.height_agl_m.unwrap_or(station.height_agl_m);
@@ -87,18 +87,14 @@ impl Command for UpdateNode {
         };
         station.validate()?;
 
-        let mut entity_mut = world.entity_mut(entity);
         if let Some(position) = self.position {
-            entity_mut.remove::<Motion>();
-            let mut at = entity_mut
-                .get_mut::<Position>()
-                .expect("every node has a position");
-            at.set_if_neq(Position(position));
+            relocate(world, entity, position);
         }
+        let mut entity_mut = world.entity_mut(entity);
         let mut standing = entity_mut
-            .get_mut::<Standing>()
+            .get_mut::<StationConfig>()
             .expect("every node has a station");
-        standing.set_if_neq(Standing(station));
+        standing.set_if_neq(StationConfig(station));
         let mut label = entity_mut
             .get_mut::<Label>()
             .expect("every node has a label");

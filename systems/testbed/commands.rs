@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::desired::Desired;
 use super::observed::{Counted, Heard, Means, Observed, Probe, Sighting, Takeover, WireSide};
 use super::settings::Settings;
-use crate::link::Ends;
+use crate::link::LinkKey;
 use crate::site::NodeId;
 
 /// Fastest pace, simulated seconds per second.
@@ -63,7 +63,7 @@ impl Recorded for Pace {
 /// The generation of what is wished of a direction.
 fn wished(world: &World, side: WireSide) -> Result<u64, Refusal> {
     let nothing = || Refusal::invalid("side", format!("{} to {}", side.from, side.to), "a wire");
-    let ends = Ends::new(side.from, side.to).ok_or_else(nothing)?;
+    let ends = LinkKey::new(side.from, side.to).ok_or_else(nothing)?;
     let wires = &world.resource::<Desired>().wires;
     let wire = wires.get(&ends).ok_or_else(nothing)?;
     Ok(wire.sides[usize::from(side.from != ends.a())].generation)

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::settings::Settings;
 use super::shape::Shape;
-use crate::link::Ends;
+use crate::link::LinkKey;
 use crate::site::NodeId;
 
 /// A node's place in the testbed, its own as long as the testbed lasts.
@@ -48,7 +48,7 @@ pub struct Desired {
     /// Who is where.
     pub seats: BTreeMap<NodeId, Seat>,
     /// Which pairs are wired.
-    pub wires: BTreeMap<Ends, Wire>,
+    pub wires: BTreeMap<LinkKey, Wire>,
     /// Routes of the nodes that follow the world's.
     pub routes: BTreeMap<NodeId, BTreeMap<NodeId, NodeId>>,
 }

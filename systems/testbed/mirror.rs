@@ -9,17 +9,17 @@ use super::hops::{NextHops, next_hops};
 use super::settings::{Mac, Protocol, SEATS_MAX};
 use super::shape::{Shape, shape};
 use crate::deployment::InDeployment;
-use crate::link::{Ends, Limits, LinkBudget, LinkFrom, LinkTo, Links, Severed};
+use crate::link::{Limits, LinkFrom, LinkKey, LinkTo, Links, Predicted, Severed};
 use crate::route::GraphBuilder;
-use crate::site::{Label, NodeId, NodeKind, Operating, Standing};
+use crate::site::{Label, NodeId, NodeKind, OperState, StationConfig};
 
 type Changes = Or<(
-    Changed<LinkBudget>,
-    Changed<Operating>,
-    Changed<Standing>,
+    Changed<Predicted>,
+    Changed<OperState>,
+    Changed<StationConfig>,
     Changed<Label>,
 )>;
-type Node = (&'static Label, &'static Operating, &'static Standing);
+type Node = (&'static Label, &'static OperState, &'static StationConfig);
 
 /// What wishes follow from.
 #[derive(SystemParam)]
@@ -29,7 +29,7 @@ pub(super) struct Mesh<'w, 's> {
     severed: Res<'w, Severed>,
     limits: Res<'w, Limits>,
     index: Res<'w, Index<NodeKind>>,
-    budgets: Query<'w, 's, (&'static LinkBudget, &'static LinkFrom, &'static LinkTo)>,
+    budgets: Query<'w, 's, (&'static Predicted, &'static LinkFrom, &'static LinkTo)>,
     nodes: Query<'w, 's, Node, Without<InDeployment>>,
 }
 
@@ -69,8 +69,8 @@ pub(super) fn mirror_wires(
 
 impl Mesh<'_, '_> {
     /// What both directions of a link should do; `None` where an end is only planned.
-    fn shapes(&self, ends: Ends, entity: Entity, mac: &Mac) -> Option<[Shape; 2]> {
-        let (budget, from, to) = self.budgets.get(entity).ok()?;
+    fn shapes(&self, ends: LinkKey, entity: Entity, mac: &Mac) -> Option<[Shape; 2]> {
+        let (Predicted(budget), from, to) = self.budgets.get(entity).ok()?;
         let (_, a_runs, a) = self.nodes.get(from.0).ok()?;
         let (_, b_runs, b) = self.nodes.get(to.0).ok()?;
         let bytes = self.limits.packet_bytes;
@@ -90,7 +90,7 @@ impl Mesh<'_, '_> {
         let running = running.map(|(id, _)| id).collect();
         let mut graph = GraphBuilder::new(running, self.limits.packet_bytes);
         for (ends, entity) in self.links.iter() {
-            if let Ok((budget, ..)) = self.budgets.get(entity)
+            if let Ok((Predicted(budget), ..)) = self.budgets.get(entity)
                 && !self.severed.0.contains(&ends)
             {
                 graph.link(ends, budget);
@@ -148,7 +148,7 @@ impl Mirror<'_> {
     }
 
     /// Sets the shapes of a pair. A pair that never heard each other gets no wire.
-    fn wire(&mut self, ends: Ends, shapes: [Shape; 2]) {
+    fn wire(&mut self, ends: LinkKey, shapes: [Shape; 2]) {
         let number = u32::try_from(self.desired.wires.len()).expect("pairs are bounded") + 1;
         let new = !self.desired.wires.contains_key(&ends);
         if new && !shapes.iter().any(|shape| shape.up) {
@@ -183,8 +183,8 @@ impl Mirror<'_> {
 
     /// Wires of pairs that are out of range now.
     fn cut_those_gone(&mut self, links: &Links) {
-        let gone = |ends: &Ends| links.get(*ends).is_none();
-        let gone: Vec<Ends> = self.desired.wires.keys().copied().filter(gone).collect();
+        let gone = |ends: &LinkKey| links.get(*ends).is_none();
+        let gone: Vec<LinkKey> = self.desired.wires.keys().copied().filter(gone).collect();
         for ends in gone {
             let shapes = self.desired.wires[&ends].sides.map(|side| side.shape.cut());
             self.wire(ends, shapes);

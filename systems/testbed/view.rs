@@ -10,7 +10,7 @@ use super::desired::Desired;
 use super::observed::{Counted, Heard, Means, Observed, Probe, Takeover, WireSide};
 use super::settings::{Protocol, Settings};
 use super::shape::Shape;
-use crate::link::Ends;
+use crate::link::LinkKey;
 use crate::site::NodeId;
 
 /// A node of the testbed.
@@ -136,7 +136,7 @@ pub(super) fn publish_testbed(
     });
 }
 
-fn side(ends: Ends, back: bool, wish: super::Side, observed: &Observed) -> SideView {
+fn side(ends: LinkKey, back: bool, wish: super::Side, observed: &Observed) -> SideView {
     let (from, to) = if back {
         (ends.b(), ends.a())
     } else {

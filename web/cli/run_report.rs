@@ -6,7 +6,9 @@ use groundwave::text::{Align, Table, bits_per_second, distance, percent};
 use groundwave_engine::Refusal;
 use groundwave_io::scenario::Scenario;
 use groundwave_systems::Snapshot;
-use groundwave_systems::snapshot::{FlowView, LinkView, NodeView};
+use groundwave_systems::flow::FlowView;
+use groundwave_systems::link::LinkView;
+use groundwave_systems::site::NodeView;
 use groundwave_systems::terrain::TerrainSource;
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! A mesh on a plain map: nodes where they stand, links as good as they are.
 
 use groundwave_systems::Snapshot;
-use groundwave_systems::snapshot::LinkView;
+use groundwave_systems::link::LinkView;
 
 use super::svg::{Anchor, Canvas, Font, Point};
 use super::theme::Theme;

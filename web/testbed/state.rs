@@ -3,7 +3,7 @@
 use groundwave_engine::{Handle, Recorded, Throttle};
 use groundwave_systems::Snapshot;
 use groundwave_systems::site::NodeId;
-use groundwave_systems::snapshot::NodeView;
+use groundwave_systems::site::NodeView;
 use tokio_util::sync::CancellationToken;
 
 use super::wire::Testbed;

@@ -161,7 +161,7 @@ impl PathLoss {
         let loss_db = diffraction_db(link, view.step_m, view.elevation_msl_m);
         self.model = Model::DeltaBullington;
         self.losses.diffraction_loss_db = Some(loss_db.unwrap_or(0.0));
-        // Ends at one place have nothing between them; anything else is a refusal to disclose.
+        // LinkKey at one place have nothing between them; anything else is a refusal to disclose.
         self.warnings.note(
             loss_db.is_none() && view.distance_m >= SHORTEST_M,
             Warning::ModelOutOfRange,

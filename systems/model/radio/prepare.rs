@@ -20,7 +20,7 @@ use crate::propagation::rain::{RAIN_FREQUENCY_MIN_GHZ, RainCoefficients};
 /// 15 to 35 dB, and depolarisation along the path takes some of it back.
 pub const CROSS_POLARIZATION_DB: f64 = 20.0;
 
-/// Ends may be tuned this share of the narrower bandwidth apart: a planning convention, wide
+/// LinkKey may be tuned this share of the narrower bandwidth apart: a planning convention, wide
 /// enough for oscillators and too narrow for neighbouring channels.
 const TUNING_SHARE: f64 = 0.25;
 

@@ -64,7 +64,7 @@ pub enum Warning {
     /// Path shorter than 1 km, where ITM does not hold; delta-Bullington stands in.
     #[serde(rename = "distance_below_1km")]
     DistanceBelow1Km,
-    /// Ends closer than 1 m; free space at 1 m stands in.
+    /// LinkKey closer than 1 m; free space at 1 m stands in.
     DistanceTooShort,
     /// The ends are tuned more than a quarter of the bandwidth apart: no link.
     FrequencyMismatch,

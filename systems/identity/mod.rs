@@ -1,0 +1,25 @@
+//! Hardware addresses, keys, host names and registrations: the identity of a node before and after it
+//! is admitted.
+
+pub(crate) mod address;
+pub(crate) mod components;
+mod hostname;
+pub(crate) mod proof;
+
+use bevy_ecs::prelude::*;
+use groundwave_engine::{Index, Refusal};
+
+pub(crate) use address::{Mac, PublicKey};
+pub(crate) use components::{Registration, RegistrationId, RegistrationKind, RegistrationState};
+pub(crate) use hostname::check_hostname;
+pub use hostname::is_hostname;
+
+/// The conflict of a change that names an outdated revision.
+pub const STALE: &str = "it changed since that revision";
+
+/// The entity of a registration, and the registration.
+pub(crate) fn find(world: &World, id: RegistrationId) -> Result<(Entity, Registration), Refusal> {
+    let entity = world.resource::<Index<RegistrationKind>>().get(id)?;
+    let found = world.get::<Registration>(entity);
+    Ok((entity, found.expect("a registration has one").clone()))
+}

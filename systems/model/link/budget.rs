@@ -1,0 +1,126 @@
+//! The budget of a link, in short form.
+
+use serde::Serialize;
+
+use crate::radio::modulation::ModulationId;
+use crate::radio::{LinkResult, Model, Verdict, Warnings};
+
+/// The result of a link in both directions, reduced to what routing and views need.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct LinkBudget {
+    /// The model that answered.
+    pub model: Model,
+    /// WGS84 geodesic, m.
+    pub distance_m: f64,
+    /// Whether the straight ray over the effective Earth is clear.
+    pub line_of_sight: bool,
+    /// Least clearance over the radius of the first Fresnel zone; `None` where the models ask
+    /// for none because no sample lies between the ends.
+    pub fresnel_clearance_ratio: Option<f64>,
+    /// Samples of the profile without a height in the tile.
+    pub void_samples: u32,
+    /// Samples of the profile without a tile.
+    pub missing_samples: u32,
+    /// What the model had to say, of both directions.
+    pub warnings: Warnings,
+    /// From the lower id to the higher.
+    pub forward: Direction,
+    /// From the higher id to the lower.
+    pub backward: Direction,
+}
+
+impl Default for LinkBudget {
+    fn default() -> Self {
+        Self {
+            model: Model::FreeSpace,
+            distance_m: 0.0,
+            line_of_sight: false,
+            fresnel_clearance_ratio: None,
+            void_samples: 0,
+            missing_samples: 0,
+            warnings: Warnings::default(),
+            forward: Direction::NONE,
+            backward: Direction::NONE,
+        }
+    }
+}
+
+/// One direction of a link.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Direction {
+    /// Total path loss, dB.
+    pub path_loss_db: f64,
+    /// Power at the receiver, dBm.
+    pub rx_power_dbm: f64,
+    /// SNR, dB.
+    pub snr_db: f64,
+    /// SNR above the lowest modulation's need, dB.
+    pub link_margin_db: f64,
+    /// Modulation in use, if any can be decoded.
+    pub modulation: Option<ModulationId>,
+    /// Rate left to payload, bit/s.
+    pub data_rate_bps: f64,
+    /// Probability that a packet is lost, [0, 1].
+    pub per: f64,
+    /// The link in one word.
+    pub verdict: Verdict,
+}
+
+impl Direction {
+    const NONE: Self = Self {
+        path_loss_db: 0.0,
+        rx_power_dbm: 0.0,
+        snr_db: 0.0,
+        link_margin_db: 0.0,
+        modulation: None,
+        data_rate_bps: 0.0,
+        per: 1.0,
+        verdict: Verdict::NoLink,
+    };
+
+    fn of(result: &LinkResult) -> Self {
+        Self {
+            path_loss_db: result.losses.total_path_loss_db,
+            rx_power_dbm: result.receiver.rx_power_dbm,
+            snr_db: result.receiver.snr_db,
+            link_margin_db: result.margin.link_margin_db,
+            modulation: result.rate.modulation_id,
+            data_rate_bps: result.rate.data_rate_bps,
+            per: result.rate.per,
+            verdict: result.verdict,
+        }
+    }
+
+    /// Whether packets can pass.
+    #[must_use]
+    pub fn usable(&self) -> bool {
+        self.modulation.is_some() && self.per < 1.0
+    }
+}
+
+impl LinkBudget {
+    /// The short form of a result in both directions.
+    #[must_use]
+    pub fn of(forward: &LinkResult, backward: &LinkResult) -> Self {
+        Self {
+            model: forward.model,
+            distance_m: forward.geometry.distance_m,
+            line_of_sight: forward.clearance.line_of_sight,
+            fresnel_clearance_ratio: forward.clearance.fresnel_clearance_ratio,
+            void_samples: forward.terrain.void_samples,
+            missing_samples: forward.terrain.missing_samples,
+            warnings: forward.warnings.union(backward.warnings),
+            forward: Direction::of(forward),
+            backward: Direction::of(backward),
+        }
+    }
+
+    /// Expected transmissions with acknowledgements counted, `1 / (df dr)` (De Couto et al., "A
+    /// high-throughput path metric for multi-hop wireless routing", MobiCom 2003); `None` unless
+    /// both directions pass.
+    #[must_use]
+    pub fn etx(&self) -> Option<f64> {
+        let both = self.forward.usable() && self.backward.usable();
+        both.then(|| 1.0 / ((1.0 - self.forward.per) * (1.0 - self.backward.per)))
+    }
+}

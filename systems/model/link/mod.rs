@@ -1,0 +1,18 @@
+//! Links as values: which pairs may hear each other, and what a pair gets through.
+
+mod budget;
+mod evaluate;
+mod key;
+mod range;
+mod spatial_index;
+
+pub use budget::{Direction, LinkBudget};
+pub(crate) use evaluate::LINKS_PER_TASK;
+pub use evaluate::{
+    Inputs, SAMPLES_MAX, SAMPLES_MIN, judge, post_spacing_m, samples_for, score, trace,
+};
+pub use key::LinkKey;
+pub use range::{OVER_HORIZON_M, Reach};
+pub(crate) use spatial_index::SpatialIndex;
+#[cfg(test)]
+pub(crate) use spatial_index::straight_m;

@@ -1,0 +1,81 @@
+//! Budgets of all pairs that may be links.
+
+use groundwave_engine::parallel;
+
+use super::member::{Member, MeshError, Pair, Roster};
+use crate::model::id::NodeId;
+use crate::model::link::{Inputs, LinkBudget, LinkKey, score};
+use crate::route::{Graph, GraphBuilder};
+
+/// Most pairs evaluated for a mesh: every pair of 700 nodes, some 5 s of one core and 60 MB.
+pub const PAIRS_MAX: usize = 250_000;
+
+/// Links one task evaluates: some 20 us each, so that a task outweighs its own cost.
+const LINKS_PER_TASK: usize = 16;
+
+/// A link of a plan.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MeshLink {
+    /// Between whom.
+    pub ends: LinkKey,
+    /// What gets through, forward from the lower id to the higher.
+    pub budget: LinkBudget,
+}
+
+/// What a set of planned nodes can do for each other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mesh {
+    /// The nodes in id order.
+    pub nodes: Vec<NodeId>,
+    /// Every pair that the range bound does not exclude, usable or not, in id order of the lower,
+    /// then of the higher end.
+    pub links: Vec<MeshLink>,
+    /// Packet length the budgets are for, bytes.
+    pub packet_bytes: u32,
+}
+
+impl Mesh {
+    /// The usable links as a graph.
+    #[must_use]
+    pub fn graph(&self) -> Graph {
+        let mut graph = GraphBuilder::new(self.nodes.clone(), self.packet_bytes);
+        for link in &self.links {
+            graph.link(link.ends, &link.budget);
+        }
+        graph.build()
+    }
+}
+
+/// Evaluates every pair of `members` (in any order) that the range bound of
+/// [`crate::model::link::Reach`] does not exclude, as the world evaluates its links: ends in id order.
+///
+/// # Errors
+/// See [`MeshError`]; all of its cases but [`MeshError::Unknown`] and [`MeshError::Rate`].
+pub fn mesh(inputs: &Inputs<'_>, members: &[Member<'_>]) -> Result<Mesh, MeshError> {
+    let roster = Roster::new(inputs, members)?;
+    let pairs = roster.pairs_in_reach(inputs, PAIRS_MAX);
+    let pairs = pairs.ok_or(MeshError::TooDense)?;
+    Ok(Mesh {
+        nodes: roster.members().iter().map(|member| member.id).collect(),
+        links: budgets(inputs, &roster, &pairs),
+        packet_bytes: inputs.packet_bytes,
+    })
+}
+
+/// The budgets of `pairs`, in their order.
+pub(crate) fn budgets(inputs: &Inputs<'_>, roster: &Roster<'_>, pairs: &[Pair]) -> Vec<MeshLink> {
+    let members = roster.members();
+    let member = |index: u32| &members[index as usize];
+    let mut work: Vec<_> = pairs.iter().map(|&pair| (pair, None)).collect();
+    parallel::for_each(&mut work, LINKS_PER_TASK, |((a, b), budget)| {
+        let [a, b] = [*a, *b].map(member);
+        let scored = score(inputs, (a.position, a.station), (b.position, b.station));
+        let (forward, backward) = scored.expect("stations and air were validated");
+        *budget = Some(LinkBudget::of(&forward, &backward));
+    });
+    let link = |((a, b), budget): (Pair, Option<LinkBudget>)| MeshLink {
+        ends: LinkKey::new(member(a).id, member(b).id).expect("a pair has two members"),
+        budget: budget.expect("every pair was evaluated"),
+    };
+    work.into_iter().map(link).collect()
+}

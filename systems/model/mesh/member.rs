@@ -1,0 +1,122 @@
+//! The nodes of a plan, checked and in order, and which of them may hear each other.
+
+use thiserror::Error;
+
+use crate::model::id::NodeId;
+use crate::model::link::{Inputs, SpatialIndex};
+use crate::radio::{BadValue, Station};
+use crate::terrain::GeoPoint;
+
+/// Most nodes analysed together. All pairs of them are 12.5 million, which are listed, though not
+/// evaluated, in 100 MB.
+pub const MEMBERS_MAX: usize = 5_000;
+
+/// A node of a plan.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Member<'a> {
+    /// Its id.
+    pub id: NodeId,
+    /// Where it stands.
+    pub position: GeoPoint,
+    /// What stands there.
+    pub station: &'a Station,
+}
+
+/// Why nodes could not be analysed.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum MeshError {
+    /// Two nodes have one id.
+    #[error("the node {0} is given twice, allowed is once")]
+    Twice(NodeId),
+    /// A station has a value it cannot have.
+    #[error("node {node}: {cause}")]
+    Station {
+        /// Whose.
+        node: NodeId,
+        /// Which value.
+        cause: BadValue,
+    },
+    /// The environment has a value it cannot have.
+    #[error("environment: {0}")]
+    Environment(BadValue),
+    /// There are too many nodes.
+    #[error("{0} nodes are given, allowed are up to {MEMBERS_MAX}")]
+    TooMany(usize),
+    /// Too many pairs are in reach of each other.
+    #[error(
+        "more than {} pairs of nodes are in reach of each other, allowed are up to that many",
+        super::PAIRS_MAX
+    )]
+    TooDense,
+    /// A node that was asked about is not among those given.
+    #[error("the node {0} is not one of the deployment")]
+    Unknown(NodeId),
+    /// The target rate is no rate.
+    #[error("`target_data_rate_bps` is {0}, allowed is above 0 and finite")]
+    Rate(f64),
+}
+
+/// Two members by their place in id order, the lower first.
+pub(crate) type Pair = (u32, u32);
+
+/// Members in id order, each once, with stations that are allowed.
+pub(crate) struct Roster<'a>(Vec<Member<'a>>);
+
+impl<'a> Roster<'a> {
+    /// Checks and orders `members`.
+    ///
+    /// # Errors
+    /// [`MeshError::TooMany`], [`MeshError::Twice`], [`MeshError::Station`] or
+    /// [`MeshError::Environment`].
+    pub fn new(inputs: &Inputs<'_>, members: &[Member<'a>]) -> Result<Self, MeshError> {
+        if members.len() > MEMBERS_MAX {
+            return Err(MeshError::TooMany(members.len()));
+        }
+        let environment = inputs.environment.validate();
+        environment.map_err(MeshError::Environment)?;
+        let mut members = members.to_vec();
+        members.sort_by_key(|member| member.id);
+        if let Some(twice) = members.windows(2).find(|two| two[0].id == two[1].id) {
+            return Err(MeshError::Twice(twice[0].id));
+        }
+        for member in &members {
+            let node = member.id;
+            let checked = member.station.validate();
+            checked.map_err(|cause| MeshError::Station { node, cause })?;
+        }
+        Ok(Self(members))
+    }
+
+    /// The members in id order.
+    pub fn members(&self) -> &[Member<'a>] {
+        &self.0
+    }
+
+    /// The member with this id.
+    pub fn get(&self, id: NodeId) -> Result<&Member<'a>, MeshError> {
+        let found = self.0.binary_search_by_key(&id, |member| member.id);
+        found.map_or(Err(MeshError::Unknown(id)), |at| Ok(&self.0[at]))
+    }
+
+    /// Pairs that the range bound does not exclude, in order; `None` when there are more than
+    /// `most`.
+    pub fn pairs_in_reach(&self, inputs: &Inputs<'_>, most: usize) -> Option<Vec<Pair>> {
+        let nodes = self.0.iter().map(|m| (m.id, m.position, m.station));
+        let hood = SpatialIndex::of(inputs.terrain, nodes);
+        let index = |id: &NodeId| {
+            let found = self.0.binary_search_by_key(id, |member| member.id);
+            found.expect("the hood holds the members and nobody else") as u32
+        };
+        let mut pairs = Vec::new();
+        for (at, member) in (0u32..).zip(&self.0) {
+            let near = hood.around(member.id, f64::INFINITY);
+            // Every pair is found from both its ends; it counts once.
+            let above = near.range(member.id..).map(|peer| (at, index(peer)));
+            pairs.extend(above);
+            if pairs.len() > most {
+                return None;
+            }
+        }
+        Some(pairs)
+    }
+}

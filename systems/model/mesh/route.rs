@@ -1,0 +1,154 @@
+//! The best route between two nodes of a plan, its links evaluated in full.
+
+use std::collections::BTreeSet;
+
+use groundwave_engine::parallel;
+
+use super::answer::{Gap, PlannedRoute, RouteAnswer, Segment, Summary};
+use super::evaluate::{Mesh, MeshLink};
+use super::member::{Member, MeshError, Roster};
+use crate::model::id::NodeId;
+use crate::model::link::{Inputs, score};
+use crate::route::{Graph, Hop, Metric, find};
+
+/// A question for a route.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RouteRequest {
+    /// Where it begins.
+    pub source: NodeId,
+    /// Where it ends.
+    pub target: NodeId,
+    /// What it makes small.
+    pub metric: Metric,
+    /// Rate every link must keep along the route, bit/s, above 0; absent asks for none.
+    pub target_data_rate_bps: Option<f64>,
+}
+
+/// The best route over `mesh`, which [`super::mesh`] made of the same `inputs` and `members`.
+///
+/// Links below the target rate are excluded; when no route remains, the best over all links is the
+/// answer, with `meets_target` false. Only links usable in both directions carry anything: one
+/// that hears but is not heard cannot acknowledge.
+///
+/// # Errors
+/// [`MeshError::Unknown`] for a source or target that is no member, [`MeshError::Rate`], and what
+/// is wrong with the members.
+pub fn route(
+    inputs: &Inputs<'_>,
+    members: &[Member<'_>],
+    mesh: &Mesh,
+    request: &RouteRequest,
+) -> Result<RouteAnswer, MeshError> {
+    let roster = Roster::new(inputs, members)?;
+    let target_bps = request.target_data_rate_bps;
+    if let Some(rate) = target_bps.filter(|rate| !(rate.is_finite() && *rate > 0.0)) {
+        return Err(MeshError::Rate(rate));
+    }
+    let graph = mesh.graph();
+    for end in [request.source, request.target] {
+        roster.get(end)?;
+        graph.index(end).ok_or(MeshError::Unknown(end))?;
+    }
+    let (source, target) = (request.source, request.target);
+    let Some(found) = find(&graph, source, target, request.metric, target_bps) else {
+        return Ok(no_path(mesh, &graph, request));
+    };
+    let reached = found.hops.iter().map(|hop| hop.to);
+    Ok(RouteAnswer::Found(Box::new(PlannedRoute {
+        path: std::iter::once(source).chain(reached).collect(),
+        segments: segments(inputs, &roster, &found.hops)?,
+        summary: Summary::of(&found, target_bps),
+    })))
+}
+
+/// The links of a route in full: what their budgets were cut from, evaluated again.
+fn segments(
+    inputs: &Inputs<'_>,
+    roster: &Roster<'_>,
+    hops: &[Hop],
+) -> Result<Vec<Segment>, MeshError> {
+    let mut work = Vec::with_capacity(hops.len());
+    for hop in hops {
+        work.push((hop, roster.get(hop.from)?, roster.get(hop.to)?, None));
+    }
+    parallel::for_each(&mut work, 1, |(_, from, to, result)| {
+        // In id order, as the budgets were: the ground is walked in the same direction, so that
+        // the results agree to the bit.
+        let turned = from.id > to.id;
+        let (a, b) = if turned { (*to, *from) } else { (*from, *to) };
+        let scored = score(inputs, (a.position, a.station), (b.position, b.station));
+        let (there, back) = scored.expect("stations and air were validated");
+        *result = Some(if turned { (back, there) } else { (there, back) });
+    });
+    let segment = |(hop, _, _, result): (&Hop, _, _, Option<_>)| {
+        let (mut forward, mut backward) = result.expect("every link was evaluated");
+        name(&mut forward, hop.from, hop.to);
+        name(&mut backward, hop.to, hop.from);
+        Segment {
+            source: hop.from,
+            target: hop.to,
+            distance_m: hop.distance_m,
+            data_rate_bps: hop.data_rate_bps,
+            per: hop.per,
+            etx: hop.etx,
+            ett_s: hop.ett_s,
+            forward,
+            backward,
+        }
+    };
+    Ok(work.into_iter().map(segment).collect())
+}
+
+fn name(result: &mut crate::radio::LinkResult, tx: NodeId, rx: NodeId) {
+    result.tx_node_id = Some(tx.to_string());
+    result.rx_node_id = Some(rx.to_string());
+}
+
+fn no_path(mesh: &Mesh, graph: &Graph, request: &RouteRequest) -> RouteAnswer {
+    let [near, far] = [request.source, request.target].map(|end| side(graph, end));
+    let gap = |link: &MeshLink| {
+        let (a, b) = (link.ends.a(), link.ends.b());
+        let across = |one, other| near.contains(&one) && far.contains(&other);
+        let (source_side, target_side) = match (across(a, b), across(b, a)) {
+            (true, _) => (a, b),
+            (_, true) => (b, a),
+            _ => return None,
+        };
+        let (forward, backward) = (&link.budget.forward, &link.budget.backward);
+        let link_margin_db = forward.link_margin_db.min(backward.link_margin_db);
+        // No link in spite of its margin: the radios do not understand each other.
+        (link_margin_db < 0.0).then_some(Gap {
+            source_side,
+            target_side,
+            distance_m: link.budget.distance_m,
+            link_margin_db,
+        })
+    };
+    let better = |best: Gap, other: Gap| {
+        if other.link_margin_db > best.link_margin_db {
+            other
+        } else {
+            best
+        }
+    };
+    RouteAnswer::NoPath {
+        source_side_nodes: near.len(),
+        target_side_nodes: far.len(),
+        closest: mesh.links.iter().filter_map(gap).reduce(better),
+    }
+}
+
+/// Who is connected with `end`, itself included. Links count both ways or not at all, so that this
+/// is one set for both directions.
+fn side(graph: &Graph, end: NodeId) -> BTreeSet<NodeId> {
+    let mut found = BTreeSet::from([end]);
+    let mut waiting: Vec<usize> = graph.index(end).into_iter().collect();
+    while let Some(node) = waiting.pop() {
+        for edge in graph.out(node) {
+            if found.insert(graph.nodes()[edge.to]) {
+                waiting.push(edge.to);
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,140 @@
+//! What is asked of a relay plan.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::model::link::Inputs;
+use crate::radio::prepare::understand;
+use crate::radio::value::within;
+use crate::radio::{BadValue, Station};
+use crate::terrain::GeoPoint;
+
+/// Most hops a chain may have. At 64 equal hops on one channel no throughput worth a relay is left,
+/// and the work of a search grows with them.
+pub const MAX_HOPS_MAX: u32 = 64;
+
+/// Highest a relay may stand, m above ground: the limit of every station.
+pub const HEIGHT_AGL_M_MAX: f64 = 20_000.0;
+
+/// One end of what relays are to connect.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RelayEnd<'a> {
+    /// Where it stands.
+    pub position: GeoPoint,
+    /// What stands there.
+    pub station: &'a Station,
+}
+
+/// A question for relays.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RelayRequest<'a> {
+    /// The transmitter.
+    pub tx: RelayEnd<'a>,
+    /// The receiver.
+    pub rx: RelayEnd<'a>,
+    /// Rate every hop has to carry in both directions, bit/s, above 0.
+    pub target_data_rate_bps: f64,
+    /// Antenna height of relays above ground, m, [0, [`HEIGHT_AGL_M_MAX`]].
+    pub relay_height_agl_m: f64,
+    /// Most hops, one more than relays, [1, [`MAX_HOPS_MAX`]].
+    pub max_hops: u32,
+    /// How places are found.
+    pub strategy: Strategy,
+}
+
+/// How places for relays are found.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Strategy {
+    /// The farthest step along the great circle that closes, again and again.
+    #[default]
+    Greedy,
+    /// The best chain over the great circle and the high ground beside it.
+    Optimal {
+        /// What best means.
+        #[serde(default)]
+        objective: Objective,
+    },
+}
+
+/// What the best chain is.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Objective {
+    /// The fewest relays that keep the target rate; among those the fastest slowest hop.
+    #[default]
+    FewestRelays,
+    /// The fastest slowest hop within the hops allowed; among those the fewest relays.
+    HighestBottleneck,
+}
+
+/// Why there is no plan.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum RelayError {
+    /// A station has a value it cannot have.
+    #[error("{end}: {cause}")]
+    Station {
+        /// `tx` or `rx`.
+        end: &'static str,
+        /// Which value.
+        cause: BadValue,
+    },
+    /// The environment has a value it cannot have.
+    #[error("environment: {0}")]
+    Environment(BadValue),
+    /// `relay_height_agl_m` or `max_hops` is out of range.
+    #[error(transparent)]
+    Value(#[from] BadValue),
+    /// The target rate is no rate.
+    #[error("`target_data_rate_bps` is {0}, allowed is above 0 and finite")]
+    Rate(f64),
+    /// No chain of relays with one radio can connect two that do not understand each other.
+    #[error(
+        "the radios of tx and rx do not understand each other, and relays repeat, they do not \
+         translate; allowed are stations of one frequency and waveform"
+    )]
+    Incompatible,
+}
+
+impl RelayRequest<'_> {
+    pub(super) fn check(&self, inputs: &Inputs<'_>) -> Result<(), RelayError> {
+        let environment = inputs.environment.validate();
+        environment.map_err(RelayError::Environment)?;
+        for (end, station) in [("tx", self.tx.station), ("rx", self.rx.station)] {
+            let checked = station.validate();
+            checked.map_err(|cause| RelayError::Station { end, cause })?;
+        }
+        let rate = self.target_data_rate_bps;
+        if !(rate.is_finite() && rate > 0.0) {
+            return Err(RelayError::Rate(rate));
+        }
+        let height_agl_m = self.relay_height_agl_m;
+        within("relay_height_agl_m", height_agl_m, 0.0, HEIGHT_AGL_M_MAX)?;
+        let (hops, most) = (f64::from(self.max_hops), f64::from(MAX_HOPS_MAX));
+        within("max_hops", hops, 1.0, most)?;
+        let (tx, rx) = (&self.tx.station.radio, &self.rx.station.radio);
+        if !understand(tx, rx) || !understand(rx, tx) {
+            return Err(RelayError::Incompatible);
+        }
+        Ok(())
+    }
+
+    /// What stands at every relay: the transmitter's radio and antenna at the height asked for.
+    ///
+    /// The radio is the transmitter's because it is known to be allowed and at hand, and because
+    /// the receiver understands it. The antenna has no fixed pointing: an omnidirectional one
+    /// serves both neighbours as it is, and of a directive one a relay carries two, each aimed at
+    /// its neighbour, as nobody builds a relay that looks one way only.
+    pub(super) fn relay_station(&self) -> Station {
+        Station {
+            height_agl_m: self.relay_height_agl_m,
+            pointing: None,
+            ..self.tx.station.clone()
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Whether a stretch between two places closes.
+
+use std::borrow::Cow;
+
+use groundwave_engine::parallel;
+
+use super::request::RelayRequest;
+use crate::model::link::{Inputs, LinkBudget, judge, score, trace};
+use crate::radio::budget::Workspace;
+use crate::radio::{Environment, LinkResult, Model, Station};
+use crate::terrain::GeoPoint;
+
+/// Stretches one task evaluates: long ones cost 50 us and more.
+const STRETCHES_PER_TASK: usize = 4;
+
+/// A place and what stands there.
+pub(super) type Place<'a> = (GeoPoint, &'a Station);
+
+/// A request made ready.
+pub(super) struct Task<'a> {
+    pub inputs: &'a Inputs<'a>,
+    pub tx: Place<'a>,
+    pub rx: Place<'a>,
+    pub relay: &'a Station,
+    pub target_bps: f64,
+    pub max_hops: u32,
+    /// The environment with nothing in the way.
+    clear: Cow<'a, Environment>,
+}
+
+/// Both directions of a stretch.
+pub(super) type Both = (LinkResult, LinkResult);
+
+/// What a stretch carries in its slower direction, bit/s; 0 unless both directions pass.
+pub(super) fn rate_bps((forward, backward): &Both) -> f64 {
+    let budget = LinkBudget::of(forward, backward);
+    let slower_bps = budget
+        .forward
+        .data_rate_bps
+        .min(budget.backward.data_rate_bps);
+    budget.etx().map_or(0.0, |_| slower_bps)
+}
+
+impl<'a> Task<'a> {
+    pub fn new(inputs: &'a Inputs<'a>, request: &RelayRequest<'a>, relay: &'a Station) -> Self {
+        let clear = Environment {
+            model: Model::FreeSpace,
+            ..inputs.environment.clone()
+        };
+        Self {
+            inputs,
+            tx: (request.tx.position, request.tx.station),
+            rx: (request.rx.position, request.rx.station),
+            relay,
+            target_bps: request.target_data_rate_bps,
+            max_hops: request.max_hops,
+            clear: Cow::Owned(clear),
+        }
+    }
+
+    /// Whether a relay may be planned here: not in a void, where nobody knows how high the ground
+    /// is, and each of its hops would guess for itself. Off the tiles it is the sea.
+    pub fn has_ground(&self, at: GeoPoint) -> bool {
+        let terrain = self.inputs.terrain;
+        terrain.elevation_msl_m(at).is_some() || terrain.resolution_arcsec(at).is_none()
+    }
+
+    /// Evaluates a stretch in full, the ground walked from `a` to `b`.
+    pub fn evaluate(&self, a: Place<'_>, b: Place<'_>) -> Both {
+        score(self.inputs, a, b).expect("the request was checked")
+    }
+
+    /// What the stretches carry in their slower directions, bit/s, in their order. One that falls
+    /// short of `least_bps` even with nothing in the way may come out as 0 without a look at the
+    /// ground.
+    pub fn rates_bps(&self, stretches: &[(Place<'_>, Place<'_>)], least_bps: f64) -> Vec<f64> {
+        let mut work: Vec<_> = stretches.iter().map(|&ends| (ends, 0.0)).collect();
+        parallel::for_each(&mut work, STRETCHES_PER_TASK, |((a, b), rate)| {
+            if self.at_best_bps(*a, *b) >= least_bps {
+                *rate = rate_bps(&self.evaluate(*a, *b));
+            }
+        });
+        work.into_iter().map(|(_, rate)| rate).collect()
+    }
+
+    /// What a stretch would carry over bare ends with nothing between: no less than it carries,
+    /// because path loss is never below free space and all other terms are the same. Unbounded
+    /// where an end lies in a void, whose height only the ground between can tell.
+    fn at_best_bps(&self, a: Place<'_>, b: Place<'_>) -> f64 {
+        let inputs = Inputs {
+            environment: &self.clear,
+            ..*self.inputs
+        };
+        // The two ends, from which angles and slant range follow, are all that is sampled.
+        let profile = trace(&inputs, a.0, b.0, Some(2));
+        if profile.terrain.void_samples > 0 {
+            return f64::INFINITY;
+        }
+        let both = judge(&inputs, &profile, a, b, &mut Workspace::default());
+        let (forward, backward) = both.expect("the request was checked");
+        forward.rate.data_rate_bps.min(backward.rate.data_rate_bps)
+    }
+}

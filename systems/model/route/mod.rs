@@ -1,0 +1,18 @@
+//! Routes: what a hop costs, which walk costs least, and what the walk carries.
+//!
+//! Pure functions of links; the world's flows and whoever holds a snapshot use the same ones.
+
+mod adjacency;
+mod dijkstra;
+mod graph;
+mod metric;
+mod summary;
+
+pub(crate) use adjacency::Adjacency;
+pub use dijkstra::{Tree, shortest};
+pub use graph::{Edge, Graph, GraphBuilder};
+pub use metric::Metric;
+pub use summary::{Hop, Route, find};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,69 @@
+//! Nodes and the environment as readers see them.
+
+use bevy_ecs::prelude::*;
+use groundwave_engine::{Index, Section};
+use serde::Serialize;
+
+use super::components::{Label, OperState, Position, StationConfig, WorldEnvironment};
+use super::planned::InDeployment;
+use crate::model::id::{NodeId, NodeKind};
+use crate::radio::{Environment, Role, Station};
+use crate::terrain::GeoPoint;
+
+/// A node.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NodeView {
+    /// Its id.
+    pub id: NodeId,
+    /// What people call it.
+    pub name: String,
+    /// What it is for.
+    pub role: Role,
+    /// Where it stands.
+    pub position: GeoPoint,
+    /// What stands there.
+    pub station: Station,
+    /// Whether it runs.
+    pub operating: bool,
+}
+
+type NodeChanged = Or<(
+    Changed<Position>,
+    Changed<StationConfig>,
+    Changed<OperState>,
+    Changed<Label>,
+)>;
+
+/// Redraws the node section when any node of the running mesh changed or came, or any node went.
+pub(super) fn publish_nodes(
+    index: Res<Index<NodeKind>>,
+    changed: Query<(), (NodeChanged, Without<InDeployment>)>,
+    nodes: Query<(&Label, &Position, &StationConfig, &OperState), Without<InDeployment>>,
+    mut section: ResMut<Section<Vec<NodeView>>>,
+) {
+    if changed.is_empty() && index.departed().is_empty() {
+        return;
+    }
+    let view = |(id, entity)| {
+        // Planned nodes have a section of their own.
+        let (label, position, standing, operating) = nodes.get(entity).ok()?;
+        Some(NodeView {
+            id,
+            name: label.name.clone(),
+            role: label.role,
+            position: position.0,
+            station: standing.0.clone(),
+            operating: operating.0,
+        })
+    };
+    section.redraw(index.iter().filter_map(view).collect());
+}
+
+pub(super) fn publish_environment(
+    air: Res<WorldEnvironment>,
+    mut section: ResMut<Section<Environment>>,
+) {
+    if air.is_changed() {
+        section.redraw(air.0.clone());
+    }
+}
