@@ -24,7 +24,8 @@ use groundwave_io::store::RedbStore;
 use groundwave_io::wall::wall_ns;
 use groundwave_systems::account::{AccountId, AccountRole, CreateAccount, IssueCredential, Secret};
 use groundwave_systems::onboarding::{
-    Approve, Mac, Pool, Proof, PublicKey, RegistrationId, RequestJoin, Showing,
+    AddressPool, ApproveRegistration, JoinClaims, Mac, Proof, PublicKey, RegistrationId,
+    RequestJoin,
 };
 use groundwave_systems::site::NodeId;
 use groundwave_systems::terrain::Flat;
@@ -74,7 +75,7 @@ fn seed(folder: &Path, count: u64) -> (Vec<String>, String) {
     let mut builder = world(Arc::new(Flat {
         elevation_msl_m: 0.0,
     }));
-    builder.resource(Pool::parse(OVERLAY).expect("a range"));
+    builder.resource(AddressPool::parse(OVERLAY).expect("a range"));
     let mut engine = builder.build::<Snapshot>(0, 1_000_000).expect("a world");
     let rows = Arc::new(Mutex::new(Vec::new()));
     engine
@@ -89,7 +90,7 @@ fn seed(folder: &Path, count: u64) -> (Vec<String>, String) {
             registration: RegistrationId::from_u128((1 << 64) + u128::from(number)),
             node: NodeId::from_u128((2 << 64) + u128::from(number)),
             public_key: PublicKey::new(key).expect("a key"),
-            shown: Showing {
+            claims: JoinClaims {
                 mac: mac(number),
                 hostname: format!("node-{number}"),
                 listen_port: None,
@@ -102,7 +103,7 @@ fn seed(folder: &Path, count: u64) -> (Vec<String>, String) {
         };
         let (registration, node) = (request.registration, request.node);
         does(&mut engine, request);
-        let approve = Approve {
+        let approve = ApproveRegistration {
             registration,
             node,
             name: None,

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::account::Accounts;
 use crate::deployment::Plan;
-use crate::fleet::{Fleet, Happenings};
+use crate::fleet::{Fleet, FleetEvents};
 use crate::flow::FlowView;
 use crate::impair::Impairments;
 use crate::link::{Limits, LinkKey, LinkView};
@@ -66,7 +66,7 @@ pub struct Snapshot {
     pub fleet: Arc<Fleet>,
     /// What happened of late; a digest needs it no more than the clock.
     #[serde(skip)]
-    pub happenings: Arc<Happenings>,
+    pub events: Arc<FleetEvents>,
 }
 
 fn nobody(accounts: &Arc<Accounts>) -> bool {
@@ -119,7 +119,7 @@ impl groundwave_engine::Snapshot for Snapshot {
             accounts: world.resource::<Section<_>>().share(),
             onboarding: world.resource::<Section<_>>().share(),
             fleet: world.resource::<Section<_>>().share(),
-            happenings: world.resource::<Section<_>>().share(),
+            events: world.resource::<Section<_>>().share(),
         }
     }
 

@@ -62,7 +62,7 @@ pub enum Task {
     /// Take readings; they are kept until they are told.
     Sample,
     /// Tell how the node is.
-    Beat,
+    Heartbeat,
     /// Tell readings that could not be told in time.
     Replay,
 }
@@ -196,7 +196,7 @@ impl Machine {
                 // A token that runs out is renewed before it is used again.
                 return match now_ms >= self.renew_at_ms {
                     true => Task::LogIn,
-                    false => Task::Beat,
+                    false => Task::Heartbeat,
                 };
             }
             wake_ms = wake_ms.min(self.beats_not_before_ms);
@@ -236,7 +236,7 @@ impl Machine {
                 Outcome::Refused(UNAUTHORIZED, _) => self.go_later(Stage::LogIn, now_ms, chance),
                 other => self.refused(other, now_ms, chance),
             },
-            Task::Beat => self.beaten(outcome, now_ms, chance),
+            Task::Heartbeat => self.beaten(outcome, now_ms, chance),
             Task::Replay => self.replayed(outcome, now_ms, chance),
         }
     }

@@ -63,10 +63,10 @@ impl Bench {
 fn a_node_that_is_let_in_comes_to_beat_every_five_seconds() {
     let mut bench = Bench::running();
     assert!(bench.machine.runs());
-    bench.expect(Task::Beat, Outcome::Done);
+    bench.expect(Task::Heartbeat, Outcome::Done);
     let mut last_ms = bench.now_ms;
     for _ in 0..100 {
-        bench.expect(Task::Beat, Outcome::Done);
+        bench.expect(Task::Heartbeat, Outcome::Done);
         let apart = bench.now_ms - last_ms;
         assert!((4_500..=5_500).contains(&apart), "{apart}");
         last_ms = bench.now_ms;
@@ -120,24 +120,24 @@ fn what_the_gateway_asks_to_wait_is_waited() {
     bench.expect(Task::Register, Outcome::Done);
     assert!((300_000..=330_000).contains(&(bench.now_ms - before_ms)));
     let mut bench = Bench::running();
-    bench.expect(Task::Beat, Outcome::Refused(429, Some(20_000)));
+    bench.expect(Task::Heartbeat, Outcome::Refused(429, Some(20_000)));
     let before_ms = bench.now_ms;
-    bench.expect(Task::Beat, Outcome::Done);
+    bench.expect(Task::Heartbeat, Outcome::Done);
     assert!(bench.now_ms - before_ms >= 20_000);
 }
 
 #[test]
 fn a_refused_token_is_renewed_once_and_then_patiently() {
     let mut bench = Bench::running();
-    bench.expect(Task::Beat, Outcome::Refused(401, None));
+    bench.expect(Task::Heartbeat, Outcome::Refused(401, None));
     let before_ms = bench.now_ms;
     bench.expect(Task::LogIn, Outcome::Done);
-    bench.expect(Task::Beat, Outcome::Refused(401, None));
+    bench.expect(Task::Heartbeat, Outcome::Refused(401, None));
     assert!(bench.now_ms - before_ms < 1_000, "the first time at once");
     bench.expect(Task::LogIn, Outcome::Done);
     assert!(bench.now_ms - before_ms >= 5_000, "the second time later");
-    bench.expect(Task::Beat, Outcome::Done);
-    bench.expect(Task::Beat, Outcome::Refused(401, None));
+    bench.expect(Task::Heartbeat, Outcome::Done);
+    bench.expect(Task::Heartbeat, Outcome::Refused(401, None));
     let before_ms = bench.now_ms;
     bench.expect(Task::LogIn, Outcome::Done);
     assert_eq!(bench.now_ms, before_ms, "a beat that was heard forgives");
@@ -146,11 +146,11 @@ fn a_refused_token_is_renewed_once_and_then_patiently() {
 #[test]
 fn a_refused_credential_is_fetched_again() {
     let mut bench = Bench::running();
-    bench.expect(Task::Beat, Outcome::Refused(401, None));
+    bench.expect(Task::Heartbeat, Outcome::Refused(401, None));
     bench.expect(Task::LogIn, Outcome::Refused(401, None));
     bench.expect(Task::Fetch, Outcome::Done);
     bench.expect(Task::LogIn, Outcome::Done);
-    bench.expect(Task::Beat, Outcome::Done);
+    bench.expect(Task::Heartbeat, Outcome::Done);
 }
 
 #[test]
@@ -161,15 +161,15 @@ fn tokens_are_renewed_between_50_and_58_minutes() {
             chance: MachineChance::seeded(seed),
             ..Bench::running()
         };
-        bench.expect(Task::Beat, Outcome::Refused(401, None));
+        bench.expect(Task::Heartbeat, Outcome::Refused(401, None));
         bench.expect(Task::LogIn, Outcome::Done);
         let born_ms = bench.now_ms;
-        while bench.task() == Task::Beat {
-            bench.expect(Task::Beat, Outcome::Done);
+        while bench.task() == Task::Heartbeat {
+            bench.expect(Task::Heartbeat, Outcome::Done);
         }
         ages.push((bench.now_ms - born_ms) / 1000);
         bench.expect(Task::LogIn, Outcome::Done);
-        bench.expect(Task::Beat, Outcome::Done);
+        bench.expect(Task::Heartbeat, Outcome::Done);
     }
     assert!(
         ages.iter().all(|age| (3_000..=3_486).contains(age)),
@@ -184,11 +184,11 @@ fn tokens_are_renewed_between_50_and_58_minutes() {
 #[test]
 fn a_node_cut_off_beats_on_and_then_makes_its_way_anew() {
     let mut bench = Bench::running();
-    bench.expect(Task::Beat, Outcome::Done);
+    bench.expect(Task::Heartbeat, Outcome::Done);
     let cut_ms = bench.now_ms;
     let mut beats = 0;
-    while bench.task() == Task::Beat {
-        bench.expect(Task::Beat, Outcome::Failed);
+    while bench.task() == Task::Heartbeat {
+        bench.expect(Task::Heartbeat, Outcome::Failed);
         beats += 1;
     }
     assert!(beats >= 10, "{beats}");
@@ -200,22 +200,22 @@ fn a_node_cut_off_beats_on_and_then_makes_its_way_anew() {
 #[test]
 fn what_was_missed_is_told_after_the_beat_that_is_heard() {
     let mut bench = Bench::running();
-    bench.expect(Task::Beat, Outcome::Failed);
+    bench.expect(Task::Heartbeat, Outcome::Failed);
     bench.machine.set_backlog(true);
-    bench.expect(Task::Beat, Outcome::Failed);
-    bench.expect(Task::Beat, Outcome::Done);
+    bench.expect(Task::Heartbeat, Outcome::Failed);
+    bench.expect(Task::Heartbeat, Outcome::Done);
     bench.expect(Task::Replay, Outcome::Done);
     let before_ms = bench.now_ms;
     bench.expect(Task::Replay, Outcome::Refused(429, Some(60_000)));
     assert!(bench.now_ms - before_ms >= 500);
     bench.machine.set_backlog(false);
-    bench.expect(Task::Beat, Outcome::Done);
+    bench.expect(Task::Heartbeat, Outcome::Done);
 }
 
 #[test]
 fn a_revoked_node_asks_to_be_let_in_again() {
     let mut bench = Bench::running();
-    bench.expect(Task::Beat, Outcome::Refused(404, None));
+    bench.expect(Task::Heartbeat, Outcome::Refused(404, None));
     bench.expect(Task::Register, Outcome::Refused(403, None));
     let mut node = bench.machine.clone();
     node.set_period(10);

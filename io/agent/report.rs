@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
 use groundwave_systems::fleet::{
-    Beat, Interface, MeshLink, MeshReport, RadioReport, Transport, TransportKind,
+    Heartbeat, Interface, MeshLink, MeshReport, RadioReport, Transport, TransportKind,
 };
 use groundwave_systems::onboarding::PublicKey;
 use uuid::Uuid;
@@ -46,14 +46,14 @@ pub struct About {
 ///
 /// # Errors
 /// When the mesh interface has an address that no single interface can have.
-pub fn beat(look: &Look, readings: &Readings, about: About) -> Result<Beat, String> {
+pub fn beat(look: &Look, readings: &Readings, about: About) -> Result<Heartbeat, String> {
     let transports = transports(look, &about.mesh_ifname);
     let active = transports.iter().find(|one| one.up).map(|one| one.kind);
     let metrics: BTreeMap<String, f64> = readings
         .iter()
         .map(|(name, value)| (name.to_string(), *value))
         .collect();
-    Ok(Beat {
+    Ok(Heartbeat {
         node_id: about.node_id,
         mac: wire(about.ready.mac)?,
         hostname: hostname(&look.hostname, about.ready.mac),

@@ -37,7 +37,7 @@ pub enum AuditError {
 
 /// What somebody did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Deed {
+pub struct AuditEntry {
     /// When, ns since the Unix epoch.
     pub at_ns: u64,
     /// Who: a username, or `anonymous`.
@@ -58,12 +58,12 @@ pub struct Deed {
 
 /// A line of the record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AuditEntry {
+pub struct AuditRecord {
     /// Its number, from 1.
     pub number: u64,
     /// What was done.
     #[serde(flatten)]
-    pub deed: Deed,
+    pub entry: AuditEntry,
     /// SHA-256 of the line before it, hexadecimal.
     pub follows: String,
 }
@@ -129,9 +129,10 @@ impl Audit {
                 break;
             }
             let text = line.trim_end_matches('\n');
-            let entry: Option<AuditEntry> = serde_json::from_str(text).ok();
-            let sound = |entry: &AuditEntry| entry.follows == before && entry.number == number + 1;
-            if !entry.as_ref().is_some_and(sound) {
+            let record: Option<AuditRecord> = serde_json::from_str(text).ok();
+            let follows =
+                |record: &AuditRecord| record.follows == before && record.number == number + 1;
+            if !record.as_ref().is_some_and(follows) {
                 return Err(AuditError::Broken {
                     path: path.to_owned(),
                     line: number as usize + 1,
@@ -156,14 +157,14 @@ impl Audit {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn add(&self, deed: Deed) -> io::Result<()> {
+    pub fn add(&self, entry: AuditEntry) -> io::Result<()> {
         let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = AuditEntry {
+        let record = AuditRecord {
             number: end.number + 1,
-            deed,
+            entry,
             follows: end.digest.clone(),
         };
-        let line = serde_json::to_string(&entry).map_err(io::Error::other)?;
+        let line = serde_json::to_string(&record).map_err(io::Error::other)?;
         end.file.write_all(format!("{line}\n").as_bytes())?;
         end.number += 1;
         end.digest = digest(&line);
@@ -189,7 +190,7 @@ impl Audit {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn find(&self, query: &AuditQuery) -> Result<Vec<AuditEntry>, AuditError> {
+    pub fn find(&self, query: &AuditQuery) -> Result<Vec<AuditRecord>, AuditError> {
         let failed = |err| AuditError::File {
             path: self.path.clone(),
             err,
@@ -197,21 +198,21 @@ impl Audit {
         let file = File::open(&self.path).map_err(failed)?;
         let mut found = std::collections::VecDeque::new();
         for line in BufReader::new(file).lines() {
-            let Ok(entry) = serde_json::from_str::<AuditEntry>(&line.map_err(failed)?) else {
+            let Ok(record) = serde_json::from_str::<AuditRecord>(&line.map_err(failed)?) else {
                 continue;
             };
             let is = |wanted: &Option<String>, held: &String| {
                 wanted.as_ref().is_none_or(|wanted| wanted == held)
             };
-            let fits = is(&query.actor, &entry.deed.actor)
-                && is(&query.action, &entry.deed.action)
-                && (query.from_ns..=query.to_ns).contains(&entry.deed.at_ns)
-                && entry.number < query.before;
+            let fits = is(&query.actor, &record.entry.actor)
+                && is(&query.action, &record.entry.action)
+                && (query.from_ns..=query.to_ns).contains(&record.entry.at_ns)
+                && record.number < query.before;
             if fits {
                 if found.len() == query.limit {
                     found.pop_back();
                 }
-                found.push_front(entry);
+                found.push_front(record);
             }
         }
         Ok(found.into())
@@ -222,8 +223,8 @@ impl Audit {
 mod tests {
     use super::*;
 
-    fn deed(actor: &str, at_ns: u64) -> Deed {
-        Deed {
+    fn entry(actor: &str, at_ns: u64) -> AuditEntry {
+        AuditEntry {
             at_ns,
             actor: actor.to_owned(),
             kind: "user".to_owned(),
@@ -242,7 +243,7 @@ mod tests {
         let audit = Audit::open(&path).unwrap();
         for at_ns in 0..5 {
             audit
-                .add(deed(if at_ns % 2 == 0 { "ada" } else { "bob" }, at_ns))
+                .add(entry(if at_ns % 2 == 0 { "ada" } else { "bob" }, at_ns))
                 .unwrap();
         }
         drop(audit);
@@ -250,7 +251,7 @@ mod tests {
         std::fs::write(&path, format!("{text}{{\"number\":6,\"at")).unwrap();
         let audit = Audit::open(&path).unwrap();
         assert_eq!(audit.len(), 5);
-        audit.add(deed("ada", 9)).unwrap();
+        audit.add(entry("ada", 9)).unwrap();
         let query = AuditQuery {
             actor: Some("ada".to_owned()),
             to_ns: u64::MAX,
@@ -262,7 +263,7 @@ mod tests {
             .find(&query)
             .unwrap()
             .iter()
-            .map(|entry| entry.number)
+            .map(|record| record.number)
             .collect();
         assert_eq!(found, [6, 5]);
         drop(audit);

@@ -5,15 +5,15 @@
 
 mod roll;
 mod row;
-mod stills;
 #[cfg(test)]
 mod tests;
+mod topology_snapshots;
 
 use std::borrow::Borrow;
 use std::path::Path;
 use std::sync::Arc;
 
-use groundwave_systems::fleet::{KeepMinute, Sample};
+use groundwave_systems::fleet::{Sample, StoreMinute};
 use groundwave_systems::site::NodeId;
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
 use serde::de::DeserializeOwned;
@@ -21,7 +21,7 @@ use thiserror::Error;
 
 pub use row::Point;
 use row::{Aggregates, Raw};
-pub use stills::{EACH_MS, HOURLY_MS, STILLS_BYTES_MAX};
+pub use topology_snapshots::{EACH_MS, HOURLY_MS, TOPOLOGY_SNAPSHOTS_BYTES_MAX};
 
 /// Samples of a minute: (hour, node, minute) to a row.
 const RAW: TableDefinition<'_, (u64, u128, u64), &[u8]> = TableDefinition::new("samples");
@@ -78,7 +78,7 @@ impl TelemetryStore {
         write.open_table(MINUTES)?;
         write.open_table(HOURS)?;
         write.open_table(ABOUT)?;
-        write.open_table(stills::STILLS)?;
+        write.open_table(topology_snapshots::TOPOLOGY_SNAPSHOTS)?;
         write.commit()?;
         Ok(Self {
             database: Arc::new(database),
@@ -89,7 +89,7 @@ impl TelemetryStore {
     ///
     /// # Errors
     /// When the disk fails; then none was kept.
-    pub fn keep(&self, minutes: &[KeepMinute]) -> Result<(), HistoryError> {
+    pub fn keep(&self, minutes: &[StoreMinute]) -> Result<(), HistoryError> {
         let write = self.database.begin_write()?;
         {
             let rolled = rolled_hour(&write.open_table(ABOUT)?)?;

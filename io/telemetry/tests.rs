@@ -1,4 +1,4 @@
-use groundwave_systems::fleet::{Buffer, KeepMinute, Sample};
+use groundwave_systems::fleet::{Sample, SampleBuffer, StoreMinute};
 use groundwave_systems::site::NodeId;
 
 use super::*;
@@ -18,13 +18,13 @@ fn node(number: u128) -> NodeId {
 }
 
 /// A minute with samples at these seconds, whose values are their times in seconds.
-fn minute(number: u128, minute: u64, seconds: &[u64]) -> KeepMinute {
-    let mut buffer = Buffer::default();
+fn minute(number: u128, minute: u64, seconds: &[u64]) -> StoreMinute {
+    let mut buffer = SampleBuffer::default();
     for second in seconds {
         let ts_ms = minute * MINUTE_MS + second * 1_000;
-        buffer.take("sys.load1", ts_ms, (ts_ms / 1_000) as f64);
+        buffer.push("sys.load1", ts_ms, (ts_ms / 1_000) as f64);
     }
-    KeepMinute {
+    StoreMinute {
         node: node(number),
         names: buffer.names.clone(),
         minute: buffer.current,
@@ -120,24 +120,24 @@ fn late_samples_find_their_place_however_late() {
 #[test]
 fn stills_thin_out_with_age_and_answer_for_any_time_since_the_first() {
     let (_folder, store) = store();
-    assert_eq!(store.stills().unwrap(), None);
-    assert_eq!(store.still(u64::MAX).unwrap(), None);
+    assert_eq!(store.topology_range().unwrap(), None);
+    assert_eq!(store.topology_at(u64::MAX).unwrap(), None);
     let now = T0 + 40 * 24 * HOUR_MS;
     // Every ten minutes for 40 days.
     for at in (T0..=now).step_by(10 * MINUTE_MS as usize) {
         let text = at.to_string();
         let (head, tail) = text.split_at(5);
-        store.keep_still(at, [head, tail].into_iter()).unwrap();
+        store.store_topology(at, [head, tail].into_iter()).unwrap();
     }
     let from = now - HOURLY_MS;
-    assert_eq!(store.stills().unwrap(), Some((from, now)));
-    let at = |ms: u64| store.still(ms).unwrap().map(|(at, _)| at);
+    assert_eq!(store.topology_range().unwrap(), Some((from, now)));
+    let at = |ms: u64| store.topology_at(ms).unwrap().map(|(at, _)| at);
     assert_eq!(at(from - 1), None);
     // Of late each is there; before, the first of each hour.
     assert_eq!(at(now - 10 * MINUTE_MS - 1), Some(now - 20 * MINUTE_MS));
     let old = now - EACH_MS - 30 * 24 * HOUR_MS / 2;
     assert_eq!(at(old + 59 * MINUTE_MS), Some(old));
-    let (found, still) = store.still(old + 1).unwrap().unwrap();
+    let (found, still) = store.topology_at(old + 1).unwrap().unwrap();
     assert_eq!(still, found.to_string().as_bytes());
 }
 
@@ -157,11 +157,11 @@ fn stills_keep_to_their_budget_and_lose_the_oldest_first() {
     for number in 1..=20 {
         let at = T0 + number * MINUTE_MS;
         let still = || std::iter::once(noise(number));
-        store.keep_still_within(at, still(), 5_500).unwrap();
+        store.store_topology_within(at, still(), 5_500).unwrap();
         // The same again weighs nothing.
-        store.keep_still_within(at, still(), 5_500).unwrap();
+        store.store_topology_within(at, still(), 5_500).unwrap();
     }
-    let (first, last) = store.stills().unwrap().unwrap();
+    let (first, last) = store.topology_range().unwrap().unwrap();
     assert_eq!((first, last), (T0 + 16 * MINUTE_MS, T0 + 20 * MINUTE_MS));
-    assert_eq!(store.still(last).unwrap(), Some((last, noise(20))));
+    assert_eq!(store.topology_at(last).unwrap(), Some((last, noise(20))));
 }

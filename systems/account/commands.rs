@@ -5,7 +5,8 @@ use groundwave_engine::{Clock, Index, Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
 use super::components::{
-    Account, AccountId, AccountKind, AccountRole, Denial, DenialId, DenialKind, Secret,
+    Account, AccountId, AccountKind, AccountRole, RevokedToken, RevokedTokenId, RevokedTokenKind,
+    Secret,
 };
 use crate::site::{NODES_MAX, NodeId};
 
@@ -235,11 +236,11 @@ impl Recorded for RevokeTokens {
 /// Notes that somebody logged in.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct NoteLogin {
+pub struct RecordLogin {
     /// Who.
     pub account: AccountId,
 }
-impl Command for NoteLogin {
+impl Command for RecordLogin {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         let (entity, mut account) = find(world, self.account)?;
@@ -248,7 +249,7 @@ impl Command for NoteLogin {
         Ok(())
     }
 }
-impl Recorded for NoteLogin {
+impl Recorded for RecordLogin {
     const NAME: &'static str = "account.note_login";
     type Reply = ();
 }
@@ -256,16 +257,16 @@ impl Recorded for NoteLogin {
 /// Kills one token.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct DenyToken {
+pub struct RevokeToken {
     /// Its `jti`.
-    pub token: DenialId,
+    pub token: RevokedTokenId,
     /// When it would have died by itself, ns since the Unix epoch.
     pub until_ns: u64,
 }
-impl Command for DenyToken {
+impl Command for RevokeToken {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        let index = world.resource::<Index<DenialKind>>();
+        let index = world.resource::<Index<RevokedTokenKind>>();
         if index.get(self.token).is_ok() {
             return Ok(());
         }
@@ -273,11 +274,11 @@ impl Command for DenyToken {
             return Err(Refusal::Busy);
         }
         let until_ns = self.until_ns;
-        world.spawn((self.token, Denial { until_ns }));
+        world.spawn((self.token, RevokedToken { until_ns }));
         Ok(())
     }
 }
-impl Recorded for DenyToken {
+impl Recorded for RevokeToken {
     const NAME: &'static str = "token.deny";
     type Reply = ();
 }
@@ -341,7 +342,7 @@ impl Recorded for IssueCredential {
 }
 
 /// Takes the account of a node away, if it has one.
-pub(crate) fn forget_node(world: &mut World, node: NodeId) {
+pub(crate) fn remove_node_account(world: &mut World, node: NodeId) {
     let mine = all(world).find(|(_, account)| account.node == Some(node));
     if let Some((id, _)) = mine {
         let entity = world.resource::<Index<AccountKind>>().get(id);

@@ -18,12 +18,12 @@ impl Kind for AccountKind {
 pub type AccountId = Id<AccountKind>;
 
 /// The kind of thing that says a token is dead before its time.
-pub struct DenialKind;
-impl Kind for DenialKind {
+pub struct RevokedTokenKind;
+impl Kind for RevokedTokenKind {
     const NAME: &'static str = "denial";
 }
 /// Id of a dead token: its `jti`.
-pub type DenialId = Id<DenialKind>;
+pub type RevokedTokenId = Id<RevokedTokenKind>;
 
 /// What an account may do, from least to most.
 #[derive(
@@ -93,9 +93,9 @@ pub struct Account {
     pub last_login_ns: Option<u64>,
 }
 
-/// A token that is dead before its time. Written by `token.deny` and `forget_denials`.
+/// A token that is dead before its time. Written by `token.deny` and `expire_revoked_tokens`.
 #[derive(Component, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Denial {
+pub struct RevokedToken {
     /// When it would have died by itself, ns since the Unix epoch.
     pub until_ns: u64,
 }

@@ -4,7 +4,9 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Document, Index, Refusal};
 use serde::{Deserialize, Serialize};
 
-use super::components::{Account, AccountId, AccountKind, Denial, DenialId, DenialKind};
+use super::components::{
+    Account, AccountId, AccountKind, RevokedToken, RevokedTokenId, RevokedTokenKind,
+};
 
 /// An account as the store keeps it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -31,19 +33,19 @@ impl Document for AccountDocument {
 /// A dead token as the store keeps it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct DenialDocument(Denial);
+pub struct RevokedTokenDocument(RevokedToken);
 
-impl Document for DenialDocument {
+impl Document for RevokedTokenDocument {
     const TABLE: &'static str = "denials";
-    type Kind = DenialKind;
-    type Changed = Changed<Denial>;
+    type Kind = RevokedTokenKind;
+    type Changed = Changed<RevokedToken>;
 
     fn read(_: &World, entity: EntityRef<'_>) -> Self {
-        Self(*entity.get::<Denial>().expect("a denial has one"))
+        Self(*entity.get::<RevokedToken>().expect("a denial has one"))
     }
 
-    fn restore(self, id: DenialId, world: &mut World) -> Result<(), Refusal> {
-        world.resource::<Index<DenialKind>>().vacant(id)?;
+    fn restore(self, id: RevokedTokenId, world: &mut World) -> Result<(), Refusal> {
+        world.resource::<Index<RevokedTokenKind>>().vacant(id)?;
         world.spawn((id, self.0));
         Ok(())
     }

@@ -12,33 +12,34 @@ mod view;
 
 use groundwave_engine::{Builder, Phase};
 
-pub(crate) use commands::forget_node;
+pub(crate) use commands::remove_node_account;
 pub use commands::{
-    ACCOUNTS_MAX, ChangePassword, CreateAccount, DenyToken, IssueCredential, NoteLogin,
-    RemoveAccount, RevokeTokens, USERNAME_CHARS_MAX, UpdateAccount, check_username,
+    ACCOUNTS_MAX, ChangePassword, CreateAccount, IssueCredential, RecordLogin, RemoveAccount,
+    RevokeToken, RevokeTokens, USERNAME_CHARS_MAX, UpdateAccount, check_username,
 };
 pub use components::{
-    Account, AccountId, AccountKind, AccountRole, Denial, DenialId, DenialKind, Secret,
+    Account, AccountId, AccountKind, AccountRole, RevokedToken, RevokedTokenId, RevokedTokenKind,
+    Secret,
 };
-pub use document::{AccountDocument, DenialDocument};
+pub use document::{AccountDocument, RevokedTokenDocument};
 pub use view::Accounts;
 
 /// Accounts and dead tokens.
 pub fn account(engine: &mut Builder) {
     engine
         .kind::<AccountKind>()
-        .kind::<DenialKind>()
+        .kind::<RevokedTokenKind>()
         .section::<Accounts>()
         .command::<CreateAccount>()
         .command::<UpdateAccount>()
         .command::<RemoveAccount>()
         .command::<ChangePassword>()
         .command::<RevokeTokens>()
-        .command::<NoteLogin>()
-        .command::<DenyToken>()
+        .command::<RecordLogin>()
+        .command::<RevokeToken>()
         .command::<IssueCredential>()
         .document::<AccountDocument>()
-        .document::<DenialDocument>()
-        .systems(Phase::Plan, view::forget_denials)
+        .document::<RevokedTokenDocument>()
+        .systems(Phase::Plan, view::expire_revoked_tokens)
         .systems(Phase::Publish, view::publish_accounts);
 }

@@ -97,7 +97,7 @@ fn what_changes_an_account_kills_its_tokens() {
     let version =
         |engine: &Engine<Snapshot>| engine.view().accounts.named("bob").unwrap().1.version;
     let account = AccountId::named("bob");
-    does(&mut engine, NoteLogin { account }).unwrap();
+    does(&mut engine, RecordLogin { account }).unwrap();
     assert_eq!(version(&engine), 1);
     does(&mut engine, RevokeTokens { account }).unwrap();
     assert_eq!(version(&engine), 2);
@@ -127,10 +127,10 @@ fn what_changes_an_account_kills_its_tokens() {
 #[test]
 fn a_dead_token_is_forgotten_once_it_would_have_died() {
     let mut engine = engine();
-    let token = DenialId::from_u128(7);
+    let token = RevokedTokenId::from_u128(7);
     does(
         &mut engine,
-        DenyToken {
+        RevokeToken {
             token,
             until_ns: 8_000,
         },

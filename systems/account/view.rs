@@ -8,7 +8,9 @@ use imbl::OrdMap;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
-use super::components::{Account, AccountId, AccountKind, Denial, DenialId, DenialKind};
+use super::components::{
+    Account, AccountId, AccountKind, RevokedToken, RevokedTokenId, RevokedTokenKind,
+};
 use crate::site::NodeId;
 
 /// All accounts and dead tokens.
@@ -18,7 +20,7 @@ pub struct Accounts {
     pub by_id: OrdMap<AccountId, Arc<Account>>,
     by_name: OrdMap<String, AccountId>,
     by_node: OrdMap<NodeId, AccountId>,
-    denied: OrdMap<DenialId, u64>,
+    denied: OrdMap<RevokedTokenId, u64>,
 }
 
 impl Accounts {
@@ -38,7 +40,7 @@ impl Accounts {
 
     /// Whether the token with this `jti` is dead.
     #[must_use]
-    pub fn denies(&self, token: DenialId) -> bool {
+    pub fn denies(&self, token: RevokedTokenId) -> bool {
         self.denied.contains_key(&token)
     }
 
@@ -81,9 +83,9 @@ impl Serialize for Accounts {
 }
 
 /// Forgets tokens that are dead by themselves by now.
-pub(super) fn forget_denials(
+pub(super) fn expire_revoked_tokens(
     clock: Res<Clock>,
-    denials: Query<(Entity, &Denial)>,
+    denials: Query<(Entity, &RevokedToken)>,
     mut commands: Commands,
 ) {
     for (entity, denial) in &denials {
@@ -96,8 +98,8 @@ pub(super) fn forget_denials(
 /// Redraws what changed, came or went.
 pub(super) fn publish_accounts(
     accounts: Query<(&AccountId, &Account), Changed<Account>>,
-    denials: Query<(&DenialId, &Denial), Changed<Denial>>,
-    gone: (Res<Index<AccountKind>>, Res<Index<DenialKind>>),
+    denials: Query<(&RevokedTokenId, &RevokedToken), Changed<RevokedToken>>,
+    gone: (Res<Index<AccountKind>>, Res<Index<RevokedTokenKind>>),
     mut section: ResMut<Section<Accounts>>,
 ) {
     let (gone, dead) = (gone.0.departed(), gone.1.departed());

@@ -10,14 +10,14 @@ use bevy_ecs::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::beat::Beat;
+use super::heartbeat::Heartbeat;
 use super::liveness::Liveness;
 use super::metrics::Readings;
 use crate::identity::{Mac, PublicKey, RegistrationId};
 
 /// What a node is to the fleet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Member {
+pub struct NodeInfo {
     /// What people call it.
     pub name: String,
     /// What it is for, in the people's own words.
@@ -35,9 +35,11 @@ pub struct Member {
     /// Its overlay address.
     pub overlay_ip: Option<Ipv4Addr>,
     /// How it may come in, if it was registered before it asked.
-    pub expected: Option<Expected>,
+    #[serde(rename = "expected")]
+    pub preregistration: Option<Preregistration>,
     /// Where it is, if somebody said so.
-    pub place: Option<Place>,
+    #[serde(rename = "place")]
+    pub location: Option<Location>,
     /// What it runs on, if it said so.
     pub board: Option<String>,
     /// Versions of what it runs.
@@ -52,7 +54,7 @@ pub struct Member {
 
 /// How a node that was registered before it asked may come in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Expected {
+pub struct Preregistration {
     /// From this hardware address,
     pub mac: Mac,
     /// with this key,
@@ -66,7 +68,7 @@ pub struct Expected {
 /// Who said where a node is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum PlaceSource {
+pub enum LocationSource {
     /// Its own satellite receiver.
     Gps,
     /// Somebody, by hand.
@@ -77,7 +79,7 @@ pub enum PlaceSource {
 
 /// Where a node is.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Place {
+pub struct Location {
     /// Latitude, WGS 84, degrees.
     pub lat_deg: f64,
     /// Longitude, WGS 84, degrees.
@@ -87,38 +89,39 @@ pub struct Place {
     /// When that was said, ms since the Unix epoch.
     pub ts_ms: u64,
     /// Who said so.
-    pub source: PlaceSource,
+    pub source: LocationSource,
 }
 
 /// What a node is to the fleet. Written by `onboarding.*`, `fleet.join` and `fleet.patch`.
 #[derive(Component, Debug, Clone, PartialEq)]
 #[require(
     crate::site::Enrolled,
-    Condition,
-    Saying,
-    Latest,
-    super::Minutes,
-    super::Orders
+    LivenessState,
+    LastHeartbeat,
+    LatestReadings,
+    super::RecentSamples,
+    super::NodeCommands
 )]
-pub struct Membership(pub Arc<Member>);
+pub struct NodeRecord(pub Arc<NodeInfo>);
 
 /// Whether it speaks. Written by `fleet.*`.
 #[derive(Component, Debug, Clone, Default, PartialEq)]
-pub struct Condition(pub Arc<Liveness>);
+pub struct LivenessState(pub Arc<Liveness>);
 
 /// What it said last, if it ever did. Written by `fleet.hear`.
 #[derive(Component, Debug, Clone, Default, PartialEq)]
-pub struct Saying(pub Option<Arc<LastBeat>>);
+pub struct LastHeartbeat(pub Option<Arc<ReceivedHeartbeat>>);
 
 /// Its latest readings. Written by `fleet.hear` and `fleet.samples`.
 #[derive(Component, Debug, Clone, Default, PartialEq)]
-pub struct Latest(pub Arc<Readings>);
+pub struct LatestReadings(pub Arc<Readings>);
 
 /// A heartbeat, and how it came.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LastBeat {
+pub struct ReceivedHeartbeat {
     /// What it said.
-    pub beat: Beat,
+    #[serde(rename = "beat")]
+    pub heartbeat: Heartbeat,
     /// When it came, ns since the Unix epoch by the gateway's clock.
     pub wall_ns: u64,
     /// Where it came from.
@@ -131,4 +134,4 @@ pub struct LastBeat {
 
 /// A planned node that was of the fleet and is no longer. Written by `onboarding.revoke`.
 #[derive(Component, Debug)]
-pub struct Departed;
+pub struct Deregistered;

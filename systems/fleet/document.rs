@@ -6,12 +6,15 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Document, Index, Refusal, State};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::components::{Condition, Departed, LastBeat, Latest, Member, Membership, Saying};
-use super::happening::Ring;
-use super::liveness::{Liveness, Rules};
+use super::command_queue::{CommandQueue, NodeCommands};
+use super::components::{
+    Deregistered, LastHeartbeat, LatestReadings, LivenessState, NodeInfo, NodeRecord,
+    ReceivedHeartbeat,
+};
+use super::event::EventBuffer;
+use super::liveness::{Liveness, LivenessRules};
 use super::metrics::Readings;
-use super::minutes::{Buffer, Minutes};
-use super::orders::{OrderBook, Orders};
+use super::sample_buffer::{RecentSamples, SampleBuffer};
 use crate::site::{NodeId, NodeKind};
 
 /// What is shared, as what it holds; serde's own support would be a feature for these lines.
@@ -57,46 +60,46 @@ pub struct FleetDocument(Option<Content>);
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Content {
-    #[serde(with = "shared")]
-    member: Arc<Member>,
-    #[serde(with = "shared")]
-    condition: Arc<Liveness>,
-    #[serde(with = "shared_option")]
-    said: Option<Arc<LastBeat>>,
+    #[serde(rename = "member", with = "shared")]
+    record: Arc<NodeInfo>,
+    #[serde(rename = "condition", with = "shared")]
+    liveness: Arc<Liveness>,
+    #[serde(rename = "said", with = "shared_option")]
+    last_heartbeat: Option<Arc<ReceivedHeartbeat>>,
     #[serde(with = "shared")]
     latest: Arc<Readings>,
-    #[serde(with = "shared")]
-    minutes: Arc<Buffer>,
-    #[serde(with = "shared")]
-    orders: Arc<OrderBook>,
+    #[serde(rename = "minutes", with = "shared")]
+    recent_samples: Arc<SampleBuffer>,
+    #[serde(rename = "orders", with = "shared")]
+    commands: Arc<CommandQueue>,
 }
 
 impl Document for FleetDocument {
     const TABLE: &'static str = "fleet";
     type Kind = NodeKind;
     type Changed = Or<(
-        Changed<Membership>,
-        Changed<Condition>,
-        Changed<Saying>,
-        Changed<Latest>,
-        Changed<Minutes>,
-        Changed<Orders>,
-        Changed<Departed>,
+        Changed<NodeRecord>,
+        Changed<LivenessState>,
+        Changed<LastHeartbeat>,
+        Changed<LatestReadings>,
+        Changed<RecentSamples>,
+        Changed<NodeCommands>,
+        Changed<Deregistered>,
     )>;
 
     fn shows(entity: EntityRef<'_>) -> bool {
-        entity.contains::<Membership>()
+        entity.contains::<NodeRecord>()
     }
 
     fn read(_: &World, entity: EntityRef<'_>) -> Self {
         let content = || {
             Some(Content {
-                member: Arc::clone(&entity.get::<Membership>()?.0),
-                condition: Arc::clone(&entity.get::<Condition>()?.0),
-                said: entity.get::<Saying>()?.0.clone(),
-                latest: Arc::clone(&entity.get::<Latest>()?.0),
-                minutes: Arc::clone(&entity.get::<Minutes>()?.0),
-                orders: Arc::clone(&entity.get::<Orders>()?.0),
+                record: Arc::clone(&entity.get::<NodeRecord>()?.0),
+                liveness: Arc::clone(&entity.get::<LivenessState>()?.0),
+                last_heartbeat: entity.get::<LastHeartbeat>()?.0.clone(),
+                latest: Arc::clone(&entity.get::<LatestReadings>()?.0),
+                recent_samples: Arc::clone(&entity.get::<RecentSamples>()?.0),
+                commands: Arc::clone(&entity.get::<NodeCommands>()?.0),
             })
         };
         Self(content())
@@ -107,12 +110,12 @@ impl Document for FleetDocument {
         let found = world.resource::<Index<NodeKind>>().get(id).ok();
         let entity = found.unwrap_or_else(|| world.spawn(id).id());
         world.entity_mut(entity).insert((
-            Membership(content.member),
-            Condition(content.condition),
-            Saying(content.said),
-            Latest(content.latest),
-            Minutes(content.minutes),
-            Orders(content.orders),
+            NodeRecord(content.record),
+            LivenessState(content.liveness),
+            LastHeartbeat(content.last_heartbeat),
+            LatestReadings(content.latest),
+            RecentSamples(content.recent_samples),
+            NodeCommands(content.commands),
         ));
         Ok(())
     }
@@ -121,7 +124,7 @@ impl Document for FleetDocument {
 /// The gateway's clock as last told, and what silence means by it.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct FleetState {
-    rules: Rules,
+    rules: LivenessRules,
     now_ns: u64,
 }
 
@@ -130,14 +133,14 @@ impl State for FleetState {
 
     fn save(world: &World) -> Self {
         Self {
-            rules: *world.resource::<Rules>(),
-            now_ns: world.resource::<Ring>().now_ns,
+            rules: *world.resource::<LivenessRules>(),
+            now_ns: world.resource::<EventBuffer>().now_ns,
         }
     }
 
     fn restore(self, world: &mut World) -> Result<(), Refusal> {
         world.insert_resource(self.rules);
-        world.resource_mut::<Ring>().now_ns = self.now_ns;
+        world.resource_mut::<EventBuffer>().now_ns = self.now_ns;
         Ok(())
     }
 }

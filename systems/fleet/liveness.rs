@@ -38,14 +38,14 @@ impl NodeState {
 
 /// What silence means. Set by `fleet.begin`.
 #[derive(Resource, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rules {
+pub struct LivenessRules {
     /// Time between two beats, ns.
     pub period_ns: u64,
     /// The gateway's clock when it began, ns.
     pub begun_ns: u64,
 }
 
-impl Default for Rules {
+impl Default for LivenessRules {
     fn default() -> Self {
         Self {
             period_ns: 5_000_000_000,
@@ -61,7 +61,7 @@ const OFFLINE_PERIODS: u64 = 12;
 /// Periods until one that never spoke is offline: five minutes of the usual ones.
 const JOINING_PERIODS: u64 = 60;
 /// Beats until one that was away is online: one may be the last gasp of a bad link.
-const BEATS_TO_RETURN: u32 = 2;
+const HEARTBEATS_TO_RETURN: u32 = 2;
 /// Changes remembered of each node.
 const CHANGES_KEPT: usize = 64;
 /// Gaps between beats remembered of each node.
@@ -88,11 +88,14 @@ pub struct Liveness {
     /// The gateway's clock when it was last heard, or when its time to speak began, ns.
     pub since_ns: u64,
     /// Beats in a row since it was away.
-    pub beats: u32,
+    #[serde(rename = "beats")]
+    pub consecutive_heartbeats: u32,
     /// Beats that did not come, in all.
-    pub missed: u64,
+    #[serde(rename = "missed")]
+    pub missed_heartbeats: u64,
     /// What was missed of the silence under way, already counted in `missed`.
-    missing: u64,
+    #[serde(rename = "missing")]
+    missed_in_silence: u64,
     /// Its last changes, oldest first.
     pub changes: VecDeque<StateChange>,
     /// Its last gaps between beats, ms, oldest first.
@@ -109,7 +112,7 @@ impl Liveness {
         }
     }
 
-    fn turn(&mut self, to: NodeState, wall_ns: u64, reason: &str) -> Option<StateChange> {
+    fn transition(&mut self, to: NodeState, wall_ns: u64, reason: &str) -> Option<StateChange> {
         if self.state == to {
             return None;
         }
@@ -128,7 +131,7 @@ impl Liveness {
     }
 
     /// It was heard at `now_ns` of the gateway's clock.
-    pub fn heard(&mut self, now_ns: u64, wall_ns: u64) -> Option<StateChange> {
+    pub fn record_heartbeat(&mut self, now_ns: u64, wall_ns: u64) -> Option<StateChange> {
         let first = self.state == NodeState::Joining;
         if !first {
             let gap_ms = now_ns.saturating_sub(self.since_ns) / 1_000_000;
@@ -139,33 +142,40 @@ impl Liveness {
                 .push_back(u32::try_from(gap_ms).unwrap_or(u32::MAX));
         }
         self.since_ns = now_ns;
-        self.missing = 0;
-        self.beats = self.beats.saturating_add(1);
+        self.missed_in_silence = 0;
+        self.consecutive_heartbeats = self.consecutive_heartbeats.saturating_add(1);
         match self.state {
-            NodeState::Joining => self.turn(NodeState::Online, wall_ns, "first heartbeat"),
+            NodeState::Joining => self.transition(NodeState::Online, wall_ns, "first heartbeat"),
             NodeState::Online => None,
-            NodeState::Stale | NodeState::Offline if self.beats >= BEATS_TO_RETURN => {
-                self.turn(NodeState::Online, wall_ns, "heard again")
+            NodeState::Stale | NodeState::Offline
+                if self.consecutive_heartbeats >= HEARTBEATS_TO_RETURN =>
+            {
+                self.transition(NodeState::Online, wall_ns, "heard again")
             }
             NodeState::Stale => None,
-            NodeState::Offline => self.turn(NodeState::Stale, wall_ns, "heard once"),
+            NodeState::Offline => self.transition(NodeState::Stale, wall_ns, "heard once"),
         }
     }
 
     /// It is `now_ns` by the gateway's clock.
-    pub fn tend(&mut self, rules: Rules, now_ns: u64, wall_ns: u64) -> Option<StateChange> {
+    pub fn expire(
+        &mut self,
+        rules: LivenessRules,
+        now_ns: u64,
+        wall_ns: u64,
+    ) -> Option<StateChange> {
         let silence = now_ns.saturating_sub(self.since_ns);
         let periods = silence / rules.period_ns.max(1);
         if self.state == NodeState::Joining {
             let late = silence > JOINING_PERIODS * rules.period_ns;
             return late
-                .then(|| self.turn(NodeState::Offline, wall_ns, "never heard"))
+                .then(|| self.transition(NodeState::Offline, wall_ns, "never heard"))
                 .flatten();
         }
         if self.state != NodeState::Offline {
             let missing = periods.saturating_sub(1);
-            self.missed += missing.saturating_sub(self.missing);
-            self.missing = missing.max(self.missing);
+            self.missed_heartbeats += missing.saturating_sub(self.missed_in_silence);
+            self.missed_in_silence = missing.max(self.missed_in_silence);
         }
         let to = if silence > OFFLINE_PERIODS * rules.period_ns {
             NodeState::Offline
@@ -175,36 +185,38 @@ impl Liveness {
             return None;
         };
         if to > self.state {
-            self.beats = 0;
+            self.consecutive_heartbeats = 0;
             let reason = format!("not heard for {} s", silence / 1_000_000_000);
-            return self.turn(to, wall_ns, &reason);
+            return self.transition(to, wall_ns, &reason);
         }
         None
     }
 
     /// The gateway began anew at `now_ns` of a new clock: nobody is to blame for what it did not
     /// hear.
-    pub fn begin(&mut self, now_ns: u64, wall_ns: u64) -> Option<StateChange> {
+    pub fn restart(&mut self, now_ns: u64, wall_ns: u64) -> Option<StateChange> {
         self.since_ns = now_ns;
-        self.beats = 0;
-        self.missing = 0;
+        self.consecutive_heartbeats = 0;
+        self.missed_in_silence = 0;
         match self.state {
-            NodeState::Online => self.turn(NodeState::Stale, wall_ns, "the gateway restarted"),
+            NodeState::Online => {
+                self.transition(NodeState::Stale, wall_ns, "the gateway restarted")
+            }
             _ => None,
         }
     }
 
-    /// Whether [`Self::tend`] would change something now.
+    /// Whether [`Self::expire`] would change something now.
     #[must_use]
-    pub fn stirs(&self, rules: Rules, now_ns: u64) -> bool {
+    pub fn is_due(&self, rules: LivenessRules, now_ns: u64) -> bool {
         let periods = now_ns.saturating_sub(self.since_ns) / rules.period_ns.max(1);
         let speaks = matches!(self.state, NodeState::Online | NodeState::Stale);
-        now_ns > self.due_ns(rules) || speaks && periods.saturating_sub(1) > self.missing
+        now_ns > self.due_ns(rules) || speaks && periods.saturating_sub(1) > self.missed_in_silence
     }
 
     /// When something changes by itself next, by the gateway's clock, ns.
     #[must_use]
-    pub fn due_ns(&self, rules: Rules) -> u64 {
+    pub fn due_ns(&self, rules: LivenessRules) -> u64 {
         let periods = match self.state {
             NodeState::Joining => JOINING_PERIODS,
             NodeState::Online => STALE_PERIODS,
@@ -222,36 +234,36 @@ mod tests {
 
     const S: u64 = 1_000_000_000;
 
-    fn rules() -> Rules {
-        Rules::default()
+    fn rules() -> LivenessRules {
+        LivenessRules::default()
     }
 
     #[test]
     fn a_node_falls_silent_and_returns_with_its_second_beat() {
         let mut node = Liveness::new(0);
         assert_eq!(node.state, Joining);
-        assert_eq!(node.heard(S, 1).unwrap().to, Online);
-        assert!(node.tend(rules(), 16 * S, 2).is_none());
-        assert_eq!(node.tend(rules(), 16 * S + 1, 2).unwrap().to, Stale);
-        assert!(node.tend(rules(), 61 * S, 3).is_none());
-        let gone = node.tend(rules(), 61 * S + 1, 3).unwrap();
+        assert_eq!(node.record_heartbeat(S, 1).unwrap().to, Online);
+        assert!(node.expire(rules(), 16 * S, 2).is_none());
+        assert_eq!(node.expire(rules(), 16 * S + 1, 2).unwrap().to, Stale);
+        assert!(node.expire(rules(), 61 * S, 3).is_none());
+        let gone = node.expire(rules(), 61 * S + 1, 3).unwrap();
         assert_eq!(
             (gone.to, gone.reason.as_str()),
             (Offline, "not heard for 60 s")
         );
-        assert_eq!(node.heard(100 * S, 4).unwrap().to, Stale);
-        assert_eq!(node.heard(105 * S, 5).unwrap().to, Online);
+        assert_eq!(node.record_heartbeat(100 * S, 4).unwrap().to, Stale);
+        assert_eq!(node.record_heartbeat(105 * S, 5).unwrap().to, Online);
         assert_eq!(node.changes.len(), 5);
     }
 
     #[test]
     fn a_single_beat_now_and_then_is_not_online() {
         let mut node = Liveness::new(0);
-        node.heard(0, 0);
+        node.record_heartbeat(0, 0);
         for turn in 1..5 {
-            node.tend(rules(), turn * 70 * S - S, 0);
+            node.expire(rules(), turn * 70 * S - S, 0);
             assert_eq!(node.state, Offline);
-            node.heard(turn * 70 * S, 0);
+            node.record_heartbeat(turn * 70 * S, 0);
             assert_eq!(node.state, Stale);
         }
     }
@@ -259,23 +271,23 @@ mod tests {
     #[test]
     fn a_restart_makes_nobody_offline_before_its_time() {
         let mut node = Liveness::new(0);
-        node.heard(1_000 * S, 0);
-        assert_eq!(node.begin(0, 9).unwrap().to, Stale);
-        assert!(node.tend(rules(), 60 * S, 9).is_none());
-        assert_eq!(node.tend(rules(), 60 * S + 1, 9).unwrap().to, Offline);
+        node.record_heartbeat(1_000 * S, 0);
+        assert_eq!(node.restart(0, 9).unwrap().to, Stale);
+        assert!(node.expire(rules(), 60 * S, 9).is_none());
+        assert_eq!(node.expire(rules(), 60 * S + 1, 9).unwrap().to, Offline);
         let mut quick = Liveness::new(0);
-        quick.heard(1_000 * S, 0);
-        quick.begin(0, 9);
-        quick.heard(3 * S, 9);
-        assert_eq!(quick.heard(8 * S, 9).unwrap().to, Online);
+        quick.record_heartbeat(1_000 * S, 0);
+        quick.restart(0, 9);
+        quick.record_heartbeat(3 * S, 9);
+        assert_eq!(quick.record_heartbeat(8 * S, 9).unwrap().to, Online);
     }
 
     #[test]
     fn one_that_never_spoke_is_given_five_minutes() {
         let mut node = Liveness::new(10 * S);
-        assert!(node.tend(rules(), 310 * S, 0).is_none());
+        assert!(node.expire(rules(), 310 * S, 0).is_none());
         assert_eq!(
-            node.tend(rules(), 310 * S + 1, 0).unwrap().reason,
+            node.expire(rules(), 310 * S + 1, 0).unwrap().reason,
             "never heard"
         );
     }
@@ -283,14 +295,14 @@ mod tests {
     #[test]
     fn missed_beats_are_counted_once() {
         let mut node = Liveness::new(0);
-        node.heard(0, 0);
+        node.record_heartbeat(0, 0);
         for second in 0..=31 {
-            node.tend(rules(), second * S, 0);
+            node.expire(rules(), second * S, 0);
         }
-        assert_eq!(node.missed, 5);
-        node.heard(32 * S, 0);
-        node.tend(rules(), 33 * S, 0);
-        assert_eq!(node.missed, 5);
+        assert_eq!(node.missed_heartbeats, 5);
+        node.record_heartbeat(32 * S, 0);
+        node.expire(rules(), 33 * S, 0);
+        assert_eq!(node.missed_heartbeats, 5);
     }
 
     #[test]
@@ -298,11 +310,15 @@ mod tests {
         let mut node = Liveness::new(0);
         for _ in 0..3 {
             let due_ns = node.due_ns(rules());
-            assert!(node.tend(rules(), due_ns, 0).is_none(), "{:?}", node.state);
-            if node.tend(rules(), due_ns + 1, 0).is_none() {
+            assert!(
+                node.expire(rules(), due_ns, 0).is_none(),
+                "{:?}",
+                node.state
+            );
+            if node.expire(rules(), due_ns + 1, 0).is_none() {
                 assert_eq!(due_ns, u64::MAX);
             }
-            node.heard(due_ns.min(1 << 50), 0);
+            node.record_heartbeat(due_ns.min(1 << 50), 0);
         }
     }
 }

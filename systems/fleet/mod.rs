@@ -1,19 +1,19 @@
 //! The fleet: nodes that are really there, what they said last, and whether they still speak.
 //!
 //! A node of the fleet is a node of the world: the one that was planned and the one that joins as
-//! it are one entity. What a node says comes in as [`Hear`]; time comes in as [`Tend`], by the
+//! it are one entity. What a node says comes in as [`RecordHeartbeat`]; time comes in as [`SetGatewayClock`], by the
 //! gateway's own monotonic clock, so that a replay sees the same nodes fall silent.
 
-mod beat;
-mod command;
+mod command_queue;
+mod commands;
 mod components;
 mod document;
-mod happening;
+mod event;
+mod heartbeat;
 mod liveness;
-mod member;
 mod metrics;
-mod minutes;
-mod orders;
+mod record;
+mod sample_buffer;
 mod score;
 #[cfg(test)]
 mod tests;
@@ -22,52 +22,53 @@ mod view;
 
 use groundwave_engine::{Builder, Phase};
 
-pub use beat::{
-    Beat, BeatAck, Interface, MeshLink, MeshReport, Order, RadioReport, Transport, TransportKind,
+pub use command_queue::{
+    CommandQueue, CommandState, EnqueueCommand, FinishCommand, NodeCommand, NodeCommands,
+    OUTPUT_BYTES_MAX,
 };
-pub use command::{
-    Begin, Hear, Heard, Join, NoteSamples, OLD_BEAT, Patch, SAMPLES_AT_ONCE_MAX, Tend,
+pub use commands::{
+    HeartbeatReply, PatchNode, RecordHeartbeat, RecordJoinReport, RecordSamples,
+    SAMPLES_AT_ONCE_MAX, STALE_SEQUENCE, SetGatewayClock, StartGatewayClock,
 };
 pub use components::{
-    Condition, Expected, LastBeat, Latest, Member, Membership, Place, PlaceSource, Saying,
+    LastHeartbeat, LatestReadings, LivenessState, Location, LocationSource, NodeInfo, NodeRecord,
+    Preregistration, ReceivedHeartbeat,
 };
 pub use document::{FleetDocument, FleetState};
-pub use happening::{Happening, HappeningKind, Happenings, KEPT as HAPPENINGS_KEPT};
-pub use liveness::{Liveness, NodeState, Rules, StateChange};
-pub(crate) use member::{
+pub use event::{FleetEvent, FleetEventKind, FleetEvents, KEPT as EVENTS_KEPT};
+pub use heartbeat::{
+    DispatchedCommand, Heartbeat, HeartbeatAck, Interface, MeshLink, MeshReport, RadioReport,
+    Transport, TransportKind,
+};
+pub use liveness::{Liveness, LivenessRules, NodeState, StateChange};
+pub use metrics::{METRICS_MAX, Reading, Readings, Sample, check_metric, unit_of};
+pub(crate) use record::{
     admit, alert, approved_node, dismiss, expect, lock_out, registration_of, rename,
 };
-pub use member::{check_role, check_tags};
-pub use metrics::{METRICS_MAX, Reading, Readings, Sample, check_metric, unit_of};
-pub use minutes::{Buffer, KeepMinute, Minute, Minutes, SAMPLES_MAX};
-pub use orders::{
-    FinishOrder, GiveOrder, OUTPUT_BYTES_MAX, OrderBook, OrderState, Orders, PlacedOrder,
-};
-pub use score::{Component as ScoreComponent, MeshScore, mesh_score};
-pub use topology::{Edge, EdgeKind, EdgeStatus, Graph as TopologyGraph, TQ_FULL, topology};
+pub use record::{check_role, check_tags};
+pub use sample_buffer::{RecentSamples, SAMPLES_MAX, SampleBuffer, SampleMinute, StoreMinute};
+pub use score::{MeshScore, ScoreComponent, mesh_score};
+pub use topology::{Edge, EdgeKind, EdgeStatus, TQ_FULL, TopologyGraph, topology};
 pub use view::{Fleet, FleetNode};
 
 /// Nodes that are there.
 pub fn fleet(engine: &mut Builder) {
     engine
-        .resource(Rules::default())
-        .resource(happening::Ring::default())
+        .resource(LivenessRules::default())
+        .resource(event::EventBuffer::default())
         .section::<Fleet>()
-        .section::<Happenings>()
-        .effect::<KeepMinute>()
-        .command::<Begin>()
-        .command::<Tend>()
-        .command::<Hear>()
-        .command::<Join>()
-        .command::<Patch>()
-        .command::<NoteSamples>()
-        .command::<GiveOrder>()
-        .command::<FinishOrder>()
+        .section::<FleetEvents>()
+        .effect::<StoreMinute>()
+        .command::<StartGatewayClock>()
+        .command::<SetGatewayClock>()
+        .command::<RecordHeartbeat>()
+        .command::<RecordJoinReport>()
+        .command::<PatchNode>()
+        .command::<RecordSamples>()
+        .command::<EnqueueCommand>()
+        .command::<FinishCommand>()
         .document::<FleetDocument>()
         .state::<FleetState>()
-        .systems(Phase::Mirror, minutes::keep_minutes)
-        .systems(
-            Phase::Publish,
-            (view::publish_fleet, happening::publish_happenings),
-        );
+        .systems(Phase::Mirror, sample_buffer::emit_complete_minutes)
+        .systems(Phase::Publish, (view::publish_fleet, event::publish_events));
 }

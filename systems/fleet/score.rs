@@ -4,13 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::liveness::NodeState;
-use super::topology::{Edge, EdgeStatus, Graph, hanging};
+use super::topology::{Edge, EdgeStatus, TopologyGraph, hanging};
 use super::view::Fleet;
 use crate::site::NodeId;
 
 /// A part of the score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Component {
+pub struct ScoreComponent {
     /// What it looks at.
     pub name: String,
     /// Its share of the score.
@@ -29,7 +29,7 @@ pub struct MeshScore {
     /// A (90 and more), B (75), C (60), D (40), F.
     pub grade: &'static str,
     /// What it is made of.
-    pub components: Vec<Component>,
+    pub components: Vec<ScoreComponent>,
     /// Parts of the mesh that do not reach each other.
     pub partitions: usize,
     /// Nodes without which some part would be cut off.
@@ -44,7 +44,7 @@ fn share(part: usize, whole: usize) -> f64 {
 }
 
 /// Median of the best link's quality of each node that has one.
-fn median_best(fleet: &Fleet, graph: &Graph) -> Option<f64> {
+fn median_best(fleet: &Fleet, graph: &TopologyGraph) -> Option<f64> {
     let up = |edge: &&Edge| edge.status == EdgeStatus::Up;
     let mut best: std::collections::BTreeMap<NodeId, f64> = Default::default();
     for edge in graph.edges.iter().filter(up) {
@@ -66,17 +66,17 @@ fn median_best(fleet: &Fleet, graph: &Graph) -> Option<f64> {
 /// 100 (0.4 online/approved + 0.3 median best-link quality + 0.2 (1 - articulation nodes/nodes) +
 /// 0.1 nodes that reach the gateway/nodes). A node reaches the gateway when its beats do.
 #[must_use]
-pub fn mesh_score(fleet: &Fleet, graph: &Graph) -> MeshScore {
+pub fn mesh_score(fleet: &Fleet, graph: &TopologyGraph) -> MeshScore {
     let approved = fleet
         .nodes
         .values()
-        .filter(|node| node.member.registration.is_some());
+        .filter(|node| node.record.registration.is_some());
     let approved = approved.count();
     let count = |state| {
         fleet
             .nodes
             .values()
-            .filter(|node| node.condition.state == state)
+            .filter(|node| node.liveness.state == state)
             .count()
     };
     let (online, stale) = (count(NodeState::Online), count(NodeState::Stale));
@@ -87,7 +87,7 @@ pub fn mesh_score(fleet: &Fleet, graph: &Graph) -> MeshScore {
         0 => 0.0,
         there => 1.0 - share(points, there),
     };
-    let component = |name: &str, weight: f64, score: f64, detail: String| Component {
+    let component = |name: &str, weight: f64, score: f64, detail: String| ScoreComponent {
         name: name.to_owned(),
         weight,
         score: 100.0 * score,

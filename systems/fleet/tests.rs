@@ -6,7 +6,8 @@ use groundwave_engine::{Engine, Recorded, Refusal};
 use super::*;
 use crate::deployment::{CreateDeployment, DeleteDeployment, DeploymentId, Outline};
 use crate::onboarding::{
-    Approve, Mac, Proof, PublicKey, RegistrationId, RequestJoin, Revoke, Showing,
+    ApproveRegistration, JoinClaims, Mac, Proof, PublicKey, RegistrationId, RequestJoin,
+    RevokeRegistration,
 };
 use crate::radio::{Environment, Role};
 use crate::sample::station;
@@ -55,7 +56,7 @@ fn let_in(engine: &mut Engine<Snapshot>, number: u8, as_node: NodeId) -> Registr
         registration,
         node: as_node,
         public_key: PublicKey::new([number; 32]).unwrap(),
-        shown: Showing {
+        claims: JoinClaims {
             mac: mac(number),
             hostname: format!("n{number}"),
             listen_port: None,
@@ -67,7 +68,7 @@ fn let_in(engine: &mut Engine<Snapshot>, number: u8, as_node: NodeId) -> Registr
         },
     };
     does(engine, request).unwrap();
-    let approve = Approve {
+    let approve = ApproveRegistration {
         registration,
         node: as_node,
         name: None,
@@ -80,8 +81,8 @@ fn let_in(engine: &mut Engine<Snapshot>, number: u8, as_node: NodeId) -> Registr
     registration
 }
 
-fn hear(number: u8, seq: u64, now_ns: u64) -> Hear {
-    let beat = serde_json::json!({
+fn hear(number: u8, seq: u64, now_ns: u64) -> RecordHeartbeat {
+    let heartbeat = serde_json::json!({
         "mac": mac(number), "hostname": format!("n{number}"), "boot_id": "b", "seq": seq,
         "metrics": {"mesh.tx_mbps": seq as f64},
         "mesh": {"links": [
@@ -89,9 +90,9 @@ fn hear(number: u8, seq: u64, now_ns: u64) -> Hear {
             {"neigh_address": mac(99), "tq": 10}]},
         "from_a_later_agent": true,
     });
-    Hear {
+    RecordHeartbeat {
         node: node(number),
-        beat: serde_json::from_value(beat).unwrap(),
+        heartbeat: serde_json::from_value(heartbeat).unwrap(),
         source_ip: IpAddr::V4(Ipv4Addr::new(10, 42, 0, number)),
         now_ns,
         sent_ms: None,
@@ -99,13 +100,13 @@ fn hear(number: u8, seq: u64, now_ns: u64) -> Hear {
 }
 
 fn state(engine: &Engine<Snapshot>, number: u8) -> NodeState {
-    engine.view().fleet.nodes[&node(number)].condition.state
+    engine.view().fleet.nodes[&node(number)].liveness.state
 }
 
 #[test]
 fn a_node_is_heard_falls_silent_and_returns() {
     let mut engine = engine();
-    let begin = Begin {
+    let begin = StartGatewayClock {
         now_ns: 0,
         period_ns: 5 * S,
     };
@@ -116,18 +117,18 @@ fn a_node_is_heard_falls_silent_and_returns() {
     assert_eq!(heard.state, NodeState::Online);
     assert!(heard.overlay_ip.is_some());
     assert!(
-        matches!(does(&mut engine, hear(1, 1, 2 * S)), Err(Refusal::Conflict { what }) if what == OLD_BEAT)
+        matches!(does(&mut engine, hear(1, 1, 2 * S)), Err(Refusal::Conflict { what }) if what == STALE_SEQUENCE)
     );
-    does(&mut engine, Tend { now_ns: 17 * S }).unwrap();
+    does(&mut engine, SetGatewayClock { now_ns: 17 * S }).unwrap();
     assert_eq!(state(&engine, 1), NodeState::Stale);
-    does(&mut engine, Tend { now_ns: 62 * S }).unwrap();
+    does(&mut engine, SetGatewayClock { now_ns: 62 * S }).unwrap();
     assert_eq!(state(&engine, 1), NodeState::Offline);
     does(&mut engine, hear(1, 2, 63 * S)).unwrap();
     does(&mut engine, hear(1, 3, 68 * S)).unwrap();
     assert_eq!(state(&engine, 1), NodeState::Online);
     let view = engine.view();
     let told: Vec<_> = view
-        .happenings
+        .events
         .iter()
         .map(|told| (told.kind, told.data.get("to")))
         .collect();
@@ -144,7 +145,7 @@ fn only_nodes_that_are_in_are_heard() {
     ));
     let registration = let_in(&mut engine, 1, node(1));
     does(&mut engine, hear(1, 1, S)).unwrap();
-    let revoke = Revoke {
+    let revoke = RevokeRegistration {
         registration,
         reason: None,
         by: "ada".to_owned(),
@@ -214,8 +215,8 @@ fn a_planned_node_and_the_one_that_joins_as_it_are_one() {
     let registration = let_in(&mut engine, 1, node(1));
     let view = engine.view();
     let live = &view.fleet.nodes[&node(1)];
-    assert_eq!(live.member.name, "mast");
-    assert_eq!(live.place().unwrap().source, PlaceSource::Plan);
+    assert_eq!(live.record.name, "mast");
+    assert_eq!(live.location().unwrap().source, LocationSource::Plan);
     for refused in [
         does(&mut engine, RemoveNode { node: node(1) }),
         does(&mut engine, DeleteDeployment { deployment }),
@@ -225,7 +226,7 @@ fn a_planned_node_and_the_one_that_joins_as_it_are_one() {
             "{refused:?}"
         );
     }
-    let revoke = Revoke {
+    let revoke = RevokeRegistration {
         registration,
         reason: None,
         by: "ada".to_owned(),
@@ -252,13 +253,13 @@ fn a_node_without_a_place_is_not_moved() {
 }
 
 #[test]
-fn orders_go_out_with_the_next_beat_and_come_back_once() {
+fn a_command_is_dispatched_with_the_next_heartbeat_and_finishes_once() {
     let mut engine = engine();
     let_in(&mut engine, 1, node(1));
-    let order = uuid::Uuid::from_u128(5);
-    let give = GiveOrder {
+    let id = uuid::Uuid::from_u128(5);
+    let give = EnqueueCommand {
         node: node(1),
-        order,
+        id,
         kind: "identify".to_owned(),
         args: BTreeMap::new(),
         expires_s: 60,
@@ -268,7 +269,7 @@ fn orders_go_out_with_the_next_beat_and_come_back_once() {
         does(&mut engine, give.clone()),
         Err(Refusal::Invalid { .. })
     ));
-    let join = Join {
+    let join = RecordJoinReport {
         node: node(1),
         board: None,
         firmware: BTreeMap::new(),
@@ -277,11 +278,16 @@ fn orders_go_out_with_the_next_beat_and_come_back_once() {
     does(&mut engine, join).unwrap();
     does(&mut engine, give).unwrap();
     let heard = does(&mut engine, hear(1, 1, S)).unwrap();
-    assert_eq!(heard.orders.len(), 1);
-    assert!(does(&mut engine, hear(1, 2, S)).unwrap().orders.is_empty());
-    let finish = FinishOrder {
+    assert_eq!(heard.commands.len(), 1);
+    assert!(
+        does(&mut engine, hear(1, 2, S))
+            .unwrap()
+            .commands
+            .is_empty()
+    );
+    let finish = FinishCommand {
         node: node(1),
-        order,
+        id,
         done: true,
         output: Some("blinked".to_owned()),
     };
@@ -295,7 +301,7 @@ fn orders_go_out_with_the_next_beat_and_come_back_once() {
 #[test]
 fn minutes_that_are_over_leave_for_the_history() {
     let mut engine = engine();
-    let mut effects = engine.effects::<KeepMinute>();
+    let mut effects = engine.effects::<StoreMinute>();
     let_in(&mut engine, 1, node(1));
     for (seq, second) in [(1, 0), (2, 30), (3, 60), (4, 90), (5, 120)] {
         does_at(&mut engine, WALL + second * S, hear(1, seq, second * S)).unwrap();
@@ -307,7 +313,7 @@ fn minutes_that_are_over_leave_for_the_history() {
         .collect();
     let first = WALL / (60 * S);
     assert_eq!(seen, [(first, 2), (first + 1, 2)]);
-    let late = NoteSamples {
+    let late = RecordSamples {
         node: node(1),
         samples: vec![
             Sample {
@@ -334,7 +340,7 @@ fn a_fleet_is_taken_up_from_a_checkpoint_as_it_was() {
     let mut engine = engine();
     does(
         &mut engine,
-        Begin {
+        StartGatewayClock {
             now_ns: 0,
             period_ns: 2 * S,
         },
@@ -356,7 +362,7 @@ fn a_fleet_is_taken_up_from_a_checkpoint_as_it_was() {
     other.take_up(&held).unwrap();
     assert_eq!(other.digest(), engine.digest());
     for engine in [&mut engine, &mut other] {
-        does(engine, Tend { now_ns: 8 * S }).unwrap();
+        does(engine, SetGatewayClock { now_ns: 8 * S }).unwrap();
         assert_eq!(state(engine, 1), NodeState::Stale);
     }
     assert_eq!(other.digest(), engine.digest());

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::beat::MeshLink;
+use super::heartbeat::MeshLink;
 use super::liveness::NodeState;
 use super::view::{Fleet, FleetNode};
 use crate::identity::Mac;
@@ -108,7 +108,7 @@ impl Edge {
 
 /// Who hears whom.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Graph {
+pub struct TopologyGraph {
     /// Links in order of their ends.
     pub edges: Vec<Edge>,
     /// Neighbours that are no nodes of the fleet, each counted once for each node that hears it.
@@ -120,8 +120,10 @@ pub struct Graph {
 fn radios(fleet: &Fleet) -> BTreeMap<Mac, Option<NodeId>> {
     let mut owners: BTreeMap<Mac, Option<NodeId>> = BTreeMap::new();
     for node in fleet.nodes.values() {
-        let Some(said) = &node.said else { continue };
-        let macs = said.beat.interfaces.iter();
+        let Some(received) = &node.last_heartbeat else {
+            continue;
+        };
+        let macs = received.heartbeat.interfaces.iter();
         for mac in macs.filter_map(|one| one.mac.as_ref()?.parse().ok()) {
             let owner = owners.entry(mac).or_insert(Some(node.id));
             if *owner != Some(node.id) {
@@ -133,7 +135,7 @@ fn radios(fleet: &Fleet) -> BTreeMap<Mac, Option<NodeId>> {
 }
 
 /// What one node says of one neighbour.
-struct Told<'f> {
+struct NeighborReport<'f> {
     /// The node with the lower id, then the other.
     ends: (NodeId, NodeId),
     /// Whether the lower one says it.
@@ -147,14 +149,17 @@ fn told<'f>(
     fleet: &Fleet,
     radios: &BTreeMap<Mac, Option<NodeId>>,
     node: &'f FleetNode,
-) -> (Vec<Told<'f>>, usize) {
-    let status = match node.condition.state {
+) -> (Vec<NeighborReport<'f>>, usize) {
+    let status = match node.liveness.state {
         NodeState::Online => EdgeStatus::Up,
         NodeState::Stale => EdgeStatus::Stale,
         NodeState::Joining | NodeState::Offline => EdgeStatus::Down,
     };
     let mut strangers = 0;
-    let links = node.said.iter().flat_map(|said| &said.beat.mesh.links);
+    let links = node
+        .last_heartbeat
+        .iter()
+        .flat_map(|received| &received.heartbeat.mesh.links);
     let told = links.filter_map(|link| {
         let known = fleet.with_mac(link.neigh_address);
         let below = || radios.get(&link.neigh_address).copied().flatten();
@@ -162,7 +167,7 @@ fn told<'f>(
             strangers += 1;
             return None;
         };
-        (other != node.id).then_some(Told {
+        (other != node.id).then_some(NeighborReport {
             ends: (node.id.min(other), node.id.max(other)),
             by_a: node.id < other,
             status,
@@ -173,7 +178,7 @@ fn told<'f>(
 }
 
 /// An edge of all that was said of it.
-fn edge(told: &[Told<'_>]) -> Edge {
+fn edge(told: &[NeighborReport<'_>]) -> Edge {
     let best = |by_a: bool| {
         // Several radios may hear the same neighbour: the best one counts, the first of equals.
         let mut best: Option<&MeshLink> = None;
@@ -196,17 +201,17 @@ fn edge(told: &[Told<'_>]) -> Edge {
 
 /// What the fleet's last beats say of its links.
 #[must_use]
-pub fn topology(fleet: &Fleet) -> Graph {
+pub fn topology(fleet: &Fleet) -> TopologyGraph {
     let radios = radios(fleet);
     let nodes: Vec<&FleetNode> = fleet.nodes.values().map(|node| &**node).collect();
     let (told, strangers): (Vec<_>, Vec<_>) = nodes
         .into_par_iter()
         .map(|node| told(fleet, &radios, node))
         .unzip();
-    let mut told: Vec<Told<'_>> = told.into_iter().flatten().collect();
+    let mut told: Vec<NeighborReport<'_>> = told.into_iter().flatten().collect();
     // Stable: what a node said first stays first.
     told.par_sort_by_key(|one| one.ends);
-    Graph {
+    TopologyGraph {
         edges: told
             .chunk_by(|one, next| one.ends == next.ends)
             .map(edge)
@@ -217,7 +222,7 @@ pub fn topology(fleet: &Fleet) -> Graph {
 
 /// How a mesh hangs together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Hanging {
+pub struct Connectivity {
     /// Parts that do not reach each other.
     pub partitions: usize,
     /// Nodes without which some part would be cut off, in id order.
@@ -225,12 +230,12 @@ pub struct Hanging {
 }
 
 /// How the nodes that are there hang together over links that are up.
-pub(super) fn hanging(fleet: &Fleet, graph: &Graph) -> Hanging {
+pub(super) fn hanging(fleet: &Fleet, graph: &TopologyGraph) -> Connectivity {
     let there = |state| matches!(state, NodeState::Online | NodeState::Stale);
     let nodes: Vec<NodeId> = fleet
         .nodes
         .values()
-        .filter(|node| there(node.condition.state))
+        .filter(|node| there(node.liveness.state))
         .map(|node| node.id)
         .collect();
     let place = |id: NodeId| nodes.binary_search(&id).ok();
@@ -242,7 +247,7 @@ pub(super) fn hanging(fleet: &Fleet, graph: &Graph) -> Hanging {
         .filter_map(|edge| Some((place(edge.a)?, place(edge.b)?)))
         .collect();
     let cuts = Adjacency::of(nodes.len(), &pairs).cuts();
-    Hanging {
+    Connectivity {
         partitions: cuts.component_sizes.len(),
         articulation_nodes: cuts.points.iter().map(|place| nodes[*place]).collect(),
     }

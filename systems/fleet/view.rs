@@ -9,14 +9,15 @@ use imbl::OrdMap;
 use serde::Serialize;
 use serde::ser::Serializer;
 
+use super::command_queue::{CommandQueue, NodeCommands};
 use super::components::{
-    Condition, LastBeat, Latest, Member, Membership, Place, PlaceSource, Saying,
+    LastHeartbeat, LatestReadings, LivenessState, Location, LocationSource, NodeInfo, NodeRecord,
+    ReceivedHeartbeat,
 };
 use super::document::{shared, shared_option};
 use super::liveness::Liveness;
 use super::metrics::Readings;
-use super::minutes::{Buffer, Minutes};
-use super::orders::{OrderBook, Orders};
+use super::sample_buffer::{RecentSamples, SampleBuffer};
 use crate::identity::Mac;
 use crate::site::{NodeId, NodeKind, Position};
 use crate::terrain::GeoPoint;
@@ -27,23 +28,23 @@ pub struct FleetNode {
     /// Its id.
     pub id: NodeId,
     /// What it is.
-    #[serde(with = "shared")]
-    pub member: Arc<Member>,
+    #[serde(rename = "member", with = "shared")]
+    pub record: Arc<NodeInfo>,
     /// Whether it speaks.
-    #[serde(with = "shared")]
-    pub condition: Arc<Liveness>,
+    #[serde(rename = "condition", with = "shared")]
+    pub liveness: Arc<Liveness>,
     /// What it said last.
-    #[serde(with = "shared_option")]
-    pub said: Option<Arc<LastBeat>>,
+    #[serde(rename = "said", with = "shared_option")]
+    pub last_heartbeat: Option<Arc<ReceivedHeartbeat>>,
     /// Its latest readings.
     #[serde(with = "shared")]
     pub latest: Arc<Readings>,
     /// Its readings of late.
-    #[serde(with = "shared")]
-    pub minutes: Arc<Buffer>,
+    #[serde(rename = "minutes", with = "shared")]
+    pub recent_samples: Arc<SampleBuffer>,
     /// What it was asked to do.
-    #[serde(with = "shared")]
-    pub orders: Arc<OrderBook>,
+    #[serde(rename = "orders", with = "shared")]
+    pub commands: Arc<CommandQueue>,
     /// Where it was planned.
     pub planned_at: Option<GeoPoint>,
 }
@@ -51,29 +52,29 @@ pub struct FleetNode {
 impl FleetNode {
     /// Where it is: as somebody said, as its receiver says, as it was planned.
     #[must_use]
-    pub fn place(&self) -> Option<Place> {
-        if let Some(place) = self.member.place {
-            return Some(place);
+    pub fn location(&self) -> Option<Location> {
+        if let Some(location) = self.record.location {
+            return Some(location);
         }
         let reading = |name: &str| self.latest.get(name).copied();
         if let (Some(lat), Some(lon)) = (reading("gps.lat_deg"), reading("gps.lon_deg"))
             && GeoPoint::new(lat.value, lon.value).is_ok()
             && reading("gps.fix_mode").is_none_or(|mode| mode.value >= 2.0)
         {
-            return Some(Place {
+            return Some(Location {
                 lat_deg: lat.value,
                 lon_deg: lon.value,
                 alt_msl_m: reading("gps.alt_m").map(|alt| alt.value),
                 ts_ms: lat.ts_ms,
-                source: PlaceSource::Gps,
+                source: LocationSource::Gps,
             });
         }
-        self.planned_at.map(|point| Place {
+        self.planned_at.map(|point| Location {
             lat_deg: point.lat_deg(),
             lon_deg: point.lon_deg(),
             alt_msl_m: None,
-            ts_ms: self.member.created_ns / 1_000_000,
-            source: PlaceSource::Plan,
+            ts_ms: self.record.created_ns / 1_000_000,
+            source: LocationSource::Plan,
         })
     }
 }
@@ -108,12 +109,12 @@ impl Fleet {
 
     fn enter(&mut self, node: FleetNode) {
         let before = self.nodes.get(&node.id);
-        if before.is_none_or(|before| !Arc::ptr_eq(&before.member, &node.member)) {
+        if before.is_none_or(|before| !Arc::ptr_eq(&before.record, &node.record)) {
             self.leave(node.id);
-            if let Some(mac) = node.member.mac {
+            if let Some(mac) = node.record.mac {
                 self.by_mac.insert(mac, node.id);
             }
-            if let Some(ip) = node.member.overlay_ip {
+            if let Some(ip) = node.record.overlay_ip {
                 self.by_overlay.insert(ip, node.id);
             }
         }
@@ -126,13 +127,13 @@ impl Fleet {
         };
         // Another node may have taken over the address meanwhile.
         if let Some(mac) = node
-            .member
+            .record
             .mac
             .filter(|mac| self.by_mac.get(mac) == Some(&id))
         {
             self.by_mac.remove(&mac);
         }
-        let overlay_ip = node.member.overlay_ip;
+        let overlay_ip = node.record.overlay_ip;
         if let Some(ip) = overlay_ip.filter(|ip| self.by_overlay.get(ip) == Some(&id)) {
             self.by_overlay.remove(&ip);
         }
@@ -148,21 +149,21 @@ impl Serialize for Fleet {
 
 type Parts = (
     &'static NodeId,
-    &'static Membership,
-    &'static Condition,
-    &'static Saying,
-    &'static Latest,
-    &'static Minutes,
-    &'static Orders,
+    &'static NodeRecord,
+    &'static LivenessState,
+    &'static LastHeartbeat,
+    &'static LatestReadings,
+    &'static RecentSamples,
+    &'static NodeCommands,
     Option<&'static Position>,
 );
 type Touched = Or<(
-    Changed<Membership>,
-    Changed<Condition>,
-    Changed<Saying>,
-    Changed<Latest>,
-    Changed<Minutes>,
-    Changed<Orders>,
+    Changed<NodeRecord>,
+    Changed<LivenessState>,
+    Changed<LastHeartbeat>,
+    Changed<LatestReadings>,
+    Changed<RecentSamples>,
+    Changed<NodeCommands>,
     Changed<Position>,
 )>;
 
@@ -170,8 +171,8 @@ type Touched = Or<(
 pub(super) fn publish_fleet(
     nodes: Query<Parts, Touched>,
     index: Res<Index<NodeKind>>,
-    mut departed: RemovedComponents<Membership>,
-    ids: Query<(&NodeId, Has<Membership>)>,
+    mut departed: RemovedComponents<NodeRecord>,
+    ids: Query<(&NodeId, Has<NodeRecord>)>,
     mut section: ResMut<Section<Fleet>>,
 ) {
     let dismissed: Vec<NodeId> = departed
@@ -191,15 +192,15 @@ pub(super) fn publish_fleet(
     }
     let mut fleet = Fleet::clone(&held);
     gone.into_iter().for_each(|id| fleet.leave(id));
-    for (id, member, condition, saying, latest, minutes, orders, position) in &nodes {
+    for (id, record, liveness, heartbeat, latest, samples, commands, position) in &nodes {
         fleet.enter(FleetNode {
             id: *id,
-            member: Arc::clone(&member.0),
-            condition: Arc::clone(&condition.0),
-            said: saying.0.clone(),
+            record: Arc::clone(&record.0),
+            liveness: Arc::clone(&liveness.0),
+            last_heartbeat: heartbeat.0.clone(),
             latest: Arc::clone(&latest.0),
-            minutes: Arc::clone(&minutes.0),
-            orders: Arc::clone(&orders.0),
+            recent_samples: Arc::clone(&samples.0),
+            commands: Arc::clone(&commands.0),
             planned_at: position.map(|position| position.0),
         });
     }

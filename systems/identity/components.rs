@@ -61,7 +61,7 @@ impl RegistrationState {
 
 /// What a stranger showed, last time it asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Showing {
+pub struct JoinClaims {
     /// Hardware address it claims.
     pub mac: Mac,
     /// Name it claims.
@@ -82,7 +82,7 @@ pub struct Showing {
 
 /// A decision on a registration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Settled {
+pub struct Decision {
     /// Who decided: a username, or `policy`.
     pub by: String,
     /// When, ns since the Unix epoch.
@@ -99,7 +99,8 @@ pub struct Registration {
     /// Where it stands.
     pub state: RegistrationState,
     /// What it showed last.
-    pub shown: Showing,
+    #[serde(rename = "shown")]
+    pub claims: JoinClaims,
     /// Whether its hardware address was on the list.
     pub mac_listed: bool,
     /// When it first asked, ns since the Unix epoch.
@@ -109,7 +110,8 @@ pub struct Registration {
     /// How often it asked.
     pub attempts: u32,
     /// The last decision.
-    pub settled: Option<Settled>,
+    #[serde(rename = "settled")]
+    pub decision: Option<Decision>,
     /// Whether it is never to ask again.
     pub blocked: bool,
     /// The node it is, once approved.

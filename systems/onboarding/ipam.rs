@@ -20,12 +20,12 @@ pub const QUARANTINE_NS: u64 = 24 * 3600 * 1_000_000_000;
 
 /// A range of addresses, `network/prefix_len`.
 #[derive(Resource, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pool {
+pub struct AddressPool {
     network: Ipv4Addr,
     prefix_len: u8,
 }
 
-impl Default for Pool {
+impl Default for AddressPool {
     /// 10.42.0.0/24.
     fn default() -> Self {
         Self {
@@ -35,7 +35,7 @@ impl Default for Pool {
     }
 }
 
-impl Pool {
+impl AddressPool {
     /// The range that holds `network`.
     ///
     /// # Errors
@@ -124,7 +124,7 @@ impl Pool {
 }
 
 /// Which addresses there are decides who gets which: a log must say.
-impl State for Pool {
+impl State for AddressPool {
     const TABLE: &'static str = "overlay";
 
     fn save(world: &World) -> Self {
@@ -137,7 +137,7 @@ impl State for Pool {
     }
 }
 
-impl std::fmt::Display for Pool {
+impl std::fmt::Display for AddressPool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}/{}", self.network, self.prefix_len)
     }
@@ -160,7 +160,7 @@ pub(super) fn choose(
     key: &PublicKey,
     wanted: Option<Ipv4Addr>,
 ) -> Result<Ipv4Addr, Refusal> {
-    let pool = world.resource::<Pool>();
+    let pool = world.resource::<AddressPool>();
     let own = leases(world).find(|(_, lease)| lease.public_key == *key);
     if let Some((_, lease)) = own
         && wanted.is_none_or(|ip| ip == lease.ip)
@@ -213,7 +213,7 @@ pub(super) fn give(world: &mut World, key: PublicKey, ip: Ipv4Addr, node: NodeId
 
 /// How many addresses nodes can still be given without a hand.
 pub(super) fn free(world: &World) -> u32 {
-    let pool = world.resource::<Pool>();
+    let pool = world.resource::<AddressPool>();
     let by_hand = |ip: Ipv4Addr| ip.to_bits() - pool.network.to_bits() < 2 + BY_HAND;
     let taken = leases(world).filter(|(_, lease)| pool.holds(lease.ip) && !by_hand(lease.ip));
     (pool.usable() - BY_HAND).saturating_sub(u32::try_from(taken.count()).unwrap_or(u32::MAX))

@@ -4,11 +4,11 @@
 //! by the [`Policy`], whether it waits for an admin. Approved, it has an overlay address of its
 //! own for as long as it is approved: the address belongs to the key.
 
-mod command;
-mod decide;
+mod decisions;
 mod document;
 mod ipam;
 mod policy;
+mod request;
 #[cfg(test)]
 mod tests;
 mod trust;
@@ -21,18 +21,19 @@ pub use crate::identity::{STALE, is_hostname};
 use crate::identity::{address, components, proof};
 
 pub use address::{Mac, PublicKey, six_bytes};
-pub use command::{PENDING_MAX, RequestJoin, Requested};
 pub use components::{
-    Lease, LeaseId, LeaseKind, LeaseState, Registration, RegistrationId, RegistrationKind,
-    RegistrationState, Settled, Showing,
+    Decision, JoinClaims, Lease, LeaseId, LeaseKind, LeaseState, Registration, RegistrationId,
+    RegistrationKind, RegistrationState,
 };
-pub use decide::{
-    Approve, CODE_NS, Dismiss, ExpectNode, Reject, ReleaseLease, ResetRegistration, Revoke,
+pub use decisions::{
+    ApproveRegistration, CODE_NS, DeregisterNode, PreregisterNode, RejectRegistration,
+    ReleaseLease, ResetRegistration, RevokeRegistration,
 };
 pub use document::{LeaseDocument, RegistrationDocument, TrustDocument, TrustedMacDocument};
-pub use ipam::{EXHAUSTED, Pool, QUARANTINE_NS};
-pub use policy::{Evidence, Policy, Verdict, judge};
+pub use ipam::{AddressPool, EXHAUSTED, QUARANTINE_NS};
+pub use policy::{Admission, Evidence, Policy, admission};
 pub use proof::{PROOF_DOMAIN, Proof, message as proof_message};
+pub use request::{JoinOutcome, PENDING_MAX, RequestJoin};
 pub use trust::{
     AddMacs, GRACE_S_MAX, RemoveMac, RotateSecret, SetPolicy, Trust, TrustId, TrustKind,
     TrustSecret, TrustedMac, TrustedMacId, TrustedMacKind,
@@ -50,12 +51,12 @@ pub fn onboarding(engine: &mut Builder) {
         .kind::<TrustedMacKind>()
         .section::<Onboarding>()
         .command::<RequestJoin>()
-        .command::<Approve>()
-        .command::<Reject>()
-        .command::<Revoke>()
-        .command::<Dismiss>()
+        .command::<ApproveRegistration>()
+        .command::<RejectRegistration>()
+        .command::<RevokeRegistration>()
+        .command::<DeregisterNode>()
         .command::<ResetRegistration>()
-        .command::<ExpectNode>()
+        .command::<PreregisterNode>()
         .command::<ReleaseLease>()
         .command::<SetPolicy>()
         .command::<RotateSecret>()
@@ -65,7 +66,7 @@ pub fn onboarding(engine: &mut Builder) {
         .document::<LeaseDocument>()
         .document::<TrustDocument>()
         .document::<TrustedMacDocument>()
-        .state::<Pool>()
-        .systems(Phase::Plan, (decide::expire, ipam::free_quarantined))
+        .state::<AddressPool>()
+        .systems(Phase::Plan, (decisions::expire, ipam::free_quarantined))
         .systems(Phase::Publish, view::publish_onboarding);
 }

@@ -34,7 +34,7 @@ pub struct Evidence {
 
 /// What becomes of a stranger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Admission {
     /// Comes in.
     Approved,
     /// Waits for an admin.
@@ -45,7 +45,7 @@ pub enum Verdict {
 
 /// What `policy` makes of `evidence`.
 #[must_use]
-pub fn judge(policy: Policy, evidence: Evidence) -> Verdict {
+pub fn admission(policy: Policy, evidence: Evidence) -> Admission {
     let Evidence {
         expected,
         proof,
@@ -53,20 +53,20 @@ pub fn judge(policy: Policy, evidence: Evidence) -> Verdict {
         mac_verified,
     } = evidence;
     match policy {
-        _ if expected => Verdict::Approved,
-        Policy::Closed => Verdict::Denied,
-        Policy::Approval => Verdict::Pending,
-        Policy::Trusted if proof && mac_listed && mac_verified => Verdict::Approved,
-        Policy::Trusted if proof || mac_listed => Verdict::Pending,
-        Policy::Trusted => Verdict::Denied,
-        Policy::Open => Verdict::Approved,
+        _ if expected => Admission::Approved,
+        Policy::Closed => Admission::Denied,
+        Policy::Approval => Admission::Pending,
+        Policy::Trusted if proof && mac_listed && mac_verified => Admission::Approved,
+        Policy::Trusted if proof || mac_listed => Admission::Pending,
+        Policy::Trusted => Admission::Denied,
+        Policy::Open => Admission::Approved,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Verdict::{Approved, Denied, Pending};
+    use Admission::{Approved, Denied, Pending};
 
     #[test]
     fn the_table_of_policies_and_evidence() {
@@ -77,23 +77,27 @@ mod tests {
             (Policy::Trusted, [Approved, Pending, Pending, Denied]),
             (Policy::Open, [Approved, Approved, Approved, Approved]),
         ];
-        let shown = [
+        let claims = [
             all,
             (true, false, false),
             (false, true, false),
             (false, false, false),
         ];
         for (policy, verdicts) in rows {
-            for ((proof, mac_listed, mac_verified), verdict) in shown.into_iter().zip(verdicts) {
+            for ((proof, mac_listed, mac_verified), verdict) in claims.into_iter().zip(verdicts) {
                 let mut evidence = Evidence {
                     expected: false,
                     proof,
                     mac_listed,
                     mac_verified,
                 };
-                assert_eq!(judge(policy, evidence), verdict, "{policy:?} {evidence:?}");
+                assert_eq!(
+                    admission(policy, evidence),
+                    verdict,
+                    "{policy:?} {evidence:?}"
+                );
                 evidence.expected = true;
-                assert_eq!(judge(policy, evidence), Approved);
+                assert_eq!(admission(policy, evidence), Approved);
             }
         }
     }
@@ -106,6 +110,6 @@ mod tests {
             mac_listed: true,
             mac_verified: false,
         };
-        assert_eq!(judge(Policy::Trusted, evidence), Pending);
+        assert_eq!(admission(Policy::Trusted, evidence), Pending);
     }
 }

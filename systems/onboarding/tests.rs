@@ -55,7 +55,7 @@ fn request(number: u32) -> RequestJoin {
         registration: RegistrationId::from_u128(1_000 + u128::from(number)),
         node: NodeId::from_u128(2_000 + u128::from(number)),
         public_key: key(number),
-        shown: Showing {
+        claims: JoinClaims {
             mac: mac(number),
             hostname: format!("node-{number}"),
             listen_port: None,
@@ -68,8 +68,8 @@ fn request(number: u32) -> RequestJoin {
     }
 }
 
-fn approve(asked: &Requested, number: u32) -> Approve {
-    Approve {
+fn approve(asked: &JoinOutcome, number: u32) -> ApproveRegistration {
+    ApproveRegistration {
         registration: asked.registration,
         node: NodeId::from_u128(2_000 + u128::from(number)),
         name: None,
@@ -80,8 +80,8 @@ fn approve(asked: &Requested, number: u32) -> Approve {
     }
 }
 
-fn revoke(registration: RegistrationId) -> Revoke {
-    Revoke {
+fn revoke(registration: RegistrationId) -> RevokeRegistration {
+    RevokeRegistration {
         registration,
         reason: None,
         by: "ada".to_owned(),
@@ -120,7 +120,7 @@ fn a_key_belongs_to_one_hardware_address_and_a_new_key_waits_anew() {
     let mut engine = engine();
     let (first, ip) = let_in(&mut engine, 1);
     let mut stolen = request(1);
-    stolen.shown.mac = mac(2);
+    stolen.claims.mac = mac(2);
     assert!(matches!(
         does(&mut engine, stolen),
         Err(Refusal::Conflict { .. })
@@ -173,7 +173,7 @@ fn a_trusted_stranger_comes_in_by_itself() {
         Err(Refusal::Denied { .. })
     ));
     let mut proven = request(1);
-    proven.shown.proof = Proof::Valid;
+    proven.claims.proof = Proof::Valid;
     assert_eq!(
         does(&mut engine, proven.clone()).unwrap().state,
         RegistrationState::Pending
@@ -188,7 +188,7 @@ fn a_trusted_stranger_comes_in_by_itself() {
         does(&mut engine, proven.clone()).unwrap().state,
         RegistrationState::Pending
     );
-    proven.shown.mac_verified = true;
+    proven.claims.mac_verified = true;
     let inside = does(&mut engine, proven).unwrap();
     assert!(inside.admitted && inside.overlay_ip.is_some());
     assert!(engine.view().onboarding.macs[&mac(1)].seen.is_some());
@@ -197,7 +197,7 @@ fn a_trusted_stranger_comes_in_by_itself() {
 #[test]
 fn a_node_registered_ahead_comes_with_its_code_or_its_key() {
     let mut engine = engine();
-    let expect = |number: u32, key| ExpectNode {
+    let expect = |number: u32, key| PreregisterNode {
         node: NodeId::from_u128(3_000 + u128::from(number)),
         name: "roof".to_owned(),
         mac: mac(number),
@@ -209,12 +209,12 @@ fn a_node_registered_ahead_comes_with_its_code_or_its_key() {
     does(&mut engine, expect(1, None)).unwrap();
     does(&mut engine, expect(2, Some(key(2)))).unwrap();
     let mut coded = request(1);
-    coded.shown.code_sha256 = Some([9; 32]);
+    coded.claims.code_sha256 = Some([9; 32]);
     assert_eq!(
         does(&mut engine, coded.clone()).unwrap().state,
         RegistrationState::Pending
     );
-    coded.shown.code_sha256 = Some([1; 32]);
+    coded.claims.code_sha256 = Some([1; 32]);
     let late = does_at(&mut engine, 2 * DAY_NS, coded.clone()).unwrap();
     assert_eq!(late.state, RegistrationState::Pending);
     let inside = does(&mut engine, coded).unwrap();
@@ -228,7 +228,7 @@ fn states_turn_only_as_they_may() {
     let mut engine = engine();
     let asked = does(&mut engine, request(1)).unwrap();
     let registration = asked.registration;
-    let reject = |block| Reject {
+    let reject = |block| RejectRegistration {
         registration,
         reason: Some("unknown".to_owned()),
         block,
@@ -263,7 +263,7 @@ fn states_turn_only_as_they_may() {
         engine.view().onboarding.registrations[&registration].overlay_ip,
         ip
     );
-    let stale = Approve {
+    let stale = ApproveRegistration {
         revision: Some(1),
         ..approve(&asked, 1)
     };
@@ -306,19 +306,19 @@ fn a_revoked_node_has_no_credential_and_gets_none() {
 /// What those who watch are told to look at.
 fn alerts(engine: &Engine<Snapshot>) -> Vec<String> {
     let view = engine.view();
-    let told = view.happenings.iter();
-    let alerts = told.filter(|told| told.kind == crate::fleet::HappeningKind::Alert);
+    let told = view.events.iter();
+    let alerts = told.filter(|told| told.kind == crate::fleet::FleetEventKind::Alert);
     alerts.map(|told| told.data["about"].clone()).collect()
 }
 
 #[test]
 fn the_pool_is_exhausted_exactly_at_its_size_and_never_reuses_in_quarantine() {
     let mut engine = engine();
-    let size = Pool::default().usable() - Pool::default().reserved();
+    let size = AddressPool::default().usable() - AddressPool::default().reserved();
     let mut given = BTreeSet::new();
     for number in 0..size {
         let (_, ip) = let_in(&mut engine, number);
-        assert!(Pool::default().holds(ip) && given.insert(ip), "{ip}");
+        assert!(AddressPool::default().holds(ip) && given.insert(ip), "{ip}");
         // Who watches hears of the last one, and of none before it.
         let alerts = alerts(&engine);
         assert_eq!(alerts.len(), usize::from(number + 1 == size), "{alerts:?}");
@@ -348,7 +348,7 @@ fn the_pool_is_exhausted_exactly_at_its_size_and_never_reuses_in_quarantine() {
 proptest! {
     #[test]
     fn addresses_are_distinct_whatever_the_keys(numbers in prop::collection::btree_set(any::<u32>(), 1..200)) {
-        let pool = Pool::default();
+        let pool = AddressPool::default();
         let mut taken = BTreeSet::new();
         for number in numbers {
             let ip = pool.pick(&key(number), &taken).unwrap();
@@ -362,7 +362,10 @@ proptest! {
 
 #[test]
 fn ranges_are_read_with_care() {
-    assert_eq!(Pool::parse("10.42.0.0/24"), Ok(Pool::default()));
+    assert_eq!(
+        AddressPool::parse("10.42.0.0/24"),
+        Ok(AddressPool::default())
+    );
     for bad in [
         "10.42.0.0",
         "10.42.0.1/24",
@@ -370,6 +373,6 @@ fn ranges_are_read_with_care() {
         "10.42.0.0/33",
         "x/24",
     ] {
-        assert!(Pool::parse(bad).is_err(), "{bad}");
+        assert!(AddressPool::parse(bad).is_err(), "{bad}");
     }
 }

@@ -78,7 +78,7 @@ pub struct TrustedMac {
 
 /// Puts the one holder of policy and secret into a new world.
 pub(super) fn found(world: &mut World) {
-    world.init_resource::<super::Pool>();
+    world.init_resource::<super::AddressPool>();
     world.init_resource::<Index<TrustKind>>();
     world.spawn((TrustId::named("trust"), Trust::default()));
 }

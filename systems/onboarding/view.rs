@@ -13,7 +13,7 @@ use super::address::{Mac, PublicKey};
 use super::components::{
     Lease, LeaseId, LeaseKind, Registration, RegistrationId, RegistrationKind, RegistrationState,
 };
-use super::ipam::Pool;
+use super::ipam::AddressPool;
 use super::trust::{Trust, TrustedMac, TrustedMacId, TrustedMacKind};
 
 /// Registrations, leases and trust.
@@ -28,7 +28,7 @@ pub struct Onboarding {
     /// Trusted hardware addresses.
     pub macs: OrdMap<Mac, Arc<TrustedMac>>,
     /// The overlay's addresses.
-    pub pool: Pool,
+    pub pool: AddressPool,
     keys: OrdMap<PublicKey, RegistrationId>,
     lease_ids: OrdMap<LeaseId, Ipv4Addr>,
     mac_ids: OrdMap<TrustedMacId, Mac>,
@@ -87,7 +87,7 @@ pub(super) fn publish_onboarding(
     leases: Query<(&LeaseId, &Lease), Changed<Lease>>,
     trust: Query<&Trust, Changed<Trust>>,
     macs: Query<(&TrustedMacId, &TrustedMac), Changed<TrustedMac>>,
-    pool: Res<Pool>,
+    pool: Res<AddressPool>,
     gone: (
         Res<Index<RegistrationKind>>,
         Res<Index<LeaseKind>>,

@@ -13,7 +13,7 @@ use groundwave_io::genl::ReadingError;
 use groundwave_io::i2c::Sensors;
 use groundwave_io::readings::{Root, board};
 use groundwave_io::wall::{MachineClock, wall_ns};
-use groundwave_systems::fleet::{Beat, BeatAck};
+use groundwave_systems::fleet::{Heartbeat, HeartbeatAck};
 use groundwave_systems::onboarding::{Credentials, PublicKey, RegistrationState, WgRegisterResult};
 use hyper::Method;
 use uuid::Uuid;
@@ -36,7 +36,7 @@ pub struct Seen<'a> {
     /// The readings.
     pub readings: &'a Readings,
     /// The heartbeat it would be, where there is a link to send it over.
-    pub beat: Option<Beat>,
+    pub beat: Option<Heartbeat>,
     /// The sensors.
     pub sensors: &'a Sensors,
     /// What is wrong with sensors.
@@ -155,7 +155,7 @@ impl Agent {
             Task::Tunnel => self.tunnel().map_err(local),
             Task::LogIn => self.log_in().await,
             Task::Join => self.join().await,
-            Task::Beat => self.tell().await,
+            Task::Heartbeat => self.tell().await,
             Task::Replay => self.replay().await,
         };
         outcome(tried)
@@ -365,7 +365,7 @@ impl Agent {
         heard
     }
 
-    fn beat(&mut self, ready: Ready) -> Result<Beat, String> {
+    fn beat(&mut self, ready: Ready) -> Result<Heartbeat, String> {
         // Counts on over restarts of the agent within a boot.
         let boot_ms = self.look.uptime_s.saturating_mul(1000);
         self.seq = (self.seq + 1).max(boot_ms);
@@ -408,7 +408,7 @@ impl Agent {
         // While it is told, the next ones may be kept.
         let moment_ms = self.ring.last_ms();
         let heard = self.say("/v1/nodes/heartbeat", &beat).await?;
-        let ack: BeatAck = read(&heard)?;
+        let ack: HeartbeatAck = read(&heard)?;
         if let Some(moment_ms) = moment_ms {
             self.ring.told(moment_ms);
         }

@@ -15,8 +15,8 @@ use groundwave_io::genl::wireguard::PrivateKey;
 use groundwave_io::readings::Root;
 use groundwave_io::telemetry::TelemetryStore;
 use groundwave_systems::Snapshot;
-use groundwave_systems::fleet::KeepMinute;
-use groundwave_systems::onboarding::{GatewayEnd, Pool, PublicKey};
+use groundwave_systems::fleet::StoreMinute;
+use groundwave_systems::onboarding::{AddressPool, GatewayEnd, PublicKey};
 use groundwave_systems::terrain::Terrain;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
@@ -167,8 +167,8 @@ pub struct GatewayOptions {
 /// Port of a tunnel nobody chose one for.
 const TUNNEL_PORT: u16 = 51820;
 
-fn range(key: &str, text: &str) -> Result<Pool, Failure> {
-    Pool::parse(text).map_err(|err| Failure::Input(format!("--{key}: {err}")))
+fn range(key: &str, text: &str) -> Result<AddressPool, Failure> {
+    AddressPool::parse(text).map_err(|err| Failure::Input(format!("--{key}: {err}")))
 }
 
 impl GatewayOptions {
@@ -176,7 +176,7 @@ impl GatewayOptions {
     ///
     /// # Errors
     /// What is wrong with them.
-    pub fn overlay(&self) -> Result<Pool, Failure> {
+    pub fn overlay(&self) -> Result<AddressPool, Failure> {
         range("overlay", &self.overlay)
     }
 
@@ -184,7 +184,7 @@ impl GatewayOptions {
     ///
     /// # Errors
     /// What is wrong with certificate, key or password file.
-    pub fn start(&self, gateway: Gateway, minutes: Effects<KeepMinute>) -> Result<Start, Failure> {
+    pub fn start(&self, gateway: Gateway, minutes: Effects<StoreMinute>) -> Result<Start, Failure> {
         let identity = self.identity()?;
         Ok(Start {
             gateway,
@@ -268,7 +268,7 @@ impl GatewayOptions {
     }
 
     /// Makes the tunnel, and tells nodes' end of it.
-    fn lay_tunnel(&self, overlay: Pool, mtu: u16) -> Result<Option<GatewayEnd>, Failure> {
+    fn lay_tunnel(&self, overlay: AddressPool, mtu: u16) -> Result<Option<GatewayEnd>, Failure> {
         if self.tunnel == TunnelChoice::Off {
             return Ok(None);
         }

@@ -15,7 +15,7 @@ use groundwave_io::journal::FileJournal;
 use groundwave_io::store::RedbStore;
 use groundwave_io::terrain::TerrainStack;
 use groundwave_io::wall::MachineClock;
-use groundwave_systems::fleet::KeepMinute;
+use groundwave_systems::fleet::StoreMinute;
 use groundwave_systems::terrain::Terrain;
 use groundwave_systems::{Snapshot, world};
 use tokio_util::sync::CancellationToken;
@@ -137,7 +137,7 @@ impl Serve {
             self.record(path, &mut engine)?;
         }
         let handle = engine.handle();
-        let minutes = engine.effects::<KeepMinute>();
+        let minutes = engine.effects::<StoreMinute>();
         let running = engine.spawn_on_demand(MachineClock::start())?;
         tracing::info!(store = %self.db.display(), documents = rows, terrain = terrain.describe().name, "opened");
 
@@ -213,7 +213,7 @@ impl Serve {
     fn listen(
         &self,
         planner: Option<Planner>,
-        gateway: Option<(Gateway, Effects<KeepMinute>)>,
+        gateway: Option<(Gateway, Effects<StoreMinute>)>,
         stop: CancellationToken,
     ) -> Result<(), Failure> {
         let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -11,7 +11,7 @@ use groundwave::http::{Problem, id};
 use groundwave_engine::Effects;
 use groundwave_io::gateway::{SecretError, keep_once, random};
 use groundwave_systems::account::{AccountId, AccountRole, CreateAccount};
-use groundwave_systems::fleet::KeepMinute;
+use groundwave_systems::fleet::StoreMinute;
 use groundwave_systems::onboarding::{Policy, SetPolicy};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -25,7 +25,7 @@ pub struct Start {
     /// The gateway.
     pub gateway: Gateway,
     /// Its readings on their way to the history.
-    pub minutes: Effects<KeepMinute>,
+    pub minutes: Effects<StoreMinute>,
     /// Where it listens.
     pub bind: SocketAddr,
     /// Where it listens with TLS, and as whom.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use groundwave_engine::Effects;
 use groundwave_io::wall::{monotonic_ns, wall_ns};
-use groundwave_systems::fleet::{Begin, KeepMinute, Tend};
+use groundwave_systems::fleet::{SetGatewayClock, StartGatewayClock, StoreMinute};
 
 use crate::gateway::state::Gateway;
 use crate::gateway::system::status::TaskView;
@@ -19,7 +19,7 @@ const KEEP: Duration = Duration::from_millis(500);
 /// How often old readings are rolled up.
 const ROLL: Duration = Duration::from_secs(60);
 /// How often a still of the mesh is kept.
-const STILL: Duration = Duration::from_secs(60);
+const TOPOLOGY_SNAPSHOT_PERIOD: Duration = Duration::from_secs(60);
 /// Minutes kept in one transaction.
 const KEPT_AT_ONCE: usize = 2_000;
 
@@ -33,9 +33,9 @@ struct Chore {
 
 /// How the chores go.
 #[derive(Debug, Default)]
-pub struct Chores(Mutex<BTreeMap<&'static str, Chore>>);
+pub struct BackgroundTasks(Mutex<BTreeMap<&'static str, Chore>>);
 
-impl Chores {
+impl BackgroundTasks {
     fn done(&self, name: &'static str, took_ns: u64, late_ns: u64, failed: bool) {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let chore = held.entry(name).or_default();
@@ -66,7 +66,7 @@ impl Chores {
 /// What the world refused.
 pub async fn begin(gateway: &Gateway) -> Result<(), crate::http::Problem> {
     let period = gateway.settings.heartbeat.as_nanos();
-    let begin = Begin {
+    let begin = StartGatewayClock {
         now_ns: gateway.now_ns(),
         period_ns: u64::try_from(period).unwrap_or(u64::MAX),
     };
@@ -87,14 +87,16 @@ pub async fn tend(gateway: Gateway) {
         let late_ns = (began_ns - before_ns).saturating_sub(TEND.as_nanos() as u64);
         before_ns = began_ns;
         let now_ns = gateway.now_ns();
-        let failed = gateway.submit(Tend { now_ns }).await.is_err();
+        let failed = gateway.submit(SetGatewayClock { now_ns }).await.is_err();
         let took_ns = monotonic_ns() - began_ns;
-        gateway.chores.done("liveness", took_ns, late_ns, failed);
+        gateway
+            .background_tasks
+            .done("liveness", took_ns, late_ns, failed);
     }
 }
 
 /// Keeps minutes of readings that are over, until the gateway stops.
-pub async fn keep(gateway: Gateway, mut effects: Effects<KeepMinute>) {
+pub async fn keep(gateway: Gateway, mut effects: Effects<StoreMinute>) {
     loop {
         tokio::select! {
             () = gateway.stop.cancelled() => {}
@@ -102,7 +104,7 @@ pub async fn keep(gateway: Gateway, mut effects: Effects<KeepMinute>) {
         }
         let stopping = gateway.stop.is_cancelled();
         loop {
-            let batch: Vec<KeepMinute> = std::iter::from_fn(|| effects.try_next())
+            let batch: Vec<StoreMinute> = std::iter::from_fn(|| effects.try_next())
                 .take(KEPT_AT_ONCE)
                 .collect();
             if batch.is_empty() {
@@ -119,7 +121,7 @@ pub async fn keep(gateway: Gateway, mut effects: Effects<KeepMinute>) {
                 gateway.meter.history_faults.inc();
             }
             let took_ns = monotonic_ns() - began_ns;
-            gateway.chores.done("history", took_ns, 0, failed);
+            gateway.background_tasks.done("history", took_ns, 0, failed);
         }
         if stopping {
             return;
@@ -129,7 +131,7 @@ pub async fn keep(gateway: Gateway, mut effects: Effects<KeepMinute>) {
 
 /// Keeps a still of the mesh a minute, until the gateway stops.
 pub async fn picture(gateway: Gateway) {
-    let mut due = tokio::time::interval(STILL);
+    let mut due = tokio::time::interval(TOPOLOGY_SNAPSHOT_PERIOD);
     due.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         tokio::select! {
@@ -145,7 +147,9 @@ pub async fn picture(gateway: Gateway) {
             );
         }
         let took_ns = monotonic_ns() - began_ns;
-        gateway.chores.done("topology", took_ns, 0, kept.is_err());
+        gateway
+            .background_tasks
+            .done("topology", took_ns, 0, kept.is_err());
     }
 }
 
@@ -161,7 +165,7 @@ pub async fn roll(gateway: Gateway) {
             tracing::error!(%err, "readings could not be rolled up");
         }
         gateway
-            .chores
+            .background_tasks
             .done("roll-up", monotonic_ns() - began_ns, 0, failed);
         let pause = if more {
             Duration::from_millis(50)

@@ -3,7 +3,7 @@
 use groundwave_io::genl::batadv;
 use groundwave_io::readings::{board, cpu, host, mesh, neighbours, reservations, routes};
 use groundwave_io::readings::{leases, links, wireless};
-use groundwave_systems::fleet::{Beat, BeatAck, NodeState};
+use groundwave_systems::fleet::{Heartbeat, HeartbeatAck, NodeState};
 use groundwave_systems::onboarding::{RegistrationState, WgRegister, WgRegisterResult};
 use utoipa::openapi::{Ref, RefOr, Schema};
 
@@ -107,14 +107,14 @@ pub fn schemas(schemas: &mut Schemas) {
     schemas.add::<Page<peers::LeaseView>>();
     schemas.add::<Page<registrations::RegistrationView>>();
     schemas.add::<Page<users::User>>();
-    schemas.add::<Page<deeds::DeedView>>();
+    schemas.add::<Page<deeds::AuditEntryView>>();
     schemas.add::<Page<Known<leases::Lease>>>();
     schemas.add::<host::SystemInfo>();
     schemas.add::<cpu::Cpu>();
     schemas.add::<board::Board>();
     schemas.add::<mesh::MeshStatus>();
-    schemas.add::<Beat>();
-    schemas.add::<BeatAck>();
+    schemas.add::<Heartbeat>();
+    schemas.add::<HeartbeatAck>();
     schemas.add::<WgRegister>();
     schemas.add::<WgRegisterResult>();
     schemas.add::<NodeState>();

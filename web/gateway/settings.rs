@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
-use groundwave_systems::onboarding::{GatewayEnd, Pool};
+use groundwave_systems::onboarding::{AddressPool, GatewayEnd};
 
 use crate::gateway::services::passwords::Effort;
 
@@ -15,9 +15,9 @@ pub struct Settings {
     /// The tunnel's interface.
     pub tunnel_ifname: String,
     /// Underlay addresses.
-    pub underlay: Pool,
+    pub underlay: AddressPool,
     /// Overlay addresses.
-    pub overlay: Pool,
+    pub overlay: AddressPool,
     /// The gateway's end of the tunnel; without one no node gets a credential by itself.
     pub tunnel: Option<GatewayEnd>,
     /// Largest packet of the tunnel, bytes.
@@ -43,8 +43,8 @@ impl Default for Settings {
         Self {
             mesh_ifname: "bat0".to_owned(),
             tunnel_ifname: "wg0".to_owned(),
-            underlay: Pool::new(Ipv4Addr::new(10, 41, 0, 0), 24).expect("a sound range"),
-            overlay: Pool::default(),
+            underlay: AddressPool::new(Ipv4Addr::new(10, 41, 0, 0), 24).expect("a sound range"),
+            overlay: AddressPool::default(),
             tunnel: None,
             tunnel_mtu: 1420,
             heartbeat: Duration::from_secs(5),

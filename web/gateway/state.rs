@@ -18,7 +18,7 @@ use groundwave_systems::terrain::Terrain;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::gateway::background_tasks::Chores;
+use crate::gateway::background_tasks::BackgroundTasks;
 use crate::gateway::mesh::predict::Predictions;
 use crate::gateway::services::metrics::Meter;
 use crate::gateway::services::passwords::Passwords;
@@ -70,7 +70,7 @@ pub struct Parts {
     /// Answers to requests that may come twice.
     pub onces: crate::gateway::access::idempotency::Onces,
     /// What was last kept of the topology.
-    pub last_still: crate::gateway::mesh::topology_history::LastStill,
+    pub last_topology_snapshot: crate::gateway::mesh::topology_history::LastTopologySnapshot,
     /// What the machine has.
     pub probed: crate::gateway::system::status::Probed,
     /// How busy the processor was before.
@@ -84,7 +84,7 @@ pub struct Parts {
     /// Held while reservations change.
     pub reserving: Mutex<()>,
     /// How what it does again and again goes.
-    pub chores: Chores,
+    pub background_tasks: BackgroundTasks,
     /// Cancelled when the gateway stops, so that streams end.
     pub stop: CancellationToken,
     /// When it began, ns of the monotonic clock.
@@ -118,14 +118,15 @@ impl Gateway {
             meter: Meter::default(),
             predictions: Predictions::default(),
             onces: crate::gateway::access::idempotency::Onces::default(),
-            last_still: crate::gateway::mesh::topology_history::LastStill::default(),
+            last_topology_snapshot:
+                crate::gateway::mesh::topology_history::LastTopologySnapshot::default(),
             probed: crate::gateway::system::status::Probed::default(),
             last_look: crate::gateway::system::host::LastLook::default(),
             backups: crate::gateway::admin::backup::Backups::new(key),
             probes: crate::gateway::mesh::probes::Probes::default(),
             mesh_change: crate::gateway::mesh::config::Change::default(),
             reserving: Mutex::default(),
-            chores: Chores::default(),
+            background_tasks: BackgroundTasks::default(),
             settings,
             stop,
             begun_ns: monotonic_ns(),

@@ -25,7 +25,7 @@ use groundwave_io::store::RedbStore;
 use groundwave_io::telemetry::TelemetryStore;
 use groundwave_io::wall::MachineClock;
 use groundwave_systems::account::{AccountId, AccountRole, CreateAccount};
-use groundwave_systems::fleet::KeepMinute;
+use groundwave_systems::fleet::StoreMinute;
 use groundwave_systems::onboarding::{GatewayEnd, PublicKey};
 use groundwave_systems::terrain::{Flat, Terrain};
 use groundwave_systems::{Snapshot, world};
@@ -126,7 +126,7 @@ impl Bench {
         let copy = store.whole_copier();
         engine.keep(store).unwrap();
         let world = engine.handle();
-        let minutes = engine.effects::<KeepMinute>();
+        let minutes = engine.effects::<StoreMinute>();
         let running = engine.spawn_on_demand(MachineClock::start()).unwrap();
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()

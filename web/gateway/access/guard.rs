@@ -9,9 +9,9 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use groundwave_io::gateway::Deed;
+use groundwave_io::gateway::AuditEntry;
 use groundwave_io::wall::{monotonic_ns, wall_ns};
-use groundwave_systems::account::{AccountId, AccountRole, DenialId};
+use groundwave_systems::account::{AccountId, AccountRole, RevokedTokenId};
 use groundwave_systems::site::NodeId;
 use uuid::Uuid;
 
@@ -135,7 +135,7 @@ pub fn identify(gateway: &Gateway, headers: &HeaderMap) -> Result<Caller, Proble
     let dead = account.disabled
         || account.version != claims.ver
         || account.node.map(|node| node.uuid()) != claims.node_id
-        || view.accounts.denies(DenialId::new(claims.jti));
+        || view.accounts.denies(RevokedTokenId::new(claims.jti));
     if dead {
         return Err(revoked());
     }
@@ -246,7 +246,7 @@ pub async fn guard(
             Some(_) => "user",
             None => "none",
         };
-        let deed = Deed {
+        let entry = AuditEntry {
             at_ns: wall_ns(),
             actor: who.map_or("anonymous".to_owned(), |caller| caller.username.clone()),
             kind: kind.to_owned(),
@@ -256,7 +256,7 @@ pub async fn guard(
             source_ip: source.to_string(),
             request_id,
         };
-        if let Err(err) = gateway.audit.add(deed) {
+        if let Err(err) = gateway.audit.add(entry) {
             tracing::error!(%err, "who did what could not be written down");
         }
     }

@@ -1,7 +1,7 @@
 //! Who did what.
 
 use axum::extract::State;
-use groundwave_io::gateway::{AuditEntry, AuditQuery};
+use groundwave_io::gateway::{AuditQuery, AuditRecord};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +26,7 @@ pub struct AuditQuestion {
 
 /// Something somebody did.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
-pub struct DeedView {
+pub struct AuditEntryView {
     /// Its number, from 1.
     pub number: u64,
     /// When, RFC 3339.
@@ -49,32 +49,32 @@ pub struct DeedView {
     pub follows: String,
 }
 
-impl From<AuditEntry> for DeedView {
-    fn from(entry: AuditEntry) -> Self {
-        let deed = entry.deed;
+impl From<AuditRecord> for AuditEntryView {
+    fn from(record: AuditRecord) -> Self {
+        let entry = record.entry;
         Self {
-            number: entry.number,
-            ts: rfc3339(deed.at_ns),
-            actor: deed.actor,
-            kind: deed.kind,
-            action: deed.action,
-            target: deed.target,
-            outcome: deed.outcome,
-            source_ip: deed.source_ip,
-            request_id: deed.request_id,
-            follows: entry.follows,
+            number: record.number,
+            ts: rfc3339(entry.at_ns),
+            actor: entry.actor,
+            kind: entry.kind,
+            action: entry.action,
+            target: entry.target,
+            outcome: entry.outcome,
+            source_ip: entry.source_ip,
+            request_id: entry.request_id,
+            follows: record.follows,
         }
     }
 }
 
 /// Who did what
 #[utoipa::path(get, path = "/v1/admin/audit", tag = "admin", params(AuditQuestion, Paging),
-    responses((status = 200, description = "Latest first", body = ref("#/components/schemas/Page_for_DeedView"), content_type = "application/json")))]
+    responses((status = 200, description = "Latest first", body = ref("#/components/schemas/Page_for_AuditEntryView"), content_type = "application/json")))]
 pub async fn audit(
     State(gateway): State<Gateway>,
     Ask(asked): Ask<AuditQuestion>,
     Ask(paging): Ask<Paging>,
-) -> Result<Json<Page<DeedView>>, Problem> {
+) -> Result<Json<Page<AuditEntryView>>, Problem> {
     let time = |key: &str, text: Option<&String>, absent: u64| -> Result<u64, Problem> {
         let Some(text) = text else { return Ok(absent) };
         let time = time::read(key, text)?;
@@ -101,9 +101,9 @@ pub async fn audit(
     let mut found = found.await?;
     let more = found.len() > size;
     found.truncate(size);
-    let last = found.last().map(|entry| entry.number.to_string());
+    let last = found.last().map(|record| record.number.to_string());
     Ok(Json(Page {
-        items: found.into_iter().map(DeedView::from).collect(),
+        items: found.into_iter().map(AuditEntryView::from).collect(),
         next_cursor: last.filter(|_| more),
         total: usize::try_from(gateway.audit.len()).unwrap_or(usize::MAX),
     }))

@@ -3,8 +3,8 @@
 use axum::extract::State;
 use axum::http::HeaderMap;
 use groundwave_systems::onboarding::{
-    Approve, Mac, Proof, PublicKey, Registration, RegistrationId, RegistrationState, Reject,
-    ResetRegistration, Revoke,
+    ApproveRegistration, Mac, Proof, PublicKey, Registration, RegistrationId, RegistrationState,
+    RejectRegistration, ResetRegistration, RevokeRegistration,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -70,24 +70,24 @@ pub struct RegistrationView {
 
 impl RegistrationView {
     fn of(id: RegistrationId, held: &Registration) -> Self {
-        let settled = held.settled.as_ref();
+        let decision = held.decision.as_ref();
         Self {
             registration_id: id.uuid(),
             state: held.state,
-            mac: held.shown.mac,
-            hostname: held.shown.hostname.clone(),
+            mac: held.claims.mac,
+            hostname: held.claims.hostname.clone(),
             public_key: held.public_key,
             requested_at: rfc3339(held.requested_ns),
             last_attempt_at: rfc3339(held.asked_ns),
             attempts: held.attempts,
-            source_ip: held.shown.source_ip,
-            underlay_ip: held.shown.underlay_ip,
-            proof: held.shown.proof,
+            source_ip: held.claims.source_ip,
+            underlay_ip: held.claims.underlay_ip,
+            proof: held.claims.proof,
             mac_whitelisted: held.mac_listed,
-            mac_verified: held.shown.mac_verified,
-            decided_by: settled.map(|settled| settled.by.clone()),
-            decided_at: settled.map(|settled| rfc3339(settled.at_ns)),
-            reason: settled.and_then(|settled| settled.reason.clone()),
+            mac_verified: held.claims.mac_verified,
+            decided_by: decision.map(|decision| decision.by.clone()),
+            decided_at: decision.map(|decision| rfc3339(decision.at_ns)),
+            reason: decision.and_then(|decision| decision.reason.clone()),
             blocked: held.blocked,
             node_id: held.node.map(|node| node.uuid()),
             overlay_ip: held.overlay_ip,
@@ -181,7 +181,7 @@ pub async fn registration_approve(
     headers: HeaderMap,
     Perhaps(approval): Perhaps<Approval>,
 ) -> Result<(Tag, Json<RegistrationView>), Problem> {
-    let command = Approve {
+    let command = ApproveRegistration {
         registration: RegistrationId::new(id),
         node: planned(&gateway, approval.node_id)?,
         name: approval.name,
@@ -233,7 +233,7 @@ pub async fn registration_reject(
     Perhaps(rejection): Perhaps<Rejection>,
 ) -> Result<(Tag, Json<RegistrationView>), Problem> {
     reason(rejection.reason.as_ref())?;
-    let command = Reject {
+    let command = RejectRegistration {
         registration: RegistrationId::new(id),
         reason: rejection.reason,
         block: rejection.block,
@@ -267,7 +267,7 @@ pub async fn registration_revoke(
     Perhaps(revocation): Perhaps<Revocation>,
 ) -> Result<(Tag, Json<RegistrationView>), Problem> {
     reason(revocation.reason.as_ref())?;
-    let command = Revoke {
+    let command = RevokeRegistration {
         registration: RegistrationId::new(id),
         reason: revocation.reason,
         by: caller.username.clone(),

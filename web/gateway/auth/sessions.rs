@@ -2,7 +2,9 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use groundwave_systems::account::{AccountRole, ChangePassword, DenialId, DenyToken, NoteLogin};
+use groundwave_systems::account::{
+    AccountRole, ChangePassword, RecordLogin, RevokeToken, RevokedTokenId,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -112,7 +114,7 @@ async fn enter(
             format!("this account is no {}", role.word()),
         ));
     }
-    let note = NoteLogin {
+    let note = RecordLogin {
         account: account_id,
     };
     gateway.submit(note).await?;
@@ -189,8 +191,8 @@ pub async fn logout(
     State(gateway): State<Gateway>,
     Who(caller): Who,
 ) -> Result<StatusCode, Problem> {
-    let deny = DenyToken {
-        token: DenialId::new(caller.claims.jti),
+    let deny = RevokeToken {
+        token: RevokedTokenId::new(caller.claims.jti),
         until_ns: caller.claims.exp.saturating_mul(1_000_000_000),
     };
     gateway.submit(deny).await?;

@@ -164,7 +164,7 @@ pub struct NetworkGraph {
 }
 
 fn name_of(node: &FleetNode) -> String {
-    let mac = node.member.mac;
+    let mac = node.record.mac;
     mac.map_or_else(|| node.id.uuid().to_string(), |mac| mac.to_string())
 }
 
@@ -174,31 +174,33 @@ fn graph_node(
     place: Option<NodePosition>,
     wall_ns: u64,
 ) -> GraphNode {
-    let said = node.said.as_deref();
-    let beat = said.map(|said| &said.beat);
-    let underlay_ip = beat
-        .and_then(|beat| beat.underlay_ip)
+    let received = node.last_heartbeat.as_deref();
+    let heartbeat = received.map(|received| &received.heartbeat);
+    let underlay_ip = heartbeat
+        .and_then(|heartbeat| heartbeat.underlay_ip)
         .map(|ip| ip.to_string());
-    let overlay_ip = node.member.overlay_ip.map(|ip| ip.to_string());
-    let mac = node.member.mac.map(|mac| mac.to_string());
+    let overlay_ip = node.record.overlay_ip.map(|ip| ip.to_string());
+    let mac = node.record.mac.map(|mac| mac.to_string());
     let capable = |word: &String| word == "gateway" || word == "internet";
     GraphNode {
         id,
-        label: node.member.name.clone(),
+        label: node.record.name.clone(),
         local_addresses: [mac, underlay_ip.clone(), overlay_ip.clone()]
             .into_iter()
             .flatten()
             .collect(),
         properties: GraphNodeProperties {
             node_id: node.id.uuid(),
-            state: node.condition.state,
-            role: node.member.role_id.clone(),
+            state: node.liveness.state,
+            role: node.record.role_id.clone(),
             overlay_ip,
             underlay_ip,
             lat: place.map(|place| place.lat),
             lon: place.map(|place| place.lon),
-            last_seen_msecs: said.map(|said| wall_ns.saturating_sub(said.wall_ns) / 1_000_000),
-            is_gateway: beat.is_some_and(|beat| beat.capabilities.iter().any(capable)),
+            last_seen_msecs: received
+                .map(|received| wall_ns.saturating_sub(received.wall_ns) / 1_000_000),
+            is_gateway: heartbeat
+                .is_some_and(|heartbeat| heartbeat.capabilities.iter().any(capable)),
             origin: Origin::Live,
             planned: node.planned_at.is_some(),
         },
@@ -402,9 +404,12 @@ pub fn revision(gateway: &Gateway, view: &Snapshot) -> String {
             digest.update(around_ns.to_be_bytes());
         }
         digest.update(node.id.as_u128().to_be_bytes());
-        digest.update(node.member.revision.to_be_bytes());
-        digest.update([node.condition.state as u8]);
-        let heard_ns = node.said.as_ref().map_or(0, |said| said.wall_ns);
+        digest.update(node.record.revision.to_be_bytes());
+        digest.update([node.liveness.state as u8]);
+        let heard_ns = node
+            .last_heartbeat
+            .as_ref()
+            .map_or(0, |received| received.wall_ns);
         digest.update(heard_ns.to_be_bytes());
     }
     hex(&digest.finalize()[..8])

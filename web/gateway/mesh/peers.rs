@@ -4,7 +4,9 @@ use std::net::Ipv4Addr;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use groundwave_systems::onboarding::{Lease, LeaseState, PublicKey, ReleaseLease, Revoke};
+use groundwave_systems::onboarding::{
+    Lease, LeaseState, PublicKey, ReleaseLease, RevokeRegistration,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -95,7 +97,7 @@ pub async fn mesh_peer_delete(
         .iter()
         .find(|(_, held)| held.node == Some(node.id) && held.overlay_ip.is_some());
     let (registration, _) = peer.ok_or_else(|| missing("peer", id))?;
-    let command = Revoke {
+    let command = RevokeRegistration {
         registration: *registration,
         reason: Some("its peer was deleted".to_owned()),
         by: caller.username.clone(),

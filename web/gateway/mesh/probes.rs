@@ -198,13 +198,13 @@ fn node_of(gateway: &Gateway, target: &str) -> Result<NodeId, Problem> {
 /// The address to probe. What a node says of itself is only believed within the underlay: nobody
 /// makes the gateway send packets anywhere else.
 fn address_of(gateway: &Gateway, node: &FleetNode, via: Option<Via>) -> Result<Ipv4Addr, Problem> {
-    let said = node.said.as_deref();
-    let claimed = said.and_then(|said| said.beat.underlay_ip);
+    let received = node.last_heartbeat.as_deref();
+    let claimed = received.and_then(|received| received.heartbeat.underlay_ip);
     let underlay = match claimed {
         Some(IpAddr::V4(ip)) if gateway.settings.underlay.holds(ip) => Some(ip),
         _ => None,
     };
-    let overlay = node.member.overlay_ip;
+    let overlay = node.record.overlay_ip;
     let found = match via {
         Some(Via::Overlay) => overlay,
         Some(Via::Underlay) => underlay,

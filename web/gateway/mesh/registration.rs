@@ -11,8 +11,8 @@ use groundwave_io::gateway::random;
 use groundwave_io::wall::wall_ns;
 use groundwave_systems::account::{AccountId, IssueCredential};
 use groundwave_systems::onboarding::{
-    Credentials, Onboarding, Proof, RegistrationId, RegistrationState, RequestJoin, Requested,
-    Showing, WgRegister, WgRegisterResult, proof_message,
+    Credentials, JoinClaims, JoinOutcome, Onboarding, Proof, RegistrationId, RegistrationState,
+    RequestJoin, WgRegister, WgRegisterResult, proof_message,
 };
 use groundwave_systems::site::NodeId;
 use hmac::{Hmac, KeyInit, Mac as _};
@@ -105,7 +105,7 @@ pub async fn wg_register(
         registration: RegistrationId::new(id::mint()),
         node: NodeId::new(id::mint()),
         public_key: asked.public_key,
-        shown: Showing {
+        claims: JoinClaims {
             mac: asked.mac,
             hostname: asked.hostname.clone(),
             listen_port: asked.listen_port,
@@ -140,7 +140,7 @@ fn kind_of(problem: Problem) -> Problem {
 async fn credentials(
     gateway: &Gateway,
     source: IpAddr,
-    done: &Requested,
+    done: &JoinOutcome,
     asked: &WgRegister,
 ) -> Result<Option<Credentials>, Problem> {
     let through_tunnel = done.overlay_ip.is_some_and(|ip| source == IpAddr::V4(ip));
@@ -178,7 +178,7 @@ pub async fn issue(
 
 fn result(
     gateway: &Gateway,
-    done: &Requested,
+    done: &JoinOutcome,
     credentials: Option<Credentials>,
 ) -> WgRegisterResult {
     let settings = &gateway.settings;

@@ -11,7 +11,7 @@ use crate::http::time::{self, rfc3339};
 
 /// What the last still showed, so that the same is not kept twice.
 #[derive(Default)]
-pub struct LastStill(AtomicU64);
+pub struct LastTopologySnapshot(AtomicU64);
 
 /// Keeps a still of the mesh as of `wall_ns`, unless nothing changed since the last or nobody is
 /// in.
@@ -25,18 +25,21 @@ pub async fn keep(gateway: &Gateway, wall_ns: u64) -> Result<(), Problem> {
     }
     let revision = revision(gateway, &view);
     let number = u64::from_str_radix(&revision, 16).unwrap_or(0);
-    if gateway.last_still.0.load(Ordering::Relaxed) == number {
+    if gateway.last_topology_snapshot.0.load(Ordering::Relaxed) == number {
         return Ok(());
     }
     let drawing = drawing(gateway, view, revision, wall_ns).await?;
     let history = gateway.history.clone();
     gateway
         .block(move || {
-            let kept = history.keep_still(wall_ns / 1_000_000, drawing.pieces());
+            let kept = history.store_topology(wall_ns / 1_000_000, drawing.pieces());
             kept.map_err(|err| Problem::internal(err.to_string()))
         })
         .await?;
-    gateway.last_still.0.store(number, Ordering::Relaxed);
+    gateway
+        .last_topology_snapshot
+        .0
+        .store(number, Ordering::Relaxed);
     Ok(())
 }
 
@@ -55,11 +58,11 @@ pub async fn graph_at(gateway: &Gateway, at: &str, now_ns: u64) -> Result<Networ
     gateway
         .block(move || {
             let failed = |err: HistoryError| Problem::internal(err.to_string());
-            if let Some((_, still)) = history.still(at_ms).map_err(failed)? {
+            if let Some((_, still)) = history.topology_at(at_ms).map_err(failed)? {
                 return serde_json::from_slice(&still)
                     .map_err(|err| Problem::internal(format!("a still of the mesh: {err}")));
             }
-            Err(wrong(match history.stills().map_err(failed)? {
+            Err(wrong(match history.topology_range().map_err(failed)? {
                 Some((first_ms, _)) => {
                     let first = rfc3339(first_ms.saturating_mul(1_000_000));
                     format!("nothing is known of that time; the first still is of {first}")

@@ -6,8 +6,8 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use groundwave_io::wall::wall_ns;
 use groundwave_systems::fleet::{
-    Beat, BeatAck, FinishOrder, GiveOrder, Hear, Join, OLD_BEAT, OUTPUT_BYTES_MAX, Order,
-    OrderState, PlacedOrder,
+    CommandState, DispatchedCommand, EnqueueCommand, FinishCommand, Heartbeat, HeartbeatAck,
+    NodeCommand, OUTPUT_BYTES_MAX, RecordHeartbeat, RecordJoinReport, STALE_SEQUENCE,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,57 +28,57 @@ pub const BEAT_BYTES_MAX: usize = 16 << 10;
 ///
 /// A heartbeat may carry the readings of its moment, so that a node needs one request. What the
 /// gateway does not know is ignored.
-#[utoipa::path(post, path = "/v1/nodes/heartbeat", tag = "nodes", request_body(content = ref("#/components/schemas/Beat"), content_type = "application/json"),
-    responses((status = 200, description = "Heard, and on disk", body = ref("#/components/schemas/BeatAck"), content_type = "application/json"),
+#[utoipa::path(post, path = "/v1/nodes/heartbeat", tag = "nodes", request_body(content = ref("#/components/schemas/Heartbeat"), content_type = "application/json"),
+    responses((status = 200, description = "Heard, and on disk", body = ref("#/components/schemas/HeartbeatAck"), content_type = "application/json"),
         (status = 404, description = "No such node is in", body = Problem, content_type = "application/problem+json"),
         (status = 409, description = "A later one was heard", body = Problem, content_type = "application/problem+json")))]
 pub async fn heartbeat(
     State(gateway): State<Gateway>,
     source: Source,
     who: Who,
-    Taken(beat): Taken<Beat>,
-) -> Result<Json<BeatAck>, Problem> {
-    let node = who.about(beat.node_id)?;
+    Taken(heartbeat): Taken<Heartbeat>,
+) -> Result<Json<HeartbeatAck>, Problem> {
+    let node = who.about(heartbeat.node_id)?;
     gateway
         .beats
         .allow(&node, "more heartbeats than ten in a period")?;
-    let sent = beat
+    let sent = heartbeat
         .sent_at
         .as_deref()
         .map(|text| time::read("/sent_at", text));
     let sent = sent.transpose()?;
-    let metrics = beat.metrics.len() as u64;
-    let command = Hear {
+    let metrics = heartbeat.metrics.len() as u64;
+    let command = RecordHeartbeat {
         node,
-        beat,
+        heartbeat,
         source_ip: source.0,
         now_ns: gateway.now_ns(),
         sent_ms: sent.and_then(|sent| u64::try_from(sent.as_millisecond()).ok()),
     };
     let heard = gateway.submit(command).await.map_err(|problem| {
-        match problem.status == 409 && problem.detail == OLD_BEAT {
+        match problem.status == 409 && problem.detail == STALE_SEQUENCE {
             true => problem.of_kind("stale-revision"),
             false => problem,
         }
     })?;
     gateway.meter.samples.inc_by(metrics);
-    Ok(Json(BeatAck {
+    Ok(Json(HeartbeatAck {
         node_id: node.uuid(),
         state: heard.state,
         overlay_ip: heard.overlay_ip,
         server_time: rfc3339(wall_ns()),
         next_heartbeat_s: gateway.settings.heartbeat.as_secs_f64(),
         config_revision: heard.revision,
-        commands: heard.orders.iter().map(order).collect(),
+        commands: heard.commands.iter().map(dispatched).collect(),
     }))
 }
 
-fn order(placed: &PlacedOrder) -> Order {
-    Order {
-        command_id: placed.order,
-        kind: placed.kind.clone(),
-        args: placed.args.clone(),
-        expires_at: rfc3339(placed.expires_ns),
+fn dispatched(command: &NodeCommand) -> DispatchedCommand {
+    DispatchedCommand {
+        command_id: command.id,
+        kind: command.kind.clone(),
+        args: command.args.clone(),
+        expires_at: rfc3339(command.expires_ns),
     }
 }
 
@@ -148,7 +148,7 @@ pub async fn node_join(
         let message = "up to 32 entries of up to 128 characters are allowed";
         return Err(Problem::field("", "length", message));
     }
-    let command = Join {
+    let command = RecordJoinReport {
         node,
         board: report.board,
         firmware: report.firmware,
@@ -196,7 +196,7 @@ pub struct OrderView {
     /// What.
     pub kind: String,
     /// Where it stands.
-    pub state: OrderState,
+    pub state: CommandState,
     /// What the node answered.
     pub result: Option<String>,
     /// Who asked.
@@ -205,15 +205,15 @@ pub struct OrderView {
     pub at: String,
 }
 
-impl From<&PlacedOrder> for OrderView {
-    fn from(placed: &PlacedOrder) -> Self {
+impl From<&NodeCommand> for OrderView {
+    fn from(command: &NodeCommand) -> Self {
         Self {
-            command_id: placed.order,
-            kind: placed.kind.clone(),
-            state: placed.state,
-            result: placed.output.clone(),
-            by: placed.by.clone(),
-            at: rfc3339(placed.at_ns),
+            command_id: command.id,
+            kind: command.kind.clone(),
+            state: command.state,
+            result: command.output.clone(),
+            by: command.by.clone(),
+            at: rfc3339(command.at_ns),
         }
     }
 }
@@ -240,10 +240,10 @@ pub async fn node_command_create(
         let message = "up to 32 entries of up to 256 characters are allowed";
         return Err(Problem::field("/args", "length", message));
     }
-    let order = id::mint();
-    let command = GiveOrder {
+    let command_id = id::mint();
+    let command = EnqueueCommand {
         node,
-        order,
+        id: command_id,
         kind: new.kind,
         args: new.args,
         expires_s: new.expires_s,
@@ -251,9 +251,12 @@ pub async fn node_command_create(
     };
     gateway.submit(command).await?;
     let held = gateway.node(node_id)?;
-    let placed = held.orders.iter().find(|placed| placed.order == order);
-    let placed = placed.ok_or_else(|| Problem::internal("the order is gone"))?;
-    Ok((StatusCode::ACCEPTED, Json(OrderView::from(placed))))
+    let command = held
+        .commands
+        .iter()
+        .find(|command| command.id == command_id);
+    let command = command.ok_or_else(|| Problem::internal("the enqueued command is missing"))?;
+    Ok((StatusCode::ACCEPTED, Json(OrderView::from(command))))
 }
 
 /// What a node was asked to do
@@ -267,8 +270,8 @@ pub async fn node_commands(
     Ask(paging): Ask<Paging>,
 ) -> Result<Json<Page<OrderView>>, Problem> {
     let node = gateway.node(node_id)?;
-    let all = node.orders.iter();
-    let all = all.map(|placed| (placed.order.to_string(), placed));
+    let all = node.commands.iter();
+    let all = all.map(|command| (command.id.to_string(), command));
     Ok(Json(paging.of(all, OrderView::from)?))
 }
 
@@ -315,9 +318,9 @@ pub async fn node_command_result(
         return Err(problem);
     }
     let node = gateway.node(node_id)?.id;
-    let command = FinishOrder {
+    let command = FinishCommand {
         node,
-        order: command_id,
+        id: command_id,
         done: result.state == Outcome::Done,
         output: result.output,
     };

@@ -6,8 +6,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use groundwave_io::gateway::random;
 use groundwave_io::wall::wall_ns;
-use groundwave_systems::fleet::{NodeState, Patch, Place, PlaceSource};
-use groundwave_systems::onboarding::{Dismiss, ExpectNode, Mac, PublicKey};
+use groundwave_systems::fleet::{Location, LocationSource, NodeState, PatchNode};
+use groundwave_systems::onboarding::{DeregisterNode, Mac, PreregisterNode, PublicKey};
 use groundwave_systems::site::NodeId;
 use groundwave_systems::terrain::GeoPoint;
 use schemars::JsonSchema;
@@ -64,7 +64,7 @@ pub async fn nodes_list(
     let wall_ns = wall_ns();
     let word = asked.q.as_ref().map(|word| word.to_lowercase());
     let fits = |node: &&std::sync::Arc<groundwave_systems::fleet::FleetNode>| {
-        let member = &node.member;
+        let member = &node.record;
         let contains = |word: &String| {
             let ip = member.overlay_ip.map(|ip| ip.to_string());
             let mac = member.mac.map(|mac| mac.to_string());
@@ -72,9 +72,7 @@ pub async fn nodes_list(
             let mut texts = texts.into_iter().flatten();
             texts.any(|text| text.to_lowercase().contains(word))
         };
-        asked
-            .state
-            .is_none_or(|state| state == node.condition.state)
+        asked.state.is_none_or(|state| state == node.liveness.state)
             && (asked.role_id.is_none() || asked.role_id == member.role_id)
             && asked
                 .tag
@@ -154,7 +152,7 @@ pub struct NodeChange {
     pub position_override: Option<Option<PositionOverride>>,
 }
 
-fn place(position: PositionOverride) -> Result<Place, Problem> {
+fn place(position: PositionOverride) -> Result<Location, Problem> {
     let point = GeoPoint::new(position.lat, position.lon);
     let point = point
         .map_err(|bad| Problem::field("/position_override", "not-allowed", bad.to_string()))?;
@@ -169,12 +167,12 @@ fn place(position: PositionOverride) -> Result<Place, Problem> {
             message,
         ));
     }
-    Ok(Place {
+    Ok(Location {
         lat_deg: point.lat_deg(),
         lon_deg: point.lon_deg(),
         alt_msl_m: position.alt_m,
         ts_ms: wall_ns() / 1_000_000,
-        source: PlaceSource::Override,
+        source: LocationSource::Override,
     })
 }
 
@@ -195,12 +193,12 @@ pub async fn node_patch(
     let node = gateway.node(id)?.id;
     let position = change.position_override;
     let place = position.map(|position| position.map(place).transpose());
-    let command = Patch {
+    let command = PatchNode {
         node,
         name: change.name,
         role_id: change.role_id,
         tags: change.tags,
-        place: place.transpose()?,
+        location: place.transpose()?,
         revision: if_match(&headers)?,
     };
     gateway.submit(command).await?;
@@ -218,7 +216,7 @@ pub async fn node_delete(
     At(id): At<Uuid>,
 ) -> Result<StatusCode, Problem> {
     let node = gateway.node(id)?;
-    let command = Dismiss {
+    let command = DeregisterNode {
         node: node.id,
         by: caller.username.clone(),
     };
@@ -276,7 +274,7 @@ pub async fn node_register(
 ) -> Result<(StatusCode, Json<NodeAndCode>), Problem> {
     let node = planned(&gateway, new.node_id)?;
     let enrollment_code = code()?;
-    let command = ExpectNode {
+    let command = PreregisterNode {
         node,
         name: new.name,
         mac: new.mac,
@@ -329,7 +327,7 @@ pub async fn node_rotate_credentials(
     At(id): At<Uuid>,
 ) -> Result<Json<NewCredential>, Problem> {
     let node = gateway.node(id)?;
-    let hostname = node.member.hostname.clone().unwrap_or_default();
+    let hostname = node.record.hostname.clone().unwrap_or_default();
     let made = crate::gateway::mesh::registration::issue(&gateway, node.id, &hostname).await?;
     Ok(Json(NewCredential {
         username: made.username,

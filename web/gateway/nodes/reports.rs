@@ -28,8 +28,8 @@ pub async fn node_radio(
     At(id): At<Uuid>,
 ) -> Result<Json<Radios>, Problem> {
     let node = gateway.node(id)?;
-    let said = node.said.as_deref();
-    let radios = said.map_or_else(Vec::new, |said| said.beat.radios.clone());
+    let received = node.last_heartbeat.as_deref();
+    let radios = received.map_or_else(Vec::new, |received| received.heartbeat.radios.clone());
     Ok(Json(Radios { radios }))
 }
 
@@ -72,10 +72,10 @@ pub async fn node_health(
     At(id): At<Uuid>,
 ) -> Result<Json<NodeHealth>, Problem> {
     let node = gateway.node(id)?;
-    let condition = &node.condition;
-    let said = node.said.as_deref();
+    let liveness = &node.liveness;
+    let received = node.last_heartbeat.as_deref();
     let period_ms = gateway.settings.heartbeat.as_secs_f64() * 1e3;
-    let mut off: Vec<f64> = condition
+    let mut off: Vec<f64> = liveness
         .gaps_ms
         .iter()
         .map(|gap_ms| (f64::from(*gap_ms) - period_ms).abs())
@@ -86,14 +86,14 @@ pub async fn node_health(
         p50: quantile(0.5),
         p99: quantile(0.99),
     });
-    let clock_offset_ms = said.and_then(|said| said.clock_offset_ms);
+    let clock_offset_ms = received.and_then(|received| received.clock_offset_ms);
     let mut score: i32 = 100;
     let mut reasons = Vec::new();
     let mut mark = |down: i32, reason: String| {
         score -= down;
         reasons.push(reason);
     };
-    match condition.state {
+    match liveness.state {
         NodeState::Online => {}
         NodeState::Joining => mark(50, "it was never heard".to_owned()),
         NodeState::Stale => mark(40, "it was not heard for a while".to_owned()),
@@ -108,15 +108,15 @@ pub async fn node_health(
     if let Some(offset_ms) = clock_offset_ms.filter(|offset_ms| offset_ms.abs() > CLOCK_OFF_MS) {
         mark(10, format!("its clock is {offset_ms} ms off"));
     }
-    let alone = said.is_some_and(|said| said.beat.mesh.neighbor_count == 0);
+    let alone = received.is_some_and(|received| received.heartbeat.mesh.neighbor_count == 0);
     if alone {
         mark(20, "it has no neighbour".to_owned());
     }
     Ok(Json(NodeHealth {
-        state: condition.state,
+        state: liveness.state,
         score: score.clamp(0, 100) as u8,
         reasons,
-        missed_heartbeats: condition.missed,
+        missed_heartbeats: liveness.missed_heartbeats,
         heartbeat_jitter_ms,
         clock_offset_ms,
     }))
@@ -137,8 +137,8 @@ pub async fn node_interfaces(
     At(id): At<Uuid>,
 ) -> Result<Json<InterfaceList>, Problem> {
     let node = gateway.node(id)?;
-    let said = node.said.as_deref();
-    let held = said.map_or_else(Vec::new, |said| said.beat.interfaces.clone());
+    let received = node.last_heartbeat.as_deref();
+    let held = received.map_or_else(Vec::new, |received| received.heartbeat.interfaces.clone());
     Ok(Json(InterfaceList(held)))
 }
 
@@ -177,9 +177,9 @@ pub async fn node_endpoints(
     At(id): At<Uuid>,
 ) -> Result<Json<Vec<Endpoint>>, Problem> {
     let node = gateway.node(id)?;
-    let reachable = node.condition.state == NodeState::Online;
+    let reachable = node.liveness.state == NodeState::Online;
     let mut found = Vec::new();
-    if let Some(ip) = node.member.overlay_ip {
+    if let Some(ip) = node.record.overlay_ip {
         found.push(Endpoint {
             kind: EndpointKind::Overlay,
             url: format!("ip://{ip}"),
@@ -188,9 +188,9 @@ pub async fn node_endpoints(
             reachable,
         });
     }
-    if let Some(said) = node.said.as_deref() {
+    if let Some(received) = node.last_heartbeat.as_deref() {
         let mut seen = Vec::new();
-        for way in said.beat.transports.iter().filter(|way| way.up) {
+        for way in received.heartbeat.transports.iter().filter(|way| way.up) {
             let Some(ip) = way.ip else { continue };
             seen.push(ip);
             found.push(Endpoint {
@@ -201,7 +201,11 @@ pub async fn node_endpoints(
                 reachable,
             });
         }
-        if let Some(ip) = said.beat.underlay_ip.filter(|ip| !seen.contains(ip)) {
+        if let Some(ip) = received
+            .heartbeat
+            .underlay_ip
+            .filter(|ip| !seen.contains(ip))
+        {
             found.push(Endpoint {
                 kind: EndpointKind::Underlay,
                 url: format!("ip://{ip}"),
@@ -238,7 +242,7 @@ pub async fn node_events(
     Ask(paging): Ask<Paging>,
 ) -> Result<Json<Page<NodeEvent>>, Problem> {
     let node = gateway.node(id)?;
-    let changes = node.condition.changes.iter().enumerate();
+    let changes = node.liveness.changes.iter().enumerate();
     let all = changes.map(|(place, change)| (format!("{:020}-{place:02}", change.at_ns), change));
     let show = |change: &groundwave_systems::fleet::StateChange| NodeEvent {
         ts: rfc3339(change.at_ns),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
 use groundwave_systems::Snapshot;
-use groundwave_systems::fleet::{FleetNode, NodeState, PlaceSource, TransportKind};
+use groundwave_systems::fleet::{FleetNode, LocationSource, NodeState, TransportKind};
 use groundwave_systems::onboarding::{Mac, PublicKey, RegistrationState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,7 @@ pub struct NodePosition {
     /// When that was said, ms since the Unix epoch.
     pub ts: u64,
     /// Who said so.
-    pub source: PlaceSource,
+    pub source: LocationSource,
 }
 
 /// A node.
@@ -103,14 +103,14 @@ pub struct Node {
 /// The state of a node's registration.
 #[must_use]
 pub fn registration(view: &Snapshot, node: &FleetNode) -> Option<RegistrationState> {
-    let id = node.member.registration?;
+    let id = node.record.registration?;
     Some(view.onboarding.registrations.get(&id)?.state)
 }
 
 /// Where a node is.
 #[must_use]
 pub fn position(node: &FleetNode) -> Option<NodePosition> {
-    let place = node.place()?;
+    let place = node.location()?;
     let reading = |name: &str| node.latest.get(name).map(|reading| reading.value);
     Some(NodePosition {
         lat: place.lat_deg,
@@ -127,34 +127,36 @@ impl Node {
     /// A node of `view` at `wall_ns`, ns since the Unix epoch.
     #[must_use]
     pub fn of(view: &Snapshot, node: &FleetNode, wall_ns: u64) -> Self {
-        let member = &node.member;
-        let said = node.said.as_deref();
-        let beat = said.map(|said| &said.beat);
+        let member = &node.record;
+        let received = node.last_heartbeat.as_deref();
+        let heartbeat = received.map(|received| &received.heartbeat);
         Self {
             node_id: node.id.uuid(),
             name: member.name.clone(),
             hostname: member.hostname.clone(),
             mac: member.mac,
             role_id: member.role_id.clone(),
-            state: node.condition.state,
+            state: node.liveness.state,
             registration: registration(view, node),
             origin: Origin::Live,
             planned: node.planned_at.is_some(),
-            underlay_ip: beat.and_then(|beat| beat.underlay_ip),
+            underlay_ip: heartbeat.and_then(|heartbeat| heartbeat.underlay_ip),
             overlay_ip: member.overlay_ip,
             public_key: member.public_key,
-            endpoint: said.map(|said| said.source_ip),
-            active_transport: beat.map(|beat| beat.active_transport),
-            signal_dbm: beat.and_then(|beat| beat.signal_dbm),
-            capabilities: beat.map_or_else(Vec::new, |beat| beat.capabilities.clone()),
+            endpoint: received.map(|received| received.source_ip),
+            active_transport: heartbeat.map(|heartbeat| heartbeat.active_transport),
+            signal_dbm: heartbeat.and_then(|heartbeat| heartbeat.signal_dbm),
+            capabilities: heartbeat
+                .map_or_else(Vec::new, |heartbeat| heartbeat.capabilities.clone()),
             firmware: member.firmware.clone(),
             board: member.board.clone(),
-            agent_version: beat.map(|beat| beat.agent_version.clone()),
+            agent_version: heartbeat.map(|heartbeat| heartbeat.agent_version.clone()),
             position: position(node),
-            first_seen: said.map(|said| rfc3339(said.first_ns)),
-            last_seen: said.map(|said| rfc3339(said.wall_ns)),
-            last_seen_msecs: said.map(|said| wall_ns.saturating_sub(said.wall_ns) / 1_000_000),
-            uptime_s: beat.map(|beat| beat.uptime_s),
+            first_seen: received.map(|received| rfc3339(received.first_ns)),
+            last_seen: received.map(|received| rfc3339(received.wall_ns)),
+            last_seen_msecs: received
+                .map(|received| wall_ns.saturating_sub(received.wall_ns) / 1_000_000),
+            uptime_s: heartbeat.map(|heartbeat| heartbeat.uptime_s),
             tags: member.tags.clone(),
             revision: member.revision,
         }

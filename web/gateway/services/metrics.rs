@@ -127,7 +127,7 @@ impl Meter {
             NodeState::Offline,
         ] {
             let nodes = view.fleet.nodes.values();
-            let count = nodes.filter(|node| node.condition.state == state).count();
+            let count = nodes.filter(|node| node.liveness.state == state).count();
             let labels = State {
                 state: Word(state.word()),
             };

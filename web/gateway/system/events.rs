@@ -8,7 +8,7 @@ use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::Stream;
 use futures_util::stream::unfold;
-use groundwave_systems::fleet::Happening;
+use groundwave_systems::fleet::FleetEvent;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -27,7 +27,7 @@ pub struct EventQuestion {
     pub types: Option<String>,
 }
 
-fn event(happening: &Happening) -> Event {
+fn event(happening: &FleetEvent) -> Event {
     let mut data: serde_json::Map<String, serde_json::Value> = happening
         .data
         .iter()
@@ -64,7 +64,7 @@ pub async fn events(
         return Err(Problem::field("/types", "not-allowed", message));
     }
     let views = gateway.world.watch();
-    let latest = views.borrow().happenings.back().map_or(0, |last| last.seq);
+    let latest = views.borrow().events.back().map_or(0, |last| last.seq);
     let since = headers
         .get("last-event-id")
         .and_then(|held| held.to_str().ok());
@@ -81,8 +81,8 @@ pub async fn events(
             loop {
                 let next = {
                     let view = views.borrow_and_update();
-                    let news = view.happenings.iter().filter(|told| told.seq > since);
-                    let wanted = |told: &&std::sync::Arc<Happening>| {
+                    let news = view.events.iter().filter(|told| told.seq > since);
+                    let wanted = |told: &&std::sync::Arc<FleetEvent>| {
                         types.is_empty() || types.iter().any(|word| word == told.kind.word())
                     };
                     news.clone().find(wanted).cloned()

@@ -291,5 +291,5 @@ pub struct TaskView {
 #[utoipa::path(get, path = "/v1/system/tasks", tag = "system",
     responses((status = 200, description = "By name", body = Vec<TaskView>)))]
 pub async fn system_tasks(State(gateway): State<Gateway>) -> Result<Json<Vec<TaskView>>, Problem> {
-    Ok(Json(gateway.chores.view()))
+    Ok(Json(gateway.background_tasks.view()))
 }

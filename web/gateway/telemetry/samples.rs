@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use groundwave_io::telemetry::Point;
 use groundwave_io::wall::wall_ns;
 use groundwave_systems::fleet::{
-    FleetNode, NoteSamples, SAMPLES_AT_ONCE_MAX, Sample, check_metric, unit_of,
+    FleetNode, RecordSamples, SAMPLES_AT_ONCE_MAX, Sample, check_metric, unit_of,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -162,7 +162,7 @@ pub async fn telemetry_post(
         }
     }
     let accepted = samples.len();
-    let command = NoteSamples {
+    let command = RecordSamples {
         node,
         samples: samples.clone(),
     };
@@ -331,7 +331,7 @@ fn gather(
         .collect();
     let within = from_ms..=to_ms;
     let fresh = node
-        .minutes
+        .recent_samples
         .of(metric)
         .filter(|(ts_ms, _)| within.contains(ts_ms));
     let fresh = fresh.filter(|(ts_ms, value)| !held.contains(&(*ts_ms, value.to_bits())));

@@ -7,13 +7,13 @@ use groundwave_engine::{Clock, Index, Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
 use super::address::{Mac, PublicKey};
-use super::command::{admit, all, put, settled};
 use super::components::{
     Lease, LeaseId, LeaseKind, LeaseState, Registration, RegistrationId, RegistrationState,
 };
 use super::ipam;
+use super::request::{admit, all, decide, put};
 use crate::account;
-use crate::fleet::{self, Expected};
+use crate::fleet::{self, Preregistration};
 use crate::identity::{STALE, find};
 use crate::site::{NodeId, check_name};
 
@@ -39,7 +39,7 @@ fn unchanged(found: &Registration, revision: Option<u64>) -> Result<(), Refusal>
 /// Lets somebody in.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Approve {
+pub struct ApproveRegistration {
     /// Who.
     pub registration: RegistrationId,
     /// As which node: a planned one, one that was in before, or a new id.
@@ -59,7 +59,7 @@ pub struct Approve {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<u64>,
 }
-impl Command for Approve {
+impl Command for ApproveRegistration {
     type Out = Result<NodeId, Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         let (_, mut found) = find(world, self.registration)?;
@@ -86,7 +86,7 @@ impl Command for Approve {
             Some(before) => before,
             None => self.node,
         };
-        let decision = settled(world, &self.by, None);
+        let decision = decide(world, &self.by, None);
         admit(
             world,
             self.registration,
@@ -100,7 +100,7 @@ impl Command for Approve {
         Ok(node)
     }
 }
-impl Recorded for Approve {
+impl Recorded for ApproveRegistration {
     const NAME: &'static str = "onboarding.approve";
     type Reply = NodeId;
 }
@@ -108,7 +108,7 @@ impl Recorded for Approve {
 /// Says no to somebody.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Reject {
+pub struct RejectRegistration {
     /// To whom.
     pub registration: RegistrationId,
     /// Why.
@@ -123,7 +123,7 @@ pub struct Reject {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<u64>,
 }
-impl Command for Reject {
+impl Command for RejectRegistration {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         let (_, mut found) = find(world, self.registration)?;
@@ -134,12 +134,12 @@ impl Command for Reject {
         }
         found.state = RegistrationState::Rejected;
         found.blocked = self.block;
-        found.settled = Some(settled(world, &self.by, self.reason));
+        found.decision = Some(decide(world, &self.by, self.reason));
         put(world, self.registration, found);
         Ok(())
     }
 }
-impl Recorded for Reject {
+impl Recorded for RejectRegistration {
     const NAME: &'static str = "onboarding.reject";
     type Reply = ();
 }
@@ -147,7 +147,7 @@ impl Recorded for Reject {
 /// Puts somebody out: no peer, no address, no credential.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Revoke {
+pub struct RevokeRegistration {
     /// Whom.
     pub registration: RegistrationId,
     /// Why.
@@ -159,7 +159,7 @@ pub struct Revoke {
     #[serde(default)]
     pub forget: bool,
 }
-impl Command for Revoke {
+impl Command for RevokeRegistration {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         let (_, mut found) = find(world, self.registration)?;
@@ -170,9 +170,9 @@ impl Command for Revoke {
             ipam::release(world, ip);
         }
         let node = found.node.expect("an approved registration has a node");
-        account::forget_node(world, node);
+        account::remove_node_account(world, node);
         found.state = RegistrationState::Revoked;
-        found.settled = Some(settled(world, &self.by, self.reason));
+        found.decision = Some(decide(world, &self.by, self.reason));
         if self.forget {
             found.node = None;
             fleet::dismiss(world, node);
@@ -183,7 +183,7 @@ impl Command for Revoke {
         Ok(())
     }
 }
-impl Recorded for Revoke {
+impl Recorded for RevokeRegistration {
     const NAME: &'static str = "onboarding.revoke";
     type Reply = ();
 }
@@ -191,13 +191,13 @@ impl Recorded for Revoke {
 /// Takes a node out of the fleet, with its registration, address and credential.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Dismiss {
+pub struct DeregisterNode {
     /// Which node.
     pub node: NodeId,
     /// Who says so.
     pub by: String,
 }
-impl Command for Dismiss {
+impl Command for DeregisterNode {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         let registration = fleet::registration_of(world, self.node)?;
@@ -205,7 +205,7 @@ impl Command for Dismiss {
             find(world, *id).is_ok_and(|(_, found)| found.state == RegistrationState::Approved)
         });
         match approved {
-            Some(registration) => Revoke {
+            Some(registration) => RevokeRegistration {
                 registration,
                 reason: Some("the node was taken out".to_owned()),
                 by: self.by,
@@ -224,7 +224,7 @@ impl Command for Dismiss {
         }
     }
 }
-impl Recorded for Dismiss {
+impl Recorded for DeregisterNode {
     const NAME: &'static str = "onboarding.dismiss";
     type Reply = ();
 }
@@ -247,7 +247,7 @@ impl Command for ResetRegistration {
         }
         found.state = RegistrationState::Pending;
         found.asked_ns = world.resource::<Clock>().wall_ns;
-        found.settled = Some(settled(world, &self.by, None));
+        found.decision = Some(decide(world, &self.by, None));
         put(world, self.registration, found);
         Ok(())
     }
@@ -261,7 +261,7 @@ impl Recorded for ResetRegistration {
 /// comes in as it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ExpectNode {
+pub struct PreregisterNode {
     /// Which node: a planned one, or a new id.
     pub node: NodeId,
     /// What people call it.
@@ -280,7 +280,7 @@ pub struct ExpectNode {
     /// SHA-256 of the code it may come with.
     pub code_sha256: [u8; 32],
 }
-impl Command for ExpectNode {
+impl Command for PreregisterNode {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         check_name("name", &self.name)?;
@@ -291,7 +291,7 @@ impl Command for ExpectNode {
         {
             return Err(Refusal::conflict("a node has registered with this key"));
         }
-        let expected = Expected {
+        let expected = Preregistration {
             mac: self.mac,
             public_key: self.public_key,
             code_sha256: self.code_sha256,
@@ -307,7 +307,7 @@ impl Command for ExpectNode {
         )
     }
 }
-impl Recorded for ExpectNode {
+impl Recorded for PreregisterNode {
     const NAME: &'static str = "onboarding.expect";
     type Reply = ();
 }

@@ -12,14 +12,15 @@ use zstd::stream::write::Encoder;
 use super::{ABOUT, HistoryError, TelemetryStore};
 
 /// Stills by their time, ms since the Unix epoch.
-pub(super) const STILLS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("stills");
+pub(super) const TOPOLOGY_SNAPSHOTS: TableDefinition<'_, u64, &[u8]> =
+    TableDefinition::new("stills");
 
 /// Time of which every still is kept, ms.
 pub const EACH_MS: u64 = 24 * HOUR_MS;
 /// Time of which the first still of each hour is kept, ms.
 pub const HOURLY_MS: u64 = 30 * EACH_MS;
 /// Most bytes of stills; a mesh too large for it has a shorter past.
-pub const STILLS_BYTES_MAX: u64 = 256 << 20;
+pub const TOPOLOGY_SNAPSHOTS_BYTES_MAX: u64 = 256 << 20;
 
 const HOUR_MS: u64 = 3_600_000;
 /// Compression that costs next to nothing.
@@ -36,15 +37,15 @@ impl TelemetryStore {
     ///
     /// # Errors
     /// When the disk fails; then nothing changed.
-    pub fn keep_still(
+    pub fn store_topology(
         &self,
         at_ms: u64,
         still: impl Iterator<Item = impl AsRef<[u8]>>,
     ) -> Result<(), HistoryError> {
-        self.keep_still_within(at_ms, still, STILLS_BYTES_MAX)
+        self.store_topology_within(at_ms, still, TOPOLOGY_SNAPSHOTS_BYTES_MAX)
     }
 
-    pub(super) fn keep_still_within(
+    pub(super) fn store_topology_within(
         &self,
         at_ms: u64,
         still: impl Iterator<Item = impl AsRef<[u8]>>,
@@ -60,7 +61,7 @@ impl TelemetryStore {
         {
             let mut about = write.open_table(ABOUT)?;
             let mut weight = about.get(BYTES)?.map_or(0, |held| held.value());
-            let mut stills = write.open_table(STILLS)?;
+            let mut stills = write.open_table(TOPOLOGY_SNAPSHOTS)?;
             weight += bytes.len() as u64;
             if let Some(before) = stills.insert(at_ms, bytes.as_slice())? {
                 weight -= before.value().len() as u64;
@@ -103,9 +104,9 @@ impl TelemetryStore {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn still(&self, at_ms: u64) -> Result<Option<(u64, Vec<u8>)>, HistoryError> {
+    pub fn topology_at(&self, at_ms: u64) -> Result<Option<(u64, Vec<u8>)>, HistoryError> {
         let read = self.database.begin_read()?;
-        let stills = read.open_table(STILLS)?;
+        let stills = read.open_table(TOPOLOGY_SNAPSHOTS)?;
         let Some(entry) = stills.range(..=at_ms)?.next_back() else {
             return Ok(None);
         };
@@ -118,9 +119,9 @@ impl TelemetryStore {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn stills(&self) -> Result<Option<(u64, u64)>, HistoryError> {
+    pub fn topology_range(&self) -> Result<Option<(u64, u64)>, HistoryError> {
         let read = self.database.begin_read()?;
-        let stills = read.open_table(STILLS)?;
+        let stills = read.open_table(TOPOLOGY_SNAPSHOTS)?;
         let first = stills.first()?.map(|(at, _)| at.value());
         let last = stills.last()?.map(|(at, _)| at.value());
         Ok(first.zip(last))

@@ -8,15 +8,17 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Index, Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
-use super::beat::Beat;
-use super::components::{Condition, LastBeat, Latest, Membership, Place, Saying};
-use super::happening::{self, HappeningKind, Ring};
-use super::liveness::{NodeState, Rules, StateChange};
-use super::member::approved_node;
-use super::member::{self, check_role, check_tags};
+use super::command_queue::{NodeCommand, NodeCommands, dispatch};
+use super::components::{
+    LastHeartbeat, LatestReadings, LivenessState, Location, NodeRecord, ReceivedHeartbeat,
+};
+use super::event::{self, EventBuffer, FleetEventKind};
+use super::heartbeat::Heartbeat;
+use super::liveness::{LivenessRules, NodeState, StateChange};
 use super::metrics::{NAMES_MAX, Reading, Readings, Sample, check_metric};
-use super::minutes::Minutes;
-use super::orders::{Orders, PlacedOrder, hand_out};
+use super::record::approved_node;
+use super::record::{self, check_role, check_tags};
+use super::sample_buffer::RecentSamples;
 use crate::site::{NodeId, NodeKind, check_name};
 
 /// What the history takes at once, samples.
@@ -27,7 +29,7 @@ const PERIOD_NS: std::ops::RangeInclusive<u64> = 100_000_000..=3_600_000_000_000
 
 fn members(world: &World) -> Vec<(NodeId, Entity)> {
     let index = world.resource::<Index<NodeKind>>();
-    let of_fleet = |entity: &Entity| world.get::<Membership>(*entity).is_some();
+    let of_fleet = |entity: &Entity| world.get::<NodeRecord>(*entity).is_some();
     index
         .iter()
         .filter(|(_, entity)| of_fleet(entity))
@@ -42,19 +44,19 @@ fn tell(world: &mut World, node: NodeId, change: Option<StateChange>) {
         ("to".to_owned(), change.to.word().to_owned()),
         ("reason".to_owned(), change.reason),
     ]);
-    happening::note(world, HappeningKind::NodeState, data);
+    event::push(world, FleetEventKind::NodeState, data);
 }
 
 /// The gateway begins: its clock starts anew, and nobody is to blame for its absence.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Begin {
+pub struct StartGatewayClock {
     /// The gateway's clock, ns.
     pub now_ns: u64,
     /// Time between two beats, ns.
     pub period_ns: u64,
 }
-impl Command for Begin {
+impl Command for StartGatewayClock {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         if !PERIOD_NS.contains(&self.period_ns) {
@@ -64,24 +66,28 @@ impl Command for Begin {
                 "100 ms to an hour",
             ));
         }
-        world.insert_resource(Rules {
+        world.insert_resource(LivenessRules {
             period_ns: self.period_ns,
             begun_ns: self.now_ns,
         });
-        world.resource_mut::<Ring>().now_ns = self.now_ns;
+        world.resource_mut::<EventBuffer>().now_ns = self.now_ns;
         let wall_ns = world.resource::<Clock>().wall_ns;
         for (node, entity) in members(world) {
-            let mut condition = world.get_mut::<Condition>(entity).expect("members have it");
-            let change = Arc::make_mut(&mut condition.0).begin(self.now_ns, wall_ns);
+            let mut liveness = world
+                .get_mut::<LivenessState>(entity)
+                .expect("members have it");
+            let change = Arc::make_mut(&mut liveness.0).restart(self.now_ns, wall_ns);
             tell(world, node, change);
             // What the history may have missed is offered again.
-            let mut minutes = world.get_mut::<Minutes>(entity).expect("members have it");
-            minutes.set_changed();
+            let mut sample_buffer = world
+                .get_mut::<RecentSamples>(entity)
+                .expect("members have it");
+            sample_buffer.set_changed();
         }
         Ok(())
     }
 }
-impl Recorded for Begin {
+impl Recorded for StartGatewayClock {
     const NAME: &'static str = "fleet.begin";
     type Reply = ();
 }
@@ -89,34 +95,34 @@ impl Recorded for Begin {
 /// It is now later: who did not speak falls silent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Tend {
+pub struct SetGatewayClock {
     /// The gateway's clock, ns.
     pub now_ns: u64,
 }
-impl Command for Tend {
+impl Command for SetGatewayClock {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        world.resource_mut::<Ring>().now_ns = self.now_ns;
-        let rules = *world.resource::<Rules>();
+        world.resource_mut::<EventBuffer>().now_ns = self.now_ns;
+        let rules = *world.resource::<LivenessRules>();
         let wall_ns = world.resource::<Clock>().wall_ns;
         let over = (wall_ns / 60_000_000_000).saturating_sub(1);
         for (node, entity) in members(world) {
-            let condition = world.get::<Condition>(entity).expect("members have it");
-            if condition.0.stirs(rules, self.now_ns) {
-                let mut condition = world.get_mut::<Condition>(entity).expect("seen");
-                let change = Arc::make_mut(&mut condition.0).tend(rules, self.now_ns, wall_ns);
+            let liveness = world.get::<LivenessState>(entity).expect("members have it");
+            if liveness.0.is_due(rules, self.now_ns) {
+                let mut liveness = world.get_mut::<LivenessState>(entity).expect("seen");
+                let change = Arc::make_mut(&mut liveness.0).expire(rules, self.now_ns, wall_ns);
                 tell(world, node, change);
             }
-            let minutes = world.get::<Minutes>(entity).expect("members have it");
-            if !minutes.0.current.is_empty() && minutes.0.current.minute < over {
-                let mut minutes = world.get_mut::<Minutes>(entity).expect("seen");
-                Arc::make_mut(&mut minutes.0).turn_to(over);
+            let sample_buffer = world.get::<RecentSamples>(entity).expect("members have it");
+            if !sample_buffer.0.current.is_empty() && sample_buffer.0.current.minute < over {
+                let mut sample_buffer = world.get_mut::<RecentSamples>(entity).expect("seen");
+                Arc::make_mut(&mut sample_buffer.0).roll_over_to(over);
             }
         }
         Ok(())
     }
 }
-impl Recorded for Tend {
+impl Recorded for SetGatewayClock {
     const NAME: &'static str = "fleet.tend";
     type Reply = ();
 }
@@ -124,11 +130,12 @@ impl Recorded for Tend {
 /// A node is heard.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Hear {
+pub struct RecordHeartbeat {
     /// Which node.
     pub node: NodeId,
     /// What it says.
-    pub beat: Beat,
+    #[serde(rename = "beat")]
+    pub heartbeat: Heartbeat,
     /// Where from.
     pub source_ip: IpAddr,
     /// The gateway's clock, ns.
@@ -139,7 +146,7 @@ pub struct Hear {
 
 /// What hearing a node came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Heard {
+pub struct HeartbeatReply {
     /// How it is seen now.
     pub state: NodeState,
     /// Its overlay address.
@@ -147,42 +154,46 @@ pub struct Heard {
     /// Counts changes of its configuration.
     pub revision: u64,
     /// What it is asked to do.
-    pub orders: Vec<PlacedOrder>,
+    pub commands: Vec<NodeCommand>,
     /// The gateway's wall clock, ns since the Unix epoch.
     pub wall_ns: u64,
 }
 
 /// What every refusal of an old beat says.
-pub const OLD_BEAT: &str = "a later heartbeat of this boot was heard";
+pub const STALE_SEQUENCE: &str = "a later heartbeat of this boot was heard";
 
-impl Command for Hear {
-    type Out = Result<Heard, Refusal>;
+impl Command for RecordHeartbeat {
+    type Out = Result<HeartbeatReply, Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        self.beat.check()?;
+        self.heartbeat.check()?;
         let entity = approved_node(world, self.node)?;
         let before = world
-            .get::<Saying>(entity)
+            .get::<LastHeartbeat>(entity)
             .and_then(|saying| saying.0.as_ref());
         if let Some(before) = before
-            && before.beat.boot_id == self.beat.boot_id
-            && before.beat.seq >= self.beat.seq
+            && before.heartbeat.boot_id == self.heartbeat.boot_id
+            && before.heartbeat.seq >= self.heartbeat.seq
         {
-            return Err(Refusal::conflict(OLD_BEAT));
+            return Err(Refusal::conflict(STALE_SEQUENCE));
         }
         let wall_ns = world.resource::<Clock>().wall_ns;
         let first_ns = before.map_or(wall_ns, |before| before.first_ns);
         let ts_ms = wall_ns / 1_000_000;
         let offset_ms = |sent_ms: u64| sent_ms as i64 - ts_ms as i64;
-        note_readings(world, entity, ts_ms, &self.beat.metrics);
+        record_readings(world, entity, ts_ms, &self.heartbeat.metrics);
 
-        let mut condition = world.get_mut::<Condition>(entity).expect("members have it");
-        let change = Arc::make_mut(&mut condition.0).heard(self.now_ns, wall_ns);
-        let state = condition.0.state;
+        let mut liveness = world
+            .get_mut::<LivenessState>(entity)
+            .expect("members have it");
+        let change = Arc::make_mut(&mut liveness.0).record_heartbeat(self.now_ns, wall_ns);
+        let state = liveness.0.state;
         tell(world, self.node, change);
-        let mut orders = world.get_mut::<Orders>(entity).expect("members have it");
-        let orders = hand_out(&mut orders, wall_ns);
-        let said = LastBeat {
-            beat: self.beat,
+        let mut queue = world
+            .get_mut::<NodeCommands>(entity)
+            .expect("members have it");
+        let commands = dispatch(&mut queue, wall_ns);
+        let received = ReceivedHeartbeat {
+            heartbeat: self.heartbeat,
             wall_ns,
             source_ip: self.source_ip,
             clock_offset_ms: self.sent_ms.map(offset_ms),
@@ -190,39 +201,43 @@ impl Command for Hear {
         };
         world
             .entity_mut(entity)
-            .insert(Saying(Some(Arc::new(said))));
-        let membership = world.get::<Membership>(entity).expect("it is approved");
-        Ok(Heard {
+            .insert(LastHeartbeat(Some(Arc::new(received))));
+        let membership = world.get::<NodeRecord>(entity).expect("it is approved");
+        Ok(HeartbeatReply {
             state,
             overlay_ip: membership.0.overlay_ip,
             revision: membership.0.revision,
-            orders,
+            commands,
             wall_ns,
         })
     }
 }
-impl Recorded for Hear {
+impl Recorded for RecordHeartbeat {
     const NAME: &'static str = "fleet.hear";
-    type Reply = Heard;
+    type Reply = HeartbeatReply;
 }
 
-fn note_readings(world: &mut World, entity: Entity, ts_ms: u64, metrics: &BTreeMap<String, f64>) {
+fn record_readings(world: &mut World, entity: Entity, ts_ms: u64, metrics: &BTreeMap<String, f64>) {
     if metrics.is_empty() {
         return;
     }
-    let mut latest = world.get_mut::<Latest>(entity).expect("members have it");
+    let mut latest = world
+        .get_mut::<LatestReadings>(entity)
+        .expect("members have it");
     let readings = Arc::make_mut(&mut latest.0);
     for (name, value) in metrics {
-        note_reading(readings, name, *value, ts_ms);
+        record_reading(readings, name, *value, ts_ms);
     }
-    let mut minutes = world.get_mut::<Minutes>(entity).expect("members have it");
-    let buffer = Arc::make_mut(&mut minutes.0);
+    let mut sample_buffer = world
+        .get_mut::<RecentSamples>(entity)
+        .expect("members have it");
+    let buffer = Arc::make_mut(&mut sample_buffer.0);
     for (name, value) in metrics {
-        buffer.take(name, ts_ms, *value);
+        buffer.push(name, ts_ms, *value);
     }
 }
 
-fn note_reading(readings: &mut Readings, name: &str, value: f64, ts_ms: u64) {
+fn record_reading(readings: &mut Readings, name: &str, value: f64, ts_ms: u64) {
     let full = readings.len() >= NAMES_MAX;
     match readings.get_mut(name) {
         Some(reading) if reading.ts_ms <= ts_ms => *reading = Reading { value, ts_ms },
@@ -238,13 +253,13 @@ fn note_reading(readings: &mut Readings, name: &str, value: f64, ts_ms: u64) {
 /// the reply names them by their place.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct NoteSamples {
+pub struct RecordSamples {
     /// Which node.
     pub node: NodeId,
     /// What it tells, in any order.
     pub samples: Vec<Sample>,
 }
-impl Command for NoteSamples {
+impl Command for RecordSamples {
     type Out = Result<Vec<usize>, Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         if self.samples.len() > SAMPLES_AT_ONCE_MAX {
@@ -255,23 +270,27 @@ impl Command for NoteSamples {
             check_metric(&sample.metric, sample.value)?;
         }
         let entity = approved_node(world, self.node)?;
-        let mut latest = world.get_mut::<Latest>(entity).expect("members have it");
+        let mut latest = world
+            .get_mut::<LatestReadings>(entity)
+            .expect("members have it");
         let readings = Arc::make_mut(&mut latest.0);
         for sample in &self.samples {
-            note_reading(readings, &sample.metric, sample.value, sample.ts_ms);
+            record_reading(readings, &sample.metric, sample.value, sample.ts_ms);
         }
-        let mut minutes = world.get_mut::<Minutes>(entity).expect("members have it");
-        let buffer = Arc::make_mut(&mut minutes.0);
+        let mut sample_buffer = world
+            .get_mut::<RecentSamples>(entity)
+            .expect("members have it");
+        let buffer = Arc::make_mut(&mut sample_buffer.0);
         let mut late = Vec::new();
-        for (place, sample) in self.samples.iter().enumerate() {
-            if !buffer.take(&sample.metric, sample.ts_ms, sample.value) {
-                late.push(place);
+        for (index, sample) in self.samples.iter().enumerate() {
+            if !buffer.push(&sample.metric, sample.ts_ms, sample.value) {
+                late.push(index);
             }
         }
         Ok(late)
     }
 }
-impl Recorded for NoteSamples {
+impl Recorded for RecordSamples {
     const NAME: &'static str = "fleet.samples";
     type Reply = Vec<usize>;
 }
@@ -279,7 +298,7 @@ impl Recorded for NoteSamples {
 /// A node tells what it is.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Join {
+pub struct RecordJoinReport {
     /// Which node.
     pub node: NodeId,
     /// What it runs on.
@@ -289,22 +308,22 @@ pub struct Join {
     /// What it can be asked to do.
     pub supported_commands: Vec<String>,
 }
-impl Command for Join {
+impl Command for RecordJoinReport {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         let entity = approved_node(world, self.node)?;
-        let before = member::member(world, entity).expect("it is approved");
+        let before = record::get(world, entity).expect("it is approved");
         let mut after = before.clone();
         after.board = self.board;
         after.firmware = self.firmware;
         after.supported_commands = self.supported_commands;
         if after != before {
-            member::put(world, entity, after);
+            record::put(world, entity, after);
         }
         Ok(())
     }
 }
-impl Recorded for Join {
+impl Recorded for RecordJoinReport {
     const NAME: &'static str = "fleet.join";
     type Reply = ();
 }
@@ -312,7 +331,7 @@ impl Recorded for Join {
 /// Changes what people say of a node.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Patch {
+pub struct PatchNode {
     /// Which node.
     pub node: NodeId,
     /// Its name.
@@ -322,11 +341,12 @@ pub struct Patch {
     /// Words to find it by.
     pub tags: Option<Vec<String>>,
     /// Where it is; `Some(None)` leaves that to itself again.
-    pub place: Option<Option<Place>>,
+    #[serde(rename = "place")]
+    pub location: Option<Option<Location>>,
     /// The revision that was looked at.
     pub revision: Option<u64>,
 }
-impl Command for Patch {
+impl Command for PatchNode {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         self.name
@@ -339,7 +359,7 @@ impl Command for Patch {
             id: self.node.to_string(),
         };
         let entity = world.resource::<Index<NodeKind>>().get(self.node)?;
-        let before = member::member(world, entity).ok_or_else(unknown)?;
+        let before = record::get(world, entity).ok_or_else(unknown)?;
         if self.revision.is_some_and(|seen| seen != before.revision) {
             return Err(Refusal::conflict(crate::identity::STALE));
         }
@@ -347,14 +367,14 @@ impl Command for Patch {
         after.name = self.name.unwrap_or(after.name);
         after.role_id = self.role_id.unwrap_or(after.role_id);
         after.tags = self.tags.unwrap_or(after.tags);
-        after.place = self.place.unwrap_or(after.place);
+        after.location = self.location.unwrap_or(after.location);
         if after != before {
-            member::put(world, entity, after);
+            record::put(world, entity, after);
         }
         Ok(())
     }
 }
-impl Recorded for Patch {
+impl Recorded for PatchNode {
     const NAME: &'static str = "fleet.patch";
     type Reply = ();
 }

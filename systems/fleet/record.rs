@@ -7,10 +7,13 @@ use std::sync::Arc;
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Index, Refusal};
 
-use super::components::{Condition, Departed, Expected, Latest, Member, Membership, Saying};
-use super::happening::{self, HappeningKind};
-use super::liveness::{Liveness, Rules};
-use super::{Minutes, Orders};
+use super::components::{
+    Deregistered, LastHeartbeat, LatestReadings, LivenessState, NodeInfo, NodeRecord,
+    Preregistration,
+};
+use super::event::{self, FleetEventKind};
+use super::liveness::{Liveness, LivenessRules};
+use super::{NodeCommands, RecentSamples};
 use crate::identity::{Registration, RegistrationId, RegistrationState, find};
 use crate::site::{Enrolled, Label, NODES_MAX, NodeId, NodeKind};
 
@@ -62,9 +65,9 @@ fn entity(world: &mut World, node: NodeId) -> Result<Entity, Refusal> {
 }
 
 /// What a node starts as: under the name it was planned with, or its own.
-fn fresh(world: &World, entity: Entity, name: &str) -> Member {
+fn fresh(world: &World, entity: Entity, name: &str) -> NodeInfo {
     let planned = world.get::<Label>(entity);
-    Member {
+    NodeInfo {
         name: planned.map_or(name, |label| &label.name).to_owned(),
         role_id: None,
         tags: Vec::new(),
@@ -73,8 +76,8 @@ fn fresh(world: &World, entity: Entity, name: &str) -> Member {
         hostname: None,
         public_key: None,
         overlay_ip: None,
-        expected: None,
-        place: None,
+        preregistration: None,
+        location: None,
         board: None,
         firmware: BTreeMap::new(),
         supported_commands: Vec::new(),
@@ -83,16 +86,16 @@ fn fresh(world: &World, entity: Entity, name: &str) -> Member {
     }
 }
 
-pub(super) fn member(world: &World, entity: Entity) -> Option<Member> {
-    let membership = world.get::<Membership>(entity)?;
-    Some(Member::clone(&membership.0))
+pub(super) fn get(world: &World, entity: Entity) -> Option<NodeInfo> {
+    let membership = world.get::<NodeRecord>(entity)?;
+    Some(NodeInfo::clone(&membership.0))
 }
 
-pub(super) fn put(world: &mut World, entity: Entity, mut member: Member) {
-    member.revision += 1;
+pub(super) fn put(world: &mut World, entity: Entity, mut record: NodeInfo) {
+    record.revision += 1;
     let mut entity = world.entity_mut(entity);
-    entity.remove::<Departed>();
-    entity.insert(Membership(Arc::new(member)));
+    entity.remove::<Deregistered>();
+    entity.insert(NodeRecord(Arc::new(record)));
 }
 
 /// Lets a registration in as `node`, and tells which registration was that node before.
@@ -104,23 +107,23 @@ pub(crate) fn admit(
     ip: Ipv4Addr,
 ) -> Result<Option<RegistrationId>, Refusal> {
     let entity = entity(world, node)?;
-    let mut member =
-        member(world, entity).unwrap_or_else(|| fresh(world, entity, &found.shown.hostname));
-    let before = member.registration.replace(registration);
-    member.mac = Some(found.shown.mac);
-    member.hostname = Some(found.shown.hostname.clone());
-    member.public_key = Some(found.public_key);
-    member.overlay_ip = Some(ip);
-    member.expected = None;
-    put(world, entity, member);
-    let rules = *world.resource::<Rules>();
-    let now_ns = happening::now_ns(world);
-    let condition = Liveness::new(now_ns.max(rules.begun_ns));
+    let mut record =
+        get(world, entity).unwrap_or_else(|| fresh(world, entity, &found.claims.hostname));
+    let before = record.registration.replace(registration);
+    record.mac = Some(found.claims.mac);
+    record.hostname = Some(found.claims.hostname.clone());
+    record.public_key = Some(found.public_key);
+    record.overlay_ip = Some(ip);
+    record.preregistration = None;
+    put(world, entity, record);
+    let rules = *world.resource::<LivenessRules>();
+    let now_ns = event::now_ns(world);
+    let liveness = Liveness::new(now_ns.max(rules.begun_ns));
     world
         .entity_mut(entity)
-        .insert(Condition(Arc::new(condition)));
+        .insert(LivenessState(Arc::new(liveness)));
     let data = serde_data(node, "approved");
-    happening::note(world, HappeningKind::Registration, data);
+    event::push(world, FleetEventKind::Registration, data);
     Ok(before)
 }
 
@@ -137,7 +140,7 @@ pub(crate) fn alert(world: &mut World, about: &str, data: &[(&str, String)]) {
         .iter()
         .map(|(key, value)| ((*key).to_owned(), value.clone()));
     let about = ("about".to_owned(), about.to_owned());
-    happening::note(world, HappeningKind::Alert, data.chain([about]).collect());
+    event::push(world, FleetEventKind::Alert, data.chain([about]).collect());
 }
 
 /// Expects somebody as `node`.
@@ -147,10 +150,10 @@ pub(crate) fn expect(
     name: String,
     role_id: Option<String>,
     tags: Vec<String>,
-    expected: Expected,
+    preregistration: Preregistration,
 ) -> Result<(), Refusal> {
     let entity = entity(world, node)?;
-    let known = member(world, entity);
+    let known = get(world, entity);
     if known
         .as_ref()
         .is_some_and(|known| known.registration.is_some())
@@ -159,14 +162,14 @@ pub(crate) fn expect(
             "that node is in already: rotate its credentials instead",
         ));
     }
-    let mut member = known.unwrap_or_else(|| fresh(world, entity, &name));
-    member.name = name;
-    member.role_id = role_id;
-    member.tags = tags;
-    member.mac = Some(expected.mac);
-    member.public_key = expected.public_key;
-    member.expected = Some(expected);
-    put(world, entity, member);
+    let mut record = known.unwrap_or_else(|| fresh(world, entity, &name));
+    record.name = name;
+    record.role_id = role_id;
+    record.tags = tags;
+    record.mac = Some(preregistration.mac);
+    record.public_key = preregistration.public_key;
+    record.preregistration = Some(preregistration);
+    put(world, entity, record);
     Ok(())
 }
 
@@ -179,27 +182,27 @@ pub(crate) fn rename(
 ) {
     let found = world.resource::<Index<NodeKind>>().get(node);
     let Ok(entity) = found else { return };
-    let Some(mut member) = member(world, entity) else {
+    let Some(mut record) = get(world, entity) else {
         return;
     };
     if name.is_none() && role_id.is_none() {
         return;
     }
-    member.name = name.unwrap_or(member.name);
-    member.role_id = role_id.or(member.role_id);
-    put(world, entity, member);
+    record.name = name.unwrap_or(record.name);
+    record.role_id = role_id.or(record.role_id);
+    put(world, entity, record);
 }
 
 /// Takes its address from a node that stays known.
 pub(crate) fn lock_out(world: &mut World, node: NodeId) {
     let found = world.resource::<Index<NodeKind>>().get(node);
     let Ok(entity) = found else { return };
-    if let Some(mut member) = member(world, entity) {
-        member.overlay_ip = None;
-        put(world, entity, member);
-        happening::note(
+    if let Some(mut record) = get(world, entity) {
+        record.overlay_ip = None;
+        put(world, entity, record);
+        event::push(
             world,
-            HappeningKind::Registration,
+            FleetEventKind::Registration,
             serde_data(node, "revoked"),
         );
     }
@@ -211,12 +214,12 @@ pub(crate) fn registration_of(
     node: NodeId,
 ) -> Result<Option<RegistrationId>, Refusal> {
     let entity = world.resource::<Index<NodeKind>>().get(node)?;
-    let member = world.get::<Membership>(entity);
+    let record = world.get::<NodeRecord>(entity);
     let unknown = || Refusal::NotFound {
         kind: "node",
         id: node.to_string(),
     };
-    Ok(member.ok_or_else(unknown)?.0.registration)
+    Ok(record.ok_or_else(unknown)?.0.registration)
 }
 
 /// Takes a node out of the fleet. A planned node stays planned.
@@ -224,32 +227,30 @@ pub(crate) fn dismiss(world: &mut World, node: NodeId) {
     let found = world.resource::<Index<NodeKind>>().get(node);
     let Ok(entity) = found else { return };
     let data = serde_data(node, "gone");
-    happening::note(world, HappeningKind::Registration, data);
+    event::push(world, FleetEventKind::Registration, data);
     if world.get::<Label>(entity).is_none() {
         world.despawn(entity);
         return;
     }
     let mut entity = world.entity_mut(entity);
     entity.remove::<(
-        Membership,
+        NodeRecord,
         Enrolled,
-        Condition,
-        Saying,
-        Latest,
-        Minutes,
-        Orders,
+        LivenessState,
+        LastHeartbeat,
+        LatestReadings,
+        RecentSamples,
+        NodeCommands,
     )>();
-    entity.insert(Departed);
+    entity.insert(Deregistered);
 }
 
 /// Refuses a node that is not in.
 pub(crate) fn approved_node(world: &World, node: NodeId) -> Result<Entity, Refusal> {
     let entity = world.resource::<Index<NodeKind>>().get(node)?;
-    let member = world
-        .get::<Membership>(entity)
-        .map(|membership| &membership.0);
-    let registration = member.and_then(|member| member.registration);
-    let approved = registration
+    let record = world.get::<NodeRecord>(entity);
+    let approved = record
+        .and_then(|record| record.0.registration)
         .map(|id| find(world, id))
         .transpose()?
         .is_some_and(|(_, found)| found.state == RegistrationState::Approved);

@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use super::address::PublicKey;
 use super::components::{
-    Registration, RegistrationId, RegistrationKind, RegistrationState, Settled, Showing,
+    Decision, JoinClaims, Registration, RegistrationId, RegistrationKind, RegistrationState,
 };
 use super::ipam;
-use super::policy::{Evidence, Policy, Verdict, judge};
+use super::policy::{Admission, Evidence, Policy, admission};
 use super::proof::Proof;
 use super::trust::{self, Trust};
-use crate::fleet::{self, Membership};
+use crate::fleet::{self, NodeRecord};
 use crate::identity::{check_hostname, find};
 use crate::site::{NodeId, NodeKind};
 
@@ -33,12 +33,13 @@ pub struct RequestJoin {
     /// The key.
     pub public_key: PublicKey,
     /// What it shows.
-    pub shown: Showing,
+    #[serde(rename = "shown")]
+    pub claims: JoinClaims,
 }
 
 /// What became of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Requested {
+pub struct JoinOutcome {
     /// The registration of that key.
     pub registration: RegistrationId,
     /// Where it stands.
@@ -65,10 +66,14 @@ impl RequestJoin {
         let now_ns = world.resource::<Clock>().wall_ns;
         let index = world.resource::<Index<NodeKind>>();
         let fits = |entity: Entity| {
-            let expected = world.get::<Membership>(entity)?.0.expected.as_ref()?;
+            let expected = world
+                .get::<NodeRecord>(entity)?
+                .0
+                .preregistration
+                .as_ref()?;
             let by_key = expected.public_key == Some(self.public_key);
-            let by_code = self.shown.code_sha256 == Some(expected.code_sha256);
-            let same_mac = expected.mac == self.shown.mac;
+            let by_code = self.claims.code_sha256 == Some(expected.code_sha256);
+            let same_mac = expected.mac == self.claims.mac;
             (same_mac && (by_key || by_code && now_ns <= expected.until_ns)).then_some(())
         };
         index
@@ -79,17 +84,17 @@ impl RequestJoin {
     /// A stranger that was never seen with this key.
     fn fresh(&self, world: &World) -> Registration {
         let now_ns = world.resource::<Clock>().wall_ns;
-        let same_mac = all(world).filter(|(_, other)| other.shown.mac == self.shown.mac);
+        let same_mac = all(world).filter(|(_, other)| other.claims.mac == self.claims.mac);
         let follows = same_mac.max_by_key(|(_, other)| other.asked_ns);
         Registration {
             public_key: self.public_key,
             state: RegistrationState::Expired,
-            shown: self.shown.clone(),
+            claims: self.claims.clone(),
             mac_listed: false,
             requested_ns: now_ns,
             asked_ns: now_ns,
             attempts: 0,
-            settled: None,
+            decision: None,
             blocked: false,
             node: None,
             overlay_ip: None,
@@ -100,16 +105,16 @@ impl RequestJoin {
 }
 
 impl Command for RequestJoin {
-    type Out = Result<Requested, Refusal>;
+    type Out = Result<JoinOutcome, Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        check_hostname(&self.shown.hostname)?;
+        check_hostname(&self.claims.hostname)?;
         let known = all(world).find(|(_, other)| other.public_key == self.public_key);
         let known = known.map(|(id, found)| (id, found.clone()));
         let (id, mut found) = match known {
-            Some((_, found)) if found.shown.mac != self.shown.mac => {
+            Some((_, found)) if found.claims.mac != self.claims.mac => {
                 return Err(Refusal::conflict(format!(
                     "this key was registered for another hardware address than {}",
-                    self.shown.mac
+                    self.claims.mac
                 )));
             }
             Some(known) => known,
@@ -130,30 +135,30 @@ impl Command for RequestJoin {
             });
         }
         let trust = trust::of(world);
-        let mac_listed = trust::lists(world, self.shown.mac);
+        let mac_listed = trust::lists(world, self.claims.mac);
         let expected = self.expected(world);
         let evidence = Evidence {
             expected: expected.is_some(),
-            proof: self.shown.proof == Proof::Valid,
+            proof: self.claims.proof == Proof::Valid,
             mac_listed,
-            mac_verified: self.shown.mac_verified,
+            mac_verified: self.claims.mac_verified,
         };
         let verdict = match found.state {
-            RegistrationState::Approved => Verdict::Approved,
-            _ => judge(trust.policy, evidence),
+            RegistrationState::Approved => Admission::Approved,
+            _ => admission(trust.policy, evidence),
         };
         let was_in = found.state == RegistrationState::Approved;
-        found.shown = self.shown.clone();
+        found.claims = self.claims.clone();
         found.mac_listed = mac_listed;
         found.asked_ns = world.resource::<Clock>().wall_ns;
         found.attempts = found.attempts.saturating_add(1);
         match verdict {
-            Verdict::Denied => {
+            Admission::Denied => {
                 return Err(Refusal::Denied {
                     what: denial(&trust),
                 });
             }
-            Verdict::Pending => {
+            Admission::Pending => {
                 let waits = |other: &Registration| other.state == RegistrationState::Pending;
                 let waiting = all(world).filter(|(_, other)| waits(other)).count();
                 if found.state != RegistrationState::Pending && waiting >= PENDING_MAX {
@@ -161,20 +166,20 @@ impl Command for RequestJoin {
                 }
                 found.state = RegistrationState::Pending;
             }
-            Verdict::Approved if !was_in => {
+            Admission::Approved if !was_in => {
                 let by = expected.map_or("policy", |_| "registration ahead");
                 let node = expected.unwrap_or(self.node);
-                admit(world, id, &mut found, node, None, settled(world, by, None))?;
+                admit(world, id, &mut found, node, None, decide(world, by, None))?;
             }
-            Verdict::Approved => {}
+            Admission::Approved => {}
         }
-        trust::seen(world, self.shown.mac, self.shown.source_ip);
+        trust::seen(world, self.claims.mac, self.claims.source_ip);
         put(world, id, found.clone());
         if let (1, Some(before)) = (found.attempts, found.follows) {
             let data = [
                 ("registration_id", id.to_string()),
                 ("follows", before.to_string()),
-                ("mac", self.shown.mac.to_string()),
+                ("mac", self.claims.mac.to_string()),
             ];
             fleet::alert(
                 world,
@@ -182,7 +187,7 @@ impl Command for RequestJoin {
                 &data,
             );
         }
-        Ok(Requested {
+        Ok(JoinOutcome {
             registration: id,
             state: found.state,
             admitted: !was_in && found.state == RegistrationState::Approved,
@@ -193,7 +198,7 @@ impl Command for RequestJoin {
 }
 impl Recorded for RequestJoin {
     const NAME: &'static str = "onboarding.request";
-    type Reply = Requested;
+    type Reply = JoinOutcome;
 }
 
 fn denial(trust: &Trust) -> String {
@@ -204,8 +209,8 @@ fn denial(trust: &Trust) -> String {
 }
 
 /// A decision made now.
-pub(super) fn settled(world: &World, by: &str, reason: Option<String>) -> Settled {
-    Settled {
+pub(super) fn decide(world: &World, by: &str, reason: Option<String>) -> Decision {
+    Decision {
         by: by.to_owned(),
         at_ns: world.resource::<Clock>().wall_ns,
         reason,
@@ -220,7 +225,7 @@ pub(super) fn admit(
     found: &mut Registration,
     node: NodeId,
     wanted: Option<Ipv4Addr>,
-    settled: Settled,
+    decision: Decision,
 ) -> Result<(), Refusal> {
     let ip = ipam::choose(world, &found.public_key, wanted)?;
     let before = fleet::admit(world, node, id, found, ip)?;
@@ -233,12 +238,12 @@ pub(super) fn admit(
         }
         other.state = RegistrationState::Revoked;
         other.node = None;
-        other.settled = Some(settled.clone());
+        other.decision = Some(decision.clone());
         put(world, earlier, other);
     }
     ipam::give(world, found.public_key, ip, node);
     if ipam::free(world) == 0 {
-        let pool = world.resource::<ipam::Pool>().to_string();
+        let pool = world.resource::<ipam::AddressPool>().to_string();
         fleet::alert(
             world,
             "no overlay address is free any more",
@@ -248,7 +253,7 @@ pub(super) fn admit(
     found.state = RegistrationState::Approved;
     found.node = Some(node);
     found.overlay_ip = Some(ip);
-    found.settled = Some(settled);
+    found.decision = Some(decision);
     Ok(())
 }
 

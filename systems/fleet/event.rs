@@ -13,7 +13,7 @@ pub const KEPT: usize = 1024;
 
 /// What kind of thing happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum HappeningKind {
+pub enum FleetEventKind {
     /// A node is seen otherwise than before.
     #[serde(rename = "node.state")]
     NodeState,
@@ -25,7 +25,7 @@ pub enum HappeningKind {
     Alert,
 }
 
-impl HappeningKind {
+impl FleetEventKind {
     /// The word for it.
     #[must_use]
     pub const fn word(self) -> &'static str {
@@ -39,43 +39,43 @@ impl HappeningKind {
 
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Happening {
+pub struct FleetEvent {
     /// Counts happenings since the gateway began.
     pub seq: u64,
     /// When, ns since the Unix epoch.
     pub at_ns: u64,
     /// What kind of thing.
-    pub kind: HappeningKind,
+    pub kind: FleetEventKind,
     /// What exactly.
     pub data: BTreeMap<String, String>,
 }
 
 /// The last happenings, oldest first.
-pub type Happenings = VecDeque<Arc<Happening>>;
+pub type FleetEvents = VecDeque<Arc<FleetEvent>>;
 
 /// Where they are gathered, with the gateway's clock as last told.
 #[derive(Resource, Default)]
-pub(super) struct Ring {
-    held: Happenings,
+pub(super) struct EventBuffer {
+    held: FleetEvents,
     next: u64,
     pub(super) now_ns: u64,
 }
 
 /// The gateway's clock as last told, ns.
 pub(super) fn now_ns(world: &World) -> u64 {
-    world.resource::<Ring>().now_ns
+    world.resource::<EventBuffer>().now_ns
 }
 
 /// Notes that something happened.
-pub(super) fn note(world: &mut World, kind: HappeningKind, data: BTreeMap<String, String>) {
+pub(super) fn push(world: &mut World, kind: FleetEventKind, data: BTreeMap<String, String>) {
     let at_ns = world.resource::<Clock>().wall_ns;
-    let mut ring = world.resource_mut::<Ring>();
+    let mut ring = world.resource_mut::<EventBuffer>();
     ring.next += 1;
     let seq = ring.next;
     if ring.held.len() == KEPT {
         ring.held.pop_front();
     }
-    ring.held.push_back(Arc::new(Happening {
+    ring.held.push_back(Arc::new(FleetEvent {
         seq,
         at_ns,
         kind,
@@ -84,8 +84,8 @@ pub(super) fn note(world: &mut World, kind: HappeningKind, data: BTreeMap<String
 }
 
 /// Redraws the section when something happened.
-pub(super) fn publish_happenings(ring: Res<Ring>, mut section: ResMut<Section<Happenings>>) {
-    let latest = |held: &Happenings| held.back().map_or(0, |happening| happening.seq);
+pub(super) fn publish_events(ring: Res<EventBuffer>, mut section: ResMut<Section<FleetEvents>>) {
+    let latest = |held: &FleetEvents| held.back().map_or(0, |event| event.seq);
     if latest(&ring.held) != latest(&section.share()) {
         section.redraw(ring.held.clone());
     }

@@ -19,7 +19,7 @@ const SAMPLE_BYTES: usize = 12;
 
 /// The samples of one minute, packed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Minute {
+pub struct SampleMinute {
     /// Which minute, minutes since the Unix epoch.
     pub minute: u64,
     /// Samples in order of arrival: place of the name, ms of the minute, value.
@@ -27,7 +27,7 @@ pub struct Minute {
     packed: Vec<u8>,
 }
 
-impl Minute {
+impl SampleMinute {
     /// How many samples there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -60,35 +60,35 @@ impl Minute {
     }
 }
 
-/// What [`Minutes`] hold.
+/// What [`RecentSamples`] hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Buffer {
+pub struct SampleBuffer {
     /// Names the node ever used, by place.
     pub names: Vec<String>,
     /// The minute under way.
-    pub current: Minute,
+    pub current: SampleMinute,
     /// The one before it.
-    pub previous: Minute,
+    pub previous: SampleMinute,
     /// Samples dropped because there were too many, or too many names.
     pub dropped: u64,
 }
 
 /// Readings of late. Written by `fleet.*`.
 #[derive(Component, Debug, Clone, Default, PartialEq, Eq)]
-pub struct Minutes(pub Arc<Buffer>);
+pub struct RecentSamples(pub Arc<SampleBuffer>);
 
 /// A minute that is over, for the history. Keeping it twice is keeping it once.
 #[derive(Debug, Clone, PartialEq)]
-pub struct KeepMinute {
+pub struct StoreMinute {
     /// Whose.
     pub node: NodeId,
     /// Names by place.
     pub names: Vec<String>,
     /// The minute.
-    pub minute: Minute,
+    pub minute: SampleMinute,
 }
 
-impl Effect for KeepMinute {
+impl Effect for StoreMinute {
     type Key = (NodeId, u64);
 
     fn key(&self) -> Self::Key {
@@ -96,15 +96,15 @@ impl Effect for KeepMinute {
     }
 }
 
-impl Buffer {
+impl SampleBuffer {
     /// Takes a sample of the minute under way or a later one; tells whether it did. Earlier ones
     /// are the history's.
-    pub fn take(&mut self, name: &str, ts_ms: u64, value: f64) -> bool {
+    pub fn push(&mut self, name: &str, ts_ms: u64, value: f64) -> bool {
         let minute = ts_ms / MINUTE_MS;
         if minute < self.current.minute {
             return false;
         }
-        self.turn_to(minute);
+        self.roll_over_to(minute);
         let known = self.names.iter().position(|known| known == name);
         let place = match known {
             Some(place) => place,
@@ -126,13 +126,13 @@ impl Buffer {
     }
 
     /// Ends the minute under way if it is before `minute`.
-    pub fn turn_to(&mut self, minute: u64) {
+    pub fn roll_over_to(&mut self, minute: u64) {
         if minute <= self.current.minute {
             return;
         }
         let over = std::mem::replace(
             &mut self.current,
-            Minute {
+            SampleMinute {
                 minute,
                 packed: Vec::new(),
             },
@@ -152,20 +152,20 @@ impl Buffer {
 }
 
 /// Sends minutes that are over to the history.
-pub(super) fn keep_minutes(
-    changed: Query<(&NodeId, Ref<Minutes>), Changed<Minutes>>,
+pub(super) fn emit_complete_minutes(
+    changed: Query<(&NodeId, Ref<RecentSamples>), Changed<RecentSamples>>,
     mut sent: Local<std::collections::BTreeMap<NodeId, u64>>,
-    mut outbox: ResMut<Outbox<KeepMinute>>,
+    mut outbox: ResMut<Outbox<StoreMinute>>,
 ) {
-    for (id, minutes) in &changed {
-        let over = &minutes.0.previous;
+    for (id, sample_buffer) in &changed {
+        let over = &sample_buffer.0.previous;
         if over.is_empty() || sent.get(id) == Some(&over.minute) {
             continue;
         }
         sent.insert(*id, over.minute);
-        outbox.emit(KeepMinute {
+        outbox.emit(StoreMinute {
             node: *id,
-            names: minutes.0.names.clone(),
+            names: sample_buffer.0.names.clone(),
             minute: over.clone(),
         });
     }
@@ -177,11 +177,11 @@ mod tests {
 
     #[test]
     fn a_minute_ends_with_the_first_sample_of_the_next() {
-        let mut buffer = Buffer::default();
-        assert!(buffer.take("mesh.tx_mbps", 120_500, 1.5));
-        assert!(buffer.take("mesh.rx_mbps", 179_999, 2.5));
-        assert!(buffer.take("mesh.tx_mbps", 180_000, 3.5));
-        assert!(!buffer.take("mesh.tx_mbps", 179_000, 9.0));
+        let mut buffer = SampleBuffer::default();
+        assert!(buffer.push("mesh.tx_mbps", 120_500, 1.5));
+        assert!(buffer.push("mesh.rx_mbps", 179_999, 2.5));
+        assert!(buffer.push("mesh.tx_mbps", 180_000, 3.5));
+        assert!(!buffer.push("mesh.tx_mbps", 179_000, 9.0));
         assert_eq!((buffer.previous.minute, buffer.previous.len()), (2, 2));
         let found: Vec<_> = buffer.of("mesh.tx_mbps").collect();
         assert_eq!(found, [(120_500, 1.5), (180_000, 3.5)]);
@@ -189,13 +189,13 @@ mod tests {
 
     #[test]
     fn a_flood_is_bounded_and_counted() {
-        let mut buffer = Buffer::default();
+        let mut buffer = SampleBuffer::default();
         for place in 0..NAMES_MAX + 10 {
-            buffer.take(&format!("sys.m{place}"), 1, 0.0);
+            buffer.push(&format!("sys.m{place}"), 1, 0.0);
         }
         assert_eq!((buffer.names.len(), buffer.dropped), (NAMES_MAX, 10));
         for _ in 0..SAMPLES_MAX {
-            buffer.take("sys.m0", 1, 0.0);
+            buffer.push("sys.m0", 1, 0.0);
         }
         assert_eq!(buffer.current.len(), SAMPLES_MAX);
         assert_eq!(buffer.dropped, 10 + NAMES_MAX as u64);

@@ -183,7 +183,7 @@ pub struct RadioReport {
 
 /// A heartbeat. Fields of later agents are ignored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Beat {
+pub struct Heartbeat {
     /// Who it says it is; its credential counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_id: Option<Uuid>,
@@ -249,7 +249,7 @@ pub struct Beat {
     pub metrics: BTreeMap<String, f64>,
 }
 
-impl Beat {
+impl Heartbeat {
     /// Refuses what is too long or no number.
     ///
     /// # Errors
@@ -319,7 +319,7 @@ impl Beat {
 
 /// Something a node is asked to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Order {
+pub struct DispatchedCommand {
     /// Which one it is.
     pub command_id: Uuid,
     /// What, of the words the node said it knows.
@@ -332,7 +332,7 @@ pub struct Order {
 
 /// What a node hears back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct BeatAck {
+pub struct HeartbeatAck {
     /// Who it is.
     pub node_id: Uuid,
     /// How the gateway sees it.
@@ -346,5 +346,5 @@ pub struct BeatAck {
     /// Counts changes of its configuration.
     pub config_revision: u64,
     /// What it is asked to do.
-    pub commands: Vec<Order>,
+    pub commands: Vec<DispatchedCommand>,
 }

@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::components::Membership;
-use super::member::approved_node;
+use super::components::NodeRecord;
+use super::record::approved_node;
 use crate::site::NodeId;
 
 /// Orders remembered of each node, done ones included.
@@ -22,10 +22,10 @@ pub const OUTPUT_BYTES_MAX: usize = 16 << 10;
 /// Where an order stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum OrderState {
+pub enum CommandState {
     /// Waits for a beat.
     Queued,
-    /// The node was told.
+    /// The node was dispatched.
     Sent,
     /// The node did it.
     Done,
@@ -37,15 +37,16 @@ pub enum OrderState {
 
 /// An order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PlacedOrder {
+pub struct NodeCommand {
     /// Which one it is.
-    pub order: Uuid,
+    #[serde(rename = "order")]
+    pub id: Uuid,
     /// What.
     pub kind: String,
     /// How.
     pub args: BTreeMap<String, String>,
     /// Where it stands.
-    pub state: OrderState,
+    pub state: CommandState,
     /// What the node answered.
     pub output: Option<String>,
     /// Who asked.
@@ -57,20 +58,21 @@ pub struct PlacedOrder {
 }
 
 /// The orders of a node, oldest first.
-pub type OrderBook = VecDeque<PlacedOrder>;
+pub type CommandQueue = VecDeque<NodeCommand>;
 
 /// The orders of a node. Written by `fleet.order`, `fleet.finish` and `fleet.hear`.
 #[derive(Component, Debug, Clone, Default, PartialEq, Eq)]
-pub struct Orders(pub Arc<OrderBook>);
+pub struct NodeCommands(pub Arc<CommandQueue>);
 
 /// Asks a node to do something.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct GiveOrder {
+pub struct EnqueueCommand {
     /// Which node.
     pub node: NodeId,
     /// Which order, minted by the caller.
-    pub order: Uuid,
+    #[serde(rename = "order")]
+    pub id: Uuid,
     /// What.
     pub kind: String,
     /// How.
@@ -80,13 +82,13 @@ pub struct GiveOrder {
     /// Who asks.
     pub by: String,
 }
-impl Command for GiveOrder {
+impl Command for EnqueueCommand {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         let entity = approved_node(world, self.node)?;
-        let member = world.get::<Membership>(entity).expect("it is approved");
-        if !member.0.supported_commands.contains(&self.kind) {
-            let known = member.0.supported_commands.join(", ");
+        let record = world.get::<NodeRecord>(entity).expect("it is approved");
+        if !record.0.supported_commands.contains(&self.kind) {
+            let known = record.0.supported_commands.join(", ");
             let allowed = format!("what the node knows: {known}");
             return Err(Refusal::invalid(
                 "kind",
@@ -95,25 +97,27 @@ impl Command for GiveOrder {
             ));
         }
         let at_ns = world.resource::<Clock>().wall_ns;
-        let mut orders = world.get_mut::<Orders>(entity).expect("members have them");
-        let book = Arc::make_mut(&mut orders.0);
-        if book.iter().any(|placed| placed.order == self.order) {
+        let mut commands = world
+            .get_mut::<NodeCommands>(entity)
+            .expect("members have them");
+        let queue = Arc::make_mut(&mut commands.0);
+        if queue.iter().any(|command| command.id == self.id) {
             return Err(Refusal::conflict("there is an order with this id"));
         }
-        if book.len() == KEPT {
-            let done = |placed: &PlacedOrder| {
-                !matches!(placed.state, OrderState::Queued | OrderState::Sent)
+        if queue.len() == KEPT {
+            let done = |command: &NodeCommand| {
+                !matches!(command.state, CommandState::Queued | CommandState::Sent)
             };
-            let Some(place) = book.iter().position(done) else {
+            let Some(index) = queue.iter().position(done) else {
                 return Err(Refusal::conflict(format!("{KEPT} orders wait already")));
             };
-            book.remove(place);
+            queue.remove(index);
         }
-        book.push_back(PlacedOrder {
-            order: self.order,
+        queue.push_back(NodeCommand {
+            id: self.id,
             kind: self.kind,
             args: self.args,
-            state: OrderState::Queued,
+            state: CommandState::Queued,
             output: None,
             by: self.by,
             at_ns,
@@ -122,7 +126,7 @@ impl Command for GiveOrder {
         Ok(())
     }
 }
-impl Recorded for GiveOrder {
+impl Recorded for EnqueueCommand {
     const NAME: &'static str = "fleet.order";
     type Reply = ();
 }
@@ -130,69 +134,74 @@ impl Recorded for GiveOrder {
 /// Tells what became of an order.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct FinishOrder {
+pub struct FinishCommand {
     /// Whose.
     pub node: NodeId,
     /// Which.
-    pub order: Uuid,
+    #[serde(rename = "order")]
+    pub id: Uuid,
     /// Whether it was done.
     pub done: bool,
     /// What the node says of it.
     pub output: Option<String>,
 }
-impl Command for FinishOrder {
+impl Command for FinishCommand {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         let entity = approved_node(world, self.node)?;
         let at_ns = world.resource::<Clock>().wall_ns;
-        let mut orders = world.get_mut::<Orders>(entity).expect("members have them");
-        let place = orders
-            .0
-            .iter()
-            .position(|placed| placed.order == self.order);
-        let place = place.ok_or_else(|| Refusal::NotFound {
+        let mut commands = world
+            .get_mut::<NodeCommands>(entity)
+            .expect("members have them");
+        let index = commands.0.iter().position(|command| command.id == self.id);
+        let index = index.ok_or_else(|| Refusal::NotFound {
             kind: "command",
-            id: self.order.to_string(),
+            id: self.id.to_string(),
         })?;
-        let state = orders.0[place].state;
-        if !matches!(state, OrderState::Queued | OrderState::Sent) {
+        let state = commands.0[index].state;
+        if !matches!(state, CommandState::Queued | CommandState::Sent) {
             return Err(Refusal::conflict("that command is over already"));
         }
-        let placed = &mut Arc::make_mut(&mut orders.0)[place];
-        placed.state = match self.done {
-            true => OrderState::Done,
-            false => OrderState::Failed,
+        let command = &mut Arc::make_mut(&mut commands.0)[index];
+        command.state = match self.done {
+            true => CommandState::Done,
+            false => CommandState::Failed,
         };
-        placed.output = self.output;
-        placed.at_ns = at_ns;
+        command.output = self.output;
+        command.at_ns = at_ns;
         Ok(())
     }
 }
-impl Recorded for FinishOrder {
+impl Recorded for FinishCommand {
     const NAME: &'static str = "fleet.finish";
     type Reply = ();
 }
 
 /// Orders to tell a node of now; they count as sent. Late ones expire. Nothing is written where
 /// nothing changes.
-pub(super) fn hand_out(orders: &mut Mut<'_, Orders>, now_ns: u64) -> Vec<PlacedOrder> {
-    let open = |placed: &PlacedOrder| placed.state == OrderState::Queued;
-    let late = |placed: &PlacedOrder| {
-        placed.expires_ns < now_ns && matches!(placed.state, OrderState::Queued | OrderState::Sent)
+pub(super) fn dispatch(commands: &mut Mut<'_, NodeCommands>, now_ns: u64) -> Vec<NodeCommand> {
+    let open = |command: &NodeCommand| command.state == CommandState::Queued;
+    let late = |command: &NodeCommand| {
+        command.expires_ns < now_ns
+            && matches!(command.state, CommandState::Queued | CommandState::Sent)
     };
-    if !orders.0.iter().any(|placed| open(placed) || late(placed)) {
+    if !commands
+        .0
+        .iter()
+        .any(|command| open(command) || late(command))
+    {
         return Vec::new();
     }
-    let mut told = Vec::new();
-    for placed in Arc::make_mut(&mut orders.0) {
-        if late(placed) {
-            placed.state = OrderState::Expired;
-            placed.at_ns = now_ns;
-        } else if open(placed) {
-            placed.state = OrderState::Sent;
-            placed.at_ns = now_ns;
-            told.push(placed.clone());
+    let mut dispatched = Vec::new();
+    for command in Arc::make_mut(&mut commands.0) {
+        if late(command) {
+            command.state = CommandState::Expired;
+            command.at_ns = now_ns;
+        } else if open(command) {
+            command.state = CommandState::Sent;
+            command.at_ns = now_ns;
+            dispatched.push(command.clone());
         }
     }
-    told
+    dispatched
 }
