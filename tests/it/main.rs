@@ -2,6 +2,8 @@
 
 mod bad_input;
 mod commands;
+mod compatibility;
+mod dependencies;
 mod determinism;
 mod gateway;
 mod gis;
