@@ -18,6 +18,7 @@ pub mod measure;
 mod model;
 pub mod motion;
 pub mod onboarding;
+mod persistent;
 #[doc(hidden)]
 pub mod sample;
 pub mod site;

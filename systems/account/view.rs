@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::persistent::PersistentMap;
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Index, Section};
-use imbl::OrdMap;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
@@ -17,10 +17,10 @@ use crate::site::NodeId;
 #[derive(Debug, Clone, Default)]
 pub struct Accounts {
     /// Accounts in id order.
-    pub by_id: OrdMap<AccountId, Arc<Account>>,
-    by_name: OrdMap<String, AccountId>,
-    by_node: OrdMap<NodeId, AccountId>,
-    denied: OrdMap<RevokedTokenId, u64>,
+    pub by_id: PersistentMap<AccountId, Arc<Account>>,
+    by_name: PersistentMap<String, AccountId>,
+    by_node: PersistentMap<NodeId, AccountId>,
+    denied: PersistentMap<RevokedTokenId, u64>,
 }
 
 impl Accounts {

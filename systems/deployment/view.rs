@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
+use crate::persistent::{PersistentMap, PersistentSet};
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, Section};
-use imbl::{OrdMap, OrdSet};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::components::{Outline, Template, TemplateId, TemplateKind};
@@ -61,12 +61,12 @@ pub struct TemplateView {
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
     /// Deployments in id order.
-    pub deployments: OrdMap<DeploymentId, Arc<DeploymentView>>,
+    pub deployments: PersistentMap<DeploymentId, Arc<DeploymentView>>,
     /// Nodes of all deployments in id order.
-    pub nodes: OrdMap<NodeId, Arc<PlannedNode>>,
+    pub nodes: PersistentMap<NodeId, Arc<PlannedNode>>,
     /// Templates in id order.
-    pub templates: OrdMap<TemplateId, Arc<TemplateView>>,
-    members: OrdMap<DeploymentId, OrdSet<NodeId>>,
+    pub templates: PersistentMap<TemplateId, Arc<TemplateView>>,
+    members: PersistentMap<DeploymentId, PersistentSet<NodeId>>,
 }
 
 impl Plan {
@@ -85,14 +85,11 @@ impl Plan {
     /// How many nodes a deployment has.
     #[must_use]
     pub fn node_count(&self, id: DeploymentId) -> usize {
-        self.members.get(&id).map_or(0, OrdSet::len)
+        self.members.get(&id).map_or(0, PersistentSet::len)
     }
 
     fn enter(&mut self, node: PlannedNode) {
-        self.members
-            .entry(node.deployment)
-            .or_default()
-            .insert(node.id);
+        self.members.get_or_default(node.deployment).insert(node.id);
         self.nodes.insert(node.id, Arc::new(node));
     }
 
@@ -109,7 +106,7 @@ impl Plan {
 /// The three maps as lists, as a digest reads them.
 impl Serialize for Plan {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        fn list<K: Ord, V>(map: &OrdMap<K, Arc<V>>) -> Vec<&V> {
+        fn list<K: Ord + Clone, V>(map: &PersistentMap<K, Arc<V>>) -> Vec<&V> {
             map.values().map(|view| &**view).collect()
         }
         let mut plan = serializer.serialize_struct("Plan", 3)?;

@@ -3,9 +3,9 @@
 use core::net::Ipv4Addr;
 use std::sync::Arc;
 
+use crate::persistent::PersistentMap;
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, Section};
-use imbl::OrdMap;
 use serde::Serialize;
 use serde::ser::Serializer;
 
@@ -83,9 +83,9 @@ impl FleetNode {
 #[derive(Debug, Clone, Default)]
 pub struct Fleet {
     /// In id order.
-    pub nodes: OrdMap<NodeId, Arc<FleetNode>>,
-    by_mac: OrdMap<Mac, NodeId>,
-    by_overlay: OrdMap<Ipv4Addr, NodeId>,
+    pub nodes: PersistentMap<NodeId, Arc<FleetNode>>,
+    by_mac: PersistentMap<Mac, NodeId>,
+    by_overlay: PersistentMap<Ipv4Addr, NodeId>,
 }
 
 impl Fleet {

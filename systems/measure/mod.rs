@@ -13,9 +13,9 @@ mod state;
 mod tests;
 mod view;
 
+use crate::persistent::PersistentMap;
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Builder, Index, Phase, Section};
-use imbl::OrdMap;
 
 pub use commands::{MEASUREMENTS_MAX, Measured, Measurement, ObserveLinks};
 pub use residual::{Quantity, Residual, residual};
@@ -30,7 +30,7 @@ pub type Way = (NodeId, NodeId);
 /// The last measurement of each direction. Written by `link.observe`, and by `forget_departed`
 /// when a node goes.
 #[derive(Resource, Debug, Clone, Default)]
-pub struct Measurements(OrdMap<Way, LevelView>);
+pub struct Measurements(PersistentMap<Way, LevelView>);
 
 /// Measured links.
 pub fn measure(engine: &mut Builder) {

@@ -1,6 +1,6 @@
 //! What readers see of measurements.
 
-use imbl::OrdMap;
+use crate::persistent::PersistentMap;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::{Measured, Way};
@@ -21,7 +21,7 @@ pub struct LevelView {
 
 /// The last measurements by direction.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Levels(pub(super) OrdMap<Way, LevelView>);
+pub struct Levels(pub(super) PersistentMap<Way, LevelView>);
 
 impl Levels {
     /// In id order of senders, then of receivers.

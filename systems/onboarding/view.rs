@@ -3,9 +3,9 @@
 use core::net::Ipv4Addr;
 use std::sync::Arc;
 
+use crate::persistent::PersistentMap;
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, Section};
-use imbl::OrdMap;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
@@ -20,18 +20,18 @@ use super::trust::{Trust, TrustedMac, TrustedMacId, TrustedMacKind};
 #[derive(Debug, Clone, Default)]
 pub struct Onboarding {
     /// Registrations in id order.
-    pub registrations: OrdMap<RegistrationId, Arc<Registration>>,
+    pub registrations: PersistentMap<RegistrationId, Arc<Registration>>,
     /// Leases by address.
-    pub leases: OrdMap<Ipv4Addr, Lease>,
+    pub leases: PersistentMap<Ipv4Addr, Lease>,
     /// Policy and secret.
     pub trust: Arc<Trust>,
     /// Trusted hardware addresses.
-    pub macs: OrdMap<Mac, Arc<TrustedMac>>,
+    pub macs: PersistentMap<Mac, Arc<TrustedMac>>,
     /// The overlay's addresses.
     pub pool: AddressPool,
-    keys: OrdMap<PublicKey, RegistrationId>,
-    lease_ids: OrdMap<LeaseId, Ipv4Addr>,
-    mac_ids: OrdMap<TrustedMacId, Mac>,
+    keys: PersistentMap<PublicKey, RegistrationId>,
+    lease_ids: PersistentMap<LeaseId, Ipv4Addr>,
+    mac_ids: PersistentMap<TrustedMacId, Mac>,
 }
 
 impl Onboarding {
