@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use axum::http::Method;
 use groundwave::http::client::Client;
 use groundwave_io::kernel::batch::Batch;
-use groundwave_io::kernel::{Handle, Kernel, Netlink, Options, Request, Shaper, Tbf, Verb};
+use groundwave_io::kernel::{Handle, Kernel, LinuxTc, Options, Request, Shaper, Tbf, Verb};
 use groundwave_systems::impair::{Impairment, Rate};
 use serde_json::json;
 
@@ -171,7 +171,7 @@ fn shaped() -> f64 {
         .build()
         .unwrap();
     runtime.block_on(async {
-        let kernel = Netlink::open(None).unwrap();
+        let kernel = LinuxTc::open(None).unwrap();
         let mut shaper = Shaper::start(kernel, Options::default()).await.unwrap();
         let begin = Instant::now();
         let mut turn = 0;
@@ -207,7 +207,7 @@ fn many() -> Vec<u32> {
             ),
         );
         let index = runtime.block_on(async {
-            let mut kernel = Netlink::open(None).unwrap();
+            let mut kernel = LinuxTc::open(None).unwrap();
             kernel.link(&format!("m{link}")).await.unwrap().index
         });
         indices.push(index);
@@ -228,7 +228,7 @@ fn main() {
     let eight = puts(&served, 8);
     let applied = shaped();
     let (parent, under, index) = served.runtime.block_on(async {
-        let mut kernel = Netlink::open(None).unwrap();
+        let mut kernel = LinuxTc::open(None).unwrap();
         let index = kernel.link("port1").await.unwrap().index;
         let root = kernel.get(index, Handle::ROOT).await.unwrap().unwrap();
         match root.kind.as_str() {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use groundwave_engine::{Effects, Engine};
-use groundwave_io::testbed::{Names, Plant, State, take_down};
+use groundwave_io::testbed::{Names, State, TestbedNetwork, tear_down};
 use groundwave_systems::link::{Limits, SetLimits};
 use groundwave_systems::radio::{Role, Station};
 use groundwave_systems::site::{AddNode, MoveNode, NodeId};
@@ -151,8 +151,8 @@ fn main() {
         network: [10, 78],
     };
     let state = State::of("bench");
-    take_down(&state, None).unwrap();
-    let mut plant = Plant::new(names, state.folder());
+    tear_down(&state, None).unwrap();
+    let mut plant = TestbedNetwork::new(names, state.folder());
     let (start, cpu) = (Instant::now(), cpu_s());
     for work in &works {
         if let Work::Seat {
@@ -259,6 +259,6 @@ fn main() {
     );
     drop(plant);
     let start = Instant::now();
-    take_down(&state, None).unwrap();
+    tear_down(&state, None).unwrap();
     println!("taken away in {:.2} s", start.elapsed().as_secs_f64());
 }

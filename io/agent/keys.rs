@@ -5,8 +5,8 @@ use std::io;
 use std::path::Path;
 
 use crate::gateway::write_private;
-use crate::genl::ReadingError;
-use crate::genl::wireguard::PrivateKey;
+use crate::host::ReadingError;
+use crate::netlink::wireguard::PrivateKey;
 
 /// Only the owner may read, and write.
 #[cfg(unix)]

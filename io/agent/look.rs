@@ -5,8 +5,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::gpsd::Fix;
-use crate::genl::batadv::{Batman, Gateway, Mesh, Neighbor, Originator};
-use crate::genl::{Mac, ReadingError};
+use crate::host::{Mac, ReadingError};
+use crate::netlink::batadv::{Batman, Gateway, Mesh, Neighbor, Originator};
 use crate::readings::links::Interface;
 use crate::readings::wireless::Radios;
 use crate::readings::{Root, RouteSocket, cpu, host, wireless};

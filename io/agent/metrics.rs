@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use super::look::Look;
 use super::ring::Readings;
-use crate::genl::Mac;
-use crate::genl::nl80211::{PlinkState, Station};
+use crate::host::Mac;
+use crate::netlink::nl80211::{PlinkState, Station};
 
 /// A neighbour not heard for so many periods is none.
 const HEARD_PERIODS: u64 = 2;

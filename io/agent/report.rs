@@ -11,8 +11,8 @@ use uuid::Uuid;
 
 use super::look::{Look, MeshLook, Ready};
 use super::ring::Readings;
-use crate::genl::Mac;
-use crate::genl::nl80211::{Kind, PlinkState, Station, WirelessInterface};
+use crate::host::Mac;
+use crate::netlink::nl80211::{Kind, PlinkState, Station, WirelessInterface};
 
 /// Most entries of each list; the gateway takes no more.
 const INTERFACES_MAX: usize = 32;
@@ -332,7 +332,7 @@ mod tests {
         let mesh = look.mesh.as_mut().unwrap();
         let pattern = mesh.neighbors[0].clone();
         mesh.neighbors = (0..200)
-            .map(|at| crate::genl::batadv::Neighbor {
+            .map(|at| crate::netlink::batadv::Neighbor {
                 neigh_address: Mac([2, 9, 0, 0, 0, at]),
                 throughput_kbps: Some(u64::from(at)),
                 ..pattern.clone()

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::look::{Look, MeshLook};
-use crate::genl::Mac;
-use crate::genl::batadv::{Gateway, Mesh, Neighbor, Originator};
-use crate::genl::nl80211::{Kind, PlinkState, Station, WirelessInterface};
+use crate::host::Mac;
+use crate::netlink::batadv::{Gateway, Mesh, Neighbor, Originator};
+use crate::netlink::nl80211::{Kind, PlinkState, Station, WirelessInterface};
 use crate::readings::links::{Address, Interface};
 use crate::readings::wireless::Radios;
 

@@ -4,8 +4,10 @@ use std::net::{IpAddr, SocketAddr};
 
 use groundwave_systems::onboarding::WgRegisterResult;
 
-use crate::genl::ReadingError;
-use crate::genl::wireguard::{AllowedIp, PeerWish, PrivateKey, PublicKey, WireGuard, Wish};
+use crate::host::ReadingError;
+use crate::netlink::wireguard::{
+    AllowedIp, DeviceConfig, PeerConfig, PrivateKey, PublicKey, WireGuard,
+};
 use crate::readings::RouteSocket;
 
 /// Most ranges that the gateway may send into the tunnel.
@@ -14,7 +16,7 @@ const RANGES_MAX: usize = 16;
 /// What the tunnel is to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    peer: PeerWish,
+    peer: PeerConfig,
     own: IpAddr,
     prefix_len: u8,
     mtu_bytes: u32,
@@ -47,7 +49,7 @@ impl Plan {
             return Err(missing("mtu"));
         }
         Ok(Self {
-            peer: PeerWish::Present {
+            peer: PeerConfig::Present {
                 public_key: PublicKey(*gateway.public_key.bytes()),
                 allowed_ips: ranges.ok_or_else(|| missing("allowed_ips"))?,
                 endpoint: Some(endpoint),
@@ -72,7 +74,7 @@ impl Plan {
     ) -> Result<(), ReadingError> {
         let mut route = RouteSocket::open(None)?;
         route.ensure_device(ifname, "wireguard")?;
-        let wish = Wish {
+        let wish = DeviceConfig {
             private_key: Some(key.clone()),
             listen_port,
             replace_peers: true,

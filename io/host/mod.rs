@@ -1,5 +1,10 @@
-//! The machine a daemon runs on: its sockets, the rights it keeps, its interfaces.
+//! The machine a daemon runs on: its sockets, capabilities, interfaces and hardware addresses.
 
+mod error;
 pub mod interface;
+mod mac;
 pub mod privilege;
 pub mod socket;
+
+pub use error::ReadingError;
+pub use mac::Mac;

@@ -8,11 +8,11 @@ use groundwave_systems::impair::{
     Distribution, DivergenceItem, DivergenceKind, Extensions, Impairment, Latency, QueueUnit,
 };
 
-mod wishes;
+mod impairments;
 
-pub use wishes::{draw, examples};
+pub use impairments::{draw, examples};
 
-use wishes::{queued, rated};
+use impairments::{queued, rated};
 
 use super::{Handle, Kernel, KernelError, Options, Reading, Request, Shaper, Verb};
 
@@ -28,7 +28,7 @@ pub fn options(tables: &std::path::Path) -> Options {
     }
 }
 
-/// Runs all cases on `interface`, which must be bare; `other` is another hand on the same kernel.
+/// Runs all cases on `interface`, which must be bare; `other` is another program on the same kernel.
 ///
 /// # Panics
 /// Where the kernel does not conform.
@@ -193,8 +193,8 @@ async fn foreign_root_survives<K: Kernel>(shaper: &mut Shaper<K>, other: &mut K,
 }
 
 async fn foreign_change_is_told<K: Kernel>(shaper: &mut Shaper<K>, other: &mut K, interface: &str) {
-    let wish = queued(QueueUnit::Packets, 50);
-    shaper.apply(interface, &wish).await.unwrap();
+    let requested = queued(QueueUnit::Packets, 50);
+    shaper.apply(interface, &requested).await.unwrap();
     let index = other.link(interface).await.unwrap().index;
     let parent = if shaper.capabilities().netem {
         Handle::new(1, 1)
@@ -218,12 +218,15 @@ async fn foreign_change_is_told<K: Kernel>(shaper: &mut Shaper<K>, other: &mut K
         .map(|item| item.message.as_str())
         .collect();
     assert_eq!(told, ["queue limit: asked for 50, the kernel holds 51"]);
-    let repaired = shaper.apply(interface, &wish).await.unwrap();
-    assert_eq!((repaired.impairment, repaired.divergence), (wish, vec![]));
+    let repaired = shaper.apply(interface, &requested).await.unwrap();
+    assert_eq!(
+        (repaired.impairment, repaired.divergence),
+        (requested, vec![])
+    );
     shaper.clear(interface).await.unwrap();
 }
 
-/// The last of several steps fails, because another hand sits where it leads.
+/// The last of several steps fails, because another program sits where it leads.
 async fn failure_goes_back<K: Kernel>(shaper: &mut Shaper<K>, other: &mut K, interface: &str) {
     if !shaper.capabilities().netem {
         return;
@@ -244,13 +247,13 @@ async fn failure_goes_back<K: Kernel>(shaper: &mut Shaper<K>, other: &mut K, int
         options: Some(9u32.to_ne_bytes().to_vec()),
     };
     other.send(&theirs).await.unwrap();
-    let wish = Impairment {
+    let requested = Impairment {
         latency: Some(Latency::Constant {
             duration_ns: 9_000_000,
         }),
         ..rated()
     };
-    let refused = shaper.apply(interface, &wish).await.unwrap_err();
+    let refused = shaper.apply(interface, &requested).await.unwrap_err();
     assert!(
         matches!(refused, KernelError::Rejected { errno: 17, .. }),
         "{refused}"

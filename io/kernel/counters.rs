@@ -4,35 +4,35 @@
 
 use groundwave_systems::impair::LinkStats;
 
-use super::look::Sight;
+use super::query::InterfaceQdiscs;
 use super::{Counters, Qdisc};
 
 /// Counters of one interface since they were first looked at.
 #[derive(Debug, Default)]
-pub struct Tally {
-    last: Option<Sample>,
+pub struct CounterTotals {
+    last: Option<CounterSnapshot>,
     total: LinkStats,
 }
 
 /// One look.
 #[derive(Debug, Clone, Default)]
-struct Sample {
+struct CounterSnapshot {
     root: Counters,
     /// Drops by layer: netem, tbf, queue.
     drops: [u32; 3],
 }
 
-impl Tally {
+impl CounterTotals {
     /// Adds what happened since the last look and tells the sum.
-    pub fn add(&mut self, sight: &Sight) -> LinkStats {
-        let now = Sample::of(&sight.ours);
+    pub fn add(&mut self, sight: &InterfaceQdiscs) -> LinkStats {
+        let now = CounterSnapshot::of(&sight.ours);
         let anew = self.last.as_ref().is_none_or(|last| {
             // 64 bits of bytes do not wrap: fewer of them are others.
             now.root.bytes < last.root.bytes || now.root.packets < last.root.packets
         });
         let before = match &self.last {
             Some(last) if !anew => last.clone(),
-            _ => Sample::default(),
+            _ => CounterSnapshot::default(),
         };
         let total = &mut self.total;
         total.resets_total += u64::from(anew && self.last.is_some());
@@ -56,7 +56,7 @@ impl Tally {
     }
 }
 
-impl Sample {
+impl CounterSnapshot {
     fn of(ours: &[Qdisc]) -> Self {
         let of = |kinds: &[&str]| {
             let found = ours
@@ -90,7 +90,7 @@ impl Sample {
 mod tests {
     use super::*;
 
-    fn sight(of: &[(&str, u64, u32, u32)]) -> Sight {
+    fn sight(of: &[(&str, u64, u32, u32)]) -> InterfaceQdiscs {
         let qdisc = |&(kind, packets, drops, requeues): &(&str, u64, u32, u32)| Qdisc {
             kind: kind.to_owned(),
             counters: Counters {
@@ -102,16 +102,16 @@ mod tests {
             },
             ..Qdisc::default()
         };
-        Sight {
+        InterfaceQdiscs {
             ours: of.iter().map(qdisc).collect(),
-            ..Sight::default()
+            ..InterfaceQdiscs::default()
         }
     }
 
     #[test]
     fn a_drop_is_counted_where_it_happened() {
         let seen = [("netem", 10, 9, 4), ("tbf", 10, 5, 0), ("bfifo", 10, 3, 0)];
-        let stats = Tally::default().add(&sight(&seen));
+        let stats = CounterTotals::default().add(&sight(&seen));
         let drops = [
             stats.impairment_drops_total,
             stats.rate_drops_total,
@@ -123,15 +123,15 @@ mod tests {
 
     #[test]
     fn counters_survive_wraps_and_new_disciplines() {
-        let mut tally = Tally::default();
-        tally.add(&sight(&[("netem", 100, u32::MAX - 1, 0)]));
-        let wrapped = tally.add(&sight(&[("netem", 150, 3, 0)]));
+        let mut totals = CounterTotals::default();
+        totals.add(&sight(&[("netem", 100, u32::MAX - 1, 0)]));
+        let wrapped = totals.add(&sight(&[("netem", 150, 3, 0)]));
         assert_eq!(wrapped.drops_total, u64::from(u32::MAX) + 4);
         assert_eq!((wrapped.packets_total, wrapped.resets_total), (150, 0));
-        let anew = tally.add(&sight(&[("netem", 20, 2, 0)]));
+        let anew = totals.add(&sight(&[("netem", 20, 2, 0)]));
         assert_eq!(anew.drops_total, u64::from(u32::MAX) + 6);
         assert_eq!((anew.packets_total, anew.resets_total), (170, 1));
-        let gone = tally.add(&sight(&[]));
+        let gone = totals.add(&sight(&[]));
         assert_eq!((gone.packets_total, gone.resets_total), (170, 2));
     }
 }

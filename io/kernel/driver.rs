@@ -1,4 +1,4 @@
-//! Between a world and a shaper: wishes go out, sightings come in.
+//! Between a world and a shaper: impairments go out, sightings come in.
 
 use std::sync::Arc;
 
@@ -12,32 +12,32 @@ use super::{Kernel, KernelError, Reading, Shaper};
 use crate::wall::{monotonic_ns, wall_ns};
 
 /// Questions that may wait for the driver at once; a kernel answers one in well under 1 ms.
-const QUESTIONS_MAX: usize = 64;
+const CALLS_MAX: usize = 64;
 
-enum Question {
+enum DriverCall {
     Refresh(Direction, oneshot::Sender<Result<(), Failure>>),
     Stats(Direction, oneshot::Sender<Result<LinkStats, Failure>>),
 }
 
-/// Makes wishes so, one after the other, and reports what came of them.
+/// Makes impairments so, one after the other, and reports what came of them.
 pub struct Driver<K: Kernel, S: Snapshot> {
     shaper: Shaper<K>,
     interfaces: [String; 2],
     world: Handle<S>,
     effects: Effects<ShapePort>,
-    questions: mpsc::Receiver<Question>,
+    calls: mpsc::Receiver<DriverCall>,
     generations: [u64; 2],
 }
 
 /// A cheap, cloneable way to ask the driver.
 #[derive(Debug, Clone)]
-pub struct Access {
-    questions: mpsc::Sender<Question>,
+pub struct DriverHandle {
+    calls: mpsc::Sender<DriverCall>,
     capabilities: Arc<Capabilities>,
     interfaces: Arc<[String; 2]>,
 }
 
-impl Access {
+impl DriverHandle {
     /// What the kernel can do.
     #[must_use]
     pub fn capabilities(&self) -> &Capabilities {
@@ -55,7 +55,8 @@ impl Access {
     /// # Errors
     /// When the port cannot be read.
     pub async fn refresh(&self, direction: Direction) -> Result<(), Failure> {
-        self.ask(|reply| Question::Refresh(direction, reply)).await
+        self.ask(|reply| DriverCall::Refresh(direction, reply))
+            .await
     }
 
     /// The counters of a port now.
@@ -63,22 +64,19 @@ impl Access {
     /// # Errors
     /// When the port cannot be read.
     pub async fn stats(&self, direction: Direction) -> Result<LinkStats, Failure> {
-        self.ask(|reply| Question::Stats(direction, reply)).await
+        self.ask(|reply| DriverCall::Stats(direction, reply)).await
     }
 
     async fn ask<T>(
         &self,
-        question: impl FnOnce(oneshot::Sender<Result<T, Failure>>) -> Question,
+        call: impl FnOnce(oneshot::Sender<Result<T, Failure>>) -> DriverCall,
     ) -> Result<T, Failure> {
         let (reply, answer) = oneshot::channel();
         let stopped = || Failure {
             kind: FailureKind::Io,
             message: "the kernel's driver has stopped".to_owned(),
         };
-        self.questions
-            .send(question(reply))
-            .await
-            .map_err(|_| stopped())?;
+        self.calls.send(call(reply)).await.map_err(|_| stopped())?;
         answer.await.unwrap_or_else(|_| Err(stopped()))
     }
 }
@@ -91,10 +89,10 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
         interfaces: [String; 2],
         world: Handle<S>,
         effects: Effects<ShapePort>,
-    ) -> (Self, Access) {
-        let (sender, questions) = mpsc::channel(QUESTIONS_MAX);
-        let access = Access {
-            questions: sender,
+    ) -> (Self, DriverHandle) {
+        let (sender, calls) = mpsc::channel(CALLS_MAX);
+        let access = DriverHandle {
+            calls: sender,
             capabilities: Arc::new(shaper.capabilities().clone()),
             interfaces: Arc::new(interfaces.clone()),
         };
@@ -103,7 +101,7 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
             interfaces,
             world,
             effects,
-            questions,
+            calls,
             generations: [0; 2],
         };
         (driver, access)
@@ -123,21 +121,21 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
                     Some(effect) => self.shape(effect).await,
                     None => ended = true,
                 },
-                question = self.questions.recv(), if !deaf => match question {
-                    Some(question) => self.answer(question).await,
+                call = self.calls.recv(), if !deaf => match call {
+                    Some(call) => self.answer(call).await,
                     None => deaf = true,
                 },
             }
         }
     }
 
-    async fn answer(&mut self, question: Question) {
+    async fn answer(&mut self, call: DriverCall) {
         // Whoever stopped listening needs no answer.
-        match question {
-            Question::Refresh(direction, reply) => {
+        match call {
+            DriverCall::Refresh(direction, reply) => {
                 let _ = reply.send(self.refresh(direction).await);
             }
-            Question::Stats(direction, reply) => {
+            DriverCall::Stats(direction, reply) => {
                 let interface = &self.interfaces[direction as usize];
                 let stats = self.shaper.stats(interface).await;
                 let stamped = stats.map(|stats| LinkStats {
@@ -164,7 +162,7 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
         let (applied, failure) = match outcome {
             Ok(reading) => (Some(stamp(reading)), None),
             Err(err) => {
-                tracing::debug!(%direction, generation, %err, "a wish is not in force");
+                tracing::debug!(%direction, generation, %err, "a requested is not in force");
                 let left = self.shaper.read(interface).await;
                 (left.ok().map(stamp), Some(err.failure()))
             }

@@ -1,82 +1,154 @@
-//! Why traffic could not be shaped or looked at.
+//! Failures of traffic control.
 
 use std::io;
+use std::path::Path;
 
 use groundwave_systems::impair::{Failure, FailureKind};
+use netlink_packet_core::DecodeError;
+use nix::libc::{EACCES, EINTR, ENOBUFS, ENODEV, ENOENT, EPERM};
 use thiserror::Error;
 
-/// Why traffic could not be shaped or looked at. A change that failed left what was before, unless
-/// the message says that this, too, failed.
+use super::{Handle, Request, Verb};
+use crate::netlink::NetlinkError;
+
+/// Failure to change or read traffic control. A failed change leaves the previous state in force,
+/// unless the message says that restoring it failed too.
 #[derive(Debug, Error)]
 pub enum KernelError {
-    /// The program lacks CAP_NET_ADMIN in this network namespace.
+    /// The process lacks CAP_NET_ADMIN in this network namespace.
     #[error("{what}: permission denied: CAP_NET_ADMIN is missing")]
     Permission {
-        /// What was tried.
+        /// Operation that failed.
         what: String,
     },
-    /// This backend does not do it, or the kernel lacks a module for it.
-    #[error("{what} is not supported{}", said_module(.module.as_deref()))]
+    /// Unsupported by this backend, or by a kernel without the module.
+    #[error("{what} is not supported{}", module_suffix(.module.as_deref()))]
     Unsupported {
-        /// What was asked for, for example `latency`.
+        /// Unsupported property, for example `latency`.
         what: String,
-        /// The module that the kernel lacks, for example `sch_netem`.
+        /// Missing kernel module, for example `sch_netem`.
         module: Option<String>,
     },
-    /// The kernel refused it.
-    #[error("{what}: the kernel refused: {}{}", io::Error::from_raw_os_error(*.errno), said(.detail.as_deref()))]
+    /// The kernel refused the request.
+    #[error("{what}: the kernel refused: {}{}", io::Error::from_raw_os_error(*.errno), suffix(.detail.as_deref()))]
     Rejected {
-        /// What was tried.
+        /// Operation that failed.
         what: String,
         /// The error number, positive.
         errno: i32,
-        /// The kernel's own words, if it gave any.
+        /// Text of the extended acknowledgement.
         detail: Option<String>,
     },
-    /// A distribution table cannot be used.
+    /// Unusable distribution table.
     #[error("distribution table {name:?}: {problem}")]
     Table {
-        /// Its name.
+        /// Name of the table.
         name: String,
-        /// Where it was looked for and what is wrong with it.
+        /// Path and problem.
         problem: String,
     },
-    /// There is no such interface.
+    /// No such interface.
     #[error("there is no interface {what}")]
     Gone {
-        /// Its name or number.
+        /// Name or number of the interface.
         what: String,
     },
-    /// The kernel could not be talked to, or answered what cannot be understood.
+    /// A system call failed, or the answer cannot be decoded.
     #[error("{what}: {source}")]
     Io {
-        /// What was tried.
+        /// Operation that failed.
         what: String,
-        /// Why it failed.
+        /// Error of the system call.
         source: io::Error,
     },
 }
 
-fn said_module(name: Option<&str>) -> String {
+impl From<DecodeError> for KernelError {
+    fn from(err: DecodeError) -> Self {
+        Self::invalid_answer("read an answer of the kernel", err)
+    }
+}
+
+fn module_suffix(name: Option<&str>) -> String {
     name.map_or_else(String::new, |name| {
         format!(": the kernel has no module {name}")
     })
 }
 
-fn said(text: Option<&str>) -> String {
+fn suffix(text: Option<&str>) -> String {
     text.map_or_else(String::new, |text| format!(": {text}"))
 }
 
 impl KernelError {
-    /// An answer that cannot be understood.
-    pub(crate) fn garbled(what: impl Into<String>, why: impl Into<String>) -> Self {
-        Self::Io {
-            what: what.into(),
-            source: io::Error::new(io::ErrorKind::InvalidData, why.into()),
+    /// A failure to open a netlink socket.
+    pub(crate) fn open(netns: Option<&Path>, source: io::Error) -> Self {
+        let what = match netns {
+            None => "open a netlink socket".to_owned(),
+            Some(path) => format!("open a netlink socket in {}", path.display()),
+        };
+        Self::Io { what, source }
+    }
+
+    /// The failure of the operation `what`.
+    pub(crate) fn netlink(what: impl Into<String>, error: NetlinkError) -> Self {
+        let what = what.into();
+        match error {
+            NetlinkError::Refused { errno: EPERM, .. } => Self::Permission { what },
+            NetlinkError::Refused { errno, message } => Self::Rejected {
+                what,
+                errno,
+                detail: message,
+            },
+            NetlinkError::Io(source) => Self::Io { what, source },
+            NetlinkError::Decode(err) => Self::invalid_answer(what, err),
         }
     }
 
-    /// The failure as the world records it.
+    /// An answer that cannot be decoded.
+    pub(crate) fn invalid_answer(what: impl Into<String>, err: impl Into<DecodeError>) -> Self {
+        let err: DecodeError = err.into();
+        Self::Io {
+            what: what.into(),
+            source: io::Error::new(io::ErrorKind::InvalidData, err),
+        }
+    }
+
+    /// The error for error number `errno`, positive, and the text `detail` of the extended
+    /// acknowledgement in answer to `request`.
+    #[must_use]
+    pub(crate) fn refused(request: &Request, errno: i32, detail: Option<String>) -> Self {
+        let verb = match request.verb {
+            Verb::Create => "create",
+            Verb::Change => "change",
+            Verb::Delete => "delete",
+        };
+        let what = format!("{verb} {} {}", request.kind, request.handle);
+        let unknown_kind = match detail.as_deref() {
+            Some(detail) => detail.contains("kind is unknown"),
+            None => request.verb == Verb::Create && request.parent == Handle::ROOT,
+        };
+        match errno {
+            EPERM | EACCES => Self::Permission { what },
+            ENODEV => Self::Gone {
+                what: format!("number {}", request.index),
+            },
+            ENOENT if unknown_kind => Self::Unsupported {
+                what: request.kind.to_owned(),
+                module: Some(format!("sch_{}", request.kind)),
+            },
+            EINTR | ENOBUFS => Self::Io {
+                what,
+                source: io::Error::from_raw_os_error(errno),
+            },
+            _ => Self::Rejected {
+                what,
+                errno,
+                detail,
+            },
+        }
+    }
+
+    /// The failure as recorded in the world.
     #[must_use]
     pub fn failure(&self) -> Failure {
         let kind = match self {

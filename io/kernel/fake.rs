@@ -10,11 +10,11 @@ mod options;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::extack::{EPERM, refusal};
 use super::{Counters, Handle, Kernel, KernelError, Link, Qdisc, Request};
 use device::Device;
+use nix::libc::EPERM;
 
-/// A kernel in memory. Clones share it, so that a test keeps one and a shaper owns another.
+/// A kernel in record. Clones share it, so that a test keeps one and a shaper owns another.
 #[derive(Debug, Clone, Default)]
 pub struct Fake {
     state: Arc<Mutex<State>>,
@@ -31,7 +31,7 @@ struct State {
 }
 
 /// A refusal: error number and words.
-type Nack = (i32, &'static str);
+type Refusal = (i32, &'static str);
 
 impl Fake {
     /// A kernel with these interfaces, loopback, and all kinds of disciplines.
@@ -54,7 +54,7 @@ impl Fake {
     }
 
     /// Takes the right to change anything away, or gives it back.
-    pub fn deny(&self, denied: bool) {
+    pub fn set_denied(&self, denied: bool) {
         self.lock().denied = denied;
     }
 
@@ -71,22 +71,22 @@ impl Fake {
         change(&mut self.lock().device(interface).link);
     }
 
-    /// Puts a discipline there by another hand, replacing what was under its parent.
+    /// Puts a discipline there by another program, replacing what was under its parent.
     ///
     /// # Panics
     /// When there is no such interface.
-    pub fn intrude(&self, interface: &str, qdisc: Qdisc) {
-        self.lock().device(interface).intrude(qdisc);
+    pub fn insert_foreign(&self, interface: &str, qdisc: Qdisc) {
+        self.lock().device(interface).insert_foreign(qdisc);
     }
 
-    /// Carries out a request by another hand: neither denied, nor failed, nor counted.
+    /// Carries out a request by another program: neither denied, nor failed, nor counted.
     ///
     /// # Errors
     /// What the kernel would answer.
     ///
     /// # Panics
     /// When there is no such interface.
-    pub fn meddle(&self, interface: &str, request: &Request) -> Result<(), KernelError> {
+    pub fn send_foreign(&self, interface: &str, request: &Request) -> Result<(), KernelError> {
         let mut state = self.lock();
         let request = Request {
             index: state.device(interface).link.index,
@@ -94,11 +94,11 @@ impl Fake {
         };
         state
             .change(&request)
-            .map_err(|(errno, words)| refusal(&request, errno, Some(words.to_owned())))
+            .map_err(|(errno, words)| KernelError::refused(&request, errno, Some(words.to_owned())))
     }
 
     /// Takes an interface away, as its driver going.
-    pub fn unplug(&self, interface: &str) {
+    pub fn remove_interface(&self, interface: &str) {
         self.lock().devices.remove(interface);
     }
 
@@ -106,8 +106,8 @@ impl Fake {
     ///
     /// # Panics
     /// When there is no such interface.
-    pub fn count(&self, interface: &str, kind: &str, counters: Counters) {
-        self.lock().device(interface).count(kind, counters);
+    pub fn set_counters(&self, interface: &str, kind: &str, counters: Counters) {
+        self.lock().device(interface).set_counters(kind, counters);
     }
 
     /// All disciplines of an interface, from the root down.
@@ -150,7 +150,7 @@ impl State {
             .find(|device| device.link.index == index)
     }
 
-    fn change(&mut self, request: &Request) -> Result<(), Nack> {
+    fn change(&mut self, request: &Request) -> Result<(), Refusal> {
         let lacks = self.lacks.contains(&request.kind);
         let device = self.at(request.index).ok_or((19, ""))?;
         device.change(request, lacks)
@@ -184,16 +184,20 @@ impl Kernel for Fake {
         let mut state = self.lock();
         state.sent.push(request.clone());
         if state.denied {
-            return Err(refusal(request, EPERM, None));
+            return Err(KernelError::refused(request, EPERM, None));
         }
         if let Some((left, errno)) = state.fails.take() {
             if left <= 1 {
-                return Err(refusal(request, errno, Some("told to fail".to_owned())));
+                return Err(KernelError::refused(
+                    request,
+                    errno,
+                    Some("told to fail".to_owned()),
+                ));
             }
             state.fails = Some((left - 1, errno));
         }
         state.change(request).map_err(|(errno, words)| {
-            refusal(
+            KernelError::refused(
                 request,
                 errno,
                 Some(words.to_owned()).filter(|words| !words.is_empty()),

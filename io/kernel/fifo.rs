@@ -2,20 +2,21 @@
 
 use groundwave_systems::impair::QueueUnit;
 
-use super::KernelError;
-use super::nla::word;
+use netlink_packet_core::DecodeError;
+
+use crate::netlink::attr::words;
 
 /// A discipline of kind `pfifo` or `bfifo`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fifo {
-    /// What is counted.
+    /// Unit of the limit.
     pub unit: QueueUnit,
-    /// How many fit.
+    /// Capacity.
     pub limit: u32,
 }
 
 impl Fifo {
-    /// The kind that counts this.
+    /// Name of the kind.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self.unit {
@@ -30,17 +31,17 @@ impl Fifo {
         self.limit.to_ne_bytes().to_vec()
     }
 
-    /// What the kernel shows of one of this `kind`, or `None` for any other kind.
+    /// The discipline of this `kind` with these options, `None` for any other kind.
     ///
     /// # Errors
-    /// [`KernelError::Io`] when it is not what a kernel would show.
-    pub fn parse(kind: &str, payload: &[u8]) -> Result<Option<Self>, KernelError> {
+    /// For malformed options.
+    pub fn parse(kind: &str, payload: &[u8]) -> Result<Option<Self>, DecodeError> {
         let unit = match kind {
             "pfifo" => QueueUnit::Packets,
             "bfifo" => QueueUnit::Bytes,
             _ => return Ok(None),
         };
-        let limit = word("fifo options", payload, 0)?;
+        let [limit] = words("fifo options", payload)?;
         Ok(Some(Self { unit, limit }))
     }
 }

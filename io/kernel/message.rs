@@ -1,15 +1,24 @@
-//! Requests to a kernel and what it answers, as far as this module needs them.
+//! Traffic control requests to a kernel, and its answers.
 
 use std::fmt;
+
+use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
+use nix::libc::{RTM_DELQDISC, RTM_NEWQDISC, TCA_KIND, TCA_OPTIONS};
+
+use super::KernelError;
+use super::batch::Message;
+use crate::netlink::attr::{append_words, put, put_text};
+use crate::netlink::route::RouteRequest;
+use crate::netlink::{NetlinkError, NetlinkRequest};
 
 /// A handle or class id: 16 bits of the discipline, 16 bits of the class under it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Handle(pub u32);
 
 impl Handle {
-    /// Nothing was named.
+    /// No handle.
     pub const NONE: Self = Self(0);
-    /// The parent of what is at the top.
+    /// Parent of the root discipline.
     pub const ROOT: Self = Self(u32::MAX);
 
     /// The handle `major:minor`.
@@ -18,13 +27,13 @@ impl Handle {
         Self((major as u32) << 16 | minor as u32)
     }
 
-    /// The discipline's part.
+    /// Number of the discipline.
     #[must_use]
     pub const fn major(self) -> u16 {
         (self.0 >> 16) as u16
     }
 
-    /// The class's part.
+    /// Number of the class.
     #[must_use]
     pub const fn minor(self) -> u16 {
         (self.0 & 0xffff) as u16
@@ -42,48 +51,99 @@ impl fmt::Display for Handle {
     }
 }
 
-/// What a request wants.
+/// Operation of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verb {
-    /// A new discipline where there is none; refused where there is one.
+    /// Adds a discipline; refused where one exists.
     Create,
-    /// New options for one that is there, of the same kind; no packet is lost by it.
+    /// Sets the options of an existing discipline of the same kind, without loss of packets.
     Change,
-    /// The end of one that has this handle and is of this kind; refused for any other.
+    /// Deletes a discipline of this handle and kind; refused for any other.
     Delete,
 }
 
 /// One request about one queueing discipline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// What it wants.
+    /// Operation.
     pub verb: Verb,
-    /// Number of the interface.
+    /// Index of the interface.
     pub index: u32,
-    /// The discipline's own handle.
+    /// Handle of the discipline.
     pub handle: Handle,
-    /// Where it hangs.
+    /// Handle of the parent.
     pub parent: Handle,
-    /// Its kind, for example `netem`.
+    /// Kind, for example `netem`.
     pub kind: &'static str,
-    /// Payload of TCA_OPTIONS; `None` sends no such attribute.
+    /// Payload of TCA_OPTIONS; `None` omits the attribute.
     pub options: Option<Vec<u8>>,
 }
 
-/// A queueing discipline as the kernel shows it.
+impl NetlinkRequest for Request {
+    fn header(&self) -> (u16, u16) {
+        match self.verb {
+            Verb::Create => (RTM_NEWQDISC, NLM_F_CREATE | NLM_F_EXCL),
+            Verb::Change => (RTM_NEWQDISC, 0),
+            Verb::Delete => (RTM_DELQDISC, 0),
+        }
+    }
+
+    fn write_body(&self, out: &mut Vec<u8>) {
+        // struct tcmsg: family, interface, handle, parent, info.
+        append_words(out, &[0, self.index, self.handle.0, self.parent.0, 0]);
+        put_text(out, TCA_KIND, self.kind);
+        if let Some(options) = &self.options {
+            put(out, TCA_OPTIONS, options);
+        }
+    }
+}
+
+impl Message for Request {
+    fn refused(&self, refusal: NetlinkError) -> KernelError {
+        match refusal {
+            NetlinkError::Refused { errno, message } => KernelError::refused(self, errno, message),
+            other => KernelError::netlink(format!("set {} {}", self.kind, self.handle), other),
+        }
+    }
+}
+
+impl Message for RouteRequest {
+    fn refused(&self, refusal: NetlinkError) -> KernelError {
+        KernelError::netlink(&*self.what, refusal)
+    }
+}
+
+/// A request for a traffic class or a filter: `head` is `struct tcmsg` behind the family,
+/// `options` the value of TCA_OPTIONS.
+pub(super) fn tc_request(
+    header: (u16, u16),
+    head: [u32; 4],
+    kind: &str,
+    options: &[u8],
+    what: String,
+) -> RouteRequest {
+    let mut body = Vec::new();
+    append_words(&mut body, &[0]);
+    append_words(&mut body, &head);
+    put_text(&mut body, TCA_KIND, kind);
+    put(&mut body, TCA_OPTIONS, options);
+    RouteRequest { header, body, what }
+}
+
+/// Queueing discipline as reported by the kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Qdisc {
-    /// Its kind.
+    /// Kind.
     pub kind: String,
-    /// Its handle.
+    /// Handle.
     pub handle: Handle,
-    /// Where it hangs.
+    /// Handle of the parent.
     pub parent: Handle,
     /// Payload of TCA_OPTIONS.
     pub options: Vec<u8>,
-    /// Its counters.
+    /// Counters.
     pub counters: Counters,
-    /// Whether hardware does its work.
+    /// Offload to hardware.
     pub offloaded: bool,
 }
 
@@ -93,49 +153,49 @@ impl Default for Handle {
     }
 }
 
-/// Counters of a discipline as the kernel keeps them: those of 32 bits wrap.
+/// Counters of a discipline as kept by the kernel: those of 32 bits wrap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
-    /// Bytes that left.
+    /// Bytes sent.
     pub bytes: u64,
-    /// Packets that left.
+    /// Packets sent.
     pub packets: u64,
-    /// Packets dropped here or below.
+    /// Packets dropped by this discipline or its children.
     pub drops: u32,
-    /// Packets that had to wait.
+    /// Packets delayed for lack of tokens.
     pub overlimits: u32,
-    /// Packets put back, which for `netem` are those that overtook others.
+    /// Packets requeued; for `netem` those that overtook others.
     pub requeues: u32,
-    /// Packets inside.
+    /// Packets queued.
     pub backlog_packets: u32,
-    /// Bytes inside.
+    /// Bytes queued.
     pub backlog_bytes: u32,
 }
 
-/// What a kernel knows of an interface.
+/// Interface as reported by the kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Link {
-    /// Its number.
+    /// Index.
     pub index: u32,
-    /// Its MTU, bytes, without the link-layer header.
+    /// MTU, bytes, without the link-layer header.
     pub mtu_bytes: u32,
-    /// Largest super-packet it may be handed, bytes; at most the MTU when there are none.
+    /// Largest segmentation-offload packet, bytes; at most the MTU without offload.
     pub gso_bytes_max: u32,
-    /// Packets its default queue holds.
+    /// Length of the default queue, packets.
     pub tx_queue_packets: u32,
-    /// Packets it sent.
+    /// Packets sent.
     pub tx_packets: u64,
-    /// Bytes it sent.
+    /// Bytes sent.
     pub tx_bytes: u64,
-    /// Packets it dropped while sending.
+    /// Packets dropped while sending.
     pub tx_dropped: u64,
 }
 
 impl Link {
-    /// Bytes of the link-layer header of Ethernet.
+    /// Ethernet header, bytes.
     pub const HEADER_BYTES: u32 = 14;
 
-    /// Largest frame the interface sends, bytes.
+    /// Largest frame, bytes.
     #[must_use]
     pub fn frame_bytes(&self) -> u32 {
         self.mtu_bytes.saturating_add(Self::HEADER_BYTES)

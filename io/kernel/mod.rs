@@ -1,31 +1,27 @@
 //! Traffic control of the Linux kernel, over netlink: impairments become queueing disciplines and
 //! are read back.
 //!
-//! A [`Kernel`] answers single requests: [`Netlink`] is the running one, [`Fake`] a model of it
-//! with the same traps. A [`Shaper`] turns impairments into requests, over either, so that both
-//! are driven by the same code. A [`Driver`] stands between a world and a shaper: it takes wishes
-//! that left the world as effects and reports what came of them as commands.
+//! A [`Kernel`] executes single requests: [`LinuxTc`] is the running one, [`Fake`] a model with the
+//! same measured behaviour. A [`Shaper`] turns impairments into requests, over either. A [`Driver`]
+//! connects a world with a shaper: it executes the effects of the world and reports their outcome
+//! as commands.
 
-pub(crate) mod air;
 pub mod batch;
+pub(crate) mod bridge_port_qdiscs;
 #[doc(hidden)]
 pub mod conformance;
 mod counters;
 mod driver;
 mod error;
-pub(crate) mod extack;
-mod facts;
 mod fake;
 mod fifo;
 mod limits;
-pub(crate) mod line;
-mod look;
+pub(crate) mod linux_tc;
 mod message;
 mod netem;
-pub(crate) mod netlink;
-pub mod netns;
-pub(crate) mod nla;
 mod probe;
+mod qdisc_params;
+mod query;
 mod reading;
 mod shaper;
 mod stack;
@@ -34,49 +30,49 @@ mod table;
 mod tbf;
 #[cfg(test)]
 mod tests;
-pub mod wire;
+pub(crate) mod veth_qdiscs;
 
 use std::future::Future;
 
-pub use driver::{Access, Driver};
+pub use driver::{Driver, DriverHandle};
 pub use error::KernelError;
 pub use fake::Fake;
 pub use fifo::Fifo;
+pub use linux_tc::LinuxTc;
 pub use message::{Counters, Handle, Link, Qdisc, Request, Verb};
-pub use netem::{Netem, Strange};
-pub use netlink::Netlink;
+pub use netem::{Netem, UnsupportedNetemAttr};
 pub use reading::Reading;
 pub use shaper::{Options, Shaper};
 pub use tbf::Tbf;
 
-/// What answers requests about queueing disciplines: a kernel, or a model of one.
+/// A kernel, or a model of one, that executes queueing discipline requests.
 pub trait Kernel: Send + 'static {
-    /// Name and version of what answers, for example `linux-tc` and `6.1.0`.
+    /// Name and version of the backend, for example `linux-tc` and `6.1.0`.
     fn backend(&self) -> (String, String);
 
-    /// Facts of the interface with this name.
+    /// The interface with this name.
     ///
     /// # Errors
-    /// [`KernelError::Gone`] when there is none.
+    /// [`KernelError::Gone`] without such an interface.
     fn link(&mut self, interface: &str) -> impl Future<Output = Result<Link, KernelError>> + Send;
 
-    /// The queueing discipline of interface `index` under `parent`, or `None` when nothing was
-    /// put there: the kernel's own defaults do not count.
+    /// The queueing discipline of interface `index` under `parent`, `None` for a default of the
+    /// kernel.
     ///
     /// # Errors
-    /// When the kernel cannot be asked.
+    /// When the request fails.
     fn get(
         &mut self,
         index: u32,
         parent: Handle,
     ) -> impl Future<Output = Result<Option<Qdisc>, KernelError>> + Send;
 
-    /// The interface with this name, and what hangs under each of `parents`: all of it asked at
-    /// once by a kernel where an answer takes longer than a question.
+    /// The interface with this name, and the disciplines under each of `parents`, in one call
+    /// where the backend supports it.
     ///
     /// # Errors
     /// As [`Self::link`] and [`Self::get`].
-    fn chain<const N: usize>(
+    fn link_and_qdiscs<const N: usize>(
         &mut self,
         interface: &str,
         parents: [Handle; N],
@@ -91,22 +87,22 @@ pub trait Kernel: Send + 'static {
         }
     }
 
-    /// Carries out one request and waits for its acknowledgement.
+    /// Executes one request and waits for its acknowledgement.
     ///
     /// # Errors
-    /// What the kernel answered; then it changed nothing.
+    /// The kernel's refusal; then nothing changed.
     fn send(&mut self, request: &Request) -> impl Future<Output = Result<(), KernelError>> + Send;
 
-    /// Carries out one request and, when it is done, tells what hangs under each of `parents` of
-    /// its interface: in one call to a kernel where calls are dear.
+    /// Executes one request, then reads the disciplines under each of `parents` of its interface,
+    /// in one call where the backend supports it.
     ///
     /// # Errors
-    /// Outside what [`Self::send`] answers, inside what [`Self::get`] does once it was carried out.
-    fn settle<const N: usize>(
+    /// Those of [`Self::send`]; those of [`Self::get`] are inside the result.
+    fn send_and_read<const N: usize>(
         &mut self,
         request: &Request,
         parents: [Handle; N],
-    ) -> impl Future<Output = Result<Settled<N>, KernelError>> + Send {
+    ) -> impl Future<Output = Result<ReadBack<N>, KernelError>> + Send {
         async move {
             self.send(request).await?;
             let mut found = [const { None }; N];
@@ -121,5 +117,5 @@ pub trait Kernel: Send + 'static {
     }
 }
 
-/// What hangs at some places, after a request was carried out.
-pub type Settled<const N: usize> = Result<[Option<Qdisc>; N], KernelError>;
+/// The disciplines under some parents, after a request was executed.
+pub type ReadBack<const N: usize> = Result<[Option<Qdisc>; N], KernelError>;

@@ -1,28 +1,30 @@
 //! `netem`: delay, loss, duplication, reordering, corruption (`linux/pkt_sched.h`, tc-netem(8)).
 //!
-//! TCA_OPTIONS is a struct of 24 bytes followed by attributes, not a nest. What a request leaves
-//! out stays as it was, so every request carries everything.
+//! TCA_OPTIONS is a struct of 24 bytes followed by attributes, not a nest. The kernel keeps the
+//! attributes that a request omits, so every request carries all of them. `netlink-packet-route`
+//! has no types for this discipline.
 
-use super::KernelError;
-use super::nla::{attributes, long, put, put_words, word, words};
+use netlink_packet_core::DecodeError;
 
-const CORR: u16 = 1;
-const DELAY_DIST: u16 = 2;
-const REORDER: u16 = 3;
-const CORRUPT: u16 = 4;
-const LOSS: u16 = 5;
-const RATE: u16 = 6;
-const ECN: u16 = 7;
-const RATE64: u16 = 8;
-const LATENCY64: u16 = 10;
-const JITTER64: u16 = 11;
-const SLOT: u16 = 12;
+use crate::netlink::attr::{Attrs, append_words, put, put_nested, put_words, words};
 
-const LOSS_GI: u16 = 1;
-const LOSS_GE: u16 = 2;
+pub(super) const CORR: u16 = 1;
+pub(super) const DELAY_DIST: u16 = 2;
+pub(super) const REORDER: u16 = 3;
+pub(super) const CORRUPT: u16 = 4;
+pub(super) const LOSS: u16 = 5;
+pub(super) const RATE: u16 = 6;
+pub(super) const ECN: u16 = 7;
+pub(super) const RATE64: u16 = 8;
+pub(super) const LATENCY64: u16 = 10;
+pub(super) const JITTER64: u16 = 11;
+pub(super) const SLOT: u16 = 12;
+
+pub(super) const LOSS_GI: u16 = 1;
+pub(super) const LOSS_GE: u16 = 2;
 
 /// Bytes of `struct tc_netem_qopt`.
-const QOPT: usize = 24;
+const QOPT_BYTES: usize = 24;
 /// Bytes of `struct tc_netem_slot`.
 const SLOT_BYTES: usize = 40;
 
@@ -36,7 +38,7 @@ pub struct Netem {
     pub jitter_ns: i64,
     /// Correlation of consecutive delays.
     pub delay_corr: u32,
-    /// Packets in the delay line at once.
+    /// Capacity of the delay line, packets.
     pub limit: u32,
     /// Packets lost.
     pub loss: u32,
@@ -50,7 +52,7 @@ pub struct Netem {
     pub dup_corr: u32,
     /// Packets between candidates for reordering; 0 reorders none.
     pub gap: u32,
-    /// Candidates that go at once.
+    /// Candidates sent without delay.
     pub reorder: u32,
     /// Correlation of consecutive reorderings.
     pub reorder_corr: u32,
@@ -58,16 +60,16 @@ pub struct Netem {
     pub corrupt: u32,
     /// Correlation of consecutive corruptions.
     pub corrupt_corr: u32,
-    /// Set by another hand: what of it this module never asks for.
-    pub strange: Strange,
+    /// Settings outside the supported set.
+    pub unsupported: UnsupportedNetemAttr,
 }
 
-/// Settings that this module never asks for, but another hand may have left.
+/// `netem` settings that this module never requests but another program may have set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Strange {
+pub struct UnsupportedNetemAttr {
     /// Rate of netem's own shaper, bytes/s.
     pub rate: u64,
-    /// Marks instead of drops.
+    /// ECN marks instead of drops.
     pub ecn: bool,
     /// Slotted delivery.
     pub slots: bool,
@@ -93,13 +95,13 @@ pub fn fraction(raw: u32, whole: f64) -> f64 {
 }
 
 impl Netem {
-    /// Payload of TCA_OPTIONS, everything included. `table` is the distribution of delays, of 1 to
-    /// 16384 entries in 1/8192 of the jitter; without one, that of before stays.
+    /// Payload of TCA_OPTIONS with all attributes. `table` is the distribution of delays, 1 to
+    /// 16384 entries in 1/8192 of the jitter; `None` keeps the current one.
     #[must_use]
     pub fn payload(&self, table: Option<&[i16]>) -> Vec<u8> {
         let ticks = |ns: i64| u32::try_from(ns >> 6).unwrap_or(u32::MAX);
         let mut out = Vec::with_capacity(256 + table.map_or(0, |table| table.len() * 2));
-        put_words(
+        append_words(
             &mut out,
             &[
                 ticks(self.latency_ns),
@@ -111,81 +113,68 @@ impl Netem {
             ],
         );
         let corr = [self.delay_corr, self.loss_corr, self.dup_corr];
-        put(&mut out, CORR, &words(&corr));
+        put_words(&mut out, CORR, &corr);
         if let Some(table) = table {
-            let table: Vec<u8> = table.iter().flat_map(|entry| entry.to_ne_bytes()).collect();
-            put(&mut out, DELAY_DIST, &table);
+            put_nested(&mut out, DELAY_DIST, |out| {
+                out.extend(table.iter().flat_map(|entry| entry.to_ne_bytes()));
+            });
         }
-        put(
-            &mut out,
-            REORDER,
-            &words(&[self.reorder, self.reorder_corr]),
-        );
-        put(
-            &mut out,
-            CORRUPT,
-            &words(&[self.corrupt, self.corrupt_corr]),
-        );
+        put_words(&mut out, REORDER, &[self.reorder, self.reorder_corr]);
+        put_words(&mut out, CORRUPT, &[self.corrupt, self.corrupt_corr]);
         if let Some(gemodel) = &self.gemodel {
-            let mut nest = Vec::new();
-            put(&mut nest, LOSS_GE, &words(gemodel));
-            put(&mut out, LOSS, &nest);
+            put_nested(&mut out, LOSS, |out| put_words(out, LOSS_GE, gemodel));
         }
-        put(&mut out, RATE, &words(&[0; 4]));
-        put(&mut out, ECN, &words(&[0]));
+        put_words(&mut out, RATE, &[0; 4]);
+        put_words(&mut out, ECN, &[0]);
         put(&mut out, LATENCY64, &self.latency_ns.to_ne_bytes());
         put(&mut out, JITTER64, &self.jitter_ns.to_ne_bytes());
         put(&mut out, SLOT, &[0; SLOT_BYTES]);
         out
     }
 
-    /// What the kernel shows.
+    /// The discipline with these options.
     ///
     /// # Errors
-    /// [`KernelError::Io`] when it is not what a kernel would show.
-    pub fn parse(payload: &[u8]) -> Result<Self, KernelError> {
-        let what = "netem options";
-        let head = |at| word(what, payload, at);
-        let mut netem = Self {
-            latency_ns: i64::from(head(0)?) << 6,
-            limit: head(1)?,
-            loss: head(2)?,
-            gap: head(3)?,
-            duplicate: head(4)?,
-            jitter_ns: i64::from(head(5)?) << 6,
-            ..Self::default()
+    /// For malformed options.
+    pub fn parse(payload: &[u8]) -> Result<Self, DecodeError> {
+        const NAME: &str = "netem options";
+        let [latency, limit, loss, gap, duplicate, jitter] = words(NAME, payload)?;
+        let attrs = Attrs::read(NAME, &payload[QOPT_BYTES..])?;
+        let ns = |kind, ticks: u32| {
+            let exact = attrs.u64(kind)?.map(u64::cast_signed);
+            Ok::<_, DecodeError>(exact.unwrap_or(i64::from(ticks) << 6))
         };
-        for (kind, value) in attributes(&payload[QOPT..])? {
-            let at = |at| word(what, value, at);
-            match kind {
-                CORR => {
-                    (netem.delay_corr, netem.loss_corr, netem.dup_corr) = (at(0)?, at(1)?, at(2)?);
-                }
-                REORDER => (netem.reorder, netem.reorder_corr) = (at(0)?, at(1)?),
-                CORRUPT => (netem.corrupt, netem.corrupt_corr) = (at(0)?, at(1)?),
-                LOSS => netem.parse_loss(value)?,
-                // With a rate beyond 32 bits, RATE64 follows or came before.
-                RATE => netem.strange.rate = netem.strange.rate.max(u64::from(at(0)?)),
-                RATE64 => netem.strange.rate = long(what, value)?,
-                ECN => netem.strange.ecn = at(0)? != 0,
-                LATENCY64 => netem.latency_ns = long(what, value)?.cast_signed(),
-                JITTER64 => netem.jitter_ns = long(what, value)?.cast_signed(),
-                SLOT => netem.strange.slots = true,
-                _ => {}
-            }
-        }
-        Ok(netem)
-    }
-
-    fn parse_loss(&mut self, nest: &[u8]) -> Result<(), KernelError> {
-        for (kind, value) in attributes(nest)? {
-            let at = |at| word("netem loss model", value, at);
-            match kind {
-                LOSS_GE => self.gemodel = Some([at(0)?, at(1)?, at(2)?, at(3)?]),
-                LOSS_GI => self.strange.four_states = true,
-                _ => {}
-            }
-        }
-        Ok(())
+        let [delay_corr, loss_corr, dup_corr] = attrs.words(CORR)?.unwrap_or_default();
+        let [reorder, reorder_corr] = attrs.words(REORDER)?.unwrap_or_default();
+        let [corrupt, corrupt_corr] = attrs.words(CORRUPT)?.unwrap_or_default();
+        let model = attrs.nest(LOSS)?;
+        let gemodel = match &model {
+            Some(model) => model.words(LOSS_GE)?,
+            None => None,
+        };
+        let [rate] = attrs.words(RATE)?.unwrap_or_default();
+        let [ecn] = attrs.words(ECN)?.unwrap_or_default();
+        Ok(Self {
+            latency_ns: ns(LATENCY64, latency)?,
+            jitter_ns: ns(JITTER64, jitter)?,
+            delay_corr,
+            limit,
+            loss,
+            loss_corr,
+            gemodel,
+            duplicate,
+            dup_corr,
+            gap,
+            reorder,
+            reorder_corr,
+            corrupt,
+            corrupt_corr,
+            unsupported: UnsupportedNetemAttr {
+                rate: attrs.u64(RATE64)?.unwrap_or_else(|| rate.into()),
+                ecn: ecn != 0,
+                slots: attrs.flag(SLOT),
+                four_states: model.is_some_and(|model| model.flag(LOSS_GI)),
+            },
+        })
     }
 }

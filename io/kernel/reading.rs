@@ -5,9 +5,9 @@ use groundwave_systems::impair::{
     compare, warnings,
 };
 
-use super::facts::facts;
-use super::look::Sight;
-use super::stack::{Stack, amounts_to};
+use super::qdisc_params::qdisc_params;
+use super::query::InterfaceQdiscs;
+use super::stack::{Stack, impairment_from_stack};
 use super::{Handle, KernelError, Link, Qdisc};
 
 /// What an interface holds, and how that differs from what was last asked of it.
@@ -24,14 +24,17 @@ pub struct Reading {
 impl Reading {
     /// What `sight` amounts to, beside the words and disciplines that were last asked for.
     pub(super) fn of(
-        sight: &Sight,
+        sight: &InterfaceQdiscs,
         asked: Option<(&Impairment, &Stack)>,
         extensions: Extensions,
     ) -> Self {
-        let impairment = amounts_to(&sight.stack, asked);
+        let impairment = impairment_from_stack(&sight.stack, asked);
         let mut divergence = Vec::new();
         if let Some((_, plan)) = asked {
-            divergence = compare(&facts(plan, None), &facts(&sight.stack, Some(plan)));
+            divergence = compare(
+                &qdisc_params(plan, None),
+                &qdisc_params(&sight.stack, Some(plan)),
+            );
         }
         divergence.extend(distribution(&impairment, asked.map(|(words, _)| words)));
         divergence.extend(two_states(&sight.stack, extensions));
@@ -66,7 +69,7 @@ fn two_states(stack: &Stack, extensions: Extensions) -> Option<DivergenceItem> {
 }
 
 pub(super) fn named(qdisc: &Qdisc) -> String {
-    format!("{} {} of another hand", qdisc.kind, qdisc.handle)
+    format!("{} {} of another program", qdisc.kind, qdisc.handle)
 }
 
 /// What was asked and refused for not being supported.

@@ -8,10 +8,10 @@ use groundwave_systems::impair::{
     Capabilities, DivergenceItem, Extensions, Impairment, Latency, LinkStats, compare,
 };
 
-use super::counters::Tally;
-use super::facts::facts;
-use super::look::{PLACES, Sight, look, sight};
+use super::counters::CounterTotals;
 use super::probe::probe;
+use super::qdisc_params::qdisc_params;
+use super::query::{InterfaceQdiscs, PARENTS, classify, query};
 use super::reading::{Reading, named, refused};
 use super::stack::{Stack, plan};
 use super::steps::{Target, steps};
@@ -37,19 +37,19 @@ impl Default for Options {
 
 /// What was last put into force on an interface, in words and as disciplines.
 #[derive(Debug, Clone)]
-struct Asked {
+struct Requested {
     words: Impairment,
     target: Target,
 }
 
 /// What a shaper remembers of an interface.
 #[derive(Debug, Default)]
-struct Memory {
+struct InterfaceRecord {
     /// `None` until something was put into force or taken away.
-    asked: Option<Asked>,
+    asked: Option<Requested>,
     /// What was asked since and is not supported.
     refused: Option<DivergenceItem>,
-    tally: Tally,
+    totals: CounterTotals,
 }
 
 /// Puts impairments into force over a kernel, and remembers what was asked.
@@ -60,7 +60,7 @@ pub struct Shaper<K: Kernel> {
     /// Whether the kernel let itself be asked what it can do.
     known: bool,
     capabilities: Capabilities,
-    memories: BTreeMap<String, Memory>,
+    records: BTreeMap<String, InterfaceRecord>,
 }
 
 impl<K: Kernel> Shaper<K> {
@@ -90,7 +90,7 @@ impl<K: Kernel> Shaper<K> {
             options,
             known,
             capabilities,
-            memories: BTreeMap::new(),
+            records: BTreeMap::new(),
         })
     }
 
@@ -110,7 +110,7 @@ impl<K: Kernel> Shaper<K> {
         interface: &str,
         impairment: &Impairment,
     ) -> Result<Reading, KernelError> {
-        let before = look(&mut self.kernel, interface).await?;
+        let before = query(&mut self.kernel, interface).await?;
         if !self.known {
             self.capabilities = probe(&mut self.kernel, self.options.extensions).await?;
             self.known = true;
@@ -118,8 +118,8 @@ impl<K: Kernel> Shaper<K> {
         let target = match self.target(impairment, &before) {
             Ok(target) => target,
             Err(err) => {
-                let memory = self.memories.entry(interface.to_owned()).or_default();
-                memory.refused = refused(&err);
+                let record = self.records.entry(interface.to_owned()).or_default();
+                record.refused = refused(&err);
                 return Err(err);
             }
         };
@@ -134,12 +134,12 @@ impl<K: Kernel> Shaper<K> {
             tracing::warn!(interface, "stochastic latency with zero jitter is constant");
         }
         let after = self.walk(interface, before, &target).await?;
-        let memory = self.memories.entry(interface.to_owned()).or_default();
-        memory.asked = Some(Asked {
+        let record = self.records.entry(interface.to_owned()).or_default();
+        record.asked = Some(Requested {
             words: impairment.clone(),
             target,
         });
-        memory.refused = None;
+        record.refused = None;
         Ok(self.reading(interface, &after?))
     }
 
@@ -156,18 +156,18 @@ impl<K: Kernel> Shaper<K> {
     /// # Errors
     /// See [`KernelError`].
     pub async fn read(&mut self, interface: &str) -> Result<Reading, KernelError> {
-        let sight = look(&mut self.kernel, interface).await?;
+        let sight = query(&mut self.kernel, interface).await?;
         Ok(self.reading(interface, &sight))
     }
 
     /// What was seen, beside what was asked.
-    fn reading(&mut self, interface: &str, sight: &Sight) -> Reading {
-        let memory = self.memories.entry(interface.to_owned()).or_default();
-        memory.tally.add(sight);
-        let asked = memory.asked.as_ref();
+    fn reading(&mut self, interface: &str, sight: &InterfaceQdiscs) -> Reading {
+        let record = self.records.entry(interface.to_owned()).or_default();
+        record.totals.add(sight);
+        let asked = record.asked.as_ref();
         let asked = asked.map(|asked| (&asked.words, &asked.target.stack));
         let mut reading = Reading::of(sight, asked, self.capabilities.extensions);
-        reading.divergence.extend(memory.refused.clone());
+        reading.divergence.extend(record.refused.clone());
         reading
     }
 
@@ -176,12 +176,16 @@ impl<K: Kernel> Shaper<K> {
     /// # Errors
     /// See [`KernelError`].
     pub async fn stats(&mut self, interface: &str) -> Result<LinkStats, KernelError> {
-        let sight = look(&mut self.kernel, interface).await?;
-        let memory = self.memories.entry(interface.to_owned()).or_default();
-        Ok(memory.tally.add(&sight))
+        let sight = query(&mut self.kernel, interface).await?;
+        let record = self.records.entry(interface.to_owned()).or_default();
+        Ok(record.totals.add(&sight))
     }
 
-    fn target(&self, impairment: &Impairment, before: &Sight) -> Result<Target, KernelError> {
+    fn target(
+        &self,
+        impairment: &Impairment,
+        before: &InterfaceQdiscs,
+    ) -> Result<Target, KernelError> {
         let mut table: Option<Arc<[i16]>> = None;
         if let Some(Latency::Stochastic {
             jitter_ns: 1..,
@@ -207,9 +211,9 @@ impl<K: Kernel> Shaper<K> {
     async fn walk(
         &mut self,
         interface: &str,
-        before: Sight,
+        before: InterfaceQdiscs,
         target: &Target,
-    ) -> Result<Result<Sight, KernelError>, KernelError> {
+    ) -> Result<Result<InterfaceQdiscs, KernelError>, KernelError> {
         let all = steps(before.link.index, &before.stack, target);
         let Some((last, earlier)) = all.split_last() else {
             return Ok(Ok(before));
@@ -222,8 +226,8 @@ impl<K: Kernel> Shaper<K> {
                 return Err(err);
             }
         }
-        match self.kernel.settle(last, PLACES).await {
-            Ok(found) => Ok(found.and_then(|found| sight(before.link, found))),
+        match self.kernel.send_and_read(last, PARENTS).await {
+            Ok(found) => Ok(found.and_then(|found| classify(before.link, found))),
             Err(err) => {
                 if !earlier.is_empty() {
                     self.go_back(interface, &before.stack).await;
@@ -236,16 +240,16 @@ impl<K: Kernel> Shaper<K> {
     /// Leads whatever is there now back to `stack`, as far as the kernel lets.
     async fn go_back(&mut self, interface: &str, stack: &Stack) {
         let remembered = self
-            .memories
+            .records
             .get(interface)
-            .and_then(|memory| memory.asked.as_ref());
+            .and_then(|record| record.asked.as_ref());
         let target = match remembered {
-            // Only memory knows the table and every bit of the burst.
+            // Only record knows the table and every bit of the burst.
             Some(asked) if same(&asked.target.stack, stack) => asked.target.clone(),
             _ => Target::read(stack.clone()),
         };
         let outcome = async {
-            let now = look(&mut self.kernel, interface).await?;
+            let now = query(&mut self.kernel, interface).await?;
             for request in steps(now.link.index, &now.stack, &target) {
                 self.kernel.send(&request).await?;
             }
@@ -273,5 +277,5 @@ fn nothing<K: Kernel>(kernel: &K) -> Capabilities {
 }
 
 fn same(plan: &Stack, seen: &Stack) -> bool {
-    compare(&facts(plan, None), &facts(seen, Some(plan))).is_empty()
+    compare(&qdisc_params(plan, None), &qdisc_params(seen, Some(plan))).is_empty()
 }

@@ -201,7 +201,7 @@ fn plan_tbf(rate: Rate, queue: Option<QueueLimit>, link: &Link) -> Tbf {
 /// distribution, a burst whose last bytes the kernel does not keep) and `asked` would have become
 /// the very same numbers, the choice is that of `asked`.
 #[must_use]
-pub fn amounts_to(stack: &Stack, asked: Option<(&Impairment, &Stack)>) -> Impairment {
+pub fn impairment_from_stack(stack: &Stack, asked: Option<(&Impairment, &Stack)>) -> Impairment {
     let mut impairment = stack
         .netem
         .as_ref()
@@ -211,10 +211,10 @@ pub fn amounts_to(stack: &Stack, asked: Option<(&Impairment, &Stack)>) -> Impair
         });
     impairment.rate = stack.tbf.map(|tbf| {
         let asked = asked.and_then(|(words, plan)| Some((words.rate?, plan.tbf?)));
-        let lifted = asked.map_or(tbf, |(_, plan)| tbf.lifted(&plan));
+        let unwrapped = asked.map_or(tbf, |(_, plan)| tbf.unwrapped(&plan));
         let same = |plan: &Tbf| {
             plan.rate == tbf.rate
-                && plan.buffer_ticks.abs_diff(lifted.buffer_ticks) <= plan.slack_ticks()
+                && plan.buffer_ticks.abs_diff(unwrapped.buffer_ticks) <= plan.slack_ticks()
         };
         Rate {
             bps: tbf.rate.saturating_mul(8),

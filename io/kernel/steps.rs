@@ -1,10 +1,10 @@
 //! The requests that lead from one stack to another.
 //!
 //! What is there and stays is changed in place, which loses no packet. What must go is deleted by
-//! handle and kind, so that nothing of another hand can be hit. What must come is created only
+//! handle and kind, so that nothing of another program can be hit. What must come is created only
 //! where there is nothing.
 
-use super::facts::facts;
+use super::qdisc_params::qdisc_params;
 use super::stack::{LEAF, NETEM, Stack, TBF};
 use super::table;
 use super::tbf;
@@ -173,5 +173,9 @@ fn alike(before: &tbf::Tbf, goal: &tbf::Tbf) -> bool {
         ..Stack::default()
     };
     let goal = alone(goal);
-    compare(&facts(&goal, None), &facts(&alone(before), Some(&goal))).is_empty()
+    compare(
+        &qdisc_params(&goal, None),
+        &qdisc_params(&alone(before), Some(&goal)),
+    )
+    .is_empty()
 }

@@ -1,20 +1,19 @@
 //! `tbf`: a token bucket (`linux/pkt_sched.h`, tc-tbf(8)).
 //!
-//! The kernel keeps the size of the bucket as the time it takes to fill it, in ticks of 64 ns, and
-//! shows only that: a burst reads back exactly at low rates and some bytes off at high ones.
+//! The kernel stores and reports the size of the bucket as the time to fill it, in ticks of 64 ns:
+//! a burst reads back exactly at low rates and with an error of some bytes at high ones.
 
-use super::KernelError;
-use super::nla::{attributes, long, put, put_words, word, words};
+use netlink_packet_core::DecodeError;
 
-const PARMS: u16 = 1;
-const RATE64: u16 = 4;
-const BURST: u16 = 6;
+use crate::netlink::attr::{Attrs, append_words, put, put_nested, put_words};
 
-/// Bytes of `struct tc_tbf_qopt`.
-const QOPT: usize = 36;
-/// `linklayer` of ethernet: the kernel then computes times itself and wants no table.
-const ETHERNET: u32 = 1;
-/// A tick is this many ns.
+pub(super) const PARMS: u16 = 1;
+pub(super) const RATE64: u16 = 4;
+pub(super) const BURST: u16 = 6;
+
+/// `TC_LINKLAYER_ETHERNET`: the kernel computes transmission times without a rate table.
+const ETHERNET: u8 = 1;
+/// Duration of a tick, ns.
 const TICK_NS: u128 = 64;
 
 /// A discipline of kind `tbf`.
@@ -22,13 +21,13 @@ const TICK_NS: u128 = 64;
 pub struct Tbf {
     /// Rate, bytes/s.
     pub rate: u64,
-    /// Time to fill the bucket, ticks; what the kernel shows has lost all but 32 bits.
+    /// Time to fill the bucket, ticks; the kernel reports the low 32 bits.
     pub buffer_ticks: u64,
     /// Time to send the largest frame, ticks, at most `u32::MAX`.
     pub mtu_ticks: u32,
-    /// Bytes that may wait.
+    /// Queue limit, bytes.
     pub limit: u32,
-    /// Peak rate, bytes/s, set by another hand: this module asks for none.
+    /// Peak rate, bytes/s, set by another program; 0 here.
     pub peak_rate: u64,
 }
 
@@ -61,21 +60,21 @@ impl Tbf {
         }
     }
 
-    /// How far the kernel's `buffer_ticks` may honestly be from these: a tick of each rounding, and
-    /// the 31 bits of its reciprocal of the rate.
+    /// Tolerance of the kernel's `buffer_ticks`: one tick for each rounding, and the 31 bits of its
+    /// reciprocal of the rate.
     #[must_use]
     pub fn slack_ticks(&self) -> u64 {
         2 + (self.buffer_ticks >> 30)
     }
 
-    /// These, read from a kernel that keeps 32 bits, with `buffer_ticks` lifted to the value
-    /// closest to what was asked for.
+    /// This discipline as read from a kernel that stores 32 bits, with `buffer_ticks` extended to
+    /// the value closest to the requested one.
     #[must_use]
-    pub fn lifted(mut self, asked: &Self) -> Self {
+    pub fn unwrapped(mut self, requested: &Self) -> Self {
         let wrap = 1u64 << 32;
-        let near = (asked.buffer_ticks & !(wrap - 1)) + self.buffer_ticks % wrap;
+        let near = (requested.buffer_ticks & !(wrap - 1)) + self.buffer_ticks % wrap;
         let candidates = [near.saturating_sub(wrap), near, near.saturating_add(wrap)];
-        let distance = |ticks: &u64| ticks.abs_diff(asked.buffer_ticks);
+        let distance = |ticks: &u64| ticks.abs_diff(requested.buffer_ticks);
         let same = |ticks: &u64| ticks % wrap == self.buffer_ticks % wrap;
         let best = candidates.into_iter().filter(same).min_by_key(distance);
         self.buffer_ticks = best.unwrap_or(self.buffer_ticks);
@@ -85,47 +84,36 @@ impl Tbf {
     /// Payload of TCA_OPTIONS; `burst` is the size of the bucket in bytes.
     #[must_use]
     pub fn payload(&self, burst: u32) -> Vec<u8> {
-        let mut parms = Vec::with_capacity(QOPT);
-        // struct tc_ratespec: cell_log u8, linklayer u8, overhead u16, cell_align i16, mpu u16.
         let rate32 = u32::try_from(self.rate).unwrap_or(u32::MAX);
-        put_words(
-            &mut parms,
-            &[u32::from_ne_bytes([0, ETHERNET as u8, 0, 0]), 0, rate32],
-        );
-        put_words(&mut parms, &[0, 0, 0]);
         let ticks = self.buffer_ticks.min(u64::from(u32::MAX)) as u32;
-        put_words(&mut parms, &[self.limit, ticks, self.mtu_ticks]);
         let mut out = Vec::with_capacity(64);
-        put(&mut out, PARMS, &parms);
+        put_nested(&mut out, PARMS, |out| {
+            // struct tc_ratespec: cell_log u8, linklayer u8, overhead u16, cell_align i16, mpu u16.
+            append_words(out, &[u32::from_ne_bytes([0, ETHERNET, 0, 0]), 0, rate32]);
+            append_words(out, &[0, 0, 0]);
+            append_words(out, &[self.limit, ticks, self.mtu_ticks]);
+        });
         if self.rate > u64::from(u32::MAX) {
             put(&mut out, RATE64, &self.rate.to_ne_bytes());
         }
-        put(&mut out, BURST, &words(&[burst]));
+        put_words(&mut out, BURST, &[burst]);
         out
     }
 
-    /// What the kernel shows.
+    /// The discipline with these options.
     ///
     /// # Errors
-    /// [`KernelError::Io`] when it is not what a kernel would show.
-    pub fn parse(payload: &[u8]) -> Result<Self, KernelError> {
-        let what = "tbf options";
-        let mut tbf = Self::default();
-        let mut wide = None;
-        for (kind, value) in attributes(payload)? {
-            let at = |at| word(what, value, at);
-            match kind {
-                PARMS => {
-                    tbf.rate = u64::from(at(2)?);
-                    tbf.peak_rate = u64::from(at(5)?);
-                    (tbf.limit, tbf.mtu_ticks) = (at(6)?, at(8)?);
-                    tbf.buffer_ticks = u64::from(at(7)?);
-                }
-                RATE64 => wide = Some(long(what, value)?),
-                _ => {}
-            }
-        }
-        tbf.rate = wide.unwrap_or(tbf.rate);
-        Ok(tbf)
+    /// For malformed options.
+    pub fn parse(payload: &[u8]) -> Result<Self, DecodeError> {
+        let attrs = Attrs::read("tbf options", payload)?;
+        let parms = attrs.words(PARMS)?.unwrap_or_default();
+        let [_, _, rate, _, _, peak_rate, limit, buffer_ticks, mtu_ticks] = parms;
+        Ok(Self {
+            rate: attrs.u64(RATE64)?.unwrap_or_else(|| rate.into()),
+            buffer_ticks: buffer_ticks.into(),
+            mtu_ticks,
+            limit,
+            peak_rate: peak_rate.into(),
+        })
     }
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Root;
-use crate::genl::ReadingError;
+use crate::host::ReadingError;
 
 /// Most cores told.
 const CORES_MAX: usize = 1024;

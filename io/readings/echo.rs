@@ -11,7 +11,7 @@ use rustix::net::{
     socket_with,
 };
 
-use crate::genl::ReadingError;
+use crate::host::ReadingError;
 use crate::wall::monotonic_ns;
 
 /// Time between two requests; those without privileges may not send more often.

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::genl::ReadingError;
+use crate::host::ReadingError;
 
 /// Longest file read here, bytes; those of `/proc` and `/sys` are some kilobytes.
 const FILE_BYTES_MAX: u64 = 1 << 20;

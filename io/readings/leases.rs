@@ -10,7 +10,7 @@ use groundwave_systems::onboarding::is_hostname;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::genl::{Mac, ReadingError};
+use crate::host::{Mac, ReadingError};
 
 /// Most leases read; a /16 has as many addresses.
 const LEASES_MAX: usize = 65_536;

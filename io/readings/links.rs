@@ -3,29 +3,20 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+use nix::libc::{
+    IFA_ADDRESS, IFA_LOCAL, IFLA_ADDRESS, IFLA_CARRIER, IFLA_IFNAME, IFLA_INFO_KIND, IFLA_LINKINFO,
+    IFLA_MASTER, IFLA_MTU, IFLA_OPERSTATE, IFLA_STATS64, RTM_GETADDR, RTM_GETLINK,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Root, RouteSocket};
-use crate::genl::{Attrs, Mac, ReadingError};
+use crate::host::{Mac, ReadingError};
+use crate::netlink::attr::Attrs;
 
-const RTM_GETLINK: u16 = 18;
-const RTM_GETADDR: u16 = 22;
 /// Bytes of `struct ifinfomsg` and of `struct ifaddrmsg`.
 const LINK_HEAD: usize = 16;
 const ADDRESS_HEAD: usize = 8;
-
-const IFLA_ADDRESS: u16 = 1;
-const IFLA_IFNAME: u16 = 3;
-const IFLA_MTU: u16 = 4;
-const IFLA_MASTER: u16 = 10;
-const IFLA_OPERSTATE: u16 = 16;
-const IFLA_LINKINFO: u16 = 18;
-const IFLA_STATS64: u16 = 23;
-const IFLA_CARRIER: u16 = 33;
-const INFO_KIND: u16 = 1;
-const IFA_ADDRESS: u16 = 1;
-const IFA_LOCAL: u16 = 2;
 
 /// An address of an interface.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -143,7 +134,7 @@ fn interface(answer: &[u8]) -> Result<(Interface, Option<u32>), ReadingError> {
     let attrs = Attrs::read("an interface", rest)?;
     let hardware = u16::from_ne_bytes([head[2], head[3]]);
     let kind = match attrs.nest(IFLA_LINKINFO)? {
-        Some(info) => info.text(INFO_KIND),
+        Some(info) => info.text(IFLA_INFO_KIND),
         None => None,
     };
     // Tunnels have addresses of other lengths, or none.

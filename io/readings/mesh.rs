@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::RouteSocket;
 use super::wireless::Radios;
-use crate::genl::batadv::{Bandwidth, Batman, BatmanConfig, GatewayMode};
-use crate::genl::nl80211::{Kind, PlinkState, Wireless};
-use crate::genl::{Mac, ReadingError};
+use crate::host::{Mac, ReadingError};
+use crate::netlink::batadv::{Bandwidth, Batman, BatmanConfig, GatewayMode};
+use crate::netlink::nl80211::{Kind, PlinkState, Wireless};
 
 /// How the mesh is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -128,7 +128,7 @@ pub fn config(netns: Option<&Path>, ifname: &str) -> Result<MeshConfig, ReadingE
     };
     let interfaces = wireless.interfaces()?;
     let below = |one: &&_| -> bool {
-        let one: &crate::genl::nl80211::WirelessInterface = one;
+        let one: &crate::netlink::nl80211::WirelessInterface = one;
         one.kind == Kind::MeshPoint && hard.iter().any(|hard| hard.hard_ifname == one.ifname)
     };
     if let Some(radio) = interfaces.iter().find(below) {

@@ -10,6 +10,8 @@ mod files;
 pub mod host;
 pub mod leases;
 pub mod links;
+#[cfg(test)]
+mod malformed_tests;
 pub mod mesh;
 pub mod neighbours;
 pub mod probe;
@@ -20,6 +22,6 @@ pub mod routes;
 mod tests;
 pub mod wireless;
 
-pub use crate::genl::{Mac, ReadingError};
+pub use crate::host::{Mac, ReadingError};
 pub use files::Root;
 pub use route_socket::RouteSocket;

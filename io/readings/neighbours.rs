@@ -2,21 +2,16 @@
 
 use std::net::IpAddr;
 
+use nix::libc::{AF_INET, AF_INET6, NDA_CACHEINFO, NDA_DST, NDA_LLADDR, NTF_ROUTER, RTM_GETNEIGH};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::RouteSocket;
-use crate::genl::{Attrs, Mac, ReadingError};
+use crate::host::{Mac, ReadingError};
+use crate::netlink::attr::Attrs;
 
-const RTM_GETNEIGH: u16 = 30;
 /// Bytes of `struct ndmsg`.
 const HEAD: usize = 12;
-const NDA_DST: u16 = 1;
-const NDA_LLADDR: u16 = 2;
-const NDA_CACHEINFO: u16 = 3;
-const NTF_ROUTER: u8 = 0x80;
-const INET: u8 = 2;
-const INET6: u8 = 10;
 /// Milliseconds of a tick of `USER_HZ`.
 const TICK_MS: u64 = 10;
 
@@ -88,7 +83,7 @@ impl RouteSocket {
         let mut found = decoded(&answers)?;
         for neighbour in &mut found {
             // An interface that went away since has no name.
-            neighbour.ifname = self.talk.name(neighbour.ifindex).unwrap_or_default();
+            neighbour.ifname = self.socket.name(neighbour.ifindex).unwrap_or_default();
         }
         Ok(found)
     }
@@ -126,7 +121,7 @@ fn neighbour(answer: &[u8]) -> Result<Option<Neighbour>, ReadingError> {
     let (head, rest) = answer.split_first_chunk::<HEAD>().ok_or_else(short)?;
     // Bridges tell their own tables by the same message.
     let state = NeighbourState::read(u16::from_ne_bytes([head[8], head[9]]));
-    let (true, Some(state)) = (matches!(head[0], INET | INET6), state) else {
+    let (true, Some(state)) = (matches!(i32::from(head[0]), AF_INET | AF_INET6), state) else {
         return Ok(None);
     };
     let attrs = Attrs::read("a neighbour", rest)?;

@@ -9,10 +9,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Root;
-use crate::genl::batadv::Batman;
-use crate::genl::nl80211::Wireless;
-use crate::genl::wireguard::WireGuard;
-use crate::genl::{ReadingError, Talk};
+use crate::host::ReadingError;
+use crate::netlink::NetlinkSocket;
+use crate::netlink::batadv::Batman;
+use crate::netlink::nl80211::Wireless;
+use crate::netlink::wireguard::WireGuard;
 
 /// Ports of the daemons asked for UPSs and places (NUT, gpsd).
 const NUT_PORT: u16 = 3493;
@@ -69,11 +70,13 @@ pub fn probe(root: &Root, netns: Option<&Path>) -> Backends {
         });
         kernel(there)
     };
+    let netfilter = NetlinkSocket::open(NETLINK_NETFILTER, netns)
+        .map_err(|err| ReadingError::io("open a netlink socket", err));
     Backends {
         batman: kernel(has(Batman::open(netns))),
         nl80211: kernel(has(Wireless::open(netns))),
         wireguard: kernel(has(WireGuard::open(netns))),
-        nft: kernel(has(Talk::open(NETLINK_NETFILTER, netns)) && has_nft(root)),
+        nft: kernel(has(netfilter) && has_nft(root)),
         i2c: device("i2c-"),
         gpio: device("gpiochip"),
         v4l2: device("video"),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::genl::{Mac, ReadingError};
+use crate::host::{Mac, ReadingError};
 use groundwave_systems::onboarding::is_hostname;
 
 /// An address kept for somebody.

@@ -1,46 +1,19 @@
-//! A socket for questions about links, addresses, neighbours and routes (rtnetlink(7)), and for the
-//! few changes a tunnel needs.
+//! A socket for links, addresses, neighbours and routes (rtnetlink(7)).
 
 use std::net::IpAddr;
 use std::path::Path;
 
 use netlink_sys::protocols::NETLINK_ROUTE;
+use nix::libc::EEXIST;
 
-use crate::genl::{ReadingError, Shape, Talk};
-use crate::kernel::nla::{put, put_words};
+use crate::host::ReadingError;
+use crate::netlink::NetlinkSocket;
+use crate::netlink::route::{self, RouteRequest};
 
-const RTM_NEWLINK: u16 = 16;
-const RTM_DELLINK: u16 = 17;
-const RTM_NEWADDR: u16 = 20;
-const RTM_DELADDR: u16 = 21;
-const RTM_NEWROUTE: u16 = 24;
-
-const REPLACE: u16 = 0x100;
-const EXCL: u16 = 0x200;
-const CREATE: u16 = 0x400;
-
-const IFLA_IFNAME: u16 = 3;
-const IFLA_MTU: u16 = 4;
-const IFLA_LINKINFO: u16 = 18;
-const INFO_KIND: u16 = 1;
-const IFA_ADDRESS: u16 = 1;
-const IFA_LOCAL: u16 = 2;
-const RTA_DST: u16 = 1;
-const RTA_OIF: u16 = 4;
-const IFF_UP: u32 = 1;
-const EEXIST: i32 = 17;
-
-const INET: u8 = 2;
-const INET6: u8 = 10;
-const RT_TABLE_MAIN: u8 = 254;
-const RTPROT_STATIC: u8 = 4;
-const RT_SCOPE_LINK: u8 = 253;
-const RTN_UNICAST: u8 = 1;
-
-/// The running kernel's links, addresses, neighbours and routes.
+/// Links, addresses, neighbours and routes of the running kernel.
 #[derive(Debug)]
 pub struct RouteSocket {
-    pub(super) talk: Talk,
+    pub(super) socket: NetlinkSocket,
 }
 
 impl RouteSocket {
@@ -49,56 +22,55 @@ impl RouteSocket {
     /// # Errors
     /// When the namespace cannot be entered or the kernel gives no socket.
     pub fn open(netns: Option<&Path>) -> Result<Self, ReadingError> {
-        let talk = Talk::open(NETLINK_ROUTE, netns)?;
-        Ok(Self { talk })
+        let socket = NetlinkSocket::open(NETLINK_ROUTE, netns);
+        Ok(Self {
+            socket: socket.map_err(|err| ReadingError::io("open a netlink socket", err))?,
+        })
     }
 
-    /// Number of the interface `ifname`.
+    /// Index of the interface `ifname`.
     ///
     /// # Errors
-    /// [`ReadingError::Absent`] when there is none.
+    /// [`ReadingError::Absent`] without such an interface.
     pub fn index(&self, ifname: &str) -> Result<u32, ReadingError> {
-        self.talk.index(ifname)
+        let index = self.socket.index(ifname);
+        index.map_err(|err| ReadingError::io(format!("interface {ifname}"), err))
     }
 
-    /// A table of answers to a question with this body.
+    /// Bodies of all answers to a dump request of type `kind`, whose own body is `body`.
     pub(super) fn dump(
         &mut self,
         what: &str,
         kind: u16,
         body: &[u8],
     ) -> Result<Vec<Vec<u8>>, ReadingError> {
-        let write = |out: &mut Vec<u8>| out.extend_from_slice(body);
-        self.talk.ask(what, kind, Shape::Table, write)
+        let answers = self.socket.dump(&(kind, 0, body));
+        answers.map_err(|err| err.reading(what))
     }
 
-    fn change(
-        &mut self,
-        what: &str,
-        kind: u16,
-        flags: u16,
-        body: &[u8],
-    ) -> Result<(), ReadingError> {
-        let write = |out: &mut Vec<u8>| out.extend_from_slice(body);
-        self.talk.ask(what, kind, Shape::One(flags), write)?;
-        Ok(())
+    fn change(&mut self, request: RouteRequest) -> Result<(), ReadingError> {
+        self.socket.add(&request);
+        let answers = self.socket.call();
+        match answers
+            .map_err(|err| ReadingError::io(&request.what, err))?
+            .pop()
+        {
+            Some(Err(err)) => Err(err.reading(request.what)),
+            _ => Ok(()),
+        }
     }
 
-    /// Makes an interface of `kind`, for example `wireguard`; one of that name and kind that is
-    /// there stays.
+    /// Creates an interface of `kind`, for example `wireguard`; an existing one of that name and
+    /// kind is kept.
     ///
     /// # Errors
-    /// [`ReadingError::Absent`] when the kernel has no such kind; a refusal when the name is
-    /// another's.
+    /// [`ReadingError::Absent`] when the kernel has no such kind; a refusal for an interface of
+    /// another kind.
     pub fn ensure_device(&mut self, ifname: &str, kind: &str) -> Result<(), ReadingError> {
-        let mut info = Vec::new();
-        put(&mut info, INFO_KIND, &[kind.as_bytes(), b"\0"].concat());
-        let mut body = link(0, 0, 0);
-        put(&mut body, IFLA_IFNAME, &[ifname.as_bytes(), b"\0"].concat());
-        put(&mut body, IFLA_LINKINFO, &info);
-        let what = format!("make {ifname} of kind {kind}");
-        match self.change(&what, RTM_NEWLINK, CREATE | EXCL, &body) {
-            Err(ReadingError::Io { source, said, .. }) if source.raw_os_error() == Some(EEXIST) => {
+        match self.change(route::create_device(ifname, 0, kind)) {
+            Err(ReadingError::Io { what, source, said })
+                if source.raw_os_error() == Some(EEXIST) =>
+            {
                 let links = self.links()?;
                 let own = links.iter().find(|link| link.name == ifname);
                 if own.is_some_and(|link| link.kind == kind) {
@@ -110,118 +82,47 @@ impl RouteSocket {
         }
     }
 
-    /// Takes an interface away; it is fine if there is none.
+    /// Deletes an interface, if it exists.
     ///
     /// # Errors
-    /// What the kernel refused with.
+    /// The kernel's refusal.
     pub fn remove_device(&mut self, ifname: &str) -> Result<(), ReadingError> {
-        let index = match self.index(ifname) {
-            Ok(index) => index,
-            Err(err) if err.is_absent() => return Ok(()),
-            Err(err) => return Err(err),
-        };
-        self.change(
-            &format!("remove {ifname}"),
-            RTM_DELLINK,
-            0,
-            &link(index, 0, 0),
-        )
-    }
-
-    /// Brings an interface up, with this MTU, bytes, if one is given.
-    ///
-    /// # Errors
-    /// What the kernel refused with.
-    pub fn bring_up(&mut self, ifname: &str, mtu_bytes: Option<u32>) -> Result<(), ReadingError> {
-        let mut body = link(self.index(ifname)?, IFF_UP, IFF_UP);
-        if let Some(mtu) = mtu_bytes {
-            put(&mut body, IFLA_MTU, &mtu.to_ne_bytes());
+        match self.index(ifname) {
+            Ok(index) => self.change(route::delete_link(index, ifname)),
+            Err(err) if err.is_absent() => Ok(()),
+            Err(err) => Err(err),
         }
-        self.change(&format!("bring {ifname} up"), RTM_NEWLINK, 0, &body)
     }
 
-    /// Takes an interface down.
+    /// Sets an interface up, with this MTU, bytes, if one is given.
     ///
     /// # Errors
-    /// What the kernel refused with.
-    pub fn bring_down(&mut self, ifname: &str) -> Result<(), ReadingError> {
-        let body = link(self.index(ifname)?, 0, IFF_UP);
-        self.change(&format!("bring {ifname} down"), RTM_NEWLINK, 0, &body)
+    /// The kernel's refusal.
+    pub fn bring_up(&mut self, ifname: &str, mtu_bytes: Option<u32>) -> Result<(), ReadingError> {
+        let index = self.index(ifname)?;
+        self.change(route::set_up(index, mtu_bytes))
     }
 
-    /// Gives an interface an address; it is fine if it has it.
+    /// Adds an address to an interface; an existing one is kept.
     ///
     /// # Errors
-    /// What the kernel refused with.
+    /// The kernel's refusal.
     pub fn add_address(&mut self, ifname: &str, ip: IpAddr, bits: u8) -> Result<(), ReadingError> {
-        let body = address(self.index(ifname)?, ip, bits);
-        let what = format!("give {ifname} the address {ip}/{bits}");
-        self.change(&what, RTM_NEWADDR, CREATE | REPLACE, &body)
+        let index = self.index(ifname)?;
+        self.change(route::add_address(index, ip, bits))
     }
 
-    /// Takes an address from an interface.
+    /// Removes an address from an interface.
     ///
     /// # Errors
-    /// What the kernel refused with.
+    /// The kernel's refusal.
     pub fn remove_address(
         &mut self,
         ifname: &str,
         ip: IpAddr,
         bits: u8,
     ) -> Result<(), ReadingError> {
-        let body = address(self.index(ifname)?, ip, bits);
-        let what = format!("take the address {ip}/{bits} from {ifname}");
-        self.change(&what, RTM_DELADDR, 0, &body)
-    }
-
-    /// Leads a range of addresses into an interface.
-    ///
-    /// # Errors
-    /// What the kernel refused with.
-    pub fn add_route(&mut self, ifname: &str, to: IpAddr, bits: u8) -> Result<(), ReadingError> {
-        let scope = RT_SCOPE_LINK;
-        // `struct rtmsg`
-        let mut body = vec![
-            family(to),
-            bits,
-            0,
-            0,
-            RT_TABLE_MAIN,
-            RTPROT_STATIC,
-            scope,
-            RTN_UNICAST,
-        ];
-        put_words(&mut body, &[0]);
-        put(&mut body, RTA_DST, &octets(to));
-        put(&mut body, RTA_OIF, &self.index(ifname)?.to_ne_bytes());
-        let what = format!("lead {to}/{bits} into {ifname}");
-        self.change(&what, RTM_NEWROUTE, CREATE | REPLACE, &body)
-    }
-}
-
-/// `struct ifinfomsg`.
-fn link(index: u32, flags: u32, change: u32) -> Vec<u8> {
-    let mut out = Vec::new();
-    put_words(&mut out, &[0, index, flags, change]);
-    out
-}
-
-/// `struct ifaddrmsg` and the address.
-fn address(index: u32, ip: IpAddr, bits: u8) -> Vec<u8> {
-    let mut body = vec![family(ip), bits, 0, 0];
-    put_words(&mut body, &[index]);
-    put(&mut body, IFA_LOCAL, &octets(ip));
-    put(&mut body, IFA_ADDRESS, &octets(ip));
-    body
-}
-
-fn family(ip: IpAddr) -> u8 {
-    if ip.is_ipv4() { INET } else { INET6 }
-}
-
-fn octets(ip: IpAddr) -> Vec<u8> {
-    match ip {
-        IpAddr::V4(four) => four.octets().to_vec(),
-        IpAddr::V6(sixteen) => sixteen.octets().to_vec(),
+        let index = self.index(ifname)?;
+        self.change(route::remove_address(index, ip, bits))
     }
 }

@@ -2,25 +2,20 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use nix::libc::{
+    AF_INET, AF_INET6, RTA_DST, RTA_GATEWAY, RTA_OIF, RTA_PRIORITY, RTA_TABLE, RTM_F_CLONED,
+    RTM_GETROUTE,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::RouteSocket;
 use super::links::scope;
-use crate::genl::{Attrs, ReadingError};
+use crate::host::ReadingError;
+use crate::netlink::attr::Attrs;
 
-const RTM_GETROUTE: u16 = 26;
 /// Bytes of `struct rtmsg`.
 const HEAD: usize = 12;
-const RTA_DST: u16 = 1;
-const RTA_OIF: u16 = 4;
-const RTA_GATEWAY: u16 = 5;
-const RTA_PRIORITY: u16 = 6;
-const RTA_TABLE: u16 = 15;
-const INET: u8 = 2;
-const INET6: u8 = 10;
-/// RTM_F_CLONED: an entry of a cache.
-const CLONED: u32 = 0x200;
 
 /// A route.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -54,7 +49,7 @@ impl RouteSocket {
         let answers = self.dump("routes", RTM_GETROUTE, &[0; HEAD])?;
         let mut found = decoded(&answers)?;
         for route in &mut found {
-            route.ifname = route.ifindex.and_then(|index| self.talk.name(index).ok());
+            route.ifname = route.ifindex.and_then(|index| self.socket.name(index).ok());
         }
         Ok(found)
     }
@@ -72,12 +67,12 @@ fn route(answer: &[u8]) -> Result<Option<Route>, ReadingError> {
     let short = || ReadingError::decode("a route");
     let (head, rest) = answer.split_first_chunk::<HEAD>().ok_or_else(short)?;
     let flags = u32::from_ne_bytes([head[8], head[9], head[10], head[11]]);
-    let anywhere: IpAddr = match head[0] {
-        INET => Ipv4Addr::UNSPECIFIED.into(),
-        INET6 => Ipv6Addr::UNSPECIFIED.into(),
+    let anywhere: IpAddr = match i32::from(head[0]) {
+        AF_INET => Ipv4Addr::UNSPECIFIED.into(),
+        AF_INET6 => Ipv6Addr::UNSPECIFIED.into(),
         _ => return Ok(None),
     };
-    if flags & CLONED != 0 {
+    if flags & RTM_F_CLONED != 0 {
         return Ok(None);
     }
     let attrs = Attrs::read("a route", rest)?;

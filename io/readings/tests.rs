@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::*;
-use crate::genl::fixture::{json, messages};
+use crate::netlink::fixture::{json, messages};
 use crate::readings::board::BoardSource;
 use crate::readings::cpu::Ticks;
 use crate::readings::neighbours::NeighbourState;

@@ -6,11 +6,11 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::genl::nl80211::{
+use crate::host::{Mac, ReadingError};
+use crate::netlink::nl80211::{
     Channel, Kind, PlinkState, Station, Survey, Wiphy, Wireless, WirelessInterface, band,
     channel_number,
 };
-use crate::genl::{Mac, ReadingError};
 
 /// A wireless interface.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

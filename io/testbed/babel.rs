@@ -10,18 +10,18 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::error::TestbedError;
-use super::space::inside;
+use super::namespace::inside;
 
 /// How to get it.
-const HINT: &str = "Debian: apt-get install babeld";
+const PACKAGE_HINT: &str = "Debian: apt-get install babeld";
 /// How long an answer may take.
-const PATIENCE: Duration = Duration::from_secs(2);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 /// Interfaces are radios: links are judged by the hellos that get lost, and none is preferred.
 const KIND: &str = "type wireless hello-interval 1 update-interval 4";
 
 /// A route that babeld installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct Route {
     /// The host, without its prefix length.
     pub host: String,
     /// Its metric.
@@ -111,11 +111,11 @@ impl Babel {
         })?;
         let started = started.map_err(|source| TestbedError::Program {
             program: "babeld".to_owned(),
-            hint: HINT,
+            hint: PACKAGE_HINT,
             source,
         });
         let mut child = started?;
-        // Somebody has to hear how it ends.
+        // Somebody has to observe_routes how it qdiscs.
         std::thread::spawn(move || child.wait());
         Ok(())
     }
@@ -128,7 +128,7 @@ impl Babel {
     }
 
     /// The routes it installed.
-    pub fn routes(&self) -> Result<Vec<Found>, TestbedError> {
+    pub fn routes(&self) -> Result<Vec<Route>, TestbedError> {
         Ok(self
             .ask("dump")?
             .iter()
@@ -140,7 +140,7 @@ impl Babel {
     fn ask(&self, question: &str) -> Result<Vec<String>, TestbedError> {
         let ask = || -> std::io::Result<Vec<String>> {
             let mut stream = UnixStream::connect(&self.socket)?;
-            stream.set_read_timeout(Some(PATIENCE))?;
+            stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;
             let mut lines = BufReader::new(stream.try_clone()?).lines();
             let mut until = |found: &mut Vec<String>| -> std::io::Result<()> {
                 for line in lines.by_ref() {
@@ -168,7 +168,7 @@ impl Babel {
 
 /// An installed route in a line of a dump: `add route … prefix 10.77.0.3/32 … installed yes …
 /// metric 512 … if to-b`.
-fn parse(line: &str) -> Option<Found> {
+fn parse(line: &str) -> Option<Route> {
     let mut words = line.split_whitespace();
     if (words.next()?, words.next()?) != ("add", "route") {
         return None;
@@ -182,7 +182,7 @@ fn parse(line: &str) -> Option<Found> {
         return None;
     }
     let (host, _) = after("prefix")?.split_once('/')?;
-    Some(Found {
+    Some(Route {
         host: host.to_owned(),
         metric: after("metric")?.parse().ok()?,
         via: after("via").and_then(|via| via.parse().ok()),
@@ -198,7 +198,7 @@ mod tests {
     fn installed_routes_are_read() {
         let line = "add route 5c8 prefix 10.77.0.3/32 from 0.0.0.0/0 installed yes id 02:77 \
                     metric 512 refmetric 256 via fe80::77:ff:fe00:201 if to-b";
-        let found = Found {
+        let found = Route {
             host: "10.77.0.3".to_owned(),
             metric: 512,
             via: Some("fe80::77:ff:fe00:201".parse().unwrap()),

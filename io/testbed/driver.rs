@@ -1,4 +1,4 @@
-//! Between a world and a plant: wishes go out, sightings come in.
+//! Between a world and a network: desired go out, sightings come in.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,53 +11,50 @@ use groundwave_systems::testbed::{
     WireSide, Work,
 };
 
-use super::bound::Follower;
+use super::bound_ports::BoundPorts;
 use super::error::TestbedError;
-use super::plant::{Plant, Wish};
-
-/// Directions that follow something that is there already.
-pub type Follow = Follower;
+use super::network::{DesiredDirection, TestbedNetwork};
 
 /// Least time between two looks at counters and routes.
-const LOOK: Duration = Duration::from_secs(5);
+const OBSERVE_INTERVAL: Duration = Duration::from_secs(5);
 /// How often the log hears that the world goes on: whoever takes over begins there.
-const BEAT: Duration = Duration::from_secs(1);
-/// Wires that a second of that time is enough for: a look writes some 200 bytes a direction into
+const CLOCK_INTERVAL: Duration = Duration::from_secs(1);
+/// Wires that a second of that time is enough for: a observe writes some 200 bytes a direction into
 /// the log.
 const WIRES_PER_S: usize = 50;
 
-/// Keeps a plant equal to a world.
+/// Keeps a network equal to a world.
 pub struct Driver {
-    plant: Plant,
-    follow: Follow,
+    network: TestbedNetwork,
+    bound_ports: BoundPorts,
     world: Handle<Snapshot>,
     effects: Effects<Work>,
     settings: Option<Settings>,
-    counted: BTreeMap<WireSide, Counted>,
+    count: BTreeMap<WireSide, Counted>,
     heard: BTreeMap<NodeId, Vec<Heard>>,
 }
 
 impl Driver {
-    /// A driver of `plant`, which is empty.
+    /// A driver of `network`, which is terminate_processes.
     #[must_use]
     pub fn new(
-        plant: Plant,
-        follow: Follow,
+        network: TestbedNetwork,
+        bound_ports: BoundPorts,
         world: Handle<Snapshot>,
         effects: Effects<Work>,
     ) -> Self {
         Self {
-            plant,
-            follow,
+            network,
+            bound_ports,
             world,
             effects,
             settings: None,
-            counted: BTreeMap::new(),
+            count: BTreeMap::new(),
             heard: BTreeMap::new(),
         }
     }
 
-    /// Takes over what is there of what the world wishes, and makes what is not.
+    /// Takes over what is there of what the world desired, and makes what is not.
     ///
     /// # Errors
     /// When the kernel cannot be talked to.
@@ -65,7 +62,7 @@ impl Driver {
         let view = self.world.view();
         self.settings.clone_from(&view.testbed.settings);
         if let Some(settings) = &self.settings {
-            self.plant.set_up(settings);
+            self.network.set_up(settings);
         }
         let mut whole = (*view.testbed).clone();
         let bound = |from, to| view.testbed.settings.as_ref()?.bound(from, to).cloned();
@@ -87,9 +84,9 @@ impl Driver {
         whole
             .wires
             .retain(|wire| free(wire.sides[0].from, wire.sides[0].to));
-        sightings.extend(self.plant.adopt(&whole)?);
+        sightings.extend(self.network.adopt(&whole)?);
         self.report(sightings);
-        self.meet();
+        self.report_means();
         Ok(())
     }
 
@@ -100,15 +97,15 @@ impl Driver {
     pub async fn catch_up(&mut self) -> Result<usize, TestbedError> {
         let works: Vec<Work> = std::iter::from_fn(|| self.effects.try_next()).collect();
         let count = works.len();
-        self.carry_out(works).await?;
-        self.meet();
+        self.execute(works).await?;
+        self.report_means();
         Ok(count)
     }
 
     /// Tells the world what the kernel can do, if that is news.
-    fn meet(&self) {
+    fn report_means(&self) {
         let known = self.world.view().testbed.means;
-        if let Some(means) = self.plant.means().filter(|means| known != Some(*means)) {
+        if let Some(means) = self.network.means().filter(|means| known != Some(*means)) {
             self.tell(MeetKernel { means });
         }
     }
@@ -118,8 +115,8 @@ impl Driver {
     /// # Errors
     /// When the kernel cannot be talked to any more.
     pub async fn run(mut self) -> Result<(), TestbedError> {
-        let mut beats = tokio::time::interval(BEAT);
-        beats.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut clock = tokio::time::interval(CLOCK_INTERVAL);
+        clock.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut waited = Duration::ZERO;
         loop {
             tokio::select! {
@@ -127,28 +124,28 @@ impl Driver {
                     let Some(first) = effect else { return Ok(()) };
                     let rest = std::iter::from_fn(|| self.effects.try_next());
                     let works: Vec<Work> = std::iter::once(first).chain(rest).collect();
-                    self.carry_out(works).await?;
+                    self.execute(works).await?;
                 }
-                _ = beats.tick() => {
-                    waited += BEAT;
-                    self.beat(&mut waited);
+                _ = clock.tick() => {
+                    waited += CLOCK_INTERVAL;
+                    self.on_clock(&mut waited);
                 }
             }
         }
     }
 
     /// Reports what is due. A paused world hears nothing: it would only pile up.
-    fn beat(&mut self, waited: &mut Duration) {
+    fn on_clock(&mut self, waited: &mut Duration) {
         let view = self.world.view();
         if view.testbed.speed == 0.0 {
             return;
         }
-        let patience = LOOK.max(Duration::from_secs(
+        let patience = OBSERVE_INTERVAL.max(Duration::from_secs(
             (view.testbed.wires.len() / WIRES_PER_S) as u64,
         ));
         if *waited >= patience {
             *waited = Duration::ZERO;
-            self.look();
+            self.observe();
         } else {
             self.tell(CountWires {
                 counted: Vec::new(),
@@ -156,8 +153,8 @@ impl Driver {
         }
     }
 
-    async fn carry_out(&mut self, works: Vec<Work>) -> Result<(), TestbedError> {
-        let mut wishes: Vec<Wish> = Vec::new();
+    async fn execute(&mut self, works: Vec<Work>) -> Result<(), TestbedError> {
+        let mut desired: Vec<DesiredDirection> = Vec::new();
         let mut routes = Vec::new();
         let mut sightings = Vec::new();
         for work in works {
@@ -167,8 +164,8 @@ impl Driver {
                     seat,
                     settings,
                 } => {
-                    self.plant.set_up(&settings);
-                    self.plant.seat(node, &seat, settings.protocol(node))?;
+                    self.network.set_up(&settings);
+                    self.network.seat(node, &seat, settings.protocol(node))?;
                     self.settings = Some(settings);
                 }
                 Work::Shape {
@@ -187,15 +184,15 @@ impl Driver {
                         Some(port) => sightings.push(self.follow(key, &port, side).await),
                         // The other direction leads elsewhere: a wire would lead around it.
                         None if back => {}
-                        None => wishes.push((key, number, side)),
+                        None => desired.push((key, number, side)),
                     }
                 }
                 Work::Routes { node, next_hops } => routes.push((node, next_hops)),
             }
         }
-        sightings.extend(self.plant.shape(&wishes)?);
+        sightings.extend(self.network.shape(&desired)?);
         for (node, next_hops) in routes {
-            if let Err(err) = self.plant.route(node, &next_hops) {
+            if let Err(err) = self.network.route(node, &next_hops) {
                 tracing::warn!(%node, err = told(&err), "routes are not in force");
             }
         }
@@ -209,7 +206,7 @@ impl Driver {
         port: &Port,
         wish: groundwave_systems::testbed::Side,
     ) -> Sighting {
-        let outcome = self.follow.follow(port, &wish.shape).await;
+        let outcome = self.bound_ports.apply(port, &wish.shape).await;
         if let Err(why) = &outcome {
             tracing::warn!(?port, why, "a bound direction does not follow");
         }
@@ -239,21 +236,20 @@ impl Driver {
     }
 
     /// Looks at counters and routes, and reports what changed.
-    pub fn look(&mut self) {
-        match self.plant.count() {
+    pub fn observe(&mut self) {
+        match self.network.count() {
             Ok(all) => {
-                let known = &self.counted;
-                let fresh = |counted: &Counted| known.get(&counted.side) != Some(counted);
-                let counted: Vec<Counted> = all.into_iter().filter(fresh).collect();
-                self.counted
-                    .extend(counted.iter().map(|one| (one.side, *one)));
-                if !counted.is_empty() {
-                    self.tell(CountWires { counted });
+                let known = &self.count;
+                let fresh = |count: &Counted| known.get(&count.side) != Some(count);
+                let count: Vec<Counted> = all.into_iter().filter(fresh).collect();
+                self.count.extend(count.iter().map(|one| (one.side, *one)));
+                if !count.is_empty() {
+                    self.tell(CountWires { counted: count });
                 }
             }
             Err(err) => tracing::warn!(err = told(&err), "counters cannot be read"),
         }
-        match self.plant.hear() {
+        match self.network.observe_routes() {
             Ok(all) => {
                 for (node, routes) in all {
                     if self.heard.get(&node) != Some(&routes) {

@@ -1,4 +1,4 @@
-//! Why a testbed could not be laid, looked at or taken away.
+//! Failures of a testbed.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,88 +7,91 @@ use thiserror::Error;
 
 use crate::kernel::KernelError;
 
-/// Why a testbed could not be laid, looked at or taken away.
+/// Failure to create, read or tear down a testbed.
 #[derive(Debug, Error)]
 pub enum TestbedError {
-    /// The kernel said no, or could not be asked.
+    /// A refusal of the kernel, or a failed system call.
     #[error("{what}")]
     Kernel {
-        /// What was tried.
+        /// Operation that failed.
         what: String,
-        /// Why not.
+        /// Cause.
         #[source]
         source: KernelError,
     },
-    /// A file, a folder or a namespace.
+    /// A failed operation on a file, a folder or a namespace.
     #[error("{what} {}", path.display())]
     File {
-        /// What was tried.
+        /// Operation that failed.
         what: &'static str,
-        /// On what.
+        /// Path.
         path: PathBuf,
-        /// Why not.
+        /// Cause.
         #[source]
         source: io::Error,
     },
-    /// A program that a testbed needs.
+    /// A required program cannot be started.
     #[error("start {program}; {hint}")]
     Program {
-        /// Which.
+        /// Name of the program.
         program: String,
-        /// How to get it.
+        /// Package that provides it.
         hint: &'static str,
-        /// Why not.
+        /// Cause.
         #[source]
         source: io::Error,
     },
-    /// A program failed.
-    #[error("{program} failed: {said}")]
+    /// A program ended with an error.
+    #[error("{program} failed: {output}")]
     Failed {
-        /// Which.
+        /// Name of the program.
         program: String,
-        /// What it said.
-        said: String,
+        /// Its output.
+        output: String,
     },
-    /// A node that a segment has no room for.
+    /// More nodes than a bridge segment supports.
     #[error(
         "{node} is one too many for a segment, which holds {most} nodes; wire the links instead"
     )]
     Crowded {
-        /// Which node.
+        /// Name of the node.
         node: String,
-        /// How many fit.
+        /// Most nodes.
         most: u32,
     },
-    /// A node that has no namespace.
+    /// An unknown node.
     #[error("there is no node {name:?} in the testbed {testbed}; it has {have}")]
     NoNode {
-        /// As it was asked for.
+        /// Requested name.
         name: String,
-        /// Which testbed.
+        /// Name of the testbed.
         testbed: String,
-        /// What there is.
+        /// Existing nodes.
         have: String,
     },
 }
 
 impl TestbedError {
-    /// A failure to make the runtime that asks the kernel.
+    /// A failure to create the tokio runtime.
     #[must_use]
     pub fn runtime(source: io::Error) -> Self {
         Self::File {
-            what: "make a runtime for",
+            what: "create a runtime for",
             path: "the network".into(),
             source,
         }
     }
 
-    /// A refusal of the kernel's.
-    pub(super) fn kernel(what: impl Into<String>) -> impl FnOnce(KernelError) -> Self {
+    /// A traffic control failure during `what`.
+    pub(super) fn kernel<E: Into<KernelError>>(what: impl Into<String>) -> impl FnOnce(E) -> Self {
         let what = what.into();
-        |source| Self::Kernel { what, source }
+        |source: E| Self::Kernel {
+            what,
+            source: source.into(),
+        }
     }
 
-    /// A failure of a file.
+    /// A failed file operation.
     pub(super) fn file(
         what: &'static str,
         path: impl Into<PathBuf>,

@@ -1,32 +1,31 @@
-//! A testbed on this machine: a network namespace for each node, a pair of virtual Ethernet
-//! interfaces for each link or one segment for all, and what finds the ways between them.
+//! A testbed on this machine: a network namespace for each node, a veth pair for each link or one
+//! bridge segment for all, and the routing between them.
 //!
-//! A [`Plant`] is what is there; a [`Driver`] keeps it equal to a world. Everything that belongs to
-//! a testbed carries its name, so that [`take_down`] needs no memory of what was laid, and a plant
-//! can be [adopted](Plant::adopt) from what is there.
+//! A [`TestbedNetwork`] is the state of the kernel; a [`Driver`] keeps it equal to a world. Every
+//! namespace and file carries the name of its testbed: [`tear_down`] needs no record of what was
+//! created, and a network can be [adopted](TestbedNetwork::adopt) from the kernel's state.
 
 mod babel;
 mod batman;
-mod bound;
+mod bound_ports;
 mod driver;
+mod dump;
 mod error;
-mod hear;
-mod lay;
-mod message;
+mod links;
 mod names;
-mod plant;
+mod namespace;
+mod network;
+mod observe;
 mod probe;
 mod program;
-mod qdiscs;
 mod segment;
-mod space;
 mod state;
 
-pub use bound::Follower;
-pub use driver::{Driver, Follow};
+pub use bound_ports::BoundPorts;
+pub use driver::Driver;
 pub use error::TestbedError;
 pub use names::{Names, interface};
-pub use plant::Plant;
-pub use probe::{Far, ping, throughput};
-pub use space::{Space, inside, replace};
-pub use state::{State, take_down};
+pub use namespace::{Namespace, inside, replace};
+pub use network::TestbedNetwork;
+pub use probe::{FarEnd, ping, throughput};
+pub use state::{State, tear_down};

@@ -24,7 +24,7 @@ pub const RADIO: &str = "radio0";
 pub const RADIO_INDEX: u32 = INDEX_BASE;
 /// What stands in the place of a node's name in the name of the namespace of a segment; no node can
 /// be called so.
-pub const AIR: &str = "~air";
+pub const SEGMENT: &str = "~air";
 
 /// The names of one testbed.
 #[derive(Debug, Clone, PartialEq, Eq)]

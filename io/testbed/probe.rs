@@ -1,5 +1,5 @@
 //! Measurements of one link with packets: `ping` and `iperf3` over the link-local addresses of its
-//! ends, so that no route leads them elsewhere.
+//! qdiscs, so that no route leads them elsewhere.
 
 use std::net::Ipv6Addr;
 use std::path::Path;
@@ -9,20 +9,20 @@ use groundwave_systems::testbed::{Probe, Seat};
 
 use super::error::TestbedError;
 use super::names::{RADIO, hardware, interface, link_local, radio_hardware};
+use super::namespace::inside;
 use super::program::outcome;
-use super::space::inside;
 
 const PING: &str = "Debian: apt-get install iputils-ping";
 const IPERF: &str = "Debian: apt-get install iperf3";
 
 /// The far end of a link as the near end calls it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Far {
+pub struct FarEnd {
     address: String,
     interface: String,
 }
 
-impl Far {
+impl FarEnd {
     /// That of wire `number`, where `peer` is; `back` when the near end is that of the higher id.
     #[must_use]
     pub fn of_wire(number: u32, back: bool, peer: &Seat) -> Self {
@@ -47,7 +47,12 @@ impl Far {
 ///
 /// # Errors
 /// When there is no `ping`.
-pub fn ping(netns: &Path, far: &Far, count: u32, interval_s: f64) -> Result<Probe, TestbedError> {
+pub fn ping(
+    netns: &Path,
+    far: &FarEnd,
+    count: u32,
+    interval_s: f64,
+) -> Result<Probe, TestbedError> {
     let words = [
         "-6",
         "-q",
@@ -64,22 +69,22 @@ pub fn ping(netns: &Path, far: &Far, count: u32, interval_s: f64) -> Result<Prob
     words.extend([far.interface.clone(), far.address.clone()]);
     // It fails when nothing came back, which is an answer.
     let output = outcome(netns, PING, "ping", &words)?;
-    let said = String::from_utf8_lossy(&output.stdout);
-    read(&said).ok_or_else(|| TestbedError::Failed {
+    let text = String::from_utf8_lossy(&output.stdout);
+    read(&text).ok_or_else(|| TestbedError::Failed {
         program: "ping".to_owned(),
-        said: format!("{said}{}", String::from_utf8_lossy(&output.stderr)),
+        output: format!("{text}{}", String::from_utf8_lossy(&output.stderr)),
     })
 }
 
-/// What `ping -q` says: `5 packets transmitted, 4 received, …` and `rtt min/avg/max/mdev = 1/2/3/4 ms`.
-fn read(said: &str) -> Option<Probe> {
+/// The summary of `ping -q`: `5 packets transmitted, 4 received, …` and `rtt min/avg/max/mdev = 1/2/3/4 ms`.
+fn read(text: &str) -> Option<Probe> {
     let number = |text: &str| text.split_whitespace().next()?.parse::<u32>().ok();
-    let counts = said
+    let counts = text
         .lines()
         .find(|line| line.contains("packets transmitted"))?;
     let mut counts = counts.split(',');
     let (sent, received) = (number(counts.next()?)?, number(counts.next()?)?);
-    let times = said.lines().find_map(|line| {
+    let times = text.lines().find_map(|line| {
         line.split_once(" = ")
             .filter(|(head, _)| head.contains("min/avg/max"))
     });
@@ -106,7 +111,7 @@ fn read(said: &str) -> Option<Probe> {
 /// When there is no `iperf3`, or it fails.
 pub fn throughput(
     [near, far_end]: [&Path; 2],
-    far: &Far,
+    far: &FarEnd,
     offered_bps: u64,
     seconds: u32,
 ) -> Result<f64, TestbedError> {
@@ -144,8 +149,8 @@ pub fn throughput(
     let mut answer = None;
     for _ in 0..20 {
         let output = outcome(near, IPERF, "iperf3", &words)?;
-        let said: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
-        let sum = &said["end"]["sum"];
+        let text: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        let sum = &text["end"]["sum"];
         if let (Some(bps), Some(lost)) = (
             sum["bits_per_second"].as_f64(),
             sum["lost_percent"].as_f64(),
@@ -157,12 +162,12 @@ pub fn throughput(
         // The server may not listen yet.
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
-    // It ends by itself after one client; whoever got no answer need not wait for that.
+    // It qdiscs by itself after one client; whoever got no answer need not wait for that.
     let _ = server.kill();
     let _ = server.wait();
     answer.ok_or_else(|| TestbedError::Failed {
         program: "iperf3".to_owned(),
-        said: "no measurement".to_owned(),
+        output: "no measurement".to_owned(),
     })
 }
 
@@ -171,11 +176,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_ping_says_is_read() {
-        let said = "PING fe80::1(fe80::1) 56 data bytes\n\n--- fe80::1 ping statistics ---\n\
+    fn the_summary_of_ping_is_parsed() {
+        let text = "PING fe80::1(fe80::1) 56 data bytes\n\n--- fe80::1 ping statistics ---\n\
                     20 packets transmitted, 18 received, 10% packet loss, time 400ms\n\
                     rtt min/avg/max/mdev = 1.100/2.250/3.500/0.100 ms\n";
-        let probe = read(said).unwrap();
+        let probe = read(text).unwrap();
         assert_eq!((probe.sent, probe.received), (20, 18));
         assert_eq!(probe.round_trip_ms, Some([1.1, 2.25, 3.5]));
         let none = read("4 packets transmitted, 0 received, 100% packet loss, time 3ms\n").unwrap();

@@ -1,12 +1,12 @@
-//! Programs run in a namespace.
+//! Programs run in a network namespace.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use super::error::TestbedError;
-use super::space::inside;
+use super::namespace::inside;
 
-/// Runs a program in the namespace at a path to its end, whatever it ends with.
+/// Runs a program in the namespace at a path to its end, whatever it qdiscs with.
 ///
 /// # Errors
 /// When the namespace cannot be entered or the program not started.
@@ -29,11 +29,11 @@ pub fn outcome(
     })
 }
 
-/// As [`outcome`], and what it said; it must succeed.
+/// Standard output of a program that must succeed; otherwise as [`outcome`].
 ///
 /// # Errors
 /// When it does not.
-pub fn said(
+pub fn output_of(
     path: &Path,
     hint: &'static str,
     program: &str,
@@ -42,9 +42,9 @@ pub fn said(
     let arguments: Vec<String> = arguments.iter().map(|word| (*word).to_owned()).collect();
     let output = outcome(path, hint, program, &arguments)?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        let output = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         let program = program.to_owned();
-        return Err(TestbedError::Failed { program, said });
+        return Err(TestbedError::Failed { program, output });
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

@@ -2,7 +2,7 @@
 //!
 //! The segment is a bridge in a namespace of its own. Whatever a node sends reaches every other
 //! node's port; the port's disciplines say what the node behind it hears of each sender
-//! ([`crate::kernel::air`]), and nothing of those it has no link from. So one frame to everybody is lost
+//! ([`crate::kernel::bridge_port_qdiscs`]), and nothing of those it has no link from. So one frame to everybody is lost
 //! for each receiver by itself, as on air.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,14 +12,17 @@ use groundwave_systems::site::NodeId;
 use groundwave_systems::testbed::{Counted, Protocol, Seat, Sighting, WireSide};
 
 use super::error::TestbedError;
-use super::message::{End, address, behind, bridge, control, enslave, neighbour, pair, up};
-use super::names::{AIR, RADIO, RADIO_INDEX, index, interface, link_local, radio_hardware};
-use super::plant::{Act, Plant, Wish, strictly};
-use super::space::Space;
-use super::{batman, qdiscs};
+use super::names::{RADIO, RADIO_INDEX, SEGMENT, index, interface, link_local, radio_hardware};
+use super::namespace::Namespace;
+use super::network::{Action, DesiredDirection, TestbedNetwork, send_all};
+use super::{batman, dump};
 use crate::kernel::Qdisc;
-use crate::kernel::air::{self, SENDERS_BARE_MAX, SENDERS_MAX};
-use crate::kernel::wire::{Ends, Means, Place, counted};
+use crate::kernel::bridge_port_qdiscs::{self, SENDERS_MAX, SENDERS_WITHOUT_NETEM_MAX};
+use crate::kernel::veth_qdiscs::{Means, QdiscLayout, VethQdiscs, count};
+use crate::netlink::route::{
+    VethEnd, add_address, add_forwarding_entry, add_neighbour, create_bridge, create_veth_pair,
+    set_controller, set_up,
+};
 
 /// Number of the bridge in its namespace.
 const BRIDGE: u32 = 900;
@@ -29,31 +32,34 @@ const MTU_BYTES: u32 = 1500;
 /// A segment that is there.
 #[derive(Debug)]
 pub(super) struct Segment {
-    space: Space,
+    namespace: Namespace,
     /// Numbers of the interfaces in it.
     links: BTreeSet<u32>,
     /// Directions that have their classes; what these do is `None` when that must be looked up.
-    sides: BTreeMap<WireSide, Option<Ends>>,
+    sides: BTreeMap<WireSide, Option<VethQdiscs>>,
 }
 
 impl Segment {
     /// Makes the segment with this path, or opens the one that is there.
     fn open(path: &Path) -> Result<Self, TestbedError> {
-        let mut space = if path.exists() {
-            Space::open(path)?
+        let mut namespace = if path.exists() {
+            Namespace::open(path)?
         } else {
-            Space::make(path)?
+            Namespace::create(path)?
         };
-        let links = qdiscs::links(&mut space.batch);
-        let links = links.map_err(TestbedError::kernel("look at the segment"))?;
+        let links = dump::links(&mut namespace.batch);
+        let links = links.map_err(TestbedError::kernel("observe at the segment"))?;
         let mut segment = Self {
-            space,
+            namespace,
             links,
             sides: BTreeMap::new(),
         };
         if segment.links.insert(BRIDGE) {
-            let acts = [Act::Setup(bridge("air", BRIDGE)), Act::Setup(up(BRIDGE))];
-            strictly(&mut segment.space, &acts, "the segment")?;
+            let actions = [
+                Action::Route(create_bridge("air", BRIDGE)),
+                Action::Route(set_up(BRIDGE, None)),
+            ];
+            send_all(&mut segment.namespace, &actions, "the segment")?;
         }
         Ok(segment)
     }
@@ -69,26 +75,26 @@ fn speaks_ipv6() -> bool {
     Path::new("/proc/sys/net/ipv6").exists()
 }
 
-impl Plant {
+impl TestbedNetwork {
     /// The segment; made or found at the first use.
     fn segment(&mut self) -> Result<&mut Segment, TestbedError> {
         let segment = match self.segment.take() {
             Some(segment) => segment,
-            None => Segment::open(&self.names.path(AIR))?,
+            None => Segment::open(&self.names.path(SEGMENT))?,
         };
         Ok(self.segment.insert(segment))
     }
 
     /// Puts a node on the segment where it is not: its port hears nobody yet.
-    pub(super) fn join(
+    pub(super) fn attach_to_segment(
         &mut self,
         seat: &Seat,
         protocol: Protocol,
-        space: &mut Space,
+        namespace: &mut Namespace,
     ) -> Result<(), TestbedError> {
         let most = match self.means.unwrap_or(Means::Rate) {
             Means::Full => SENDERS_MAX,
-            Means::Rate => SENDERS_BARE_MAX,
+            Means::Rate => SENDERS_WITHOUT_NETEM_MAX,
         };
         if seat.number > most {
             return Err(TestbedError::Crowded {
@@ -107,7 +113,7 @@ impl Plant {
         let hardware = radio_hardware(seat.number);
         let segment = self.segment()?;
         if segment.links.insert(port) {
-            let far = End {
+            let far = VethEnd {
                 name: RADIO.to_owned(),
                 index: RADIO_INDEX,
                 hardware,
@@ -117,79 +123,80 @@ impl Plant {
             // The bridge would take a port's address for its own.
             let [_, tail @ ..] = hardware;
             let [a, b, c, d, e] = tail;
-            let near = End {
+            let near = VethEnd {
                 name: interface(seat),
                 index: port,
                 hardware: [0x06, a, b, c, d, e],
                 ..far.clone()
             };
-            let acts = [
-                Act::Setup(pair(&near, &far, space.descriptor())),
-                Act::Shape(air::deaf_root(port)),
-                Act::Setup(control(air::deaf_class(port), "make a class")),
-                Act::Shape(air::deaf_queue(port)),
-                Act::Setup(enslave(port, BRIDGE)),
-                Act::Setup(behind(port, hardware)),
-                Act::Setup(up(port)),
+            let actions = [
+                Action::Route(create_veth_pair(&near, &far, namespace.descriptor())),
+                Action::Qdisc(bridge_port_qdiscs::empty_root(port)),
+                Action::Route(bridge_port_qdiscs::unheard_class(port)),
+                Action::Qdisc(bridge_port_qdiscs::unheard_queue(port)),
+                Action::Route(set_controller(port, BRIDGE)),
+                Action::Route(add_forwarding_entry(port, hardware)),
+                Action::Route(set_up(port, None)),
             ];
-            strictly(&mut segment.space, &acts, &seat.name)?;
+            send_all(&mut segment.namespace, &actions, &seat.name)?;
         }
-        let mut acts = vec![Act::Setup(up(RADIO_INDEX))];
-        acts.push(Act::Setup(match protocol {
-            Protocol::Batman => enslave(RADIO_INDEX, batman::INDEX),
+        let mut actions = vec![Action::Route(set_up(RADIO_INDEX, None))];
+        actions.push(Action::Route(match protocol {
+            Protocol::Batman => set_controller(RADIO_INDEX, batman::INDEX),
             // Nobody sets routes: neighbours are those who answer.
-            Protocol::None => address(RADIO_INDEX, own, 16),
-            Protocol::Static | Protocol::Babel => address(RADIO_INDEX, own, 32),
+            Protocol::None => add_address(RADIO_INDEX, own.into(), 16),
+            Protocol::Static | Protocol::Babel => add_address(RADIO_INDEX, own.into(), 32),
         }));
-        strictly(space, &acts, &seat.name)
+        send_all(namespace, &actions, &seat.name)
     }
 
-    /// Puts wishes into force on the segment.
-    pub(super) fn shape_air(&mut self, wishes: &[Wish]) -> Result<Vec<Sighting>, TestbedError> {
+    /// Puts desired into force on the segment.
+    pub(super) fn shape_segment(
+        &mut self,
+        desired: &[DesiredDirection],
+    ) -> Result<Vec<Sighting>, TestbedError> {
         let mut failures: BTreeMap<WireSide, String> = BTreeMap::new();
         let means = self.means.unwrap_or(Means::Rate);
-        let found = self.look_up_air(wishes)?;
-        let mut acts: Vec<(WireSide, Act)> = Vec::new();
-        let mut known: BTreeMap<NodeId, Vec<(WireSide, Act)>> = BTreeMap::new();
-        for (side, _, wish) in wishes {
+        let found = self.query_segment(desired)?;
+        let mut actions: Vec<(WireSide, Action)> = Vec::new();
+        let mut known: BTreeMap<NodeId, Vec<(WireSide, Action)>> = BTreeMap::new();
+        for (side, _, wish) in desired {
             let Some([from, to]) = self.numbers(*side) else {
                 continue;
             };
             let segment = self.segment()?;
-            let (port, place) = (index(to), Place::of_sender(from));
+            let (port, place) = (index(to), QdiscLayout::of_sender(from));
             let there = segment.sides.get(side).copied().flatten();
             let fresh = there.is_none();
             let before = there.or(found.get(side).copied()).unwrap_or_default();
-            let goal = Ends::of(&wish.shape, means);
+            let goal = VethQdiscs::of(&wish.shape, means);
             segment.sides.insert(*side, Some(goal));
             if fresh {
-                let made = air::classes(port, from, means).into_iter();
-                let made = made.map(|class| control(class, "make a class of a sender"));
-                acts.extend(made.map(|setup| (*side, Act::Setup(setup))));
+                let made = bridge_port_qdiscs::classes(port, from, means).into_iter();
+                actions.extend(made.map(|request| (*side, Action::Route(request))));
             }
             let steps = before.steps(&goal, &place, port, wish.shape.burst_bytes());
-            acts.extend(steps.into_iter().map(|step| (*side, Act::Shape(step))));
+            actions.extend(steps.into_iter().map(|step| (*side, Action::Qdisc(step))));
             if fresh {
                 // Last: what a filter leads to is complete.
                 let hardware = radio_hardware(from);
-                let made = air::filters(port, from, hardware, means).into_iter();
-                let made = made.map(|filter| control(filter, "tell a sender apart"));
-                acts.extend(made.map(|setup| (*side, Act::Setup(setup))));
+                let made = bridge_port_qdiscs::filters(port, from, hardware, means).into_iter();
+                actions.extend(made.map(|request| (*side, Action::Route(request))));
                 if speaks_ipv6() {
                     let far = radio_hardware(to);
-                    let met = neighbour(RADIO_INDEX, link_local(far), far);
+                    let met = add_neighbour(RADIO_INDEX, link_local(far), far);
                     let of_node = known.entry(side.from).or_default();
-                    of_node.push((*side, Act::Setup(met)));
+                    of_node.push((*side, Action::Route(met)));
                 }
             }
         }
-        self.send_air(acts, &mut failures)?;
-        self.carry_out(known, &mut failures)?;
-        let nodes: BTreeSet<NodeId> = wishes.iter().map(|(side, ..)| side.from).collect();
+        self.send_segment(actions, &mut failures)?;
+        self.execute(known, &mut failures)?;
+        let nodes: BTreeSet<NodeId> = desired.iter().map(|(side, ..)| side.from).collect();
         for node in nodes {
-            self.guide_air(node)?;
+            self.start_segment_routing(node)?;
         }
-        let sighted = wishes.iter().map(|(side, _, wish)| Sighting {
+        let sighted = desired.iter().map(|(side, _, wish)| Sighting {
             side: *side,
             generation: wish.generation,
             failure: failures.remove(side),
@@ -197,7 +204,7 @@ impl Plant {
         Ok(sighted.collect())
     }
 
-    /// Numbers of both ends of a direction.
+    /// Numbers of both qdiscs of a direction.
     fn numbers(&self, side: WireSide) -> Option<[u32; 2]> {
         let number = |node| Some(self.seats.get(&node)?.seat.number);
         Some([number(side.from)?, number(side.to)?])
@@ -205,14 +212,14 @@ impl Plant {
 
     /// One batch for all ports. The first refusal of each direction is noted, and what it has is
     /// looked up next time.
-    fn send_air(
+    fn send_segment(
         &mut self,
-        acts: Vec<(WireSide, Act)>,
+        actions: Vec<(WireSide, Action)>,
         failures: &mut BTreeMap<WireSide, String>,
     ) -> Result<(), TestbedError> {
-        let (sides, acts): (Vec<WireSide>, Vec<Act>) = acts.into_iter().unzip();
+        let (sides, actions): (Vec<WireSide>, Vec<Action>) = actions.into_iter().unzip();
         let segment = self.segment()?;
-        let refused = segment.space.batch.send(&acts);
+        let refused = segment.namespace.batch.execute(&actions);
         for (place, refusal) in refused.map_err(TestbedError::kernel("send a batch"))? {
             let side = sides[place];
             segment.sides.insert(side, None);
@@ -223,72 +230,75 @@ impl Plant {
     }
 
     /// What directions do that have classes but are not known.
-    fn look_up_air(&mut self, wishes: &[Wish]) -> Result<BTreeMap<WireSide, Ends>, TestbedError> {
-        let mut ends = BTreeMap::new();
+    fn query_segment(
+        &mut self,
+        desired: &[DesiredDirection],
+    ) -> Result<BTreeMap<WireSide, VethQdiscs>, TestbedError> {
+        let mut qdiscs = BTreeMap::new();
         let unknown = |side: &WireSide| {
             let segment = self.segment.as_ref()?;
             segment.sides.get(side)?.is_none().then_some(*side)
         };
-        let sides: Vec<WireSide> = wishes
+        let sides: Vec<WireSide> = desired
             .iter()
             .filter_map(|(side, ..)| unknown(side))
             .collect();
         if sides.is_empty() {
-            return Ok(ends);
+            return Ok(qdiscs);
         }
-        let found = self.all_air()?;
+        let found = self.segment_qdiscs()?;
         for side in sides {
             let Some([from, to]) = self.numbers(side) else {
                 continue;
             };
             let there = found.get(&index(to)).map(Vec::as_slice).unwrap_or_default();
-            let read = Ends::read(there, &Place::of_sender(from));
-            ends.insert(
+            let read = VethQdiscs::read(there, &QdiscLayout::of_sender(from));
+            qdiscs.insert(
                 side,
                 read.map_err(TestbedError::kernel("read disciplines"))?,
             );
         }
-        Ok(ends)
+        Ok(qdiscs)
     }
 
     /// Forgets what directions do that may be there from before.
-    pub(super) fn doubt_air(&mut self, sides: impl Iterator<Item = WireSide>) {
+    pub(super) fn forget_segment_state(&mut self, sides: impl Iterator<Item = WireSide>) {
         if let Some(segment) = &mut self.segment {
             segment.sides.extend(sides.map(|side| (side, None)));
         }
     }
 
     /// Starts the program that finds ways at a node, if it does not run.
-    fn guide_air(&self, node: NodeId) -> Result<(), TestbedError> {
-        let Some(seated) = self.seats.get(&node) else {
+    fn start_segment_routing(&self, node: NodeId) -> Result<(), TestbedError> {
+        let Some(node_namespace) = self.seats.get(&node) else {
             return Ok(());
         };
-        let babel = self.babel(seated);
-        if seated.protocol != Protocol::Babel || babel.runs() {
+        let babel = self.babel(node_namespace);
+        if node_namespace.protocol != Protocol::Babel || babel.runs() {
             return Ok(());
         }
-        let own = self.names.address(seated.seat.number);
+        let own = self.names.address(node_namespace.seat.number);
         babel.serve(own, &[RADIO.to_owned()])
     }
 
     /// The counters of all directions on the segment.
-    pub(super) fn count_air(&mut self) -> Result<Vec<Counted>, TestbedError> {
-        let found = self.all_air()?;
+    pub(super) fn count_segment(&mut self) -> Result<Vec<Counted>, TestbedError> {
+        let found = self.segment_qdiscs()?;
         let Some(segment) = &self.segment else {
             return Ok(Vec::new());
         };
         let of = |side: &WireSide| {
             let [from, to] = self.numbers(*side)?;
             let qdiscs = found.get(&index(to))?;
-            Some(counted(*side, qdiscs, &Place::of_sender(from)))
+            Some(count(*side, qdiscs, &QdiscLayout::of_sender(from)))
         };
         Ok(segment.sides.keys().filter_map(of).collect())
     }
 
     /// All disciplines of the segment, by the number of the port.
-    fn all_air(&mut self) -> Result<BTreeMap<u32, Vec<Qdisc>>, TestbedError> {
+    fn segment_qdiscs(&mut self) -> Result<BTreeMap<u32, Vec<Qdisc>>, TestbedError> {
         let segment = self.segment()?;
-        let found = qdiscs::all(&mut segment.space.batch);
-        found.map_err(TestbedError::kernel("look at disciplines"))
+        let found = dump::qdiscs(&mut segment.namespace.batch);
+        found.map_err(TestbedError::kernel("observe at disciplines"))
     }
 }

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::error::TestbedError;
-use super::names::{AIR, NETNS, Names};
-use super::space::{empty, named, remove};
+use super::names::{NETNS, Names, SEGMENT};
+use super::namespace::{named, remove, terminate_processes};
 
 /// Folder of all testbeds.
 const FOLDER: &str = "/run/groundwave";
@@ -74,8 +74,8 @@ impl State {
     ///
     /// # Errors
     /// When the system refuses.
-    pub fn make(&self) -> Result<(), TestbedError> {
-        fs::create_dir_all(&self.folder).map_err(TestbedError::file("make", &self.folder))
+    pub fn create(&self) -> Result<(), TestbedError> {
+        fs::create_dir_all(&self.folder).map_err(TestbedError::file("create", &self.folder))
     }
 
     /// Whether anything of it is there.
@@ -94,7 +94,7 @@ impl State {
         let mark = Names::mark(&self.testbed);
         let found = named(&mark)?.into_iter();
         let found = found.map(|name| name[mark.len()..].to_owned());
-        Ok(found.filter(|name| name != AIR).collect())
+        Ok(found.filter(|name| name != SEGMENT).collect())
     }
 
     /// The namespace of a node that is there.
@@ -124,7 +124,7 @@ impl State {
 ///
 /// # Errors
 /// When something cannot be removed.
-pub fn take_down(state: &State, keep_log: Option<&Path>) -> Result<usize, TestbedError> {
+pub fn tear_down(state: &State, keep_log: Option<&Path>) -> Result<usize, TestbedError> {
     let mark = Names::mark(&state.testbed);
     let spaces = named(&mark)?;
     let paths: Vec<PathBuf> = spaces
@@ -134,7 +134,7 @@ pub fn take_down(state: &State, keep_log: Option<&Path>) -> Result<usize, Testbe
     // All at once: each may take a while to end.
     std::thread::scope(|scope| {
         for path in &paths {
-            scope.spawn(|| empty(path));
+            scope.spawn(|| terminate_processes(path));
         }
     });
     for path in &paths {
@@ -147,6 +147,6 @@ pub fn take_down(state: &State, keep_log: Option<&Path>) -> Result<usize, Testbe
         let folder = state.folder();
         fs::remove_dir_all(folder).map_err(TestbedError::file("remove", folder))?;
     }
-    let air = mark + AIR;
-    Ok(spaces.iter().filter(|space| **space != air).count())
+    let air = mark + SEGMENT;
+    Ok(spaces.iter().filter(|namespace| **namespace != air).count())
 }

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::Path;
 
-use groundwave_io::genl::batadv::Batman;
-use groundwave_io::genl::nl80211::{Kind, PlinkState};
-use groundwave_io::genl::wireguard::{AllowedIp, PeerWish, PrivateKey, WireGuard, Wish};
+use groundwave_io::netlink::batadv::Batman;
+use groundwave_io::netlink::nl80211::{Kind, PlinkState};
+use groundwave_io::netlink::wireguard::{
+    AllowedIp, DeviceConfig, PeerConfig, PrivateKey, WireGuard,
+};
 use groundwave_io::readings::probe::{Backend, probe};
 use groundwave_io::readings::{Root, RouteSocket, mesh, wireless};
 use serde::Serialize;
@@ -222,11 +224,11 @@ fn tunnel() {
         address: [10, 99, 0, 2].into(),
         prefix_len: 32,
     }];
-    let wish = Wish {
+    let wish = DeviceConfig {
         private_key: Some(own.clone()),
         listen_port: Some(51999),
         replace_peers: true,
-        peers: vec![PeerWish::Present {
+        peers: vec![PeerConfig::Present {
             public_key: peer,
             allowed_ips,
             endpoint: Some(([10, 41, 0, 9], 51820).into()),
@@ -259,9 +261,9 @@ fn tunnel() {
         (device.public_key, device.peers[0].public_key),
         (Some(own.public()), peer)
     );
-    let gone = Wish {
-        peers: vec![PeerWish::Gone { public_key: peer }],
-        ..Wish::default()
+    let gone = DeviceConfig {
+        peers: vec![PeerConfig::Removed { public_key: peer }],
+        ..DeviceConfig::default()
     };
     tunnels.set("wg9", &gone).unwrap();
     assert!(tunnels.device("wg9").unwrap().peers.is_empty());

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 
 use groundwave_io::kernel::{
-    Fake, Handle, Kernel, KernelError, Link, Netlink, Options, Qdisc, Reading, Request, Shaper,
+    Fake, Handle, Kernel, KernelError, Link, LinuxTc, Options, Qdisc, Reading, Request, Shaper,
     Verb,
 };
 use groundwave_systems::impair::{DivergenceKind, Extensions, Impairment, LinkStats};
@@ -47,7 +47,7 @@ struct Tap {
 
 enum Inner {
     Fake(Fake),
-    Real(Netlink),
+    Real(LinuxTc),
 }
 
 impl Bed {
@@ -172,7 +172,7 @@ impl Bed {
     /// Somebody else puts a discipline of another kind at the root.
     pub fn intrude(&self) {
         match &self.kernel {
-            Either::Fake(fake) => fake.intrude(
+            Either::Fake(fake) => fake.insert_foreign(
                 NEAR,
                 Qdisc {
                     kind: "prio".to_owned(),
@@ -200,7 +200,7 @@ fn start(
     runtime.block_on(async {
         let inner = match kernel {
             Either::Fake(fake) => Inner::Fake(fake.clone()),
-            Either::Real => Inner::Real(Netlink::open(None)?),
+            Either::Real => Inner::Real(LinuxTc::open(None)?),
         };
         let requests = Arc::clone(requests);
         Shaper::start(Tap { inner, requests }, options).await

@@ -11,8 +11,8 @@ use std::net::SocketAddr;
 use groundwave_io::agent::Rhythm;
 use groundwave_io::agent::look::Source;
 use groundwave_io::agent::request::TrustSecret;
-use groundwave_io::genl::wireguard::PrivateKey;
 use groundwave_io::i2c::Sensors;
+use groundwave_io::netlink::wireguard::PrivateKey;
 
 pub use run::{Agent, Seen};
 

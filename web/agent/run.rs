@@ -9,7 +9,7 @@ use groundwave_io::agent::request::{Identity, nonce, request};
 use groundwave_io::agent::ring::{Readings, Ring};
 use groundwave_io::agent::tunnel::Plan;
 use groundwave_io::agent::{Gpsd, Machine, MachineChance, Meter, Outcome, Task, report};
-use groundwave_io::genl::ReadingError;
+use groundwave_io::host::ReadingError;
 use groundwave_io::i2c::Sensors;
 use groundwave_io::readings::{Root, board};
 use groundwave_io::wall::{MachineClock, wall_ns};

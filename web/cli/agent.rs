@@ -162,7 +162,7 @@ impl Agent {
         };
         // A look needs no key of its own; a throw-away one keeps the machine as it is.
         let key = match self.once {
-            true => groundwave_io::genl::wireguard::PrivateKey::generate()?,
+            true => groundwave_io::netlink::wireguard::PrivateKey::generate()?,
             false => keys::private_key(&self.key).map_err(Failure::input)?,
         };
         let choice = Choice {

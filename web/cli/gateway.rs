@@ -11,7 +11,7 @@ use groundwave::gateway::{Gateway, Settings};
 use groundwave::http::gate;
 use groundwave_engine::{Effects, Handle};
 use groundwave_io::gateway::{Audit, load_or_make, read_words};
-use groundwave_io::genl::wireguard::PrivateKey;
+use groundwave_io::netlink::wireguard::PrivateKey;
 use groundwave_io::readings::Root;
 use groundwave_io::telemetry::TelemetryStore;
 use groundwave_systems::Snapshot;

@@ -15,7 +15,7 @@ use groundwave_io::host::privilege::keep_net_admin;
 use groundwave_io::host::socket::{Access as SocketAccess, Socket};
 use groundwave_io::impair::config::{self, BASELINE_PATH, CONFIG_PATH, Config, TABLES_PATH};
 use groundwave_io::journal::FileJournal;
-use groundwave_io::kernel::{Access, Driver, Netlink, Options, Shaper};
+use groundwave_io::kernel::{Driver, DriverHandle, LinuxTc, Options, Shaper};
 use groundwave_io::wall::{MachineClock, wall_ns};
 use groundwave_systems::impair::{Direction, Extensions, ShapePort, Snapshot, world};
 use tokio_util::sync::CancellationToken;
@@ -156,7 +156,7 @@ fn serve_on(listener: UnixListener, socket: &Socket, config: &Config) -> Result<
             extensions: config.extensions,
             tables: config.tables.clone(),
         };
-        let kernel = Netlink::open(None).map_err(Failure::machine)?;
+        let kernel = LinuxTc::open(None).map_err(Failure::machine)?;
         let started = Shaper::start(kernel, options).await;
         started.map_err(Failure::machine)
     })?;
@@ -238,7 +238,7 @@ fn announce(socket: &Socket, ports: &Ports) {
 }
 
 /// The driver behind what handlers ask.
-fn door(access: Access) -> Door {
+fn door(access: DriverHandle) -> Door {
     let counters = access.clone();
     Door {
         refresh: Arc::new(move |direction: Direction| {

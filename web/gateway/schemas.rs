@@ -1,6 +1,6 @@
 //! The shapes on the wire, for the document.
 
-use groundwave_io::genl::batadv;
+use groundwave_io::netlink::batadv;
 use groundwave_io::readings::{board, cpu, host, mesh, neighbours, reservations, routes};
 use groundwave_io::readings::{leases, links, wireless};
 use groundwave_systems::fleet::{Heartbeat, HeartbeatAck, NodeState};

@@ -1,17 +1,17 @@
-//! The disciplines of one interface, as `tc_modify_qdisc` and `tc_get_qdisc` treat them.
+//! The disciplines of one interface, treated as by `tc_modify_qdisc` and `tc_get_qdisc`.
 
-use super::super::extack::{EEXIST, EINVAL, ENOENT};
 use super::super::fifo::Fifo;
 use super::super::{Counters, Handle, Link, Qdisc, Request, Verb};
-use super::Nack;
-use super::options::{self, Holds};
+use super::Refusal;
+use super::options::{self, QdiscState};
 use groundwave_systems::impair::QueueUnit;
+use nix::libc::{EEXIST, EINVAL, ENOENT};
 
 /// An interface.
 #[derive(Debug)]
 pub struct Device {
     pub link: Link,
-    /// From the root down; each hangs under the one before.
+    /// From the root down; each is the child of the one before.
     tree: Vec<Node>,
 }
 
@@ -20,7 +20,7 @@ struct Node {
     kind: String,
     handle: Handle,
     parent: Handle,
-    holds: Holds,
+    state: QdiscState,
     counters: Counters,
 }
 
@@ -39,27 +39,27 @@ impl Device {
     }
 
     pub fn all(&self) -> Vec<Qdisc> {
-        self.tree.iter().map(Node::shown).collect()
+        self.tree.iter().map(Node::dumped).collect()
     }
 
     pub fn under(&self, parent: Handle) -> Option<Qdisc> {
-        self.place(parent).map(|at| self.tree[at].shown())
+        self.place(parent).map(|at| self.tree[at].dumped())
     }
 
     pub fn table(&self) -> Option<Vec<i16>> {
-        match &self.tree.first()?.holds {
-            Holds::Netem(_, table) => table.clone(),
+        match &self.tree.first()?.state {
+            QdiscState::Netem(_, table) => table.clone(),
             _ => None,
         }
     }
 
-    pub fn count(&mut self, kind: &str, counters: Counters) {
+    pub fn set_counters(&mut self, kind: &str, counters: Counters) {
         for node in self.tree.iter_mut().filter(|node| node.kind == kind) {
             node.counters = counters;
         }
     }
 
-    pub fn intrude(&mut self, qdisc: Qdisc) {
+    pub fn insert_foreign(&mut self, qdisc: Qdisc) {
         if let Some(at) = self.place(qdisc.parent) {
             self.tree.truncate(at);
         }
@@ -67,13 +67,13 @@ impl Device {
             kind: qdisc.kind,
             handle: qdisc.handle,
             parent: qdisc.parent,
-            holds: Holds::Other(qdisc.options),
+            state: QdiscState::Other(qdisc.options),
             counters: qdisc.counters,
         });
     }
 
-    /// Where in the tree the discipline under `parent` is. All classes of a discipline of the kinds
-    /// modelled here lead to the same place.
+    /// Position in the tree of the discipline under `parent`. All classes of a discipline of the
+    /// kinds modelled here have the same child.
     fn place(&self, parent: Handle) -> Option<usize> {
         let same = |at: Handle| match parent {
             Handle::ROOT => at == Handle::ROOT,
@@ -82,7 +82,7 @@ impl Device {
         self.tree.iter().position(|node| same(node.parent))
     }
 
-    pub fn change(&mut self, request: &Request, lacks: bool) -> Result<(), Nack> {
+    pub fn change(&mut self, request: &Request, unknown_kind: bool) -> Result<(), Refusal> {
         let known = |node: &Node| node.handle == Handle::new(request.parent.major(), 0);
         if request.parent != Handle::ROOT && !self.tree.iter().any(known) {
             return Err((ENOENT, "Failed to find specified qdisc"));
@@ -90,7 +90,7 @@ impl Device {
         let place = self.place(request.parent);
         match request.verb {
             Verb::Delete => self.delete(request, place),
-            Verb::Create => self.create(request, place, lacks),
+            Verb::Create => self.create(request, place, unknown_kind),
             Verb::Change => {
                 let at = place.ok_or((
                     ENOENT,
@@ -101,7 +101,7 @@ impl Device {
         }
     }
 
-    fn delete(&mut self, request: &Request, place: Option<usize>) -> Result<(), Nack> {
+    fn delete(&mut self, request: &Request, place: Option<usize>) -> Result<(), Refusal> {
         let at = place.ok_or((ENOENT, "Cannot delete qdisc with handle of zero"))?;
         if self.tree[at].handle != request.handle {
             return Err((EINVAL, "Invalid handle"));
@@ -113,7 +113,12 @@ impl Device {
         Ok(())
     }
 
-    fn create(&mut self, request: &Request, place: Option<usize>, lacks: bool) -> Result<(), Nack> {
+    fn create(
+        &mut self,
+        request: &Request,
+        place: Option<usize>,
+        unknown_kind: bool,
+    ) -> Result<(), Refusal> {
         if let Some(at) = place {
             return Err(if self.tree[at].handle == request.handle {
                 (EEXIST, "Exclusivity flag on, cannot modify")
@@ -127,69 +132,69 @@ impl Device {
         if self.tree.iter().any(|node| node.handle == request.handle) {
             return Err((EEXIST, "Exclusivity flag on, cannot override"));
         }
-        if lacks {
+        if unknown_kind {
             return Err((ENOENT, "Specified qdisc kind is unknown"));
         }
-        let holds = self.holds(request, None)?;
+        let state = self.state(request, None)?;
         self.tree.push(Node {
             kind: request.kind.to_owned(),
             handle: request.handle,
             parent: request.parent,
-            holds,
+            state,
             counters: Counters::default(),
         });
         Ok(())
     }
 
-    fn update(&mut self, request: &Request, at: usize) -> Result<(), Nack> {
+    fn update(&mut self, request: &Request, at: usize) -> Result<(), Refusal> {
         if self.tree[at].handle != request.handle {
             return Err((EEXIST, "NLM_F_REPLACE needed to override"));
         }
         if self.tree[at].kind != request.kind {
             return Err((EINVAL, "Invalid qdisc name"));
         }
-        let holds = self.holds(request, Some(&self.tree[at].holds))?;
-        if let Holds::Tbf(tbf) = &holds
+        let state = self.state(request, Some(&self.tree[at].state))?;
+        if let QdiscState::Tbf(tbf) = &state
             && let Some(Node {
-                holds: Holds::Fifo(child),
+                state: QdiscState::Fifo(child),
                 ..
             }) = self.tree.get_mut(at + 1)
         {
             // A number of bytes, whatever the child counts.
             child.limit = tbf.limit;
         }
-        self.tree[at].holds = holds;
+        self.tree[at].state = state;
         Ok(())
     }
 
-    fn holds(&self, request: &Request, before: Option<&Holds>) -> Result<Holds, Nack> {
+    fn state(&self, request: &Request, before: Option<&QdiscState>) -> Result<QdiscState, Refusal> {
         let options = request.options.as_deref();
         let fifo = |unit| {
             let packets = self.link.tx_queue_packets;
             options::fifo(unit, options, packets, self.link.frame_bytes())
         };
         match (request.kind, before) {
-            ("netem", Some(Holds::Netem(netem, table))) => {
+            ("netem", Some(QdiscState::Netem(netem, table))) => {
                 options::netem(options, Some((**netem, table.clone())))
             }
             ("netem", _) => options::netem(options, None),
             ("tbf", _) => options::tbf(options),
             ("pfifo", _) => fifo(QueueUnit::Packets),
             ("bfifo", _) => fifo(QueueUnit::Bytes),
-            (_, _) => Ok(Holds::Other(options.unwrap_or_default().to_vec())),
+            (_, _) => Ok(QdiscState::Other(options.unwrap_or_default().to_vec())),
         }
     }
 }
 
 impl Node {
-    fn shown(&self) -> Qdisc {
-        debug_assert!(!matches!(&self.holds, Holds::Fifo(Fifo { unit, .. })
+    fn dumped(&self) -> Qdisc {
+        debug_assert!(!matches!(&self.state, QdiscState::Fifo(Fifo { unit, .. })
                 if (*unit == QueueUnit::Bytes) != (self.kind == "bfifo")));
         Qdisc {
             kind: self.kind.clone(),
             handle: self.handle,
             parent: self.parent,
-            options: self.holds.shown(),
+            options: self.state.dumped(),
             counters: self.counters,
             offloaded: false,
         }

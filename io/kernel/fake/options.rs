@@ -1,119 +1,114 @@
-//! What a discipline makes of options, as the kernel's own code does.
+//! Options of a discipline, interpreted as the kernel's own code does.
 
-use super::super::extack::{EINVAL, ERANGE};
-use super::super::fifo::Fifo;
-use super::super::netem::Netem;
-use super::super::nla::attributes;
-use super::super::table::ENTRIES_MAX;
-use super::super::tbf::{Tbf, bytes, ticks};
-use super::Nack;
 use groundwave_systems::impair::QueueUnit;
+use netlink_packet_core::DecodeError;
+use nix::libc::{EINVAL, ERANGE};
 
-/// What a discipline holds.
+use super::super::fifo::Fifo;
+use super::super::netem::{self, Netem};
+use super::super::table::ENTRIES_MAX;
+use super::super::tbf::{self, Tbf, bytes, ticks};
+use super::Refusal;
+use crate::netlink::attr::{Attrs, put, put_words, words};
+
+/// State of a discipline.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Holds {
+pub enum QdiscState {
     Netem(Box<Netem>, Option<Vec<i16>>),
     Tbf(Tbf),
     Fifo(Fifo),
-    /// A kind this model knows nothing of, with the options it shows.
+    /// A kind outside this model, with its options.
     Other(Vec<u8>),
 }
 
-const INVALID: Nack = (EINVAL, "");
+const INVALID: Refusal = (EINVAL, "");
 
-fn word(bytes: &[u8], at: usize) -> Result<u32, Nack> {
-    let word = bytes.get(at * 4..at * 4 + 4).ok_or((ERANGE, ""))?;
-    Ok(u32::from_ne_bytes(word.try_into().expect("four bytes")))
+fn invalid(_: DecodeError) -> Refusal {
+    INVALID
 }
 
-fn long(bytes: &[u8]) -> Result<i64, Nack> {
-    let long = bytes.get(..8).ok_or((ERANGE, ""))?;
-    Ok(i64::from_ne_bytes(long.try_into().expect("eight bytes")))
+fn too_short(_: DecodeError) -> Refusal {
+    (ERANGE, "")
 }
 
-/// `netem_change`: what is left out stays, except the loss model.
+/// `netem_change`: omitted attributes are kept, except the loss model.
 pub fn netem(
     options: Option<&[u8]>,
     before: Option<(Netem, Option<Vec<i16>>)>,
-) -> Result<Holds, Nack> {
-    let options = options
-        .filter(|options| options.len() >= 24)
-        .ok_or(INVALID)?;
+) -> Result<QdiscState, Refusal> {
+    let options = options.ok_or(INVALID)?;
     let (mut netem, mut table) = before.unwrap_or_default();
-    let nested = attributes(&options[24..]).map_err(|_| INVALID)?;
-    let head = |at| word(options, at);
-    netem.latency_ns = i64::from(head(0)?) << 6;
-    (netem.limit, netem.loss, netem.gap) = (head(1)?, head(2)?, head(3)?);
-    netem.duplicate = head(4)?;
-    netem.jitter_ns = i64::from(head(5)?) << 6;
+    let [latency, limit, loss, gap, duplicate, jitter] =
+        words("netem options", options).map_err(invalid)?;
+    let attrs = Attrs::read("netem options", &options[24..]).map_err(invalid)?;
+    (netem.limit, netem.loss, netem.gap) = (limit, loss, gap);
+    netem.duplicate = duplicate;
     if netem.gap != 0 {
         // "for compatibility with earlier versions": overwritten when a probability is given.
         netem.reorder = u32::MAX;
     }
-    netem.gemodel = None;
-    netem.strange.four_states = false;
-    for (kind, value) in nested {
-        let at = |at| word(value, at);
-        match kind {
-            1 => (netem.delay_corr, netem.loss_corr, netem.dup_corr) = (at(0)?, at(1)?, at(2)?),
-            2 => {
-                if !(1..=ENTRIES_MAX).contains(&(value.len() / 2)) {
-                    return Err(INVALID);
-                }
-                let entry = |pair: &[u8]| i16::from_ne_bytes([pair[0], pair[1]]);
-                table = Some(value.chunks_exact(2).map(entry).collect());
-            }
-            3 => (netem.reorder, netem.reorder_corr) = (at(0)?, at(1)?),
-            4 => (netem.corrupt, netem.corrupt_corr) = (at(0)?, at(1)?),
-            5 => loss(&mut netem, value)?,
-            6 => netem.strange.rate = at(0)?.into(),
-            7 => netem.strange.ecn = at(0)? != 0,
-            8 => netem.strange.rate = long(value)?.cast_unsigned(),
-            10 => netem.latency_ns = long(value)?,
-            11 => netem.jitter_ns = long(value)?,
-            12 => netem.strange.slots = value.iter().any(|byte| *byte != 0),
-            _ => {}
+    if let Some([delay, loss, duplicate]) = attrs.words(netem::CORR).map_err(too_short)? {
+        (netem.delay_corr, netem.loss_corr, netem.dup_corr) = (delay, loss, duplicate);
+    }
+    if let Some(entries) = attrs.get(netem::DELAY_DIST) {
+        let (pairs, _) = entries.as_chunks::<2>();
+        if !(1..=ENTRIES_MAX).contains(&pairs.len()) {
+            return Err(INVALID);
         }
+        table = Some(pairs.iter().map(|pair| i16::from_ne_bytes(*pair)).collect());
+    }
+    if let Some([share, correlation]) = attrs.words(netem::REORDER).map_err(too_short)? {
+        (netem.reorder, netem.reorder_corr) = (share, correlation);
+    }
+    if let Some([share, correlation]) = attrs.words(netem::CORRUPT).map_err(too_short)? {
+        (netem.corrupt, netem.corrupt_corr) = (share, correlation);
+    }
+    netem.gemodel = None;
+    netem.unsupported.four_states = false;
+    if let Some(model) = attrs.nest(netem::LOSS).map_err(invalid)? {
+        netem.gemodel = model.words(netem::LOSS_GE).map_err(invalid)?;
+        let four: Option<[u32; 5]> = model.words(netem::LOSS_GI).map_err(invalid)?;
+        netem.unsupported.four_states = four.is_some();
+        let known = [netem::LOSS_GE, netem::LOSS_GI];
+        if model.all().any(|(kind, _)| !known.contains(&kind)) {
+            return Err(INVALID);
+        }
+    }
+    let long = |kind| attrs.u64(kind).map_err(too_short);
+    if let Some([rate]) = attrs.words(netem::RATE).map_err(too_short)? {
+        netem.unsupported.rate = rate.into();
+    }
+    if let Some(rate) = long(netem::RATE64)? {
+        netem.unsupported.rate = rate;
+    }
+    if let Some([ecn]) = attrs.words(netem::ECN).map_err(too_short)? {
+        netem.unsupported.ecn = ecn != 0;
+    }
+    let ns = |exact: Option<u64>, ticks| exact.map_or(i64::from(ticks) << 6, u64::cast_signed);
+    netem.latency_ns = ns(long(netem::LATENCY64)?, latency);
+    netem.jitter_ns = ns(long(netem::JITTER64)?, jitter);
+    if let Some(slot) = attrs.get(netem::SLOT) {
+        netem.unsupported.slots = slot.iter().any(|byte| *byte != 0);
     }
     netem.jitter_ns = netem.jitter_ns.saturating_abs().min(i64::from(i32::MAX));
-    Ok(Holds::Netem(Box::new(netem), table))
+    Ok(QdiscState::Netem(Box::new(netem), table))
 }
 
-fn loss(netem: &mut Netem, nest: &[u8]) -> Result<(), Nack> {
-    for (kind, value) in attributes(nest).map_err(|_| INVALID)? {
-        match kind {
-            1 if value.len() >= 20 => netem.strange.four_states = true,
-            2 if value.len() >= 16 => {
-                let at = |at| word(value, at);
-                netem.gemodel = Some([at(0)?, at(1)?, at(2)?, at(3)?]);
-            }
-            _ => return Err(INVALID),
-        }
-    }
-    Ok(())
-}
-
-/// `tbf_change`: the bucket is kept as the time to fill it.
-pub fn tbf(options: Option<&[u8]>) -> Result<Holds, Nack> {
-    let options = options.ok_or(INVALID)?;
-    let nested = attributes(options).map_err(|_| INVALID)?;
-    let find = |wanted: u16| nested.iter().find(|(kind, _)| *kind == wanted);
-    let (_, parms) = find(1)
-        .filter(|(_, parms)| parms.len() >= 36)
-        .ok_or(INVALID)?;
+/// `tbf_change`: the bucket is stored as the time to fill it.
+pub fn tbf(options: Option<&[u8]>) -> Result<QdiscState, Refusal> {
+    let attrs = Attrs::read("tbf options", options.ok_or(INVALID)?).map_err(invalid)?;
+    let parms = attrs.words(tbf::PARMS).map_err(invalid)?.ok_or(INVALID)?;
+    let [_, _, rate, _, _, peak_rate, limit, buffer_ticks, mtu_ticks] = parms;
+    let wide = attrs.u64(tbf::RATE64).map_err(too_short)?;
     let mut tbf = Tbf {
-        rate: word(parms, 2)?.into(),
-        peak_rate: word(parms, 5)?.into(),
-        limit: word(parms, 6)?,
-        buffer_ticks: word(parms, 7)?.into(),
-        mtu_ticks: word(parms, 8)?,
+        rate: wide.unwrap_or_default().max(rate.into()),
+        peak_rate: peak_rate.into(),
+        limit,
+        buffer_ticks: buffer_ticks.into(),
+        mtu_ticks,
     };
-    if let Some((_, wide)) = find(4) {
-        tbf.rate = tbf.rate.max(long(wide)?.cast_unsigned());
-    }
-    let burst = match find(6) {
-        Some((_, burst)) => {
-            let burst = word(burst, 0)?;
+    let burst = match attrs.words(tbf::BURST).map_err(too_short)? {
+        Some([burst]) => {
             tbf.buffer_ticks = ticks(burst, tbf.rate);
             burst
         }
@@ -122,7 +117,7 @@ pub fn tbf(options: Option<&[u8]>) -> Result<Holds, Nack> {
     if burst == 0 {
         return Err(INVALID);
     }
-    Ok(Holds::Tbf(tbf))
+    Ok(QdiscState::Tbf(tbf))
 }
 
 /// `fifo_init` and its change; without options the size follows from the interface.
@@ -131,18 +126,18 @@ pub fn fifo(
     options: Option<&[u8]>,
     packets: u32,
     frame_bytes: u32,
-) -> Result<Holds, Nack> {
-    let limit = match (options, unit) {
-        (Some(options), _) => word(options, 0).map_err(|_| INVALID)?,
-        (None, QueueUnit::Packets) => packets,
-        (None, QueueUnit::Bytes) => packets.saturating_mul(frame_bytes),
+) -> Result<QdiscState, Refusal> {
+    let [limit] = match (options, unit) {
+        (Some(options), _) => words("fifo options", options).map_err(invalid)?,
+        (None, QueueUnit::Packets) => [packets],
+        (None, QueueUnit::Bytes) => [packets.saturating_mul(frame_bytes)],
     };
-    Ok(Holds::Fifo(Fifo { unit, limit }))
+    Ok(QdiscState::Fifo(Fifo { unit, limit }))
 }
 
-impl Holds {
+impl QdiscState {
     /// TCA_OPTIONS as the kernel dumps it: no table, 32 bits of the bucket.
-    pub fn shown(&self) -> Vec<u8> {
+    pub fn dumped(&self) -> Vec<u8> {
         match self {
             Self::Netem(netem, _) => shown_netem(netem),
             Self::Tbf(tbf) => {
@@ -158,17 +153,17 @@ impl Holds {
     }
 }
 
-/// As requests say it, less what no dump has and with what another hand may have set.
+/// Options as in a request, without what no dump has and with what another program has set.
 fn shown_netem(netem: &Netem) -> Vec<u8> {
-    use super::super::nla::{put, words};
     let payload = netem.payload(None);
     let mut out = payload[..24].to_vec();
-    for (kind, value) in attributes(&payload[24..]).expect("our own") {
+    let attrs = Attrs::read("netem options", &payload[24..]).expect("an own encoding");
+    for (kind, value) in attrs.all() {
         match kind {
-            6 => put(&mut out, 6, &words(&[netem.strange.rate as u32, 0, 0, 0])),
-            7 if !netem.strange.ecn => {}
-            7 => put(&mut out, 7, &words(&[1])),
-            12 if !netem.strange.slots => {}
+            netem::RATE => put_words(&mut out, kind, &[netem.unsupported.rate as u32, 0, 0, 0]),
+            netem::ECN if !netem.unsupported.ecn => {}
+            netem::ECN => put_words(&mut out, kind, &[1]),
+            netem::SLOT if !netem.unsupported.slots => {}
             _ => put(&mut out, kind, value),
         }
     }

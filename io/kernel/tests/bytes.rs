@@ -3,11 +3,11 @@
 
 use groundwave_systems::impair::QueueUnit;
 
-use super::super::batch::Message;
 use super::super::fifo::Fifo;
 use super::super::netem::{Netem, probability};
 use super::super::tbf::{Tbf, ticks};
 use super::super::{Handle, Request, Verb};
+use crate::netlink::append_message;
 
 /// Bytes as hexadecimal words of 32 bits, which is how the structures are laid out.
 fn hex(bytes: &[u8]) -> String {
@@ -91,6 +91,12 @@ fn tbf_says_its_burst_in_bytes_and_a_wide_rate_twice() {
     assert_eq!(hex(&tbf(5_000_000_000).payload(5000)), expected.join(" "));
 }
 
+/// A message as the last one of a call, which is acknowledged.
+fn append_acknowledged(out: &mut Vec<u8>, sequence: u32, request: &Request) {
+    append_message(out, sequence, request);
+    out[6] |= netlink_packet_core::NLM_F_ACK as u8;
+}
+
 fn change() -> Request {
     let fifo = Fifo {
         unit: QueueUnit::Packets,
@@ -110,7 +116,7 @@ fn change() -> Request {
 #[test]
 fn a_message_is_what_the_kernel_reads() {
     let mut sent = Vec::new();
-    change().encode(1, true, &mut sent);
+    append_acknowledged(&mut sent, 1, &change());
     let expected = [
         // length 56, RTM_NEWQDISC, REQUEST | ACK, sequence, port
         "38000000 24000500 01000000 00000000",
@@ -163,7 +169,7 @@ fn messages_are_those_of_the_library_of_types() {
         let mut by_library = vec![0; typed.buffer_len()];
         typed.serialize(&mut by_library);
         let mut by_hand = Vec::new();
-        request.encode(5, true, &mut by_hand);
+        append_acknowledged(&mut by_hand, 5, &request);
         assert_eq!(hex(&by_hand), hex(&by_library), "{verb:?}");
     }
 }

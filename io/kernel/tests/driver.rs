@@ -21,17 +21,17 @@ fn engine() -> Engine<Snapshot> {
         .unwrap()
 }
 
-/// Submits a wish and waits for its answer, as an interface would.
+/// Submits a requested and waits for its answer, as an interface would.
 async fn shape(
     handle: &groundwave_engine::Handle<Snapshot>,
     direction: Direction,
     impairment: Option<Impairment>,
 ) -> PortView {
-    let wish = SetImpairment {
+    let requested = SetImpairment {
         direction,
         impairment,
     };
-    let generation = handle.submit(wish).unwrap().reply().await.unwrap();
+    let generation = handle.submit(requested).unwrap().reply().await.unwrap();
     let mut views = handle.watch();
     let answered = views
         .wait_for(|view| view.impairments.port(direction).observed_generation >= generation)
@@ -90,7 +90,7 @@ fn a_wish_is_answered_and_a_replay_needs_no_kernel() {
         assert_eq!(port.failure.unwrap().kind, FailureKind::Unsupported);
         assert_eq!(Some(port.applied.unwrap().impairment), delayed(5_000_000));
         // Another hand takes all away; a reading sees it.
-        fake.intrude(
+        fake.insert_foreign(
             "a",
             Qdisc {
                 kind: "fq_codel".to_owned(),
@@ -99,7 +99,7 @@ fn a_wish_is_answered_and_a_replay_needs_no_kernel() {
                 ..Qdisc::default()
             },
         );
-        fake.unplug("b");
+        fake.remove_interface("b");
         assert_eq!(
             access.refresh(Direction::Port2).await.unwrap_err().kind,
             FailureKind::Io
@@ -146,7 +146,7 @@ fn racing_wishes_end_in_one_of_them() {
         let interfaces = ["a".to_owned(), "b".to_owned()];
         let (driver, access) = Driver::new(shaper, interfaces, handle.clone(), effects);
         let driving = tokio::spawn(driver.run());
-        let wish = |one: bool| {
+        let requested = |one: bool| {
             let text = if one {
                 r#"{"latency":{"kind":"constant","duration":1},"rate":{"bps":8000,"burst_bytes":2000}}"#
             } else {
@@ -156,13 +156,13 @@ fn racing_wishes_end_in_one_of_them() {
         };
         for _ in 0..50 {
             let both = [true, false].map(|one| {
-                let (handle, wish) = (handle.clone(), wish(one));
-                tokio::spawn(async move { shape(&handle, Direction::Port2, Some(wish)).await })
+                let (handle, requested) = (handle.clone(), requested(one));
+                tokio::spawn(async move { shape(&handle, Direction::Port2, Some(requested)).await })
             });
             for racer in both {
                 let found = racer.await.unwrap().applied.unwrap().impairment;
                 assert!(
-                    found == wish(true) || found == wish(false),
+                    found == requested(true) || found == requested(false),
                     "a mix: {found:?}"
                 );
             }

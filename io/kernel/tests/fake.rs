@@ -55,7 +55,7 @@ fn an_update_changes_in_place_and_sends_the_queue_after_the_shaper() {
     block_on(async {
         let fake = Fake::new(&["eth0"]);
         let mut shaper = shaper(&fake).await;
-        let wish = |bps, value| Impairment {
+        let requested = |bps, value| Impairment {
             rate: Some(Rate {
                 bps,
                 burst_bytes: 9000,
@@ -68,7 +68,10 @@ fn an_update_changes_in_place_and_sends_the_queue_after_the_shaper() {
             }),
             ..delayed(bps)
         };
-        shaper.apply("eth0", &wish(1_000_000, 20)).await.unwrap();
+        shaper
+            .apply("eth0", &requested(1_000_000, 20))
+            .await
+            .unwrap();
         let sent = |fake: &Fake| -> Vec<_> {
             fake.take_sent()
                 .iter()
@@ -76,19 +79,28 @@ fn an_update_changes_in_place_and_sends_the_queue_after_the_shaper() {
                 .collect()
         };
         let _ = sent(&fake);
-        shaper.apply("eth0", &wish(2_000_000, 20)).await.unwrap();
+        shaper
+            .apply("eth0", &requested(2_000_000, 20))
+            .await
+            .unwrap();
         let change = Verb::Change;
         assert_eq!(
             sent(&fake),
             [(change, "netem"), (change, "tbf"), (change, "pfifo")]
         );
-        shaper.apply("eth0", &wish(2_000_000, 30)).await.unwrap();
+        shaper
+            .apply("eth0", &requested(2_000_000, 30))
+            .await
+            .unwrap();
         assert_eq!(
             sent(&fake),
             [(change, "pfifo")],
             "a shaper that stays keeps its tokens"
         );
-        shaper.apply("eth0", &wish(2_000_000, 30)).await.unwrap();
+        shaper
+            .apply("eth0", &requested(2_000_000, 30))
+            .await
+            .unwrap();
         assert_eq!(sent(&fake), []);
     });
 }
@@ -124,14 +136,17 @@ fn a_distribution_does_not_outlive_its_wish() {
 fn without_memory_the_reading_says_what_the_kernel_says() {
     block_on(async {
         let fake = Fake::new(&["eth0"]);
-        for wish in examples() {
+        for requested in examples() {
             let mut first = shaper(&fake).await;
-            let reading = first.apply("eth0", &wish).await.unwrap();
+            let reading = first.apply("eth0", &requested).await.unwrap();
             // A daemon that starts anew finds what the one before left, and asked for nothing.
             let found = shaper(&fake).await.read("eth0").await.unwrap();
             assert_eq!(verifiable(&found), []);
             assert_eq!(found.impairment.loss, reading.impairment.loss);
-            assert_eq!(found.impairment.queue, reading.impairment.queue, "{wish:?}");
+            assert_eq!(
+                found.impairment.queue, reading.impairment.queue,
+                "{requested:?}"
+            );
             let rate = |reading: &super::super::Reading| reading.impairment.rate.map(|r| r.bps);
             assert_eq!(rate(&found), rate(&reading));
         }
@@ -142,7 +157,7 @@ fn without_memory_the_reading_says_what_the_kernel_says() {
 fn a_jitter_beyond_31_bits_is_told() {
     block_on(async {
         let mut shaper = shaper(&Fake::new(&["eth0"])).await;
-        let wish = Impairment {
+        let requested = Impairment {
             latency: Some(Latency::Stochastic {
                 mean_ns: 6_000_000_000,
                 jitter_ns: 5_000_000_000,
@@ -151,7 +166,7 @@ fn a_jitter_beyond_31_bits_is_told() {
             }),
             ..Impairment::default()
         };
-        let reading = shaper.apply("eth0", &wish).await.unwrap();
+        let reading = shaper.apply("eth0", &requested).await.unwrap();
         let told: Vec<_> = reading
             .divergence
             .iter()
@@ -221,7 +236,7 @@ fn two_states_of_another_hand_are_told() {
             kind: "netem",
             options: Some(netem.payload(None)),
         };
-        fake.meddle("eth0", &theirs).unwrap();
+        fake.send_foreign("eth0", &theirs).unwrap();
         let reading = shaper.read("eth0").await.unwrap();
         let last = reading.divergence.last().unwrap();
         assert_eq!(
@@ -235,22 +250,22 @@ fn two_states_of_another_hand_are_told() {
 fn no_right_and_no_interface_say_so() {
     block_on(async {
         let fake = Fake::new(&["eth0"]);
-        fake.deny(true);
+        fake.set_denied(true);
         let mut denied = Shaper::start(fake.clone(), everything()).await.unwrap();
         assert!(!denied.capabilities().netem, "nothing can be done");
-        for wish in [delayed(1), Impairment::default()] {
-            let err = denied.apply("eth0", &wish).await.unwrap_err();
+        for requested in [delayed(1), Impairment::default()] {
+            let err = denied.apply("eth0", &requested).await.unwrap_err();
             assert!(matches!(err, KernelError::Permission { .. }), "{err}");
         }
-        fake.deny(false);
+        fake.set_denied(false);
         denied.apply("eth0", &delayed(1)).await.unwrap();
         denied.clear("eth0").await.unwrap();
         let mut shaper = shaper(&fake).await;
-        fake.deny(true);
+        fake.set_denied(true);
         let err = shaper.apply("eth0", &delayed(1)).await.unwrap_err();
         assert_eq!(err.failure().kind, FailureKind::Denied);
         assert_eq!(shaper.read("eth0").await.unwrap(), Default::default());
-        fake.unplug("eth0");
+        fake.remove_interface("eth0");
         let err = shaper.read("eth0").await.unwrap_err();
         assert_eq!(err.to_string(), "there is no interface eth0");
     });
@@ -267,18 +282,18 @@ fn other_hands_are_left_alone_wherever_they_are() {
             parent: Handle::ROOT,
             ..Qdisc::default()
         };
-        fake.intrude("eth0", theirs);
+        fake.insert_foreign("eth0", theirs);
         shaper.clear("eth0").await.unwrap();
         assert!(shaper.apply("eth0", &delayed(1)).await.is_err());
         assert_eq!(fake.qdiscs("eth0")[0].kind, "fq_codel");
-        // netem of another hand has another handle.
+        // netem of another program has another programle.
         let theirs = Qdisc {
             kind: "netem".to_owned(),
             handle: Handle::new(0x10, 0),
             parent: Handle::ROOT,
             ..Qdisc::default()
         };
-        fake.intrude("eth0", theirs);
+        fake.insert_foreign("eth0", theirs);
         let reading = shaper.clear("eth0").await.unwrap();
         let item = reading
             .divergence
@@ -286,7 +301,7 @@ fn other_hands_are_left_alone_wherever_they_are() {
             .find(|item| item.kind == DivergenceKind::Foreign);
         assert_eq!(
             item.unwrap().message,
-            "netem 10: of another hand is left in place"
+            "netem 10: of another program is left in place"
         );
         assert_eq!(fake.qdiscs("eth0").len(), 1);
     });
@@ -304,7 +319,7 @@ fn counters_are_read() {
             drops: 2,
             ..Counters::default()
         };
-        fake.count("eth0", "netem", counters);
+        fake.set_counters("eth0", "netem", counters);
         let stats = shaper.stats("eth0").await.unwrap();
         let found = (
             stats.packets_total,

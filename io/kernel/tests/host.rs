@@ -6,7 +6,7 @@ use nix::sched::{CloneFlags, unshare};
 use super::super::batch::Batch;
 use super::super::conformance::{conforms, draw, options, possible, round_trip};
 use super::super::fifo::Fifo;
-use super::super::{Handle, Kernel, Netlink, Request, Shaper, Verb};
+use super::super::{Handle, Kernel, LinuxTc, Request, Shaper, Verb};
 use super::random::block_on;
 use groundwave_systems::impair::{Impairment, Latency, Loss, QueueUnit};
 
@@ -36,11 +36,11 @@ fn in_a_fresh_namespace(work: impl FnOnce() + Send) {
 fn the_running_kernel_conforms() {
     in_a_fresh_namespace(|| {
         block_on(async {
-            let kernel = Netlink::open(None).unwrap();
+            let kernel = LinuxTc::open(None).unwrap();
             let options = options(std::path::Path::new("/nowhere"));
-            let other = Netlink::open(None).unwrap();
+            let other = LinuxTc::open(None).unwrap();
             conforms(kernel, other, "port1", options.clone()).await;
-            let kernel = Netlink::open(None).unwrap();
+            let kernel = LinuxTc::open(None).unwrap();
             let shaper = Shaper::start(kernel, options).await.unwrap();
             let capabilities = shaper.capabilities();
             assert_eq!(capabilities.backend_name, "linux-tc");
@@ -56,27 +56,27 @@ fn the_running_kernel_conforms() {
     });
 }
 
-/// What the kernel lacks is left out of the wish.
+/// Properties that the kernel lacks are left out.
 #[needs(namespaces)]
 #[test]
 fn random_wishes_read_back_from_the_running_kernel() {
     in_a_fresh_namespace(|| {
         block_on(async {
-            let kernel = Netlink::open(None).unwrap();
+            let kernel = LinuxTc::open(None).unwrap();
             let options = options(std::path::Path::new("/nowhere"));
             let mut shaper = Shaper::start(kernel, options).await.unwrap();
-            let mut stream = groundwave_engine::Seed(5).stream("wishes", 0, 0);
+            let mut stream = groundwave_engine::Seed(5).stream("impairments", 0, 0);
             for _ in 0..500 {
-                let mut wish = draw(&mut || stream.bits());
+                let mut requested = draw(&mut || stream.bits());
                 if !shaper.capabilities().netem {
-                    wish = Impairment {
-                        rate: wish.rate,
-                        queue: wish.queue,
+                    requested = Impairment {
+                        rate: requested.rate,
+                        queue: requested.queue,
                         ..Impairment::default()
                     };
                 }
-                if possible(&shaper, &wish) {
-                    round_trip(&mut shaper, "port1", &wish).await;
+                if possible(&shaper, &requested) {
+                    round_trip(&mut shaper, "port1", &requested).await;
                 }
             }
         });
@@ -88,12 +88,15 @@ fn random_wishes_read_back_from_the_running_kernel() {
 fn tc_agrees_with_what_was_asked() {
     in_a_fresh_namespace(|| {
         block_on(async {
-            let kernel = Netlink::open(None).unwrap();
+            let kernel = LinuxTc::open(None).unwrap();
             let mut shaper = Shaper::start(kernel, Default::default()).await.unwrap();
-            let wish = r#"{"rate":{"bps":8000000,"burst_bytes":15000},"queue":{"limit":{"unit":"packets","value":44}}}"#;
-            let wish: Impairment = serde_json::from_str(wish).unwrap();
-            let reading = shaper.apply("port1", &wish).await.unwrap();
-            assert_eq!((reading.impairment, reading.divergence), (wish, vec![]));
+            let requested = r#"{"rate":{"bps":8000000,"burst_bytes":15000},"queue":{"limit":{"unit":"packets","value":44}}}"#;
+            let requested: Impairment = serde_json::from_str(requested).unwrap();
+            let reading = shaper.apply("port1", &requested).await.unwrap();
+            assert_eq!(
+                (reading.impairment, reading.divergence),
+                (requested, vec![])
+            );
             let show = std::process::Command::new("tc")
                 .args(["-j", "qdisc", "show", "dev", "port1"])
                 .output()
@@ -115,7 +118,7 @@ fn tc_agrees_with_what_was_asked() {
 fn without_netem_latency_and_loss_name_the_module() {
     in_a_fresh_namespace(|| {
         block_on(async {
-            let kernel = Netlink::open(None).unwrap();
+            let kernel = LinuxTc::open(None).unwrap();
             let mut shaper = Shaper::start(kernel, Default::default()).await.unwrap();
             assert!(!shaper.capabilities().netem);
             let latency = Impairment {
@@ -129,8 +132,12 @@ fn without_netem_latency_and_loss_name_the_module() {
                 }),
                 ..Impairment::default()
             };
-            for (wish, what) in [(latency, "latency"), (loss, "loss")] {
-                let said = shaper.apply("port1", &wish).await.unwrap_err().to_string();
+            for (requested, what) in [(latency, "latency"), (loss, "loss")] {
+                let said = shaper
+                    .apply("port1", &requested)
+                    .await
+                    .unwrap_err()
+                    .to_string();
                 assert_eq!(
                     said,
                     format!("{what} is not supported: the kernel has no module sch_netem")
@@ -145,7 +152,7 @@ fn without_netem_latency_and_loss_name_the_module() {
 fn a_batch_goes_on_after_errors_and_names_them() {
     in_a_fresh_namespace(|| {
         let index = block_on(async {
-            let mut kernel = Netlink::open(None).unwrap();
+            let mut kernel = LinuxTc::open(None).unwrap();
             kernel.link("port1").await.unwrap().index
         });
         let mut batch = Batch::open(None).unwrap();
@@ -185,7 +192,7 @@ fn a_batch_goes_on_after_errors_and_names_them() {
             [(0, super::super::KernelError::Gone { .. })]
         ));
         block_on(async {
-            let mut kernel = Netlink::open(None).unwrap();
+            let mut kernel = LinuxTc::open(None).unwrap();
             let index = kernel.link("port1").await.unwrap().index;
             let held = kernel.get(index, Handle::ROOT).await.unwrap().unwrap();
             assert_eq!(held.options, 2999u32.to_ne_bytes());

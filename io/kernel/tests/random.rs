@@ -19,11 +19,11 @@ pub fn block_on<T>(work: impl Future<Output = T>) -> T {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
 
-    /// Every wish either reads back as itself, or leaves what was before: here the kernel fails
+    /// Every requested either reads back as itself, or leaves what was before: here the kernel fails
     /// at some step of the second one.
     #[test]
     fn wishes_read_back_or_leave_what_was(seed: u64, step in 1usize..6) {
-        let mut stream = groundwave_engine::Seed(seed).stream("wishes", 0, 0);
+        let mut stream = groundwave_engine::Seed(seed).stream("impairments", 0, 0);
         let mut next = || stream.bits();
         let (first, second, third) = (draw(&mut next), draw(&mut next), draw(&mut next));
         block_on(async {
@@ -71,7 +71,7 @@ proptest! {
         let payload = netem.payload(Some(&[1, -2, 3]));
         let mut parsed = Netem::parse(&payload).unwrap();
         // A request carries a slot of zeros, a dump only one that is set.
-        parsed.strange.slots = false;
+        parsed.unsupported.slots = false;
         prop_assert_eq!(parsed, netem);
     }
 

@@ -128,7 +128,7 @@ fn divergence_is_told_in_words() {
         parent: groundwave_io::kernel::Handle::ROOT,
         ..Default::default()
     };
-    bench.kernel.intrude(super::INTERFACES[1], foreign);
+    bench.kernel.insert_foreign(super::INTERFACES[1], foreign);
     let text = said(&socket, &["clear", "port2"]);
     assert!(text.contains("port2 foreign: "), "{text}");
 }
@@ -222,7 +222,7 @@ fn wrong_words_are_told_precisely() {
         told.contains("does `groundwave impaird` run there?"),
         "{told}"
     );
-    bench.kernel.deny(true);
+    bench.kernel.set_denied(true);
     let denied = impair(&socket, &["set", "port1", "--loss", "1%"]);
     assert_eq!(denied.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&denied.stderr).contains("CAP_NET_ADMIN"));

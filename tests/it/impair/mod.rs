@@ -15,7 +15,7 @@ use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use groundwave::http::serve::serve_to;
 use groundwave::impair::{Baseline, Daemon, Door, Peer, Ports, router};
 use groundwave_engine::{Broken, Execution};
-use groundwave_io::kernel::{Access, Driver, Fake, Options, Shaper};
+use groundwave_io::kernel::{Driver, DriverHandle, Fake, Options, Shaper};
 use groundwave_io::wall::MachineClock;
 use groundwave_systems::impair::{Direction, Extensions, ShapePort, Snapshot, world};
 use serde_json::Value;
@@ -163,7 +163,7 @@ impl Drop for Bench {
     }
 }
 
-fn door(access: Access) -> Door {
+fn door(access: DriverHandle) -> Door {
     let counters = access.clone();
     Door {
         refresh: Arc::new(move |direction: Direction| {

@@ -15,7 +15,7 @@ arms! {
 /// Takes CAP_NET_ADMIN from this thread, or from the model's caller.
 fn deny(bed: &Bed) {
     if let Some(model) = bed.model() {
-        model.deny(true);
+        model.set_denied(true);
         return;
     }
     let mut sets = capabilities(None).unwrap();

@@ -13,7 +13,7 @@ use groundwave::testbed::wire::Testbed;
 use groundwave::testbed::{Controller as Steering, router};
 use groundwave_engine::{Effects, Engine, Throttle};
 use groundwave_io::host::socket::{Access, Socket};
-use groundwave_io::testbed::{Driver, Follower, Names, Plant, State, TestbedError};
+use groundwave_io::testbed::{BoundPorts, Driver, Names, State, TestbedError, TestbedNetwork};
 use groundwave_io::wall::MachineClock;
 use groundwave_systems::Snapshot;
 use groundwave_systems::impair::{Direction as PortName, Impairment};
@@ -68,7 +68,7 @@ impl Controller {
             speed,
         } = begun;
         let handle = engine.handle();
-        let plant = Plant::new(self.names, self.state.folder());
+        let plant = TestbedNetwork::new(self.names, self.state.folder());
         let (tell, laid) = mpsc::channel();
         let world = handle.clone();
         let stop = CancellationToken::new();
@@ -78,7 +78,7 @@ impl Controller {
             .name("testbed".to_owned())
             .spawn(move || {
                 let driver =
-                    Driver::new(plant, Follower::new(Box::new(ask_daemon)), world, effects);
+                    Driver::new(plant, BoundPorts::new(Box::new(ask_daemon)), world, effects);
                 let outcome = drive(driver, adopt, &tell);
                 if let Err(err) = &outcome {
                     tracing::error!(%err, "the network is followed no more");

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::http::Method;
 use clap::Args;
-use groundwave_io::testbed::{State, take_down};
+use groundwave_io::testbed::{State, tear_down};
 use serde_json::json;
 
 use super::Which;
@@ -40,7 +40,7 @@ impl Down {
         }
         let state = self.which.state()?;
         end_controller(&state)?;
-        let removed = take_down(&state, self.keep_log.as_deref()).map_err(Failure::machine)?;
+        let removed = tear_down(&state, self.keep_log.as_deref()).map_err(Failure::machine)?;
         let name = &state.testbed;
         if output.json {
             return output.json(&json!({ "testbed": name, "nodes_removed": removed }));

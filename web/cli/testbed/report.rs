@@ -7,7 +7,7 @@ use clap::Args;
 use groundwave::plot::testbed::{Mark, Picture, Side, testbed_svg};
 use groundwave::testbed::wire::{Link, Measured, NewProbe, Testbed};
 use groundwave::text::{Align, Table};
-use groundwave_io::testbed::{Far, State, ping, throughput};
+use groundwave_io::testbed::{FarEnd, State, ping, throughput};
 use groundwave_systems::testbed::{Probe, Seat, Wiring};
 use serde::Serialize;
 
@@ -175,10 +175,10 @@ fn seat(testbed: &Testbed, name: &str) -> Seat {
 }
 
 /// How the near end of a link calls the far one.
-fn far(testbed: &Testbed, link: &Link, peer: &Seat) -> Far {
+fn far(testbed: &Testbed, link: &Link, peer: &Seat) -> FarEnd {
     match testbed.wiring {
-        Wiring::Link => Far::of_wire(link.wire, link.back, peer),
-        Wiring::Segment => Far::on_segment(peer),
+        Wiring::Link => FarEnd::of_wire(link.wire, link.back, peer),
+        Wiring::Segment => FarEnd::on_segment(peer),
     }
 }
 

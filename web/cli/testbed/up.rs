@@ -12,7 +12,7 @@ use groundwave_engine::log::Header;
 use groundwave_engine::{Engine, Execution, Next};
 use groundwave_io::journal::{self, FileJournal};
 use groundwave_io::scenario::Scenario;
-use groundwave_io::testbed::{State, take_down};
+use groundwave_io::testbed::{State, tear_down};
 use groundwave_io::wall::wall_ns;
 use groundwave_systems::testbed::{Settings, TakeOver, Work};
 use groundwave_systems::{Snapshot, world};
@@ -122,7 +122,7 @@ impl Up {
             ("testbed.pace", serde_json::json!({ "speed": self.speed })),
         ];
         let mut engine = prepare_after(&self.scenario, &scenario, &ground, first)?;
-        state.make().map_err(Failure::machine)?;
+        state.create().map_err(Failure::machine)?;
         let log = state.log();
         let made =
             FileJournal::create(&log, &header(&scenario, &ground)).map_err(Failure::input)?;
@@ -131,7 +131,7 @@ impl Up {
         let ticked = engine.tick(Some(wall_ns())).map_err(Failure::machine)?;
         if let Some((name, refusal)) = ticked.refused.first() {
             let what = format!("the world refuses {name}: {refusal}");
-            let _ = take_down(&state, None);
+            let _ = tear_down(&state, None);
             return Err(Failure::Input(what));
         }
         ground.refuse_faults()?;
@@ -150,7 +150,7 @@ impl Up {
         // A testbed that never came up is no testbed.
         if !came_up || !(self.background || self.keep) {
             let log = self.record.as_deref().filter(|_| came_up);
-            take_down(&state, log).map_err(Failure::machine)?;
+            tear_down(&state, log).map_err(Failure::machine)?;
         }
         outcome
     }
@@ -204,7 +204,7 @@ fn refuse_second(state: &State) -> Result<(), Failure> {
 
 /// Starts this program again as a controller of its own, and waits until it answers.
 fn detach(state: &State, words: Vec<std::ffi::OsString>, output: Output) -> Result<(), Failure> {
-    state.make().map_err(Failure::machine)?;
+    state.create().map_err(Failure::machine)?;
     // Kept open: a controller that fails takes its folder with it.
     let mut said = std::fs::File::options()
         .create(true)
@@ -233,7 +233,7 @@ fn detach(state: &State, words: Vec<std::ffi::OsString>, output: Output) -> Resu
             said.rewind()?;
             said.read_to_string(&mut text)?;
             if !state.is_there().map_err(Failure::machine)? {
-                take_down(state, None).map_err(Failure::machine)?;
+                tear_down(state, None).map_err(Failure::machine)?;
             }
             let what = format!("the controller ended: {}", text.trim());
             return Err(Failure::Machine(what));

@@ -1,7 +1,7 @@
 //! Tables of batman-adv.
 
 use axum::extract::State;
-use groundwave_io::genl::batadv::{
+use groundwave_io::netlink::batadv::{
     BlaClaim, DatEntry, Gateway as WayOut, HardInterface, Neighbor, Originator, TransGlobal,
     TransLocal,
 };
@@ -108,7 +108,7 @@ pub async fn batman_hardifs(
     State(gateway): State<Gateway>,
     Ask(asked): Ask<InterfaceQuestion>,
 ) -> Result<Json<Vec<RowHardInterface>>, Problem> {
-    let ask = |batman: &mut groundwave_io::genl::batadv::Batman, ifname: &str| {
+    let ask = |batman: &mut groundwave_io::netlink::batadv::Batman, ifname: &str| {
         batman.hard_interfaces(ifname)
     };
     Ok(Json(rows(of_batman(&gateway, asked, ask).await?)))

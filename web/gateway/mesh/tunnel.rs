@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
-use groundwave_io::genl::ReadingError;
-use groundwave_io::genl::wireguard::{
-    AllowedIp, Peer, PeerWish, PrivateKey, PublicKey as KernelKey, WireGuard, Wish,
+use groundwave_io::host::ReadingError;
+use groundwave_io::netlink::wireguard::{
+    AllowedIp, DeviceConfig, Peer, PeerConfig, PrivateKey, PublicKey as KernelKey, WireGuard,
 };
 use groundwave_io::readings::RouteSocket;
 use groundwave_systems::Snapshot;
@@ -31,10 +31,10 @@ pub fn lay(
 ) -> Result<(), ReadingError> {
     let mut routes = RouteSocket::open(None)?;
     routes.ensure_device(ifname, "wireguard")?;
-    let wish = Wish {
+    let wish = DeviceConfig {
         private_key: Some(key),
         listen_port: Some(listen_port),
-        ..Wish::default()
+        ..DeviceConfig::default()
     };
     WireGuard::open(None)?.set(ifname, &wish)?;
     routes.add_address(ifname, IpAddr::V4(ip), prefix_len)?;
@@ -50,11 +50,11 @@ fn wished(view: &Snapshot) -> BTreeMap<[u8; 32], Ipv4Addr> {
 }
 
 /// What to change of `seen` to come to `wished`.
-fn changes(wished: &BTreeMap<[u8; 32], Ipv4Addr>, seen: &[Peer]) -> Vec<PeerWish> {
+fn changes(wished: &BTreeMap<[u8; 32], Ipv4Addr>, seen: &[Peer]) -> Vec<PeerConfig> {
     let gone = seen
         .iter()
         .filter(|peer| !wished.contains_key(&peer.public_key.0))
-        .map(|peer| PeerWish::Gone {
+        .map(|peer| PeerConfig::Removed {
             public_key: peer.public_key,
         });
     let as_wished = |key: &[u8; 32], ip: Ipv4Addr| {
@@ -64,7 +64,7 @@ fn changes(wished: &BTreeMap<[u8; 32], Ipv4Addr>, seen: &[Peer]) -> Vec<PeerWish
     let present = wished
         .iter()
         .filter(|(key, ip)| !as_wished(key, **ip))
-        .map(|(key, ip)| PeerWish::Present {
+        .map(|(key, ip)| PeerConfig::Present {
             public_key: KernelKey(*key),
             allowed_ips: vec![AllowedIp {
                 address: IpAddr::V4(*ip),
@@ -83,9 +83,9 @@ fn reconcile(ifname: &str, view: &Snapshot) -> Result<usize, ReadingError> {
     let peers = changes(&wished(view), &seen.peers);
     let count = peers.len();
     if count > 0 {
-        let wish = Wish {
+        let wish = DeviceConfig {
             peers,
-            ..Wish::default()
+            ..DeviceConfig::default()
         };
         kernel.set(ifname, &wish)?;
     }
@@ -167,11 +167,15 @@ mod tests {
         ];
         let changes = changes(&wished, &seen);
         assert_eq!(changes.len(), 3);
-        assert!(matches!(changes[0], PeerWish::Gone { public_key } if public_key.0 == [9; 32]));
         assert!(
-            matches!(&changes[1], PeerWish::Present { public_key, .. } if public_key.0 == [2; 32])
+            matches!(changes[0], PeerConfig::Removed { public_key } if public_key.0 == [9; 32])
         );
-        assert!(matches!(&changes[2], PeerWish::Present { allowed_ips, .. }
-            if allowed_ips[0].to_string() == "10.42.0.4/32"));
+        assert!(
+            matches!(&changes[1], PeerConfig::Present { public_key, .. } if public_key.0 == [2; 32])
+        );
+        assert!(
+            matches!(&changes[2], PeerConfig::Present { allowed_ips, .. }
+            if allowed_ips[0].to_string() == "10.42.0.4/32")
+        );
     }
 }

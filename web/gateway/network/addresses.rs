@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use groundwave_io::genl::batadv::Batman;
+use groundwave_io::netlink::batadv::Batman;
 use groundwave_io::readings::{ReadingError, RouteSocket, leases};
 use groundwave_systems::onboarding::Mac;
 

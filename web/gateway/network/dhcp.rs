@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use groundwave_io::genl;
+use groundwave_io::host;
 use groundwave_io::readings::leases::{self, Lease};
 use groundwave_io::readings::reservations::{Reservation, Reservations};
 use groundwave_systems::onboarding::{Mac, is_hostname};
@@ -109,7 +109,7 @@ pub async fn dhcp_reservation_create(
     }
     let folder = folder(&gateway)?;
     let wanted = Reservation {
-        mac: genl::Mac(new.mac.0),
+        mac: host::Mac(new.mac.0),
         ip: new.ip,
         hostname,
     };
@@ -150,7 +150,7 @@ pub async fn dhcp_reservation_delete(
             .reserving
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        folder.remove(genl::Mac(mac.0)).map_err(unread)
+        folder.remove(host::Mac(mac.0)).map_err(unread)
     };
     match gateway.block(work).await? {
         true => Ok(StatusCode::NO_CONTENT),
@@ -164,7 +164,7 @@ mod tests {
 
     fn kept(last: u8, ip: u8, name: Option<&str>) -> Reservation {
         Reservation {
-            mac: genl::Mac([2, 0, 0, 0, 0, last]),
+            mac: host::Mac([2, 0, 0, 0, 0, last]),
             ip: Ipv4Addr::new(10, 41, 0, ip),
             hostname: name.map(str::to_owned),
         }

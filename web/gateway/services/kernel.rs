@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use groundwave_io::genl::Mac;
-use groundwave_io::genl::batadv::Batman;
+use groundwave_io::host::Mac;
+use groundwave_io::netlink::batadv::Batman;
 use groundwave_io::readings::ReadingError;
 use groundwave_systems::onboarding;
 use schemars::JsonSchema;

@@ -65,7 +65,7 @@ fn what_the_kernel_refuses() {
     let bench = Bench::new();
     let was = json!({ "loss": { "model": "bernoulli", "pct": 5.0 } });
     bench.call("PUT", PORT1, &was);
-    bench.kernel.deny(true);
+    bench.kernel.set_denied(true);
     let delay = || json!({ "latency": { "kind": "constant", "duration": 1_000_000 } });
     prove(
         &bench,
@@ -86,7 +86,7 @@ fn what_the_kernel_refuses() {
             }),
         ],
     );
-    bench.kernel.deny(false);
+    bench.kernel.set_denied(false);
     bench.kernel.fail_at(1, 22);
     let refused = vec![put("422 | kernel rejection", delay(), 422, ANY)];
     prove(&bench, refused);
@@ -139,7 +139,7 @@ fn a_foreign_root_is_left_in_place_and_reported() {
         parent: Handle::ROOT,
         ..Qdisc::default()
     };
-    bench.kernel.intrude(INTERFACES[0], foreign.clone());
+    bench.kernel.insert_foreign(INTERFACES[0], foreign.clone());
     prove(
         &bench,
         vec![case(

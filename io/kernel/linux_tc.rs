@@ -1,0 +1,259 @@
+//! Traffic control of the running kernel, over a netlink socket.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use netlink_packet_core::{DecodeError, NLM_F_ECHO};
+use netlink_sys::protocols::NETLINK_ROUTE;
+use nix::libc::{
+    ENODEV, ENOENT, IFLA_GSO_MAX_SEGS, IFLA_GSO_MAX_SIZE, IFLA_IFNAME, IFLA_MTU, IFLA_STATS64,
+    IFLA_TXQLEN, RTM_GETLINK, RTM_GETQDISC, TCA_HW_OFFLOAD, TCA_KIND, TCA_OPTIONS, TCA_STATS2,
+};
+
+use super::batch::Message as _;
+use super::{Counters, Handle, Kernel, KernelError, Link, Qdisc, ReadBack, Request};
+use crate::netlink::attr::{Attrs, append_words, put_text, words};
+use crate::netlink::{Answer, NetlinkError, NetlinkSocket};
+
+/// Bytes of `struct ifinfomsg`.
+const LINK_HEADER_BYTES: usize = 16;
+/// Bytes of `struct tcmsg`.
+pub(crate) const TC_HEADER_BYTES: usize = 20;
+
+/// Traffic control of the running kernel, in one network namespace.
+#[derive(Debug)]
+pub struct LinuxTc {
+    socket: NetlinkSocket,
+    release: String,
+    /// Last seen indices of interfaces by name.
+    indices: BTreeMap<String, u32>,
+}
+
+impl LinuxTc {
+    /// Opens a socket in the network namespace at `netns`, for example `/run/netns/a`, or in that
+    /// of the calling thread. Every request blocks its thread for the kernel's own work, some
+    /// microseconds.
+    ///
+    /// # Errors
+    /// When the namespace cannot be entered or the kernel gives no socket.
+    pub fn open(netns: Option<&Path>) -> Result<Self, KernelError> {
+        let release = nix::sys::utsname::uname().map_err(|source| KernelError::Io {
+            what: "read the kernel's release".to_owned(),
+            source: io::Error::from(source),
+        })?;
+        let socket = NetlinkSocket::open(NETLINK_ROUTE, netns);
+        Ok(Self {
+            socket: socket.map_err(|source| KernelError::open(netns, source))?,
+            release: release.release().to_string_lossy().into_owned(),
+            indices: BTreeMap::new(),
+        })
+    }
+
+    fn add_link_request(&mut self, interface: &str) {
+        let mut body = vec![0; LINK_HEADER_BYTES];
+        put_text(&mut body, IFLA_IFNAME, interface);
+        self.socket.add(&(RTM_GETLINK, 0, body.as_slice()));
+    }
+
+    /// Some kernels answer only with `NLM_F_ECHO`.
+    fn add_qdisc_requests(&mut self, index: u32, parents: &[Handle]) {
+        for parent in parents {
+            let mut body = Vec::with_capacity(TC_HEADER_BYTES);
+            append_words(&mut body, &[0, index, 0, parent.0, 0]);
+            self.socket
+                .add(&(RTM_GETQDISC, NLM_F_ECHO, body.as_slice()));
+        }
+    }
+
+    fn call(&mut self) -> Result<Vec<Answer>, KernelError> {
+        self.socket.call().map_err(|source| KernelError::Io {
+            what: "send a request to the kernel".to_owned(),
+            source,
+        })
+    }
+
+    fn qdiscs<const N: usize>(
+        &mut self,
+        index: u32,
+        parents: [Handle; N],
+    ) -> Result<[Option<Qdisc>; N], KernelError> {
+        self.add_qdisc_requests(index, &parents);
+        let answers = self.call()?;
+        read_qdiscs(index, parents, answers)
+    }
+}
+
+impl Kernel for LinuxTc {
+    fn backend(&self) -> (String, String) {
+        ("linux-tc".to_owned(), self.release.clone())
+    }
+
+    async fn link(&mut self, interface: &str) -> Result<Link, KernelError> {
+        self.add_link_request(interface);
+        let link = link_of(interface, self.call()?.pop())?;
+        self.indices.insert(interface.to_owned(), link.index);
+        Ok(link)
+    }
+
+    async fn get(&mut self, index: u32, parent: Handle) -> Result<Option<Qdisc>, KernelError> {
+        let [found] = self.qdiscs(index, [parent])?;
+        Ok(found)
+    }
+
+    async fn link_and_qdiscs<const N: usize>(
+        &mut self,
+        interface: &str,
+        parents: [Handle; N],
+    ) -> Result<(Link, [Option<Qdisc>; N]), KernelError> {
+        // The index rarely changes: the disciplines of the last one are read in the same call.
+        let Some(index) = self.indices.get(interface).copied() else {
+            let link = self.link(interface).await?;
+            let found = self.qdiscs(link.index, parents)?;
+            return Ok((link, found));
+        };
+        self.add_link_request(interface);
+        self.add_qdisc_requests(index, &parents);
+        let mut answers = self.call()?;
+        let qdiscs = answers.split_off(1);
+        let link = link_of(interface, answers.pop())?;
+        if link.index == index {
+            return Ok((link, read_qdiscs(index, parents, qdiscs)?));
+        }
+        self.indices.insert(interface.to_owned(), link.index);
+        let found = self.qdiscs(link.index, parents)?;
+        Ok((link, found))
+    }
+
+    async fn send(&mut self, request: &Request) -> Result<(), KernelError> {
+        self.socket.add(request);
+        match self.call()?.pop() {
+            Some(Err(refusal)) => Err(request.refused(refusal)),
+            _ => Ok(()),
+        }
+    }
+
+    async fn send_and_read<const N: usize>(
+        &mut self,
+        request: &Request,
+        parents: [Handle; N],
+    ) -> Result<ReadBack<N>, KernelError> {
+        self.socket.add(request);
+        self.add_qdisc_requests(request.index, &parents);
+        let mut answers = self.call()?;
+        let qdiscs = answers.split_off(1);
+        match answers.pop() {
+            Some(Err(refusal)) => Err(request.refused(refusal)),
+            _ => Ok(read_qdiscs(request.index, parents, qdiscs)),
+        }
+    }
+}
+
+fn link_of(interface: &str, answer: Option<Answer>) -> Result<Link, KernelError> {
+    let what = format!("look up interface {interface}");
+    let answer = answer.unwrap_or(Ok(None));
+    let found = answer.map_err(|err| lookup_error(&what, interface, err))?;
+    let body = found.ok_or_else(|| KernelError::invalid_answer(what, "only an acknowledgement"))?;
+    Ok(read_link(&body)?)
+}
+
+/// The disciplines in the answers for each of `N` parents, or the first error.
+fn read_qdiscs<const N: usize>(
+    index: u32,
+    parents: [Handle; N],
+    answers: Vec<Answer>,
+) -> Result<[Option<Qdisc>; N], KernelError> {
+    let mut qdiscs = [const { None }; N];
+    for ((slot, parent), answer) in qdiscs.iter_mut().zip(parents).zip(answers) {
+        let found = match answer {
+            Err(NetlinkError::Refused { errno: ENOENT, .. }) => None,
+            Err(err) => {
+                let what = format!("read the discipline under {parent}");
+                return Err(lookup_error(&what, &format!("number {index}"), err));
+            }
+            Ok(found) => found.map(|body| read_qdisc(&body)).transpose()?,
+        };
+        // A discipline without a handle is a default of the kernel.
+        *slot = found.filter(|qdisc| qdisc.handle != Handle::NONE);
+    }
+    Ok(qdiscs)
+}
+
+fn lookup_error(what: &str, interface: &str, err: NetlinkError) -> KernelError {
+    match err {
+        NetlinkError::Refused { errno: ENODEV, .. } => KernelError::Gone {
+            what: interface.to_owned(),
+        },
+        other => KernelError::netlink(what, other),
+    }
+}
+
+/// Decodes `struct ifinfomsg` and its attributes.
+fn read_link(body: &[u8]) -> Result<Link, DecodeError> {
+    const NAME: &str = "an interface";
+    let [_, index, _, _] = words(NAME, body)?;
+    let attrs = Attrs::read(NAME, &body[LINK_HEADER_BYTES..])?;
+    let number = |kind| Ok::<_, DecodeError>(attrs.words::<1>(kind)?.map(|[number]| number));
+    // struct rtnl_link_stats64: packets, bytes, errors and drops, receive before transmit.
+    let stats = attrs.get(IFLA_STATS64).unwrap_or_default();
+    let (stats, _) = stats.as_chunks::<8>();
+    let counter = |at: usize| stats.get(at).map_or(0, |bytes| u64::from_ne_bytes(*bytes));
+    let mtu_bytes = number(IFLA_MTU)?.unwrap_or_default();
+    let gso_bytes_max = number(IFLA_GSO_MAX_SIZE)?.unwrap_or_default();
+    let segments_max = number(IFLA_GSO_MAX_SEGS)?.unwrap_or(u32::MAX);
+    Ok(Link {
+        index,
+        mtu_bytes,
+        gso_bytes_max: match segments_max {
+            0 | 1 => gso_bytes_max.min(mtu_bytes),
+            _ => gso_bytes_max,
+        },
+        tx_queue_packets: number(IFLA_TXQLEN)?.unwrap_or_default(),
+        tx_packets: counter(1),
+        tx_bytes: counter(3),
+        tx_dropped: counter(7),
+    })
+}
+
+/// Decodes `struct tcmsg` and its attributes.
+pub(crate) fn read_qdisc(body: &[u8]) -> Result<Qdisc, DecodeError> {
+    const NAME: &str = "a queueing discipline";
+    let [_, _, handle, parent, _] = words(NAME, body)?;
+    let attrs = Attrs::read(NAME, &body[TC_HEADER_BYTES..])?;
+    let counters = attrs.nest(TCA_STATS2)?;
+    let offload = attrs.get(TCA_HW_OFFLOAD).and_then(<[u8]>::first);
+    Ok(Qdisc {
+        kind: attrs.text(TCA_KIND).unwrap_or_default(),
+        handle: Handle(handle),
+        parent: Handle(parent),
+        options: attrs.get(TCA_OPTIONS).unwrap_or_default().to_vec(),
+        counters: counters.map_or(Ok(Counters::default()), |stats| read_counters(&stats))?,
+        offloaded: offload.is_some_and(|flag| *flag != 0),
+    })
+}
+
+/// Decodes the attributes of `TCA_STATS2`.
+fn read_counters(stats: &Attrs<'_>) -> Result<Counters, DecodeError> {
+    /// `TCA_STATS_BASIC`, `TCA_STATS_QUEUE`, `TCA_STATS_PKT64`.
+    const BASIC: u16 = 1;
+    const QUEUE: u16 = 3;
+    const PACKETS64: u16 = 8;
+    let mut counters = Counters::default();
+    if let Some([low, high, packets]) = stats.words(BASIC)? {
+        let (low, high) = (low.to_ne_bytes(), high.to_ne_bytes());
+        counters.bytes = u64::from_ne_bytes(std::array::from_fn(|at| match at {
+            0..4 => low[at],
+            _ => high[at - 4],
+        }));
+        counters.packets = packets.into();
+    }
+    if let Some([packets, bytes, drops, requeues, overlimits]) = stats.words(QUEUE)? {
+        counters.backlog_packets = packets;
+        counters.backlog_bytes = bytes;
+        counters.drops = drops;
+        counters.requeues = requeues;
+        counters.overlimits = overlimits;
+    }
+    counters.packets = stats.u64(PACKETS64)?.unwrap_or(counters.packets);
+    Ok(counters)
+}

@@ -1,0 +1,188 @@
+//! Network namespaces with names: made, found, entered, emptied, removed.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use nix::sched::{CloneFlags, setns, unshare};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::error::TestbedError;
+use super::names::NETNS;
+use crate::kernel::batch::Batch;
+use crate::netlink::netns::within;
+
+/// Settings of a fresh namespace: forward, answer on every interface, no waiting for addresses.
+const SETTINGS: [(&str, &str); 9] = [
+    ("ipv4/ip_forward", "1"),
+    ("ipv4/conf/all/rp_filter", "0"),
+    ("ipv4/conf/default/rp_filter", "0"),
+    ("ipv4/conf/all/send_redirects", "0"),
+    ("ipv4/conf/default/send_redirects", "0"),
+    ("ipv4/conf/all/accept_redirects", "0"),
+    ("ipv6/conf/all/forwarding", "1"),
+    ("ipv6/conf/default/accept_dad", "0"),
+    ("ipv6/conf/default/router_solicitations", "0"),
+];
+
+/// A namespace that is there, and a socket in it.
+#[derive(Debug)]
+pub struct Namespace {
+    file: File,
+    /// A socket in it.
+    pub batch: Batch,
+}
+
+impl Namespace {
+    /// Makes a namespace with this path, which must be free.
+    ///
+    /// # Errors
+    /// When there is one, or the system refuses.
+    pub fn create(path: &Path) -> Result<Self, TestbedError> {
+        fs::create_dir_all(NETNS).map_err(TestbedError::file("create", NETNS))?;
+        let free = File::options().write(true).create_new(true).open(path);
+        free.map_err(TestbedError::file("create the namespace", path))?;
+        let made = std::thread::scope(|scope| {
+            // A namespace is a property of a thread; this one qdiscs with its work.
+            let fresh = scope.spawn(|| -> io::Result<()> {
+                unshare(CloneFlags::CLONE_NEWNET)?;
+                for (key, value) in SETTINGS {
+                    // A kernel without IPv6 has nothing to set there.
+                    let _ = fs::write(Path::new("/proc/sys/net").join(key), value);
+                }
+                let nothing = None::<&str>;
+                let own = Some("/proc/thread-self/ns/net");
+                mount(own, path, nothing, MsFlags::MS_BIND, nothing)?;
+                Ok(())
+            });
+            fresh
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        if let Err(source) = made {
+            let _ = fs::remove_file(path);
+            return Err(TestbedError::file("create the namespace", path)(source));
+        }
+        Self::open(path)
+    }
+
+    /// Opens the namespace at a path.
+    ///
+    /// # Errors
+    /// When there is none or it cannot be entered.
+    pub fn open(path: &Path) -> Result<Self, TestbedError> {
+        let file = File::open(path).map_err(TestbedError::file("open the namespace", path))?;
+        let batch = Batch::open(Some(path)).map_err(TestbedError::kernel("open a socket"))?;
+        Ok(Self { file, batch })
+    }
+
+    /// The number of its open file, for messages that name a namespace.
+    #[must_use]
+    pub fn descriptor(&self) -> i32 {
+        self.file.as_raw_fd()
+    }
+}
+
+/// Does `work` in the namespace at a path.
+///
+/// # Errors
+/// When it cannot be entered.
+pub fn inside<T: Send>(path: &Path, work: impl FnOnce() -> T + Send) -> Result<T, TestbedError> {
+    within(Some(path), work).map_err(TestbedError::file("enter", path))
+}
+
+/// Becomes `command` in the namespace at a path. Returns only when that fails.
+///
+/// # Errors
+/// Why it failed.
+pub fn replace(path: &Path, command: &mut Command) -> TestbedError {
+    let entered = File::open(path)
+        .and_then(|file| setns(&file, CloneFlags::CLONE_NEWNET).map_err(io::Error::from));
+    if let Err(source) = entered {
+        return TestbedError::file("enter", path)(source);
+    }
+    let source = command.exec();
+    TestbedError::Program {
+        program: command.get_program().to_string_lossy().into_owned(),
+        hint: "it must be on the PATH",
+        source,
+    }
+}
+
+/// Names of the namespaces that begin with `mark`, in order.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn named(mark: &str) -> Result<Vec<String>, TestbedError> {
+    let entries = match fs::read_dir(NETNS) {
+        Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(TestbedError::file("read", NETNS))?,
+    };
+    let names = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok());
+    let mut names: Vec<String> = names.filter(|name| name.starts_with(mark)).collect();
+    names.sort();
+    Ok(names)
+}
+
+/// VethQdiscs every process in the namespace at a path: asks, waits up to 2 s, then insists.
+pub fn terminate_processes(path: &Path) {
+    let Ok(identity) = fs::metadata(path).map(|facts| (facts.dev(), facts.ino())) else {
+        return;
+    };
+    let signal = |signal| {
+        let living = processes_in(identity);
+        for pid in &living {
+            // It may have ended since.
+            let _ = kill(Pid::from_raw(*pid), signal);
+        }
+        living.is_empty()
+    };
+    if signal(Signal::SIGTERM) {
+        return;
+    }
+    for _ in 0..40 {
+        std::thread::sleep(Duration::from_millis(50));
+        if processes_in(identity).is_empty() {
+            return;
+        }
+    }
+    signal(Signal::SIGKILL);
+}
+
+/// Processes whose network namespace is this one, but not this process, whose sockets may be.
+fn processes_in(identity: (u64, u64)) -> Vec<i32> {
+    let own = std::process::id().cast_signed();
+    let Ok(entries) = fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    let pids = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let there = |pid: &i32| {
+        let facts = fs::metadata(format!("/proc/{pid}/ns/net"));
+        *pid != own && facts.is_ok_and(|facts| (facts.dev(), facts.ino()) == identity)
+    };
+    pids.filter(there).collect()
+}
+
+/// Removes the namespace at a path; what is in it goes with it once nobody holds it.
+///
+/// # Errors
+/// When the system refuses.
+pub fn remove(path: &Path) -> Result<(), TestbedError> {
+    // A file without a namespace on it is what a crash between the two left.
+    let _ = umount2(path, MntFlags::MNT_DETACH);
+    match fs::remove_file(path) {
+        Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(()),
+        outcome => outcome.map_err(TestbedError::file("remove the namespace", path)),
+    }
+}

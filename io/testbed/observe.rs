@@ -1,0 +1,135 @@
+//! What is seen of a network: counters, and what routing programs found.
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+
+use groundwave_systems::site::NodeId;
+use groundwave_systems::testbed::{Counted, Heard, Protocol, WireSide};
+
+use super::error::TestbedError;
+use super::names::{index, interface, of_hardware, of_radio_address, of_radio_hardware};
+use super::network::{NodeNamespace, TestbedNetwork};
+use super::{batman, dump};
+use crate::kernel::veth_qdiscs::{QdiscLayout, count};
+
+impl TestbedNetwork {
+    /// The counters of all wires.
+    ///
+    /// # Errors
+    /// When the kernel cannot be asked.
+    pub fn count(&mut self) -> Result<Vec<Counted>, TestbedError> {
+        if self.segment.is_some() {
+            return self.count_segment();
+        }
+        let mut all = Vec::new();
+        for (node, node_namespace) in &mut self.seats {
+            let found = dump::qdiscs(&mut node_namespace.namespace.batch);
+            let found = found.map_err(TestbedError::kernel("observe at disciplines"))?;
+            let own = self.wires.iter().filter(|(side, _)| side.from == *node);
+            all.extend(own.filter_map(|(side, veth)| {
+                let qdiscs = found.get(&index(veth.number))?;
+                Some(count(*side, qdiscs, &QdiscLayout::VETH))
+            }));
+        }
+        Ok(all)
+    }
+
+    /// What the protocols found, by node; nodes without one are left out.
+    ///
+    /// # Errors
+    /// The first that could not be asked.
+    pub fn observe_routes(&self) -> Result<BTreeMap<NodeId, Vec<Heard>>, TestbedError> {
+        let mut heard = BTreeMap::new();
+        for (node, node_namespace) in &self.seats {
+            let found = match node_namespace.protocol {
+                Protocol::Babel if self.babel(node_namespace).runs() => {
+                    self.babel_routes(*node, node_namespace)?
+                }
+                Protocol::Batman => self.batman_routes(*node, node_namespace)?,
+                _ => continue,
+            };
+            heard.insert(*node, found);
+        }
+        Ok(heard)
+    }
+
+    fn babel_routes(
+        &self,
+        node: NodeId,
+        node_namespace: &NodeNamespace,
+    ) -> Result<Vec<Heard>, TestbedError> {
+        let found = self.babel(node_namespace).routes()?;
+        let heard = found.into_iter().filter_map(|found| {
+            Some(Heard {
+                destination: self.addressed(&found.host)?,
+                next_hop: match &self.segment {
+                    Some(_) => self.numbered(of_radio_address(found.via?)?)?,
+                    None => self.behind(node, &found.interface)?,
+                },
+                metric: found.metric.into(),
+            })
+        });
+        Ok(sorted(heard.collect()))
+    }
+
+    fn batman_routes(
+        &self,
+        node: NodeId,
+        node_namespace: &NodeNamespace,
+    ) -> Result<Vec<Heard>, TestbedError> {
+        let found = batman::routes(&self.names.path(&node_namespace.seat.name))?;
+        if self.segment.is_some() {
+            let radio = |address: &str| self.numbered(of_radio_hardware(address)?);
+            let heard = found.into_iter().filter_map(|found| {
+                Some(Heard {
+                    destination: radio(&found.orig_address)?,
+                    next_hop: radio(&found.neigh_address)?,
+                    metric: found.tq,
+                })
+            });
+            return Ok(sorted(heard.collect()));
+        }
+        let heard = found.into_iter().filter_map(|found| {
+            let (number, back) = of_hardware(&found.orig_address)?;
+            let qdiscs = |side: &WireSide| (side.from > side.to) == back;
+            let mut of_wire = self.wires.iter().filter(|(_, veth)| veth.number == number);
+            let (side, _) = of_wire.find(|(side, _)| qdiscs(side))?;
+            Some(Heard {
+                destination: side.from,
+                next_hop: self.behind(node, &found.hard_ifname)?,
+                metric: found.tq,
+            })
+        });
+        Ok(sorted(heard.collect()))
+    }
+
+    /// The node with this address.
+    fn addressed(&self, address: &str) -> Option<NodeId> {
+        let address: Ipv4Addr = address.parse().ok()?;
+        self.numbered(self.names.number(address)?)
+    }
+
+    /// The node with this number.
+    fn numbered(&self, number: u32) -> Option<NodeId> {
+        let mut seats = self.seats.iter();
+        seats
+            .find(|(_, node_namespace)| node_namespace.seat.number == number)
+            .map(|(id, _)| *id)
+    }
+
+    /// The node behind an interface of `node`.
+    fn behind(&self, node: NodeId, name: &str) -> Option<NodeId> {
+        let mut own = self.wires.keys().filter(|side| side.from == node);
+        let leads = |side: &&WireSide| {
+            self.seats
+                .get(&side.to)
+                .is_some_and(|peer| interface(&peer.seat) == name)
+        };
+        own.find(leads).map(|side| side.to)
+    }
+}
+
+fn sorted(mut heard: Vec<Heard>) -> Vec<Heard> {
+    heard.sort_by_key(|heard| heard.destination);
+    heard
+}
