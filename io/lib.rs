@@ -17,6 +17,7 @@ pub mod import;
 pub mod journal;
 pub mod kernel;
 pub mod netlink;
+pub mod picture;
 pub mod raster;
 pub mod readings;
 pub mod scenario;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::geometry::BadGeometry;
+use crate::picture::PictureError;
 
 /// Why a file was not written. Nothing is left under its name.
 #[derive(Debug, Error)]
@@ -47,6 +48,9 @@ pub enum RasterError {
         /// The reason.
         why: &'static str,
     },
+    /// A picture that cannot be rendered or encoded.
+    #[error(transparent)]
+    Picture(#[from] PictureError),
     /// The disk, or another process that writes the same file.
     #[error("write {}", path.display())]
     Write {

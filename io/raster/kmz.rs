@@ -10,7 +10,7 @@ use super::atomic::PartFile;
 use super::error::RasterError;
 use super::geometry::GridGeometry;
 use super::grid::Grid;
-use super::picture::{Legend, Style, coloured, encode_png};
+use super::picture::{Legend, Style, coloured};
 use super::site::Site;
 
 /// What an overlay shows.
@@ -44,9 +44,9 @@ pub fn write_kmz(path: &Path, overlay: &Overlay<'_>) -> Result<(), RasterError> 
         ("doc.kml", document(overlay).into_bytes()),
         (
             "overlay.png",
-            encode_png(&coloured(overlay.layer, overlay.style))?,
+            coloured(overlay.layer, overlay.style).to_png()?,
         ),
-        ("legend.png", encode_png(&legend.draw(LEGEND_PX))?),
+        ("legend.png", legend.picture(LEGEND_PX)?.to_png()?),
     ];
     let mut part = PartFile::create(path)?;
     let written = pack(&mut part, &entries);

@@ -9,10 +9,11 @@ use super::fold::{Layer, Network};
 use super::plan::Plan;
 use super::products::product;
 use super::work::SweepError;
+use crate::picture::Bitmap;
 use crate::raster::geojson::{Levels, write_contours, write_sites};
 use crate::raster::kmz::{Overlay, write_kmz};
-use crate::raster::picture::{Canvas, Map, Sheet, Style, encode_png, write_overlay, write_png};
-use crate::raster::{Grid, Resampling, Site, write_whole};
+use crate::raster::picture::{Map, Sheet, Style, write_overlay, write_png};
+use crate::raster::{Grid, RasterError, Resampling, Site, write_whole};
 
 /// Longer side of a map's frame, px.
 const MAP_SIDE_PX: u32 = 1400;
@@ -53,7 +54,7 @@ pub(super) fn maps(
     folder: &Path,
     network: &mut Network,
     elevation: Option<&Grid>,
-) -> Result<Canvas, SweepError> {
+) -> Result<Bitmap, SweepError> {
     let marks: Vec<Site> = plan
         .sites
         .iter()
@@ -117,14 +118,17 @@ pub(super) fn maps(
             sites: &marks,
             credit: "Groundwave; terrain: SRTM (NASA/USGS)",
         };
-        let drawn = map.draw(MAP_SIDE_PX);
         let file = format!("{stem}.png");
+        let drawn = product(&file, map.draw(MAP_SIDE_PX).map_err(RasterError::from))?;
         product(
             &file,
-            write_png(&folder.join(&file), &drawn.canvas, &drawn.world),
+            write_png(&folder.join(&file), &drawn.bitmap, &drawn.world),
         )?;
         if layer == Layer::Margin {
-            panel = Some(map.panel(PANEL_PX));
+            panel = Some(product(
+                &file,
+                map.panel(PANEL_PX).map_err(RasterError::from),
+            )?);
             overlays(plan, folder, &grid, &style, &marks)?;
         }
     }
@@ -195,7 +199,7 @@ fn subtitle(plan: &Plan, variant: &Variant) -> String {
 pub(super) fn contact_sheet(
     plan: &Plan,
     folder: &Path,
-    panels: Vec<(String, Canvas)>,
+    panels: Vec<(String, Bitmap)>,
 ) -> Result<(), SweepError> {
     let all = plan.variants.len();
     let shown = if all > panels.len() {
@@ -213,7 +217,8 @@ pub(super) fn contact_sheet(
         columns: 4,
         panels,
     };
-    let bytes = product("contact_sheet.png", encode_png(&sheet.draw()))?;
+    let encoded = sheet.draw().and_then(|bitmap| bitmap.to_png());
+    let bytes = product("contact_sheet.png", encoded.map_err(RasterError::from))?;
     product(
         "contact_sheet.png",
         write_whole(&folder.join("contact_sheet.png"), &bytes),

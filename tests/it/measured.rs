@@ -221,7 +221,7 @@ fn a_report_tells_failures_ways_and_what_was_measured() {
         text(&page),
     ]));
     let html = std::fs::read_to_string(&page).unwrap();
-    for title in ["Ways of flows", "Failures and what followed", "Outages"] {
+    for title in ["Routes of flows", "Failures and their effects", "Outages"] {
         assert!(html.contains(title), "{title}");
     }
     assert!(!html.contains("What was measured"));

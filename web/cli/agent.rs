@@ -1,4 +1,4 @@
-//! `groundwave agent`: the agent of a node.
+//! `groundwave agent`: node agent.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -18,14 +18,14 @@ use serde_json::json;
 use super::failure::Failure;
 use super::output::Output;
 
-/// Log filter where `RUST_LOG` says nothing.
+/// Default log filter, unless `RUST_LOG` is set.
 pub const LOG_FILTER: &str = "info";
 
-/// Join this node to a mesh gateway and tell how it is
+/// Enrol this node at a mesh gateway and report its state
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Agent {
-    /// The gateway on the underlay
+    /// Address of the gateway on the underlay
     #[arg(
         long,
         env = "GROUNDWAVE_AGENT_GATEWAY",
@@ -34,23 +34,23 @@ pub struct Agent {
     )]
     gateway: SocketAddr,
 
-    /// The mesh interface
+    /// Mesh interface
     #[arg(long, value_name = "NAME", default_value = "bat0")]
     mesh: String,
 
-    /// The tunnel's interface; it is made where there is none
+    /// WireGuard interface; created if missing
     #[arg(long, value_name = "NAME", default_value = "wg0")]
     tunnel: String,
 
-    /// Talk on the underlay only, for machines without WireGuard
+    /// Use the underlay only, for machines without WireGuard
     #[arg(long)]
     no_tunnel: bool,
 
-    /// Where the tunnel listens, UDP [default: the kernel's choice]
+    /// UDP port of the tunnel [default: chosen by the kernel]
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     listen_port: Option<u16>,
 
-    /// The node's private key; made where there is none, and only for its owner to read
+    /// File with the private key of the node; created with mode 0600 if missing
     #[arg(
         long,
         env = "GROUNDWAVE_AGENT_KEY",
@@ -59,27 +59,27 @@ pub struct Agent {
     )]
     key: PathBuf,
 
-    /// The trust secret, base64, that proves where the node comes from
+    /// File with the trust secret, base64, that authenticates the enrolment
     #[arg(long, value_name = "FILE", requires = "key_id")]
     trust_secret: Option<PathBuf>,
 
-    /// Name of the trust secret
+    /// Identifier of the trust secret
     #[arg(long, value_name = "ID")]
     key_id: Option<String>,
 
-    /// The code that an admin was given for this node
+    /// File with the enrolment code of this node
     #[arg(long, value_name = "FILE")]
     enrollment_code: Option<PathBuf>,
 
-    /// Where gpsd listens
+    /// Address of gpsd
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:2947")]
     gpsd: SocketAddr,
 
-    /// Look for sensors on these I2C buses, only by reading [default: on none]
+    /// I2C buses probed for sensors, by reads only [default: none]
     #[arg(long, value_name = "auto|N[,N...]", conflicts_with = "fixture")]
     i2c: Option<Probe>,
 
-    /// Read this sensor; may be said again [example: lm75@1:0x48]
+    /// Sensor to read; repeatable [example: lm75@1:0x48]
     #[arg(
         long = "sensor",
         value_name = "TEMPLATE@BUS:ADDRESS",
@@ -87,41 +87,42 @@ pub struct Agent {
     )]
     sensors: Vec<Assigned>,
 
-    /// A folder of templates (*.toml) for sensors, besides those built in
+    /// Folder of sensor templates (*.toml) in addition to those built in
     #[arg(long, value_name = "DIR")]
     templates: Option<PathBuf>,
 
-    /// Time between heartbeats; the gateway may ask for more
+    /// Heartbeat interval, 0.5 to 300 s; the gateway may lengthen it
     #[arg(long, value_name = "S", default_value_t = 5.0, value_parser = period)]
     period: f64,
 
-    /// Look once, show what is seen and the heartbeat it would be, and stop
+    /// Take one reading, show it with its heartbeat, and stop
     #[arg(long)]
     once: bool,
 
-    /// A folder with a file look.json that stands for this machine, as --once --json writes it
+    /// Folder with look.json, written by --once --json, used instead of this machine
     #[arg(long, value_name = "DIR")]
     fixture: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  groundwave agent
-  groundwave agent --once --json
+  groundwave agent --once
   groundwave agent --once --i2c auto --sensor lm75@1:0x48
+  mkdir -p hill && groundwave agent --once --json > hill/look.json
+  groundwave agent --once --fixture hill
+  groundwave agent --fixture hill --no-tunnel --gateway 127.0.0.1:8080 --key hill.key
   groundwave agent --gateway 10.41.0.1:8080 --trust-secret /etc/groundwave/trust --key-id k1
-  groundwave agent --fixture nodes/hill --no-tunnel --enrollment-code code --key hill.key
 
-It waits until the mesh interface has a carrier and an address, asks the gateway to let the node
-in, sets the tunnel up, logs in with the credential it is told through the tunnel, and beats. What
-cannot be told is kept for an hour, in memory. It needs CAP_NET_ADMIN and gives up all else.
-Log filter: RUST_LOG.";
+The agent waits until the mesh interface has a carrier and an address, enrols at the gateway, sets
+the tunnel up, logs in with the credential it receives through the tunnel, and sends heartbeats.
+Unsent heartbeats are kept in memory for an hour. Needs CAP_NET_ADMIN and drops all other
+capabilities. Log filter: RUST_LOG.";
 
 const NOT_PROBED: &str = "\
-sensors: nothing is probed; --i2c looks for them, --sensor names one
+sensors: no bus probed; --i2c probes buses, --sensor names a sensor
 ";
 
-/// Times between heartbeats that make sense, s.
+/// Heartbeat interval, s, [0.5, 300].
 fn period(text: &str) -> Result<f64, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     let allowed = (0.5..=300.0).contains(&seconds);
@@ -131,7 +132,7 @@ fn period(text: &str) -> Result<f64, String> {
 }
 
 impl Agent {
-    /// Works until told to stop.
+    /// Runs until a stop signal.
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let once = self.once;
         let mut node = Node::new(self.options()?)?;
@@ -214,7 +215,7 @@ fn secret(path: Option<&Path>, key_id: Option<String>) -> Result<Option<TrustSec
     let found = TrustSecret::from_text(key_id, &text(path)?);
     let wrong = || {
         Failure::Input(format!(
-            "{}: no secret of at least 16 bytes in base64",
+            "{}: invalid trust secret, allowed base64 of at least 16 bytes",
             path.display()
         ))
     };

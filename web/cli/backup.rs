@@ -1,5 +1,4 @@
-//! `groundwave backup` and `groundwave restore`: the planning server's store, kept and brought
-//! back.
+//! `groundwave backup` and `groundwave restore`: copies of the store.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -17,19 +16,19 @@ use serde_json::json;
 use super::failure::Failure;
 use super::output::Output;
 
-/// Copy the planning server's store, also while it serves
+/// Copy the store of a server, also while it runs
 #[derive(Args)]
 #[command(after_help = BACKUP_EXAMPLES)]
 pub struct Backup {
-    /// File to write; must not be there yet
+    /// New file
     #[arg(value_name = "FILE")]
     to: PathBuf,
 
-    /// The store
+    /// Store file
     #[arg(long, env = "PLAN_DB", value_name = "FILE", default_value = "plan.db")]
     db: PathBuf,
 
-    /// Where the server listens that may hold the store
+    /// Address of the server that may hold the store
     #[arg(
         long,
         env = "PLAN_BIND",
@@ -41,55 +40,58 @@ pub struct Backup {
 
 const BACKUP_EXAMPLES: &str = "\
 Examples:
-  groundwave backup plan-monday.redb
-  groundwave backup --db /var/lib/groundwave/plan.db /backup/plan.redb
+  groundwave run scenarios/two_nodes.toml --store plan.db
+  groundwave backup monday.redb
+  groundwave backup --db plan.db tuesday.redb
 
-A store that a server holds is copied by the server, as of its last commit.";
+A store in use is copied by its server, as of its last commit.";
 
-/// Bring back a copy of a store
+/// Restore a store from a copy
 #[derive(Args)]
 #[command(after_help = RESTORE_EXAMPLES)]
 pub struct Restore {
-    /// The copy
+    /// Copy of a store
     #[arg(value_name = "FILE")]
     from: PathBuf,
 
-    /// The store to make
+    /// Store file to write
     #[arg(long, env = "PLAN_DB", value_name = "FILE", default_value = "plan.db")]
     db: PathBuf,
 
-    /// For the sealed copy of a gateway: the file `token.key` of its state
+    /// File `token.key` of the gateway state, for sealed copies
     #[arg(long, env = "GATEWAY_TOKEN_KEY", value_name = "FILE")]
     token_key: Option<PathBuf>,
 
-    /// Replace a store that is there
+    /// Replace an existing store
     #[arg(long)]
     force: bool,
 }
 
 const RESTORE_EXAMPLES: &str = "\
 Examples:
-  groundwave restore plan-monday.redb
-  groundwave restore --force --db /var/lib/groundwave/plan.db /backup/plan.redb
-  groundwave restore --token-key /safe/token.key gateway-2026-11-21.sealed
+  groundwave run scenarios/two_nodes.toml --store mesh.db
+  groundwave backup --db mesh.db mesh.redb
+  groundwave restore mesh.redb --db restored.db
+  groundwave restore mesh.redb --db restored.db --force
+  groundwave restore --token-key gateway/token.key gateway-2026-11-21.sealed
 
-The copy is read in full before anything is replaced; stop the server first.";
+The whole copy is verified before a store is replaced; stop the server first.";
 
 impl Backup {
     /// Writes the copy.
     pub fn run(self, output: Output) -> Result<(), Failure> {
         if self.to.exists() {
-            let what = format!("{} is there already; name a new file", self.to.display());
+            let what = format!("{} exists; name a new file", self.to.display());
             return Err(Failure::Input(what));
         }
         let (bytes, by) = match RedbStore::open_existing(&self.db) {
             Ok(store) => (copy_of(&store)?, "file"),
-            Err(StoreError::InUse { .. }) => (self.ask_server()?, "server"),
+            Err(StoreError::InUse { .. }) => (self.fetch_from_server()?, "server"),
             Err(err) => return Err(Failure::input(err)),
         };
         write_new(&self.to, &bytes)?;
-        // What was written is proven before it is called a backup.
-        let documents = read_in_full(&self.to)?;
+        // Verified before success is reported.
+        let documents = verify(&self.to)?;
         if output.json {
             let told = json!({ "file": self.to, "documents": documents, "copied_by": by });
             return output.json(&told);
@@ -98,7 +100,7 @@ impl Backup {
         output.text(&line)
     }
 
-    fn ask_server(&self) -> Result<Vec<u8>, Failure> {
+    fn fetch_from_server(&self) -> Result<Vec<u8>, Failure> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
@@ -109,13 +111,13 @@ impl Backup {
                 .await
         });
         let held = format!(
-            "{} is in use, and the server at {} (--bind) gave no copy of it",
+            "{} is in use, and the server at {} (--bind) returned no copy",
             self.db.display(),
             self.bind
         );
         match answer {
             Ok((status, bytes)) if status.is_success() => Ok(bytes),
-            Ok((status, _)) => Err(Failure::Input(format!("{held}: it answered {status}"))),
+            Ok((status, _)) => Err(Failure::Input(format!("{held}: status {status}"))),
             Err(err) => Err(Failure::Input(format!("{held}: {err}"))),
         }
     }
@@ -126,20 +128,17 @@ impl Restore {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         if self.db.exists() {
             if !self.force {
-                let what = format!(
-                    "{} is there already; --force replaces it",
-                    self.db.display()
-                );
+                let what = format!("{} exists; --force replaces it", self.db.display());
                 return Err(Failure::Input(what));
             }
-            // One that a server holds is not replaced under it.
+            // A store in use by a server is not replaced.
             if let Err(err @ StoreError::InUse { .. }) = RedbStore::open(&self.db) {
                 return Err(Failure::input(err));
             }
         }
         let bytes = std::fs::read(&self.from)
             .map_err(|err| Failure::Input(format!("read {}: {err}", self.from.display())))?;
-        let bytes = self.opened(bytes)?;
+        let bytes = self.unsealed(bytes)?;
         let folder = match self.db.parent() {
             Some(parent) if parent != Path::new("") => parent,
             _ => Path::new("."),
@@ -147,7 +146,7 @@ impl Restore {
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         file.write_all(&bytes)?;
         file.as_file().sync_all()?;
-        let documents = read_in_full(file.path())?;
+        let documents = verify(file.path())?;
         file.persist(&self.db)
             .map_err(|err| Failure::from(err.error))?;
         if output.json {
@@ -157,20 +156,22 @@ impl Restore {
         output.text(&line)
     }
 
-    /// The copy itself, out of its seal if it is in one.
-    fn opened(&self, bytes: Vec<u8>) -> Result<Vec<u8>, Failure> {
+    /// The copy, decrypted if sealed.
+    fn unsealed(&self, bytes: Vec<u8>) -> Result<Vec<u8>, Failure> {
         if !seal::is_sealed(&bytes) {
             return Ok(bytes);
         }
         let from = self.from.display();
         let Some(path) = &self.token_key else {
-            let what = format!("{from} is sealed: name the gateway's token.key (--token-key)");
+            let what =
+                format!("{from} is sealed; name the token.key of the gateway with --token-key");
             return Err(Failure::Input(what));
         };
         let key = std::fs::read(path)
             .map_err(|err| Failure::Input(format!("read {}: {err}", path.display())))?;
-        let key = <[u8; 32]>::try_from(key)
-            .map_err(|_| Failure::Input(format!("{} is no key of 32 bytes", path.display())))?;
+        let key = <[u8; 32]>::try_from(key).map_err(|_| {
+            Failure::Input(format!("invalid key {}: allowed 32 bytes", path.display()))
+        })?;
         let opened = seal::unseal(&seal::backup_key(&key), &bytes);
         opened.map_err(|err| Failure::Input(format!("{from}: {err}")))
     }
@@ -190,8 +191,8 @@ fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Opens a store and brings a world back from it; returns how many documents it holds.
-fn read_in_full(path: &Path) -> Result<usize, Failure> {
+/// Opens a store and loads it into an engine; returns its number of documents.
+fn verify(path: &Path) -> Result<usize, Failure> {
     let mut store = RedbStore::open_existing(path).map_err(Failure::input)?;
     store.load().map_err(Failure::input)?;
     let ground = Flat {

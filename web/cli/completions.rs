@@ -1,4 +1,4 @@
-//! `completions`: what the shell needs to complete commands.
+//! `completions`: shell completion scripts.
 
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
@@ -8,15 +8,15 @@ use super::output::Output;
 
 const EXAMPLES: &str = "\
 Examples:
-  groundwave completions bash > /etc/bash_completion.d/groundwave
-  groundwave completions zsh > ~/.zfunc/_groundwave
-  groundwave completions fish > ~/.config/fish/completions/groundwave.fish";
+  groundwave completions bash > groundwave.bash     # to /etc/bash_completion.d/
+  groundwave completions zsh > _groundwave          # to a folder of $fpath
+  groundwave completions fish > groundwave.fish     # to ~/.config/fish/completions/";
 
 /// Print a completion script for a shell
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Completions {
-    /// Which shell
+    /// Shell
     shell: Shell,
 }
 

@@ -1,4 +1,4 @@
-//! The two ends of a path, as `link` and `profile` take them.
+//! Endpoints of a path: arguments of `link` and `profile`.
 
 use std::path::PathBuf;
 
@@ -11,22 +11,22 @@ use super::failure::Failure;
 use super::ground::{Ground, GroundArgs};
 use super::simulation::{load, prepare};
 
-/// Two ends, each a place or a node of a scenario.
+/// Two endpoints, each a position or a node of a scenario.
 #[derive(Args)]
 pub struct EndArgs {
-    /// One end: LAT,LON[,HEIGHT_AGL_M], or a node name with --scenario
+    /// First endpoint: LAT,LON[,HEIGHT_AGL_M] in degrees and metres, or a node name with --scenario
     #[arg(allow_hyphen_values = true)]
     from: String,
 
-    /// The other end
+    /// Second endpoint
     #[arg(allow_hyphen_values = true)]
     to: String,
 
-    /// Take nodes, stations and environment from this scenario
+    /// Scenario file with nodes, stations and environment
     #[arg(long, value_name = "FILE")]
     scenario: Option<PathBuf>,
 
-    /// Simulated time at which the scenario is looked at, s
+    /// Simulated time of the scenario, s
     #[arg(
         long,
         value_name = "SECONDS",
@@ -35,23 +35,23 @@ pub struct EndArgs {
     )]
     at: f64,
 
-    /// Radio preset of places (see `groundwave presets radios`)
+    /// Radio preset of positions (see `groundwave presets radios`)
     #[arg(long, value_name = "ID", default_value = "wifi_5g_mesh")]
     radio: String,
 
-    /// Antenna preset of places (see `groundwave presets antennas`)
+    /// Antenna preset of positions (see `groundwave presets antennas`)
     #[arg(long, value_name = "ID", default_value = "omni_9")]
     antenna: String,
 
-    /// Antenna height of places that do not say theirs, m above ground
+    /// Antenna height of positions without one, m above ground
     #[arg(long, value_name = "M", default_value_t = 10.0)]
     height: f64,
 
-    /// Frequency of places instead of the radio's, MHz
+    /// Frequency of positions instead of that of the radio preset, MHz
     #[arg(long, value_name = "MHZ")]
     frequency_mhz: Option<f64>,
 
-    /// Transmitter power of places instead of the radio's, dBm
+    /// Transmitter power of positions instead of that of the radio preset, dBm
     #[arg(long, value_name = "DBM", allow_hyphen_values = true)]
     tx_power_dbm: Option<f64>,
 
@@ -59,19 +59,19 @@ pub struct EndArgs {
     #[arg(long, value_name = "MODEL")]
     model: Option<ModelArg>,
 
-    /// Calibration profile, as `calibrate` writes it
+    /// Calibration profile written by `calibrate`
     #[arg(long, value_name = "FILE")]
     calibration: Option<PathBuf>,
 
-    /// Rain along the path, mm/h
+    /// Rain rate along the path, mm/h
     #[arg(long, value_name = "MM_H")]
     rain: Option<f64>,
 
-    /// Share of time the loss is not exceeded, percent
+    /// Time percentage for which the loss is not exceeded, percent
     #[arg(long, value_name = "PERCENT")]
     time: Option<f64>,
 
-    /// Samples of the profile, 8 to 4096 [default: one per post of the terrain, 32 to 1024]
+    /// Profile samples, 8 to 4096 [default: one per terrain post, 32 to 1024]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(8..=4096))]
     samples: Option<u16>,
 
@@ -89,36 +89,36 @@ enum ModelArg {
     FreeSpace,
 }
 
-/// One end.
-pub struct End {
-    /// What to call it.
+/// An endpoint.
+pub struct Endpoint {
+    /// Name or coordinates.
     pub name: String,
-    /// Where it stands.
-    pub place: GeoPoint,
-    /// What stands there.
+    /// Position.
+    pub position: GeoPoint,
+    /// Radio, antenna and height.
     pub station: Station,
 }
 
-/// Two ends and what lies between them.
-pub struct Ends {
-    /// From and to.
-    pub ends: [End; 2],
+/// Two endpoints and the terrain between them.
+pub struct Path {
+    /// Transmitter and receiver of the forward direction.
+    pub endpoints: [Endpoint; 2],
     /// The terrain.
     pub ground: Ground,
     environment: Environment,
     limits: Limits,
-    /// Samples asked for.
+    /// Requested number of profile samples.
     pub samples: Option<usize>,
 }
 
-impl Ends {
+impl Path {
     /// Name of the calibration profile, if one is applied.
     pub fn calibration(&self) -> Option<&str> {
         let calibration = self.environment.calibration.as_ref()?;
         Some(&calibration.name)
     }
 
-    /// What a link between them depends on.
+    /// Inputs of the link budget.
     pub fn inputs(&self) -> Inputs<'_> {
         Inputs {
             terrain: &*self.ground.terrain,
@@ -130,16 +130,16 @@ impl Ends {
 }
 
 impl EndArgs {
-    /// Resolves both ends.
-    pub fn resolve(&self) -> Result<Ends, Failure> {
+    /// Resolves both endpoints.
+    pub fn resolve(&self) -> Result<Path, Failure> {
         let samples = self.samples.map(usize::from);
-        let mut ends = match &self.scenario {
-            Some(_) => self.of_scenario(samples)?,
+        let mut path = match &self.scenario {
+            Some(_) => self.from_scenario(samples)?,
             None => {
                 let (environment, limits) = (Environment::default(), Limits::default());
-                let ends = [self.place(&self.from)?, self.place(&self.to)?];
-                Ends {
-                    ends,
+                let endpoints = [self.position(&self.from)?, self.position(&self.to)?];
+                Path {
+                    endpoints,
                     ground: self.ground.open()?,
                     environment,
                     limits,
@@ -148,33 +148,36 @@ impl EndArgs {
             }
         };
         if let Some(model) = self.model {
-            ends.environment.model = match model {
+            path.environment.model = match model {
                 ModelArg::Itm => Model::Itm,
                 ModelArg::DeltaBullington => Model::DeltaBullington,
                 ModelArg::FreeSpace => Model::FreeSpace,
             };
         }
-        if let Some(path) = &self.calibration {
-            let profile = groundwave_io::calibration::load(path).map_err(Failure::input)?;
-            ends.environment.calibration = Some(profile);
+        if let Some(file) = &self.calibration {
+            let profile = groundwave_io::calibration::load(file).map_err(Failure::input)?;
+            path.environment.calibration = Some(profile);
         }
-        ends.environment.rain_rate_mm_h = self.rain.unwrap_or(ends.environment.rain_rate_mm_h);
-        ends.environment.time_percent = self.time.unwrap_or(ends.environment.time_percent);
-        ends.environment.validate().map_err(Failure::input)?;
-        for end in &ends.ends {
-            end.station.validate().map_err(Failure::input)?;
+        path.environment.rain_rate_mm_h = self.rain.unwrap_or(path.environment.rain_rate_mm_h);
+        path.environment.time_percent = self.time.unwrap_or(path.environment.time_percent);
+        path.environment.validate().map_err(Failure::input)?;
+        for endpoint in &path.endpoints {
+            endpoint.station.validate().map_err(Failure::input)?;
         }
-        Ok(ends)
+        Ok(path)
     }
 
-    fn of_scenario(&self, samples: Option<usize>) -> Result<Ends, Failure> {
-        let path = self.scenario.as_ref().expect("asked only with a scenario");
+    fn from_scenario(&self, samples: Option<usize>) -> Result<Path, Failure> {
+        let path = self.scenario.as_ref().expect("called only with a scenario");
         let scenario = load(path)?;
         let ground = self.ground.for_scenario(&scenario.terrain)?;
         let mut engine = prepare(path, &scenario, &ground)?;
         let duration_s = scenario.duration_ns as f64 / 1e9;
         if !(0.0..=duration_s).contains(&self.at) {
-            let what = format!("--at is {}; allowed: 0 to {duration_s} s", self.at);
+            let what = format!(
+                "invalid --at: found {} s, allowed 0 to {duration_s} s",
+                self.at
+            );
             return Err(Failure::Input(what));
         }
         let last = engine.clock().tick_at((self.at * 1e9) as u64);
@@ -182,34 +185,34 @@ impl EndArgs {
             engine.tick(None).map_err(Failure::machine)?;
         }
         let view = engine.view();
-        let end = |text: &str| {
+        let endpoint = |text: &str| {
             if let Some(node) = view.named(text).or_else(|| {
                 let id = groundwave_systems::site::NodeId::named(text);
                 view.node(id)
             }) {
                 let (name, station) = (node.name.clone(), node.station.clone());
-                return Ok(End {
+                return Ok(Endpoint {
                     name,
-                    place: node.position,
+                    position: node.position,
                     station,
                 });
             }
             if text.contains(',') {
-                return self.place(text);
+                return self.position(text);
             }
             let mut names: Vec<_> = view.nodes.iter().map(|node| node.name.as_str()).collect();
             names.sort_unstable();
             names.truncate(40);
             let path = path.display();
             Err(Failure::Input(format!(
-                "{path} has no node {text:?}; it has: {}",
+                "unknown node of {path}: found {text:?}, allowed {}",
                 names.join(", ")
             )))
         };
-        let ends = [end(&self.from)?, end(&self.to)?];
+        let endpoints = [endpoint(&self.from)?, endpoint(&self.to)?];
         let environment = view.environment.as_ref().clone();
-        Ok(Ends {
-            ends,
+        Ok(Path {
+            endpoints,
             ground,
             environment,
             limits: view.limits.as_ref().clone(),
@@ -217,8 +220,8 @@ impl EndArgs {
         })
     }
 
-    fn place(&self, text: &str) -> Result<End, Failure> {
-        let (place, height_agl_m) = parse_place(text)?;
+    fn position(&self, text: &str) -> Result<Endpoint, Failure> {
+        let (position, height_agl_m) = parse_position(text)?;
         let radio = presets::radio(&self.radio).ok_or_else(|| {
             unknown(
                 "radio",
@@ -242,10 +245,10 @@ impl EndArgs {
             antenna: antenna.antenna.clone(),
             pointing: None,
         };
-        let name = format!("{:.5}, {:.5}", place.lat_deg(), place.lon_deg());
-        Ok(End {
+        let name = format!("{:.5}, {:.5}", position.lat_deg(), position.lon_deg());
+        Ok(Endpoint {
             name,
-            place,
+            position,
             station,
         })
     }
@@ -253,14 +256,16 @@ impl EndArgs {
 
 fn unknown<'a>(what: &str, found: &str, known: impl Iterator<Item = &'a str>) -> Failure {
     let known = known.collect::<Vec<_>>().join(", ");
-    Failure::Input(format!("unknown {what} preset {found:?}; allowed: {known}"))
+    Failure::Input(format!(
+        "unknown {what} preset: found {found:?}, allowed {known}"
+    ))
 }
 
 /// Reads `LAT,LON` or `LAT,LON,HEIGHT`.
-fn parse_place(text: &str) -> Result<(GeoPoint, Option<f64>), Failure> {
+fn parse_position(text: &str) -> Result<(GeoPoint, Option<f64>), Failure> {
     let form = || {
         let what = format!(
-            "{text:?} is no place; allowed: LAT,LON or LAT,LON,HEIGHT_AGL_M in degrees and metres, such as 57.71,11.94,30"
+            "invalid position: found {text:?}, allowed LAT,LON or LAT,LON,HEIGHT_AGL_M in degrees and metres, such as 57.71,11.94,30"
         );
         Failure::Input(what)
     };

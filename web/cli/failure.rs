@@ -1,40 +1,40 @@
-//! How the program ends when it cannot do what was asked.
+//! Failures of subcommands and their exit codes.
 
 use std::error::Error;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-/// Why a subcommand failed.
+/// Failure of a subcommand.
 #[derive(Debug)]
 pub enum Failure {
-    /// What was given is wrong: exit code 2.
+    /// Invalid input: exit code 2.
     Input(String),
-    /// The world broke or the machine failed: exit code 1.
+    /// Failure of the simulation or the machine: exit code 1.
     Machine(String),
-    /// Whoever read the output went away: exit code 0, as for any Unix filter.
-    Unread,
+    /// Broken pipe on stdout: exit code 0, as for any Unix filter.
+    BrokenPipe,
 }
 
 impl Failure {
-    /// Wrong input, told with its chain of causes.
+    /// Invalid input, with the chain of causes.
     pub fn input(error: impl Error) -> Self {
         Self::Input(chain(&error))
     }
 
-    /// A failing machine, told with its chain of causes.
+    /// Failure of the machine, with the chain of causes.
     pub fn machine(error: impl Error) -> Self {
         Self::Machine(chain(&error))
     }
 
-    /// Tells the failure on stderr.
-    pub fn tell(self) -> ExitCode {
-        let (what, code) = match self {
-            Self::Input(what) => (what, 2),
-            Self::Machine(what) => (what, 1),
-            Self::Unread => return ExitCode::SUCCESS,
+    /// Writes the failure to stderr; returns the exit code.
+    pub fn report(self) -> ExitCode {
+        let (message, code) = match self {
+            Self::Input(message) => (message, 2),
+            Self::Machine(message) => (message, 1),
+            Self::BrokenPipe => return ExitCode::SUCCESS,
         };
         let style = anstyle::AnsiColor::Red.on_default().bold();
-        anstream::eprintln!("{style}error{style:#}: {what}");
+        anstream::eprintln!("{style}error{style:#}: {message}");
         ExitCode::from(code)
     }
 }
@@ -42,7 +42,7 @@ impl Failure {
 impl From<std::io::Error> for Failure {
     fn from(err: std::io::Error) -> Self {
         if err.kind() == std::io::ErrorKind::BrokenPipe {
-            Self::Unread
+            Self::BrokenPipe
         } else {
             Self::machine(err)
         }

@@ -1,4 +1,4 @@
-//! The part of `groundwave serve` that is about the gateway.
+//! Gateway options of `groundwave serve`.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -24,14 +24,14 @@ use tokio_util::sync::CancellationToken;
 use super::failure::Failure;
 use super::standing::Start;
 
-/// Whether the gateway makes a tunnel.
+/// WireGuard tunnel of the gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum TunnelChoice {
-    /// Where the kernel can
+    /// Where the kernel supports it
     Auto,
-    /// Or fail
+    /// Required: fail without it
     On,
-    /// Not at all
+    /// No tunnel
     Off,
 }
 
@@ -48,7 +48,7 @@ pub struct GatewayOptions {
     )]
     gateway_bind: SocketAddr,
 
-    /// Folder of its keys, its record of who did what, its history of readings
+    /// Folder of keys, audit log and history of readings
     #[arg(
         long,
         env = "GATEWAY_STATE",
@@ -57,11 +57,11 @@ pub struct GatewayOptions {
     )]
     state: PathBuf,
 
-    /// File with the first admin's password; a random one is made where there is none
+    /// File with the password of the first admin [default: a random password]
     #[arg(long, env = "GATEWAY_ADMIN_PASSWORD_FILE", value_name = "FILE")]
     admin_password_file: Option<PathBuf>,
 
-    /// Underlay addresses, given out by DHCP
+    /// Underlay addresses, assigned by DHCP
     #[arg(
         long,
         env = "GATEWAY_UNDERLAY",
@@ -70,7 +70,7 @@ pub struct GatewayOptions {
     )]
     underlay: String,
 
-    /// Overlay addresses, given out by the gateway
+    /// Overlay addresses, assigned by the gateway
     #[arg(
         long,
         env = "GATEWAY_OVERLAY",
@@ -79,7 +79,7 @@ pub struct GatewayOptions {
     )]
     overlay: String,
 
-    /// The mesh interface
+    /// Mesh interface
     #[arg(
         long,
         env = "GATEWAY_MESH_IFNAME",
@@ -88,11 +88,11 @@ pub struct GatewayOptions {
     )]
     mesh_ifname: String,
 
-    /// Whether to make a WireGuard tunnel
+    /// WireGuard tunnel
     #[arg(long, env = "GATEWAY_TUNNEL", value_enum, default_value = "auto")]
     tunnel: TunnelChoice,
 
-    /// The tunnel's interface
+    /// WireGuard interface
     #[arg(
         long,
         env = "GATEWAY_TUNNEL_IFNAME",
@@ -101,12 +101,11 @@ pub struct GatewayOptions {
     )]
     tunnel_ifname: String,
 
-    /// Where nodes find the tunnel [default: the first underlay address, port 51820]
+    /// Endpoint of the tunnel announced to nodes [default: first underlay address, port 51820]
     #[arg(long, env = "GATEWAY_TUNNEL_ENDPOINT", value_name = "ADDR")]
     tunnel_endpoint: Option<SocketAddr>,
 
-    /// Time between two heartbeats, s: three are missed until a node is stale, twelve until it is
-    /// offline
+    /// Heartbeat interval, 0.1 to 3600 s; a node is stale after 3 missed heartbeats, offline after 12
     #[arg(
         long,
         env = "GATEWAY_HEARTBEAT_S",
@@ -115,15 +114,15 @@ pub struct GatewayOptions {
     )]
     heartbeat_s: f64,
 
-    /// File of dnsmasq's leases
+    /// Lease file of dnsmasq
     #[arg(long, env = "GATEWAY_LEASES", value_name = "FILE")]
     leases: Option<PathBuf>,
 
-    /// Folder of dnsmasq's reservations (`dhcp-hostsdir`)
+    /// Reservation folder of dnsmasq (`dhcp-hostsdir`)
     #[arg(long, env = "GATEWAY_RESERVATIONS", value_name = "DIR")]
     reservations: Option<PathBuf>,
 
-    /// Address of the gateway with TLS, where there is a certificate
+    /// TLS address of the gateway, used with --tls-cert
     #[arg(
         long,
         env = "GATEWAY_TLS_BIND",
@@ -132,7 +131,7 @@ pub struct GatewayOptions {
     )]
     gateway_tls_bind: SocketAddr,
 
-    /// Certificate chain, PEM: the gateway then also answers with TLS, on a port of its own
+    /// Certificate chain, PEM; enables TLS on its own port
     #[arg(
         long,
         env = "GATEWAY_TLS_CERT",
@@ -141,7 +140,7 @@ pub struct GatewayOptions {
     )]
     tls_cert: Option<PathBuf>,
 
-    /// The certificate's private key, PEM
+    /// Private key of the certificate, PEM
     #[arg(
         long,
         env = "GATEWAY_TLS_KEY",
@@ -150,7 +149,7 @@ pub struct GatewayOptions {
     )]
     tls_key: Option<PathBuf>,
 
-    /// A name the gateway answers to, beside `localhost` and its addresses; may stand several times
+    /// Host name of the gateway besides `localhost` and its addresses; repeatable
     #[arg(
         long = "host",
         env = "GATEWAY_HOSTS",
@@ -159,12 +158,12 @@ pub struct GatewayOptions {
     )]
     hosts: Vec<String>,
 
-    /// Allow the onboarding policy `open`, which lets everybody in: for laboratories
+    /// Allow the onboarding policy `open`, which admits every node; for laboratories only
     #[arg(long, env = "GATEWAY_INSECURE_OPEN_ONBOARDING")]
     insecure_open_onboarding: bool,
 }
 
-/// Port of a tunnel nobody chose one for.
+/// Default port of the tunnel.
 const TUNNEL_PORT: u16 = 51820;
 
 fn range(key: &str, text: &str) -> Result<AddressPool, Failure> {
@@ -220,7 +219,7 @@ impl GatewayOptions {
     ) -> Result<Gateway, Failure> {
         if !(0.1..=3600.0).contains(&self.heartbeat_s) {
             let what = format!(
-                "--heartbeat-s: {} is not allowed; allowed: 0.1 to 3600",
+                "invalid --heartbeat-s: found {}, allowed 0.1 to 3600",
                 self.heartbeat_s
             );
             return Err(Failure::Input(what));
@@ -234,7 +233,7 @@ impl GatewayOptions {
             .find(|ip| !overlay.holds(**ip));
         if let Some(ip) = foreign {
             return Err(Failure::Input(format!(
-                "--overlay: {overlay} does not hold {ip}, which a node has; revoke it first"
+                "invalid --overlay: {overlay} lacks {ip}, the address of a node; revoke the node first"
             )));
         }
         make_private(&self.state)?;

@@ -1,4 +1,4 @@
-//! Which terrain a subcommand stands on.
+//! Terrain of a subcommand: options, lookup and identity.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -14,37 +14,37 @@ use rayon::prelude::*;
 
 use super::failure::Failure;
 
-/// Where tiles and the geoid are.
+/// Sources of terrain and geoid.
 #[derive(Args, Debug, Clone, Default)]
 pub struct GroundArgs {
     /// Folder of SRTM tiles (.hgt, .hgt.zip, .hgt.gz)
     #[arg(long, value_name = "DIR", env = "PLAN_SRTM_DIR")]
     pub srtm_dir: Option<PathBuf>,
 
-    /// EGM96 grid, WW15MGH.DAC or egm96_15.gtx
+    /// EGM96 geoid grid: WW15MGH.DAC or egm96_15.gtx
     #[arg(long, value_name = "FILE", env = "PLAN_GEOID")]
     pub geoid: Option<PathBuf>,
 }
 
-/// The terrain, and how a log says which it was.
+/// The terrain and its description in a log header.
 pub struct Ground {
     /// The terrain.
     pub terrain: Arc<dyn Terrain>,
-    /// The same, where it is made of tiles.
+    /// The same where it is made of tiles.
     stack: Option<Arc<TerrainStack>>,
-    /// Entries of the log header.
+    /// Inputs of the log header.
     pub inputs: BTreeMap<String, String>,
 }
 
 impl GroundArgs {
-    /// What was asked for, else what `make data` fetched, else flat ground, which says so.
+    /// The requested terrain, else that of `make data`, else flat ground.
     pub fn open(&self) -> Result<Ground, Failure> {
         self.tiles(None, None)
     }
 
-    /// The ground of a scenario. Its own folder gives way to the command line.
-    pub fn for_scenario(&self, wanted: &scenario::Terrain) -> Result<Ground, Failure> {
-        match wanted {
+    /// The terrain of a scenario; options override its folder.
+    pub fn for_scenario(&self, terrain: &scenario::Terrain) -> Result<Ground, Failure> {
+        match terrain {
             scenario::Terrain::Flat { elevation_msl_m } => Ok(flat(*elevation_msl_m)),
             scenario::Terrain::Tiles {
                 names,
@@ -58,12 +58,12 @@ impl GroundArgs {
         }
     }
 
-    /// The ground a log was made on.
+    /// The terrain a log was recorded on.
     pub fn for_log(&self, inputs: &BTreeMap<String, String>) -> Result<Ground, Failure> {
         if let Some(flat_msl_m) = inputs.get("flat_msl_m") {
             let elevation_msl_m = flat_msl_m.parse().map_err(|_| {
                 Failure::Input(format!(
-                    "the log's flat_msl_m is {flat_msl_m:?}, not a number"
+                    "invalid flat_msl_m of the log: found {flat_msl_m:?}, allowed a number"
                 ))
             })?;
             return Ok(flat(elevation_msl_m));
@@ -77,29 +77,30 @@ impl GroundArgs {
         self.tiles(path("srtm_dir").as_deref(), path("geoid").as_deref())
     }
 
-    /// The ground a sweep was planned on; another one would draw other maps around the same cells.
+    /// The terrain a sweep was planned on; products of other terrain would not fit its cells.
     pub fn for_sweep(&self, identity: &BTreeMap<String, String>) -> Result<Ground, Failure> {
         let ground = match identity.get("flat_msl_m").map(|height| height.parse()) {
             Some(Ok(elevation_msl_m)) => flat(elevation_msl_m),
             Some(Err(_)) => {
                 return Err(Failure::Input(
-                    "the plan's flat_msl_m is no number".to_owned(),
+                    "invalid flat_msl_m of the sweep plan: not a number".to_owned(),
                 ));
             }
             None => self.open()?,
         };
         if ground.identity()? != *identity {
-            let what = "the terrain is not the one the sweep was planned on; say --srtm-dir";
+            let what =
+                "the terrain differs from that of the sweep plan; name its folder with --srtm-dir";
             return Err(Failure::Input(what.to_owned()));
         }
         Ok(ground)
     }
 
-    /// How the log of a server says what it stands on: what it was told, and nothing fetched.
-    pub fn of_server(&self) -> BTreeMap<String, String> {
+    /// Inputs of a log header for a server: options only, nothing from `make data`.
+    pub fn server_inputs(&self) -> BTreeMap<String, String> {
         let mut inputs = BTreeMap::new();
-        note(&mut inputs, "srtm_dir", self.srtm_dir.as_deref());
-        note(&mut inputs, "geoid", self.geoid.as_deref());
+        insert_path(&mut inputs, "srtm_dir", self.srtm_dir.as_deref());
+        insert_path(&mut inputs, "geoid", self.geoid.as_deref());
         if self.srtm_dir.is_none() {
             inputs.insert("flat_msl_m".to_owned(), "0".to_owned());
         }
@@ -109,22 +110,22 @@ impl GroundArgs {
     fn tiles(&self, folder: Option<&Path>, geoid: Option<&Path>) -> Result<Ground, Failure> {
         let data =
             std::env::var_os("GROUNDWAVE_DATA").map_or(PathBuf::from(".data"), PathBuf::from);
-        let fetched = |name: &str| Some(data.join(name)).filter(|path| path.exists());
+        let downloaded = |name: &str| Some(data.join(name)).filter(|path| path.exists());
         let folder = self
             .srtm_dir
             .clone()
             .or(folder.map(Path::to_owned))
-            .or_else(|| fetched("srtm"));
+            .or_else(|| downloaded("srtm"));
         let geoid = self
             .geoid
             .clone()
             .or(geoid.map(Path::to_owned))
-            .or_else(|| fetched("geoid/WW15MGH.DAC"));
+            .or_else(|| downloaded("geoid/WW15MGH.DAC"));
         let stack =
             TerrainStack::open(folder.as_deref(), geoid.as_deref()).map_err(Failure::input)?;
         let mut inputs = BTreeMap::new();
-        note(&mut inputs, "srtm_dir", folder.as_deref());
-        note(&mut inputs, "geoid", geoid.as_deref());
+        insert_path(&mut inputs, "srtm_dir", folder.as_deref());
+        insert_path(&mut inputs, "geoid", geoid.as_deref());
         if folder.is_none() {
             inputs.insert("flat_msl_m".to_owned(), "0".to_owned());
         }
@@ -137,7 +138,7 @@ impl GroundArgs {
         })
     }
 
-    /// Refuses a scenario whose tiles are not there.
+    /// Rejects a scenario whose tiles are missing.
     fn require(&self, names: &[String], ground: &Ground) -> Result<(), Failure> {
         let folder = ground.inputs.get("srtm_dir");
         for name in names {
@@ -148,11 +149,11 @@ impl GroundArgs {
             )
             .map_err(Failure::input)?;
             if ground.terrain.resolution_arcsec(centre).is_none() {
-                ground.refuse_faults()?;
+                ground.check_tiles()?;
                 let place = folder.map_or("no tile folder".to_owned(), |folder| folder.clone());
                 return Err(Failure::Input(format!(
-                    "the scenario needs the terrain tile {name}, which is not in {place}; fetch it \
-                     with `make data` or say --srtm-dir"
+                    "missing terrain tile {name} of the scenario in {place}; fetch it with \
+                     `make data` or name its folder with --srtm-dir"
                 )));
             }
         }
@@ -161,8 +162,8 @@ impl GroundArgs {
 }
 
 impl Ground {
-    /// What the terrain is, to the bit: names of its parts and digests of their bytes. Two
-    /// processes on two machines over the same tiles say the same.
+    /// Identity of the terrain: file names and SHA-256 digests, equal on all machines with the
+    /// same tiles.
     pub fn identity(&self) -> Result<BTreeMap<String, String>, Failure> {
         let mut identity = BTreeMap::new();
         match (self.inputs.get("flat_msl_m"), self.inputs.get("srtm_dir")) {
@@ -179,9 +180,8 @@ impl Ground {
         Ok(identity)
     }
 
-    /// Refuses to go on, or to show a result, over a tile that was needed and is damaged: its
-    /// samples would count as missing, and the user would look for another tile.
-    pub fn refuse_faults(&self) -> Result<(), Failure> {
+    /// Fails when a tile that was read is damaged: its samples would count as missing.
+    pub fn check_tiles(&self) -> Result<(), Failure> {
         let tiles = self.stack.as_ref().and_then(|stack| stack.tiles());
         let faults = tiles.map(|tiles| tiles.faults()).unwrap_or_default();
         let Some((_, fault)) = faults.first() else {
@@ -191,18 +191,18 @@ impl Ground {
     }
 }
 
-/// Notes a path, an absolute one: it finds the data again from wherever a log is replayed.
-fn note(inputs: &mut BTreeMap<String, String>, key: &str, path: Option<&Path>) {
+/// Inserts an absolute path: it is found from any working directory of a replay.
+fn insert_path(inputs: &mut BTreeMap<String, String>, key: &str, path: Option<&Path>) {
     if let Some(path) = path.and_then(|path| path.canonicalize().ok()) {
         inputs.insert(key.to_owned(), path.display().to_string());
     }
 }
 
-/// SHA-256 of every tile in a folder, by file name.
+/// SHA-256 of each tile in a folder, by file name.
 fn digests(folder: &Path) -> Result<BTreeMap<String, String>, Failure> {
     use sha2::{Digest, Sha256};
-    /// Read at once: a whole tile would have to be given memory first.
-    const PIECE_BYTES: usize = 1 << 16;
+    /// Size of a read, bytes.
+    const CHUNK_BYTES: usize = 1 << 16;
     let mut tiles = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
@@ -214,14 +214,14 @@ fn digests(folder: &Path) -> Result<BTreeMap<String, String>, Failure> {
             tiles.push((name, path));
         }
     }
-    // Side by side: of many tiles, or packed fine ones, this is most of what there is to begin with.
+    // In parallel: with many tiles this dominates the start of a sweep.
     let digest = |(name, path): (String, PathBuf)| {
         let mut file = std::fs::File::open(path)?;
-        let (mut digest, mut piece) = (Sha256::new(), vec![0; PIECE_BYTES]);
+        let (mut digest, mut chunk) = (Sha256::new(), vec![0; CHUNK_BYTES]);
         loop {
-            match file.read(&mut piece)? {
+            match file.read(&mut chunk)? {
                 0 => break,
-                read => digest.update(&piece[..read]),
+                read => digest.update(&chunk[..read]),
             }
         }
         Ok((name, hex(&digest.finalize())))

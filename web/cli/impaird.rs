@@ -1,4 +1,4 @@
-//! `groundwave impaird`: the impairment daemon.
+//! `groundwave impaird`: impairment daemon.
 
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use super::failure::Failure;
 use super::output::Output;
 
-/// Log filter where `RUST_LOG` says nothing.
+/// Default log filter, unless `RUST_LOG` is set.
 pub const LOG_FILTER: &str = "info";
 
 /// Simulated time of a tick, ns; the step only counts ticks.
@@ -32,44 +32,44 @@ const STEP_NS: u64 = 1_000_000;
 /// The unit file for systemd.
 const UNIT: &str = include_str!("../impair/impaird.service");
 
-/// Serve the impairment interface on a Unix socket
+/// Serve the impairment API on a Unix socket
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Impaird {
-    /// Configuration file [default: /etc/impair/impaird.toml where there is one]
+    /// Configuration file [default: /etc/impair/impaird.toml if it exists]
     #[arg(long, env = "IMPAIRD_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// Socket to listen on, before what the configuration says [default: /run/impair/impair.sock]
+    /// Socket path; overrides the configuration [default: /run/impair/impair.sock]
     #[arg(long, env = "IMPAIR_SOCKET", value_name = "PATH")]
     socket: Option<PathBuf>,
 
-    /// Interfaces of port1 and port2, instead of a configuration
+    /// Interfaces of port1 and port2, instead of a configuration file
     #[arg(long, num_args = 2, value_names = ["PORT1", "PORT2"], conflicts_with = "config")]
     interfaces: Option<Vec<String>>,
 
-    /// Check the configuration and stop
+    /// Check the configuration and exit
     #[arg(long)]
     check: bool,
 
-    /// Print the unit file for systemd and stop
+    /// Print the systemd unit file and exit
     #[arg(long)]
     unit: bool,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  groundwave impaird --interfaces eth1 eth2
-  groundwave impaird --config impaird.toml --check
-  groundwave impaird --unit > /etc/systemd/system/impaird.service
+  groundwave impaird --config examples/impaird.toml --check
+  groundwave impaird --unit > impaird.service
+  sudo groundwave impaird --interfaces eth1 eth2
 
-A configuration, every key but ports with its default:
+Configuration file; every key but ports shows its default:
   socket = \"/run/impair/impair.sock\"
   mode = \"0660\"                             # of the socket
-  group = \"netdev\"                          # of the socket; default: that of the process
+  group = \"netdev\"                          # of the socket; default: group of the process
   baseline_path = \"/var/lib/impair/baseline.json\"
-  tables = \"/var/lib/impair/dist\"           # <name>.table, distributions of delays
-  log = \"/var/lib/impair/log\"               # default: none; a folder of replayable logs
+  tables = \"/var/lib/impair/dist\"           # <name>.table, delay distributions
+  log = \"/var/lib/impair/log\"               # folder of replayable logs; default: none
   extensions = []                           # gilbert-elliott, paretonormal
   [[ports]]
   direction = \"port1\"
@@ -78,12 +78,12 @@ A configuration, every key but ports with its default:
   direction = \"port2\"
   interface = \"eth2\"
 
-The interface is described at /swagger-ui and /api-docs/openapi.json; `groundwave impair` is its
-client. Whoever may open the socket may do everything. Changes are logged at target `audit`. What
-is in force stays in force when the daemon stops. Log filter: RUST_LOG.";
+The API is described at /swagger-ui and /api-docs/openapi.json; `groundwave impair` is its client.
+Access to the socket is full access. Changes are logged with target `audit`. Impairments stay in
+force when the daemon stops. Log filter: RUST_LOG.";
 
 impl Impaird {
-    /// Serves until told to stop.
+    /// Serves until a stop signal.
     pub fn run(self, output: Output) -> Result<(), Failure> {
         if self.unit {
             return match output.json {

@@ -1,4 +1,4 @@
-//! `link`: one link, every term of its budget, both directions.
+//! `link`: link budget of one link in both directions, term by term.
 
 use std::fmt::Write;
 
@@ -10,22 +10,22 @@ use groundwave_systems::radio::budget::Workspace;
 use groundwave_systems::terrain::Profile;
 use serde::Serialize;
 
-use super::ends::{EndArgs, Ends};
+use super::ends::{EndArgs, Path};
 use super::failure::Failure;
 use super::output::{self, Output};
 
 const EXAMPLES: &str = "\
 Examples:
   groundwave link 57.7142,11.9367,30 57.8868,11.5880,20 --radio ptp_5g8 --antenna dish_30
-  groundwave link --scenario scenarios/gothenburg.toml ramberget marstrand
-  groundwave link 51.5,-0.12 51.6,-0.2 --radio lora_868_eu --antenna omni_2.15 --json | jq .forward.margin";
+  groundwave link --scenario scenarios/failover.toml west east --at 30
+  groundwave link 51.5,-0.12 51.6,-0.2 --radio lora_868_eu --antenna omni_2_15 --json | jq .forward.margin";
 
-/// Analyse one link in both directions, with every loss term
+/// Compute the link budget between two endpoints in both directions, with every loss term
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Link {
     #[command(flatten)]
-    ends: EndArgs,
+    endpoints: EndArgs,
 }
 
 #[derive(Serialize)]
@@ -40,13 +40,13 @@ struct Document<'a> {
     backward: &'a LinkResult,
 }
 
-/// Measures the ground between the ends and evaluates both directions.
-pub fn analyse(ends: &Ends) -> Result<(Profile, LinkResult, LinkResult), Failure> {
-    let inputs = ends.inputs();
-    let [from, to] = &ends.ends;
-    let profile = trace(&inputs, from.place, to.place, ends.samples);
-    ends.ground.refuse_faults()?;
-    let (a, b) = ((from.place, &from.station), (to.place, &to.station));
+/// Samples the terrain profile and evaluates both directions.
+pub fn analyse(path: &Path) -> Result<(Profile, LinkResult, LinkResult), Failure> {
+    let inputs = path.inputs();
+    let [from, to] = &path.endpoints;
+    let profile = trace(&inputs, from.position, to.position, path.samples);
+    path.ground.check_tiles()?;
+    let (a, b) = ((from.position, &from.station), (to.position, &to.station));
     let (mut forward, mut backward) =
         judge(&inputs, &profile, a, b, &mut Workspace::default()).map_err(Failure::input)?;
     for (result, tx, rx) in [(&mut forward, from, to), (&mut backward, to, from)] {
@@ -58,10 +58,10 @@ pub fn analyse(ends: &Ends) -> Result<(Profile, LinkResult, LinkResult), Failure
 
 impl Link {
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        let ends = self.ends.resolve()?;
-        let (profile, forward, backward) = analyse(&ends)?;
-        let [from, to] = &ends.ends;
-        let terrain = ends.ground.terrain.describe();
+        let path = self.endpoints.resolve()?;
+        let (profile, forward, backward) = analyse(&path)?;
+        let [from, to] = &path.endpoints;
+        let terrain = path.ground.terrain.describe();
         if output.json {
             let samples = profile.elevation_msl_m.len();
             let document = Document {
@@ -69,7 +69,7 @@ impl Link {
                 to: &to.name,
                 terrain: terrain.name,
                 samples,
-                calibration: ends.calibration(),
+                calibration: path.calibration(),
                 forward: &forward,
                 backward: &backward,
             };
@@ -85,18 +85,18 @@ impl Link {
             profile.elevation_msl_m.len()
         );
         let _ = writeln!(out, "{}", output::faint(&samples));
-        if let Some(name) = ends.calibration() {
-            let what = format!("calibrated with the profile {name:?}");
-            let _ = writeln!(out, "{}", output::faint(&what));
+        if let Some(name) = path.calibration() {
+            let line = format!("calibration profile: {name:?}");
+            let _ = writeln!(out, "{}", output::faint(&line));
         }
-        path(&mut out, &forward);
+        geometry(&mut out, &forward);
         budgets(&mut out, &forward, &backward);
-        doubts(&mut out, &forward, &backward);
+        warnings(&mut out, &forward, &backward);
         output.text(&out)
     }
 }
 
-fn path(out: &mut String, result: &LinkResult) {
+fn geometry(out: &mut String, result: &LinkResult) {
     let geometry = &result.geometry;
     let clear = &result.clearance;
     let _ = writeln!(
@@ -138,17 +138,17 @@ fn path(out: &mut String, result: &LinkResult) {
     }
 }
 
-/// A line of the budget: its name and the value of a direction.
+/// A term of the link budget: its name and its value in one direction.
 type Term = (&'static str, fn(&LinkResult) -> Option<f64>);
 
 const TERMS: [Term; 19] = [
     ("transmitter power, dBm", |r| Some(r.budget.tx_power_dbm)),
     ("transmitter feeder, dB", |r| {
-        cost(r.budget.tx_feeder_loss_db)
+        loss(r.budget.tx_feeder_loss_db)
     }),
     ("transmitter antenna, dBi", |r| Some(r.budget.tx_gain_dbi)),
     ("transmitter pointing, dB", |r| {
-        cost(r.budget.tx_pointing_loss_db)
+        loss(r.budget.tx_pointing_loss_db)
     }),
     ("free space, dB", |r| Some(-r.losses.free_space_loss_db)),
     ("terrain, ITM reference, dB", |r| {
@@ -163,28 +163,28 @@ const TERMS: [Term; 19] = [
     ("oxygen and vapour, dB", |r| {
         Some(-r.losses.gas_oxygen_db - r.losses.gas_water_vapour_db)
     }),
-    ("rain, dB", |r| cost(r.losses.rain_loss_db)),
+    ("rain, dB", |r| loss(r.losses.rain_loss_db)),
     ("clutter, dB", |r| {
-        cost(r.losses.clutter_tx_db + r.losses.clutter_rx_db)
+        loss(r.losses.clutter_tx_db + r.losses.clutter_rx_db)
     }),
-    ("woodland, dB", |r| cost(r.losses.vegetation_db)),
-    ("other, dB", |r| cost(r.losses.other_loss_db)),
+    ("woodland, dB", |r| loss(r.losses.vegetation_db)),
+    ("other, dB", |r| loss(r.losses.other_loss_db)),
     ("calibration, dB", |r| r.losses.calibration_db.map(|db| -db)),
     ("receiver antenna, dBi", |r| Some(r.budget.rx_gain_dbi)),
     ("receiver pointing, dB", |r| {
-        cost(r.budget.rx_pointing_loss_db)
+        loss(r.budget.rx_pointing_loss_db)
     }),
-    ("receiver feeder, dB", |r| cost(r.budget.rx_feeder_loss_db)),
-    ("polarisation, dB", |r| cost(r.budget.polarization_loss_db)),
+    ("receiver feeder, dB", |r| loss(r.budget.rx_feeder_loss_db)),
+    ("polarisation, dB", |r| loss(r.budget.polarization_loss_db)),
     ("received power, dBm", |r| Some(r.receiver.rx_power_dbm)),
 ];
 
-/// A loss that is only worth a line when it would show.
-fn cost(loss_db: f64) -> Option<f64> {
+/// A loss as a negative gain; none below the shown precision.
+fn loss(loss_db: f64) -> Option<f64> {
     (loss_db.abs() >= 0.005).then_some(-loss_db)
 }
 
-/// Two digits, and no minus before a zero.
+/// Two decimals, without a minus before zero.
 fn hundredths(value: f64) -> String {
     let text = format!("{value:.2}");
     if text == "-0.00" {
@@ -195,7 +195,7 @@ fn hundredths(value: f64) -> String {
 }
 
 fn budgets(out: &mut String, forward: &LinkResult, backward: &LinkResult) {
-    let _ = writeln!(out, "\n  {:<30}{:>14}{:>14}", "", "there", "back");
+    let _ = writeln!(out, "\n  {:<30}{:>14}{:>14}", "", "forward", "backward");
     let mut line = |name: &str, there: String, back: String| {
         let _ = writeln!(out, "  {name:<30}{there:>14}{back:>14}");
     };
@@ -234,7 +234,7 @@ fn budgets(out: &mut String, forward: &LinkResult, backward: &LinkResult) {
     both("verdict", &|r| output::verdict(r.verdict).to_owned());
 }
 
-fn doubts(out: &mut String, forward: &LinkResult, backward: &LinkResult) {
+fn warnings(out: &mut String, forward: &LinkResult, backward: &LinkResult) {
     let warnings = forward.warnings.union(backward.warnings);
     if warnings.is_empty() {
         return;
@@ -252,7 +252,7 @@ fn doubts(out: &mut String, forward: &LinkResult, backward: &LinkResult) {
     if terrain.void_samples + terrain.missing_samples > 0 {
         let _ = writeln!(
             out,
-            "  {} samples in voids were interpolated, {} off the tiles taken as sea level",
+            "  {} samples in voids interpolated, {} outside the tiles taken as sea level",
             terrain.void_samples, terrain.missing_samples
         );
     }

@@ -1,7 +1,7 @@
 //! The command line: one file a subcommand.
 //!
-//! Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 the world broke or the
-//! machine failed, 2 the input was wrong.
+//! A subcommand parses, calls and shows. Results go to stdout, everything else to stderr. Exit
+//! codes: 0 success, 1 failure of the simulation or the machine, 2 invalid input.
 
 mod agent;
 mod backup;
@@ -39,7 +39,7 @@ use clap::{ColorChoice, Parser, Subcommand};
 
 use output::Output;
 
-/// Plan wireless meshes on real terrain, run them, replay them to the bit.
+/// Plan, simulate, emulate and operate wireless meshes on real terrain; replay runs bit for bit.
 #[derive(Parser)]
 #[command(name = "groundwave", version, max_term_width = 100, after_help = EXAMPLES)]
 pub struct Cli {
@@ -47,11 +47,11 @@ pub struct Cli {
     #[arg(long, global = true)]
     json: bool,
 
-    /// Threads that compute; results are the same for any number [default: all cores]
+    /// Compute threads, 1 to 1024; results do not depend on it [default: all cores]
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
 
-    /// When to use colour
+    /// Colour of output: `never` writes no escape sequences and shows no progress bar
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: ColorChoice,
 
@@ -61,12 +61,14 @@ pub struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  groundwave run scenarios/gothenburg.toml
+  groundwave run scenarios/failover.toml
   groundwave link 57.7142,11.9367,30 57.8868,11.5880,20 --radio ptp_5g8 --antenna dish_30
-  groundwave profile --scenario scenarios/gothenburg.toml ramberget marstrand --plot path.svg
+  groundwave profile 57.7142,11.9367,30 57.8868,11.5880,20 --plot path.svg
 
-Terrain: tiles are looked for in --srtm-dir, then PLAN_SRTM_DIR, then .data/srtm; `make data`
-fetches one tile and the geoid.";
+Terrain tiles come from --srtm-dir, else PLAN_SRTM_DIR, else .data/srtm; without a folder the ground
+is flat at 0 m. `make data` fetches the geoid and tile N57E011, which most files in scenarios/ need.
+
+Exit codes: 0 success, 1 failure of the simulation or the machine, 2 invalid input.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -94,7 +96,7 @@ enum Command {
     Completions(completions::Completions),
 }
 
-/// Parses the arguments, runs the subcommand, tells failures.
+/// Parses the arguments, runs the subcommand, reports failures on stderr.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     anstream::ColorChoice::write_global(match cli.color {
@@ -102,7 +104,7 @@ pub fn main() -> ExitCode {
         ColorChoice::Always => anstream::ColorChoice::Always,
         ColorChoice::Never => anstream::ColorChoice::Never,
     });
-    let usual = match cli.command {
+    let default_filter = match cli.command {
         Command::Serve(_) => serve::LOG_FILTER,
         Command::Impaird(_) => impaird::LOG_FILTER,
         Command::Agent(_) => agent::LOG_FILTER,
@@ -110,16 +112,17 @@ pub fn main() -> ExitCode {
         _ => "warn",
     };
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(usual));
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(default_filter));
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
+        .with_ansi(output::has_colour(&std::io::stderr()))
         .init();
-    // The daemon computes nothing, and its threads must begin after it gave its rights up.
+    // The impairment daemon computes nothing, and its threads must start after it drops privileges.
     let computes = !matches!(cli.command, Command::Impaird(_));
     if let Some(threads) = cli.threads.filter(|_| computes) {
         groundwave_engine::parallel::compute_threads(usize::from(threads));
-        // Coverage shares its work by rayon; nothing has used its pool yet, so this cannot fail.
+        // Nothing has used the global pool of rayon yet, so this cannot fail.
         let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads));
         pool.build_global().ok();
     }
@@ -150,7 +153,7 @@ pub fn main() -> ExitCode {
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.tell(),
+        Err(failure) => failure.report(),
     }
 }
 

@@ -1,15 +1,19 @@
-//! Where results go and how they look.
+//! Results on stdout: JSON documents, text, tables, progress.
 
 use std::io::Write;
+use std::path::Path;
 
+use anstream::stream::RawStream;
 use anstyle::{AnsiColor, Style};
 use groundwave::text::Table;
+use groundwave_io::picture;
 use groundwave_systems::radio::Verdict;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
 use super::failure::Failure;
 
-/// The choice every subcommand shares.
+/// Output options that all subcommands share.
 #[derive(Debug, Clone, Copy)]
 pub struct Output {
     /// One JSON document instead of text.
@@ -17,7 +21,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// Writes `document` as JSON.
+    /// Writes `document` as indented JSON.
     pub fn json(self, document: &impl Serialize) -> Result<(), Failure> {
         let mut out = std::io::stdout().lock();
         serde_json::to_writer_pretty(&mut out, document).map_err(std::io::Error::from)?;
@@ -25,7 +29,16 @@ impl Output {
         Ok(())
     }
 
-    /// Writes text, with colour where that is wanted.
+    /// Writes `document` as JSON on one line, for streams of documents.
+    pub fn json_line(self, document: &impl Serialize) -> Result<(), Failure> {
+        let mut out = std::io::stdout().lock();
+        serde_json::to_writer(&mut out, document).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+        out.flush()?;
+        Ok(())
+    }
+
+    /// Writes text; escape sequences are removed unless stdout is a terminal or `--color always`.
     pub fn text(self, text: &str) -> Result<(), Failure> {
         let mut out = anstream::stdout().lock();
         out.write_all(text.as_bytes())?;
@@ -34,27 +47,58 @@ impl Output {
     }
 }
 
-/// Columns of the terminal, 100 where there is none.
+/// True where escape sequences are written to `stream`: by `--color`, else on terminals.
+pub fn has_colour(stream: &impl RawStream) -> bool {
+    anstream::AutoStream::choice(stream) != anstream::ColorChoice::Never
+}
+
+/// A progress bar on stderr; hidden without a terminal and with `--color never`.
+pub fn progress(count: u64, template: &str) -> ProgressBar {
+    let style = ProgressStyle::with_template(template).expect("the template is constant");
+    let bar = ProgressBar::new(count).with_style(style);
+    if !has_colour(&std::io::stderr()) {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+    }
+    bar.enable_steady_tick(std::time::Duration::from_millis(250));
+    bar
+}
+
+/// Writes a picture: PNG where the name of the file ends with `.png`, else SVG.
+pub fn picture(path: &Path, svg: &str) -> Result<(), Failure> {
+    let failed = |err: &dyn std::error::Error| {
+        Failure::Input(format!("write picture {}: {err}", path.display()))
+    };
+    let extension = path.extension().unwrap_or_default();
+    let written = if extension.eq_ignore_ascii_case("png") {
+        let bitmap = picture::Bitmap::from_svg(svg).map_err(|err| failed(&err))?;
+        std::fs::write(path, bitmap.to_png().map_err(|err| failed(&err))?)
+    } else {
+        std::fs::write(path, svg)
+    };
+    written.map_err(|err| failed(&err))
+}
+
+/// Width of the terminal, columns; 100 without a terminal.
 pub fn width() -> usize {
     terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0).max(40))
 }
 
-/// A heading.
+/// Text in bold.
 pub fn heading(text: &str) -> String {
     painted(Style::new().bold(), text)
 }
 
-/// Something that matters less.
+/// Dimmed text, for secondary information.
 pub fn faint(text: &str) -> String {
     painted(Style::new().dimmed(), text)
 }
 
-/// Something to doubt.
+/// Text in yellow, for warnings.
 pub fn warning(text: &str) -> String {
     painted(AnsiColor::Yellow.on_default(), text)
 }
 
-/// A table with a bold head, whose cells in `verdict_column` are coloured by their verdict.
+/// A table with bold headings; cells of `verdict_column` are coloured by verdict.
 pub fn table(table: &Table, verdict_column: Option<usize>) -> String {
     table.render(width(), |column, row, cell| match row {
         None => painted(Style::new().bold(), &cell),
@@ -66,7 +110,7 @@ pub fn table(table: &Table, verdict_column: Option<usize>) -> String {
     })
 }
 
-/// A verdict as one word.
+/// Name of a verdict.
 pub fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Excellent => "excellent",
@@ -91,7 +135,7 @@ fn painted(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// The name a unit variant has in JSON: the one users meet in files.
+/// Name of a unit variant in JSON.
 pub fn word(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,

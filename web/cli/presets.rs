@@ -1,4 +1,4 @@
-//! `presets`: the catalogues scenarios start from.
+//! `presets`: catalogues of radios, antennas, roles and modulations.
 
 use clap::{Args, ValueEnum};
 use groundwave::text::{Align, Table};
@@ -18,7 +18,7 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Presets {
-    /// Which catalogue [default: all]
+    /// Catalogue [default: all]
     catalogue: Option<Catalogue>,
 }
 
@@ -49,11 +49,11 @@ impl Presets {
             (Catalogue::Roles, "Roles", roles()),
             (Catalogue::Modulations, "Modulations", modulations()),
         ];
-        let wanted = |catalogue| self.catalogue.is_none_or(|wanted| wanted == catalogue);
+        let shown = |catalogue| self.catalogue.is_none_or(|only| only == catalogue);
         let mut out = String::new();
         for (_, title, table) in catalogues
             .iter()
-            .filter(|(catalogue, ..)| wanted(*catalogue))
+            .filter(|(catalogue, ..)| shown(*catalogue))
         {
             let lead = if out.is_empty() { "" } else { "\n" };
             out += &format!(

@@ -1,4 +1,4 @@
-//! `profile`: the ground between two ends, as numbers or as a picture.
+//! `profile`: the terrain profile between two endpoints, as a table and as a picture.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -10,32 +10,33 @@ use groundwave_systems::radio::LinkResult;
 use groundwave_systems::terrain::Profile as Ground;
 use serde::Serialize;
 
-use super::ends::{EndArgs, Ends};
+use super::ends::{EndArgs, Path};
 use super::failure::Failure;
 use super::link::analyse;
 use super::output::{self, Output};
 
 const EXAMPLES: &str = "\
 Examples:
-  groundwave profile --scenario scenarios/gothenburg.toml ramberget marstrand --plot path.svg
+  groundwave profile --scenario scenarios/failover.toml west east --plot path.svg
+  groundwave profile 57.7142,11.9367,30 57.8868,11.5880,20 --plot path.png --dark
   groundwave profile 57.71,11.94 57.89,11.59 --samples 64
   groundwave profile 57.71,11.94 57.89,11.59 --json | jq '.samples[].elevation_msl_m'";
 
-/// Rows a terminal shows; all of them are in --json.
+/// Most rows of the table; --json has all samples.
 const ROWS_MAX: usize = 24;
 
-/// Show the terrain between two ends, with Fresnel zone and Earth bulge
+/// Show the terrain profile between two endpoints, with Fresnel zone and Earth bulge
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Profile {
     #[command(flatten)]
-    ends: EndArgs,
+    endpoints: EndArgs,
 
-    /// Draw the profile to this SVG file
-    #[arg(long, value_name = "FILE.svg")]
+    /// Write the profile as a picture: SVG, or PNG where the name ends with .png
+    #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 
-    /// Draw on a dark ground
+    /// Dark theme of the picture
     #[arg(long, requires = "plot")]
     dark: bool,
 }
@@ -66,10 +67,10 @@ struct Document<'a> {
 
 impl Profile {
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        let ends = self.ends.resolve()?;
-        let (profile, forward, _) = analyse(&ends)?;
-        let [from, to] = &ends.ends;
-        if let Some(path) = &self.plot {
+        let path = self.endpoints.resolve()?;
+        let (profile, forward, _) = analyse(&path)?;
+        let [from, to] = &path.endpoints;
+        if let Some(file) = &self.plot {
             let title = format!("{} → {}", from.name, to.name);
             let names = [from.name.as_str(), to.name.as_str()];
             let theme = if self.dark { Theme::Dark } else { Theme::Light };
@@ -80,12 +81,10 @@ impl Profile {
                 title: &title,
                 theme,
             };
-            std::fs::write(path, profile_svg(&picture)).map_err(|err| {
-                Failure::Input(format!("write the picture {}: {err}", path.display()))
-            })?;
+            output::picture(file, &profile_svg(&picture))?;
         }
-        let samples = samples(&ends, &profile, &forward);
-        let terrain = ends.ground.terrain.describe().name;
+        let samples = samples(&path, &profile, &forward);
+        let terrain = path.ground.terrain.describe().name;
         if output.json {
             return output.json(&Document {
                 from: &from.name,
@@ -102,22 +101,22 @@ impl Profile {
             "{}\n",
             output::heading(&format!("{} → {}", from.name, to.name))
         );
-        let facts = format!(
+        let summary = format!(
             "{} at {:.2}°, {} samples {:.1} m apart, terrain: {terrain}",
             distance(profile.distance_m),
             profile.azimuth_deg,
             samples.len(),
             profile.step_m
         );
-        let _ = writeln!(out, "{}\n", output::faint(&facts));
+        let _ = writeln!(out, "{}\n", output::faint(&summary));
         out.push_str(&output::table(&table(&samples), None));
-        if let Some(path) = &self.plot {
-            let _ = writeln!(out, "\npicture: {}", path.display());
+        if let Some(file) = &self.plot {
+            let _ = writeln!(out, "\npicture: {}", file.display());
         }
         let used = &profile.terrain;
         if !used.is_clean() {
             let what = format!(
-                "{} samples in voids were interpolated, {} off the tiles taken as sea level",
+                "{} samples in voids interpolated, {} outside the tiles taken as sea level",
                 used.void_samples, used.missing_samples
             );
             let _ = writeln!(out, "{}", output::warning(&what));
@@ -126,7 +125,7 @@ impl Profile {
     }
 }
 
-fn samples(ends: &Ends, profile: &Ground, result: &LinkResult) -> Vec<Sample> {
+fn samples(path: &Path, profile: &Ground, result: &LinkResult) -> Vec<Sample> {
     use groundwave_systems::propagation::free_space::wavelength_m;
     use groundwave_systems::radio::fresnel::first_radius_m;
     use groundwave_systems::terrain::earth_bulge_m;
@@ -148,7 +147,7 @@ fn samples(ends: &Ends, profile: &Ground, result: &LinkResult) -> Vec<Sample> {
             lat_deg: point.lat_deg(),
             lon_deg: point.lon_deg(),
             elevation_msl_m,
-            elevation_hae_m: elevation_msl_m + ends.ground.terrain.undulation_m(point),
+            elevation_hae_m: elevation_msl_m + path.ground.terrain.undulation_m(point),
             earth_bulge_m: earth_bulge_m(distance_m, rest_m, geometry.k_factor),
             ray_msl_m: geometry.tx_antenna_msl_m + share * rise_m,
             fresnel_radius_m: if radius_m.is_finite() { radius_m } else { 0.0 },
@@ -177,7 +176,7 @@ fn table(samples: &[Sample]) -> Table {
     let mut table = Table::new(&heads.map(|head| (head, Align::Right)));
     let last = samples.len().saturating_sub(1);
     let rows = samples.len().clamp(1, ROWS_MAX);
-    // Evenly spread, ends included; a long profile is for --json and --plot.
+    // Evenly spaced, first and last included.
     for row in 0..rows {
         let sample = &samples[if rows == 1 {
             0

@@ -18,7 +18,7 @@ use serde_json::json;
 
 use super::failure::Failure;
 use super::ground::GroundArgs;
-use super::output::{Output, warning};
+use super::output::{self, Output, warning};
 
 /// How a recording is read.
 #[derive(Args, Debug)]
@@ -182,7 +182,10 @@ impl RecordingArgs {
         };
         let journal = FileJournal::create(to, &header).map_err(Failure::input)?;
         engine.record(journal).checkpoint_every(CHECKPOINT_TICKS);
-        let progress = super::run::progress(lowered.last_tick);
+        let progress = output::progress(
+            lowered.last_tick,
+            "{bar:30} {pos}/{len} ticks  {per_sec}  {eta} left",
+        );
         let mut refused = 0_usize;
         let mut first = None;
         for tick in 1..=lowered.last_tick {
@@ -196,7 +199,7 @@ impl RecordingArgs {
             let line = format!("{refused} x refused by the world (first: {name}: {refusal})");
             anstream::eprintln!("{}", warning(&line));
         }
-        ground.refuse_faults()?;
+        ground.check_tiles()?;
         let digest = engine.mark()?;
         engine.stop();
         Ok(digest)

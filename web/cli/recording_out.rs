@@ -46,7 +46,7 @@ pub fn export(from: &Path, to: &Path, ground: &GroundArgs, output: Output) -> Re
         return Err(err.into());
     }
     let replayed = replayed.map_err(Failure::input)?;
-    ground.refuse_faults()?;
+    ground.check_tiles()?;
     let count = exporter.finish(&engine.view())?;
     file.persist(to).map_err(|err| Failure::from(err.error))?;
     if output.json {

@@ -1,6 +1,5 @@
-//! `run`: a scenario through the world.
+//! `run` and `record`: simulate a scenario.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,25 +12,24 @@ use groundwave_io::journal::FileJournal;
 use groundwave_io::scenario::Scenario;
 use groundwave_io::store::RedbStore;
 use groundwave_systems::Snapshot;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use super::failure::Failure;
 use super::ground::GroundArgs;
-use super::output::Output;
+use super::output::{self, Output};
 use super::run_report::{Report, show};
 use super::run_tables::Tables;
 use super::simulation::{header, load, prepare};
 
 const EXAMPLES: &str = "\
 Examples:
-  groundwave run scenarios/gothenburg.toml
-  groundwave run scenarios/manet50.toml --record manet.gwlog && groundwave replay manet.gwlog
-  groundwave run scenarios/storm.toml --until 300 --json | jq '.flows[].route'";
+  groundwave run scenarios/failover.toml
+  groundwave run scenarios/failover.toml --record run.gwlog && groundwave replay run.gwlog
+  groundwave run scenarios/failover.toml --until 60 --json | jq '.flows[].route'";
 
-/// A scenario, and how far and how fast it goes.
+/// A scenario with its end and its pace.
 #[derive(Args)]
-struct Course {
+struct RunArgs {
     /// Scenario file (TOML; see `groundwave schema`)
     scenario: PathBuf,
 
@@ -42,69 +40,69 @@ struct Course {
     #[arg(long, value_name = "SECONDS")]
     until: Option<f64>,
 
-    /// Tick at the pace of real time instead of as fast as possible
+    /// Tick in real time instead of as fast as possible
     #[arg(long)]
     realtime: bool,
 }
 
-/// Run a scenario file and show its links, routes and rates
+/// Simulate a scenario and show its links, routes and rates
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Run {
     #[command(flatten)]
-    course: Course,
+    args: RunArgs,
 
     /// Record every command to a new log file, for `replay`
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 
-    /// Record the whole state every so many ticks as well, for replays from the middle; 0 for never
+    /// Ticks between checkpoints of the whole state in the log, for replays from the middle; 0: none
     #[arg(long, value_name = "TICKS", default_value_t = CHECKPOINT_TICKS, requires = "record")]
     checkpoint_every: u64,
 
-    /// Keep nodes in a store file; it must be new or empty
+    /// Store file for the nodes; must be new or empty
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
 
-    /// Print a JSON line for each tick that applied commands, once they are durable
+    /// Print one JSON line for each tick with commands, once they are durable
     #[arg(long)]
     events: bool,
 
-    /// Show at most this many links
+    /// Most links in the table
     #[arg(long, value_name = "N", default_value_t = 20)]
     links: usize,
 }
 
-/// Run a scenario file and record it to a new log file, for `replay`
+/// Simulate a scenario and record it to a new log file, for `replay`
 #[derive(Args)]
 #[command(after_help = RECORD_EXAMPLES)]
 pub struct Record {
     #[command(flatten)]
-    course: Course,
+    args: RunArgs,
 
-    /// The log; it must not be there yet [default: the scenario's name with .gwlog, here]
+    /// New log file [default: the name of the scenario with .gwlog, in the working directory]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Record the whole state every so many ticks as well, for replays from the middle; 0 for never
+    /// Ticks between checkpoints of the whole state in the log, for replays from the middle; 0: none
     #[arg(long, value_name = "TICKS", default_value_t = CHECKPOINT_TICKS)]
     checkpoint_every: u64,
 }
 
 const RECORD_EXAMPLES: &str = "\
 Examples:
-  groundwave record scenarios/manet50.toml && groundwave replay manet50.gwlog --check
-  groundwave record scenarios/storm.toml -o storm.gwlog --until 600
+  groundwave record scenarios/failover.toml && groundwave replay failover.gwlog --check
+  groundwave record scenarios/failover.toml -o first-minute.gwlog --until 60
 
-What is live is recorded where it runs: `serve --record FILE`, `testbed up --record FILE`, and `log`
-in the configuration of `impaird`.";
+Live systems record themselves: `serve --record FILE`, `testbed up --record FILE`, and `log` in the
+configuration of `impaird`.";
 
 impl Record {
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        let name = self.course.scenario.file_name().unwrap_or_default();
+        let name = self.args.scenario.file_name().unwrap_or_default();
         let beside = Path::new(name).with_extension("gwlog");
         let run = Run {
-            course: self.course,
+            args: self.args,
             record: Some(self.output.unwrap_or(beside)),
             checkpoint_every: self.checkpoint_every,
             store: None,
@@ -115,7 +113,7 @@ impl Record {
     }
 }
 
-/// A tick's commands are in the log and the store.
+/// A tick whose commands are in the log and the store.
 #[derive(Serialize)]
 struct Acknowledged<'a> {
     tick: u64,
@@ -125,16 +123,16 @@ struct Acknowledged<'a> {
 
 impl Run {
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        let course = &self.course;
-        let scenario = load(&course.scenario)?;
-        let ticks = ticks(&scenario, course.until)?;
-        let ground = course.ground.for_scenario(&scenario.terrain)?;
-        let mut engine = prepare(&course.scenario, &scenario, &ground)?;
+        let args = &self.args;
+        let scenario = load(&args.scenario)?;
+        let ticks = ticks(&scenario, args.until)?;
+        let ground = args.ground.for_scenario(&scenario.terrain)?;
+        let mut engine = prepare(&args.scenario, &scenario, &ground)?;
         if let Some(path) = &self.store {
             keep(&mut engine, path)?;
         }
         let mut tables = Tables::create(&scenario)?;
-        // Last, so that a refused run leaves no log behind.
+        // Last: a rejected run leaves no log behind.
         if let Some(path) = &self.record {
             let header = header(&scenario, &ground);
             engine.record(FileJournal::create(path, &header).map_err(Failure::input)?);
@@ -142,8 +140,8 @@ impl Run {
                 engine.checkpoint_every(self.checkpoint_every);
             }
         }
-        let outcome = self.tick(&mut engine, ticks, &mut tables)?;
-        ground.refuse_faults()?;
+        let outcome = self.tick(&mut engine, ticks, &mut tables, output)?;
+        ground.check_tiles()?;
         let digest = engine.mark()?;
         engine.stop();
         tables.finish(&engine.view())?;
@@ -160,7 +158,7 @@ impl Run {
         if !outcome.refused.is_empty() {
             let count = outcome.refused.len();
             return Err(Failure::Input(format!(
-                "the world refused {count} command(s) of the scenario"
+                "{count} command(s) of the scenario were rejected"
             )));
         }
         Ok(())
@@ -171,32 +169,33 @@ impl Run {
         engine: &mut Engine<Snapshot>,
         ticks: u64,
         tables: &mut Tables,
+        output: Output,
     ) -> Result<Outcome, Failure> {
         let stop = interrupts()?;
-        let progress = progress(ticks);
+        let progress = output::progress(ticks, "{bar:30} {pos}/{len} ticks  {per_sec}  {eta} left");
         let mut outcome = Outcome::default();
-        let mut pace = groundwave_io::wall::MachineClock::start();
+        let mut clock = groundwave_io::wall::MachineClock::start();
         for tick in 1..=ticks {
             if stop.load(Ordering::Relaxed) {
                 outcome.stopped = true;
                 break;
             }
-            // A run as fast as possible knows no wall clock, so its log is the same every time.
-            let wall_ns = self.course.realtime.then(groundwave_io::wall::wall_ns);
+            // Without a wall clock the log of a run is always the same.
+            let wall_ns = self.args.realtime.then(groundwave_io::wall::wall_ns);
             let ticked = engine.tick(wall_ns).map_err(Failure::machine)?;
-            self.acknowledge(&ticked)?;
+            self.acknowledge(&ticked, output)?;
             outcome.note(ticked);
             tables.row(&engine.view())?;
             progress.set_position(tick);
-            if self.course.realtime {
-                wait(&mut pace, tick * engine.clock().step_ns, &stop);
+            if self.args.realtime {
+                sleep_until(&mut clock, tick * engine.clock().step_ns, &stop);
             }
         }
         progress.finish_and_clear();
         Ok(outcome)
     }
 
-    fn acknowledge(&self, ticked: &Ticked) -> Result<(), Failure> {
+    fn acknowledge(&self, ticked: &Ticked, output: Output) -> Result<(), Failure> {
         if !self.events || ticked.commands == 0 {
             return Ok(());
         }
@@ -206,15 +205,11 @@ impl Run {
             commands,
             refused: &ticked.refused,
         };
-        let mut out = std::io::stdout().lock();
-        serde_json::to_writer(&mut out, &line).map_err(std::io::Error::from)?;
-        writeln!(out)?;
-        out.flush()?;
-        Ok(())
+        output.json_line(&line)
     }
 }
 
-/// What a run came to besides its snapshot.
+/// Result of a run besides its snapshot.
 #[derive(Default)]
 struct Outcome {
     commands: usize,
@@ -242,7 +237,7 @@ fn ticks(scenario: &Scenario, until_s: Option<f64>) -> Result<u64, Failure> {
     };
     if !(until_s >= 0.0 && until_s.is_finite()) {
         return Err(Failure::Input(format!(
-            "--until is {until_s}; allowed: 0 or more seconds"
+            "invalid --until: found {until_s} s, allowed 0 or more"
         )));
     }
     let until_ns = (until_s * 1e9) as u64;
@@ -253,41 +248,34 @@ fn keep(engine: &mut Engine<Snapshot>, path: &Path) -> Result<(), Failure> {
     let mut store = RedbStore::open(path).map_err(Failure::input)?;
     let rows = store.load().map_err(Failure::machine)?.len();
     if rows > 0 {
-        let what = format!(
-            "store {} holds {rows} documents; run needs a new one",
+        let message = format!(
+            "store {} holds {rows} documents, allowed a new or empty one",
             path.display()
         );
-        return Err(Failure::Input(what));
+        return Err(Failure::Input(message));
     }
     engine.keep(store).map(drop).map_err(Failure::Machine)
 }
 
-/// A flag that Ctrl-C and SIGTERM raise, so that the tick under way ends well.
+/// A flag set by SIGINT and SIGTERM, checked between ticks.
 pub fn interrupts() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        // A second one ends the program at once.
+        // A second signal ends the program at once.
         signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))?;
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }
     Ok(stop)
 }
 
-/// A bar on stderr, hidden when that is no terminal.
-pub fn progress(ticks: u64) -> ProgressBar {
-    let template = "{bar:30} {pos}/{len} ticks  {per_sec}  {eta} left";
-    let style = ProgressStyle::with_template(template).expect("the template is constant");
-    ProgressBar::new(ticks).with_style(style)
-}
-
-fn wait(pace: &mut groundwave_io::wall::MachineClock, until_ns: u64, stop: &AtomicBool) {
+fn sleep_until(clock: &mut groundwave_io::wall::MachineClock, until_ns: u64, stop: &AtomicBool) {
     use groundwave_engine::Pacer;
-    const NAP_NS: u64 = 50_000_000;
+    const SLEEP_MAX_NS: u64 = 50_000_000;
     loop {
-        let now_ns = pace.monotonic_ns();
+        let now_ns = clock.monotonic_ns();
         if now_ns >= until_ns || stop.load(Ordering::Relaxed) {
             return;
         }
-        std::thread::sleep(Duration::from_nanos((until_ns - now_ns).min(NAP_NS)));
+        std::thread::sleep(Duration::from_nanos((until_ns - now_ns).min(SLEEP_MAX_NS)));
     }
 }

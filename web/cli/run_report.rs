@@ -1,4 +1,4 @@
-//! What `run` shows when it is done.
+//! Result of `run`: links, flows and digest.
 
 use std::fmt::Write;
 
@@ -109,21 +109,21 @@ fn text(report: &Report<'_>, links_max: usize) -> String {
         output::faint(&format!("terrain: {}, {geoid}", report.terrain.name))
     );
     if let Some(calibration) = &snapshot.environment.calibration {
-        let what = format!("calibrated with the profile {:?}", calibration.name);
-        let _ = writeln!(out, "{}", output::faint(&what));
+        let line = format!("calibration profile: {:?}", calibration.name);
+        let _ = writeln!(out, "{}", output::faint(&line));
     }
     if report.stopped {
         let _ = writeln!(
             out,
             "{}",
-            output::warning("stopped before its end, as asked")
+            output::warning("stopped before its end by a signal")
         );
     }
     for (tick, name, refusal) in report.refused {
         let _ = writeln!(
             out,
             "{}",
-            output::warning(&format!("refused in tick {tick}: {name}: {refusal}"))
+            output::warning(&format!("rejected in tick {tick}: {name}: {refusal}"))
         );
     }
     links(&mut out, snapshot, links_max);
@@ -211,8 +211,8 @@ fn links(out: &mut String, snapshot: &Snapshot, links_max: usize) {
         .filter(|l| l.budget.void_samples + l.budget.missing_samples > 0);
     let gaps = gaps.count();
     if gaps > 0 {
-        let what = format!("{gaps} links cross terrain without data; see --json for counts");
-        let _ = writeln!(out, "{}", output::warning(&what));
+        let line = format!("{gaps} links cross terrain without data; --json has the counts");
+        let _ = writeln!(out, "{}", output::warning(&line));
     }
 }
 
@@ -242,11 +242,11 @@ fn flow_cells(snapshot: &Snapshot, flow: &FlowView) -> Vec<String> {
             .map_or("?", |node: &NodeView| node.name.as_str())
     };
     let Some(route) = &flow.route else {
-        let ends = format!("{} … {}", name(flow.source), name(flow.target));
+        let endpoints = format!("{} … {}", name(flow.source), name(flow.target));
         let dash = || "–".to_owned();
         return vec![
             flow.name.clone(),
-            ends,
+            endpoints,
             dash(),
             dash(),
             dash(),
@@ -255,9 +255,9 @@ fn flow_cells(snapshot: &Snapshot, flow: &FlowView) -> Vec<String> {
             "none".to_owned(),
         ];
     };
-    let mut way = name(flow.source).to_owned();
+    let mut route_nodes = name(flow.source).to_owned();
     for hop in &route.hops {
-        let _ = write!(way, " → {}", name(hop.to));
+        let _ = write!(route_nodes, " → {}", name(hop.to));
     }
     let rate = |rate_bps: Option<f64>| rate_bps.map_or("–".to_owned(), bits_per_second);
     let target = if route.meets_target {
@@ -267,7 +267,7 @@ fn flow_cells(snapshot: &Snapshot, flow: &FlowView) -> Vec<String> {
     };
     vec![
         flow.name.clone(),
-        way,
+        route_nodes,
         route.hops.len().to_string(),
         rate(route.bottleneck_rate_bps),
         rate(route.single_radio_throughput_bps),

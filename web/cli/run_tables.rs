@@ -1,4 +1,4 @@
-//! The CSV tables a scenario asks for in `[output]`.
+//! CSV tables of `[output]` of a scenario.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -9,7 +9,7 @@ use groundwave_systems::site::NodeId;
 
 use super::failure::Failure;
 
-/// Tables under way.
+/// Open output tables.
 pub struct Tables {
     open: Vec<(OutputTable, BufWriter<File>)>,
     every_ns: Option<u64>,
@@ -18,7 +18,7 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Creates the files and writes their heads. Existing files are replaced: they are products.
+    /// Creates or replaces the files and writes their header lines.
     pub fn create(scenario: &Scenario) -> Result<Self, Failure> {
         let output = &scenario.output;
         let mut open = Vec::new();
@@ -43,7 +43,7 @@ impl Tables {
         })
     }
 
-    /// Writes the rows of this moment when they are due.
+    /// Appends the rows of `view` when they are due.
     pub fn row(&mut self, view: &Snapshot) -> Result<(), Failure> {
         let Some(every_ns) = self.every_ns.filter(|_| view.now_ns >= self.due_ns) else {
             return Ok(());
@@ -52,7 +52,7 @@ impl Tables {
         self.write(view)
     }
 
-    /// Writes the rows of the end, unless they are there.
+    /// Appends the rows of the last tick, unless written already.
     pub fn finish(mut self, view: &Snapshot) -> Result<(), Failure> {
         if self.written_ns != Some(view.now_ns) {
             self.write(view)?;
@@ -143,7 +143,7 @@ fn nodes(out: &mut impl Write, view: &Snapshot) -> std::io::Result<()> {
 fn links(out: &mut impl Write, view: &Snapshot) -> std::io::Result<()> {
     for link in view.links.iter() {
         let budget = &link.budget;
-        for (tx, rx, way) in [
+        for (tx, rx, direction) in [
             (link.a, link.b, &budget.forward),
             (link.b, link.a, &budget.backward),
         ] {
@@ -154,14 +154,14 @@ fn links(out: &mut impl Write, view: &Snapshot) -> std::io::Result<()> {
                 name(view, tx),
                 name(view, rx),
                 budget.distance_m,
-                way.path_loss_db,
-                way.rx_power_dbm,
-                way.snr_db,
-                way.link_margin_db,
-                way.data_rate_bps,
-                way.per,
+                direction.path_loss_db,
+                direction.rx_power_dbm,
+                direction.snr_db,
+                direction.link_margin_db,
+                direction.data_rate_bps,
+                direction.per,
                 number(budget.etx()),
-                super::output::verdict(way.verdict),
+                super::output::verdict(direction.verdict),
                 link.severed,
                 budget.void_samples,
                 budget.missing_samples,

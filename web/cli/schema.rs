@@ -1,4 +1,4 @@
-//! `schema`: the scenario format for editors.
+//! `schema`: JSON Schema of the scenario format.
 
 use clap::Args;
 
@@ -8,7 +8,8 @@ use super::output::Output;
 const EXAMPLES: &str = "\
 Examples:
   groundwave schema > scenario.schema.json
-  # then, as the first line of a scenario, for editors that know taplo:
+
+For editors with taplo, the first line of a scenario names it:
   #:schema ./scenario.schema.json";
 
 /// Print the JSON Schema of scenario files

@@ -1,4 +1,4 @@
-//! `groundwave serve`: the planning server and the mesh gateway, two faces of one world.
+//! `groundwave serve`: planning server and mesh gateway over one simulation.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -26,30 +26,30 @@ use super::ground::GroundArgs;
 use super::output::Output;
 use super::standing::bound;
 
-/// Log filter where `RUST_LOG` says nothing.
+/// Default log filter, unless `RUST_LOG` is set.
 pub const LOG_FILTER: &str = "info,groundwave=debug";
 
 /// Simulated time of a tick, ns. Nothing in a plan moves by itself; the step only counts ticks.
 const STEP_NS: u64 = 1_000_000;
 
-/// A face of the world.
+/// A service of `serve`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Face {
-    /// Plans on terrain, port 8787
+pub enum Service {
+    /// Radio planning on terrain, port 8787
     Planning,
-    /// Nodes that are there, port 8080
+    /// Live mesh gateway, port 8080
     Gateway,
 }
 
-/// Serve the planning interface and the mesh gateway over HTTP, over one world
+/// Serve the planning API and the mesh gateway over HTTP
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Serve {
-    /// Which faces [default: both]
-    #[arg(value_enum, value_name = "FACE")]
-    faces: Vec<Face>,
+    /// Services [default: both]
+    #[arg(value_enum, value_name = "SERVICE")]
+    services: Vec<Service>,
 
-    /// Address of the planning interface
+    /// Address of the planning API
     #[arg(
         long,
         env = "PLAN_BIND",
@@ -58,24 +58,24 @@ pub struct Serve {
     )]
     bind: SocketAddr,
 
-    /// The store; made when there is none
+    /// Store file; created if missing
     #[arg(long, env = "PLAN_DB", value_name = "FILE", default_value = "plan.db")]
     db: PathBuf,
 
-    /// Folder of static files [default: frontend/ where there is one, else a built-in page]
+    /// Folder of static files [default: frontend/ if it exists, else a built-in page]
     #[arg(long, env = "PLAN_FRONTEND", value_name = "DIR")]
     frontend: Option<PathBuf>,
 
-    /// Folder of .hgt terrain tiles; without one the ground is 0 m everywhere
+    /// Folder of .hgt terrain tiles [default: none, flat ground at 0 m]
     #[arg(long, env = "PLAN_SRTM_DIR", value_name = "DIR")]
     srtm_dir: Option<PathBuf>,
 
-    /// EGM96 undulation grid; without one the undulation is 0 m
+    /// EGM96 geoid grid [default: none, undulation 0 m]
     #[arg(long, env = "PLAN_GEOID", value_name = "FILE")]
     geoid: Option<PathBuf>,
 
-    /// Record every command to a new log file, for `replay`; it begins with what the store holds,
-    /// secrets of the gateway among it, and is its owner's alone
+    /// Record every command to a new log file, for `replay`; it starts with the content of the store,
+    /// which includes secrets of the gateway, and has mode 0600
     #[arg(long, env = "GROUNDWAVE_RECORD", value_name = "FILE")]
     record: Option<PathBuf>,
 
@@ -87,14 +87,15 @@ const EXAMPLES: &str = "\
 Examples:
   groundwave serve
   groundwave serve planning
-  groundwave serve gateway --state /var/lib/groundwave/gateway --leases /run/dnsmasq.leases
+  groundwave serve planning --bind 127.0.0.1:8788 --db plans.db
+  groundwave serve gateway --state gateway-state --tunnel off
+  groundwave serve --record today.gwlog
   PLAN_SRTM_DIR=.data/srtm PLAN_GEOID=.data/geoid/WW15MGH.DAC groundwave serve
-  groundwave serve --bind 0.0.0.0:8787 --db /var/lib/groundwave/plan.db
-  groundwave serve --record today.gwlog, and later: groundwave replay today.gwlog --report today.html
 
-Both interfaces are described at /docs and /openapi.json of their port. The planning interface has
-no authentication: listen on localhost, or put a proxy in front. The gateway has accounts: the
-first password is written to STATE/bootstrap-admin. Log filter: RUST_LOG.";
+Both APIs are described at /docs and /openapi.json of their port. The planning API has no
+authentication: listen on localhost or behind a proxy. The gateway has accounts; the password of
+the first admin is written to STATE/bootstrap-admin. `groundwave replay today.gwlog` replays a
+recording. Log filter: RUST_LOG.";
 
 impl Serve {
     /// Serves until told to stop.
@@ -103,8 +104,8 @@ impl Serve {
             TerrainStack::open(self.srtm_dir.as_deref(), self.geoid.as_deref())
                 .map_err(Failure::input)?,
         );
-        let planning = self.shows(Face::Planning);
-        let gateway = self.shows(Face::Gateway).then_some(&self.gateway);
+        let planning = self.shows(Service::Planning);
+        let gateway = self.shows(Service::Gateway).then_some(&self.gateway);
         let frontend = match planning {
             true => self.find_frontend()?,
             false => Frontend::BuiltIn,
@@ -174,8 +175,8 @@ impl Serve {
         finish(running, served)
     }
 
-    fn shows(&self, face: Face) -> bool {
-        self.faces.is_empty() || self.faces.contains(&face)
+    fn shows(&self, service: Service) -> bool {
+        self.services.is_empty() || self.services.contains(&service)
     }
 
     fn record(&self, path: &Path, engine: &mut Engine<Snapshot>) -> Result<(), Failure> {
@@ -187,7 +188,7 @@ impl Serve {
             format: FORMAT,
             seed: 0,
             step_ns: STEP_NS,
-            inputs: ground.of_server(),
+            inputs: ground.server_inputs(),
         };
         let journal = FileJournal::create(path, &header).map_err(Failure::input)?;
         keep_to_owner(path)?;

@@ -1,4 +1,4 @@
-//! From a scenario to a world that is ready to tick.
+//! Engines built from scenarios.
 
 use std::path::Path;
 
@@ -10,12 +10,12 @@ use groundwave_systems::{Snapshot, world};
 use super::failure::Failure;
 use super::ground::Ground;
 
-/// Reads a scenario; everything wrong with it is told at once.
+/// Reads a scenario; the error lists all problems.
 pub fn load(path: &Path) -> Result<Scenario, Failure> {
     scenario::load(path).map_err(Failure::input)
 }
 
-/// A world with the scenario's commands queued, before its first tick.
+/// An engine with the commands of the scenario queued, before its first tick.
 pub fn prepare(
     path: &Path,
     scenario: &Scenario,
@@ -24,7 +24,7 @@ pub fn prepare(
     prepare_after(path, scenario, ground, Vec::new())
 }
 
-/// As [`prepare`], with commands that come before the scenario's own.
+/// As [`prepare`], with commands ahead of those of the scenario.
 pub fn prepare_after(
     path: &Path,
     scenario: &Scenario,
@@ -45,7 +45,7 @@ pub fn prepare_after(
     Ok(engine)
 }
 
-/// Queues the scenario's commands whose tick is `wanted`.
+/// Queues the commands of the scenario whose tick satisfies `wanted`.
 pub fn queue(
     engine: &mut Engine<Snapshot>,
     path: &Path,
@@ -70,7 +70,7 @@ pub fn queue(
     Ok(())
 }
 
-/// What a log of this run begins with.
+/// Header of the log of this run.
 pub fn header(scenario: &Scenario, ground: &Ground) -> Header {
     let mut inputs = ground.inputs.clone();
     inputs.insert("title".to_owned(), scenario.title.clone());

@@ -1,18 +1,16 @@
-//! `sweep`: coverage of every site of a scenario, and of the network they make.
+//! `sweep`: coverage of each site of a scenario and of the whole network.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use groundwave::text::{Align, Table};
 use groundwave_io::sweep::products::{self, Wanted};
 use groundwave_io::sweep::{Plan, Shard, Sweep as Work, SweepError, Worked, evaluator, plan};
 use groundwave_systems::radio::Verdict;
-use indicatif::{ProgressBar, ProgressStyle};
 
 use super::failure::Failure;
 use super::ground::{Ground, GroundArgs};
@@ -22,15 +20,15 @@ use super::simulation::{load, prepare};
 
 const EXAMPLES: &str = "\
 Examples:
-  groundwave sweep scenarios/coverage_gothenburg.toml -o out/gothenburg
-  groundwave sweep big.toml -o /shared/big --shard 3/8     # one of eight workers, in any order
-  groundwave sweep merge /shared/big                       # when all shards are done
-  groundwave sweep area.toml -o out/area --json | jq '.variants[] | {name, covered_percent}'";
+  groundwave sweep examples/coverage.toml -o out/coverage
+  groundwave sweep examples/coverage.toml -o out/shards --shard 1/2   # each worker one, any order
+  groundwave sweep examples/coverage.toml -o out/shards --shard 2/2
+  groundwave sweep merge out/shards                                   # after all shards
+  groundwave sweep examples/coverage.toml -o out/coverage --json | jq '.variants[].covered_percent'";
 
-/// Compute coverage of every site and the network's best server
+/// Compute the coverage of each site and the best server of the network
 ///
-/// Finished units are kept in the folder and never computed again: run the same command after a
-/// kill, and it goes on where it was.
+/// Finished units are kept in the folder: the same command resumes an interrupted sweep.
 #[derive(Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub struct Sweep {
@@ -41,15 +39,15 @@ pub struct Sweep {
     #[arg(required = true)]
     scenario: Option<PathBuf>,
 
-    /// Folder for units and products
+    /// Folder of units and products
     #[arg(short, long, value_name = "DIR", required = true)]
     out: Option<PathBuf>,
 
-    /// Compute only this share of the units, and no products
+    /// Compute only shard I of N, without products
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
 
-    /// Share the ground between cells: several times faster, 99 of 100 cells within 1 dB
+    /// Interpolate terrain profiles between cells: faster, with errors up to some dB
     #[arg(long)]
     fast: bool,
 
@@ -59,7 +57,7 @@ pub struct Sweep {
 
 #[derive(Subcommand)]
 enum Merge {
-    /// Fold the units that shards computed into products
+    /// Merge the units of all shards into products
     #[command(after_help = EXAMPLES)]
     Merge {
         /// Folder of the sweep
@@ -72,11 +70,11 @@ enum Merge {
 
 #[derive(Args)]
 struct SharedArgs {
-    /// Do not write a raster for each site
+    /// Write no raster per site
     #[arg(long)]
     no_site_rasters: bool,
 
-    /// Write a CSV line for each cell of the network
+    /// Write a CSV table of all cells of the network
     #[arg(long)]
     cells: bool,
 
@@ -94,7 +92,7 @@ impl Sweep {
         let scenario_path = self.scenario.as_ref().expect("clap requires it");
         let out = self.out.as_ref().expect("clap requires it");
         let (plan, ground) = self.plan(scenario_path)?;
-        // Before the folder is made: a refused sweep leaves nothing behind.
+        // Before the folder is created: a rejected sweep leaves nothing behind.
         evaluator(&plan, &*ground.terrain)
             .map(drop)
             .map_err(Failure::Input)?;
@@ -102,7 +100,7 @@ impl Sweep {
         let shard = self.shard.unwrap_or(Shard::ALL);
         let stop = interrupts()?;
         let worked = compute(&work, &ground, shard, &stop)?;
-        ground.refuse_faults()?;
+        ground.check_tiles()?;
         if self.shard.is_none() {
             return finish(&work, &ground, &self.shared, &stop, output);
         }
@@ -113,7 +111,7 @@ impl Sweep {
                 .json(&serde_json::json!({ "shard": text, "units": units, "found": found }));
         }
         output.text(&format!(
-            "shard {shard}: {units} units done, {found} of them before; when all shards are: \
+            "shard {shard}: {units} units done, {found} of them before; after all shards: \
              groundwave sweep merge {}\n",
             out.display()
         ))
@@ -122,12 +120,12 @@ impl Sweep {
     fn plan(&self, path: &Path) -> Result<(Plan, Ground), Failure> {
         let scenario = load(path)?;
         let Some(mut coverage) = scenario.coverage.clone() else {
-            let what = "has no [coverage] section; see scenarios/README.md for one";
-            return Err(Failure::Input(format!("{} {what}", path.display())));
+            let message = "missing section [coverage]; see scenarios/README.md";
+            return Err(Failure::Input(format!("{}: {message}", path.display())));
         };
         coverage.fast |= self.fast;
         let ground = self.shared.ground.for_scenario(&scenario.terrain)?;
-        // Reading every tile takes longer than the world.
+        // In parallel: hashing the tiles takes longer than building the world.
         let (terrain, view) = std::thread::scope(|scope| {
             let terrain = scope.spawn(|| ground.identity());
             let mut engine = prepare(path, &scenario, &ground)?;
@@ -152,14 +150,6 @@ fn failure(error: SweepError) -> Failure {
     }
 }
 
-/// A bar on stderr, hidden when that is no terminal.
-fn bar(count: usize, template: &str) -> ProgressBar {
-    let style = ProgressStyle::with_template(template).expect("the template is constant");
-    let bar = ProgressBar::new(count as u64).with_style(style);
-    bar.enable_steady_tick(Duration::from_millis(250));
-    bar
-}
-
 fn compute(
     work: &Work,
     ground: &Ground,
@@ -168,15 +158,15 @@ fn compute(
 ) -> Result<Worked, Failure> {
     let all = work.plan.units().len();
     let share = (0..all).filter(|place| shard.holds(*place)).count();
-    let progress = bar(
-        share,
-        "{bar:30} {pos}/{len} units  {per_sec}  {elapsed} gone, {eta} left",
+    let progress = output::progress(
+        share as u64,
+        "{bar:30} {pos}/{len} units  {per_sec}  {elapsed} elapsed, {eta} left",
     );
     let evaluate = evaluator(&work.plan, &*ground.terrain).map_err(Failure::Input)?;
     let worked = work.work(shard, stop, evaluate, |_, found| {
         progress.inc(1);
         if found {
-            // What was found says nothing of how fast the rest will go.
+            // Units found on disk say nothing of the speed of the rest.
             progress.reset_eta();
         }
     });
@@ -199,9 +189,9 @@ fn finish(
         cell_table,
         threads,
     };
-    let progress = bar(
-        products::steps(&work.plan, wanted),
-        "{bar:30} {pos}/{len} steps  {elapsed} gone  {msg}",
+    let progress = output::progress(
+        products::steps(&work.plan, wanted) as u64,
+        "{bar:30} {pos}/{len} steps  {elapsed} elapsed  {msg}",
     );
     let mut first = true;
     let summary = products::write(work, &*ground.terrain, wanted, |what| {
@@ -222,11 +212,11 @@ fn finish(
     let bound = summary.error_p99_db.map_or_else(String::new, |db| {
         format!(" (99 of 100 cells within {db} dB of exact)")
     });
-    let facts = format!(
+    let summary_line = format!(
         "{cols} x {rows} cells of {}″, {} km radius, {} mode{bound}, covered at {} dB link margin",
         summary.cell_arcsec, summary.radius_km, summary.mode, summary.margin_db
     );
-    let _ = writeln!(out, "{}", output::faint(&facts));
+    let _ = writeln!(out, "{}", output::faint(&summary_line));
     let mut table = Table::new(&[
         ("variant", Align::Left),
         ("covered km²", Align::Right),

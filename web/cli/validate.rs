@@ -1,4 +1,4 @@
-//! `validate`: is this scenario one, and are its tiles sound?
+//! `validate`: check of scenario files and terrain tiles.
 
 use std::path::PathBuf;
 
@@ -12,8 +12,8 @@ use super::simulation::{load, prepare};
 
 const EXAMPLES: &str = "\
 Examples:
-  groundwave validate scenarios/*.toml
-  groundwave validate my.toml --tiles        # also decodes every terrain tile";
+  groundwave validate scenarios/failover.toml scenarios/two_nodes.toml
+  groundwave validate scenarios/two_nodes.toml --tiles        # also decodes every terrain tile";
 
 /// Check scenario files without running them
 #[derive(Args)]
@@ -23,7 +23,7 @@ pub struct Validate {
     #[arg(required = true)]
     scenarios: Vec<PathBuf>,
 
-    /// Decode every tile of the terrain folder as well
+    /// Decode every tile of the terrain folder
     #[arg(long)]
     tiles: bool,
 

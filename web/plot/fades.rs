@@ -1,17 +1,17 @@
-//! How many links were faded over time.
+//! Picture of the number of faded links over time.
 
-use super::scale::ticks;
-use super::svg::{Anchor, Canvas, Font, Point};
 use super::theme::Theme;
+use groundwave_io::picture::scale::ticks;
+use groundwave_io::picture::svg::{Anchor, Canvas, Font, Point};
 
 /// What is drawn.
 #[derive(Debug, Clone, Copy)]
 pub struct FadesPicture<'a> {
-    /// Begin of each stretch, s, and the links that faded in it.
+    /// Start of each interval, s, and its number of faded links.
     pub counts: &'a [(f64, usize)],
-    /// Length of a stretch, s.
-    pub stretch_s: f64,
-    /// How far below its median a link is faded, dB.
+    /// Length of an interval, s.
+    pub interval_s: f64,
+    /// Depth below the median of a faded link, dB.
     pub depth_db: f64,
 }
 
@@ -36,7 +36,7 @@ pub fn fades_svg(picture: &FadesPicture<'_>) -> String {
     let most = picture.counts.iter().map(|(_, count)| *count).max();
     let most = most.unwrap_or(0).max(1) as f64;
     let first_s = picture.counts.first().map_or(0.0, |(at_s, _)| *at_s);
-    let last_s = picture.counts.last().map_or(0.0, |(at_s, _)| *at_s) + picture.stretch_s;
+    let last_s = picture.counts.last().map_or(0.0, |(at_s, _)| *at_s) + picture.interval_s;
     let x = |s: f64| LEFT + (s - first_s) / (last_s - first_s).max(1e-9) * (WIDTH - LEFT - RIGHT);
     let y = |count: f64| TOP + PANEL * (1.0 - count / most);
     let soft = Font::plain(11.0, palette.ink_soft);
@@ -59,7 +59,7 @@ pub fn fades_svg(picture: &FadesPicture<'_>) -> String {
     }
     let steps = picture.counts.iter().flat_map(|(at_s, count)| {
         let level = y(*count as f64);
-        [[x(*at_s), level], [x(at_s + picture.stretch_s), level]]
+        [[x(*at_s), level], [x(at_s + picture.interval_s), level]]
     });
     let points: Vec<Point> = steps.collect();
     canvas.polyline("series", &points, "stroke=\"#d55e00\" stroke-width=\"2\"");

@@ -4,9 +4,9 @@ use groundwave_systems::radio::LinkResult;
 
 use super::figures::{Figure, conditions, sight, verdict};
 use super::scene::RIGHT;
-use super::svg::{Anchor, Canvas, Font};
 use super::text;
 use super::theme::Palette;
+use groundwave_io::picture::svg::{Anchor, Canvas, Font};
 
 /// Left edge of the header, px; its right edge is that of the drawing.
 pub(super) const EDGE: f64 = 36.0;

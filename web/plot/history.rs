@@ -2,9 +2,9 @@
 
 use groundwave_systems::history::Sample;
 
-use super::scale::ticks;
-use super::svg::{Anchor, Canvas, Font, Point};
 use super::theme::Theme;
+use groundwave_io::picture::scale::ticks;
+use groundwave_io::picture::svg::{Anchor, Canvas, Font, Point};
 
 /// What is drawn.
 #[derive(Debug, Clone, Copy)]

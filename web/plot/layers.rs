@@ -3,11 +3,11 @@
 use groundwave_systems::radio::fresnel::CLEAR_RATIO;
 use groundwave_systems::radio::{LinkResult, Verdict};
 
-use super::scale::{Ticks, ticks};
 use super::scene::{BOTTOM, LEFT, RIGHT, Scene, TOP};
-use super::svg::{Anchor, Canvas, Font, Point};
 use super::text;
 use super::theme::Palette;
+use groundwave_io::picture::scale::{Ticks, ticks};
+use groundwave_io::picture::svg::{Anchor, Canvas, Font, Point};
 
 /// Ticks asked for along each axis.
 const TICKS_X_MAX: u32 = 10;
@@ -93,7 +93,7 @@ pub(super) fn draw(canvas: &mut Canvas, scene: &Scene, result: &LinkResult, pale
     canvas.gradient(&sky, palette.sky, [TOP, BOTTOM]);
     let peak = scene.surface().iter().map(|p| p[1]).fold(BOTTOM, f64::min);
     canvas.gradient(&ground, palette.ground, [peak, BOTTOM]);
-    canvas.open_window([LEFT, TOP], [RIGHT - LEFT, BOTTOM - TOP]);
+    canvas.open_clip([LEFT, TOP], [RIGHT - LEFT, BOTTOM - TOP]);
     let size = [RIGHT - LEFT, BOTTOM - TOP];
     canvas.rect("sky", [LEFT, TOP], size, &format!("fill=\"url(#{sky})\""));
     grid(canvas, scene, palette);
@@ -116,7 +116,7 @@ pub(super) fn draw(canvas: &mut Canvas, scene: &Scene, result: &LinkResult, pale
         ];
         canvas.line("ray", ends[0], ends[1], &ray_stroke(result, palette));
     }
-    canvas.close_window();
+    canvas.close_clip();
 }
 
 /// Curves of equal height above the sea and lines of equal distance.

@@ -6,9 +6,9 @@ use super::figures::{sight, verdict};
 use super::header::EDGE;
 use super::layers::{ray_stroke, sea_in_view};
 use super::scene::{RIGHT, Scene};
-use super::svg::{Canvas, Font, Point};
 use super::text;
 use super::theme::Palette;
+use groundwave_io::picture::svg::{Canvas, Font, Point};
 
 /// Size of the words and height of a line, px.
 const SIZE: f64 = 12.0;
@@ -60,11 +60,11 @@ impl Legend {
             entries.push((at, sample, words));
             at[0] += width + GAP_AFTER;
         }
-        let room_em = (RIGHT - EDGE) / SIZE;
+        let width = RIGHT - EDGE;
         let mut lines = Vec::new();
         let mut y = at[1] + 6.0;
         let mut say = |words: &[String], between, alert| {
-            for line in text::wrap(words, between, room_em) {
+            for line in font.wrap(words, between, width) {
                 y += LINE_HEIGHT;
                 lines.push(([EDGE, y], alert, line));
             }

@@ -3,8 +3,8 @@
 use groundwave_systems::Snapshot;
 use groundwave_systems::link::LinkView;
 
-use super::svg::{Anchor, Canvas, Font, Point};
 use super::theme::Theme;
+use groundwave_io::picture::svg::{Anchor, Canvas, Font, Point};
 
 /// What is drawn.
 #[derive(Debug, Clone, Copy)]

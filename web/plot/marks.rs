@@ -3,11 +3,11 @@
 use groundwave_systems::radio::LinkResult;
 use groundwave_systems::radio::fresnel::CLEAR_RATIO;
 
-use super::labels::{Placer, Rect};
 use super::scene::{BOTTOM, LEFT, RIGHT, Scene, TOP, Tightest};
-use super::svg::{Anchor, Canvas, Font, Point};
 use super::text;
 use super::theme::Palette;
+use groundwave_io::picture::labels::{Placer, Rect};
+use groundwave_io::picture::svg::{Anchor, Canvas, Font, Point};
 
 /// Baselines of the name of a mast and of the line below it, px.
 const NAME_Y: f64 = 146.0;

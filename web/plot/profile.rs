@@ -9,9 +9,9 @@ use super::layers;
 use super::legend::Legend;
 use super::marks;
 use super::scene::Scene;
-use super::svg::Canvas;
 use super::text;
 use super::theme::Theme;
+use groundwave_io::picture::svg::Canvas;
 
 /// Size of the canvas, px. It grows downwards where warnings need more lines.
 const WIDTH: f64 = 1_200.0;

@@ -10,7 +10,7 @@ use groundwave_systems::radio::fresnel::first_radius_m;
 use groundwave_systems::radio::result::PropagationMode;
 use groundwave_systems::terrain::{Profile, earth_bulge_m};
 
-use super::svg::Point;
+use groundwave_io::picture::svg::Point;
 
 /// Edges of the drawing, px.
 pub(super) const LEFT: f64 = 80.0;

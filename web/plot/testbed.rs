@@ -2,8 +2,8 @@
 //! measured.
 
 use super::Theme;
-use super::svg::{Anchor, Canvas, Font, Point};
 use super::text::prefixed;
+use groundwave_io::picture::svg::{Anchor, Canvas, Font, Point};
 
 /// Size of the picture, px.
 const SIZE: Point = [1200.0, 860.0];

@@ -1,100 +1,92 @@
-//! The short key below a small picture.
+//! Horizontal legend below a small picture.
 
-use super::canvas::Canvas;
-use super::font::{Anchor, Font};
-use super::legend::{Legend, patch, shown};
-use super::palette::Sequence;
+use super::legend::{Legend, scale_strip, swatch};
 use super::paper;
 use super::style::{Category, Colours};
+use crate::picture::svg::{Anchor, Canvas, Font};
 
-/// Height of a lying key with its distance from what it explains (px).
+/// Height of a horizontal legend with its distance from the picture, px.
 pub(super) const KEY: u32 = 52;
 
-/// Draws a key in a few lines from `y` down: a lying scale with its unit, or patches with their
-/// names as far as there is room.
-pub(super) fn lying(legend: &Legend<'_>, canvas: &mut Canvas, y: i64) {
+/// Draws the legend from `top` down over `width` px: a scale with its unit, or swatches with
+/// labels as far as they fit on two lines.
+pub(super) fn draw(legend: &Legend<'_>, canvas: &mut Canvas, width: f64, top: f64) {
     match &legend.style.colours {
         &Colours::Ramp {
-            sequence,
-            low,
-            high,
-            step,
-        } => {
-            lying_scale(legend, canvas, y, sequence, [low, high], step);
-        }
-        Colours::Categories(all) => lying_list(canvas, y, all),
+            low, high, step, ..
+        } => scale(legend, canvas, width, top, [low, high], step),
+        Colours::Categories(all) => list(canvas, width, top, all),
     }
 }
 
-fn lying_scale(
+fn scale(
     legend: &Legend<'_>,
     canvas: &mut Canvas,
-    y: i64,
-    sequence: Sequence,
+    width: f64,
+    y: f64,
     [low, high]: [f64; 2],
     step: Option<f64>,
 ) {
-    let font = Font::plain(12.0, paper::INK);
-    let width = f64::from(canvas.width());
+    let font = Font::plain(11.0, paper::INK_SVG);
     let unit = &legend.style.unit;
-    let bar = width
-        - if unit.is_empty() {
-            0.0
-        } else {
-            font.width(unit) + 10.0
-        };
-    for x in 0..bar as i64 {
-        let value = low + (high - low) * (x as f64 + 0.5) / bar;
-        canvas.fill([x, y], [1, 10], shown(legend.style, sequence, value));
-    }
-    canvas.frame([0, y], [bar as i64, 10], paper::SOFT);
-    // The ends first: what lies between is left out where it would touch another.
-    let mut ticks = legend.ticks([low, high], step, 4.0);
+    let unit_width = if unit.is_empty() {
+        0.0
+    } else {
+        font.width(unit) + 10.0
+    };
+    let bar = (width - unit_width).floor();
+    scale_strip(canvas, legend.style, [low, high], [0.0, y], [bar, 10.0]);
+    // The ends first: labels between them are left out where they would touch another.
+    let mut ticks = legend.ticks([low, high], step, 4);
     ticks.rotate_right(1);
     let mut taken: Vec<[f64; 2]> = Vec::new();
     for (value, label) in ticks {
         let half = font.width(&label) / 2.0 + 3.0;
         let x = bar * (value - low) / (high - low);
         let middle = x.clamp(half - 2.0, width - half + 2.0);
-        let room = [middle - half, middle + half];
+        let span = [middle - half, middle + half];
         if taken
             .iter()
-            .any(|other| room[0] < other[1] && other[0] < room[1])
+            .any(|other| span[0] < other[1] && other[0] < span[1])
         {
             continue;
         }
-        taken.push(room);
-        canvas.fill(
-            [(x as i64).min(bar as i64 - 1), y + 10],
-            [1, 4],
-            paper::SOFT,
-        );
-        font.draw(canvas, [middle, y as f64 + 27.0], Anchor::Middle, &label);
+        taken.push(span);
+        let tick = x.floor().min(bar - 1.0) + 0.5;
+        let style = format!("stroke=\"{}\"", paper::SOFT_SVG);
+        canvas.line("tick", [tick, y + 10.0], [tick, y + 14.0], &style);
+        let font = font.anchored(Anchor::Middle);
+        canvas.text("tick", [middle, y + 27.0], font, &label);
     }
-    font.draw(canvas, [width - 1.0, y as f64 + 9.0], Anchor::End, unit);
+    canvas.text(
+        "unit",
+        [width - 1.0, y + 9.0],
+        font.anchored(Anchor::End),
+        unit,
+    );
 }
 
-fn lying_list(canvas: &mut Canvas, top: i64, all: &[Category]) {
-    let font = Font::plain(12.0, paper::INK);
-    let width = f64::from(canvas.width());
+fn list(canvas: &mut Canvas, width: f64, top: f64, all: &[Category]) {
+    let font = Font::plain(11.0, paper::INK_SVG);
     let (mut x, mut y) = (0.0, top);
     for (index, entry) in all.iter().enumerate() {
         let label = font.fit(&entry.label, width - 40.0);
-        let step = 22.0 + font.width(&label) + 12.0;
+        let pitch = 22.0 + font.width(&label) + 12.0;
         let is_last_line = y > top;
         let more = if is_last_line && index + 1 < all.len() {
             16.0
         } else {
             0.0
         };
-        if x > 0.0 && x + step - 12.0 + more > width {
+        if x > 0.0 && x + pitch - 12.0 + more > width {
             if is_last_line {
-                return font.draw(canvas, [x, y as f64 + 11.0], Anchor::Start, "\u{2026}");
+                canvas.text("label", [x, y + 11.0], font, "\u{2026}");
+                return;
             }
-            (x, y) = (0.0, y + 20);
+            (x, y) = (0.0, y + 20.0);
         }
-        patch(canvas, [x as i64, y], [16, 13], entry.colour);
-        font.draw(canvas, [x + 22.0, y as f64 + 11.0], Anchor::Start, &label);
-        x += step;
+        swatch(canvas, [x.floor(), y], [16.0, 13.0], entry.colour);
+        canvas.text("label", [x + 22.0, y + 11.0], font, &label);
+        x += pitch;
     }
 }

@@ -1,41 +1,50 @@
-//! What the colours mean.
+//! Vertical legend of a layer.
 
-use super::canvas::{Canvas, Rgba};
-use super::font::{Anchor, Font};
-use super::ground::hatch;
-use super::scale::{multiples, number, round_step};
 use super::style::{Category, Colours, Style};
-use super::{palette::Sequence, paper};
+use super::{marks, paper};
+use crate::picture::scale::{number, ticks};
+use crate::picture::svg::{Canvas, Font, Point};
+use crate::picture::{Bitmap, PictureError, Rgba};
 
-/// The key to a layer.
+/// The legend of a layer.
 #[derive(Debug, Clone, Copy)]
 pub struct Legend<'a> {
-    /// The layer.
+    /// Style of the layer.
     pub style: &'a Style,
-    /// Lowest and highest value shown: ends of the scale that hold more say so.
+    /// Lowest and highest value shown; ends of the scale with values beyond them are marked.
     pub range: Option<[f32; 2]>,
-    /// What a cell without a value means, when there are any.
+    /// Label of cells without a value, when there are any.
     pub no_data: Option<&'a str>,
-    /// Whether ground without a known height is shown.
+    /// Terrain without known heights is shown.
     pub has_voids: bool,
-    /// Whether sites are marked.
+    /// Sites are marked.
     pub has_sites: bool,
 }
 
-/// Height of an upright scale (px).
-const BAR: i64 = 280;
+/// Height of a vertical scale, px.
+const BAR: f64 = 280.0;
 
-/// Width of a scale, and of the patches of categories (px).
-const PATCH: i64 = 20;
+/// Width of a scale and of swatches, px.
+const SWATCH: f64 = 20.0;
 
-/// From one line to the next (px).
-const PITCH: i64 = 25;
+/// Height of a line, px.
+const PITCH: f64 = 25.0;
 
-/// Categories listed before the rest is only counted.
+/// Height of a line of the title, px.
+const TITLE_PITCH: f64 = 20.0;
+
+/// Categories listed; the rest is counted.
 const LISTED_MAX: usize = 24;
 
+/// Labels of a vertical scale, at most.
+const TICKS_MAX: u32 = 10;
+
+const TITLE: Font = Font::plain(14.0, paper::INK_SVG).bold();
+const LABEL: Font = Font::plain(12.0, paper::INK_SVG);
+const SOFT: Font = Font::plain(12.0, paper::SOFT_SVG);
+
 impl<'a> Legend<'a> {
-    /// The key to a layer of which nothing else is known.
+    /// The legend of a layer with this style.
     #[must_use]
     pub fn new(style: &'a Style) -> Self {
         Self {
@@ -47,122 +56,124 @@ impl<'a> Legend<'a> {
         }
     }
 
-    /// Draws it upright on paper, as high as it needs to be.
-    #[must_use]
-    pub fn draw(&self, width: u32) -> Canvas {
-        let mut canvas = Canvas::new(width, self.height(width), paper::PAGE);
-        let mut y = self.heading(&mut canvas);
-        y = match &self.style.colours {
-            &Colours::Ramp {
-                sequence,
-                low,
-                high,
-                step,
-            } => self.upright(&mut canvas, y, sequence, [low, high], step),
-            Colours::Categories(all) => list(&mut canvas, y, all),
+    /// The legend as a picture of this width, as high as its content.
+    ///
+    /// # Errors
+    /// When the picture cannot be rendered.
+    pub fn picture(&self, width: u32) -> Result<Bitmap, PictureError> {
+        let size = [f64::from(width), self.height(f64::from(width))];
+        let mut bitmap = Bitmap::new(width, size[1] as u32, paper::PAGE);
+        let mut canvas = Canvas::new(size, &self.style.title, &self.style.unit);
+        self.draw(&mut canvas, [0.0, 0.0], size[0]);
+        bitmap.draw(&canvas.finish())?;
+        Ok(bitmap)
+    }
+
+    /// Height at this width, px, a whole number.
+    pub(super) fn height(&self, width: f64) -> f64 {
+        let unit = if self.style.unit.is_empty() {
+            8.0
+        } else {
+            28.0
         };
-        for (label, kind) in self.notes() {
-            y = note(&mut canvas, y, label, kind);
-        }
-        canvas
-    }
-
-    fn titles(&self, width: u32) -> Vec<String> {
-        Font::plain(15.0, paper::INK)
-            .bold()
-            .wrap(&self.style.title, f64::from(width) - 4.0)
-    }
-
-    fn height(&self, width: u32) -> u32 {
-        let head =
-            self.titles(width).len() as i64 * 20 + if self.style.unit.is_empty() { 8 } else { 28 };
         let body = match &self.style.colours {
-            Colours::Ramp { .. } => BAR + 24,
+            Colours::Ramp { .. } => BAR + 24.0,
             Colours::Categories(all) => {
-                PITCH * (all.len().min(LISTED_MAX) + usize::from(all.len() > LISTED_MAX)) as i64 + 8
+                let lines = all.len().min(LISTED_MAX) + usize::from(all.len() > LISTED_MAX);
+                PITCH * lines as f64 + 8.0
             }
         };
-        let notes = self.notes().len() as i64 * PITCH;
-        u32::try_from(head + body + notes + 4).unwrap_or(1)
+        let notes = self.notes().len() as f64 * PITCH;
+        self.title_lines(width).len() as f64 * TITLE_PITCH + unit + body + notes + 4.0
     }
 
-    fn heading(&self, canvas: &mut Canvas) -> i64 {
-        let mut y = 0;
-        for line in self.titles(canvas.width()) {
-            y += 20;
-            let font = Font::plain(15.0, paper::INK).bold();
-            font.draw(canvas, [1.0, y as f64 - 5.0], Anchor::Start, &line);
+    /// Draws the legend from its upper left corner.
+    pub(super) fn draw(&self, canvas: &mut Canvas, [left, top]: Point, width: f64) {
+        let mut y = top;
+        for line in self.title_lines(width) {
+            y += TITLE_PITCH;
+            canvas.text("legend-title", [left + 1.0, y - 5.0], TITLE, &line);
         }
         if self.style.unit.is_empty() {
-            return y + 8;
+            y += 8.0;
+        } else {
+            canvas.text(
+                "legend-unit",
+                [left + 1.0, y + 13.0],
+                SOFT,
+                &self.style.unit,
+            );
+            y += 28.0;
         }
-        let font = Font::plain(13.0, paper::SOFT);
-        font.draw(
-            canvas,
-            [1.0, y as f64 + 13.0],
-            Anchor::Start,
-            &self.style.unit,
-        );
-        y + 28
+        y = match &self.style.colours {
+            &Colours::Ramp {
+                low, high, step, ..
+            } => self.scale(canvas, [left, y], [low, high], step),
+            Colours::Categories(all) => list(canvas, [left, y], width, all),
+        };
+        for (label, note) in self.notes() {
+            note.draw(canvas, [left, y]);
+            let label = LABEL.fit(label, width - 32.0);
+            canvas.text("label", [left + 30.0, y + 12.5], LABEL, &label);
+            y += PITCH;
+        }
     }
 
-    fn upright(
+    fn title_lines(&self, width: f64) -> Vec<String> {
+        let words: Vec<String> = self.style.title.split(' ').map(str::to_owned).collect();
+        TITLE.wrap(&words, " ", width - 4.0)
+    }
+
+    fn scale(
         &self,
         canvas: &mut Canvas,
-        top: i64,
-        sequence: Sequence,
+        [left, top]: Point,
         [low, high]: [f64; 2],
         step: Option<f64>,
-    ) -> i64 {
-        for y in 0..BAR {
-            let t = 1.0 - (y as f64 + 0.5) / BAR as f64;
-            canvas.fill(
-                [0, top + y],
-                [PATCH, 1],
-                shown(self.style, sequence, low + (high - low) * t),
-            );
+    ) -> f64 {
+        scale_strip(canvas, self.style, [low, high], [left, top], [SWATCH, BAR]);
+        let style = format!("stroke=\"{}\"", paper::SOFT_SVG);
+        let x = left + SWATCH;
+        for (value, label) in self.ticks([low, high], step, TICKS_MAX) {
+            let y = top + BAR * (high - value) / (high - low);
+            let row = y.round() + 0.5;
+            canvas.line("tick", [x, row], [x + 5.0, row], &style);
+            canvas.text("tick", [x + 10.0, y + 4.5], LABEL, &label);
         }
-        canvas.frame([0, top], [PATCH, BAR], paper::SOFT);
-        for (value, label) in self.ticks([low, high], step, 10.0) {
-            let y = top as f64 + BAR as f64 * (high - value) / (high - low);
-            canvas.fill([PATCH, y.round() as i64], [5, 1], paper::SOFT);
-            let font = Font::plain(13.0, paper::INK);
-            font.draw(
-                canvas,
-                [PATCH as f64 + 10.0, y + 4.5],
-                Anchor::Start,
-                &label,
-            );
-        }
-        top + BAR + 24
+        top + BAR + 24.0
     }
 
-    /// Values beside the scale with their labels; the ends say when they stand for more.
+    /// Labelled values: both ends, which are marked where values lie beyond them, and class borders
+    /// or round numbers between them.
     pub(super) fn ticks(
         &self,
         [low, high]: [f64; 2],
         step: Option<f64>,
-        parts: f64,
+        count_max: u32,
     ) -> Vec<(f64, String)> {
-        // Borders of classes, as many as there is room for, or round numbers; and both ends.
-        let (step, every, inner) = if let Some(step) = step {
-            let every = ((high - low) / step / parts).ceil().max(1.0) * step;
-            let above = multiples(0.0, high - low, every);
-            (step, every, above.into_iter().map(|v| low + v).collect())
-        } else {
-            let round = round_step(high - low, parts);
-            (round, round, multiples(low, high, round))
+        let (every, decimals, inner) = match step {
+            Some(step) => {
+                let classes = ((high - low) / step / f64::from(count_max)).ceil().max(1.0);
+                let every = classes * step;
+                let count = ((high - low) / every).floor() as u32;
+                let borders = (1..=count).map(|i| low + f64::from(i) * every).collect();
+                (every, ticks(0.0, step, 1).decimals, borders)
+            }
+            None => {
+                let round = ticks(low, high, count_max);
+                (round.step, round.decimals, round.values)
+            }
         };
-        let apart = |v: &&f64| (**v - low).min(high - **v) > 0.55 * every;
+        let is_apart = |v: &f64| (*v - low).min(high - *v) > 0.55 * every;
         let mut values = vec![low];
-        values.extend(inner.iter().filter(apart));
+        values.extend(inner.into_iter().filter(is_apart));
         values.push(high);
         let [least, most] = self.range.unwrap_or([f32::INFINITY, f32::NEG_INFINITY]);
         let label = |value: f64| {
-            let text = number(value, step);
-            if (value - low).abs() < 1e-9 && f64::from(least) < low {
+            let text = number(value, decimals);
+            if value <= low && f64::from(least) < low {
                 format!("\u{2264} {text}")
-            } else if (value - high).abs() < 1e-9 && f64::from(most) > high {
+            } else if value >= high && f64::from(most) > high {
                 format!("\u{2265} {text}")
             } else {
                 text
@@ -174,75 +185,101 @@ impl<'a> Legend<'a> {
             .collect()
     }
 
-    fn notes(&self) -> Vec<(&str, Patch)> {
+    fn notes(&self) -> Vec<(&str, Note)> {
         let mut notes = Vec::new();
-        notes.extend(self.no_data.map(|label| (label, Patch::NoData)));
-        notes.extend(self.has_voids.then_some(("no terrain data", Patch::Void)));
-        notes.extend(self.has_sites.then_some(("site", Patch::Site)));
+        notes.extend(self.no_data.map(|label| (label, Note::NoData)));
+        notes.extend(self.has_voids.then_some(("no terrain data", Note::Void)));
+        notes.extend(self.has_sites.then_some(("site", Note::Site)));
         notes
     }
 }
 
-/// What a line below the colours explains.
+/// A line below the colours.
 #[derive(Clone, Copy)]
-enum Patch {
+enum Note {
     NoData,
     Void,
     Site,
 }
 
-/// The colour of a value of a scale, as the layer has it.
-pub(super) fn shown(style: &Style, sequence: Sequence, value: f64) -> Rgba {
-    style
-        .colour(value as f32)
-        .unwrap_or_else(|| sequence.at(0.0))
+impl Note {
+    fn draw(self, canvas: &mut Canvas, [x, y]: Point) {
+        match self {
+            Self::NoData => swatch(canvas, [x, y], [SWATCH, 16.0], [0; 4]),
+            Self::Void => {
+                swatch(canvas, [x, y], [SWATCH, 16.0], [246, 246, 246, 255]);
+                for at in [x + 1.0, x + 5.0] {
+                    let style = "stroke=\"#96969c\" stroke-width=\"1.4\"";
+                    canvas.line("hatch", [at, y + 15.0], [at + 14.0, y + 1.0], style);
+                }
+            }
+            Self::Site => marks::mark(canvas, [x + SWATCH / 2.0, y + 8.0], 6.0, None),
+        }
+    }
 }
 
-/// A patch of one colour as it looks on bare ground.
-pub(super) fn patch(
+/// Draws the colours of a ramp from `low` to `high`, upwards or to the right, with a frame.
+pub(super) fn scale_strip(
     canvas: &mut Canvas,
-    corner: [i64; 2],
-    [width, height]: [i64; 2],
-    colour: Rgba,
+    style: &Style,
+    [low, high]: [f64; 2],
+    [left, top]: Point,
+    [width, height]: Point,
 ) {
-    canvas.fill(corner, [width, height], paper::LAND);
-    canvas.fill(corner, [width, height], colour);
-    canvas.frame(corner, [width, height], paper::SOFT);
+    let is_vertical = height > width;
+    let length = width.max(height);
+    let colour = |i: u32| {
+        let share = (f64::from(i) + 0.5) / length;
+        let share = if is_vertical { 1.0 - share } else { share };
+        style.colour((low + (high - low) * share) as f32)
+    };
+    let mut first = 0;
+    let last = length as u32;
+    for i in 1..=last {
+        if i < last && colour(i) == colour(first) {
+            continue;
+        }
+        let (from, size) = (f64::from(first), f64::from(i - first));
+        let (corner, size) = match is_vertical {
+            true => ([left, top + from], [width, size]),
+            false => ([left + from, top], [size, height]),
+        };
+        canvas.rect(
+            "scale",
+            corner,
+            size,
+            &paper::fill(colour(first).unwrap_or([0; 4])),
+        );
+        first = i;
+    }
+    frame(canvas, [left, top], [width, height]);
 }
 
-fn list(canvas: &mut Canvas, top: i64, all: &[Category]) -> i64 {
+/// Draws a swatch of a colour over bare ground.
+pub(super) fn swatch(canvas: &mut Canvas, corner: Point, size: Point, colour: Rgba) {
+    canvas.rect("swatch", corner, size, &paper::fill(paper::LAND));
+    canvas.rect("swatch", corner, size, &paper::fill(colour));
+    frame(canvas, corner, size);
+}
+
+/// Draws a frame of 1 px just within a rectangle.
+fn frame(canvas: &mut Canvas, [x, y]: Point, [width, height]: Point) {
+    let (corner, size) = ([x + 0.5, y + 0.5], [width - 1.0, height - 1.0]);
+    canvas.rect("frame", corner, size, &paper::frame(paper::SOFT_SVG));
+}
+
+fn list(canvas: &mut Canvas, [left, top]: Point, width: f64, all: &[Category]) -> f64 {
     let mut y = top;
-    let font = Font::plain(13.0, paper::INK);
-    let room = f64::from(canvas.width()) - 32.0;
     for entry in all.iter().take(LISTED_MAX) {
-        patch(canvas, [0, y], [PATCH, 16], entry.colour);
-        let label = font.fit(&entry.label, room);
-        font.draw(canvas, [30.0, y as f64 + 12.5], Anchor::Start, &label);
+        swatch(canvas, [left, y], [SWATCH, 16.0], entry.colour);
+        let label = LABEL.fit(&entry.label, width - 32.0);
+        canvas.text("label", [left + 30.0, y + 12.5], LABEL, &label);
         y += PITCH;
     }
     if all.len() > LISTED_MAX {
         let more = format!("and {} more", all.len() - LISTED_MAX);
-        font.draw(canvas, [30.0, y as f64 + 12.5], Anchor::Start, &more);
+        canvas.text("label", [left + 30.0, y + 12.5], SOFT, &more);
         y += PITCH;
     }
-    y + 8
-}
-
-fn note(canvas: &mut Canvas, y: i64, label: &str, kind: Patch) -> i64 {
-    match kind {
-        Patch::NoData => patch(canvas, [0, y], [PATCH, 16], [0; 4]),
-        Patch::Void => {
-            for row in y..y + 16 {
-                for col in 0..PATCH {
-                    canvas.set(col, row, hatch(col, row));
-                }
-            }
-            canvas.frame([0, y], [PATCH, 16], paper::SOFT);
-        }
-        Patch::Site => super::marks::mark(canvas, [10.5, y as f64 + 8.5], 6.0, None),
-    }
-    let font = Font::plain(13.0, paper::INK);
-    let label = font.fit(label, f64::from(canvas.width()) - 32.0);
-    font.draw(canvas, [30.0, y as f64 + 12.5], Anchor::Start, &label);
-    y + PITCH
+    y + 8.0
 }

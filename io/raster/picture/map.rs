@@ -1,18 +1,19 @@
-//! A whole map: title, layer on hillshade, graticule, scale bar, legend, sites, source.
+//! Maps: title, layer on hillshade, graticule, scale bar, legend, sites, credit.
 
 use super::super::geometry::{GridGeometry, METRES_PER_DEGREE};
 use super::super::grid::Grid;
 use super::super::site::Site;
-use super::canvas::Canvas;
-use super::font::{Anchor, Font};
-use super::key::{KEY, lying};
+use super::key::{self, KEY};
 use super::legend::Legend;
 use super::overlay::WorldFile;
-use super::scale::{degrees, length, multiples, round_step};
 use super::style::Style;
 use super::{ground, marks, paper};
+use crate::picture::labels::Rect;
+use crate::picture::scale::{number, ticks, trimmed};
+use crate::picture::svg::{Anchor, Canvas, Font, Point};
+use crate::picture::{Bitmap, PictureError};
 
-/// What a map shows.
+/// Content of a map.
 #[derive(Debug, Clone, Copy)]
 pub struct Map<'a> {
     /// Heading.
@@ -23,13 +24,13 @@ pub struct Map<'a> {
     pub layer: &'a Grid,
     /// Its colours.
     pub style: &'a Style,
-    /// What a cell without a value means, e.g. `beyond 20 km`.
+    /// Label of cells without a value, e.g. `beyond 20 km`.
     pub no_data: &'a str,
     /// Heights (m) of at least the same area, for hillshade.
     pub elevation: Option<&'a Grid>,
     /// Sites to mark.
     pub sites: &'a [Site],
-    /// Where the data come from; may be empty.
+    /// Source of the data; may be empty.
     pub credit: &'a str,
 }
 
@@ -37,117 +38,118 @@ pub struct Map<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct MapPicture {
     /// The picture.
-    pub canvas: Canvas,
-    /// Where it lies, margins included.
+    pub bitmap: Bitmap,
+    /// Georeference of the picture, margins included.
     pub world: WorldFile,
 }
 
-/// Room around the frame (px): left, top, right, bottom.
+/// Margins around the frame (px): left, top, right, bottom.
 const MARGIN: [u32; 4] = [84, 84, 232, 74];
 
 /// Least width of a panel (px): that of its key.
 const PANEL_WIDTH: u32 = 240;
 
-/// Sides of the frame (px): below these a map cannot be read, or is a poster.
+/// Least and largest side of the frame (px).
 const SIDE_PX: [u32; 2] = [200, 8000];
 
 impl Map<'_> {
     /// Draws the map with the longer side of its frame `side_px` long, within [200, 8000].
-    #[must_use]
-    pub fn draw(&self, side_px: u32) -> MapPicture {
-        let frame = frame(
-            self.layer.geometry,
-            [side_px.clamp(SIDE_PX[0], SIDE_PX[1]); 2],
-        );
+    ///
+    /// # Errors
+    /// When the picture cannot be rendered.
+    pub fn draw(&self, side_px: u32) -> Result<MapPicture, PictureError> {
+        let side_px = side_px.clamp(SIDE_PX[0], SIDE_PX[1]);
+        let frame = frame(self.layer.geometry, [side_px; 2]);
         let [left, top, right, bottom] = MARGIN;
-        let legend = self.legend().draw(right - 56);
-        let inner = frame.rows.max(legend.height());
-        let size = [left + frame.cols + right, top + inner + bottom];
-        let mut canvas = Canvas::new(size[0], size[1], paper::PAGE);
-        let origin = [i64::from(left), i64::from(top)];
-        canvas.paste(&self.ground(frame, 0.3), origin);
+        let (legend, legend_width) = (self.legend(), f64::from(right - 56));
+        let inner = frame.rows.max(legend.height(legend_width) as u32);
+        let [width, height] = [left + frame.cols + right, top + inner + bottom];
+        let mut bitmap = Bitmap::new(width, height, paper::PAGE);
+        self.ground(&mut bitmap, [left, top], frame, 0.3);
+        let size = [width, height].map(f64::from);
+        let mut canvas = Canvas::new(size, self.title, self.subtitle);
+        let origin = [left, top].map(f64::from);
         graticule(&mut canvas, origin, frame);
-        let bar = scale_bar(&mut canvas, origin, frame);
-        let names = Some(&[bar][..]);
-        marks::draw(&mut canvas, origin, frame, self.sites, self.style, names);
-        canvas.frame(
-            [origin[0] - 1, origin[1] - 1],
-            [i64::from(frame.cols) + 2, i64::from(frame.rows) + 2],
-            paper::INK,
-        );
-        canvas.paste(&legend, [i64::from(left + frame.cols) + 28, origin[1]]);
-        self.words(&mut canvas);
-        MapPicture {
-            canvas,
-            world: WorldFile::new(frame, [left, top]),
-        }
+        let taken = Some(vec![scale_bar(&mut canvas, origin, frame)]);
+        marks::draw(&mut canvas, origin, frame, self.sites, self.style, taken);
+        outline(&mut canvas, [origin[0] - 0.5, origin[1] - 0.5], frame, 1.0);
+        let corner = [origin[0] + f64::from(frame.cols) + 28.0, origin[1]];
+        legend.draw(&mut canvas, corner, legend_width);
+        self.texts(&mut canvas, size);
+        bitmap.draw(&canvas.finish())?;
+        let world = WorldFile::new(frame, [left, top]);
+        Ok(MapPicture { bitmap, world })
     }
 
-    /// Draws the layer into a frame, the coast as dark as `coast` in [0, 1].
-    fn ground(&self, frame: GridGeometry, coast: f64) -> Canvas {
-        ground::draw(self.layer, self.style, self.elevation, frame, coast)
-    }
-
-    /// Draws the layer alone into a small picture of at most this size, its key below it.
-    #[must_use]
-    pub fn panel(&self, size_px: [u32; 2]) -> Canvas {
+    /// Draws the layer alone into a small picture of at most this size, with a legend below it.
+    ///
+    /// # Errors
+    /// When the picture cannot be rendered.
+    pub fn panel(&self, size_px: [u32; 2]) -> Result<Bitmap, PictureError> {
         let [width, height] = size_px.map(|side| side.clamp(PANEL_WIDTH, SIDE_PX[1]));
         let frame = frame(self.layer.geometry, [width, height - KEY]);
-        let mut canvas = Canvas::new(frame.cols.max(PANEL_WIDTH), frame.rows + KEY, paper::PAGE);
-        let origin = [0, 0];
-        canvas.paste(&self.ground(frame, 0.12), origin);
-        marks::draw(&mut canvas, origin, frame, self.sites, self.style, None);
-        canvas.frame(
-            origin,
-            [i64::from(frame.cols), i64::from(frame.rows)],
-            paper::INK,
-        );
-        lying(&self.legend(), &mut canvas, i64::from(frame.rows) + 8);
-        canvas
+        let [width, height] = [frame.cols.max(PANEL_WIDTH), frame.rows + KEY];
+        let mut bitmap = Bitmap::new(width, height, paper::PAGE);
+        self.ground(&mut bitmap, [0, 0], frame, 0.12);
+        let mut canvas = Canvas::new([width, height].map(f64::from), self.title, self.subtitle);
+        marks::draw(&mut canvas, [0.0, 0.0], frame, self.sites, self.style, None);
+        outline(&mut canvas, [0.5, 0.5], frame, -1.0);
+        let top = f64::from(frame.rows) + 8.0;
+        key::draw(&self.legend(), &mut canvas, f64::from(width), top);
+        bitmap.draw(&canvas.finish())?;
+        Ok(bitmap)
+    }
+
+    /// Draws the layer into a frame, its coastline with opacity `coast` in [0, 1].
+    fn ground(&self, bitmap: &mut Bitmap, origin: [u32; 2], frame: GridGeometry, coast: f64) {
+        let (layer, style) = (self.layer, self.style);
+        ground::draw(bitmap, origin, layer, style, self.elevation, frame, coast);
     }
 
     fn legend(&self) -> Legend<'_> {
-        let has = |grid: &Grid| grid.cells.iter().any(|v| v.is_nan());
+        let has_gaps = |grid: &Grid| grid.cells.iter().any(|v| v.is_nan());
         Legend {
             style: self.style,
             range: self.layer.range(),
-            no_data: has(self.layer)
+            no_data: has_gaps(self.layer)
                 .then_some(self.no_data)
                 .filter(|text| !text.is_empty()),
-            has_voids: self.elevation.is_some_and(has),
+            has_voids: self.elevation.is_some_and(has_gaps),
             has_sites: !self.sites.is_empty(),
         }
     }
 
-    /// Heading and source.
-    fn words(&self, canvas: &mut Canvas) {
-        let (left, room) = (
-            f64::from(MARGIN[0]),
-            f64::from(canvas.width() - MARGIN[0]) - 24.0,
+    /// Title, subtitle and credit.
+    fn texts(&self, canvas: &mut Canvas, [width, height]: Point) {
+        let left = f64::from(MARGIN[0]);
+        let mut text = |class: &str, y: f64, font: Font, text: &str| {
+            canvas.text(class, [left, y], font, &font.fit(text, width - left - 24.0));
+        };
+        text(
+            "title",
+            40.0,
+            Font::plain(23.0, paper::INK_SVG).bold(),
+            self.title,
         );
-        let title = Font::plain(25.0, paper::INK).bold();
-        title.draw(
-            canvas,
-            [left, 40.0],
-            Anchor::Start,
-            &title.fit(self.title, room),
+        text(
+            "subtitle",
+            66.0,
+            Font::plain(14.0, paper::SOFT_SVG),
+            self.subtitle,
         );
-        let small = Font::plain(15.0, paper::SOFT);
-        small.draw(
-            canvas,
-            [left, 66.0],
-            Anchor::Start,
-            &small.fit(self.subtitle, room),
-        );
-        let foot = Font::plain(12.0, paper::SOFT);
-        let y = f64::from(canvas.height()) - 18.0;
-        foot.draw(
-            canvas,
-            [left, y],
-            Anchor::Start,
-            &foot.fit(self.credit, room),
+        text(
+            "credit",
+            height - 18.0,
+            Font::plain(11.0, paper::SOFT_SVG),
+            self.credit,
         );
     }
+}
+
+/// Draws the outline of a frame, `wider` px wider than it.
+fn outline(canvas: &mut Canvas, corner: Point, frame: GridGeometry, wider: f64) {
+    let size = [frame.cols, frame.rows].map(|side| f64::from(side) + wider);
+    canvas.rect("outline", corner, size, &paper::frame(paper::INK_SVG));
 }
 
 /// The area of a raster as pixels that are as wide as high on the ground, in a box of this size.
@@ -168,76 +170,84 @@ fn frame(area: GridGeometry, [width, height]: [u32; 2]) -> GridGeometry {
 }
 
 /// Faint lines at round degrees, labelled at the left and below.
-fn graticule(canvas: &mut Canvas, [left, top]: [i64; 2], frame: GridGeometry) {
-    let (cols, rows) = (i64::from(frame.cols), i64::from(frame.rows));
-    let font = Font::plain(12.5, paper::SOFT);
-    let line = [20, 28, 38, 34];
-    let span = frame.north_deg - frame.south_deg();
-    let step = round_step(span, (rows as f64 / 110.0).clamp(1.0, 8.0));
-    for lat_deg in multiples(frame.south_deg(), frame.north_deg, step) {
-        let y = (frame.at(lat_deg, frame.west_deg)[1].round() as i64).clamp(0, rows - 1);
-        canvas.fill([left, top + y], [cols, 1], line);
-        canvas.fill([left - 6, top + y], [5, 1], paper::INK);
-        let label = degrees(lat_deg, step, ["N", "S"]);
-        font.draw(
-            canvas,
-            [left as f64 - 10.0, (top + y) as f64 + 4.5],
-            Anchor::End,
+fn graticule(canvas: &mut Canvas, [left, top]: Point, frame: GridGeometry) {
+    let (width, height) = (f64::from(frame.cols), f64::from(frame.rows));
+    let font = Font::plain(11.5, paper::SOFT_SVG);
+    let line = "stroke=\"#141c26\" stroke-opacity=\"0.13\"";
+    let tick = format!("stroke=\"{}\"", paper::INK_SVG);
+    let count = |length: f64, pitch: f64| (length / pitch).clamp(1.0, 8.0) as u32;
+    let lats = ticks(frame.south_deg(), frame.north_deg, count(height, 110.0));
+    for &lat_deg in &lats.values {
+        let row = frame.at(lat_deg, frame.west_deg)[1].round();
+        let y = top + row.clamp(0.0, height - 1.0) + 0.5;
+        canvas.line("graticule", [left, y], [left + width, y], line);
+        canvas.line("tick", [left - 6.0, y], [left - 1.0, y], &tick);
+        let label = degrees(lat_deg, lats.decimals, ["N", "S"]);
+        canvas.text(
+            "tick",
+            [left - 10.0, y + 4.0],
+            font.anchored(Anchor::End),
             &label,
         );
     }
-    let span = frame.east_deg() - frame.west_deg;
-    let step = round_step(span, (cols as f64 / 130.0).clamp(1.0, 8.0));
-    for lon_deg in multiples(frame.west_deg, frame.east_deg(), step) {
-        let x = ((lon_deg - frame.west_deg) / frame.cell_lon_deg).round() as i64;
-        let x = x.clamp(0, cols - 1);
-        canvas.fill([left + x, top], [1, rows], line);
-        canvas.fill([left + x, top + rows + 1], [1, 5], paper::INK);
-        let shown_deg = if lon_deg > 180.0 {
+    let lons = ticks(frame.west_deg, frame.east_deg(), count(width, 130.0));
+    for &lon_deg in &lons.values {
+        let col = ((lon_deg - frame.west_deg) / frame.cell_lon_deg).round();
+        let x = left + col.clamp(0.0, width - 1.0) + 0.5;
+        let bottom = top + height;
+        canvas.line("graticule", [x, top], [x, bottom], line);
+        canvas.line("tick", [x, bottom + 1.0], [x, bottom + 6.0], &tick);
+        let wrapped_deg = if lon_deg > 180.0 {
             lon_deg - 360.0
         } else {
             lon_deg
         };
-        let label = degrees(shown_deg, step, ["E", "W"]);
-        font.draw(
-            canvas,
-            [(left + x) as f64, (top + rows) as f64 + 20.0],
-            Anchor::Middle,
+        let label = degrees(wrapped_deg, lons.decimals, ["E", "W"]);
+        canvas.text(
+            "tick",
+            [x, bottom + 20.0],
+            font.anchored(Anchor::Middle),
             &label,
         );
     }
 }
 
-/// A round length, true at the middle of the map. Returns the area that it takes.
-fn scale_bar(canvas: &mut Canvas, [left, top]: [i64; 2], frame: GridGeometry) -> [[f64; 2]; 2] {
+/// A latitude or longitude with its hemisphere.
+fn degrees(value_deg: f64, decimals: usize, hemispheres: [&str; 2]) -> String {
+    let hemisphere = hemispheres[usize::from(value_deg < 0.0)];
+    format!("{}°{hemisphere}", number(value_deg.abs(), decimals))
+}
+
+/// A scale bar of a round length, true at the middle of the map. Returns its area.
+fn scale_bar(canvas: &mut Canvas, [left, top]: Point, frame: GridGeometry) -> Rect {
     let metres_per_px = frame.cell_lon_deg * frame.squeeze() * METRES_PER_DEGREE;
-    let room = f64::from(frame.cols) * 0.25;
-    // The longest of the series that is no longer than the room.
+    let longest_m = f64::from(frame.cols) * 0.25 * metres_per_px;
     let bar_m = [5.0, 2.0, 1.0]
+        .map(|n| n * 10_f64.powf(longest_m.log10().floor()))
         .into_iter()
-        .map(|n| n * 10_f64.powf((room * metres_per_px).log10().floor()));
-    let bar_m = bar_m
-        .into_iter()
-        .find(|&m| m <= room * metres_per_px)
+        .find(|&m| m <= longest_m)
         .unwrap_or(1.0);
     let width = bar_m / metres_per_px;
-    let [x, y] = [
-        left as f64 + 20.0,
-        (top + i64::from(frame.rows)) as f64 - 20.0,
-    ];
-    let bar = [
-        [[x, y], [x + width, y]],
-        [[x, y - 5.0], [x, y]],
-        [[x + width, y - 5.0], [x + width, y]],
-    ];
-    canvas.stroke(&bar, 6.0, paper::HALO);
-    canvas.stroke(&bar, 2.2, paper::INK);
-    let font = Font::plain(13.0, paper::INK).bold().with_halo(paper::HALO);
-    font.draw(
-        canvas,
-        [x + width / 2.0, y - 9.0],
-        Anchor::Middle,
-        &length(bar_m),
-    );
-    [[x - 4.0, y - 24.0], [x + width + 4.0, y + 4.0]]
+    let [x, y] = [left + 20.0, top + f64::from(frame.rows) - 20.0];
+    let bar = [[x, y - 5.0], [x, y], [x + width, y], [x + width, y - 5.0]];
+    for (colour, stroke) in [(paper::PAGE_SVG, 6.0), (paper::INK_SVG, 2.2)] {
+        let style =
+            format!("stroke=\"{colour}\" stroke-width=\"{stroke}\" stroke-linecap=\"round\"");
+        canvas.polyline("scale-bar", &bar, &style);
+    }
+    let font = Font::plain(12.0, paper::INK_SVG)
+        .bold()
+        .over(paper::PAGE_SVG);
+    let label = if bar_m >= 1000.0 {
+        format!("{} km", trimmed(bar_m / 1000.0, 3))
+    } else {
+        format!("{} m", trimmed(bar_m, 3))
+    };
+    let middle = [x + width / 2.0, y - 9.0];
+    canvas.text("scale-bar", middle, font.anchored(Anchor::Middle), &label);
+    let label_width = font.width(&label).max(width);
+    Rect {
+        corner: [middle[0] - label_width / 2.0 - 4.0, y - 24.0],
+        size: [label_width + 8.0, 28.0],
+    }
 }

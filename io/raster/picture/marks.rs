@@ -1,142 +1,105 @@
-//! Sites on a map, with their names where there is room.
+//! Sites on a map, with their names where they fit.
 
 use super::super::geometry::GridGeometry;
 use super::super::site::Site;
-use super::canvas::{Canvas, Rgba};
-use super::font::{Anchor, Font};
 use super::paper;
 use super::style::Style;
+use crate::picture::Rgba;
+use crate::picture::labels::Rect;
+use crate::picture::svg::{Anchor, Canvas, Font, Point};
 
-/// Size of names (px).
-const SIZE: f64 = 14.0;
+/// Style of names.
+const NAME: Font = Font::plain(13.0, paper::INK_SVG)
+    .bold()
+    .over(paper::PAGE_SVG);
 
-/// Marks every site within the frame, whose corner lies at `origin` on the canvas. A site takes
-/// the colour of the category of its name. Names, when wanted, are placed in the order of the
-/// sites and keep clear of the given areas, low and high corner on the canvas; one that finds no
-/// room is left out, its mark stays.
+/// Widest name, px.
+const NAME_WIDTH_MAX: f64 = 220.0;
+
+/// Marks each site within the frame, whose corner lies at `origin`. A site has the colour of the
+/// category of its name. Names, if wanted, are placed in the order of the sites and outside the
+/// areas of `taken`; a name without a free position is left out.
 pub(super) fn draw(
     canvas: &mut Canvas,
-    origin: [i64; 2],
+    origin: Point,
     frame: GridGeometry,
     sites: &[Site],
     style: &Style,
-    names: Option<&[[[f64; 2]; 2]]>,
+    taken: Option<Vec<Rect>>,
 ) {
-    let size = [f64::from(frame.cols), f64::from(frame.rows)];
-    let place = |site: &Site| {
+    let bounds = Rect {
+        corner: origin,
+        size: [f64::from(frame.cols), f64::from(frame.rows)],
+    };
+    let position = |site: &Site| {
         let [x, y] = frame.at(site.lat_deg, site.lon_deg);
-        let inside = (0.0..=size[0]).contains(&x) && (0.0..=size[1]).contains(&y);
-        inside.then_some([x + origin[0] as f64, y + origin[1] as f64])
+        let inside = (0.0..=bounds.size[0]).contains(&x) && (0.0..=bounds.size[1]).contains(&y);
+        inside.then_some([x + origin[0], y + origin[1]])
     };
     let placed: Vec<_> = sites
         .iter()
-        .filter_map(|s| place(s).map(|at| (s, at)))
+        .filter_map(|site| position(site).map(|at| (site, at)))
         .collect();
-    let radius = if names.is_some() { 6.0 } else { 3.6 };
+    let radius = if taken.is_some() { 6.0 } else { 3.6 };
     for (site, at) in &placed {
         mark(canvas, *at, radius, style.colour_of(&site.name));
     }
-    let Some(keep_clear) = names else { return };
-    let left = [origin[0] as f64, origin[1] as f64];
-    let bounds = Area {
-        low: left,
-        high: [left[0] + size[0], left[1] + size[1]],
-    };
-    let mut taken: Vec<Area> = placed
-        .iter()
-        .map(|(_, at)| Area::around(*at, radius + 2.0))
-        .collect();
-    taken.extend(keep_clear.iter().map(|&[low, high]| Area { low, high }));
+    let Some(mut taken) = taken else { return };
+    taken.extend(placed.iter().map(|(_, at)| Rect::around(*at, radius + 2.0)));
     for (site, at) in &placed {
-        let font = Font::plain(SIZE, paper::INK).bold().with_halo(paper::HALO);
-        let name = font.fit(&site.name, 220.0);
-        let spots = spots(*at, radius, font.width(&name));
-        let free = |spot: &&Spot| {
-            spot.area.within(&bounds) && !taken.iter().any(|other| other.overlaps(&spot.area))
+        let name = NAME.fit(&site.name, NAME_WIDTH_MAX);
+        let candidates = candidates(*at, radius, NAME.width(&name));
+        let is_free = |(area, ..): &&(Rect, Point, Anchor)| {
+            area.is_within(&bounds) && !taken.iter().any(|other| other.overlaps(area))
         };
-        if let Some(spot) = spots.iter().find(free) {
-            font.draw(canvas, spot.baseline, spot.anchor, &name);
-            taken.push(spot.area);
+        if let Some(&(area, baseline, anchor)) = candidates.iter().find(is_free) {
+            canvas.text("name", baseline, NAME.anchored(anchor), &name);
+            taken.push(area);
         }
     }
 }
 
-/// One site: a dark dot in a disc of its colour, within a light, a dark and a light ring, so that
-/// it is seen on any ground, also on its own colour.
-pub(super) fn mark(canvas: &mut Canvas, at: [f64; 2], radius: f64, colour: Option<Rgba>) {
-    canvas.disc(at, radius + 2.4, paper::PAGE);
-    canvas.disc(at, radius + 1.2, paper::INK);
-    canvas.disc(at, radius, paper::PAGE);
+/// Draws a site: a dark dot in a disc of its colour within light and dark rings, visible on any
+/// background.
+pub(super) fn mark(canvas: &mut Canvas, at: Point, radius: f64, colour: Option<Rgba>) {
     let [r, g, b, _] = colour.unwrap_or(paper::INK);
-    canvas.disc(at, radius * 0.75, [r, g, b, 255]);
-    canvas.disc(at, radius * 0.35, paper::INK);
-}
-
-/// A rectangle on the canvas.
-#[derive(Debug, Clone, Copy)]
-struct Area {
-    low: [f64; 2],
-    high: [f64; 2],
-}
-
-impl Area {
-    fn around([x, y]: [f64; 2], reach: f64) -> Self {
-        Self {
-            low: [x - reach, y - reach],
-            high: [x + reach, y + reach],
-        }
-    }
-
-    fn overlaps(&self, other: &Self) -> bool {
-        (0..2).all(|i| self.low[i] < other.high[i] && other.low[i] < self.high[i])
-    }
-
-    fn within(&self, bounds: &Self) -> bool {
-        (0..2).all(|i| self.low[i] >= bounds.low[i] && self.high[i] <= bounds.high[i])
+    for (radius, colour) in [
+        (radius + 2.4, paper::PAGE),
+        (radius + 1.2, paper::INK),
+        (radius, paper::PAGE),
+        (radius * 0.75, [r, g, b, 255]),
+        (radius * 0.35, paper::INK),
+    ] {
+        canvas.circle("site", at, radius, &paper::fill(colour));
     }
 }
 
-/// A place for a name.
-struct Spot {
-    area: Area,
-    baseline: [f64; 2],
-    anchor: Anchor,
-}
-
-/// Places around a mark, the best first: right, left, above, below, then the corners.
-fn spots([x, y]: [f64; 2], radius: f64, width: f64) -> Vec<Spot> {
+/// Areas, baselines and alignments of a name around its mark, the best first: right, left, above,
+/// below, then the corners.
+fn candidates([x, y]: Point, radius: f64, width: f64) -> Vec<(Rect, Point, Anchor)> {
     let gap = radius + 6.0;
     let rows = [y + 5.0, y - gap, y + gap + 11.0];
     let order = [
-        (1, 0),
-        (-1, 0),
-        (0, 1),
-        (0, 2),
-        (1, 1),
-        (1, 2),
-        (-1, 1),
-        (-1, 2),
+        (Anchor::Start, 0),
+        (Anchor::End, 0),
+        (Anchor::Middle, 1),
+        (Anchor::Middle, 2),
+        (Anchor::Start, 1),
+        (Anchor::Start, 2),
+        (Anchor::End, 1),
+        (Anchor::End, 2),
     ];
-    let spot = |(side, row): (i32, usize)| {
-        let (anchor, left) = match side {
-            1 => (Anchor::Start, x + gap),
-            -1 => (Anchor::End, x - gap - width),
-            _ => (Anchor::Middle, x - width / 2.0),
+    let candidate = |(anchor, row): (Anchor, usize)| {
+        let (baseline, left) = match anchor {
+            Anchor::Start => (x + gap, x + gap),
+            Anchor::Middle => (x, x - width / 2.0),
+            Anchor::End => (x - gap, x - gap - width),
         };
-        let baseline = match anchor {
-            Anchor::Start => left,
-            Anchor::Middle => x,
-            Anchor::End => left + width,
+        let area = Rect {
+            corner: [left - 2.0, rows[row] - 12.0],
+            size: [width + 4.0, 16.0],
         };
-        let area = Area {
-            low: [left - 2.0, rows[row] - 12.0],
-            high: [left + width + 2.0, rows[row] + 4.0],
-        };
-        Spot {
-            area,
-            baseline: [baseline, rows[row]],
-            anchor,
-        }
+        (area, [baseline, rows[row]], anchor)
     };
-    order.into_iter().map(spot).collect()
+    order.into_iter().map(candidate).collect()
 }

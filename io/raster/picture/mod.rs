@@ -1,11 +1,7 @@
-//! Pictures: coloured layers, maps with legend and hillshade, sheets of many.
+//! Raster pictures: coloured layers, maps with legend and hillshade, contact sheets.
 //!
-//! Everything is drawn by this module, text included, so that a picture has the same bytes on
-//! every machine whatever fonts are installed there.
+//! Cells are written as pixels; everything else is drawn as SVG over them (see [`crate::picture`]).
 
-mod canvas;
-mod font;
-mod glyphs;
 mod ground;
 mod key;
 mod legend;
@@ -13,31 +9,42 @@ mod map;
 mod marks;
 mod overlay;
 mod palette;
-mod scale;
 mod shade;
 mod sheet;
 mod style;
 
-pub use canvas::{Canvas, Rgba, mix, over};
-pub use font::{Anchor, Font};
 pub use legend::Legend;
 pub use map::{Map, MapPicture};
-pub use overlay::{WGS84_WKT, WorldFile, coloured, encode_png, write_overlay, write_png};
+pub use overlay::{WGS84_WKT, WorldFile, coloured, write_overlay, write_png};
 pub use palette::{Sequence, VERDICTS, category};
 pub use shade::{Light, hillshade, redraw};
 pub use sheet::Sheet;
 pub use style::{Category, Colours, Style};
 
-/// Ink and paper of everything around a layer.
+/// Colours of text, background and bare terrain.
 mod paper {
-    use super::Rgba;
+    use crate::picture::Rgba;
 
     pub const PAGE: Rgba = [255, 255, 255, 255];
     pub const INK: Rgba = [27, 36, 48, 255];
-    pub const SOFT: Rgba = [84, 96, 110, 255];
-    pub const HALO: Rgba = [255, 255, 255, 215];
     pub const LAND: Rgba = [233, 231, 224, 255];
     pub const SEA: Rgba = [205, 220, 232, 255];
+
+    /// [`PAGE`], [`INK`] and secondary text in SVG.
+    pub const PAGE_SVG: &str = "#ffffff";
+    pub const INK_SVG: &str = "#1b2430";
+    pub const SOFT_SVG: &str = "#54606e";
+
+    /// A fill in SVG.
+    pub fn fill([r, g, b, a]: Rgba) -> String {
+        let opacity = f64::from(a) / 255.0;
+        format!("fill=\"#{r:02x}{g:02x}{b:02x}\" fill-opacity=\"{opacity:.3}\"")
+    }
+
+    /// A frame of width 1 px in SVG, for rectangles at half pixels.
+    pub fn frame(colour: &str) -> String {
+        format!("fill=\"none\" stroke=\"{colour}\"")
+    }
 }
 
 #[cfg(test)]

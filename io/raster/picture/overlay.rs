@@ -1,4 +1,4 @@
-//! A layer as a bare georeferenced picture: one pixel a cell, transparent without data.
+//! Georeferenced pictures: one pixel a cell, transparent without data, with world files.
 
 use std::io;
 use std::path::Path;
@@ -7,24 +7,24 @@ use super::super::atomic::write_whole;
 use super::super::error::RasterError;
 use super::super::geometry::GridGeometry;
 use super::super::grid::Grid;
-use super::canvas::Canvas;
 use super::style::Style;
+use crate::picture::Bitmap;
 
 /// Geographic coordinates on WGS 84 in the form that readers of `.prj` files know (WKT 1, ESRI).
 pub const WGS84_WKT: &str = "GEOGCS[\"GCS_WGS_1984\",DATUM[\"D_WGS_1984\",\
 SPHEROID[\"WGS_1984\",6378137.0,298.257223563]],PRIMEM[\"Greenwich\",0.0],\
 UNIT[\"Degree\",0.0174532925199433]]";
 
-/// Places a picture: degrees to a pixel, and the middle of the upper left one.
+/// Georeference of a picture: size of a pixel and centre of the upper left one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WorldFile {
     /// Width of a pixel (degrees).
     pub pixel_lon_deg: f64,
     /// Height of a pixel (degrees, above 0).
     pub pixel_lat_deg: f64,
-    /// Longitude of the middle of the upper left pixel (degrees).
+    /// Longitude of the centre of the upper left pixel (degrees).
     pub lon_deg: f64,
-    /// Latitude of the middle of the upper left pixel (degrees).
+    /// Latitude of the centre of the upper left pixel (degrees).
     pub lat_deg: f64,
 }
 
@@ -53,71 +53,30 @@ impl WorldFile {
 
 /// A layer in its colours, one pixel a cell.
 #[must_use]
-pub fn coloured(grid: &Grid, style: &Style) -> Canvas {
-    let mut canvas = Canvas::new(grid.geometry.cols, grid.geometry.rows, [0; 4]);
+pub fn coloured(grid: &Grid, style: &Style) -> Bitmap {
+    let mut bitmap = Bitmap::new(grid.geometry.cols, grid.geometry.rows, [0; 4]);
     for row in 0..i64::from(grid.geometry.rows) {
         for col in 0..i64::from(grid.geometry.cols) {
             if let Some(colour) = style.colour(grid.get(row, col)) {
-                canvas.set(col, row, colour);
+                bitmap.set(col, row, colour);
             }
         }
     }
-    canvas
+    bitmap
 }
 
-/// A picture as PNG (ISO/IEC 15948): RGB where nothing is transparent, else RGBA.
+/// Writes a picture and its georeference, `.pgw` and `.prj`, which are written first.
 ///
 /// # Errors
-/// When a side is 0 or beyond what PNG allows.
-pub fn encode_png(canvas: &Canvas) -> Result<Vec<u8>, RasterError> {
-    let opaque = canvas
-        .bytes()
-        .as_chunks::<4>()
-        .0
-        .iter()
-        .all(|pixel| pixel[3] == 255);
-    let mut out = Vec::new();
-    let mut encoder = png::Encoder::new(&mut out, canvas.width(), canvas.height());
-    encoder.set_depth(png::BitDepth::Eight);
-    let written = if opaque {
-        encoder.set_color(png::ColorType::Rgb);
-        let pixels = canvas.bytes().as_chunks::<4>().0.iter();
-        let bytes: Vec<u8> = pixels.flat_map(|&[r, g, b, _]| [r, g, b]).collect();
-        encoder
-            .write_header()
-            .and_then(|mut writer| writer.write_image_data(&bytes))
-    } else {
-        encoder.set_color(png::ColorType::Rgba);
-        encoder
-            .write_header()
-            .and_then(|mut writer| writer.write_image_data(canvas.bytes()))
-    };
-    match written {
-        Ok(()) => Ok(out),
-        Err(_) => Err(RasterError::Unwritable {
-            what: format!(
-                "a picture of {} by {} pixels",
-                canvas.width(),
-                canvas.height()
-            ),
-            why: "PNG allows no such size",
-        }),
-    }
-}
-
-/// Writes a picture and the files beside it that say where it lies: `.pgw` and `.prj`, both
-/// before the picture itself.
-///
-/// # Errors
-/// When the disk fails or the picture has no pixels.
-pub fn write_png(path: &Path, canvas: &Canvas, world: &WorldFile) -> Result<(), RasterError> {
-    let bytes = encode_png(canvas)?;
+/// When the disk fails or the picture is empty.
+pub fn write_png(path: &Path, bitmap: &Bitmap, world: &WorldFile) -> Result<(), RasterError> {
+    let bytes = bitmap.to_png()?;
     write_whole(&path.with_extension("pgw"), world.text().as_bytes())?;
     write_whole(&path.with_extension("prj"), WGS84_WKT.as_bytes())?;
     write_whole(path, &bytes)
 }
 
-/// Writes a layer as a bare georeferenced picture.
+/// Writes a layer as a georeferenced picture.
 ///
 /// # Errors
 /// As [`write_png`].

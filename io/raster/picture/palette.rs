@@ -1,6 +1,6 @@
 //! Colours that stay apart under colour blindness.
 
-use super::canvas::{Rgba, mix};
+use crate::picture::{Rgba, mix};
 
 /// A colour scale from low to high.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,8 +117,8 @@ pub const VERDICTS: [Rgba; 5] = [
 
 #[cfg(test)]
 mod tests {
-    use super::super::canvas::over;
     use super::*;
+    use crate::picture::over;
 
     /// Linear light of an sRGB colour (IEC 61966-2-1).
     fn linear(colour: Rgba) -> [f64; 3] {

@@ -1,10 +1,10 @@
-//! Many small pictures on one page.
+//! Contact sheets: captioned panels in rows.
 
-use super::canvas::Canvas;
-use super::font::{Anchor, Font};
 use super::paper;
+use crate::picture::svg::{Canvas, Font};
+use crate::picture::{Bitmap, PictureError};
 
-/// A contact sheet: captioned panels in rows.
+/// A contact sheet.
 #[derive(Debug, Clone)]
 pub struct Sheet<'a> {
     /// Heading.
@@ -14,64 +14,60 @@ pub struct Sheet<'a> {
     /// Panels in a row, at least 1.
     pub columns: u32,
     /// Caption and picture of each panel, row by row.
-    pub panels: Vec<(String, Canvas)>,
+    pub panels: Vec<(String, Bitmap)>,
 }
 
-/// Between panels and around them (px).
+/// Gap between panels and around them, px.
 const GAP: u32 = 28;
 
-/// Room for a caption (px).
+/// Height of a caption, px.
 const CAPTION: u32 = 28;
 
-/// Least width (px): headings are to be read beside a single narrow panel, too.
+/// Least width, px: that of headings over a single narrow panel.
 const WIDTH_MIN: u32 = 640;
 
-/// Room for the headings (px).
+/// Height of the headings, px.
 const HEAD: u32 = 92;
 
 impl Sheet<'_> {
-    /// Draws the sheet; all panels get the room of the largest.
-    #[must_use]
-    pub fn draw(&self) -> Canvas {
+    /// Draws the sheet; each panel has the space of the largest.
+    ///
+    /// # Errors
+    /// When the picture cannot be rendered.
+    pub fn draw(&self) -> Result<Bitmap, PictureError> {
         let columns = self.columns.clamp(1, self.panels.len().max(1) as u32);
         let rows = (self.panels.len() as u32).div_ceil(columns).max(1);
-        let largest = |side: fn(&Canvas) -> u32| self.panels.iter().map(|p| side(&p.1)).max();
+        let largest = |side: fn(&Bitmap) -> u32| self.panels.iter().map(|p| side(&p.1)).max();
         let cell = [
-            largest(Canvas::width).unwrap_or(200),
-            largest(Canvas::height).unwrap_or(0) + CAPTION,
+            largest(Bitmap::width).unwrap_or(200),
+            largest(Bitmap::height).unwrap_or(0) + CAPTION,
         ];
         let width = (GAP + columns * (cell[0] + GAP)).max(WIDTH_MIN);
-        let mut canvas = Canvas::new(width, HEAD + rows * (cell[1] + GAP), paper::PAGE);
-        let room = f64::from(width - 2 * GAP);
+        let height = HEAD + rows * (cell[1] + GAP);
+        let mut bitmap = Bitmap::new(width, height, paper::PAGE);
+        let mut canvas = Canvas::new([width, height].map(f64::from), self.title, self.subtitle);
+        let width_max = f64::from(width - 2 * GAP);
         let left = f64::from(GAP);
-        let title = Font::plain(25.0, paper::INK).bold();
-        title.draw(
-            &mut canvas,
-            [left, 44.0],
-            Anchor::Start,
-            &title.fit(self.title, room),
-        );
-        let small = Font::plain(15.0, paper::SOFT);
-        small.draw(
-            &mut canvas,
-            [left, 70.0],
-            Anchor::Start,
-            &small.fit(self.subtitle, room),
-        );
+        let title = Font::plain(23.0, paper::INK_SVG).bold();
+        let text = title.fit(self.title, width_max);
+        canvas.text("title", [left, 44.0], title, &text);
+        let small = Font::plain(14.0, paper::SOFT_SVG);
+        let text = small.fit(self.subtitle, width_max);
+        canvas.text("subtitle", [left, 70.0], small, &text);
+        let font = Font::plain(14.0, paper::INK_SVG).bold();
         for (index, (caption, picture)) in self.panels.iter().enumerate() {
             let (row, col) = (index as u32 / columns, index as u32 % columns);
-            let x = GAP + col * (cell[0] + GAP);
-            let y = HEAD + row * (cell[1] + GAP);
-            let font = Font::plain(15.0, paper::INK).bold();
+            let [x, y] = [GAP + col * (cell[0] + GAP), HEAD + row * (cell[1] + GAP)];
             let caption = font.fit(caption, f64::from(cell[0]));
-            font.draw(
-                &mut canvas,
+            canvas.text(
+                "caption",
                 [f64::from(x), f64::from(y) + 16.0],
-                Anchor::Start,
+                font,
                 &caption,
             );
-            canvas.paste(picture, [i64::from(x), i64::from(y + CAPTION)]);
+            bitmap.paste(picture, [x, y + CAPTION]);
         }
-        canvas
+        bitmap.draw(&canvas.finish())?;
+        Ok(bitmap)
     }
 }

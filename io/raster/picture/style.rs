@@ -1,7 +1,7 @@
 //! How the values of a layer become colours.
 
-use super::canvas::Rgba;
 use super::palette::{Sequence, VERDICTS, category};
+use crate::picture::Rgba;
 
 /// One value of a categorical layer.
 #[derive(Debug, Clone, PartialEq, Eq)]

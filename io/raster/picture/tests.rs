@@ -1,4 +1,4 @@
-//! What pictures must show, whatever they look like.
+//! Tests of raster pictures.
 
 use std::fs;
 use std::io::Cursor;
@@ -7,6 +7,7 @@ use super::super::geometry::GridGeometry;
 use super::super::grid::Grid;
 use super::super::site::Site;
 use super::*;
+use crate::picture::{Bitmap, Rgba};
 
 /// Two degrees by one and a half at 57 N: a ramp eastwards, without data in its western fifth.
 fn layer() -> Grid {
@@ -80,7 +81,7 @@ fn a_map_keeps_shape_and_place() {
         sites: &sites,
         credit: "",
     };
-    let drawn = map.draw(600);
+    let drawn = map.draw(600).unwrap();
     // 2 degrees at 57.25 N are 1.082 degrees of latitude wide: a frame of 433 by 600.
     let world = drawn.world;
     let cols = 2.0 / world.pixel_lon_deg;
@@ -92,7 +93,7 @@ fn a_map_keeps_shape_and_place() {
     let pixel = |lat_deg: f64, lon_deg: f64| {
         let x = (lon_deg - world.lon_deg) / world.pixel_lon_deg;
         let y = (world.lat_deg - lat_deg) / world.pixel_lat_deg;
-        drawn.canvas.get(x.round() as i64, y.round() as i64)
+        drawn.bitmap.get(x.round() as i64, y.round() as i64)
     };
     // Within a few grey levels of the colour: hillshade and paper play in.
     let near = |a: Rgba, b: Rgba| a.iter().zip(b).all(|(a, b)| a.abs_diff(b) < 20);
@@ -105,16 +106,14 @@ fn a_map_keeps_shape_and_place() {
         "no data is bare ground"
     );
     assert!(near(pixel(57.25, 12.0), paper::INK), "the site is marked");
-    assert!(drawn == map.draw(600), "the same pixels again");
+    assert!(drawn == map.draw(600).unwrap(), "the same pixels again");
 }
 
 #[test]
 fn legends_show_every_colour_and_differ_by_what_they_say() {
-    let has = |canvas: &Canvas, colour: Rgba| {
-        canvas
-            .bytes()
-            .as_chunks::<4>()
-            .0
+    let has = |bitmap: &Bitmap, colour: Rgba| {
+        bitmap
+            .pixels()
             .iter()
             .filter(|&&pixel| pixel == colour)
             .count()
@@ -122,7 +121,7 @@ fn legends_show_every_colour_and_differ_by_what_they_say() {
     };
     let ramp = style();
     let legend = Legend::new(&ramp);
-    let drawn = legend.draw(180);
+    let drawn = legend.picture(180).unwrap();
     for class in 0..6 {
         let value = 25.0 + 10.0 * class as f32;
         assert!(has(&drawn, ramp.colour(value).unwrap()), "class of {value}");
@@ -132,23 +131,26 @@ fn legends_show_every_colour_and_differ_by_what_they_say() {
         ..ramp.clone()
     };
     assert!(
-        drawn != Legend::new(&other_unit).draw(180),
+        drawn != Legend::new(&other_unit).picture(180).unwrap(),
         "the unit is written"
     );
     let beyond = Legend {
         range: Some([0.0, 99.0]),
         ..legend
     };
-    assert!(drawn != beyond.draw(180), "ends say when they hold more");
+    assert!(
+        drawn != beyond.picture(180).unwrap(),
+        "ends say when they hold more"
+    );
     let voids = Legend {
         has_voids: true,
         ..legend
     };
-    assert!(voids.draw(180).height() > drawn.height());
+    assert!(voids.picture(180).unwrap().height() > drawn.height());
     let sites = Style::sites("Best server", ["A", "B", "C"]);
     for name in ["A", "B", "C"] {
         assert!(has(
-            &Legend::new(&sites).draw(180),
+            &Legend::new(&sites).picture(180).unwrap(),
             sites.colour_of(name).unwrap()
         ));
     }
@@ -171,7 +173,7 @@ fn unknown_ground_is_hatched_and_never_plain() {
         sites: &[],
         credit: "",
     };
-    let canvas = map.panel([300, 300]);
+    let canvas = map.panel([300, 300]).unwrap();
     let rows = i64::from(canvas.height()) - 52;
     let tones = |y: i64| {
         let row = (2..20).map(|x| canvas.get(x, y));
@@ -183,7 +185,7 @@ fn unknown_ground_is_hatched_and_never_plain() {
 
 #[test]
 fn a_sheet_has_room_for_all_its_panels() {
-    let panel = Canvas::new(100, 80, [1, 2, 3, 255]);
+    let panel = Bitmap::new(100, 80, [1, 2, 3, 255]);
     let panels = (0..5)
         .map(|i| (format!("panel {i}"), panel.clone()))
         .collect();
@@ -193,13 +195,9 @@ fn a_sheet_has_room_for_all_its_panels() {
         columns: 3,
         panels,
     }
-    .draw();
-    let filled = sheet
-        .bytes()
-        .as_chunks::<4>()
-        .0
-        .iter()
-        .filter(|p| **p == [1, 2, 3, 255]);
+    .draw()
+    .unwrap();
+    let filled = sheet.pixels().iter().filter(|p| **p == [1, 2, 3, 255]);
     assert_eq!(filled.count(), 5 * 100 * 80);
     assert!(
         Sheet {
@@ -209,6 +207,7 @@ fn a_sheet_has_room_for_all_its_panels() {
             panels: vec![]
         }
         .draw()
+        .unwrap()
         .width()
             > 0
     );

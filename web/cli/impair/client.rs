@@ -1,4 +1,4 @@
-//! The daemon's interface, asked.
+//! HTTP client of the impairment daemon.
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ impl Client {
             .await
             .map_err(|err| match Failure::machine(err) {
                 Failure::Machine(what) => {
-                    Failure::Machine(format!("{what}; does `groundwave impaird` run there?"))
+                    Failure::Machine(format!("{what}; is `groundwave impaird` running?"))
                 }
                 other => other,
             })?;
@@ -35,8 +35,8 @@ impl Client {
         })
     }
 
-    /// Another connection to the same daemon.
-    pub async fn again(&self) -> Result<Self, Failure> {
+    /// A second connection to the same daemon.
+    pub async fn reconnect(&self) -> Result<Self, Failure> {
         Self::connect(&self.socket).await
     }
 
@@ -73,18 +73,16 @@ impl Client {
         path: &str,
         body: Option<&Value>,
     ) -> Result<T, Failure> {
-        let asked = self.http.ask(method, path, body).await;
-        let (status, bytes) = asked.map_err(Failure::machine)?;
+        let response = self.http.ask(method, path, body).await;
+        let (status, bytes) = response.map_err(Failure::machine)?;
         if status.is_success() {
             return serde_json::from_slice(&bytes).map_err(|err| {
-                Failure::Machine(format!(
-                    "{path}: the daemon's answer is not understood: {err}"
-                ))
+                Failure::Machine(format!("{path}: invalid response of the daemon: {err}"))
             });
         }
-        let told = serde_json::from_slice::<Problem>(&bytes);
-        let detail = told.map_or_else(|_| status.to_string(), |problem| problem.detail);
-        // What was asked for is wrong, or cannot be had; anything else is the machine's fault.
+        let problem = serde_json::from_slice::<Problem>(&bytes);
+        let detail = problem.map_or_else(|_| status.to_string(), |problem| problem.detail);
+        // Invalid or unsupported requests; anything else is a failure of the machine.
         match status.as_u16() {
             400 | 404 | 413 | 415 | 422 => Err(Failure::Input(detail)),
             _ => Err(Failure::Machine(detail)),

@@ -1,14 +1,13 @@
-//! `groundwave impair`: the client of the impairment daemon. It knows its interface and nothing
-//! else of it.
+//! `groundwave impair`: client of the impairment daemon, over its HTTP API only.
 
 mod client;
+mod options;
 mod play;
 mod player;
 mod presets;
 mod set;
 mod show;
 mod stats;
-mod words;
 
 use std::path::PathBuf;
 
@@ -19,7 +18,7 @@ use super::failure::Failure;
 use super::output::Output;
 use client::Client;
 
-/// Shape the traffic of two network directions, through a running impairment daemon
+/// Impair the traffic of two ports through a running impairment daemon
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Impair {
@@ -44,10 +43,10 @@ Examples:
   groundwave impair set both --preset geo-satellite
   groundwave impair show
   groundwave impair watch port1
-  groundwave impair play ride.toml --loop --speed 10x
+  groundwave impair play examples/timeline.toml --loop --speed 10x
   groundwave impair clear
 
-Quantities are written as tc writes them: 250us 50ms 1.5s; 64kbit 10mbit 1gbit (mbps are 10^6 bytes
+Quantities in the notation of tc: 250us 50ms 1.5s; 64kbit 10mbit 1gbit (mbps are 10^6 bytes
 a second); 1600b 32kb; 1%; 100packets. The daemon is `groundwave impaird`.";
 
 #[derive(Subcommand)]
@@ -62,7 +61,7 @@ enum Command {
     Presets(presets::Presets),
 }
 
-/// One direction, or both.
+/// One port or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Side {
     Port1,
@@ -84,7 +83,7 @@ impl Impair {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let command = match self.command {
             Command::Presets(args) => return args.run(output),
-            Command::Play(args) if args.is_dry() => return args.plan(output),
+            Command::Play(args) if args.is_dry_run() => return args.plan(output),
             command => command,
         };
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -100,7 +99,7 @@ impl Impair {
                 Command::Watch(args) => args.run(&mut client, output).await,
                 Command::System(args) => args.run(&mut client, output).await,
                 Command::Play(args) => args.run(client, output).await,
-                Command::Presets(_) => unreachable!("they ask no daemon"),
+                Command::Presets(_) => unreachable!("handled above, without a daemon"),
             }
         })
     }

@@ -1,4 +1,4 @@
-//! `impair play`.
+//! `impair play`: timelines of impairments.
 
 use std::path::PathBuf;
 
@@ -13,57 +13,58 @@ use serde_json::json;
 
 use super::Side;
 use super::client::Client;
-use super::player::{Due, Pace, Played, play};
-use super::words::WordArgs;
+use super::options::ImpairmentArgs;
+use super::player::{Due, Playback, Played, play};
 use crate::cli::failure::Failure;
 use crate::cli::output::{self, Output};
 
-/// Play a time line of impairments
+/// Play a timeline of impairments
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Play {
-    /// A time line (.toml, .csv), or a packet-delivery trace as Mahimahi records them
+    /// Timeline (.toml, .csv), or packet-delivery trace of Mahimahi
     timeline: PathBuf,
 
-    /// Direction of steps that name none, and of traces
+    /// Direction of traces and of steps without one
     #[arg(long, value_name = "DIRECTION", default_value = "both")]
     direction: Side,
 
-    /// Begin again at the end, until stopped
+    /// Repeat until stopped
     #[arg(long = "loop")]
     repeat: bool,
 
-    /// Begin this far into the time line: 30s
+    /// Start position in the timeline: 30s
     #[arg(long, value_name = "TIME", default_value = "0s")]
     seek: String,
 
-    /// Play faster or slower: 2x
+    /// Speed factor: 2x
     #[arg(long, value_name = "FACTOR", default_value = "1x")]
     speed: String,
 
-    /// Of a trace: the time over which rates are averaged, 10ms or more
+    /// Averaging interval of the rates of a trace, 10ms or more
     #[arg(long, value_name = "TIME", default_value = "200ms")]
     window: String,
 
-    /// Leave the last state in force at the end, instead of what was there before
+    /// Keep the last state at the end instead of restoring the previous one
     #[arg(long)]
     leave: bool,
 
-    /// Print what would be done, and do nothing
+    /// Print the steps without applying them
     #[arg(long)]
     dry_run: bool,
 
     #[command(flatten)]
-    beside: WordArgs,
+    beside: ImpairmentArgs,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  groundwave impair play ride.toml --dry-run
-  groundwave impair play ride.csv --direction port1 --loop --speed 10x
-  groundwave impair play TMobile-LTE-driving.down --direction port1 --window 500ms --delay 20ms
+  groundwave impair play examples/timeline.toml --dry-run
+  groundwave impair play examples/timeline.csv --direction port1 --speed 10x --dry-run
+  groundwave impair play examples/trace.down --direction port1 --window 500ms --delay 20ms --dry-run
+  groundwave impair play examples/timeline.toml --loop
 
-A time line in TOML; each step is the whole state from its time on:
+Timeline in TOML; each step is the whole state from its time on:
   length = \"90s\"            # default: the time of the last step
   [[step]]
   at = \"0s\"
@@ -73,25 +74,25 @@ A time line in TOML; each step is the whole state from its time on:
   at = \"30s\"
   set = { delay = \"120ms\", loss = \"3%\", rate = \"512kbit\" }
 
-As CSV, with the same words as columns:
+As CSV, with the same keys as columns:
   at,direction,preset,delay,loss,rate
   0s,both,lte,,,
   30s,port1,,120ms,3%,512kbit
 
-A trace gives the rate; options such as --delay and --loss give what it does not say. At the end,
-and when stopped by Ctrl-C, what was in force before is restored, unless --leave.";
+A trace gives the rate; options such as --delay and --loss give the rest. At the end and on Ctrl-C
+the previous state is restored, unless --leave.";
 
 impl Play {
-    /// Whether no daemon is needed.
-    pub fn is_dry(&self) -> bool {
+    /// True without a daemon: --dry-run.
+    pub fn is_dry_run(&self) -> bool {
         self.dry_run
     }
 
-    fn read(&self) -> Result<(Timeline, Pace), Failure> {
-        let said = |option: &str, what: String| Failure::Input(format!("--{option}: {what}"));
-        let window = quantity::duration_ns(&self.window).map_err(|what| said("window", what))?;
-        let seek_ns = quantity::duration_ns(&self.seek).map_err(|what| said("seek", what))?;
-        let speed = quantity::factor(&self.speed).map_err(|what| said("speed", what))?;
+    fn read(&self) -> Result<(Timeline, Playback), Failure> {
+        let invalid = |option: &str, what: String| Failure::Input(format!("--{option}: {what}"));
+        let window = quantity::duration_ns(&self.window).map_err(|what| invalid("window", what))?;
+        let seek_ns = quantity::duration_ns(&self.seek).map_err(|what| invalid("seek", what))?;
+        let speed = quantity::factor(&self.speed).map_err(|what| invalid("speed", what))?;
         let reading = Reading {
             directions: self.direction.directions(),
             window_ns: window,
@@ -100,27 +101,30 @@ impl Play {
         let line = load(&self.timeline, &reading).map_err(Failure::input)?;
         if seek_ns > line.length_ns {
             let (found, most) = (print_duration(seek_ns), print_duration(line.length_ns));
-            return Err(said(
+            return Err(invalid(
                 "seek",
-                format!("{found} is past the end; allowed: up to {most}"),
+                format!("found {found}, allowed up to {most}"),
             ));
         }
         if self.repeat && line.length_ns == 0 {
-            let what = "it lasts no time; allowed: a time line with a length".to_owned();
-            return Err(said("loop", what));
+            let what = "timeline without length, allowed a length above 0".to_owned();
+            return Err(invalid("loop", what));
         }
-        let pace = Pace {
+        let playback = Playback {
             seek_ns,
             speed,
             repeat: self.repeat,
         };
-        Ok((line, pace))
+        Ok((line, playback))
     }
 
     /// Prints the steps.
     pub fn plan(&self, output: Output) -> Result<(), Failure> {
-        let (line, pace) = self.read()?;
-        let ahead = line.steps.iter().filter(|step| step.at_ns >= pace.seek_ns);
+        let (line, playback) = self.read()?;
+        let ahead = line
+            .steps
+            .iter()
+            .filter(|step| step.at_ns >= playback.seek_ns);
         if output.json {
             let steps: Vec<_> = ahead
                 .map(|step| {
@@ -132,8 +136,8 @@ impl Play {
                 })
                 .collect();
             return output.json(&json!({
-                "title": line.title, "length": line.length_ns, "seek": pace.seek_ns,
-                "speed": pace.speed, "loop": pace.repeat, "steps": steps,
+                "title": line.title, "length": line.length_ns, "seek": playback.seek_ns,
+                "speed": playback.speed, "loop": playback.repeat, "steps": steps,
             }));
         }
         let mut table = Table::new(&[
@@ -148,35 +152,35 @@ impl Play {
                 brief(&step.impairment),
             ]);
         }
-        let lasts = (line.length_ns - pace.seek_ns) as f64 / 1e9 / pace.speed;
-        let again = if pace.repeat { ", then again" } else { "" };
+        let lasts = (line.length_ns - playback.seek_ns) as f64 / 1e9 / playback.speed;
+        let again = if playback.repeat { ", repeated" } else { "" };
         output.text(&format!(
             "{}\n{} steps in {lasts:.1} s at {}x{again}\n",
             output::table(&table, None).trim_end(),
             table.len(),
-            pace.speed
+            playback.speed
         ))
     }
 
     /// Plays until the end or until stopped.
     pub async fn run(self, mut client: Client, output: Output) -> Result<(), Failure> {
-        let (line, pace) = self.read()?;
+        let (line, playback) = self.read()?;
         let mut before = Vec::new();
         for direction in line.directions() {
             before.push((direction, client.fetch(direction).await?.impairment));
         }
-        let told = told_to_stop()?;
-        let spare = client.again().await?;
-        let playing = play(&line, pace, async |due: Due<'_>| {
+        let stopped = told_to_stop()?;
+        let spare = client.reconnect().await?;
+        let playing = play(&line, playback, async |due: Due<'_>| {
             client.replace(due.direction, due.impairment).await?;
-            tell(due, output)
+            show(due, output)
         });
         let outcome = tokio::select! {
             outcome = playing => outcome.map(Some),
-            () = told => Ok(None),
+            () = stopped => Ok(None),
         };
         if !self.leave {
-            // On a connection of its own: the other one may be in the middle of an answer.
+            // On a separate connection: a request may be in progress on the other.
             restore(spare, before).await?;
         }
         finish(outcome?, self.leave, output)
@@ -194,7 +198,7 @@ async fn restore(mut client: Client, before: Vec<(Direction, Impairment)>) -> Re
     Ok(())
 }
 
-fn tell(due: Due<'_>, output: Output) -> Result<(), Failure> {
+fn show(due: Due<'_>, output: Output) -> Result<(), Failure> {
     let Due {
         at_ns,
         direction,
@@ -202,7 +206,7 @@ fn tell(due: Due<'_>, output: Output) -> Result<(), Failure> {
     } = due;
     if output.json {
         let step = json!({ "at": at_ns, "direction": direction, "impairment": impairment });
-        return output.text(&format!("{step}\n"));
+        return output.json_line(&step);
     }
     let at = output::faint(&format!("{:>10}", print_duration(at_ns)));
     output.text(&format!("{at} {direction} {}\n", brief(impairment)))
@@ -214,22 +218,22 @@ fn finish(played: Option<Played>, leave: bool, output: Output) -> Result<(), Fai
     }
     let end = match played {
         None => "stopped".to_owned(),
-        Some(Played { passed_over: 0, .. }) => "played".to_owned(),
-        Some(played) => format!("played, {} steps were overtaken", played.passed_over),
+        Some(Played { skipped: 0, .. }) => "played".to_owned(),
+        Some(played) => format!("played, {} overdue steps skipped", played.skipped),
     };
     let state = if leave {
-        "the last state stays"
+        "the last state stays in force"
     } else {
-        "what was before is restored"
+        "the previous state is restored"
     };
     output.text(&format!("{end}; {state}\n"))
 }
 
-/// An impairment in one line.
+/// An impairment on one line.
 fn brief(impairment: &Impairment) -> String {
     let said = Words::of(impairment).said();
     if said.is_empty() {
-        return "nothing".to_owned();
+        return "no impairment".to_owned();
     }
     let words = said
         .iter()

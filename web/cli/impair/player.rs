@@ -1,4 +1,4 @@
-//! Playing a time line: the right state at the right moment, however long applying one takes.
+//! Playback of timelines of impairments, without drift.
 
 use std::time::Duration;
 
@@ -6,53 +6,52 @@ use groundwave_io::impair::timeline::Timeline;
 use groundwave_systems::impair::{Direction, Impairment};
 use tokio::time::{Instant, sleep_until};
 
-/// How a time line is played.
+/// Start position, speed and repetition.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pace {
-    /// Where to begin, ns into the time line.
+pub struct Playback {
+    /// Start position in the timeline, ns.
     pub seek_ns: u64,
-    /// Seconds of time line in a second.
+    /// Speed factor.
     pub speed: f64,
-    /// Whether to begin again at the end.
+    /// Repeat at the end.
     pub repeat: bool,
 }
 
-/// What was played.
+/// Result of a playback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Played {
-    /// States that were applied.
+    /// Applied states.
     pub applied: u64,
-    /// Steps that were passed over because a later one was due already.
-    pub passed_over: u64,
+    /// Steps skipped because a later one of the direction was due.
+    pub skipped: u64,
 }
 
 /// One state to apply.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Due<'a> {
-    /// Ns into the time line.
+    /// Position in the timeline, ns.
     pub at_ns: u64,
-    /// Which direction.
+    /// Direction.
     pub direction: Direction,
-    /// The state.
+    /// State.
     pub impairment: &'a Impairment,
 }
 
-/// Plays `line`. The first states are those in force at the start; each later one is applied when
-/// its moment has come, measured from the beginning, so that delays do not add up. Where several
-/// steps of a direction are due, the last one counts.
+/// Plays `line`: first the states at the start position, then each step at its time, measured from
+/// the start, so that delays do not accumulate. Of several due steps of a direction the last counts.
 ///
 /// # Errors
 /// The first error of `apply`.
 pub async fn play<E>(
     line: &Timeline,
-    pace: Pace,
+    playback: Playback,
     mut apply: impl AsyncFnMut(Due<'_>) -> Result<(), E>,
 ) -> Result<Played, E> {
     let began = Instant::now();
     let mut played = Played::default();
     for direction in line.directions() {
-        if let Some(impairment) = line.state(direction, pace.seek_ns) {
-            let at_ns = pace.seek_ns;
+        if let Some(impairment) = line.state(direction, playback.seek_ns) {
+            let at_ns = playback.seek_ns;
             apply(Due {
                 at_ns,
                 direction,
@@ -62,15 +61,20 @@ pub async fn play<E>(
             played.applied += 1;
         }
     }
-    // Time of the line at which its present round began; before the start for the first.
-    let mut round_ns = 0_u64;
+    // Timeline position at which the current repetition began, ns.
+    let mut repeat_ns = 0_u64;
     let mut next = line
         .steps
-        .partition_point(|step| step.at_ns <= pace.seek_ns);
+        .partition_point(|step| step.at_ns <= playback.seek_ns);
     loop {
         while next < line.steps.len() {
-            sleep_until(moment(began, pace, round_ns + line.steps[next].at_ns)).await;
-            let now_ns = position(began, pace).saturating_sub(round_ns);
+            sleep_until(instant_at(
+                began,
+                playback,
+                repeat_ns + line.steps[next].at_ns,
+            ))
+            .await;
+            let now_ns = position(began, playback).saturating_sub(repeat_ns);
             let upto = line
                 .steps
                 .partition_point(|step| step.at_ns <= now_ns)
@@ -87,31 +91,30 @@ pub async fn play<E>(
                     })
                     .await?;
                     played.applied += 1;
-                    played.passed_over += of_it.count() as u64;
+                    played.skipped += of_it.count() as u64;
                 }
             }
             next = upto;
         }
-        round_ns += line.length_ns;
-        sleep_until(moment(began, pace, round_ns)).await;
-        if !pace.repeat {
+        repeat_ns += line.length_ns;
+        sleep_until(instant_at(began, playback, repeat_ns)).await;
+        if !playback.repeat {
             return Ok(played);
         }
         next = 0;
     }
 }
 
-/// When the time line reaches `line_ns`, counted over all rounds.
-fn moment(began: Instant, pace: Pace, line_ns: u64) -> Instant {
-    let after_s = line_ns.saturating_sub(pace.seek_ns) as f64 / 1e9 / pace.speed;
+/// Instant at which the timeline reaches `line_ns`, over all repetitions.
+fn instant_at(began: Instant, playback: Playback, line_ns: u64) -> Instant {
+    let after_s = line_ns.saturating_sub(playback.seek_ns) as f64 / 1e9 / playback.speed;
     began + Duration::from_secs_f64(after_s)
 }
 
-/// Where the time line is, counted over all rounds. Rounded up, so that a step whose moment has
-/// come is due.
-fn position(began: Instant, pace: Pace) -> u64 {
-    let passed_s = began.elapsed().as_secs_f64() * pace.speed;
-    pace.seek_ns + (passed_s * 1e9).ceil() as u64
+/// Position in the timeline, over all repetitions, ns; rounded up, so that a step is due at its time.
+fn position(began: Instant, playback: Playback) -> u64 {
+    let passed_s = began.elapsed().as_secs_f64() * playback.speed;
+    playback.seek_ns + (passed_s * 1e9).ceil() as u64
 }
 
 #[cfg(test)]
@@ -134,35 +137,39 @@ mod tests {
         from_toml(text, "line.toml", &reading).unwrap()
     }
 
-    fn pace(seek_s: u64, speed: f64, repeat: bool) -> Pace {
-        Pace {
+    fn pace(seek_s: u64, speed: f64, repeat: bool) -> Playback {
+        Playback {
             seek_ns: seek_s * 1_000_000_000,
             speed,
             repeat,
         }
     }
 
-    /// What is applied when, in ms and Mbit/s, until `most` states were.
-    async fn heard(pace: Pace, most: usize, takes_ms: u64) -> (Vec<(u128, u64)>, Option<Played>) {
+    /// Applied states, in ms and Mbit/s, at most `most`.
+    async fn applied(
+        playback: Playback,
+        most: usize,
+        takes_ms: u64,
+    ) -> (Vec<(u128, u64)>, Option<Played>) {
         let began = Instant::now();
-        let mut heard = Vec::new();
+        let mut states = Vec::new();
         let line = line();
-        let played = play(&line, pace, async |due: Due<'_>| {
-            heard.push((
+        let played = play(&line, playback, async |due: Due<'_>| {
+            states.push((
                 began.elapsed().as_millis(),
                 due.impairment.rate.unwrap().bps / 1_000_000,
             ));
             tokio::time::sleep(Duration::from_millis(takes_ms)).await;
-            if heard.len() < most { Ok(()) } else { Err(()) }
+            if states.len() < most { Ok(()) } else { Err(()) }
         });
         let played = played.await.ok();
-        (heard, played)
+        (states, played)
     }
 
     #[tokio::test(start_paused = true)]
     async fn states_come_at_their_moments_and_the_end_is_waited_for() {
         let began = Instant::now();
-        let (states, played) = heard(pace(0, 1.0, false), 99, 0).await;
+        let (states, played) = applied(pace(0, 1.0, false), 99, 0).await;
         assert_eq!(states, [(0, 1), (4_000, 2), (6_000, 3)]);
         assert_eq!(played.unwrap().applied, 3);
         assert_eq!(began.elapsed().as_secs(), 10);
@@ -170,15 +177,15 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn seeking_begins_in_the_state_of_that_moment() {
-        let (states, _) = heard(pace(5, 1.0, false), 99, 0).await;
+        let (states, _) = applied(pace(5, 1.0, false), 99, 0).await;
         assert_eq!(states, [(0, 2), (1_000, 3)]);
-        let (states, _) = heard(pace(4, 2.0, false), 99, 0).await;
+        let (states, _) = applied(pace(4, 2.0, false), 99, 0).await;
         assert_eq!(states, [(0, 2), (1_000, 3)]);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_loop_goes_on_without_drift_though_applying_takes_time() {
-        let (states, _) = heard(pace(6, 1.0, true), 8, 300).await;
+        let (states, _) = applied(pace(6, 1.0, true), 8, 300).await;
         let want = [
             (0, 3),
             (4_000, 1),
@@ -193,14 +200,14 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn steps_that_were_overtaken_are_passed_over() {
-        let (states, played) = heard(pace(0, 1.0, false), 99, 7_000).await;
+    async fn overdue_steps_are_skipped() {
+        let (states, played) = applied(pace(0, 1.0, false), 99, 7_000).await;
         assert_eq!(states, [(0, 1), (7_000, 3)]);
         assert_eq!(
             played.unwrap(),
             Played {
                 applied: 2,
-                passed_over: 1
+                skipped: 1
             }
         );
     }

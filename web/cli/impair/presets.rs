@@ -1,4 +1,4 @@
-//! `impair presets`.
+//! `impair presets`: presets of real links.
 
 use clap::Args;
 use groundwave::text::{Align, Table};
@@ -7,7 +7,7 @@ use groundwave_io::impair::presets::{PRESETS, Side};
 use crate::cli::failure::Failure;
 use crate::cli::output::{self, Output};
 
-/// List presets of real links, with where their numbers come from
+/// List presets of real links with their sources
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Presets {}
@@ -15,7 +15,6 @@ pub struct Presets {}
 const EXAMPLES: &str = "\
 Examples:
   groundwave impair presets
-  groundwave impair set both --preset lte
   groundwave impair presets --json | jq '.[] | {id, source}'";
 
 impl Presets {

@@ -1,4 +1,4 @@
-//! `impair set` and `impair clear`.
+//! `impair set` and `impair clear`: changes of the state of ports.
 
 use clap::Args;
 use groundwave_io::impair::timeline::meaning;
@@ -6,30 +6,29 @@ use groundwave_io::impair::words::Words;
 
 use super::Side;
 use super::client::Client;
-use super::show::tell;
-use super::words::WordArgs;
+use super::options::ImpairmentArgs;
+use super::show::show;
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 
-/// Replace the state of a direction
+/// Replace the impairments of a direction
 #[derive(Args)]
 #[command(after_help = SET_EXAMPLES)]
 pub struct Set {
-    /// Which direction
+    /// Direction
     direction: Side,
 
-    /// Start from a preset; options replace what it says. Of `both`, port1 becomes its downlink
-    /// and port2 its uplink; `lte:up` and `lte:down` name a side
+    /// Preset to start from; options override it. With `both`, port1 is its downlink and port2 its
+    /// uplink; `lte:up` and `lte:down` name a side
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
 
-    /// Start from what is in force: what is not said stays. Without it, what is not said is not
-    /// impaired
+    /// Keep impairments that no option names; without it they are removed
     #[arg(long, conflicts_with = "preset")]
     keep: bool,
 
     #[command(flatten)]
-    words: WordArgs,
+    options: ImpairmentArgs,
 }
 
 const SET_EXAMPLES: &str = "\
@@ -39,14 +38,14 @@ Examples:
   groundwave impair set port1 --keep --loss none
   groundwave impair set both --preset lte --loss 0.5%
 
-The state is replaced as a whole: `set port1 --loss 1%` alone ends a delay that was there. With
---keep, options are laid over what is in force.";
+The state is replaced as a whole: `set port1 --loss 1%` alone removes a delay. With --keep, options
+change the state in force.";
 
-/// Clear directions: nothing is impaired
+/// Remove all impairments of a direction
 #[derive(Args)]
 #[command(after_help = CLEAR_EXAMPLES)]
 pub struct Clear {
-    /// Which direction
+    /// Direction
     #[arg(default_value = "both")]
     direction: Side,
 }
@@ -56,17 +55,17 @@ Examples:
   groundwave impair clear
   groundwave impair clear port2
 
-What somebody else put at the root of an interface stays there, and is told.";
+A root qdisc of another program stays in place and is reported.";
 
 impl Set {
     pub async fn run(self, client: &mut Client, output: Output) -> Result<(), Failure> {
-        let words = self.words.words();
+        let words = self.options.words();
         if words.is_empty() && self.preset.is_none() {
-            let what = "nothing to set; allowed: --preset, or options such as --delay 50ms; \
-                        `impair clear` ends all impairments";
-            return Err(Failure::Input(what.to_owned()));
+            let message = "nothing to set, allowed --preset or options such as --delay 50ms; `impair \
+                           clear` removes all impairments";
+            return Err(Failure::Input(message.to_owned()));
         }
-        let mut wishes = Vec::new();
+        let mut requested = Vec::new();
         for direction in self.direction.directions() {
             let over = if self.keep {
                 Words::of(&client.fetch(direction).await?.impairment).with(&words)
@@ -78,14 +77,14 @@ impl Set {
                 let option = key.strip_prefix("set.").unwrap_or(&key).replace('_', "-");
                 Failure::Input(format!("--{option}: {what}"))
             })?;
-            wishes.push((direction, meant));
+            requested.push((direction, meant));
         }
-        // All are understood before the first is applied.
+        // All are parsed before the first is applied.
         let mut states = Vec::new();
-        for (direction, wish) in wishes {
-            states.push(client.replace(direction, &wish).await?);
+        for (direction, impairment) in requested {
+            states.push(client.replace(direction, &impairment).await?);
         }
-        tell(&states, output)
+        show(&states, output)
     }
 }
 
@@ -95,6 +94,6 @@ impl Clear {
         for direction in self.direction.directions() {
             states.push(client.clear(direction).await?);
         }
-        tell(&states, output)
+        show(&states, output)
     }
 }

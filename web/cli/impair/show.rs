@@ -1,4 +1,4 @@
-//! `impair show` and `impair system`.
+//! `impair show` and `impair system`: state and capabilities of the daemon.
 
 use std::fmt::Write as _;
 
@@ -12,11 +12,11 @@ use super::client::Client;
 use crate::cli::failure::Failure;
 use crate::cli::output::{self, Output, word};
 
-/// Show what the kernel holds
+/// Show the impairments in force in the kernel
 #[derive(Args)]
 #[command(after_help = SHOW_EXAMPLES)]
 pub struct Show {
-    /// Which direction
+    /// Direction
     #[arg(default_value = "both")]
     direction: Side,
 }
@@ -26,10 +26,10 @@ Examples:
   groundwave impair show
   groundwave impair show port1 --json | jq .impairment.latency
 
-Words are those `impair set` takes. A difference between what was asked and what the kernel holds
-is told below them, with its kind: differs, unverifiable, foreign or unsupported.";
+Values are in the notation of `impair set`. Differences between the requested and the kernel state
+are listed below with their kind: differs, unverifiable, foreign or unsupported.";
 
-/// Show the daemon's ports and capabilities
+/// Show ports and capabilities of the daemon
 #[derive(Args)]
 #[command(after_help = SYSTEM_EXAMPLES)]
 pub struct System {}
@@ -45,7 +45,7 @@ impl Show {
         for direction in self.direction.directions() {
             states.push(client.fetch(direction).await?);
         }
-        tell(&states, output)
+        show(&states, output)
     }
 }
 
@@ -59,8 +59,8 @@ impl System {
     }
 }
 
-/// Tells states: one document, or a list of two.
-pub fn tell(states: &[AppliedState], output: Output) -> Result<(), Failure> {
+/// Shows states: one document, or a list of two.
+pub fn show(states: &[AppliedState], output: Output) -> Result<(), Failure> {
     if output.json {
         return match states {
             [one] => output.json(one),
@@ -94,7 +94,7 @@ fn text(states: &[AppliedState]) -> String {
     }
     let mut out = if table.is_empty() {
         let names: Vec<_> = states.iter().map(|state| state.direction.name()).collect();
-        format!("{}: nothing is impaired\n", names.join(", "))
+        format!("{}: no impairment\n", names.join(", "))
     } else {
         output::table(&table, None)
     };

@@ -1,4 +1,4 @@
-//! `impair stats` and `impair watch`.
+//! `impair stats` and `impair watch`: counters and rates.
 
 use std::time::Duration;
 
@@ -14,11 +14,11 @@ use super::client::Client;
 use crate::cli::failure::Failure;
 use crate::cli::output::{self, Output};
 
-/// Show counters once
+/// Show the counters of a direction
 #[derive(Args)]
 #[command(after_help = STATS_EXAMPLES)]
 pub struct Stats {
-    /// Which direction
+    /// Direction
     #[arg(default_value = "both")]
     direction: Side,
 }
@@ -28,19 +28,19 @@ Examples:
   groundwave impair stats
   groundwave impair stats port1 --json | jq .drops_total";
 
-/// Show rates as they are, until stopped
+/// Show rates until stopped
 #[derive(Args)]
 #[command(after_help = WATCH_EXAMPLES)]
 pub struct Watch {
-    /// Which direction
+    /// Direction
     #[arg(default_value = "both")]
     direction: Side,
 
-    /// Time between samples
+    /// Sampling interval, 1ms or more
     #[arg(long, value_name = "TIME", default_value = "1s")]
     every: String,
 
-    /// Samples to show; without it, until stopped
+    /// Number of samples [default: until stopped]
     #[arg(long, value_name = "N")]
     count: Option<u64>,
 }
@@ -50,27 +50,27 @@ Examples:
   groundwave impair watch
   groundwave impair watch port1 --every 200ms --count 50 --json
 
-Rates come from the difference of two samples. With --json, one document a line.";
+Rates are differences of two samples. With --json one document a line.";
 
-/// What passed between two samples.
+/// Rates between two samples.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-struct Passed {
+struct Rates {
     direction: Direction,
-    /// Time between the samples, s.
+    /// Interval between the samples, s.
     seconds: f64,
-    /// Whether the counters began anew between them; then there are no rates.
+    /// Counters were reset between the samples; rates are 0.
     reset: bool,
     bits_per_s: f64,
     packets_per_s: f64,
     drops_per_s: f64,
-    /// Share of packets dropped, percent.
+    /// Fraction of packets dropped, percent.
     drops_pct: f64,
     backlog_packets: u32,
     backlog_bytes: u32,
 }
 
 /// Rates between two samples.
-fn passed(direction: Direction, before: &LinkStats, now: &LinkStats) -> Passed {
+fn rates(direction: Direction, before: &LinkStats, now: &LinkStats) -> Rates {
     let grown = |of: fn(&LinkStats) -> u64| of(now).checked_sub(of(before));
     let seconds = grown(|stats| stats.captured_at_ns).unwrap_or(0) as f64 / 1e9;
     let counters = (
@@ -78,7 +78,7 @@ fn passed(direction: Direction, before: &LinkStats, now: &LinkStats) -> Passed {
         grown(|stats| stats.packets_total),
         grown(|stats| stats.drops_total),
     );
-    let mut found = Passed {
+    let mut found = Rates {
         direction,
         seconds,
         reset: true,
@@ -89,7 +89,7 @@ fn passed(direction: Direction, before: &LinkStats, now: &LinkStats) -> Passed {
         backlog_packets: now.backlog_packets,
         backlog_bytes: now.backlog_bytes,
     };
-    // A daemon that was restarted counts from zero; a stack made anew says so itself.
+    // Counters of a restarted daemon decrease; a new qdisc stack counts a reset.
     let same = now.resets_total == before.resets_total && seconds > 0.0;
     if let (Some(bytes), Some(packets), Some(drops)) = counters
         && same
@@ -140,15 +140,15 @@ fn counters(samples: &[(Direction, LinkStats)]) -> Table {
         ("packets out", |stats| stats.packets_total),
         ("bytes out", |stats| stats.bytes_total),
         ("dropped", |stats| stats.drops_total),
-        ("  by loss or a full delay line", |stats| {
+        ("  by loss or a full delay queue", |stats| {
             stats.impairment_drops_total
         }),
-        ("  too large for the burst", |stats| stats.rate_drops_total),
+        ("  larger than the burst", |stats| stats.rate_drops_total),
         ("  by a full queue", |stats| stats.queue_drops_total),
-        ("waited for tokens", |stats| stats.overlimits_total),
-        ("overtook others", |stats| stats.reordered_total),
-        ("packets waiting", |stats| stats.backlog_packets.into()),
-        ("bytes waiting", |stats| stats.backlog_bytes.into()),
+        ("delayed by the rate", |stats| stats.overlimits_total),
+        ("reordered", |stats| stats.reordered_total),
+        ("packets queued", |stats| stats.backlog_packets.into()),
+        ("bytes queued", |stats| stats.backlog_bytes.into()),
         ("interface packets out", |stats| {
             stats.interface_tx_packets_total
         }),
@@ -171,7 +171,7 @@ impl Watch {
         let every = quantity::duration_ns(&self.every);
         let every = every.map_err(|what| Failure::Input(format!("--every: {what}")))?;
         if every < 1_000_000 {
-            let what = format!("--every: {} is too short; allowed: 1ms or more", self.every);
+            let what = format!("invalid --every: found {}, allowed 1ms or more", self.every);
             return Err(Failure::Input(what));
         }
         let directions = self.direction.directions();
@@ -188,11 +188,11 @@ impl Watch {
             let mut rows = Vec::new();
             for (direction, before) in directions.iter().zip(&mut before) {
                 let now = client.stats(*direction).await?;
-                rows.push(passed(*direction, before, &now));
+                rows.push(rates(*direction, before, &now));
                 *before = now;
             }
             for row in &rows {
-                tell(row, shown == 0 && row.direction == directions[0], output)?;
+                show(row, shown == 0 && row.direction == directions[0], output)?;
             }
             shown += 1;
         }
@@ -200,22 +200,21 @@ impl Watch {
     }
 }
 
-/// One line of a table without an end.
-fn tell(row: &Passed, first: bool, output: Output) -> Result<(), Failure> {
+/// One line of the running table.
+fn show(row: &Rates, first: bool, output: Output) -> Result<(), Failure> {
     if output.json {
-        let line = serde_json::to_string(row).map_err(Failure::machine)?;
-        return output.text(&format!("{line}\n"));
+        return output.json_line(row);
     }
     if first {
         let head = format!(
             "{:<6} {:>12} {:>10} {:>9} {:>7} {:>12}",
-            "", "rate", "packets/s", "drops/s", "drops", "waiting"
+            "", "rate", "packets/s", "drops/s", "drops", "queued"
         );
         output.text(&format!("{}\n", output::heading(&head)))?;
     }
     let line = if row.reset {
-        let told = output::warning("the counters began anew");
-        format!("{:<6} {told}\n", row.direction.name())
+        let reset = output::warning("counters reset");
+        format!("{:<6} {reset}\n", row.direction.name())
     } else {
         format!(
             "{:<6} {:>12} {:>10.0} {:>9.1} {:>6.2}% {:>12}\n",
@@ -247,7 +246,7 @@ mod tests {
     #[test]
     fn rates_are_differences_over_time() {
         let (before, now) = (sample(10, 1_000, 10, 1), sample(12, 251_000, 210, 11));
-        let found = passed(Direction::Port1, &before, &now);
+        let found = rates(Direction::Port1, &before, &now);
         assert!(!found.reset);
         assert_eq!(
             (found.bits_per_s, found.packets_per_s, found.drops_per_s),
@@ -257,18 +256,18 @@ mod tests {
     }
 
     #[test]
-    fn counters_that_began_anew_make_no_rates() {
+    fn reset_counters_have_no_rates() {
         let before = sample(10, 1_000_000, 1_000, 5);
         let restarted = sample(11, 2_000, 2, 0);
-        assert!(passed(Direction::Port1, &before, &restarted).reset);
+        assert!(rates(Direction::Port1, &before, &restarted).reset);
         let remade = LinkStats {
             resets_total: 1,
             ..sample(11, 2_000_000, 2_000, 5)
         };
-        let found = passed(Direction::Port1, &before, &remade);
+        let found = rates(Direction::Port1, &before, &remade);
         assert!(found.reset && found.bits_per_s == 0.0);
         assert!(
-            passed(Direction::Port1, &before, &before).reset,
+            rates(Direction::Port1, &before, &before).reset,
             "no time passed"
         );
     }

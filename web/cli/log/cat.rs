@@ -1,4 +1,4 @@
-//! `log cat`: the entries of a log, line by line.
+//! `log cat`: entries of a log, one a line.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -7,21 +7,28 @@ use clap::Args;
 use groundwave_engine::log::Entry;
 use serde::Serialize;
 
-use super::{open, tick_at, words};
+use super::{decoder, open, tick_at};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 
-/// Show the commands of a log; with --json one document a line
+const EXAMPLES: &str = "\
+Examples:
+  groundwave record scenarios/failover.toml -o run.gwlog
+  groundwave log cat run.gwlog --from 60 --to 90
+  groundwave log cat run.gwlog --json | jq 'select(.command == \"node.fail\")'";
+
+/// Show the entries of a log; with --json one document a line
 #[derive(Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Cat {
     /// Log file made by `run --record`
     log: PathBuf,
 
-    /// Begin at this simulated time, s
+    /// First simulated time shown, s
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0)]
     from: f64,
 
-    /// End at this simulated time, s [default: the log's end]
+    /// Last simulated time shown, s [default: the end of the log]
     #[arg(long, value_name = "SECONDS")]
     to: Option<f64>,
 }
@@ -56,7 +63,7 @@ impl Cat {
         let from = tick_at(&header, "--from", self.from)?;
         let to = self.to.map(|to| tick_at(&header, "--to", to));
         let to = to.transpose()?.unwrap_or(u64::MAX);
-        let engine = words(&header)?;
+        let engine = decoder(&header)?;
         log.jump(from).map_err(Failure::input)?;
         let mut out = std::io::BufWriter::new(std::io::stdout().lock());
         while let Some(entry) = log.next_entry().map_err(Failure::input)? {
@@ -122,7 +129,10 @@ fn put(out: &mut impl Write, output: Output, line: &Line<'_>) -> Result<(), Fail
             writeln!(out, "{tick:>8}  checkpoint  {bytes} bytes")?;
         }
         Line::End { torn_bytes: 0 } => {}
-        Line::End { torn_bytes } => writeln!(out, "a torn tail of {torn_bytes} bytes was dropped")?,
+        Line::End { torn_bytes } => writeln!(
+            out,
+            "{torn_bytes} bytes of an incomplete last entry dropped"
+        )?,
     }
     Ok(())
 }

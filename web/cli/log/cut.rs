@@ -1,4 +1,4 @@
-//! `log cut`: the beginning of a log as a log of its own.
+//! `log cut`: the beginning of a log as a new log.
 
 use std::path::PathBuf;
 
@@ -11,17 +11,23 @@ use super::{open, tick_at};
 use crate::cli::failure::Failure;
 use crate::cli::output::{self, Output};
 
-/// Write the beginning of a log, or all that is sound of a damaged one, to a new file
+const EXAMPLES: &str = "\
+Examples:
+  groundwave record scenarios/failover.toml -o run.gwlog
+  groundwave log cut run.gwlog -o first-minute.gwlog --to 60";
+
+/// Write the beginning of a log, or the intact part of a damaged one, to a new file
 #[derive(Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Cut {
     /// Log file of any format
     log: PathBuf,
 
-    /// The new log
+    /// New log file
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// End at this simulated time, s [default: the end, or the first damage]
+    /// Last simulated time, s [default: the end or the first damage]
     #[arg(long, value_name = "SECONDS")]
     to: Option<f64>,
 }
@@ -65,8 +71,8 @@ impl Cut {
         let file = self.output.display();
         let mut text = format!("{file}: {entries} entries up to tick {last_tick}\n");
         if let Some(damage) = damage {
-            let what = format!("the rest is lost: {damage}");
-            text += &format!("{}\n", output::warning(&what));
+            let line = format!("the rest is lost: {damage}");
+            text += &format!("{}\n", output::warning(&line));
         }
         output.text(&text)
     }

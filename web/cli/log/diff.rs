@@ -1,4 +1,4 @@
-//! `log diff`: where two logs part.
+//! `log diff`: first difference of two logs.
 
 use std::path::{Path, PathBuf};
 
@@ -9,28 +9,35 @@ use groundwave_systems::Snapshot;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{LogFile, open, words};
+use super::{LogFile, decoder, open};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 
-/// Tell where two logs first differ; equal ones say so
+const EXAMPLES: &str = "\
+Examples:
+  groundwave record scenarios/failover.toml -o run.gwlog
+  groundwave log cut run.gwlog -o first-minute.gwlog --to 60
+  groundwave log diff run.gwlog first-minute.gwlog";
+
+/// Show the first difference of two logs
 #[derive(Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Diff {
-    /// One log
+    /// First log
     left: PathBuf,
 
-    /// The other
+    /// Second log
     right: PathBuf,
 }
 
 #[derive(Serialize)]
 struct Document {
     equal: bool,
-    /// Entries both begin with.
+    /// Number of equal entries before the first difference.
     common_entries: u64,
-    /// What differs in the headers: key, left, right.
+    /// Differences of the headers: key, left, right.
     headers: Vec<(String, String, String)>,
-    /// The first entry that differs; absent where a log has ended.
+    /// First different entry; absent at the end of a log.
     #[serde(skip_serializing_if = "Option::is_none")]
     left: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,7 +47,7 @@ struct Document {
 impl Diff {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let (mut left, mut right) = (open(&self.left)?, open(&self.right)?);
-        let engine = words(left.header())?;
+        let engine = decoder(left.header())?;
         let headers = headers(&left, &right);
         let mut common_entries = 0;
         let (one, other) = loop {
@@ -132,13 +139,13 @@ fn text(document: &Document) -> String {
         return format!("equal: {common} entries\n");
     }
     if document.left.is_none() && document.right.is_none() {
-        return format!("{out}the same {common} entries\n");
+        return format!("{out}{common} equal entries\n");
     }
-    out += &format!("the first {common} entries are the same; then\n");
+    out += &format!("first {common} entries equal; then\n");
     for (side, entry) in [("<", &document.left), (">", &document.right)] {
         let entry = entry
             .as_ref()
-            .map_or("(its end)".to_owned(), Value::to_string);
+            .map_or("(end of log)".to_owned(), Value::to_string);
         out += &format!("{side} {entry}\n");
     }
     out

@@ -1,4 +1,4 @@
-//! `log`: what a log holds, whether it is sound, and parts of it.
+//! `log`: show, verify, compare and cut logs.
 
 mod cat;
 mod cut;
@@ -23,23 +23,23 @@ use super::output::Output;
 
 const EXAMPLES: &str = "\
 Examples:
-  groundwave log cat manet.gwlog --from 60 --to 90
-  groundwave log cat manet.gwlog --json | jq 'select(.command == \"node.fail\")'
-  groundwave log stat manet.gwlog
-  groundwave log diff monday.gwlog tuesday.gwlog
-  groundwave log verify manet.gwlog
-  groundwave log cut damaged.gwlog -o sound.gwlog";
+  groundwave record scenarios/failover.toml -o run.gwlog
+  groundwave log cat run.gwlog --from 60 --to 90
+  groundwave log stat run.gwlog
+  groundwave log verify run.gwlog
+  groundwave log cut run.gwlog -o first-minute.gwlog --to 60
+  groundwave log diff run.gwlog first-minute.gwlog";
 
 /// Show, check, compare and cut logs
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Log {
     #[command(subcommand)]
-    verb: Verb,
+    command: Command,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum Command {
     Cat(cat::Cat),
     Stat(stat::Stat),
     Diff(diff::Diff),
@@ -49,12 +49,12 @@ enum Verb {
 
 impl Log {
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        match self.verb {
-            Verb::Cat(args) => args.run(output),
-            Verb::Stat(args) => args.run(output),
-            Verb::Diff(args) => args.run(output),
-            Verb::Verify(args) => args.run(output),
-            Verb::Cut(args) => args.run(output),
+        match self.command {
+            Command::Cat(args) => args.run(output),
+            Command::Stat(args) => args.run(output),
+            Command::Diff(args) => args.run(output),
+            Command::Verify(args) => args.run(output),
+            Command::Cut(args) => args.run(output),
         }
     }
 }
@@ -65,18 +65,18 @@ fn open(path: &Path) -> Result<LogFile, Failure> {
     journal::open(path).map_err(Failure::input)
 }
 
-/// A world without terrain, for its registry: the log's own words decode alike everywhere.
-fn words(header: &Header) -> Result<Engine<Snapshot>, Failure> {
+/// An engine on flat ground, for its command registry.
+fn decoder(header: &Header) -> Result<Engine<Snapshot>, Failure> {
     let flat = Arc::new(Flat::default());
     let built = world(flat).build::<Snapshot>(header.seed, header.step_ns);
     built.map_err(Failure::input)
 }
 
-/// The first tick at whose end so much simulated time has passed: the first one ends at 0 s.
+/// The first tick that ends at or after `at_s`; tick 1 ends at 0 s.
 pub fn tick_at(header: &Header, key: &str, at_s: f64) -> Result<u64, Failure> {
     if !(0.0..=1e15).contains(&at_s) {
-        let what = format!("{key} is {at_s}; allowed: 0 or more seconds");
-        return Err(Failure::Input(what));
+        let message = format!("invalid {key}: found {at_s} s, allowed 0 or more");
+        return Err(Failure::Input(message));
     }
     let at_ns = (at_s * 1e9).round() as u128;
     let tick = at_ns.div_ceil(u128::from(header.step_ns.max(1)));

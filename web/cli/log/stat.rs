@@ -1,4 +1,4 @@
-//! `log stat`: a log in a few lines.
+//! `log stat`: summary of a log.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,8 +12,15 @@ use super::open;
 use crate::cli::failure::Failure;
 use crate::cli::output::{self, Output};
 
-/// Show what a log is of, how long, and how many of each command it holds
+const EXAMPLES: &str = "\
+Examples:
+  groundwave record scenarios/failover.toml -o run.gwlog
+  groundwave log stat run.gwlog
+  groundwave log stat run.gwlog --json | jq .commands";
+
+/// Show title, duration, size and number of commands of a log
 #[derive(Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Stat {
     /// Log file made by `run --record`
     log: PathBuf,
@@ -89,7 +96,7 @@ impl Stat {
 
 fn text(document: &Document) -> String {
     let title = document.inputs.get("title");
-    let title = title.map_or("a log without a title", String::as_str);
+    let title = title.map_or("log without a title", String::as_str);
     let Document {
         first_tick,
         last_tick,
@@ -107,18 +114,19 @@ fn text(document: &Document) -> String {
          {file_bytes} bytes in format {format}, bodies of {entry_bytes}\n"
     );
     if document.torn_bytes > 0 {
-        let what = format!("a torn tail of {} bytes was dropped", document.torn_bytes);
-        out += &format!("{}\n", output::warning(&what));
+        let bytes = document.torn_bytes;
+        let line = format!("{bytes} bytes of an incomplete last entry dropped");
+        out += &format!("{}\n", output::warning(&line));
     } else if !document.closed && *format > 1 {
-        let what = "it was never closed: its writer was killed, or still writes";
-        out += &format!("{}\n", output::warning(what));
+        let line = "not closed: its writer was killed or is still running";
+        out += &format!("{}\n", output::warning(line));
     }
     for (key, value) in document.inputs.iter().filter(|(key, _)| *key != "title") {
         out += &format!("{}\n", output::faint(&format!("{key}: {value}")));
     }
-    let mut table = Table::new(&[("command", Align::Left), ("times", Align::Right)]);
-    for (name, times) in &document.commands {
-        table.row([name.clone(), times.to_string()]);
+    let mut table = Table::new(&[("command", Align::Left), ("count", Align::Right)]);
+    for (name, count) in &document.commands {
+        table.row([name.clone(), count.to_string()]);
     }
     if !table.is_empty() {
         out += &format!("\n{}", output::table(&table, None));

@@ -1,4 +1,4 @@
-//! `log verify`: whether every bit of a log is as it was written.
+//! `log verify`: integrity check of a log.
 
 use std::path::PathBuf;
 
@@ -6,12 +6,18 @@ use clap::Args;
 use groundwave_engine::log::{Checkpoint, Entry};
 use serde::Serialize;
 
-use super::{open, words};
+use super::{decoder, open};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 
-/// Check every checksum and every command of a log; a damaged one is refused with the place
+const EXAMPLES: &str = "\
+Examples:
+  groundwave record scenarios/failover.toml -o run.gwlog
+  groundwave log verify run.gwlog";
+
+/// Verify every checksum and command of a log; the error names the position of damage
 #[derive(Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Verify {
     /// Log file made by `run --record`
     log: PathBuf,
@@ -32,7 +38,7 @@ struct Document {
 impl Verify {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let mut log = open(&self.log)?;
-        let engine = words(log.header())?;
+        let engine = decoder(log.header())?;
         let mut found = Document {
             commands: 0,
             marks: 0,
@@ -54,7 +60,7 @@ impl Verify {
             };
             if entry.tick() < found.last_tick {
                 let (from, to) = (found.last_tick, entry.tick());
-                found.damage = Some(format!("it goes back from tick {from} to tick {to}"));
+                found.damage = Some(format!("tick order: {to} after {from}"));
                 break;
             }
             found.last_tick = entry.tick();
@@ -74,7 +80,7 @@ impl Verify {
                     if last {
                         let whole = Checkpoint::join(std::mem::take(&mut parts));
                         if let Err(what) = whole {
-                            found.damage = Some(format!("tick {tick}: a checkpoint: {what}"));
+                            found.damage = Some(format!("tick {tick}: checkpoint: {what}"));
                             break;
                         }
                         found.checkpoints += 1;
@@ -91,23 +97,23 @@ impl Verify {
             torn_bytes,
             ..
         } = found;
-        let sound = format!("{commands} commands and {marks} digests up to tick {last_tick}");
+        let intact = format!("{commands} commands and {marks} digests up to tick {last_tick}");
         if output.json {
             output.json(&found)?;
         } else if found.damage.is_none() {
             let tail = match torn_bytes {
                 0 => String::new(),
-                bytes => format!("; a torn tail of {bytes} bytes behind them"),
+                bytes => format!("; {bytes} bytes of an incomplete last entry dropped"),
             };
-            output.text(&format!("sound: {sound}{tail}\n"))?;
+            output.text(&format!("intact: {intact}{tail}\n"))?;
         }
         match found.damage {
             None => Ok(()),
             Some(damage) => {
                 let file = self.log.display();
                 Err(Failure::Input(format!(
-                    "log {file}: {damage}; before that, {sound} are sound: `groundwave log cut \
-                     {file} -o NEW` keeps them"
+                    "log {file}: {damage}; {intact} before it are intact: `groundwave log cut {file} \
+                     -o NEW` keeps them"
                 )))
             }
         }

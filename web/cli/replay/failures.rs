@@ -1,4 +1,4 @@
-//! What failures did, and which ways flows went, in tables.
+//! Tables of failures and of the routes of flows.
 
 use groundwave::text::{Align, Table};
 use groundwave_systems::Snapshot;
@@ -7,17 +7,17 @@ use groundwave_systems::site::NodeId;
 
 /// Most rows of a table.
 const ROWS_MAX: usize = 60;
-/// Most things named in a row.
+/// Most events named in a row.
 const NAMED_MAX: usize = 3;
 
-/// Failures, the worst first.
+/// Failures with their effects on flows, by time.
 pub fn disturbances(history: &History) -> Table {
     let mut table = Table::new(&[
         ("at s", Align::Right),
-        ("what failed", Align::Left),
+        ("failure", Align::Left),
         ("flows rerouted", Align::Right),
-        ("without a way", Align::Right),
-        ("all back after s", Align::Right),
+        ("without a route", Align::Right),
+        ("restored after s", Align::Right),
         ("stale routes", Align::Right),
         ("converged after s", Align::Right),
     ]);
@@ -27,7 +27,7 @@ pub fn disturbances(history: &History) -> Table {
     all.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
     let after = |s: Option<f64>| s.map_or("never".to_owned(), |s| format!("{s:.1}"));
     for one in all {
-        let mut what = one
+        let mut failures = one
             .what
             .iter()
             .take(NAMED_MAX)
@@ -35,11 +35,11 @@ pub fn disturbances(history: &History) -> Table {
             .collect::<Vec<_>>()
             .join(", ");
         if one.what.len() > NAMED_MAX {
-            what += &format!(" and {} more", one.what.len() - NAMED_MAX);
+            failures += &format!(" and {} more", one.what.len() - NAMED_MAX);
         }
         table.row([
             format!("{:.1}", one.at_s),
-            what,
+            failures,
             one.rerouted.to_string(),
             one.lost.to_string(),
             after(one.restored_after_s),
@@ -50,8 +50,8 @@ pub fn disturbances(history: &History) -> Table {
     table
 }
 
-/// Which ways flows went, from when on.
-pub fn ways(history: &History, view: &Snapshot) -> Table {
+/// Routes of flows and the times they changed.
+pub fn routes(history: &History, view: &Snapshot) -> Table {
     let mut table = Table::new(&[
         ("flow", Align::Left),
         ("from s", Align::Right),
@@ -69,7 +69,7 @@ pub fn ways(history: &History, view: &Snapshot) -> Table {
             }
             let over: Vec<String> = way.nodes.iter().map(name).collect();
             let over = match over.len() {
-                0 => "no way".to_owned(),
+                0 => "no route".to_owned(),
                 _ => over.join(" → "),
             };
             table.row([

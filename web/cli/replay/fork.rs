@@ -1,4 +1,4 @@
-//! What changes make of a recorded world.
+//! Comparison of a replay with a changed replay.
 
 use groundwave::text::{Align, Table, bits_per_second, percent};
 use groundwave_engine::log::Header;
@@ -12,10 +12,10 @@ use super::Run;
 use crate::cli::failure::Failure;
 use crate::cli::output::{self, Output};
 
-/// Brings changes into a world when their time has come.
+/// Queue of changes, injected into the engine at their times.
 pub struct Changer<'a> {
     waiting: &'a [Change],
-    /// What was done, in words.
+    /// Applied changes as text.
     done: Vec<String>,
 }
 
@@ -27,14 +27,14 @@ impl<'a> Changer<'a> {
         }
     }
 
-    /// The tick of the first change; the last of all where there is none.
+    /// Tick of the first change; `u64::MAX` without one.
     pub fn first_tick(&self, header: &Header) -> u64 {
         let clock = Clock::new(header.step_ns);
         let first = self.waiting.first();
         first.map_or(u64::MAX, |change| clock.tick_at(change.at_ns))
     }
 
-    /// Queues what is due in the next tick.
+    /// Injects the changes due in the next tick.
     pub fn inject(&mut self, engine: &mut Engine<Snapshot>) -> Result<Next, Failure> {
         let next = engine.clock().tick + 1;
         let before = self.done.len();
@@ -56,21 +56,21 @@ impl<'a> Changer<'a> {
         })
     }
 
-    /// What was done, in words.
+    /// Applied changes as text.
     pub fn finish(self) -> Result<Vec<String>, Failure> {
         match self.waiting.first() {
             None => Ok(self.done),
             Some(late) => {
                 let at_s = late.at_ns as f64 / 1e9;
                 Err(Failure::Input(format!(
-                    "a change at {at_s} s comes after the end of the replay"
+                    "change at {at_s} s: later than the end of the replay"
                 )))
             }
         }
     }
 }
 
-/// Two replays side by side.
+/// Two replays compared: recorded, changed.
 #[derive(Serialize)]
 pub struct Fork {
     changes: Vec<String>,
@@ -88,7 +88,7 @@ struct FlowPair {
     carried_mean_bps: [f64; 2],
     route_changes: [u32; 2],
     outages: [usize; 2],
-    /// Why it was without a route in the changed world for the first time, if it ever was.
+    /// Cause of the first outage in the changed replay.
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<String>,
 }
@@ -108,10 +108,10 @@ impl Fork {
             let flows = history.flows.values();
             flows.map(|flow| flow.known_s - flow.up_s).sum::<f64>()
         };
-        let (mine, theirs) = (&run.history, &fork.history);
+        let (recorded, changed_run) = (&run.history, &fork.history);
         let none = FlowHistory::default();
-        let flows = mine.flows.iter().map(|(id, flow)| {
-            let other = theirs.flows.get(id).unwrap_or(&none);
+        let flows = recorded.flows.iter().map(|(id, flow)| {
+            let other = changed_run.flows.get(id).unwrap_or(&none);
             FlowPair {
                 name: flow.name.clone(),
                 up_share: [flow, other].map(up_share),
@@ -121,9 +121,9 @@ impl Fork {
                 cause: other.outages.first().map(|outage| outage.cause.to_string()),
             }
         });
-        let links = mine.links.iter();
+        let links = recorded.links.iter();
         let changed = links.filter(|(ends, link)| {
-            theirs
+            changed_run
                 .links
                 .get(ends)
                 .is_none_or(|other| other.up_s != link.up_s)
@@ -142,21 +142,21 @@ impl Fork {
         if output.json {
             return output.json(self);
         }
-        let mut out = format!("{}\n", output::heading("Recorded, and changed"));
+        let mut out = format!("{}\n", output::heading("Recorded and changed"));
         for change in &self.changes {
             out += &format!("{}\n", output::faint(change));
         }
         out += &format!("\n{}", output::table(&self.totals(), None));
-        let table = self.table();
+        let table = self.flow_table();
         if !table.is_empty() {
             out += &format!("\n{}", output::table(&table, None));
         }
         let links = self.links_changed;
-        out += &format!("{links} links were up for another time than recorded\n");
+        out += &format!("{links} links were up for a different time than recorded\n");
         output.text(&out)
     }
 
-    /// The whole mesh, both ways.
+    /// Totals of the mesh, recorded and changed.
     pub fn totals(&self) -> Table {
         let mut table = pairs("mesh");
         let mut row = |what: &str, pair: [f64; 2], show: &dyn Fn(f64) -> String| {
@@ -173,8 +173,8 @@ impl Fork {
         table
     }
 
-    /// Each flow, both ways.
-    pub fn table(&self) -> Table {
+    /// Flows, recorded and changed.
+    pub fn flow_table(&self) -> Table {
         let mut table = Table::new(&[
             ("flow", Align::Left),
             ("up", Align::Right),
@@ -188,7 +188,7 @@ impl Fork {
         for flow in &self.flows {
             let [up, up_then] = flow.up_share.map(percent);
             let [rate, rate_then] = flow.carried_mean_bps.map(bits_per_second);
-            let [ways, ways_then] = flow.route_changes.map(|count| count.to_string());
+            let [changes, changes_then] = flow.route_changes.map(|count| count.to_string());
             let cause = flow.cause.clone().unwrap_or_else(|| "–".to_owned());
             table.row([
                 flow.name.clone(),
@@ -196,8 +196,8 @@ impl Fork {
                 up_then,
                 rate,
                 rate_then,
-                ways,
-                ways_then,
+                changes,
+                changes_then,
                 cause,
             ]);
         }
@@ -222,7 +222,7 @@ fn signed([before, after]: [f64; 2], show: &dyn Fn(f64) -> String) -> String {
     }
 }
 
-/// Share of its time a flow had a route.
+/// Fraction of time with a route, [0, 1].
 pub fn up_share(flow: &FlowHistory) -> f64 {
     if flow.known_s > 0.0 {
         flow.up_s / flow.known_s

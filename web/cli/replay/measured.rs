@@ -1,4 +1,4 @@
-//! What was measured, in words and tables.
+//! Measured levels compared with the model.
 
 use groundwave::plot::{FadesPicture, fades_svg};
 use groundwave::text::{Align, Table};
@@ -7,16 +7,16 @@ use groundwave_systems::history::{LevelHistory, LevelsHistory};
 use groundwave_systems::measure::{Quantity, Way};
 use serde::Serialize;
 
-/// How far below its median a link counts as faded, dB.
+/// Depth below the median of a faded link, dB.
 const FADE_DB: f64 = 15.0;
-/// In which stretch fades are counted, s.
-const STRETCH_S: f64 = 1800.0;
-/// Stretches of the picture.
-const STRETCHES: f64 = 180.0;
-/// Most directions in a table: those that fell deepest.
-const WAYS_MAX: usize = 40;
+/// Interval in which fades are counted, s.
+const INTERVAL_S: f64 = 1800.0;
+/// Intervals of the picture.
+const INTERVALS: f64 = 180.0;
+/// Most directions in the table: those with the deepest fades.
+const DIRECTIONS_MAX: usize = 40;
 
-/// What was measured in all, for `--json`.
+/// Summary of all measurements.
 #[derive(Serialize)]
 pub struct Summary {
     directions: usize,
@@ -27,7 +27,7 @@ pub struct Summary {
     worst: Option<Worst>,
 }
 
-/// The half hour in which most links faded.
+/// The half hour with the most faded links.
 #[derive(Serialize)]
 struct Worst {
     at_s: f64,
@@ -39,18 +39,20 @@ struct Worst {
 }
 
 impl Summary {
-    /// `None` where nothing was measured.
+    /// Summary of `levels`; `None` without measurements.
     pub fn of(levels: &LevelsHistory, begin_unix_s: Option<f64>) -> Option<Self> {
         if levels.ways.is_empty() {
             return None;
         }
-        let worst = levels.worst(FADE_DB, STRETCH_S).map(|(at_s, links)| Worst {
-            at_s,
-            at_unix_s: begin_unix_s.map(|begin| begin + at_s),
-            within_s: STRETCH_S,
-            depth_db: FADE_DB,
-            links,
-        });
+        let worst = levels
+            .worst(FADE_DB, INTERVAL_S)
+            .map(|(at_s, links)| Worst {
+                at_s,
+                at_unix_s: begin_unix_s.map(|begin| begin + at_s),
+                within_s: INTERVAL_S,
+                depth_db: FADE_DB,
+                links,
+            });
         let mut excess: Vec<f64> = levels
             .ways
             .values()
@@ -65,12 +67,12 @@ impl Summary {
         })
     }
 
-    /// In sentences.
-    pub fn words(&self) -> String {
+    /// The summary as text.
+    pub fn text(&self) -> String {
         let (directions, measurements) = (self.directions, self.measurements);
         let mut out = format!("{measurements} measurements of {directions} directions.");
         if let Some(db) = self.excess_loss_median_db {
-            out += &format!(" Beside the model half of them lost {db:+.1} dB or more beyond it.");
+            out += &format!(" Median excess loss over the model: {db:+.1} dB.");
         }
         if let Some(Worst {
             at_s,
@@ -81,36 +83,21 @@ impl Summary {
         {
             let when = at_unix_s.map_or_else(|| format!("{at_s:.0} s"), utc);
             out += &format!(
-                " At worst {links} links fell more than {FADE_DB} dB below their median within half \
-                 an hour, from {when} on."
+                " Most fades: {links} links more than {FADE_DB} dB below their median in the half hour \
+                 from {when}."
             );
         }
         out
     }
 }
 
-/// A time as people read it.
+/// Unix time as `YYYY-MM-DD hh:mm UTC`.
 fn utc(unix_s: f64) -> String {
-    let day_s = unix_s.rem_euclid(86_400.0);
-    // Days to a date: Howard Hinnant, "chrono-compatible low-level date algorithms".
-    let days = (unix_s / 86_400.0).floor() as i64 + 719_468;
-    let era = days.div_euclid(146_097);
-    let doe = days.rem_euclid(146_097);
-    let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
-    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-    let month_from_march = (5 * doy + 2) / 153;
-    let day = doy - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 {
-        month_from_march + 3
-    } else {
-        month_from_march - 9
-    };
-    let year = yoe + era * 400 + i64::from(month <= 2);
-    let (hour, minute) = ((day_s / 3600.0) as u32, (day_s % 3600.0 / 60.0) as u32);
-    format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
+    let time = jiff::Timestamp::from_second(unix_s.floor() as i64).unwrap_or_default();
+    time.strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
 
-/// How many links were faded over time; `None` where no level was told twice.
+/// Number of faded links over time; `None` without two levels at different times.
 pub fn picture(levels: &LevelsHistory) -> Option<String> {
     let times = levels.ways.values().flat_map(|way| way.levels.buckets());
     let (first_s, last_s) = times.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), one| {
@@ -119,31 +106,31 @@ pub fn picture(levels: &LevelsHistory) -> Option<String> {
     if last_s <= first_s {
         return None;
     }
-    let stretch_s = ((last_s - first_s) / STRETCHES).max(1.0);
-    let count = ((last_s - first_s) / stretch_s).ceil() as usize;
+    let interval_s = ((last_s - first_s) / INTERVALS).max(1.0);
+    let count = ((last_s - first_s) / interval_s).ceil() as usize;
     let counts: Vec<(f64, usize)> = (0..count)
-        .map(|at| first_s + at as f64 * stretch_s)
-        .map(|at_s| (at_s, levels.faded(FADE_DB, at_s, at_s + stretch_s)))
+        .map(|at| first_s + at as f64 * interval_s)
+        .map(|at_s| (at_s, levels.faded(FADE_DB, at_s, at_s + interval_s)))
         .collect();
     Some(fades_svg(&FadesPicture {
         counts: &counts,
-        stretch_s,
+        interval_s,
         depth_db: FADE_DB,
     }))
 }
 
-/// The directions that fell deepest below their median.
+/// Directions with the deepest fades.
 pub fn table(levels: &LevelsHistory, view: &Snapshot) -> Table {
     let mut table = Table::new(&[
         ("from", Align::Left),
         ("to", Align::Left),
         ("measured", Align::Left),
-        ("times", Align::Right),
+        ("count", Align::Right),
         ("median", Align::Right),
         ("least", Align::Right),
         ("at s", Align::Right),
         ("model", Align::Right),
-        ("beyond it dB", Align::Right),
+        ("excess dB", Align::Right),
         ("arrived %", Align::Right),
     ]);
     let mut all: Vec<(&Way, &LevelHistory)> = levels.ways.iter().collect();
@@ -153,7 +140,7 @@ pub fn table(levels: &LevelsHistory, view: &Snapshot) -> Table {
             .map_or_else(|| format!("{id}"), |node| node.name.clone())
     };
     let shown = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.1}"));
-    for ((from, to), way) in all.into_iter().take(WAYS_MAX) {
+    for ((from, to), way) in all.into_iter().take(DIRECTIONS_MAX) {
         let quantity = match way.quantity {
             Some(Quantity::RxPower) => "power dBm",
             Some(Quantity::PathLoss) => "−path loss dB",

@@ -1,5 +1,4 @@
-//! `replay`: a log through a fresh world, and proof that it comes to the same; or not quite the
-//! same, to see what would have become of it.
+//! `replay`: replay a log, compare digests, and compare with a changed replay.
 
 mod failures;
 mod fork;
@@ -26,14 +25,14 @@ use super::log::tick_at;
 use super::output::{self, Output};
 use fork::Fork;
 use measured::Summary;
-use watch::{Pace, Watch};
+use watch::{Speed, Watch};
 
 const EXAMPLES: &str = "\
 Examples:
-  groundwave run scenarios/failover.toml --record run.gwlog
+  groundwave record scenarios/failover.toml -o run.gwlog
   groundwave replay run.gwlog
   groundwave replay run.gwlog --speed 10x --from 20 --to 60 --step 5
-  groundwave replay run.gwlog --with changes.toml --report whatif.html
+  groundwave replay run.gwlog --with examples/changes.toml --report whatif.html
   groundwave replay run.gwlog --threads 1 --json | jq .digest
 
 Changes are a TOML file:
@@ -45,7 +44,7 @@ Changes are a TOML file:
   node = \"south\"            # with height_agl_m, radio, antenna, tx_power_dbm
   height_agl_m = 30";
 
-/// Replay a recorded log and compare digests, to the bit
+/// Replay a recorded log and compare digests
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Replay {
@@ -55,50 +54,50 @@ pub struct Replay {
     #[command(flatten)]
     ground: GroundArgs,
 
-    /// Pace, as a multiple of real time such as `10x`, or `max`
-    #[arg(long, value_name = "PACE", default_value = "max")]
-    speed: Pace,
+    /// Multiple of real time such as `10x`, or `max`
+    #[arg(long, value_name = "SPEED", default_value = "max")]
+    speed: Speed,
 
-    /// Show and report from this simulated time on, s
+    /// First simulated time shown and reported, s
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0)]
     from: f64,
 
-    /// Stop at this simulated time, s [default: the log's end]
+    /// Last simulated time, s [default: the end of the log]
     #[arg(long, value_name = "SECONDS")]
     to: Option<f64>,
 
-    /// Show the mesh every so many simulated seconds [default: 1 with a --speed, else never]
+    /// Simulated seconds between status lines [default: 1 with --speed, else none]
     #[arg(long, value_name = "SECONDS")]
     step: Option<f64>,
 
-    /// Fail unless at least one digest was compared
+    /// Fail when the log holds no digest to compare
     #[arg(long, conflicts_with = "with")]
     check: bool,
 
-    /// Tell how what was measured compares with the model
+    /// Compare measurements of the log with the model
     #[arg(long)]
     measured: bool,
 
-    /// Change the world as this file says, and show what that makes of it
+    /// File with changes of the simulation; shows the differences they make
     #[arg(long, value_name = "FILE")]
     with: Option<PathBuf>,
 
-    /// Write a page with pictures and tables, complete in itself
+    /// Write an HTML report with pictures and tables, without external resources
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 }
 
 /// A finished replay.
 pub struct Run {
-    /// What it was of.
+    /// Header of the log.
     pub header: Header,
-    /// What it came to.
+    /// Result of the replay.
     pub replayed: Replayed,
     /// The mesh over time.
     pub history: History,
-    /// The world in the end.
+    /// The engine after the last tick.
     pub engine: Engine<Snapshot>,
-    /// What was changed, in words.
+    /// Applied changes as text.
     pub changed: Vec<String>,
 }
 
@@ -109,7 +108,7 @@ struct Document<'a> {
     ticks: u64,
     commands: u64,
     marks_compared: u64,
-    /// Apart from the last measurements, which are the snapshot's.
+    /// Statistics of all measurements; the snapshot holds the last ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     comparison: Option<Summary>,
     torn_bytes: u64,
@@ -125,24 +124,23 @@ impl Replay {
             .map_err(Failure::input)?
             .header()
             .clone();
-        // Opening it reads every tile, to tell whether they are those of the log: once is enough.
+        // Opened once: it reads every tile to compare them with those of the log.
         let ground = self.ground.for_log(&header.inputs)?;
-        let run = self.once(&ground.terrain, &[], self.watch(output)?)?;
+        let run = self.replay_once(&ground.terrain, &[], self.watch(output)?)?;
         let fork = match &changes {
-            // As fast as can be: the first one was watched.
-            Some(changes) => Some(self.once(&ground.terrain, changes, None)?),
+            // Without status lines: the first replay showed them.
+            Some(changes) => Some(self.replay_once(&ground.terrain, changes, None)?),
             None => None,
         };
         if self.check && run.replayed.marks == 0 {
-            let what = "the log holds no digest to compare with, up to where it was replayed";
-            return Err(Failure::Input(what.to_owned()));
+            let message = "the replayed part of the log holds no digest to compare";
+            return Err(Failure::Input(message.to_owned()));
         }
         if let Some(path) = &self.report {
             let page = report::page(&run, fork.as_ref());
             let written = std::fs::write(path, page);
-            written.map_err(|err| {
-                Failure::Input(format!("write the report {}: {err}", path.display()))
-            })?;
+            written
+                .map_err(|err| Failure::Input(format!("write report {}: {err}", path.display())))?;
         }
         match &fork {
             Some(fork) => Fork::of(&run, fork).show(output),
@@ -152,18 +150,19 @@ impl Replay {
 
     fn watch(&self, output: Output) -> Result<Option<Watch>, Failure> {
         let step_s = match (self.step, self.speed) {
-            (None, Pace::Max) => return Ok(None),
+            (None, Speed::Max) => return Ok(None),
             (step, _) => step.unwrap_or(1.0),
         };
         if !(step_s > 0.0 && step_s <= 1e9) {
-            let what = format!("--step is {step_s}; allowed: more than 0 seconds");
-            return Err(Failure::Input(what));
+            let message =
+                format!("invalid --step: found {step_s} s, allowed more than 0, up to 1e9");
+            return Err(Failure::Input(message));
         }
         Ok(Some(Watch::new(self.speed, self.from, step_s, output)))
     }
 
-    /// One pass over the log, with `changes`.
-    fn once(
+    /// Replays the log once with `changes`.
+    fn replay_once(
         &self,
         terrain: &Arc<dyn Terrain>,
         changes: &[Change],
@@ -176,14 +175,14 @@ impl Replay {
         let to = to.transpose()?.unwrap_or(u64::MAX);
         let mut changer = fork::Changer::new(changes);
         let build = || world(Arc::clone(terrain)).build::<Snapshot>(header.seed, header.step_ns);
-        // Up to here nothing is shown and nothing changed: the tick shown first is made, and so is
-        // the one after which the first change is queued.
+        // Nothing is shown or changed up to here: the first shown tick and the tick after which
+        // the first change is queued are computed.
         let begin = (from - 1).min(changer.first_tick(&header).saturating_sub(2));
         let resumed = groundwave_engine::resume(build, &mut log, begin);
         let mut engine = resumed.map_err(Failure::input)?;
         let wanted = self.report.is_some() || self.with.is_some() || self.measured;
         let mut history = History::default();
-        let progress = indicatif::ProgressBar::new_spinner();
+        let progress = output::progress(0, "{spinner} {msg}  {elapsed} elapsed");
         let mut failed = None;
         let observer = |engine: &mut Engine<Snapshot>| -> Next {
             let view = engine.view();
@@ -199,7 +198,6 @@ impl Replay {
                 }
                 None => {
                     progress.set_message(format!("tick {}", view.tick));
-                    progress.tick();
                 }
             }
             if view.tick >= to {
@@ -251,43 +249,45 @@ fn show(run: &Run, output: Output) -> Result<(), Failure> {
         });
     }
     let proof = match marks {
-        0 => "the log holds no digest to compare with".to_owned(),
-        1 => "its digest is the log's".to_owned(),
-        marks => format!("all {marks} digests are the log's"),
+        0 => "no digest in the log to compare".to_owned(),
+        1 => "its digest equals that of the log".to_owned(),
+        marks => format!("all {marks} digests equal those of the log"),
     };
     let levels = Summary::of(&run.history.levels, run.begin_unix_s());
     let levels = levels.map_or_else(String::new, |levels| {
         let table = measured::table(&run.history.levels, &run.engine.view());
-        format!("{}\n{}", levels.words(), output::table(&table, None))
+        format!("{}\n{}", levels.text(), output::table(&table, None))
     });
-    let made = match from {
+    let span = match from {
         0 => format!("{ticks} ticks"),
-        from => format!("ticks {from} to {ticks}, from a checkpoint on"),
+        from => format!("ticks {from} to {ticks}, from a checkpoint"),
     };
     let torn = if *torn_bytes > 0 {
         format!(
             "{}\n",
-            output::warning(&format!("a torn tail of {torn_bytes} bytes was dropped"))
+            output::warning(&format!(
+                "{torn_bytes} bytes of an incomplete last entry dropped"
+            ))
         )
     } else {
         String::new()
     };
     output.text(&format!(
-        "{}\n{made}, {commands} commands replayed; {proof}\n{torn}{levels}{}\n",
+        "{}\n{span}, {commands} commands replayed; {proof}\n{torn}{levels}{}\n",
         output::heading(run.title()),
         output::faint(&format!("digest {digest}"))
     ))
 }
 
 impl Run {
-    /// Time its clock counts from, s since the Unix epoch, if the log tells.
+    /// Start of the simulated time, s since the Unix epoch, if known.
     pub fn begin_unix_s(&self) -> Option<f64> {
         self.header.inputs.get("begin_unix_s")?.parse().ok()
     }
 
-    /// What the recorded run was called.
+    /// Title of the recorded run.
     pub fn title(&self) -> &str {
         let title = self.header.inputs.get("title");
-        title.map_or("a log without a title", String::as_str)
+        title.map_or("log without a title", String::as_str)
     }
 }

@@ -1,6 +1,5 @@
-//! A replay to look at: a line for each step, at a pace.
+//! Status lines of a replay, at a chosen speed.
 
-use std::io::Write;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -13,16 +12,16 @@ use groundwave_systems::history::Sample;
 use crate::cli::failure::Failure;
 use crate::cli::output::{self, Output};
 
-/// How fast simulated time passes.
+/// Speed of simulated time.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Pace {
-    /// As fast as can be.
+pub enum Speed {
+    /// As fast as possible.
     Max,
-    /// So many times as fast as real time.
+    /// Multiple of real time.
     Times(f64),
 }
 
-impl FromStr for Pace {
+impl FromStr for Speed {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -32,28 +31,31 @@ impl FromStr for Pace {
         let number = text.strip_suffix('x').unwrap_or(text).parse::<f64>();
         match number {
             Ok(times) if (1e-3..=1e6).contains(&times) => Ok(Self::Times(times)),
-            _ => Err("allowed: max, or a multiple of real time from 0.001x to 1000000x".to_owned()),
+            _ => Err(
+                "invalid speed, allowed max, or a multiple of real time from 0.001x to 1000000x"
+                    .to_owned(),
+            ),
         }
     }
 }
 
-/// What is shown, and when.
+/// Schedule of status lines.
 pub struct Watch {
-    pace: Pace,
+    speed: Speed,
     from_ns: u64,
     step_ns: u64,
     due_ns: u64,
-    /// Simulated time the pacing began at.
+    /// Simulated time of the first shown tick, ns.
     begin_ns: Option<u64>,
     clock: MachineClock,
     output: Output,
 }
 
 impl Watch {
-    pub fn new(pace: Pace, from_s: f64, step_s: f64, output: Output) -> Self {
+    pub fn new(speed: Speed, from_s: f64, step_s: f64, output: Output) -> Self {
         let from_ns = (from_s * 1e9) as u64;
         Self {
-            pace,
+            speed,
             from_ns,
             step_ns: ((step_s * 1e9) as u64).max(1),
             due_ns: from_ns,
@@ -63,7 +65,7 @@ impl Watch {
         }
     }
 
-    /// Shows `now` if it is due, at the time it is due.
+    /// Waits until `now` is due at the chosen speed; writes a line if one is due.
     pub fn show(&mut self, now: &Snapshot) -> Result<(), Failure> {
         if now.now_ns < self.from_ns {
             return Ok(());
@@ -72,7 +74,7 @@ impl Watch {
             self.begin_ns = Some(now.now_ns);
             self.clock = MachineClock::start();
         }
-        if let (Pace::Times(times), Some(begin_ns)) = (self.pace, self.begin_ns) {
+        if let (Speed::Times(times), Some(begin_ns)) = (self.speed, self.begin_ns) {
             let due_ns = ((now.now_ns - begin_ns) as f64 / times) as u64;
             let ahead_ns = due_ns.saturating_sub(self.clock.monotonic_ns());
             std::thread::sleep(Duration::from_nanos(ahead_ns));
@@ -82,27 +84,21 @@ impl Watch {
         }
         self.due_ns = now.now_ns - now.now_ns % self.step_ns + self.step_ns;
         let sample = Sample::of(now);
-        let mut out = anstream::stdout().lock();
         if self.output.json {
-            serde_json::to_writer(&mut out, &sample).map_err(std::io::Error::from)?;
-            writeln!(out)?;
-        } else {
-            let digest = groundwave_engine::digest(now);
-            writeln!(
-                out,
-                "{:>10.3} s  {:>4} nodes  {:>5} links  {:>3}/{} flows  reach {:>6}  {:>11}  {}",
-                sample.at_s,
-                sample.nodes_up,
-                sample.links_up,
-                sample.flows_up,
-                now.flows.len(),
-                percent(sample.reachable_share),
-                bits_per_second(sample.carried_bps),
-                output::faint(&digest[..12]),
-            )?;
+            return self.output.json_line(&sample);
         }
-        out.flush()?;
-        Ok(())
+        let digest = groundwave_engine::digest(now);
+        self.output.text(&format!(
+            "{:>10.3} s  {:>4} nodes  {:>5} links  {:>3}/{} flows  reach {:>6}  {:>11}  {}\n",
+            sample.at_s,
+            sample.nodes_up,
+            sample.links_up,
+            sample.flows_up,
+            now.flows.len(),
+            percent(sample.reachable_share),
+            bits_per_second(sample.carried_bps),
+            output::faint(&digest[..12]),
+        ))
     }
 }
 
@@ -111,12 +107,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pace_is_a_multiple_or_the_most() {
-        assert_eq!("max".parse(), Ok(Pace::Max));
-        assert_eq!("10x".parse(), Ok(Pace::Times(10.0)));
-        assert_eq!("0.5".parse(), Ok(Pace::Times(0.5)));
+    fn a_speed_is_a_multiple_or_max() {
+        assert_eq!("max".parse(), Ok(Speed::Max));
+        assert_eq!("10x".parse(), Ok(Speed::Times(10.0)));
+        assert_eq!("0.5".parse(), Ok(Speed::Times(0.5)));
         for wrong in ["", "x", "0x", "-1x", "nan", "fast", "1e9"] {
-            assert!(wrong.parse::<Pace>().is_err(), "{wrong}");
+            assert!(wrong.parse::<Speed>().is_err(), "{wrong}");
         }
     }
 }

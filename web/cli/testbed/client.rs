@@ -1,4 +1,4 @@
-//! The controller's interface, asked.
+//! HTTP client of the testbed controller.
 
 use std::os::unix::net::UnixStream;
 
@@ -11,13 +11,13 @@ use serde::Serialize;
 
 use crate::cli::failure::Failure;
 
-/// Whether the testbed's controller answers.
-pub fn answers(state: &State) -> bool {
+/// True while the controller of the testbed accepts connections.
+pub fn is_running(state: &State) -> bool {
     UnixStream::connect(state.socket()).is_ok()
 }
 
-/// Asks the controller; every answer is the testbed.
-pub fn ask(
+/// Sends a request to the controller; every response is the testbed.
+pub fn request(
     state: &State,
     method: Method,
     path: &str,
@@ -38,25 +38,23 @@ pub fn ask(
                 state.testbed
             ))
         })?;
-        let answer = http.ask(method, path, body.as_ref()).await;
-        answer.map_err(Failure::machine)
+        let response = http.ask(method, path, body.as_ref()).await;
+        response.map_err(Failure::machine)
     })?;
     if status.is_success() {
         return serde_json::from_slice(&bytes).map_err(|err| {
-            Failure::Machine(format!(
-                "{path}: the controller's answer is not understood: {err}"
-            ))
+            Failure::Machine(format!("{path}: invalid response of the controller: {err}"))
         });
     }
-    let told = serde_json::from_slice::<Problem>(&bytes);
-    let detail = told.map_or_else(|_| status.to_string(), |problem| problem.detail);
+    let problem = serde_json::from_slice::<Problem>(&bytes);
+    let detail = problem.map_or_else(|_| status.to_string(), |problem| problem.detail);
     match status.as_u16() {
         400..=499 => Err(Failure::Input(detail)),
         _ => Err(Failure::Machine(detail)),
     }
 }
 
-/// The testbed now.
+/// Current state of the testbed.
 pub fn show(state: &State) -> Result<Testbed, Failure> {
-    ask(state, Method::GET, "/v1/testbed", None::<&()>)
+    request(state, Method::GET, "/v1/testbed", None::<&()>)
 }

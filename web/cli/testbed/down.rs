@@ -1,4 +1,4 @@
-//! Taking a testbed away.
+//! `testbed down`: removal of a testbed.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,69 +8,69 @@ use clap::Args;
 use groundwave_io::testbed::{State, tear_down};
 use serde_json::json;
 
-use super::Which;
-use super::client::{answers, ask};
+use super::Selection;
+use super::client::{is_running, request};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 
-/// How long a controller may take to end.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Time limit for the end of a controller.
+const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Take a testbed away: its controller, its programs, its namespaces. Nothing there is no error
+/// Remove a testbed: controller, programs and namespaces; without one nothing happens
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  groundwave testbed down\n  groundwave testbed down --keep-log ridge.gwlog && groundwave replay ridge.gwlog"
 )]
 pub struct Down {
-    /// Keep the log of everything that happened, for `replay`
+    /// Copy the log of the testbed to this file, for `replay`
     #[arg(long, value_name = "FILE")]
     keep_log: Option<PathBuf>,
     #[command(flatten)]
-    which: Which,
+    selection: Selection,
 }
 
 impl Down {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let all = State::all().map_err(Failure::machine)?;
-        if self.which.name.is_none() && all.is_empty() {
+        if self.selection.name.is_none() && all.is_empty() {
             return match output.json {
                 true => output.json(&json!({ "testbed": null, "nodes_removed": 0 })),
                 false => output.text("no testbed is up\n"),
             };
         }
-        let state = self.which.state()?;
-        end_controller(&state)?;
+        let state = self.selection.state()?;
+        stop_controller(&state)?;
         let removed = tear_down(&state, self.keep_log.as_deref()).map_err(Failure::machine)?;
         let name = &state.testbed;
         if output.json {
             return output.json(&json!({ "testbed": name, "nodes_removed": removed }));
         }
         output.text(&match removed {
-            0 => format!("testbed {name} was not there\n"),
-            nodes => format!("testbed {name} is gone: {nodes} nodes\n"),
+            0 => format!("no testbed {name}\n"),
+            nodes => format!("testbed {name} removed: {nodes} nodes\n"),
         })
     }
 }
 
-/// Ends the controller, if one answers.
-fn end_controller(state: &State) -> Result<(), Failure> {
-    if !answers(state) {
+/// Stops the controller if it is running.
+fn stop_controller(state: &State) -> Result<(), Failure> {
+    if !is_running(state) {
         return Ok(());
     }
-    ask(state, Method::POST, "/v1/stop", None::<&()>)?;
-    let nap = Duration::from_millis(20);
-    for _ in 0..PATIENCE.as_millis() / nap.as_millis() {
-        // It unlinks its socket last, when the log is closed.
+    request(state, Method::POST, "/v1/stop", None::<&()>)?;
+    let interval = Duration::from_millis(20);
+    for _ in 0..STOP_TIMEOUT.as_millis() / interval.as_millis() {
+        // The socket is removed last, after the log is closed.
         if !state.socket().exists() {
             return Ok(());
         }
-        std::thread::sleep(nap);
+        std::thread::sleep(interval);
     }
-    if !answers(state) {
+    if !is_running(state) {
         return Ok(());
     }
     Err(Failure::Machine(format!(
-        "the controller of {} does not end; end it yourself and say `down` again",
+        "the controller of {} did not stop; stop it and repeat `down`",
         state.testbed
     )))
 }

@@ -1,26 +1,26 @@
-//! Programs in a node.
+//! `testbed exec` and `testbed shell`: programs in the namespace of a node.
 
 use std::process::Command;
 
 use clap::Args;
 use groundwave_io::testbed::replace;
 
-use super::Which;
+use super::Selection;
 use crate::cli::failure::Failure;
 
-/// Run a program in a node, with this terminal
+/// Run a program in a node
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  groundwave testbed exec west -- ping 10.77.0.3\n  groundwave testbed exec east -- iperf3 -s"
+    after_help = "Examples:\n  groundwave testbed exec west -- ping -c 3 10.77.0.3\n  groundwave testbed exec east -- iperf3 -s"
 )]
 pub struct Exec {
     /// Short name of the node
     node: String,
-    /// The program and its arguments
+    /// Program and arguments
     #[arg(last = true, required = true, value_name = "CMD")]
     command: Vec<String>,
     #[command(flatten)]
-    which: Which,
+    selection: Selection,
 }
 
 impl Exec {
@@ -28,7 +28,7 @@ impl Exec {
         let (program, arguments) = self.command.split_first().expect("clap wants one");
         let mut command = Command::new(program);
         command.args(arguments);
-        become_it(&self.which, &self.node, command)
+        execute(&self.selection, &self.node, command)
     }
 }
 
@@ -39,7 +39,7 @@ pub struct Shell {
     /// Short name of the node
     node: String,
     #[command(flatten)]
-    which: Which,
+    selection: Selection,
 }
 
 impl Shell {
@@ -47,13 +47,13 @@ impl Shell {
         let shell = std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into());
         let mut command = Command::new(shell);
         command.env("PS1", format!("[{}] \\w# ", self.node));
-        become_it(&self.which, &self.node, command)
+        execute(&self.selection, &self.node, command)
     }
 }
 
-/// Becomes the program; its exit code is ours.
-fn become_it(which: &Which, node: &str, mut command: Command) -> Result<(), Failure> {
-    let state = which.state()?;
+/// Replaces this process by the program.
+fn execute(selection: &Selection, node: &str, mut command: Command) -> Result<(), Failure> {
+    let state = selection.state()?;
     let path = state.node(node).map_err(Failure::input)?;
     command.env("GROUNDWAVE_NODE", node);
     command.env("GROUNDWAVE_TESTBED", &state.testbed);

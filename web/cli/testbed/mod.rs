@@ -1,4 +1,4 @@
-//! `groundwave testbed`: a scenario's world, mirrored onto a real network of this machine.
+//! `groundwave testbed`: a scenario emulated by network namespaces of this machine.
 
 mod client;
 mod controller;
@@ -15,22 +15,22 @@ use groundwave_io::testbed::State;
 use super::failure::Failure;
 use super::output::Output;
 
-/// Log filter where `RUST_LOG` says nothing.
+/// Default log filter, unless `RUST_LOG` is set.
 pub const LOG_FILTER: &str = "warn";
 
 const EXAMPLES: &str = "\
 Examples:
-  sudo groundwave testbed up scenarios/ridge.toml --detach
-  sudo groundwave testbed shell west
+  sudo groundwave testbed up scenarios/failover.toml --detach
   sudo groundwave testbed exec west -- ping -c 3 10.77.0.3
-  sudo groundwave testbed fail relay
-  sudo groundwave testbed report --ping --plot ridge.svg
+  sudo groundwave testbed shell west
+  sudo groundwave testbed fail north
+  sudo groundwave testbed report --ping --plot testbed.svg
   sudo groundwave testbed down
 
-Needs root: network namespaces and their interfaces are made. Every command but up takes
---name where more than one testbed is up.";
+Needs root, for network namespaces and interfaces. With several testbeds, every command but up needs
+--name.";
 
-/// Mirror a scenario onto a real network: a namespace a node, a wire a link
+/// Emulate a scenario in network namespaces: one per node, a veth pair per link
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Testbed {
@@ -84,16 +84,16 @@ impl Testbed {
     }
 }
 
-/// Which testbed.
+/// Selection of a testbed.
 #[derive(Args, Debug, Clone, Default)]
-pub struct Which {
-    /// The testbed [default: the only one]
+pub struct Selection {
+    /// Name of the testbed [default: the only one]
     #[arg(long, value_name = "NAME", env = "GROUNDWAVE_TESTBED")]
     name: Option<String>,
 }
 
-impl Which {
-    /// The testbed meant; it need not be there when it is named.
+impl Selection {
+    /// The selected testbed; a named one may not exist.
     pub fn state(&self) -> Result<State, Failure> {
         if let Some(name) = &self.name {
             return Ok(State::of(name));
@@ -102,10 +102,10 @@ impl Which {
         match all.as_slice() {
             [only] => Ok(State::of(only)),
             [] => Err(Failure::Input(
-                "no testbed is up; `groundwave testbed up SCENARIO` makes one".to_owned(),
+                "no testbed is up; `groundwave testbed up SCENARIO` starts one".to_owned(),
             )),
             several => Err(Failure::Input(format!(
-                "{} testbeds are up; say which: --name {}",
+                "{} testbeds are up; select one: --name {}",
                 several.len(),
                 several.join(", --name ")
             ))),

@@ -1,4 +1,4 @@
-//! Predicted beside measured, link by link, and as a picture.
+//! `testbed report`: predicted and measured values of each link.
 
 use std::path::{Path, PathBuf};
 
@@ -11,87 +11,85 @@ use groundwave_io::testbed::{FarEnd, State, ping, throughput};
 use groundwave_systems::testbed::{Probe, Seat, Wiring};
 use serde::Serialize;
 
-use super::Which;
-use super::client::{ask, show};
+use super::Selection;
+use super::client::{request, show};
 use super::show::headline;
 use crate::cli::failure::Failure;
 use crate::cli::output::{self, Output};
 
-/// Links measured at once.
-const AT_ONCE: usize = 16;
+/// Links measured in parallel.
+const PARALLEL_MAX: usize = 16;
 
 const EXAMPLES: &str = "\
 Examples:
   groundwave testbed report
-  groundwave testbed report --ping --plot ridge.svg
-  groundwave testbed report save nolvik --ping --count 200 --throughput --json
+  groundwave testbed report --ping --plot testbed.svg
+  groundwave testbed report west north --ping --count 200 --throughput --json
 
-Each cell shows what was predicted / what was measured. Loss and rate are those of packets to one
-receiver; round trips are of both directions together.
-Counters are of all packets since the wire was laid, whoever sent them.";
+Each cell shows predicted / measured. Loss and rate are those of unicast packets; round trips are of
+both directions together. Counters include all packets since the link was created.";
 
-/// Show what was predicted beside what is measured, per link
+/// Show predicted and measured values of each link
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Report {
     /// Only links between these nodes [default: all]
     nodes: Vec<String>,
 
-    /// Ping both ends of every link that is up, over that link alone
+    /// Ping over each link that is up
     #[arg(long)]
     ping: bool,
 
-    /// Pings a link
+    /// Pings per link
     #[arg(long, value_name = "N", default_value_t = 20)]
     count: u32,
 
-    /// Send a stream over every link that is up, one after the other (needs iperf3)
+    /// Measure the throughput of each link that is up, one after the other (needs iperf3)
     #[arg(long)]
     throughput: bool,
 
-    /// Seconds a stream lasts
+    /// Duration of a throughput measurement, s
     #[arg(long, value_name = "S", default_value_t = 3)]
     seconds: u32,
 
-    /// Write a picture (SVG)
+    /// Write a picture: SVG, or PNG where the name ends with .png
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 
     #[command(flatten)]
-    which: Which,
+    selection: Selection,
 }
 
-/// A direction, predicted and measured.
+/// A direction of a link, predicted and measured.
 #[derive(Serialize)]
 struct Row<'a> {
     #[serde(flatten)]
     link: &'a Link,
-    /// Both directions together, ms.
+    /// Round trip, ms.
     predicted_round_trip_ms: Option<f64>,
-    /// Both directions together, [0, 1].
+    /// Round-trip loss, [0, 1].
     predicted_round_trip_loss_prob: Option<f64>,
 }
 
 impl Report {
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        let state = self.which.state()?;
+        let state = self.selection.state()?;
         let mut testbed = show(&state)?;
         let known = |name: &&String| testbed.nodes.iter().any(|node| node.name == **name);
         if let Some(unknown) = self.nodes.iter().find(|name| !known(name)) {
-            return Err(Failure::Input(format!("no node is called {unknown:?}")));
+            return Err(Failure::Input(format!("unknown node {unknown:?}")));
         }
         if self.ping || self.throughput {
             self.measure(&state, &testbed)?;
             testbed = show(&state)?;
         }
         if let Some(path) = &self.plot {
-            std::fs::write(path, testbed_svg(&picture(&testbed)))
-                .map_err(|err| Failure::Machine(format!("write {}: {err}", path.display())))?;
+            output::picture(path, &testbed_svg(&picture(&testbed)))?;
         }
         let rows: Vec<Row<'_>> = testbed
             .links
             .iter()
-            .filter(|link| self.wants(link))
+            .filter(|link| self.selects(link))
             .map(|link| row(&testbed, link))
             .collect();
         if output.json {
@@ -103,25 +101,25 @@ impl Report {
         output.text(&format!("{head}\n\n{}", output::table(&table(&rows), None)))
     }
 
-    /// Whether a link is among those asked for.
-    fn wants(&self, link: &Link) -> bool {
+    /// True for selected links.
+    fn selects(&self, link: &Link) -> bool {
         let named = |name: &String| self.nodes.is_empty() || self.nodes.contains(name);
         named(&link.from) && named(&link.to)
     }
 
-    /// Measures every link that is up and reports each to the world.
+    /// Measures each selected link that is up and reports the results to the controller.
     fn measure(&self, state: &State, testbed: &Testbed) -> Result<(), Failure> {
         let up: Vec<&Link> = testbed
             .links
             .iter()
-            .filter(|link| link.predicted.up && self.wants(link))
+            .filter(|link| link.predicted.up && self.selects(link))
             .collect();
         let mut found: Vec<(&Link, Probe)> = Vec::new();
-        for links in up.chunks(AT_ONCE).filter(|_| self.ping) {
+        for links in up.chunks(PARALLEL_MAX).filter(|_| self.ping) {
             let outcomes: Vec<_> = std::thread::scope(|scope| {
                 let start = |link: &&'_ Link| {
                     let (state, count, link) = (state.clone(), self.count, (*link).clone());
-                    scope.spawn(move || pinged(&state, testbed, &link, count))
+                    scope.spawn(move || measure_ping(&state, testbed, &link, count))
                 };
                 let running: Vec<_> = links.iter().map(start).collect();
                 running
@@ -144,7 +142,8 @@ impl Report {
         }
         for (link, mut probe) in found {
             if self.throughput {
-                probe.throughput_bps = Some(streamed(state, testbed, link, self.seconds)?);
+                probe.throughput_bps =
+                    Some(measure_throughput(state, testbed, link, self.seconds)?);
             }
             let body = NewProbe {
                 from: link.from.clone(),
@@ -156,7 +155,7 @@ impl Report {
                     throughput_bps: probe.throughput_bps,
                 },
             };
-            ask(state, Method::POST, "/v1/probes", Some(&body))?;
+            request(state, Method::POST, "/v1/probes", Some(&body))?;
         }
         Ok(())
     }
@@ -174,7 +173,7 @@ fn seat(testbed: &Testbed, name: &str) -> Seat {
     }
 }
 
-/// How the near end of a link calls the far one.
+/// Address of the far end of a link.
 fn far(testbed: &Testbed, link: &Link, peer: &Seat) -> FarEnd {
     match testbed.wiring {
         Wiring::Link => FarEnd::of_wire(link.wire, link.back, peer),
@@ -182,20 +181,30 @@ fn far(testbed: &Testbed, link: &Link, peer: &Seat) -> FarEnd {
     }
 }
 
-fn pinged(state: &State, testbed: &Testbed, link: &Link, count: u32) -> Result<Probe, Failure> {
+fn measure_ping(
+    state: &State,
+    testbed: &Testbed,
+    link: &Link,
+    count: u32,
+) -> Result<Probe, Failure> {
     let netns = state.node(&link.from).map_err(Failure::input)?;
     let peer = seat(testbed, &link.to);
-    // Slow links must not queue what measures them: a ping is some 120 bytes.
+    // Pings of about 120 bytes must not queue on slow links.
     let interval_s = (120.0 * 8.0 * 4.0 / link.predicted.rate_bps as f64).clamp(0.02, 10.0);
     ping(&netns, &far(testbed, link, &peer), count, interval_s).map_err(Failure::machine)
 }
 
-fn streamed(state: &State, testbed: &Testbed, link: &Link, seconds: u32) -> Result<f64, Failure> {
+fn measure_throughput(
+    state: &State,
+    testbed: &Testbed,
+    link: &Link,
+    seconds: u32,
+) -> Result<f64, Failure> {
     let near = state.node(&link.from).map_err(Failure::input)?;
     let end = state.node(&link.to).map_err(Failure::input)?;
     let peer = seat(testbed, &link.to);
     let ends: [&Path; 2] = [&near, &end];
-    // Half as much again as fits after the loss, so that the link and not the sender sets the rate.
+    // 1.5 times the capacity after loss, so that the link limits the rate.
     let passes = (1.0 - link.predicted.loss_prob).max(0.1);
     let offered_bps = (link.predicted.rate_bps as f64 * 1.5 / passes) as u64;
     throughput(ends, &far(testbed, link, &peer), offered_bps, seconds).map_err(Failure::machine)
@@ -216,23 +225,23 @@ fn row<'a>(testbed: &Testbed, link: &'a Link) -> Row<'a> {
     }
 }
 
-/// What was predicted, then what was measured.
+/// Predicted and measured values, a row a direction.
 fn table(rows: &[Row<'_>]) -> Table {
     let right = Align::Right;
     let mut table = Table::new(&[
         ("link", Align::Left),
         ("state", Align::Left),
         ("round trip, ms", right),
-        ("lost both ways, %", right),
+        ("round-trip loss, %", right),
         ("rate, Mbit/s", right),
-        ("broadcast lost, %", right),
+        ("broadcast loss, %", right),
     ]);
     for row in rows {
         let (link, shape) = (row.link, &row.link.predicted);
         let measured = link.measured.as_ref();
         let pings = measured.filter(|measured| measured.sent > 0);
         let round = pings.and_then(|measured| measured.round_trip_ms);
-        let lost = pings.map(|measured| 100.0 - 100.0 * share(measured.received, measured.sent));
+        let lost = pings.map(|measured| 100.0 - 100.0 * fraction(measured.received, measured.sent));
         let counted = link.counted.and_then(|count| {
             let all = count.broadcast_passed_total + count.broadcast_lost_total;
             (all > 0).then(|| 100.0 * count.broadcast_lost_total as f64 / all as f64)
@@ -255,11 +264,11 @@ fn table(rows: &[Row<'_>]) -> Table {
     table
 }
 
-fn share(part: u32, whole: u32) -> f64 {
+fn fraction(part: u32, whole: u32) -> f64 {
     f64::from(part) / f64::from(whole)
 }
 
-/// A prediction, and a measurement where there is one.
+/// `predicted / measured`, or the prediction alone.
 fn beside(predicted: Option<f64>, measured: Option<f64>) -> String {
     let written = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.2}"));
     match measured {
@@ -268,7 +277,7 @@ fn beside(predicted: Option<f64>, measured: Option<f64>) -> String {
     }
 }
 
-/// The testbed as it is drawn.
+/// Picture of the testbed.
 fn picture(testbed: &Testbed) -> Picture {
     let marks = testbed.nodes.iter().filter_map(|node| {
         Some(Mark {
@@ -297,7 +306,8 @@ fn picture(testbed: &Testbed) -> Picture {
             round_trip_ms: row.predicted_round_trip_ms,
             measured_ms: round.map(|[_, mean, _]| mean),
             loss_prob: row.predicted_round_trip_loss_prob,
-            measured_loss_prob: pings.map(|measured| 1.0 - share(measured.received, measured.sent)),
+            measured_loss_prob: pings
+                .map(|measured| 1.0 - fraction(measured.received, measured.sent)),
         }
     });
     Picture {

@@ -1,38 +1,38 @@
-//! What a testbed is now, in words.
+//! `testbed status`: nodes and links of a testbed.
 
 use clap::Args;
 use groundwave::testbed::wire::{HeardRoute, Link, Node, Testbed};
-use groundwave::text::{Align, Table};
+use groundwave::text::{Align, Table, bits_per_second};
 use groundwave_io::testbed::State;
 use groundwave_systems::testbed::{Means, Wiring};
 use serde_json::json;
 
-use super::Which;
-use super::client::{answers, show};
+use super::Selection;
+use super::client::{is_running, show};
 use crate::cli::failure::Failure;
 use crate::cli::output::{self, Output, word};
 
-/// Show nodes and links: what was predicted, what is in force
+/// Show nodes and links, predicted and in force
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  groundwave testbed status\n  groundwave testbed status --json | jq '.links[] | select(.predicted.up)'"
 )]
 pub struct Status {
     #[command(flatten)]
-    which: Which,
+    selection: Selection,
 }
 
 impl Status {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let all = State::all().map_err(Failure::machine)?;
-        if self.which.name.is_none() && all.is_empty() {
+        if self.selection.name.is_none() && all.is_empty() {
             return match output.json {
                 true => output.json(&json!({ "testbeds": [] })),
                 false => output.text("no testbed is up\n"),
             };
         }
-        let state = self.which.state()?;
-        if !answers(&state) {
+        let state = self.selection.state()?;
+        if !is_running(&state) {
             return orphaned(&state, output);
         }
         let testbed = show(&state)?;
@@ -43,7 +43,7 @@ impl Status {
     }
 }
 
-/// A testbed whose controller is gone.
+/// A testbed without a controller.
 fn orphaned(state: &State, output: Output) -> Result<(), Failure> {
     let (name, nodes) = (&state.testbed, state.nodes().map_err(Failure::machine)?);
     if output.json {
@@ -53,34 +53,34 @@ fn orphaned(state: &State, output: Output) -> Result<(), Failure> {
         return output.text(&format!("testbed {name} is not up\n"));
     }
     output.text(&format!(
-        "testbed {name}: {} nodes and no controller; the network stays as it is\n\
-         `groundwave testbed attach` goes on, `groundwave testbed down` takes it away\n",
+        "testbed {name}: {} nodes, no controller; the network is unchanged\n\
+         `groundwave testbed attach` resumes it, `groundwave testbed down` removes it\n",
         nodes.len()
     ))
 }
 
-/// One line after a change, or the whole document.
-pub fn told(testbed: &Testbed, output: Output) -> Result<(), Failure> {
+/// Shows one line after a change, or the whole document.
+pub fn show_change(testbed: &Testbed, output: Output) -> Result<(), Failure> {
     if output.json {
         return output.json(testbed);
     }
     output.text(&format!("{}\n", headline(testbed)))
 }
 
-/// The testbed in one line.
+/// Summary on one line.
 pub fn headline(testbed: &Testbed) -> String {
     let up = testbed
         .links
         .iter()
         .filter(|link| link.predicted.up)
         .count();
-    let pace = match testbed.speed {
+    let speed = match testbed.speed {
         0.0 => "paused".to_owned(),
         1.0 => "real time".to_owned(),
         speed => format!("{speed} x"),
     };
     format!(
-        "testbed {}: {} nodes, {} of {} directions up, at {:.1} s, {pace}",
+        "testbed {}: {} nodes, {} of {} directions up, at {:.1} s, {speed}",
         testbed.name,
         testbed.nodes.len(),
         up,
@@ -89,7 +89,7 @@ pub fn headline(testbed: &Testbed) -> String {
     )
 }
 
-/// Everything.
+/// Summary, remarks, nodes and links.
 pub fn text(testbed: &Testbed) -> String {
     format!(
         "{}\n{}\n{}\n{}",
@@ -100,21 +100,19 @@ pub fn text(testbed: &Testbed) -> String {
     )
 }
 
-/// What there is to know beside, a line each.
+/// Remarks, one a line.
 fn remarks(testbed: &Testbed) -> String {
     let mut lines = String::new();
     if testbed.wiring == Wiring::Segment {
-        lines.push_str("one segment: each node has one interface, radio0\n");
+        lines.push_str("segment wiring: each node has one interface, radio0\n");
     }
     if let Some(from_s) = testbed.taken_over_s {
-        let line =
-            format!("taken over: the world went on from {from_s:.1} s, the last in its log\n");
+        let line = format!("taken over at {from_s:.1} s, the last time in its log\n");
         lines.push_str(&line);
     }
     if testbed.kernel == Some(Means::Rate) {
-        lines.push_str(
-            "this kernel shapes rates alone, it has no netem: what is up loses and delays nothing\n",
-        );
+        lines
+            .push_str("kernel without netem: rates are limited, loss and delay are not emulated\n");
     }
     lines
 }
@@ -125,13 +123,13 @@ fn nodes(nodes: &[Node]) -> Table {
         ("address", Align::Left),
         ("routing", Align::Left),
         ("state", Align::Left),
-        ("reaches", Align::Right),
+        ("routes", Align::Right),
         ("as predicted", Align::Right),
     ]);
     for node in nodes {
         let state = match (node.lat_deg, node.operating) {
-            (None, _) => "gone",
-            (_, true) => "runs",
+            (None, _) => "removed",
+            (_, true) => "up",
             (_, false) => "failed",
         };
         table.row([
@@ -146,7 +144,7 @@ fn nodes(nodes: &[Node]) -> Table {
     table
 }
 
-/// Next hops of the routing program that are the world's, of those it found.
+/// Next hops of the routing program equal to the prediction, of all it reported.
 fn agreement(node: &Node) -> String {
     if node.heard.is_empty() {
         return "-".to_owned();
@@ -171,7 +169,7 @@ fn links(links: &[Link]) -> Table {
     for link in links {
         let shape = &link.predicted;
         let shown = |text: String| if shape.up { text } else { "-".to_owned() };
-        let force = match &link.failure {
+        let in_force = match &link.failure {
             Some(failure) => failure.clone(),
             None if link.observed_generation == link.generation => "yes".to_owned(),
             None => "not yet".to_owned(),
@@ -181,27 +179,18 @@ fn links(links: &[Link]) -> Table {
             if shape.up { "up" } else { "down" }.to_owned(),
             link.snr_db
                 .map_or("-".to_owned(), |snr| format!("{snr:.1} dB")),
-            shown(rate(shape.rate_bps as f64)),
+            shown(bits_per_second(shape.rate_bps as f64)),
             shown(format!("{:.2} ms", shape.delay_ns as f64 / 1e6)),
             shown(percent(shape.loss_prob)),
             shown(percent(shape.broadcast_loss_prob)),
-            force,
+            in_force,
         ]);
     }
     table
 }
 
-/// A rate.
-pub fn rate(bps: f64) -> String {
-    match bps {
-        _ if bps >= 1e6 => format!("{:.1} Mbit/s", bps / 1e6),
-        _ if bps >= 1e3 => format!("{:.1} kbit/s", bps / 1e3),
-        _ => format!("{bps:.0} bit/s"),
-    }
-}
-
-/// A probability.
-pub fn percent(prob: f64) -> String {
+/// A probability as percent.
+fn percent(prob: f64) -> String {
     match prob * 100.0 {
         0.0 => "0 %".to_owned(),
         small if small < 0.01 => "< 0.01 %".to_owned(),

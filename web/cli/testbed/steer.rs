@@ -1,38 +1,38 @@
-//! Steering: nodes, links, time.
+//! Changes of nodes, links and simulation speed of a testbed.
 
 use axum::http::Method;
 use clap::Args;
 use groundwave::testbed::wire::{LinkEnds, NewPace, NewPlace, NewRadio, NewSteps};
 use serde::Serialize;
 
-use super::Which;
-use super::client::ask;
-use super::show::told;
+use super::Selection;
+use super::client::request;
+use super::show::show_change;
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 
-fn done(
-    which: &Which,
+fn apply(
+    selection: &Selection,
     output: Output,
     method: Method,
     path: &str,
     body: Option<&impl Serialize>,
 ) -> Result<(), Failure> {
-    let testbed = ask(&which.state()?, method, path, body)?;
-    told(&testbed, output)
+    let testbed = request(&selection.state()?, method, path, body)?;
+    show_change(&testbed, output)
 }
 
-/// Move a node at once
+/// Move a node
 #[derive(Args)]
-#[command(after_help = "Examples:\n  groundwave testbed move relay 57.7142,11.9367")]
+#[command(after_help = "Examples:\n  groundwave testbed move north 57.705,11.880")]
 pub struct Move {
     /// Short name of the node
     node: String,
-    /// Where to: latitude and longitude, degrees
+    /// New position, degrees
     #[arg(value_name = "LAT,LON", allow_hyphen_values = true)]
     place: String,
     #[command(flatten)]
-    which: Which,
+    selection: Selection,
 }
 
 impl Move {
@@ -45,58 +45,61 @@ impl Move {
             ))
         });
         let Some((lat_deg, lon_deg)) = degrees else {
-            let what = format!("{:?} is no place; allowed: LAT,LON in degrees", self.place);
-            return Err(Failure::Input(what));
+            let message = format!(
+                "invalid position: found {:?}, allowed LAT,LON in degrees",
+                self.place
+            );
+            return Err(Failure::Input(message));
         };
         let path = format!("/v1/nodes/{}/position", self.node);
         let body = NewPlace { lat_deg, lon_deg };
-        done(&self.which, output, Method::PUT, &path, Some(&body))
+        apply(&self.selection, output, Method::PUT, &path, Some(&body))
     }
 }
 
-/// Stop a node: nothing passes to or from it
+/// Stop a node
 #[derive(Args)]
-#[command(after_help = "Examples:\n  groundwave testbed fail relay")]
+#[command(after_help = "Examples:\n  groundwave testbed fail north")]
 pub struct Fail {
     /// Short name of the node
     node: String,
     #[command(flatten)]
-    which: Which,
+    selection: Selection,
 }
 
 impl Fail {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let path = format!("/v1/nodes/{}/fail", self.node);
-        done(&self.which, output, Method::POST, &path, None::<&()>)
+        apply(&self.selection, output, Method::POST, &path, None::<&()>)
     }
 }
 
-/// Start a failed node again
+/// Restart a stopped node
 #[derive(Args)]
-#[command(after_help = "Examples:\n  groundwave testbed repair relay")]
+#[command(after_help = "Examples:\n  groundwave testbed repair north")]
 pub struct Repair {
     /// Short name of the node
     node: String,
     #[command(flatten)]
-    which: Which,
+    selection: Selection,
 }
 
 impl Repair {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let path = format!("/v1/nodes/{}/repair", self.node);
-        done(&self.which, output, Method::POST, &path, None::<&()>)
+        apply(&self.selection, output, Method::POST, &path, None::<&()>)
     }
 }
 
-/// Change a node's radio or mast; what is not named stays
+/// Change radio or antenna height of a node
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  groundwave testbed radio relay --tx-power-dbm 10\n  groundwave testbed radio west --height-agl-m 30"
+    after_help = "Examples:\n  groundwave testbed radio north --tx-power-dbm 10\n  groundwave testbed radio west --height-agl-m 30"
 )]
 pub struct Radio {
     /// Short name of the node
     node: String,
-    /// Power of the transmitter, dBm
+    /// Transmitter power, dBm
     #[arg(long, value_name = "DBM", allow_hyphen_values = true)]
     tx_power_dbm: Option<f64>,
     /// Centre frequency, MHz
@@ -109,7 +112,7 @@ pub struct Radio {
     #[arg(long, value_name = "M")]
     height_agl_m: Option<f64>,
     #[command(flatten)]
-    which: Which,
+    selection: Selection,
 }
 
 impl Radio {
@@ -121,25 +124,25 @@ impl Radio {
             height_agl_m: self.height_agl_m,
         };
         if body == NewRadio::default() {
-            let what = "nothing to change; allowed: --tx-power-dbm, --frequency-mhz, \
-                        --bandwidth-hz, --height-agl-m";
-            return Err(Failure::Input(what.to_owned()));
+            let message = "nothing to change, allowed --tx-power-dbm, --frequency-mhz, --bandwidth-hz, \
+                           --height-agl-m";
+            return Err(Failure::Input(message.to_owned()));
         }
         let path = format!("/v1/nodes/{}/station", self.node);
-        done(&self.which, output, Method::PATCH, &path, Some(&body))
+        apply(&self.selection, output, Method::PATCH, &path, Some(&body))
     }
 }
 
-/// Cut the link between two nodes
+/// Take the link between two nodes down
 #[derive(Args)]
-#[command(after_help = "Examples:\n  groundwave testbed cut west relay")]
+#[command(after_help = "Examples:\n  groundwave testbed cut west north")]
 pub struct Cut {
-    /// One end
+    /// First node
     a: String,
-    /// The other end
+    /// Second node
     b: String,
     #[command(flatten)]
-    which: Which,
+    selection: Selection,
 }
 
 impl Cut {
@@ -148,8 +151,8 @@ impl Cut {
             a: self.a,
             b: self.b,
         };
-        done(
-            &self.which,
+        apply(
+            &self.selection,
             output,
             Method::POST,
             "/v1/links/cut",
@@ -158,16 +161,16 @@ impl Cut {
     }
 }
 
-/// Mend a cut link
+/// Bring a cut link up
 #[derive(Args)]
-#[command(after_help = "Examples:\n  groundwave testbed mend west relay")]
+#[command(after_help = "Examples:\n  groundwave testbed mend west north")]
 pub struct Mend {
-    /// One end
+    /// First node
     a: String,
-    /// The other end
+    /// Second node
     b: String,
     #[command(flatten)]
-    which: Which,
+    selection: Selection,
 }
 
 impl Mend {
@@ -176,8 +179,8 @@ impl Mend {
             a: self.a,
             b: self.b,
         };
-        done(
-            &self.which,
+        apply(
+            &self.selection,
             output,
             Method::POST,
             "/v1/links/mend",
@@ -186,67 +189,91 @@ impl Mend {
     }
 }
 
-/// Hold the world; the network stays as it is. Commands still take effect, a step each
+/// Pause the simulation; the network stays as it is, and commands still take effect
 #[derive(Args)]
 #[command(after_help = "Examples:\n  groundwave testbed pause")]
 pub struct Pause {
     #[command(flatten)]
-    which: Which,
+    selection: Selection,
 }
 
 impl Pause {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let body = NewPace { speed: 0.0 };
-        done(&self.which, output, Method::PUT, "/v1/pace", Some(&body))
+        apply(
+            &self.selection,
+            output,
+            Method::PUT,
+            "/v1/pace",
+            Some(&body),
+        )
     }
 }
 
-/// Go on at the pace of real time
+/// Resume in real time
 #[derive(Args)]
 #[command(after_help = "Examples:\n  groundwave testbed resume")]
 pub struct Resume {
     #[command(flatten)]
-    which: Which,
+    selection: Selection,
 }
 
 impl Resume {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let body = NewPace { speed: 1.0 };
-        done(&self.which, output, Method::PUT, "/v1/pace", Some(&body))
+        apply(
+            &self.selection,
+            output,
+            Method::PUT,
+            "/v1/pace",
+            Some(&body),
+        )
     }
 }
 
-/// Run faster or slower than real time
+/// Set the speed of the simulation
 #[derive(Args)]
 #[command(after_help = "Examples:\n  groundwave testbed speed 10")]
 pub struct Speed {
-    /// Simulated seconds per second, 0 to 1000
+    /// Simulated seconds per second, [0, 1000]
     speed: f64,
     #[command(flatten)]
-    which: Which,
+    selection: Selection,
 }
 
 impl Speed {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let body = NewPace { speed: self.speed };
-        done(&self.which, output, Method::PUT, "/v1/pace", Some(&body))
+        apply(
+            &self.selection,
+            output,
+            Method::PUT,
+            "/v1/pace",
+            Some(&body),
+        )
     }
 }
 
-/// Take steps at once, however fast the world runs
+/// Simulate a number of steps at once
 #[derive(Args)]
 #[command(after_help = "Examples:\n  groundwave testbed step\n  groundwave testbed step 60")]
 pub struct Step {
-    /// How many
+    /// Number of steps
     #[arg(default_value_t = 1)]
     steps: u64,
     #[command(flatten)]
-    which: Which,
+    selection: Selection,
 }
 
 impl Step {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let body = NewSteps { steps: self.steps };
-        done(&self.which, output, Method::POST, "/v1/steps", Some(&body))
+        apply(
+            &self.selection,
+            output,
+            Method::POST,
+            "/v1/steps",
+            Some(&body),
+        )
     }
 }

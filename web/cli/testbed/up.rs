@@ -1,4 +1,4 @@
-//! Bringing a testbed up, and taking one over.
+//! `testbed up` and `testbed attach`: start and takeover of a testbed.
 
 use std::io::{Read, Seek};
 use std::os::unix::process::CommandExt;
@@ -17,8 +17,8 @@ use groundwave_io::wall::wall_ns;
 use groundwave_systems::testbed::{Settings, TakeOver, Work};
 use groundwave_systems::{Snapshot, world};
 
-use super::Which;
-use super::client::{answers, show};
+use super::Selection;
+use super::client::{is_running, show};
 use super::controller::{Begun, Controller};
 use super::show::{headline, text};
 use crate::cli::failure::Failure;
@@ -26,47 +26,47 @@ use crate::cli::ground::GroundArgs;
 use crate::cli::output::Output;
 use crate::cli::simulation::{header, load, prepare_after, queue};
 
-/// How long a controller in the background may take to come up: 200 nodes take some seconds.
-const PATIENCE: Duration = Duration::from_secs(120);
-/// Characters of a testbed's name.
+/// Time limit for the start of a controller in the background; 200 nodes take some seconds.
+const START_TIMEOUT: Duration = Duration::from_secs(120);
+/// Most characters of the name of a testbed.
 const NAME_CHARS_MAX: usize = 16;
 
 const EXAMPLES: &str = "\
 Examples:
-  sudo groundwave testbed up scenarios/ridge.toml
-  sudo groundwave testbed up scenarios/ridge.toml --detach --json
-  sudo groundwave testbed up scenarios/gothenburg.toml --name harbour --speed 10
+  sudo groundwave testbed up scenarios/failover.toml --detach --json
+  sudo groundwave testbed up scenarios/failover.toml --name fast --speed 10 --detach
+  sudo groundwave testbed up scenarios/failover.toml
 
-In the foreground the testbed ends with its controller (Ctrl-C); --keep leaves it, and
-`groundwave testbed attach` goes on with it.";
+In the foreground the testbed ends with its controller (Ctrl-C), unless --keep;
+`groundwave testbed attach` resumes it.";
 
-/// Make a scenario's network and keep it equal to the scenario's world
+/// Create the network of a scenario and keep it in step with the simulation
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Up {
-    /// Scenario file (TOML; `[testbed]` says how it is mirrored)
+    /// Scenario file (TOML); section `[testbed]` configures the emulation
     scenario: PathBuf,
 
     #[command(flatten)]
     ground: GroundArgs,
 
-    /// Name of the testbed [default: the scenario's, or that of its file]
+    /// Name of the testbed [default: from the scenario, else its file name]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 
-    /// Return once it is up; the controller goes on in the background
+    /// Return when it is up; the controller runs in the background
     #[arg(long)]
     detach: bool,
 
-    /// Leave the network when the controller ends
+    /// Keep the network when the controller ends
     #[arg(long)]
     keep: bool,
 
-    /// Simulated seconds per second; 0 begins paused
+    /// Simulated seconds per second, [0, 1000]; 0 starts paused
     #[arg(long, default_value_t = 1.0)]
     speed: f64,
 
-    /// Write the log here when the testbed ends
+    /// Copy the log to this file when the testbed ends
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 
@@ -75,20 +75,19 @@ pub struct Up {
     background: bool,
 }
 
-/// Take over a testbed whose controller is gone: its log is replayed, its network looked at, and
-/// only what differs is changed
+/// Take over a testbed without a controller: replay its log, then correct differences of its network
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  sudo groundwave testbed attach\n  sudo groundwave testbed attach --detach"
 )]
 pub struct Attach {
     #[command(flatten)]
-    which: Which,
+    selection: Selection,
 
     #[command(flatten)]
     ground: GroundArgs,
 
-    /// Return once it runs; the controller goes on in the background
+    /// Return when it runs; the controller runs in the background
     #[arg(long)]
     detach: bool,
 
@@ -102,18 +101,18 @@ impl Up {
         let scenario = load(&self.scenario)?;
         let settings = self.settings(&scenario)?;
         let state = State::of(&settings.name);
-        refuse_second(&state)?;
+        require_absent(&state)?;
         if !(0.0..=1000.0).contains(&self.speed) {
-            let what = format!("--speed is {}; allowed: 0 to 1000", self.speed);
-            return Err(Failure::Input(what));
+            let message = format!("invalid --speed: found {}, allowed 0 to 1000", self.speed);
+            return Err(Failure::Input(message));
         }
         if self.detach {
-            // What can be wrong with the ground is told here, not in a file.
+            // Terrain errors are reported here rather than in the message file.
             self.ground.for_scenario(&scenario.terrain)?;
-            let words = std::env::args_os()
+            let arguments = std::env::args_os()
                 .skip(1)
-                .filter(|word| word != "--detach");
-            return detach(&state, words.collect(), output);
+                .filter(|argument| argument != "--detach");
+            return detach(&state, arguments.collect(), output);
         }
         let ground = self.ground.for_scenario(&scenario.terrain)?;
         let begin = serde_json::to_value(&settings).map_err(Failure::machine)?;
@@ -130,11 +129,11 @@ impl Up {
         let effects = engine.effects::<Work>();
         let ticked = engine.tick(Some(wall_ns())).map_err(Failure::machine)?;
         if let Some((name, refusal)) = ticked.refused.first() {
-            let what = format!("the world refuses {name}: {refusal}");
+            let what = format!("command {name} rejected: {refusal}");
             let _ = tear_down(&state, None);
             return Err(Failure::Input(what));
         }
-        ground.refuse_faults()?;
+        ground.check_tiles()?;
         let begun = Begun {
             engine,
             effects,
@@ -147,7 +146,7 @@ impl Up {
             came_up = true;
             announce(testbed, output, self.background)
         });
-        // A testbed that never came up is no testbed.
+        // A testbed that did not come up is removed.
         if !came_up || !(self.background || self.keep) {
             let log = self.record.as_deref().filter(|_| came_up);
             tear_down(&state, log).map_err(Failure::machine)?;
@@ -161,7 +160,7 @@ impl Up {
             settings.name.clone_from(name);
         }
         if settings.name.is_empty() {
-            settings.name = of_file(&self.scenario);
+            settings.name = name_from_file(&self.scenario);
         }
         settings.scenario = self.scenario.canonicalize().ok();
         settings.validate().map_err(Failure::input)?;
@@ -169,8 +168,8 @@ impl Up {
     }
 }
 
-/// A name for a testbed from that of its scenario's file.
-fn of_file(path: &Path) -> String {
+/// Name of a testbed from the file name of its scenario.
+fn name_from_file(path: &Path) -> String {
     let stem = path
         .file_stem()
         .unwrap_or_default()
@@ -186,36 +185,40 @@ fn of_file(path: &Path) -> String {
     }
 }
 
-/// Refuses to bring up what is up.
-fn refuse_second(state: &State) -> Result<(), Failure> {
+/// Fails if the testbed is up already.
+fn require_absent(state: &State) -> Result<(), Failure> {
     if !state.is_there().map_err(Failure::machine)? {
         return Ok(());
     }
     let name = &state.testbed;
-    Err(Failure::Input(if answers(state) {
-        format!("the testbed {name} is up; `groundwave testbed down --name {name}` takes it away")
+    Err(Failure::Input(if is_running(state) {
+        format!("testbed {name} is up; `groundwave testbed down --name {name}` removes it")
     } else {
         format!(
-            "the testbed {name} is up without a controller; `groundwave testbed attach --name \
-             {name}` goes on with it, `groundwave testbed down --name {name}` takes it away"
+            "testbed {name} is up without a controller; `groundwave testbed attach --name {name}` \
+             resumes it, `groundwave testbed down --name {name}` removes it"
         )
     }))
 }
 
-/// Starts this program again as a controller of its own, and waits until it answers.
-fn detach(state: &State, words: Vec<std::ffi::OsString>, output: Output) -> Result<(), Failure> {
+/// Starts this program as a controller in the background and waits until it is up.
+fn detach(
+    state: &State,
+    arguments: Vec<std::ffi::OsString>,
+    output: Output,
+) -> Result<(), Failure> {
     state.create().map_err(Failure::machine)?;
-    // Kept open: a controller that fails takes its folder with it.
-    let mut said = std::fs::File::options()
+    // Kept open: a failing controller removes its folder.
+    let mut log = std::fs::File::options()
         .create(true)
         .truncate(true)
         .read(true)
         .write(true)
         .open(state.messages())?;
-    let messages = said.try_clone()?;
+    let messages = log.try_clone()?;
     let program = std::env::current_exe()?;
     let child = Command::new(program)
-        .args(words)
+        .args(arguments)
         .arg("--background")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -223,26 +226,26 @@ fn detach(state: &State, words: Vec<std::ffi::OsString>, output: Output) -> Resu
         .process_group(0)
         .spawn();
     let mut child = child?;
-    let nap = Duration::from_millis(20);
-    for _ in 0..PATIENCE.as_millis() / nap.as_millis() {
-        if answers(state) {
+    let interval = Duration::from_millis(20);
+    for _ in 0..START_TIMEOUT.as_millis() / interval.as_millis() {
+        if is_running(state) {
             return announce(&show(state)?, output, false);
         }
         if child.try_wait()?.is_some() {
             let mut text = String::new();
-            said.rewind()?;
-            said.read_to_string(&mut text)?;
+            log.rewind()?;
+            log.read_to_string(&mut text)?;
             if !state.is_there().map_err(Failure::machine)? {
                 tear_down(state, None).map_err(Failure::machine)?;
             }
             let what = format!("the controller ended: {}", text.trim());
             return Err(Failure::Machine(what));
         }
-        std::thread::sleep(nap);
+        std::thread::sleep(interval);
     }
     Err(Failure::Machine(format!(
-        "the controller did not come up in {} s; see {}",
-        PATIENCE.as_secs(),
+        "the controller did not start within {} s; see {}",
+        START_TIMEOUT.as_secs(),
         state.messages().display()
     )))
 }
@@ -264,26 +267,24 @@ fn announce(
 
 impl Attach {
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        let state = self.which.state()?;
+        let state = self.selection.state()?;
         let name = &state.testbed;
-        if answers(&state) {
+        if is_running(&state) {
             let testbed = show(&state)?;
             return Err(Failure::Input(format!(
-                "{} and has its controller",
+                "{}; its controller is running",
                 headline(&testbed)
             )));
         }
         if !state.log().exists() {
-            let what = format!(
-                "the testbed {name} is not up, or its log is gone; there is nothing to go on with"
-            );
+            let what = format!("testbed {name} is not up, or its log is missing");
             return Err(Failure::Input(what));
         }
         if self.detach {
-            let words = std::env::args_os()
+            let arguments = std::env::args_os()
                 .skip(1)
-                .filter(|word| word != "--detach");
-            return detach(&state, words.collect(), output);
+                .filter(|argument| argument != "--detach");
+            return detach(&state, arguments.collect(), output);
         }
         let mut log = journal::open(&state.log()).map_err(Failure::input)?;
         let header: Header = log.header().clone();
@@ -301,14 +302,14 @@ impl Attach {
                 "the log of {name} is not that of a testbed"
             )));
         };
-        // What the scenario still holds in store.
+        // Remaining commands of the scenario.
         match settings.scenario.as_deref().map(|path| (path, load(path))) {
             Some((path, Ok(scenario))) => {
                 let done = engine.clock().tick;
                 queue(&mut engine, path, &scenario, |tick| tick > done)?;
             }
             Some((path, Err(_))) => {
-                tracing::warn!(path = %path.display(), "the scenario cannot be read; nothing more of it happens");
+                tracing::warn!(path = %path.display(), "scenario unreadable; its remaining commands are skipped");
             }
             None => {}
         }
@@ -318,7 +319,7 @@ impl Attach {
         let from_ns = view.now_ns;
         let noted = engine.handle().submit(TakeOver { from_ns });
         noted.map_err(Failure::machine)?;
-        // Now, for a paused world would not say so until it goes on.
+        // Ticked once here, because a paused simulation would not apply it.
         engine.tick(Some(wall_ns())).map_err(Failure::machine)?;
         let speed = view.testbed.speed;
         let begun = Begun {

@@ -3,10 +3,10 @@
 use groundwave_systems::radio::warning::{Warning, Warnings};
 use groundwave_systems::terrain::Profile;
 
-use super::super::labels::Rect;
-use super::super::text::width_em;
 use super::cases::{Case, all, hill, level};
 use super::xml::{self, Element};
+use groundwave_io::picture::font::width_em;
+use groundwave_io::picture::labels::Rect;
 
 const HOSTILE: &str = "</text><script>alert('x & \"y\"')</script> ]]> \u{0}\u{1b}\u{ffff}\n\tend";
 
@@ -111,7 +111,10 @@ fn names_and_titles_of_any_kind_are_only_text() {
     assert!(!svg.contains("<script") && !svg.contains('\u{1b}'));
     let elements = xml::read(&svg);
     let name = elements.iter().find(|e| e.class() == "name").unwrap();
-    assert_eq!(name.text.trim(), "</text><script>alert('x & \"y\"')</scri…");
+    assert_eq!(
+        name.text.trim(),
+        "</text><script>alert('x & \"y\"')</script>…"
+    );
     assert!(
         elements[2]
             .text

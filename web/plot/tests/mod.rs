@@ -2,6 +2,6 @@
 
 mod cases;
 mod extremes;
+mod quantities;
 mod structure;
-mod words;
 mod xml;

@@ -1,83 +1,83 @@
-//! The words of an impairment as options.
+//! Options of an impairment.
 
 use clap::Args;
 use groundwave_io::impair::words::Words;
 
-/// What to do to traffic. With `--keep`, `none` takes away what is there.
+/// Options of an impairment; with `--keep`, `none` removes one.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Impairment")]
-pub struct WordArgs {
+pub struct ImpairmentArgs {
     /// One-way delay: 50ms
     #[arg(long, value_name = "TIME")]
     delay: Option<String>,
 
-    /// Deviation from the delay: 5ms
+    /// Jitter, deviation from the delay: 5ms
     #[arg(long, value_name = "TIME")]
     jitter: Option<String>,
 
-    /// How delays deviate: uniform, normal, pareto, or the name of a table of the daemon's
+    /// Distribution of the jitter: uniform, normal, pareto, or a table of the daemon
     #[arg(long, value_name = "NAME")]
     distribution: Option<String>,
 
-    /// Correlation of a delay with the one before: 25%
+    /// Correlation of successive delays: 25%
     #[arg(long, value_name = "SHARE")]
     delay_correlation: Option<String>,
 
-    /// Packets dropped: 1%
+    /// Packet loss: 1%
     #[arg(long, value_name = "PERCENT")]
     loss: Option<String>,
 
-    /// Correlation of a drop with the draw before: 25%
+    /// Correlation of successive losses: 25%
     #[arg(long, value_name = "SHARE")]
     loss_correlation: Option<String>,
 
-    /// Two-state loss, as four shares "p r 1-h 1-k"; the last two may be left out
+    /// Gilbert-Elliott loss, four fractions "p r 1-h 1-k"; the last two are optional
     #[arg(long, value_name = "SHARES")]
     loss_gemodel: Option<String>,
 
-    /// Ceiling of the data rate: 10mbit
+    /// Data rate limit: 10mbit
     #[arg(long, value_name = "RATE")]
     rate: Option<String>,
 
-    /// Bucket of the rate: 32kb [default: 2 * bit/s / 1000 bytes, at least one Ethernet frame]
+    /// Burst of the rate limit: 32kb [default: 2 * bit/s / 1000 bytes, at least one Ethernet frame]
     #[arg(long, value_name = "SIZE")]
     burst: Option<String>,
 
-    /// Bound of the queue: 100packets, 64kb
+    /// Queue limit: 100packets, 64kb
     #[arg(long, value_name = "LIMIT")]
     queue: Option<String>,
 
-    /// Packets sent twice: 0.1%
+    /// Packet duplication: 0.1%
     #[arg(long, value_name = "PERCENT")]
     duplicate: Option<String>,
 
-    /// Correlation of a duplication with the draw before: 25%
+    /// Correlation of successive duplications: 25%
     #[arg(long, value_name = "SHARE")]
     duplicate_correlation: Option<String>,
 
-    /// Of the candidates, packets that overtake: 25%
+    /// Packet reordering, of each --gap-th packet: 25%
     #[arg(long, value_name = "PERCENT")]
     reorder: Option<String>,
 
-    /// Every how many packets one is a candidate to overtake [default: 1]
+    /// Packets between candidates of reordering [default: 1]
     #[arg(long, value_name = "PACKETS")]
     gap: Option<String>,
 
-    /// Correlation of an overtaking with the draw before: 50%
+    /// Correlation of successive reorderings: 50%
     #[arg(long, value_name = "SHARE")]
     reorder_correlation: Option<String>,
 
-    /// Packets given a single-bit error: 0.01%
+    /// Packet corruption by a single-bit error: 0.01%
     #[arg(long, value_name = "PERCENT")]
     corrupt: Option<String>,
 
-    /// Correlation of an error with the draw before: 25%
+    /// Correlation of successive corruptions: 25%
     #[arg(long, value_name = "SHARE")]
     corrupt_correlation: Option<String>,
 }
 
-impl WordArgs {
-    /// The words that were said.
+impl ImpairmentArgs {
+    /// The options given.
     pub fn words(self) -> Words {
         Words {
             delay: self.delay,

@@ -1,16 +1,37 @@
-//! Finds free places for labels.
+//! Placement of labels without overlaps.
 
 use super::svg::Point;
 
 /// An upright rectangle, px.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Rect {
+pub struct Rect {
+    /// Upper left corner.
     pub corner: Point,
+    /// Width, height.
     pub size: Point,
 }
 
 impl Rect {
-    /// Whether the two share an area.
+    /// The square of half side `reach` around a point.
+    #[must_use]
+    pub fn around([x, y]: Point, reach: f64) -> Self {
+        Self {
+            corner: [x - reach, y - reach],
+            size: [2.0 * reach; 2],
+        }
+    }
+
+    /// True where this lies in `other`.
+    #[must_use]
+    pub fn is_within(&self, other: &Self) -> bool {
+        (0..2).all(|i| {
+            self.corner[i] >= other.corner[i]
+                && self.corner[i] + self.size[i] <= other.corner[i] + other.size[i]
+        })
+    }
+
+    /// True where the two share an area.
+    #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
         (0..2).all(|i| {
             self.corner[i] < other.corner[i] + other.size[i]
@@ -18,8 +39,8 @@ impl Rect {
         })
     }
 
-    /// Whether the line from `a` to `b` passes through: the part of the line within each pair of
-    /// edges, intersected.
+    /// True where the line from `a` to `b` crosses: the parts of the line within each pair of edges
+    /// intersect.
     fn is_crossed(&self, a: Point, b: Point) -> bool {
         let (mut enter, mut leave) = (0.0_f64, 1.0_f64);
         for i in 0..2 {
@@ -39,25 +60,27 @@ impl Rect {
     }
 }
 
-/// Keeps labels off each other, within a frame, and, where it can, off lines.
+/// Places labels within a frame, apart from each other and, where possible, from lines.
 #[derive(Debug)]
-pub(super) struct Placer {
+pub struct Placer {
     frame: Rect,
     taken: Vec<Rect>,
-    /// Lines to keep off, each with what it costs to cross it.
+    /// Lines to avoid, each with the cost of crossing it.
     lines: Vec<(u32, Vec<Point>)>,
 }
 
-/// Distances from a mark at which a place is tried, px.
+/// Candidate distances of a label from its mark, px.
 const GAPS: [f64; 9] = [12.0, 20.0, 30.0, 42.0, 56.0, 72.0, 92.0, 116.0, 144.0];
 
-/// Steps to the side at which a place is tried, widths of the label.
+/// Candidate shifts to the side, widths of the label.
 const SHIFTS: [f64; 5] = [-0.5, 0.06, -1.06, 0.8, -1.8];
 
-/// How much farther a label is put rather than crossing a line, px for each unit of its cost.
+/// Detour accepted instead of crossing a line, px per unit of cost.
 const DETOUR: f64 = 40.0;
 
 impl Placer {
+    /// A placer within `frame`.
+    #[must_use]
     pub fn new(frame: Rect) -> Self {
         Self {
             frame,
@@ -66,18 +89,18 @@ impl Placer {
         }
     }
 
-    /// Makes labels avoid `line` where they can.
+    /// Makes labels avoid `line` where possible.
     pub fn avoid(&mut self, cost: u32, line: Vec<Point>) {
         self.lines.push((cost, line));
     }
 
-    /// Makes labels stay out of `rect`.
+    /// Keeps labels out of `rect`.
     pub fn take(&mut self, rect: Rect) {
         self.taken.push(rect);
     }
 
-    /// A place of `size` near `mark`, above it or below it where both are as good. Of the free
-    /// places the one that lies nearest and crosses least. `None` where nothing is free.
+    /// The free rectangle of `size` near `mark` with the lowest cost of distance and crossed lines;
+    /// of equal ones the one above if `above_first`, else below. `None` without a free one.
     pub fn place(&mut self, mark: Point, size: Point, above_first: bool) -> Option<Rect> {
         let mut best: Option<(f64, Rect)> = None;
         for gap in GAPS {
@@ -104,7 +127,7 @@ impl Placer {
         Some(rect)
     }
 
-    /// How bad it is to label `mark` at `rect`: its distance and the lines crossed, px.
+    /// Cost of a label of `mark` at `rect`: distance and crossed lines, px.
     fn cost(&self, mark: Point, rect: &Rect) -> f64 {
         let nearest = [0, 1].map(|i| mark[i].clamp(rect.corner[i], rect.corner[i] + rect.size[i]));
         let away = (nearest[0] - mark[0]).hypot(nearest[1] - mark[1]);
@@ -117,7 +140,7 @@ impl Placer {
         away + DETOUR * f64::from(costs.sum::<u32>())
     }
 
-    /// The rectangle moved sideways into the frame; `None` where it is too high or too low.
+    /// The rectangle moved sideways into the frame; `None` if it is above or below it.
     fn within(&self, corner: Point, size: Point) -> Option<Rect> {
         let [left, top] = self.frame.corner;
         let [width, height] = self.frame.size;
@@ -160,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_of_one_mark_share_no_place_and_leave_no_frame() {
+    fn labels_do_not_overlap_and_stay_in_the_frame() {
         let mut placer = Placer::new(FRAME);
         let mut placed: Vec<Rect> = Vec::new();
         while let Some(rect) = placer.place([390.0, 150.0], [90.0, 20.0], true) {

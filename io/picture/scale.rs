@@ -1,20 +1,25 @@
-//! Axes: round numbers within a range.
+//! Axis ticks and number formatting.
 
-/// Round values within a range, evenly spaced.
+/// Evenly spaced round values within a range.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Ticks {
+pub struct Ticks {
+    /// The values, ascending.
     pub values: Vec<f64>,
-    /// Places that tell neighbours apart.
+    /// Difference of neighbours.
+    pub step: f64,
+    /// Decimals that tell neighbours apart.
     pub decimals: usize,
 }
 
 /// Multiples of 1, 2, 2.5 or 5 times a power of ten within `[low, high]`, at most `count_max + 1`
-/// of them. A range without extent or without end has the one value `low`.
-pub(super) fn ticks(low: f64, high: f64, count_max: u32) -> Ticks {
+/// of them. An empty or infinite range has the one value `low`.
+#[must_use]
+pub fn ticks(low: f64, high: f64, count_max: u32) -> Ticks {
     let wanted = (high - low) / f64::from(count_max);
     if !wanted.is_finite() || wanted <= 0.0 {
         return Ticks {
             values: vec![low],
+            step: 1.0,
             decimals: 0,
         };
     }
@@ -29,11 +34,15 @@ pub(super) fn ticks(low: f64, high: f64, count_max: u32) -> Ticks {
         }
         values.push(value);
     }
-    Ticks { values, decimals }
+    Ticks {
+        values,
+        step,
+        decimals,
+    }
 }
 
-/// The smallest step of the kind that is not below `wanted` (above 0), and the places it needs.
-/// Powers of ten are walked rather than taken from a logarithm, whose last bit is the platform's.
+/// Smallest such step not below `wanted` (above 0), and its decimals. Powers of ten are searched
+/// because the last bit of a logarithm depends on the platform.
 fn round_up(wanted: f64) -> (f64, usize) {
     let mut exponent: i32 = -9;
     while exponent < 12 && 10f64.powi(exponent + 1) < wanted {
@@ -47,6 +56,38 @@ fn round_up(wanted: f64) -> (f64, usize) {
     let (multiple, more_places) = found.unwrap_or((10.0, -1));
     let places = usize::try_from(more_places - exponent).unwrap_or(0);
     (multiple * power, places)
+}
+
+/// From this value on, numbers are written with an exponent.
+const EXPONENT_MIN: f64 = 1e9;
+
+/// A number with `decimals` places and a minus sign (U+2212); `–` for NaN and infinity.
+#[must_use]
+pub fn number(value: f64, decimals: usize) -> String {
+    if !value.is_finite() {
+        return "–".to_owned();
+    }
+    let text = if value.abs() < EXPONENT_MIN {
+        format!("{value:.decimals$}")
+    } else {
+        format!("{value:.2e}")
+    };
+    match text.strip_prefix('-') {
+        Some(zero) if zero.bytes().all(|b| b == b'0' || b == b'.') => zero.to_owned(),
+        Some(rest) => format!("−{rest}"),
+        None => text,
+    }
+}
+
+/// A number with at most `decimals` places.
+#[must_use]
+pub fn trimmed(value: f64, decimals: usize) -> String {
+    let text = number(value, decimals);
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
 }
 
 #[cfg(test)]
@@ -80,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_that_are_none_have_one_value() {
+    fn empty_ranges_have_one_value() {
         check(3.0, 3.0, 5, &[3.0], 0);
         check(3.0, 2.0, 5, &[3.0], 0);
         check(0.0, f64::INFINITY, 5, &[0.0], 0);

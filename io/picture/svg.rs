@@ -1,46 +1,57 @@
-//! The little of SVG that is needed, written so that no number and no name can break it.
+//! SVG writer: shapes and text of a scene.
+//!
+//! Coordinates are bounded and at 0.1 px, and characters that XML cannot carry are replaced, which
+//! the `svg` crate and HTML templates leave to the caller; with these rules around them they would
+//! not be shorter.
 
 use std::fmt::Write;
 
-use super::text;
+use super::font;
 
-/// A place on the canvas: right, then down, px.
-pub(super) type Point = [f64; 2];
+/// A position on the canvas: right, down, px.
+pub type Point = [f64; 2];
 
-/// Coordinates are kept within this, px: renderers hold them as 32-bit floats.
+/// Bound of coordinates, px: renderers hold them as 32-bit floats.
 const FARTHEST_PX: f64 = 100_000.0;
 
-/// Keeps an aside apart; an en space, since ordinary spaces collapse.
-const ASIDE_GAP: char = '\u{2002}';
+/// Gap between two texts on a line; an en space, since ordinary spaces collapse.
+const TEXT_GAP: char = '\u{2002}';
 
-/// SVG text under construction.
+/// An SVG document under construction.
 #[derive(Debug)]
-pub(super) struct Canvas {
+pub struct Canvas {
     out: String,
 }
 
-/// How a text is set.
+/// Style of a text.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Font {
-    /// Height of the font, px.
+pub struct Font {
+    /// Font size, px.
     pub size: f64,
+    /// Bold weight.
     pub bold: bool,
+    /// Colour, `#rrggbb`.
     pub fill: &'static str,
+    /// Point of the text at its position.
     pub anchor: Anchor,
-    /// Colour of an outline that keeps the text readable over lines.
+    /// Colour of an outline for text over lines.
     pub halo: Option<&'static str>,
 }
 
-/// Which part of a text lies at its point.
+/// Horizontal alignment of a text.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Anchor {
+pub enum Anchor {
+    /// Left end at the position.
     Start,
+    /// Middle at the position.
     Middle,
+    /// Right end at the position.
     End,
 }
 
 impl Font {
-    /// Left-aligned, regular, without halo.
+    /// Regular weight, left-aligned, without outline.
+    #[must_use]
     pub const fn plain(size: f64, fill: &'static str) -> Self {
         let anchor = Anchor::Start;
         Self {
@@ -52,14 +63,20 @@ impl Font {
         }
     }
 
+    /// The same in bold.
+    #[must_use]
     pub const fn bold(self) -> Self {
         Self { bold: true, ..self }
     }
 
+    /// The same with another alignment.
+    #[must_use]
     pub const fn anchored(self, anchor: Anchor) -> Self {
         Self { anchor, ..self }
     }
 
+    /// The same with an outline.
+    #[must_use]
     pub const fn over(self, halo: &'static str) -> Self {
         Self {
             halo: Some(halo),
@@ -67,20 +84,29 @@ impl Font {
         }
     }
 
-    /// Width to allow for `content`, px.
+    /// Width of `content`, px.
+    #[must_use]
     pub fn width(&self, content: &str) -> f64 {
-        text::width_em(content, self.bold) * self.size
+        font::width_em(content, self.bold) * self.size
     }
 
-    /// `content`, shortened with an ellipsis where it is wider than `room` px.
-    pub fn fit(&self, content: &str, room: f64) -> String {
-        text::fit(content, self.bold, room / self.size)
+    /// `content`, cut with an ellipsis where it is wider than `width_max_px`.
+    #[must_use]
+    pub fn fit(&self, content: &str, width_max_px: f64) -> String {
+        font::fit(content, self.bold, width_max_px / self.size)
+    }
+
+    /// `words` joined by `separator` in lines of at most `width_max_px`.
+    #[must_use]
+    pub fn wrap(&self, words: &[String], separator: &str, width_max_px: f64) -> Vec<String> {
+        font::wrap(words, separator, self.bold, width_max_px / self.size)
     }
 }
 
 impl Canvas {
-    /// Begins a picture of `size` px that scales with its container. `title` and `desc` are what
-    /// a screen reader says.
+    /// An empty picture of `size` px that scales with its container; `title` and `desc` are for
+    /// screen readers.
+    #[must_use]
     pub fn new(size: Point, title: &str, desc: &str) -> Self {
         let mut canvas = Self {
             out: String::with_capacity(32 * 1024),
@@ -97,13 +123,14 @@ impl Canvas {
         canvas
     }
 
-    /// The finished text.
+    /// The document.
+    #[must_use]
     pub fn finish(mut self) -> String {
         self.out.push_str("</svg>\n");
         self.out
     }
 
-    /// Two colours from top to bottom, to be used as `fill="url(#id)"`.
+    /// A vertical gradient of two colours, used as `fill="url(#id)"`.
     pub fn gradient(&mut self, id: &str, colours: [&str; 2], rows: [f64; 2]) {
         self.raw(format_args!(
             "<linearGradient id=\"{id}\" gradientUnits=\"userSpaceOnUse\" x1=\"0\" y1=\"{}\" \
@@ -116,16 +143,16 @@ impl Canvas {
         ));
     }
 
-    /// Begins a window outside which nothing shows; coordinates stay those of the canvas.
-    pub fn open_window(&mut self, corner: Point, size: Point) {
+    /// Starts a clipping rectangle; coordinates stay those of the canvas.
+    pub fn open_clip(&mut self, corner: Point, size: Point) {
         let [x, y, w, h] = [num(corner[0]), num(corner[1]), num(size[0]), num(size[1])];
         self.raw(format_args!(
             "<svg x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" viewBox=\"{x} {y} {w} {h}\">\n"
         ));
     }
 
-    /// Ends the window.
-    pub fn close_window(&mut self) {
+    /// Ends the clipping rectangle.
+    pub fn close_clip(&mut self) {
         self.out.push_str("</svg>\n");
     }
 
@@ -137,6 +164,7 @@ impl Canvas {
         ));
     }
 
+    /// A circle around `at`.
     pub fn circle(&mut self, class: &str, at: Point, radius: f64, style: &str) {
         let [x, y, r] = [num(at[0]), num(at[1]), num(radius)];
         self.raw(format_args!(
@@ -144,6 +172,7 @@ impl Canvas {
         ));
     }
 
+    /// A straight line.
     pub fn line(&mut self, class: &str, from: Point, to: Point, style: &str) {
         let [x1, y1, x2, y2] = [num(from[0]), num(from[1]), num(to[0]), num(to[1])];
         self.raw(format_args!(
@@ -151,12 +180,12 @@ impl Canvas {
         ));
     }
 
-    /// A line through `points`, each said once; nothing when there is none.
+    /// A line through `points`, without successive duplicates; nothing without points.
     pub fn polyline(&mut self, class: &str, points: &[Point], style: &str) {
         self.through("polyline", class, points, &format!("fill=\"none\" {style}"));
     }
 
-    /// The area within `points`; nothing when there is none.
+    /// The area within `points`; nothing without points.
     pub fn polygon(&mut self, class: &str, points: &[Point], style: &str) {
         self.through("polygon", class, points, style);
     }
@@ -180,8 +209,8 @@ impl Canvas {
         self.raw(format_args!("{}</text>\n", escape(content)));
     }
 
-    /// As [`Self::text`], with a smaller `aside` after it, or before it where the text ends at its
-    /// point: so the content itself stands there, whatever the font.
+    /// As [`Self::text`], with a smaller `aside` on its far side: after it, or before right-aligned
+    /// text, so that the position of the content does not depend on the width of the aside.
     pub fn text_with_aside(
         &mut self,
         class: &str,
@@ -199,7 +228,7 @@ impl Canvas {
             Anchor::End => (&aside, &content),
             Anchor::Start | Anchor::Middle => (&content, &aside),
         };
-        self.raw(format_args!("{first}{ASIDE_GAP}{second}</text>\n"));
+        self.raw(format_args!("{first}{TEXT_GAP}{second}</text>\n"));
     }
 
     fn open_text(&mut self, class: &str, at: Point, turn_deg: i32, font: Font) {
@@ -255,8 +284,8 @@ impl Canvas {
     }
 }
 
-/// A coordinate at 0.1 px, without a needless `.0` or `-0`; 0 for what is no number.
-pub(super) fn num(value: f64) -> String {
+/// A coordinate at 0.1 px, without `.0` or `-0`; 0 for NaN and infinity.
+fn num(value: f64) -> String {
     let bounded = if value.is_finite() {
         value.clamp(-FARTHEST_PX, FARTHEST_PX)
     } else {
@@ -271,10 +300,9 @@ pub(super) fn num(value: f64) -> String {
     }
 }
 
-/// `content` as character data or attribute value. What XML 1.0 cannot carry is replaced, and line
-/// breaks become spaces.
-#[must_use]
-pub fn escape(content: &str) -> String {
+/// `content` as XML character data or attribute value. Characters that XML 1.0 lacks are replaced;
+/// line breaks become spaces.
+fn escape(content: &str) -> String {
     let mut safe = String::with_capacity(content.len());
     for c in content.chars() {
         match c {
@@ -291,4 +319,33 @@ pub fn escape(content: &str) -> String {
         }
     }
     safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coordinates_are_short_and_always_numbers() {
+        for (value, expect) in [
+            (1.25, "1.2"),
+            (-0.04, "0"),
+            (3.0, "3"),
+            (-12.96, "-13"),
+            (f64::NAN, "0"),
+            (f64::INFINITY, "0"),
+            (1e30, "100000"),
+            (-1e30, "-100000"),
+        ] {
+            assert_eq!(num(value), expect);
+        }
+    }
+
+    #[test]
+    fn markup_in_text_is_escaped() {
+        assert_eq!(
+            escape("<a b='c'>&\"\u{0}\n"),
+            "&lt;a b=&#39;c&#39;&gt;&amp;&quot;\u{fffd} "
+        );
+    }
 }
