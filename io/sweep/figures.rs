@@ -13,7 +13,7 @@ use super::summary::{
 };
 use super::work::{Sweep, SweepError};
 
-/// What a place's cell offers.
+/// Coverage at a point of interest.
 pub(super) struct Offer {
     margin_db: Option<f32>,
     best: Option<u16>,

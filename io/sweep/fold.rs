@@ -23,7 +23,7 @@ pub enum Layer {
     Best,
     /// Number of the second best.
     Second,
-    /// How many sites serve.
+    /// Number of sites that serve.
     Servers,
     /// Largest link margin, dB.
     Margin,

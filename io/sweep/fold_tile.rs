@@ -8,7 +8,7 @@ use groundwave_systems::sweep::{Network, Tally, cell_area_m2};
 use super::plan::{TILE_CELLS, Unit};
 use super::work::{Sweep, SweepError};
 
-/// How sets of servers cover the land: the area (m²) that each distinct set serves. All a choice of
+/// Area (m²) served by each distinct set of sites. All a choice of
 /// sites needs to know.
 pub type Sets = BTreeMap<Vec<u16>, f64>;
 
@@ -16,7 +16,7 @@ pub type Sets = BTreeMap<Vec<u16>, f64>;
 pub struct Folded {
     /// Cells from west to east.
     cols: usize,
-    /// What the network offers, row-major.
+    /// Combined coverage of the cells, row-major.
     pub cells: Vec<Network>,
     /// Areas.
     pub tally: Tally,

@@ -33,24 +33,24 @@ pub const EVALUATION: u32 = 2;
 /// A transmitter site.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlanSite {
-    /// What people call it.
+    /// Name.
     pub name: String,
-    /// Where it stands.
+    /// Position.
     pub position: GeoPoint,
-    /// What stands there, before any variant.
+    /// Station, before any variant is applied.
     pub station: Station,
-    /// What listens to it.
+    /// Receiving station.
     pub receiver: Station,
 }
 
 /// A place that matters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlanPoint {
-    /// What people call it.
+    /// Name.
     pub name: String,
-    /// Where it is.
+    /// Position.
     pub position: GeoPoint,
-    /// How much it matters, above 0.
+    /// Weight, above 0.
     pub weight: f64,
 }
 
@@ -69,7 +69,7 @@ pub struct PlanGrid {
     pub rows: u32,
 }
 
-/// What is to be computed.
+/// Inputs of a sweep.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// Version of the evaluation of a cell.
@@ -82,7 +82,7 @@ pub struct Plan {
     pub variants: Vec<Variant>,
     /// Sites, in order: their place here is their number.
     pub sites: Vec<PlanSite>,
-    /// How far a site is evaluated, m.
+    /// Evaluation radius of a site, m.
     pub radius_m: f64,
     /// A cell is covered at this link margin, dB.
     pub margin_db: f64,
@@ -94,17 +94,17 @@ pub struct Plan {
     pub samples: Option<usize>,
     /// Spacing of samples, m; absent takes the terrain's.
     pub sample_spacing_m: Option<f64>,
-    /// Whether the radial approximation stands in for exact evaluation.
+    /// True if cells are evaluated by the radial approximation instead of exactly.
     pub fast: bool,
     /// Places that matter.
     pub points: Vec<PlanPoint>,
-    /// How many sites to choose, if any.
+    /// Number of sites to choose, if any.
     pub choose: Option<usize>,
     /// Terrain: names of its parts and digests of their bytes.
     pub terrain: BTreeMap<String, String>,
 }
 
-/// Why there is no plan.
+/// Reasons for refusing a plan.
 #[derive(Debug, Error)]
 pub enum PlanError {
     /// There is nothing to evaluate.
@@ -113,7 +113,7 @@ pub enum PlanError {
     /// Too many sites.
     #[error("the sweep has {found} sites; allowed: at most {SITES_MAX}")]
     Sites {
-        /// How many.
+        /// Number found.
         found: usize,
     },
     /// Too many cells.
@@ -304,7 +304,7 @@ impl Plan {
         near.map(|(i, _)| i as u16).collect()
     }
 
-    /// Whether the circle of `site` may touch a tile.
+    /// True if the circle of `site` may touch a tile.
     #[must_use]
     pub fn reaches(&self, site: u16, row: u32, col: u32) -> bool {
         let site = &self.sites[usize::from(site)];

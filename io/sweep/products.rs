@@ -1,4 +1,4 @@
-//! What a sweep leaves behind: rasters for a GIS, maps for people, numbers for both.
+//! Products of a sweep: rasters, maps, tables and a summary.
 
 use std::fs;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use super::summary::{Summary, VariantSummary};
 use super::work::{Sweep, SweepError};
 use crate::raster::{RasterError, write_whole};
 
-/// What to write besides the summary.
+/// Products to write besides the summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted {
     /// A raster for each site.
@@ -27,7 +27,7 @@ pub struct Wanted {
     pub threads: std::num::NonZeroUsize,
 }
 
-/// How many steps [`write()`] tells of.
+/// Number of steps that [`write()`] reports.
 #[must_use]
 pub fn steps(plan: &Plan, wanted: Wanted) -> usize {
     let sites = if wanted.site_rasters {
@@ -103,7 +103,7 @@ pub fn write(
     Ok(summary)
 }
 
-/// What a panel of the contact sheet says: what varies, and what it comes to.
+/// Caption of a panel of the contact sheet: varied values and covered share.
 fn caption(summary: &VariantSummary) -> String {
     let words = summary.values.words();
     let gap = if words.is_empty() { "" } else { ": " };
@@ -126,7 +126,7 @@ pub(super) fn product<T>(what: &str, outcome: Result<T, RasterError>) -> Result<
     })
 }
 
-/// Where a variant's products lie: the sweep's folder itself where nothing varies.
+/// Folder of a variant's products: the sweep's folder itself where nothing varies.
 #[must_use]
 pub fn variant_folder(sweep: &Sweep, variant: &Variant) -> PathBuf {
     if sweep.plan.variants.len() == 1 {

@@ -1,4 +1,4 @@
-//! What a sweep came to, in numbers.
+//! Summary of a sweep.
 
 use groundwave_systems::radio::Verdict;
 use groundwave_systems::sweep::{Tally, Variant};
@@ -21,7 +21,7 @@ pub struct Summary {
     pub radius_km: f64,
     /// Link margin at which a cell is covered, dB.
     pub margin_db: f64,
-    /// Whether cells were evaluated exactly or by the radial approximation.
+    /// Mode of evaluation: exact or the radial approximation.
     pub mode: &'static str,
     /// In the fast mode, how far 99 of 100 cells stay from the exact one, dB.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -33,9 +33,9 @@ pub struct Summary {
 /// One parameter combination.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct VariantSummary {
-    /// Its name, which is that of its folder.
+    /// Name of the variant and of its folder.
     pub name: String,
-    /// Its values.
+    /// Varied values.
     pub values: Variant,
     /// Areas, km².
     pub area_km2: Areas,
@@ -88,7 +88,7 @@ pub struct SiteSummary {
     pub name: String,
     /// Covered by it, km².
     pub covered_km2: f64,
-    /// Where it is the best server, km².
+    /// Area where it is the best server, km².
     pub best_server_km2: f64,
     /// Covered by it alone, km².
     pub only_server_km2: f64,
@@ -99,7 +99,7 @@ pub struct SiteSummary {
 pub struct PointSummary {
     /// Which place.
     pub name: String,
-    /// How much it matters.
+    /// Weight.
     pub weight: f64,
     /// Verdict of the best server in its cell; absent where nothing is known.
     pub verdict: Option<Verdict>,
@@ -112,15 +112,15 @@ pub struct PointSummary {
 /// The sites chosen.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChoiceSummary {
-    /// What is maximised: `weight` of the places, or `km2` where there are none.
+    /// Maximised quantity: `weight` of the points, or `km2` where there are none.
     pub of: &'static str,
     /// Sites in the order they were chosen, each with what it adds and the sum so far.
     pub sites: Vec<ChosenSite>,
     /// No choice of as many sites covers more.
     pub upper_bound: f64,
-    /// What all sites together cover.
+    /// Coverage of all sites together.
     pub all_sites: f64,
-    /// How it was found and what that promises.
+    /// Method and its guaranteed bound.
     pub method: &'static str,
 }
 
@@ -129,7 +129,7 @@ pub struct ChoiceSummary {
 pub struct ChosenSite {
     /// Which.
     pub name: String,
-    /// What it adds.
+    /// Gain of the site.
     pub gain: f64,
     /// The sum with it.
     pub covered: f64,

@@ -1,4 +1,4 @@
-//! What a unit of work holds: one tile of one variant, site by site.
+//! Contents of a unit of work: one tile of one variant, site by site.
 
 use groundwave_systems::sweep::Answer;
 
@@ -14,7 +14,7 @@ pub mod flag {
     pub const LINE_OF_SIGHT: u8 = 8;
 }
 
-/// What the network needs to know of one site in one tile; row-major order of the tile's cells.
+/// Margins and flags of one site in one tile; row-major order of the tile's cells.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Answers {
     /// Link margin, dB.
@@ -36,7 +36,7 @@ impl Answers {
         (self.flags[cell] & (flag::OUTSIDE | flag::NO_DATA) == 0).then(|| self.margin_db[cell])
     }
 
-    /// What the site says of a cell.
+    /// Answer of the site for a cell.
     #[must_use]
     pub fn answer(&self, cell: usize) -> Answer {
         let flags = self.flags[cell];

@@ -33,14 +33,14 @@ const DIGEST: usize = 32;
 /// follows (`u32`), little-endian.
 const HEAD: usize = 14;
 
-/// Where the unit called `digest` lies in `folder`.
+/// Path of the unit `digest` in `folder`.
 #[must_use]
 pub fn path(folder: &Path, digest: &str) -> PathBuf {
     // Two levels, because some file systems are slow with a hundred thousand names in a folder.
     folder.join(&digest[..2]).join(format!("{digest}.unit"))
 }
 
-/// What a unit being made may take of memory, bytes; more goes to a scratch file.
+/// Memory limit of a unit being written, bytes; more goes to a scratch file.
 const MEMORY_MAX: usize = 16 << 20;
 
 /// A unit being made, site by site in the plan's order.
@@ -130,7 +130,7 @@ fn disk(error: RasterError) -> io::Error {
     }
 }
 
-/// Whether a whole unit lies at `path`.
+/// True if a whole unit lies at `path`.
 ///
 /// # Errors
 /// When the disk fails.
@@ -173,7 +173,7 @@ impl UnitReader {
         Ok((whole && bytes.starts_with(MAGIC)).then_some(Self { bytes }))
     }
 
-    /// Its sites in the plan's order.
+    /// Sites in the plan's order.
     pub fn sites(&self) -> impl Iterator<Item = PackedSite<'_>> {
         let mut rest = &self.bytes[MAGIC.len()..];
         std::iter::from_fn(move || {
@@ -194,7 +194,7 @@ impl UnitReader {
 }
 
 impl PackedSite<'_> {
-    /// What the network needs of it.
+    /// Margins and flags of the site.
     ///
     /// # Errors
     /// When it cannot be unpacked, although its digest was right.
@@ -227,10 +227,10 @@ impl PackedSite<'_> {
     }
 }
 
-/// What stands in all layers where a cell has no answer.
+/// Value of all layers where a cell has no answer.
 pub const NO_ANSWER: f32 = f32::NEG_INFINITY;
 
-/// Whether a cell has an answer, and so values in the layers.
+/// True if a cell has an answer, and so values in the layers.
 fn is_answered(flags: u8) -> bool {
     flags & (flag::OUTSIDE | flag::NO_DATA) == 0
 }

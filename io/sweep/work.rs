@@ -14,7 +14,7 @@ use super::plan::{Plan, Unit};
 use super::unit::SiteTile;
 use super::unit_file::{self, UnitReader, UnitWriter};
 
-/// Why a sweep stopped.
+/// Reasons for stopping a sweep.
 #[derive(Debug, Error)]
 pub enum SweepError {
     /// The folder holds another sweep.
@@ -30,11 +30,11 @@ pub enum SweepError {
     /// The folder cannot be used.
     #[error("{operation} {path}")]
     Disk {
-        /// What was tried.
+        /// Operation.
         operation: &'static str,
         /// On what.
         path: PathBuf,
-        /// Why it failed.
+        /// Cause.
         #[source]
         err: io::Error,
     },
@@ -45,15 +45,15 @@ pub enum SweepError {
         row: u32,
         /// Tile column.
         col: u32,
-        /// Why.
+        /// Cause.
         what: String,
     },
     /// Units are missing that a merge needs.
     #[error("{missing} of {all} units are missing; run the other shards first")]
     Unfinished {
-        /// How many are missing.
+        /// Number of missing units.
         missing: usize,
-        /// How many there are.
+        /// Number of units.
         all: usize,
     },
     /// It was asked to stop.
@@ -64,7 +64,7 @@ pub enum SweepError {
     Product {
         /// Which.
         what: String,
-        /// Why.
+        /// Cause.
         cause: String,
     },
 }
@@ -74,7 +74,7 @@ pub enum SweepError {
 pub struct Shard {
     /// Which share, 1 to `count`.
     pub index: u32,
-    /// How many shares there are.
+    /// Number of shares.
     pub count: u32,
 }
 
@@ -82,7 +82,7 @@ impl Shard {
     /// Everything.
     pub const ALL: Self = Self { index: 1, count: 1 };
 
-    /// Whether the unit at `place` in the plan's order belongs to this share. Neighbours go to
+    /// True if the unit at `place` in the plan's order belongs to this share. Neighbours go to
     /// different shares, so that all finish at about the same time.
     #[must_use]
     pub fn holds(self, place: usize) -> bool {
@@ -120,12 +120,12 @@ impl FromStr for Shard {
 pub struct Sweep {
     /// The plan.
     pub plan: Plan,
-    /// Its digest.
+    /// Digest of the plan.
     pub digest: String,
     folder: PathBuf,
 }
 
-/// What a run of units came to.
+/// Outcome of a run of units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Worked {
     /// Units of this share.
@@ -207,7 +207,7 @@ impl Sweep {
         &self.folder
     }
 
-    /// Where a unit lies.
+    /// Path of a unit's file.
     #[must_use]
     pub fn unit_path(&self, unit: Unit) -> PathBuf {
         unit_file::path(
@@ -327,7 +327,7 @@ impl Sweep {
         })
     }
 
-    /// What to say of a unit that cannot be read.
+    /// Error for a unit that cannot be read.
     #[must_use]
     pub fn unreadable(&self, unit: Unit, err: io::Error) -> SweepError {
         SweepError::Disk {

@@ -29,19 +29,19 @@ pub(super) struct Square<'a> {
     pub scale: f64,
     pub south: f64,
     pub west: f64,
-    /// Whether any post may be a void.
+    /// True if any post may be a void.
     pub has_voids: bool,
 }
 
 impl Square<'_> {
-    /// Whether `len` positions can be handled together, and places can be counted.
+    /// True if `len` positions can be handled together, and indices fit.
     fn suits(&self, len: usize) -> bool {
         let Self { pairs, side, .. } = *self;
         len >= LANES && (2..=4096).contains(&side) && pairs.len() >= side * (side - 1)
     }
 }
 
-/// Whether the processor has vectors of eight.
+/// True if the processor has vectors of eight.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn is_wide() -> bool {
     use std::arch::is_x86_feature_detected;
@@ -52,7 +52,7 @@ pub(super) fn is_wide() -> bool {
         && is_x86_feature_detected!("fma")
 }
 
-/// Whether the processor has vectors of eight.
+/// True if the processor has vectors of eight.
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) fn is_wide() -> bool {
     false

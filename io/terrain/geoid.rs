@@ -28,7 +28,7 @@ const GTX_BYTES: u64 = (GTX_HEADER_BYTES + ROWS * COLUMNS * 4) as u64;
 /// size that is something else, or in the wrong byte order, does not stay inside.
 const PLAUSIBLE_M: std::ops::RangeInclusive<f32> = -110.0..=90.0;
 
-/// Why a file is no geoid.
+/// Reasons for refusing a geoid file.
 #[derive(Debug, Error)]
 pub enum GeoidError {
     /// The file cannot be opened or read.
@@ -36,7 +36,7 @@ pub enum GeoidError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// The content is not one of the two layouts.
@@ -44,12 +44,12 @@ pub enum GeoidError {
     Format {
         /// The file.
         path: PathBuf,
-        /// What was found instead.
+        /// Value found.
         source: BadGrid,
     },
 }
 
-/// What is wrong with the bytes of a geoid.
+/// Format errors of a geoid.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum BadGrid {
     /// Neither layout has this size.

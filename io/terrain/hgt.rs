@@ -80,7 +80,7 @@ pub struct Tile {
     /// north.
     pairs: Vec<[i16; 2]>,
     has_voids: bool,
-    /// What no height exceeds, up or down, m.
+    /// Upper bound of the absolute heights, m.
     greatest_m: f64,
 }
 
@@ -89,11 +89,11 @@ pub struct Tile {
 pub struct Reading {
     /// Height (m above mean sea level); NaN when every post that matters is void.
     pub elevation_msl_m: f64,
-    /// Whether a post that matters is void.
+    /// True if a post that matters is void.
     pub has_void: bool,
 }
 
-/// What [`Tile::bilinear_run`] read.
+/// Result of [`Tile::bilinear_run`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Run {
     /// Positions read.
@@ -192,7 +192,7 @@ impl Tile {
         run
     }
 
-    /// What no height in it exceeds, up or down, m.
+    /// Upper bound of its absolute heights, m.
     #[must_use]
     pub fn greatest_m(&self) -> f64 {
         self.greatest_m
@@ -352,7 +352,7 @@ impl Tile {
     }
 }
 
-/// Whether a tile with its corner at `south_deg` and `west_deg` surrounds a curve with room to
+/// True if a tile with its corner at `south_deg` and `west_deg` surrounds a curve with room to
 /// spare, so that no position needs to be asked.
 #[must_use]
 pub fn surrounds([south_deg, west_deg]: [f64; 2], curve: &Curve) -> bool {
@@ -364,7 +364,7 @@ pub fn surrounds([south_deg, west_deg]: [f64; 2], curve: &Curve) -> bool {
     within(lat, south_deg) && within(lon, west_deg)
 }
 
-/// Where a position lies: its cell's north-western post and the fractions of the way
+/// Location of a position: its cell's north-western post and the fractions of the distance
 /// northwards (`v`) and eastwards (`u`) through it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Corner {

@@ -8,7 +8,7 @@
 use groundwave_systems::terrain::TileId;
 use thiserror::Error;
 
-/// How a tile lies in its file. Ordered by how cheaply it is read.
+/// File format of a tile, ordered by cost of reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Packing {
     /// The bare posts.
@@ -19,7 +19,7 @@ pub(super) enum Packing {
     Gzip,
 }
 
-/// Why a file name that has the extension of a tile names none.
+/// Reasons for refusing a file name that has the extension of a tile.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub(super) enum BadName {
     /// The part before the first dot is no tile.

@@ -16,7 +16,7 @@ use zip::result::ZipError;
 use super::hgt::{Resolution, Tile, WrongSize};
 use super::name::{self, Packing};
 
-/// Why a tile file gives no tile.
+/// Reasons for refusing a tile file.
 #[derive(Debug, Clone, Error)]
 pub enum HgtError {
     /// The file cannot be opened or read, or its compressed data is damaged or cut short.
@@ -24,7 +24,7 @@ pub enum HgtError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system or the decoder said.
+        /// Error of the operating system or the decoder.
         source: Arc<io::Error>,
     },
     /// The posts are not one of the two squares.
@@ -50,7 +50,7 @@ pub enum HgtError {
     Archive {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Format error.
         reason: String,
     },
     /// The zip archive does not hold exactly one file of this tile.

@@ -9,7 +9,7 @@ use super::geoid::{Geoid, GeoidError};
 use super::read::HgtError;
 use super::tiles::{DirectoryError, TileDirectory};
 
-/// Why the configured terrain cannot be used.
+/// Reasons for refusing the configured terrain.
 #[derive(Debug, Error)]
 pub enum TerrainError {
     /// The tile directory cannot be read.

@@ -24,13 +24,13 @@ use super::hgt::{Run, Tile, surrounds};
 use super::name::{self, Packing};
 use super::read::{HgtError, probe, read_tile};
 
-/// Why a directory cannot be used at all.
+/// Reasons for refusing a directory.
 #[derive(Debug, Error)]
 #[error("terrain directory {}", path.display())]
 pub struct DirectoryError {
     /// The directory.
     pub path: PathBuf,
-    /// What the system said.
+    /// Error of the operating system.
     pub source: io::Error,
 }
 
@@ -39,7 +39,7 @@ pub struct DirectoryError {
 pub struct Ignored {
     /// The file.
     pub path: PathBuf,
-    /// Why it is not used.
+    /// Reason it is not used.
     pub reason: String,
 }
 
@@ -66,7 +66,7 @@ struct Cell<'a> {
 }
 
 impl Cell<'_> {
-    /// How many of the leading positions, at least the first, lie in this square without a tile.
+    /// Number of leading positions, at least the first, in this square without a tile.
     /// On its edges a neighbour may know, so the run ends before them.
     fn missing_run(&self, lat_deg: &[f64], lon_deg: &[f64]) -> usize {
         let stays = |(lat, lon): (&f64, &f64)| {
@@ -281,17 +281,17 @@ impl<'a> Under<'a> {
     }
 }
 
-/// How far a curve has been followed.
+/// Progress along a curve.
 #[derive(Default)]
 struct Way<'a> {
     /// Heights filled.
     done: usize,
-    /// What it is on.
+    /// Current square.
     on: Option<Under<'a>>,
-    /// Whether nothing has been read of it yet.
+    /// True if nothing has been read of it yet.
     fresh: bool,
     greatest_m: f64,
-    /// Whether it came to a void or off the tiles.
+    /// True if it came to a void or off the tiles.
     lost: bool,
 }
 
@@ -343,7 +343,7 @@ impl TileDirectory {
         }
     }
 
-    /// What is under the position after `done` others; perhaps the same as under a neighbour.
+    /// Square under the position after `done` others; possibly that of a neighbour.
     fn under<'a>(
         &'a self,
         curve: &Curve,

@@ -12,7 +12,7 @@ use super::site::CoverageSite;
 use crate::propagation::itm::{self, SIDE_BY_SIDE};
 use crate::radio::Verdict;
 use crate::radio::cells::{BATCH, Budgets, Receivers};
-use crate::terrain::short::{self, Parallel, Ways};
+use crate::terrain::short::{self, Geodesics, Parallel};
 use crate::terrain::{GeoPoint, Path, Terrain};
 
 /// Ground that links refuse to stand on, m.
@@ -31,18 +31,18 @@ pub struct Scratch {
     elevation_msl_m: [Row; SIDE_BY_SIDE],
     /// Distances between their samples, m.
     step_m: [f64; SIDE_BY_SIDE],
-    /// Whether their heights are known to be such as ITM takes.
+    /// True if their heights are known to be such as ITM takes.
     credible: [bool; SIDE_BY_SIDE],
-    rooms: itm::Rooms,
+    buffers: itm::SampleBuffers,
     centres_deg: [f64; BATCH],
-    ways: Ways,
+    geodesics: Geodesics,
     measured: itm::Batch,
     losses: itm::Losses,
     receivers: Receivers,
     extra_db: [f64; BATCH],
     budgets: Budgets,
     flags: [Flags; BATCH],
-    /// Whether ITM judges the cell.
+    /// True if ITM judges the cell.
     by_itm: [bool; BATCH],
     sharing: Sharing,
 }
@@ -57,9 +57,9 @@ impl Default for Scratch {
             elevation_msl_m: Default::default(),
             step_m: [0.0; SIDE_BY_SIDE],
             credible: [false; SIDE_BY_SIDE],
-            rooms: itm::Rooms::default(),
+            buffers: itm::SampleBuffers::default(),
             centres_deg: [0.0; BATCH],
-            ways: Ways::default(),
+            geodesics: Geodesics::default(),
             measured: itm::Batch::default(),
             losses: itm::Losses::default(),
             receivers: Receivers::default(),
@@ -112,7 +112,7 @@ pub fn coverage(site: &CoverageSite<'_>, terrain: &dyn Terrain, grid: &Grid) -> 
     cells
 }
 
-/// Whether there is ground at both ends that links stand on.
+/// True if there is ground at both ends that links stand on.
 fn grounded(ends_m: [f64; 2], undulation_m: f64) -> bool {
     ends_m.iter().all(|m| m.abs() <= GROUND_MAX_M) && undulation_m.abs() <= UNDULATION_MAX_M
 }
@@ -165,7 +165,7 @@ impl Scratch {
             return;
         }
         let lon_deg = site.position.lon_deg();
-        self.ways
+        self.geodesics
             .solve(&site.parallel, lon_deg, parallel, &self.centres_deg);
         let (mut any, mut any_itm) = (false, false);
         self.flags.fill(Flags::NONE);
@@ -191,9 +191,9 @@ impl Scratch {
             self.apply_itm(site, terrain, parallel, cells.len());
         }
         if any {
-            site.sector
+            site.transmitter
                 .extra_db(&self.receivers, cells.len(), &mut self.extra_db);
-            site.sector
+            site.transmitter
                 .budgets(&self.receivers, &self.extra_db, &mut self.budgets);
         }
         for (place, cell) in cells.iter_mut().enumerate() {
@@ -201,7 +201,7 @@ impl Scratch {
         }
     }
 
-    /// Whether all centres lie far beyond the radius. Along a parallel the distance grows with the
+    /// True if all centres lie far beyond the radius. Along a parallel the distance grows with the
     /// difference in longitude.
     fn is_beyond(&self, site: &CoverageSite<'_>, parallel: &Parallel) -> bool {
         let lon_deg = site.position.lon_deg();
@@ -227,7 +227,7 @@ impl Scratch {
         let mut shared = [false; BATCH];
         let Self {
             sharing,
-            ways,
+            geodesics,
             centres_deg,
             receivers,
             measured,
@@ -235,7 +235,7 @@ impl Scratch {
             by_itm,
             ..
         } = self;
-        sharing.measure(site, terrain, ways, count, |place, found| {
+        sharing.measure(site, terrain, geodesics, count, |place, found| {
             let Shared {
                 measured: path,
                 ground_msl_m,
@@ -247,7 +247,7 @@ impl Scratch {
             if !grounded(ground_msl_m, undulation_m) {
                 return;
             }
-            let (_, azimuth_rad, _) = ways.head(place);
+            let (_, azimuth_rad, _) = geodesics.head(place);
             receivers.distance_m[place] = path.distance_m;
             receivers.azimuth_deg[0][place] = azimuth_rad[0].to_degrees();
             receivers.azimuth_deg[1][place] = azimuth_rad[1].to_degrees() + 180.0;
@@ -270,21 +270,21 @@ impl Scratch {
         let mut profiles = [None; SIDE_BY_SIDE];
         for row in 0..SIDE_BY_SIDE {
             let distance_m = || self.receivers.distance_m[first + row];
-            if traced[row] && site.sector.itm(distance_m()).is_some() {
+            if traced[row] && site.transmitter.itm(distance_m()).is_some() {
                 profiles[row] = Some(itm::PathProfile {
                     step_m: self.step_m[row],
                     elevation_msl_m: &self.elevation_msl_m[row],
                 });
             }
         }
-        let measured = match site.sector.itm(f64::INFINITY) {
-            Some(itm) => itm.measure(profiles, self.credible, &mut self.rooms),
+        let measured = match site.transmitter.itm(f64::INFINITY) {
+            Some(itm) => itm.measure(profiles, self.credible, &mut self.buffers),
             None => [None; SIDE_BY_SIDE],
         };
         for row in (0..SIDE_BY_SIDE).filter(|row| traced[*row]) {
             let place = first + row;
             let Some(measured) = measured[row] else {
-                self.stand_in(site, place);
+                self.apply_fallback(site, place);
                 continue;
             };
             let [near, far] = measured.horizon_distance_m;
@@ -296,15 +296,15 @@ impl Scratch {
     }
 
     /// Delta-Bullington over the ground traced to a place.
-    fn stand_in(&mut self, site: &CoverageSite<'_>, place: usize) {
+    fn apply_fallback(&mut self, site: &CoverageSite<'_>, place: usize) {
         let row = place % SIDE_BY_SIDE;
-        let loss_db = if site.sector.minds_terrain() {
-            site.sector
+        let loss_db = if site.transmitter.uses_terrain() {
+            site.transmitter
                 .diffraction_db(self.step_m[row], &self.elevation_msl_m[row])
         } else {
             0.0
         };
-        self.flags[place].note(site.sector.asks_itm(), Flags::STAND_IN);
+        self.flags[place].note(site.transmitter.asks_itm(), Flags::FALLBACK_MODEL);
         for terrain_db in &mut self.receivers.terrain_db {
             terrain_db[place] = loss_db;
         }
@@ -318,10 +318,10 @@ impl Scratch {
         parallel: &Parallel,
         count: usize,
     ) {
-        let Some(itm) = site.sector.itm(f64::INFINITY) else {
+        let Some(itm) = site.transmitter.itm(f64::INFINITY) else {
             return;
         };
-        let quantiles = site.sector.quantiles();
+        let quantiles = site.transmitter.quantiles();
         itm.batch(&self.measured, quantiles, &self.by_itm, &mut self.losses);
         for place in 0..count {
             if !self.by_itm[place] {
@@ -340,7 +340,7 @@ impl Scratch {
             let row = place % SIDE_BY_SIDE;
             let only = std::array::from_fn(|each| each == row);
             if self.trace(site, terrain, parallel, place - row, only)[row] {
-                self.stand_in(site, place);
+                self.apply_fallback(site, place);
             }
             self.flags[place] = self.flags[place] | flags;
         }
@@ -353,10 +353,10 @@ impl Scratch {
             return Cell::void(flags);
         }
         let [own, p10, p50, p90] = &self.budgets.rx_power_dbm;
-        let snr_db = site.sector.snr_db(own[place]);
-        let link_margin_db = site.sector.link_margin_db(snr_db);
-        let modulation = site.sector.modulation(snr_db);
-        let compatible = site.sector.compatible();
+        let snr_db = site.transmitter.snr_db(own[place]);
+        let link_margin_db = site.transmitter.link_margin_db(snr_db);
+        let modulation = site.transmitter.modulation(snr_db);
+        let compatible = site.transmitter.compatible();
         Cell {
             rx_power_dbm: own[place],
             path_loss_db: self.budgets.path_loss_db[place],

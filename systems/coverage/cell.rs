@@ -48,7 +48,7 @@ impl Cell {
         }
     }
 
-    /// Whether the cell has an answer at all: within the radius, over known ground.
+    /// True if the cell has an answer at all: within the radius, over known ground.
     #[must_use]
     pub fn has_data(&self) -> bool {
         !self
@@ -56,7 +56,7 @@ impl Cell {
             .intersects(Flags::OUTSIDE | Flags::NO_DATA | Flags::FAILED)
     }
 
-    /// Whether a receiver here has a link with `margin_db` to spare, dB. A cell that lies in a
+    /// True if a receiver here has a link with `margin_db` to spare, dB. A cell that lies in a
     /// void or off all tiles never is.
     #[must_use]
     pub fn covered(&self, margin_db: f64) -> bool {
@@ -94,7 +94,7 @@ impl Flags {
     /// Some of the path lies in voids and was interpolated.
     pub const PATH_VOID: Self = Self(1 << 3);
     /// Delta-Bullington stands in for ITM: nearer than 1 km, or out of its range.
-    pub const STAND_IN: Self = Self(1 << 4);
+    pub const FALLBACK_MODEL: Self = Self(1 << 4);
     /// No terrain stands above the ray over the earth of ITM. Known only where ITM judges.
     pub const CLEAR: Self = Self(1 << 5);
     /// The ground is such that no link can be evaluated: not evaluated.
@@ -114,7 +114,7 @@ impl Flags {
         Self(bits)
     }
 
-    /// Whether any of `others` is set.
+    /// True if any of `others` is set.
     #[must_use]
     pub const fn intersects(self, others: Self) -> bool {
         self.0 & others.0 != 0

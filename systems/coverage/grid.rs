@@ -11,7 +11,7 @@ pub const SIDE_MAX: u32 = 1 << 17;
 /// Most cells of a grid.
 pub const CELLS_MAX: u64 = 1 << 32;
 
-/// Why a raster is none.
+/// Reasons for refusing a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
 pub enum BadGrid {
     /// A side without cells or with too many.
@@ -76,7 +76,7 @@ impl Block {
         self.rows as usize * self.columns as usize
     }
 
-    /// Whether there are none.
+    /// True if there are no cells.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -198,7 +198,7 @@ impl Grid {
         u64::from(self.rows) * u64::from(self.columns)
     }
 
-    /// Whether there are none; there always are some.
+    /// True if there are no cells; a grid always has some.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

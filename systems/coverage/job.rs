@@ -46,7 +46,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Whether every cell is final.
+    /// True if every cell is final.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.rows_done == self.rows

@@ -1,12 +1,12 @@
 //! A site made ready for the evaluation of cells.
 
 use crate::link::{SAMPLES_MAX, SAMPLES_MIN, post_spacing_m};
-use crate::radio::cells::Sector;
+use crate::radio::cells::PreparedTransmitter;
 use crate::radio::{BadValue, Environment, Prepared, Station};
 use crate::terrain::short::Parallel;
 use crate::terrain::{GeoPoint, Terrain};
 
-/// How finely the ground between site and cell is sampled.
+/// Sampling density of the terrain between site and cell.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Sampling {
     /// As links are: one sample per post of the terrain at the site, 32 to 1024.
@@ -21,11 +21,11 @@ pub enum Sampling {
 /// Everything a coverage is made from but the ground, owned.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setup {
-    /// Where the site stands.
+    /// Position of the site.
     pub position: GeoPoint,
-    /// What transmits there.
+    /// Transmitting station.
     pub transmitter: Station,
-    /// What receives in every cell.
+    /// Receiving station of every cell.
     pub receiver: Station,
     /// Air, ground and model.
     pub environment: Environment,
@@ -60,13 +60,13 @@ impl Setup {
 pub struct CoverageSite<'a> {
     pub(super) position: GeoPoint,
     pub(super) parallel: Parallel,
-    pub(super) sector: Sector<'a>,
+    pub(super) transmitter: PreparedTransmitter<'a>,
     pub(super) radius_m: f64,
     sampling: Fineness,
     post_spacing_m: f64,
     /// The ground at the site, m, where the terrain knows it for sure: the same on all paths.
     pub(super) ground_msl_m: Option<f64>,
-    /// Whether the terrain knows the ground at the site.
+    /// True if the terrain has data at the site.
     ground_known: bool,
 }
 
@@ -98,7 +98,7 @@ impl<'a> CoverageSite<'a> {
         Ok(Self {
             position,
             parallel: Parallel::new(position.lat_deg()),
-            sector: Sector::new(link, undulation_m),
+            transmitter: PreparedTransmitter::new(link, undulation_m),
             radius_m,
             sampling: match sampling {
                 Sampling::Posts => Fineness::Spacing(post_spacing_m(terrain, position)),
@@ -111,13 +111,13 @@ impl<'a> CoverageSite<'a> {
         })
     }
 
-    /// Where the site stands.
+    /// Position of the site.
     #[must_use]
     pub fn position(&self) -> GeoPoint {
         self.position
     }
 
-    /// Whether the terrain knows the ground at the site. Otherwise it was assumed, and every path
+    /// True if the terrain has data at the site. Otherwise it was assumed, and every path
     /// is flagged.
     #[must_use]
     pub fn ground_known(&self) -> bool {
@@ -133,7 +133,7 @@ impl<'a> CoverageSite<'a> {
         }
     }
 
-    /// How many samples a path gets: what [`crate::link::samples_for`] says.
+    /// Number of samples of a path, as [`crate::link::samples_for`].
     #[inline]
     pub(super) fn samples(&self, distance_m: f64) -> usize {
         match self.sampling {

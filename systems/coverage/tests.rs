@@ -120,7 +120,7 @@ pub(super) fn setup(position: GeoPoint, radius_m: f64) -> Setup {
     }
 }
 
-/// What the link command says of a cell.
+/// Link result of a cell.
 pub(super) fn link(setup: &Setup, terrain: &dyn Terrain, to: GeoPoint) -> LinkResult {
     let (samples, spacing_m) = match setup.sampling {
         Sampling::Posts => (None, None),

@@ -7,15 +7,15 @@ use groundwave_systems::terrain::Curve;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Track {
     pub(super) powers: [[f64; 6]; 2],
-    /// What the polynomials take from one position to the next.
+    /// Step of the polynomials from one position to the next.
     pub(super) pace: f64,
     /// The last position, which is given.
     pub(super) end: [f64; 2],
-    /// Its number.
+    /// Index.
     pub(super) last: usize,
     /// The highest power that is not 0.
     pub(super) degree: u8,
-    /// Whether it is in posts; it then lies within its tile, which has no voids.
+    /// True if it is in posts; it then lies within its tile, which has no voids.
     pub(super) is_in_posts: bool,
 }
 
@@ -56,7 +56,7 @@ impl Track {
         }
     }
 
-    /// Whether it is in posts.
+    /// True if it is in posts.
     pub fn is_in_posts(&self) -> bool {
         self.is_in_posts
     }

@@ -14,7 +14,7 @@ const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
 /// greater by its height.
 const BIASED: i64 = 0x4330_0000_0000_8000;
 
-/// What all positions in a square have in common, in vectors.
+/// Quantities common to all positions in a square, in vectors.
 struct Wide {
     /// Posts in a unit of positions.
     scale: __m512d,
@@ -24,7 +24,7 @@ struct Wide {
     west: __m512d,
     cells: __m512d,
     stride: __m512d,
-    /// Where the southernmost row begins, less the bits of `ROUNDER`.
+    /// Start of the southernmost row, less the bits of `ROUNDER`.
     base: *const i64,
 }
 

@@ -39,12 +39,12 @@ impl Scratch {
         parallel: &Parallel,
         place: usize,
     ) -> bool {
-        let (mut distance_m, _, valid) = self.ways.head(place);
+        let (mut distance_m, _, valid) = self.geodesics.head(place);
         if distance_m > far_m(site) {
             self.flags[place] = Flags::OUTSIDE;
             return false;
         }
-        let mut bearing_deg = [0, 1].map(|end| self.ways.bearing_deg[end][place]);
+        let mut bearing_deg = [0, 1].map(|end| self.geodesics.bearing_deg[end][place]);
         if !valid {
             let Ok(centre) = GeoPoint::wrapping(parallel.lat_deg, self.centres_deg[place]) else {
                 self.flags[place] = Flags::FAILED;
@@ -82,10 +82,10 @@ impl Scratch {
         wanted: [bool; SIDE_BY_SIDE],
     ) {
         let ground_msl_m = site.ground_msl_m.unwrap_or(f64::NAN);
-        let (ways, mut heights) = (&self.ways, self.elevation_msl_m.iter_mut());
+        let (geodesics, mut heights) = (&self.geodesics, self.elevation_msl_m.iter_mut());
         let mut rows = std::array::from_fn::<_, SIDE_BY_SIDE, _>(|row| {
             let heights = heights.next().expect("a row for each");
-            let (distance_m, _, valid) = ways.head(first + row);
+            let (distance_m, _, valid) = geodesics.head(first + row);
             let last = heights.len().max(2) - 1;
             // Without a length there is no direction.
             let known = wanted[row] && valid && distance_m > 0.0 && !ground_msl_m.is_nan();
@@ -96,7 +96,7 @@ impl Scratch {
                 &mut []
             };
             CurveRow {
-                curve: ways.curve(first + row, last, parallel.lat_deg),
+                curve: geodesics.curve(first + row, last, parallel.lat_deg),
                 elevation_msl_m,
                 greatest_m: None,
                 used: None,
@@ -110,11 +110,11 @@ impl Scratch {
         for row in 0..SIDE_BY_SIDE {
             let place = first + row;
             self.credible[row] = found[row].is_some_and(|m| m + 1.0 < itm::MAX_ELEVATION_M);
-            if wanted[row] && found[row].is_none() && self.ways.head(place).2 {
+            if wanted[row] && found[row].is_none() && self.geodesics.head(place).2 {
                 let centre = GeoPoint::wrapping(parallel.lat_deg, self.centres_deg[place]);
-                let way = self.ways.get(place);
+                let geodesic = self.geodesics.get(place);
                 let centre = centre.expect("cells lie on the Earth");
-                self.path.set_way(site.position, centre, &way);
+                self.path.set_geodesic(site.position, centre, &geodesic);
                 self.sample(site, terrain, place);
             }
         }

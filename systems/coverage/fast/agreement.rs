@@ -1,4 +1,4 @@
-//! How well two coverages of one grid agree.
+//! Agreement of two coverages of one grid.
 
 use crate::coverage::Cell;
 
@@ -8,11 +8,11 @@ use crate::coverage::Cell;
 pub struct Agreement {
     /// Cells compared.
     pub cells: usize,
-    /// What half of the differences stay within.
+    /// Median of the absolute differences.
     pub p50_db: f64,
-    /// What 95 of 100 stay within.
+    /// 95th percentile of the absolute differences.
     pub p95_db: f64,
-    /// What 99 of 100 stay within.
+    /// 99th percentile of the absolute differences.
     pub p99_db: f64,
     /// The largest.
     pub worst_db: f64,

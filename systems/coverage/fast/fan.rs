@@ -6,14 +6,14 @@ use crate::coverage::CoverageSite;
 use crate::propagation::itm;
 use crate::terrain::{GeoPoint, Terrain, short};
 
-/// How far apart rays are where the sweep ends, in samples of a ray. Closer rays change nothing:
+/// Spacing of rays at the end of the sweep, in samples of a ray. Closer rays change nothing:
 /// what decides is sampled on each path itself.
 const APART: f64 = 2.0;
 
 /// Most rays.
 const COUNT_MAX: usize = 1 << 15;
 
-/// What all rays of a site have in common.
+/// Quantities common to all rays of a site.
 #[derive(Debug, Clone)]
 pub(super) struct Common {
     pub position: GeoPoint,
@@ -22,7 +22,7 @@ pub(super) struct Common {
     /// Samples of a whole ray, the site's among them.
     pub samples: usize,
     pub antenna_agl_m: [f64; 2],
-    /// How far the earth falls away within the first sample, m.
+    /// Drop of the Earth's surface within the first sample, m.
     pub bulge_m: f64,
 }
 
@@ -50,7 +50,7 @@ impl Common {
     }
 }
 
-/// How far the paths of a sweep reach, m.
+/// Length of the longest path of a sweep, m.
 fn reach_m(site: &CoverageSite<'_>) -> f64 {
     site.radius_m.min(short::MAX_M)
 }
@@ -82,7 +82,7 @@ impl Fan {
         ([first, second], place - first as f64)
     }
 
-    /// Whether a ray is known up to sample `last`, which it is made now if it can be.
+    /// Extends a ray up to sample `last`; true if all samples are known.
     #[inline]
     pub fn reaches(
         &mut self,

@@ -1,4 +1,4 @@
-//! What is sampled on the path of each cell itself: where the rays beside it see a horizon, and
+//! Samples taken on the path of each cell itself: near the horizons of the neighbouring rays, and
 //! the last steps before the cell.
 
 use super::fan::Common;

@@ -26,7 +26,7 @@ pub(super) struct Ray {
     before: Vec<u32>,
     /// Interdecile range of the terrain up to every `NODE`th sample, m; `NaN` until asked for.
     range_m: Vec<f64>,
-    /// Whether the terrain does not know what comes next.
+    /// True if the terrain has no data beyond the last sample.
     ends: bool,
 }
 
@@ -42,12 +42,12 @@ impl Ray {
         self.ends = false;
     }
 
-    /// Whether nothing is known of it.
+    /// True if no sample was taken.
     pub fn is_empty(&self) -> bool {
         self.path.is_none()
     }
 
-    /// Whether samples up to `last` are known, which are taken now if need be.
+    /// Takes samples up to `last` where needed; true if all are known.
     pub fn reaches(
         &mut self,
         last: usize,

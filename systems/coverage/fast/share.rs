@@ -7,7 +7,7 @@ use super::pair::Composite;
 use crate::coverage::CoverageSite;
 use crate::propagation::itm::{self, BATCH, Measured, PathProfile};
 use crate::terrain::Terrain;
-use crate::terrain::short::Ways;
+use crate::terrain::short::Geodesics;
 
 /// Steps of a path and spacing of the rays may differ by such factors.
 const PACE: std::ops::RangeInclusive<f64> = 0.6..=2.5;
@@ -18,7 +18,7 @@ const SHORT: usize = 128;
 
 const _: () = assert!(SHORT < SLOTS * BATCH, "there is room for the positions");
 
-/// What is shared between the cells of a block, and room for the work on them.
+/// Rays shared between the cells of a block, and working buffers.
 #[derive(Debug, Clone, Default)]
 pub(in crate::coverage) struct Sharing {
     fan: Fan,
@@ -32,7 +32,7 @@ pub(in crate::coverage) struct Sharing {
     places: Vec<usize>,
 }
 
-/// What came out for one cell.
+/// Measures of the path to one cell.
 pub(in crate::coverage) struct Shared {
     pub measured: Measured,
     /// Ground at site and cell, m.
@@ -44,7 +44,7 @@ impl Sharing {
     pub fn open(&mut self, site: &CoverageSite<'_>, terrain: &dyn Terrain) {
         self.fan.clear(site);
         self.beside.resize(BATCH, ([0; 2], 0.0));
-        let itm = site.sector.itm(f64::INFINITY);
+        let itm = site.transmitter.itm(f64::INFINITY);
         let ground_msl_m = terrain.elevation_msl_m(site.position);
         self.common = itm
             .zip(ground_msl_m)
@@ -58,25 +58,29 @@ impl Sharing {
         &mut self,
         site: &CoverageSite<'_>,
         terrain: &dyn Terrain,
-        ways: &Ways,
+        geodesics: &Geodesics,
         count: usize,
         mut found: impl FnMut(usize, Shared),
     ) {
         self.places.clear();
-        let (Some(common), Some(itm)) = (self.common.take(), site.sector.itm(f64::INFINITY)) else {
+        let (Some(common), Some(itm)) = (self.common.take(), site.transmitter.itm(f64::INFINITY))
+        else {
             return;
         };
         for place in 0..count {
-            if self.guess(site, terrain, ways, place, &common).is_some() {
+            if self
+                .guess(site, terrain, geodesics, place, &common)
+                .is_some()
+            {
                 self.places.push(place);
             }
         }
         if !self.places.is_empty() {
-            self.sample(terrain, ways);
+            self.sample(terrain, geodesics);
             self.own.look(itm, &common);
             let places = std::mem::take(&mut self.places);
             for &place in &places {
-                if let Some(shared) = self.finish(terrain, ways, place, itm, &common) {
+                if let Some(shared) = self.finish(terrain, geodesics, place, itm, &common) {
                     found(place, shared);
                 }
             }
@@ -91,15 +95,15 @@ impl Sharing {
         &mut self,
         site: &CoverageSite<'_>,
         terrain: &dyn Terrain,
-        ways: &Ways,
+        geodesics: &Geodesics,
         place: usize,
         common: &Common,
     ) -> Option<()> {
-        let (distance_m, azimuth_rad, valid) = ways.head(place);
+        let (distance_m, azimuth_rad, valid) = geodesics.head(place);
         if !valid || !(NEAR_M..=site.radius_m).contains(&distance_m) {
             return None;
         }
-        site.sector.itm(distance_m)?;
+        site.transmitter.itm(distance_m)?;
         let steps = site.samples(distance_m).max(2) - 1;
         let pace = distance_m / common.spacing_m / steps as f64;
         if !PACE.contains(&pace) || steps <= TAIL + 4 {
@@ -139,12 +143,12 @@ impl Sharing {
     }
 
     /// Takes the paths' own samples; leaves out paths of which the terrain does not know all.
-    fn sample(&mut self, terrain: &dyn Terrain, ways: &Ways) {
+    fn sample(&mut self, terrain: &dyn Terrain, geodesics: &Geodesics) {
         self.own.place();
         for room in [&mut self.lat_deg, &mut self.lon_deg] {
             room.resize(SLOTS * BATCH, 0.0);
         }
-        ways.positions(&self.own.shares, &mut self.lat_deg, &mut self.lon_deg);
+        geodesics.positions(&self.own.shares, &mut self.lat_deg, &mut self.lon_deg);
         // Idle places repeat one in use: elsewhere the terrain might know nothing.
         if self.places.len() < BATCH {
             let (busy, mut idle) = (self.places[0], [true; BATCH]);
@@ -173,11 +177,11 @@ impl Sharing {
         });
     }
 
-    /// What the paths' own samples and the rays make of a path.
+    /// Combines the path's own samples with the rays.
     fn finish(
         &mut self,
         terrain: &dyn Terrain,
-        ways: &Ways,
+        geodesics: &Geodesics,
         place: usize,
         itm: &itm::Prepared,
         common: &Common,
@@ -217,7 +221,7 @@ impl Sharing {
                 &mut self.lat_deg[..=whole_steps],
                 &mut self.lon_deg[..=whole_steps],
             );
-            ways.along(place, lat_deg, lon_deg);
+            geodesics.along(place, lat_deg, lon_deg);
             // The site itself, lest a hair beyond it another tile begins.
             (lat_deg[0], lon_deg[0]) = (common.position.lat_deg(), common.position.lon_deg());
             let mut height_m = [0.0; SHORT + 1];

@@ -20,7 +20,7 @@ fn check(name: &str, setup: &Setup, terrain: &dyn Terrain, cells: u32, stride: u
         }
         worst_db = worst_db.max(difference_db(cell, &link));
         assert_eq!(
-            cell.flags.intersects(Flags::STAND_IN),
+            cell.flags.intersects(Flags::FALLBACK_MODEL),
             setup.environment.model == Model::Itm && link.model == Model::DeltaBullington
         );
         compared += 1;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 /// Work to be compiled once for each width of vectors. `run` must be `#[inline(always)]`, as
 /// must be all it calls that is to profit.
 pub(crate) trait Kernel {
-    /// What comes out.
+    /// Result type.
     type Output;
 
     /// Does the work. The bits that come out depend on the input alone, never on the width.
@@ -17,7 +17,7 @@ const PLAIN: u8 = 1;
 const AVX2: u8 = 2;
 const AVX512: u8 = 3;
 
-/// What was detected: asking the processor costs more than a kernel.
+/// Detected processor features: detection costs more than a kernel.
 static WIDTH: AtomicU8 = AtomicU8::new(UNKNOWN);
 
 /// Runs `kernel` with the widest vectors this processor has.
@@ -53,7 +53,7 @@ fn width() -> u8 {
     width
 }
 
-/// Whether the processor has AVX-512 F, BW, DQ and VL, and what else kernels are compiled for.
+/// True if the processor has AVX-512 F, BW, DQ and VL, FMA and the other features of kernels.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(super) fn has_avx512() -> bool {

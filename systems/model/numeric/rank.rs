@@ -128,7 +128,7 @@ fn nth(keys: &[u8; ROOM], numbers: &[f64], ranks: [usize; 2]) -> [f64; 2] {
     sought
 }
 
-/// How many of `keys` are `threshold` or more.
+/// Number of `keys` that are `threshold` or more.
 #[inline(always)]
 fn reaching(keys: &[u8; ROOM], threshold: u8) -> u8 {
     let mut count = 0_u8;
@@ -242,7 +242,7 @@ mod x86 {
         }
     }
 
-    /// How many keys are `threshold` or more.
+    /// Number of keys that are `threshold` or more.
     #[target_feature(enable = "avx512f,avx512bw,popcnt")]
     #[inline]
     fn reaching(keys: &[__m512i; GROUPS], threshold: u8) -> usize {

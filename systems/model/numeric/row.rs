@@ -12,7 +12,7 @@ const SUM: usize = 32;
 /// Strands of sums with moments.
 const MOMENTS: usize = 16;
 
-/// Whether all `values` are between `-limit` and `limit`; `NaN` is not.
+/// True if all `values` are between `-limit` and `limit`; `NaN` is not.
 #[inline(always)]
 pub(crate) fn all_within(values: &[f64], limit: f64) -> bool {
     #[cfg(target_arch = "x86_64")]

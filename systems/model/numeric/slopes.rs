@@ -12,9 +12,9 @@ pub(crate) const BLOCKS: usize = 16;
 pub(crate) struct Slopes<'a> {
     /// Height of the eye.
     pub base: f64,
-    /// What is taken off at the first point.
+    /// Offset subtracted at the first point.
     pub fall: f64,
-    /// What more is taken off at each next point.
+    /// Increment of the offset at each next point.
     pub fall_step: f64,
     /// Reciprocals of the distances, for every point.
     pub inverse: &'a [f64],

@@ -15,7 +15,7 @@ use super::polarization::Polarization;
 use super::spherical_earth::{Ground, SphericalEarth};
 pub use profile::{Profile, ProfileError};
 
-/// What a diffraction calculation needs besides the profile.
+/// Inputs of a diffraction calculation besides the profile.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct DiffractionPath {
     /// Carrier frequency, MHz, 10 to 1 000 000.
@@ -48,7 +48,7 @@ pub struct KnifeEdge {
 pub struct Bullington {
     /// Diffraction loss, dB.
     pub loss_db: f64,
-    /// Whether no profile point reaches the straight line between the antennas over the
+    /// True if no profile point reaches the straight line between the antennas over the
     /// effective Earth.
     pub line_of_sight: bool,
     /// The equivalent edge: the worst point in line of sight, else where the two horizon rays
@@ -149,7 +149,7 @@ impl DiffractionPath {
     }
 }
 
-/// What both uses of the construction share.
+/// Quantities shared by both uses of the construction.
 struct Construction {
     length_m: f64,
     earth_radius_m: f64,

@@ -44,7 +44,7 @@ impl ClutterCategory {
         }
     }
 
-    /// Whether a terminal below the clutter sees an edge (eq. 2a) rather than a smooth decline
+    /// True if a terminal below the clutter sees an edge (eq. 2a) rather than a smooth decline
     /// with height (eq. 2b).
     const fn obstructs(self) -> bool {
         !matches!(self, Self::WaterSea | Self::OpenRural)

@@ -1,4 +1,4 @@
-//! The one error of the propagation formulas: an input outside their domain.
+//! Error of the propagation formulas: an input outside their domain.
 
 /// An input a formula is not defined for. Every field is as the caller gave it.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
@@ -8,7 +8,7 @@ pub enum DomainError {
     Range {
         /// Name of the input, with its unit.
         quantity: &'static str,
-        /// What was given.
+        /// Value found.
         value: f64,
         /// Least permitted value.
         low: f64,
@@ -20,7 +20,7 @@ pub enum DomainError {
     NotPositive {
         /// Name of the input, with its unit.
         quantity: &'static str,
-        /// What was given.
+        /// Value found.
         value: f64,
     },
 }

@@ -30,7 +30,7 @@ pub struct ManMadeNoise {
     /// `F_am`: external noise figure relative to k T0 B, dB. Negative where man-made noise is
     /// weaker than thermal noise at 290 K.
     pub fam_db: f64,
-    /// Whether the frequency lies outside the range the curve was given for.
+    /// True if the frequency lies outside the range of the curve.
     pub extrapolated: bool,
 }
 

@@ -1,4 +1,4 @@
-//! How often a terrestrial link fades, by rain and by multipath (ITU-R P.530-17).
+//! Outage of terrestrial links by rain and by multipath (ITU-R P.530-17).
 
 mod multipath;
 mod rain;

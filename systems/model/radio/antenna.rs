@@ -1,4 +1,4 @@
-//! How much of an antenna's gain points where the link goes.
+//! Antenna gain in the direction of a link.
 
 use super::station::{Antenna, Pointing};
 use crate::numeric::lesser;
@@ -41,7 +41,7 @@ pub fn gain_toward_dbi(
     antenna.gain_dbi - pointing_loss_db(antenna, pointing, azimuth_deg, elevation_deg)
 }
 
-/// Whether azimuth does not matter.
+/// True if the gain does not depend on azimuth.
 #[must_use]
 #[inline(always)]
 pub fn is_omnidirectional(antenna: &Antenna) -> bool {

@@ -1,4 +1,4 @@
-//! How much of the time a link stays up (ITU-R P.530).
+//! Availability of a link over the year (ITU-R P.530).
 
 use super::fresnel::Clearance;
 use super::geometry::View;

@@ -1,4 +1,4 @@
-//! The link budget: from two stations, a path and an environment to a [`LinkResult`].
+//! Link budget: two stations, a path and an environment give a [`LinkResult`].
 //!
 //! `rx_power = eirp - path loss + rx gain - rx losses`, in dB throughout. Losses split like this:
 //! free space over the slant range, then terrain (ITM reference attenuation and variability, or
@@ -12,7 +12,7 @@ use super::station::Station;
 use super::value::BadValue;
 use crate::terrain::Profile;
 
-/// Room for the heights of a path read backwards; keep one per thread to allocate nothing.
+/// Buffer for the reversed heights of a path; one per thread avoids allocations.
 #[derive(Debug, Clone, Default)]
 pub struct Workspace {
     reversed: Vec<f64>,

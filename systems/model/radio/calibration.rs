@@ -1,4 +1,4 @@
-//! Calibration: what measurements say the model is off by, class by class.
+//! Calibration: measured offsets of the model, by class of path.
 //!
 //! A profile is part of the [`Environment`](super::Environment), so it is in the log, in the view and
 //! in the identity of a sweep; every result it touched says so with
@@ -19,7 +19,7 @@ pub const NAME_CHARS_MAX: usize = 64;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
-    /// What it is called, 1 to 64 characters.
+    /// Name of the profile, 1 to 64 characters.
     #[schemars(length(min = 1, max = 64))]
     pub name: String,
     /// Offsets by class; the first that fits a path counts, others are as the model has them.
@@ -44,7 +44,7 @@ pub struct Offset {
 }
 
 impl Offset {
-    /// Whether a path is of the class.
+    /// True if the path belongs to the class.
     #[must_use]
     pub fn holds(&self, frequency_mhz: f64, distance_m: f64) -> bool {
         let within = |[low, high]: [f64; 2], value: f64| (low..high).contains(&value);

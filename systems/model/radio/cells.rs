@@ -6,7 +6,7 @@ use super::environment::Model;
 use super::fresnel::EARTH_RADIUS_M;
 use super::geometry::{SHORTEST_M, elevation_angle_deg, slant_range_m};
 use super::link::power_sum_dbm;
-use super::modulation::{Selected, ladder};
+use super::modulation::{Selected, mcs_table};
 use super::path_loss::{ITM_SHORTEST_M, clutter_db, diffraction_db, rain_loss_db, vegetation_db};
 use super::prepare::Prepared;
 use super::surroundings::Clutter;
@@ -66,7 +66,7 @@ impl Default for Budgets {
 
 /// A prepared direction with what all receivers share.
 #[derive(Debug, Clone)]
-pub(crate) struct Sector<'a> {
+pub(crate) struct PreparedTransmitter<'a> {
     link: Prepared<'a>,
     /// Geoid under the transmitter above the ellipsoid, m.
     undulation_m: f64,
@@ -75,14 +75,14 @@ pub(crate) struct Sector<'a> {
     /// Noise and interference, dBm.
     disturbed_dbm: f64,
     /// Modulations by the SNR they are used from, rising, dB.
-    ladder: Vec<(f64, Selected)>,
+    mcs_table: Vec<(f64, Selected)>,
     vegetation_db: f64,
 }
 
 /// Shares of time and places beside the environment's own, percent.
 pub(crate) const QUANTILES_PERCENT: [f64; 3] = [10.0, 50.0, 90.0];
 
-impl<'a> Sector<'a> {
+impl<'a> PreparedTransmitter<'a> {
     /// Of the direction `link` from a transmitter where the geoid stands `undulation_m` above the
     /// ellipsoid.
     pub fn new(link: Prepared<'a>, undulation_m: f64) -> Self {
@@ -99,7 +99,7 @@ impl<'a> Sector<'a> {
         Self {
             quantiles: [own, p10, p50, p90],
             disturbed_dbm,
-            ladder: ladder(
+            mcs_table: mcs_table(
                 &link.link_radio,
                 link.env.required_margin_db,
                 link.thermal_floor_dbm,
@@ -116,17 +116,17 @@ impl<'a> Sector<'a> {
         self.link.itm.as_ref().filter(|_| asked)
     }
 
-    /// Whether the model asked for is ITM.
+    /// True if the model asked for is ITM.
     pub fn asks_itm(&self) -> bool {
         self.link.env.model == Model::Itm
     }
 
-    /// Whether terrain costs anything under the model asked for.
-    pub fn minds_terrain(&self) -> bool {
+    /// True if terrain costs anything under the model asked for.
+    pub fn uses_terrain(&self) -> bool {
         self.link.env.model != Model::FreeSpace
     }
 
-    /// Whether the ends understand each other.
+    /// True if the ends understand each other.
     pub fn compatible(&self) -> bool {
         self.link.compatible
     }
@@ -157,15 +157,17 @@ impl<'a> Sector<'a> {
             return None;
         }
         let usable = self
-            .ladder
+            .mcs_table
             .partition_point(|(from_db, _)| *from_db <= snr_db);
-        usable.checked_sub(1).map(|rung| &self.ladder[rung].1)
+        usable
+            .checked_sub(1)
+            .map(|modulation| &self.mcs_table[modulation].1)
     }
 
     /// Puts the budgets of `receivers` together.
     pub fn budgets(&self, receivers: &Receivers, extra_db: &Lane, budgets: &mut Budgets) {
         vectorised(Work {
-            sector: self,
+            transmitter: self,
             receivers,
             extra_db,
             budgets,
@@ -232,7 +234,7 @@ impl Heights {
 }
 
 struct Work<'a> {
-    sector: &'a Sector<'a>,
+    transmitter: &'a PreparedTransmitter<'a>,
     receivers: &'a Receivers,
     extra_db: &'a Lane,
     budgets: &'a mut Budgets,
@@ -244,13 +246,13 @@ impl Kernel for Work<'_> {
     #[inline(always)]
     fn run(self) {
         let Self {
-            sector,
+            transmitter,
             receivers,
             extra_db,
             budgets,
         } = self;
-        let link = &sector.link;
-        let heights = sector.heights();
+        let link = &transmitter.link;
+        let heights = transmitter.heights();
         let (tx, rx) = (link.tx, link.rx);
         // Most coverages are those of antennas that need the angles of elevation at most.
         let mut pointing_db = [[0.0; BATCH]; 2];
@@ -283,7 +285,7 @@ impl Kernel for Work<'_> {
         let sent_dbm = tx.radio.tx_power_dbm - tx.radio.feeder_loss_db + tx.antenna.gain_dbi;
         let received_db = rx.antenna.gain_dbi - rx.radio.feeder_loss_db - link.polarization_loss_db;
         let gas_db_m = (link.gas.oxygen_db_km + link.gas.water_vapour_db_km) * 1e-3;
-        let fixed_db = sector.vegetation_db + link.env.other_loss_db;
+        let fixed_db = transmitter.vegetation_db + link.env.other_loss_db;
         // 4 π / λ.
         let wavenumber = 4.0 * std::f64::consts::PI * link.frequency_mhz * 1e6 / SPEED_OF_LIGHT_M_S;
         // Calibrations are rare, and no vector code: they stay out of the loops.

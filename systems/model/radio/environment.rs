@@ -1,4 +1,4 @@
-//! What lies between the ends and above them: the model to use and the air, ground and weather
+//! Propagation settings of a deployment: path-loss model, atmosphere, ground and weather.
 //! it is told about. One environment holds for a whole deployment.
 
 use schemars::JsonSchema;
@@ -73,7 +73,7 @@ pub struct Environment {
     /// Any further loss on every path, dB, [0, 200], none by default.
     #[schemars(range(min = 0.0, max = 200.0))]
     pub other_loss_db: f64,
-    /// What measurements say the model is off by; absent, it is taken as it is.
+    /// Correction of the model by measured offsets; absent means none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,
     /// Interference at every receiver input, dBm, [-250, 0]; absent means none.
@@ -86,7 +86,7 @@ pub struct Environment {
     pub required_margin_db: f64,
 }
 
-/// How terrain turns into loss.
+/// Path-loss model.
 #[derive(
     Debug,
     Clone,

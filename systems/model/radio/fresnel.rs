@@ -1,4 +1,4 @@
-//! How far the ground stays out of the way of the ray.
+//! Clearance of the ray over terrain and its Fresnel zone.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ pub const CLEAR_RATIO: f64 = 0.6;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Clearance {
-    /// Whether the straight ray over the effective Earth touches no sampled terrain.
+    /// True if the straight ray over the effective Earth touches no sampled terrain.
     pub line_of_sight: bool,
     /// Smallest height of the ray above terrain and Earth bulge between the ends, m, negative
     /// below; absent when no sample lies between the ends.

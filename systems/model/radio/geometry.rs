@@ -1,4 +1,4 @@
-//! Where the antennas are and at what angle they see each other.
+//! Positions, heights and elevation angles of the two antennas.
 
 use super::environment::Environment;
 use super::fresnel::EARTH_RADIUS_M;

@@ -144,7 +144,7 @@ impl Prepared<'_> {
         chosen.filter(|_| self.compatible)
     }
 
-    /// What `chosen` carries at `snr_db`.
+    /// Rate of `chosen` at `sinr_db`.
     fn rate(&self, snr_db: f64, chosen: Option<&Selected>) -> Rate {
         let judged = chosen.unwrap_or(&self.lowest);
         let per = if self.compatible {
@@ -172,7 +172,7 @@ impl Prepared<'_> {
         }
     }
 
-    /// What is left over.
+    /// Margins over sensitivity and the modulation in use.
     fn margin(&self, receiver: &Receiver, chosen: Option<&Selected>) -> Margin {
         let lowest_snr_db = self.lowest.required_snr_db;
         Margin {
@@ -183,7 +183,7 @@ impl Prepared<'_> {
         }
     }
 
-    /// What each limiting factor costs.
+    /// Cost of each limiting factor, dB.
     fn costs(
         &self,
         path: &PathLoss,

@@ -1,4 +1,4 @@
-//! One link, end to end: what the stations are, what lies between them, and what gets through.
+//! Link budget of one link from end to end: stations, path and environment.
 //!
 //! Pure functions over plain values. Two [`Station`]s, a terrain profile and an [`Environment`] go
 //! in, a [`LinkResult`] with every term of the budget comes out: [`evaluate`] for one direction,

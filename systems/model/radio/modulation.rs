@@ -1,6 +1,6 @@
-//! What rate a signal-to-noise ratio carries, and how many packets are lost at it.
+//! Data rate and packet error ratio as functions of the signal-to-noise ratio.
 //!
-//! OFDM adapts over a ladder of ten modulations; LoRa and narrowband modems are ladders of one.
+//! OFDM adapts over an MCS table of ten modulations; LoRa and narrowband modems have one.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,7 +64,7 @@ pub enum ModulationId {
     Narrowband,
 }
 
-/// One rung of the OFDM ladder.
+/// One entry of the OFDM MCS table.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Modulation {
     /// Which.
@@ -81,22 +81,22 @@ pub struct Modulation {
     pub required_snr_db: f64,
 }
 
-/// The OFDM ladder, from robust to fast.
+/// OFDM MCS table, from robust to fast.
 pub static MODULATIONS: [Modulation; 10] = [
-    rung(ModulationId::Bpsk12, 1, [1, 2], -82.0),
-    rung(ModulationId::Qpsk12, 2, [1, 2], -79.0),
-    rung(ModulationId::Qpsk34, 2, [3, 4], -77.0),
-    rung(ModulationId::Qam16R12, 4, [1, 2], -74.0),
-    rung(ModulationId::Qam16R34, 4, [3, 4], -70.0),
-    rung(ModulationId::Qam64R23, 6, [2, 3], -66.0),
-    rung(ModulationId::Qam64R34, 6, [3, 4], -65.0),
-    rung(ModulationId::Qam64R56, 6, [5, 6], -64.0),
-    rung(ModulationId::Qam256R34, 8, [3, 4], -59.0),
-    rung(ModulationId::Qam256R56, 8, [5, 6], -57.0),
+    mcs(ModulationId::Bpsk12, 1, [1, 2], -82.0),
+    mcs(ModulationId::Qpsk12, 2, [1, 2], -79.0),
+    mcs(ModulationId::Qpsk34, 2, [3, 4], -77.0),
+    mcs(ModulationId::Qam16R12, 4, [1, 2], -74.0),
+    mcs(ModulationId::Qam16R34, 4, [3, 4], -70.0),
+    mcs(ModulationId::Qam64R23, 6, [2, 3], -66.0),
+    mcs(ModulationId::Qam64R34, 6, [3, 4], -65.0),
+    mcs(ModulationId::Qam64R56, 6, [5, 6], -64.0),
+    mcs(ModulationId::Qam256R34, 8, [3, 4], -59.0),
+    mcs(ModulationId::Qam256R56, 8, [5, 6], -57.0),
 ];
 
 /// Derives the SNR from the sensitivity: S + 101 - 10 - 5.
-const fn rung(
+const fn mcs(
     id: ModulationId,
     bits_per_symbol: u8,
     code_rate: [u8; 2],
@@ -111,12 +111,12 @@ const fn rung(
     }
 }
 
-/// A modulation at work on a radio.
+/// A modulation of a radio, with its rates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Selected {
     /// Which.
     pub id: ModulationId,
-    /// Rung of the ladder, 0 the most robust.
+    /// MCS index, 0 the most robust.
     pub mcs_index: u8,
     /// Bits per symbol before coding; absent for a narrowband modem.
     pub bits_per_symbol: Option<u8>,
@@ -126,7 +126,7 @@ pub struct Selected {
     pub required_snr_db: f64,
     /// Coded rate on the air, all streams, bit/s.
     pub phy_rate_bps: f64,
-    /// What is left to payload, bit/s. For LoRa (less what low data rate optimisation takes) and
+    /// Rate of payload data, bit/s. For LoRa (less what low data rate optimisation takes) and
     /// narrowband this is the PHY rate: duty-cycle limits, preambles and channel sharing are not
     /// known here.
     pub data_rate_bps: f64,
@@ -134,7 +134,7 @@ pub struct Selected {
     pub reference_octets: f64,
 }
 
-/// The lowest rung of `radio`: what must be decoded for there to be a link at all.
+/// Modulation with MCS index 0 of `radio`: the one every link needs.
 ///
 /// `thermal_floor_dbm` is the noise floor a narrowband sensitivity was measured over.
 #[must_use]
@@ -177,32 +177,32 @@ pub fn select(
     if !matches!(radio.waveform, Waveform::Ofdm { .. }) {
         return Some(floor);
     }
-    let rung = MODULATIONS
+    let modulation = MODULATIONS
         .iter()
         .rposition(|m| m.required_snr_db + reserve_db <= snr_db);
-    Some(rung.map_or(floor, |index| ofdm(radio, index)))
+    Some(modulation.map_or(floor, |index| ofdm(radio, index)))
 }
 
-/// What [`select`] chooses, as the modulations of `radio` by the SNR each is used from, rising, dB.
+/// MCS table of `radio`: each modulation with the SNR from which [`select`] uses it, rising, dB.
 #[must_use]
-pub(super) fn ladder(
+pub(super) fn mcs_table(
     radio: &Radio,
     reserve_db: f64,
     thermal_floor_dbm: f64,
 ) -> Vec<(f64, Selected)> {
     let floor = lowest(radio, thermal_floor_dbm);
-    let mut rungs = vec![(floor.required_snr_db, floor)];
+    let mut table = vec![(floor.required_snr_db, floor)];
     if matches!(radio.waveform, Waveform::Ofdm { .. }) {
         let faster = 1..MODULATIONS.len();
-        rungs.extend(faster.map(|index| {
-            let rung = ofdm(radio, index);
-            (rung.required_snr_db + reserve_db, rung)
+        table.extend(faster.map(|index| {
+            let modulation = ofdm(radio, index);
+            (modulation.required_snr_db + reserve_db, modulation)
         }));
     }
-    rungs
+    table
 }
 
-/// OFDM at rung `index` of the ladder.
+/// OFDM modulation with MCS index `index`.
 fn ofdm(radio: &Radio, index: usize) -> Selected {
     let (streams, efficiency) = match radio.waveform {
         Waveform::Ofdm {

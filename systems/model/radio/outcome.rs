@@ -1,11 +1,11 @@
-//! What comes out at the receiver: power, rate, margin, availability and a verdict.
+//! Received power, rate, margin, availability and verdict of a link.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::modulation::ModulationId;
 
-/// What arrives, and over what noise.
+/// Received power and noise.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Receiver {
@@ -25,14 +25,14 @@ pub struct Receiver {
     pub snr_db: f64,
 }
 
-/// What is carried.
+/// Modulation and data rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rate {
     /// Modulation in use; absent, with the four fields below, when none can be decoded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modulation_id: Option<ModulationId>,
-    /// Rung of the modulation ladder, 0 the most robust.
+    /// MCS index, 0 the most robust.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcs_index: Option<u8>,
     /// Bits per symbol before coding; absent for a narrowband modem.
@@ -68,7 +68,7 @@ pub struct Rate {
     pub ett_s: Option<f64>,
 }
 
-/// What is left over.
+/// Margins over sensitivity and the modulation in use.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Margin {
@@ -83,7 +83,7 @@ pub struct Margin {
     pub required_margin_db: f64,
 }
 
-/// How much of the time.
+/// Availability over time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Availability {
@@ -106,13 +106,13 @@ pub struct Availability {
     pub availability_percent: Option<f64>,
 }
 
-/// A link in one word, by its link margin.
+/// Rating of a link by its link margin.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Below 0 dB, or the ends cannot understand each other.
+    /// Below 0 dB, or the receiver cannot decode the transmitter.
     NoLink,
     /// 0 dB and more.
     Poor,
@@ -124,7 +124,7 @@ pub enum Verdict {
     Excellent,
 }
 
-/// What costs a link most, beyond distance.
+/// Largest avoidable loss of a link.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -140,7 +140,7 @@ pub enum LimitingFactor {
     Rain,
     /// Man-made noise and interference.
     Noise,
-    /// Antennas looking elsewhere or polarised differently.
+    /// Antenna misalignment or polarisation mismatch.
     Pointing,
 }
 
@@ -161,7 +161,7 @@ impl Verdict {
     }
 }
 
-/// What each factor costs, dB: what the link would gain without it.
+/// Cost of each factor, dB: the gain of the link without it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Costs {
     /// Attenuation by terrain while the ray is blocked, and by clutter and woodland.

@@ -79,7 +79,7 @@ pub(super) fn path_loss(
 }
 
 impl PathLoss {
-    /// What measurements say the model is off by, but never below free space.
+    /// Applies the calibration offset; the path loss stays at or above free space.
     fn calibrate(&mut self, link: &Prepared<'_>, distance_m: f64) {
         let Some(calibration) = &link.env.calibration else {
             return;

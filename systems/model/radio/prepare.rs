@@ -1,4 +1,4 @@
-//! What two stations and an environment fix, whatever the path between them.
+//! Quantities fixed by two stations and an environment, independent of the path between them.
 //!
 //! Preparing costs some microseconds (spectral lines, rain coefficients); coverage does it once
 //! and then evaluates thousands of paths.
@@ -35,7 +35,7 @@ pub struct Prepared<'a> {
     pub(super) wavelength_m: f64,
     /// The receiver's radio at the bandwidth and streams both ends have.
     pub(super) link_radio: Radio,
-    /// Whether the receiver can understand the transmitter at all.
+    /// True if the receiver can understand the transmitter at all.
     pub(super) compatible: bool,
     pub(super) polarization_loss_db: f64,
     pub(super) gas: Gamma,
@@ -43,7 +43,7 @@ pub struct Prepared<'a> {
     pub(super) rain: Option<RainCoefficients>,
     /// Antenna heights (tx, rx) that terrain is judged from, m above ground.
     pub(super) terrain_agl_m: [f64; 2],
-    /// Absent where the model does not speak for frequency, heights or ground.
+    /// Absent where frequency, heights or ground are outside the range of the model.
     pub(super) itm: Option<itm::Prepared>,
     pub(super) quantile: Option<itm::Quantile>,
     pub(super) man_made: Option<ManMadeNoise>,
@@ -138,7 +138,7 @@ fn common_radio(tx: &Radio, rx: &Radio, warnings: &mut Warnings) -> Radio {
     }
 }
 
-/// What the receiver makes of the transmitter's waveform; `None` when nothing.
+/// Waveform both ends have in common; `None` if the receiver cannot decode the transmitter.
 fn common_waveform(tx: &Waveform, rx: &Waveform) -> Option<Waveform> {
     match (tx, rx) {
         (
@@ -250,7 +250,7 @@ impl NoiseCategory {
     }
 }
 
-/// Whether a receiver `rx` makes anything of what `tx` sends: same channel, same kind of waveform.
+/// True if receiver `rx` can decode transmitter `tx`: same channel, same kind of waveform.
 #[must_use]
 pub fn understand(tx: &Radio, rx: &Radio) -> bool {
     let mut warnings = Warnings::default();

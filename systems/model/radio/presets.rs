@@ -20,7 +20,7 @@ pub struct RadioPreset {
     pub name: &'static str,
     /// The values.
     pub radio: Radio,
-    /// Where the values come from.
+    /// Source of the values.
     pub source: &'static str,
 }
 
@@ -33,11 +33,11 @@ pub struct AntennaPreset {
     pub name: &'static str,
     /// The values.
     pub antenna: Antenna,
-    /// Where the values come from.
+    /// Source of the values.
     pub source: &'static str,
 }
 
-/// What a node is for.
+/// Function of a node in the network.
 #[derive(
     Debug,
     Clone,
@@ -67,7 +67,7 @@ pub enum Role {
     Asset,
 }
 
-/// How a role is shown.
+/// Presentation of a role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RolePreset {
     /// The role.

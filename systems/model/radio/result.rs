@@ -1,6 +1,6 @@
-//! Everything there is to say about one direction of one link.
+//! Full result of one direction of a link.
 //!
-//! Nothing here is NaN or infinite: what does not apply is absent.
+//! No value is NaN or infinite: values that do not apply are absent.
 
 use std::borrow::Cow;
 
@@ -39,39 +39,39 @@ pub struct LinkResult {
     /// Polarisation of the wave, that of the transmitting antenna.
     #[schemars(schema_with = "polarization_schema")]
     pub polarization: Polarization,
-    /// Where the ends are and how they see each other.
+    /// Positions of the ends and the geometry of the ray.
     pub geometry: Geometry,
-    /// How far the ground stays out of the way.
+    /// Clearance of the ray over terrain.
     pub clearance: Clearance,
-    /// What ITM makes of the terrain; absent under other models.
+    /// Terrain parameters of ITM; absent under other models.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub itm: Option<ItmTerrain>,
     /// Powers and gains of the two ends.
     pub budget: Budget,
-    /// What the path takes.
+    /// Losses along the path.
     pub losses: Losses,
-    /// How the wave gets there.
+    /// Dominant propagation mode.
     pub propagation_mode: PropagationMode,
-    /// What arrives, and over what noise.
+    /// Received power and noise.
     pub receiver: Receiver,
-    /// What is carried.
+    /// Modulation and data rate.
     pub rate: Rate,
-    /// What is left over.
+    /// Margins over sensitivity and the modulation in use.
     pub margin: Margin,
-    /// How much of the time.
+    /// Availability over time.
     pub availability: Availability,
-    /// What the profile was made from.
+    /// Sources of the terrain profile.
     pub terrain: TerrainReport,
-    /// What to doubt.
+    /// Warnings about the result.
     pub warnings: Warnings,
-    /// The link in one word.
+    /// Rating by link margin.
     pub verdict: Verdict,
-    /// What to work on first; absent when the ends cannot understand each other at all.
+    /// Largest avoidable loss; absent if the receiver cannot decode the transmitter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limiting_factor: Option<LimitingFactor>,
 }
 
-/// Where the ends are and how they see each other.
+/// Positions of the ends and the geometry of the ray.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Geometry {
@@ -129,13 +129,13 @@ pub struct Budget {
     pub tx_feeder_loss_db: f64,
     /// Boresight gain of the transmitting antenna, dBi.
     pub tx_gain_dbi: f64,
-    /// Gain lost by the transmitting antenna looking elsewhere, dB.
+    /// Pointing loss of the transmitting antenna, dB.
     pub tx_pointing_loss_db: f64,
     /// Power radiated toward the receiver, dBm: the four above.
     pub eirp_dbm: f64,
     /// Boresight gain of the receiving antenna, dBi.
     pub rx_gain_dbi: f64,
-    /// Gain lost by the receiving antenna looking elsewhere, dB.
+    /// Pointing loss of the receiving antenna, dB.
     pub rx_pointing_loss_db: f64,
     /// Loss of the receiver's feeder, dB.
     pub rx_feeder_loss_db: f64,
@@ -143,7 +143,7 @@ pub struct Budget {
     pub polarization_loss_db: f64,
 }
 
-/// What the path takes, dB. Terms that a model does not have are absent.
+/// Losses along the path, dB. Terms that a model does not have are absent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Losses {
@@ -178,8 +178,8 @@ pub struct Losses {
     pub vegetation_db: f64,
     /// Whatever else the environment adds, dB.
     pub other_loss_db: f64,
-    /// What a calibration profile adds, dB; limited so that the whole is not below free space. Absent
-    /// without a class that holds the path.
+    /// Offset of the calibration profile, dB; limited so that the total is not below free space.
+    /// Absent without a class that holds the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration_db: Option<f64>,
     /// Everything beyond free space, dB.
@@ -188,7 +188,7 @@ pub struct Losses {
     pub total_path_loss_db: f64,
 }
 
-/// How the wave gets there.
+/// Dominant propagation mode.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -202,7 +202,7 @@ pub enum PropagationMode {
     Troposcatter,
 }
 
-/// What the profile was made from.
+/// Sources of the terrain profile.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TerrainReport {

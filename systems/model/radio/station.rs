@@ -1,4 +1,4 @@
-//! What stands at one end of a link: a radio, an antenna, and where it looks.
+//! One end of a link: radio, antenna and pointing.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub struct Station {
     pub radio: Radio,
     /// Antenna, the same for both directions.
     pub antenna: Antenna,
-    /// Where the antenna looks. Absent, a directive antenna looks at the other end, as in a
+    /// Boresight of the antenna. Absent, a directive antenna points at the other end, as in a
     /// point-to-point link, and an omnidirectional one stands upright, its lobe level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pointing: Option<Pointing>,
@@ -43,11 +43,11 @@ pub struct Radio {
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 100.0))]
     pub feeder_loss_db: f64,
-    /// How bits are carried.
+    /// Waveform.
     pub waveform: Waveform,
 }
 
-/// How bits are carried.
+/// Waveform.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Waveform {

@@ -1,4 +1,4 @@
-//! Optional parts of an environment: what stands around and between the ends, and the climate
+//! Optional parts of an environment: clutter, vegetation and the climate
 //! that makes links fade.
 
 use schemars::JsonSchema;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::value::{BadValue, within};
 
-/// What decides multipath fading of line-of-sight paths (ITU-R P.530 section 2.3).
+/// Parameters of multipath fading on line-of-sight paths (ITU-R P.530 section 2.3).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Multipath {
@@ -26,7 +26,7 @@ pub enum Clutter {
     /// Height-gain correction of ITU-R P.2108 section 3.1, 0.03 to 3 GHz. Terrain is judged from
     /// the top of the clutter, and the way down to an antenna below it is added.
     HeightGain {
-        /// What stands around the terminals.
+        /// Category of the clutter around the terminals.
         category: ClutterCategory,
         /// Height of the surroundings, m, [1, 100]; absent takes the default of the category.
         #[serde(default, skip_serializing_if = "Option::is_none")]

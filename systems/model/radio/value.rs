@@ -1,4 +1,4 @@
-//! A number outside what the model can take, said with its key and its allowed range.
+//! Value out of range, with its key and the allowed range.
 
 use std::fmt;
 
@@ -8,9 +8,9 @@ use std::fmt;
 pub struct BadValue {
     /// Dotted path of the value inside the document, e.g. `radio.frequency_mhz`.
     pub key: &'static str,
-    /// What was given.
+    /// Value found.
     pub found: f64,
-    /// What is allowed.
+    /// Allowed range.
     pub allowed: Allowed,
 }
 
@@ -21,7 +21,7 @@ pub struct Allowed {
     pub min: f64,
     /// Largest value.
     pub max: f64,
-    /// Whether `max` itself is allowed.
+    /// True if `max` itself is allowed.
     pub max_included: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What to doubt about a result: a small set, shown as a list of names.
+//! Warnings about a result: a small set, serialised as a list of names.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use crate::propagation::itm;
 
-/// One doubt. The first sixteen are those of ITM, in its order.
+/// One warning. The first sixteen are those of ITM, in its order.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -51,24 +51,24 @@ pub enum Warning {
     ItmExtremeVariabilities,
     /// ITM: surface refractivity at path height below 250 N-units.
     ItmSurfaceRefractivity,
-    /// ITM: no value for the reference attenuation; delta-Bullington stands in.
+    /// ITM: reference attenuation undefined; delta-Bullington is used instead.
     ItmAttenuationUndefined,
     /// Samples off every terrain tile were taken as sea level.
     TerrainMissing,
     /// Samples in voids of a tile were interpolated.
     TerrainVoid,
-    /// The model came out below free space; free space stands in.
+    /// The loss of the model was below free space; free space is used instead.
     BelowFreeSpaceClamped,
-    /// The model asked for does not speak for these inputs; delta-Bullington stands in.
+    /// The inputs are outside the range of the requested model; delta-Bullington is used instead.
     ModelOutOfRange,
-    /// Path shorter than 1 km, where ITM does not hold; delta-Bullington stands in.
+    /// Path shorter than 1 km, where ITM is not valid; delta-Bullington is used instead.
     #[serde(rename = "distance_below_1km")]
     DistanceBelow1Km,
-    /// LinkKey closer than 1 m; free space at 1 m stands in.
+    /// Ends closer than 1 m; the free-space loss of 1 m is used.
     DistanceTooShort,
     /// The ends are tuned more than a quarter of the bandwidth apart: no link.
     FrequencyMismatch,
-    /// The ends speak different waveforms: no link.
+    /// The ends use different waveforms: no link.
     WaveformMismatch,
     /// The ends differ in bandwidth; the narrower counts.
     BandwidthMismatch,
@@ -76,9 +76,9 @@ pub enum Warning {
     CrossPolarized,
     /// Man-made noise taken outside the frequencies of its curve.
     NoiseExtrapolated,
-    /// The clutter model does not speak for this frequency or distance; its loss is left out.
+    /// Frequency or distance outside the range of the clutter model; its loss is omitted.
     ClutterOutOfRange,
-    /// A calibration profile moved the loss by what measurements say.
+    /// A calibration profile changed the loss.
     Calibrated,
 }
 
@@ -127,31 +127,31 @@ impl Warnings {
         self.0 |= 1 << warning as u8;
     }
 
-    /// Adds `warning` when `doubtful`.
-    pub(super) fn note(&mut self, doubtful: bool, warning: Warning) {
-        if doubtful {
+    /// Adds `warning` if `condition` holds.
+    pub(super) fn note(&mut self, condition: bool, warning: Warning) {
+        if condition {
             self.insert(warning);
         }
     }
 
-    /// Adds every warning ITM gave.
+    /// Adds the warnings of ITM.
     pub(super) fn insert_itm(&mut self, warnings: itm::Warnings) {
         self.0 |= u32::from(warnings.bits());
     }
 
-    /// What either holds.
+    /// Union of the two sets.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether `warning` is among them.
+    /// True if `warning` is set.
     #[must_use]
     pub fn contains(self, warning: Warning) -> bool {
         self.0 >> warning as u8 & 1 == 1
     }
 
-    /// Whether there are none.
+    /// True if the set is empty.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.0 == 0

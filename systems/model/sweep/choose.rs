@@ -20,7 +20,7 @@ pub struct Step {
     pub covered: f64,
 }
 
-/// What was chosen.
+/// Result of a choice of sites.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Choice {
     /// Sites in the order they were chosen.
@@ -33,7 +33,7 @@ pub struct Choice {
     pub gains_computed: usize,
 }
 
-/// What a site adds: the weight, and among equals what breaks the tie.
+/// Gain of a site: the weight, and the tie-breaker among equals.
 type Gain = [f64; 2];
 
 struct Bound {

@@ -1,4 +1,4 @@
-//! What many sites come to together: best server, overlap, gaps, areas, and which sites to build.
+//! Combined coverage of many sites: best server, overlap, gaps, areas, and the choice of sites.
 //!
 //! Pure folds over cells that were evaluated elsewhere; sites count from 0 in the order of the
 //! plan, and a tie always goes to the lower one.

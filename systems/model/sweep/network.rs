@@ -1,6 +1,6 @@
 //! One cell, many sites.
 
-/// What a site says of a cell.
+/// Answer of one site for a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Answer {
     /// The cell lies outside its radius.
@@ -11,12 +11,12 @@ pub enum Answer {
     Margin {
         /// Link margin, dB.
         margin_db: f32,
-        /// Whether the ground is known all along the path.
+        /// True if the terrain is known all along the path.
         path_known: bool,
     },
 }
 
-/// What the network offers in a cell.
+/// Combined coverage of a cell by all sites.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Network {
     /// The site with the largest margin, if any reaches the required one.
@@ -25,11 +25,11 @@ pub struct Network {
     pub second: Option<u16>,
     /// The largest link margin of any site, dB; `None` where no site has an answer.
     pub margin_db: Option<f32>,
-    /// How many sites reach the required margin.
+    /// Number of sites that reach the required margin.
     pub servers: u16,
-    /// Whether the path to the best server is known throughout; true where there is none.
+    /// True if the path to the best server is known throughout, or there is none.
     pub path_known: bool,
-    /// Whether some site reaches the cell but does not know its ground.
+    /// True if some site reaches the cell but has no terrain data for it.
     pub no_data: bool,
     second_db: f32,
 }

@@ -32,7 +32,7 @@ pub struct Tally {
 pub struct SiteTally {
     /// Covered by this site.
     pub covered_m2: f64,
-    /// Where this site is the best server.
+    /// Area where this site is the best server.
     pub best_m2: f64,
     /// Covered by this site and by no other: what the network would lose without it.
     pub only_m2: f64,

@@ -100,7 +100,7 @@ impl Variant {
         }
     }
 
-    /// What varies, for people: `mast 30 m, 20 dBm, 868.1 MHz, tilt 2°`; empty where
+    /// Text form of the varied values: `mast 30 m, 20 dBm, 868.1 MHz, tilt 2°`; empty where
     /// nothing does.
     #[must_use]
     pub fn words(&self) -> String {

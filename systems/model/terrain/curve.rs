@@ -28,7 +28,7 @@ pub struct CurveRow<'a> {
     pub curve: Curve,
     /// Heights at its positions but the first, m above mean sea level.
     pub elevation_msl_m: &'a mut [f64],
-    /// What none of them exceeds, up or down, m, once all are filled.
+    /// Upper bound of their absolute values, m, once all are filled.
     pub greatest_m: Option<f64>,
     /// Where to note what they were made from, if anybody asks.
     pub used: Option<&'a mut TerrainUse>,

@@ -16,7 +16,7 @@ pub const WGS84_F: f64 = 1.0 / 298.257_223_563;
 /// Building the series coefficients costs more than one query.
 static WGS84: LazyLock<Geodesic> = LazyLock::new(Geodesic::wgs84);
 
-/// What a [`GeodesicLine`] has to be able to tell.
+/// Quantities that a [`GeodesicLine`] can compute.
 const LINE_CAPS: u64 =
     caps::LATITUDE | caps::LONGITUDE | caps::AZIMUTH | caps::DISTANCE_IN | caps::LONG_UNROLL;
 
@@ -123,10 +123,13 @@ mod tests {
     #[test]
     fn the_published_jfk_to_lhr_example() {
         // GeographicLib's GeodSolve manual: 40.6 -73.8 to 51.6 -0.5.
-        let way = inverse(point(40.6, -73.8), point(51.6, -0.5));
-        assert!((way.distance_m - 5_551_759.400).abs() < 0.001, "{way:?}");
-        assert!((way.azimuth_deg - 51.198_882_845_579).abs() < 1e-9);
-        assert!((way.back_azimuth_deg - (107.821_776_735_514 + 180.0)).abs() < 1e-9);
+        let geodesic = inverse(point(40.6, -73.8), point(51.6, -0.5));
+        assert!(
+            (geodesic.distance_m - 5_551_759.400).abs() < 0.001,
+            "{geodesic:?}"
+        );
+        assert!((geodesic.azimuth_deg - 51.198_882_845_579).abs() < 1e-9);
+        assert!((geodesic.back_azimuth_deg - (107.821_776_735_514 + 180.0)).abs() < 1e-9);
     }
 
     #[test]
@@ -137,10 +140,10 @@ mod tests {
             point(90.0, 0.0),
             point(-90.0, 180.0),
         ] {
-            let way = inverse(at, at);
-            assert_eq!(way.distance_m, 0.0);
-            assert!((0.0..360.0).contains(&way.azimuth_deg));
-            assert!((0.0..360.0).contains(&way.back_azimuth_deg));
+            let geodesic = inverse(at, at);
+            assert_eq!(geodesic.distance_m, 0.0);
+            assert!((0.0..360.0).contains(&geodesic.azimuth_deg));
+            assert!((0.0..360.0).contains(&geodesic.back_azimuth_deg));
         }
         assert_eq!(
             inverse(point(10.0, 180.0), point(10.0, -180.0)).distance_m,
@@ -150,9 +153,9 @@ mod tests {
 
     #[test]
     fn bearings_point_the_way_they_say() {
-        let way = inverse(point(0.0, 179.5), point(0.0, -179.5));
-        assert!((way.azimuth_deg - 90.0).abs() < 1e-9);
-        assert!((way.back_azimuth_deg - 270.0).abs() < 1e-9);
+        let geodesic = inverse(point(0.0, 179.5), point(0.0, -179.5));
+        assert!((geodesic.azimuth_deg - 90.0).abs() < 1e-9);
+        assert!((geodesic.back_azimuth_deg - 270.0).abs() < 1e-9);
         let west = inverse(point(0.0, 1.0), point(0.0, 0.0));
         assert!((west.azimuth_deg - 270.0).abs() < 1e-9);
         let south = inverse(point(1.0, 0.0), point(0.0, 0.0));
@@ -166,10 +169,10 @@ mod tests {
             (point(-45.0, 179.9), point(-46.0, -179.2)),
             (point(89.0, 0.0), point(88.0, 170.0)),
         ] {
-            let way = inverse(a, b);
-            let there = direct(a, way.azimuth_deg, way.distance_m).unwrap();
+            let geodesic = inverse(a, b);
+            let there = direct(a, geodesic.azimuth_deg, geodesic.distance_m).unwrap();
             assert!(inverse(there, b).distance_m < 1e-6);
-            let back = direct(b, way.back_azimuth_deg, way.distance_m).unwrap();
+            let back = direct(b, geodesic.back_azimuth_deg, geodesic.distance_m).unwrap();
             assert!(inverse(back, a).distance_m < 1e-6);
         }
         assert!(direct(point(0.0, 0.0), f64::NAN, 1.0).is_err());

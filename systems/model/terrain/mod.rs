@@ -52,7 +52,7 @@ pub trait Terrain: Send + Sync {
     /// Spacing of the posts around `at` (arc-seconds), `None` where no readable tile lies.
     fn resolution_arcsec(&self, at: GeoPoint) -> Option<f64>;
 
-    /// What this source is, for people.
+    /// Description of this source.
     fn describe(&self) -> TerrainSource;
 
     /// Ground height at one point (m above mean sea level), `None` in a void or off the tiles.
@@ -63,12 +63,12 @@ pub trait Terrain: Send + Sync {
     }
 }
 
-/// What a [`Terrain`] is made of, as told to people.
+/// Description of a [`Terrain`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TerrainSource {
     /// One line, for example `16 SRTM tiles` or `flat earth at 0 m`.
     pub name: String,
-    /// Whether undulations come from a geoid; otherwise they are 0 m.
+    /// True if undulations come from a geoid; otherwise they are 0 m.
     pub has_geoid: bool,
 }
 

@@ -12,7 +12,7 @@ use thiserror::Error;
 use super::GeoPoint;
 use super::curve::{Curve, degree};
 use super::geodesic::{Line, Station, compass_deg, inverse};
-use super::short::{self, Parallel, Way, derivatives, quintic, quintic_at};
+use super::short::{self, Geodesic, Parallel, derivatives, quintic, quintic_at};
 use crate::numeric::{Kernel, sin_cos, vectorised};
 
 /// Longest path (m): half a meridian of WGS84, which no shortest path exceeds.
@@ -24,7 +24,7 @@ const MAX_ANCHOR_SPACING_M: f64 = 40_000.0;
 /// From here towards a pole (degrees) every position is solved exactly.
 const POLAR_LAT_DEG: f64 = 82.0;
 
-/// Why no path starts with the given bearing and length.
+/// Reason for refusing a bearing and length of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
 #[error(
     "a path needs a finite azimuth and a length of 0 to {MAX_PATH_M} m, \
@@ -50,13 +50,13 @@ pub struct Path {
     distance_m: f64,
     azimuth_deg: f64,
     back_azimuth_deg: f64,
-    /// Where polynomials will not do.
+    /// Exact line, where polynomials are not precise enough.
     line: Option<Line>,
     from: GeoPoint,
     /// Last position; longitude continuous along the path.
     end: [f64; 2],
     segments: Vec<Segment>,
-    /// Whether it is the short way between two points.
+    /// True if it is the short geodesic between two points.
     is_short: bool,
 }
 
@@ -80,37 +80,37 @@ impl Path {
 
     /// Like [`Path::between`], reusing the buffers of this path.
     pub fn set_between(&mut self, from: GeoPoint, to: GeoPoint) {
-        let way = short::between(from, to);
-        self.set_way(from, to, &way);
+        let geodesic = short::between(from, to);
+        self.set_geodesic(from, to, &geodesic);
     }
 
     /// Like [`Path::set_between`], the short way between the points being known.
     #[inline]
-    pub(crate) fn set_way(&mut self, from: GeoPoint, to: GeoPoint, way: &Way) {
-        if !way.valid {
+    pub(crate) fn set_geodesic(&mut self, from: GeoPoint, to: GeoPoint, geodesic: &Geodesic) {
+        if !geodesic.valid {
             self.set_long(from, to);
             return;
         }
         self.from = from;
         self.is_short = true;
-        self.distance_m = way.distance_m;
-        self.azimuth_deg = compass_deg(way.azimuth_rad[0].to_degrees());
-        self.back_azimuth_deg = compass_deg(way.azimuth_rad[1].to_degrees() + 180.0);
+        self.distance_m = geodesic.distance_m;
+        self.azimuth_deg = compass_deg(geodesic.azimuth_rad[0].to_degrees());
+        self.back_azimuth_deg = compass_deg(geodesic.azimuth_rad[1].to_degrees() + 180.0);
         self.line = None;
         self.segments.clear();
         self.segments.push(Segment {
-            lat: way.lat_deg,
-            lon: way.lon_deg,
+            lat: geodesic.lat_deg,
+            lon: geodesic.lon_deg,
         });
-        let turn_deg = way.lon_deg.iter().sum::<f64>() - to.lon_deg();
+        let turn_deg = geodesic.lon_deg.iter().sum::<f64>() - to.lon_deg();
         let turn_deg = 360.0 * (turn_deg / 360.0).round();
         self.end = [to.lat_deg(), to.lon_deg() + turn_deg];
     }
 
     fn set_long(&mut self, from: GeoPoint, to: GeoPoint) {
-        let way = inverse(from, to);
-        self.set_line(from, way.azimuth_deg, way.distance_m);
-        self.back_azimuth_deg = way.back_azimuth_deg;
+        let geodesic = inverse(from, to);
+        self.set_line(from, geodesic.azimuth_deg, geodesic.distance_m);
+        self.back_azimuth_deg = geodesic.back_azimuth_deg;
         // The last position is `to` itself; only its turn is taken from the line.
         let turns = ((self.end[1] - to.lon_deg()) / 360.0).round();
         self.end = [to.lat_deg(), to.lon_deg() + 360.0 * turns];

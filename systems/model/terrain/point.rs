@@ -16,7 +16,7 @@ pub struct GeoPoint {
     lon_deg: f64,
 }
 
-/// Why a pair of numbers is no [`GeoPoint`].
+/// Reason for refusing a position.
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
 pub enum BadPoint {
     /// The latitude is not a finite number in [-90, 90].

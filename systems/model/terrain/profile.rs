@@ -23,7 +23,7 @@ pub struct Profile {
     pub lon_deg: Vec<f64>,
     /// Ground heights above mean sea level (m), all finite.
     pub elevation_msl_m: Vec<f64>,
-    /// What the heights were made from.
+    /// Sources of the heights.
     pub terrain: TerrainUse,
 }
 

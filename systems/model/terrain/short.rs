@@ -33,7 +33,7 @@ const N: f64 = WGS84_F / (2.0 - WGS84_F);
 /// Square of the second eccentricity.
 const EP2: f64 = E2 / (1.0 - E2);
 
-/// What the latitude of an end fixes: the same for a whole row of cells.
+/// Quantities fixed by the latitude of an end: the same for a whole row of cells.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Parallel {
     pub lat_deg: f64,
@@ -78,7 +78,7 @@ impl Parallel {
 /// A short geodesic: its length, its bearings and its positions as polynomials of the share
 /// 0 to 1 of the way, lowest power first. Where not `valid` the others mean nothing.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Way {
+pub(crate) struct Geodesic {
     pub distance_m: f64,
     /// Bearings of the onward direction at both ends, rad, [-π, π].
     pub azimuth_rad: [f64; 2],
@@ -88,13 +88,13 @@ pub(crate) struct Way {
     pub valid: bool,
 }
 
-/// The way from one point to another.
-pub(crate) fn between(from: GeoPoint, to: GeoPoint) -> Way {
+/// Geodesic from one point to another.
+pub(crate) fn between(from: GeoPoint, to: GeoPoint) -> Geodesic {
     let ends = [from, to].map(|end| Parallel::new(end.lat_deg()));
-    way(&ends[0], from.lon_deg(), &ends[1], to.lon_deg())
+    geodesic(&ends[0], from.lon_deg(), &ends[1], to.lon_deg())
 }
 
-/// Length of the way from one end to another, m, as [`way`] gives it, but without asking whether the
+/// Length of the way from one end to another, m, as [`geodesic`] gives it, but without asking whether the
 /// way is valid.
 pub(crate) fn distance_m(
     from: &Parallel,
@@ -117,7 +117,7 @@ pub(crate) fn distance_m(
     vectorised(Length([from, to], [from_lon_deg, to_lon_deg]))
 }
 
-/// How far east of one longitude another lies, [-180, 180].
+/// Difference of two longitudes, eastward positive, degrees, [-180, 180].
 #[inline(always)]
 pub(crate) fn east_deg(from_lon_deg: f64, to_lon_deg: f64) -> f64 {
     let east_deg = to_lon_deg - from_lon_deg;
@@ -133,9 +133,14 @@ pub(crate) fn east_deg(from_lon_deg: f64, to_lon_deg: f64) -> f64 {
     }
 }
 
-/// The way from one end to another, given by their parallels and longitudes.
+/// Geodesic between two ends, given by their parallels and longitudes.
 #[inline(always)]
-pub(crate) fn way(from: &Parallel, from_lon_deg: f64, to: &Parallel, to_lon_deg: f64) -> Way {
+pub(crate) fn geodesic(
+    from: &Parallel,
+    from_lon_deg: f64,
+    to: &Parallel,
+    to_lon_deg: f64,
+) -> Geodesic {
     let east_deg = east_deg(from_lon_deg, to_lon_deg);
     let (arc, [one, two]) = solve(from, to, east_deg.to_radians());
     let distance_m = arc;
@@ -152,7 +157,7 @@ pub(crate) fn way(from: &Parallel, from_lon_deg: f64, to: &Parallel, to_lon_deg:
         quintic(from.lat_deg, start[0], to.lat_deg, end[0]),
         quintic(from_lon_deg, start[1], from_lon_deg + east_deg, end[1]),
     ]);
-    Way {
+    Geodesic {
         distance_m,
         azimuth_rad: [atan2(one[0], one[1]), atan2(two[0], two[1])],
         lat_deg,
@@ -161,12 +166,12 @@ pub(crate) fn way(from: &Parallel, from_lon_deg: f64, to: &Parallel, to_lon_deg:
     }
 }
 
-/// Ways solved together.
+/// Geodesics solved together.
 pub(crate) const BATCH: usize = 64;
 
-/// Ways from one point to the points of a parallel.
+/// Geodesics from one point to the points of a parallel.
 #[derive(Debug, Clone)]
-pub(crate) struct Ways {
+pub(crate) struct Geodesics {
     distance_m: [f64; BATCH],
     azimuth_rad: [[f64; BATCH]; 2],
     lat_deg: [[f64; BATCH]; 6],
@@ -179,7 +184,7 @@ pub(crate) struct Ways {
     end_lon_deg: [f64; BATCH],
 }
 
-impl Default for Ways {
+impl Default for Geodesics {
     fn default() -> Self {
         Self {
             distance_m: [0.0; BATCH],
@@ -193,8 +198,8 @@ impl Default for Ways {
     }
 }
 
-impl Ways {
-    /// Solves the ways from `from` at `from_lon_deg` to the points of `to` at `to_lon_deg`: the
+impl Geodesics {
+    /// Solves the geodesics from `from` at `from_lon_deg` to the points of `to` at `to_lon_deg`: the
     /// bits of [`between`].
     pub fn solve(
         &mut self,
@@ -204,7 +209,7 @@ impl Ways {
         to_lon_deg: &[f64; BATCH],
     ) {
         vectorised(Solve {
-            ways: self,
+            geodesics: self,
             from: *from,
             from_lon_deg,
             to: *to,
@@ -227,7 +232,7 @@ impl Ways {
     /// outer slices hold one number for each share and place.
     pub fn positions(&self, shares: &[[f64; BATCH]], lat_deg: &mut [f64], lon_deg: &mut [f64]) {
         vectorised(Shares {
-            ways: self,
+            geodesics: self,
             shares,
             lat_deg: lat_deg.as_chunks_mut().0,
             lon_deg: lon_deg.as_chunks_mut().0,
@@ -238,7 +243,7 @@ impl Ways {
     /// both ends included.
     pub fn along(&self, place: usize, lat_deg: &mut [f64], lon_deg: &mut [f64]) {
         vectorised(Along {
-            way: self.get(place),
+            geodesic: self.get(place),
             lat_deg,
             lon_deg,
         });
@@ -252,10 +257,10 @@ impl Ways {
         Curve::new(powers, last, [lat_deg, self.end_lon_deg[place]])
     }
 
-    /// The way in a place.
+    /// Geodesic of a lane.
     #[inline]
-    pub fn get(&self, place: usize) -> Way {
-        Way {
+    pub fn get(&self, place: usize) -> Geodesic {
+        Geodesic {
             distance_m: self.distance_m[place],
             azimuth_rad: [self.azimuth_rad[0][place], self.azimuth_rad[1][place]],
             lat_deg: std::array::from_fn(|power| self.lat_deg[power][place]),
@@ -266,7 +271,7 @@ impl Ways {
 }
 
 struct Shares<'a> {
-    ways: &'a Ways,
+    geodesics: &'a Geodesics,
     shares: &'a [[f64; BATCH]],
     lat_deg: &'a mut [[f64; BATCH]],
     lon_deg: &'a mut [[f64; BATCH]],
@@ -277,7 +282,7 @@ impl Kernel for Shares<'_> {
 
     #[inline(always)]
     fn run(self) {
-        let (lat, lon) = (&self.ways.lat_deg, &self.ways.lon_deg);
+        let (lat, lon) = (&self.geodesics.lat_deg, &self.geodesics.lon_deg);
         let out = self.lat_deg.iter_mut().zip(self.lon_deg);
         for (shares, (lat_deg, lon_deg)) in self.shares.iter().zip(out) {
             for place in 0..BATCH {
@@ -291,7 +296,7 @@ impl Kernel for Shares<'_> {
 }
 
 struct Along<'a> {
-    way: Way,
+    geodesic: Geodesic,
     lat_deg: &'a mut [f64],
     lon_deg: &'a mut [f64],
 }
@@ -306,14 +311,14 @@ impl Kernel for Along<'_> {
         let pace = 1.0 / (count as f64 - 1.0);
         for index in 0..count {
             let t = f64::from(index as i32) * pace;
-            lat_deg[index] = quintic_at(&self.way.lat_deg, t);
-            lon_deg[index] = quintic_at(&self.way.lon_deg, t);
+            lat_deg[index] = quintic_at(&self.geodesic.lat_deg, t);
+            lon_deg[index] = quintic_at(&self.geodesic.lon_deg, t);
         }
     }
 }
 
 struct Solve<'a> {
-    ways: &'a mut Ways,
+    geodesics: &'a mut Geodesics,
     from: Parallel,
     from_lon_deg: f64,
     to: Parallel,
@@ -326,27 +331,27 @@ impl Kernel for Solve<'_> {
     #[inline(always)]
     fn run(self) {
         let Self {
-            ways,
+            geodesics,
             from,
             from_lon_deg,
             to,
             to_lon_deg,
         } = self;
         for place in 0..BATCH {
-            let way = way(&from, from_lon_deg, &to, to_lon_deg[place]);
-            ways.distance_m[place] = way.distance_m;
-            ways.azimuth_rad[0][place] = way.azimuth_rad[0];
-            ways.azimuth_rad[1][place] = way.azimuth_rad[1];
-            ways.valid[place] = if way.valid { 1.0 } else { 0.0 };
-            let [onward, there] = way.azimuth_rad;
-            ways.bearing_deg[0][place] = compass_deg(onward.to_degrees());
-            ways.bearing_deg[1][place] = compass_deg(there.to_degrees() + 180.0);
-            let turns = (way.lon_deg.iter().sum::<f64>() - to_lon_deg[place]) / 360.0;
+            let geodesic = geodesic(&from, from_lon_deg, &to, to_lon_deg[place]);
+            geodesics.distance_m[place] = geodesic.distance_m;
+            geodesics.azimuth_rad[0][place] = geodesic.azimuth_rad[0];
+            geodesics.azimuth_rad[1][place] = geodesic.azimuth_rad[1];
+            geodesics.valid[place] = if geodesic.valid { 1.0 } else { 0.0 };
+            let [onward, there] = geodesic.azimuth_rad;
+            geodesics.bearing_deg[0][place] = compass_deg(onward.to_degrees());
+            geodesics.bearing_deg[1][place] = compass_deg(there.to_degrees() + 180.0);
+            let turns = (geodesic.lon_deg.iter().sum::<f64>() - to_lon_deg[place]) / 360.0;
             let turns = (turns + ROUNDER) - ROUNDER;
-            ways.end_lon_deg[place] = to_lon_deg[place] + 360.0 * turns;
+            geodesics.end_lon_deg[place] = to_lon_deg[place] + 360.0 * turns;
             for power in 0..6 {
-                ways.lat_deg[power][place] = way.lat_deg[power];
-                ways.lon_deg[power][place] = way.lon_deg[power];
+                geodesics.lat_deg[power][place] = geodesic.lat_deg[power];
+                geodesics.lon_deg[power][place] = geodesic.lon_deg[power];
             }
         }
     }
@@ -408,7 +413,7 @@ pub(super) fn quintic(p0: f64, [d0, a0]: [f64; 2], p1: f64, [d1, a1]: [f64; 2]) 
     ]
 }
 
-/// What a power may come to beside the lower ones and be left out, degrees: 0.05 mm.
+/// Largest contribution of a power that is omitted, degrees: 0.05 mm.
 const NOTHING_DEG: f64 = 4.5e-10;
 
 /// Latitude and longitude from 0 to 1 without the fifth power, and without the fourth, where the

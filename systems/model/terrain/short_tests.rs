@@ -36,17 +36,17 @@ fn distance_and_bearings_are_those_of_geographiclib() {
             draw.within(0.0, 360.0)
         };
         let to = direct(from, azimuth, length_m).unwrap();
-        let (exact, way) = (inverse(from, to), between(from, to));
-        if !way.valid {
+        let (exact, geodesic) = (inverse(from, to), between(from, to));
+        if !geodesic.valid {
             continue;
         }
         solved += 1;
-        let error_m = (way.distance_m - exact.distance_m).abs();
+        let error_m = (geodesic.distance_m - exact.distance_m).abs();
         if error_m > 5e-9 {
             worst_share = worst_share.max(error_m / exact.distance_m);
         }
         worst_m = worst_m.max(error_m);
-        for (got, want_deg) in way
+        for (got, want_deg) in geodesic
             .azimuth_rad
             .iter()
             .zip([exact.azimuth_deg, exact.back_azimuth_deg + 180.0])
@@ -57,7 +57,7 @@ fn distance_and_bearings_are_those_of_geographiclib() {
         }
     }
     eprintln!(
-        "{solved} ways: {worst_share:e} of the distance, {worst_m:e} m, across {worst_turn_m:e} m"
+        "{solved} geodesics: {worst_share:e} of the distance, {worst_m:e} m, across {worst_turn_m:e} m"
     );
     assert!(solved > 50_000);
     assert!(worst_share < 1e-11, "{worst_share:e}");
@@ -101,18 +101,19 @@ fn equal_ends_and_the_antimeridian() {
         (at(10.0, 180.0), at(10.0, -180.0)),
         (at(0.0, 0.0), at(0.0, 0.0)),
     ] {
-        let way = between(from, to);
-        assert!(way.valid && way.distance_m == 0.0);
+        let geodesic = between(from, to);
+        assert!(geodesic.valid && geodesic.distance_m == 0.0);
         assert!(
-            way.azimuth_rad
+            geodesic
+                .azimuth_rad
                 .iter()
-                .chain(&way.lat_deg)
-                .chain(&way.lon_deg)
+                .chain(&geodesic.lat_deg)
+                .chain(&geodesic.lon_deg)
                 .all(|x| x.is_finite())
         );
     }
-    let way = between(at(10.0, 179.9), at(10.1, -179.9));
-    assert!(way.valid && way.lon_deg.iter().sum::<f64>() > 180.0);
+    let geodesic = between(at(10.0, 179.9), at(10.1, -179.9));
+    assert!(geodesic.valid && geodesic.lon_deg.iter().sum::<f64>() > 180.0);
     for far in [
         at(-10.0, -0.1),
         at(10.0, 0.1),

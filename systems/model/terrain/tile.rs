@@ -15,7 +15,7 @@ pub struct TileId {
     west_deg: i16,
 }
 
-/// Why a text names no tile.
+/// Reason for refusing the name of a tile.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
     "{name:?} names no tile: a tile is N00 to N89 or S01 to S90 followed by E000 to E179 or \

@@ -1,4 +1,4 @@
-//! What a set of samples was made from: disclosed with every answer, never silent.
+//! Sources of a set of terrain samples, reported with every result.
 
 use serde::{Serialize, Serializer};
 
@@ -64,7 +64,7 @@ impl Serialize for TileSet {
     }
 }
 
-/// What a set of samples was made from.
+/// Sources of a set of samples.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct TerrainUse {
     /// Tiles that supplied at least one sample.
@@ -95,7 +95,7 @@ impl TerrainUse {
         self.note_resolution(other.resolution_arcsec);
     }
 
-    /// Whether every sample came from posts that all hold a height.
+    /// True if every sample came from posts that all hold a height.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.void_samples == 0 && self.missing_samples == 0

@@ -19,10 +19,10 @@ use super::super::wire::radio::RadioConfig;
 use super::super::wire::terrain::SAMPLES_MAX;
 use crate::http::Problem;
 
-/// What a job computes.
+/// Inputs of a job.
 #[derive(Debug, Clone)]
 pub struct Asked {
-    /// The node that sends.
+    /// Transmitting node.
     pub source: Uuid,
     /// Half the side of the square, km.
     pub radius_km: f64,
@@ -35,7 +35,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// What a question asks of a source.
+    /// Inputs of a job for a request and its source node.
     ///
     /// # Errors
     /// When a value is not allowed.
@@ -88,10 +88,10 @@ fn receiver(asked: &CoverageQuestion, source: &Station) -> Result<Station, Probl
     Ok(base)
 }
 
-/// How far a job is, as those who watch it hear.
+/// Progress of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// How far.
+    /// Status.
     pub status: JobStatus,
     /// Rows whose cells are final.
     pub rows_done: u32,
@@ -101,9 +101,9 @@ pub struct Progress {
 /// slow one costs nothing and a late one misses nothing.
 #[derive(Debug)]
 pub struct Job {
-    /// Its id.
+    /// Id.
     pub id: Uuid,
-    /// What it computes.
+    /// Inputs.
     pub asked: Asked,
     cells: RwLock<Vec<Known>>,
     failure: RwLock<Option<String>>,
@@ -162,13 +162,13 @@ impl Job {
         self.progress.subscribe()
     }
 
-    /// How far it is.
+    /// Status.
     #[must_use]
     pub fn progress(&self) -> Progress {
         *self.progress.borrow()
     }
 
-    /// Why it failed, if it did.
+    /// Cause of failure, if it failed.
     #[must_use]
     pub fn failure(&self) -> Option<String> {
         let failure = self.failure.read().unwrap_or_else(PoisonError::into_inner);

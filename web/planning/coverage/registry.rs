@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::job::{Asked, Job};
 use crate::http::Problem;
 
-/// How long a job that ended is kept.
+/// Retention of an ended job.
 pub const RETENTION: Duration = Duration::from_secs(600);
 
 /// Jobs kept at once, waiting ones included: half a gigabyte of the largest ones.

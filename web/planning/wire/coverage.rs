@@ -10,11 +10,11 @@ use crate::http::strict::{saturating, whole_number};
 /// Fewest and most cells along a side.
 pub const RESOLUTION: [i64; 2] = [4, 256];
 
-/// A coverage to be computed.
+/// Request for a coverage.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CoverageQuestion {
-    /// The node that sends.
+    /// Transmitting node.
     pub source_node_id: Uuid,
     /// Half the side of the square around it, km, above 0 and at most 500.
     #[schemars(range(max = 500.0), extend("exclusiveMinimum" = 0.0))]
@@ -27,7 +27,7 @@ pub struct CoverageQuestion {
     #[serde(default = "height")]
     #[schemars(range(min = 0.0, max = 20_000.0))]
     pub rx_height_agl_m: f64,
-    /// What receives; absent or null: the radio of the source with a half-wave dipole.
+    /// Receiving radio and antenna; absent or null: the radio of the source with a half-wave dipole.
     #[serde(default)]
     pub receiver: Option<RadioConfig>,
     /// Samples of the ground to each cell, clamped to [8, 4096].
@@ -44,28 +44,28 @@ fn height() -> f64 {
     1.5
 }
 
-/// Where to follow a job.
+/// Id of an accepted job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CoverageAccepted {
-    /// Its id.
+    /// Id.
     pub job_id: Uuid,
 }
 
-/// How far a job is.
+/// Status of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum JobStatus {
-    /// It waits for its turn.
+    /// Waiting for other jobs.
     Queued,
     /// Rows are being evaluated.
     Running,
-    /// Every cell is final.
+    /// Every cell is computed.
     Done,
     /// It ended early; `failure` says why.
     Failed,
 }
 
-/// What a cell gets in one word.
+/// Rating of a cell.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -123,22 +123,22 @@ pub struct CoverageStatistics {
     pub rx_power_dbm_max: Option<f64>,
 }
 
-/// A coverage as far as it is computed.
+/// State and cells of a coverage job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CoverageSnapshot {
-    /// Its id.
+    /// Id.
     pub job_id: Uuid,
-    /// How far it is.
+    /// Status.
     pub status: JobStatus,
-    /// Why it failed, if it did.
+    /// Cause of failure, if it failed.
     pub failure: Option<String>,
-    /// The node that sends.
+    /// Transmitting node.
     pub source_node_id: Uuid,
     /// Half the side of the square, km.
     pub radius_km: f64,
     /// Height of the receivers above ground, m.
     pub rx_height_agl_m: f64,
-    /// What receives.
+    /// Receiving radio and antenna.
     pub receiver: RadioConfig,
     /// Samples of the ground to each cell.
     pub samples: i64,

@@ -1,6 +1,6 @@
 //! A terrain profile as the diffraction formulas read it.
 
-/// Why a profile cannot be used.
+/// Reasons for refusing a profile.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum ProfileError {
     /// A path has two ends.
@@ -26,7 +26,7 @@ pub enum ProfileError {
     /// The step is not a positive finite number.
     #[error("profile step {step_m} m is not a positive finite number")]
     Step {
-        /// What was given.
+        /// Value found.
         step_m: f64,
     },
     /// An elevation is infinite or `NaN`.

@@ -165,7 +165,7 @@ impl Kernel for Work<'_> {
     }
 }
 
-/// What is worked out of a [`Batch`] once: each member of [`Path`] that is new an array.
+/// Quantities derived once from a [`Batch`]: an array for each new member of [`Path`].
 struct Paths {
     effective_height_m: [Lane; 2],
     horizon_distance_m: [Lane; 2],

@@ -89,7 +89,7 @@ impl FrequencyGain {
     }
 }
 
-/// What a climate fixes (Algorithm table 5.1).
+/// Constants of a climate (Algorithm table 5.1).
 #[derive(Debug, PartialEq)]
 pub(super) struct Constants {
     /// Adjustment of the reference to the all-year median, dB.

@@ -1,4 +1,4 @@
-//! What medium and antennas fix whatever the path: worked out once for a whole coverage.
+//! Quantities fixed by medium and antennas, independent of the path: computed once for a coverage.
 
 use super::climate::Constants as ClimateConstants;
 use super::invalid::within;
@@ -55,7 +55,7 @@ impl Constants {
         }
     }
 
-    /// Whether the ground is one the model knows.
+    /// True if the ground constants are within the model's range.
     pub fn check(&self) -> Result<(), Invalid> {
         let Complex { re, im } = self.impedance;
         if re <= im.abs() {
@@ -65,7 +65,7 @@ impl Constants {
     }
 }
 
-/// Whether air over a path is such that the model speaks of it.
+/// True if the refractivity over a path is within the model's range.
 pub(super) fn check_air(n_s: f64, earth_radius_m: f64) -> Result<(), Invalid> {
     within(n_s, 150.0, f64::INFINITY, Invalid::SurfaceRefractivitySmall)?;
     within(n_s, 150.0, 400.0, Invalid::SurfaceRefractivityLarge)?;

@@ -17,7 +17,7 @@ pub(super) struct Diffraction {
     sight_angle_rad: f64,
     /// Square root term of ERL 79-ITS 67 eq. 3.23.
     height_ratio: f64,
-    /// What of the terrain stands beyond the geometric horizon distances, m.
+    /// Distance beyond the geometric horizon distances, m.
     obstruction_m: f64,
     clutter_db: f64,
 }

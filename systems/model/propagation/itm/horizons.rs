@@ -6,7 +6,7 @@ use super::quick_pfl::skipped_m;
 use crate::numeric::slopes::{BLOCK, BLOCKS, Slopes, blocks_reaching, greatest, reaching, start};
 use crate::numeric::{greater, maximum, step_by_step};
 
-/// What a terminal sees at the edge of its view.
+/// Radio horizon of a terminal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Horizon {
     /// Elevation angle above the horizontal at the terminal, rad.
@@ -52,7 +52,7 @@ pub(super) fn horizons(
     ]
 }
 
-/// Whether the last bits of the distances to horizons so many steps away matter.
+/// True if the last bits of the distances to horizons so many steps away matter.
 ///
 /// Later, the terrain is cut into whole steps at 0.1 and 0.9 of the way to a horizon: when the
 /// number of steps to it is a multiple of ten, these cuts fall on whole numbers and rounding error
@@ -147,7 +147,7 @@ impl Eye {
         }
     }
 
-    /// What estimates must reach to be among the highest, `top` being the highest, metres a step.
+    /// Threshold for estimates to be among the highest, `top` being the highest, metres a step.
     #[inline(always)]
     fn near(&self, top: f64) -> f64 {
         let top = greater(top, self.angle_rad * self.step_m);
@@ -221,7 +221,7 @@ fn next(bits: &mut u32, end: usize) -> u32 {
     place
 }
 
-/// Whether so many points are looked at in blocks.
+/// True if so many points are examined in blocks.
 #[inline(always)]
 fn has_blocks(count: usize) -> bool {
     (BLOCK..LONGEST).contains(&count)

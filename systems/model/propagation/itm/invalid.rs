@@ -1,4 +1,4 @@
-//! Why a prediction is refused.
+//! Reasons for refusing a prediction.
 
 /// An input outside the model's domain, or one that leads outside it. The messages say what was
 /// wrong, its value and what is allowed; [`Invalid::code`] is NTIA's number for the same
@@ -76,7 +76,7 @@ pub enum Invalid {
     Elevation {
         /// Zero-based index of the first such point.
         index: usize,
-        /// Its elevation, m above mean sea level.
+        /// Elevation, m above mean sea level.
         value: f64,
     },
 }

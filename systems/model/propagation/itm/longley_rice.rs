@@ -25,11 +25,11 @@ pub(super) struct Path {
     pub n_s: f64,
     /// Radius of the effective earth.
     pub earth_radius_m: f64,
-    /// Whether the terrain is a known profile rather than a statistic.
+    /// True if the terrain is a known profile rather than a statistic.
     pub point_to_point: bool,
 }
 
-/// How far line of sight reaches.
+/// Range of line of sight.
 #[derive(Clone, Copy)]
 pub(super) struct Sight {
     /// Smooth-earth horizon distance of each terminal.
@@ -120,13 +120,13 @@ impl Sight {
         }
     }
 
-    /// Whether all of `path` lies within the smooth-earth horizons.
+    /// True if all of `path` lies within the smooth-earth horizons.
     #[inline(always)]
     pub fn reaches(&self, path: &Path) -> bool {
         path.distance_m < self.smooth_sum_m
     }
 
-    /// Whether `path` is so long that troposcatter may decide.
+    /// True if `path` is so long that troposcatter may dominate.
     #[inline(always)]
     pub fn scatters(&self, path: &Path, of: &Constants) -> bool {
         path.distance_m > self.least_scatter_m(path, of)
@@ -146,7 +146,7 @@ impl Sight {
     }
 }
 
-/// What to doubt about `path`.
+/// Warnings about `path`.
 pub(super) fn doubts(path: &Path) -> Warnings {
     let sight = Sight::new(path);
     let steep = path.horizon_angle_rad.map(|angle| angle.abs() > 200e-3);

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Invalid;
 
-/// How variability in time, over locations and between situations is combined.
+/// Combination of variability in time, over locations and between situations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VariabilityMode {
@@ -23,7 +23,7 @@ pub enum VariabilityMode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "u8", into = "u8")]
 pub struct Mdvar {
-    /// How the kinds are combined.
+    /// Combination of the kinds of variability.
     pub mode: VariabilityMode,
     /// Leave location variability out (+10 in the code): both terminals stay exactly put, as in
     /// point-to-point work.

@@ -59,7 +59,7 @@ pub(crate) use fit::interval as fit_interval;
 pub use invalid::Invalid;
 pub use mdvar::{Mdvar, VariabilityMode};
 pub use medium::Medium;
-pub(crate) use point_to_point::Rooms;
+pub(crate) use point_to_point::SampleBuffers;
 pub use point_to_point::{Prepared, point_to_point, reference};
 pub use profile::{MAX_DISTANCE_M, MAX_ELEVATION_M, MIN_STEP_M, PathProfile};
 pub use quantile::Quantile;

@@ -4,7 +4,7 @@ use super::batch::{BATCH, Batch, Losses};
 use super::constants::{Constants, check_air};
 use super::medium::{effective_curvature, surface_refractivity};
 use super::quick_pfl::{Measured, SIDE_BY_SIDE, measure, skipped_m};
-use super::roughness::{NO_SAMPLES, Room, interdecile_range_m};
+use super::roughness::{NO_SAMPLES, SampleBuffer, interdecile_range_m};
 use super::variability::deviates;
 use super::{Invalid, Medium, PathProfile, Prediction, Quantile, Reference, Warnings};
 use crate::numeric::{Kernel, vectorised};
@@ -45,14 +45,14 @@ impl Prepared {
         Reference::of(&path, &self.constants, self.warnings)
     }
 
-    /// What `profiles` say, for [`Prepared::batch`]: to the bit what each says alone. `None` for
+    /// Measures of `profiles` for [`Prepared::batch`], bit for bit those of each alone. `None` for
     /// those left out and those of which [`Prepared::reference`] would give an error. Heights of a
     /// `credible` profile are not looked at for it.
     pub(crate) fn measure(
         &self,
         mut profiles: [Option<PathProfile<'_>>; SIDE_BY_SIDE],
         credible: [bool; SIDE_BY_SIDE],
-        rooms: &mut Rooms,
+        buffers: &mut SampleBuffers,
     ) -> [Option<Measured>; SIDE_BY_SIDE] {
         if self.constants.check().is_err() {
             return [None; SIDE_BY_SIDE];
@@ -65,7 +65,7 @@ impl Prepared {
             profiles: &profiles,
             n_0: self.n_0,
             antenna_agl_m: self.antenna_agl_m,
-            rooms: &mut rooms.0,
+            buffers: &mut buffers.0,
         });
         let mut found = [None; SIDE_BY_SIDE];
         for path in 0..SIDE_BY_SIDE {
@@ -90,7 +90,7 @@ impl Prepared {
         (n_s, 1.0 / effective_curvature(n_s))
     }
 
-    /// Whether the model speaks of paths in such air.
+    /// True if refractivity and Earth radius are within the model's range.
     pub(crate) fn applies(&self, n_s: f64, earth_radius_m: f64) -> bool {
         check_air(n_s, earth_radius_m).is_ok() && self.constants.check().is_ok()
     }
@@ -118,7 +118,7 @@ impl Prepared {
             profiles: &[Some(*profile)],
             n_0: self.n_0,
             antenna_agl_m: self.antenna_agl_m,
-            rooms: &mut [NO_SAMPLES; 2],
+            buffers: &mut [NO_SAMPLES; 2],
         });
         Ok(measured)
     }
@@ -161,11 +161,11 @@ impl Kernel for Range<'_> {
     }
 }
 
-/// Room for the samples of paths measured side by side.
+/// Buffers for the samples of paths measured side by side.
 #[derive(Debug, Clone)]
-pub(crate) struct Rooms(Box<[Room; 2]>);
+pub(crate) struct SampleBuffers(Box<[SampleBuffer; 2]>);
 
-impl Default for Rooms {
+impl Default for SampleBuffers {
     fn default() -> Self {
         Self(Box::new([NO_SAMPLES; 2]))
     }
@@ -176,7 +176,7 @@ struct Measure<'a, const N: usize> {
     profiles: &'a [Option<PathProfile<'a>>; N],
     n_0: f64,
     antenna_agl_m: [f64; 2],
-    rooms: &'a mut [Room; 2],
+    buffers: &'a mut [SampleBuffer; 2],
 }
 
 impl<const N: usize> Kernel for Measure<'_, N> {
@@ -184,7 +184,7 @@ impl<const N: usize> Kernel for Measure<'_, N> {
 
     #[inline(always)]
     fn run(self) -> Self::Output {
-        measure(self.profiles, self.n_0, self.antenna_agl_m, self.rooms)
+        measure(self.profiles, self.n_0, self.antenna_agl_m, self.buffers)
     }
 }
 

@@ -1,4 +1,4 @@
-//! How sure one wants to be of a loss.
+//! Quantile of the loss: time, location and situation variability.
 
 use serde::{Deserialize, Serialize};
 

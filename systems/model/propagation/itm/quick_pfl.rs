@@ -1,14 +1,14 @@
-//! What the model needs to know of a terrain profile (Algorithm function `qlrpfl`).
+//! Parameters that the model takes from a terrain profile (Algorithm function `qlrpfl`).
 
 use super::PathProfile;
 use super::fit::line_ends;
 use super::horizons::{Horizon, horizons};
 use super::longley_rice::Path;
 use super::medium::{effective_curvature, surface_refractivity};
-use super::roughness::{Room, Sampled, delta_h_m, ranges_m};
+use super::roughness::{SampleBuffer, Sampled, delta_h_m, ranges_m};
 use crate::numeric::{exp, greater, lesser};
 
-/// What a profile says, before any formula is applied to it; pairs are transmitter, receiver.
+/// Measures of a profile before any formula is applied; pairs are transmitter, receiver.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Measured {
     /// Length of the path, m.
@@ -21,7 +21,7 @@ pub(crate) struct Measured {
     pub horizon_distance_m: [f64; 2],
     /// Elevation angles of the horizons, rad.
     pub horizon_angle_rad: [f64; 2],
-    /// How far the ground at the ends stands out above the line fitted to the terrain, m.
+    /// Height of the ground at the ends above the line fitted to the terrain, m.
     pub raised_m: [f64; 2],
     /// Interdecile range of the terrain about a line, m.
     pub range_m: f64,
@@ -47,7 +47,7 @@ pub(super) fn measure<const N: usize>(
     profiles: &[Option<PathProfile>; N],
     n_0: f64,
     antenna_agl_m: [f64; 2],
-    rooms: &mut [Room; 2],
+    buffers: &mut [SampleBuffer; 2],
 ) -> [Measured; N] {
     const { assert!(N <= WIDE) };
     let mut mean_msl_m = [0.0; WIDE];
@@ -78,14 +78,14 @@ pub(super) fn measure<const N: usize>(
     let (pairs, rest) = all.as_chunks_mut::<2>();
     let (profiles, last) = profiles.as_chunks::<2>();
     for (pair, profiles) in pairs.iter_mut().zip(profiles) {
-        rough(pair, profiles, rooms);
+        rough(pair, profiles, buffers);
     }
     if let ([measured], [profile]) = (rest, last) {
-        let [room, _] = rooms;
+        let [buffer, _] = buffers;
         rough(
             std::array::from_mut(measured),
             std::array::from_ref(profile),
-            std::array::from_mut(room),
+            std::array::from_mut(buffer),
         );
     }
     all
@@ -96,16 +96,16 @@ pub(super) fn measure<const N: usize>(
 fn rough<const N: usize>(
     all: &mut [Measured; N],
     profiles: &[Option<PathProfile>; N],
-    rooms: &mut [Room; N],
+    buffers: &mut [SampleBuffer; N],
 ) {
     let mut sampled = [None; N];
     for path in 0..N {
         if let Some(profile) = &profiles[path] {
             let Measured { start_m, end_m, .. } = all[path];
-            sampled[path] = Sampled::take(profile, start_m, end_m, &mut rooms[path]);
+            sampled[path] = Sampled::take(profile, start_m, end_m, &mut buffers[path]);
         }
     }
-    let ranges_m = ranges_m(sampled, rooms);
+    let ranges_m = ranges_m(sampled, buffers);
     for path in 0..N {
         all[path].range_m = ranges_m[path];
     }
@@ -118,7 +118,7 @@ pub(super) fn skipped_m(horizon_m: f64, antenna_agl_m: f64) -> f64 {
     lesser(0.1 * horizon_m, 15.0 * antenna_agl_m)
 }
 
-/// Whether the horizons, `sum_m` apart from their terminals in all, lie so far that the path is
+/// True if the horizons, `sum_m` from their terminals in all, lie so far that the path is
 /// taken as one in line of sight.
 #[inline(always)]
 fn is_well_in_sight(sum_m: f64, distance_m: f64) -> bool {
@@ -152,7 +152,7 @@ impl Measured {
         }
     }
 
-    /// How far the ground at the ends stands out, the rest being known: an antenna gains by ground
+    /// Height of the ground at the ends above the fitted line: an antenna gains by ground
     /// that does.
     #[inline(always)]
     fn raised_m(&self, profile: &PathProfile) -> [f64; 2] {

@@ -22,7 +22,7 @@ pub enum PropagationMode {
 /// Everything about a path that no quantile changes. Pairs are transmitter, receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Reference {
-    /// What decides the attenuation.
+    /// Mode that determines the attenuation.
     pub mode: PropagationMode,
     /// Path length, km.
     pub distance_km: f64,
@@ -44,7 +44,7 @@ pub struct Reference {
     pub horizon_angle_rad: [f64; 2],
     /// Doubts, but for those a quantile adds; see [`Reference::warnings_at`].
     pub warnings: Warnings,
-    /// How attenuation spreads about the reference.
+    /// Variability of the attenuation about the reference.
     pub spread: Spread,
 }
 
@@ -121,6 +121,6 @@ pub struct Prediction {
     pub basic_transmission_loss_db: f64,
     /// All doubts about it.
     pub warnings: Warnings,
-    /// What it rests on.
+    /// Intermediate values.
     pub reference: Reference,
 }

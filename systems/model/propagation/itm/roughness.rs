@@ -4,19 +4,19 @@ use super::PathProfile;
 use super::fit::middle_and_slope;
 use crate::numeric::{Ranked, exp, level, nth_from_both_ends, sample_evenly};
 
-/// Room for the samples taken of a path, 245 at most, in whole vectors.
-pub(super) type Room = [[f64; 8]; 32];
+/// Buffer for the samples taken of a path, 245 at most, in whole vectors.
+pub(super) type SampleBuffer = [[f64; 8]; 32];
 
 /// A room to begin with.
-pub(super) const NO_SAMPLES: Room = [[0.0; 8]; 32];
+pub(super) const NO_SAMPLES: SampleBuffer = [[0.0; 8]; 32];
 
 /// Interdecile range, m, of the terrain about a fitted line between `start_m` and `end_m` from the
 /// transmitter. Zero where fewer than two steps lie between.
 #[inline(always)]
 pub(super) fn interdecile_range_m(profile: &PathProfile, start_m: f64, end_m: f64) -> f64 {
-    let mut rooms = [NO_SAMPLES];
-    let sampled = Sampled::take(profile, start_m, end_m, &mut rooms[0]);
-    let [range_m] = ranges_m([sampled], &mut rooms);
+    let mut buffers = [NO_SAMPLES];
+    let sampled = Sampled::take(profile, start_m, end_m, &mut buffers[0]);
+    let [range_m] = ranges_m([sampled], &mut buffers);
     range_m
 }
 
@@ -34,7 +34,12 @@ impl Sampled {
     /// Takes them into `room`, evenly between `start_m` and `end_m` from the transmitter. `None`
     /// where fewer than two steps lie between.
     #[inline(always)]
-    pub fn take(profile: &PathProfile, start_m: f64, end_m: f64, room: &mut Room) -> Option<Self> {
+    pub fn take(
+        profile: &PathProfile,
+        start_m: f64,
+        end_m: f64,
+        buffer: &mut SampleBuffer,
+    ) -> Option<Self> {
         let start = start_m / profile.step_m;
         let span = end_m / profile.step_m - start;
         if span < 2.0 {
@@ -44,8 +49,8 @@ impl Sampled {
         let count = 10 * decile - 5;
         let spacing = span / (count - 1) as f64;
         let elevation = profile.elevation_msl_m;
-        let sums = sample_evenly(elevation, start, spacing, count, room);
-        let samples = room.as_flattened();
+        let sums = sample_evenly(elevation, start, spacing, count, buffer);
+        let samples = buffer.as_flattened();
         let (middle_m, slope) = middle_and_slope(sums, [samples[0], samples[count - 1]], count);
         Some(Self {
             count,
@@ -57,16 +62,16 @@ impl Sampled {
 
     /// Subtracts the line from them; returns the least and the greatest of what is left.
     #[inline(always)]
-    fn level(&self, room: &mut Room) -> [f64; 2] {
-        level(room, self.count, self.middle_m, self.slope)
+    fn level(&self, buffer: &mut SampleBuffer) -> [f64; 2] {
+        level(buffer, self.count, self.middle_m, self.slope)
     }
 
-    /// What is left of them, to be ranked.
+    /// Residuals of the samples, to be ranked.
     #[inline(always)]
-    fn ranked<'a>(&self, room: &'a Room, extremes: [f64; 2]) -> Ranked<'a> {
+    fn ranked<'a>(&self, buffer: &'a SampleBuffer, extremes: [f64; 2]) -> Ranked<'a> {
         Ranked {
             extremes,
-            room,
+            buffer,
             count: self.count,
             rank: self.decile,
         }
@@ -78,19 +83,19 @@ impl Sampled {
 #[inline(always)]
 pub(super) fn ranges_m<const N: usize>(
     sampled: [Option<Sampled>; N],
-    rooms: &mut [Room; N],
+    buffers: &mut [SampleBuffer; N],
 ) -> [f64; N] {
     let mut extremes = [[0.0; 2]; N];
     for path in 0..N {
         if let Some(sampled) = &sampled[path] {
-            extremes[path] = sampled.level(&mut rooms[path]);
+            extremes[path] = sampled.level(&mut buffers[path]);
         }
     }
     let mut ranges_m = [0.0; N];
     if sampled.iter().any(Option::is_none) {
         for path in 0..N {
             if let Some(sampled) = &sampled[path] {
-                let row = sampled.ranked(&rooms[path], extremes[path]);
+                let row = sampled.ranked(&buffers[path], extremes[path]);
                 ranges_m[path] = range_m(&row, nth_from_both_ends([row])[0]);
             }
         }
@@ -99,13 +104,13 @@ pub(super) fn ranges_m<const N: usize>(
     // Not by `map`, whose closures might be left out of line.
     let mut rows = [Ranked {
         extremes: [0.0; 2],
-        room: &rooms[0],
+        buffer: &buffers[0],
         count: 0,
         rank: 0,
     }; N];
     for path in 0..N {
         if let Some(sampled) = &sampled[path] {
-            rows[path] = sampled.ranked(&rooms[path], extremes[path]);
+            rows[path] = sampled.ranked(&buffers[path], extremes[path]);
         }
     }
     let found = nth_from_both_ends(rows);

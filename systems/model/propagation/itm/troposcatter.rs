@@ -11,7 +11,7 @@ pub(super) struct Troposcatter<'a> {
     path: &'a Path,
     sight_angle_rad: f64,
     wavenumber: f64,
-    /// How much farther one horizon is than the other, m.
+    /// Difference of the horizon distances, m.
     asymmetry_m: f64,
     /// Effective height at the nearer horizon over that at the farther.
     height_ratio: f64,
@@ -123,7 +123,7 @@ impl<'a> Troposcatter<'a> {
     }
 }
 
-/// What stands for an undefined loss at the farther distance.
+/// Substitute for an undefined loss at the farther distance.
 const UNDEFINED_DB: f64 = 1001.0;
 
 /// F(θ d), dB, from θ d in m (Algorithm eq. 6.9).

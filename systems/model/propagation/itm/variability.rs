@@ -1,4 +1,4 @@
-//! How the loss spreads about its reference in time, over locations and between situations
+//! Variability of the loss about its reference in time, over locations and between situations
 //! (Algorithm section 5, function `avar`; TR 82-100 section 7).
 
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ pub struct Spread {
     pub sigma_duct_db: f64,
     /// z_D: the deviate ducting begins at.
     pub duct_deviate: f64,
-    /// How the kinds are combined.
+    /// Combination of the kinds of variability.
     pub mdvar: Mdvar,
 }
 

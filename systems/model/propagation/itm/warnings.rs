@@ -78,13 +78,13 @@ impl Warnings {
         self.0 & !Self::ATTENUATION_UNDEFINED.0
     }
 
-    /// Whether there are none.
+    /// True if the set is empty.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether all of `other` are set.
+    /// True if all of `other` are set.
     #[must_use]
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0

@@ -33,7 +33,7 @@ pub struct RainFading {
 pub struct RainOutage {
     /// Percentage of an average year, 0 to 100.
     pub percent: f64,
-    /// Whether it lies outside the 0.001 to 1 % the law was fitted for.
+    /// True if it lies outside the 0.001 to 1 % the law was fitted for.
     pub extrapolated: bool,
 }
 

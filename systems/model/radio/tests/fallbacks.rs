@@ -1,4 +1,4 @@
-//! What stands in where a model or an input does not hold, and that it is said.
+//! Fallbacks outside a model's range, and the warnings that report them.
 
 use super::super::{
     Clutter, ClutterCategory, Environment, Model, NoiseCategory, Verdict, Warning, Waveform,

@@ -1,4 +1,4 @@
-//! What holds for every link, over thousands of random ones.
+//! Invariants of links, over thousands of random ones.
 
 use super::super::presets::{ANTENNAS, RADIOS};
 use super::super::{

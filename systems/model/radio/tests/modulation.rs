@@ -127,15 +127,19 @@ fn selection_takes_the_fastest_that_keeps_the_reserve() {
 
 #[test]
 fn packets_are_lost_as_documented() {
-    let rung = lowest(&ofdm(20e6), -91.0);
-    let per = |snr, octets| packet_error_prob(snr, &rung, octets);
+    let modulation = lowest(&ofdm(20e6), -91.0);
+    let per = |snr, octets| packet_error_prob(snr, &modulation, octets);
     let reference = REFERENCE_OCTETS_OFDM as u32;
-    near(per(rung.required_snr_db, reference), 0.1, 1e-12);
+    near(per(modulation.required_snr_db, reference), 0.1, 1e-12);
     // 1 - 0.9^(1/4) for a quarter of the length.
-    near(per(rung.required_snr_db, reference / 4), 0.025_996_3, 1e-6);
+    near(
+        per(modulation.required_snr_db, reference / 4),
+        0.025_996_3,
+        1e-6,
+    );
     // Odds fall by e^1.5 a decibel.
     near(
-        per(rung.required_snr_db + 1.0, reference),
+        per(modulation.required_snr_db + 1.0, reference),
         1.0 / (1.0 + 9.0 * 1.5_f64.exp()),
         1e-12,
     );
@@ -158,11 +162,11 @@ fn the_ladder_is_what_select_chooses() {
     for radio_id in ["wifi_5g_mesh", "lora_868_eu", "vhf_handheld_5w"] {
         let radio = &super::super::presets::radio(radio_id).unwrap().radio;
         for reserve_db in [0.0, 7.3] {
-            let rungs = super::super::modulation::ladder(radio, reserve_db, -110.0);
+            let table = super::super::modulation::mcs_table(radio, reserve_db, -110.0);
             for tenth in -300..500 {
                 let snr_db = f64::from(tenth) * 0.1;
-                let usable = rungs.partition_point(|(from_db, _)| *from_db <= snr_db);
-                let found = usable.checked_sub(1).map(|rung| rungs[rung].1);
+                let usable = table.partition_point(|(from_db, _)| *from_db <= snr_db);
+                let found = usable.checked_sub(1).map(|modulation| table[modulation].1);
                 assert_eq!(found, select(snr_db, reserve_db, radio, -110.0));
             }
         }

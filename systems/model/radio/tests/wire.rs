@@ -1,4 +1,4 @@
-//! What goes over the wire and into files.
+//! Serialised form of stations, environments and results.
 
 use schemars::schema_for;
 use serde_json::{Value, from_value, json, to_value};

@@ -99,7 +99,7 @@ impl Circle {
         POLAR_AXIS_M * self.integral(scale, c)
     }
 
-    /// What the great circle's longitude has over the geodesic's, rad (eqs 8, 23 to 25).
+    /// Excess of the great circle's longitude over the geodesic's, rad (eqs 8, 23 to 25).
     #[inline(always)]
     pub fn longitude_excess(&self) -> f64 {
         let e = self.epsilon();

@@ -1,7 +1,7 @@
 //! Many paths at once against one by one.
 
 use super::*;
-use crate::propagation::itm::{BATCH, Batch, Losses, Rooms, SIDE_BY_SIDE};
+use crate::propagation::itm::{BATCH, Batch, Losses, SIDE_BY_SIDE, SampleBuffers};
 
 #[test]
 fn a_batch_gives_the_bits_of_single_paths() {
@@ -13,7 +13,7 @@ fn a_batch_gives_the_bits_of_single_paths() {
         let prepared = Prepared::new(&medium, heights).unwrap();
         let (mut batch, mut losses) = (Batch::default(), Losses::default());
         let mut references = vec![None; BATCH];
-        let mut rooms = Rooms::default();
+        let mut buffers = SampleBuffers::default();
         for first in (0..BATCH).step_by(SIDE_BY_SIDE) {
             let rows: Vec<(f64, Vec<f64>)> = (0..SIDE_BY_SIDE)
                 .map(|_| {
@@ -32,7 +32,7 @@ fn a_batch_gives_the_bits_of_single_paths() {
                 };
                 (row != left_out).then_some(profile)
             });
-            let measured = prepared.measure(profiles, [false; SIDE_BY_SIDE], &mut rooms);
+            let measured = prepared.measure(profiles, [false; SIDE_BY_SIDE], &mut buffers);
             for row in 0..SIDE_BY_SIDE {
                 let Some(profile) = &profiles[row] else {
                     assert_eq!(measured[row], None);

@@ -1,4 +1,4 @@
-//! What holds for any input.
+//! Invariants for any input.
 
 use super::*;
 use crate::propagation::itm::fit::line_ends;
@@ -29,7 +29,7 @@ fn assert_finite(of: &Reference, quantile: Quantile) {
     assert!(of.a_ref_db >= 0.0 && of.delta_h_m >= 0.0, "{of:?}");
 }
 
-/// Whether `refused` is a fair answer to inputs that are each within their range.
+/// True if `refused` is a valid answer to inputs that are each within their range.
 fn is_consequence(refused: Invalid) -> bool {
     matches!(
         refused,
