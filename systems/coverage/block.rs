@@ -10,8 +10,8 @@ use super::grid::{Block, Grid};
 use super::row::Row;
 use super::site::CoverageSite;
 use crate::propagation::itm::{self, SIDE_BY_SIDE};
-use crate::radio::Verdict;
-use crate::radio::cells::{BATCH, Budgets, Receivers};
+use crate::radio::path_loss::{BATCH, PathBatch, ProfileRows, set_measured};
+use crate::radio::transmitter::{Budgets, Receivers};
 use crate::terrain::short::{self, Geodesics, Parallel};
 use crate::terrain::{GeoPoint, Path, Terrain};
 
@@ -33,17 +33,13 @@ pub struct Scratch {
     step_m: [f64; SIDE_BY_SIDE],
     /// True if their heights are known to be such as ITM takes.
     credible: [bool; SIDE_BY_SIDE],
-    buffers: itm::SampleBuffers,
     centres_deg: [f64; BATCH],
     geodesics: Geodesics,
-    measured: itm::Batch,
-    losses: itm::Losses,
+    paths: PathBatch,
     receivers: Receivers,
     extra_db: [f64; BATCH],
     budgets: Budgets,
     flags: [Flags; BATCH],
-    /// True if ITM judges the cell.
-    by_itm: [bool; BATCH],
     sharing: Sharing,
 }
 
@@ -57,16 +53,13 @@ impl Default for Scratch {
             elevation_msl_m: Default::default(),
             step_m: [0.0; SIDE_BY_SIDE],
             credible: [false; SIDE_BY_SIDE],
-            buffers: itm::SampleBuffers::default(),
             centres_deg: [0.0; BATCH],
             geodesics: Geodesics::default(),
-            measured: itm::Batch::default(),
-            losses: itm::Losses::default(),
+            paths: PathBatch::default(),
             receivers: Receivers::default(),
             extra_db: [0.0; BATCH],
             budgets: Budgets::default(),
             flags: [Flags::NONE; BATCH],
-            by_itm: [false; BATCH],
             sharing: Sharing::default(),
         }
     }
@@ -167,34 +160,36 @@ impl Scratch {
         let lon_deg = site.position.lon_deg();
         self.geodesics
             .solve(&site.parallel, lon_deg, parallel, &self.centres_deg);
-        let (mut any, mut any_itm) = (false, false);
         self.flags.fill(Flags::NONE);
-        self.by_itm.fill(false);
+        self.paths.clear();
         let shared = if fast {
             self.share(site, terrain, parallel, cells.len())
         } else {
             [false; BATCH]
         };
+        let mut any = shared.contains(&true);
         for first in (0..cells.len()).step_by(SIDE_BY_SIDE) {
             let rest = first..cells.len();
             let wanted =
                 std::array::from_fn(|row| rest.contains(&(first + row)) && !shared[first + row]);
             let traced = self.trace(site, terrain, parallel, first, wanted);
             if traced.contains(&true) {
-                self.judge(site, first, traced);
+                self.measure(site, first, traced);
                 any = true;
             }
         }
-        any |= shared.contains(&true);
-        any_itm |= self.by_itm.contains(&true);
-        if any_itm {
-            self.apply_itm(site, terrain, parallel, cells.len());
+        if self.paths.measured.0.contains(&true) {
+            self.attenuate(site, terrain, parallel, cells.len());
         }
         if any {
-            site.transmitter
-                .extra_db(&self.receivers, cells.len(), &mut self.extra_db);
-            site.transmitter
-                .budgets(&self.receivers, &self.extra_db, &mut self.budgets);
+            let transmitter = &site.transmitter;
+            transmitter.extra_db(&self.receivers, cells.len(), &mut self.extra_db);
+            transmitter.budgets(
+                &self.receivers,
+                &self.paths,
+                &self.extra_db,
+                &mut self.budgets,
+            );
         }
         for (place, cell) in cells.iter_mut().enumerate() {
             *cell = self.cell(site, place);
@@ -230,9 +225,8 @@ impl Scratch {
             geodesics,
             centres_deg,
             receivers,
-            measured,
+            paths,
             flags,
-            by_itm,
             ..
         } = self;
         sharing.measure(site, terrain, geodesics, count, |place, found| {
@@ -254,85 +248,63 @@ impl Scratch {
             receivers.ground_msl_m[0][place] = ground_msl_m[0];
             receivers.ground_msl_m[1][place] = ground_msl_m[1];
             receivers.undulation_m[place] = undulation_m;
-            let [near, far] = path.horizon_distance_m;
-            let clear = near >= path.distance_m && far >= path.distance_m;
-            flags[place].note(clear, Flags::CLEAR);
+            set_measured(paths, place, &path);
+            flags[place].note(paths.clear.0[place], Flags::CLEAR);
             flags[place].note(true, Flags::FAST);
-            measured.set(place, &path);
-            by_itm[place] = true;
             shared[place] = true;
         });
         shared
     }
 
-    /// What the ground traced to places from `first` on costs, or, where ITM judges, what it says.
-    fn judge(&mut self, site: &CoverageSite<'_>, first: usize, traced: [bool; SIDE_BY_SIDE]) {
-        let mut profiles = [None; SIDE_BY_SIDE];
-        for row in 0..SIDE_BY_SIDE {
-            let distance_m = || self.receivers.distance_m[first + row];
-            if traced[row] && site.transmitter.itm(distance_m()).is_some() {
-                profiles[row] = Some(itm::PathProfile {
-                    step_m: self.step_m[row],
-                    elevation_msl_m: &self.elevation_msl_m[row],
-                });
-            }
-        }
-        let measured = match site.transmitter.itm(f64::INFINITY) {
-            Some(itm) => itm.measure(profiles, self.credible, &mut self.buffers),
-            None => [None; SIDE_BY_SIDE],
+    /// Measures the profiles traced to places from `first` on by the model of the environment, or
+    /// evaluates them by the fallback model where that one is not valid.
+    fn measure(&mut self, site: &CoverageSite<'_>, first: usize, traced: [bool; SIDE_BY_SIDE]) {
+        let Self {
+            paths,
+            flags,
+            elevation_msl_m,
+            step_m,
+            ..
+        } = self;
+        let transmitter = &site.transmitter;
+        let profile = |row: usize| itm::PathProfile {
+            step_m: step_m[row],
+            elevation_msl_m: &elevation_msl_m[row],
         };
+        let rows = ProfileRows {
+            first,
+            profiles: std::array::from_fn(|row| {
+                let valid =
+                    traced[row] && transmitter.is_valid(self.receivers.distance_m[first + row]);
+                valid.then(|| profile(row))
+            }),
+            credible: self.credible,
+        };
+        transmitter.measure(&rows, paths);
         for row in (0..SIDE_BY_SIDE).filter(|row| traced[*row]) {
             let place = first + row;
-            let Some(measured) = measured[row] else {
-                self.apply_fallback(site, place);
-                continue;
-            };
-            let [near, far] = measured.horizon_distance_m;
-            let all = measured.distance_m;
-            self.flags[place].note(near >= all && far >= all, Flags::CLEAR);
-            self.measured.set(place, &measured);
-            self.by_itm[place] = true;
+            if paths.measured.0[place] {
+                flags[place].note(paths.clear.0[place], Flags::CLEAR);
+            } else {
+                paths.set_fallback(place, transmitter.fallback_db(&profile(row)));
+                flags[place].note(true, Flags::FALLBACK_MODEL);
+            }
         }
     }
 
-    /// Delta-Bullington over the ground traced to a place.
-    fn apply_fallback(&mut self, site: &CoverageSite<'_>, place: usize) {
-        let row = place % SIDE_BY_SIDE;
-        let loss_db = if site.transmitter.uses_terrain() {
-            site.transmitter
-                .diffraction_db(self.step_m[row], &self.elevation_msl_m[row])
-        } else {
-            0.0
-        };
-        self.flags[place].note(site.transmitter.asks_itm(), Flags::FALLBACK_MODEL);
-        for terrain_db in &mut self.receivers.terrain_db {
-            terrain_db[place] = loss_db;
-        }
-    }
-
-    /// Turns what ITM measured into losses, or what stands in where it has none.
-    fn apply_itm(
+    /// Computes the attenuation of the measured paths, by the fallback model where the one of the
+    /// environment has no value.
+    fn attenuate(
         &mut self,
         site: &CoverageSite<'_>,
         terrain: &dyn Terrain,
         parallel: &Parallel,
         count: usize,
     ) {
-        let Some(itm) = site.transmitter.itm(f64::INFINITY) else {
-            return;
-        };
-        let quantiles = site.transmitter.quantiles();
-        itm.batch(&self.measured, quantiles, &self.by_itm, &mut self.losses);
+        site.transmitter.attenuate(&mut self.paths);
         for place in 0..count {
-            if !self.by_itm[place] {
-                continue;
-            }
-            let own_db = self.losses.attenuation_db[0][place];
-            if self.losses.a_ref_db[place].is_finite() && own_db.is_finite() {
-                for quantile in 0..4 {
-                    let loss_db = self.losses.attenuation_db[quantile][place];
-                    self.receivers.terrain_db[quantile][place] = loss_db.max(0.0);
-                }
+            let paths = &self.paths;
+            if !paths.measured.0[place] || paths.attenuation_db.0[0][place].is_finite() {
                 continue;
             }
             // Rare: the ground is sampled once more.
@@ -340,7 +312,12 @@ impl Scratch {
             let row = place % SIDE_BY_SIDE;
             let only = std::array::from_fn(|each| each == row);
             if self.trace(site, terrain, parallel, place - row, only)[row] {
-                self.apply_fallback(site, place);
+                let attenuation_db = site.transmitter.fallback_db(&itm::PathProfile {
+                    step_m: self.step_m[row],
+                    elevation_msl_m: &self.elevation_msl_m[row],
+                });
+                self.paths.set_fallback(place, attenuation_db);
+                self.flags[place].note(true, Flags::FALLBACK_MODEL);
             }
             self.flags[place] = self.flags[place] | flags;
         }
@@ -353,23 +330,18 @@ impl Scratch {
             return Cell::void(flags);
         }
         let [own, p10, p50, p90] = &self.budgets.rx_power_dbm;
-        let snr_db = site.transmitter.snr_db(own[place]);
-        let link_margin_db = site.transmitter.link_margin_db(snr_db);
-        let modulation = site.transmitter.modulation(snr_db);
-        let compatible = site.transmitter.compatible();
+        let sinr_db = site.transmitter.sinr_db(own[place]);
+        let link_margin_db = site.transmitter.link_margin_db(sinr_db);
+        let modulation = site.transmitter.modulation(sinr_db);
         Cell {
             rx_power_dbm: own[place],
             path_loss_db: self.budgets.path_loss_db[place],
-            snr_db,
+            sinr_db,
             link_margin_db,
             data_rate_bps: modulation.map_or(0.0, |m| m.data_rate_bps),
             rx_power_quantiles_dbm: [p10[place] as f32, p50[place] as f32, p90[place] as f32],
             modulation_id: modulation.map(|m| m.id),
-            verdict: if compatible {
-                Verdict::of(link_margin_db)
-            } else {
-                Verdict::NoLink
-            },
+            verdict: site.transmitter.verdict(link_margin_db),
             flags,
         }
     }

@@ -15,7 +15,7 @@ pub struct Cell {
     /// Total path loss, dB.
     pub path_loss_db: f64,
     /// Received power over noise and interference, dB.
-    pub snr_db: f64,
+    pub sinr_db: f64,
     /// SNR over what the lowest modulation needs, dB.
     pub link_margin_db: f64,
     /// Rate left to payload, bit/s; 0 without a modulation.
@@ -38,7 +38,7 @@ impl Cell {
         Self {
             rx_power_dbm: f64::NEG_INFINITY,
             path_loss_db: f64::INFINITY,
-            snr_db: f64::NEG_INFINITY,
+            sinr_db: f64::NEG_INFINITY,
             link_margin_db: f64::NEG_INFINITY,
             data_rate_bps: 0.0,
             rx_power_quantiles_dbm: [f32::NEG_INFINITY; 3],

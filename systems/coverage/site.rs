@@ -1,7 +1,7 @@
 //! A site made ready for the evaluation of cells.
 
 use crate::link::{SAMPLES_MAX, SAMPLES_MIN, post_spacing_m};
-use crate::radio::cells::PreparedTransmitter;
+use crate::radio::transmitter::PreparedTransmitter;
 use crate::radio::{BadValue, Environment, Prepared, Station};
 use crate::terrain::short::Parallel;
 use crate::terrain::{GeoPoint, Terrain};

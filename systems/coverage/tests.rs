@@ -162,7 +162,7 @@ pub(super) fn difference_db(cell: &Cell, link: &LinkResult) -> f64 {
     let pairs = [
         (cell.rx_power_dbm, link.receiver.rx_power_dbm),
         (cell.path_loss_db, link.losses.total_path_loss_db),
-        (cell.snr_db, link.receiver.snr_db),
+        (cell.sinr_db, link.receiver.sinr_db),
         (cell.link_margin_db, link.margin.link_margin_db),
     ];
     pairs.iter().map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)

@@ -196,6 +196,23 @@ fn every_subcommand_speaks_json() {
 }
 
 #[test]
+fn every_path_loss_model_is_listed_and_can_be_chosen() {
+    let help = stdout(&groundwave(&["link", "--help"]));
+    let listed = stdout(&groundwave(&["presets", "models"]));
+    for model in groundwave_systems::radio::Model::ALL {
+        let value = model.option_value();
+        for text in [value, model.get().description()] {
+            let squeezed = |page: &str| page.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(squeezed(&help).contains(text), "{text}");
+            assert!(squeezed(&listed).contains(text), "{text}");
+        }
+        let ends = ["57.70,11.90", "57.72,11.94"];
+        let link = json(&["link", ends[0], ends[1], "--model", value, "--json"]);
+        assert_eq!(link["forward"]["model"], model.get().name());
+    }
+}
+
+#[test]
 fn completions_and_help_exist_for_every_shell_and_subcommand() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         assert!(

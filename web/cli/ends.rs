@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use groundwave_systems::link::{Inputs, Limits};
 use groundwave_systems::radio::{Environment, Model, Station, presets};
 use groundwave_systems::terrain::GeoPoint;
@@ -55,9 +56,9 @@ pub struct EndArgs {
     #[arg(long, value_name = "DBM", allow_hyphen_values = true)]
     tx_power_dbm: Option<f64>,
 
-    /// Propagation model
-    #[arg(long, value_name = "MODEL")]
-    model: Option<ModelArg>,
+    /// Path-loss model (see `groundwave presets models`)
+    #[arg(long, value_name = "MODEL", value_parser = models())]
+    model: Option<Model>,
 
     /// Calibration profile written by `calibrate`
     #[arg(long, value_name = "FILE")]
@@ -79,14 +80,12 @@ pub struct EndArgs {
     ground: GroundArgs,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum ModelArg {
-    /// NTIA Irregular Terrain Model
-    Itm,
-    /// Free space and delta-Bullington diffraction (ITU-R P.526)
-    DeltaBullington,
-    /// Free space
-    FreeSpace,
+/// Values of `--model`: the registry of path-loss models.
+fn models() -> impl TypedValueParser<Value = Model> {
+    let value =
+        |model: &Model| PossibleValue::new(model.option_value()).help(model.get().description());
+    let values = Model::ALL.iter().map(value);
+    PossibleValuesParser::new(values).try_map(|value| value.parse::<Model>())
 }
 
 /// An endpoint.
@@ -148,11 +147,7 @@ impl EndArgs {
             }
         };
         if let Some(model) = self.model {
-            path.environment.model = match model {
-                ModelArg::Itm => Model::Itm,
-                ModelArg::DeltaBullington => Model::DeltaBullington,
-                ModelArg::FreeSpace => Model::FreeSpace,
-            };
+            path.environment.model = model;
         }
         if let Some(file) = &self.calibration {
             let profile = groundwave_io::calibration::load(file).map_err(Failure::input)?;

@@ -212,7 +212,7 @@ fn budgets(out: &mut String, forward: &LinkResult, backward: &LinkResult) {
     both("noise floor, dBm", &|r| {
         format!("{:.2}", r.receiver.noise_floor_dbm)
     });
-    both("SNR, dB", &|r| format!("{:.2}", r.receiver.snr_db));
+    both("SNR, dB", &|r| format!("{:.2}", r.receiver.sinr_db));
     both("link margin, dB", &|r| {
         format!("{:.2}", r.margin.link_margin_db)
     });

@@ -4,7 +4,8 @@ use clap::{Args, ValueEnum};
 use groundwave::text::{Align, Table};
 use groundwave_systems::radio::modulation::MODULATIONS;
 use groundwave_systems::radio::presets::{ANTENNAS, RADIOS, ROLES};
-use serde_json::json;
+use groundwave_systems::radio::{Environment, Model};
+use serde_json::{Value, json};
 
 use super::failure::Failure;
 use super::output::{self, Output};
@@ -14,7 +15,7 @@ Examples:
   groundwave presets
   groundwave presets radios --json | jq '.[] | {id, source}'";
 
-/// List radio, antenna, role and modulation presets
+/// List radio, antenna, role and modulation presets, and path-loss models
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Presets {
@@ -28,6 +29,7 @@ enum Catalogue {
     Antennas,
     Roles,
     Modulations,
+    Models,
 }
 
 impl Presets {
@@ -38,8 +40,10 @@ impl Presets {
                 Some(Catalogue::Antennas) => output.json(&ANTENNAS),
                 Some(Catalogue::Roles) => output.json(&ROLES),
                 Some(Catalogue::Modulations) => output.json(&MODULATIONS),
+                Some(Catalogue::Models) => output.json(&model_list()),
                 None => output.json(&json!({
                     "radios": RADIOS, "antennas": ANTENNAS, "roles": ROLES, "modulations": MODULATIONS,
+                    "models": model_list(),
                 })),
             };
         }
@@ -48,6 +52,7 @@ impl Presets {
             (Catalogue::Antennas, "Antennas", antennas()),
             (Catalogue::Roles, "Roles", roles()),
             (Catalogue::Modulations, "Modulations", modulations()),
+            (Catalogue::Models, "Path-loss models", models()),
         ];
         let shown = |catalogue| self.catalogue.is_none_or(|only| only == catalogue);
         let mut out = String::new();
@@ -142,4 +147,54 @@ fn modulations() -> Table {
         ]);
     }
     table
+}
+
+fn models() -> Table {
+    let mut table = Table::new(&[
+        ("id", Align::Left),
+        ("--model", Align::Left),
+        ("terrain", Align::Left),
+        ("valid MHz", Align::Left),
+        ("valid km", Align::Left),
+        ("description", Align::Left),
+        ("source", Align::Left),
+    ]);
+    for id in Model::ALL {
+        let model = id.get();
+        let validity = model.validity();
+        let range = |low: f64, high: f64| match (low > 0.0, high.is_finite()) {
+            (false, false) => "all".to_owned(),
+            (_, false) => format!("from {low}"),
+            _ => format!("{low} to {high}"),
+        };
+        let (frequency, distance) = (validity.frequency_mhz, validity.distance_m);
+        table.row([
+            id.to_string(),
+            id.option_value().to_owned(),
+            if model.uses_terrain() { "yes" } else { "no" }.to_owned(),
+            range(*frequency.start(), *frequency.end()),
+            range(distance.start() * 1e-3, distance.end() * 1e-3),
+            model.description().to_owned(),
+            model.source().to_owned(),
+        ]);
+    }
+    table
+}
+
+/// The registry of path-loss models, with the schema of the settings each reads.
+fn model_list() -> Vec<Value> {
+    let entry = |id: &Model| {
+        let model = id.get();
+        json!({
+            "id": model.name(),
+            "option": id.option_value(),
+            "label": model.label(),
+            "description": model.description(),
+            "version": model.version(),
+            "source": model.source(),
+            "uses_terrain": model.uses_terrain(),
+            "settings": Environment::settings_schema(*id),
+        })
+    };
+    Model::ALL.iter().map(entry).collect()
 }

@@ -2,7 +2,7 @@
 
 use groundwave_systems::propagation::polarization::Polarization;
 use groundwave_systems::radio::{
-    LimitingFactor, LinkResult, Model, ModulationId, PropagationMode, Verdict,
+    LimitingFactor, LinkResult, ModulationId, PropagationMode, Verdict,
 };
 
 use super::text::{distance, frequency, metres, number, prefixed, signed, snake_case};
@@ -20,7 +20,7 @@ pub(super) fn figures(result: &LinkResult, distance_m: f64) -> Vec<Figure> {
     let (losses, receiver, rate) = (&result.losses, &result.receiver, &result.rate);
     let clear = &result.clearance;
     // Without a modulation, what the lowest would need.
-    let lowest_snr_db = receiver.snr_db - result.margin.link_margin_db;
+    let lowest_snr_db = receiver.sinr_db - result.margin.link_margin_db;
     let needed_snr_db = rate.required_snr_db.unwrap_or(lowest_snr_db);
     let figure = |label, value, note| Figure { label, value, note };
     let mut figures = vec![
@@ -41,7 +41,7 @@ pub(super) fn figures(result: &LinkResult, distance_m: f64) -> Vec<Figure> {
         ),
         figure(
             "SNR",
-            format!("{} dB", number(receiver.snr_db, 1)),
+            format!("{} dB", number(receiver.sinr_db, 1)),
             format!("needs {} dB", number(needed_snr_db, 1)),
         ),
         figure(
@@ -82,11 +82,7 @@ pub(super) fn conditions(result: &LinkResult) -> String {
         PropagationMode::Diffraction => "diffraction mode",
         PropagationMode::Troposcatter => "troposcatter mode",
     };
-    let model = match result.model {
-        Model::Itm => "ITM",
-        Model::DeltaBullington => "delta-Bullington",
-        Model::FreeSpace => "free space",
-    };
+    let model = result.model.get().label();
     [
         frequency(result.frequency_mhz),
         format!("{} wide", prefixed(result.bandwidth_hz, "Hz")),

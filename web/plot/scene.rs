@@ -6,8 +6,8 @@
 
 use groundwave_systems::propagation::free_space::wavelength_m;
 use groundwave_systems::radio::LinkResult;
+use groundwave_systems::radio::PropagationMode;
 use groundwave_systems::radio::fresnel::first_radius_m;
-use groundwave_systems::radio::result::PropagationMode;
 use groundwave_systems::terrain::{Profile, earth_bulge_m};
 
 use groundwave_io::picture::svg::Point;

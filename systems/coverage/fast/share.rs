@@ -44,7 +44,7 @@ impl Sharing {
     pub fn open(&mut self, site: &CoverageSite<'_>, terrain: &dyn Terrain) {
         self.fan.clear(site);
         self.beside.resize(BATCH, ([0; 2], 0.0));
-        let itm = site.transmitter.itm(f64::INFINITY);
+        let itm = site.transmitter.shared_rays(f64::INFINITY);
         let ground_msl_m = terrain.elevation_msl_m(site.position);
         self.common = itm
             .zip(ground_msl_m)
@@ -63,8 +63,10 @@ impl Sharing {
         mut found: impl FnMut(usize, Shared),
     ) {
         self.places.clear();
-        let (Some(common), Some(itm)) = (self.common.take(), site.transmitter.itm(f64::INFINITY))
-        else {
+        let (Some(common), Some(itm)) = (
+            self.common.take(),
+            site.transmitter.shared_rays(f64::INFINITY),
+        ) else {
             return;
         };
         for place in 0..count {
@@ -103,7 +105,7 @@ impl Sharing {
         if !valid || !(NEAR_M..=site.radius_m).contains(&distance_m) {
             return None;
         }
-        site.transmitter.itm(distance_m)?;
+        site.transmitter.shared_rays(distance_m)?;
         let steps = site.samples(distance_m).max(2) - 1;
         let pace = distance_m / common.spacing_m / steps as f64;
         if !PACE.contains(&pace) || steps <= TAIL + 4 {

@@ -82,7 +82,7 @@ impl Direction {
         Self {
             path_loss_db: result.losses.total_path_loss_db,
             rx_power_dbm: result.receiver.rx_power_dbm,
-            snr_db: result.receiver.snr_db,
+            snr_db: result.receiver.sinr_db,
             link_margin_db: result.margin.link_margin_db,
             modulation: result.rate.modulation_id,
             data_rate_bps: result.rate.data_rate_bps,

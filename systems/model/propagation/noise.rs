@@ -118,7 +118,7 @@ mod tests {
         assert!((thermal_noise_dbm(20e6).unwrap() + 100.964_887).abs() < 1e-6);
     }
 
-    /// LinkKey of the lines as read off the P.372 table: at 1 MHz F_am is c, at 10 MHz c - d.
+    /// Ends of the lines as read off the P.372 table: at 1 MHz F_am is c, at 10 MHz c - d.
     #[test]
     fn man_made_lines_pass_through_the_table() {
         for (environment, at_1_mhz, at_10_mhz) in [

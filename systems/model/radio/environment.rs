@@ -1,10 +1,11 @@
 //! Propagation settings of a deployment: path-loss model, atmosphere, ground and weather.
 //! it is told about. One environment holds for a whole deployment.
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use super::calibration::Calibration;
+use super::path_loss::Model;
 use super::surroundings::{Clutter, Multipath, Vegetation};
 use super::value::{BadValue, within};
 
@@ -13,7 +14,7 @@ use super::value::{BadValue, within};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Environment {
-    /// Terrain model, `itm` by default.
+    /// Path-loss model, `itm` by default.
     pub model: Model,
     /// Radio climate of ITM, `continental_temperate` by default.
     pub climate: Climate,
@@ -84,32 +85,6 @@ pub struct Environment {
     /// default.
     #[schemars(range(min = 0.0, max = 60.0))]
     pub required_margin_db: f64,
-}
-
-/// Path-loss model.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Model {
-    /// NTIA Irregular Terrain Model, point to point.
-    #[default]
-    Itm,
-    /// Free space plus the delta-Bullington diffraction loss of ITU-R P.526.
-    DeltaBullington,
-    /// Free space only; terrain is reported but costs nothing.
-    FreeSpace,
 }
 
 /// Radio climates of ITM.
@@ -192,6 +167,19 @@ impl Default for Environment {
 }
 
 impl Environment {
+    /// Schema of the settings that `model` reads: those properties of the environment's.
+    #[must_use]
+    pub fn settings_schema(model: Model) -> Schema {
+        let own = SchemaGenerator::default().into_root_schema_for::<Self>();
+        let property = |name: &&str| {
+            let schema = own.pointer(&format!("/properties/{name}"))?;
+            Some(((*name).to_owned(), schema.clone()))
+        };
+        let settings = model.get().settings().iter().filter_map(property);
+        let properties: serde_json::Map<_, _> = settings.collect();
+        json_schema!({ "type": "object", "properties": properties, "$defs": own.get("$defs") })
+    }
+
     /// Refuses any value outside the range its field states.
     ///
     /// # Errors

@@ -4,9 +4,9 @@ use super::antenna::pointing_loss_db;
 use super::availability::availability;
 use super::fresnel::{CLEAR_RATIO, Clearance, clearance};
 use super::geometry::{SHORTEST_M, View, geometry};
-use super::modulation::{Selected, packet_error_prob, select};
-use super::outcome::{Costs, LimitingFactor, Margin, Rate, Receiver, Verdict};
-use super::path_loss::{PathLoss, path_loss};
+use super::losses::{PathLoss, path_loss};
+use super::modulation::{Selected, packet_error_prob};
+use super::outcome::{Costs, LimitingFactor, Margin, Rate, Receiver};
 use super::prepare::Prepared;
 use super::result::{Budget, Geometry, LinkResult, Losses};
 use super::value::BadValue;
@@ -49,8 +49,8 @@ impl Prepared<'_> {
         let path = path_loss(self, view, &geometry, &clearance);
         let budget = self.budget(&geometry);
         let receiver = self.receiver(&budget, &path.losses);
-        let chosen = self.choose(receiver.snr_db);
-        let margin = self.margin(&receiver, chosen.as_ref());
+        let chosen = self.modulation(receiver.sinr_db);
+        let margin = self.margin(&receiver, chosen);
         let closes = self.compatible && margin.link_margin_db >= 0.0;
         let clear_air_db = margin.link_margin_db + path.losses.rain_loss_db;
         let mut warnings = path.warnings;
@@ -64,7 +64,7 @@ impl Prepared<'_> {
             tx_node_id: None,
             rx_node_id: None,
             model: path.model,
-            model_version: path.model_version.into(),
+            model_version: path.model.get().version().into(),
             frequency_mhz: self.frequency_mhz,
             bandwidth_hz: self.link_radio.bandwidth_hz,
             polarization: self.tx.antenna.polarization,
@@ -74,15 +74,11 @@ impl Prepared<'_> {
             budget,
             losses: path.losses,
             propagation_mode: path.mode,
-            rate: self.rate(receiver.snr_db, chosen.as_ref()),
+            rate: self.rate(receiver.sinr_db, chosen),
             availability: availability(self, view, &geometry, &clearance, clear_air_db, closes),
             terrain: view.terrain,
             warnings,
-            verdict: if self.compatible {
-                Verdict::of(margin.link_margin_db)
-            } else {
-                Verdict::NoLink
-            },
+            verdict: self.verdict(margin.link_margin_db),
             limiting_factor: self
                 .compatible
                 .then(|| LimitingFactor::of(&self.costs(&path, &clearance, &budget, &receiver))),
@@ -122,33 +118,22 @@ impl Prepared<'_> {
 
     /// Power over noise at the receiver.
     fn receiver(&self, budget: &Budget, losses: &Losses) -> Receiver {
-        let rx_power_dbm = closed_rx_power_dbm(budget, losses);
-        let interference_dbm = self.env.interference_dbm;
-        let disturbed_dbm = interference_dbm.map_or(self.noise_floor_dbm, |power| {
-            power_sum_dbm(self.noise_floor_dbm, power)
-        });
+        let rx_power_dbm = budget.rx_power_dbm(losses);
         Receiver {
             rx_power_dbm,
             noise_figure_db: self.rx.radio.noise_figure_db,
             man_made_noise_db: self.man_made.map(|noise| noise.fam_db),
-            interference_dbm,
+            interference_dbm: self.env.interference_dbm,
             noise_floor_dbm: self.noise_floor_dbm,
-            snr_db: rx_power_dbm - disturbed_dbm,
+            sinr_db: self.sinr_db(rx_power_dbm),
         }
     }
 
-    /// The modulation in use, if any can be.
-    fn choose(&self, snr_db: f64) -> Option<Selected> {
-        let reserve_db = self.env.required_margin_db;
-        let chosen = select(snr_db, reserve_db, &self.link_radio, self.thermal_floor_dbm);
-        chosen.filter(|_| self.compatible)
-    }
-
     /// Rate of `chosen` at `sinr_db`.
-    fn rate(&self, snr_db: f64, chosen: Option<&Selected>) -> Rate {
-        let judged = chosen.unwrap_or(&self.lowest);
+    fn rate(&self, sinr_db: f64, chosen: Option<&Selected>) -> Rate {
+        let judged = chosen.unwrap_or(self.mcs_table.lowest());
         let per = if self.compatible {
-            packet_error_prob(snr_db, judged, self.packet_octets)
+            packet_error_prob(sinr_db, judged, self.packet_octets)
         } else {
             1.0
         };
@@ -174,11 +159,11 @@ impl Prepared<'_> {
 
     /// Margins over sensitivity and the modulation in use.
     fn margin(&self, receiver: &Receiver, chosen: Option<&Selected>) -> Margin {
-        let lowest_snr_db = self.lowest.required_snr_db;
+        let lowest_snr_db = self.mcs_table.lowest().required_snr_db;
         Margin {
-            sensitivity_dbm: receiver.rx_power_dbm - receiver.snr_db + lowest_snr_db,
-            fade_margin_db: chosen.map(|m| receiver.snr_db - m.required_snr_db),
-            link_margin_db: receiver.snr_db - lowest_snr_db,
+            sensitivity_dbm: receiver.rx_power_dbm - receiver.sinr_db + lowest_snr_db,
+            fade_margin_db: chosen.map(|m| receiver.sinr_db - m.required_snr_db),
+            link_margin_db: self.link_margin_db(receiver.sinr_db),
             required_margin_db: self.env.required_margin_db,
         }
     }
@@ -204,28 +189,10 @@ impl Prepared<'_> {
             terrain_db: cover_db + if grazing { 0.0 } else { ground_db },
             fresnel_db: if grazing { ground_db } else { 0.0 },
             rain_db: losses.rain_loss_db,
-            noise_db: receiver.rx_power_dbm - receiver.snr_db - self.thermal_floor_dbm,
+            noise_db: receiver.rx_power_dbm - receiver.sinr_db - self.thermal_floor_dbm,
             pointing_db: budget.tx_pointing_loss_db
                 + budget.rx_pointing_loss_db
                 + budget.polarization_loss_db,
         }
     }
-}
-
-/// Power at the receiver's connector, dBm.
-pub(super) fn closed_rx_power_dbm(budget: &Budget, losses: &Losses) -> f64 {
-    budget.eirp_dbm - losses.total_path_loss_db + budget.rx_gain_dbi
-        - budget.rx_pointing_loss_db
-        - budget.rx_feeder_loss_db
-        - budget.polarization_loss_db
-}
-
-/// Sum of two powers, dBm.
-pub(super) fn power_sum_dbm(a_dbm: f64, b_dbm: f64) -> f64 {
-    let (high, low) = if a_dbm >= b_dbm {
-        (a_dbm, b_dbm)
-    } else {
-        (b_dbm, a_dbm)
-    };
-    high + 10.0 * 10f64.powf((low - high) / 10.0).ln_1p() / std::f64::consts::LN_10
 }

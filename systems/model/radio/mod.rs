@@ -8,19 +8,21 @@ pub mod antenna;
 mod availability;
 pub mod budget;
 pub mod calibration;
-pub(crate) mod cells;
+mod clutter;
 pub mod environment;
 pub mod fresnel;
 mod geometry;
 mod link;
+mod losses;
 pub mod modulation;
 pub mod outcome;
-mod path_loss;
+pub mod path_loss;
 pub mod prepare;
 pub mod presets;
 pub mod result;
 pub mod station;
 pub mod surroundings;
+pub(crate) mod transmitter;
 pub mod value;
 pub mod warning;
 
@@ -29,15 +31,14 @@ mod tests;
 
 pub use budget::{Workspace, both, evaluate, evaluate_both};
 pub use calibration::{Calibration, Offset};
-pub use environment::{Climate, Environment, Model, NoiseCategory};
+pub use environment::{Climate, Environment, NoiseCategory};
 pub use fresnel::{Clearance, Obstruction};
 pub use modulation::ModulationId;
 pub use outcome::{Availability, LimitingFactor, Margin, Rate, Receiver, Verdict};
+pub use path_loss::{ItmTerrain, Model, PropagationMode};
 pub use prepare::Prepared;
 pub use presets::Role;
-pub use result::{
-    Budget, Geometry, ItmTerrain, LinkResult, Losses, PropagationMode, TerrainReport,
-};
+pub use result::{Budget, Geometry, LinkResult, Losses, TerrainReport};
 pub use station::{Antenna, Pointing, Radio, Station, Waveform};
 pub use surroundings::{Clutter, ClutterCategory, Multipath, Vegetation};
 pub use value::BadValue;

@@ -161,45 +161,46 @@ pub fn lowest(radio: &Radio, thermal_floor_dbm: f64) -> Selected {
     }
 }
 
-/// The fastest modulation whose required SNR plus `reserve_db` is met by `snr_db`; when none keeps
-/// the reserve, the lowest if it is met without. `None` when even that is out of reach.
-#[must_use]
-pub fn select(
-    snr_db: f64,
-    reserve_db: f64,
-    radio: &Radio,
-    thermal_floor_dbm: f64,
-) -> Option<Selected> {
-    let floor = lowest(radio, thermal_floor_dbm);
-    if snr_db < floor.required_snr_db {
-        return None;
-    }
-    if !matches!(radio.waveform, Waveform::Ofdm { .. }) {
-        return Some(floor);
-    }
-    let modulation = MODULATIONS
-        .iter()
-        .rposition(|m| m.required_snr_db + reserve_db <= snr_db);
-    Some(modulation.map_or(floor, |index| ofdm(radio, index)))
+/// The modulations of a radio with the SNR from which each is used.
+#[derive(Debug, Clone, PartialEq)]
+pub struct McsTable {
+    /// Rising SNR, dB, and the modulation used from there; one entry or more.
+    entries: Vec<(f64, Selected)>,
 }
 
-/// MCS table of `radio`: each modulation with the SNR from which [`select`] uses it, rising, dB.
-#[must_use]
-pub(super) fn mcs_table(
-    radio: &Radio,
-    reserve_db: f64,
-    thermal_floor_dbm: f64,
-) -> Vec<(f64, Selected)> {
-    let floor = lowest(radio, thermal_floor_dbm);
-    let mut table = vec![(floor.required_snr_db, floor)];
-    if matches!(radio.waveform, Waveform::Ofdm { .. }) {
-        let faster = 1..MODULATIONS.len();
-        table.extend(faster.map(|index| {
-            let modulation = ofdm(radio, index);
-            (modulation.required_snr_db + reserve_db, modulation)
-        }));
+impl McsTable {
+    /// Table of `radio`, keeping `reserve_db` (0 or more) above the required SNR of all but the
+    /// lowest modulation. `thermal_floor_dbm` as in [`lowest`].
+    #[must_use]
+    pub fn new(radio: &Radio, reserve_db: f64, thermal_floor_dbm: f64) -> Self {
+        let lowest = lowest(radio, thermal_floor_dbm);
+        let mut entries = vec![(lowest.required_snr_db, lowest)];
+        if matches!(radio.waveform, Waveform::Ofdm { .. }) {
+            entries.extend((1..MODULATIONS.len()).map(|index| {
+                let selected = ofdm(radio, index);
+                (selected.required_snr_db + reserve_db, selected)
+            }));
+        }
+        Self { entries }
     }
-    table
+
+    /// Modulation with MCS index 0.
+    #[inline]
+    #[must_use]
+    pub fn lowest(&self) -> &Selected {
+        &self.entries[0].1
+    }
+
+    /// The fastest modulation whose required SNR plus reserve is met by `snr_db`; if none keeps
+    /// the reserve, the lowest without. `None` below the required SNR of the lowest.
+    #[inline]
+    #[must_use]
+    pub fn select(&self, snr_db: f64) -> Option<&Selected> {
+        let usable = self
+            .entries
+            .partition_point(|(from_db, _)| *from_db <= snr_db);
+        usable.checked_sub(1).map(|index| &self.entries[index].1)
+    }
 }
 
 /// OFDM modulation with MCS index `index`.

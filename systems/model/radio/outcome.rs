@@ -22,7 +22,8 @@ pub struct Receiver {
     /// Thermal noise, noise figure and man-made noise together, dBm.
     pub noise_floor_dbm: f64,
     /// Received power over noise floor and interference, dB.
-    pub snr_db: f64,
+    #[serde(rename = "snr_db")]
+    pub sinr_db: f64,
 }
 
 /// Modulation and data rate.

@@ -3,9 +3,13 @@
 //! Preparing costs some microseconds (spectral lines, rain coefficients); coverage does it once
 //! and then evaluates thousands of paths.
 
+use std::sync::Arc;
+
+use super::clutter::terrain_heights_m;
 use super::environment::{Climate, Environment, NoiseCategory};
-use super::modulation::{Selected, lowest};
-use super::path_loss::terrain_heights_m;
+use super::modulation::{McsTable, Selected};
+use super::outcome::Verdict;
+use super::path_loss::{Direction, FALLBACK_MODEL, PreparedModel, Validity};
 use super::station::{Radio, Station, Waveform};
 use super::value::BadValue;
 use super::warning::{Warning, Warnings};
@@ -41,15 +45,20 @@ pub struct Prepared<'a> {
     pub(super) gas: Gamma,
     /// Absent below 1 GHz, where P.838 has no coefficients and rain no effect.
     pub(super) rain: Option<RainCoefficients>,
-    /// Antenna heights (tx, rx) that terrain is judged from, m above ground.
-    pub(super) terrain_agl_m: [f64; 2],
-    /// Absent where frequency, heights or ground are outside the range of the model.
-    pub(super) itm: Option<itm::Prepared>,
-    pub(super) quantile: Option<itm::Quantile>,
+    /// The model of the environment, or the warning that explains why it is not valid for
+    /// frequency, heights or ground.
+    model: Result<Arc<dyn PreparedModel>, Warning>,
+    validity: Validity,
+    /// [`FALLBACK_MODEL`].
+    pub(super) fallback: Arc<dyn PreparedModel>,
+    /// Quantile of the environment.
+    pub(super) quantile: itm::Quantile,
     pub(super) man_made: Option<ManMadeNoise>,
     pub(super) thermal_floor_dbm: f64,
     pub(super) noise_floor_dbm: f64,
-    pub(super) lowest: Selected,
+    /// Noise floor and interference, dBm.
+    disturbed_dbm: f64,
+    pub(super) mcs_table: McsTable,
     pub(super) warnings: Warnings,
 }
 
@@ -82,8 +91,19 @@ impl<'a> Prepared<'a> {
             Warning::NoiseExtrapolated,
         );
         let thermal_floor_dbm = floor_dbm(&link_radio, None);
-        let terrain_agl_m = terrain_heights_m(env, [tx.height_agl_m, rx.height_agl_m]);
-        let medium = medium(env, frequency_mhz, polarization);
+        let noise_floor_dbm = floor_dbm(&link_radio, man_made);
+        let direction = Direction {
+            frequency_mhz,
+            polarization,
+            antenna_agl_m: terrain_heights_m(env.clutter, [tx.height_agl_m, rx.height_agl_m]),
+            climate: env.climate.for_itm(),
+            refractivity_n_units: env.refractivity_n_units,
+            permittivity: env.permittivity,
+            conductivity_s_m: env.conductivity_s_m,
+            k_factor: env.k_factor,
+        };
+        let model = env.model.get();
+        let fallback = FALLBACK_MODEL.get().prepare(&direction);
         Ok(Self {
             tx,
             rx,
@@ -95,22 +115,79 @@ impl<'a> Prepared<'a> {
             polarization_loss_db: if crossed { CROSS_POLARIZATION_DB } else { 0.0 },
             gas: gas(env, frequency_mhz),
             rain: rain(frequency_mhz, polarization),
-            terrain_agl_m,
-            itm: itm::Prepared::new(&medium, terrain_agl_m).ok(),
+            model: model.prepare(&direction).map(Arc::from),
+            validity: model.validity(),
+            fallback: Arc::from(fallback.expect("the fallback model has an unlimited range")),
             quantile: itm::Quantile::new(
                 env.time_percent,
                 env.location_percent,
                 env.situation_percent,
             )
-            .ok(),
+            .unwrap_or(itm::Quantile::MEDIAN),
             man_made,
             thermal_floor_dbm,
-            noise_floor_dbm: floor_dbm(&link_radio, man_made),
-            lowest: lowest(&link_radio, thermal_floor_dbm),
+            noise_floor_dbm,
+            disturbed_dbm: env.interference_dbm.map_or(noise_floor_dbm, |power_dbm| {
+                power_sum_dbm(noise_floor_dbm, power_dbm)
+            }),
+            mcs_table: McsTable::new(&link_radio, env.required_margin_db, thermal_floor_dbm),
             link_radio,
             warnings,
         })
     }
+
+    /// The model of the environment for paths of `distance_m`.
+    ///
+    /// # Errors
+    /// The warning that explains why it is not valid there.
+    pub(super) fn model_at(&self, distance_m: f64) -> Result<&dyn PreparedModel, Warning> {
+        self.validity.check(self.frequency_mhz, distance_m)?;
+        self.model.as_deref().map_err(|warning| *warning)
+    }
+
+    /// The model of the environment for paths of any length; `None` where it is not valid.
+    pub(super) fn model(&self) -> Option<&dyn PreparedModel> {
+        self.model.as_deref().ok()
+    }
+
+    /// Received power over noise floor and interference, dB.
+    #[inline]
+    pub(super) fn sinr_db(&self, rx_power_dbm: f64) -> f64 {
+        rx_power_dbm - self.disturbed_dbm
+    }
+
+    /// SINR above the SNR that MCS index 0 requires, dB.
+    #[inline]
+    pub(super) fn link_margin_db(&self, sinr_db: f64) -> f64 {
+        sinr_db - self.mcs_table.lowest().required_snr_db
+    }
+
+    /// The modulation in use at a SINR, if the receiver can decode any.
+    #[inline]
+    pub(super) fn modulation(&self, sinr_db: f64) -> Option<&Selected> {
+        let selected = self.mcs_table.select(sinr_db);
+        selected.filter(|_| self.compatible)
+    }
+
+    /// Rating of a link margin, dB.
+    #[inline]
+    pub(super) fn verdict(&self, link_margin_db: f64) -> Verdict {
+        if self.compatible {
+            Verdict::of(link_margin_db)
+        } else {
+            Verdict::NoLink
+        }
+    }
+}
+
+/// Sum of two powers, dBm.
+pub(super) fn power_sum_dbm(a_dbm: f64, b_dbm: f64) -> f64 {
+    let (high, low) = if a_dbm >= b_dbm {
+        (a_dbm, b_dbm)
+    } else {
+        (b_dbm, a_dbm)
+    };
+    high + 10.0 * 10f64.powf((low - high) / 10.0).ln_1p() / std::f64::consts::LN_10
 }
 
 /// The radio both ends have in common: the receiver's, at the narrower bandwidth and the fewer
@@ -203,24 +280,6 @@ fn rain(frequency_mhz: f64, polarization: Polarization) -> Option<RainCoefficien
         return None;
     }
     RainCoefficients::level(frequency_ghz, polarization).ok()
-}
-
-/// The medium of ITM. Broadcast mode keeps time, location and situation apart, so that each of
-/// the three percentages of the environment means what it says.
-fn medium(env: &Environment, frequency_mhz: f64, polarization: Polarization) -> itm::Medium {
-    itm::Medium {
-        n_0: env.refractivity_n_units,
-        epsilon: env.permittivity,
-        sigma_s_m: env.conductivity_s_m,
-        climate: env.climate.for_itm(),
-        frequency_mhz,
-        polarization,
-        mdvar: itm::Mdvar {
-            mode: itm::VariabilityMode::Broadcast,
-            without_location: false,
-            without_situation: false,
-        },
-    }
 }
 
 impl Climate {

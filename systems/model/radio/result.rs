@@ -7,10 +7,10 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::environment::Model;
 use super::fresnel::Clearance;
-use super::link::closed_rx_power_dbm;
 use super::outcome::{Availability, LimitingFactor, Margin, Rate, Receiver, Verdict};
+use super::path_loss::Model;
+use super::path_loss::{ItmTerrain, PropagationMode};
 use super::station::polarization_schema;
 use super::warning::Warnings;
 use crate::propagation::polarization::Polarization;
@@ -105,20 +105,6 @@ pub struct Geometry {
     pub effective_earth_radius_m: f64,
 }
 
-/// Intermediates of ITM; each pair is (transmitter, receiver).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ItmTerrain {
-    /// Distance to the radio horizon, m.
-    pub horizon_distance_m: [f64; 2],
-    /// Elevation of the radio horizon, rad.
-    pub horizon_angle_rad: [f64; 2],
-    /// Effective antenna height, m.
-    pub effective_height_m: [f64; 2],
-    /// Terrain irregularity delta-h, m.
-    pub terrain_irregularity_m: f64,
-}
-
 /// Powers and gains of the two ends.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -188,20 +174,6 @@ pub struct Losses {
     pub total_path_loss_db: f64,
 }
 
-/// Dominant propagation mode.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum PropagationMode {
-    /// Straight.
-    LineOfSight,
-    /// Around the terrain.
-    Diffraction,
-    /// Scattered by the troposphere.
-    Troposcatter,
-}
-
 /// Sources of the terrain profile.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -241,11 +213,21 @@ impl Losses {
     }
 }
 
+impl Budget {
+    /// Power at the receiver's connector after `losses`, dBm.
+    pub(super) fn rx_power_dbm(&self, losses: &Losses) -> f64 {
+        self.eirp_dbm - losses.total_path_loss_db + self.rx_gain_dbi
+            - self.rx_pointing_loss_db
+            - self.rx_feeder_loss_db
+            - self.polarization_loss_db
+    }
+}
+
 impl LinkResult {
     /// The received power as the other fields imply it, dBm:
     /// EIRP - path loss + receive gain - receive losses.
     #[must_use]
     pub fn closed_rx_power_dbm(&self) -> f64 {
-        closed_rx_power_dbm(&self.budget, &self.losses)
+        self.budget.rx_power_dbm(&self.losses)
     }
 }

@@ -161,7 +161,7 @@ fn compute(terrain: &dyn Terrain, of: &Of) -> Option<Predicted> {
     };
     Some(Predicted {
         rx_power_dbm: weaker.receiver.rx_power_dbm,
-        snr_db: weaker.receiver.snr_db,
+        snr_db: weaker.receiver.sinr_db,
         margin_db: weaker.margin.link_margin_db,
         path_loss_db: weaker.losses.total_path_loss_db,
         viable: weaker.verdict != Verdict::NoLink,

@@ -266,7 +266,7 @@ fn every_figure_of_the_result_is_told() {
         values[2],
         format!("{} dBm", told(result.receiver.rx_power_dbm))
     );
-    assert_eq!(values[3], format!("{} dB", told(result.receiver.snr_db)));
+    assert_eq!(values[3], format!("{} dB", told(result.receiver.sinr_db)));
     let availability = result.availability.availability_percent.expect("predicted");
     let shown: f64 = values[7].trim_end_matches(" %").parse().unwrap();
     assert!(

@@ -33,7 +33,7 @@ pub(super) fn smooth_ends_msl_m(profile: &Profile<'_>, tx_msl_m: f64, rx_msl_m: 
     (start.min(tx_ground), end.min(rx_ground))
 }
 
-/// LinkKey of the straight line that fits the profile best by least squares, m.
+/// Ends of the straight line that fits the profile best by least squares, m.
 fn least_squares_ends(profile: &Profile<'_>) -> (f64, f64) {
     let length = profile.length_m();
     let (mut v1, mut v2) = (0.0, 0.0);

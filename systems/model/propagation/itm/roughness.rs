@@ -71,7 +71,7 @@ impl Sampled {
     fn ranked<'a>(&self, buffer: &'a SampleBuffer, extremes: [f64; 2]) -> Ranked<'a> {
         Ranked {
             extremes,
-            buffer,
+            room: buffer,
             count: self.count,
             rank: self.decile,
         }
@@ -104,7 +104,7 @@ pub(super) fn ranges_m<const N: usize>(
     // Not by `map`, whose closures might be left out of line.
     let mut rows = [Ranked {
         extremes: [0.0; 2],
-        buffer: &buffers[0],
+        room: &buffers[0],
         count: 0,
         rank: 0,
     }; N];

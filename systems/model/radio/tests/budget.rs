@@ -27,7 +27,7 @@ fn a_hand_worked_ten_kilometre_link() {
     near(found.budget.eirp_dbm, 52.0, 1e-12);
     near(found.receiver.rx_power_dbm, -45.81, 0.02);
     near(found.receiver.noise_floor_dbm, -89.944, 0.001);
-    near(found.receiver.snr_db, 44.13, 0.02);
+    near(found.receiver.sinr_db, 44.13, 0.02);
     near(found.margin.link_margin_db, 40.13, 0.02);
     near(found.margin.fade_margin_db.unwrap(), 15.13, 0.02);
     near(found.margin.sensitivity_dbm, -85.944, 0.001);

@@ -65,7 +65,7 @@ fn outside_itm_delta_bullington_stands_in() {
             "{frequency_mhz} MHz, {height_agl_m} m"
         );
         assert_eq!(found.warnings.contains(Warning::ModelOutOfRange), !speaks);
-        assert_eq!(found.model_version, found.model.version());
+        assert_eq!(found.model_version, found.model.get().version());
     }
 }
 

@@ -107,7 +107,7 @@ fn check(found: &LinkResult) {
     assert!(losses.total_path_loss_db >= losses.free_space_loss_db - 1e-9);
     let eirp = budget.tx_power_dbm - budget.tx_feeder_loss_db + budget.tx_gain_dbi;
     near(budget.eirp_dbm, eirp - budget.tx_pointing_loss_db, 1e-9);
-    assert_eq!(found.model_version, found.model.version());
+    assert_eq!(found.model_version, found.model.get().version());
     assert!((0.0..=1.0).contains(&found.rate.per));
     for loss in [budget.tx_pointing_loss_db, budget.rx_pointing_loss_db] {
         assert!((0.0..=34.0).contains(&loss));

@@ -1,7 +1,8 @@
 //! Rates and sensitivities against the published tables, and the packet error model.
 
 use super::super::modulation::{
-    MODULATIONS, REFERENCE_OCTETS_OFDM, lowest, ofdm_symbol_rate, packet_error_prob, select,
+    MODULATIONS, McsTable, REFERENCE_OCTETS_OFDM, Selected, lowest, ofdm_symbol_rate,
+    packet_error_prob,
 };
 use super::super::{ModulationId, Radio, Waveform};
 use super::{fixture, near};
@@ -18,6 +19,11 @@ fn ofdm(bandwidth_hz: f64) -> Radio {
             mac_efficiency_prob: 0.5,
         },
     }
+}
+
+fn select(snr_db: f64, reserve_db: f64, radio: &Radio, floor_dbm: f64) -> Option<Selected> {
+    let table = McsTable::new(radio, reserve_db, floor_dbm);
+    table.select(snr_db).copied()
 }
 
 fn lora(spreading_factor: u8, bandwidth_hz: f64) -> Radio {
@@ -158,16 +164,24 @@ fn packets_are_lost_as_documented() {
 }
 
 #[test]
-fn the_ladder_is_what_select_chooses() {
+fn the_fastest_modulation_that_keeps_the_reserve_is_selected() {
     for radio_id in ["wifi_5g_mesh", "lora_868_eu", "vhf_handheld_5w"] {
         let radio = &super::super::presets::radio(radio_id).unwrap().radio;
+        let lowest = lowest(radio, -110.0);
         for reserve_db in [0.0, 7.3] {
-            let table = super::super::modulation::mcs_table(radio, reserve_db, -110.0);
             for tenth in -300..500 {
                 let snr_db = f64::from(tenth) * 0.1;
-                let usable = table.partition_point(|(from_db, _)| *from_db <= snr_db);
-                let found = usable.checked_sub(1).map(|modulation| table[modulation].1);
-                assert_eq!(found, select(snr_db, reserve_db, radio, -110.0));
+                let found = select(snr_db, reserve_db, radio, -110.0);
+                let keeps = |m: &super::super::modulation::Modulation| {
+                    m.required_snr_db + reserve_db <= snr_db
+                };
+                let fastest = match radio.waveform {
+                    Waveform::Ofdm { .. } => MODULATIONS.iter().rev().find(|m| keeps(m)),
+                    _ => None,
+                };
+                let expected = fastest.map_or(lowest.id, |m| m.id);
+                let linked = snr_db >= lowest.required_snr_db;
+                assert_eq!(found.map(|m| m.id), linked.then_some(expected));
             }
         }
     }

@@ -119,7 +119,7 @@ fn interference_adds_as_power() {
     };
     let disturbed = link(&flat(400.0), &end, &end, &env);
     near(
-        clean.receiver.snr_db - disturbed.receiver.snr_db,
+        clean.receiver.sinr_db - disturbed.receiver.sinr_db,
         3.010_3,
         1e-4,
     );

@@ -1,25 +1,21 @@
-//! The budget of many receivers of one transmitter, as [`super::link`] makes it, without what only
-//! a report needs.
+//! Budgets of many receivers of one transmitter: the terms of [`super::link`] without the
+//! intermediate results of a report.
 
 use super::antenna::{is_omnidirectional, pointing_loss_db};
-use super::environment::Model;
 use super::fresnel::EARTH_RADIUS_M;
 use super::geometry::{SHORTEST_M, elevation_angle_deg, slant_range_m};
-use super::link::power_sum_dbm;
-use super::modulation::{Selected, mcs_table};
-use super::path_loss::{ITM_SHORTEST_M, clutter_db, diffraction_db, rain_loss_db, vegetation_db};
+use super::modulation::Selected;
+use super::outcome::Verdict;
+use super::path_loss::{BATCH, PathBatch, ProfileRows};
 use super::prepare::Prepared;
 use super::surroundings::Clutter;
 use crate::numeric::{Kernel, greater, log10, vectorised};
 use crate::propagation::free_space::SPEED_OF_LIGHT_M_S;
 use crate::propagation::itm;
 
-/// Receivers worked out together.
-pub(crate) const BATCH: usize = itm::BATCH;
-
 type Lane = [f64; BATCH];
 
-/// What is known of each receiver before the budget.
+/// Inputs of the budget of each receiver.
 #[derive(Debug, Clone)]
 pub(crate) struct Receivers {
     pub distance_m: Lane,
@@ -30,11 +26,9 @@ pub(crate) struct Receivers {
     pub ground_msl_m: [Lane; 2],
     /// Geoid under the receiver above the ellipsoid, m.
     pub undulation_m: Lane,
-    /// Terrain's attenuation over free space at each quantile, dB.
-    pub terrain_db: [Lane; 4],
 }
 
-/// What comes out, dB and dBm.
+/// Losses and powers of each receiver, dB and dBm.
 #[derive(Debug, Clone)]
 pub(crate) struct Budgets {
     /// At the first quantile.
@@ -50,7 +44,6 @@ impl Default for Receivers {
             azimuth_deg: [[0.0; BATCH]; 2],
             ground_msl_m: [[0.0; BATCH]; 2],
             undulation_m: [0.0; BATCH],
-            terrain_db: [[0.0; BATCH]; 4],
         }
     }
 }
@@ -64,7 +57,7 @@ impl Default for Budgets {
     }
 }
 
-/// A prepared direction with what all receivers share.
+/// A prepared direction with the quantities that all receivers share.
 #[derive(Debug, Clone)]
 pub(crate) struct PreparedTransmitter<'a> {
     link: Prepared<'a>,
@@ -72,10 +65,6 @@ pub(crate) struct PreparedTransmitter<'a> {
     undulation_m: f64,
     /// Quantiles: the environment's, then 10, 50 and 90 % of time and places.
     quantiles: [itm::Quantile; 4],
-    /// Noise and interference, dBm.
-    disturbed_dbm: f64,
-    /// Modulations by the SNR they are used from, rising, dB.
-    mcs_table: Vec<(f64, Selected)>,
     vegetation_db: f64,
 }
 
@@ -86,89 +75,86 @@ impl<'a> PreparedTransmitter<'a> {
     /// Of the direction `link` from a transmitter where the geoid stands `undulation_m` above the
     /// ellipsoid.
     pub fn new(link: Prepared<'a>, undulation_m: f64) -> Self {
-        let own = link.quantile.unwrap_or(itm::Quantile::MEDIAN);
+        let own = link.quantile;
         let situation = own.situation_percent();
         let both = |percent| itm::Quantile::new(percent, percent, situation).unwrap_or(own);
         let [p10, p50, p90] = QUANTILES_PERCENT.map(both);
-        let disturbed_dbm = link
-            .env
-            .interference_dbm
-            .map_or(link.noise_floor_dbm, |power| {
-                power_sum_dbm(link.noise_floor_dbm, power)
-            });
         Self {
             quantiles: [own, p10, p50, p90],
-            disturbed_dbm,
-            mcs_table: mcs_table(
-                &link.link_radio,
-                link.env.required_margin_db,
-                link.thermal_floor_dbm,
-            ),
-            vegetation_db: vegetation_db(&link),
+            vegetation_db: link.vegetation_db(),
             undulation_m,
             link,
         }
     }
 
-    /// The prepared model, where a path of `distance_m` is its to judge.
-    pub fn itm(&self, distance_m: f64) -> Option<&itm::Prepared> {
-        let asked = self.link.env.model == Model::Itm && distance_m >= ITM_SHORTEST_M;
-        self.link.itm.as_ref().filter(|_| asked)
+    /// True if the model of the environment is valid for paths of `distance_m`.
+    pub fn is_valid(&self, distance_m: f64) -> bool {
+        self.link.model_at(distance_m).is_ok()
     }
 
-    /// True if the model asked for is ITM.
-    pub fn asks_itm(&self) -> bool {
-        self.link.env.model == Model::Itm
+    /// Parameters of terrain measures that are shared along rays, for paths of `distance_m`.
+    pub fn shared_rays(&self, distance_m: f64) -> Option<&itm::Prepared> {
+        self.link.model_at(distance_m).ok()?.shared_rays()
     }
 
-    /// True if terrain costs anything under the model asked for.
-    pub fn uses_terrain(&self) -> bool {
-        self.link.env.model != Model::FreeSpace
-    }
-
-    /// True if the ends understand each other.
-    pub fn compatible(&self) -> bool {
-        self.link.compatible
-    }
-
-    /// The quantiles of a [`Receivers`], in order.
-    pub fn quantiles(&self) -> [itm::Quantile; 4] {
-        self.quantiles
-    }
-
-    /// Delta-Bullington diffraction over terrain, dB.
-    pub fn diffraction_db(&self, step_m: f64, elevation_msl_m: &[f64]) -> f64 {
-        diffraction_db(&self.link, step_m, elevation_msl_m).unwrap_or(0.0)
-    }
-
-    /// SNR of a received power, dB.
-    pub fn snr_db(&self, rx_power_dbm: f64) -> f64 {
-        rx_power_dbm - self.disturbed_dbm
-    }
-
-    /// What is left of `snr_db` over the lowest modulation's need, dB.
-    pub fn link_margin_db(&self, snr_db: f64) -> f64 {
-        snr_db - self.link.lowest.required_snr_db
-    }
-
-    /// The modulation `snr_db` carries.
-    pub fn modulation(&self, snr_db: f64) -> Option<&Selected> {
-        if !self.link.compatible {
-            return None;
+    /// Measures the profiles of `rows` by the model of the environment, into their lanes of
+    /// `paths`.
+    pub fn measure(&self, rows: &ProfileRows<'_>, paths: &mut PathBatch) {
+        if let Some(model) = self.link.model() {
+            model.measure(rows, paths);
         }
-        let usable = self
-            .mcs_table
-            .partition_point(|(from_db, _)| *from_db <= snr_db);
-        usable
-            .checked_sub(1)
-            .map(|modulation| &self.mcs_table[modulation].1)
     }
 
-    /// Puts the budgets of `receivers` together.
-    pub fn budgets(&self, receivers: &Receivers, extra_db: &Lane, budgets: &mut Budgets) {
+    /// Computes the attenuation of the measured lanes of `paths`.
+    pub fn attenuate(&self, paths: &mut PathBatch) {
+        if let Some(model) = self.link.model() {
+            model.attenuate(self.quantiles, paths);
+        }
+    }
+
+    /// Attenuation of one path by the fallback model, dB, the same at every quantile.
+    pub fn fallback_db(&self, profile: &itm::PathProfile<'_>) -> f64 {
+        let attenuation = self.link.fallback.attenuation(profile, self.link.quantile);
+        attenuation.map_or(0.0, |found| found.total_db())
+    }
+
+    /// Received power over noise and interference, dB.
+    #[inline]
+    pub fn sinr_db(&self, rx_power_dbm: f64) -> f64 {
+        self.link.sinr_db(rx_power_dbm)
+    }
+
+    /// SINR above the SNR that MCS index 0 requires, dB.
+    #[inline]
+    pub fn link_margin_db(&self, sinr_db: f64) -> f64 {
+        self.link.link_margin_db(sinr_db)
+    }
+
+    /// The modulation in use at a SINR, if the receiver can decode any.
+    #[inline]
+    pub fn modulation(&self, sinr_db: f64) -> Option<&Selected> {
+        self.link.modulation(sinr_db)
+    }
+
+    /// Rating of a link margin, dB.
+    #[inline]
+    pub fn verdict(&self, link_margin_db: f64) -> Verdict {
+        self.link.verdict(link_margin_db)
+    }
+
+    /// Computes the budgets of `receivers`, whose attenuation over free space at each quantile is
+    /// that of `paths`.
+    pub fn budgets(
+        &self,
+        receivers: &Receivers,
+        paths: &PathBatch,
+        extra_db: &Lane,
+        budgets: &mut Budgets,
+    ) {
         vectorised(Work {
             transmitter: self,
             receivers,
+            attenuation_db: &paths.attenuation_db.0,
             extra_db,
             budgets,
         });
@@ -194,13 +180,14 @@ impl<'a> PreparedTransmitter<'a> {
             };
             if raining {
                 let slant_m = self.heights().slant_m(receivers, place);
-                extra_db[place] += rain_loss_db(&self.link, slant_m * 1e-3);
+                extra_db[place] += self.link.rain_loss_db(slant_m * 1e-3);
             }
         }
     }
 
     fn clutter_sum_db(&self, distance_km: f64) -> f64 {
-        clutter_db(&self.link, distance_km).map_or(0.0, |[tx, rx]| tx + rx)
+        let clutter_db = self.link.clutter_db(distance_km);
+        clutter_db.map_or(0.0, |[tx, rx]| tx + rx)
     }
 
     fn heights(&self) -> Heights {
@@ -212,7 +199,7 @@ impl<'a> PreparedTransmitter<'a> {
     }
 }
 
-/// How high both ends stand above their ground, m, and the geoid under the transmitter.
+/// Antenna heights above ground at both ends, m, and the geoid under the transmitter.
 #[derive(Clone, Copy)]
 struct Heights {
     tx_agl_m: f64,
@@ -236,6 +223,7 @@ impl Heights {
 struct Work<'a> {
     transmitter: &'a PreparedTransmitter<'a>,
     receivers: &'a Receivers,
+    attenuation_db: &'a [Lane; 4],
     extra_db: &'a Lane,
     budgets: &'a mut Budgets,
 }
@@ -248,6 +236,7 @@ impl Kernel for Work<'_> {
         let Self {
             transmitter,
             receivers,
+            attenuation_db,
             extra_db,
             budgets,
         } = self;
@@ -315,7 +304,7 @@ impl Kernel for Work<'_> {
         for quantile in 0..4 {
             let mut losses_db = [0.0; BATCH];
             for place in 0..BATCH {
-                let terrain_db = receivers.terrain_db[quantile][place];
+                let terrain_db = attenuation_db[quantile][place];
                 losses_db[place] = calibrated(place, open_db[place] + terrain_db);
             }
             if quantile == 0 {

@@ -1,0 +1,143 @@
+//! Losses along a path: free space, terrain, gases, rain, clutter and vegetation.
+
+use super::clutter::clutter_db;
+use super::fresnel::Clearance;
+use super::geometry::{SHORTEST_M, View};
+use super::path_loss::{Attenuation, FALLBACK_MODEL, ItmTerrain, Model, PropagationMode};
+use super::prepare::Prepared;
+use super::result::{Geometry, Losses};
+use super::warning::{Warning, Warnings};
+use crate::propagation::free_space::free_space_loss_db;
+use crate::propagation::itm::PathProfile;
+use crate::propagation::outage::RainFading;
+use crate::propagation::vegetation::woodland_loss_db;
+
+/// Losses of a path, with the model that computed them.
+#[derive(Debug, Clone)]
+pub(super) struct PathLoss {
+    pub model: Model,
+    pub mode: PropagationMode,
+    pub itm: Option<ItmTerrain>,
+    pub losses: Losses,
+    pub warnings: Warnings,
+}
+
+/// Adds up the losses of a path. Never less than free space: a model below it is limited, with a
+/// warning.
+pub(super) fn path_loss(
+    link: &Prepared<'_>,
+    view: &View<'_>,
+    geometry: &Geometry,
+    clearance: &Clearance,
+) -> PathLoss {
+    let slant_m = geometry.slant_range_m.max(SHORTEST_M);
+    let (model, terrain) = terrain_attenuation(link, view);
+    let mut warnings = link.warnings.union(terrain.warnings);
+    let mode = terrain.mode.unwrap_or(if clearance.line_of_sight {
+        PropagationMode::LineOfSight
+    } else {
+        PropagationMode::Diffraction
+    });
+    let clutter_db = link.clutter_db(view.distance_m * 1e-3);
+    warnings.note(clutter_db.is_none(), Warning::ClutterOutOfRange);
+    let [clutter_tx_db, clutter_rx_db] = clutter_db.unwrap_or([0.0; 2]);
+    let mut losses = Losses {
+        free_space_loss_db: free_space_loss_db(slant_m, link.frequency_mhz),
+        reference_attenuation_db: terrain.reference_attenuation_db,
+        variability_db: terrain.variability_db,
+        troposcatter_loss_db: terrain
+            .reference_attenuation_db
+            .filter(|_| mode == PropagationMode::Troposcatter),
+        diffraction_loss_db: terrain.diffraction_loss_db,
+        gas_oxygen_db: link.gas.oxygen_db_km * slant_m * 1e-3,
+        gas_water_vapour_db: link.gas.water_vapour_db_km * slant_m * 1e-3,
+        rain_loss_db: link.rain_loss_db(slant_m * 1e-3),
+        rain_rate_mm_h: link.env.rain_rate_mm_h,
+        clutter_tx_db,
+        clutter_rx_db,
+        vegetation_db: link.vegetation_db(),
+        other_loss_db: link.env.other_loss_db,
+        ..Losses::default()
+    };
+    calibrate(link, view.distance_m, &mut losses, &mut warnings);
+    losses.excess_loss_db = losses.excess_sum_db();
+    losses.total_path_loss_db = losses.sum_db();
+    PathLoss {
+        model,
+        mode,
+        itm: terrain.itm,
+        losses,
+        warnings,
+    }
+}
+
+/// Attenuation over free space by the model of the environment, or by [`FALLBACK_MODEL`] with a
+/// warning where that is not valid.
+fn terrain_attenuation(link: &Prepared<'_>, view: &View<'_>) -> (Model, Attenuation) {
+    let profile = PathProfile {
+        step_m: view.step_m,
+        elevation_msl_m: view.elevation_msl_m,
+    };
+    let found = link.model_at(view.distance_m);
+    let found = found.and_then(|model| model.attenuation(&profile, link.quantile));
+    let warning = match found {
+        Ok(attenuation) => return (link.env.model, attenuation),
+        Err(warning) => warning,
+    };
+    let fallback = link.fallback.attenuation(&profile, link.quantile);
+    let mut attenuation = fallback.unwrap_or_default();
+    attenuation.warnings.insert(warning);
+    (FALLBACK_MODEL, attenuation)
+}
+
+/// Applies the calibration offset; the path loss stays at or above free space.
+fn calibrate(link: &Prepared<'_>, distance_m: f64, losses: &mut Losses, warnings: &mut Warnings) {
+    let Some(calibration) = &link.env.calibration else {
+        return;
+    };
+    let offset_db = calibration.loss_db(link.frequency_mhz, distance_m);
+    if offset_db == 0.0 {
+        return;
+    }
+    let least_db = -losses.excess_sum_db();
+    warnings.insert(Warning::Calibrated);
+    warnings.note(offset_db < least_db, Warning::BelowFreeSpaceClamped);
+    losses.calibration_db = Some(offset_db.max(least_db));
+}
+
+impl Prepared<'_> {
+    /// Clutter loss at the two ends, dB; `None` outside the range of its model.
+    pub(super) fn clutter_db(&self, distance_km: f64) -> Option<[f64; 2]> {
+        let height_agl_m = [self.tx.height_agl_m, self.rx.height_agl_m];
+        let clutter = self.env.clutter;
+        clutter_db(clutter, self.frequency_mhz, distance_km, height_agl_m)
+    }
+
+    /// Loss of the woodland on every path, dB.
+    pub(super) fn vegetation_db(&self) -> f64 {
+        self.env.vegetation.map_or(0.0, |wood| {
+            woodland_loss_db(
+                wood.depth_m,
+                wood.specific_attenuation_db_m,
+                wood.maximum_attenuation_db,
+            )
+            .unwrap_or(0.0)
+        })
+    }
+
+    /// Loss of the rain falling now, dB: specific attenuation over the effective length of P.530,
+    /// never longer than the path. Paths beyond 1000 km are taken as 1000 km.
+    pub(super) fn rain_loss_db(&self, length_km: f64) -> f64 {
+        let Some(rain) = self.rain.filter(|_| self.env.rain_rate_mm_h > 0.0) else {
+            return 0.0;
+        };
+        let (length_km, rate) = (length_km.min(1_000.0), self.env.rain_rate_mm_h);
+        let fading = RainFading::new(length_km, self.frequency_mhz * 1e-3, rate, &rain);
+        let Ok((fading, gamma)) =
+            fading.and_then(|f| Ok((f, rain.specific_attenuation_db_km(rate)?)))
+        else {
+            return 0.0;
+        };
+        gamma * fading.effective_length_km.min(length_km)
+    }
+}

@@ -1,0 +1,120 @@
+//! Paths of many receivers of one transmitter, evaluated together.
+
+use std::any::Any;
+use std::fmt;
+
+use crate::propagation::itm::{self, PathProfile};
+
+/// Paths evaluated together.
+pub const BATCH: usize = itm::BATCH;
+
+/// One number for each path of a batch.
+pub(crate) type Lane = [f64; BATCH];
+
+/// Profiles measured side by side.
+#[derive(Debug, Clone, Copy)]
+pub struct ProfileRows<'a> {
+    /// Lane of the first profile.
+    pub(crate) first: usize,
+    /// Profiles of consecutive lanes; `None` for lanes that are not wanted.
+    pub(crate) profiles: [Option<PathProfile<'a>>; itm::SIDE_BY_SIDE],
+    /// True for profiles whose heights are known to be within the range of ITM.
+    pub(crate) credible: [bool; itm::SIDE_BY_SIDE],
+}
+
+impl<'a> ProfileRows<'a> {
+    /// Lanes and profiles.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &PathProfile<'a>)> {
+        let lanes = (self.first..).zip(&self.profiles);
+        lanes.filter_map(|(lane, profile)| Some((lane, profile.as_ref()?)))
+    }
+}
+
+/// Attenuation over free space along up to [`BATCH`] paths.
+#[derive(Default)]
+pub struct PathBatch {
+    /// True for lanes that the model has measured.
+    pub(crate) measured: Flags,
+    /// True for measured lanes whose ray is known to clear the terrain.
+    pub(crate) clear: Flags,
+    /// Attenuation at each quantile, dB.
+    pub(crate) attenuation_db: Attenuations,
+    /// Working memory of the model.
+    workspace: Option<Box<dyn Any + Send>>,
+}
+
+/// One truth value for each path of a batch.
+#[derive(Clone)]
+pub(crate) struct Flags(pub [bool; BATCH]);
+
+impl Default for Flags {
+    fn default() -> Self {
+        Self([false; BATCH])
+    }
+}
+
+/// Attenuation of each path at each quantile, dB.
+#[derive(Clone)]
+pub(crate) struct Attenuations(pub [Lane; 4]);
+
+impl Default for Attenuations {
+    fn default() -> Self {
+        Self([[0.0; BATCH]; 4])
+    }
+}
+
+impl PathBatch {
+    /// Forgets all measured lanes.
+    pub(crate) fn clear(&mut self) {
+        self.measured.0.fill(false);
+        self.clear.0.fill(false);
+    }
+
+    /// Sets the attenuation of a lane, dB, the same at every quantile, and marks it measured.
+    pub fn set(&mut self, lane: usize, attenuation_db: f64) {
+        self.measured.0[lane] = true;
+        for quantile in &mut self.attenuation_db.0 {
+            quantile[lane] = attenuation_db;
+        }
+    }
+
+    /// Sets the attenuation of a lane by the fallback model, dB: the lane is not measured.
+    pub(crate) fn set_fallback(&mut self, lane: usize, attenuation_db: f64) {
+        self.set(lane, attenuation_db);
+        self.measured.0[lane] = false;
+    }
+
+    /// Working memory of the model, kept from batch to batch: a new one where another model used
+    /// the batch before.
+    pub fn workspace<T: Any + Send + Default>(&mut self) -> &mut T {
+        workspace(&mut self.workspace)
+    }
+
+    /// All parts at once: measured lanes, clear lanes, attenuations and working memory.
+    pub(crate) fn parts<T: Any + Send + Default>(
+        &mut self,
+    ) -> (
+        &mut [bool; BATCH],
+        &mut [bool; BATCH],
+        &mut [Lane; 4],
+        &mut T,
+    ) {
+        let workspace = workspace(&mut self.workspace);
+        let (measured, clear) = (&mut self.measured.0, &mut self.clear.0);
+        (measured, clear, &mut self.attenuation_db.0, workspace)
+    }
+}
+
+fn workspace<T: Any + Send + Default>(held: &mut Option<Box<dyn Any + Send>>) -> &mut T {
+    if !held.as_ref().is_some_and(|held| held.is::<T>()) {
+        *held = Some(Box::new(T::default()));
+    }
+    let held = held.as_mut().and_then(|held| held.downcast_mut());
+    held.expect("of this type since the line above")
+}
+
+impl fmt::Debug for PathBatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PathBatch").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,108 @@
+//! Free space and delta-Bullington diffraction (ITU-R P.526).
+
+use super::{
+    Attenuation, Direction, PathBatch, PathLossModel, PreparedModel, ProfileRows, Validity,
+};
+use crate::propagation::bullington::{self, DiffractionPath, delta_bullington};
+use crate::propagation::itm::{PathProfile, Prepared, Quantile};
+use crate::propagation::spherical_earth::Ground;
+use crate::radio::fresnel::EARTH_RADIUS_M;
+use crate::radio::warning::{Warning, Warnings};
+
+/// Shorter paths have nothing between their ends, m.
+const SHORTEST_M: f64 = 1.0;
+
+/// Delta-Bullington diffraction over free space.
+#[derive(Debug)]
+pub(super) struct DeltaBullington;
+
+impl PathLossModel for DeltaBullington {
+    fn name(&self) -> &'static str {
+        "delta_bullington"
+    }
+
+    fn label(&self) -> &'static str {
+        "delta-Bullington"
+    }
+
+    fn description(&self) -> &'static str {
+        "Free space plus the delta-Bullington diffraction loss of ITU-R P.526."
+    }
+
+    fn version(&self) -> &'static str {
+        "ITU-R P.526-15 + P.525-4"
+    }
+
+    fn source(&self) -> &'static str {
+        "Recommendation ITU-R P.526-15, 2019, section 4.5.2"
+    }
+
+    fn settings(&self) -> &'static [&'static str] {
+        &["k_factor", "permittivity", "conductivity_s_m"]
+    }
+
+    fn validity(&self) -> Validity {
+        Validity::UNLIMITED
+    }
+
+    fn uses_terrain(&self) -> bool {
+        true
+    }
+
+    fn prepare(&self, direction: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
+        let [tx_agl_m, rx_agl_m] = direction.antenna_agl_m;
+        Ok(Box::new(PreparedDiffraction(DiffractionPath {
+            frequency_mhz: direction.frequency_mhz,
+            effective_earth_radius_m: direction.k_factor * EARTH_RADIUS_M,
+            tx_agl_m,
+            rx_agl_m,
+            polarization: direction.polarization,
+            ground: Ground {
+                relative_permittivity: direction.permittivity,
+                conductivity_s_m: direction.conductivity_s_m,
+            },
+        })))
+    }
+}
+
+#[derive(Debug)]
+struct PreparedDiffraction(DiffractionPath);
+
+impl PreparedDiffraction {
+    /// Diffraction loss, dB, 0 or more; `None` where it has no value.
+    fn loss_db(&self, path: &PathProfile<'_>) -> Option<f64> {
+        let profile = bullington::Profile::equally_spaced(path.step_m, path.elevation_msl_m);
+        let loss_db = delta_bullington(&profile.ok()?, &self.0).ok()?.loss_db;
+        loss_db.is_finite().then_some(loss_db.max(0.0))
+    }
+}
+
+impl PreparedModel for PreparedDiffraction {
+    fn attenuation(&self, path: &PathProfile<'_>, _: Quantile) -> Result<Attenuation, Warning> {
+        let loss_db = self.loss_db(path);
+        let mut warnings = Warnings::default();
+        let length_m = path.step_m * path.elevation_msl_m.len().saturating_sub(1) as f64;
+        // Ends at one place have nothing between them; any other refusal is reported.
+        warnings.note(
+            loss_db.is_none() && length_m >= SHORTEST_M,
+            Warning::ModelOutOfRange,
+        );
+        Ok(Attenuation {
+            diffraction_loss_db: Some(loss_db.unwrap_or(0.0)),
+            warnings,
+            ..Attenuation::default()
+        })
+    }
+
+    fn measure(&self, rows: &ProfileRows<'_>, batch: &mut PathBatch) {
+        for (lane, path) in rows.iter() {
+            batch.set(lane, self.loss_db(path).unwrap_or(0.0));
+        }
+    }
+
+    fn attenuate(&self, _: [Quantile; 4], _: &mut PathBatch) {}
+
+    fn shared_rays(&self) -> Option<&Prepared> {
+        None
+    }
+}

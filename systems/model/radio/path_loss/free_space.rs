@@ -1,0 +1,71 @@
+//! Free space only (ITU-R P.525).
+
+use super::{
+    Attenuation, Direction, PathBatch, PathLossModel, PreparedModel, ProfileRows, PropagationMode,
+    Validity,
+};
+use crate::propagation::itm::{PathProfile, Prepared, Quantile};
+use crate::radio::Warning;
+
+/// Free-space loss without attenuation by terrain.
+#[derive(Debug)]
+pub(super) struct FreeSpace;
+
+impl PathLossModel for FreeSpace {
+    fn name(&self) -> &'static str {
+        "free_space"
+    }
+
+    fn label(&self) -> &'static str {
+        "free space"
+    }
+
+    fn description(&self) -> &'static str {
+        "Free space only; terrain is reported but costs nothing."
+    }
+
+    fn version(&self) -> &'static str {
+        "ITU-R P.525-4"
+    }
+
+    fn source(&self) -> &'static str {
+        "Recommendation ITU-R P.525-4, 2019"
+    }
+
+    fn settings(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn validity(&self) -> Validity {
+        Validity::UNLIMITED
+    }
+
+    fn uses_terrain(&self) -> bool {
+        false
+    }
+
+    fn prepare(&self, _: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
+        Ok(Box::new(Self))
+    }
+}
+
+impl PreparedModel for FreeSpace {
+    fn attenuation(&self, _: &PathProfile<'_>, _: Quantile) -> Result<Attenuation, Warning> {
+        Ok(Attenuation {
+            mode: Some(PropagationMode::LineOfSight),
+            ..Attenuation::default()
+        })
+    }
+
+    fn measure(&self, rows: &ProfileRows<'_>, batch: &mut PathBatch) {
+        for (lane, _) in rows.iter() {
+            batch.set(lane, 0.0);
+        }
+    }
+
+    fn attenuate(&self, _: [Quantile; 4], _: &mut PathBatch) {}
+
+    fn shared_rays(&self) -> Option<&Prepared> {
+        None
+    }
+}

@@ -1,0 +1,179 @@
+//! The Irregular Terrain Model, point to point.
+
+use super::{
+    Attenuation, Direction, ItmTerrain, PathBatch, PathLossModel, PreparedModel, ProfileRows,
+    PropagationMode, Validity,
+};
+use crate::propagation::itm::{
+    self, Batch, Losses, Measured, PathProfile, Prepared, Quantile, SampleBuffers,
+};
+use crate::radio::warning::{Warning, Warnings};
+
+/// Shortest path the model is valid for, m.
+const SHORTEST_M: f64 = 1_000.0;
+
+/// NTIA Irregular Terrain Model.
+#[derive(Debug)]
+pub(super) struct IrregularTerrain;
+
+impl PathLossModel for IrregularTerrain {
+    fn name(&self) -> &'static str {
+        "itm"
+    }
+
+    fn label(&self) -> &'static str {
+        "ITM"
+    }
+
+    fn description(&self) -> &'static str {
+        "NTIA Irregular Terrain Model, point to point."
+    }
+
+    fn version(&self) -> &'static str {
+        "NTIA ITM 1.4 + ITU-R P.525-4"
+    }
+
+    fn source(&self) -> &'static str {
+        "G. A. Hufford, The ITS Irregular Terrain Model, version 1.2.2: The Algorithm, NTIA, 1995"
+    }
+
+    fn settings(&self) -> &'static [&'static str] {
+        &[
+            "climate",
+            "refractivity_n_units",
+            "permittivity",
+            "conductivity_s_m",
+            "time_percent",
+            "location_percent",
+            "situation_percent",
+        ]
+    }
+
+    fn validity(&self) -> Validity {
+        Validity {
+            frequency_mhz: 20.0..=20_000.0,
+            distance_m: SHORTEST_M..=f64::INFINITY,
+            distance_warning: Warning::DistanceBelow1Km,
+        }
+    }
+
+    fn uses_terrain(&self) -> bool {
+        true
+    }
+
+    /// Broadcast mode keeps time, location and situation apart, so that each of the three
+    /// percentages of the environment means what it says.
+    fn prepare(&self, direction: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
+        let medium = itm::Medium {
+            n_0: direction.refractivity_n_units,
+            epsilon: direction.permittivity,
+            sigma_s_m: direction.conductivity_s_m,
+            climate: direction.climate,
+            frequency_mhz: direction.frequency_mhz,
+            polarization: direction.polarization,
+            mdvar: itm::Mdvar {
+                mode: itm::VariabilityMode::Broadcast,
+                without_location: false,
+                without_situation: false,
+            },
+        };
+        match Prepared::new(&medium, direction.antenna_agl_m) {
+            Ok(prepared) => Ok(Box::new(prepared)),
+            Err(_) => Err(Warning::ModelOutOfRange),
+        }
+    }
+}
+
+/// Working memory of a batch.
+#[derive(Debug, Default)]
+struct Workspace {
+    paths: Batch,
+    losses: Losses,
+    buffers: SampleBuffers,
+}
+
+impl PreparedModel for Prepared {
+    /// Reference attenuation plus the addition of the quantile. No value for inputs outside the
+    /// model (terrain too high or too steep) and where its formulas are undefined.
+    fn attenuation(
+        &self,
+        profile: &PathProfile<'_>,
+        quantile: Quantile,
+    ) -> Result<Attenuation, Warning> {
+        let reference = self.reference(profile);
+        let reference = reference.map_err(|_| Warning::ModelOutOfRange)?;
+        let undefined = itm::Warnings::ATTENUATION_UNDEFINED;
+        if reference.warnings.contains(undefined) {
+            return Err(Warning::ItmAttenuationUndefined);
+        }
+        let attenuation_db = reference.attenuation_db(quantile);
+        if !attenuation_db.is_finite() {
+            return Err(Warning::ModelOutOfRange);
+        }
+        let mut warnings = Warnings::default();
+        warnings.insert_itm(reference.warnings_at(quantile));
+        warnings.note(attenuation_db < 0.0, Warning::BelowFreeSpaceClamped);
+        Ok(Attenuation {
+            reference_attenuation_db: Some(reference.a_ref_db),
+            variability_db: Some(attenuation_db.max(0.0) - reference.a_ref_db),
+            diffraction_loss_db: None,
+            mode: Some(match reference.mode {
+                itm::PropagationMode::LineOfSight => PropagationMode::LineOfSight,
+                itm::PropagationMode::Diffraction => PropagationMode::Diffraction,
+                itm::PropagationMode::Troposcatter => PropagationMode::Troposcatter,
+            }),
+            itm: Some(ItmTerrain {
+                horizon_distance_m: reference.horizon_distance_m,
+                horizon_angle_rad: reference.horizon_angle_rad,
+                effective_height_m: reference.effective_height_m,
+                terrain_irregularity_m: reference.delta_h_m,
+            }),
+            warnings,
+        })
+    }
+
+    fn measure(&self, rows: &ProfileRows<'_>, batch: &mut PathBatch) {
+        let (measured, clear, _, workspace) = batch.parts::<Workspace>();
+        let Workspace { paths, buffers, .. } = workspace;
+        let found = Prepared::measure(self, rows.profiles, rows.credible, buffers);
+        for (lane, found) in (rows.first..).zip(found) {
+            if let Some(path) = found {
+                paths.set(lane, &path);
+                measured[lane] = true;
+                clear[lane] = is_clear(&path);
+            }
+        }
+    }
+
+    fn attenuate(&self, quantiles: [Quantile; 4], batch: &mut PathBatch) {
+        let (measured, _, attenuation_db, workspace) = batch.parts::<Workspace>();
+        let Workspace { paths, losses, .. } = workspace;
+        self.batch(paths, quantiles, measured, losses);
+        for lane in (0..super::BATCH).filter(|lane| measured[*lane]) {
+            let defined =
+                losses.a_ref_db[lane].is_finite() && losses.attenuation_db[0][lane].is_finite();
+            for quantile in 0..4 {
+                let loss_db = losses.attenuation_db[quantile][lane].max(0.0);
+                attenuation_db[quantile][lane] = if defined { loss_db } else { f64::NAN };
+            }
+        }
+    }
+
+    fn shared_rays(&self) -> Option<&Prepared> {
+        Some(self)
+    }
+}
+
+/// True if no terrain stands above the ray.
+fn is_clear(path: &Measured) -> bool {
+    let [tx_m, rx_m] = path.horizon_distance_m;
+    tx_m >= path.distance_m && rx_m >= path.distance_m
+}
+
+/// Puts the measures of a path, taken along rays with [`PreparedModel::shared_rays`], into a lane.
+#[inline]
+pub(crate) fn set_measured(batch: &mut PathBatch, lane: usize, path: &Measured) {
+    batch.measured.0[lane] = true;
+    batch.clear.0[lane] = is_clear(path);
+    batch.workspace::<Workspace>().paths.set(lane, path);
+}

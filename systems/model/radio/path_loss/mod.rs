@@ -1,0 +1,222 @@
+//! Path-loss models: the attenuation of terrain over free space, by a registry of models.
+//!
+//! A model is a file beside this one with a [`PathLossModel`], and its line in
+//! [`path_loss_models!`]. Links, coverage, the command line, schemas, plots and listings take it
+//! from there.
+//!
+//! Every method of [`PathLossModel`] is required, so that a model without one does not compile:
+//!
+//! ```compile_fail,E0046
+//! use groundwave_systems::radio::path_loss::{Direction, PathLossModel, PreparedModel, Validity};
+//! use groundwave_systems::radio::Warning;
+//!
+//! struct WithoutCitation;
+//!
+//! impl PathLossModel for WithoutCitation {
+//!     fn name(&self) -> &'static str { "without_citation" }
+//!     fn label(&self) -> &'static str { "no citation" }
+//!     fn description(&self) -> &'static str { "A model without `source`." }
+//!     fn version(&self) -> &'static str { "1" }
+//!     fn settings(&self) -> &'static [&'static str] { &[] }
+//!     fn validity(&self) -> Validity { Validity::UNLIMITED }
+//!     fn uses_terrain(&self) -> bool { false }
+//!     fn prepare(&self, _: &Direction) -> Result<Box<dyn PreparedModel>, Warning> {
+//!         Err(Warning::ModelOutOfRange)
+//!     }
+//! }
+//! ```
+
+mod batch;
+mod delta_bullington;
+mod free_space;
+mod itm;
+mod registry;
+#[cfg(test)]
+pub(crate) mod tests;
+
+pub use batch::{BATCH, PathBatch, ProfileRows};
+pub use registry::{FALLBACK_MODEL, Model};
+
+pub(crate) use itm::set_measured;
+
+use std::fmt::Debug;
+use std::ops::RangeInclusive;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::warning::{Warning, Warnings};
+use crate::propagation::itm::{Climate, PathProfile, Prepared, Quantile};
+use crate::propagation::polarization::Polarization;
+
+/// A path-loss model.
+pub trait PathLossModel: Sync {
+    /// Name in scenarios, on the wire and in logs: lower case with underscores, unique.
+    fn name(&self) -> &'static str;
+
+    /// Label in plots and tables.
+    fn label(&self) -> &'static str;
+
+    /// One sentence for schemas and help texts.
+    fn description(&self) -> &'static str;
+
+    /// Edition, reported with every result.
+    fn version(&self) -> &'static str;
+
+    /// Citation of the publication that defines the model.
+    fn source(&self) -> &'static str;
+
+    /// Fields of [`Environment`](super::Environment) that the model reads; their schema is that of
+    /// the environment ([`Environment::settings_schema`](super::Environment::settings_schema)).
+    fn settings(&self) -> &'static [&'static str];
+
+    /// Range of frequencies and distances, with the warning outside of it. There
+    /// [`FALLBACK_MODEL`] is used instead.
+    fn validity(&self) -> Validity;
+
+    /// True if the attenuation depends on terrain.
+    fn uses_terrain(&self) -> bool;
+
+    /// Prepares one direction of a pair of stations for many paths.
+    ///
+    /// # Errors
+    /// The warning that explains why the model is not valid for the direction.
+    fn prepare(&self, direction: &Direction) -> Result<Box<dyn PreparedModel>, Warning>;
+}
+
+/// A path-loss model prepared for one direction of a pair of stations.
+pub trait PreparedModel: Debug + Send + Sync {
+    /// Attenuation over one path at `quantile`, with the intermediate results that a report shows.
+    ///
+    /// # Errors
+    /// The warning that explains why the model has no value for the path.
+    fn attenuation(
+        &self,
+        profile: &PathProfile<'_>,
+        quantile: Quantile,
+    ) -> Result<Attenuation, Warning>;
+
+    /// Measures the profiles of `rows` into their lanes of `batch`. A lane the model has no value
+    /// for is left unmeasured.
+    fn measure(&self, rows: &ProfileRows<'_>, batch: &mut PathBatch);
+
+    /// Computes the attenuation of all measured lanes of `batch`, as [`Self::attenuation`] does at
+    /// each of `quantiles`; not finite where the model has no value.
+    fn attenuate(&self, quantiles: [Quantile; 4], batch: &mut PathBatch);
+
+    /// Parameters of the terrain measures that the fast coverage mode shares along rays; `None`
+    /// for models whose cells are all evaluated exactly.
+    fn shared_rays(&self) -> Option<&Prepared>;
+}
+
+/// Settings of one direction that models read. All values are validated.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Direction {
+    /// Frequency of the transmitter, MHz.
+    pub frequency_mhz: f64,
+    /// Polarisation of the transmitted wave.
+    pub polarization: Polarization,
+    /// Heights (tx, rx) from which terrain is judged, m above ground.
+    pub antenna_agl_m: [f64; 2],
+    /// Radio climate.
+    pub climate: Climate,
+    /// Minimum monthly surface refractivity at sea level, N-units.
+    pub refractivity_n_units: f64,
+    /// Relative permittivity of the ground.
+    pub permittivity: f64,
+    /// Conductivity of the ground, S/m.
+    pub conductivity_s_m: f64,
+    /// Effective Earth radius factor.
+    pub k_factor: f64,
+}
+
+/// Frequencies and distances for which a model is valid.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Validity {
+    /// Frequencies, MHz; outside, [`Warning::ModelOutOfRange`] is reported.
+    pub frequency_mhz: RangeInclusive<f64>,
+    /// Lengths of paths, m.
+    pub distance_m: RangeInclusive<f64>,
+    /// Warning outside of `distance_m`.
+    pub distance_warning: Warning,
+}
+
+impl Validity {
+    /// Every frequency and distance.
+    pub const UNLIMITED: Self = Self {
+        frequency_mhz: 0.0..=f64::INFINITY,
+        distance_m: 0.0..=f64::INFINITY,
+        distance_warning: Warning::ModelOutOfRange,
+    };
+
+    /// The warning for a path outside of the range.
+    ///
+    /// # Errors
+    /// That warning; the distance is checked first.
+    pub fn check(&self, frequency_mhz: f64, distance_m: f64) -> Result<(), Warning> {
+        if !self.distance_m.contains(&distance_m) {
+            Err(self.distance_warning)
+        } else if self.frequency_mhz.contains(&frequency_mhz) {
+            Ok(())
+        } else {
+            Err(Warning::ModelOutOfRange)
+        }
+    }
+}
+
+/// Attenuation over free space along one path, by a model. Terms that a model does not have are
+/// absent.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Attenuation {
+    /// Median attenuation, dB.
+    pub reference_attenuation_db: Option<f64>,
+    /// Addition for the quantile, dB; limited so that it and the reference together are not
+    /// negative.
+    pub variability_db: Option<f64>,
+    /// Diffraction loss, dB.
+    pub diffraction_loss_db: Option<f64>,
+    /// Propagation mode; absent where the clearance of the ray decides it.
+    pub mode: Option<PropagationMode>,
+    /// Terrain parameters of ITM.
+    pub itm: Option<ItmTerrain>,
+    /// Warnings of the model.
+    pub warnings: Warnings,
+}
+
+impl Attenuation {
+    /// Sum of the terms, dB.
+    #[must_use]
+    pub fn total_db(&self) -> f64 {
+        self.reference_attenuation_db.unwrap_or(0.0)
+            + self.variability_db.unwrap_or(0.0)
+            + self.diffraction_loss_db.unwrap_or(0.0)
+    }
+}
+
+/// Dominant propagation mode of a path.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum PropagationMode {
+    /// Line of sight.
+    LineOfSight,
+    /// Diffraction over terrain.
+    Diffraction,
+    /// Tropospheric scatter.
+    Troposcatter,
+}
+
+/// Intermediates of ITM; each pair is (transmitter, receiver).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ItmTerrain {
+    /// Distance to the radio horizon, m.
+    pub horizon_distance_m: [f64; 2],
+    /// Elevation of the radio horizon, rad.
+    pub horizon_angle_rad: [f64; 2],
+    /// Effective antenna height, m.
+    pub effective_height_m: [f64; 2],
+    /// Terrain irregularity delta-h, m.
+    pub terrain_irregularity_m: f64,
+}
