@@ -269,9 +269,8 @@ fn station(file: &StationFile) -> Result<Station, (&'static str, String)> {
         antenna,
         pointing: None,
     };
-    let bad = |key: &str, found: String| ("station", format!("{key} is {found}"));
     station
         .validate()
-        .map_err(|wrong| bad(wrong.key, wrong.found.to_string()))?;
+        .map_err(|bad| ("station", bad.to_string()))?;
     Ok(station)
 }

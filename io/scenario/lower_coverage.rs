@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use groundwave_systems::bounds::BadValue;
 use groundwave_systems::radio::antenna::is_omnidirectional;
 use groundwave_systems::radio::presets::{ANTENNAS, RADIOS};
 use groundwave_systems::radio::station::{Pointing, Station};
-use groundwave_systems::radio::value::BadValue;
 use groundwave_systems::terrain::GeoPoint;
 use serde::Deserialize;
 use serde_json::Value as Json;

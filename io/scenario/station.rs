@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use groundwave_systems::bounds::BadValue;
 use groundwave_systems::radio::presets::{ANTENNAS, RADIOS};
 use groundwave_systems::radio::station::{Antenna, Pointing, Radio, Station};
-use groundwave_systems::radio::value::BadValue;
 use groundwave_systems::terrain::{GeoPoint, geodesic};
 
 use super::check;
@@ -213,11 +213,11 @@ pub(super) fn in_range(
     let Err(bad) = verdict else {
         return true;
     };
-    let key = bad.key.strip_prefix(prefix).unwrap_or(bad.key);
+    let key = bad.key.strip_prefix(prefix).unwrap_or(&bad.key);
     report.at(
         &path.dotted(key),
         format!("{} is out of range", bad.found),
-        bad.allowed.to_string(),
+        bad.allowed,
     );
     false
 }

@@ -46,11 +46,16 @@ impl KeyPath {
         self.then(Segment::Key(Cow::Owned(key.to_owned())))
     }
 
-    /// Several steps into nested tables, written with dots.
-    pub(crate) fn dotted(&self, keys: &'static str) -> Self {
+    /// Several steps into nested tables and arrays, written `table.array[0].key`.
+    pub(crate) fn dotted(&self, keys: &str) -> Self {
         let mut path = self.clone();
-        path.segments
-            .extend(keys.split('.').map(|key| Segment::Key(Cow::Borrowed(key))));
+        for part in keys.split('.') {
+            let mut steps = part.split(['[', ']']).filter(|step| !step.is_empty());
+            let key = steps.next().unwrap_or_default();
+            path.segments.push(Segment::Key(Cow::Owned(key.to_owned())));
+            path.segments
+                .extend(steps.flat_map(str::parse).map(Segment::Index));
+        }
         path
     }
 
@@ -100,6 +105,8 @@ mod tests {
             .key("radio")
             .dotted("waveform.kind");
         assert_eq!(path.to_string(), "node[3].radio.waveform.kind");
+        let path = KeyPath::section("environment").dotted("classes[2].loss_db");
+        assert_eq!(path.to_string(), "environment.classes[2].loss_db");
         let path = KeyPath::section("node").owned_key("a b\u{1b}");
         assert_eq!(path.to_string(), "node.\"a b\\u{1b}\"");
     }

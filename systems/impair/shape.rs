@@ -7,71 +7,83 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
+use garde::Validate;
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::check::{DURATION_NS_MAX, RATE_BPS_MIN, table_name};
+use crate::bounds::{finite, finite_if_some};
+
 /// The complete shaping state of one direction. The default impairs nothing.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct Impairment {
     /// One-way delay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[garde(dive)]
     pub latency: Option<Latency>,
     /// Packets dropped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[garde(dive)]
     pub loss: Option<Loss>,
     /// Ceiling of the data rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[garde(dive)]
     pub rate: Option<Rate>,
     /// Bounded queue at the bottom of the stack.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[garde(dive)]
     pub queue: Option<Queue>,
     /// Packets sent twice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[garde(dive)]
     pub duplication: Option<Duplication>,
     /// Packets that overtake others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[garde(dive)]
     pub reordering: Option<Reordering>,
     /// Packets given a single-bit error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[garde(dive)]
     pub corruption: Option<Corruption>,
 }
 
 /// One-way delay.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Latency {
     /// The same for every packet.
     Constant {
         /// Delay, ns.
         #[serde(rename = "duration")]
-        #[schemars(range(max = 9_223_372_036_854_775_807_u64))]
+        #[garde(range(max = DURATION_NS_MAX))]
         duration_ns: u64,
     },
     /// Drawn anew for every packet.
     Stochastic {
         /// Mean delay, ns.
         #[serde(rename = "mean")]
-        #[schemars(range(max = 9_223_372_036_854_775_807_u64))]
+        #[garde(range(max = DURATION_NS_MAX))]
         mean_ns: u64,
         /// Scale of the deviation from the mean, ns: half the width of `uniform`, one standard
         /// deviation of `normal`.
         #[serde(rename = "jitter")]
-        #[schemars(range(max = 9_223_372_036_854_775_807_u64))]
+        #[garde(range(max = DURATION_NS_MAX))]
         jitter_ns: u64,
         /// How deviations are distributed.
         #[serde(default, deserialize_with = "distribution")]
+        #[garde(dive)]
         distribution: Distribution,
         /// Correlation with the packet before, [0, 1].
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[schemars(range(min = 0.0, max = 1.0))]
+        #[garde(range(min = 0.0, max = 1.0), custom(finite_if_some))]
         correlation: Option<f64>,
     },
 }
 
 /// How deviations from the mean delay are distributed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Distribution {
     /// Evenly over mean ± jitter.
@@ -86,6 +98,7 @@ pub enum Distribution {
     Table {
         /// Its name: 1 to 64 of `a-z0-9_-`.
         #[schemars(regex(pattern = r"^[a-z0-9_-]{1,64}$"))]
+        #[garde(custom(table_name))]
         name: String,
     },
 }
@@ -123,64 +136,67 @@ impl Default for Distribution {
 }
 
 /// Packets dropped.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Loss {
     /// Each packet by itself.
     Bernoulli {
         /// Percentage dropped, [0, 100].
-        #[schemars(range(min = 0.0, max = 100.0))]
+        #[garde(range(min = 0.0, max = 100.0), custom(finite))]
         pct: f64,
         /// Autocorrelation of consecutive draws, [0, 1].
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[schemars(range(min = 0.0, max = 1.0))]
+        #[garde(range(min = 0.0, max = 1.0), custom(finite_if_some))]
         correlation: Option<f64>,
     },
     /// Two states that change per packet, each with a drop probability of its own.
     GilbertElliott {
         /// Probability of Good to Bad, [0, 1].
-        #[schemars(range(min = 0.0, max = 1.0))]
+        #[garde(range(min = 0.0, max = 1.0), custom(finite))]
         p: f64,
         /// Probability of Bad to Good, [0, 1].
-        #[schemars(range(min = 0.0, max = 1.0))]
+        #[garde(range(min = 0.0, max = 1.0), custom(finite))]
         r: f64,
         /// Drop probability in Good, [0, 1].
-        #[schemars(range(min = 0.0, max = 1.0))]
+        #[garde(range(min = 0.0, max = 1.0), custom(finite))]
         one_minus_h: f64,
         /// Drop probability in Bad, [0, 1].
-        #[schemars(range(min = 0.0, max = 1.0))]
+        #[garde(range(min = 0.0, max = 1.0), custom(finite))]
         one_minus_k: f64,
     },
 }
 
 /// Ceiling of the data rate, by a token bucket.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct Rate {
     /// Ceiling, bit/s, 8 or more; the shaper counts bytes, so multiples of 8 are exact.
-    #[schemars(range(min = 8, max = 18_446_744_073_709_551_615_u64))]
+    #[garde(range(min = RATE_BPS_MIN, max = u64::MAX))]
     pub bps: u64,
     /// Size of the bucket, bytes, 1 or more; below one frame, whole frames never pass.
-    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
+    #[garde(range(min = 1, max = u32::MAX))]
     pub burst_bytes: u32,
 }
 
 /// Bounded queue at the bottom of the stack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct Queue {
     /// Its size.
+    #[garde(dive)]
     pub limit: QueueLimit,
 }
 
 /// Size of a queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct QueueLimit {
     /// What is counted.
+    #[garde(skip)]
     pub unit: QueueUnit,
     /// How many fit.
     #[schemars(range(max = 4_294_967_295_u32))]
+    #[garde(skip)]
     pub value: u32,
 }
 
@@ -195,44 +211,45 @@ pub enum QueueUnit {
 }
 
 /// Packets sent twice.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct Duplication {
     /// Percentage duplicated, [0, 100].
-    #[schemars(range(min = 0.0, max = 100.0))]
+    #[garde(range(min = 0.0, max = 100.0), custom(finite))]
     pub pct: f64,
     /// Correlation of consecutive draws, [0, 1].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[garde(range(min = 0.0, max = 1.0), custom(finite_if_some))]
     pub correlation: Option<f64>,
 }
 
 /// Packets that overtake those delayed before them.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct Reordering {
     /// Percentage of the candidates that go at once, [0, 100].
-    #[schemars(range(min = 0.0, max = 100.0))]
+    #[garde(range(min = 0.0, max = 100.0), custom(finite))]
     pub pct: f64,
     /// Every packet from the `gap`-th after the last one that went at once is a candidate.
     #[schemars(range(min = 1, max = 4_294_967_295_u32))]
+    #[garde(skip)]
     pub gap: NonZeroU32,
     /// Correlation of consecutive draws, [0, 1].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[garde(range(min = 0.0, max = 1.0), custom(finite_if_some))]
     pub correlation: Option<f64>,
 }
 
 /// Packets given a single-bit error.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct Corruption {
     /// Percentage corrupted, [0, 100].
-    #[schemars(range(min = 0.0, max = 100.0))]
+    #[garde(range(min = 0.0, max = 100.0), custom(finite))]
     pub pct: f64,
     /// Correlation of consecutive draws, [0, 1].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[garde(range(min = 0.0, max = 1.0), custom(finite_if_some))]
     pub correlation: Option<f64>,
 }
 

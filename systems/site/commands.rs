@@ -21,7 +21,7 @@ pub const NAME_CHARS_MAX: usize = 64;
 
 impl From<BadValue> for Refusal {
     fn from(bad: BadValue) -> Self {
-        Self::invalid(bad.key, bad.found, bad.allowed.to_string())
+        Self::invalid(bad.key, bad.found, bad.allowed)
     }
 }
 

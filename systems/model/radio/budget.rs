@@ -9,7 +9,7 @@ use super::geometry::View;
 use super::prepare::Prepared;
 use super::result::LinkResult;
 use super::station::Station;
-use super::value::BadValue;
+use crate::bounds::BadValue;
 use crate::terrain::Profile;
 
 /// Buffer for the reversed heights of a path; one per thread avoids allocations.

@@ -4,10 +4,11 @@
 //! in the identity of a sweep; every result it touched says so with
 //! [`Warning::Calibrated`](super::Warning::Calibrated).
 
+use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::value::{BadValue, within};
+use crate::bounds::{bounded, finite, finite_each};
 
 /// Classes a profile may have.
 pub const CLASSES_MAX: usize = 256;
@@ -16,30 +17,30 @@ pub const CLASSES_MAX: usize = 256;
 pub const NAME_CHARS_MAX: usize = 64;
 
 /// A named profile of offsets.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
     /// Name of the profile, 1 to 64 characters.
-    #[schemars(length(min = 1, max = 64))]
+    #[garde(length(chars, min = 1, max = NAME_CHARS_MAX))]
     pub name: String,
     /// Offsets by class; the first that fits a path counts, others are as the model has them.
-    #[schemars(length(max = 256))]
+    #[garde(length(max = CLASSES_MAX), dive)]
     pub classes: Vec<Offset>,
 }
 
 /// The offset of a class of paths.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct Offset {
     /// Frequencies of the class, MHz, [0, 1e6], the first included, the second not.
-    #[schemars(inner(range(min = 0.0, max = 1e6)))]
+    #[garde(inner(range(min = 0.0, max = 1e6)), custom(finite_each))]
     pub frequency_mhz: [f64; 2],
     /// Distances of the class, km, [0, 1e6], the first included, the second not: a class whose
     /// second is not above its first holds nothing.
-    #[schemars(inner(range(min = 0.0, max = 1e6)))]
+    #[garde(inner(range(min = 0.0, max = 1e6)), custom(finite_each))]
     pub distance_km: [f64; 2],
     /// Loss beyond that of the model, dB, [-60, 60].
-    #[schemars(range(min = -60.0, max = 60.0))]
+    #[garde(range(min = -60.0, max = 60.0), custom(finite))]
     pub loss_db: f64,
 }
 
@@ -52,37 +53,9 @@ impl Offset {
     }
 }
 
-impl Calibration {
-    /// Refuses any value outside its range.
-    ///
-    /// # Errors
-    /// The first [`BadValue`].
-    pub fn validate(&self) -> Result<(), BadValue> {
-        let count = self.classes.len() as f64;
-        within(
-            "environment.calibration.classes",
-            count,
-            0.0,
-            CLASSES_MAX as f64,
-        )?;
-        let length = self.name.chars().count() as f64;
-        within(
-            "environment.calibration.name",
-            length,
-            1.0,
-            NAME_CHARS_MAX as f64,
-        )?;
-        for class in &self.classes {
-            let key = "environment.calibration.loss_db";
-            within(key, class.loss_db, -60.0, 60.0)?;
-            for [low, high] in [class.frequency_mhz, class.distance_km] {
-                within("environment.calibration.classes.low", low, 0.0, 1e6)?;
-                within("environment.calibration.classes.high", high, 0.0, 1e6)?;
-            }
-        }
-        Ok(())
-    }
+bounded! { Calibration: "environment.calibration" }
 
+impl Calibration {
     /// Loss beyond that of the model on a path, dB; 0 where no class holds it.
     #[must_use]
     pub fn loss_db(&self, frequency_mhz: f64, distance_m: f64) -> f64 {

@@ -1,89 +1,97 @@
 //! Propagation settings of a deployment: path-loss model, atmosphere, ground and weather.
 //! it is told about. One environment holds for a whole deployment.
 
+use garde::Validate;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use super::calibration::Calibration;
 use super::path_loss::Model;
 use super::surroundings::{Clutter, Multipath, Vegetation};
-use super::value::{BadValue, within};
+use crate::bounds::{bounded, finite, finite_if_some};
 
 /// Propagation settings of a deployment. Every field has a default, optional ones are absent;
 /// together the defaults are the median over temperate land in clear air.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(default, deny_unknown_fields)]
 pub struct Environment {
     /// Path-loss model, `itm` by default.
+    #[garde(skip)]
     pub model: Model,
     /// Radio climate of ITM, `continental_temperate` by default.
+    #[garde(skip)]
     pub climate: Climate,
     /// Minimum monthly surface refractivity reduced to sea level N0, N-units, [250, 400],
     /// 301 by default.
-    #[schemars(range(min = 250.0, max = 400.0))]
+    #[garde(range(min = 250.0, max = 400.0), custom(finite))]
     pub refractivity_n_units: f64,
     /// Relative permittivity of the ground, [1, 100]; 15, the default, is average ground.
-    #[schemars(range(min = 1.0, max = 100.0))]
+    #[garde(range(min = 1.0, max = 100.0), custom(finite))]
     pub permittivity: f64,
     /// Conductivity of the ground, S/m, [1e-5, 10]; 0.005, the default, is average ground.
-    #[schemars(range(min = 1e-05, max = 10.0))]
+    #[garde(range(min = 1e-05, max = 10.0), custom(finite))]
     pub conductivity_s_m: f64,
     /// Share of time the loss is not exceeded, percent, [0.1, 99.9], 50 by default.
-    #[schemars(range(min = 0.1, max = 99.9))]
+    #[garde(range(min = 0.1, max = 99.9), custom(finite))]
     pub time_percent: f64,
     /// Share of places the loss is not exceeded, percent, [0.1, 99.9], 50 by default.
-    #[schemars(range(min = 0.1, max = 99.9))]
+    #[garde(range(min = 0.1, max = 99.9), custom(finite))]
     pub location_percent: f64,
     /// Share of like situations the loss is not exceeded, percent, [0.1, 99.9], 50 by default.
-    #[schemars(range(min = 0.1, max = 99.9))]
+    #[garde(range(min = 0.1, max = 99.9), custom(finite))]
     pub situation_percent: f64,
     /// Effective Earth radius factor for clearance and delta-Bullington, [0.3, 10]; 4/3, the
     /// default, is the standard atmosphere. ITM derives its own from the refractivity.
-    #[schemars(range(min = 0.3, max = 10.0))]
+    #[garde(range(min = 0.3, max = 10.0), custom(finite))]
     pub k_factor: f64,
     /// Air temperature, K, [200, 330], 288.15 by default.
-    #[schemars(range(min = 200.0, max = 330.0))]
+    #[garde(range(min = 200.0, max = 330.0), custom(finite))]
     pub temperature_k: f64,
     /// Total barometric pressure, hPa, [500, 1100], 1013.25 by default.
-    #[schemars(range(min = 500.0, max = 1100.0))]
+    #[garde(range(min = 500.0, max = 1100.0), custom(finite))]
     pub pressure_hpa: f64,
     /// Water vapour density, g/m³, [0, 50], 7.5 by default.
-    #[schemars(range(min = 0.0, max = 50.0))]
+    #[garde(range(min = 0.0, max = 50.0), custom(finite))]
     pub water_vapour_g_m3: f64,
     /// Rain falling along every path now, mm/h, [0, 300], none by default.
-    #[schemars(range(min = 0.0, max = 300.0))]
+    #[garde(range(min = 0.0, max = 300.0), custom(finite))]
     pub rain_rate_mm_h: f64,
     /// Rain rate exceeded 0.01 % of the average year, mm/h, [0.1, 300]; absent means rain outage
     /// and availability are not predicted.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0.1, max = 300.0))]
+    #[garde(range(min = 0.1, max = 300.0), custom(finite_if_some))]
     pub rain_rate_001_mm_h: Option<f64>,
     /// Climate of multipath fading; absent means multipath outage and availability are not
     /// predicted.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[garde(dive)]
     pub multipath: Option<Multipath>,
     /// Man-made noise surroundings of receivers (ITU-R P.372); absent means thermal noise only.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[garde(skip)]
     pub man_made_noise: Option<NoiseCategory>,
     /// Buildings and trees around terminals that stand below them; absent means none.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[garde(dive)]
     pub clutter: Option<Clutter>,
     /// Woodland crossed by every path; absent means none.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[garde(dive)]
     pub vegetation: Option<Vegetation>,
     /// Any further loss on every path, dB, [0, 200], none by default.
-    #[schemars(range(min = 0.0, max = 200.0))]
+    #[garde(range(min = 0.0, max = 200.0), custom(finite))]
     pub other_loss_db: f64,
     /// Correction of the model by measured offsets; absent means none.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[garde(dive)]
     pub calibration: Option<Calibration>,
     /// Interference at every receiver input, dBm, [-250, 0]; absent means none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = -250.0, max = 0.0))]
+    #[garde(range(min = -250.0, max = 0.0), custom(finite_if_some))]
     pub interference_dbm: Option<f64>,
     /// Reserve kept above the required SNR when a modulation is chosen, dB, [0, 60], none by
     /// default.
-    #[schemars(range(min = 0.0, max = 60.0))]
+    #[garde(range(min = 0.0, max = 60.0), custom(finite))]
     pub required_margin_db: f64,
 }
 
@@ -179,87 +187,6 @@ impl Environment {
         let properties: serde_json::Map<_, _> = settings.collect();
         json_schema!({ "type": "object", "properties": properties, "$defs": own.get("$defs") })
     }
-
-    /// Refuses any value outside the range its field states.
-    ///
-    /// # Errors
-    /// The first [`BadValue`] met, in field order.
-    pub fn validate(&self) -> Result<(), BadValue> {
-        within(
-            "environment.refractivity_n_units",
-            self.refractivity_n_units,
-            250.0,
-            400.0,
-        )?;
-        within("environment.permittivity", self.permittivity, 1.0, 100.0)?;
-        within(
-            "environment.conductivity_s_m",
-            self.conductivity_s_m,
-            1e-5,
-            10.0,
-        )?;
-        within("environment.time_percent", self.time_percent, 0.1, 99.9)?;
-        within(
-            "environment.location_percent",
-            self.location_percent,
-            0.1,
-            99.9,
-        )?;
-        within(
-            "environment.situation_percent",
-            self.situation_percent,
-            0.1,
-            99.9,
-        )?;
-        within("environment.k_factor", self.k_factor, 0.3, 10.0)?;
-        within(
-            "environment.temperature_k",
-            self.temperature_k,
-            200.0,
-            330.0,
-        )?;
-        within(
-            "environment.pressure_hpa",
-            self.pressure_hpa,
-            500.0,
-            1_100.0,
-        )?;
-        within(
-            "environment.water_vapour_g_m3",
-            self.water_vapour_g_m3,
-            0.0,
-            50.0,
-        )?;
-        within(
-            "environment.rain_rate_mm_h",
-            self.rain_rate_mm_h,
-            0.0,
-            300.0,
-        )?;
-        if let Some(rate) = self.rain_rate_001_mm_h {
-            within("environment.rain_rate_001_mm_h", rate, 0.1, 300.0)?;
-        }
-        if let Some(multipath) = &self.multipath {
-            multipath.validate()?;
-        }
-        if let Some(clutter) = &self.clutter {
-            clutter.validate()?;
-        }
-        if let Some(vegetation) = &self.vegetation {
-            vegetation.validate()?;
-        }
-        within("environment.other_loss_db", self.other_loss_db, 0.0, 200.0)?;
-        if let Some(calibration) = &self.calibration {
-            calibration.validate()?;
-        }
-        if let Some(power) = self.interference_dbm {
-            within("environment.interference_dbm", power, -250.0, 0.0)?;
-        }
-        within(
-            "environment.required_margin_db",
-            self.required_margin_db,
-            0.0,
-            60.0,
-        )
-    }
 }
+
+bounded! { Environment: "environment" }

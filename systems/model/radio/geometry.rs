@@ -3,7 +3,7 @@
 use super::environment::Environment;
 use super::fresnel::EARTH_RADIUS_M;
 use super::result::{Geometry, TerrainReport};
-use super::value::{BadValue, within};
+use crate::bounds::{BadValue, within};
 use crate::numeric::{atan2, sin_cos};
 use crate::terrain::Profile;
 

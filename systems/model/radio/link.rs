@@ -9,8 +9,8 @@ use super::modulation::{Selected, packet_error_prob};
 use super::outcome::{Costs, LimitingFactor, Margin, Rate, Receiver};
 use super::prepare::Prepared;
 use super::result::{Budget, Geometry, LinkResult, Losses};
-use super::value::BadValue;
 use super::warning::Warning;
+use crate::bounds::BadValue;
 use crate::terrain::Profile;
 
 impl Prepared<'_> {

@@ -23,12 +23,12 @@ pub mod result;
 pub mod station;
 pub mod surroundings;
 pub(crate) mod transmitter;
-pub mod value;
 pub mod warning;
 
 #[cfg(test)]
 mod tests;
 
+pub use crate::bounds::BadValue;
 pub use budget::{Workspace, both, evaluate, evaluate_both};
 pub use calibration::{Calibration, Offset};
 pub use environment::{Climate, Environment, NoiseCategory};
@@ -41,5 +41,4 @@ pub use presets::Role;
 pub use result::{Budget, Geometry, LinkResult, Losses, TerrainReport};
 pub use station::{Antenna, Pointing, Radio, Station, Waveform};
 pub use surroundings::{Clutter, ClutterCategory, Multipath, Vegetation};
-pub use value::BadValue;
 pub use warning::{Warning, Warnings};

@@ -1,36 +1,38 @@
 //! Optional parts of an environment: clutter, vegetation and the climate
 //! that makes links fade.
 
+use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::value::{BadValue, within};
+use crate::bounds::{finite, finite_if_some};
 
 /// Parameters of multipath fading on line-of-sight paths (ITU-R P.530 section 2.3).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct Multipath {
     /// Refractivity gradient dN1 of the lowest 65 m not exceeded 1 % of the average year
     /// (ITU-R P.453), N-units/km, [-1500, 500].
-    #[schemars(range(min = -1500.0, max = 500.0))]
+    #[garde(range(min = -1500.0, max = 500.0), custom(finite))]
     pub gradient_1_percent_n_units_km: f64,
     /// Standard deviation of terrain heights over 110 km by 110 km, m, [0, 5000].
-    #[schemars(range(min = 0.0, max = 5000.0))]
+    #[garde(range(min = 0.0, max = 5000.0), custom(finite))]
     pub terrain_roughness_m: f64,
 }
 
 /// Clutter around the terminals (ITU-R P.2108).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Clutter {
     /// Height-gain correction of ITU-R P.2108 section 3.1, 0.03 to 3 GHz. Terrain is judged from
     /// the top of the clutter, and the way down to an antenna below it is added.
     HeightGain {
         /// Category of the clutter around the terminals.
+        #[garde(skip)]
         category: ClutterCategory,
         /// Height of the surroundings, m, [1, 100]; absent takes the default of the category.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[schemars(range(min = 1.0, max = 100.0))]
+        #[garde(range(min = 1.0, max = 100.0), custom(finite_if_some))]
         representative_height_m: Option<f64>,
     },
     /// Statistical model of ITU-R P.2108 section 3.2 for urban and suburban paths of 0.25 km and
@@ -38,11 +40,11 @@ pub enum Clutter {
     Statistical {
         /// An antenna at or above this height is taken to stand clear, m, [1, 100].
         #[serde(default = "roof_height_m")]
-        #[schemars(range(min = 1.0, max = 100.0))]
+        #[garde(range(min = 1.0, max = 100.0), custom(finite))]
         below_height_m: f64,
         /// Share of places with less loss, percent, [0.1, 99.9].
         #[serde(default = "half_percent")]
-        #[schemars(range(min = 0.1, max = 99.9))]
+        #[garde(range(min = 0.1, max = 99.9), custom(finite))]
         location_percent: f64,
     },
 }
@@ -70,17 +72,17 @@ pub enum ClutterCategory {
 /// Woodland on a path (ITU-R P.833 section 2.1). Table 1 there gives for mixed forest, at 105.9,
 /// 466, 949, 1852 and 2118 MHz, 0.04, 0.12, 0.17, 0.30 and 0.34 dB/m and at most 9.4, 18.0, 26.5,
 /// 29.0 and 34.1 dB.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct Vegetation {
     /// Length of the ray within the woodland, m, [0, 100000].
-    #[schemars(range(min = 0.0, max = 100000.0))]
+    #[garde(range(min = 0.0, max = 100000.0), custom(finite))]
     pub depth_m: f64,
     /// Attenuation of a very short path, dB/m, [0, 10].
-    #[schemars(range(min = 0.0, max = 10.0))]
+    #[garde(range(min = 0.0, max = 10.0), custom(finite))]
     pub specific_attenuation_db_m: f64,
     /// Attenuation of a very long path, dB, [0, 100].
-    #[schemars(range(min = 0.0, max = 100.0))]
+    #[garde(range(min = 0.0, max = 100.0), custom(finite))]
     pub maximum_attenuation_db: f64,
 }
 
@@ -92,88 +94,4 @@ fn roof_height_m() -> f64 {
 /// The median.
 fn half_percent() -> f64 {
     50.0
-}
-
-impl Clutter {
-    /// Refuses any value outside the range its field states.
-    pub(super) fn validate(&self) -> Result<(), BadValue> {
-        match *self {
-            Self::HeightGain {
-                representative_height_m: None,
-                ..
-            } => Ok(()),
-            Self::HeightGain {
-                representative_height_m: Some(height),
-                ..
-            } => within(
-                "environment.clutter.representative_height_m",
-                height,
-                1.0,
-                100.0,
-            ),
-            Self::Statistical {
-                below_height_m,
-                location_percent,
-            } => {
-                within(
-                    "environment.clutter.below_height_m",
-                    below_height_m,
-                    1.0,
-                    100.0,
-                )?;
-                within(
-                    "environment.clutter.location_percent",
-                    location_percent,
-                    0.1,
-                    99.9,
-                )
-            }
-        }
-    }
-}
-
-impl Vegetation {
-    /// Refuses any value outside the range its field states.
-    pub(super) fn validate(&self) -> Result<(), BadValue> {
-        within(
-            "environment.vegetation.depth_m",
-            self.depth_m,
-            0.0,
-            100_000.0,
-        )?;
-        let gamma = self.specific_attenuation_db_m;
-        within(
-            "environment.vegetation.specific_attenuation_db_m",
-            gamma,
-            0.0,
-            10.0,
-        )?;
-        let limit = self.maximum_attenuation_db;
-        within(
-            "environment.vegetation.maximum_attenuation_db",
-            limit,
-            0.0,
-            100.0,
-        )
-    }
-}
-
-impl Multipath {
-    /// Refuses any value outside the range its field states.
-    pub(super) fn validate(&self) -> Result<(), BadValue> {
-        let gradient = self.gradient_1_percent_n_units_km;
-        within(
-            "environment.multipath.gradient_1_percent_n_units_km",
-            gradient,
-            -1_500.0,
-            500.0,
-        )?;
-        let roughness = self.terrain_roughness_m;
-        within(
-            "environment.multipath.terrain_roughness_m",
-            roughness,
-            0.0,
-            5_000.0,
-        )
-    }
 }

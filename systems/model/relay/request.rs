@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::bounds::within;
 use crate::model::link::Inputs;
 use crate::radio::prepare::understand;
-use crate::radio::value::within;
 use crate::radio::{BadValue, Station};
 use crate::terrain::GeoPoint;
 

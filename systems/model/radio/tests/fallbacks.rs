@@ -299,7 +299,7 @@ fn nonsense_is_refused_by_name() {
     let refused = evaluate(&flat(5e3), [0.0; 2], &good, &good, &env, 1).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "`environment.k_factor` is 0, allowed is [0.3, 10]"
+        "invalid environment.k_factor: found 0, allowed [0.3, 10]"
     );
     let empty = crate::terrain::Profile::default();
     let refused = evaluate(&empty, [0.0; 2], &good, &good, &Environment::default(), 1).unwrap_err();
