@@ -3,7 +3,11 @@
 //! Views only: what changes the world goes through a command, what touches files through
 //! `groundwave_io`.
 
+// The command line names the rest of this crate as its other users do.
+extern crate self as groundwave;
+
 pub mod agent;
+pub mod cli;
 pub mod gateway;
 pub mod http;
 pub mod impair;

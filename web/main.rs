@@ -1,9 +1,7 @@
-//! The program: it composes the floors and does nothing else.
-
-mod cli;
+//! The program `groundwave`.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cli::main()
+    groundwave::cli::main()
 }

@@ -1,4 +1,4 @@
-//! The whole house under test, as one binary.
+//! The whole program under test, as one binary.
 
 mod bad_input;
 mod commands;
@@ -9,6 +9,7 @@ mod gateway;
 mod gis;
 mod impair;
 mod kill;
+mod manual;
 mod measured;
 mod outline;
 mod planning;
@@ -20,3 +21,4 @@ mod support;
 mod sweep;
 mod testbed;
 mod tidy;
+mod vocabulary;

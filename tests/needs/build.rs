@@ -59,6 +59,11 @@ const NEEDS: &[Need] = &[
         hint: "scripts/setup.sh",
     },
     Need {
+        name: "jq",
+        checks: &[Program("jq")],
+        hint: "scripts/setup.sh",
+    },
+    Need {
         name: "openssl",
         checks: &[Program("openssl")],
         hint: "scripts/setup.sh",

@@ -19,11 +19,11 @@ use super::output::{self, Output};
 
 const EXAMPLES: &str = "\
 Examples:
-  groundwave convert levels.csv.gz storm.gwlog --mapping storm.toml
-  groundwave calibrate storm.gwlog -o storm-profile.toml
-  groundwave link 57.71,11.93 57.88,11.58 --calibration storm-profile.toml
+  groundwave convert examples/emane.eel emane.gwlog
+  groundwave calibrate emane.gwlog -o profile.toml
+  groundwave link 57.71,11.93 57.88,11.58 --calibration profile.toml
 
-A scenario names a profile with [calibration] file = \"storm-profile.toml\".";
+A scenario names a profile with [calibration] file = \"profile.toml\".";
 
 /// Fit offsets of the model to what a recording measured, class by class of frequency and distance
 ///

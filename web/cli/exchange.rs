@@ -41,9 +41,9 @@ pub struct Import {
 
 const IMPORT_EXAMPLES: &str = "\
 Examples:
-  groundwave import masts.geojson
-  groundwave import --bind 10.0.0.7:8787 survey.kmz
-  groundwave import --format csv masts.txt
+  groundwave import examples/masts.geojson
+  groundwave import --bind 10.0.0.7:8787 examples/masts.csv
+  groundwave import --format csv examples/masts.csv
 
 All of the document is taken or nothing; what was dropped or filled in is told.";
 
@@ -107,12 +107,12 @@ pub struct Convert {
 
 const CONVERT_EXAMPLES: &str = "\
 Examples:
-  groundwave convert masts.csv masts.toml
-  groundwave convert meshviewer.json community.toml && groundwave run community.toml
+  groundwave convert examples/masts.csv masts.toml
+  groundwave convert examples/meshviewer.json community.toml && groundwave run community.toml
   groundwave convert scenarios/gothenburg.toml gothenburg.kmz
-  groundwave convert emane.eel emane.gwlog && groundwave replay emane.gwlog --report emane.html
-  groundwave convert levels.csv.gz storm.gwlog --mapping storm.toml
-  groundwave convert run.gwlog run.eel
+  groundwave convert examples/emane.eel emane.gwlog && groundwave replay emane.gwlog --report emane.html
+  groundwave convert examples/levels.csv levels.gwlog --mapping examples/levels.toml
+  groundwave record scenarios/failover.toml -o run.gwlog && groundwave convert run.gwlog run.eel
   groundwave convert run.gwlog run.parquet";
 
 fn format_of(path: &Path, said: Option<&str>) -> Result<Format, Failure> {

@@ -35,7 +35,7 @@ mod validate;
 
 use std::process::ExitCode;
 
-use clap::{ColorChoice, Parser, Subcommand};
+use clap::{ColorChoice, CommandFactory, Parser, Subcommand};
 
 use output::Output;
 
@@ -94,6 +94,12 @@ enum Command {
     Convert(exchange::Convert),
     Calibrate(calibrate::Calibrate),
     Completions(completions::Completions),
+}
+
+/// The command line: all subcommands with their arguments and help.
+#[must_use]
+pub fn command() -> clap::Command {
+    Cli::command()
 }
 
 /// Parses the arguments, runs the subcommand, reports failures on stderr.
@@ -159,11 +165,9 @@ pub fn main() -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     #[test]
     fn the_command_line_is_consistent_and_every_subcommand_has_examples() {
-        let mut command = super::Cli::command();
+        let mut command = super::command();
         command.clone().debug_assert();
         for subcommand in command.get_subcommands_mut() {
             let name = subcommand.get_name().to_owned();

@@ -40,10 +40,15 @@ pub struct Log {
 
 #[derive(Subcommand)]
 enum Command {
+    #[command(after_help = "Examples:\n  groundwave log cat run.gwlog --from 60 --to 90")]
     Cat(cat::Cat),
+    #[command(after_help = "Examples:\n  groundwave log stat run.gwlog --json")]
     Stat(stat::Stat),
+    #[command(after_help = "Examples:\n  groundwave log diff run.gwlog first-minute.gwlog")]
     Diff(diff::Diff),
+    #[command(after_help = "Examples:\n  groundwave log verify run.gwlog")]
     Verify(verify::Verify),
+    #[command(after_help = "Examples:\n  groundwave log cut run.gwlog -o half-minute.gwlog --to 30")]
     Cut(cut::Cut),
 }
 

@@ -1,0 +1,291 @@
+//! Every command line of the documentation and of `--help` runs, in a clean folder that holds copies
+//! of `examples/` and `scenarios/`.
+//!
+//! Each document runs in a shell of its own, line by line, in namespaces of its own: ports, `/run`
+//! and `/var/lib` are those of the test. Programs that serve until told to stop are stopped after some
+//! seconds. What needs more than the folder, see [`ELSEWHERE`], is parsed: an unknown subcommand or
+//! option, or a file that is not shipped, is an error.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+use groundwave_needs::needs;
+
+use crate::support::{self, root};
+
+/// Lines that are parsed only, by their beginning, and what they need.
+const ELSEWHERE: [(&str, &str); 13] = [
+    ("groundwave impair play", "a daemon, but for --dry-run"),
+    ("groundwave impair", "a daemon: tests/kernel/daemon"),
+    ("groundwave testbed", "a testbed: tests/kernel/testbed"),
+    ("groundwave replay ridge.gwlog", "the log of a testbed"),
+    (
+        "groundwave agent --once --i2c",
+        "a bus: tests/kernel/sensors",
+    ),
+    ("groundwave agent --once", "nothing"),
+    ("groundwave agent", "a gateway: tests/it/gateway, tests/e2e"),
+    ("groundwave backup", "a server: tests/it/planning"),
+    ("groundwave restore", "a copy of a store: tests/it/planning"),
+    ("groundwave import", "a server: tests/it/planning"),
+    ("groundwave export", "a server: tests/it/planning"),
+    (
+        "groundwave sweep scenarios/coverage_gothenburg.toml",
+        "minutes: tests/it/gis",
+    ),
+    (
+        "groundwave serve gateway --state /var",
+        "a lease file of dnsmasq",
+    ),
+];
+
+/// Lines that run although a beginning of [`ELSEWHERE`] matches.
+fn runs(line: &str) -> bool {
+    let once = line.starts_with("groundwave agent --once --json");
+    let dry = line.starts_with("groundwave impair play") && line.contains("--dry-run");
+    // Placeholders, such as FILE.
+    let placeholder =
+        |word: &str| word.len() > 2 && word.chars().all(|letter| letter.is_ascii_uppercase());
+    if line.split(' ').any(placeholder) {
+        return false;
+    }
+    once || dry || !ELSEWHERE.iter().any(|(start, _)| line.starts_with(start))
+}
+
+/// Lines that serve until they are told to stop.
+fn serves(line: &str) -> bool {
+    let daemon = line.contains("groundwave impaird")
+        && !line.contains("--check")
+        && !line.contains("--unit");
+    daemon || line.contains("groundwave serve")
+}
+
+/// A line without `sudo` and without its comment.
+fn plain(line: &str) -> String {
+    let mut quoted = false;
+    let end = line.char_indices().find(|(at, letter)| {
+        quoted ^= *letter == '\'';
+        *letter == '#' && !quoted && line[..*at].ends_with(' ')
+    });
+    let line = end.map_or(line, |(at, _)| &line[..at]);
+    line.replace("sudo ", "").trim().to_owned()
+}
+
+/// True if the line calls the program, perhaps with a variable set before it.
+fn calls(line: &str) -> bool {
+    let mut words = line.split(' ').skip_while(|word| {
+        let name = word.split_once('=').map_or("", |(name, _)| name);
+        !name.is_empty()
+            && name
+                .chars()
+                .all(|letter| letter.is_ascii_uppercase() || letter == '_')
+    });
+    words.next() == Some("groundwave") && words.next().is_some()
+}
+
+/// The command lines of a Markdown file: inline code, and the lines of `sh` blocks.
+fn lines_of_markdown(text: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut block = None;
+    let mut open = String::new();
+    for line in text.lines() {
+        if let Some(language) = line.trim_start().strip_prefix("```") {
+            block = match block {
+                None => Some(language == "sh"),
+                Some(_) => None,
+            };
+        } else if block == Some(true) {
+            open += line;
+            if open.ends_with('\\') {
+                open.pop();
+                continue;
+            }
+            lines.push(plain(&std::mem::take(&mut open)));
+        } else if block.is_none() {
+            let spans = line.split('`').skip(1).step_by(2);
+            lines.extend(spans.map(plain));
+        }
+    }
+    lines.retain(|line| calls(line));
+    lines
+}
+
+/// The examples of a command and of its subcommands; each must have one, one a line.
+fn lines_of_help(command: &clap::Command, path: &str, lines: &mut Vec<String>) {
+    let help = command.get_after_help().or(command.get_after_long_help());
+    let help = help.map(ToString::to_string).unwrap_or_default();
+    let examples = help.split_once("Examples:\n").map(|(_, rest)| rest);
+    let examples = examples.unwrap_or_else(|| panic!("{path} has no examples"));
+    for line in examples.lines().take_while(|line| !line.is_empty()) {
+        let line = plain(line);
+        if !line.is_empty() && !line.starts_with("#:") {
+            assert!(calls(&line), "{path}: {line}");
+            lines.push(line);
+        }
+    }
+    for subcommand in command.get_subcommands() {
+        lines_of_help(
+            subcommand,
+            &format!("{path} {}", subcommand.get_name()),
+            lines,
+        );
+    }
+}
+
+/// Parses the calls of the program in a line, and looks for the shipped files it names.
+fn parse(line: &str) {
+    for call in line.split(['|', '>']).flat_map(|part| part.split("&&")) {
+        let call = call.trim();
+        if !calls(call) {
+            continue;
+        }
+        let words: Vec<&str> = call
+            .split_whitespace()
+            .map(|word| word.trim_matches(['"', '\'']))
+            .collect();
+        for word in &words {
+            if word.starts_with("examples/") || word.starts_with("scenarios/") {
+                assert!(root().join(word).exists(), "{line}: no {word}");
+            }
+        }
+        if let Err(error) = groundwave::cli::command().try_get_matches_from(words) {
+            panic!("{line}: {error}");
+        }
+    }
+}
+
+/// True for a mention of a subcommand, such as `groundwave serve`, that lacks its arguments.
+fn is_mention(line: &str) -> bool {
+    let words: Vec<&str> = line.split(' ').skip(1).collect();
+    let mut command = groundwave::cli::command();
+    for word in &words {
+        match command.find_subcommand(word) {
+            Some(found) => command = found.clone(),
+            None => return false,
+        }
+    }
+    groundwave::cli::command()
+        .try_get_matches_from(line.split(' '))
+        .is_err()
+}
+
+/// Runs the lines one after the other.
+fn run(name: &str, lines: &[String]) {
+    assert!(!lines.is_empty(), "{name}");
+    let folder = tempfile::tempdir().unwrap();
+    let bin = folder.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_groundwave"), bin.join("groundwave")).unwrap();
+    let here = folder.path().join("clone");
+    std::fs::create_dir(&here).unwrap();
+    for shipped in ["examples", "scenarios"] {
+        copy(&root().join(shipped), &here.join(shipped));
+    }
+    let data = groundwave_systems::testing::fetched("");
+    std::os::unix::fs::symlink(data.canonicalize().unwrap(), here.join(".data")).unwrap();
+
+    let mut script = String::from(
+        "set -o pipefail\n\
+         mount -t tmpfs tmp /run && mount -t tmpfs tmp /var/lib && ip link set lo up\n\
+         for name in eth1 eth2; do\n\
+         ip link add $name type veth peer name far-$name && ip link set $name up\n\
+         done\n",
+    );
+    for line in lines.iter().filter(|line| !is_mention(line)) {
+        parse(line);
+        if !runs(line) {
+            continue;
+        }
+        let quoted = line.replace('\'', r"'\''");
+        let (limit, expected) = if serves(line) { (6, 124) } else { (300, 0) };
+        writeln!(
+            script,
+            "timeout -k 5 {limit} bash -o pipefail -c '{quoted}' > out.txt 2>&1 < /dev/null\n\
+             code=$?\n\
+             [ $code = {expected} ] || {{ echo 'exit '$code': {quoted}'; cat out.txt; failed=1; }}"
+        )
+        .unwrap();
+    }
+    script += "exit ${failed:-0}\n";
+    std::fs::write(folder.path().join("script"), script).unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let output = Command::new("unshare")
+        .args(["-n", "-m", "bash"])
+        .arg(folder.path().join("script"))
+        .current_dir(&here)
+        .env("PATH", path)
+        .env("HOME", folder.path())
+        .env_remove("GROUNDWAVE_DATA")
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{name}:\n{told}{errors}");
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        std::fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
+    }
+}
+
+fn markdown(path: &str) {
+    let text = std::fs::read_to_string(root().join(path)).unwrap();
+    run(path, &lines_of_markdown(&text));
+}
+
+#[needs(namespaces, terrain, jq)]
+#[test]
+fn the_readme() {
+    markdown("README.md");
+}
+
+#[needs(namespaces, terrain, jq)]
+#[test]
+fn the_gateway_page() {
+    markdown("docs/gateway.md");
+}
+
+#[needs(namespaces, terrain, jq)]
+#[test]
+fn the_testbed_page() {
+    markdown("docs/testbed.md");
+}
+
+#[needs(namespaces, terrain, jq)]
+#[test]
+fn the_scenario_page() {
+    markdown("scenarios/README.md");
+}
+
+#[needs(namespaces, terrain, jq)]
+#[test]
+fn the_examples_of_help() {
+    let mut lines = Vec::new();
+    let mut command = groundwave::cli::command();
+    command.build();
+    for subcommand in command
+        .get_subcommands()
+        .filter(|found| found.get_name() != "help")
+    {
+        lines_of_help(subcommand, subcommand.get_name(), &mut lines);
+    }
+    run("--help", &lines);
+}
+
+#[needs(terrain)]
+#[test]
+fn the_digest_in_the_readme_is_that_of_the_demo() {
+    let demo = support::scenario_path("gothenburg.toml");
+    let shown = support::stdout(&support::groundwave(&["run", demo.to_str().unwrap()]));
+    let digest = shown
+        .lines()
+        .rev()
+        .find_map(|line| line.strip_prefix("digest "));
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let short = format!("digest {}…", &digest.unwrap()[..8]);
+    assert!(readme.contains(&short), "README.md does not say {short}");
+}
