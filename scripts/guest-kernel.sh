@@ -6,8 +6,8 @@
 set -eu
 
 into=${1:-.data/kernel}
-wanted="crc32c_generic mac80211_hwsim batman-adv wireguard"
-[ -e "$into/ready" ] && exit 0
+wanted="crc32c_generic mac80211_hwsim batman-adv wireguard veth sch_netem sch_tbf"
+[ -e "$into/complete" ] && [ "$(cat "$into/complete")" = "$wanted" ] && exit 0
 [ "$(uname -m)" = x86_64 ] || { echo "guest-kernel: only for x86_64" >&2; exit 0; }
 for tool in apt-get dpkg-deb depmod modprobe cpio busybox xz; do
     command -v "$tool" > /dev/null 2>&1 || { echo "guest-kernel: no $tool; the mesh will not be tested in a virtual machine" >&2; exit 0; }
@@ -26,10 +26,11 @@ dpkg-deb --fsys-tarfile "$work"/linux-image-*.deb | tar -x -C "$work/tree" --wil
     './boot/vmlinuz-*' './lib/modules/*/modules.*' './lib/modules/*/kernel/net/*' \
     './lib/modules/*/kernel/crypto/*' './lib/modules/*/kernel/lib/*' './lib/modules/*/kernel/arch/*' \
     './lib/modules/*/kernel/fs/9p/*' './lib/modules/*/kernel/fs/fscache/*' './lib/modules/*/kernel/fs/netfs/*' \
-    './lib/modules/*/kernel/drivers/net/wireguard/*' './lib/modules/*/kernel/drivers/net/wireless/*hwsim*' \
+    './lib/modules/*/kernel/drivers/net/veth.ko' './lib/modules/*/kernel/drivers/net/wireguard/*' './lib/modules/*/kernel/drivers/net/wireless/*hwsim*' \
     './lib/modules/*/kernel/drivers/virtio/*'
 version=$(ls "$work/tree/lib/modules")
 depmod -b "$work/tree" "$version"
+rm -rf "$into/complete" "$into/modules"
 mkdir -p "$into/modules" "$work/initrd/bin" "$work/initrd/m" "$work/initrd/proc" "$work/initrd/dev" "$work/initrd/root"
 
 # modprobe says what it would insert, in order; each once.
@@ -72,4 +73,4 @@ for at in $(LC_ALL=C grep -aobP '\xFD7zXZ\x00' "$image" | cut -d: -f1); do
     [ "$(head -c 4 "$into/vmlinux" | tail -c 3)" = ELF ] && break
 done
 [ "$(head -c 4 "$into/vmlinux" | tail -c 3)" = ELF ] || cp "$image" "$into/vmlinux"
-echo "$version" > "$into/ready"
+echo "$wanted" > "$into/complete"

@@ -10,12 +10,13 @@ mod api;
 mod machine;
 mod mesh;
 mod onboarding;
+mod qemu;
 mod readings;
 mod tool;
 
 use groundwave_needs::needs;
 
-#[needs(virtual_machine)]
+#[needs(virtual_machine, mesh_programs)]
 #[test]
 fn stage_1_the_readings_of_a_mesh() {
     machine::stage("the readings of a mesh", || {
@@ -25,7 +26,7 @@ fn stage_1_the_readings_of_a_mesh() {
     });
 }
 
-#[needs(virtual_machine)]
+#[needs(virtual_machine, mesh_programs)]
 #[test]
 fn stage_2_onboarding() {
     machine::stage("onboarding", || {

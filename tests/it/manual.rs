@@ -58,7 +58,7 @@ fn serves(line: &str) -> bool {
     let daemon = line.contains("groundwave impaird")
         && !line.contains("--check")
         && !line.contains("--unit");
-    daemon || line.contains("groundwave serve")
+    (daemon || line.contains("groundwave serve")) && !line.contains("--help")
 }
 
 /// A line without `sudo` and without its comment.
@@ -124,7 +124,8 @@ fn lines_of_help(command: &clap::Command, path: &str, lines: &mut Vec<String>) {
             lines.push(line);
         }
     }
-    for subcommand in command.get_subcommands() {
+    let subcommands = command.get_subcommands();
+    for subcommand in subcommands.filter(|found| found.get_name() != "help") {
         lines_of_help(
             subcommand,
             &format!("{path} {}", subcommand.get_name()),
@@ -150,7 +151,8 @@ fn parse(line: &str) {
             }
         }
         if let Err(error) = groundwave::cli::command().try_get_matches_from(words) {
-            panic!("{line}: {error}");
+            let help = error.kind() == clap::error::ErrorKind::DisplayHelp;
+            assert!(help, "{line}: {error}");
         }
     }
 }
@@ -267,12 +269,7 @@ fn the_examples_of_help() {
     let mut lines = Vec::new();
     let mut command = groundwave::cli::command();
     command.build();
-    for subcommand in command
-        .get_subcommands()
-        .filter(|found| found.get_name() != "help")
-    {
-        lines_of_help(subcommand, subcommand.get_name(), &mut lines);
-    }
+    lines_of_help(&command, "groundwave", &mut lines);
     run("--help", &lines);
 }
 

@@ -310,6 +310,13 @@ macro_rules! arms {
             $crate::bed::on_host(super::$body);
         }
     };
+    (@vm $group:ident, $body:ident) => {
+        #[groundwave_needs::needs(virtual_machine)]
+        #[test]
+        fn vm() {
+            $crate::bed::on_guest(&$crate::$group, concat!(module_path!(), "::vm"), super::$body);
+        }
+    };
     (@uml $group:ident, $body:ident) => {
         #[groundwave_needs::needs(user_mode_linux)]
         #[test]

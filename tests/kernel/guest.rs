@@ -1,30 +1,49 @@
-//! A user-mode Linux kernel that runs this very test binary as root.
+//! A guest kernel that runs this test binary as root.
 //!
 //! One boot runs all cases of a [`Group`]; each case is a test of its own on the host, which looks
 //! its outcome up in the guest's report.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::Read;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::OnceLock;
-use std::thread;
 use std::time::Duration;
 
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
+use groundwave_systems::testing::fetched;
+
+use crate::qemu;
 
 /// What the environment says inside a guest.
 const INSIDE: &str = "GROUNDWAVE_GUEST";
+
+/// The kernel that a group runs on.
+#[derive(Clone, Copy)]
+pub enum Machine {
+    /// User-mode Linux, with these modules loaded at boot, below `kernel/` in the folder of modules;
+    /// `NAME:KEY=VALUE` gives one a parameter. Its clock is that of this machine.
+    UserMode(&'static str),
+    /// Debian's stock kernel in QEMU, whose clock counts instructions: what is measured in it does
+    /// not depend on the load of this machine.
+    VirtualTime,
+}
+
+/// Two nanoseconds an instruction; an idle processor jumps to its next timer.
+const VIRTUAL_TIME: [&str; 6] = [
+    "-accel",
+    "tcg,thread=single",
+    "-icount",
+    "shift=1,sleep=off",
+    "-smp",
+    "1",
+];
+
 /// Cases that run together in one boot: the tests below a module of this crate.
 pub struct Group {
     /// The module.
     pub module: &'static str,
-    /// Kernel modules loaded at boot, below `kernel/` in the folder of modules; `NAME:KEY=VALUE`
-    /// gives one a parameter.
-    pub load: &'static str,
+    /// The guest it runs in.
+    pub machine: Machine,
     /// A guest that runs longer than this is killed.
     pub limit: Duration,
     report: OnceLock<Result<Report, String>>,
@@ -32,10 +51,10 @@ pub struct Group {
 
 impl Group {
     /// A group that has not run.
-    pub const fn new(module: &'static str, load: &'static str, limit: Duration) -> Self {
+    pub const fn new(module: &'static str, machine: Machine, limit: Duration) -> Self {
         Self {
             module,
-            load,
+            machine,
             limit,
             report: OnceLock::new(),
         }
@@ -43,9 +62,7 @@ impl Group {
 
     /// Asserts that a case passed in the guest, and prints what it printed there.
     pub fn assert(&'static self, case: &str) {
-        let report = self
-            .report
-            .get_or_init(|| Report::of(&Kernel::installed(), self));
+        let report = self.report.get_or_init(|| Report::of(self));
         let report = report.as_ref().unwrap_or_else(|why| panic!("{why}"));
         let Some((passed, said)) = report.cases.get(case) else {
             panic!("the guest did not finish {case}:\n{}", report.rest);
@@ -103,10 +120,17 @@ struct Report {
 }
 
 impl Report {
-    fn of(kernel: &Kernel, group: &Group) -> Result<Self, String> {
+    fn of(group: &Group) -> Result<Self, String> {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("job"), job(group)).unwrap();
-        let console = run(kernel.command(folder.path(), group.load), group.limit);
+        let command = match group.machine {
+            Machine::UserMode(load) => Kernel::installed().command(folder.path(), load),
+            Machine::VirtualTime => {
+                let kernel = fetched("kernel").canonicalize().unwrap();
+                qemu::command(&kernel, folder.path(), &VIRTUAL_TIME)
+            }
+        };
+        let console = qemu::run(command, group.limit);
         let read = |name: &str| {
             let bytes = std::fs::read(folder.path().join(name)).unwrap_or_default();
             String::from_utf8_lossy(&bytes).into_owned()
@@ -129,75 +153,35 @@ fn job(group: &Group) -> String {
             .iter()
             .any(|start| key.starts_with(start))
         {
-            writeln!(job, "export {key}={}", quoted(&value)).unwrap();
+            writeln!(job, "export {key}={}", qemu::quoted(&value)).unwrap();
         }
     }
     let here = std::env::current_dir().unwrap();
     let binary = std::env::current_exe().unwrap();
-    writeln!(job, "cd {}", quoted(&here.display().to_string())).unwrap();
+    writeln!(job, "cd {}", qemu::quoted(&here.display().to_string())).unwrap();
     // Whoever asked for some cases only, does not want to wait for the rest.
     let asked: Vec<String> = std::env::args()
         .skip(1)
         .filter(|argument| argument.contains("::"))
-        .map(|argument| quoted(&argument))
+        .map(|argument| qemu::quoted(&argument))
         .collect();
     let which = if asked.is_empty() {
         format!("{}::", group.module)
     } else {
         asked.join(" ")
     };
+    let mut binary = qemu::quoted(&binary.display().to_string());
+    if matches!(group.machine, Machine::VirtualTime) {
+        // In memory: reading a page from a file while packets are under way would take time.
+        writeln!(job, "cp {binary} /run/tmp/tests || exit 1").unwrap();
+        "/run/tmp/tests".clone_into(&mut binary);
+    }
     writeln!(
         job,
-        "exec {} {which} --test-threads=1 --show-output --skip ::fake --skip ::host",
-        quoted(&binary.display().to_string()),
+        "exec {binary} {which} --test-threads=1 --show-output --skip ::fake --skip ::host",
     )
     .unwrap();
     job
-}
-
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
-
-/// Runs to its end, or kills it with all its threads at the limit; answers what it wrote.
-fn run(mut command: Command, limit: Duration) -> String {
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .process_group(0)
-        .spawn()
-        .unwrap();
-    let mut stdout = child.stdout.take().unwrap();
-    let reader = thread::spawn(move || {
-        let mut console = Vec::new();
-        // A pipe that breaks ends the console like one that closes.
-        let _ = stdout.read_to_end(&mut console);
-        String::from_utf8_lossy(&console).into_owned()
-    });
-    let late = !ends_within(&mut child, limit);
-    if late {
-        // It may have ended since.
-        let _ = killpg(Pid::from_raw(child.id().cast_signed()), Signal::SIGKILL);
-        child.wait().unwrap();
-    }
-    let mut console = reader.join().unwrap();
-    if late {
-        write!(console, "\nkilled after {limit:?}").unwrap();
-    }
-    console
-}
-
-fn ends_within(child: &mut Child, limit: Duration) -> bool {
-    let step = Duration::from_millis(20);
-    let steps = limit.as_millis() / step.as_millis();
-    for _ in 0..steps {
-        if child.try_wait().unwrap().is_some() {
-            return true;
-        }
-        thread::sleep(step);
-    }
-    false
 }
 
 /// The outcomes in what libtest wrote: a line `test NAME ... ok` for each, then, after

@@ -1,8 +1,9 @@
 //! The kernel in the loop: interfaces shaped and measured.
 //!
 //! A case is written once and runs over the model of the kernel (`fake`), over the kernel of this
-//! machine in a namespace of its own (`host`, needs root), and over the kernel of a guest that has
-//! netem whatever this machine has (`uml`).
+//! machine in a namespace of its own (`host`, needs root), over a user-mode kernel that has netem
+//! whatever this machine has (`uml`), and, where times are measured, over a stock kernel in a virtual
+//! machine whose clock counts instructions (`vm`): Debian's user-mode kernel has no virtual time.
 #![cfg(target_os = "linux")]
 #![expect(
     clippy::print_stdout,
@@ -16,53 +17,56 @@ mod contract;
 mod daemon;
 mod guest;
 mod packets;
+#[path = "../e2e/qemu.rs"]
+mod qemu;
 mod sensors;
 mod testbed;
 mod wire;
 
 use std::time::Duration;
 
-use guest::Group;
+use guest::{Group, Machine};
 
 /// What is asked, is there.
 static CONTRACT: Group = Group::new(
     "contract",
-    "drivers/net/veth,net/sched/sch_netem,net/sched/sch_tbf,net/sched/sch_prio",
+    Machine::UserMode("drivers/net/veth,net/sched/sch_netem,net/sched/sch_tbf,net/sched/sch_prio"),
     Duration::from_secs(180),
 );
 
-/// What packets see.
-static PACKETS: Group = Group::new(
-    "packets",
-    "drivers/net/veth,net/sched/sch_netem,net/sched/sch_tbf",
-    Duration::from_secs(180),
-);
+/// Delay, rate, loss and order as packets see them: measured in time that the load of this machine does
+/// not stretch.
+static PACKETS: Group = Group::new("packets", Machine::VirtualTime, Duration::from_secs(900));
 
 /// A kernel without netem.
 static BARE: Group = Group::new(
     "bare",
-    "drivers/net/veth,net/sched/sch_tbf",
+    Machine::UserMode("drivers/net/veth,net/sched/sch_tbf"),
     Duration::from_secs(60),
 );
 
 /// The program.
 static DAEMON: Group = Group::new(
     "daemon",
-    "drivers/net/veth,net/sched/sch_netem,net/sched/sch_tbf",
+    Machine::UserMode("drivers/net/veth,net/sched/sch_netem,net/sched/sch_tbf"),
     Duration::from_secs(120),
 );
 
 /// A bus with a sensor, whose registers are memory.
 static SENSORS: Group = Group::new(
     "sensors",
-    "drivers/i2c/i2c-core,drivers/i2c/i2c-dev,drivers/i2c/i2c-stub:chip_addr=0x76",
+    Machine::UserMode(
+        "drivers/i2c/i2c-core,drivers/i2c/i2c-dev,drivers/i2c/i2c-stub:chip_addr=0x76",
+    ),
     Duration::from_secs(120),
 );
 
 /// A network that follows a world.
 static TESTBED: Group = Group::new(
     "testbed",
-    "drivers/net/veth,net/sched/sch_netem,net/sched/sch_tbf,net/sched/sch_prio,net/sched/cls_flower,net/sched/sch_htb,\
+    Machine::UserMode(
+        "drivers/net/veth,net/sched/sch_netem,net/sched/sch_tbf,net/sched/sch_prio,net/sched/cls_flower,net/sched/sch_htb,\
      lib/crc-ccitt,net/ipv6/ipv6,net/llc/llc,net/802/stp,net/bridge/bridge,net/batman-adv/batman-adv",
+    ),
     Duration::from_secs(1800),
 );

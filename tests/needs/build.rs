@@ -126,18 +126,24 @@ const NEEDS: &[Need] = &[
     Need {
         name: "virtual_machine",
         checks: &[
-            Data("kernel/ready"),
+            Data("kernel/complete"),
             Program("qemu-system-x86_64"),
             Program("setpriv"),
             Program("busybox"),
             Program("ip"),
+        ],
+        hint: "scripts/setup.sh, then make guest",
+    },
+    Need {
+        name: "mesh_programs",
+        checks: &[
             Program("iw"),
             Program("batctl"),
             Program("wg"),
             Program("dnsmasq"),
             Program("ping"),
         ],
-        hint: "scripts/setup.sh, then make guest",
+        hint: "scripts/setup.sh",
     },
 ];
 

@@ -10,9 +10,9 @@ use crate::wire::Traffic;
 
 arms! {
     PACKETS,
-    constant: uml;
-    spread: uml;
-    mixed: uml;
+    constant: vm;
+    spread: vm;
+    mixed: vm;
 }
 
 /// How far above what is set a median or a mean may be: the load of this machine.

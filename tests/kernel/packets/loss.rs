@@ -9,9 +9,9 @@ use crate::wire::Traffic;
 
 arms! {
     PACKETS,
-    bernoulli: uml;
-    all: uml;
-    bursts: uml;
+    bernoulli: vm;
+    all: vm;
+    bursts: vm;
 }
 
 fn bernoulli(bed: &mut Bed) {

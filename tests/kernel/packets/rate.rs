@@ -11,10 +11,10 @@ use crate::wire::{FAR_MTU_BYTES, NEAR, Traffic, tool};
 
 arms! {
     PACKETS,
-    ceiling: host, uml;
-    queue_of_packets: host, uml;
-    queue_of_bytes: host, uml;
-    behind_a_delay: uml;
+    ceiling: host, vm;
+    queue_of_packets: host, vm;
+    queue_of_bytes: host, vm;
+    behind_a_delay: vm;
 }
 
 /// Half as much again as the rate lets through, for so long.

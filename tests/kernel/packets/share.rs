@@ -11,10 +11,10 @@ use crate::wire::Traffic;
 
 arms! {
     PACKETS,
-    duplication: uml;
-    corruption: uml;
-    reordering: uml;
-    none_of_them: uml;
+    duplication: vm;
+    corruption: vm;
+    reordering: vm;
+    none_of_them: vm;
 }
 
 fn duplication(bed: &mut Bed) {

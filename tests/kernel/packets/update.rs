@@ -13,9 +13,9 @@ use crate::wire::Traffic;
 
 arms! {
     PACKETS,
-    in_place_loses_nothing: uml;
-    of_the_shaper_loses_nothing: host, uml;
-    of_the_layers: uml;
+    in_place_loses_nothing: vm;
+    of_the_shaper_loses_nothing: host, vm;
+    of_the_layers: vm;
 }
 
 const STREAM: Traffic = Traffic {

@@ -1,0 +1,109 @@
+//! A virtual machine with Debian's stock kernel, and the end of guests of either sort.
+
+use std::fmt::Write as _;
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+
+/// The virtual machine. It boots the kernel in a folder that `make guest` filled, sees the files of this
+/// machine read-only, and writes to the folder `out`. `processor` are QEMU's options of it.
+pub fn command(kernel: &Path, out: &Path, processor: &[&str]) -> Command {
+    let init = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/e2e/init.sh");
+    let share = |tag: &str, path: &Path, id: &str, more: &str| {
+        let path = path.display();
+        format!(
+            "local,path={path},mount_tag={tag},security_model=none,multidevs=remap,id={id}{more}"
+        )
+    };
+    let said = format!(
+        "console=ttyS0 quiet loglevel=3 panic=-1 mitigations=off tsc=reliable no_timer_check nokaslr \
+         groundwave_modules={} groundwave_init={}",
+        kernel.join("modules").display(),
+        init.display(),
+    );
+    // A machine does not outlive who asked for it.
+    let mut command = Command::new("setpriv");
+    command
+        .args(["--pdeathsig", "KILL", "qemu-system-x86_64"])
+        .args(processor)
+        .args(["-cpu", "max", "-m", "1024"])
+        .args(["-machine", "pc,usb=off,hpet=off,graphics=off,vmport=off"])
+        .args([
+            "-nodefaults",
+            "-no-user-config",
+            "-display",
+            "none",
+            "-no-reboot",
+        ])
+        .args([
+            "-serial",
+            "stdio",
+            "-nic",
+            "none",
+            "-device",
+            "virtio-rng-pci",
+        ])
+        .arg("-kernel")
+        .arg(kernel.join("vmlinux"))
+        .arg("-initrd")
+        .arg(kernel.join("initrd.gz"))
+        .arg("-virtfs")
+        .arg(share("root", Path::new("/"), "root", ",readonly=on"))
+        .arg("-virtfs")
+        .arg(share("out", out, "out", ""))
+        .args(["-append", &said]);
+    command
+}
+
+/// A word for the shell.
+pub fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// Runs to its end, or kills it at the limit; answers what it wrote.
+pub fn run(mut command: Command, limit: Duration) -> String {
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .unwrap();
+    let (mut stdout, mut stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    let said = move || {
+        let mut said = Vec::new();
+        // A pipe that breaks ends the console like one that closes.
+        let _ = stdout.read_to_end(&mut said);
+        let _ = stderr.read_to_end(&mut said);
+        String::from_utf8_lossy(&said).into_owned()
+    };
+    let reader = thread::spawn(said);
+    let step = Duration::from_millis(50);
+    let mut waited = Duration::ZERO;
+    let ended = loop {
+        thread::sleep(step);
+        waited += step;
+        if child.try_wait().unwrap().is_some() {
+            break true;
+        }
+        if waited > limit {
+            break false;
+        }
+    };
+    if !ended {
+        // It may have ended since.
+        let _ = killpg(Pid::from_raw(child.id().cast_signed()), Signal::SIGKILL);
+        child.wait().unwrap();
+    }
+    let mut console = reader.join().unwrap();
+    if !ended {
+        write!(console, "\nkilled after {waited:?}").unwrap();
+    }
+    console
+}
