@@ -48,7 +48,9 @@ enum Command {
     Diff(diff::Diff),
     #[command(after_help = "Examples:\n  groundwave log verify run.gwlog")]
     Verify(verify::Verify),
-    #[command(after_help = "Examples:\n  groundwave log cut run.gwlog -o half-minute.gwlog --to 30")]
+    #[command(
+        after_help = "Examples:\n  groundwave log cut run.gwlog -o half-minute.gwlog --to 30"
+    )]
     Cut(cut::Cut),
 }
 
