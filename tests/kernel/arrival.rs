@@ -26,23 +26,36 @@ pub struct Arrival {
     pub damaged: bool,
 }
 
-/// Writes a payload that can be checked: number and time, both again inverted, then a pattern.
-pub fn fill(payload: &mut [u8], number: u64, sent_ns: u64) {
+/// Longest frame that is looked at, bytes.
+const FRAME_BYTES_MAX: usize = 9216;
+
+/// The bytes of a payload after its four words.
+static PATTERN: [u8; FRAME_BYTES_MAX] = {
+    let mut pattern = [0; FRAME_BYTES_MAX];
+    let mut place = 0;
+    while place < FRAME_BYTES_MAX {
+        pattern[place] = (place * 37) as u8;
+        place += 1;
+    }
+    pattern
+};
+
+/// A payload that can be checked: four words that [`stamp`] sets, then a pattern. Comparing slices
+/// costs little: in a virtual machine that counts instructions the sender must keep up with its rate.
+pub fn payload(bytes: usize) -> Vec<u8> {
+    PATTERN[..bytes].to_vec()
+}
+
+/// Sets number and time of a payload, both again inverted.
+pub fn stamp(payload: &mut [u8], number: u64, sent_ns: u64) {
     for (place, word) in [number, sent_ns, !number, !sent_ns].into_iter().enumerate() {
         payload[place * 8..][..8].copy_from_slice(&word.to_be_bytes());
     }
-    for (place, byte) in payload.iter_mut().enumerate().skip(32) {
-        *byte = pattern(place);
-    }
-}
-
-fn pattern(place: usize) -> u8 {
-    (place * 37) as u8
 }
 
 /// Takes what has arrived so far; other lengths, and packets before `first`, are not ours.
 pub fn receive(socket: RawFd, first: u64, length: usize, arrivals: &mut Vec<Arrival>) {
-    let mut frame = [0; 9216];
+    let mut frame = [0; FRAME_BYTES_MAX];
     let mut control = nix::cmsg_space!(nix::sys::time::TimeSpec);
     loop {
         let mut slices = [IoSliceMut::new(&mut frame)];
@@ -96,11 +109,7 @@ fn damaged(frame: &[u8]) -> bool {
         && frame[LOWER_BYTES + 4..][..2] == length.to_be_bytes()
         && word(frame, 0) == !word(frame, 2)
         && word(frame, 1) == !word(frame, 3)
-        && frame[HEADER_BYTES..]
-            .iter()
-            .enumerate()
-            .skip(32)
-            .all(|(place, byte)| *byte == pattern(place));
+        && frame[HEADER_BYTES + 32..] == PATTERN[32..frame.len() - HEADER_BYTES];
     !sound
 }
 

@@ -28,12 +28,12 @@ pub enum Machine {
     VirtualTime,
 }
 
-/// Two nanoseconds an instruction; an idle processor jumps to its next timer.
+/// A nanosecond an instruction; an idle processor jumps to its next timer.
 const VIRTUAL_TIME: [&str; 6] = [
     "-accel",
     "tcg,thread=single",
     "-icount",
-    "shift=1,sleep=off",
+    "shift=0,sleep=off",
     "-smp",
     "1",
 ];

@@ -13,7 +13,7 @@ use nix::sys::socket::sockopt::{RcvBufForce, ReceiveTimestampns, SndBufForce};
 use nix::sys::socket::{AddressFamily, SockFlag, SockProtocol, SockType, setsockopt, socket};
 use nix::unistd::gettid;
 
-use crate::arrival::{Arrival, PORT, fill, receive};
+use crate::arrival::{Arrival, PORT, payload, receive, stamp};
 
 /// The interface that is shaped.
 pub const NEAR: &str = "port1";
@@ -133,14 +133,14 @@ impl Wire {
         let first = self.next;
         let start_ns = now_ns();
         let every_ns = u64::try_from(traffic.every.as_nanos()).unwrap();
-        let mut payload = vec![0; traffic.frame_bytes - HEADER_BYTES];
+        let mut payload = payload(traffic.frame_bytes - HEADER_BYTES);
         for index in 0..traffic.count {
             let due_ns = start_ns + index * every_ns;
             let ahead_ns = due_ns.saturating_sub(now_ns());
             if ahead_ns > 0 {
                 thread::sleep(Duration::from_nanos(ahead_ns));
             }
-            fill(&mut payload, first + index, now_ns());
+            stamp(&mut payload, first + index, now_ns());
             // What the qdisc drops, the socket does not report.
             self.sender.send(&payload).unwrap();
             if ahead_ns > 0 || index.is_multiple_of(64) {
