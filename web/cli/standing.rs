@@ -56,7 +56,7 @@ impl Start {
             None => None,
         };
         let gateway = self.gateway;
-        let routes = gateway::router(gateway.clone()).map_err(Failure::Machine)?;
+        let routes = gateway::router(gateway.clone());
         let told = |problem: Problem| Failure::Machine(problem.detail);
         let admin = first_admin(&gateway, self.admin_password, &self.bootstrap).await;
         admin.map_err(told)?;

@@ -1,14 +1,14 @@
-//! The document of the gateway's interface: what handlers say of themselves, and what the table
-//! says of all of them.
+//! OpenAPI document of the gateway: operations with their access rules.
 
-use serde_json::{Map, Value, json};
-use utoipa::openapi::OpenApi;
+use axum::Router;
+use serde_json::{Value, json};
 
-use crate::gateway::access::{Needs, rule_of};
-use crate::gateway::router::routes;
-use crate::gateway::schemas::schemas;
+use super::access::Access;
+use super::router::endpoints;
+use super::state::Gateway;
 use crate::http::ApiDocument;
 use crate::http::document::{About, add_problems};
+use crate::http::endpoints::{Endpoints, Operation};
 
 const ABOUT: About = About {
     title: "Groundwave mesh gateway",
@@ -22,81 +22,79 @@ const ABOUT: About = About {
     version: env!("CARGO_PKG_VERSION"),
 };
 
-/// The OpenAPI document of the gateway.
+/// OpenAPI document of the gateway.
 #[must_use]
 pub fn document() -> Value {
-    complete(&routes().into_openapi())
+    build(endpoints()).1.json().clone()
 }
 
-/// The document of these paths, with what the table says of each operation.
-pub(super) fn complete(paths: &OpenApi) -> Value {
-    let mut document = ApiDocument::of(ABOUT, paths, schemas).json().clone();
-    document["components"]["securitySchemes"] = json!({
+/// Access rules of all operations.
+#[must_use]
+pub fn operations() -> Vec<Operation<Access>> {
+    build(endpoints()).2
+}
+
+/// Router, document and operations of the endpoints.
+pub(super) fn build(
+    endpoints: Endpoints<Gateway, Access>,
+) -> (Router<Gateway>, ApiDocument, Vec<Operation<Access>>) {
+    let (router, mut document, operations) = endpoints.build(ABOUT);
+    let schemes = json!({
         "bearer": { "type": "http", "scheme": "bearer", "bearerFormat": "JWT" },
     });
-    let Some(paths) = document["paths"].as_object_mut() else {
-        return document;
-    };
-    let items = paths.values_mut().filter_map(Value::as_object_mut);
-    items.flat_map(Map::values_mut).for_each(guarded);
-    document
+    document.set_security_schemes(schemes);
+    for operation in &operations {
+        if let Some(described) = document.operation(&operation.method, &operation.path) {
+            add_access(described, &operation.rule);
+        }
+    }
+    (router, document, operations)
 }
 
-fn guarded(operation: &mut Value) {
-    let Some(id) = operation["operationId"].as_str() else {
-        return;
+/// Adds an access rule to an operation, with the problems it may answer with.
+fn add_access(operation: &mut Value, access: &Access) {
+    let forbidden = match access.role {
+        Some(_) => "Insufficient role",
+        None => "Unknown host name",
     };
-    let Some(rule) = rule_of(id) else { return };
-    if let Some(body) = operation.get_mut("requestBody") {
-        let schema = &body["content"]["application/json"]["schema"];
-        // A body that may be missing is said to be one of two things.
-        body["required"] = schema.get("$ref").is_some().into();
-    }
     let mut common = vec![
-        (
-            "400",
-            "The request is no sound JSON, or a part of its path is not what it should be",
-        ),
-        ("403", "The gateway is not called by that name"),
-        ("422", "A value is not allowed"),
+        ("400", "Malformed request"),
+        ("403", forbidden),
+        ("422", "Invalid value"),
     ];
-    if rule.needs != Needs::Nothing {
+    if access.role.is_some() {
         operation["security"] = json!([{ "bearer": [] }]);
-        common.push(("401", "Log in first"));
-        common[1].1 = "This is not for the role of the token";
-        common.push(("429", "Too often"));
+        common.push(("401", "Missing, invalid, expired or revoked token"));
+        common.push(("429", "Rate limit exceeded"));
     }
-    let needs = match rule.needs {
-        Needs::Nothing => "nobody".to_owned(),
-        Needs::Role(role) => role.word().to_owned(),
-    };
-    operation["x-needs"] = json!({ "role": needs, "node": rule.node });
+    let role = access.role.map_or("nobody", |role| role.word());
+    operation["x-needs"] = json!({ "role": role, "node": access.nodes });
     add_problems(operation, &common);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gateway::access;
 
     #[test]
-    fn every_operation_has_a_row_and_every_shape_one_name() {
-        let document = document();
-        access::table(&document).unwrap();
-        let schemas = document["components"]["schemas"].as_object().unwrap();
+    fn schema_names_are_unique_and_references_resolve() {
+        let (_, document, operations) = build(endpoints());
+        for operation in operations {
+            let described = &document.json()["paths"][&operation.path];
+            let described = &described[operation.method.to_lowercase()];
+            assert_eq!(described["operationId"], operation.id);
+        }
+        let schemas = document.json()["components"]["schemas"]
+            .as_object()
+            .unwrap();
         for name in schemas.keys() {
-            // A second shape of the same name gets a number behind it.
+            // A second schema of the same name gets a number as suffix.
             let bare = name.trim_end_matches(|last: char| last.is_ascii_digit());
             assert!(
                 bare == name || !schemas.contains_key(bare),
-                "two are called {bare}"
+                "two schemas named {bare}"
             );
         }
-        let held = ApiDocument::of(
-            ABOUT,
-            &routes().into_openapi(),
-            crate::gateway::schemas::schemas,
-        );
-        assert_eq!(held.dangling(), Vec::<String>::new());
+        assert_eq!(document.dangling(), Vec::<String>::new());
     }
 }

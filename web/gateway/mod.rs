@@ -12,7 +12,6 @@ pub mod mesh;
 mod network;
 mod nodes;
 mod router;
-mod schemas;
 pub mod services;
 mod settings;
 mod state;
@@ -20,7 +19,7 @@ mod system;
 mod telemetry;
 mod trust;
 
-pub use document::document;
+pub use document::{document, operations};
 pub use router::router;
 pub use settings::Settings;
 pub use state::Gateway;

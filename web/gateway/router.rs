@@ -1,4 +1,4 @@
-//! All routes, behind one guard.
+//! Router of the gateway: endpoints of all categories behind the guard.
 
 use std::sync::Arc;
 
@@ -7,42 +7,39 @@ use axum::http::{HeaderValue, header};
 use axum::middleware::from_fn_with_state;
 use axum::{Extension, Router};
 use tower_http::set_header::SetResponseHeaderLayer;
-use utoipa_axum::router::OpenApiRouter;
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
-use super::access::guard::guard;
-use super::access::{self, idempotency};
+use super::access::guard::{AccessTable, guard};
+use super::access::{Access, idempotency};
+use super::document::build;
+use super::state::Gateway;
 use super::system::status::{BODY_BYTES_MAX, OwnDocument};
-use super::{Gateway, admin, auth, document, mesh, network, nodes, system, telemetry, trust};
+use super::{admin, auth, mesh, network, nodes, system, telemetry, trust};
+use crate::http::endpoints::Endpoints;
 use crate::http::tag::revision_of;
 use crate::http::{accept, problem};
 
-/// What the interactive page may load: what comes from here, and its own inline styles.
+/// Content security policy of the API browser: own scripts, own and inline styles.
 const PAGE_POLICY: &str = "default-src 'self'; style-src 'self' 'unsafe-inline'; \
                            img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'";
 
-pub(super) fn routes() -> OpenApiRouter<Gateway> {
-    OpenApiRouter::new()
-        .merge(system::routes())
-        .merge(auth::routes())
-        .merge(mesh::routes())
-        .merge(nodes::routes())
-        .merge(telemetry::routes())
-        .merge(trust::routes())
-        .merge(network::routes())
-        .merge(admin::routes())
+/// Endpoints of all categories.
+pub(super) fn endpoints() -> Endpoints<Gateway, Access> {
+    system::endpoints()
+        .merge(auth::endpoints())
+        .merge(mesh::endpoints())
+        .merge(nodes::endpoints())
+        .merge(telemetry::endpoints())
+        .merge(trust::endpoints())
+        .merge(network::endpoints())
+        .merge(admin::endpoints())
 }
 
-/// The whole gateway.
-///
-/// # Errors
-/// When the table of who may call what and the routes do not fit each other: then nobody may call
-/// anything.
-pub fn router(gateway: Gateway) -> Result<Router, String> {
-    let (router, paths) = routes().split_for_parts();
-    let document = document::complete(&paths);
-    let table = Arc::new(access::table(&document)?);
-    let text = document.to_string();
+/// Router of the gateway.
+pub fn router(gateway: Gateway) -> Router {
+    let (router, document, operations) = build(endpoints());
+    let table = Arc::new(AccessTable::new(operations));
+    let text = document.json().to_string();
     let own = Arc::new(OwnDocument {
         revision: revision_of(&text),
         text,
@@ -63,5 +60,5 @@ pub fn router(gateway: Gateway) -> Result<Router, String> {
         .layer(from_fn_with_state((gateway.clone(), table), guard))
         .with_state(gateway)
         .merge(docs.layer(policy));
-    Ok(accept::dress_closed(router))
+    accept::dress_closed(router)
 }

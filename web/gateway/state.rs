@@ -26,6 +26,7 @@ use crate::gateway::services::rate_limits::{Logins, Pace};
 use crate::gateway::services::tokens::TokenKeys;
 use crate::gateway::settings::Settings;
 use crate::http::Problem;
+use crate::http::problem::{FieldCode, ProblemKind};
 
 /// The gateway. Cheap to clone: every request has one.
 #[derive(Clone)]
@@ -180,7 +181,7 @@ impl Gateway {
 /// There is no such thing.
 #[must_use]
 pub fn missing(kind: &str, id: impl std::fmt::Display) -> Problem {
-    Problem::not_found(kind, id).of_kind("not-found")
+    Problem::not_found(kind, id).of_kind(ProblemKind::NotFound)
 }
 
 /// What the world refused, as this interface says it.
@@ -188,11 +189,11 @@ pub fn missing(kind: &str, id: impl std::fmt::Display) -> Problem {
 pub fn refused(refusal: Refusal) -> Problem {
     match &refusal {
         Refusal::Conflict { what } if what == EXHAUSTED => Problem::unavailable(what.clone())
-            .of_kind("ipam-exhausted")
+            .of_kind(ProblemKind::IpamExhausted)
             .retry_after(300),
         Refusal::Conflict { what } if what == STALE => {
             Problem::new(StatusCode::PRECONDITION_FAILED, what.clone())
-                .of_kind("precondition-failed")
+                .of_kind(ProblemKind::PreconditionFailed)
         }
         Refusal::Invalid {
             key,
@@ -201,7 +202,8 @@ pub fn refused(refusal: Refusal) -> Problem {
         } => {
             let pointer = format!("/{}", key.replace('.', "/"));
             let message = format!("{found} is not allowed; allowed: {allowed}");
-            Problem::field(&pointer, "not-allowed", message).of_kind("invalid-body")
+            Problem::field(&pointer, FieldCode::NotAllowed, message)
+                .of_kind(ProblemKind::InvalidBody)
         }
         Refusal::Busy => Problem::unavailable(refusal.to_string()).retry_after(1),
         _ => Problem::from(refusal),

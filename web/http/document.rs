@@ -1,14 +1,13 @@
-//! The OpenAPI document of an API.
+//! OpenAPI document of an HTTP interface.
 //!
-//! Paths are collected by `utoipa` as routes are registered, so neither can drift from the other.
-//! Schemas come from `schemars`, as those of scenarios do: the model and the shapes on the wire
-//! need one derive, not two. [`crate::wire_schemas`] ties the two together.
+//! Paths are collected by `utoipa` as routes are registered, bodies and schemas by `schemars` from
+//! the signatures of the handlers ([`super::endpoints`]).
 
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
-use utoipa::openapi::{OpenApi, RefOr, Schema};
+use utoipa::openapi::{OpenApi, Ref, RefOr, Schema};
 
 use super::Problem;
 
@@ -29,6 +28,15 @@ impl Schemas {
     /// Adds the schema of `T` and of all it refers to.
     pub fn add<T: schemars::JsonSchema>(&mut self) {
         self.0.subschema_for::<T>();
+    }
+
+    /// Schema of `T`, by reference where it has a name.
+    pub fn reference<T: schemars::JsonSchema>(&mut self) -> Value {
+        match self.0.subschema_for::<T>().to_value() {
+            // Any JSON.
+            Value::Bool(true) => json!({}),
+            schema => schema,
+        }
     }
 
     fn finish(mut self) -> Map<String, Value> {
@@ -52,13 +60,16 @@ pub struct About {
 }
 
 impl ApiDocument {
-    /// Puts paths and schemas together.
-    ///
-    /// # Panics
-    /// When the document cannot be written as JSON, which is a bug of its making.
+    /// Document of paths and schemas; `describe` adds to the paths and to the schemas what the
+    /// signatures of the handlers say.
     #[must_use]
-    pub fn new(about: About, paths: &OpenApi, schemas: Schemas) -> Self {
-        let mut document = serde_json::to_value(paths).expect("a document is plain data");
+    pub fn new(
+        about: About,
+        paths: &OpenApi,
+        mut schemas: Schemas,
+        describe: impl FnOnce(&mut Value, &mut Schemas),
+    ) -> Self {
+        let mut document = serde_json::to_value(paths).unwrap_or_default();
         document["openapi"] = json!("3.1.0");
         document["info"] = json!({
             "title": about.title,
@@ -66,21 +77,26 @@ impl ApiDocument {
             "version": about.version,
             "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         });
+        describe(&mut document["paths"], &mut schemas);
+        schemas.add::<Problem>();
         document["components"]["schemas"] = Value::Object(schemas.finish());
-        if let Some(paths) = document["paths"].as_object_mut() {
-            let items = paths.values_mut().filter_map(Value::as_object_mut);
-            items.flat_map(Map::values_mut).for_each(add_common);
-        }
+        let paths = document["paths"].as_object_mut().into_iter();
+        let items = paths.flat_map(Map::values_mut);
+        let items = items.filter_map(Value::as_object_mut);
+        items.flat_map(Map::values_mut).for_each(add_common);
         Self(document)
     }
 
-    /// Puts paths and the schemas that `register` adds together, with that of problems.
-    #[must_use]
-    pub fn of(about: About, paths: &OpenApi, register: fn(&mut Schemas)) -> Self {
-        let mut collected = Schemas::default();
-        register(&mut collected);
-        collected.add::<Problem>();
-        Self::new(about, paths, collected)
+    /// Operation of a method and a path.
+    pub fn operation(&mut self, method: &str, path: &str) -> Option<&mut Value> {
+        self.0["paths"]
+            .get_mut(path)?
+            .get_mut(method.to_lowercase())
+    }
+
+    /// Sets the security schemes.
+    pub fn set_security_schemes(&mut self, schemes: Value) {
+        self.0["components"]["securitySchemes"] = schemes;
     }
 
     /// As JSON.
@@ -102,35 +118,38 @@ impl ApiDocument {
     }
 }
 
-/// Adds what every operation may answer: handlers need not repeat it.
+/// Adds the problems that every operation may answer with.
 fn add_common(operation: &mut Value) {
     let mut common = vec![
-        ("500", "The server failed; its log says more"),
-        (
-            "503",
-            "The server is busy or stopping; the same request may succeed later",
-        ),
+        ("500", "Internal error; details are in the server log"),
+        ("503", "Busy or stopping; retry later"),
     ];
-    if operation.get("requestBody").is_some() {
-        common.push(("413", "The body is too long"));
-        common.push(("415", "The body is not `application/json`"));
+    let has_body = operation.get("requestBody").is_some();
+    if has_body || operation.get("parameters").is_some() {
+        common.push(("400", "Malformed request"));
+    }
+    if has_body {
+        common.push(("413", "Request body too long"));
+        common.push(("415", "Unsupported media type of the request body"));
     }
     add_problems(operation, &common);
 }
 
-/// Adds problems an operation may answer with, by status, where it does not say so itself.
+/// Adds problems by status unless the operation has them, and the schema of problems to responses
+/// with status 4xx or 5xx and no body.
 pub fn add_problems(operation: &mut Value, problems: &[(&str, &str)]) {
-    let schema = json!({ "$ref": "#/components/schemas/Problem" });
     let Some(responses) = operation["responses"].as_object_mut() else {
         return;
     };
     for (status, description) in problems {
-        responses.entry(*status).or_insert_with(|| {
-            json!({
-                "description": description,
-                "content": { "application/problem+json": { "schema": schema } },
-            })
-        });
+        let response = json!({ "description": description });
+        responses.entry(*status).or_insert(response);
+    }
+    let schema = json!({ "$ref": "#/components/schemas/Problem" });
+    for (status, response) in responses {
+        if status.starts_with(['4', '5']) && response.get("content").is_none() {
+            response["content"] = json!({ "application/problem+json": { "schema": schema } });
+        }
     }
 }
 
@@ -151,33 +170,30 @@ fn collect_references(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Makes the types on the wire known to `utoipa` by the names their `schemars` schemas have, and a
-/// function `$register` that adds all their schemas.
+/// Lets `utoipa` refer to schemas of `schemars`: for types that a path attribute names.
 #[macro_export]
-macro_rules! wire_schemas {
-    ($(#[$meta:meta])* $vis:vis fn $register:ident: $($wire:ty),+ $(,)?) => {
-        $(
-            impl utoipa::PartialSchema for $wire {
-                fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
-                    utoipa::openapi::RefOr::Ref(utoipa::openapi::Ref::from_schema_name(
-                        <$wire as schemars::JsonSchema>::schema_name(),
-                    ))
-                }
+macro_rules! schema_refs {
+    ($($wire:ty),+ $(,)?) => {$(
+        impl utoipa::PartialSchema for $wire {
+            fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
+                $crate::http::document::schema_ref::<$wire>()
             }
-            impl utoipa::ToSchema for $wire {
-                fn name() -> std::borrow::Cow<'static, str> {
-                    <$wire as schemars::JsonSchema>::schema_name()
-                }
-            }
-        )+
-        $(#[$meta])*
-        $vis fn $register(schemas: &mut $crate::http::Schemas) {
-            $(schemas.add::<$wire>();)+
         }
-    };
+        impl utoipa::ToSchema for $wire {
+            fn name() -> std::borrow::Cow<'static, str> {
+                <$wire as schemars::JsonSchema>::schema_name()
+            }
+        }
+    )+};
 }
 
-/// Bytes that are no JSON, in the interface's document.
+/// Reference to the schema of `T`.
+#[must_use]
+pub fn schema_ref<T: schemars::JsonSchema>() -> RefOr<Schema> {
+    RefOr::Ref(Ref::from_schema_name(T::schema_name()))
+}
+
+/// Binary body, in the document.
 pub struct Bytes;
 
 impl utoipa::PartialSchema for Bytes {

@@ -1,18 +1,19 @@
-//! Checked parts of a request. What does not fit becomes a [`Problem`].
+//! Extractors whose rejections are [`Problem`]s.
 
 use axum::body::Bytes;
-use axum::extract::{FromRequest, FromRequestParts, Json, Path, Query, Request};
+use axum::extract::{self, FromRequest, FromRequestParts, Json, Request};
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{Problem, strict};
+use super::endpoints::{Describe, add_body};
+use super::{Problem, Schemas, strict};
 
-/// A JSON body.
+/// JSON request body.
 #[derive(Debug)]
-pub struct Body<T>(pub T);
+pub struct JsonBody<T>(pub T);
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
@@ -23,33 +24,39 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     }
 }
 
-/// Parts of the path.
-#[derive(Debug)]
-pub struct At<T>(pub T);
+impl<T: schemars::JsonSchema> Describe for JsonBody<T> {
+    fn describe(operation: &mut Value, schemas: &mut Schemas) {
+        add_body(operation, &schemas.reference::<T>(), true);
+    }
+}
 
-impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for At<T> {
+/// Path parameters.
+#[derive(Debug)]
+pub struct Path<T>(pub T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let Path(parts) = Path::<T>::from_request_parts(parts, state).await?;
+        let extract::Path(parts) = extract::Path::<T>::from_request_parts(parts, state).await?;
         Ok(Self(parts))
     }
 }
 
-/// The query string.
+/// Query parameters.
 #[derive(Debug)]
-pub struct Ask<T>(pub T);
+pub struct Query<T>(pub T);
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Ask<T> {
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let Query(query) = Query::<T>::from_request_parts(parts, state).await?;
+        let extract::Query(query) = extract::Query::<T>::from_request_parts(parts, state).await?;
         Ok(Self(query))
     }
 }
 
-/// A body as it came.
+/// Request body, unparsed.
 #[derive(Debug)]
 pub struct Raw(pub Bytes);
 

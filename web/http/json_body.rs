@@ -4,11 +4,14 @@ use std::fmt;
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
+use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Number, Value, json};
 
-use super::{Problem, strict};
+use super::endpoints::{Describe, add_body};
+use super::{Problem, Schemas, strict};
+use crate::http::problem::{FieldCode, ProblemKind};
 
 /// How deep a body may nest.
 const DEPTH_MAX: usize = 32;
@@ -98,11 +101,11 @@ pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let plain = plain.and_then(|plain| reader.end().map(|()| plain));
     let plain = plain.map_err(|err| {
         Problem::bad_request(format!("the body is no JSON that can be taken: {err}"))
-            .of_kind("invalid-body")
+            .of_kind(ProblemKind::InvalidBody)
     })?;
     strict::read(plain).map_err(|why| {
         let (pointer, message) = pointed(&why);
-        Problem::field(&pointer, "invalid", message).of_kind("invalid-body")
+        Problem::field(&pointer, FieldCode::Invalid, message).of_kind(ProblemKind::InvalidBody)
     })
 }
 
@@ -123,13 +126,13 @@ fn pointed(why: &str) -> (String, String) {
 
 /// A JSON body.
 #[derive(Debug)]
-pub struct Taken<T>(pub T);
+pub struct StrictJson<T>(pub T);
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Taken<T> {
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for StrictJson<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        json_media(&request)?;
+        json_media(request.headers())?;
         let bytes = bytes(request, state).await?;
         Ok(Self(read(&bytes)?))
     }
@@ -137,14 +140,14 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Taken<T> {
 
 /// A JSON body, or none, which means the defaults.
 #[derive(Debug)]
-pub struct Perhaps<T>(pub T);
+pub struct OptionalJson<T>(pub T);
 
-impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for Perhaps<T> {
+impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for OptionalJson<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         let typed = request.headers().contains_key(header::CONTENT_TYPE);
-        let media = json_media(&request);
+        let media = json_media(request.headers());
         let bytes = bytes(request, state).await?;
         if bytes.is_empty() && !typed {
             return Ok(Self(T::default()));
@@ -154,13 +157,30 @@ impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for Perhaps<T
     }
 }
 
+impl<T: JsonSchema> Describe for StrictJson<T> {
+    fn describe(operation: &mut Value, schemas: &mut Schemas) {
+        add_body(operation, &schemas.reference::<T>(), true);
+    }
+}
+
+impl<T: JsonSchema> Describe for OptionalJson<T> {
+    fn describe(operation: &mut Value, schemas: &mut Schemas) {
+        let schema = json!({ "oneOf": [{ "type": "null" }, schemas.reference::<T>()] });
+        add_body(operation, &schema, false);
+    }
+}
+
 async fn bytes<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, Problem> {
     let bytes = Bytes::from_request(request, state).await;
     bytes.map_err(|rejection| Problem::new(rejection.status(), rejection.body_text()))
 }
 
-fn json_media(request: &Request) -> Result<(), Problem> {
-    let media = request.headers().get(header::CONTENT_TYPE);
+/// Checks that the media type of the body is JSON.
+///
+/// # Errors
+/// 415 for others.
+pub fn json_media(headers: &HeaderMap) -> Result<(), Problem> {
+    let media = headers.get(header::CONTENT_TYPE);
     let media = media.and_then(|media| media.to_str().ok()).unwrap_or("");
     let essence = media.split(';').next().unwrap_or("").trim();
     match essence.eq_ignore_ascii_case("application/json") {

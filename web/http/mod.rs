@@ -4,6 +4,7 @@
 pub mod accept;
 pub mod client;
 pub mod document;
+pub mod endpoints;
 pub mod extract;
 pub mod gate;
 pub mod id;
@@ -17,6 +18,6 @@ pub mod tag;
 pub mod time;
 
 pub use document::{ApiDocument, Schemas};
-pub use extract::{Ask, At, Body, Raw};
+pub use extract::{JsonBody, Path, Query, Raw};
 pub use problem::Problem;
 pub use show::Json;

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Problem;
+use crate::http::problem::FieldCode;
 
 /// Things on a page if nobody says how many.
 const USUAL: u32 = 100;
@@ -45,7 +46,7 @@ impl Paging {
             true => Ok(limit as usize),
             false => {
                 let message = format!("{limit} is not allowed; allowed: 1 to {MOST}");
-                Err(Problem::field("/limit", "not-allowed", message))
+                Err(Problem::field("/limit", FieldCode::NotAllowed, message))
             }
         }
     }

@@ -46,8 +46,113 @@ pub struct FieldError {
     pub message: String,
 }
 
-/// What the kinds of problems begin with.
-pub const KINDS: &str = "urn:groundwave:problem:";
+macro_rules! codes {
+    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $code:ident = $text:literal),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $name {
+            $($(#[$doc])* $code),+
+        }
+
+        impl $name {
+            /// The code on the wire.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$code => $text),+
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    /// Kind of a problem: the end of its type URN.
+    ProblemKind {
+        /// Body, query or path malformed or not allowed.
+        InvalidBody = "invalid-body",
+        /// Missing or invalid token.
+        Unauthenticated = "unauthenticated",
+        /// Expired token.
+        TokenExpired = "token-expired",
+        /// Revoked token.
+        TokenRevoked = "token-revoked",
+        /// Insufficient role or unknown host name.
+        Forbidden = "forbidden",
+        /// Unknown id or path.
+        NotFound = "not-found",
+        /// Contradiction to the present state.
+        Conflict = "conflict",
+        /// Changed since the revision in `If-Match`.
+        PreconditionFailed = "precondition-failed",
+        /// Request body too long.
+        PayloadTooLarge = "payload-too-large",
+        /// Rate limit exceeded.
+        RateLimited = "rate-limited",
+        /// Registration rejected or blocked.
+        RegistrationRejected = "registration-rejected",
+        /// Public key registered with another MAC address.
+        KeyConflict = "key-conflict",
+        /// No free overlay address.
+        IpamExhausted = "ipam-exhausted",
+        /// Kernel facility or configuration absent on this host.
+        BackendAbsent = "backend-absent",
+        /// Older than the present revision or sequence number.
+        StaleRevision = "stale-revision",
+    }
+}
+
+impl ProblemKind {
+    /// Usual kind of a status.
+    #[must_use]
+    pub const fn of_status(status: u16) -> Option<Self> {
+        Some(match status {
+            400 | 422 => Self::InvalidBody,
+            401 => Self::Unauthenticated,
+            403 => Self::Forbidden,
+            404 => Self::NotFound,
+            409 => Self::Conflict,
+            412 => Self::PreconditionFailed,
+            413 => Self::PayloadTooLarge,
+            429 => Self::RateLimited,
+            _ => return None,
+        })
+    }
+}
+
+codes! {
+    /// Kind of mistake in a field.
+    FieldCode {
+        /// Not supported by this kernel.
+        Absent = "absent",
+        /// Cannot be changed.
+        Fixed = "fixed",
+        /// Malformed.
+        Format = "format",
+        /// Wrong type or unknown field.
+        Invalid = "invalid",
+        /// Too short, too long or too many.
+        Length = "length",
+        /// Missing.
+        Missing = "missing",
+        /// Node without such an address.
+        NoAddress = "no-address",
+        /// Value outside the allowed set or range.
+        NotAllowed = "not-allowed",
+        /// Not offered by this gateway.
+        NotOffered = "not-offered",
+        /// Weak or unchanged password.
+        Password = "password",
+        /// Too many results.
+        TooMany = "too-many",
+    }
+}
+
+/// Prefix of the type URNs of problems.
+const URN_PREFIX: &str = "urn:groundwave:problem:";
+
+/// Type of problems without a kind.
+const UNTYPED: &str = "about:blank";
 
 /// Media type of problems.
 pub const MEDIA_TYPE: &str = "application/problem+json";
@@ -57,7 +162,7 @@ impl Problem {
     #[must_use]
     pub fn new(status: StatusCode, detail: impl Into<String>) -> Self {
         Self {
-            kind: "about:blank".to_owned(),
+            kind: UNTYPED.to_owned(),
             title: status.canonical_reason().unwrap_or("Error").to_owned(),
             status: status.as_u16(),
             detail: detail.into(),
@@ -70,10 +175,19 @@ impl Problem {
 
     /// The same problem, of a kind: `urn:groundwave:problem:KIND`.
     #[must_use]
-    pub fn of_kind(self, kind: &str) -> Self {
+    pub fn of_kind(self, kind: ProblemKind) -> Self {
         Self {
-            kind: format!("{KINDS}{kind}"),
+            kind: format!("{URN_PREFIX}{}", kind.as_str()),
             ..self
+        }
+    }
+
+    /// The same problem; without a kind it gets the usual one of its status.
+    #[must_use]
+    pub fn with_usual_kind(self) -> Self {
+        match ProblemKind::of_status(self.status) {
+            Some(kind) if self.kind == UNTYPED => self.of_kind(kind),
+            _ => self,
         }
     }
 
@@ -88,7 +202,7 @@ impl Problem {
 
     /// A field of a body that is sound JSON is not as it should be.
     #[must_use]
-    pub fn field(pointer: &str, code: &str, message: impl Into<String>) -> Self {
+    pub fn field(pointer: &str, code: FieldCode, message: impl Into<String>) -> Self {
         let message = message.into();
         let detail = match pointer {
             "" => message.clone(),
@@ -97,7 +211,7 @@ impl Problem {
         let mut problem = Self::new(StatusCode::UNPROCESSABLE_ENTITY, detail);
         problem.errors.push(FieldError {
             pointer: pointer.to_owned(),
-            code: code.to_owned(),
+            code: code.as_str().to_owned(),
             message,
         });
         problem

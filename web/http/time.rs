@@ -1,6 +1,7 @@
 //! Timestamps as clients see them.
 
 use super::Problem;
+use crate::http::problem::FieldCode;
 
 /// RFC 3339 in UTC of nanoseconds since the Unix epoch, to the millisecond.
 #[must_use]
@@ -16,7 +17,13 @@ pub fn rfc3339(ns: u64) -> String {
 /// # Errors
 /// 422 for what RFC 3339 does not write so.
 pub fn read(pointer: &str, text: &str) -> Result<jiff::Timestamp, Problem> {
-    let wrong = |_| Problem::field(pointer, "format", "write the time as RFC 3339 does");
+    let wrong = |_| {
+        Problem::field(
+            pointer,
+            FieldCode::Format,
+            "write the time as RFC 3339 does",
+        )
+    };
     text.parse().map_err(wrong)
 }
 

@@ -35,8 +35,8 @@ impl Baseline {
 /// The stored calibration baseline
 #[utoipa::path(get, path = "/v1/calibration/baseline", tag = "calibration",
     responses(
-        (status = 200, description = "The document as it is stored", body = Value),
-        (status = 404, description = "None is stored", body = Problem, content_type = "application/problem+json")))]
+        (status = 200, description = "The document as it is stored"),
+        (status = 404, description = "None is stored")))]
 pub async fn fetch(State(daemon): State<Daemon>) -> Result<Json<Value>, Problem> {
     let baseline = daemon.baseline;
     // A file on a slow disk must not hold up other connections.

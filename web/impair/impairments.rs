@@ -6,17 +6,17 @@ use groundwave_systems::impair::Direction;
 
 use super::wire::{AppliedState, DirectionName, NewImpairment};
 use super::{Daemon, Peer, audit};
-use crate::http::{At, Body, Json, Problem};
+use crate::http::{Json, JsonBody, Path, Problem};
 
 /// The state of a direction, read back from the kernel
 #[utoipa::path(get, path = "/v1/impairments/{direction}", tag = "impairments",
     params(("direction" = DirectionName, Path, description = "Which direction")),
     responses(
-        (status = 200, description = "What the kernel holds", body = AppliedState),
-        (status = 400, description = "Unknown direction", body = Problem, content_type = "application/problem+json")))]
+        (status = 200, description = "What the kernel holds"),
+        (status = 400, description = "Unknown direction")))]
 pub async fn fetch(
     State(daemon): State<Daemon>,
-    At(direction): At<Direction>,
+    Path(direction): Path<Direction>,
 ) -> Result<Json<AppliedState>, Problem> {
     let applied = daemon.read(direction).await?;
     Ok(Json(AppliedState::of(direction, applied)))
@@ -26,18 +26,18 @@ pub async fn fetch(
 ///
 /// The body is the complete state: what it leaves out is not impaired. The answer is what the
 /// kernel holds after it.
-#[utoipa::path(put, path = "/v1/impairments/{direction}", tag = "impairments", request_body = NewImpairment,
+#[utoipa::path(put, path = "/v1/impairments/{direction}", tag = "impairments",
     params(("direction" = DirectionName, Path, description = "Which direction")),
     responses(
-        (status = 200, description = "What the kernel holds now, with what differs from the wish", body = AppliedState),
-        (status = 400, description = "Unknown direction, or malformed body", body = Problem, content_type = "application/problem+json"),
-        (status = 403, description = "The daemon lacks CAP_NET_ADMIN", body = Problem, content_type = "application/problem+json"),
-        (status = 422, description = "Unsupported, or refused by the kernel; what was in force still is", body = Problem, content_type = "application/problem+json")))]
+        (status = 200, description = "What the kernel holds now, with what differs from the wish"),
+        (status = 400, description = "Unknown direction, or malformed body"),
+        (status = 403, description = "The daemon lacks CAP_NET_ADMIN"),
+        (status = 422, description = "Unsupported, or refused by the kernel; what was in force still is")))]
 pub async fn replace(
     State(daemon): State<Daemon>,
     peer: Option<Extension<Peer>>,
-    At(direction): At<Direction>,
-    Body(NewImpairment(wish)): Body<NewImpairment>,
+    Path(direction): Path<Direction>,
+    JsonBody(NewImpairment(wish)): JsonBody<NewImpairment>,
 ) -> Result<Json<AppliedState>, Problem> {
     let outcome = daemon.shape(direction, Some(wish.clone())).await;
     let peer = peer.map_or_else(Peer::default, |Extension(peer)| peer);
@@ -52,14 +52,14 @@ pub async fn replace(
 #[utoipa::path(delete, path = "/v1/impairments/{direction}", tag = "impairments",
     params(("direction" = DirectionName, Path, description = "Which direction")),
     responses(
-        (status = 200, description = "What the kernel holds now", body = AppliedState),
-        (status = 400, description = "Unknown direction", body = Problem, content_type = "application/problem+json"),
-        (status = 403, description = "The daemon lacks CAP_NET_ADMIN", body = Problem, content_type = "application/problem+json"),
-        (status = 422, description = "Refused by the kernel", body = Problem, content_type = "application/problem+json")))]
+        (status = 200, description = "What the kernel holds now"),
+        (status = 400, description = "Unknown direction"),
+        (status = 403, description = "The daemon lacks CAP_NET_ADMIN"),
+        (status = 422, description = "Refused by the kernel")))]
 pub async fn clear(
     State(daemon): State<Daemon>,
     peer: Option<Extension<Peer>>,
-    At(direction): At<Direction>,
+    Path(direction): Path<Direction>,
 ) -> Result<Json<AppliedState>, Problem> {
     let outcome = daemon.shape(direction, None).await;
     let peer = peer.map_or_else(Peer::default, |Extension(peer)| peer);

@@ -1,19 +1,19 @@
-//! All routes, and the document they make.
+//! Router and OpenAPI document of the impairment daemon.
 
+use axum::Router;
 use axum::extract::Request;
 use axum::extract::connect_info::ConnectInfo;
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use axum::routing::get;
-use axum::{Json, Router};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
-use super::wire::schemas;
+use super::wire::DirectionName;
 use super::{Daemon, Peer, baseline, impairments, stats, system};
 use crate::http::document::About;
-use crate::http::{ApiDocument, accept, problem};
+use crate::http::endpoints::{Endpoints, unrestricted};
+use crate::http::{ApiDocument, Json, accept, problem};
+use crate::operations;
 
 const ABOUT: About = About {
     title: "Groundwave impairment daemon",
@@ -24,43 +24,47 @@ const ABOUT: About = About {
     version: env!("CARGO_PKG_VERSION"),
 };
 
-/// Where the document is.
+/// Path of the OpenAPI document.
 const DOCUMENT: &str = "/api-docs/openapi.json";
 
-fn routes() -> OpenApiRouter<Daemon> {
-    OpenApiRouter::new()
-        .routes(routes!(system::system))
-        .routes(routes!(
+fn endpoints() -> Endpoints<Daemon> {
+    Endpoints::default()
+        .with(operations!(
+            unrestricted;
+            system::system,
             impairments::fetch,
             impairments::replace,
-            impairments::clear
+            impairments::clear,
+            stats::sample,
+            baseline::fetch,
         ))
-        .routes(routes!(stats::sample))
-        .routes(routes!(baseline::fetch))
+        .schema::<DirectionName>()
 }
 
-/// The OpenAPI document of the daemon's interface.
+/// OpenAPI document of the impairment daemon.
 #[must_use]
 pub fn document() -> ApiDocument {
-    ApiDocument::of(ABOUT, &routes().into_openapi(), schemas)
+    endpoints().build(ABOUT).1
 }
 
-/// The whole daemon. Serve it with [`Peer`] as connect info, so that changes are told with who
-/// made them.
+/// Router of the impairment daemon. Serve it with [`Peer`] as connect info, so that the audit log
+/// names the caller of each change.
 pub fn router(daemon: Daemon) -> Router {
-    let (router, paths) = routes().split_for_parts();
-    let document = ApiDocument::of(ABOUT, &paths, schemas).json().clone();
+    let (router, document, _) = endpoints().build(ABOUT);
     let docs = SwaggerUi::new("/swagger-ui").config(Config::from(DOCUMENT));
     let router = router
         .with_state(daemon)
-        .route(DOCUMENT, get(move || async move { Json(document) }))
+        .route(
+            DOCUMENT,
+            get(move || async move { Json(document.json().clone()) }),
+        )
         .merge(docs)
         .fallback(problem::no_such_path)
         .layer(from_fn(introduce));
     accept::dress(router)
 }
 
-/// Hands the peer of the connection to handlers; a request without a connection has none.
+/// Passes the peer of the connection on to handlers; a request without a connection has none.
 async fn introduce(mut request: Request, next: Next) -> Response {
     let peer = request.extensions().get::<ConnectInfo<Peer>>();
     if let Some(&ConnectInfo(peer)) = peer {

@@ -5,7 +5,7 @@ use groundwave_systems::impair::Direction;
 
 use super::Daemon;
 use super::wire::{DirectionName, LinkSample};
-use crate::http::{At, Json, Problem};
+use crate::http::{Json, Path, Problem};
 
 /// The counters of a direction
 ///
@@ -13,11 +13,11 @@ use crate::http::{At, Json, Problem};
 #[utoipa::path(get, path = "/v1/impairments/{direction}/stats", tag = "impairments",
     params(("direction" = DirectionName, Path, description = "Which direction")),
     responses(
-        (status = 200, description = "A sample", body = LinkSample),
-        (status = 400, description = "Unknown direction", body = Problem, content_type = "application/problem+json")))]
+        (status = 200, description = "A sample"),
+        (status = 400, description = "Unknown direction")))]
 pub async fn sample(
     State(daemon): State<Daemon>,
-    At(direction): At<Direction>,
+    Path(direction): Path<Direction>,
 ) -> Result<Json<LinkSample>, Problem> {
     Ok(Json(LinkSample(daemon.stats(direction).await?)))
 }

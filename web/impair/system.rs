@@ -8,7 +8,7 @@ use crate::http::Json;
 
 /// Version, ports and capabilities
 #[utoipa::path(get, path = "/v1/system", tag = "system",
-    responses((status = 200, description = "The system record", body = SystemRecord)))]
+    responses((status = 200, description = "The system record")))]
 pub async fn system(State(daemon): State<Daemon>) -> Json<SystemRecord> {
     Json(SystemRecord::of(&daemon.ports))
 }

@@ -10,15 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::state::Ports;
 
-crate::wire_schemas! {
-    /// Adds the schemas of everything on the wire.
-    pub fn schemas:
-    AppliedState,
-    DirectionName,
-    LinkSample,
-    NewImpairment,
-    SystemRecord,
-}
+crate::schema_refs!(DirectionName);
 
 /// The complete shaping state of one direction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

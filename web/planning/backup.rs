@@ -13,7 +13,7 @@ use crate::http::document::Bytes;
 #[utoipa::path(get, path = "/api/v1/backup", tag = "operation",
     responses(
         (status = 200, description = "The copy", body = inline(Bytes), content_type = "application/octet-stream"),
-        (status = 500, description = "The store cannot be copied", body = Problem, content_type = "application/problem+json")))]
+        (status = 500, description = "The store cannot be copied")))]
 pub async fn backup(
     State(planner): State<Planner>,
 ) -> Result<([(HeaderName, &'static str); 2], Vec<u8>), Problem> {

@@ -7,11 +7,11 @@ use uuid::Uuid;
 
 use super::Planner;
 use super::wire::deployment::{Deployment, DeploymentPatch, NewDeployment};
-use crate::http::{At, Body, Json, Problem, id};
+use crate::http::{Json, JsonBody, Path, Problem, id};
 
 /// List all deployments
 #[utoipa::path(get, path = "/api/v1/deployments", tag = "deployments",
-    responses((status = 200, description = "All deployments, oldest first", body = Vec<Deployment>)))]
+    responses((status = 200, description = "All deployments, oldest first")))]
 pub async fn list(State(planner): State<Planner>) -> Json<Vec<Deployment>> {
     let view = planner.world.view();
     let all = view.plan.deployments.values();
@@ -19,15 +19,14 @@ pub async fn list(State(planner): State<Planner>) -> Json<Vec<Deployment>> {
 }
 
 /// Create a deployment
-#[utoipa::path(post, path = "/api/v1/deployments", tag = "deployments", request_body = NewDeployment,
+#[utoipa::path(post, path = "/api/v1/deployments", tag = "deployments",
     responses(
-        (status = 201, description = "Made", body = Deployment,
+        (status = 201, description = "Made",
             headers(("location" = String, description = "Where it is"))),
-        (status = 400, description = "Bad request", body = Problem, content_type = "application/problem+json"),
-        (status = 409, description = "Too many deployments", body = Problem, content_type = "application/problem+json")))]
+        (status = 409, description = "Too many deployments")))]
 pub async fn create(
     State(planner): State<Planner>,
-    Body(new): Body<NewDeployment>,
+    JsonBody(new): JsonBody<NewDeployment>,
 ) -> Result<
     (
         StatusCode,
@@ -51,12 +50,11 @@ pub async fn create(
 #[utoipa::path(get, path = "/api/v1/deployments/{id}", tag = "deployments",
     params(("id" = Uuid, Path, description = "Which deployment")),
     responses(
-        (status = 200, description = "The deployment", body = Deployment),
-        (status = 400, description = "The id is no UUID", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "No such deployment", body = Problem, content_type = "application/problem+json")))]
+        (status = 200, description = "The deployment"),
+        (status = 404, description = "No such deployment")))]
 pub async fn fetch(
     State(planner): State<Planner>,
-    At(id): At<Uuid>,
+    Path(id): Path<Uuid>,
 ) -> Result<Json<Deployment>, Problem> {
     Ok(Json(Deployment::from(&*planner.deployment(id)?)))
 }
@@ -64,16 +62,15 @@ pub async fn fetch(
 /// Update a deployment
 ///
 /// What is left out or null stays as it is; `clear_region: true` removes the region.
-#[utoipa::path(patch, path = "/api/v1/deployments/{id}", tag = "deployments", request_body = DeploymentPatch,
+#[utoipa::path(patch, path = "/api/v1/deployments/{id}", tag = "deployments",
     params(("id" = Uuid, Path, description = "Which deployment")),
     responses(
-        (status = 200, description = "The deployment as it is now", body = Deployment),
-        (status = 400, description = "Bad request", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "No such deployment", body = Problem, content_type = "application/problem+json")))]
+        (status = 200, description = "The deployment as it is now"),
+        (status = 404, description = "No such deployment")))]
 pub async fn update(
     State(planner): State<Planner>,
-    At(id): At<Uuid>,
-    Body(patch): Body<DeploymentPatch>,
+    Path(id): Path<Uuid>,
+    JsonBody(patch): JsonBody<DeploymentPatch>,
 ) -> Result<Json<Deployment>, Problem> {
     planner
         .submit(patch.command(DeploymentId::new(id))?)
@@ -86,11 +83,10 @@ pub async fn update(
     params(("id" = Uuid, Path, description = "Which deployment")),
     responses(
         (status = 204, description = "Gone"),
-        (status = 400, description = "The id is no UUID", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "No such deployment", body = Problem, content_type = "application/problem+json")))]
+        (status = 404, description = "No such deployment")))]
 pub async fn delete(
     State(planner): State<Planner>,
-    At(id): At<Uuid>,
+    Path(id): Path<Uuid>,
 ) -> Result<StatusCode, Problem> {
     let deployment = DeploymentId::new(id);
     planner.submit(DeleteDeployment { deployment }).await?;

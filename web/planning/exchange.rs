@@ -12,7 +12,7 @@ use super::wire::deployment::Deployment;
 use super::wire::exchange::{AnyObject, ExchangeFormat, FormatQuery, ImportNote, Imported};
 use super::wire::radio::default_station;
 use crate::http::document::Bytes;
-use crate::http::{Ask, At, Json, Problem, Raw, id};
+use crate::http::{Json, Path, Problem, Query, Raw, id};
 
 /// Longest document taken, bytes: a hundred thousand nodes with all their fields.
 pub const IMPORT_BYTES_MAX: usize = 128 << 20;
@@ -26,12 +26,11 @@ pub const IMPORT_BYTES_MAX: usize = 128 << 20;
             content((inline(AnyObject) = "application/geo+json"), (String = "application/vnd.google-earth.kml+xml"),
                 (inline(Bytes) = "application/vnd.google-earth.kmz"), (String = "text/csv; charset=utf-8"),
                 (String = "application/toml"))),
-        (status = 400, description = "Bad request", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "No such deployment", body = Problem, content_type = "application/problem+json")))]
+        (status = 404, description = "No such deployment")))]
 pub async fn export(
     State(planner): State<Planner>,
-    At(id): At<Uuid>,
-    Ask(asked): Ask<FormatQuery>,
+    Path(id): Path<Uuid>,
+    Query(asked): Query<FormatQuery>,
 ) -> Result<([(HeaderName, String); 2], Vec<u8>), Problem> {
     let deployment = planner.deployment(id)?;
     let view = planner.world.view();
@@ -69,12 +68,11 @@ pub async fn export(
     params(("format" = ExchangeFormat, Query, description = "Which format")),
     request_body(description = "The document", content_type = "application/octet-stream", content = inline(Bytes)),
     responses(
-        (status = 201, description = "Made", body = Imported),
-        (status = 400, description = "Bad request", body = Problem, content_type = "application/problem+json"),
-        (status = 409, description = "Too many deployments or nodes", body = Problem, content_type = "application/problem+json")))]
+        (status = 201, description = "Made"),
+        (status = 409, description = "Too many deployments or nodes")))]
 pub async fn import(
     State(planner): State<Planner>,
-    Ask(asked): Ask<FormatQuery>,
+    Query(asked): Query<FormatQuery>,
     Raw(document): Raw,
 ) -> Result<(StatusCode, Json<Imported>), Problem> {
     let format = Format::from(asked.format);

@@ -9,7 +9,7 @@ use crate::http::{Json, Problem};
 
 /// Liveness
 #[utoipa::path(get, path = "/healthz", tag = "health",
-    responses((status = 200, description = "The server runs", body = Alive)))]
+    responses((status = 200, description = "The server runs")))]
 pub async fn alive() -> Json<Alive> {
     Json(Alive {
         status: "ok".to_owned(),
@@ -21,8 +21,8 @@ pub async fn alive() -> Json<Alive> {
 /// Readiness: the store is reachable and the terrain answers
 #[utoipa::path(get, path = "/readyz", tag = "health",
     responses(
-        (status = 200, description = "The server can do its work", body = Ready),
-        (status = 503, description = "It cannot; the detail says why", body = Problem, content_type = "application/problem+json")))]
+        (status = 200, description = "The server can do its work"),
+        (status = 503, description = "It cannot; the detail says why")))]
 pub async fn ready(State(planner): State<Planner>) -> Result<Json<Ready>, Problem> {
     planner.well()?;
     let probe = planner.store.clone();

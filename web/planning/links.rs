@@ -14,17 +14,16 @@ use super::Planner;
 use super::state::PACKET_BYTES;
 use super::wire::link::{LinkAnalysis, LinkQuestion, SAMPLES_MIN};
 use super::wire::terrain::{SAMPLES_MAX, TerrainProfile};
-use crate::http::{Body, Json, Problem};
+use crate::http::{Json, JsonBody, Problem};
 
 /// The budget of a link in both directions, over the ground between two nodes
-#[utoipa::path(post, path = "/api/v1/links/analyze", tag = "analysis", request_body = LinkQuestion,
+#[utoipa::path(post, path = "/api/v1/links/analyze", tag = "analysis",
     responses(
-        (status = 200, description = "The profile and the link", body = LinkAnalysis),
-        (status = 400, description = "Bad request", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+        (status = 200, description = "The profile and the link"),
+        (status = 404, description = "No such node")))]
 pub async fn analyze(
     State(planner): State<Planner>,
-    Body(asked): Body<LinkQuestion>,
+    JsonBody(asked): JsonBody<LinkQuestion>,
 ) -> Result<Json<LinkAnalysis>, Problem> {
     let (tx, rx) = ends(&planner, asked.tx_node_id, asked.rx_node_id)?;
     let environment = planner

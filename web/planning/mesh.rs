@@ -18,7 +18,7 @@ use super::links::ends;
 use super::state::PACKET_BYTES;
 use super::wire::mesh::{AdviceQuestion, MeshRoute, ProtocolAdvice, RouteQuestion};
 use super::wire::relay::{RelayChain, RelayQuestion};
-use crate::http::{Body, Json, Problem};
+use crate::http::{Json, JsonBody, Problem};
 
 impl From<MeshError> for Problem {
     fn from(error: MeshError) -> Self {
@@ -46,14 +46,13 @@ fn inputs<'a>(terrain: &'a dyn Terrain, environment: &'a Environment) -> Inputs<
 /// `greedy` walks from the transmitter toward the receiver and places each relay at the farthest
 /// tested fraction of the remaining distance that still closes for the target rate. `optimal`
 /// searches the great circle and the high ground beside it.
-#[utoipa::path(post, path = "/api/v1/relay/plan", tag = "analysis", request_body = RelayQuestion,
+#[utoipa::path(post, path = "/api/v1/relay/plan", tag = "analysis",
     responses(
-        (status = 200, description = "The chain, whether or not it meets the target", body = RelayChain),
-        (status = 400, description = "Bad request", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+        (status = 200, description = "The chain, whether or not it meets the target"),
+        (status = 404, description = "No such node")))]
 pub async fn relay(
     State(planner): State<Planner>,
-    Body(asked): Body<RelayQuestion>,
+    JsonBody(asked): JsonBody<RelayQuestion>,
 ) -> Result<Json<RelayChain>, Problem> {
     let (tx, rx) = ends(&planner, asked.tx_node_id, asked.rx_node_id)?;
     let environment = planner
@@ -99,14 +98,13 @@ fn member(node: &Arc<PlannedNode>) -> Member<'_> {
 ///
 /// Dijkstra over all links of the deployment. With a target rate, links below it are excluded; if
 /// no path remains, the best one there is comes back with `meets_target: false`.
-#[utoipa::path(post, path = "/api/v1/mesh/route", tag = "analysis", request_body = RouteQuestion,
+#[utoipa::path(post, path = "/api/v1/mesh/route", tag = "analysis",
     responses(
-        (status = 200, description = "The route, or why there is none", body = MeshRoute),
-        (status = 400, description = "Bad request", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+        (status = 200, description = "The route, or why there is none"),
+        (status = 404, description = "No such node")))]
 pub async fn route(
     State(planner): State<Planner>,
-    Body(asked): Body<RouteQuestion>,
+    JsonBody(asked): JsonBody<RouteQuestion>,
 ) -> Result<Json<MeshRoute>, Problem> {
     let source = planner.node(asked.src_node_id)?;
     let target = planner.node(asked.dst_node_id)?;
@@ -132,14 +130,13 @@ pub async fn route(
 }
 
 /// Which routing protocol suits a deployment
-#[utoipa::path(post, path = "/api/v1/mesh/recommend-protocol", tag = "analysis", request_body = AdviceQuestion,
+#[utoipa::path(post, path = "/api/v1/mesh/recommend-protocol", tag = "analysis",
     responses(
-        (status = 200, description = "Protocols, best first, each with reasons and trade-offs", body = ProtocolAdvice),
-        (status = 400, description = "Bad request", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "No such deployment", body = Problem, content_type = "application/problem+json")))]
+        (status = 200, description = "Protocols, best first, each with reasons and trade-offs"),
+        (status = 404, description = "No such deployment")))]
 pub async fn recommend(
     State(planner): State<Planner>,
-    Body(asked): Body<AdviceQuestion>,
+    JsonBody(asked): JsonBody<AdviceQuestion>,
 ) -> Result<Json<ProtocolAdvice>, Problem> {
     let deployment_id: Uuid = asked.deployment_id;
     let deployment = planner.deployment(deployment_id)?;

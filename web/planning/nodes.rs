@@ -8,18 +8,17 @@ use uuid::Uuid;
 
 use super::Planner;
 use super::wire::node::{NewNode, NewPosition, Node, NodePatch};
-use crate::http::{At, Body, Json, Problem, id};
+use crate::http::{Json, JsonBody, Path, Problem, id};
 
 /// List the nodes of a deployment
 #[utoipa::path(get, path = "/api/v1/deployments/{id}/nodes", tag = "nodes",
     params(("id" = Uuid, Path, description = "Which deployment")),
     responses(
-        (status = 200, description = "Its nodes, oldest first", body = Vec<Node>),
-        (status = 400, description = "The id is no UUID", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "No such deployment", body = Problem, content_type = "application/problem+json")))]
+        (status = 200, description = "Its nodes, oldest first"),
+        (status = 404, description = "No such deployment")))]
 pub async fn list(
     State(planner): State<Planner>,
-    At(id): At<Uuid>,
+    Path(id): Path<Uuid>,
 ) -> Result<Json<Vec<Node>>, Problem> {
     let deployment = planner.deployment(id)?.id;
     let view = planner.world.view();
@@ -28,18 +27,17 @@ pub async fn list(
 }
 
 /// Create a node in a deployment
-#[utoipa::path(post, path = "/api/v1/deployments/{id}/nodes", tag = "nodes", request_body = NewNode,
+#[utoipa::path(post, path = "/api/v1/deployments/{id}/nodes", tag = "nodes",
     params(("id" = Uuid, Path, description = "Which deployment")),
     responses(
-        (status = 201, description = "Made", body = Node,
+        (status = 201, description = "Made",
             headers(("location" = String, description = "Where it is"))),
-        (status = 400, description = "Bad request", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "No such deployment or template", body = Problem, content_type = "application/problem+json"),
-        (status = 409, description = "Too many nodes", body = Problem, content_type = "application/problem+json")))]
+        (status = 404, description = "No such deployment or template"),
+        (status = 409, description = "Too many nodes")))]
 pub async fn create(
     State(planner): State<Planner>,
-    At(within): At<Uuid>,
-    Body(new): Body<NewNode>,
+    Path(within): Path<Uuid>,
+    JsonBody(new): JsonBody<NewNode>,
 ) -> Result<(StatusCode, [(header::HeaderName, String); 1], Json<Node>), Problem> {
     let view = planner.world.view();
     let template = new.template_id.map(|id| {
@@ -59,12 +57,11 @@ pub async fn create(
 #[utoipa::path(get, path = "/api/v1/nodes/{id}", tag = "nodes",
     params(("id" = Uuid, Path, description = "Which node")),
     responses(
-        (status = 200, description = "The node", body = Node),
-        (status = 400, description = "The id is no UUID", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+        (status = 200, description = "The node"),
+        (status = 404, description = "No such node")))]
 pub async fn fetch(
     State(planner): State<Planner>,
-    At(id): At<Uuid>,
+    Path(id): Path<Uuid>,
 ) -> Result<Json<Node>, Problem> {
     Ok(Json(Node::from(&*planner.node(id)?)))
 }
@@ -73,16 +70,15 @@ pub async fn fetch(
 ///
 /// What is left out or null stays as it is; `clear_pointing: true` lets the antenna look at the
 /// other end of each link.
-#[utoipa::path(patch, path = "/api/v1/nodes/{id}", tag = "nodes", request_body = NodePatch,
+#[utoipa::path(patch, path = "/api/v1/nodes/{id}", tag = "nodes",
     params(("id" = Uuid, Path, description = "Which node")),
     responses(
-        (status = 200, description = "The node as it is now", body = Node),
-        (status = 400, description = "Bad request", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+        (status = 200, description = "The node as it is now"),
+        (status = 404, description = "No such node")))]
 pub async fn update(
     State(planner): State<Planner>,
-    At(id): At<Uuid>,
-    Body(patch): Body<NodePatch>,
+    Path(id): Path<Uuid>,
+    JsonBody(patch): JsonBody<NodePatch>,
 ) -> Result<Json<Node>, Problem> {
     let before = planner.node(id)?;
     planner
@@ -92,16 +88,15 @@ pub async fn update(
 }
 
 /// Move a node
-#[utoipa::path(put, path = "/api/v1/nodes/{id}/position", tag = "nodes", request_body = NewPosition,
+#[utoipa::path(put, path = "/api/v1/nodes/{id}/position", tag = "nodes",
     params(("id" = Uuid, Path, description = "Which node")),
     responses(
-        (status = 200, description = "The node as it is now", body = Node),
-        (status = 400, description = "Bad request", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+        (status = 200, description = "The node as it is now"),
+        (status = 404, description = "No such node")))]
 pub async fn relocate(
     State(planner): State<Planner>,
-    At(id): At<Uuid>,
-    Body(position): Body<NewPosition>,
+    Path(id): Path<Uuid>,
+    JsonBody(position): JsonBody<NewPosition>,
 ) -> Result<Json<Node>, Problem> {
     let before = planner.node(id)?;
     planner.submit(position.command(before.id)?).await?;
@@ -113,11 +108,10 @@ pub async fn relocate(
     params(("id" = Uuid, Path, description = "Which node")),
     responses(
         (status = 204, description = "Gone"),
-        (status = 400, description = "The id is no UUID", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+        (status = 404, description = "No such node")))]
 pub async fn delete(
     State(planner): State<Planner>,
-    At(id): At<Uuid>,
+    Path(id): Path<Uuid>,
 ) -> Result<StatusCode, Problem> {
     // A node of the running mesh is not this interface's to take away.
     let node = planner.node(id)?.id;

@@ -1,19 +1,17 @@
-//! All routes, and the document they make.
+//! Router and OpenAPI document of the planning server.
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
 use axum::routing::get;
-use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
-use utoipa_axum::routes;
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
-use super::wire::schemas;
 use super::{
     Planner, backup, coverage, deployments, exchange, health, links, mesh, nodes, presets, statics,
     templates, terrain,
 };
 use crate::http::document::About;
+use crate::http::endpoints::{Endpoints, unrestricted};
 use crate::http::{ApiDocument, Json, accept};
+use crate::operations;
 
 const ABOUT: About = About {
     title: "Groundwave planning server",
@@ -24,53 +22,63 @@ const ABOUT: About = About {
     version: env!("CARGO_PKG_VERSION"),
 };
 
-fn routes() -> OpenApiRouter<Planner> {
-    OpenApiRouter::new()
-        .routes(routes!(health::alive))
-        .routes(routes!(health::ready))
-        .routes(routes!(deployments::list, deployments::create))
-        .routes(routes!(
+fn endpoints() -> Endpoints<Planner> {
+    let import = operations!(unrestricted; exchange::import);
+    Endpoints::default()
+        .with(operations!(
+            unrestricted;
+            health::alive,
+            health::ready,
+            deployments::list,
+            deployments::create,
             deployments::fetch,
             deployments::update,
-            deployments::delete
+            deployments::delete,
+            nodes::list,
+            nodes::create,
+            nodes::fetch,
+            nodes::update,
+            nodes::delete,
+            nodes::relocate,
+            links::analyze,
+            terrain::profile,
+            mesh::relay,
+            mesh::route,
+            mesh::recommend,
+            presets::radios,
+            presets::antennas,
+            presets::roles,
+            presets::modulations,
+            templates::list,
+            templates::create,
+            templates::delete,
+            coverage::create,
+            coverage::fetch,
+            coverage::stream,
+            exchange::export,
+            backup::backup,
         ))
-        .routes(routes!(nodes::list, nodes::create))
-        .routes(routes!(nodes::fetch, nodes::update, nodes::delete))
-        .routes(routes!(nodes::relocate))
-        .routes(routes!(links::analyze))
-        .routes(routes!(terrain::profile))
-        .routes(routes!(mesh::relay))
-        .routes(routes!(mesh::route))
-        .routes(routes!(mesh::recommend))
-        .routes(routes!(presets::radios))
-        .routes(routes!(presets::antennas))
-        .routes(routes!(presets::roles))
-        .routes(routes!(presets::modulations))
-        .routes(routes!(templates::list, templates::create))
-        .routes(routes!(templates::delete))
-        .routes(routes!(coverage::create))
-        .routes(routes!(coverage::fetch))
-        .routes(routes!(coverage::stream))
-        .routes(routes!(exchange::export))
-        .routes(routes!(exchange::import).layer(DefaultBodyLimit::max(exchange::IMPORT_BYTES_MAX)))
-        .routes(routes!(backup::backup))
+        .with(import.body_limit(exchange::IMPORT_BYTES_MAX))
+        .schema::<super::wire::exchange::ExchangeFormat>()
 }
 
-/// The OpenAPI document of the planning interface.
+/// OpenAPI document of the planning server.
 #[must_use]
 pub fn document() -> ApiDocument {
-    ApiDocument::of(ABOUT, &routes().into_openapi(), schemas)
+    endpoints().build(ABOUT).1
 }
 
-/// The whole server.
+/// Router of the planning server.
 pub fn router(planner: Planner) -> Router {
     let frontend = statics::statics(&planner.frontend);
-    let (router, paths) = routes().split_for_parts();
-    let document = ApiDocument::of(ABOUT, &paths, schemas).json().clone();
+    let (router, document, _) = endpoints().build(ABOUT);
     let docs = SwaggerUi::new("/docs").config(Config::from("/openapi.json"));
     let router = router
         .with_state(planner)
-        .route("/openapi.json", get(move || async move { Json(document) }))
+        .route(
+            "/openapi.json",
+            get(move || async move { Json(document.json().clone()) }),
+        )
         .merge(docs)
         .fallback_service(frontend);
     accept::dress(router)

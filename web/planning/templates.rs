@@ -7,11 +7,11 @@ use uuid::Uuid;
 
 use super::Planner;
 use super::wire::template::{NewTemplate, Template};
-use crate::http::{At, Body, Json, Problem, id};
+use crate::http::{Json, JsonBody, Path, Problem, id};
 
 /// List all templates
 #[utoipa::path(get, path = "/api/v1/templates", tag = "templates",
-    responses((status = 200, description = "All templates", body = Vec<Template>)))]
+    responses((status = 200, description = "All templates")))]
 pub async fn list(State(planner): State<Planner>) -> Json<Vec<Template>> {
     let view = planner.world.view();
     let all = view.plan.templates.values();
@@ -19,14 +19,13 @@ pub async fn list(State(planner): State<Planner>) -> Json<Vec<Template>> {
 }
 
 /// Create a template
-#[utoipa::path(post, path = "/api/v1/templates", tag = "templates", request_body = NewTemplate,
+#[utoipa::path(post, path = "/api/v1/templates", tag = "templates",
     responses(
-        (status = 201, description = "Made", body = Template),
-        (status = 400, description = "Bad request", body = Problem, content_type = "application/problem+json"),
-        (status = 409, description = "The name is taken", body = Problem, content_type = "application/problem+json")))]
+        (status = 201, description = "Made"),
+        (status = 409, description = "The name is taken")))]
 pub async fn create(
     State(planner): State<Planner>,
-    Body(new): Body<NewTemplate>,
+    JsonBody(new): JsonBody<NewTemplate>,
 ) -> Result<(StatusCode, Json<Template>), Problem> {
     let id = TemplateId::new(id::mint());
     planner.submit(new.command(id)?).await?;
@@ -41,11 +40,10 @@ pub async fn create(
     params(("id" = Uuid, Path, description = "Which template")),
     responses(
         (status = 204, description = "Gone"),
-        (status = 400, description = "The id is no UUID", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "No such template", body = Problem, content_type = "application/problem+json")))]
+        (status = 404, description = "No such template")))]
 pub async fn delete(
     State(planner): State<Planner>,
-    At(id): At<Uuid>,
+    Path(id): Path<Uuid>,
 ) -> Result<StatusCode, Problem> {
     let template = TemplateId::new(id);
     planner.submit(DeleteTemplate { template }).await?;

@@ -5,16 +5,15 @@ use groundwave_systems::terrain::{GeoPoint, sample_profile};
 
 use super::Planner;
 use super::wire::terrain::{ProfileQuestion, SAMPLES_MAX, SAMPLES_MIN, TerrainProfile};
-use crate::http::{Body, Json, Problem};
+use crate::http::{Json, JsonBody, Problem};
 
 /// The ground between two points
-#[utoipa::path(post, path = "/api/v1/terrain/profile", tag = "analysis", request_body = ProfileQuestion,
+#[utoipa::path(post, path = "/api/v1/terrain/profile", tag = "analysis",
     responses(
-        (status = 200, description = "The profile", body = TerrainProfile),
-        (status = 400, description = "Bad request", body = Problem, content_type = "application/problem+json")))]
+        (status = 200, description = "The profile")))]
 pub async fn profile(
     State(planner): State<Planner>,
-    Body(asked): Body<ProfileQuestion>,
+    JsonBody(asked): JsonBody<ProfileQuestion>,
 ) -> Result<Json<TerrainProfile>, Problem> {
     let (from, to) = (
         GeoPoint::try_from(asked.from)?,

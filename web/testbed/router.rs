@@ -1,14 +1,13 @@
 //! All routes, and the document they make.
 
+use axum::Router;
 use axum::routing::get;
-use axum::{Json, Router};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
-use super::wire::schemas;
 use super::{Controller, steer};
 use crate::http::document::About;
-use crate::http::{ApiDocument, accept, problem};
+use crate::http::endpoints::{Endpoints, unrestricted};
+use crate::http::{ApiDocument, Json, accept, problem};
+use crate::operations;
 
 const ABOUT: About = About {
     title: "Groundwave testbed controller",
@@ -22,34 +21,38 @@ const ABOUT: About = About {
 /// Where the document is.
 const DOCUMENT: &str = "/api-docs/openapi.json";
 
-fn routes() -> OpenApiRouter<Controller> {
-    OpenApiRouter::new()
-        .routes(routes!(steer::show))
-        .routes(routes!(steer::place))
-        .routes(routes!(steer::fail))
-        .routes(routes!(steer::repair))
-        .routes(routes!(steer::equip))
-        .routes(routes!(steer::cut))
-        .routes(routes!(steer::mend))
-        .routes(routes!(steer::pace))
-        .routes(routes!(steer::step))
-        .routes(routes!(steer::probe))
-        .routes(routes!(steer::stop))
+fn endpoints() -> Endpoints<Controller> {
+    Endpoints::default().with(operations!(
+        unrestricted;
+        steer::show,
+        steer::place,
+        steer::fail,
+        steer::repair,
+        steer::equip,
+        steer::cut,
+        steer::mend,
+        steer::pace,
+        steer::step,
+        steer::probe,
+        steer::stop,
+    ))
 }
 
 /// The OpenAPI document of the controller's interface.
 #[must_use]
 pub fn document() -> ApiDocument {
-    ApiDocument::of(ABOUT, &routes().into_openapi(), schemas)
+    endpoints().build(ABOUT).1
 }
 
 /// The whole controller.
 pub fn router(controller: Controller) -> Router {
-    let (router, paths) = routes().split_for_parts();
-    let document = ApiDocument::of(ABOUT, &paths, schemas).json().clone();
+    let (router, document, _) = endpoints().build(ABOUT);
     let router = router
         .with_state(controller)
-        .route(DOCUMENT, get(move || async move { Json(document) }))
+        .route(
+            DOCUMENT,
+            get(move || async move { Json(document.json().clone()) }),
+        )
         .fallback(problem::no_such_path);
     accept::dress(router)
 }

@@ -8,29 +8,29 @@ use groundwave_systems::testbed::{Pace, Probe, ProbeLink, WireSide};
 
 use super::Controller;
 use super::wire::{LinkEnds, NewPace, NewPlace, NewProbe, NewRadio, NewSteps, Testbed};
-use crate::http::{At, Body, Json, Problem};
+use crate::http::{Json, JsonBody, Path, Problem};
 
 /// Most steps taken at once.
 const STEPS_MAX: u64 = 100_000;
 
 /// The testbed now
 #[utoipa::path(get, path = "/v1/testbed", tag = "testbed",
-    responses((status = 200, description = "Nodes, links, what was predicted and what was measured", body = Testbed)))]
+    responses((status = 200, description = "Nodes, links, what was predicted and what was measured")))]
 pub async fn show(State(controller): State<Controller>) -> Json<Testbed> {
     Json(controller.show())
 }
 
 /// Move a node at once
-#[utoipa::path(put, path = "/v1/nodes/{name}/position", tag = "nodes", request_body = NewPlace,
+#[utoipa::path(put, path = "/v1/nodes/{name}/position", tag = "nodes",
     params(("name" = String, Path, description = "Short name of the node")),
     responses(
-        (status = 200, description = "The testbed after it", body = Testbed),
-        (status = 400, description = "No such place, or malformed body", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+        (status = 200, description = "The testbed after it"),
+        (status = 400, description = "No such place, or malformed body"),
+        (status = 404, description = "No such node")))]
 pub async fn place(
     State(controller): State<Controller>,
-    At(name): At<String>,
-    Body(new): Body<NewPlace>,
+    Path(name): Path<String>,
+    JsonBody(new): JsonBody<NewPlace>,
 ) -> Result<Json<Testbed>, Problem> {
     let node = controller.node(&name)?;
     let position = GeoPoint::new(new.lat_deg, new.lon_deg)
@@ -43,11 +43,11 @@ pub async fn place(
 #[utoipa::path(post, path = "/v1/nodes/{name}/fail", tag = "nodes",
     params(("name" = String, Path, description = "Short name of the node")),
     responses(
-        (status = 200, description = "The testbed after it", body = Testbed),
-        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+        (status = 200, description = "The testbed after it"),
+        (status = 404, description = "No such node")))]
 pub async fn fail(
     State(controller): State<Controller>,
-    At(name): At<String>,
+    Path(name): Path<String>,
 ) -> Result<Json<Testbed>, Problem> {
     let node = controller.node(&name)?;
     controller.submit(FailNode { node }).await?;
@@ -58,11 +58,11 @@ pub async fn fail(
 #[utoipa::path(post, path = "/v1/nodes/{name}/repair", tag = "nodes",
     params(("name" = String, Path, description = "Short name of the node")),
     responses(
-        (status = 200, description = "The testbed after it", body = Testbed),
-        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+        (status = 200, description = "The testbed after it"),
+        (status = 404, description = "No such node")))]
 pub async fn repair(
     State(controller): State<Controller>,
-    At(name): At<String>,
+    Path(name): Path<String>,
 ) -> Result<Json<Testbed>, Problem> {
     let node = controller.node(&name)?;
     controller.submit(RestoreNode { node }).await?;
@@ -70,16 +70,16 @@ pub async fn repair(
 }
 
 /// Change a node's radio or mast
-#[utoipa::path(patch, path = "/v1/nodes/{name}/station", tag = "nodes", request_body = NewRadio,
+#[utoipa::path(patch, path = "/v1/nodes/{name}/station", tag = "nodes",
     params(("name" = String, Path, description = "Short name of the node")),
     responses(
-        (status = 200, description = "The testbed after it", body = Testbed),
-        (status = 400, description = "A value out of its range, or malformed body", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+        (status = 200, description = "The testbed after it"),
+        (status = 400, description = "A value out of its range, or malformed body"),
+        (status = 404, description = "No such node")))]
 pub async fn equip(
     State(controller): State<Controller>,
-    At(name): At<String>,
-    Body(new): Body<NewRadio>,
+    Path(name): Path<String>,
+    JsonBody(new): JsonBody<NewRadio>,
 ) -> Result<Json<Testbed>, Problem> {
     let node = controller.look(&name)?;
     let mut station = node.station;
@@ -94,14 +94,14 @@ pub async fn equip(
 }
 
 /// Cut the link between two nodes
-#[utoipa::path(post, path = "/v1/links/cut", tag = "links", request_body = LinkEnds,
+#[utoipa::path(post, path = "/v1/links/cut", tag = "links",
     responses(
-        (status = 200, description = "The testbed after it", body = Testbed),
-        (status = 400, description = "Not two nodes, or malformed body", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+        (status = 200, description = "The testbed after it"),
+        (status = 400, description = "Not two nodes, or malformed body"),
+        (status = 404, description = "No such node")))]
 pub async fn cut(
     State(controller): State<Controller>,
-    Body(ends): Body<LinkEnds>,
+    JsonBody(ends): JsonBody<LinkEnds>,
 ) -> Result<Json<Testbed>, Problem> {
     let (a, b) = (controller.node(&ends.a)?, controller.node(&ends.b)?);
     controller.submit(FailLink { a, b }).await?;
@@ -109,14 +109,14 @@ pub async fn cut(
 }
 
 /// Mend a cut link
-#[utoipa::path(post, path = "/v1/links/mend", tag = "links", request_body = LinkEnds,
+#[utoipa::path(post, path = "/v1/links/mend", tag = "links",
     responses(
-        (status = 200, description = "The testbed after it", body = Testbed),
-        (status = 400, description = "Not two nodes, or malformed body", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+        (status = 200, description = "The testbed after it"),
+        (status = 400, description = "Not two nodes, or malformed body"),
+        (status = 404, description = "No such node")))]
 pub async fn mend(
     State(controller): State<Controller>,
-    Body(ends): Body<LinkEnds>,
+    JsonBody(ends): JsonBody<LinkEnds>,
 ) -> Result<Json<Testbed>, Problem> {
     let (a, b) = (controller.node(&ends.a)?, controller.node(&ends.b)?);
     controller.submit(RestoreLink { a, b }).await?;
@@ -124,13 +124,13 @@ pub async fn mend(
 }
 
 /// How fast the world runs
-#[utoipa::path(put, path = "/v1/pace", tag = "time", request_body = NewPace,
+#[utoipa::path(put, path = "/v1/pace", tag = "time",
     responses(
-        (status = 200, description = "The testbed after it", body = Testbed),
-        (status = 400, description = "No such speed, or malformed body", body = Problem, content_type = "application/problem+json")))]
+        (status = 200, description = "The testbed after it"),
+        (status = 400, description = "No such speed, or malformed body")))]
 pub async fn pace(
     State(controller): State<Controller>,
-    Body(new): Body<NewPace>,
+    JsonBody(new): JsonBody<NewPace>,
 ) -> Result<Json<Testbed>, Problem> {
     controller.submit(Pace { speed: new.speed }).await?;
     controller.pace(new.speed);
@@ -138,13 +138,13 @@ pub async fn pace(
 }
 
 /// Take steps at once, however fast the world runs
-#[utoipa::path(post, path = "/v1/steps", tag = "time", request_body = NewSteps,
+#[utoipa::path(post, path = "/v1/steps", tag = "time",
     responses(
-        (status = 200, description = "The testbed after them", body = Testbed),
-        (status = 400, description = "Not so many, or malformed body", body = Problem, content_type = "application/problem+json")))]
+        (status = 200, description = "The testbed after them"),
+        (status = 400, description = "Not so many, or malformed body")))]
 pub async fn step(
     State(controller): State<Controller>,
-    Body(NewSteps { steps }): Body<NewSteps>,
+    JsonBody(NewSteps { steps }): JsonBody<NewSteps>,
 ) -> Result<Json<Testbed>, Problem> {
     if !(1..=STEPS_MAX).contains(&steps) {
         let detail = format!("steps: {steps} is not allowed; allowed: 1 to {STEPS_MAX}");
@@ -157,14 +157,14 @@ pub async fn step(
 }
 
 /// Report a measurement of a link
-#[utoipa::path(post, path = "/v1/probes", tag = "links", request_body = NewProbe,
+#[utoipa::path(post, path = "/v1/probes", tag = "links",
     responses(
-        (status = 200, description = "The testbed after it", body = Testbed),
-        (status = 400, description = "Not a wire, or malformed body", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+        (status = 200, description = "The testbed after it"),
+        (status = 400, description = "Not a wire, or malformed body"),
+        (status = 404, description = "No such node")))]
 pub async fn probe(
     State(controller): State<Controller>,
-    Body(new): Body<NewProbe>,
+    JsonBody(new): JsonBody<NewProbe>,
 ) -> Result<Json<Testbed>, Problem> {
     let (from, to) = (controller.node(&new.from)?, controller.node(&new.to)?);
     let side = WireSide { from, to };
@@ -181,7 +181,7 @@ pub async fn probe(
 
 /// End the controller; the network stays as it is
 #[utoipa::path(post, path = "/v1/stop", tag = "testbed",
-    responses((status = 200, description = "The testbed as it is left", body = Testbed)))]
+    responses((status = 200, description = "The testbed as it is left")))]
 pub async fn stop(State(controller): State<Controller>) -> Json<Testbed> {
     let left = controller.show();
     controller.stop();

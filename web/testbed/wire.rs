@@ -10,18 +10,6 @@ use groundwave_systems::testbed::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-crate::wire_schemas! {
-    /// Adds the schemas of everything on the wire.
-    pub fn schemas:
-    Testbed,
-    NewPlace,
-    NewRadio,
-    NewPace,
-    NewSteps,
-    NewProbe,
-    LinkEnds,
-}
-
 /// The testbed now.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Testbed {

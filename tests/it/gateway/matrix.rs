@@ -1,7 +1,9 @@
 //! Every operation of the document, by every kind of caller.
 
-use groundwave::gateway::access::{Needs, rule_of};
-use groundwave::gateway::{document, services::tokens::TokenKeys};
+use std::collections::BTreeMap;
+
+use groundwave::gateway::services::tokens::TokenKeys;
+use groundwave::gateway::{document, operations};
 use groundwave_systems::account::AccountRole;
 use serde_json::{Value, json};
 
@@ -35,24 +37,85 @@ const CALLERS: [Caller; 10] = [
     Caller::Revoked,
 ];
 
-/// What the guard must answer by itself, or `None` where it must let the caller through.
-fn expected(operation: &str, path: &str, caller: Caller) -> Option<u16> {
-    let rule = rule_of(operation).unwrap();
-    let role = match (rule.needs, caller) {
-        (Needs::Nothing, _) => return None,
-        (_, Caller::Nobody | Caller::Expired | Caller::WrongSignature) => return Some(401),
-        (_, Caller::AlgNone | Caller::Revoked) => return Some(401),
-        (_, Caller::NodeItself) => return (!rule.node).then_some(403),
-        (_, Caller::NodeOther) if !rule.node => return Some(403),
-        (_, Caller::NodeOther) => return path.contains("{node_id}").then_some(404),
-        (_, Caller::Viewer) => AccountRole::Viewer,
-        (_, Caller::Operator) => AccountRole::Operator,
-        (_, Caller::Admin) => AccountRole::Admin,
+/// Line of `access.txt`.
+struct Expected {
+    /// Least role of users; `None` where no token is needed.
+    role: Option<AccountRole>,
+    node: bool,
+    audited: bool,
+    first_login: bool,
+}
+
+/// The fixture by method and path.
+fn fixture() -> BTreeMap<(String, String), Expected> {
+    let lines = include_str!("access.txt").lines();
+    let lines = lines.filter(|line| !line.starts_with('#'));
+    let parse = |line: &str| {
+        let mut words = line.split_whitespace();
+        let mut next = || {
+            words
+                .next()
+                .unwrap_or_else(|| panic!("incomplete line {line:?}"))
+        };
+        let key = (next().to_owned(), next().to_owned());
+        let role = next();
+        let flags: Vec<&str> = words.collect();
+        let (role, node) = match role.strip_suffix("+node") {
+            Some(role) => (role, true),
+            None => (role, false),
+        };
+        let role = match role {
+            "none" => None,
+            "viewer" => Some(AccountRole::Viewer),
+            "operator" => Some(AccountRole::Operator),
+            "admin" => Some(AccountRole::Admin),
+            _ => panic!("unknown role in {line:?}"),
+        };
+        let expected = Expected {
+            role,
+            node: node || role.is_none(),
+            audited: flags.contains(&"audited"),
+            first_login: flags.contains(&"first-login"),
+        };
+        (key, expected)
     };
-    match rule.needs {
-        Needs::Role(needed) if role < needed => Some(403),
-        _ => None,
+    lines.map(parse).collect()
+}
+
+#[test]
+fn registered_rules_are_those_of_the_fixture() {
+    let mut expected = fixture();
+    for operation in operations() {
+        let key = (operation.method.clone(), operation.path.clone());
+        let what = format!("{} {}", key.0, key.1);
+        let expected = expected.remove(&key);
+        let expected = expected.unwrap_or_else(|| panic!("{what} is not in access.txt"));
+        let rule = operation.rule;
+        assert_eq!(rule.role, expected.role, "{what}: role");
+        assert_eq!(rule.nodes, expected.node, "{what}: node");
+        let audited = rule.audited && operation.method != "GET";
+        assert_eq!(audited, expected.audited, "{what}: audited");
+        let early = rule.before_password_change;
+        assert_eq!(early, expected.first_login, "{what}: first-login");
     }
+    let missing: Vec<_> = expected.keys().collect();
+    assert!(missing.is_empty(), "not registered: {missing:?}");
+}
+
+/// Status that the guard itself must answer; `None` where it must admit the caller.
+fn expected(rule: &Expected, path: &str, caller: Caller) -> Option<u16> {
+    let needed = rule.role?;
+    let role = match caller {
+        Caller::Nobody | Caller::Expired | Caller::WrongSignature => return Some(401),
+        Caller::AlgNone | Caller::Revoked => return Some(401),
+        Caller::NodeItself => return (!rule.node).then_some(403),
+        Caller::NodeOther if !rule.node => return Some(403),
+        Caller::NodeOther => return path.contains("{node_id}").then_some(404),
+        Caller::Viewer => AccountRole::Viewer,
+        Caller::Operator => AccountRole::Operator,
+        Caller::Admin => AccountRole::Admin,
+    };
+    (role < needed).then_some(403)
 }
 
 #[test]
@@ -80,11 +143,13 @@ fn every_operation_by_every_caller() {
     };
     let held: Vec<(Caller, String)> = CALLERS.map(|caller| (caller, tokens(caller))).into();
     let document = document();
+    let rules = fixture();
     let mut tried = 0;
     let mut wrong = Vec::new();
     for (path, item) in document["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {
             let id = operation["operationId"].as_str().unwrap();
+            let rule = &rules[&(method.to_uppercase(), path.clone())];
             // These end the tokens of the test itself, or a stream that never ends.
             let harmful = [
                 "logout",
@@ -93,7 +158,7 @@ fn every_operation_by_every_caller() {
                 "node_rotate_credentials",
             ];
             for (caller, token) in &held {
-                let must = expected(id, path, *caller);
+                let must = expected(rule, path, *caller);
                 if must.is_none() && harmful.contains(&id) {
                     continue;
                 }
@@ -114,8 +179,7 @@ fn every_operation_by_every_caller() {
                 let answer = bench.call(token, &method.to_uppercase(), &at, &body);
                 tried += 1;
                 let status = answer.status.as_u16();
-                let through =
-                    !matches!(status, 401 | 403) || rule_of(id).unwrap().needs == Needs::Nothing;
+                let through = !matches!(status, 401 | 403) || rule.role.is_none();
                 let fits = must.map_or(through && status < 500 || status == 503, |must| {
                     must == status
                 });

@@ -157,7 +157,7 @@ impl Bench {
             gateway.backups.of(Box::new(move |path| {
                 copy(path).map_err(|fault| fault.to_string())
             }));
-            let router = router(gateway.clone()).unwrap();
+            let router = router(gateway.clone());
             background_tasks::begin(&gateway).await.unwrap();
             tokio::spawn(background_tasks::keep(gateway.clone(), minutes));
             (gateway, router)

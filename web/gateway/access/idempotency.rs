@@ -15,9 +15,9 @@ use groundwave_io::wall::monotonic_ns;
 use groundwave_systems::account::AccountId;
 use sha2::{Digest, Sha256};
 
-use crate::gateway::access::guard::Caller;
+use super::Caller;
 use crate::gateway::state::Gateway;
-use crate::gateway::telemetry::samples::BATCH_BYTES_MAX;
+use crate::gateway::telemetry::upload::BATCH_BYTES_MAX;
 use crate::http::Problem;
 
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");

@@ -1,217 +1,216 @@
-//! Who may call what: one row an operation, and nothing else may be called.
+//! Access rules: who may call an operation, by the first parameter of its handler.
+//!
+//! A handler without a rule cannot be registered ([`rule_of`]); [`guard`] enforces the rules of all
+//! registered operations before a handler runs, and the parameter hands the caller over.
 
+mod caller;
 pub mod guard;
 pub mod idempotency;
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
 use groundwave_systems::account::AccountRole;
-use serde_json::Value;
+use groundwave_systems::site::NodeId;
+use uuid::Uuid;
 
-/// What an operation asks of its caller.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Needs {
-    /// Nothing.
-    Nothing,
-    /// At least this role.
-    Role(AccountRole),
-}
+use crate::http::Problem;
+use crate::http::endpoints::Describe;
+use crate::http::problem::{FieldCode, ProblemKind};
 
-/// A row of the table.
+pub use caller::{Caller, ClientAddress};
+
+/// Access rule of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rule {
-    /// Its `operationId`.
-    pub operation: &'static str,
-    /// What it asks of people.
-    pub needs: Needs,
-    /// Whether a node may call it, for itself.
-    pub node: bool,
-    /// Whether it is written into the record of who did what.
+pub struct Access {
+    /// Least role of a user; `None` for operations without authentication.
+    pub role: Option<AccountRole>,
+    /// Nodes may call it, about themselves.
+    pub nodes: bool,
+    /// Users may call it before they changed their first password.
+    pub before_password_change: bool,
+    /// Calls with other methods than GET are recorded in the audit log.
     pub audited: bool,
-    /// Whether it may be called before a first password was changed.
-    pub early: bool,
 }
 
-const OPEN: Needs = Needs::Nothing;
-const VIEWER: Needs = Needs::Role(AccountRole::Viewer);
-const OPERATOR: Needs = Needs::Role(AccountRole::Operator);
-const ADMIN: Needs = Needs::Role(AccountRole::Admin);
-
-const fn rule(
-    operation: &'static str,
-    needs: Needs,
-    node: bool,
-    audited: bool,
-    early: bool,
-) -> Rule {
-    Rule {
-        operation,
-        needs,
-        node,
-        audited,
-        early,
-    }
-}
-/// Anybody, unrecorded.
-const fn open(operation: &'static str) -> Rule {
-    rule(operation, OPEN, true, false, true)
-}
-/// Anybody, recorded.
-const fn door(operation: &'static str) -> Rule {
-    rule(operation, OPEN, true, true, true)
-}
-/// Who is logged in, before anything else.
-const fn own(operation: &'static str, node: bool, audited: bool) -> Rule {
-    rule(operation, VIEWER, node, audited, true)
-}
-/// Reading.
-const fn read(operation: &'static str, needs: Needs) -> Rule {
-    rule(operation, needs, false, false, false)
-}
-/// Changing, recorded.
-const fn act(operation: &'static str, needs: Needs) -> Rule {
-    rule(operation, needs, false, true, false)
-}
-/// What nodes do all the time, for themselves, unrecorded.
-const fn node(operation: &'static str, needs: Needs) -> Rule {
-    rule(operation, needs, true, false, false)
-}
-
-/// The table.
-pub const RULES: &[Rule] = &[
-    open("health"),
-    open("capabilities"),
-    open("metrics"),
-    open("openapi"),
-    door("login"),
-    door("login_viewer"),
-    door("login_operator"),
-    door("login_admin"),
-    door("wg_register"),
-    own("logout", true, true),
-    own("me", true, false),
-    own("change_password", false, true),
-    read("system_info", VIEWER),
-    read("system_cpu", VIEWER),
-    read("system_board", VIEWER),
-    read("system_tasks", VIEWER),
-    read("events", VIEWER),
-    read("mesh_status", VIEWER),
-    read("mesh_topology", VIEWER),
-    read("mesh_health", VIEWER),
-    read("mesh_peers", VIEWER),
-    act("mesh_peer_delete", ADMIN),
-    read("mesh_channels", VIEWER),
-    read("mesh_config", VIEWER),
-    act("mesh_config_put", ADMIN),
-    act("mesh_config_confirm", ADMIN),
-    read("batman_originators", VIEWER),
-    read("batman_neighbors", VIEWER),
-    read("batman_gateways", VIEWER),
-    read("batman_translocal", VIEWER),
-    read("batman_transglobal", VIEWER),
-    read("batman_dat_cache", VIEWER),
-    read("batman_bla_claims", VIEWER),
-    read("batman_hardifs", VIEWER),
-    read("mesh_plinks", VIEWER),
-    act("probe_create", OPERATOR),
-    read("probe_fetch", VIEWER),
-    read("ipam", VIEWER),
-    read("ipam_leases", VIEWER),
-    act("ipam_lease_delete", ADMIN),
-    node("heartbeat", OPERATOR),
-    node("node_join", OPERATOR),
-    act("node_register", ADMIN),
-    read("nodes_list", VIEWER),
-    node("node_fetch", VIEWER),
-    act("node_patch", OPERATOR),
-    act("node_delete", ADMIN),
-    node("telemetry_post", OPERATOR),
-    read("telemetry_fetch", VIEWER),
-    read("telemetry_latest", VIEWER),
-    read("telemetry_latest_all", VIEWER),
-    read("node_radio", VIEWER),
-    read("node_health", VIEWER),
-    read("node_interfaces", VIEWER),
-    read("node_endpoints", VIEWER),
-    read("node_events", VIEWER),
-    act("node_command_create", OPERATOR),
-    read("node_commands", VIEWER),
-    node("node_command_result", OPERATOR),
-    act("node_rotate_credentials", ADMIN),
-    read("trust", VIEWER),
-    act("trust_policy_put", ADMIN),
-    read("trust_secret", ADMIN),
-    act("trust_secret_rotate", ADMIN),
-    read("trust_macs", OPERATOR),
-    act("trust_mac_add", ADMIN),
-    read("trust_mac_fetch", OPERATOR),
-    act("trust_mac_delete", ADMIN),
-    act("trust_macs_import", ADMIN),
-    read("network_interfaces", VIEWER),
-    read("network_interface", VIEWER),
-    read("network_arp", VIEWER),
-    read("network_routes", VIEWER),
-    read("network_wireless", VIEWER),
-    read("network_assoclist", VIEWER),
-    read("dhcp_leases", VIEWER),
-    act("dhcp_reservation_create", ADMIN),
-    act("dhcp_reservation_delete", ADMIN),
-    read("registrations", OPERATOR),
-    read("registration_fetch", OPERATOR),
-    act("registration_approve", ADMIN),
-    act("registration_reject", ADMIN),
-    act("registration_revoke", ADMIN),
-    act("registration_reset", ADMIN),
-    read("users", ADMIN),
-    act("user_create", ADMIN),
-    act("user_patch", ADMIN),
-    act("user_delete", ADMIN),
-    act("user_revoke_tokens", ADMIN),
-    read("audit", ADMIN),
-    act("backup", ADMIN),
-];
-
-/// The row of an operation.
-#[must_use]
-pub fn rule_of(operation: &str) -> Option<&'static Rule> {
-    RULES.iter().find(|rule| rule.operation == operation)
-}
-
-/// Rows by method and path.
-pub type Table = BTreeMap<(String, String), &'static Rule>;
-
-/// The table of a document, by method in capitals and path.
-///
-/// # Errors
-/// Operations without a row, and rows without an operation.
-pub fn table(document: &Value) -> Result<Table, String> {
-    let mut table = Table::new();
-    let mut strangers = Vec::new();
-    let paths = document["paths"].as_object();
-    for (path, item) in paths.into_iter().flatten() {
-        for (method, operation) in item.as_object().into_iter().flatten() {
-            let Some(id) = operation["operationId"].as_str() else {
-                continue;
-            };
-            match rule_of(id) {
-                Some(rule) => {
-                    table.insert((method.to_uppercase(), path.clone()), rule);
-                }
-                None => strangers.push(id.to_owned()),
-            }
+impl Access {
+    /// Rule of users with at least this role.
+    const fn role(role: AccountRole) -> Self {
+        Self {
+            role: Some(role),
+            nodes: false,
+            before_password_change: false,
+            audited: true,
         }
     }
-    let absent = |rule: &&Rule| !table.values().any(|held| held.operation == rule.operation);
-    let unused: Vec<_> = RULES
-        .iter()
-        .filter(absent)
-        .map(|rule| rule.operation)
-        .collect();
-    if !strangers.is_empty() || !unused.is_empty() {
-        return Err(format!(
-            "operations nobody may call: {strangers:?}; rows without an operation: {unused:?}"
-        ));
+
+    /// Whether `caller` may call the operation.
+    ///
+    /// # Errors
+    /// 403 with the reason.
+    pub fn permit(&self, caller: &Caller) -> Result<(), Problem> {
+        if caller.must_change_password && !self.before_password_change {
+            return Err(forbidden(
+                "change the password first: POST /api/auth/password",
+            ));
+        }
+        if caller.node.is_some() {
+            return match self.nodes {
+                true => Ok(()),
+                false => Err(forbidden("operation not permitted to nodes")),
+            };
+        }
+        match self.role {
+            Some(role) if caller.role < role => Err(forbidden(format!(
+                "insufficient role: found {}, required {}",
+                caller.role.word(),
+                role.word()
+            ))),
+            _ => Ok(()),
+        }
     }
-    Ok(table)
+}
+
+/// Problem with status 403.
+fn forbidden(detail: impl Into<String>) -> Problem {
+    Problem::new(axum::http::StatusCode::FORBIDDEN, detail).of_kind(ProblemKind::Forbidden)
+}
+
+/// First parameter of a handler: its access rule.
+pub trait AccessRule {
+    /// The rule.
+    const ACCESS: Access;
+}
+
+/// Handler with an access rule.
+pub trait Guarded<Parameters> {
+    /// The rule of its first parameter.
+    const RULE: Access;
+}
+
+macro_rules! guarded {
+    ($($part:ident)*) => {
+        impl<H, Reply, A: AccessRule, $($part),*> Guarded<(A, $($part,)*)> for H
+        where
+            H: Fn(A, $($part),*) -> Reply,
+        {
+            const RULE: Access = A::ACCESS;
+        }
+    };
+}
+
+guarded!();
+guarded!(B);
+guarded!(B C);
+guarded!(B C D);
+guarded!(B C D E);
+guarded!(B C D E F);
+guarded!(B C D E F G);
+
+/// Access rule of a handler.
+pub fn rule_of<H: Guarded<P>, P>(_: &H) -> Access {
+    H::RULE
+}
+
+/// Any caller; tokens are not looked at.
+#[derive(Debug, Clone, Copy)]
+pub struct Anonymous;
+
+impl AccessRule for Anonymous {
+    const ACCESS: Access = Access {
+        role: None,
+        nodes: true,
+        before_password_change: true,
+        audited: true,
+    };
+}
+
+impl Describe for Anonymous {}
+
+impl<S: Send + Sync> FromRequestParts<S> for Anonymous {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(_: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
+        Ok(Self)
+    }
+}
+
+macro_rules! rules {
+    ($($(#[$meta:meta])* $name:ident = $access:expr;)+) => {$(
+        $(#[$meta])*
+        #[derive(Debug, Clone)]
+        pub struct $name(pub Arc<Caller>);
+
+        impl AccessRule for $name {
+            const ACCESS: Access = $access;
+        }
+
+        impl Describe for $name {}
+
+        impl<S: Send + Sync> FromRequestParts<S> for $name {
+            type Rejection = Problem;
+
+            async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+                let caller = parts.extensions.get::<Arc<Caller>>();
+                let caller = caller.cloned().ok_or_else(caller::unauthenticated)?;
+                Self::ACCESS.permit(&caller)?;
+                Ok(Self(caller))
+            }
+        }
+    )+};
+}
+
+rules! {
+    /// Users and nodes with a valid token, also before the first change of the password.
+    Session = Access {
+        nodes: true,
+        ..UserSession::ACCESS
+    };
+    /// Users with a valid token, also before the first change of the password.
+    UserSession = Access {
+        before_password_change: true,
+        ..Access::role(AccountRole::Viewer)
+    };
+    /// Users with any role.
+    Viewer = Access::role(AccountRole::Viewer);
+    /// Users with the role operator or admin.
+    Operator = Access::role(AccountRole::Operator);
+    /// Users with the role admin.
+    Admin = Access::role(AccountRole::Admin);
+    /// Users with any role; nodes about themselves. Not recorded in the audit log.
+    NodeOrViewer = Access {
+        nodes: true,
+        audited: false,
+        ..Access::role(AccountRole::Viewer)
+    };
+    /// Users with the role operator or admin; nodes about themselves. Not recorded in the audit
+    /// log: nodes call it all the time.
+    NodeOrOperator = Access {
+        nodes: true,
+        audited: false,
+        ..Access::role(AccountRole::Operator)
+    };
+}
+
+impl NodeOrOperator {
+    /// Node that a request is about: the caller's own, unless a user names one.
+    ///
+    /// # Errors
+    /// 404 for a node that names another one, 422 for a user that names none.
+    pub fn node(&self, named: Option<Uuid>) -> Result<NodeId, Problem> {
+        match (self.0.node, named.map(NodeId::new)) {
+            (Some(own), None) => Ok(own),
+            (Some(own), Some(named)) if own == named => Ok(own),
+            (None, Some(named)) => Ok(named),
+            (Some(_), Some(named)) => {
+                Err(Problem::not_found("node", named.uuid()).of_kind(ProblemKind::NotFound))
+            }
+            (None, None) => Err(Problem::field(
+                "/node_id",
+                FieldCode::Missing,
+                "missing node_id: only tokens of nodes imply one",
+            )),
+        }
+    }
 }

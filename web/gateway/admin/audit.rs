@@ -5,10 +5,12 @@ use groundwave_io::gateway::{AuditQuery, AuditRecord};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::gateway::access::Admin;
 use crate::gateway::state::Gateway;
 use crate::http::page::{Page, Paging};
+use crate::http::problem::FieldCode;
 use crate::http::time::{self, rfc3339};
-use crate::http::{Ask, Json, Problem};
+use crate::http::{Json, Problem, Query};
 
 /// Which deeds are wanted.
 #[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
@@ -69,11 +71,12 @@ impl From<AuditRecord> for AuditEntryView {
 
 /// Who did what
 #[utoipa::path(get, path = "/v1/admin/audit", tag = "admin", params(AuditQuestion, Paging),
-    responses((status = 200, description = "Latest first", body = ref("#/components/schemas/Page_for_AuditEntryView"), content_type = "application/json")))]
+    responses((status = 200, description = "Latest first")))]
 pub async fn audit(
+    _: Admin,
     State(gateway): State<Gateway>,
-    Ask(asked): Ask<AuditQuestion>,
-    Ask(paging): Ask<Paging>,
+    Query(asked): Query<AuditQuestion>,
+    Query(paging): Query<Paging>,
 ) -> Result<Json<Page<AuditEntryView>>, Problem> {
     let time = |key: &str, text: Option<&String>, absent: u64| -> Result<u64, Problem> {
         let Some(text) = text else { return Ok(absent) };
@@ -82,7 +85,11 @@ pub async fn audit(
     };
     let cursor = paging.cursor.as_deref().map(str::parse::<u64>);
     let cursor = cursor.transpose().map_err(|_| {
-        Problem::field("/cursor", "format", "send `next_cursor` of the page before")
+        Problem::field(
+            "/cursor",
+            FieldCode::Format,
+            "send `next_cursor` of the page before",
+        )
     })?;
     let size = paging.size()?;
     let query = AuditQuery {

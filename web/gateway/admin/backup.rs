@@ -9,6 +9,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use groundwave_io::gateway::seal::{backup_key, seal};
 
+use crate::gateway::access::Admin;
 use crate::gateway::services::kernel::absent;
 use crate::gateway::state::Gateway;
 use crate::http::Problem;
@@ -75,8 +76,8 @@ impl Backups {
 /// The seal's key follows from the gateway's `token.key`: `groundwave restore --token-key` opens it.
 #[utoipa::path(post, path = "/v1/admin/backup", tag = "admin",
     responses((status = 200, description = "The sealed copy", body = inline(Bytes), content_type = "application/octet-stream"),
-        (status = 409, description = "Another is being made", body = Problem, content_type = "application/problem+json")))]
-pub async fn backup(State(gateway): State<Gateway>) -> Result<Response, Problem> {
+        (status = 409, description = "Another is being made")))]
+pub async fn backup(_: Admin, State(gateway): State<Gateway>) -> Result<Response, Problem> {
     let held = gateway.clone();
     let bytes = gateway.block(move || held.backups.make()).await?;
     let day = rfc3339(gateway.now_s() * 1_000_000_000);

@@ -5,23 +5,31 @@ pub mod backup;
 pub mod registrations;
 pub mod users;
 
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
+use groundwave_systems::onboarding::RegistrationState;
 
+use crate::gateway::access::{Access, rule_of};
 use crate::gateway::state::Gateway;
+use crate::http::endpoints::Endpoints;
+use crate::operations;
 
-/// Routes of this category.
-pub fn routes() -> OpenApiRouter<Gateway> {
-    OpenApiRouter::new()
-        .routes(routes!(registrations::registrations))
-        .routes(routes!(registrations::registration_fetch))
-        .routes(routes!(registrations::registration_approve))
-        .routes(routes!(registrations::registration_reject))
-        .routes(routes!(registrations::registration_revoke))
-        .routes(routes!(registrations::registration_reset))
-        .routes(routes!(users::users, users::user_create))
-        .routes(routes!(users::user_patch, users::user_delete))
-        .routes(routes!(users::user_revoke_tokens))
-        .routes(routes!(audit::audit))
-        .routes(routes!(backup::backup))
+/// Endpoints of this category.
+pub fn endpoints() -> Endpoints<Gateway, Access> {
+    Endpoints::default()
+        .schema::<RegistrationState>()
+        .with(operations!(
+            rule_of;
+            registrations::registrations,
+            registrations::registration_fetch,
+            registrations::registration_approve,
+            registrations::registration_reject,
+            registrations::registration_revoke,
+            registrations::registration_reset,
+            users::users,
+            users::user_create,
+            users::user_patch,
+            users::user_delete,
+            users::user_revoke_tokens,
+            audit::audit,
+            backup::backup,
+        ))
 }

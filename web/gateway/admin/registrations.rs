@@ -11,15 +11,16 @@ use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr};
 use uuid::Uuid;
 
-use crate::gateway::access::guard::Who;
+use crate::gateway::access::{Admin, Operator};
 use crate::gateway::nodes::inventory::{if_match, planned};
 use crate::gateway::state::Gateway;
 use crate::gateway::state::missing;
-use crate::http::json_body::Perhaps;
+use crate::http::json_body::OptionalJson;
 use crate::http::page::{Page, Paging};
+use crate::http::problem::FieldCode;
 use crate::http::tag::{Tag, tag};
 use crate::http::time::rfc3339;
-use crate::http::{Ask, At, Json, Problem};
+use crate::http::{Json, Path, Problem, Query};
 
 /// Somebody who asked to be let in.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -102,17 +103,18 @@ impl RegistrationView {
 #[into_params(parameter_in = Query)]
 pub struct RegistrationQuestion {
     /// Only in this state
-    #[param(schema_with = crate::gateway::schemas::registration_state, required = false)]
+    #[param(schema_with = crate::http::document::schema_ref::<RegistrationState>, required = false)]
     pub state: Option<RegistrationState>,
 }
 
 /// Who asked to be let in
 #[utoipa::path(get, path = "/v1/admin/registrations", tag = "admin", params(RegistrationQuestion, Paging),
-    responses((status = 200, description = "Oldest first", body = ref("#/components/schemas/Page_for_RegistrationView"), content_type = "application/json")))]
+    responses((status = 200, description = "Oldest first")))]
 pub async fn registrations(
+    _: Operator,
     State(gateway): State<Gateway>,
-    Ask(asked): Ask<RegistrationQuestion>,
-    Ask(paging): Ask<Paging>,
+    Query(asked): Query<RegistrationQuestion>,
+    Query(paging): Query<Paging>,
 ) -> Result<Json<Page<RegistrationView>>, Problem> {
     let view = gateway.world.view();
     let all = view.onboarding.registrations.iter();
@@ -134,12 +136,13 @@ fn shown(gateway: &Gateway, id: Uuid) -> Result<(Tag, Json<RegistrationView>), P
 /// Somebody who asked to be let in
 #[utoipa::path(get, path = "/v1/admin/registrations/{registration_id}", tag = "admin",
     params(("registration_id" = Uuid, Path, description = "Which registration")),
-    responses((status = 200, description = "The registration", body = RegistrationView,
+    responses((status = 200, description = "The registration",
             headers(("etag" = String, description = "Its revision"))),
-        (status = 404, description = "No such registration", body = Problem, content_type = "application/problem+json")))]
+        (status = 404, description = "No such registration")))]
 pub async fn registration_fetch(
+    _: Operator,
     State(gateway): State<Gateway>,
-    At(id): At<Uuid>,
+    Path(id): Path<Uuid>,
 ) -> Result<(Tag, Json<RegistrationView>), Problem> {
     shown(&gateway, id)
 }
@@ -165,21 +168,21 @@ pub struct Approval {
 }
 
 /// Let somebody in
-#[utoipa::path(post, path = "/v1/admin/registrations/{registration_id}/approve", tag = "admin", request_body = Option<Approval>,
+#[utoipa::path(post, path = "/v1/admin/registrations/{registration_id}/approve", tag = "admin",
     params(("registration_id" = Uuid, Path, description = "Which registration"),
         ("if-match" = Option<String>, Header, description = "The revision that was looked at")),
-    responses((status = 200, description = "In from now on", body = RegistrationView,
+    responses((status = 200, description = "In from now on",
             headers(("etag" = String, description = "Its revision"))),
-        (status = 404, description = "No such registration, or no such planned node", body = Problem, content_type = "application/problem+json"),
-        (status = 409, description = "It was rejected, or the address is taken", body = Problem, content_type = "application/problem+json"),
-        (status = 412, description = "It changed since", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "No address is free", body = Problem, content_type = "application/problem+json")))]
+        (status = 404, description = "No such registration, or no such planned node"),
+        (status = 409, description = "It was rejected, or the address is taken"),
+        (status = 412, description = "It changed since"),
+        (status = 503, description = "No address is free")))]
 pub async fn registration_approve(
+    Admin(caller): Admin,
     State(gateway): State<Gateway>,
-    Who(caller): Who,
-    At(id): At<Uuid>,
+    Path(id): Path<Uuid>,
     headers: HeaderMap,
-    Perhaps(approval): Perhaps<Approval>,
+    OptionalJson(approval): OptionalJson<Approval>,
 ) -> Result<(Tag, Json<RegistrationView>), Problem> {
     let command = ApproveRegistration {
         registration: RegistrationId::new(id),
@@ -211,26 +214,26 @@ fn reason(reason: Option<&String>) -> Result<(), Problem> {
     match reason {
         Some(reason) if reason.chars().count() > 256 => {
             let message = "up to 256 characters are allowed";
-            Err(Problem::field("/reason", "length", message))
+            Err(Problem::field("/reason", FieldCode::Length, message))
         }
         _ => Ok(()),
     }
 }
 
 /// Turn somebody away
-#[utoipa::path(post, path = "/v1/admin/registrations/{registration_id}/reject", tag = "admin", request_body = Option<Rejection>,
+#[utoipa::path(post, path = "/v1/admin/registrations/{registration_id}/reject", tag = "admin",
     params(("registration_id" = Uuid, Path, description = "Which registration"),
         ("if-match" = Option<String>, Header, description = "The revision that was looked at")),
-    responses((status = 200, description = "Turned away", body = RegistrationView),
-        (status = 404, description = "No such registration", body = Problem, content_type = "application/problem+json"),
-        (status = 409, description = "It does not wait", body = Problem, content_type = "application/problem+json"),
-        (status = 412, description = "It changed since", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 200, description = "Turned away"),
+        (status = 404, description = "No such registration"),
+        (status = 409, description = "It does not wait"),
+        (status = 412, description = "It changed since")))]
 pub async fn registration_reject(
+    Admin(caller): Admin,
     State(gateway): State<Gateway>,
-    Who(caller): Who,
-    At(id): At<Uuid>,
+    Path(id): Path<Uuid>,
     headers: HeaderMap,
-    Perhaps(rejection): Perhaps<Rejection>,
+    OptionalJson(rejection): OptionalJson<Rejection>,
 ) -> Result<(Tag, Json<RegistrationView>), Problem> {
     reason(rejection.reason.as_ref())?;
     let command = RejectRegistration {
@@ -255,16 +258,16 @@ pub struct Revocation {
 }
 
 /// Put somebody out: no peer, no address, no credential
-#[utoipa::path(post, path = "/v1/admin/registrations/{registration_id}/revoke", tag = "admin", request_body = Option<Revocation>,
+#[utoipa::path(post, path = "/v1/admin/registrations/{registration_id}/revoke", tag = "admin",
     params(("registration_id" = Uuid, Path, description = "Which registration")),
-    responses((status = 200, description = "Out from now on", body = RegistrationView),
-        (status = 404, description = "No such registration", body = Problem, content_type = "application/problem+json"),
-        (status = 409, description = "It is not in", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 200, description = "Out from now on"),
+        (status = 404, description = "No such registration"),
+        (status = 409, description = "It is not in")))]
 pub async fn registration_revoke(
+    Admin(caller): Admin,
     State(gateway): State<Gateway>,
-    Who(caller): Who,
-    At(id): At<Uuid>,
-    Perhaps(revocation): Perhaps<Revocation>,
+    Path(id): Path<Uuid>,
+    OptionalJson(revocation): OptionalJson<Revocation>,
 ) -> Result<(Tag, Json<RegistrationView>), Problem> {
     reason(revocation.reason.as_ref())?;
     let command = RevokeRegistration {
@@ -280,13 +283,13 @@ pub async fn registration_revoke(
 /// Let somebody who was turned away ask again
 #[utoipa::path(post, path = "/v1/admin/registrations/{registration_id}/reset", tag = "admin",
     params(("registration_id" = Uuid, Path, description = "Which registration")),
-    responses((status = 200, description = "Waiting again", body = RegistrationView),
-        (status = 404, description = "No such registration", body = Problem, content_type = "application/problem+json"),
-        (status = 409, description = "It was not turned away, or for good", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 200, description = "Waiting again"),
+        (status = 404, description = "No such registration"),
+        (status = 409, description = "It was not turned away, or for good")))]
 pub async fn registration_reset(
+    Admin(caller): Admin,
     State(gateway): State<Gateway>,
-    Who(caller): Who,
-    At(id): At<Uuid>,
+    Path(id): Path<Uuid>,
 ) -> Result<(Tag, Json<RegistrationView>), Problem> {
     let command = ResetRegistration {
         registration: RegistrationId::new(id),

@@ -9,13 +9,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::gateway::access::Admin;
 use crate::gateway::services::passwords::check_new;
 use crate::gateway::state::Gateway;
 use crate::gateway::state::missing;
-use crate::http::json_body::Taken;
+use crate::http::json_body::StrictJson;
 use crate::http::page::{Page, Paging};
 use crate::http::time::rfc3339;
-use crate::http::{Ask, At, Json, Problem, id};
+use crate::http::{Json, Path, Problem, Query, id};
 
 /// An account. What it proves itself with is never shown.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -62,10 +63,11 @@ fn user(gateway: &Gateway, id: Uuid) -> Result<User, Problem> {
 
 /// Who logs in
 #[utoipa::path(get, path = "/v1/admin/users", tag = "admin", params(Paging),
-    responses((status = 200, description = "Oldest first, nodes included", body = ref("#/components/schemas/Page_for_User"), content_type = "application/json")))]
+    responses((status = 200, description = "Oldest first, nodes included")))]
 pub async fn users(
+    _: Admin,
     State(gateway): State<Gateway>,
-    Ask(paging): Ask<Paging>,
+    Query(paging): Query<Paging>,
 ) -> Result<Json<Page<User>>, Problem> {
     let view = gateway.world.view();
     let all = view.accounts.by_id.iter();
@@ -88,12 +90,13 @@ pub struct NewUser {
 }
 
 /// Make an account
-#[utoipa::path(post, path = "/v1/admin/users", tag = "admin", request_body = NewUser,
-    responses((status = 201, description = "The account", body = User),
-        (status = 409, description = "The name is taken", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/v1/admin/users", tag = "admin",
+    responses((status = 201, description = "The account"),
+        (status = 409, description = "The name is taken")))]
 pub async fn user_create(
+    _: Admin,
     State(gateway): State<Gateway>,
-    Taken(new): Taken<NewUser>,
+    StrictJson(new): StrictJson<NewUser>,
 ) -> Result<(StatusCode, Json<User>), Problem> {
     check_new("/password", &new.password, &new.username)?;
     let account = AccountId::new(id::mint());
@@ -126,15 +129,16 @@ pub struct UserChange {
 }
 
 /// Change an account; its tokens die
-#[utoipa::path(patch, path = "/v1/admin/users/{user_id}", tag = "admin", request_body = UserChange,
+#[utoipa::path(patch, path = "/v1/admin/users/{user_id}", tag = "admin",
     params(("user_id" = Uuid, Path, description = "Which account")),
-    responses((status = 200, description = "The account as it is now", body = User),
-        (status = 404, description = "No such account", body = Problem, content_type = "application/problem+json"),
-        (status = 409, description = "It is the last admin", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 200, description = "The account as it is now"),
+        (status = 404, description = "No such account"),
+        (status = 409, description = "It is the last admin")))]
 pub async fn user_patch(
+    _: Admin,
     State(gateway): State<Gateway>,
-    At(id): At<Uuid>,
-    Taken(change): Taken<UserChange>,
+    Path(id): Path<Uuid>,
+    StrictJson(change): StrictJson<UserChange>,
 ) -> Result<Json<User>, Problem> {
     let before = user(&gateway, id)?;
     let secret = match change.password {
@@ -158,11 +162,12 @@ pub async fn user_patch(
 #[utoipa::path(delete, path = "/v1/admin/users/{user_id}", tag = "admin",
     params(("user_id" = Uuid, Path, description = "Which account")),
     responses((status = 204, description = "Gone"),
-        (status = 404, description = "No such account", body = Problem, content_type = "application/problem+json"),
-        (status = 409, description = "It is the last admin", body = Problem, content_type = "application/problem+json")))]
+        (status = 404, description = "No such account"),
+        (status = 409, description = "It is the last admin")))]
 pub async fn user_delete(
+    _: Admin,
     State(gateway): State<Gateway>,
-    At(id): At<Uuid>,
+    Path(id): Path<Uuid>,
 ) -> Result<StatusCode, Problem> {
     let account = AccountId::new(id);
     gateway.submit(RemoveAccount { account }).await?;
@@ -173,10 +178,11 @@ pub async fn user_delete(
 #[utoipa::path(post, path = "/v1/admin/users/{user_id}/revoke-tokens", tag = "admin",
     params(("user_id" = Uuid, Path, description = "Which account")),
     responses((status = 204, description = "Dead"),
-        (status = 404, description = "No such account", body = Problem, content_type = "application/problem+json")))]
+        (status = 404, description = "No such account")))]
 pub async fn user_revoke_tokens(
+    _: Admin,
     State(gateway): State<Gateway>,
-    At(id): At<Uuid>,
+    Path(id): Path<Uuid>,
 ) -> Result<StatusCode, Problem> {
     let account = AccountId::new(id);
     gateway.submit(RevokeTokens { account }).await?;

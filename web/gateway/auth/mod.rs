@@ -2,19 +2,21 @@
 
 pub mod sessions;
 
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
-
+use crate::gateway::access::{Access, rule_of};
 use crate::gateway::state::Gateway;
+use crate::http::endpoints::Endpoints;
+use crate::operations;
 
-/// Routes of this category.
-pub fn routes() -> OpenApiRouter<Gateway> {
-    OpenApiRouter::new()
-        .routes(routes!(sessions::login))
-        .routes(routes!(sessions::login_viewer))
-        .routes(routes!(sessions::login_operator))
-        .routes(routes!(sessions::login_admin))
-        .routes(routes!(sessions::logout))
-        .routes(routes!(sessions::me))
-        .routes(routes!(sessions::change_password))
+/// Endpoints of this category.
+pub fn endpoints() -> Endpoints<Gateway, Access> {
+    Endpoints::default().with(operations!(
+        rule_of;
+        sessions::login,
+        sessions::login_viewer,
+        sessions::login_operator,
+        sessions::login_admin,
+        sessions::logout,
+        sessions::me,
+        sessions::change_password,
+    ))
 }

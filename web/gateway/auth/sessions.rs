@@ -9,11 +9,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::gateway::access::guard::{Source, Who};
+use crate::gateway::access::{Anonymous, ClientAddress, Session, UserSession};
 use crate::gateway::services::passwords::check_new;
 use crate::gateway::services::tokens::TOKEN_S;
 use crate::gateway::state::Gateway;
-use crate::http::json_body::Taken;
+use crate::http::json_body::StrictJson;
+use crate::http::problem::FieldCode;
 use crate::http::time::rfc3339;
 use crate::http::{Json, Problem, id};
 
@@ -76,7 +77,7 @@ pub struct NewPassword {
 
 async fn enter(
     gateway: &Gateway,
-    source: Source,
+    client: ClientAddress,
     login: Login,
     wanted: Option<AccountRole>,
 ) -> Result<Json<Token>, Problem> {
@@ -86,11 +87,11 @@ async fn enter(
     ] {
         if !(1..=most).contains(&text.chars().count()) {
             let message = format!("1 to {most} characters are allowed");
-            return Err(Problem::field(pointer, "length", message));
+            return Err(Problem::field(pointer, FieldCode::Length, message));
         }
     }
     let now_s = gateway.now_s();
-    gateway.logins.allow(&login.username, source.0, now_s)?;
+    gateway.logins.allow(&login.username, client.0, now_s)?;
     let view = gateway.world.view();
     let found = view.accounts.named(&login.username);
     let found = found.filter(|(_, account)| !account.disabled);
@@ -100,7 +101,7 @@ async fn enter(
         .check(secret.as_ref(), login.password)
         .await?;
     let Some((account_id, account)) = found.filter(|_| fits) else {
-        gateway.logins.failed(&login.username, source.0, now_s);
+        gateway.logins.failed(&login.username, client.0, now_s);
         return Err(Problem::new(
             StatusCode::UNAUTHORIZED,
             "no account has this name and password",
@@ -131,65 +132,69 @@ async fn enter(
 }
 
 /// Log in with all the rights of the account
-#[utoipa::path(post, path = "/api/auth/login", tag = "system", request_body = Login,
-    responses((status = 200, description = "A token", body = Token),
-        (status = 401, description = "No such name and password", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "Too many failures", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/api/auth/login", tag = "system",
+    responses((status = 200, description = "A token"),
+        (status = 401, description = "No such name and password"),
+        (status = 429, description = "Too many failures")))]
 pub async fn login(
+    _: Anonymous,
     State(gateway): State<Gateway>,
-    source: Source,
-    Taken(login): Taken<Login>,
+    client: ClientAddress,
+    StrictJson(login): StrictJson<Login>,
 ) -> Result<Json<Token>, Problem> {
-    enter(&gateway, source, login, None).await
+    enter(&gateway, client, login, None).await
 }
 
 /// Log in to read only
-#[utoipa::path(post, path = "/api/auth/login/viewer", tag = "system", request_body = Login,
-    responses((status = 200, description = "A token that reads", body = Token),
-        (status = 401, description = "No such name and password", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "Too many failures", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/api/auth/login/viewer", tag = "system",
+    responses((status = 200, description = "A token that reads"),
+        (status = 401, description = "No such name and password"),
+        (status = 429, description = "Too many failures")))]
 pub async fn login_viewer(
+    _: Anonymous,
     State(gateway): State<Gateway>,
-    source: Source,
-    Taken(login): Taken<Login>,
+    client: ClientAddress,
+    StrictJson(login): StrictJson<Login>,
 ) -> Result<Json<Token>, Problem> {
-    enter(&gateway, source, login, Some(AccountRole::Viewer)).await
+    enter(&gateway, client, login, Some(AccountRole::Viewer)).await
 }
 
 /// Log in as an operator
-#[utoipa::path(post, path = "/api/auth/login/operator", tag = "system", request_body = Login,
-    responses((status = 200, description = "A token of an operator", body = Token),
-        (status = 401, description = "No such name and password", body = Problem, content_type = "application/problem+json"),
-        (status = 403, description = "The account is less than that", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "Too many failures", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/api/auth/login/operator", tag = "system",
+    responses((status = 200, description = "A token of an operator"),
+        (status = 401, description = "No such name and password"),
+        (status = 403, description = "The account is less than that"),
+        (status = 429, description = "Too many failures")))]
 pub async fn login_operator(
+    _: Anonymous,
     State(gateway): State<Gateway>,
-    source: Source,
-    Taken(login): Taken<Login>,
+    client: ClientAddress,
+    StrictJson(login): StrictJson<Login>,
 ) -> Result<Json<Token>, Problem> {
-    enter(&gateway, source, login, Some(AccountRole::Operator)).await
+    enter(&gateway, client, login, Some(AccountRole::Operator)).await
 }
 
 /// Log in as an admin
-#[utoipa::path(post, path = "/api/auth/login/admin", tag = "system", request_body = Login,
-    responses((status = 200, description = "A token of an admin", body = Token),
-        (status = 401, description = "No such name and password", body = Problem, content_type = "application/problem+json"),
-        (status = 403, description = "The account is less than that", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "Too many failures", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/api/auth/login/admin", tag = "system",
+    responses((status = 200, description = "A token of an admin"),
+        (status = 401, description = "No such name and password"),
+        (status = 403, description = "The account is less than that"),
+        (status = 429, description = "Too many failures")))]
 pub async fn login_admin(
+    _: Anonymous,
     State(gateway): State<Gateway>,
-    source: Source,
-    Taken(login): Taken<Login>,
+    client: ClientAddress,
+    StrictJson(login): StrictJson<Login>,
 ) -> Result<Json<Token>, Problem> {
-    enter(&gateway, source, login, Some(AccountRole::Admin)).await
+    enter(&gateway, client, login, Some(AccountRole::Admin)).await
 }
 
 /// Log out: this token is dead from now on
 #[utoipa::path(post, path = "/api/auth/logout", tag = "system",
     responses((status = 204, description = "Logged out")))]
 pub async fn logout(
+    Session(caller): Session,
     State(gateway): State<Gateway>,
-    Who(caller): Who,
 ) -> Result<StatusCode, Problem> {
     let deny = RevokeToken {
         token: RevokedTokenId::new(caller.claims.jti),
@@ -201,8 +206,8 @@ pub async fn logout(
 
 /// Who the caller is
 #[utoipa::path(get, path = "/api/auth/me", tag = "system",
-    responses((status = 200, description = "The caller", body = Me)))]
-pub async fn me(Who(caller): Who) -> Json<Me> {
+    responses((status = 200, description = "The caller")))]
+pub async fn me(Session(caller): Session) -> Json<Me> {
     Json(Me {
         sub: caller.account.uuid(),
         username: caller.username.clone(),
@@ -215,20 +220,24 @@ pub async fn me(Who(caller): Who) -> Json<Me> {
 }
 
 /// Change the caller's password; all tokens of the account die
-#[utoipa::path(post, path = "/api/auth/password", tag = "system", request_body = NewPassword,
+#[utoipa::path(post, path = "/api/auth/password", tag = "system",
     responses((status = 204, description = "Changed")))]
 pub async fn change_password(
+    UserSession(caller): UserSession,
     State(gateway): State<Gateway>,
-    source: Source,
-    Who(caller): Who,
-    Taken(new): Taken<NewPassword>,
+    client: ClientAddress,
+    StrictJson(new): StrictJson<NewPassword>,
 ) -> Result<StatusCode, Problem> {
     let now_s = gateway.now_s();
-    gateway.logins.allow(&caller.username, source.0, now_s)?;
+    gateway.logins.allow(&caller.username, client.0, now_s)?;
     check_new("/new_password", &new.new_password, &caller.username)?;
     if new.new_password == new.current_password {
         let message = "it is the one until now";
-        return Err(Problem::field("/new_password", "password", message));
+        return Err(Problem::field(
+            "/new_password",
+            FieldCode::Password,
+            message,
+        ));
     }
     let view = gateway.world.view();
     let secret = view.accounts.by_id.get(&caller.account);
@@ -238,7 +247,7 @@ pub async fn change_password(
         .check(secret.as_ref(), new.current_password)
         .await?;
     if !fits {
-        gateway.logins.failed(&caller.username, source.0, now_s);
+        gateway.logins.failed(&caller.username, client.0, now_s);
         return Err(Problem::new(
             StatusCode::FORBIDDEN,
             "the current password is another one",

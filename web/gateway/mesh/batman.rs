@@ -6,9 +6,10 @@ use groundwave_io::netlink::batadv::{
     TransLocal,
 };
 
+use crate::gateway::access::Viewer;
 use crate::gateway::services::kernel::{InterfaceQuestion, Known, Row, known, of_batman, rows};
 use crate::gateway::state::Gateway;
-use crate::http::{Ask, Json, Problem};
+use crate::http::{Json, Problem, Query};
 
 // The document knows shapes by plain names.
 type KnownOriginator = Known<Originator>;
@@ -22,10 +23,11 @@ type RowHardInterface = Row<HardInterface>;
 
 /// Ways to other nodes
 #[utoipa::path(get, path = "/v1/mesh/batman/originators", tag = "mesh", params(InterfaceQuestion),
-    responses((status = 200, description = "In the kernel's order; the way in use of each is `best`", body = Vec<KnownOriginator>)))]
+    responses((status = 200, description = "In the kernel's order; the way in use of each is `best`")))]
 pub async fn batman_originators(
+    _: Viewer,
     State(gateway): State<Gateway>,
-    Ask(asked): Ask<InterfaceQuestion>,
+    Query(asked): Query<InterfaceQuestion>,
 ) -> Result<Json<Vec<KnownOriginator>>, Problem> {
     let found = of_batman(&gateway, asked, |batman, ifname| batman.originators(ifname)).await?;
     Ok(Json(known(&gateway, found, |row| Some(row.orig_address))))
@@ -33,10 +35,11 @@ pub async fn batman_originators(
 
 /// Nodes in one hop
 #[utoipa::path(get, path = "/v1/mesh/batman/neighbors", tag = "mesh", params(InterfaceQuestion),
-    responses((status = 200, description = "In the kernel's order", body = Vec<KnownNeighbor>)))]
+    responses((status = 200, description = "In the kernel's order")))]
 pub async fn batman_neighbors(
+    _: Viewer,
     State(gateway): State<Gateway>,
-    Ask(asked): Ask<InterfaceQuestion>,
+    Query(asked): Query<InterfaceQuestion>,
 ) -> Result<Json<Vec<KnownNeighbor>>, Problem> {
     let found = of_batman(&gateway, asked, |batman, ifname| batman.neighbors(ifname)).await?;
     Ok(Json(known(&gateway, found, |row| Some(row.neigh_address))))
@@ -44,10 +47,11 @@ pub async fn batman_neighbors(
 
 /// Nodes that offer a way out
 #[utoipa::path(get, path = "/v1/mesh/batman/gateways", tag = "mesh", params(InterfaceQuestion),
-    responses((status = 200, description = "In the kernel's order; the one chosen is `best`", body = Vec<KnownWayOut>)))]
+    responses((status = 200, description = "In the kernel's order; the one chosen is `best`")))]
 pub async fn batman_gateways(
+    _: Viewer,
     State(gateway): State<Gateway>,
-    Ask(asked): Ask<InterfaceQuestion>,
+    Query(asked): Query<InterfaceQuestion>,
 ) -> Result<Json<Vec<KnownWayOut>>, Problem> {
     let found = of_batman(&gateway, asked, |batman, ifname| batman.gateways(ifname)).await?;
     Ok(Json(known(&gateway, found, |row| Some(row.orig_address))))
@@ -55,10 +59,11 @@ pub async fn batman_gateways(
 
 /// Hosts behind this machine
 #[utoipa::path(get, path = "/v1/mesh/batman/translocal", tag = "mesh", params(InterfaceQuestion),
-    responses((status = 200, description = "In the kernel's order", body = Vec<KnownTransLocal>)))]
+    responses((status = 200, description = "In the kernel's order")))]
 pub async fn batman_translocal(
+    _: Viewer,
     State(gateway): State<Gateway>,
-    Ask(asked): Ask<InterfaceQuestion>,
+    Query(asked): Query<InterfaceQuestion>,
 ) -> Result<Json<Vec<KnownTransLocal>>, Problem> {
     let found = of_batman(&gateway, asked, |batman, ifname| batman.trans_local(ifname)).await?;
     Ok(Json(known(&gateway, found, |row| Some(row.tt_address))))
@@ -66,10 +71,11 @@ pub async fn batman_translocal(
 
 /// Hosts behind other nodes; `node_id` is the host's own
 #[utoipa::path(get, path = "/v1/mesh/batman/transglobal", tag = "mesh", params(InterfaceQuestion),
-    responses((status = 200, description = "In the kernel's order", body = Vec<KnownTransGlobal>)))]
+    responses((status = 200, description = "In the kernel's order")))]
 pub async fn batman_transglobal(
+    _: Viewer,
     State(gateway): State<Gateway>,
-    Ask(asked): Ask<InterfaceQuestion>,
+    Query(asked): Query<InterfaceQuestion>,
 ) -> Result<Json<Vec<KnownTransGlobal>>, Problem> {
     let found = of_batman(&gateway, asked, |batman, ifname| {
         batman.trans_global(ifname)
@@ -80,10 +86,11 @@ pub async fn batman_transglobal(
 
 /// What the distributed ARP table remembers here
 #[utoipa::path(get, path = "/v1/mesh/batman/dat_cache", tag = "mesh", params(InterfaceQuestion),
-    responses((status = 200, description = "In the kernel's order", body = Vec<KnownDatEntry>)))]
+    responses((status = 200, description = "In the kernel's order")))]
 pub async fn batman_dat_cache(
+    _: Viewer,
     State(gateway): State<Gateway>,
-    Ask(asked): Ask<InterfaceQuestion>,
+    Query(asked): Query<InterfaceQuestion>,
 ) -> Result<Json<Vec<KnownDatEntry>>, Problem> {
     let found = of_batman(&gateway, asked, |batman, ifname| batman.dat_cache(ifname)).await?;
     let whose = |row: &DatEntry| Some(row.dat_cache_hwaddress);
@@ -92,10 +99,11 @@ pub async fn batman_dat_cache(
 
 /// Hosts that gateways of a backbone claim
 #[utoipa::path(get, path = "/v1/mesh/batman/bla_claims", tag = "mesh", params(InterfaceQuestion),
-    responses((status = 200, description = "In the kernel's order", body = Vec<KnownBlaClaim>)))]
+    responses((status = 200, description = "In the kernel's order")))]
 pub async fn batman_bla_claims(
+    _: Viewer,
     State(gateway): State<Gateway>,
-    Ask(asked): Ask<InterfaceQuestion>,
+    Query(asked): Query<InterfaceQuestion>,
 ) -> Result<Json<Vec<KnownBlaClaim>>, Problem> {
     let found = of_batman(&gateway, asked, |batman, ifname| batman.bla_claims(ifname)).await?;
     Ok(Json(known(&gateway, found, |row| Some(row.bla_address))))
@@ -103,10 +111,11 @@ pub async fn batman_bla_claims(
 
 /// Interfaces under the mesh
 #[utoipa::path(get, path = "/v1/mesh/batman/hardifs", tag = "mesh", params(InterfaceQuestion),
-    responses((status = 200, description = "In the kernel's order", body = Vec<RowHardInterface>)))]
+    responses((status = 200, description = "In the kernel's order")))]
 pub async fn batman_hardifs(
+    _: Viewer,
     State(gateway): State<Gateway>,
-    Ask(asked): Ask<InterfaceQuestion>,
+    Query(asked): Query<InterfaceQuestion>,
 ) -> Result<Json<Vec<RowHardInterface>>, Problem> {
     let ask = |batman: &mut groundwave_io::netlink::batadv::Batman, ifname: &str| {
         batman.hard_interfaces(ifname)

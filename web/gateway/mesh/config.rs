@@ -14,10 +14,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::gateway::access::Admin;
 use crate::gateway::mesh::status::MeshSettings;
 use crate::gateway::services::kernel::{HERE, unread};
 use crate::gateway::state::Gateway;
-use crate::http::json_body::Taken;
+use crate::http::json_body::StrictJson;
+use crate::http::problem::{FieldCode, ProblemKind};
 use crate::http::tag::{self, Tag};
 use crate::http::time::rfc3339;
 use crate::http::{Json, Problem};
@@ -130,7 +132,11 @@ fn plan(
     ];
     if let Some((name, _)) = radio.iter().find(|(_, changed)| *changed) {
         let message = "it cannot be changed here while the radio is in the mesh";
-        return Err(Problem::field(&format!("/{name}"), "fixed", message));
+        return Err(Problem::field(
+            &format!("/{name}"),
+            FieldCode::Fixed,
+            message,
+        ));
     }
     if wanted
         .batman
@@ -140,7 +146,7 @@ fn plan(
         let message = "less is not allowed; allowed: 40 ms and more";
         return Err(Problem::field(
             "/batman/orig_interval_ms",
-            "not-allowed",
+            FieldCode::NotAllowed,
             message,
         ));
     }
@@ -151,7 +157,7 @@ fn plan(
     ];
     if offers.into_iter().flatten().any(|kbps| kbps > most) {
         let message = format!("more is not allowed; allowed: up to {most} kbit/s");
-        return Err(Problem::field("/batman", "not-allowed", message));
+        return Err(Problem::field("/batman", FieldCode::NotAllowed, message));
     }
     let (held, asked) = (plain(&now.batman), plain(&wanted.batman));
     let (mut change, mut before) = (Map::new(), Map::new());
@@ -161,7 +167,7 @@ fn plan(
             let message = "this kernel's batman-adv does not have it";
             return Err(Problem::field(
                 &format!("/batman/{name}"),
-                "absent",
+                FieldCode::Absent,
                 message,
             ));
         }
@@ -229,7 +235,8 @@ fn change(
             "the settings were changed; their revision is {}",
             now.revision
         );
-        return Err(Problem::new(StatusCode::PRECONDITION_FAILED, detail).of_kind("stale-revision"));
+        return Err(Problem::new(StatusCode::PRECONDITION_FAILED, detail)
+            .of_kind(ProblemKind::StaleRevision));
     }
     let (to_set, before) = plan(&now.config, wanted)?;
     let bytes: [u8; 16] = random().map_err(|err| Problem::internal(err.to_string()))?;
@@ -274,21 +281,26 @@ fn undo(gateway: &Gateway, token: &str) {
 }
 
 /// Change settings of the mesh; the change is undone unless it is confirmed
-#[utoipa::path(put, path = "/v1/mesh/config", tag = "mesh", request_body = NewMeshSettings,
+#[utoipa::path(put, path = "/v1/mesh/config", tag = "mesh",
     params(("if-match" = Option<String>, Header, description = "The revision that was looked at")),
-    responses((status = 200, description = "As the kernel tells them now", body = ChangedSettings,
+    responses((status = 200, description = "As the kernel tells them now",
             headers(("etag" = String, description = "The new revision"))),
-        (status = 409, description = "Another change waits to be confirmed", body = Problem, content_type = "application/problem+json"),
-        (status = 412, description = "They were changed since", body = Problem, content_type = "application/problem+json")))]
+        (status = 409, description = "Another change waits to be confirmed"),
+        (status = 412, description = "They were changed since")))]
 pub async fn mesh_config_put(
+    _: Admin,
     State(gateway): State<Gateway>,
     headers: HeaderMap,
-    Taken(wanted): Taken<NewMeshSettings>,
+    StrictJson(wanted): StrictJson<NewMeshSettings>,
 ) -> Result<(Tag, Json<ChangedSettings>), Problem> {
     let within_s = wanted.confirm_within_s.unwrap_or(60);
     if !(10..=600).contains(&within_s) {
         let message = format!("{within_s} is not allowed; allowed: 10 to 600");
-        return Err(Problem::field("/confirm_within_s", "not-allowed", message));
+        return Err(Problem::field(
+            "/confirm_within_s",
+            FieldCode::NotAllowed,
+            message,
+        ));
     }
     let held = gateway.clone();
     let done = gateway.block(move || change(&held, &headers, &wanted));
@@ -336,13 +348,14 @@ impl Change {
 }
 
 /// Keep changed settings of the mesh
-#[utoipa::path(post, path = "/v1/mesh/config/confirm", tag = "mesh", request_body = Confirmation,
+#[utoipa::path(post, path = "/v1/mesh/config/confirm", tag = "mesh",
     responses((status = 204, description = "Kept"),
-        (status = 404, description = "No change waits for that token", body = Problem, content_type = "application/problem+json"),
-        (status = 410, description = "The change was undone", body = Problem, content_type = "application/problem+json")))]
+        (status = 404, description = "No change waits for that token"),
+        (status = 410, description = "The change was undone")))]
 pub async fn mesh_config_confirm(
+    _: Admin,
     State(gateway): State<Gateway>,
-    Taken(confirmation): Taken<Confirmation>,
+    StrictJson(confirmation): StrictJson<Confirmation>,
 ) -> Result<StatusCode, Problem> {
     gateway.mesh_change.confirm(&confirmation.confirm_token)?;
     Ok(StatusCode::NO_CONTENT)

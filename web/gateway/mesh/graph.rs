@@ -443,3 +443,5 @@ pub fn geojson(graph: &NetworkGraph) -> serde_json::Value {
     });
     json!({ "type": "FeatureCollection", "features": points.chain(lines).collect::<Vec<_>>() })
 }
+
+crate::schema_refs!(NetworkGraph);

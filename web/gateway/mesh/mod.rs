@@ -12,35 +12,40 @@ pub mod topology;
 pub mod topology_history;
 pub mod tunnel;
 
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
-
+use crate::gateway::access::{Access, rule_of};
 use crate::gateway::state::Gateway;
+use crate::http::endpoints::Endpoints;
+use crate::operations;
 
-/// Routes of this category.
-pub fn routes() -> OpenApiRouter<Gateway> {
-    OpenApiRouter::new()
-        .routes(routes!(registration::wg_register))
-        .routes(routes!(topology::mesh_topology))
-        .routes(routes!(topology::mesh_health))
-        .routes(routes!(peers::mesh_peers))
-        .routes(routes!(peers::mesh_peer_delete))
-        .routes(routes!(peers::ipam))
-        .routes(routes!(peers::ipam_leases))
-        .routes(routes!(peers::ipam_lease_delete))
-        .routes(routes!(status::mesh_status))
-        .routes(routes!(status::mesh_channels))
-        .routes(routes!(status::mesh_config, config::mesh_config_put))
-        .routes(routes!(config::mesh_config_confirm))
-        .routes(routes!(probes::probe_create))
-        .routes(routes!(probes::probe_fetch))
-        .routes(routes!(status::mesh_plinks))
-        .routes(routes!(batman::batman_originators))
-        .routes(routes!(batman::batman_neighbors))
-        .routes(routes!(batman::batman_gateways))
-        .routes(routes!(batman::batman_translocal))
-        .routes(routes!(batman::batman_transglobal))
-        .routes(routes!(batman::batman_dat_cache))
-        .routes(routes!(batman::batman_bla_claims))
-        .routes(routes!(batman::batman_hardifs))
+/// Endpoints of this category.
+pub fn endpoints() -> Endpoints<Gateway, Access> {
+    Endpoints::default()
+        .schema::<graph::NetworkGraph>()
+        .with(operations!(
+            rule_of;
+            registration::wg_register,
+            topology::mesh_topology,
+            topology::mesh_health,
+            peers::mesh_peers,
+            peers::mesh_peer_delete,
+            peers::ipam,
+            peers::ipam_leases,
+            peers::ipam_lease_delete,
+            status::mesh_status,
+            status::mesh_channels,
+            status::mesh_config,
+            config::mesh_config_put,
+            config::mesh_config_confirm,
+            probes::probe_create,
+            probes::probe_fetch,
+            status::mesh_plinks,
+            batman::batman_originators,
+            batman::batman_neighbors,
+            batman::batman_gateways,
+            batman::batman_translocal,
+            batman::batman_transglobal,
+            batman::batman_dat_cache,
+            batman::batman_bla_claims,
+            batman::batman_hardifs,
+        ))
 }

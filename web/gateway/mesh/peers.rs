@@ -11,13 +11,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::gateway::access::guard::Who;
+use crate::gateway::access::{Admin, Viewer};
 use crate::gateway::mesh::tunnel;
 use crate::gateway::state::Gateway;
 use crate::gateway::state::missing;
 use crate::http::page::{Page, Paging};
+use crate::http::problem::FieldCode;
 use crate::http::time::rfc3339;
-use crate::http::{Ask, At, Json, Problem};
+use crate::http::{Json, Path, Problem, Query};
 
 /// A peer of the tunnel. Private and preshared keys are never shown.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -45,10 +46,11 @@ pub struct PeerView {
 
 /// The tunnel's peers
 #[utoipa::path(get, path = "/v1/mesh/peers", tag = "mesh", params(Paging),
-    responses((status = 200, description = "In order of their nodes", body = ref("#/components/schemas/Page_for_PeerView"), content_type = "application/json")))]
+    responses((status = 200, description = "In order of their nodes")))]
 pub async fn mesh_peers(
+    _: Viewer,
     State(gateway): State<Gateway>,
-    Ask(paging): Ask<Paging>,
+    Query(paging): Query<Paging>,
 ) -> Result<Json<Page<PeerView>>, Problem> {
     let seen = tunnel::peers(&gateway).await;
     let view = gateway.world.view();
@@ -83,11 +85,11 @@ pub async fn mesh_peers(
 #[utoipa::path(delete, path = "/v1/mesh/peers/{node_id}", tag = "mesh",
     params(("node_id" = Uuid, Path, description = "Which node")),
     responses((status = 204, description = "Out"),
-        (status = 404, description = "No such peer", body = Problem, content_type = "application/problem+json")))]
+        (status = 404, description = "No such peer")))]
 pub async fn mesh_peer_delete(
+    Admin(caller): Admin,
     State(gateway): State<Gateway>,
-    Who(caller): Who,
-    At(id): At<Uuid>,
+    Path(id): Path<Uuid>,
 ) -> Result<StatusCode, Problem> {
     let node = gateway.node(id)?;
     let view = gateway.world.view();
@@ -135,8 +137,8 @@ pub struct Pools {
 
 /// How many addresses are left
 #[utoipa::path(get, path = "/v1/mesh/ipam", tag = "mesh",
-    responses((status = 200, description = "The ranges", body = Pools)))]
-pub async fn ipam(State(gateway): State<Gateway>) -> Json<Pools> {
+    responses((status = 200, description = "The ranges")))]
+pub async fn ipam(_: Viewer, State(gateway): State<Gateway>) -> Json<Pools> {
     let view = gateway.world.view();
     let count = |state| {
         let leases = view.onboarding.leases.values();
@@ -211,15 +213,16 @@ pub struct LeaseQuestion {
 
 /// Overlay addresses that are not free
 #[utoipa::path(get, path = "/v1/mesh/ipam/leases", tag = "mesh", params(LeaseQuestion, Paging),
-    responses((status = 200, description = "In order of the address", body = ref("#/components/schemas/Page_for_LeaseView"), content_type = "application/json")))]
+    responses((status = 200, description = "In order of the address")))]
 pub async fn ipam_leases(
+    _: Viewer,
     State(gateway): State<Gateway>,
-    Ask(asked): Ask<LeaseQuestion>,
-    Ask(paging): Ask<Paging>,
+    Query(asked): Query<LeaseQuestion>,
+    Query(paging): Query<Paging>,
 ) -> Result<Json<Page<LeaseView>>, Problem> {
     if asked.pool.as_deref().is_some_and(|pool| pool != "overlay") {
         let message = "`overlay` is allowed; the underlay's are at /v1/network/dhcp/leases";
-        return Err(Problem::field("/pool", "not-allowed", message));
+        return Err(Problem::field("/pool", FieldCode::NotAllowed, message));
     }
     let view = gateway.world.view();
     let all = view.onboarding.leases.values();
@@ -232,11 +235,12 @@ pub async fn ipam_leases(
 #[utoipa::path(delete, path = "/v1/mesh/ipam/leases/{ip}", tag = "mesh",
     params(("ip" = String, Path, description = "Which address", format = "ipv4")),
     responses((status = 204, description = "In quarantine"),
-        (status = 404, description = "It is free", body = Problem, content_type = "application/problem+json"),
-        (status = 409, description = "Somebody uses it, or it is there already", body = Problem, content_type = "application/problem+json")))]
+        (status = 404, description = "It is free"),
+        (status = 409, description = "Somebody uses it, or it is there already")))]
 pub async fn ipam_lease_delete(
+    _: Admin,
     State(gateway): State<Gateway>,
-    At(ip): At<Ipv4Addr>,
+    Path(ip): Path<Ipv4Addr>,
 ) -> Result<StatusCode, Problem> {
     gateway.submit(ReleaseLease { ip }).await?;
     Ok(StatusCode::NO_CONTENT)

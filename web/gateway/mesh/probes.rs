@@ -17,12 +17,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::gateway::access::{Operator, Viewer};
 use crate::gateway::services::kernel::unread;
 use crate::gateway::state::Gateway;
 use crate::gateway::state::missing;
-use crate::http::json_body::Taken;
+use crate::http::json_body::StrictJson;
+use crate::http::problem::{FieldCode, ProblemKind};
 use crate::http::time::rfc3339;
-use crate::http::{At, Json, Problem, id};
+use crate::http::{Json, Path, Problem, id};
 
 /// Probes remembered; the oldest is forgotten first.
 const REMEMBERED: usize = 256;
@@ -140,7 +142,7 @@ impl Probes {
         if held.values().filter(at_work).count() >= RUNNING {
             let detail = format!("{RUNNING} probes run already");
             let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, detail);
-            return Err(problem.of_kind("rate-limited").retry_after(5));
+            return Err(problem.of_kind(ProblemKind::RateLimited).retry_after(5));
         }
         held.insert(probe.probe_id, probe);
         while held.len() > REMEMBERED {
@@ -190,7 +192,7 @@ fn node_of(gateway: &Gateway, target: &str) -> Result<NodeId, Problem> {
     }
     let id: Uuid = target.parse().map_err(|_| {
         let message = "it is neither a node's id nor a hardware address";
-        Problem::field("/target", "not-allowed", message)
+        Problem::field("/target", FieldCode::NotAllowed, message)
     })?;
     Ok(gateway.node(id)?.id)
 }
@@ -212,28 +214,33 @@ fn address_of(gateway: &Gateway, node: &FleetNode, via: Option<Via>) -> Result<I
     };
     found.ok_or_else(|| {
         let message = "the node has no such address yet";
-        Problem::field("/target", "no-address", message)
+        Problem::field("/target", FieldCode::NoAddress, message)
     })
 }
 
 /// Probe a node
-#[utoipa::path(post, path = "/v1/mesh/probes", tag = "mesh", request_body = NewProbe,
-    responses((status = 202, description = "It begins; ask for it by its id", body = ProbeId),
-        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "So many run already", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/v1/mesh/probes", tag = "mesh",
+    responses((status = 202, description = "It begins; ask for it by its id"),
+        (status = 404, description = "No such node"),
+        (status = 429, description = "So many run already")))]
 pub async fn probe_create(
+    _: Operator,
     State(gateway): State<Gateway>,
-    Taken(new): Taken<NewProbe>,
+    StrictJson(new): StrictJson<NewProbe>,
 ) -> Result<(StatusCode, Json<ProbeId>), Problem> {
     if new.kind != ProbeKind::Ping {
         let message = "only `ping` is offered: ways are at /v1/mesh/batman/originators, \
                        throughputs at /v1/mesh/batman/neighbors and /v1/mesh/plinks";
-        return Err(Problem::field("/kind", "not-offered", message));
+        return Err(Problem::field("/kind", FieldCode::NotOffered, message));
     }
     let duration_s = new.duration_s.unwrap_or(3);
     if !(1..=10).contains(&duration_s) {
         let message = format!("{duration_s} is not allowed; allowed: 1 to 10");
-        return Err(Problem::field("/duration_s", "not-allowed", message));
+        return Err(Problem::field(
+            "/duration_s",
+            FieldCode::NotAllowed,
+            message,
+        ));
     }
     let node = gateway.node(node_of(&gateway, &new.target)?.uuid())?;
     let address = address_of(&gateway, &node, new.via)?;
@@ -267,11 +274,12 @@ pub async fn probe_create(
 /// A probe
 #[utoipa::path(get, path = "/v1/mesh/probes/{probe_id}", tag = "mesh",
     params(("probe_id" = Uuid, Path, description = "Which probe")),
-    responses((status = 200, description = "As far as it is", body = Probe),
-        (status = 404, description = "No such probe, or long ago", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 200, description = "As far as it is"),
+        (status = 404, description = "No such probe, or long ago")))]
 pub async fn probe_fetch(
+    _: Viewer,
     State(gateway): State<Gateway>,
-    At(probe_id): At<Uuid>,
+    Path(probe_id): Path<Uuid>,
 ) -> Result<Json<Probe>, Problem> {
     let held = gateway
         .probes

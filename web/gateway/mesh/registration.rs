@@ -4,7 +4,6 @@ use std::net::IpAddr;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use groundwave_io::gateway::random;
@@ -18,9 +17,10 @@ use groundwave_systems::site::NodeId;
 use hmac::{Hmac, KeyInit, Mac as _};
 use sha2::{Digest, Sha256};
 
-use crate::gateway::access::guard::Source;
+use crate::gateway::access::{Anonymous, ClientAddress};
 use crate::gateway::state::Gateway;
-use crate::http::json_body::Taken;
+use crate::http::json_body::StrictJson;
+use crate::http::problem::{FieldCode, ProblemKind};
 use crate::http::{Json, Problem, id, time};
 
 /// When to ask again while nobody has decided, s.
@@ -64,7 +64,7 @@ fn check(asked: &WgRegister) -> Result<(), Problem> {
     let nonce = STANDARD.decode(&asked.nonce).unwrap_or_default();
     if !(16..=32).contains(&nonce.len()) {
         let message = "16 to 32 bytes in base64 are allowed";
-        return Err(Problem::field("/nonce", "length", message));
+        return Err(Problem::field("/nonce", FieldCode::Length, message));
     }
     time::read("/ts", &asked.ts).map(|_| ())
 }
@@ -74,23 +74,23 @@ fn check(asked: &WgRegister) -> Result<(), Problem> {
 /// The answer to the same key is always the same. What the node logs in with is told once, and
 /// only through the tunnel.
 #[utoipa::path(post, path = "/v1/mesh/wg-register", tag = "mesh",
-    request_body(content = ref("#/components/schemas/WgRegister"), content_type = "application/json"),
     responses(
-        (status = 200, description = "In since before", body = ref("#/components/schemas/WgRegisterResult"), content_type = "application/json"),
-        (status = 201, description = "In from now on", body = ref("#/components/schemas/WgRegisterResult"), content_type = "application/json"),
-        (status = 202, description = "Waiting for a decision", body = ref("#/components/schemas/WgRegisterResult"), content_type = "application/json"),
-        (status = 403, description = "Turned away", body = Problem, content_type = "application/problem+json"),
-        (status = 409, description = "The key belongs to another hardware address", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "Too many requests", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "No address is free", body = Problem, content_type = "application/problem+json")))]
+        (status = 200, description = "In since before"),
+        (status = 201, description = "In from now on"),
+        (status = 202, description = "Waiting for a decision"),
+        (status = 403, description = "Turned away"),
+        (status = 409, description = "The key belongs to another hardware address"),
+        (status = 429, description = "Too many requests"),
+        (status = 503, description = "No address is free")))]
 pub async fn wg_register(
+    _: Anonymous,
     State(gateway): State<Gateway>,
-    source: Source,
-    Taken(asked): Taken<WgRegister>,
-) -> Result<Response, Problem> {
+    client: ClientAddress,
+    StrictJson(asked): StrictJson<WgRegister>,
+) -> Result<(StatusCode, Json<WgRegisterResult>), Problem> {
     gateway
         .strangers
-        .allow(&source.0, "too many requests to be let in from here")?;
+        .allow(&client.0, "too many requests to be let in from here")?;
     check(&asked)?;
     let view = gateway.world.view();
     if view.onboarding.of_key(&asked.public_key).is_none() {
@@ -99,7 +99,7 @@ pub async fn wg_register(
             .allow(&(), "too many unknown keys ask to be let in")?;
     }
     let mac_verified =
-        crate::gateway::network::addresses::verify_mac(&gateway, source.0, asked.mac).await;
+        crate::gateway::network::addresses::verify_mac(&gateway, client.0, asked.mac).await;
     let code_sha256 = asked.enrollment_code.as_ref();
     let command = RequestJoin {
         registration: RegistrationId::new(id::mint()),
@@ -109,28 +109,28 @@ pub async fn wg_register(
             mac: asked.mac,
             hostname: asked.hostname.clone(),
             listen_port: asked.listen_port,
-            source_ip: source.0,
-            underlay_ip: asked.underlay_ip.unwrap_or(source.0),
+            source_ip: client.0,
+            underlay_ip: asked.underlay_ip.unwrap_or(client.0),
             proof: proven(&view.onboarding, &asked, wall_ns()),
             mac_verified,
             code_sha256: code_sha256.map(|code| Sha256::digest(code.as_bytes()).into()),
         },
     };
     let done = gateway.submit(command).await.map_err(kind_of)?;
-    let credentials = credentials(&gateway, source.0, &done, &asked).await?;
+    let credentials = credentials(&gateway, client.0, &done, &asked).await?;
     let status = match done.state {
         RegistrationState::Approved if done.admitted => StatusCode::CREATED,
         RegistrationState::Approved => StatusCode::OK,
         _ => StatusCode::ACCEPTED,
     };
-    Ok((status, Json(result(&gateway, &done, credentials))).into_response())
+    Ok((status, Json(result(&gateway, &done, credentials))))
 }
 
 /// The kind of a refusal here: which conflict, which no.
 fn kind_of(problem: Problem) -> Problem {
     match problem.status {
-        409 => problem.of_kind("key-conflict"),
-        403 => problem.of_kind("registration-rejected"),
+        409 => problem.of_kind(ProblemKind::KeyConflict),
+        403 => problem.of_kind(ProblemKind::RegistrationRejected),
         _ => problem,
     }
 }

@@ -6,12 +6,13 @@ use groundwave_io::readings::wireless::{self, ChannelRow, PlinkRow, Radios};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::gateway::access::Viewer;
 use crate::gateway::services::kernel::{
     HERE, InterfaceQuestion, Known, Row, known, rows, unread, unread_of,
 };
 use crate::gateway::state::Gateway;
 use crate::http::tag::{self, Tag};
-use crate::http::{Ask, Json, Problem};
+use crate::http::{Json, Problem, Query};
 
 // The document knows shapes by plain names.
 type RowChannelRow = Row<ChannelRow>;
@@ -19,10 +20,11 @@ type KnownPlinkRow = Known<PlinkRow>;
 
 /// How the mesh is
 #[utoipa::path(get, path = "/v1/mesh/status", tag = "mesh", params(InterfaceQuestion),
-    responses((status = 200, description = "As it is now", body = ref("#/components/schemas/MeshStatus"), content_type = "application/json")))]
+    responses((status = 200, description = "As it is now")))]
 pub async fn mesh_status(
+    _: Viewer,
     State(gateway): State<Gateway>,
-    Ask(asked): Ask<InterfaceQuestion>,
+    Query(asked): Query<InterfaceQuestion>,
 ) -> Result<Json<MeshStatus>, Problem> {
     let ifname = asked.mesh(&gateway)?;
     let look = move || {
@@ -49,10 +51,11 @@ pub async fn radios(gateway: &Gateway) -> Result<Radios, Problem> {
 
 /// Channels in use
 #[utoipa::path(get, path = "/v1/mesh/channels", tag = "mesh", params(RadioQuestion),
-    responses((status = 200, description = "By interface", body = Vec<RowChannelRow>)))]
+    responses((status = 200, description = "By interface")))]
 pub async fn mesh_channels(
+    _: Viewer,
     State(gateway): State<Gateway>,
-    Ask(asked): Ask<RadioQuestion>,
+    Query(asked): Query<RadioQuestion>,
 ) -> Result<Json<Vec<RowChannelRow>>, Problem> {
     let mut found = radios(&gateway).await?.channels();
     found.retain(|row| asked.phy.as_ref().is_none_or(|phy| row.phy == *phy));
@@ -89,9 +92,10 @@ impl MeshSettings {
 
 /// Settings of the mesh; keys are not among them
 #[utoipa::path(get, path = "/v1/mesh/config", tag = "mesh",
-    responses((status = 200, description = "As they are now", body = MeshSettings,
+    responses((status = 200, description = "As they are now",
         headers(("etag" = String, description = "The revision")))))]
 pub async fn mesh_config(
+    _: Viewer,
     State(gateway): State<Gateway>,
 ) -> Result<(Tag, Json<MeshSettings>), Problem> {
     let ifname = gateway.settings.mesh_ifname.clone();
@@ -102,10 +106,11 @@ pub async fn mesh_config(
 
 /// Peerings of the radios
 #[utoipa::path(get, path = "/v1/mesh/plinks", tag = "mesh", params(InterfaceQuestion),
-    responses((status = 200, description = "By interface; of all interfaces if none is named", body = Vec<KnownPlinkRow>)))]
+    responses((status = 200, description = "By interface; of all interfaces if none is named")))]
 pub async fn mesh_plinks(
+    _: Viewer,
     State(gateway): State<Gateway>,
-    Ask(asked): Ask<InterfaceQuestion>,
+    Query(asked): Query<InterfaceQuestion>,
 ) -> Result<Json<Vec<KnownPlinkRow>>, Problem> {
     let ifname = asked.sound()?;
     let mut found = radios(&gateway).await?.plinks();

@@ -16,13 +16,14 @@ use serde::{Deserialize, Serialize};
 use tokio::task::block_in_place;
 use uuid::Uuid;
 
+use crate::gateway::access::Viewer;
 use crate::gateway::mesh::graph::{Drawing, NetworkGraph, drawing, geojson, revision};
 use crate::gateway::mesh::topology_history::graph_at;
 use crate::gateway::nodes::view::Origin;
 use crate::gateway::state::Gateway;
 use crate::http::show::typed;
 use crate::http::tag::{is_known, tag};
-use crate::http::{Ask, Json, Problem};
+use crate::http::{Json, Problem, Query};
 
 /// How the topology is to be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema, utoipa::ToSchema)]
@@ -82,9 +83,10 @@ fn on_map(graph: &NetworkGraph) -> Response {
             headers(("etag" = String, description = "Its revision"))),
         (status = 304, description = "It is as it was")))]
 pub async fn mesh_topology(
+    _: Viewer,
     State(gateway): State<Gateway>,
     headers: HeaderMap,
-    Ask(asked): Ask<TopologyQuestion>,
+    Query(asked): Query<TopologyQuestion>,
 ) -> Result<Response, Problem> {
     // What is computed or replayed is not mixed with what is there.
     let live = !matches!(asked.origin, Some(Origin::Replay | Origin::Sim));
@@ -136,8 +138,8 @@ pub struct MeshHealth {
 
 /// How well the mesh is, in one number that can be checked
 #[utoipa::path(get, path = "/v1/mesh/health", tag = "mesh",
-    responses((status = 200, description = "The score and what it is made of", body = MeshHealth)))]
-pub async fn mesh_health(State(gateway): State<Gateway>) -> Json<MeshHealth> {
+    responses((status = 200, description = "The score and what it is made of")))]
+pub async fn mesh_health(_: Viewer, State(gateway): State<Gateway>) -> Json<MeshHealth> {
     let view = gateway.world.view();
     let score = mesh_score(&view.fleet, &topology(&view.fleet));
     Json(MeshHealth {

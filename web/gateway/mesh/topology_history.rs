@@ -7,6 +7,7 @@ use groundwave_io::telemetry::HistoryError;
 use crate::gateway::mesh::graph::{NetworkGraph, drawing, revision};
 use crate::gateway::state::Gateway;
 use crate::http::Problem;
+use crate::http::problem::FieldCode;
 use crate::http::time::{self, rfc3339};
 
 /// What the last still showed, so that the same is not kept twice.
@@ -48,7 +49,7 @@ pub async fn keep(gateway: &Gateway, wall_ns: u64) -> Result<(), Problem> {
 /// # Errors
 /// A text that is no time, a time to come, one before the first still.
 pub async fn graph_at(gateway: &Gateway, at: &str, now_ns: u64) -> Result<NetworkGraph, Problem> {
-    let wrong = |message: String| Problem::field("/at", "not-allowed", message);
+    let wrong = |message: String| Problem::field("/at", FieldCode::NotAllowed, message);
     let at_ms = time::read("/at", at)?.as_millisecond();
     let at_ms = u64::try_from(at_ms).unwrap_or(0);
     if at_ms > now_ns / 1_000_000 {

@@ -13,22 +13,25 @@ use groundwave_systems::onboarding::{Mac, is_hostname};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::gateway::access::{Admin, Viewer};
 use crate::gateway::services::kernel::{Known, absent, known, unread};
 use crate::gateway::state::Gateway;
 use crate::gateway::state::missing;
-use crate::http::json_body::Taken;
+use crate::http::json_body::StrictJson;
 use crate::http::page::{Page, Paging};
-use crate::http::{Ask, At, Json, Problem};
+use crate::http::problem::FieldCode;
+use crate::http::{Json, Path, Problem, Query};
 
 // The document knows shapes by plain names.
 type KnownReservation = Known<Reservation>;
 
 /// Addresses that the DHCP server gave
 #[utoipa::path(get, path = "/v1/network/dhcp/leases", tag = "network", params(Paging),
-    responses((status = 200, description = "In order of the address; names that are none are left out", body = ref("#/components/schemas/Page_for_KnownDhcpLease"), content_type = "application/json")))]
+    responses((status = 200, description = "In order of the address; names that are none are left out")))]
 pub async fn dhcp_leases(
+    _: Viewer,
     State(gateway): State<Gateway>,
-    Ask(paging): Ask<Paging>,
+    Query(paging): Query<Paging>,
 ) -> Result<Json<Page<Known<Lease>>>, Problem> {
     paging.size()?;
     let path = gateway.settings.leases.clone();
@@ -85,12 +88,13 @@ fn check(new: &Reservation, kept: &[Reservation], given: &[Lease]) -> Result<(),
 }
 
 /// Keep an address for somebody
-#[utoipa::path(post, path = "/v1/network/dhcp/reservations", tag = "network", request_body = NewReservation,
-    responses((status = 201, description = "Kept", body = KnownReservation),
-        (status = 409, description = "The address or the name is another's, or one is kept already", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/v1/network/dhcp/reservations", tag = "network",
+    responses((status = 201, description = "Kept"),
+        (status = 409, description = "The address or the name is another's, or one is kept already")))]
 pub async fn dhcp_reservation_create(
+    _: Admin,
     State(gateway): State<Gateway>,
-    Taken(new): Taken<NewReservation>,
+    StrictJson(new): StrictJson<NewReservation>,
 ) -> Result<(StatusCode, Json<KnownReservation>), Problem> {
     let underlay = gateway.settings.underlay;
     if !underlay.holds(new.ip) {
@@ -98,14 +102,14 @@ pub async fn dhcp_reservation_create(
             "{} is not allowed; allowed: a node's address in {underlay}",
             new.ip
         );
-        return Err(Problem::field("/ip", "not-allowed", message));
+        return Err(Problem::field("/ip", FieldCode::NotAllowed, message));
     }
     let hostname = new.hostname.map(|name| name.to_ascii_lowercase());
     // dnsmasq takes one label; dots would make it a name in somebody's domain.
     let label = |name: &String| name.len() <= 63 && !name.contains('.') && is_hostname(name);
     if hostname.as_ref().is_some_and(|name| !label(name)) {
         let message = "it is no host name: 1 to 63 letters, digits and hyphens (RFC 1123)";
-        return Err(Problem::field("/hostname", "not-allowed", message));
+        return Err(Problem::field("/hostname", FieldCode::NotAllowed, message));
     }
     let folder = folder(&gateway)?;
     let wanted = Reservation {
@@ -138,10 +142,11 @@ pub async fn dhcp_reservation_create(
 #[utoipa::path(delete, path = "/v1/network/dhcp/reservations/{mac}", tag = "network",
     params(("mac" = String, Path, description = "For whom", pattern = "^(?!00(:00){5}$)[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2}){5}$")),
     responses((status = 204, description = "Gone"),
-        (status = 404, description = "None is kept", body = Problem, content_type = "application/problem+json")))]
+        (status = 404, description = "None is kept")))]
 pub async fn dhcp_reservation_delete(
+    _: Admin,
     State(gateway): State<Gateway>,
-    At(mac): At<Mac>,
+    Path(mac): Path<Mac>,
 ) -> Result<StatusCode, Problem> {
     let folder = folder(&gateway)?;
     let held = gateway.clone();

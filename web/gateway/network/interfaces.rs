@@ -9,12 +9,14 @@ use groundwave_io::readings::{ReadingError, Root, RouteSocket};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::gateway::access::Viewer;
 use crate::gateway::mesh::status::radios;
 use crate::gateway::services::kernel::{
     HERE, InterfaceQuestion, Known, Row, check_ifname, known, rows, unread,
 };
 use crate::gateway::state::Gateway;
-use crate::http::{Ask, At, Json, Problem};
+use crate::http::problem::FieldCode;
+use crate::http::{Json, Path, Problem, Query};
 
 // The document knows shapes by plain names.
 type RowInterface = Row<Interface>;
@@ -41,8 +43,9 @@ async fn all(gateway: &Gateway) -> Result<Vec<Interface>, Problem> {
 
 /// Interfaces with their addresses and counters
 #[utoipa::path(get, path = "/v1/network/interfaces", tag = "network",
-    responses((status = 200, description = "By number", body = Vec<RowInterface>)))]
+    responses((status = 200, description = "By number")))]
 pub async fn network_interfaces(
+    _: Viewer,
     State(gateway): State<Gateway>,
 ) -> Result<Json<Vec<RowInterface>>, Problem> {
     Ok(Json(rows(all(&gateway).await?)))
@@ -51,11 +54,12 @@ pub async fn network_interfaces(
 /// An interface
 #[utoipa::path(get, path = "/v1/network/interfaces/{ifname}", tag = "network",
     params(("ifname" = String, Path, description = "Its name", pattern = "^[!-.0-9;-~]{1,15}$")),
-    responses((status = 200, description = "As it is now", body = RowInterface),
-        (status = 404, description = "There is none", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 200, description = "As it is now"),
+        (status = 404, description = "There is none")))]
 pub async fn network_interface(
+    _: Viewer,
     State(gateway): State<Gateway>,
-    At(ifname): At<String>,
+    Path(ifname): Path<String>,
 ) -> Result<Json<RowInterface>, Problem> {
     check_ifname(&ifname)?;
     let found = all(&gateway).await?;
@@ -78,10 +82,11 @@ pub struct NeighbourQuestion {
 
 /// Who answers to which address
 #[utoipa::path(get, path = "/v1/network/arp", tag = "network", params(NeighbourQuestion),
-    responses((status = 200, description = "By interface and address", body = Vec<KnownNeighbour>)))]
+    responses((status = 200, description = "By interface and address")))]
 pub async fn network_arp(
+    _: Viewer,
     State(gateway): State<Gateway>,
-    Ask(asked): Ask<NeighbourQuestion>,
+    Query(asked): Query<NeighbourQuestion>,
 ) -> Result<Json<Vec<KnownNeighbour>>, Problem> {
     let NeighbourQuestion { ifname, family } = asked;
     let ifname = InterfaceQuestion { ifname }.sound()?;
@@ -91,7 +96,7 @@ pub async fn network_arp(
         Some(6) => Some(false),
         Some(other) => {
             let message = format!("{other} is not allowed; allowed: 4, 6");
-            return Err(Problem::field("/family", "not-allowed", message));
+            return Err(Problem::field("/family", FieldCode::NotAllowed, message));
         }
     };
     let mut found = of_network(&gateway, RouteSocket::neighbours).await?;
@@ -113,10 +118,11 @@ pub struct RouteQuestion {
 
 /// Routes
 #[utoipa::path(get, path = "/v1/network/routes", tag = "network", params(RouteQuestion),
-    responses((status = 200, description = "In the kernel's order", body = Vec<RowRoute>)))]
+    responses((status = 200, description = "In the kernel's order")))]
 pub async fn network_routes(
+    _: Viewer,
     State(gateway): State<Gateway>,
-    Ask(asked): Ask<RouteQuestion>,
+    Query(asked): Query<RouteQuestion>,
 ) -> Result<Json<Vec<RowRoute>>, Problem> {
     let mut found = of_network(&gateway, RouteSocket::routes).await?;
     found.retain(|row| asked.table.is_none_or(|table| row.table == table));
@@ -125,8 +131,9 @@ pub async fn network_routes(
 
 /// Wireless interfaces
 #[utoipa::path(get, path = "/v1/network/wireless", tag = "network",
-    responses((status = 200, description = "By number", body = Vec<RowWirelessRow>)))]
+    responses((status = 200, description = "By number")))]
 pub async fn network_wireless(
+    _: Viewer,
     State(gateway): State<Gateway>,
 ) -> Result<Json<Vec<RowWirelessRow>>, Problem> {
     Ok(Json(rows(radios(&gateway).await?.wireless())))
@@ -134,10 +141,11 @@ pub async fn network_wireless(
 
 /// Stations of wireless interfaces
 #[utoipa::path(get, path = "/v1/network/assoclist", tag = "network", params(InterfaceQuestion),
-    responses((status = 200, description = "By interface; of all interfaces if none is named", body = Vec<KnownAssocRow>)))]
+    responses((status = 200, description = "By interface; of all interfaces if none is named")))]
 pub async fn network_assoclist(
+    _: Viewer,
     State(gateway): State<Gateway>,
-    Ask(asked): Ask<InterfaceQuestion>,
+    Query(asked): Query<InterfaceQuestion>,
 ) -> Result<Json<Vec<KnownAssocRow>>, Problem> {
     let ifname = asked.sound()?;
     let mut found = radios(&gateway).await?.associations();

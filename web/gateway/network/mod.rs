@@ -4,21 +4,23 @@ pub mod addresses;
 pub mod dhcp;
 pub mod interfaces;
 
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
-
+use crate::gateway::access::{Access, rule_of};
 use crate::gateway::state::Gateway;
+use crate::http::endpoints::Endpoints;
+use crate::operations;
 
-/// Routes of this category.
-pub fn routes() -> OpenApiRouter<Gateway> {
-    OpenApiRouter::new()
-        .routes(routes!(interfaces::network_interfaces))
-        .routes(routes!(interfaces::network_interface))
-        .routes(routes!(interfaces::network_arp))
-        .routes(routes!(interfaces::network_routes))
-        .routes(routes!(interfaces::network_wireless))
-        .routes(routes!(interfaces::network_assoclist))
-        .routes(routes!(dhcp::dhcp_leases))
-        .routes(routes!(dhcp::dhcp_reservation_create))
-        .routes(routes!(dhcp::dhcp_reservation_delete))
+/// Endpoints of this category.
+pub fn endpoints() -> Endpoints<Gateway, Access> {
+    Endpoints::default().with(operations!(
+        rule_of;
+        interfaces::network_interfaces,
+        interfaces::network_interface,
+        interfaces::network_arp,
+        interfaces::network_routes,
+        interfaces::network_wireless,
+        interfaces::network_assoclist,
+        dhcp::dhcp_leases,
+        dhcp::dhcp_reservation_create,
+        dhcp::dhcp_reservation_delete,
+    ))
 }

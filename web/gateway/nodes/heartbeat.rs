@@ -13,13 +13,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::gateway::access::guard::{Source, Who};
+use crate::gateway::access::{ClientAddress, NodeOrOperator, Operator, Viewer};
 use crate::gateway::nodes::view::Node;
 use crate::gateway::state::Gateway;
-use crate::http::json_body::Taken;
+use crate::http::json_body::StrictJson;
 use crate::http::page::{Page, Paging};
+use crate::http::problem::{FieldCode, ProblemKind};
 use crate::http::time::{self, rfc3339};
-use crate::http::{Ask, At, Json, Problem, id};
+use crate::http::{Json, Path, Problem, Query, id};
 
 /// Longest heartbeat, bytes.
 pub const BEAT_BYTES_MAX: usize = 16 << 10;
@@ -28,17 +29,17 @@ pub const BEAT_BYTES_MAX: usize = 16 << 10;
 ///
 /// A heartbeat may carry the readings of its moment, so that a node needs one request. What the
 /// gateway does not know is ignored.
-#[utoipa::path(post, path = "/v1/nodes/heartbeat", tag = "nodes", request_body(content = ref("#/components/schemas/Heartbeat"), content_type = "application/json"),
-    responses((status = 200, description = "Heard, and on disk", body = ref("#/components/schemas/HeartbeatAck"), content_type = "application/json"),
-        (status = 404, description = "No such node is in", body = Problem, content_type = "application/problem+json"),
-        (status = 409, description = "A later one was heard", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/v1/nodes/heartbeat", tag = "nodes",
+    responses((status = 200, description = "Heard, and on disk"),
+        (status = 404, description = "No such node is in"),
+        (status = 409, description = "A later one was heard")))]
 pub async fn heartbeat(
+    caller: NodeOrOperator,
     State(gateway): State<Gateway>,
-    source: Source,
-    who: Who,
-    Taken(heartbeat): Taken<Heartbeat>,
+    client: ClientAddress,
+    StrictJson(heartbeat): StrictJson<Heartbeat>,
 ) -> Result<Json<HeartbeatAck>, Problem> {
-    let node = who.about(heartbeat.node_id)?;
+    let node = caller.node(heartbeat.node_id)?;
     gateway
         .beats
         .allow(&node, "more heartbeats than ten in a period")?;
@@ -51,13 +52,13 @@ pub async fn heartbeat(
     let command = RecordHeartbeat {
         node,
         heartbeat,
-        source_ip: source.0,
+        source_ip: client.0,
         now_ns: gateway.now_ns(),
         sent_ms: sent.and_then(|sent| u64::try_from(sent.as_millisecond()).ok()),
     };
     let heard = gateway.submit(command).await.map_err(|problem| {
         match problem.status == 409 && problem.detail == STALE_SEQUENCE {
-            true => problem.of_kind("stale-revision"),
+            true => problem.of_kind(ProblemKind::StaleRevision),
             false => problem,
         }
     })?;
@@ -124,15 +125,15 @@ pub struct Joined {
 }
 
 /// Tell what a node is
-#[utoipa::path(post, path = "/v1/nodes/join", tag = "nodes", request_body = JoinReport,
-    responses((status = 200, description = "The node, and what it should do", body = Joined),
-        (status = 404, description = "No such node is in", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/v1/nodes/join", tag = "nodes",
+    responses((status = 200, description = "The node, and what it should do"),
+        (status = 404, description = "No such node is in")))]
 pub async fn node_join(
+    caller: NodeOrOperator,
     State(gateway): State<Gateway>,
-    who: Who,
-    Taken(report): Taken<JoinReport>,
+    StrictJson(report): StrictJson<JoinReport>,
 ) -> Result<Json<Joined>, Problem> {
-    let node = who.about(report.node_id)?;
+    let node = caller.node(report.node_id)?;
     let long = |text: &String| text.chars().count() > 128;
     let firmware = report
         .firmware
@@ -146,7 +147,7 @@ pub async fn node_join(
     let many = report.firmware.len() > 32 || report.supported_commands.len() > 32;
     if many || words.into_iter().any(long) {
         let message = "up to 32 entries of up to 128 characters are allowed";
-        return Err(Problem::field("", "length", message));
+        return Err(Problem::field("", FieldCode::Length, message));
     }
     let command = RecordJoinReport {
         node,
@@ -219,26 +220,26 @@ impl From<&NodeCommand> for OrderView {
 }
 
 /// Ask a node to do something; it hears with its next heartbeat
-#[utoipa::path(post, path = "/v1/nodes/{node_id}/commands", tag = "nodes", request_body = NewOrder,
+#[utoipa::path(post, path = "/v1/nodes/{node_id}/commands", tag = "nodes",
     params(("node_id" = Uuid, Path, description = "Which node")),
-    responses((status = 202, description = "Waiting for its next heartbeat", body = OrderView),
-        (status = 404, description = "No such node is in", body = Problem, content_type = "application/problem+json"),
-        (status = 409, description = "Too many wait already", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 202, description = "Waiting for its next heartbeat"),
+        (status = 404, description = "No such node is in"),
+        (status = 409, description = "Too many wait already")))]
 pub async fn node_command_create(
+    Operator(caller): Operator,
     State(gateway): State<Gateway>,
-    Who(caller): Who,
-    At(node_id): At<Uuid>,
-    Taken(new): Taken<NewOrder>,
+    Path(node_id): Path<Uuid>,
+    StrictJson(new): StrictJson<NewOrder>,
 ) -> Result<(StatusCode, Json<OrderView>), Problem> {
     let node = gateway.node(node_id)?.id;
     if !(1..=86_400).contains(&new.expires_s) {
         let message = format!("{} is not allowed; allowed: 1 to 86400", new.expires_s);
-        return Err(Problem::field("/expires_s", "not-allowed", message));
+        return Err(Problem::field("/expires_s", FieldCode::NotAllowed, message));
     }
     let long = |text: &String| text.chars().count() > 256;
     if new.args.len() > 32 || new.args.iter().any(|(key, value)| long(key) || long(value)) {
         let message = "up to 32 entries of up to 256 characters are allowed";
-        return Err(Problem::field("/args", "length", message));
+        return Err(Problem::field("/args", FieldCode::Length, message));
     }
     let command_id = id::mint();
     let command = EnqueueCommand {
@@ -262,12 +263,13 @@ pub async fn node_command_create(
 /// What a node was asked to do
 #[utoipa::path(get, path = "/v1/nodes/{node_id}/commands", tag = "nodes",
     params(("node_id" = Uuid, Path, description = "Which node"), Paging),
-    responses((status = 200, description = "Oldest first", body = ref("#/components/schemas/Page_for_OrderView"), content_type = "application/json"),
-        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 200, description = "Oldest first"),
+        (status = 404, description = "No such node")))]
 pub async fn node_commands(
+    _: Viewer,
     State(gateway): State<Gateway>,
-    At(node_id): At<Uuid>,
-    Ask(paging): Ask<Paging>,
+    Path(node_id): Path<Uuid>,
+    Query(paging): Query<Paging>,
 ) -> Result<Json<Page<OrderView>>, Problem> {
     let node = gateway.node(node_id)?;
     let all = node.commands.iter();
@@ -298,15 +300,16 @@ pub struct OrderResult {
 }
 
 /// Tell what became of an order
-#[utoipa::path(post, path = "/v1/nodes/{node_id}/commands/{command_id}/result", tag = "nodes", request_body = OrderResult,
+#[utoipa::path(post, path = "/v1/nodes/{node_id}/commands/{command_id}/result", tag = "nodes",
     params(("node_id" = Uuid, Path, description = "Which node"), ("command_id" = Uuid, Path, description = "Which order")),
     responses((status = 204, description = "Noted"),
-        (status = 404, description = "No such node or order", body = Problem, content_type = "application/problem+json"),
-        (status = 409, description = "It was over already", body = Problem, content_type = "application/problem+json")))]
+        (status = 404, description = "No such node or order"),
+        (status = 409, description = "It was over already")))]
 pub async fn node_command_result(
+    _: NodeOrOperator,
     State(gateway): State<Gateway>,
-    At((node_id, command_id)): At<(Uuid, Uuid)>,
-    Taken(result): Taken<OrderResult>,
+    Path((node_id, command_id)): Path<(Uuid, Uuid)>,
+    StrictJson(result): StrictJson<OrderResult>,
 ) -> Result<StatusCode, Problem> {
     if result
         .output

@@ -15,14 +15,15 @@ use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::gateway::access::guard::Who;
+use crate::gateway::access::{Admin, NodeOrViewer, Operator, Viewer};
 use crate::gateway::nodes::view::{Node, Origin};
 use crate::gateway::state::Gateway;
 use crate::gateway::state::missing;
-use crate::http::json_body::Taken;
+use crate::http::json_body::StrictJson;
 use crate::http::page::{Page, Paging};
+use crate::http::problem::FieldCode;
 use crate::http::tag::{self, Tag, tag};
-use crate::http::{Ask, At, Json, Problem, id};
+use crate::http::{Json, Path, Problem, Query, id};
 
 /// The revision that `If-Match` names.
 ///
@@ -39,7 +40,7 @@ pub fn if_match(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
 #[into_params(parameter_in = Query)]
 pub struct NodeQuestion {
     /// Only in this state
-    #[param(schema_with = crate::gateway::schemas::node_state, required = false)]
+    #[param(schema_with = crate::http::document::schema_ref::<NodeState>, required = false)]
     pub state: Option<NodeState>,
     /// Only for this
     pub role_id: Option<String>,
@@ -54,11 +55,12 @@ pub struct NodeQuestion {
 
 /// List nodes
 #[utoipa::path(get, path = "/v1/nodes", tag = "nodes", params(NodeQuestion, Paging),
-    responses((status = 200, description = "In order of their ids", body = ref("#/components/schemas/Page_for_Node"), content_type = "application/json")))]
+    responses((status = 200, description = "In order of their ids")))]
 pub async fn nodes_list(
+    _: Viewer,
     State(gateway): State<Gateway>,
-    Ask(asked): Ask<NodeQuestion>,
-    Ask(paging): Ask<Paging>,
+    Query(asked): Query<NodeQuestion>,
+    Query(paging): Query<Paging>,
 ) -> Result<Json<Page<Node>>, Problem> {
     let view = gateway.world.view();
     let wall_ns = wall_ns();
@@ -97,12 +99,13 @@ fn shown(gateway: &Gateway, id: Uuid) -> Result<(Tag, Json<Node>), Problem> {
 /// A node
 #[utoipa::path(get, path = "/v1/nodes/{node_id}", tag = "nodes",
     params(("node_id" = Uuid, Path, description = "Which node")),
-    responses((status = 200, description = "The node", body = Node,
+    responses((status = 200, description = "The node",
             headers(("etag" = String, description = "Its revision"))),
-        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+        (status = 404, description = "No such node")))]
 pub async fn node_fetch(
+    _: NodeOrViewer,
     State(gateway): State<Gateway>,
-    At(id): At<Uuid>,
+    Path(id): Path<Uuid>,
 ) -> Result<(Tag, Json<Node>), Problem> {
     shown(&gateway, id)
 }
@@ -154,8 +157,9 @@ pub struct NodeChange {
 
 fn place(position: PositionOverride) -> Result<Location, Problem> {
     let point = GeoPoint::new(position.lat, position.lon);
-    let point = point
-        .map_err(|bad| Problem::field("/position_override", "not-allowed", bad.to_string()))?;
+    let point = point.map_err(|bad| {
+        Problem::field("/position_override", FieldCode::NotAllowed, bad.to_string())
+    })?;
     let height = position
         .alt_m
         .filter(|alt_m| !(-500.0..=20_000.0).contains(alt_m));
@@ -163,7 +167,7 @@ fn place(position: PositionOverride) -> Result<Location, Problem> {
         let message = format!("{alt_m} is not allowed; allowed: -500 to 20000");
         return Err(Problem::field(
             "/position_override/alt_m",
-            "not-allowed",
+            FieldCode::NotAllowed,
             message,
         ));
     }
@@ -177,18 +181,19 @@ fn place(position: PositionOverride) -> Result<Location, Problem> {
 }
 
 /// Change what people say of a node
-#[utoipa::path(patch, path = "/v1/nodes/{node_id}", tag = "nodes", request_body = NodeChange,
+#[utoipa::path(patch, path = "/v1/nodes/{node_id}", tag = "nodes",
     params(("node_id" = Uuid, Path, description = "Which node"),
         ("if-match" = Option<String>, Header, description = "The revision that was looked at")),
-    responses((status = 200, description = "The node as it is now", body = Node,
+    responses((status = 200, description = "The node as it is now",
             headers(("etag" = String, description = "Its revision"))),
-        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json"),
-        (status = 412, description = "It changed since", body = Problem, content_type = "application/problem+json")))]
+        (status = 404, description = "No such node"),
+        (status = 412, description = "It changed since")))]
 pub async fn node_patch(
+    _: Operator,
     State(gateway): State<Gateway>,
-    At(id): At<Uuid>,
+    Path(id): Path<Uuid>,
     headers: HeaderMap,
-    Taken(change): Taken<NodeChange>,
+    StrictJson(change): StrictJson<NodeChange>,
 ) -> Result<(Tag, Json<Node>), Problem> {
     let node = gateway.node(id)?.id;
     let position = change.position_override;
@@ -209,11 +214,11 @@ pub async fn node_patch(
 #[utoipa::path(delete, path = "/v1/nodes/{node_id}", tag = "nodes",
     params(("node_id" = Uuid, Path, description = "Which node")),
     responses((status = 204, description = "Gone"),
-        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+        (status = 404, description = "No such node")))]
 pub async fn node_delete(
+    Admin(caller): Admin,
     State(gateway): State<Gateway>,
-    Who(caller): Who,
-    At(id): At<Uuid>,
+    Path(id): Path<Uuid>,
 ) -> Result<StatusCode, Problem> {
     let node = gateway.node(id)?;
     let command = DeregisterNode {
@@ -264,13 +269,14 @@ fn code() -> Result<String, Problem> {
 }
 
 /// Register a node before it asks
-#[utoipa::path(post, path = "/v1/nodes/register", tag = "nodes", request_body = ExpectedNode,
-    responses((status = 201, description = "Expected from now on", body = NodeAndCode),
-        (status = 404, description = "No such planned node", body = Problem, content_type = "application/problem+json"),
-        (status = 409, description = "It is in already, or its key is", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(post, path = "/v1/nodes/register", tag = "nodes",
+    responses((status = 201, description = "Expected from now on"),
+        (status = 404, description = "No such planned node"),
+        (status = 409, description = "It is in already, or its key is")))]
 pub async fn node_register(
+    _: Admin,
     State(gateway): State<Gateway>,
-    Taken(new): Taken<ExpectedNode>,
+    StrictJson(new): StrictJson<ExpectedNode>,
 ) -> Result<(StatusCode, Json<NodeAndCode>), Problem> {
     let node = planned(&gateway, new.node_id)?;
     let enrollment_code = code()?;
@@ -320,11 +326,12 @@ pub struct NewCredential {
 /// Make a node a new credential; the one until now is dead, and so are its tokens
 #[utoipa::path(post, path = "/v1/nodes/{node_id}/rotate-credentials", tag = "nodes",
     params(("node_id" = Uuid, Path, description = "Which node")),
-    responses((status = 200, description = "The new one", body = NewCredential),
-        (status = 404, description = "No such node, or it is not in", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 200, description = "The new one"),
+        (status = 404, description = "No such node, or it is not in")))]
 pub async fn node_rotate_credentials(
+    _: Admin,
     State(gateway): State<Gateway>,
-    At(id): At<Uuid>,
+    Path(id): Path<Uuid>,
 ) -> Result<Json<NewCredential>, Problem> {
     let node = gateway.node(id)?;
     let hostname = node.record.hostname.clone().unwrap_or_default();

@@ -5,34 +5,35 @@ pub mod inventory;
 pub mod reports;
 pub mod view;
 
-use axum::extract::DefaultBodyLimit;
-use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
-use utoipa_axum::routes;
+use groundwave_systems::fleet::NodeState;
 
+use crate::gateway::access::{Access, rule_of};
 use crate::gateway::state::Gateway;
+use crate::http::endpoints::Endpoints;
+use crate::operations;
 
-/// Routes of this category.
-pub fn routes() -> OpenApiRouter<Gateway> {
-    let limit = DefaultBodyLimit::max(heartbeat::BEAT_BYTES_MAX);
-    OpenApiRouter::new()
-        .routes(routes!(heartbeat::heartbeat).layer(limit))
-        .routes(routes!(heartbeat::node_join))
-        .routes(routes!(inventory::node_register))
-        .routes(routes!(inventory::nodes_list))
-        .routes(routes!(
+/// Endpoints of this category.
+pub fn endpoints() -> Endpoints<Gateway, Access> {
+    Endpoints::default()
+        .schema::<view::Origin>()
+        .schema::<NodeState>()
+        .with(operations!(
+            rule_of;
+            heartbeat::node_join,
+            inventory::node_register,
+            inventory::nodes_list,
             inventory::node_fetch,
             inventory::node_patch,
-            inventory::node_delete
-        ))
-        .routes(routes!(reports::node_radio))
-        .routes(routes!(reports::node_health))
-        .routes(routes!(reports::node_interfaces))
-        .routes(routes!(reports::node_endpoints))
-        .routes(routes!(reports::node_events))
-        .routes(routes!(
+            inventory::node_delete,
+            reports::node_radio,
+            reports::node_health,
+            reports::node_interfaces,
+            reports::node_endpoints,
+            reports::node_events,
             heartbeat::node_commands,
-            heartbeat::node_command_create
+            heartbeat::node_command_create,
+            heartbeat::node_command_result,
+            inventory::node_rotate_credentials,
         ))
-        .routes(routes!(heartbeat::node_command_result))
-        .routes(routes!(inventory::node_rotate_credentials))
+        .with(operations!(rule_of; heartbeat::heartbeat).body_limit(heartbeat::BEAT_BYTES_MAX))
 }

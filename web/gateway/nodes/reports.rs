@@ -6,10 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::gateway::access::Viewer;
 use crate::gateway::state::Gateway;
 use crate::http::page::{Page, Paging};
 use crate::http::time::rfc3339;
-use crate::http::{Ask, At, Json, Problem};
+use crate::http::{Json, Path, Problem, Query};
 
 /// The radios of a node.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -21,11 +22,12 @@ pub struct Radios {
 /// The radios of a node
 #[utoipa::path(get, path = "/v1/nodes/{node_id}/radio", tag = "nodes",
     params(("node_id" = Uuid, Path, description = "Which node")),
-    responses((status = 200, description = "As it last said", body = Radios),
-        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 200, description = "As it last said"),
+        (status = 404, description = "No such node")))]
 pub async fn node_radio(
+    _: Viewer,
     State(gateway): State<Gateway>,
-    At(id): At<Uuid>,
+    Path(id): Path<Uuid>,
 ) -> Result<Json<Radios>, Problem> {
     let node = gateway.node(id)?;
     let received = node.last_heartbeat.as_deref();
@@ -65,11 +67,12 @@ const CLOCK_OFF_MS: i64 = 2_000;
 /// How a node is
 #[utoipa::path(get, path = "/v1/nodes/{node_id}/health", tag = "nodes",
     params(("node_id" = Uuid, Path, description = "Which node")),
-    responses((status = 200, description = "How it is, and why", body = NodeHealth),
-        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 200, description = "How it is, and why"),
+        (status = 404, description = "No such node")))]
 pub async fn node_health(
+    _: Viewer,
     State(gateway): State<Gateway>,
-    At(id): At<Uuid>,
+    Path(id): Path<Uuid>,
 ) -> Result<Json<NodeHealth>, Problem> {
     let node = gateway.node(id)?;
     let liveness = &node.liveness;
@@ -130,11 +133,12 @@ pub struct InterfaceList(pub Vec<Interface>);
 /// The interfaces of a node
 #[utoipa::path(get, path = "/v1/nodes/{node_id}/interfaces", tag = "nodes",
     params(("node_id" = Uuid, Path, description = "Which node")),
-    responses((status = 200, description = "As it last said", body = InterfaceList),
-        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 200, description = "As it last said"),
+        (status = 404, description = "No such node")))]
 pub async fn node_interfaces(
+    _: Viewer,
     State(gateway): State<Gateway>,
-    At(id): At<Uuid>,
+    Path(id): Path<Uuid>,
 ) -> Result<Json<InterfaceList>, Problem> {
     let node = gateway.node(id)?;
     let received = node.last_heartbeat.as_deref();
@@ -170,11 +174,12 @@ pub struct Endpoint {
 /// Ways to a node
 #[utoipa::path(get, path = "/v1/nodes/{node_id}/endpoints", tag = "nodes",
     params(("node_id" = Uuid, Path, description = "Which node")),
-    responses((status = 200, description = "Where it can be found", body = Vec<Endpoint>),
-        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 200, description = "Where it can be found"),
+        (status = 404, description = "No such node")))]
 pub async fn node_endpoints(
+    _: Viewer,
     State(gateway): State<Gateway>,
-    At(id): At<Uuid>,
+    Path(id): Path<Uuid>,
 ) -> Result<Json<Vec<Endpoint>>, Problem> {
     let node = gateway.node(id)?;
     let reachable = node.liveness.state == NodeState::Online;
@@ -234,12 +239,13 @@ pub struct NodeEvent {
 /// How a node's state changed
 #[utoipa::path(get, path = "/v1/nodes/{node_id}/events", tag = "nodes",
     params(("node_id" = Uuid, Path, description = "Which node"), Paging),
-    responses((status = 200, description = "Its last 64 changes, oldest first", body = ref("#/components/schemas/Page_for_NodeEvent"), content_type = "application/json"),
-        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 200, description = "Its last 64 changes, oldest first"),
+        (status = 404, description = "No such node")))]
 pub async fn node_events(
+    _: Viewer,
     State(gateway): State<Gateway>,
-    At(id): At<Uuid>,
-    Ask(paging): Ask<Paging>,
+    Path(id): Path<Uuid>,
+    Query(paging): Query<Paging>,
 ) -> Result<Json<Page<NodeEvent>>, Problem> {
     let node = gateway.node(id)?;
     let changes = node.liveness.changes.iter().enumerate();

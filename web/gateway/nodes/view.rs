@@ -162,3 +162,5 @@ impl Node {
         }
     }
 }
+
+crate::schema_refs!(Origin);

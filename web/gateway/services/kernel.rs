@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use crate::gateway::state::Gateway;
 use crate::http::Problem;
+use crate::http::problem::{FieldCode, ProblemKind};
 
 /// The machine is asked in the network namespace of this process.
 pub const HERE: Option<&Path> = None;
@@ -83,7 +84,7 @@ pub fn check_ifname(ifname: &str) -> Result<(), Problem> {
     let message = format!(
         "{ifname:?} is no interface's name; allowed: 1 to 15 letters of ASCII, no blanks, no `/`, no `:`"
     );
-    Err(Problem::field("/ifname", "not-allowed", message))
+    Err(Problem::field("/ifname", FieldCode::NotAllowed, message))
 }
 
 impl InterfaceQuestion {
@@ -111,7 +112,7 @@ impl InterfaceQuestion {
 /// This machine does not have what was asked for.
 #[must_use]
 pub fn absent(detail: impl Into<String>) -> Problem {
-    Problem::unavailable(detail).of_kind("backend-absent")
+    Problem::unavailable(detail).of_kind(ProblemKind::BackendAbsent)
 }
 
 const EINVAL: i32 = 22;
@@ -131,7 +132,7 @@ pub fn unread_of(ifname: &str, err: ReadingError) -> Problem {
     match &err {
         ReadingError::Io { source, .. } if source.raw_os_error() == Some(EINVAL) => {
             let message = format!("{ifname} is no interface of that kind: {err}");
-            Problem::field("/ifname", "not-allowed", message)
+            Problem::field("/ifname", FieldCode::NotAllowed, message)
         }
         _ => unread(err),
     }

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 
 use crate::http::Problem;
+use crate::http::problem::FieldCode;
 
 /// Shortest and longest password, characters.
 pub const CHARS: std::ops::RangeInclusive<usize> = 12..=1024;
@@ -161,7 +162,7 @@ pub fn check_new(pointer: &str, password: &str, username: &str) -> Result<(), Pr
         None
     };
     match wrong {
-        Some(why) => Err(Problem::field(pointer, "password", why)),
+        Some(why) => Err(Problem::field(pointer, FieldCode::Password, why)),
         None => Ok(()),
     }
 }

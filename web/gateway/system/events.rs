@@ -12,9 +12,11 @@ use groundwave_systems::fleet::FleetEvent;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::gateway::access::Viewer;
 use crate::gateway::state::Gateway;
+use crate::http::problem::FieldCode;
 use crate::http::time::rfc3339;
-use crate::http::{Ask, Problem};
+use crate::http::{Problem, Query};
 
 /// Silence after which a stream says that it is still there.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -48,9 +50,10 @@ fn event(happening: &FleetEvent) -> Event {
         ("last-event-id" = Option<String>, Header, description = "The last event the caller heard")),
     responses((status = 200, description = "Server-sent events", body = String, content_type = "text/event-stream")))]
 pub async fn events(
+    _: Viewer,
     State(gateway): State<Gateway>,
     headers: HeaderMap,
-    Ask(asked): Ask<EventQuestion>,
+    Query(asked): Query<EventQuestion>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
     let types: Vec<String> = asked
         .types
@@ -61,7 +64,7 @@ pub async fn events(
     let known = ["node.state", "registration", "alert"];
     if let Some(strange) = types.iter().find(|word| !known.contains(&word.as_str())) {
         let message = format!("{strange:?} is not allowed; allowed: {}", known.join(", "));
-        return Err(Problem::field("/types", "not-allowed", message));
+        return Err(Problem::field("/types", FieldCode::NotAllowed, message));
     }
     let views = gateway.world.watch();
     let latest = views.borrow().events.back().map_or(0, |last| last.seq);

@@ -9,7 +9,7 @@ use groundwave_io::readings::host::{self, SystemInfo};
 use groundwave_io::readings::{ReadingError, Root};
 use groundwave_systems::account::AccountRole;
 
-use crate::gateway::access::guard::Who;
+use crate::gateway::access::Viewer;
 use crate::gateway::services::kernel::unread;
 use crate::gateway::state::Gateway;
 use crate::http::{Json, Problem};
@@ -38,16 +38,19 @@ impl LastLook {
 
 /// The machine: names, memory, storage, clock
 #[utoipa::path(get, path = "/v1/system/info", tag = "system",
-    responses((status = 200, description = "As it is now", body = ref("#/components/schemas/SystemInfo"), content_type = "application/json")))]
-pub async fn system_info(State(gateway): State<Gateway>) -> Result<Json<SystemInfo>, Problem> {
+    responses((status = 200, description = "As it is now")))]
+pub async fn system_info(
+    _: Viewer,
+    State(gateway): State<Gateway>,
+) -> Result<Json<SystemInfo>, Problem> {
     let look = || host::info(&Root::default()).map_err(unread);
     Ok(Json(gateway.block(look).await?))
 }
 
 /// The processor: how busy, how fast, how hot
 #[utoipa::path(get, path = "/v1/system/cpu", tag = "system",
-    responses((status = 200, description = "Work since an earlier request, or since the machine started", body = ref("#/components/schemas/SystemCpu"), content_type = "application/json")))]
-pub async fn system_cpu(State(gateway): State<Gateway>) -> Result<Json<Cpu>, Problem> {
+    responses((status = 200, description = "Work since an earlier request, or since the machine started")))]
+pub async fn system_cpu(_: Viewer, State(gateway): State<Gateway>) -> Result<Json<Cpu>, Problem> {
     let held = gateway.clone();
     let look = move || {
         let found = held.last_look.look(&Root::default(), held.now_ns());
@@ -58,10 +61,10 @@ pub async fn system_cpu(State(gateway): State<Gateway>) -> Result<Json<Cpu>, Pro
 
 /// The board
 #[utoipa::path(get, path = "/v1/system/board", tag = "system",
-    responses((status = 200, description = "Its serial number is for administrators", body = ref("#/components/schemas/SystemBoard"), content_type = "application/json")))]
+    responses((status = 200, description = "Its serial number is for administrators")))]
 pub async fn system_board(
+    Viewer(caller): Viewer,
     State(gateway): State<Gateway>,
-    Who(caller): Who,
 ) -> Result<Json<Board>, Problem> {
     let mut found = gateway.block(|| Ok(board::read(&Root::default()))).await?;
     if caller.role < AccountRole::Admin {

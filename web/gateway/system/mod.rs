@@ -4,21 +4,25 @@ mod events;
 pub mod host;
 pub mod status;
 
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
-
+use crate::gateway::access::{Access, rule_of};
 use crate::gateway::state::Gateway;
+use crate::http::endpoints::Endpoints;
+use crate::operations;
 
-/// Routes of this category.
-pub fn routes() -> OpenApiRouter<Gateway> {
-    OpenApiRouter::new()
-        .routes(routes!(status::health))
-        .routes(routes!(status::capabilities))
-        .routes(routes!(status::metrics))
-        .routes(routes!(status::openapi))
-        .routes(routes!(status::system_tasks))
-        .routes(routes!(host::system_info))
-        .routes(routes!(host::system_cpu))
-        .routes(routes!(host::system_board))
-        .routes(routes!(events::events))
+/// Endpoints of this category.
+pub fn endpoints() -> Endpoints<Gateway, Access> {
+    Endpoints::default()
+        .schema::<status::GatewayHealth>()
+        .with(operations!(
+            rule_of;
+            status::health,
+            status::capabilities,
+            status::metrics,
+            status::openapi,
+            status::system_tasks,
+            host::system_info,
+            host::system_cpu,
+            host::system_board,
+            events::events,
+        ))
 }

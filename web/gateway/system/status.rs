@@ -13,11 +13,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::gateway::access::{Anonymous, Viewer};
 use crate::gateway::nodes::heartbeat::BEAT_BYTES_MAX;
 use crate::gateway::nodes::view::Origin;
 use crate::gateway::services::tokens::TOKEN_S;
 use crate::gateway::state::Gateway;
-use crate::gateway::telemetry::samples::BATCH_BYTES_MAX;
+use crate::gateway::telemetry::upload::BATCH_BYTES_MAX;
 use crate::http::{Json, Problem, tag};
 
 /// Longest body, bytes, where nothing else is said.
@@ -58,7 +59,10 @@ pub struct GatewayHealth {
 #[utoipa::path(get, path = "/health", tag = "system",
     responses((status = 200, description = "It takes requests", body = GatewayHealth),
         (status = 503, description = "It does not", body = GatewayHealth)))]
-pub async fn health(State(gateway): State<Gateway>) -> (StatusCode, Json<GatewayHealth>) {
+pub async fn health(
+    _: Anonymous,
+    State(gateway): State<Gateway>,
+) -> (StatusCode, Json<GatewayHealth>) {
     let backends = backends(&gateway).await;
     let world = match gateway.world.health() {
         WorldHealth::Ready => CheckState::Ok,
@@ -182,8 +186,8 @@ pub struct Capabilities {
 
 /// What the gateway can do
 #[utoipa::path(get, path = "/capabilities", tag = "system",
-    responses((status = 200, description = "Probed, not promised", body = Capabilities)))]
-pub async fn capabilities(State(gateway): State<Gateway>) -> Json<Capabilities> {
+    responses((status = 200, description = "Probed, not promised")))]
+pub async fn capabilities(_: Anonymous, State(gateway): State<Gateway>) -> Json<Capabilities> {
     let settings = &gateway.settings;
     let feature = |name: &str, there: bool| (name.to_owned(), there);
     let features = BTreeMap::from([
@@ -227,7 +231,7 @@ pub async fn capabilities(State(gateway): State<Gateway>) -> Json<Capabilities> 
 /// What the gateway counts, for Prometheus: sums, never names
 #[utoipa::path(get, path = "/metrics", tag = "system",
     responses((status = 200, description = "Text of OpenMetrics", content((String = "text/plain"), (String = "application/openmetrics-text")))))]
-pub async fn metrics(State(gateway): State<Gateway>, headers: HeaderMap) -> Response {
+pub async fn metrics(_: Anonymous, State(gateway): State<Gateway>, headers: HeaderMap) -> Response {
     let text = gateway.meter.text(&gateway.world.view());
     let accepts = headers
         .get(header::ACCEPT)
@@ -261,6 +265,7 @@ pub struct OwnDocument {
             headers(("etag" = String, description = "Its tag"))),
         (status = 304, description = "It is as it was")))]
 pub async fn openapi(
+    _: Anonymous,
     Extension(document): Extension<Arc<OwnDocument>>,
     headers: HeaderMap,
 ) -> Response {
@@ -289,7 +294,12 @@ pub struct TaskView {
 
 /// What the gateway does again and again
 #[utoipa::path(get, path = "/v1/system/tasks", tag = "system",
-    responses((status = 200, description = "By name", body = Vec<TaskView>)))]
-pub async fn system_tasks(State(gateway): State<Gateway>) -> Result<Json<Vec<TaskView>>, Problem> {
+    responses((status = 200, description = "By name")))]
+pub async fn system_tasks(
+    _: Viewer,
+    State(gateway): State<Gateway>,
+) -> Result<Json<Vec<TaskView>>, Problem> {
     Ok(Json(gateway.background_tasks.view()))
 }
+
+crate::schema_refs!(GatewayHealth);

@@ -1,19 +1,21 @@
 //! Telemetry endpoints: samples, series, latest values.
 
-pub mod samples;
+pub mod series;
+pub mod upload;
 
-use axum::extract::DefaultBodyLimit;
-use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt};
-use utoipa_axum::routes;
-
+use crate::gateway::access::{Access, rule_of};
 use crate::gateway::state::Gateway;
+use crate::http::endpoints::Endpoints;
+use crate::operations;
 
-/// Routes of this category.
-pub fn routes() -> OpenApiRouter<Gateway> {
-    let limit = DefaultBodyLimit::max(samples::BATCH_BYTES_MAX);
-    OpenApiRouter::new()
-        .routes(routes!(samples::telemetry_fetch))
-        .routes(routes!(samples::telemetry_post).layer(limit))
-        .routes(routes!(samples::telemetry_latest))
-        .routes(routes!(samples::telemetry_latest_all))
+/// Endpoints of this category.
+pub fn endpoints() -> Endpoints<Gateway, Access> {
+    Endpoints::default()
+        .with(operations!(
+            rule_of;
+            series::telemetry_fetch,
+            series::telemetry_latest,
+            series::telemetry_latest_all,
+        ))
+        .with(operations!(rule_of; upload::telemetry_post).body_limit(upload::BATCH_BYTES_MAX))
 }

@@ -2,7 +2,6 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use groundwave_io::gateway::random;
@@ -14,13 +13,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::gateway::access::guard::Who;
+use crate::gateway::access::{Admin, Operator, Viewer};
 use crate::gateway::state::Gateway;
 use crate::gateway::state::missing;
-use crate::http::json_body::{Perhaps, Taken};
+use crate::http::json_body::{OptionalJson, StrictJson};
 use crate::http::page::{Page, Paging};
+use crate::http::problem::FieldCode;
 use crate::http::time::rfc3339;
-use crate::http::{Ask, At, Json, Problem};
+use crate::http::{Json, Path, Problem, Query};
 
 /// Trust as it is, without its secret.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -179,18 +179,19 @@ fn state(gateway: &Gateway) -> TrustState {
 
 /// How strangers are met
 #[utoipa::path(get, path = "/v1/trust", tag = "trust",
-    responses((status = 200, description = "Trust as it is", body = TrustState)))]
-pub async fn trust(State(gateway): State<Gateway>) -> Json<TrustState> {
+    responses((status = 200, description = "Trust as it is")))]
+pub async fn trust(_: Viewer, State(gateway): State<Gateway>) -> Json<TrustState> {
     Json(state(&gateway))
 }
 
 /// Choose how strangers are met
-#[utoipa::path(put, path = "/v1/trust/policy", tag = "trust", request_body = NewPolicy,
-    responses((status = 200, description = "Trust as it is now", body = TrustState),
-        (status = 409, description = "There is no secret to prove, or the gateway was not started for that", body = Problem, content_type = "application/problem+json")))]
+#[utoipa::path(put, path = "/v1/trust/policy", tag = "trust",
+    responses((status = 200, description = "Trust as it is now"),
+        (status = 409, description = "There is no secret to prove, or the gateway was not started for that")))]
 pub async fn trust_policy_put(
+    _: Admin,
     State(gateway): State<Gateway>,
-    Taken(new): Taken<NewPolicy>,
+    StrictJson(new): StrictJson<NewPolicy>,
 ) -> Result<Json<TrustState>, Problem> {
     if new.policy == Policy::Open && !gateway.settings.insecure_open {
         return Err(Problem::new(
@@ -205,8 +206,8 @@ pub async fn trust_policy_put(
 
 /// What may be known of the trust secret
 #[utoipa::path(get, path = "/v1/trust/secret", tag = "trust",
-    responses((status = 200, description = "Never the secret itself", body = SecretState)))]
-pub async fn trust_secret(State(gateway): State<Gateway>) -> Json<SecretState> {
+    responses((status = 200, description = "Never the secret itself")))]
+pub async fn trust_secret(_: Admin, State(gateway): State<Gateway>) -> Json<SecretState> {
     let view = gateway.world.view();
     let secret = view.onboarding.trust.secret.as_ref();
     let print = |secret: &[u8; 32]| hex(&Sha256::digest(secret)[..16]);
@@ -218,11 +219,12 @@ pub async fn trust_secret(State(gateway): State<Gateway>) -> Json<SecretState> {
 }
 
 /// Make a new trust secret
-#[utoipa::path(post, path = "/v1/trust/secret/rotate", tag = "trust", request_body = Option<Rotation>,
-    responses((status = 201, description = "The new secret, told this once", body = NewSecret)))]
+#[utoipa::path(post, path = "/v1/trust/secret/rotate", tag = "trust",
+    responses((status = 201, description = "The new secret, told this once")))]
 pub async fn trust_secret_rotate(
+    _: Admin,
     State(gateway): State<Gateway>,
-    Perhaps(rotation): Perhaps<Rotation>,
+    OptionalJson(rotation): OptionalJson<Rotation>,
 ) -> Result<(StatusCode, Json<NewSecret>), Problem> {
     let failed = |err: groundwave_io::gateway::SecretError| Problem::internal(err.to_string());
     let secret: [u8; 32] = random().map_err(failed)?;
@@ -240,10 +242,11 @@ pub async fn trust_secret_rotate(
 
 /// Trusted hardware addresses
 #[utoipa::path(get, path = "/v1/trust/macs", tag = "trust", params(Paging),
-    responses((status = 200, description = "In order of the address", body = ref("#/components/schemas/Page_for_TrustedMacEntry"), content_type = "application/json")))]
+    responses((status = 200, description = "In order of the address")))]
 pub async fn trust_macs(
+    _: Operator,
     State(gateway): State<Gateway>,
-    Ask(paging): Ask<Paging>,
+    Query(paging): Query<Paging>,
 ) -> Result<Json<Page<TrustedMacEntry>>, Problem> {
     let view = gateway.world.view();
     let all = view.onboarding.macs.iter();
@@ -259,14 +262,14 @@ fn entry(gateway: &Gateway, mac: Mac) -> Result<TrustedMacEntry, Problem> {
 }
 
 /// Trust a hardware address
-#[utoipa::path(post, path = "/v1/trust/macs", tag = "trust", request_body = NewTrustedMac,
-    responses((status = 201, description = "On the list from now on", body = TrustedMacEntry),
-        (status = 200, description = "On the list since before; its label stays", body = TrustedMacEntry)))]
+#[utoipa::path(post, path = "/v1/trust/macs", tag = "trust",
+    responses((status = 201, description = "On the list from now on"),
+        (status = 200, description = "On the list since before; its label stays")))]
 pub async fn trust_mac_add(
+    Admin(caller): Admin,
     State(gateway): State<Gateway>,
-    Who(caller): Who,
-    Taken(new): Taken<NewTrustedMac>,
-) -> Result<Response, Problem> {
+    StrictJson(new): StrictJson<NewTrustedMac>,
+) -> Result<(StatusCode, Json<TrustedMacEntry>), Problem> {
     let add = AddMacs {
         macs: vec![(new.mac, new.label)],
         by: caller.username.clone(),
@@ -276,17 +279,18 @@ pub async fn trust_mac_add(
         true => StatusCode::CREATED,
         false => StatusCode::OK,
     };
-    Ok((status, Json(entry(&gateway, new.mac)?)).into_response())
+    Ok((status, Json(entry(&gateway, new.mac)?)))
 }
 
 /// A trusted hardware address
 #[utoipa::path(get, path = "/v1/trust/macs/{mac}", tag = "trust",
     params(("mac" = String, Path, description = "Which address", pattern = "^(?!00(:00){5}$)[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2}){5}$")),
-    responses((status = 200, description = "The entry", body = TrustedMacEntry),
-        (status = 404, description = "It is not on the list", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 200, description = "The entry"),
+        (status = 404, description = "It is not on the list")))]
 pub async fn trust_mac_fetch(
+    _: Operator,
     State(gateway): State<Gateway>,
-    At(mac): At<Mac>,
+    Path(mac): Path<Mac>,
 ) -> Result<Json<TrustedMacEntry>, Problem> {
     Ok(Json(entry(&gateway, mac)?))
 }
@@ -295,25 +299,30 @@ pub async fn trust_mac_fetch(
 #[utoipa::path(delete, path = "/v1/trust/macs/{mac}", tag = "trust",
     params(("mac" = String, Path, description = "Which address", pattern = "^(?!00(:00){5}$)[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2}){5}$")),
     responses((status = 204, description = "Gone"),
-        (status = 404, description = "It is not on the list", body = Problem, content_type = "application/problem+json")))]
+        (status = 404, description = "It is not on the list")))]
 pub async fn trust_mac_delete(
+    _: Admin,
     State(gateway): State<Gateway>,
-    At(mac): At<Mac>,
+    Path(mac): Path<Mac>,
 ) -> Result<StatusCode, Problem> {
     gateway.submit(RemoveMac { mac }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// Trust many hardware addresses
-#[utoipa::path(post, path = "/v1/trust/macs/import", tag = "trust", request_body = MacImport,
-    responses((status = 200, description = "What became of them", body = MacImported)))]
+#[utoipa::path(post, path = "/v1/trust/macs/import", tag = "trust",
+    responses((status = 200, description = "What became of them")))]
 pub async fn trust_macs_import(
+    Admin(caller): Admin,
     State(gateway): State<Gateway>,
-    Who(caller): Who,
-    Taken(import): Taken<MacImport>,
+    StrictJson(import): StrictJson<MacImport>,
 ) -> Result<Json<MacImported>, Problem> {
     if import.items.len() > 1000 {
-        return Err(Problem::field("/items", "length", "up to 1000 are allowed"));
+        return Err(Problem::field(
+            "/items",
+            FieldCode::Length,
+            "up to 1000 are allowed",
+        ));
     }
     let mut macs = Vec::new();
     let mut rejected = Vec::new();

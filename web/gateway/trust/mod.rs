@@ -2,22 +2,23 @@
 
 pub mod enrolment;
 
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
-
+use crate::gateway::access::{Access, rule_of};
 use crate::gateway::state::Gateway;
+use crate::http::endpoints::Endpoints;
+use crate::operations;
 
-/// Routes of this category.
-pub fn routes() -> OpenApiRouter<Gateway> {
-    OpenApiRouter::new()
-        .routes(routes!(enrolment::trust))
-        .routes(routes!(enrolment::trust_policy_put))
-        .routes(routes!(enrolment::trust_secret))
-        .routes(routes!(enrolment::trust_secret_rotate))
-        .routes(routes!(enrolment::trust_macs, enrolment::trust_mac_add))
-        .routes(routes!(
-            enrolment::trust_mac_fetch,
-            enrolment::trust_mac_delete
-        ))
-        .routes(routes!(enrolment::trust_macs_import))
+/// Endpoints of this category.
+pub fn endpoints() -> Endpoints<Gateway, Access> {
+    Endpoints::default().with(operations!(
+        rule_of;
+        enrolment::trust,
+        enrolment::trust_policy_put,
+        enrolment::trust_secret,
+        enrolment::trust_secret_rotate,
+        enrolment::trust_macs,
+        enrolment::trust_mac_add,
+        enrolment::trust_mac_fetch,
+        enrolment::trust_mac_delete,
+        enrolment::trust_macs_import,
+    ))
 }

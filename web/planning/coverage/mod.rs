@@ -15,22 +15,21 @@ pub use registry::{JOBS_MAX, RETENTION, Registry};
 
 use super::Planner;
 use super::wire::coverage::{CoverageAccepted, CoverageQuestion, CoverageSnapshot};
-use crate::http::{At, Body, Json, Problem, id};
+use crate::http::{Json, JsonBody, Path, Problem, id};
 
 /// Compute the coverage of a node
 ///
 /// The grid is a square of `resolution` by `resolution` cells around the source; each cell is a
 /// full link to a receiver at its centre, as `/api/v1/links/analyze` would have it.
-#[utoipa::path(post, path = "/api/v1/coverage", tag = "coverage", request_body = CoverageQuestion,
+#[utoipa::path(post, path = "/api/v1/coverage", tag = "coverage",
     responses(
-        (status = 202, description = "The job was taken on", body = CoverageAccepted,
+        (status = 202, description = "The job was taken on",
             headers(("location" = String, description = "Where it is"))),
-        (status = 400, description = "Bad request", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "Too many jobs", body = Problem, content_type = "application/problem+json")))]
+        (status = 404, description = "No such node"),
+        (status = 503, description = "Too many jobs")))]
 pub async fn create(
     State(planner): State<Planner>,
-    Body(asked): Body<CoverageQuestion>,
+    JsonBody(asked): JsonBody<CoverageQuestion>,
 ) -> Result<
     (
         StatusCode,
@@ -52,12 +51,11 @@ pub async fn create(
 #[utoipa::path(get, path = "/api/v1/coverage/{id}", tag = "coverage",
     params(("id" = Uuid, Path, description = "Which job")),
     responses(
-        (status = 200, description = "Status, bounds, statistics and cells", body = CoverageSnapshot),
-        (status = 400, description = "The id is no UUID", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "No such job, or evicted", body = Problem, content_type = "application/problem+json")))]
+        (status = 200, description = "Status, bounds, statistics and cells"),
+        (status = 404, description = "No such job, or evicted")))]
 pub async fn fetch(
     State(planner): State<Planner>,
-    At(id): At<Uuid>,
+    Path(id): Path<Uuid>,
 ) -> Result<Json<CoverageSnapshot>, Problem> {
     Ok(Json(planner.jobs.get(id)?.snapshot()))
 }
@@ -71,11 +69,10 @@ pub async fn fetch(
     params(("id" = Uuid, Path, description = "Which job")),
     responses(
         (status = 200, description = "The events", body = String, content_type = "text/event-stream"),
-        (status = 400, description = "The id is no UUID", body = Problem, content_type = "application/problem+json"),
-        (status = 404, description = "No such job, or evicted", body = Problem, content_type = "application/problem+json")))]
+        (status = 404, description = "No such job, or evicted")))]
 pub async fn stream(
     State(planner): State<Planner>,
-    At(id): At<Uuid>,
+    Path(id): Path<Uuid>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, std::convert::Infallible>>>, Problem> {
     let events = events::events(planner.jobs.get(id)?, planner.stop.clone());
     let alive = KeepAlive::new().interval(KEEP_ALIVE);

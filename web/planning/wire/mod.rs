@@ -18,43 +18,7 @@ pub mod terrain;
 use groundwave_systems::radio::modulation::Modulation;
 use groundwave_systems::radio::presets::{AntennaPreset, RadioPreset, RolePreset};
 
-use crate::http::Problem;
-
-crate::wire_schemas! {
-    /// Adds the schemas of everything on the wire.
-    pub fn schemas:
-    Problem,
-    health::Alive,
-    health::Ready,
-    deployment::Deployment,
-    deployment::NewDeployment,
-    deployment::DeploymentPatch,
-    node::Node,
-    node::NewNode,
-    node::NodePatch,
-    node::NewPosition,
-    template::Template,
-    template::NewTemplate,
-    link::LinkQuestion,
-    link::LinkAnalysis,
-    terrain::ProfileQuestion,
-    terrain::TerrainProfile,
-    relay::RelayQuestion,
-    relay::RelayChain,
-    mesh::RouteQuestion,
-    mesh::MeshRoute,
-    mesh::AdviceQuestion,
-    mesh::ProtocolAdvice,
-    exchange::ExchangeFormat,
-    exchange::Imported,
-    coverage::CoverageQuestion,
-    coverage::CoverageAccepted,
-    coverage::CoverageSnapshot,
-    RadioPresetList,
-    AntennaPresetList,
-    RolePresetList,
-    ModulationList,
-}
+crate::schema_refs!(exchange::ExchangeFormat);
 
 /// All radio presets.
 #[derive(Debug, serde::Serialize, schemars::JsonSchema)]

@@ -1,187 +1,26 @@
-//! Readings: in batches, of now, of the past.
+//! Telemetry of the past and of now: series, latest values.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read;
 
-use axum::body::Bytes;
 use axum::extract::{RawQuery, State};
-use axum::http::{HeaderMap, StatusCode, header};
 use groundwave_io::telemetry::Point;
 use groundwave_io::wall::wall_ns;
-use groundwave_systems::fleet::{
-    FleetNode, RecordSamples, SAMPLES_AT_ONCE_MAX, Sample, check_metric, unit_of,
-};
+use groundwave_systems::fleet::{FleetNode, check_metric, unit_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::gateway::access::Viewer;
 use crate::gateway::state::Gateway;
-use crate::http::json_body;
 use crate::http::page::{Page, Paging};
+use crate::http::problem::FieldCode;
 use crate::http::time::{self, rfc3339};
-use crate::http::{At, Json, Problem};
+use crate::http::{Json, Path, Problem};
 
-/// Longest batch, bytes, once unpacked.
-pub const BATCH_BYTES_MAX: usize = 256 << 10;
-/// By how much a batch may be packed.
-const RATIO_MAX: usize = 20;
-/// How old a reading may be, ms: a week.
-const OLDEST_MS: u64 = 7 * 24 * 3_600_000;
-/// How far a node's clock may be ahead, ms.
-const AHEAD_MS: u64 = 60_000;
-/// Points of one answer.
+/// Most points of a reply.
 const POINTS_MAX: usize = 10_000;
-/// Names asked for at once.
+/// Most metrics of a request.
 const NAMES_MAX: usize = 64;
-
-/// A reading as a node tells it.
-#[derive(Debug, Deserialize, JsonSchema)]
-pub struct SampleIn {
-    /// When, RFC 3339.
-    #[schemars(length(max = 40))]
-    pub ts: String,
-    /// What, `mesh.tx_mbps`.
-    #[schemars(length(max = 96))]
-    pub metric: String,
-    /// How much.
-    pub value: f64,
-}
-
-/// Readings.
-#[derive(Debug, Deserialize, JsonSchema)]
-pub struct TelemetryBatch {
-    /// Up to 512.
-    #[schemars(length(max = 512))]
-    pub samples: Vec<SampleIn>,
-}
-
-/// A reading that was not taken.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-pub struct RejectedSample {
-    /// Its place, from 0.
-    pub index: usize,
-    /// `metric`, `value`, `ts-format`, `ts-old` or `ts-ahead`.
-    pub code: String,
-}
-
-/// What became of a batch.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-pub struct BatchResult {
-    /// Readings taken; they are on disk.
-    pub accepted: usize,
-    /// Readings that were not.
-    pub rejected: Vec<RejectedSample>,
-}
-
-fn unpacked(headers: &HeaderMap, bytes: &Bytes) -> Result<Vec<u8>, Problem> {
-    let too_long = || {
-        Problem::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            format!("up to {BATCH_BYTES_MAX} bytes are allowed, packed {RATIO_MAX} times at most"),
-        )
-    };
-    let packing = headers.get(header::CONTENT_ENCODING);
-    match packing.map(|packing| packing.to_str().unwrap_or("?")) {
-        None | Some("identity") => Ok(bytes.to_vec()),
-        Some("gzip") => {
-            let most = BATCH_BYTES_MAX.min(bytes.len().saturating_mul(RATIO_MAX));
-            let mut held = Vec::new();
-            let mut reader = flate2::read::GzDecoder::new(&bytes[..]).take(most as u64 + 1);
-            reader
-                .read_to_end(&mut held)
-                .map_err(|err| Problem::bad_request(format!("the body is no gzip: {err}")))?;
-            match held.len() > most {
-                true => Err(too_long()),
-                false => Ok(held),
-            }
-        }
-        Some(_) => Err(Problem::new(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "pack with gzip, or not at all",
-        )),
-    }
-}
-
-fn sound(sample: SampleIn, now_ms: u64) -> Result<Sample, &'static str> {
-    let SampleIn {
-        ts, metric, value, ..
-    } = sample;
-    check_metric(&metric, 0.0).map_err(|_| "metric")?;
-    check_metric(&metric, value).map_err(|_| "value")?;
-    let ts: jiff::Timestamp = ts.parse().map_err(|_| "ts-format")?;
-    let ts_ms = u64::try_from(ts.as_millisecond()).map_err(|_| "ts-old")?;
-    if ts_ms + OLDEST_MS < now_ms {
-        return Err("ts-old");
-    }
-    if ts_ms > now_ms + AHEAD_MS {
-        return Err("ts-ahead");
-    }
-    Ok(Sample {
-        ts_ms,
-        metric,
-        value,
-    })
-}
-
-/// Tell readings with their own times
-#[utoipa::path(post, path = "/v1/nodes/{node_id}/telemetry", tag = "nodes", request_body = TelemetryBatch,
-    params(("node_id" = Uuid, Path, description = "Which node")),
-    responses((status = 202, description = "What became of them", body = BatchResult),
-        (status = 404, description = "No such node is in", body = Problem, content_type = "application/problem+json")))]
-pub async fn telemetry_post(
-    State(gateway): State<Gateway>,
-    At(id): At<Uuid>,
-    headers: HeaderMap,
-    bytes: Bytes,
-) -> Result<(StatusCode, Json<BatchResult>), Problem> {
-    let media = headers
-        .get(header::CONTENT_TYPE)
-        .and_then(|media| media.to_str().ok());
-    if !media.is_some_and(|media| media.trim().starts_with("application/json")) {
-        return Err(Problem::new(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "send JSON, with `Content-Type: application/json`",
-        ));
-    }
-    let batch: TelemetryBatch = json_body::read(&unpacked(&headers, &bytes)?)?;
-    if batch.samples.len() > SAMPLES_AT_ONCE_MAX {
-        let message = format!("up to {SAMPLES_AT_ONCE_MAX} are allowed");
-        return Err(Problem::field("/samples", "length", message));
-    }
-    let node = gateway.node(id)?.id;
-    let now_ms = wall_ns() / 1_000_000;
-    let mut samples = Vec::new();
-    let mut rejected = Vec::new();
-    for (index, sample) in batch.samples.into_iter().enumerate() {
-        match sound(sample, now_ms) {
-            Ok(sample) => samples.push(sample),
-            Err(code) => rejected.push(RejectedSample {
-                index,
-                code: code.to_owned(),
-            }),
-        }
-    }
-    let accepted = samples.len();
-    let command = RecordSamples {
-        node,
-        samples: samples.clone(),
-    };
-    // What the world no longer keeps, the history does: it is on disk before this is answered.
-    let late = gateway.submit(command).await?;
-    if !late.is_empty() {
-        let late: Vec<_> = late.iter().map(|place| samples[*place].clone()).collect();
-        let history = gateway.history.clone();
-        let added = gateway.block(move || {
-            history
-                .add(node, &late)
-                .map_err(|err| Problem::internal(err.to_string()))
-        });
-        added.await?;
-    }
-    gateway.meter.samples.inc_by(accepted as u64);
-    let told = BatchResult { accepted, rejected };
-    Ok((StatusCode::ACCEPTED, Json(told)))
-}
 
 /// What to show of a time in which there are several readings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -226,7 +65,8 @@ fn question(query: Option<&str>, allowed: &[&str]) -> Result<Question, Problem> 
         paging: Paging::default(),
         prefix: None,
     };
-    let wrong = |key: &str, message: &str| Problem::field(&format!("/{key}"), "format", message);
+    let wrong =
+        |key: &str, message: &str| Problem::field(&format!("/{key}"), FieldCode::Format, message);
     for (key, value) in form_urlencoded::parse(query.unwrap_or("").as_bytes()) {
         if !allowed.contains(&&*key) {
             continue;
@@ -350,11 +190,12 @@ fn gather(
         ("to" = Option<String>, Query, description = "Until when, RFC 3339; now if absent"),
         ("step_s" = Option<u32>, Query, description = "Fold readings into steps of so many seconds", minimum = 1, maximum = 31536000),
         ("agg" = Option<String>, Query, description = "How to fold: `last`, `avg`, `min`, `max`")),
-    responses((status = 200, description = "By name", body = SeriesList),
-        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 200, description = "By name"),
+        (status = 404, description = "No such node")))]
 pub async fn telemetry_fetch(
+    _: Viewer,
     State(gateway): State<Gateway>,
-    At(id): At<Uuid>,
+    Path(id): Path<Uuid>,
     RawQuery(query): RawQuery,
 ) -> Result<Json<SeriesList>, Problem> {
     let allowed = ["metric", "from", "to", "step_s", "agg"];
@@ -372,7 +213,7 @@ pub async fn telemetry_fetch(
             count += points.len();
             if count > POINTS_MAX {
                 let message = format!("more than {POINTS_MAX} points: ask for a shorter time, fewer readings or longer steps");
-                return Err(Problem::field("/step_s", "too-many", message));
+                return Err(Problem::field("/step_s", FieldCode::TooMany, message));
             }
             series.push(Series {
                 unit: unit_of(metric).map(str::to_owned),
@@ -410,11 +251,12 @@ pub struct LatestReadings(pub BTreeMap<String, LatestReading>);
 #[utoipa::path(get, path = "/v1/nodes/{node_id}/telemetry/latest", tag = "nodes",
     params(("node_id" = Uuid, Path, description = "Which node"),
         ("prefix" = Option<String>, Query, description = "Only names that begin so, `mesh.`")),
-    responses((status = 200, description = "By name", body = LatestReadings),
-        (status = 404, description = "No such node", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 200, description = "By name"),
+        (status = 404, description = "No such node")))]
 pub async fn telemetry_latest(
+    _: Viewer,
     State(gateway): State<Gateway>,
-    At(id): At<Uuid>,
+    Path(id): Path<Uuid>,
     RawQuery(query): RawQuery,
 ) -> Result<Json<LatestReadings>, Problem> {
     let asked = question(query.as_deref(), &["prefix"])?;
@@ -453,14 +295,19 @@ pub struct NodeReading {
 /// The latest of some readings of all nodes
 #[utoipa::path(get, path = "/v1/telemetry/latest", tag = "nodes",
     params(("metric" = Vec<String>, Query, description = "Which readings", style = Form, explode), Paging),
-    responses((status = 200, description = "By node and name", body = ref("#/components/schemas/Page_for_NodeReading"), content_type = "application/json")))]
+    responses((status = 200, description = "By node and name")))]
 pub async fn telemetry_latest_all(
+    _: Viewer,
     State(gateway): State<Gateway>,
     RawQuery(query): RawQuery,
 ) -> Result<Json<Page<NodeReading>>, Problem> {
     let asked = question(query.as_deref(), &["metric", "limit", "cursor"])?;
     if asked.metrics.is_empty() {
-        return Err(Problem::field("/metric", "missing", "say which readings"));
+        return Err(Problem::field(
+            "/metric",
+            FieldCode::Missing,
+            "say which readings",
+        ));
     }
     let view = gateway.world.view();
     let all = view.fleet.nodes.values().flat_map(|node| {

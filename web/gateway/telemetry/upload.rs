@@ -1,0 +1,190 @@
+//! Upload of telemetry samples in batches.
+
+use std::io::Read;
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use groundwave_io::wall::wall_ns;
+use groundwave_systems::fleet::{RecordSamples, SAMPLES_AT_ONCE_MAX, Sample, check_metric};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::gateway::access::NodeOrOperator;
+use crate::gateway::state::Gateway;
+use crate::http::endpoints::{Describe, add_body};
+use crate::http::json_body::{self, json_media};
+use crate::http::problem::FieldCode;
+use crate::http::{Json, Path, Problem, Schemas};
+
+/// Longest batch, bytes, decompressed.
+pub const BATCH_BYTES_MAX: usize = 256 << 10;
+/// Largest compression ratio of a batch.
+const RATIO_MAX: usize = 20;
+/// Oldest sample, ms: a week.
+const OLDEST_MS: u64 = 7 * 24 * 3_600_000;
+/// Largest lead of a node's clock, ms.
+const AHEAD_MS: u64 = 60_000;
+
+/// A reading as a node tells it.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct SampleIn {
+    /// When, RFC 3339.
+    #[schemars(length(max = 40))]
+    pub ts: String,
+    /// What, `mesh.tx_mbps`.
+    #[schemars(length(max = 96))]
+    pub metric: String,
+    /// How much.
+    pub value: f64,
+}
+
+/// Readings.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct TelemetryBatch {
+    /// Up to 512.
+    #[schemars(length(max = 512))]
+    pub samples: Vec<SampleIn>,
+}
+
+/// A reading that was not taken.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RejectedSample {
+    /// Its place, from 0.
+    pub index: usize,
+    /// `metric`, `value`, `ts-format`, `ts-old` or `ts-ahead`.
+    pub code: String,
+}
+
+/// What became of a batch.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct BatchResult {
+    /// Readings taken; they are on disk.
+    pub accepted: usize,
+    /// Readings that were not.
+    pub rejected: Vec<RejectedSample>,
+}
+
+/// JSON body, optionally compressed with gzip.
+pub struct GzipJson<T>(pub T);
+
+impl<T: serde::de::DeserializeOwned, S: Send + Sync> FromRequest<S> for GzipJson<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let headers = request.headers().clone();
+        let bytes = Bytes::from_request(request, state).await;
+        let bytes =
+            bytes.map_err(|rejection| Problem::new(rejection.status(), rejection.body_text()))?;
+        json_media(&headers)?;
+        Ok(Self(json_body::read(&unpacked(&headers, &bytes)?)?))
+    }
+}
+
+impl<T: JsonSchema> Describe for GzipJson<T> {
+    fn describe(operation: &mut Value, schemas: &mut Schemas) {
+        add_body(operation, &schemas.reference::<T>(), true);
+    }
+}
+
+fn unpacked(headers: &HeaderMap, bytes: &Bytes) -> Result<Vec<u8>, Problem> {
+    let too_long = || {
+        Problem::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            format!("up to {BATCH_BYTES_MAX} bytes are allowed, packed {RATIO_MAX} times at most"),
+        )
+    };
+    let packing = headers.get(header::CONTENT_ENCODING);
+    match packing.map(|packing| packing.to_str().unwrap_or("?")) {
+        None | Some("identity") => Ok(bytes.to_vec()),
+        Some("gzip") => {
+            let most = BATCH_BYTES_MAX.min(bytes.len().saturating_mul(RATIO_MAX));
+            let mut held = Vec::new();
+            let mut reader = flate2::read::GzDecoder::new(&bytes[..]).take(most as u64 + 1);
+            reader
+                .read_to_end(&mut held)
+                .map_err(|err| Problem::bad_request(format!("the body is no gzip: {err}")))?;
+            match held.len() > most {
+                true => Err(too_long()),
+                false => Ok(held),
+            }
+        }
+        Some(_) => Err(Problem::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "pack with gzip, or not at all",
+        )),
+    }
+}
+
+fn sound(sample: SampleIn, now_ms: u64) -> Result<Sample, &'static str> {
+    let SampleIn {
+        ts, metric, value, ..
+    } = sample;
+    check_metric(&metric, 0.0).map_err(|_| "metric")?;
+    check_metric(&metric, value).map_err(|_| "value")?;
+    let ts: jiff::Timestamp = ts.parse().map_err(|_| "ts-format")?;
+    let ts_ms = u64::try_from(ts.as_millisecond()).map_err(|_| "ts-old")?;
+    if ts_ms + OLDEST_MS < now_ms {
+        return Err("ts-old");
+    }
+    if ts_ms > now_ms + AHEAD_MS {
+        return Err("ts-ahead");
+    }
+    Ok(Sample {
+        ts_ms,
+        metric,
+        value,
+    })
+}
+
+/// Tell readings with their own times
+#[utoipa::path(post, path = "/v1/nodes/{node_id}/telemetry", tag = "nodes",
+    params(("node_id" = Uuid, Path, description = "Which node")),
+    responses((status = 202, description = "What became of them"),
+        (status = 404, description = "No such node is in")))]
+pub async fn telemetry_post(
+    _: NodeOrOperator,
+    State(gateway): State<Gateway>,
+    Path(id): Path<Uuid>,
+    GzipJson(batch): GzipJson<TelemetryBatch>,
+) -> Result<(StatusCode, Json<BatchResult>), Problem> {
+    if batch.samples.len() > SAMPLES_AT_ONCE_MAX {
+        let message = format!("up to {SAMPLES_AT_ONCE_MAX} are allowed");
+        return Err(Problem::field("/samples", FieldCode::Length, message));
+    }
+    let node = gateway.node(id)?.id;
+    let now_ms = wall_ns() / 1_000_000;
+    let mut samples = Vec::new();
+    let mut rejected = Vec::new();
+    for (index, sample) in batch.samples.into_iter().enumerate() {
+        match sound(sample, now_ms) {
+            Ok(sample) => samples.push(sample),
+            Err(code) => rejected.push(RejectedSample {
+                index,
+                code: code.to_owned(),
+            }),
+        }
+    }
+    let accepted = samples.len();
+    let command = RecordSamples {
+        node,
+        samples: samples.clone(),
+    };
+    // What the world no longer keeps, the history does: it is on disk before this is answered.
+    let late = gateway.submit(command).await?;
+    if !late.is_empty() {
+        let late: Vec<_> = late.iter().map(|place| samples[*place].clone()).collect();
+        let history = gateway.history.clone();
+        let added = gateway.block(move || {
+            history
+                .add(node, &late)
+                .map_err(|err| Problem::internal(err.to_string()))
+        });
+        added.await?;
+    }
+    gateway.meter.samples.inc_by(accepted as u64);
+    let told = BatchResult { accepted, rejected };
+    Ok((StatusCode::ACCEPTED, Json(told)))
+}
