@@ -21,6 +21,24 @@ pub enum Refusal {
         /// What contradicts what.
         what: String,
     },
+    /// The command names a revision that is no longer the present one.
+    #[error("{what}")]
+    Stale {
+        /// What changed.
+        what: String,
+    },
+    /// The command is older than what was recorded, by its sequence number.
+    #[error("{what}")]
+    Outdated {
+        /// What is newer.
+        what: String,
+    },
+    /// A pool has nothing left.
+    #[error("{what}")]
+    Exhausted {
+        /// The pool.
+        what: String,
+    },
     /// A value is not allowed.
     #[error("{key}: {found} is not allowed; allowed: {allowed}")]
     Invalid {
@@ -70,6 +88,21 @@ impl Refusal {
             found: found.to_string(),
             allowed: allowed.into(),
         }
+    }
+
+    /// A refusal of a command about an earlier revision.
+    pub fn stale(what: impl Into<String>) -> Self {
+        Self::Stale { what: what.into() }
+    }
+
+    /// A refusal of a command with an earlier sequence number.
+    pub fn outdated(what: impl Into<String>) -> Self {
+        Self::Outdated { what: what.into() }
+    }
+
+    /// A refusal because a pool is empty.
+    pub fn exhausted(what: impl Into<String>) -> Self {
+        Self::Exhausted { what: what.into() }
     }
 
     /// A refusal because of what exists.

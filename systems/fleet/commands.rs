@@ -174,7 +174,7 @@ impl Command for RecordHeartbeat {
             && before.heartbeat.boot_id == self.heartbeat.boot_id
             && before.heartbeat.seq >= self.heartbeat.seq
         {
-            return Err(Refusal::conflict(STALE_SEQUENCE));
+            return Err(Refusal::outdated(STALE_SEQUENCE));
         }
         let wall_ns = world.resource::<Clock>().wall_ns;
         let first_ns = before.map_or(wall_ns, |before| before.first_ns);
@@ -361,7 +361,7 @@ impl Command for PatchNode {
         let entity = world.resource::<Index<NodeKind>>().get(self.node)?;
         let before = record::get(world, entity).ok_or_else(unknown)?;
         if self.revision.is_some_and(|seen| seen != before.revision) {
-            return Err(Refusal::conflict(crate::identity::STALE));
+            return Err(Refusal::stale(crate::identity::STALE));
         }
         let mut after = before.clone();
         after.name = self.name.unwrap_or(after.name);

@@ -117,7 +117,7 @@ fn a_node_is_heard_falls_silent_and_returns() {
     assert_eq!(heard.state, NodeState::Online);
     assert!(heard.overlay_ip.is_some());
     assert!(
-        matches!(does(&mut engine, hear(1, 1, 2 * S)), Err(Refusal::Conflict { what }) if what == STALE_SEQUENCE)
+        matches!(does(&mut engine, hear(1, 1, 2 * S)), Err(Refusal::Outdated { what }) if what == STALE_SEQUENCE)
     );
     does(&mut engine, SetGatewayClock { now_ns: 17 * S }).unwrap();
     assert_eq!(state(&engine, 1), NodeState::Stale);

@@ -31,7 +31,7 @@ fn wrong_state(found: &Registration, wish: &str) -> Refusal {
 /// Refuses to act on something that changed since it was looked at.
 fn unchanged(found: &Registration, revision: Option<u64>) -> Result<(), Refusal> {
     if revision.is_some_and(|seen| seen != found.revision) {
-        return Err(Refusal::conflict(STALE));
+        return Err(Refusal::stale(STALE));
     }
     Ok(())
 }

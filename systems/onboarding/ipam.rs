@@ -182,7 +182,7 @@ pub(super) fn choose(
     }
     let taken = leases(world).map(|(_, lease)| lease.ip).collect();
     pool.pick(key, &taken)
-        .ok_or_else(|| Refusal::conflict(EXHAUSTED))
+        .ok_or_else(|| Refusal::exhausted(EXHAUSTED))
 }
 
 /// Gives `ip`, which [`choose`] chose, to `key`. Other addresses of the key go into quarantine.

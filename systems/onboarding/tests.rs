@@ -267,7 +267,7 @@ fn states_turn_only_as_they_may() {
         revision: Some(1),
         ..approve(&asked, 1)
     };
-    assert!(matches!(does(&mut engine, stale), Err(Refusal::Conflict { what }) if what == STALE));
+    assert!(matches!(does(&mut engine, stale), Err(Refusal::Stale { what }) if what == STALE));
 }
 
 #[test]
@@ -325,7 +325,7 @@ fn the_pool_is_exhausted_exactly_at_its_size_and_never_reuses_in_quarantine() {
     }
     let asked = does(&mut engine, request(size)).unwrap();
     let full = does(&mut engine, approve(&asked, size));
-    assert!(matches!(full, Err(Refusal::Conflict { what }) if what == EXHAUSTED));
+    assert!(matches!(full, Err(Refusal::Exhausted { what }) if what == EXHAUSTED));
     let view = engine.view();
     assert_eq!(
         view.onboarding.registrations[&asked.registration].state,

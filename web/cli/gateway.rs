@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use groundwave::gateway::mesh::tunnel;
+use groundwave::gateway::services::tunnel;
 use groundwave::gateway::{Gateway, Settings};
 use groundwave::http::gate;
 use groundwave_engine::{Effects, Handle};

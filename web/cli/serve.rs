@@ -150,7 +150,7 @@ impl Serve {
                 match made {
                     Ok(gateway) => {
                         let copy = move |to: &Path| whole(to).map_err(|fault| fault.to_string());
-                        gateway.backups.of(Box::new(copy));
+                        gateway.backups.set_copier(Box::new(copy));
                         Some((gateway, minutes))
                     }
                     Err(failure) => return finish(running, Err(failure)),

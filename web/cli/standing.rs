@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use axum::Router;
 use groundwave::gateway::{self, Gateway};
@@ -66,7 +67,11 @@ impl Start {
         tokio::spawn(gateway::background_tasks::tend(gateway.clone()));
         tokio::spawn(gateway::background_tasks::roll(gateway.clone()));
         tokio::spawn(gateway::background_tasks::picture(gateway.clone()));
-        tokio::spawn(gateway::mesh::tunnel::follow(gateway.clone()));
+        tokio::spawn(gateway::services::tunnel::follow(
+            gateway.world.clone(),
+            Arc::clone(&gateway.settings),
+            gateway.stop.clone(),
+        ));
         let kept = tokio::spawn(gateway::background_tasks::keep(gateway, self.minutes));
         Ok(Standing {
             listener,
@@ -123,7 +128,7 @@ async fn first_admin(
     if view.onboarding.trust.policy == Policy::Open && !gateway.settings.insecure_open {
         tracing::warn!("onboarding was open to everybody; now it waits for approval");
         let policy = Policy::Approval;
-        gateway.submit(SetPolicy { policy }).await?;
+        gateway.world.submit(SetPolicy { policy }).await?;
     }
     let mut accounts = view.accounts.by_id.values();
     if accounts.any(|account| account.role == AccountRole::Admin && !account.disabled) {
@@ -153,5 +158,5 @@ async fn first_admin(
         secret: gateway.passwords.hash(password).await?,
         must_change_password,
     };
-    gateway.submit(command).await
+    gateway.world.submit(command).await
 }

@@ -1,7 +1,5 @@
-//! What the gateway does again and again: tell the world the time, keep readings, roll them up.
+//! Background tasks: gateway clock, telemetry history, topology snapshots, roll-up.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use groundwave_engine::Effects;
@@ -9,56 +7,17 @@ use groundwave_io::wall::{monotonic_ns, wall_ns};
 use groundwave_systems::fleet::{SetGatewayClock, StartGatewayClock, StoreMinute};
 
 use crate::gateway::state::Gateway;
-use crate::gateway::system::status::TaskView;
-use crate::http::time::rfc3339;
 
-/// How often the world is told the time.
+/// Period of the gateway clock.
 const TEND: Duration = Duration::from_millis(500);
-/// How often minutes that are over are kept, at most.
+/// Period of writes to the telemetry history.
 const KEEP: Duration = Duration::from_millis(500);
-/// How often old readings are rolled up.
+/// Period of the roll-up of old samples.
 const ROLL: Duration = Duration::from_secs(60);
-/// How often a still of the mesh is kept.
+/// Period of topology snapshots.
 const TOPOLOGY_SNAPSHOT_PERIOD: Duration = Duration::from_secs(60);
-/// Minutes kept in one transaction.
+/// Most minutes written in one transaction.
 const KEPT_AT_ONCE: usize = 2_000;
-
-#[derive(Debug, Clone, Copy, Default)]
-struct Chore {
-    last_ns: Option<u64>,
-    took_ns: u64,
-    late_ns: u64,
-    errors: u64,
-}
-
-/// How the chores go.
-#[derive(Debug, Default)]
-pub struct BackgroundTasks(Mutex<BTreeMap<&'static str, Chore>>);
-
-impl BackgroundTasks {
-    fn done(&self, name: &'static str, took_ns: u64, late_ns: u64, failed: bool) {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let chore = held.entry(name).or_default();
-        chore.last_ns = Some(wall_ns());
-        chore.took_ns = took_ns;
-        chore.late_ns = late_ns;
-        chore.errors += u64::from(failed);
-    }
-
-    /// How they went, by name.
-    #[must_use]
-    pub fn view(&self) -> Vec<TaskView> {
-        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let show = |(name, chore): (&&str, &Chore)| TaskView {
-            name: (*name).to_owned(),
-            last_run: chore.last_ns.map(rfc3339),
-            duration_ms: chore.took_ns as f64 / 1e6,
-            lag_ms: chore.late_ns as f64 / 1e6,
-            errors: chore.errors,
-        };
-        held.iter().map(show).collect()
-    }
-}
 
 /// Tells the world that the gateway begins.
 ///
@@ -67,10 +26,10 @@ impl BackgroundTasks {
 pub async fn begin(gateway: &Gateway) -> Result<(), crate::http::Problem> {
     let period = gateway.settings.heartbeat.as_nanos();
     let begin = StartGatewayClock {
-        now_ns: gateway.now_ns(),
+        now_ns: gateway.world.now_ns(),
         period_ns: u64::try_from(period).unwrap_or(u64::MAX),
     };
-    gateway.submit(begin).await
+    gateway.world.submit(begin).await
 }
 
 /// Tells the world the time, until the gateway stops.
@@ -86,8 +45,12 @@ pub async fn tend(gateway: Gateway) {
         let began_ns = monotonic_ns();
         let late_ns = (began_ns - before_ns).saturating_sub(TEND.as_nanos() as u64);
         before_ns = began_ns;
-        let now_ns = gateway.now_ns();
-        let failed = gateway.submit(SetGatewayClock { now_ns }).await.is_err();
+        let now_ns = gateway.world.now_ns();
+        let failed = gateway
+            .world
+            .submit(SetGatewayClock { now_ns })
+            .await
+            .is_err();
         let took_ns = monotonic_ns() - began_ns;
         gateway
             .background_tasks
@@ -118,7 +81,7 @@ pub async fn keep(gateway: Gateway, mut effects: Effects<StoreMinute>) {
                 tracing::error!(%err, "readings could not be kept");
             }
             if failed {
-                gateway.meter.history_faults.inc();
+                gateway.metrics.history_faults.inc();
             }
             let took_ns = monotonic_ns() - began_ns;
             gateway.background_tasks.done("history", took_ns, 0, failed);

@@ -9,11 +9,12 @@ use axum::{Extension, Router};
 use tower_http::set_header::SetResponseHeaderLayer;
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
-use super::access::guard::{AccessTable, guard};
+use super::access::guard::{AccessTable, Guard, guard};
 use super::access::{Access, idempotency};
 use super::document::build;
+use super::services::limits::BODY_BYTES_MAX;
 use super::state::Gateway;
-use super::system::status::{BODY_BYTES_MAX, OwnDocument};
+use super::system::status::OwnDocument;
 use super::{admin, auth, mesh, network, nodes, system, telemetry, trust};
 use crate::http::endpoints::Endpoints;
 use crate::http::tag::revision_of;
@@ -38,7 +39,14 @@ pub(super) fn endpoints() -> Endpoints<Gateway, Access> {
 /// Router of the gateway.
 pub fn router(gateway: Gateway) -> Router {
     let (router, document, operations) = build(endpoints());
-    let table = Arc::new(AccessTable::new(operations));
+    let checks = Guard {
+        table: AccessTable::new(operations),
+        world: gateway.world.clone(),
+        settings: Arc::clone(&gateway.settings),
+        tokens: Arc::clone(&gateway.tokens),
+        metrics: Arc::clone(&gateway.metrics),
+        audit: Arc::clone(&gateway.audit),
+    };
     let text = document.json().to_string();
     let own = Arc::new(OwnDocument {
         revision: revision_of(&text),
@@ -56,8 +64,11 @@ pub fn router(gateway: Gateway) -> Router {
         .method_not_allowed_fallback(problem::no_such_method)
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(Extension(own))
-        .layer(from_fn_with_state(gateway.clone(), idempotency::once))
-        .layer(from_fn_with_state((gateway.clone(), table), guard))
+        .layer(from_fn_with_state(
+            Arc::clone(&gateway.idempotency),
+            idempotency::once,
+        ))
+        .layer(from_fn_with_state(Arc::new(checks), guard))
         .with_state(gateway)
         .merge(docs.layer(policy));
     accept::dress_closed(router)

@@ -246,7 +246,9 @@ impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {
         let status = match &refusal {
             Refusal::NotFound { .. } => StatusCode::NOT_FOUND,
-            Refusal::Conflict { .. } => StatusCode::CONFLICT,
+            Refusal::Conflict { .. } | Refusal::Outdated { .. } => StatusCode::CONFLICT,
+            Refusal::Stale { .. } => StatusCode::PRECONDITION_FAILED,
+            Refusal::Exhausted { .. } => StatusCode::SERVICE_UNAVAILABLE,
             Refusal::Invalid { .. } => StatusCode::BAD_REQUEST,
             Refusal::Unsupported { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             Refusal::Denied { .. } => StatusCode::FORBIDDEN,

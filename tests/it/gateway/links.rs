@@ -117,7 +117,7 @@ fn a_planned_link_is_predicted_beside_what_is_measured() {
     };
     bench
         .runtime
-        .block_on(bench.gateway.submit(create))
+        .block_on(bench.gateway.world.submit(create))
         .unwrap();
     for (number, lat_deg) in [(95_u8, 57.0), (96, 57.01)] {
         let node = NodeId::named(&format!("mast {number}"));
@@ -131,7 +131,7 @@ fn a_planned_link_is_predicted_beside_what_is_measured() {
         };
         bench
             .runtime
-            .block_on(bench.gateway.submit(planned))
+            .block_on(bench.gateway.world.submit(planned))
             .unwrap();
         let expected = json!({ "name": format!("mast {number}"), "node_id": node.uuid(),
             "mac": format!("02:00:00:00:00:{number:02x}") });

@@ -131,7 +131,7 @@ fn every_operation_by_every_caller() {
         Caller::NodeItself => node_token.clone(),
         Caller::NodeOther => other_token.clone(),
         Caller::Expired => issued(&bench, &KEY, 1_000),
-        Caller::WrongSignature => issued(&bench, &[1; 32], bench.gateway.now_s()),
+        Caller::WrongSignature => issued(&bench, &[1; 32], bench.gateway.world.now_s()),
         Caller::AlgNone => alg_none(&bench.login("admin")),
         Caller::Revoked => {
             let token = bench.login("admin");

@@ -154,7 +154,7 @@ impl Bench {
                 history,
                 stop.clone(),
             );
-            gateway.backups.of(Box::new(move |path| {
+            gateway.backups.set_copier(Box::new(move |path| {
                 copy(path).map_err(|fault| fault.to_string())
             }));
             let router = router(gateway.clone());
@@ -184,7 +184,7 @@ impl Bench {
                 secret: secret.unwrap(),
                 must_change_password: false,
             };
-            self.gateway.submit(command).await.unwrap();
+            self.gateway.world.submit(command).await.unwrap();
         });
     }
 

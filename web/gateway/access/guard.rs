@@ -7,12 +7,15 @@ use axum::extract::{MatchedPath, RawPathParams, Request, State};
 use axum::http::{HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use groundwave_io::gateway::AuditEntry;
+use groundwave_io::gateway::{Audit, AuditEntry};
 use groundwave_io::wall::{monotonic_ns, wall_ns};
 
 use super::caller::{Caller, ClientAddress};
 use super::{Access, forbidden};
-use crate::gateway::state::Gateway;
+use crate::gateway::services::metrics::Metrics;
+use crate::gateway::services::tokens::TokenKeys;
+use crate::gateway::services::world::World;
+use crate::gateway::settings::Settings;
 use crate::http::endpoints::Operation;
 use crate::http::problem::ProblemKind;
 use crate::http::{Problem, id};
@@ -44,6 +47,22 @@ impl AccessTable {
     }
 }
 
+/// Services of the guard.
+pub struct Guard {
+    /// Registered operations.
+    pub table: AccessTable,
+    /// Accounts and clocks.
+    pub world: World,
+    /// Host names of the gateway.
+    pub settings: Arc<Settings>,
+    /// Keys that tokens are signed with.
+    pub tokens: Arc<TokenKeys>,
+    /// Request counters.
+    pub metrics: Arc<Metrics>,
+    /// Audit log.
+    pub audit: Arc<Audit>,
+}
+
 /// Nodes reach paths with their own `node_id` only; others do not exist for them.
 fn own_node_only(caller: &Caller, params: &RawPathParams) -> Result<(), Problem> {
     let Some(own) = caller.node else {
@@ -61,7 +80,7 @@ fn own_node_only(caller: &Caller, params: &RawPathParams) -> Result<(), Problem>
 /// Admits or refuses a caller: the host must be known, the token valid, the role sufficient. The
 /// caller is left in `caller` as soon as it is known, and in the request once admitted.
 fn admit(
-    gateway: &Gateway,
+    guard: &Guard,
     access: Option<&Access>,
     params: &RawPathParams,
     request: &mut Request,
@@ -71,15 +90,15 @@ fn admit(
     let host = headers
         .get(header::HOST)
         .and_then(|host| host.to_str().ok());
-    if host.is_some_and(|host| !gateway.settings.answers_to(host)) {
+    if host.is_some_and(|host| !guard.settings.answers_to(host)) {
         return Err(forbidden("unknown host name in the header Host"));
     }
     // Without an operation the router answers 404 or 405.
     let Some(access) = access.filter(|access| access.role.is_some()) else {
         return Ok(());
     };
-    let view = gateway.world.view();
-    let caller = Caller::identify(&gateway.keys, &view.accounts, headers, gateway.now_s())?;
+    let view = guard.world.view();
+    let caller = Caller::identify(&guard.tokens, &view.accounts, headers, guard.world.now_s())?;
     let caller = Arc::new(caller);
     *known = Some(Arc::clone(&caller));
     access.permit(&caller)?;
@@ -90,7 +109,7 @@ fn admit(
 
 /// Enforces the access rules; records the outcome in metrics and audit log.
 pub async fn guard(
-    State((gateway, table)): State<(Gateway, Arc<AccessTable>)>,
+    State(guard): State<Arc<Guard>>,
     params: RawPathParams,
     mut request: Request,
     next: Next,
@@ -99,10 +118,10 @@ pub async fn guard(
     let request_id = id::mint().simple().to_string();
     let path = request.uri().path().to_owned();
     let ClientAddress(client) = ClientAddress::of(request.extensions());
-    let operation = table.operation(&request);
+    let operation = guard.table.operation(&request);
     let access = operation.map(|operation| &operation.rule);
     let mut caller = None;
-    let answer = match admit(&gateway, access, &params, &mut request, &mut caller) {
+    let answer = match admit(&guard, access, &params, &mut request, &mut caller) {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
     };
@@ -110,7 +129,7 @@ pub async fn guard(
     let status = answer.status().as_u16();
     let took_ns = monotonic_ns().saturating_sub(began_ns);
     let id = operation.map_or("none", |operation| operation.id);
-    gateway.meter.answered(id, status, took_ns);
+    guard.metrics.answered(id, status, took_ns);
     let audited = |held: &Operation<Access>| held.rule.audited && held.method != "GET";
     if operation.is_some_and(audited) && status != 429 {
         let entry = AuditEntry {
@@ -128,7 +147,7 @@ pub async fn guard(
             source_ip: client.to_string(),
             request_id,
         };
-        if let Err(err) = gateway.audit.add(entry) {
+        if let Err(err) = guard.audit.add(entry) {
             tracing::error!(%err, "audit log write failed");
         }
     }

@@ -1,7 +1,7 @@
-//! `Idempotency-Key`: who asks twice for the same, because no answer came, gets it once.
+//! Idempotency: replies to POST requests by `Idempotency-Key`.
 //!
-//! Answers are remembered for ten minutes, in memory: they may hold a secret that is shown once,
-//! and after a restart a node or a person looks before asking again.
+//! Replies are kept for ten minutes in memory, never on disk: they may hold a secret that is shown
+//! once.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,23 +16,22 @@ use groundwave_systems::account::AccountId;
 use sha2::{Digest, Sha256};
 
 use super::Caller;
-use crate::gateway::state::Gateway;
-use crate::gateway::telemetry::upload::BATCH_BYTES_MAX;
+use crate::gateway::services::limits::BATCH_BYTES_MAX;
 use crate::http::Problem;
 
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
-/// Says that an answer is that of an earlier request.
+/// Header of replayed replies.
 const REPEATED: HeaderName = HeaderName::from_static("idempotency-replayed");
-/// How long an answer is remembered.
+/// Lifetime of a cached reply, ns.
 const KEPT_NS: u64 = 600 * 1_000_000_000;
-/// Answers remembered; the oldest goes first.
+/// Most cached replies; the oldest is dropped first.
 const KEPT: usize = 1_024;
-/// Longest answer remembered, bytes; a longer one is a download, and changes nothing.
+/// Longest cached reply, bytes; longer ones are downloads without effect.
 const ANSWER_BYTES_MAX: u64 = 64 << 10;
 /// Longest key, bytes.
 const KEY_BYTES_MAX: usize = 128;
 
-/// Whose request it is, for what, under which name.
+/// Account, URI and key of a request.
 type Name = (AccountId, String, String);
 
 #[derive(Clone)]
@@ -43,35 +42,35 @@ struct Answer {
     problem: Option<Problem>,
 }
 
-struct Asked {
+struct CachedRequest {
     at_ns: u64,
     body_sha256: [u8; 32],
-    /// Nothing while it is still being answered.
+    /// `None` while the request is pending.
     answer: Option<Answer>,
 }
 
-/// Answers of late.
+/// Replies by account, URI and key.
 #[derive(Default)]
-pub struct Onces(Mutex<BTreeMap<Name, Asked>>);
+pub struct IdempotencyCache(Mutex<BTreeMap<Name, CachedRequest>>);
 
-enum Found {
+enum Lookup {
     New,
-    Running,
-    Other,
-    Same(Box<Answer>),
+    Pending,
+    Mismatch,
+    Cached(Box<Answer>),
 }
 
-impl Onces {
-    /// Takes note of a request; tells whether it was made before.
-    fn begin(&self, name: &Name, body_sha256: [u8; 32], now_ns: u64) -> Found {
+impl IdempotencyCache {
+    /// Registers a request and looks for an earlier one.
+    fn begin(&self, name: &Name, body_sha256: [u8; 32], now_ns: u64) -> Lookup {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         held.retain(|_, asked| now_ns.saturating_sub(asked.at_ns) < KEPT_NS);
         match held.get(name) {
-            Some(asked) if asked.body_sha256 != body_sha256 => return Found::Other,
+            Some(asked) if asked.body_sha256 != body_sha256 => return Lookup::Mismatch,
             Some(asked) => {
                 return match &asked.answer {
-                    Some(answer) => Found::Same(Box::new(answer.clone())),
-                    None => Found::Running,
+                    Some(answer) => Lookup::Cached(Box::new(answer.clone())),
+                    None => Lookup::Pending,
                 };
             }
             None => {}
@@ -83,16 +82,16 @@ impl Onces {
             };
             held.remove(&oldest);
         }
-        let asked = Asked {
+        let asked = CachedRequest {
             at_ns: now_ns,
             body_sha256,
             answer: None,
         };
         held.insert(name.clone(), asked);
-        Found::New
+        Lookup::New
     }
 
-    /// Remembers an answer; forgets the request where there is none worth it.
+    /// Stores the reply of a request; `None` drops the request.
     fn end(&self, name: &Name, answer: Option<Answer>) {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match (answer, held.get_mut(name)) {
@@ -104,10 +103,10 @@ impl Onces {
     }
 }
 
-/// Forgets a request that nobody waits for any more.
-struct Begun<'g>(&'g Onces, Option<Name>);
+/// Drops a pending request whose client went away.
+struct PendingRequest<'g>(&'g IdempotencyCache, Option<Name>);
 
-impl Drop for Begun<'_> {
+impl Drop for PendingRequest<'_> {
     fn drop(&mut self) {
         if let Some(name) = self.1.take() {
             self.0.end(&name, None);
@@ -125,8 +124,8 @@ fn replayed(answer: Answer) -> Response {
     response
 }
 
-/// What an answer was, with a body that can be sent again; nothing where it is not to be kept.
-async fn copied(response: Response) -> Result<(Response, Option<Answer>), Problem> {
+/// Response with its copy for the cache; no copy of server errors, of 429 and of long bodies.
+async fn cacheable(response: Response) -> Result<(Response, Option<Answer>), Problem> {
     let passing =
         response.status().is_server_error() || response.status() == StatusCode::TOO_MANY_REQUESTS;
     let length = response.body().size_hint().upper();
@@ -145,8 +144,12 @@ async fn copied(response: Response) -> Result<(Response, Option<Answer>), Proble
     Ok((Response::from_parts(parts, Body::from(body)), Some(answer)))
 }
 
-/// Does what a POST with a key asks once, however often it is asked within ten minutes.
-pub async fn once(State(gateway): State<Gateway>, request: Request, next: Next) -> Response {
+/// Middleware: executes a POST request with a key once and replays its reply.
+pub async fn once(
+    State(cache): State<Arc<IdempotencyCache>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let caller = request.extensions().get::<Arc<Caller>>();
     let key = request.headers().get(KEY);
     let (Some(caller), Some(key), &Method::POST) = (caller, key, request.method()) else {
@@ -154,34 +157,35 @@ pub async fn once(State(gateway): State<Gateway>, request: Request, next: Next) 
     };
     let clean = |key: &&str| (1..=KEY_BYTES_MAX).contains(&key.len());
     let Some(key) = key.to_str().ok().filter(clean) else {
-        let message = format!("Idempotency-Key: 1 to {KEY_BYTES_MAX} printable characters");
+        let message =
+            format!("invalid Idempotency-Key: allowed 1 to {KEY_BYTES_MAX} printable characters");
         return Problem::new(StatusCode::BAD_REQUEST, message).into_response();
     };
     let name = (caller.account, request.uri().to_string(), key.to_owned());
     let (parts, body) = request.into_parts();
     let Ok(body) = to_bytes(body, BATCH_BYTES_MAX).await else {
-        let message = format!("up to {BATCH_BYTES_MAX} bytes are allowed");
+        let message = format!("request body too long: allowed 0 to {BATCH_BYTES_MAX} bytes");
         return Problem::new(StatusCode::PAYLOAD_TOO_LARGE, message).into_response();
     };
     let body_sha256 = Sha256::digest(&body).into();
-    match gateway.onces.begin(&name, body_sha256, monotonic_ns()) {
-        Found::Same(answer) => return replayed(*answer),
-        Found::Running => {
-            let message = "a request with this Idempotency-Key is still being answered";
+    match cache.begin(&name, body_sha256, monotonic_ns()) {
+        Lookup::Cached(answer) => return replayed(*answer),
+        Lookup::Pending => {
+            let message = "conflict: a request with this Idempotency-Key is pending";
             return Problem::new(StatusCode::CONFLICT, message).into_response();
         }
-        Found::Other => {
-            let message = "this Idempotency-Key was used for another request";
+        Lookup::Mismatch => {
+            let message = "invalid Idempotency-Key: used for another request";
             return Problem::new(StatusCode::UNPROCESSABLE_ENTITY, message).into_response();
         }
-        Found::New => {}
+        Lookup::New => {}
     }
-    let mut begun = Begun(&gateway.onces, Some(name));
+    let mut begun = PendingRequest(&cache, Some(name));
     let request = Request::from_parts(parts, Body::from(body));
-    match copied(next.run(request).await).await {
+    match cacheable(next.run(request).await).await {
         Ok((response, answer)) => {
             if let Some(name) = begun.1.take() {
-                gateway.onces.end(&name, answer);
+                cache.end(&name, answer);
             }
             response
         }

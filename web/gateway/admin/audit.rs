@@ -1,12 +1,13 @@
 //! Who did what.
 
 use axum::extract::State;
-use groundwave_io::gateway::{AuditQuery, AuditRecord};
+use groundwave_io::gateway::{Audit, AuditQuery, AuditRecord};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 use crate::gateway::access::Admin;
-use crate::gateway::state::Gateway;
+use crate::gateway::services::world::blocking;
 use crate::http::page::{Page, Paging};
 use crate::http::problem::FieldCode;
 use crate::http::time::{self, rfc3339};
@@ -74,7 +75,7 @@ impl From<AuditRecord> for AuditEntryView {
     responses((status = 200, description = "Latest first")))]
 pub async fn audit(
     _: Admin,
-    State(gateway): State<Gateway>,
+    State(audit): State<Arc<Audit>>,
     Query(asked): Query<AuditQuestion>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<AuditEntryView>>, Problem> {
@@ -100,9 +101,9 @@ pub async fn audit(
         before: cursor.unwrap_or(u64::MAX),
         limit: size + 1,
     };
-    let reader = gateway.clone();
-    let found = gateway.block(move || {
-        let found = reader.audit.find(&query);
+    let log = Arc::clone(&audit);
+    let found = blocking(move || {
+        let found = log.find(&query);
         found.map_err(|err| Problem::internal(err.to_string()))
     });
     let mut found = found.await?;
@@ -112,6 +113,6 @@ pub async fn audit(
     Ok(Json(Page {
         items: found.into_iter().map(AuditEntryView::from).collect(),
         next_cursor: last.filter(|_| more),
-        total: usize::try_from(gateway.audit.len()).unwrap_or(usize::MAX),
+        total: usize::try_from(audit.len()).unwrap_or(usize::MAX),
     }))
 }

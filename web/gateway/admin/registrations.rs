@@ -13,8 +13,7 @@ use uuid::Uuid;
 
 use crate::gateway::access::{Admin, Operator};
 use crate::gateway::nodes::inventory::{if_match, planned};
-use crate::gateway::state::Gateway;
-use crate::gateway::state::missing;
+use crate::gateway::services::world::{World, missing};
 use crate::http::json_body::OptionalJson;
 use crate::http::page::{Page, Paging};
 use crate::http::problem::FieldCode;
@@ -112,11 +111,11 @@ pub struct RegistrationQuestion {
     responses((status = 200, description = "Oldest first")))]
 pub async fn registrations(
     _: Operator,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     Query(asked): Query<RegistrationQuestion>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<RegistrationView>>, Problem> {
-    let view = gateway.world.view();
+    let view = world.view();
     let all = view.onboarding.registrations.iter();
     let all = all.filter(|(_, held)| asked.state.is_none_or(|state| state == held.state));
     let all = all.map(|(id, held)| (id.uuid().to_string(), (*id, held)));
@@ -125,8 +124,8 @@ pub async fn registrations(
     ))
 }
 
-fn shown(gateway: &Gateway, id: Uuid) -> Result<(Tag, Json<RegistrationView>), Problem> {
-    let view = gateway.world.view();
+fn shown(world: &World, id: Uuid) -> Result<(Tag, Json<RegistrationView>), Problem> {
+    let view = world.view();
     let key = RegistrationId::new(id);
     let held = view.onboarding.registrations.get(&key);
     let held = held.ok_or_else(|| missing("registration", id))?;
@@ -141,10 +140,10 @@ fn shown(gateway: &Gateway, id: Uuid) -> Result<(Tag, Json<RegistrationView>), P
         (status = 404, description = "No such registration")))]
 pub async fn registration_fetch(
     _: Operator,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     Path(id): Path<Uuid>,
 ) -> Result<(Tag, Json<RegistrationView>), Problem> {
-    shown(&gateway, id)
+    shown(&world, id)
 }
 
 /// As what somebody is let in.
@@ -179,22 +178,22 @@ pub struct Approval {
         (status = 503, description = "No address is free")))]
 pub async fn registration_approve(
     Admin(caller): Admin,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     Path(id): Path<Uuid>,
     headers: HeaderMap,
     OptionalJson(approval): OptionalJson<Approval>,
 ) -> Result<(Tag, Json<RegistrationView>), Problem> {
     let command = ApproveRegistration {
         registration: RegistrationId::new(id),
-        node: planned(&gateway, approval.node_id)?,
+        node: planned(&world, approval.node_id)?,
         name: approval.name,
         role_id: approval.role_id,
         overlay_ip: approval.overlay_ip,
         by: caller.username.clone(),
         revision: if_match(&headers)?,
     };
-    gateway.submit(command).await?;
-    shown(&gateway, id)
+    world.submit(command).await?;
+    shown(&world, id)
 }
 
 /// Why somebody is not let in.
@@ -230,7 +229,7 @@ fn reason(reason: Option<&String>) -> Result<(), Problem> {
         (status = 412, description = "It changed since")))]
 pub async fn registration_reject(
     Admin(caller): Admin,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     Path(id): Path<Uuid>,
     headers: HeaderMap,
     OptionalJson(rejection): OptionalJson<Rejection>,
@@ -243,8 +242,8 @@ pub async fn registration_reject(
         by: caller.username.clone(),
         revision: if_match(&headers)?,
     };
-    gateway.submit(command).await?;
-    shown(&gateway, id)
+    world.submit(command).await?;
+    shown(&world, id)
 }
 
 /// Why somebody is put out.
@@ -265,7 +264,7 @@ pub struct Revocation {
         (status = 409, description = "It is not in")))]
 pub async fn registration_revoke(
     Admin(caller): Admin,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     Path(id): Path<Uuid>,
     OptionalJson(revocation): OptionalJson<Revocation>,
 ) -> Result<(Tag, Json<RegistrationView>), Problem> {
@@ -276,8 +275,8 @@ pub async fn registration_revoke(
         by: caller.username.clone(),
         forget: false,
     };
-    gateway.submit(command).await?;
-    shown(&gateway, id)
+    world.submit(command).await?;
+    shown(&world, id)
 }
 
 /// Let somebody who was turned away ask again
@@ -288,13 +287,13 @@ pub async fn registration_revoke(
         (status = 409, description = "It was not turned away, or for good")))]
 pub async fn registration_reset(
     Admin(caller): Admin,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     Path(id): Path<Uuid>,
 ) -> Result<(Tag, Json<RegistrationView>), Problem> {
     let command = ResetRegistration {
         registration: RegistrationId::new(id),
         by: caller.username.clone(),
     };
-    gateway.submit(command).await?;
-    shown(&gateway, id)
+    world.submit(command).await?;
+    shown(&world, id)
 }

@@ -7,12 +7,13 @@ use groundwave_systems::account::{
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use uuid::Uuid;
 
 use crate::gateway::access::Admin;
+use crate::gateway::services::passwords::Passwords;
 use crate::gateway::services::passwords::check_new;
-use crate::gateway::state::Gateway;
-use crate::gateway::state::missing;
+use crate::gateway::services::world::{World, missing};
 use crate::http::json_body::StrictJson;
 use crate::http::page::{Page, Paging};
 use crate::http::time::rfc3339;
@@ -54,8 +55,8 @@ impl User {
     }
 }
 
-fn user(gateway: &Gateway, id: Uuid) -> Result<User, Problem> {
-    let view = gateway.world.view();
+fn user(world: &World, id: Uuid) -> Result<User, Problem> {
+    let view = world.view();
     let account = view.accounts.by_id.get(&AccountId::new(id));
     let account = account.ok_or_else(|| missing("account", id))?;
     Ok(User::of(AccountId::new(id), account))
@@ -66,10 +67,10 @@ fn user(gateway: &Gateway, id: Uuid) -> Result<User, Problem> {
     responses((status = 200, description = "Oldest first, nodes included")))]
 pub async fn users(
     _: Admin,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<User>>, Problem> {
-    let view = gateway.world.view();
+    let view = world.view();
     let all = view.accounts.by_id.iter();
     let all = all.map(|(id, account)| (id.uuid().to_string(), (*id, account)));
     Ok(Json(paging.of(all, |(id, account)| User::of(id, account))?))
@@ -95,7 +96,8 @@ pub struct NewUser {
         (status = 409, description = "The name is taken")))]
 pub async fn user_create(
     _: Admin,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
+    State(passwords): State<Arc<Passwords>>,
     StrictJson(new): StrictJson<NewUser>,
 ) -> Result<(StatusCode, Json<User>), Problem> {
     check_new("/password", &new.password, &new.username)?;
@@ -104,11 +106,11 @@ pub async fn user_create(
         account,
         username: new.username,
         role: new.role,
-        secret: gateway.passwords.hash(new.password).await?,
+        secret: passwords.hash(new.password).await?,
         must_change_password: true,
     };
-    gateway.submit(command).await?;
-    let made = user(&gateway, account.uuid())?;
+    world.submit(command).await?;
+    let made = user(&world, account.uuid())?;
     Ok((StatusCode::CREATED, Json(made)))
 }
 
@@ -136,15 +138,16 @@ pub struct UserChange {
         (status = 409, description = "It is the last admin")))]
 pub async fn user_patch(
     _: Admin,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
+    State(passwords): State<Arc<Passwords>>,
     Path(id): Path<Uuid>,
     StrictJson(change): StrictJson<UserChange>,
 ) -> Result<Json<User>, Problem> {
-    let before = user(&gateway, id)?;
+    let before = user(&world, id)?;
     let secret = match change.password {
         Some(password) => {
             check_new("/password", &password, &before.username)?;
-            Some(gateway.passwords.hash(password).await?)
+            Some(passwords.hash(password).await?)
         }
         None => None,
     };
@@ -154,8 +157,8 @@ pub async fn user_patch(
         disabled: change.disabled,
         secret,
     };
-    gateway.submit(command).await?;
-    Ok(Json(user(&gateway, id)?))
+    world.submit(command).await?;
+    Ok(Json(user(&world, id)?))
 }
 
 /// Take an account away
@@ -166,11 +169,11 @@ pub async fn user_patch(
         (status = 409, description = "It is the last admin")))]
 pub async fn user_delete(
     _: Admin,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     Path(id): Path<Uuid>,
 ) -> Result<StatusCode, Problem> {
     let account = AccountId::new(id);
-    gateway.submit(RemoveAccount { account }).await?;
+    world.submit(RemoveAccount { account }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -181,10 +184,10 @@ pub async fn user_delete(
         (status = 404, description = "No such account")))]
 pub async fn user_revoke_tokens(
     _: Admin,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     Path(id): Path<Uuid>,
 ) -> Result<StatusCode, Problem> {
     let account = AccountId::new(id);
-    gateway.submit(RevokeTokens { account }).await?;
+    world.submit(RevokeTokens { account }).await?;
     Ok(StatusCode::NO_CONTENT)
 }

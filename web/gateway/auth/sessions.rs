@@ -7,12 +7,16 @@ use groundwave_systems::account::{
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use uuid::Uuid;
 
 use crate::gateway::access::{Anonymous, ClientAddress, Session, UserSession};
+use crate::gateway::services::limits::RateLimits;
+use crate::gateway::services::passwords::Passwords;
 use crate::gateway::services::passwords::check_new;
 use crate::gateway::services::tokens::TOKEN_S;
-use crate::gateway::state::Gateway;
+use crate::gateway::services::tokens::TokenKeys;
+use crate::gateway::services::world::World;
 use crate::http::json_body::StrictJson;
 use crate::http::problem::FieldCode;
 use crate::http::time::rfc3339;
@@ -76,7 +80,10 @@ pub struct NewPassword {
 }
 
 async fn enter(
-    gateway: &Gateway,
+    world: &World,
+    passwords: &Passwords,
+    tokens: &TokenKeys,
+    limits: &RateLimits,
     client: ClientAddress,
     login: Login,
     wanted: Option<AccountRole>,
@@ -90,24 +97,21 @@ async fn enter(
             return Err(Problem::field(pointer, FieldCode::Length, message));
         }
     }
-    let now_s = gateway.now_s();
-    gateway.logins.allow(&login.username, client.0, now_s)?;
-    let view = gateway.world.view();
+    let now_s = world.now_s();
+    limits.logins.allow(&login.username, client.0, now_s)?;
+    let view = world.view();
     let found = view.accounts.named(&login.username);
     let found = found.filter(|(_, account)| !account.disabled);
     let secret = found.map(|(_, account)| account.secret.clone());
-    let fits = gateway
-        .passwords
-        .check(secret.as_ref(), login.password)
-        .await?;
+    let fits = passwords.check(secret.as_ref(), login.password).await?;
     let Some((account_id, account)) = found.filter(|_| fits) else {
-        gateway.logins.failed(&login.username, client.0, now_s);
+        limits.logins.failed(&login.username, client.0, now_s);
         return Err(Problem::new(
             StatusCode::UNAUTHORIZED,
             "no account has this name and password",
         ));
     };
-    gateway.logins.succeeded(&login.username);
+    limits.logins.succeeded(&login.username);
     let role = wanted.unwrap_or(account.role);
     if account.role < role {
         return Err(Problem::new(
@@ -118,10 +122,8 @@ async fn enter(
     let note = RecordLogin {
         account: account_id,
     };
-    gateway.submit(note).await?;
-    let token = gateway
-        .keys
-        .issue(account_id, account, role, id::mint(), now_s);
+    world.submit(note).await?;
+    let token = tokens.issue(account_id, account, role, id::mint(), now_s);
     let (access_token, claims) = token.map_err(Problem::internal)?;
     Ok(Json(Token {
         access_token,
@@ -138,11 +140,14 @@ async fn enter(
         (status = 429, description = "Too many failures")))]
 pub async fn login(
     _: Anonymous,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
+    State(passwords): State<Arc<Passwords>>,
+    State(tokens): State<Arc<TokenKeys>>,
+    State(limits): State<Arc<RateLimits>>,
     client: ClientAddress,
     StrictJson(login): StrictJson<Login>,
 ) -> Result<Json<Token>, Problem> {
-    enter(&gateway, client, login, None).await
+    enter(&world, &passwords, &tokens, &limits, client, login, None).await
 }
 
 /// Log in to read only
@@ -152,11 +157,23 @@ pub async fn login(
         (status = 429, description = "Too many failures")))]
 pub async fn login_viewer(
     _: Anonymous,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
+    State(passwords): State<Arc<Passwords>>,
+    State(tokens): State<Arc<TokenKeys>>,
+    State(limits): State<Arc<RateLimits>>,
     client: ClientAddress,
     StrictJson(login): StrictJson<Login>,
 ) -> Result<Json<Token>, Problem> {
-    enter(&gateway, client, login, Some(AccountRole::Viewer)).await
+    enter(
+        &world,
+        &passwords,
+        &tokens,
+        &limits,
+        client,
+        login,
+        Some(AccountRole::Viewer),
+    )
+    .await
 }
 
 /// Log in as an operator
@@ -167,11 +184,23 @@ pub async fn login_viewer(
         (status = 429, description = "Too many failures")))]
 pub async fn login_operator(
     _: Anonymous,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
+    State(passwords): State<Arc<Passwords>>,
+    State(tokens): State<Arc<TokenKeys>>,
+    State(limits): State<Arc<RateLimits>>,
     client: ClientAddress,
     StrictJson(login): StrictJson<Login>,
 ) -> Result<Json<Token>, Problem> {
-    enter(&gateway, client, login, Some(AccountRole::Operator)).await
+    enter(
+        &world,
+        &passwords,
+        &tokens,
+        &limits,
+        client,
+        login,
+        Some(AccountRole::Operator),
+    )
+    .await
 }
 
 /// Log in as an admin
@@ -182,11 +211,23 @@ pub async fn login_operator(
         (status = 429, description = "Too many failures")))]
 pub async fn login_admin(
     _: Anonymous,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
+    State(passwords): State<Arc<Passwords>>,
+    State(tokens): State<Arc<TokenKeys>>,
+    State(limits): State<Arc<RateLimits>>,
     client: ClientAddress,
     StrictJson(login): StrictJson<Login>,
 ) -> Result<Json<Token>, Problem> {
-    enter(&gateway, client, login, Some(AccountRole::Admin)).await
+    enter(
+        &world,
+        &passwords,
+        &tokens,
+        &limits,
+        client,
+        login,
+        Some(AccountRole::Admin),
+    )
+    .await
 }
 
 /// Log out: this token is dead from now on
@@ -194,13 +235,13 @@ pub async fn login_admin(
     responses((status = 204, description = "Logged out")))]
 pub async fn logout(
     Session(caller): Session,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
 ) -> Result<StatusCode, Problem> {
     let deny = RevokeToken {
         token: RevokedTokenId::new(caller.claims.jti),
         until_ns: caller.claims.exp.saturating_mul(1_000_000_000),
     };
-    gateway.submit(deny).await?;
+    world.submit(deny).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -224,12 +265,14 @@ pub async fn me(Session(caller): Session) -> Json<Me> {
     responses((status = 204, description = "Changed")))]
 pub async fn change_password(
     UserSession(caller): UserSession,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
+    State(passwords): State<Arc<Passwords>>,
+    State(limits): State<Arc<RateLimits>>,
     client: ClientAddress,
     StrictJson(new): StrictJson<NewPassword>,
 ) -> Result<StatusCode, Problem> {
-    let now_s = gateway.now_s();
-    gateway.logins.allow(&caller.username, client.0, now_s)?;
+    let now_s = world.now_s();
+    limits.logins.allow(&caller.username, client.0, now_s)?;
     check_new("/new_password", &new.new_password, &caller.username)?;
     if new.new_password == new.current_password {
         let message = "it is the one until now";
@@ -239,25 +282,24 @@ pub async fn change_password(
             message,
         ));
     }
-    let view = gateway.world.view();
+    let view = world.view();
     let secret = view.accounts.by_id.get(&caller.account);
     let secret = secret.map(|account| account.secret.clone());
-    let fits = gateway
-        .passwords
+    let fits = passwords
         .check(secret.as_ref(), new.current_password)
         .await?;
     if !fits {
-        gateway.logins.failed(&caller.username, client.0, now_s);
+        limits.logins.failed(&caller.username, client.0, now_s);
         return Err(Problem::new(
             StatusCode::FORBIDDEN,
             "the current password is another one",
         ));
     }
-    let secret = gateway.passwords.hash(new.new_password).await?;
+    let secret = passwords.hash(new.new_password).await?;
     let change = ChangePassword {
         account: caller.account,
         secret,
     };
-    gateway.submit(change).await?;
+    world.submit(change).await?;
     Ok(StatusCode::NO_CONTENT)
 }

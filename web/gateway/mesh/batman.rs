@@ -5,10 +5,12 @@ use groundwave_io::netlink::batadv::{
     BlaClaim, DatEntry, Gateway as WayOut, HardInterface, Neighbor, Originator, TransGlobal,
     TransLocal,
 };
+use std::sync::Arc;
 
 use crate::gateway::access::Viewer;
 use crate::gateway::services::kernel::{InterfaceQuestion, Known, Row, known, of_batman, rows};
-use crate::gateway::state::Gateway;
+use crate::gateway::services::world::World;
+use crate::gateway::settings::Settings;
 use crate::http::{Json, Problem, Query};
 
 // The document knows shapes by plain names.
@@ -26,11 +28,17 @@ type RowHardInterface = Row<HardInterface>;
     responses((status = 200, description = "In the kernel's order; the way in use of each is `best`")))]
 pub async fn batman_originators(
     _: Viewer,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
+    State(settings): State<Arc<Settings>>,
     Query(asked): Query<InterfaceQuestion>,
 ) -> Result<Json<Vec<KnownOriginator>>, Problem> {
-    let found = of_batman(&gateway, asked, |batman, ifname| batman.originators(ifname)).await?;
-    Ok(Json(known(&gateway, found, |row| Some(row.orig_address))))
+    let found = of_batman(&settings, asked, |batman, ifname| {
+        batman.originators(ifname)
+    })
+    .await?;
+    Ok(Json(known(&world.view(), found, |row| {
+        Some(row.orig_address)
+    })))
 }
 
 /// Nodes in one hop
@@ -38,11 +46,14 @@ pub async fn batman_originators(
     responses((status = 200, description = "In the kernel's order")))]
 pub async fn batman_neighbors(
     _: Viewer,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
+    State(settings): State<Arc<Settings>>,
     Query(asked): Query<InterfaceQuestion>,
 ) -> Result<Json<Vec<KnownNeighbor>>, Problem> {
-    let found = of_batman(&gateway, asked, |batman, ifname| batman.neighbors(ifname)).await?;
-    Ok(Json(known(&gateway, found, |row| Some(row.neigh_address))))
+    let found = of_batman(&settings, asked, |batman, ifname| batman.neighbors(ifname)).await?;
+    Ok(Json(known(&world.view(), found, |row| {
+        Some(row.neigh_address)
+    })))
 }
 
 /// Nodes that offer a way out
@@ -50,11 +61,14 @@ pub async fn batman_neighbors(
     responses((status = 200, description = "In the kernel's order; the one chosen is `best`")))]
 pub async fn batman_gateways(
     _: Viewer,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
+    State(settings): State<Arc<Settings>>,
     Query(asked): Query<InterfaceQuestion>,
 ) -> Result<Json<Vec<KnownWayOut>>, Problem> {
-    let found = of_batman(&gateway, asked, |batman, ifname| batman.gateways(ifname)).await?;
-    Ok(Json(known(&gateway, found, |row| Some(row.orig_address))))
+    let found = of_batman(&settings, asked, |batman, ifname| batman.gateways(ifname)).await?;
+    Ok(Json(known(&world.view(), found, |row| {
+        Some(row.orig_address)
+    })))
 }
 
 /// Hosts behind this machine
@@ -62,11 +76,17 @@ pub async fn batman_gateways(
     responses((status = 200, description = "In the kernel's order")))]
 pub async fn batman_translocal(
     _: Viewer,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
+    State(settings): State<Arc<Settings>>,
     Query(asked): Query<InterfaceQuestion>,
 ) -> Result<Json<Vec<KnownTransLocal>>, Problem> {
-    let found = of_batman(&gateway, asked, |batman, ifname| batman.trans_local(ifname)).await?;
-    Ok(Json(known(&gateway, found, |row| Some(row.tt_address))))
+    let found = of_batman(&settings, asked, |batman, ifname| {
+        batman.trans_local(ifname)
+    })
+    .await?;
+    Ok(Json(known(&world.view(), found, |row| {
+        Some(row.tt_address)
+    })))
 }
 
 /// Hosts behind other nodes; `node_id` is the host's own
@@ -74,14 +94,17 @@ pub async fn batman_translocal(
     responses((status = 200, description = "In the kernel's order")))]
 pub async fn batman_transglobal(
     _: Viewer,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
+    State(settings): State<Arc<Settings>>,
     Query(asked): Query<InterfaceQuestion>,
 ) -> Result<Json<Vec<KnownTransGlobal>>, Problem> {
-    let found = of_batman(&gateway, asked, |batman, ifname| {
+    let found = of_batman(&settings, asked, |batman, ifname| {
         batman.trans_global(ifname)
     })
     .await?;
-    Ok(Json(known(&gateway, found, |row| Some(row.tt_address))))
+    Ok(Json(known(&world.view(), found, |row| {
+        Some(row.tt_address)
+    })))
 }
 
 /// What the distributed ARP table remembers here
@@ -89,12 +112,13 @@ pub async fn batman_transglobal(
     responses((status = 200, description = "In the kernel's order")))]
 pub async fn batman_dat_cache(
     _: Viewer,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
+    State(settings): State<Arc<Settings>>,
     Query(asked): Query<InterfaceQuestion>,
 ) -> Result<Json<Vec<KnownDatEntry>>, Problem> {
-    let found = of_batman(&gateway, asked, |batman, ifname| batman.dat_cache(ifname)).await?;
+    let found = of_batman(&settings, asked, |batman, ifname| batman.dat_cache(ifname)).await?;
     let whose = |row: &DatEntry| Some(row.dat_cache_hwaddress);
-    Ok(Json(known(&gateway, found, whose)))
+    Ok(Json(known(&world.view(), found, whose)))
 }
 
 /// Hosts that gateways of a backbone claim
@@ -102,11 +126,14 @@ pub async fn batman_dat_cache(
     responses((status = 200, description = "In the kernel's order")))]
 pub async fn batman_bla_claims(
     _: Viewer,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
+    State(settings): State<Arc<Settings>>,
     Query(asked): Query<InterfaceQuestion>,
 ) -> Result<Json<Vec<KnownBlaClaim>>, Problem> {
-    let found = of_batman(&gateway, asked, |batman, ifname| batman.bla_claims(ifname)).await?;
-    Ok(Json(known(&gateway, found, |row| Some(row.bla_address))))
+    let found = of_batman(&settings, asked, |batman, ifname| batman.bla_claims(ifname)).await?;
+    Ok(Json(known(&world.view(), found, |row| {
+        Some(row.bla_address)
+    })))
 }
 
 /// Interfaces under the mesh
@@ -114,11 +141,11 @@ pub async fn batman_bla_claims(
     responses((status = 200, description = "In the kernel's order")))]
 pub async fn batman_hardifs(
     _: Viewer,
-    State(gateway): State<Gateway>,
+    State(settings): State<Arc<Settings>>,
     Query(asked): Query<InterfaceQuestion>,
 ) -> Result<Json<Vec<RowHardInterface>>, Problem> {
     let ask = |batman: &mut groundwave_io::netlink::batadv::Batman, ifname: &str| {
         batman.hard_interfaces(ifname)
     };
-    Ok(Json(rows(of_batman(&gateway, asked, ask).await?)))
+    Ok(Json(rows(of_batman(&settings, asked, ask).await?)))
 }

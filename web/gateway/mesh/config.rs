@@ -1,283 +1,33 @@
-//! Changes of the mesh's settings. Whoever changes them may lose the way to this machine: unless
-//! the change is confirmed in time, it is undone.
+//! Mesh configuration endpoints: read, change, confirm.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use groundwave_io::gateway::random;
-use groundwave_io::hex::hex;
-use groundwave_io::netlink::batadv::{Batman, BatmanConfig};
-use groundwave_io::readings::mesh::{self, MeshConfig};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
 
-use crate::gateway::access::Admin;
-use crate::gateway::mesh::status::MeshSettings;
-use crate::gateway::services::kernel::{HERE, unread};
-use crate::gateway::state::Gateway;
+use crate::gateway::access::{Admin, Viewer};
+use crate::gateway::services::mesh_config::{
+    ChangedSettings, Confirmation, MeshConfigService, MeshSettings, NewMeshSettings,
+};
+use crate::gateway::services::world::{World, blocking};
 use crate::http::json_body::StrictJson;
-use crate::http::problem::{FieldCode, ProblemKind};
-use crate::http::tag::{self, Tag};
+use crate::http::problem::FieldCode;
+use crate::http::tag::Tag;
 use crate::http::time::rfc3339;
 use crate::http::{Json, Problem};
 
-/// A change that waits to be confirmed, and the one undone last.
-#[derive(Debug, Default)]
-pub struct Change(Mutex<Held>);
-
-#[derive(Debug, Default)]
-struct Held {
-    /// Its token, and what the settings were that it changed.
-    waiting: Option<(String, BatmanConfig)>,
-    undone: Option<String>,
-}
-
-/// Settings wanted. What is absent or null stays as it is.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NewMeshSettings {
-    /// As it is: the radio would have to leave the mesh to change it.
-    #[serde(default)]
-    pub mesh_id: Option<String>,
-    /// As it is.
-    #[serde(default)]
-    pub freq_mhz: Option<u32>,
-    /// As it is.
-    #[serde(default)]
-    pub width_mhz: Option<u32>,
-    /// As it is.
-    #[serde(default)]
-    pub mesh_fwding: Option<bool>,
-    /// Settings of batman-adv.
-    #[serde(default)]
-    pub batman: BatmanConfig,
-    /// The revision that was looked at; `If-Match` says the same.
-    #[serde(default)]
-    pub revision: Option<String>,
-    /// When the change is undone if nobody confirmed it, s; 60 if absent.
-    #[serde(default)]
-    #[schemars(range(min = 10, max = 600))]
-    pub confirm_within_s: Option<u32>,
-}
-
-/// A setting that is not as it was wanted.
-#[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Divergence {
-    /// Which, RFC 6901.
-    pub pointer: String,
-    /// What was wanted.
-    pub wanted: Value,
-    /// What it is.
-    pub found: Value,
-}
-
-/// Settings after a change.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-pub struct ChangedSettings {
-    /// As the kernel tells them now.
-    #[serde(flatten)]
-    pub settings: MeshSettings,
-    /// Where the kernel did otherwise.
-    pub divergence: Vec<Divergence>,
-    /// What to confirm the change with.
-    pub confirm_token: String,
-    /// Until when, RFC 3339; it is undone then, or when the gateway stops.
-    pub confirm_by: String,
-}
-
-/// What a change is confirmed with.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Confirmation {
-    /// The token of the change.
-    #[schemars(length(max = 64))]
-    pub confirm_token: String,
-}
-
-fn plain(config: &BatmanConfig) -> Map<String, Value> {
-    let value = serde_json::to_value(config).unwrap_or_default();
-    value.as_object().cloned().unwrap_or_default()
-}
-
-fn config_of(settings: Map<String, Value>) -> Result<BatmanConfig, Problem> {
-    let read = serde_json::from_value(Value::Object(settings));
-    read.map_err(|err| Problem::internal(format!("settings: {err}")))
-}
-
-/// What to set, and what it is now, if `wanted` can be had.
-fn plan(
-    now: &MeshConfig,
-    wanted: &NewMeshSettings,
-) -> Result<(BatmanConfig, BatmanConfig), Problem> {
-    let radio = [
-        (
-            "mesh_id",
-            wanted.mesh_id.is_some() && wanted.mesh_id != now.mesh_id,
-        ),
-        (
-            "freq_mhz",
-            wanted.freq_mhz.is_some() && wanted.freq_mhz != now.freq_mhz,
-        ),
-        (
-            "width_mhz",
-            wanted.width_mhz.is_some() && wanted.width_mhz != now.width_mhz,
-        ),
-        (
-            "mesh_fwding",
-            wanted.mesh_fwding.is_some() && wanted.mesh_fwding != now.mesh_fwding,
-        ),
-    ];
-    if let Some((name, _)) = radio.iter().find(|(_, changed)| *changed) {
-        let message = "it cannot be changed here while the radio is in the mesh";
-        return Err(Problem::field(
-            &format!("/{name}"),
-            FieldCode::Fixed,
-            message,
-        ));
-    }
-    if wanted
-        .batman
-        .orig_interval_ms
-        .is_some_and(|interval| interval < 40)
-    {
-        let message = "less is not allowed; allowed: 40 ms and more";
-        return Err(Problem::field(
-            "/batman/orig_interval_ms",
-            FieldCode::NotAllowed,
-            message,
-        ));
-    }
-    let most = u64::from(u32::MAX) * 100;
-    let offers = [
-        wanted.batman.gw_bandwidth_down_kbps,
-        wanted.batman.gw_bandwidth_up_kbps,
-    ];
-    if offers.into_iter().flatten().any(|kbps| kbps > most) {
-        let message = format!("more is not allowed; allowed: up to {most} kbit/s");
-        return Err(Problem::field("/batman", FieldCode::NotAllowed, message));
-    }
-    let (held, asked) = (plain(&now.batman), plain(&wanted.batman));
-    let (mut change, mut before) = (Map::new(), Map::new());
-    for (name, value) in asked.into_iter().filter(|(_, value)| !value.is_null()) {
-        let own = held.get(&name).cloned().unwrap_or_default();
-        if own.is_null() {
-            let message = "this kernel's batman-adv does not have it";
-            return Err(Problem::field(
-                &format!("/batman/{name}"),
-                FieldCode::Absent,
-                message,
-            ));
-        }
-        if own != value {
-            before.insert(name.clone(), own);
-            change.insert(name, value);
-        }
-    }
-    Ok((config_of(change)?, config_of(before)?))
-}
-
-/// Where `found` is not as `wanted`.
-fn divergence(wanted: &BatmanConfig, found: &BatmanConfig) -> Vec<Divergence> {
-    let found = plain(found);
-    let asked = plain(wanted)
-        .into_iter()
-        .filter(|(_, value)| !value.is_null());
-    let apart = asked.filter_map(|(name, wanted)| {
-        let found = found.get(&name).cloned().unwrap_or_default();
-        let pointer = format!("/batman/{name}");
-        (found != wanted).then_some(Divergence {
-            pointer,
-            wanted,
-            found,
-        })
-    });
-    apart.collect()
-}
-
-/// Whether the settings are those that were looked at.
-fn current(held: &MeshSettings, headers: &HeaderMap, body: Option<&str>) -> bool {
-    let mut named = tag::if_match(headers).into_iter().chain(body);
-    named.all(|one| one == held.revision)
-}
-
-fn set(ifname: &str, config: &BatmanConfig) -> Result<(), Problem> {
-    let mut batman = Batman::open(HERE).map_err(unread)?;
-    batman.set_mesh(ifname, config).map_err(unread)
-}
-
-/// Changes the settings, with nobody else at it.
-fn change(
-    gateway: &Gateway,
-    headers: &HeaderMap,
-    wanted: &NewMeshSettings,
-) -> Result<(MeshSettings, Vec<Divergence>, String), Problem> {
-    let ifname = &gateway.settings.mesh_ifname;
-    let mut held = gateway
-        .mesh_change
-        .0
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
-    if held.waiting.is_some() {
-        let detail = "another change waits to be confirmed";
-        return Err(Problem::new(StatusCode::CONFLICT, detail));
-    }
-    let read = || {
-        mesh::config(HERE, ifname)
-            .map(MeshSettings::of)
-            .map_err(unread)
-    };
-    let now = read()?;
-    if !current(&now, headers, wanted.revision.as_deref()) {
-        let detail = format!(
-            "the settings were changed; their revision is {}",
-            now.revision
-        );
-        return Err(Problem::new(StatusCode::PRECONDITION_FAILED, detail)
-            .of_kind(ProblemKind::StaleRevision));
-    }
-    let (to_set, before) = plan(&now.config, wanted)?;
-    let bytes: [u8; 16] = random().map_err(|err| Problem::internal(err.to_string()))?;
-    let token = hex(&bytes);
-    let done = set(ifname, &to_set).and_then(|()| read());
-    let found = match done {
-        Ok(found) => found,
-        Err(problem) => {
-            // The kernel may have taken some of it.
-            if let Err(err) = set(ifname, &before) {
-                tracing::error!(
-                    err = err.detail,
-                    "settings of the mesh could not be put back"
-                );
-            }
-            return Err(problem);
-        }
-    };
-    let apart = divergence(&wanted.batman, &found.config.batman);
-    held.waiting = Some((token.clone(), before));
-    Ok((found, apart, token))
-}
-
-/// Undoes a change that nobody confirmed.
-fn undo(gateway: &Gateway, token: &str) {
-    let mut held = gateway
-        .mesh_change
-        .0
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
-    let Some((_, before)) = held.waiting.take_if(|(own, _)| own == token) else {
-        return;
-    };
-    held.undone = Some(token.to_owned());
-    match set(&gateway.settings.mesh_ifname, &before) {
-        Ok(()) => tracing::warn!("nobody confirmed the mesh's settings: they are as before"),
-        Err(err) => tracing::error!(
-            err = err.detail,
-            "settings of the mesh could not be put back"
-        ),
-    }
+/// Settings of the mesh, without keys
+#[utoipa::path(get, path = "/v1/mesh/config", tag = "mesh",
+    responses((status = 200, description = "Settings as the kernel holds them",
+        headers(("etag" = String, description = "Revision")))))]
+pub async fn mesh_config(
+    _: Viewer,
+    State(config): State<Arc<MeshConfigService>>,
+) -> Result<(Tag, Json<MeshSettings>), Problem> {
+    let found = blocking(move || config.read()).await?;
+    Ok((found.tag(), Json(found)))
 }
 
 /// Change settings of the mesh; the change is undone unless it is confirmed
@@ -289,7 +39,9 @@ fn undo(gateway: &Gateway, token: &str) {
         (status = 412, description = "They were changed since")))]
 pub async fn mesh_config_put(
     _: Admin,
-    State(gateway): State<Gateway>,
+    State(config): State<Arc<MeshConfigService>>,
+    State(world): State<World>,
+    State(stop): State<CancellationToken>,
     headers: HeaderMap,
     StrictJson(wanted): StrictJson<NewMeshSettings>,
 ) -> Result<(Tag, Json<ChangedSettings>), Problem> {
@@ -302,22 +54,21 @@ pub async fn mesh_config_put(
             message,
         ));
     }
-    let held = gateway.clone();
-    let done = gateway.block(move || change(&held, &headers, &wanted));
+    let service = Arc::clone(&config);
+    let done = blocking(move || service.change(&headers, &wanted));
     let (settings, divergence, confirm_token) = done.await?;
-    let (held, token) = (gateway.clone(), confirm_token.clone());
+    let token = confirm_token.clone();
     tokio::spawn(async move {
         let time = tokio::time::sleep(Duration::from_secs(u64::from(within_s)));
         tokio::select! {
             () = time => {}
-            () = held.stop.cancelled() => {}
+            () = stop.cancelled() => {}
         }
-        let own = held.clone();
         let work = move || {
-            undo(&own, &token);
+            config.undo(&token);
             Ok(())
         };
-        if let Err(err) = held.block(work).await {
+        if let Err(err) = blocking(work).await {
             tracing::error!(
                 err = err.detail,
                 "settings of the mesh could not be put back"
@@ -325,26 +76,12 @@ pub async fn mesh_config_put(
         }
     });
     let told = ChangedSettings {
-        confirm_by: rfc3339((gateway.now_s() + u64::from(within_s)) * 1_000_000_000),
+        confirm_by: rfc3339((world.now_s() + u64::from(within_s)) * 1_000_000_000),
         settings,
         divergence,
         confirm_token,
     };
     Ok((told.settings.tag(), Json(told)))
-}
-
-impl Change {
-    fn confirm(&self, token: &str) -> Result<(), Problem> {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if held.waiting.take_if(|(own, _)| own == token).is_some() {
-            return Ok(());
-        }
-        if held.undone.as_deref() == Some(token) {
-            return Err(Problem::new(StatusCode::GONE, "that change was undone"));
-        }
-        let detail = "no change waits for that token";
-        Err(Problem::new(StatusCode::NOT_FOUND, detail))
-    }
 }
 
 /// Keep changed settings of the mesh
@@ -354,107 +91,9 @@ impl Change {
         (status = 410, description = "The change was undone")))]
 pub async fn mesh_config_confirm(
     _: Admin,
-    State(gateway): State<Gateway>,
+    State(config): State<Arc<MeshConfigService>>,
     StrictJson(confirmation): StrictJson<Confirmation>,
 ) -> Result<StatusCode, Problem> {
-    gateway.mesh_change.confirm(&confirmation.confirm_token)?;
+    config.confirm(&confirmation.confirm_token)?;
     Ok(StatusCode::NO_CONTENT)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn now() -> MeshConfig {
-        MeshConfig {
-            mesh_id: Some("hills".to_owned()),
-            freq_mhz: Some(2412),
-            width_mhz: Some(20),
-            mesh_fwding: Some(false),
-            batman: BatmanConfig {
-                orig_interval_ms: Some(1000),
-                hop_penalty: Some(30),
-                bonding: Some(false),
-                ..BatmanConfig::default()
-            },
-        }
-    }
-
-    fn wanted(text: &str) -> NewMeshSettings {
-        serde_json::from_str(text).unwrap()
-    }
-
-    #[test]
-    fn only_what_differs_is_set_and_put_back() {
-        let same = r#"{"mesh_id": "hills", "batman": {"hop_penalty": 15, "bonding": false}}"#;
-        let (change, before) = plan(&now(), &wanted(same)).unwrap();
-        let penalty = |hop_penalty| BatmanConfig {
-            hop_penalty: Some(hop_penalty),
-            ..BatmanConfig::default()
-        };
-        assert_eq!((change, before), (penalty(15), penalty(30)));
-        for (text, at) in [
-            (r#"{"mesh_id": "dales"}"#, "/mesh_id"),
-            (r#"{"freq_mhz": 2437}"#, "/freq_mhz"),
-            (r#"{"mesh_fwding": true}"#, "/mesh_fwding"),
-            (
-                r#"{"batman": {"orig_interval_ms": 39}}"#,
-                "/batman/orig_interval_ms",
-            ),
-            (
-                r#"{"batman": {"ap_isolation": true}}"#,
-                "/batman/ap_isolation",
-            ),
-            (
-                r#"{"batman": {"gw_bandwidth_up_kbps": 429496729501}}"#,
-                "/batman",
-            ),
-        ] {
-            let problem = plan(&now(), &wanted(text)).unwrap_err();
-            assert_eq!(
-                (problem.status, problem.errors[0].pointer.as_str()),
-                (422, at)
-            );
-        }
-    }
-
-    #[test]
-    fn what_the_kernel_did_otherwise_is_told() {
-        let found = now().batman;
-        let asked = wanted(r#"{"batman": {"orig_interval_ms": 1050, "hop_penalty": 30}}"#).batman;
-        let told = divergence(&asked, &found);
-        assert_eq!(told.len(), 1);
-        assert_eq!(told[0].pointer, "/batman/orig_interval_ms");
-        assert_eq!(
-            (told[0].wanted.as_u64(), told[0].found.as_u64()),
-            (Some(1050), Some(1000))
-        );
-    }
-
-    #[test]
-    fn a_revision_is_one_of_these_settings() {
-        let held = MeshSettings::of(now());
-        let mut other = now();
-        other.batman.hop_penalty = Some(31);
-        assert_ne!(MeshSettings::of(other).revision, held.revision);
-        let mut headers = HeaderMap::new();
-        assert!(current(&held, &headers, None) && !current(&held, &headers, Some("1")));
-        for (tag, fits) in [("*", true), (&held.tag()[0].1, true), ("\"1\"", false)] {
-            headers.insert(axum::http::header::IF_MATCH, tag.parse().unwrap());
-            assert_eq!(current(&held, &headers, None), fits, "{tag}");
-        }
-    }
-
-    #[test]
-    fn a_change_is_confirmed_once() {
-        let change = Change::default();
-        let told = |token: &str| change.confirm(token).map_err(|told| told.status);
-        change.0.lock().unwrap().waiting = Some(("a".to_owned(), BatmanConfig::default()));
-        assert_eq!(
-            (told("b"), told("a"), told("a")),
-            (Err(404), Ok(()), Err(404))
-        );
-        change.0.lock().unwrap().undone = Some("c".to_owned());
-        assert_eq!(told("c"), Err(410));
-    }
 }

@@ -395,7 +395,7 @@ fn parts<'l, T: Sync, U: Serialize>(
 #[must_use]
 pub fn revision(gateway: &Gateway, view: &Snapshot) -> String {
     let mut digest = Sha256::new();
-    digest.update(gateway.predictions.computed().to_be_bytes());
+    digest.update(gateway.topology.predictions.computed().to_be_bytes());
     for node in view.fleet.nodes.values() {
         if let Some(planned) = view.plan.nodes.get(&node.id) {
             let around = view.plan.deployments.get(&planned.deployment);

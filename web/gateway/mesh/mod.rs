@@ -10,7 +10,6 @@ pub mod registration;
 pub mod status;
 pub mod topology;
 pub mod topology_history;
-pub mod tunnel;
 
 use crate::gateway::access::{Access, rule_of};
 use crate::gateway::state::Gateway;
@@ -33,7 +32,7 @@ pub fn endpoints() -> Endpoints<Gateway, Access> {
             peers::ipam_lease_delete,
             status::mesh_status,
             status::mesh_channels,
-            status::mesh_config,
+            config::mesh_config,
             config::mesh_config_put,
             config::mesh_config_confirm,
             probes::probe_create,

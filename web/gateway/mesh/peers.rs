@@ -1,6 +1,7 @@
 //! The tunnel's peers, and the addresses they have.
 
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -12,9 +13,10 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::gateway::access::{Admin, Viewer};
-use crate::gateway::mesh::tunnel;
-use crate::gateway::state::Gateway;
-use crate::gateway::state::missing;
+use crate::gateway::services::dhcp::DhcpServer;
+use crate::gateway::services::tunnel;
+use crate::gateway::services::world::{World, blocking, missing};
+use crate::gateway::settings::Settings;
 use crate::http::page::{Page, Paging};
 use crate::http::problem::FieldCode;
 use crate::http::time::rfc3339;
@@ -49,12 +51,13 @@ pub struct PeerView {
     responses((status = 200, description = "In order of their nodes")))]
 pub async fn mesh_peers(
     _: Viewer,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
+    State(settings): State<Arc<Settings>>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<PeerView>>, Problem> {
-    let seen = tunnel::peers(&gateway).await;
-    let view = gateway.world.view();
-    let now_s = gateway.now_s() as i64;
+    let seen = tunnel::peers(&settings).await;
+    let view = world.view();
+    let now_s = world.now_s() as i64;
     let mut all: Vec<_> = view
         .onboarding
         .peers()
@@ -88,11 +91,11 @@ pub async fn mesh_peers(
         (status = 404, description = "No such peer")))]
 pub async fn mesh_peer_delete(
     Admin(caller): Admin,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     Path(id): Path<Uuid>,
 ) -> Result<StatusCode, Problem> {
-    let node = gateway.node(id)?;
-    let view = gateway.world.view();
+    let node = world.node(id)?;
+    let view = world.view();
     let peer = view
         .onboarding
         .registrations
@@ -105,7 +108,7 @@ pub async fn mesh_peer_delete(
         by: caller.username.clone(),
         forget: false,
     };
-    gateway.submit(command).await?;
+    world.submit(command).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -138,8 +141,13 @@ pub struct Pools {
 /// How many addresses are left
 #[utoipa::path(get, path = "/v1/mesh/ipam", tag = "mesh",
     responses((status = 200, description = "The ranges")))]
-pub async fn ipam(_: Viewer, State(gateway): State<Gateway>) -> Json<Pools> {
-    let view = gateway.world.view();
+pub async fn ipam(
+    _: Viewer,
+    State(world): State<World>,
+    State(settings): State<Arc<Settings>>,
+    State(dhcp): State<Arc<DhcpServer>>,
+) -> Json<Pools> {
+    let view = world.view();
     let count = |state| {
         let leases = view.onboarding.leases.values();
         leases.filter(|lease| lease.state == state).count() as u32
@@ -147,8 +155,10 @@ pub async fn ipam(_: Viewer, State(gateway): State<Gateway>) -> Json<Pools> {
     let (allocated, quarantined) = (count(LeaseState::Allocated), count(LeaseState::Quarantined));
     let overlay = view.onboarding.pool;
     let (size, reserved) = (overlay.usable(), overlay.reserved());
-    let underlay = gateway.settings.underlay;
-    let leased = crate::gateway::network::addresses::leased(&gateway).await;
+    let underlay = settings.underlay;
+    let leased = blocking(move || Ok(dhcp.leased(underlay)))
+        .await
+        .unwrap_or(0);
     Json(Pools {
         pools: vec![
             PoolView {
@@ -216,7 +226,7 @@ pub struct LeaseQuestion {
     responses((status = 200, description = "In order of the address")))]
 pub async fn ipam_leases(
     _: Viewer,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     Query(asked): Query<LeaseQuestion>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<LeaseView>>, Problem> {
@@ -224,7 +234,7 @@ pub async fn ipam_leases(
         let message = "`overlay` is allowed; the underlay's are at /v1/network/dhcp/leases";
         return Err(Problem::field("/pool", FieldCode::NotAllowed, message));
     }
-    let view = gateway.world.view();
+    let view = world.view();
     let all = view.onboarding.leases.values();
     // As numbers sort: 10.42.0.9 before 10.42.0.10.
     let all = all.map(|lease| (format!("{:010}", lease.ip.to_bits()), lease));
@@ -239,9 +249,9 @@ pub async fn ipam_leases(
         (status = 409, description = "Somebody uses it, or it is there already")))]
 pub async fn ipam_lease_delete(
     _: Admin,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     Path(ip): Path<Ipv4Addr>,
 ) -> Result<StatusCode, Problem> {
-    gateway.submit(ReleaseLease { ip }).await?;
+    world.submit(ReleaseLease { ip }).await?;
     Ok(StatusCode::NO_CONTENT)
 }

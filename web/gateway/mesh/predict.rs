@@ -14,6 +14,7 @@ use groundwave_systems::terrain::Terrain;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::gateway::services::world::blocking;
 use crate::gateway::state::Gateway;
 use crate::http::Problem;
 use crate::planning::PACKET_BYTES;
@@ -120,7 +121,7 @@ pub async fn predict(
             around: view.plan.deployments.get(&at_a.deployment).cloned(),
             nodes: [at_a, at_b],
         };
-        match gateway.predictions.get(&of) {
+        match gateway.topology.predictions.get(&of) {
             Some(outcome) => known.extend(outcome.map(|outcome| ((a, b), outcome))),
             None => open.push(of),
         }
@@ -129,13 +130,13 @@ pub async fn predict(
     open.truncate(AT_ONCE);
     if !open.is_empty() {
         let terrain = Arc::clone(&gateway.terrain);
-        let done = gateway.block(move || {
+        let done = blocking(move || {
             let compute = |of: Of| (compute(&*terrain, &of), of);
             Ok(open.into_iter().map(compute).collect::<Vec<_>>())
         });
         for (outcome, of) in done.await? {
             known.extend(outcome.map(|outcome| (of.ends(), outcome)));
-            gateway.predictions.put(of, outcome);
+            gateway.topology.predictions.put(of, outcome);
         }
     }
     Ok((known, later))

@@ -1,14 +1,13 @@
 //! Asking to be let in.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use groundwave_io::gateway::random;
 use groundwave_io::wall::wall_ns;
-use groundwave_systems::account::{AccountId, IssueCredential};
 use groundwave_systems::onboarding::{
     Credentials, JoinClaims, JoinOutcome, Onboarding, Proof, RegistrationId, RegistrationState,
     RequestJoin, WgRegister, WgRegisterResult, proof_message,
@@ -18,7 +17,11 @@ use hmac::{Hmac, KeyInit, Mac as _};
 use sha2::{Digest, Sha256};
 
 use crate::gateway::access::{Anonymous, ClientAddress};
-use crate::gateway::state::Gateway;
+use crate::gateway::services::addresses::verify_mac;
+use crate::gateway::services::limits::RateLimits;
+use crate::gateway::services::secrets::issue;
+use crate::gateway::services::world::World;
+use crate::gateway::settings::Settings;
 use crate::http::json_body::StrictJson;
 use crate::http::problem::{FieldCode, ProblemKind};
 use crate::http::{Json, Problem, id, time};
@@ -84,22 +87,23 @@ fn check(asked: &WgRegister) -> Result<(), Problem> {
         (status = 503, description = "No address is free")))]
 pub async fn wg_register(
     _: Anonymous,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
+    State(settings): State<Arc<Settings>>,
+    State(limits): State<Arc<RateLimits>>,
     client: ClientAddress,
     StrictJson(asked): StrictJson<WgRegister>,
 ) -> Result<(StatusCode, Json<WgRegisterResult>), Problem> {
-    gateway
-        .strangers
+    limits
+        .registrations
         .allow(&client.0, "too many requests to be let in from here")?;
     check(&asked)?;
-    let view = gateway.world.view();
+    let view = world.view();
     if view.onboarding.of_key(&asked.public_key).is_none() {
-        gateway
-            .strangers_all
+        limits
+            .unknown_keys
             .allow(&(), "too many unknown keys ask to be let in")?;
     }
-    let mac_verified =
-        crate::gateway::network::addresses::verify_mac(&gateway, client.0, asked.mac).await;
+    let mac_verified = verify_mac(&settings, client.0, asked.mac).await;
     let code_sha256 = asked.enrollment_code.as_ref();
     let command = RequestJoin {
         registration: RegistrationId::new(id::mint()),
@@ -116,14 +120,14 @@ pub async fn wg_register(
             code_sha256: code_sha256.map(|code| Sha256::digest(code.as_bytes()).into()),
         },
     };
-    let done = gateway.submit(command).await.map_err(kind_of)?;
-    let credentials = credentials(&gateway, client.0, &done, &asked).await?;
+    let done = world.submit(command).await.map_err(kind_of)?;
+    let credentials = credentials(&world, &settings, client.0, &done, &asked).await?;
     let status = match done.state {
         RegistrationState::Approved if done.admitted => StatusCode::CREATED,
         RegistrationState::Approved => StatusCode::OK,
         _ => StatusCode::ACCEPTED,
     };
-    Ok((status, Json(result(&gateway, &done, credentials))))
+    Ok((status, Json(result(&settings, &done, credentials))))
 }
 
 /// The kind of a refusal here: which conflict, which no.
@@ -138,7 +142,8 @@ fn kind_of(problem: Problem) -> Problem {
 /// What a node logs in with, for one that asks through the tunnel and has none it uses: only who
 /// holds the private key can hear an answer sent into the tunnel.
 async fn credentials(
-    gateway: &Gateway,
+    world: &World,
+    settings: &Settings,
     source: IpAddr,
     done: &JoinOutcome,
     asked: &WgRegister,
@@ -147,41 +152,18 @@ async fn credentials(
     let (Some(node), true) = (done.node, through_tunnel) else {
         return Ok(None);
     };
-    if gateway.settings.tunnel.is_none() {
+    if settings.tunnel.is_none() {
         return Ok(None);
     }
-    issue(gateway, node, &asked.hostname).await.map(Some)
-}
-
-/// Makes a node a new credential; an earlier one is dead.
-///
-/// # Errors
-/// When the node is not in.
-pub async fn issue(
-    gateway: &Gateway,
-    node: NodeId,
-    hostname: &str,
-) -> Result<Credentials, Problem> {
-    let secret: [u8; 32] = random().map_err(|err| Problem::internal(err.to_string()))?;
-    let password = STANDARD.encode(secret);
-    let short = &node.uuid().simple().to_string()[20..];
-    let stem: String = hostname.chars().take(40).collect();
-    let command = IssueCredential {
-        account: AccountId::new(id::mint()),
-        node,
-        username: format!("node-{stem}-{short}"),
-        secret_sha256: Sha256::digest(password.as_bytes()).into(),
-    };
-    let username = gateway.submit(command).await?;
-    Ok(Credentials { username, password })
+    issue(world, node, &asked.hostname).await.map(Some)
 }
 
 fn result(
-    gateway: &Gateway,
+    settings: &Settings,
     done: &JoinOutcome,
     credentials: Option<Credentials>,
 ) -> WgRegisterResult {
-    let settings = &gateway.settings;
+    let settings = &settings;
     let inside = done.state == RegistrationState::Approved;
     WgRegisterResult {
         registration_id: done.registration.uuid(),

@@ -1,18 +1,15 @@
 //! The topology of another time: stills of the mesh, kept a minute apart.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use groundwave_io::telemetry::HistoryError;
 
 use crate::gateway::mesh::graph::{NetworkGraph, drawing, revision};
+use crate::gateway::services::world::blocking;
 use crate::gateway::state::Gateway;
 use crate::http::Problem;
 use crate::http::problem::FieldCode;
 use crate::http::time::{self, rfc3339};
-
-/// What the last still showed, so that the same is not kept twice.
-#[derive(Default)]
-pub struct LastTopologySnapshot(AtomicU64);
 
 /// Keeps a still of the mesh as of `wall_ns`, unless nothing changed since the last or nobody is
 /// in.
@@ -26,20 +23,19 @@ pub async fn keep(gateway: &Gateway, wall_ns: u64) -> Result<(), Problem> {
     }
     let revision = revision(gateway, &view);
     let number = u64::from_str_radix(&revision, 16).unwrap_or(0);
-    if gateway.last_topology_snapshot.0.load(Ordering::Relaxed) == number {
+    if gateway.topology.last_revision.load(Ordering::Relaxed) == number {
         return Ok(());
     }
     let drawing = drawing(gateway, view, revision, wall_ns).await?;
     let history = gateway.history.clone();
+    blocking(move || {
+        let kept = history.store_topology(wall_ns / 1_000_000, drawing.pieces());
+        kept.map_err(|err| Problem::internal(err.to_string()))
+    })
+    .await?;
     gateway
-        .block(move || {
-            let kept = history.store_topology(wall_ns / 1_000_000, drawing.pieces());
-            kept.map_err(|err| Problem::internal(err.to_string()))
-        })
-        .await?;
-    gateway
-        .last_topology_snapshot
-        .0
+        .topology
+        .last_revision
         .store(number, Ordering::Relaxed);
     Ok(())
 }
@@ -56,20 +52,19 @@ pub async fn graph_at(gateway: &Gateway, at: &str, now_ns: u64) -> Result<Networ
         return Err(wrong(format!("that is to come: it is {}", rfc3339(now_ns))));
     }
     let history = gateway.history.clone();
-    gateway
-        .block(move || {
-            let failed = |err: HistoryError| Problem::internal(err.to_string());
-            if let Some((_, still)) = history.topology_at(at_ms).map_err(failed)? {
-                return serde_json::from_slice(&still)
-                    .map_err(|err| Problem::internal(format!("a still of the mesh: {err}")));
+    blocking(move || {
+        let failed = |err: HistoryError| Problem::internal(err.to_string());
+        if let Some((_, still)) = history.topology_at(at_ms).map_err(failed)? {
+            return serde_json::from_slice(&still)
+                .map_err(|err| Problem::internal(format!("a still of the mesh: {err}")));
+        }
+        Err(wrong(match history.topology_range().map_err(failed)? {
+            Some((first_ms, _)) => {
+                let first = rfc3339(first_ms.saturating_mul(1_000_000));
+                format!("nothing is known of that time; the first still is of {first}")
             }
-            Err(wrong(match history.topology_range().map_err(failed)? {
-                Some((first_ms, _)) => {
-                    let first = rfc3339(first_ms.saturating_mul(1_000_000));
-                    format!("nothing is known of that time; the first still is of {first}")
-                }
-                None => "no still of the mesh was kept yet".to_owned(),
-            }))
-        })
-        .await
+            None => "no still of the mesh was kept yet".to_owned(),
+        }))
+    })
+    .await
 }

@@ -5,16 +5,15 @@ use groundwave_io::readings::links::Interface;
 use groundwave_io::readings::neighbours::Neighbour;
 use groundwave_io::readings::routes::Route;
 use groundwave_io::readings::wireless::{AssocRow, WirelessRow};
-use groundwave_io::readings::{ReadingError, Root, RouteSocket};
+use groundwave_io::readings::{Root, RouteSocket};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::gateway::access::Viewer;
-use crate::gateway::mesh::status::radios;
 use crate::gateway::services::kernel::{
-    HERE, InterfaceQuestion, Known, Row, check_ifname, known, rows, unread,
+    InterfaceQuestion, Known, Row, check_ifname, known, of_network, radios, rows,
 };
-use crate::gateway::state::Gateway;
+use crate::gateway::services::world::{World, missing};
 use crate::http::problem::FieldCode;
 use crate::http::{Json, Path, Problem, Query};
 
@@ -25,30 +24,15 @@ type RowRoute = Row<Route>;
 type RowWirelessRow = Row<WirelessRow>;
 type KnownAssocRow = Known<AssocRow>;
 
-/// Asks for a table of the network.
-async fn of_network<T: Send + 'static>(
-    gateway: &Gateway,
-    ask: fn(&mut RouteSocket) -> Result<T, ReadingError>,
-) -> Result<T, Problem> {
-    let work = move || {
-        let found = RouteSocket::open(HERE).and_then(|mut socket| ask(&mut socket));
-        found.map_err(unread)
-    };
-    gateway.block(work).await
-}
-
-async fn all(gateway: &Gateway) -> Result<Vec<Interface>, Problem> {
-    of_network(gateway, |socket| socket.interfaces(&Root::default())).await
+async fn all() -> Result<Vec<Interface>, Problem> {
+    of_network(|socket| socket.interfaces(&Root::default())).await
 }
 
 /// Interfaces with their addresses and counters
 #[utoipa::path(get, path = "/v1/network/interfaces", tag = "network",
     responses((status = 200, description = "By number")))]
-pub async fn network_interfaces(
-    _: Viewer,
-    State(gateway): State<Gateway>,
-) -> Result<Json<Vec<RowInterface>>, Problem> {
-    Ok(Json(rows(all(&gateway).await?)))
+pub async fn network_interfaces(_: Viewer) -> Result<Json<Vec<RowInterface>>, Problem> {
+    Ok(Json(rows(all().await?)))
 }
 
 /// An interface
@@ -58,13 +42,12 @@ pub async fn network_interfaces(
         (status = 404, description = "There is none")))]
 pub async fn network_interface(
     _: Viewer,
-    State(gateway): State<Gateway>,
     Path(ifname): Path<String>,
 ) -> Result<Json<RowInterface>, Problem> {
     check_ifname(&ifname)?;
-    let found = all(&gateway).await?;
+    let found = all().await?;
     let own = found.into_iter().find(|one| one.name == ifname);
-    let own = own.ok_or_else(|| crate::gateway::state::missing("interface", ifname))?;
+    let own = own.ok_or_else(|| missing("interface", ifname))?;
     Ok(Json(Row(own)))
 }
 
@@ -85,7 +68,7 @@ pub struct NeighbourQuestion {
     responses((status = 200, description = "By interface and address")))]
 pub async fn network_arp(
     _: Viewer,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     Query(asked): Query<NeighbourQuestion>,
 ) -> Result<Json<Vec<KnownNeighbour>>, Problem> {
     let NeighbourQuestion { ifname, family } = asked;
@@ -99,12 +82,12 @@ pub async fn network_arp(
             return Err(Problem::field("/family", FieldCode::NotAllowed, message));
         }
     };
-    let mut found = of_network(&gateway, RouteSocket::neighbours).await?;
+    let mut found = of_network(RouteSocket::neighbours).await?;
     found.retain(|row| {
         ifname.as_ref().is_none_or(|ifname| row.ifname == *ifname)
             && four.is_none_or(|four| row.ip.is_ipv4() == four)
     });
-    Ok(Json(known(&gateway, found, |row| row.mac)))
+    Ok(Json(known(&world.view(), found, |row| row.mac)))
 }
 
 /// Which routes are wanted.
@@ -121,10 +104,9 @@ pub struct RouteQuestion {
     responses((status = 200, description = "In the kernel's order")))]
 pub async fn network_routes(
     _: Viewer,
-    State(gateway): State<Gateway>,
     Query(asked): Query<RouteQuestion>,
 ) -> Result<Json<Vec<RowRoute>>, Problem> {
-    let mut found = of_network(&gateway, RouteSocket::routes).await?;
+    let mut found = of_network(RouteSocket::routes).await?;
     found.retain(|row| asked.table.is_none_or(|table| row.table == table));
     Ok(Json(rows(found)))
 }
@@ -132,11 +114,8 @@ pub async fn network_routes(
 /// Wireless interfaces
 #[utoipa::path(get, path = "/v1/network/wireless", tag = "network",
     responses((status = 200, description = "By number")))]
-pub async fn network_wireless(
-    _: Viewer,
-    State(gateway): State<Gateway>,
-) -> Result<Json<Vec<RowWirelessRow>>, Problem> {
-    Ok(Json(rows(radios(&gateway).await?.wireless())))
+pub async fn network_wireless(_: Viewer) -> Result<Json<Vec<RowWirelessRow>>, Problem> {
+    Ok(Json(rows(radios().await?.wireless())))
 }
 
 /// Stations of wireless interfaces
@@ -144,11 +123,11 @@ pub async fn network_wireless(
     responses((status = 200, description = "By interface; of all interfaces if none is named")))]
 pub async fn network_assoclist(
     _: Viewer,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     Query(asked): Query<InterfaceQuestion>,
 ) -> Result<Json<Vec<KnownAssocRow>>, Problem> {
     let ifname = asked.sound()?;
-    let mut found = radios(&gateway).await?.associations();
+    let mut found = radios().await?.associations();
     found.retain(|row| ifname.as_ref().is_none_or(|ifname| row.ifname == *ifname));
-    Ok(Json(known(&gateway, found, |row| Some(row.mac))))
+    Ok(Json(known(&world.view(), found, |row| Some(row.mac))))
 }

@@ -1,6 +1,5 @@
 //! Network endpoints: interfaces, neighbours, routes, wireless stations, DHCP.
 
-pub mod addresses;
 pub mod dhcp;
 pub mod interfaces;
 

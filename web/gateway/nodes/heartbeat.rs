@@ -1,13 +1,14 @@
 //! Heartbeats, and what nodes are asked to do.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
 use groundwave_io::wall::wall_ns;
 use groundwave_systems::fleet::{
     CommandState, DispatchedCommand, EnqueueCommand, FinishCommand, Heartbeat, HeartbeatAck,
-    NodeCommand, OUTPUT_BYTES_MAX, RecordHeartbeat, RecordJoinReport, STALE_SEQUENCE,
+    NodeCommand, OUTPUT_BYTES_MAX, RecordHeartbeat, RecordJoinReport,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,15 +16,15 @@ use uuid::Uuid;
 
 use crate::gateway::access::{ClientAddress, NodeOrOperator, Operator, Viewer};
 use crate::gateway::nodes::view::Node;
-use crate::gateway::state::Gateway;
+use crate::gateway::services::limits::RateLimits;
+use crate::gateway::services::metrics::Metrics;
+use crate::gateway::services::world::World;
+use crate::gateway::settings::Settings;
 use crate::http::json_body::StrictJson;
 use crate::http::page::{Page, Paging};
-use crate::http::problem::{FieldCode, ProblemKind};
+use crate::http::problem::FieldCode;
 use crate::http::time::{self, rfc3339};
 use crate::http::{Json, Path, Problem, Query, id};
-
-/// Longest heartbeat, bytes.
-pub const BEAT_BYTES_MAX: usize = 16 << 10;
 
 /// Tell that a node is there, and how it is
 ///
@@ -35,40 +36,38 @@ pub const BEAT_BYTES_MAX: usize = 16 << 10;
         (status = 409, description = "A later one was heard")))]
 pub async fn heartbeat(
     caller: NodeOrOperator,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
+    State(settings): State<Arc<Settings>>,
+    State(metrics): State<Arc<Metrics>>,
+    State(limits): State<Arc<RateLimits>>,
     client: ClientAddress,
     StrictJson(heartbeat): StrictJson<Heartbeat>,
 ) -> Result<Json<HeartbeatAck>, Problem> {
     let node = caller.node(heartbeat.node_id)?;
-    gateway
-        .beats
-        .allow(&node, "more heartbeats than ten in a period")?;
+    limits
+        .heartbeats
+        .allow(&node, "heartbeat rate limit exceeded")?;
     let sent = heartbeat
         .sent_at
         .as_deref()
         .map(|text| time::read("/sent_at", text));
     let sent = sent.transpose()?;
-    let metrics = heartbeat.metrics.len() as u64;
+    let samples = heartbeat.metrics.len() as u64;
     let command = RecordHeartbeat {
         node,
         heartbeat,
         source_ip: client.0,
-        now_ns: gateway.now_ns(),
+        now_ns: world.now_ns(),
         sent_ms: sent.and_then(|sent| u64::try_from(sent.as_millisecond()).ok()),
     };
-    let heard = gateway.submit(command).await.map_err(|problem| {
-        match problem.status == 409 && problem.detail == STALE_SEQUENCE {
-            true => problem.of_kind(ProblemKind::StaleRevision),
-            false => problem,
-        }
-    })?;
-    gateway.meter.samples.inc_by(metrics);
+    let heard = world.submit(command).await?;
+    metrics.samples.inc_by(samples);
     Ok(Json(HeartbeatAck {
         node_id: node.uuid(),
         state: heard.state,
         overlay_ip: heard.overlay_ip,
         server_time: rfc3339(wall_ns()),
-        next_heartbeat_s: gateway.settings.heartbeat.as_secs_f64(),
+        next_heartbeat_s: settings.heartbeat.as_secs_f64(),
         config_revision: heard.revision,
         commands: heard.commands.iter().map(dispatched).collect(),
     }))
@@ -130,7 +129,8 @@ pub struct Joined {
         (status = 404, description = "No such node is in")))]
 pub async fn node_join(
     caller: NodeOrOperator,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
+    State(settings): State<Arc<Settings>>,
     StrictJson(report): StrictJson<JoinReport>,
 ) -> Result<Json<Joined>, Problem> {
     let node = caller.node(report.node_id)?;
@@ -155,14 +155,14 @@ pub async fn node_join(
         firmware: report.firmware,
         supported_commands: report.supported_commands,
     };
-    gateway.submit(command).await?;
-    let held = gateway.node(node.uuid())?;
-    let view = gateway.world.view();
+    world.submit(command).await?;
+    let held = world.node(node.uuid())?;
+    let view = world.view();
     Ok(Json(Joined {
         node: Node::of(&view, &held, wall_ns()),
         config: NodeConfig {
-            heartbeat_period_s: gateway.settings.heartbeat.as_secs_f64(),
-            telemetry_interval_s: gateway.settings.telemetry.as_secs_f64(),
+            heartbeat_period_s: settings.heartbeat.as_secs_f64(),
+            telemetry_interval_s: settings.telemetry.as_secs_f64(),
             templates_revision: 0,
         },
     }))
@@ -227,11 +227,11 @@ impl From<&NodeCommand> for OrderView {
         (status = 409, description = "Too many wait already")))]
 pub async fn node_command_create(
     Operator(caller): Operator,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     Path(node_id): Path<Uuid>,
     StrictJson(new): StrictJson<NewOrder>,
 ) -> Result<(StatusCode, Json<OrderView>), Problem> {
-    let node = gateway.node(node_id)?.id;
+    let node = world.node(node_id)?.id;
     if !(1..=86_400).contains(&new.expires_s) {
         let message = format!("{} is not allowed; allowed: 1 to 86400", new.expires_s);
         return Err(Problem::field("/expires_s", FieldCode::NotAllowed, message));
@@ -250,8 +250,8 @@ pub async fn node_command_create(
         expires_s: new.expires_s,
         by: caller.username.clone(),
     };
-    gateway.submit(command).await?;
-    let held = gateway.node(node_id)?;
+    world.submit(command).await?;
+    let held = world.node(node_id)?;
     let command = held
         .commands
         .iter()
@@ -267,11 +267,11 @@ pub async fn node_command_create(
         (status = 404, description = "No such node")))]
 pub async fn node_commands(
     _: Viewer,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     Path(node_id): Path<Uuid>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<OrderView>>, Problem> {
-    let node = gateway.node(node_id)?;
+    let node = world.node(node_id)?;
     let all = node.commands.iter();
     let all = all.map(|command| (command.id.to_string(), command));
     Ok(Json(paging.of(all, OrderView::from)?))
@@ -307,7 +307,7 @@ pub struct OrderResult {
         (status = 409, description = "It was over already")))]
 pub async fn node_command_result(
     _: NodeOrOperator,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     Path((node_id, command_id)): Path<(Uuid, Uuid)>,
     StrictJson(result): StrictJson<OrderResult>,
 ) -> Result<StatusCode, Problem> {
@@ -320,13 +320,13 @@ pub async fn node_command_result(
         let problem = Problem::new(StatusCode::PAYLOAD_TOO_LARGE, message);
         return Err(problem);
     }
-    let node = gateway.node(node_id)?.id;
+    let node = world.node(node_id)?.id;
     let command = FinishCommand {
         node,
         id: command_id,
         done: result.state == Outcome::Done,
         output: result.output,
     };
-    gateway.submit(command).await?;
+    world.submit(command).await?;
     Ok(StatusCode::NO_CONTENT)
 }

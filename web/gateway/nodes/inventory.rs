@@ -4,7 +4,6 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use groundwave_io::gateway::random;
 use groundwave_io::wall::wall_ns;
 use groundwave_systems::fleet::{Location, LocationSource, NodeState, PatchNode};
 use groundwave_systems::onboarding::{DeregisterNode, Mac, PreregisterNode, PublicKey};
@@ -17,8 +16,8 @@ use uuid::Uuid;
 
 use crate::gateway::access::{Admin, NodeOrViewer, Operator, Viewer};
 use crate::gateway::nodes::view::{Node, Origin};
-use crate::gateway::state::Gateway;
-use crate::gateway::state::missing;
+use crate::gateway::services::secrets::{issue, random};
+use crate::gateway::services::world::{World, missing};
 use crate::http::json_body::StrictJson;
 use crate::http::page::{Page, Paging};
 use crate::http::problem::FieldCode;
@@ -58,11 +57,11 @@ pub struct NodeQuestion {
     responses((status = 200, description = "In order of their ids")))]
 pub async fn nodes_list(
     _: Viewer,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     Query(asked): Query<NodeQuestion>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<Node>>, Problem> {
-    let view = gateway.world.view();
+    let view = world.view();
     let wall_ns = wall_ns();
     let word = asked.q.as_ref().map(|word| word.to_lowercase());
     let fits = |node: &&std::sync::Arc<groundwave_systems::fleet::FleetNode>| {
@@ -89,9 +88,9 @@ pub async fn nodes_list(
     Ok(Json(page))
 }
 
-fn shown(gateway: &Gateway, id: Uuid) -> Result<(Tag, Json<Node>), Problem> {
-    let node = gateway.node(id)?;
-    let view = gateway.world.view();
+fn shown(world: &World, id: Uuid) -> Result<(Tag, Json<Node>), Problem> {
+    let node = world.node(id)?;
+    let view = world.view();
     let node = Node::of(&view, &node, wall_ns());
     Ok((tag(node.revision), Json(node)))
 }
@@ -104,10 +103,10 @@ fn shown(gateway: &Gateway, id: Uuid) -> Result<(Tag, Json<Node>), Problem> {
         (status = 404, description = "No such node")))]
 pub async fn node_fetch(
     _: NodeOrViewer,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     Path(id): Path<Uuid>,
 ) -> Result<(Tag, Json<Node>), Problem> {
-    shown(&gateway, id)
+    shown(&world, id)
 }
 
 /// Where somebody says a node is.
@@ -190,12 +189,12 @@ fn place(position: PositionOverride) -> Result<Location, Problem> {
         (status = 412, description = "It changed since")))]
 pub async fn node_patch(
     _: Operator,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     Path(id): Path<Uuid>,
     headers: HeaderMap,
     StrictJson(change): StrictJson<NodeChange>,
 ) -> Result<(Tag, Json<Node>), Problem> {
-    let node = gateway.node(id)?.id;
+    let node = world.node(id)?.id;
     let position = change.position_override;
     let place = position.map(|position| position.map(place).transpose());
     let command = PatchNode {
@@ -206,8 +205,8 @@ pub async fn node_patch(
         location: place.transpose()?,
         revision: if_match(&headers)?,
     };
-    gateway.submit(command).await?;
-    shown(&gateway, id)
+    world.submit(command).await?;
+    shown(&world, id)
 }
 
 /// Take a node out: no peer, no address, no credential. A planned node stays planned
@@ -217,15 +216,15 @@ pub async fn node_patch(
         (status = 404, description = "No such node")))]
 pub async fn node_delete(
     Admin(caller): Admin,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     Path(id): Path<Uuid>,
 ) -> Result<StatusCode, Problem> {
-    let node = gateway.node(id)?;
+    let node = world.node(id)?;
     let command = DeregisterNode {
         node: node.id,
         by: caller.username.clone(),
     };
-    gateway.submit(command).await?;
+    world.submit(command).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -264,7 +263,7 @@ pub struct NodeAndCode {
 }
 
 fn code() -> Result<String, Problem> {
-    let bytes: [u8; 16] = random().map_err(|err| Problem::internal(err.to_string()))?;
+    let bytes: [u8; 16] = random()?;
     Ok(URL_SAFE_NO_PAD.encode(bytes))
 }
 
@@ -275,10 +274,10 @@ fn code() -> Result<String, Problem> {
         (status = 409, description = "It is in already, or its key is")))]
 pub async fn node_register(
     _: Admin,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     StrictJson(new): StrictJson<ExpectedNode>,
 ) -> Result<(StatusCode, Json<NodeAndCode>), Problem> {
-    let node = planned(&gateway, new.node_id)?;
+    let node = planned(&world, new.node_id)?;
     let enrollment_code = code()?;
     let command = PreregisterNode {
         node,
@@ -289,8 +288,8 @@ pub async fn node_register(
         tags: new.tags,
         code_sha256: Sha256::digest(enrollment_code.as_bytes()).into(),
     };
-    gateway.submit(command).await?;
-    let (_, Json(node)) = shown(&gateway, node.uuid())?;
+    world.submit(command).await?;
+    let (_, Json(node)) = shown(&world, node.uuid())?;
     let told = NodeAndCode {
         node,
         enrollment_code,
@@ -302,11 +301,11 @@ pub async fn node_register(
 ///
 /// # Errors
 /// When there is no such node.
-pub fn planned(gateway: &Gateway, wanted: Option<Uuid>) -> Result<NodeId, Problem> {
+pub fn planned(world: &World, wanted: Option<Uuid>) -> Result<NodeId, Problem> {
     let Some(wanted) = wanted else {
         return Ok(NodeId::new(id::mint()));
     };
-    let view = gateway.world.view();
+    let view = world.view();
     let node = NodeId::new(wanted);
     let known = view.plan.nodes.contains_key(&node)
         || view.fleet.nodes.contains_key(&node)
@@ -330,12 +329,12 @@ pub struct NewCredential {
         (status = 404, description = "No such node, or it is not in")))]
 pub async fn node_rotate_credentials(
     _: Admin,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     Path(id): Path<Uuid>,
 ) -> Result<Json<NewCredential>, Problem> {
-    let node = gateway.node(id)?;
+    let node = world.node(id)?;
     let hostname = node.record.hostname.clone().unwrap_or_default();
-    let made = crate::gateway::mesh::registration::issue(&gateway, node.id, &hostname).await?;
+    let made = issue(&world, node.id, &hostname).await?;
     Ok(Json(NewCredential {
         username: made.username,
         enrollment_code: made.password,

@@ -8,6 +8,7 @@ pub mod view;
 use groundwave_systems::fleet::NodeState;
 
 use crate::gateway::access::{Access, rule_of};
+use crate::gateway::services::limits::HEARTBEAT_BYTES_MAX;
 use crate::gateway::state::Gateway;
 use crate::http::endpoints::Endpoints;
 use crate::operations;
@@ -35,5 +36,5 @@ pub fn endpoints() -> Endpoints<Gateway, Access> {
             heartbeat::node_command_result,
             inventory::node_rotate_credentials,
         ))
-        .with(operations!(rule_of; heartbeat::heartbeat).body_limit(heartbeat::BEAT_BYTES_MAX))
+        .with(operations!(rule_of; heartbeat::heartbeat).body_limit(HEARTBEAT_BYTES_MAX))
 }

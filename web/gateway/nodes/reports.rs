@@ -4,10 +4,12 @@ use axum::extract::State;
 use groundwave_systems::fleet::{Interface, NodeState, RadioReport};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use uuid::Uuid;
 
 use crate::gateway::access::Viewer;
-use crate::gateway::state::Gateway;
+use crate::gateway::services::world::World;
+use crate::gateway::settings::Settings;
 use crate::http::page::{Page, Paging};
 use crate::http::time::rfc3339;
 use crate::http::{Json, Path, Problem, Query};
@@ -26,10 +28,10 @@ pub struct Radios {
         (status = 404, description = "No such node")))]
 pub async fn node_radio(
     _: Viewer,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     Path(id): Path<Uuid>,
 ) -> Result<Json<Radios>, Problem> {
-    let node = gateway.node(id)?;
+    let node = world.node(id)?;
     let received = node.last_heartbeat.as_deref();
     let radios = received.map_or_else(Vec::new, |received| received.heartbeat.radios.clone());
     Ok(Json(Radios { radios }))
@@ -71,13 +73,14 @@ const CLOCK_OFF_MS: i64 = 2_000;
         (status = 404, description = "No such node")))]
 pub async fn node_health(
     _: Viewer,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
+    State(settings): State<Arc<Settings>>,
     Path(id): Path<Uuid>,
 ) -> Result<Json<NodeHealth>, Problem> {
-    let node = gateway.node(id)?;
+    let node = world.node(id)?;
     let liveness = &node.liveness;
     let received = node.last_heartbeat.as_deref();
-    let period_ms = gateway.settings.heartbeat.as_secs_f64() * 1e3;
+    let period_ms = settings.heartbeat.as_secs_f64() * 1e3;
     let mut off: Vec<f64> = liveness
         .gaps_ms
         .iter()
@@ -137,10 +140,10 @@ pub struct InterfaceList(pub Vec<Interface>);
         (status = 404, description = "No such node")))]
 pub async fn node_interfaces(
     _: Viewer,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     Path(id): Path<Uuid>,
 ) -> Result<Json<InterfaceList>, Problem> {
-    let node = gateway.node(id)?;
+    let node = world.node(id)?;
     let received = node.last_heartbeat.as_deref();
     let held = received.map_or_else(Vec::new, |received| received.heartbeat.interfaces.clone());
     Ok(Json(InterfaceList(held)))
@@ -178,10 +181,10 @@ pub struct Endpoint {
         (status = 404, description = "No such node")))]
 pub async fn node_endpoints(
     _: Viewer,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     Path(id): Path<Uuid>,
 ) -> Result<Json<Vec<Endpoint>>, Problem> {
-    let node = gateway.node(id)?;
+    let node = world.node(id)?;
     let reachable = node.liveness.state == NodeState::Online;
     let mut found = Vec::new();
     if let Some(ip) = node.record.overlay_ip {
@@ -243,11 +246,11 @@ pub struct NodeEvent {
         (status = 404, description = "No such node")))]
 pub async fn node_events(
     _: Viewer,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     Path(id): Path<Uuid>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<NodeEvent>>, Problem> {
-    let node = gateway.node(id)?;
+    let node = world.node(id)?;
     let changes = node.liveness.changes.iter().enumerate();
     let all = changes.map(|(place, change)| (format!("{:020}-{place:02}", change.at_ns), change));
     let show = |change: &groundwave_systems::fleet::StateChange| NodeEvent {

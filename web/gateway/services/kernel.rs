@@ -4,13 +4,15 @@ use std::path::Path;
 
 use groundwave_io::host::Mac;
 use groundwave_io::netlink::batadv::Batman;
-use groundwave_io::readings::ReadingError;
-use groundwave_systems::onboarding;
+use groundwave_io::readings::wireless::{self, Radios};
+use groundwave_io::readings::{ReadingError, RouteSocket};
+use groundwave_systems::{Snapshot, onboarding};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::gateway::state::Gateway;
+use super::world::blocking;
+use crate::gateway::settings::Settings;
 use crate::http::Problem;
 use crate::http::problem::{FieldCode, ProblemKind};
 
@@ -30,8 +32,7 @@ pub struct Known<T> {
 }
 
 /// Rows with the nodes their addresses belong to.
-pub fn known<T>(gateway: &Gateway, rows: Vec<T>, whose: fn(&T) -> Option<Mac>) -> Vec<Known<T>> {
-    let view = gateway.world.view();
+pub fn known<T>(view: &Snapshot, rows: Vec<T>, whose: fn(&T) -> Option<Mac>) -> Vec<Known<T>> {
     let named = |row: T| {
         let mac = whose(&row).map(|mac| onboarding::Mac(mac.0));
         let node = mac.and_then(|mac| view.fleet.with_mac(mac));
@@ -103,9 +104,9 @@ impl InterfaceQuestion {
     ///
     /// # Errors
     /// As [`Self::sound`].
-    pub fn mesh(self, gateway: &Gateway) -> Result<String, Problem> {
+    pub fn mesh(self, settings: &Settings) -> Result<String, Problem> {
         let asked = self.sound()?;
-        Ok(asked.unwrap_or_else(|| gateway.settings.mesh_ifname.clone()))
+        Ok(asked.unwrap_or_else(|| settings.mesh_ifname.clone()))
     }
 }
 
@@ -140,16 +141,38 @@ pub fn unread_of(ifname: &str, err: ReadingError) -> Problem {
 
 /// Asks batman-adv about a mesh interface.
 pub async fn of_batman<T: Send + 'static>(
-    gateway: &Gateway,
+    settings: &Settings,
     asked: InterfaceQuestion,
     ask: fn(&mut Batman, &str) -> Result<T, ReadingError>,
 ) -> Result<T, Problem> {
-    let ifname = asked.mesh(gateway)?;
+    let ifname = asked.mesh(settings)?;
     let work = move || {
         let mut batman = Batman::open(HERE).map_err(unread)?;
         ask(&mut batman, &ifname).map_err(|err| unread_of(&ifname, err))
     };
-    gateway.block(work).await
+    blocking(work).await
+}
+
+/// Queries a table of the network over rtnetlink.
+///
+/// # Errors
+/// 500 or 503.
+pub async fn of_network<T: Send + 'static>(
+    ask: fn(&mut RouteSocket) -> Result<T, ReadingError>,
+) -> Result<T, Problem> {
+    let work = move || {
+        let found = RouteSocket::open(HERE).and_then(|mut socket| ask(&mut socket));
+        found.map_err(unread)
+    };
+    blocking(work).await
+}
+
+/// Queries all radios over nl80211.
+///
+/// # Errors
+/// 500 or 503.
+pub async fn radios() -> Result<Radios, Problem> {
+    blocking(|| wireless::read(HERE).map_err(unread)).await
 }
 
 #[cfg(test)]

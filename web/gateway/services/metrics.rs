@@ -32,7 +32,7 @@ struct State {
 }
 
 /// What a gateway counts.
-pub struct Meter {
+pub struct Metrics {
     registry: Registry,
     answered: Family<Answered, Counter>,
     took: Family<Operation, Histogram, fn() -> Histogram>,
@@ -50,7 +50,7 @@ struct Operation {
     operation: Word,
 }
 
-impl Default for Meter {
+impl Default for Metrics {
     fn default() -> Self {
         let mut registry = Registry::with_prefix("groundwave");
         let answered = Family::<Answered, Counter>::default();
@@ -105,7 +105,7 @@ impl Default for Meter {
     }
 }
 
-impl Meter {
+impl Metrics {
     /// Counts an answer.
     pub fn answered(&self, operation: &'static str, status: u16, took_ns: u64) {
         let operation = Word(operation);

@@ -1,7 +1,18 @@
-//! Services behind the handlers: tokens, passwords, rate limits, metrics, kernel tables.
+//! Services behind the handlers: everything that reaches the world, the kernel, files or secrets.
 
+pub mod addresses;
+pub mod backups;
+pub mod dhcp;
+pub mod host;
 pub mod kernel;
+pub mod limits;
+pub mod mesh_config;
 pub mod metrics;
 pub mod passwords;
-pub mod rate_limits;
+pub mod probes;
+pub mod secrets;
+pub mod tasks;
 pub mod tokens;
+pub mod topology;
+pub mod tunnel;
+pub mod world;

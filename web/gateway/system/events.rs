@@ -13,10 +13,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::gateway::access::Viewer;
-use crate::gateway::state::Gateway;
+use crate::gateway::services::world::World;
 use crate::http::problem::FieldCode;
 use crate::http::time::rfc3339;
 use crate::http::{Problem, Query};
+use tokio_util::sync::CancellationToken;
 
 /// Silence after which a stream says that it is still there.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -51,7 +52,8 @@ fn event(happening: &FleetEvent) -> Event {
     responses((status = 200, description = "Server-sent events", body = String, content_type = "text/event-stream")))]
 pub async fn events(
     _: Viewer,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
+    State(stop): State<CancellationToken>,
     headers: HeaderMap,
     Query(asked): Query<EventQuestion>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
@@ -66,7 +68,7 @@ pub async fn events(
         let message = format!("{strange:?} is not allowed; allowed: {}", known.join(", "));
         return Err(Problem::field("/types", FieldCode::NotAllowed, message));
     }
-    let views = gateway.world.watch();
+    let views = world.watch();
     let latest = views.borrow().events.back().map_or(0, |last| last.seq);
     let since = headers
         .get("last-event-id")
@@ -77,7 +79,7 @@ pub async fn events(
         Some(_) => 0,
         None => latest,
     };
-    let stop = gateway.stop.clone();
+    let stop = stop.clone();
     let stream = unfold(
         (views, since, stop, types),
         |(mut views, since, stop, types)| async move {

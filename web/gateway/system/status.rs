@@ -7,22 +7,20 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use groundwave_engine::Health as WorldHealth;
-use groundwave_io::readings::Root;
-use groundwave_io::readings::probe::{Backends, probe};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use crate::gateway::access::{Anonymous, Viewer};
-use crate::gateway::nodes::heartbeat::BEAT_BYTES_MAX;
 use crate::gateway::nodes::view::Origin;
+use crate::gateway::services::host::Host;
+use crate::gateway::services::limits::{BATCH_BYTES_MAX, BODY_BYTES_MAX, HEARTBEAT_BYTES_MAX};
+use crate::gateway::services::metrics::Metrics;
+use crate::gateway::services::tasks::{BackgroundTasks, TaskView};
 use crate::gateway::services::tokens::TOKEN_S;
-use crate::gateway::state::Gateway;
-use crate::gateway::telemetry::upload::BATCH_BYTES_MAX;
+use crate::gateway::services::world::{World, blocking};
+use crate::gateway::settings::Settings;
 use crate::http::{Json, Problem, tag};
-
-/// Longest body, bytes, where nothing else is said.
-pub const BODY_BYTES_MAX: usize = 64 << 10;
 
 /// How something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -61,14 +59,19 @@ pub struct GatewayHealth {
         (status = 503, description = "It does not", body = GatewayHealth)))]
 pub async fn health(
     _: Anonymous,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
+    State(metrics): State<Arc<Metrics>>,
+    State(host): State<Arc<Host>>,
 ) -> (StatusCode, Json<GatewayHealth>) {
-    let backends = backends(&gateway).await;
-    let world = match gateway.world.health() {
+    let now_ns = world.now_ns();
+    let backends = blocking(move || Ok(host.facilities(now_ns)))
+        .await
+        .unwrap_or_default();
+    let store = match world.health() {
         WorldHealth::Ready => CheckState::Ok,
         WorldHealth::Stopped | WorldHealth::Broken(_) => CheckState::Fail,
     };
-    let faults = gateway.meter.history_faults.get();
+    let faults = metrics.history_faults.get();
     let scheduler = match faults {
         0 => CheckState::Ok,
         _ => CheckState::Degraded,
@@ -83,13 +86,13 @@ pub async fn health(
             .map_or(CheckState::Absent, |word| there(word))
     };
     let checks = BTreeMap::from([
-        ("store".to_owned(), world),
+        ("store".to_owned(), store),
         ("netlink".to_owned(), CheckState::Ok),
         ("batman".to_owned(), backend("batman")),
         ("wireguard".to_owned(), backend("wireguard")),
         ("scheduler".to_owned(), scheduler),
     ]);
-    let (code, status) = match (world, scheduler) {
+    let (code, status) = match (store, scheduler) {
         (CheckState::Fail, _) => (StatusCode::SERVICE_UNAVAILABLE, CheckState::Fail),
         (_, CheckState::Degraded) => (StatusCode::OK, CheckState::Degraded),
         _ => (StatusCode::OK, CheckState::Ok),
@@ -99,50 +102,10 @@ pub async fn health(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         git_commit: option_env!("GROUNDWAVE_COMMIT").map(str::to_owned),
         build_time: option_env!("GROUNDWAVE_BUILD_TIME").map(str::to_owned),
-        uptime_s: gateway.now_ns() / 1_000_000_000,
+        uptime_s: world.now_ns() / 1_000_000_000,
         checks,
     };
     (code, Json(told))
-}
-
-/// What the machine has, by name.
-async fn backends(gateway: &Gateway) -> BTreeMap<String, String> {
-    let now_ns = gateway.now_ns();
-    if let Some(held) = gateway.probed.fresh(now_ns) {
-        return held;
-    }
-    let found = gateway.block(|| Ok(probe(&Root::default(), None))).await;
-    let found = found.map_or_else(|_| BTreeMap::new(), |found| words(&found));
-    gateway.probed.keep(now_ns, found.clone());
-    found
-}
-
-/// How long a probe of the machine holds, ns: anybody may ask, and asking opens sockets.
-const PROBE_HOLDS_NS: u64 = 10_000_000_000;
-
-/// What the machine had when it was last probed.
-#[derive(Debug, Default)]
-pub struct Probed(Mutex<Option<(u64, BTreeMap<String, String>)>>);
-
-impl Probed {
-    fn fresh(&self, now_ns: u64) -> Option<BTreeMap<String, String>> {
-        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let held = held.as_ref();
-        let fresh = held.filter(|(at_ns, _)| now_ns.saturating_sub(*at_ns) < PROBE_HOLDS_NS);
-        fresh.map(|(_, found)| found.clone())
-    }
-
-    fn keep(&self, now_ns: u64, found: BTreeMap<String, String>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((now_ns, found));
-    }
-}
-
-fn words(found: &Backends) -> BTreeMap<String, String> {
-    let value = serde_json::to_value(found).unwrap_or_default();
-    let entries = value.as_object().into_iter().flatten();
-    entries
-        .map(|(name, word)| (name.clone(), word.as_str().unwrap_or("absent").to_owned()))
-        .collect()
 }
 
 /// The ranges of addresses.
@@ -187,8 +150,16 @@ pub struct Capabilities {
 /// What the gateway can do
 #[utoipa::path(get, path = "/capabilities", tag = "system",
     responses((status = 200, description = "Probed, not promised")))]
-pub async fn capabilities(_: Anonymous, State(gateway): State<Gateway>) -> Json<Capabilities> {
-    let settings = &gateway.settings;
+pub async fn capabilities(
+    _: Anonymous,
+    State(world): State<World>,
+    State(settings): State<Arc<Settings>>,
+    State(host): State<Arc<Host>>,
+) -> Json<Capabilities> {
+    let now_ns = world.now_ns();
+    let backends = blocking(move || Ok(host.facilities(now_ns)))
+        .await
+        .unwrap_or_default();
     let feature = |name: &str, there: bool| (name.to_owned(), there);
     let features = BTreeMap::from([
         feature("onboarding", true),
@@ -207,14 +178,14 @@ pub async fn capabilities(_: Anonymous, State(gateway): State<Gateway>) -> Json<
     ]);
     let bodies = [
         ("default", BODY_BYTES_MAX),
-        ("heartbeat", BEAT_BYTES_MAX),
+        ("heartbeat", HEARTBEAT_BYTES_MAX),
         ("telemetry", BATCH_BYTES_MAX),
     ];
     Json(Capabilities {
         api_version: "1".to_owned(),
         mode: Origin::Live,
         features,
-        backends: backends(&gateway).await,
+        backends,
         ranges: Ranges {
             underlay: settings.underlay.to_string(),
             overlay: settings.overlay.to_string(),
@@ -231,8 +202,13 @@ pub async fn capabilities(_: Anonymous, State(gateway): State<Gateway>) -> Json<
 /// What the gateway counts, for Prometheus: sums, never names
 #[utoipa::path(get, path = "/metrics", tag = "system",
     responses((status = 200, description = "Text of OpenMetrics", content((String = "text/plain"), (String = "application/openmetrics-text")))))]
-pub async fn metrics(_: Anonymous, State(gateway): State<Gateway>, headers: HeaderMap) -> Response {
-    let text = gateway.meter.text(&gateway.world.view());
+pub async fn metrics(
+    _: Anonymous,
+    State(world): State<World>,
+    State(metrics): State<Arc<Metrics>>,
+    headers: HeaderMap,
+) -> Response {
+    let text = metrics.text(&world.view());
     let accepts = headers
         .get(header::ACCEPT)
         .and_then(|held| held.to_str().ok());
@@ -277,29 +253,14 @@ pub async fn openapi(
     (tag, media, document.text.clone()).into_response()
 }
 
-/// Something the gateway does again and again.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-pub struct TaskView {
-    /// What.
-    pub name: String,
-    /// When it last ran, RFC 3339.
-    pub last_run: Option<String>,
-    /// How long that took, ms.
-    pub duration_ms: f64,
-    /// How late it began, ms.
-    pub lag_ms: f64,
-    /// How often it failed.
-    pub errors: u64,
-}
-
 /// What the gateway does again and again
 #[utoipa::path(get, path = "/v1/system/tasks", tag = "system",
     responses((status = 200, description = "By name")))]
 pub async fn system_tasks(
     _: Viewer,
-    State(gateway): State<Gateway>,
+    State(tasks): State<Arc<BackgroundTasks>>,
 ) -> Result<Json<Vec<TaskView>>, Problem> {
-    Ok(Json(gateway.background_tasks.view()))
+    Ok(Json(tasks.view()))
 }
 
 crate::schema_refs!(GatewayHealth);

@@ -4,6 +4,7 @@ pub mod series;
 pub mod upload;
 
 use crate::gateway::access::{Access, rule_of};
+use crate::gateway::services::limits::BATCH_BYTES_MAX;
 use crate::gateway::state::Gateway;
 use crate::http::endpoints::Endpoints;
 use crate::operations;
@@ -17,5 +18,5 @@ pub fn endpoints() -> Endpoints<Gateway, Access> {
             series::telemetry_latest,
             series::telemetry_latest_all,
         ))
-        .with(operations!(rule_of; upload::telemetry_post).body_limit(upload::BATCH_BYTES_MAX))
+        .with(operations!(rule_of; upload::telemetry_post).body_limit(BATCH_BYTES_MAX))
 }

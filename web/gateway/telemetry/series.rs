@@ -11,11 +11,12 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::gateway::access::Viewer;
-use crate::gateway::state::Gateway;
+use crate::gateway::services::world::{World, blocking};
 use crate::http::page::{Page, Paging};
 use crate::http::problem::FieldCode;
 use crate::http::time::{self, rfc3339};
 use crate::http::{Json, Path, Problem};
+use groundwave_io::telemetry::TelemetryStore;
 
 /// Most points of a reply.
 const POINTS_MAX: usize = 10_000;
@@ -156,13 +157,13 @@ fn stepped(points: Vec<Point>, step_ms: Option<u64>) -> Vec<Point> {
 
 /// Everything known of one reading: the history, and the minutes it does not have yet.
 fn gather(
-    gateway: &Gateway,
+    history: &TelemetryStore,
     node: &FleetNode,
     metric: &str,
     asked: &Question,
 ) -> Result<Vec<Point>, Problem> {
     let (from_ms, to_ms) = (asked.from_ms, asked.to_ms);
-    let kept = gateway.history.read(node.id, metric, from_ms, to_ms);
+    let kept = history.read(node.id, metric, from_ms, to_ms);
     let mut points = kept.map_err(|err| Problem::internal(err.to_string()))?;
     let held: BTreeSet<(u64, u64)> = points
         .iter()
@@ -194,25 +195,27 @@ fn gather(
         (status = 404, description = "No such node")))]
 pub async fn telemetry_fetch(
     _: Viewer,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
+    State(history): State<TelemetryStore>,
     Path(id): Path<Uuid>,
     RawQuery(query): RawQuery,
 ) -> Result<Json<SeriesList>, Problem> {
     let allowed = ["metric", "from", "to", "step_s", "agg"];
     let mut asked = question(query.as_deref(), &allowed)?;
-    let node = gateway.node(id)?;
+    let node = world.node(id)?;
     if asked.metrics.is_empty() {
         asked.metrics = node.latest.keys().take(NAMES_MAX).cloned().collect();
     }
-    let reader = gateway.clone();
-    let series = gateway.block(move || {
+    let series = blocking(move || {
         let mut count = 0;
         let mut series = Vec::new();
         for metric in &asked.metrics {
-            let points = stepped(gather(&reader, &node, metric, &asked)?, asked.step_ms);
+            let points = stepped(gather(&history, &node, metric, &asked)?, asked.step_ms);
             count += points.len();
             if count > POINTS_MAX {
-                let message = format!("more than {POINTS_MAX} points: ask for a shorter time, fewer readings or longer steps");
+                let message = format!(
+                    "more than {POINTS_MAX} points: ask for a shorter time, fewer readings or longer steps"
+                );
                 return Err(Problem::field("/step_s", FieldCode::TooMany, message));
             }
             series.push(Series {
@@ -255,13 +258,13 @@ pub struct LatestReadings(pub BTreeMap<String, LatestReading>);
         (status = 404, description = "No such node")))]
 pub async fn telemetry_latest(
     _: Viewer,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     Path(id): Path<Uuid>,
     RawQuery(query): RawQuery,
 ) -> Result<Json<LatestReadings>, Problem> {
     let asked = question(query.as_deref(), &["prefix"])?;
     let prefix = asked.prefix.unwrap_or_default();
-    let node = gateway.node(id)?;
+    let node = world.node(id)?;
     let fits = node
         .latest
         .iter()
@@ -298,7 +301,7 @@ pub struct NodeReading {
     responses((status = 200, description = "By node and name")))]
 pub async fn telemetry_latest_all(
     _: Viewer,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     RawQuery(query): RawQuery,
 ) -> Result<Json<Page<NodeReading>>, Problem> {
     let asked = question(query.as_deref(), &["metric", "limit", "cursor"])?;
@@ -309,7 +312,7 @@ pub async fn telemetry_latest_all(
             "say which readings",
         ));
     }
-    let view = gateway.world.view();
+    let view = world.view();
     let all = view.fleet.nodes.values().flat_map(|node| {
         let named = asked.metrics.iter();
         named.filter_map(move |metric| {

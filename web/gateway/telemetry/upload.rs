@@ -1,6 +1,7 @@
 //! Upload of telemetry samples in batches.
 
 use std::io::Read;
+use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request, State};
@@ -13,14 +14,15 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::gateway::access::NodeOrOperator;
-use crate::gateway::state::Gateway;
+use crate::gateway::services::limits::BATCH_BYTES_MAX;
+use crate::gateway::services::metrics::Metrics;
+use crate::gateway::services::world::{World, blocking};
 use crate::http::endpoints::{Describe, add_body};
 use crate::http::json_body::{self, json_media};
 use crate::http::problem::FieldCode;
 use crate::http::{Json, Path, Problem, Schemas};
+use groundwave_io::telemetry::TelemetryStore;
 
-/// Longest batch, bytes, decompressed.
-pub const BATCH_BYTES_MAX: usize = 256 << 10;
 /// Largest compression ratio of a batch.
 const RATIO_MAX: usize = 20;
 /// Oldest sample, ms: a week.
@@ -146,7 +148,9 @@ fn sound(sample: SampleIn, now_ms: u64) -> Result<Sample, &'static str> {
         (status = 404, description = "No such node is in")))]
 pub async fn telemetry_post(
     _: NodeOrOperator,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
+    State(metrics): State<Arc<Metrics>>,
+    State(history): State<TelemetryStore>,
     Path(id): Path<Uuid>,
     GzipJson(batch): GzipJson<TelemetryBatch>,
 ) -> Result<(StatusCode, Json<BatchResult>), Problem> {
@@ -154,7 +158,7 @@ pub async fn telemetry_post(
         let message = format!("up to {SAMPLES_AT_ONCE_MAX} are allowed");
         return Err(Problem::field("/samples", FieldCode::Length, message));
     }
-    let node = gateway.node(id)?.id;
+    let node = world.node(id)?.id;
     let now_ms = wall_ns() / 1_000_000;
     let mut samples = Vec::new();
     let mut rejected = Vec::new();
@@ -173,18 +177,18 @@ pub async fn telemetry_post(
         samples: samples.clone(),
     };
     // What the world no longer keeps, the history does: it is on disk before this is answered.
-    let late = gateway.submit(command).await?;
+    let late = world.submit(command).await?;
     if !late.is_empty() {
         let late: Vec<_> = late.iter().map(|place| samples[*place].clone()).collect();
-        let history = gateway.history.clone();
-        let added = gateway.block(move || {
+        let history = history.clone();
+        let added = blocking(move || {
             history
                 .add(node, &late)
                 .map_err(|err| Problem::internal(err.to_string()))
         });
         added.await?;
     }
-    gateway.meter.samples.inc_by(accepted as u64);
+    metrics.samples.inc_by(accepted as u64);
     let told = BatchResult { accepted, rejected };
     Ok((StatusCode::ACCEPTED, Json(told)))
 }

@@ -4,7 +4,6 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use groundwave_io::gateway::random;
 use groundwave_io::hex::hex;
 use groundwave_systems::onboarding::{
     AddMacs, Mac, Policy, RemoveMac, RotateSecret, SetPolicy, TrustedMac,
@@ -12,10 +11,12 @@ use groundwave_systems::onboarding::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::sync::Arc;
 
 use crate::gateway::access::{Admin, Operator, Viewer};
-use crate::gateway::state::Gateway;
-use crate::gateway::state::missing;
+use crate::gateway::services::secrets::random;
+use crate::gateway::services::world::{World, missing};
+use crate::gateway::settings::Settings;
 use crate::http::json_body::{OptionalJson, StrictJson};
 use crate::http::page::{Page, Paging};
 use crate::http::problem::FieldCode;
@@ -160,8 +161,8 @@ pub struct RejectedItem {
     pub code: String,
 }
 
-fn state(gateway: &Gateway) -> TrustState {
-    let view = gateway.world.view();
+fn state(world: &World) -> TrustState {
+    let view = world.view();
     let trust = &view.onboarding.trust;
     let secret = trust.secret.as_ref();
     TrustState {
@@ -180,8 +181,8 @@ fn state(gateway: &Gateway) -> TrustState {
 /// How strangers are met
 #[utoipa::path(get, path = "/v1/trust", tag = "trust",
     responses((status = 200, description = "Trust as it is")))]
-pub async fn trust(_: Viewer, State(gateway): State<Gateway>) -> Json<TrustState> {
-    Json(state(&gateway))
+pub async fn trust(_: Viewer, State(world): State<World>) -> Json<TrustState> {
+    Json(state(&world))
 }
 
 /// Choose how strangers are met
@@ -190,25 +191,26 @@ pub async fn trust(_: Viewer, State(gateway): State<Gateway>) -> Json<TrustState
         (status = 409, description = "There is no secret to prove, or the gateway was not started for that")))]
 pub async fn trust_policy_put(
     _: Admin,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
+    State(settings): State<Arc<Settings>>,
     StrictJson(new): StrictJson<NewPolicy>,
 ) -> Result<Json<TrustState>, Problem> {
-    if new.policy == Policy::Open && !gateway.settings.insecure_open {
+    if new.policy == Policy::Open && !settings.insecure_open {
         return Err(Problem::new(
             StatusCode::CONFLICT,
             "`open` lets everybody in: start the gateway with --insecure-open-onboarding for that",
         ));
     }
     let policy = new.policy;
-    gateway.submit(SetPolicy { policy }).await?;
-    Ok(Json(state(&gateway)))
+    world.submit(SetPolicy { policy }).await?;
+    Ok(Json(state(&world)))
 }
 
 /// What may be known of the trust secret
 #[utoipa::path(get, path = "/v1/trust/secret", tag = "trust",
     responses((status = 200, description = "Never the secret itself")))]
-pub async fn trust_secret(_: Admin, State(gateway): State<Gateway>) -> Json<SecretState> {
-    let view = gateway.world.view();
+pub async fn trust_secret(_: Admin, State(world): State<World>) -> Json<SecretState> {
+    let view = world.view();
     let secret = view.onboarding.trust.secret.as_ref();
     let print = |secret: &[u8; 32]| hex(&Sha256::digest(secret)[..16]);
     Json(SecretState {
@@ -223,19 +225,18 @@ pub async fn trust_secret(_: Admin, State(gateway): State<Gateway>) -> Json<Secr
     responses((status = 201, description = "The new secret, told this once")))]
 pub async fn trust_secret_rotate(
     _: Admin,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     OptionalJson(rotation): OptionalJson<Rotation>,
 ) -> Result<(StatusCode, Json<NewSecret>), Problem> {
-    let failed = |err: groundwave_io::gateway::SecretError| Problem::internal(err.to_string());
-    let secret: [u8; 32] = random().map_err(failed)?;
-    let name: [u8; 4] = random().map_err(failed)?;
+    let secret: [u8; 32] = random()?;
+    let name: [u8; 4] = random()?;
     let key_id = hex(&name);
     let rotate = RotateSecret {
         key_id: key_id.clone(),
         secret,
         grace_s: rotation.grace_s,
     };
-    gateway.submit(rotate).await?;
+    world.submit(rotate).await?;
     let secret = STANDARD.encode(secret);
     Ok((StatusCode::CREATED, Json(NewSecret { secret, key_id })))
 }
@@ -245,17 +246,17 @@ pub async fn trust_secret_rotate(
     responses((status = 200, description = "In order of the address")))]
 pub async fn trust_macs(
     _: Operator,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<TrustedMacEntry>>, Problem> {
-    let view = gateway.world.view();
+    let view = world.view();
     let all = view.onboarding.macs.iter();
     let all = all.map(|(mac, held)| (mac.to_string(), held));
     Ok(Json(paging.of(all, |held| TrustedMacEntry::from(&**held))?))
 }
 
-fn entry(gateway: &Gateway, mac: Mac) -> Result<TrustedMacEntry, Problem> {
-    let view = gateway.world.view();
+fn entry(world: &World, mac: Mac) -> Result<TrustedMacEntry, Problem> {
+    let view = world.view();
     let held = view.onboarding.macs.get(&mac);
     let held = held.ok_or_else(|| missing("trusted address", mac))?;
     Ok(TrustedMacEntry::from(&**held))
@@ -267,19 +268,19 @@ fn entry(gateway: &Gateway, mac: Mac) -> Result<TrustedMacEntry, Problem> {
         (status = 200, description = "On the list since before; its label stays")))]
 pub async fn trust_mac_add(
     Admin(caller): Admin,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     StrictJson(new): StrictJson<NewTrustedMac>,
 ) -> Result<(StatusCode, Json<TrustedMacEntry>), Problem> {
     let add = AddMacs {
         macs: vec![(new.mac, new.label)],
         by: caller.username.clone(),
     };
-    let added = gateway.submit(add).await?;
+    let added = world.submit(add).await?;
     let status = match added[0] {
         true => StatusCode::CREATED,
         false => StatusCode::OK,
     };
-    Ok((status, Json(entry(&gateway, new.mac)?)))
+    Ok((status, Json(entry(&world, new.mac)?)))
 }
 
 /// A trusted hardware address
@@ -289,10 +290,10 @@ pub async fn trust_mac_add(
         (status = 404, description = "It is not on the list")))]
 pub async fn trust_mac_fetch(
     _: Operator,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     Path(mac): Path<Mac>,
 ) -> Result<Json<TrustedMacEntry>, Problem> {
-    Ok(Json(entry(&gateway, mac)?))
+    Ok(Json(entry(&world, mac)?))
 }
 
 /// Trust a hardware address no longer
@@ -302,10 +303,10 @@ pub async fn trust_mac_fetch(
         (status = 404, description = "It is not on the list")))]
 pub async fn trust_mac_delete(
     _: Admin,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     Path(mac): Path<Mac>,
 ) -> Result<StatusCode, Problem> {
-    gateway.submit(RemoveMac { mac }).await?;
+    world.submit(RemoveMac { mac }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -314,7 +315,7 @@ pub async fn trust_mac_delete(
     responses((status = 200, description = "What became of them")))]
 pub async fn trust_macs_import(
     Admin(caller): Admin,
-    State(gateway): State<Gateway>,
+    State(world): State<World>,
     StrictJson(import): StrictJson<MacImport>,
 ) -> Result<Json<MacImported>, Problem> {
     if import.items.len() > 1000 {
@@ -337,7 +338,7 @@ pub async fn trust_macs_import(
         }
     }
     let by = caller.username.clone();
-    let added = gateway.submit(AddMacs { macs, by }).await?;
+    let added = world.submit(AddMacs { macs, by }).await?;
     let fresh = added.iter().filter(|fresh| **fresh).count();
     Ok(Json(MacImported {
         added: fresh,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use groundwave_io::host::ReadingError;
@@ -11,8 +12,10 @@ use groundwave_io::netlink::wireguard::{
 use groundwave_io::readings::RouteSocket;
 use groundwave_systems::Snapshot;
 use groundwave_systems::onboarding::PublicKey;
+use tokio_util::sync::CancellationToken;
 
-use crate::gateway::state::Gateway;
+use super::world::World;
+use crate::gateway::settings::Settings;
 
 /// How often the kernel is looked at when nothing changed in the world.
 const LOOK: Duration = Duration::from_secs(30);
@@ -93,20 +96,20 @@ fn reconcile(ifname: &str, view: &Snapshot) -> Result<usize, ReadingError> {
 }
 
 /// Keeps the tunnel's peers as the world wants them, until the gateway stops.
-pub async fn follow(gateway: Gateway) {
-    if gateway.settings.tunnel.is_none() {
+pub async fn follow(world: World, settings: Arc<Settings>, stop: CancellationToken) {
+    if settings.tunnel.is_none() {
         return;
     }
-    let mut views = gateway.world.watch();
+    let mut views = world.watch();
     let mut shown = None;
     loop {
         let view = views.borrow_and_update().clone();
         let known = shown
             .as_ref()
-            .is_some_and(|known| std::sync::Arc::ptr_eq(known, &view.onboarding));
+            .is_some_and(|known| Arc::ptr_eq(known, &view.onboarding));
         if !known {
-            shown = Some(std::sync::Arc::clone(&view.onboarding));
-            let ifname = gateway.settings.tunnel_ifname.clone();
+            shown = Some(Arc::clone(&view.onboarding));
+            let ifname = settings.tunnel_ifname.clone();
             let done = tokio::task::spawn_blocking(move || reconcile(&ifname, &view)).await;
             match done {
                 Ok(Ok(0)) => {}
@@ -120,7 +123,7 @@ pub async fn follow(gateway: Gateway) {
             }
         }
         tokio::select! {
-            () = gateway.stop.cancelled() => return,
+            () = stop.cancelled() => return,
             changed = views.changed() => if changed.is_err() { return },
             () = tokio::time::sleep(LOOK) => shown = None,
         }
@@ -128,9 +131,9 @@ pub async fn follow(gateway: Gateway) {
 }
 
 /// The tunnel's peers as the kernel holds them; nothing where it cannot be asked.
-pub async fn peers(gateway: &Gateway) -> Option<BTreeMap<PublicKey, Peer>> {
-    gateway.settings.tunnel.as_ref()?;
-    let ifname = gateway.settings.tunnel_ifname.clone();
+pub async fn peers(settings: &Settings) -> Option<BTreeMap<PublicKey, Peer>> {
+    settings.tunnel.as_ref()?;
+    let ifname = settings.tunnel_ifname.clone();
     let look = move || WireGuard::open(None)?.device(&ifname);
     let device = tokio::task::spawn_blocking(look).await.ok()?.ok()?;
     let named = device.peers.into_iter().filter_map(|peer| {

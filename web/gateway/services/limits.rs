@@ -1,4 +1,4 @@
-//! How often somebody may try.
+//! Limits: lengths of request bodies, rates of logins, registrations and heartbeats.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -7,15 +7,24 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use governor::clock::Clock as _;
-use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+use governor::{DefaultKeyedRateLimiter, Quota};
+
+use groundwave_systems::site::NodeId;
 
 use crate::http::Problem;
 
-/// Failed logins of one name or source until it must wait.
+/// Longest request body unless the operation has another limit, bytes.
+pub const BODY_BYTES_MAX: usize = 64 << 10;
+/// Longest heartbeat, bytes.
+pub const HEARTBEAT_BYTES_MAX: usize = 16 << 10;
+/// Longest telemetry batch, bytes, decompressed.
+pub const BATCH_BYTES_MAX: usize = 256 << 10;
+
+/// Failed logins of an account or source address before it must wait.
 const FAILURES: u32 = 5;
-/// How long failures are remembered, and the longest wait, s.
+/// Memory of failures and longest wait, s.
 const WINDOW_S: u64 = 15 * 60;
-/// Names and sources remembered.
+/// Most accounts and source addresses remembered.
 const REMEMBERED: usize = 20_000;
 
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +34,7 @@ struct Failures {
 }
 
 impl Failures {
-    /// When the next try is allowed, s: at once up to [`FAILURES`], then after 1, 2, 4 ... s.
+    /// Time of the next permitted attempt, s: at once up to [`FAILURES`], then after 1, 2, 4 ... s.
     fn allowed_s(self) -> u64 {
         let beyond = self.count.saturating_sub(FAILURES);
         match self.count >= FAILURES {
@@ -35,12 +44,11 @@ impl Failures {
     }
 }
 
-/// Failed logins by name and source.
+/// Failed logins by account name and source address.
 #[derive(Debug, Default)]
-pub struct Logins(Mutex<BTreeMap<String, Failures>>);
+pub struct FailedLogins(Mutex<BTreeMap<String, Failures>>);
 
-/// The network a source stands for: the address itself, or its /64 in IPv6, where one machine has
-/// as many addresses as it likes.
+/// Network of a source address: the IPv4 address itself, the /64 of an IPv6 address.
 fn network(source: IpAddr) -> IpAddr {
     match source {
         IpAddr::V6(ip) => match ip.to_ipv4_mapped() {
@@ -58,8 +66,8 @@ fn keys(username: &str, source: IpAddr) -> [String; 2] {
     ]
 }
 
-impl Logins {
-    /// Refuses a try that comes too early.
+impl FailedLogins {
+    /// Refuses an attempt before its time.
     ///
     /// # Errors
     /// 429 with the time to wait.
@@ -74,7 +82,7 @@ impl Logins {
         Ok(())
     }
 
-    /// Remembers a failure.
+    /// Records a failure.
     pub fn failed(&self, username: &str, source: IpAddr, now_s: u64) {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if held.len() >= REMEMBERED {
@@ -96,15 +104,40 @@ impl Logins {
         }
     }
 
-    /// Forgets the failures of a name that logged in. Its source's are kept: they may be those of
-    /// other names.
+    /// Forgets the failures of an account that logged in; those of its source address stay, for they
+    /// may concern other accounts.
     pub fn succeeded(&self, username: &str) {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         held.remove(&format!("name {username}"));
     }
 }
 
-/// A problem for who came too often.
+/// Rate limits of the gateway.
+pub struct RateLimits {
+    /// Failed logins.
+    pub logins: FailedLogins,
+    /// Registration requests by source address: 6, then one in 10 s.
+    pub registrations: RateLimiter<IpAddr>,
+    /// Registration requests with unknown public keys, in all: 60, then one a second.
+    pub unknown_keys: RateLimiter<()>,
+    /// Heartbeats by node: 4, then ten in a heartbeat period.
+    pub heartbeats: RateLimiter<NodeId>,
+}
+
+impl RateLimits {
+    /// Limits for a heartbeat period.
+    #[must_use]
+    pub fn new(heartbeat: Duration) -> Self {
+        Self {
+            logins: FailedLogins::default(),
+            registrations: RateLimiter::new(6, Duration::from_secs(10)),
+            unknown_keys: RateLimiter::new(60, Duration::from_secs(1)),
+            heartbeats: RateLimiter::new(4, heartbeat / 10),
+        }
+    }
+}
+
+/// Problem with status 429.
 #[must_use]
 pub fn limited(what: &str, wait_s: u32) -> Problem {
     let status = axum::http::StatusCode::TOO_MANY_REQUESTS;
@@ -112,24 +145,24 @@ pub fn limited(what: &str, wait_s: u32) -> Problem {
     Problem::new(status, format!("{what}; try again in {wait_s} s")).retry_after(wait_s)
 }
 
-/// A bound on how often each of many may do something.
-pub struct Pace<K: Clone + Eq + std::hash::Hash>(DefaultKeyedRateLimiter<K>);
+/// Token bucket by key.
+pub struct RateLimiter<K: Clone + Eq + std::hash::Hash>(DefaultKeyedRateLimiter<K>);
 
-impl<K: Clone + Eq + std::hash::Hash> Pace<K> {
-    /// `burst` at once, then one every `every`.
+impl<K: Clone + Eq + std::hash::Hash> RateLimiter<K> {
+    /// Buckets of `burst` tokens, refilled one every `every`.
     ///
     /// # Panics
-    /// When either is nothing.
+    /// For zero `burst` or `every`.
     #[must_use]
     pub fn new(burst: u32, every: Duration) -> Self {
         let burst = NonZeroU32::new(burst).expect("a burst of one or more");
         let quota = Quota::with_period(every)
             .expect("some time")
             .allow_burst(burst);
-        Self(RateLimiter::keyed(quota))
+        Self(DefaultKeyedRateLimiter::keyed(quota))
     }
 
-    /// Refuses who comes too often.
+    /// Takes a token of `key`.
     ///
     /// # Errors
     /// 429 with the time to wait.
@@ -151,7 +184,7 @@ mod tests {
 
     #[test]
     fn waiting_doubles_after_five_failures_and_ends_at_a_quarter_of_an_hour() {
-        let logins = Logins::default();
+        let logins = FailedLogins::default();
         let source = "192.0.2.1".parse().unwrap();
         for _ in 0..4 {
             logins.failed("ada", source, 100);
@@ -174,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_network_of_ipv6_is_one_source() {
-        let logins = Logins::default();
+        let logins = FailedLogins::default();
         for host in 0..9_u128 {
             let ip = Ipv6Addr::from_bits((0x2001_0db8_u128 << 96) + host);
             logins.failed(&format!("name{host}"), IpAddr::V6(ip), 0);

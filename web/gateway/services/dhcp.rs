@@ -1,0 +1,140 @@
+//! DHCP server of the underlay: leases and reservations of dnsmasq.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use axum::http::StatusCode;
+use groundwave_io::host;
+use groundwave_io::readings::leases;
+use groundwave_io::readings::reservations::Reservations;
+use groundwave_systems::onboarding::{AddressPool, Mac};
+
+pub use groundwave_io::readings::leases::Lease;
+pub use groundwave_io::readings::reservations::Reservation;
+
+use super::kernel::{absent, unread};
+use crate::http::Problem;
+
+/// Files of dnsmasq.
+#[derive(Debug, Default)]
+pub struct DhcpServer {
+    leases: Option<PathBuf>,
+    reservations: Option<PathBuf>,
+    writing: Mutex<()>,
+}
+
+impl DhcpServer {
+    /// Server with a file of leases and a folder of reservations.
+    #[must_use]
+    pub fn new(leases: Option<PathBuf>, reservations: Option<PathBuf>) -> Self {
+        Self {
+            leases,
+            reservations,
+            writing: Mutex::default(),
+        }
+    }
+
+    /// Leases by address. Blocks.
+    ///
+    /// # Errors
+    /// 503 without a file of leases.
+    pub fn leases(&self) -> Result<Vec<Lease>, Problem> {
+        let path = self.leases.as_deref();
+        let path = path.ok_or_else(|| absent("no DHCP lease file configured"))?;
+        let mut found = leases::read(path).map_err(unread)?.leases;
+        found.sort_by_key(|lease| lease.ip);
+        Ok(found)
+    }
+
+    /// Number of leases in a range of addresses. Blocks.
+    #[must_use]
+    pub fn leased(&self, pool: AddressPool) -> u32 {
+        let held = self.leases().unwrap_or_default();
+        let count = held.iter().filter(|lease| pool.holds(lease.ip)).count();
+        u32::try_from(count).unwrap_or(u32::MAX)
+    }
+
+    /// Folder of reservations.
+    ///
+    /// # Errors
+    /// 503 without one.
+    pub fn folder(&self) -> Result<Reservations, Problem> {
+        let path = self.reservations.as_deref();
+        let path = path.ok_or_else(|| absent("no DHCP reservation folder configured"))?;
+        Ok(Reservations::at(path))
+    }
+
+    /// Adds a reservation. Blocks.
+    ///
+    /// # Errors
+    /// 409 on a conflict with a reservation or a lease.
+    pub fn reserve(&self, new: Reservation) -> Result<Reservation, Problem> {
+        let folder = self.folder()?;
+        let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let reserved = folder.all().map_err(unread)?;
+        check(&new, &reserved, &self.leases().unwrap_or_default())?;
+        folder.put(&new).map_err(unread)?;
+        Ok(new)
+    }
+
+    /// Removes the reservation of a MAC address; tells whether there was one. Blocks.
+    ///
+    /// # Errors
+    /// 500 or 503.
+    pub fn release(&self, mac: Mac) -> Result<bool, Problem> {
+        let folder = self.folder()?;
+        let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        folder.remove(host::Mac(mac.0)).map_err(unread)
+    }
+}
+
+/// Refuses a reservation whose MAC address, IP address or host name is taken.
+fn check(new: &Reservation, kept: &[Reservation], given: &[Lease]) -> Result<(), Problem> {
+    let conflict = |detail: String| Err(Problem::new(StatusCode::CONFLICT, detail));
+    if kept.iter().any(|one| one.mac == new.mac) {
+        return conflict(format!("an address is kept for {} already", new.mac));
+    }
+    if let Some(other) = kept.iter().find(|one| one.ip == new.ip) {
+        return conflict(format!("{} is kept for {}", new.ip, other.mac));
+    }
+    let named = |one: &&Reservation| new.hostname.is_some() && one.hostname == new.hostname;
+    if let Some(other) = kept.iter().find(named) {
+        return conflict(format!("{} goes by that name", other.mac));
+    }
+    let using = |one: &&Lease| one.ip == new.ip && one.mac != new.mac;
+    if let Some(other) = given.iter().find(using) {
+        return conflict(format!("{} has {} at the moment", other.mac, new.ip));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    fn kept(last: u8, ip: u8, name: Option<&str>) -> Reservation {
+        Reservation {
+            mac: host::Mac([2, 0, 0, 0, 0, last]),
+            ip: Ipv4Addr::new(10, 41, 0, ip),
+            hostname: name.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn conflicting_reservations_are_refused() {
+        let held = [kept(1, 51, Some("hill")), kept(2, 52, None)];
+        let given = leases::parse(b"0 02:00:00:00:00:09 10.41.0.59 * *\n").leases;
+        let told = |new: Reservation| check(&new, &held, &given).map_err(|told| told.status);
+        assert_eq!(told(kept(3, 53, None)), Ok(()));
+        assert_eq!(told(kept(9, 59, Some("dale"))), Ok(()));
+        for bad in [
+            kept(1, 54, None),
+            kept(3, 52, None),
+            kept(3, 53, Some("hill")),
+            kept(3, 59, None),
+        ] {
+            assert_eq!(told(bad.clone()), Err(409), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Random secrets and the credentials of nodes.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use groundwave_systems::account::{AccountId, IssueCredential};
+use groundwave_systems::onboarding::Credentials;
+use groundwave_systems::site::NodeId;
+use sha2::{Digest, Sha256};
+
+use super::world::World;
+use crate::http::{Problem, id};
+
+/// Random bytes of the operating system.
+///
+/// # Errors
+/// 500.
+pub fn random<const BYTES: usize>() -> Result<[u8; BYTES], Problem> {
+    groundwave_io::gateway::random().map_err(|err| Problem::internal(err.to_string()))
+}
+
+/// Makes a node a new credential; an earlier one is dead.
+///
+/// # Errors
+/// When the node is not in.
+pub async fn issue(world: &World, node: NodeId, hostname: &str) -> Result<Credentials, Problem> {
+    let secret: [u8; 32] = random()?;
+    let password = STANDARD.encode(secret);
+    let short = &node.uuid().simple().to_string()[20..];
+    let stem: String = hostname.chars().take(40).collect();
+    let command = IssueCredential {
+        account: AccountId::new(id::mint()),
+        node,
+        username: format!("node-{stem}-{short}"),
+        secret_sha256: Sha256::digest(password.as_bytes()).into(),
+    };
+    let username = world.submit(command).await?;
+    Ok(Credentials { username, password })
+}

@@ -1,0 +1,63 @@
+//! Background tasks: last runs and errors.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use groundwave_io::wall::wall_ns;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::http::time::rfc3339;
+
+/// Background task of the gateway.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct TaskView {
+    /// Name.
+    pub name: String,
+    /// Start of the last run, RFC 3339.
+    pub last_run: Option<String>,
+    /// Duration of the last run, ms.
+    pub duration_ms: f64,
+    /// Delay of the last run, ms.
+    pub lag_ms: f64,
+    /// Number of failed runs.
+    pub errors: u64,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Run {
+    last_ns: Option<u64>,
+    duration_ns: u64,
+    lag_ns: u64,
+    errors: u64,
+}
+
+/// Runs of background tasks by name.
+#[derive(Debug, Default)]
+pub struct BackgroundTasks(Mutex<BTreeMap<&'static str, Run>>);
+
+impl BackgroundTasks {
+    /// Records a run: duration, delay of its start, failure.
+    pub fn done(&self, name: &'static str, duration_ns: u64, lag_ns: u64, failed: bool) {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let run = held.entry(name).or_default();
+        run.last_ns = Some(wall_ns());
+        run.duration_ns = duration_ns;
+        run.lag_ns = lag_ns;
+        run.errors += u64::from(failed);
+    }
+
+    /// Last runs, by name.
+    #[must_use]
+    pub fn view(&self) -> Vec<TaskView> {
+        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let show = |(name, run): (&&str, &Run)| TaskView {
+            name: (*name).to_owned(),
+            last_run: run.last_ns.map(rfc3339),
+            duration_ms: run.duration_ns as f64 / 1e6,
+            lag_ms: run.lag_ns as f64 / 1e6,
+            errors: run.errors,
+        };
+        held.iter().map(show).collect()
+    }
+}

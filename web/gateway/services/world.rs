@@ -1,0 +1,132 @@
+//! World of the gateway: views, commands, clocks.
+
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use groundwave_engine::{Handle, Health, Recorded, Refusal};
+use groundwave_io::wall::{monotonic_ns, wall_ns};
+use groundwave_systems::Snapshot;
+use groundwave_systems::fleet::FleetNode;
+use groundwave_systems::site::NodeId;
+use tokio::sync::watch;
+use uuid::Uuid;
+
+use crate::http::Problem;
+use crate::http::problem::{FieldCode, ProblemKind};
+
+/// World and clocks of the gateway.
+#[derive(Clone)]
+pub struct World {
+    handle: Handle<Snapshot>,
+    started_ns: u64,
+}
+
+impl World {
+    /// The world behind `handle`, as of a gateway that starts now.
+    #[must_use]
+    pub fn new(handle: Handle<Snapshot>) -> Self {
+        Self {
+            handle,
+            started_ns: monotonic_ns(),
+        }
+    }
+
+    /// Latest view.
+    #[must_use]
+    pub fn view(&self) -> Arc<Snapshot> {
+        self.handle.view()
+    }
+
+    /// Views as they are published.
+    #[must_use]
+    pub fn watch(&self) -> watch::Receiver<Arc<Snapshot>> {
+        self.handle.watch()
+    }
+
+    /// Health of the world.
+    #[must_use]
+    pub fn health(&self) -> Health {
+        self.handle.health()
+    }
+
+    /// Submits a command and waits until it is on disk.
+    ///
+    /// # Errors
+    /// The refusal.
+    pub async fn submit<C: Recorded>(&self, command: C) -> Result<C::Reply, Problem> {
+        let reply = self.handle.submit(command).map_err(refused)?;
+        reply.reply().await.map_err(refused)
+    }
+
+    /// Node of the fleet with this id.
+    ///
+    /// # Errors
+    /// 404.
+    pub fn node(&self, id: Uuid) -> Result<Arc<FleetNode>, Problem> {
+        let view = self.view();
+        let found = view.fleet.nodes.get(&NodeId::new(id));
+        found.cloned().ok_or_else(|| missing("node", id))
+    }
+
+    /// Gateway clock: time since the start, ns.
+    #[must_use]
+    pub fn now_ns(&self) -> u64 {
+        monotonic_ns().saturating_sub(self.started_ns)
+    }
+
+    /// Wall clock, s since the Unix epoch.
+    #[must_use]
+    pub fn now_s(&self) -> u64 {
+        self.wall_ns() / 1_000_000_000
+    }
+
+    /// Wall clock, ns since the Unix epoch.
+    #[must_use]
+    pub fn wall_ns(&self) -> u64 {
+        wall_ns()
+    }
+}
+
+/// Problem with status 404.
+#[must_use]
+pub fn missing(kind: &str, id: impl std::fmt::Display) -> Problem {
+    Problem::not_found(kind, id).of_kind(ProblemKind::NotFound)
+}
+
+/// Refusal of a command as a problem of this interface.
+fn refused(refusal: Refusal) -> Problem {
+    let detail = refusal.to_string();
+    match refusal {
+        Refusal::Exhausted { .. } => Problem::unavailable(detail)
+            .of_kind(ProblemKind::IpamExhausted)
+            .retry_after(300),
+        Refusal::Stale { .. } => Problem::new(StatusCode::PRECONDITION_FAILED, detail)
+            .of_kind(ProblemKind::PreconditionFailed),
+        Refusal::Outdated { .. } => {
+            Problem::new(StatusCode::CONFLICT, detail).of_kind(ProblemKind::StaleRevision)
+        }
+        Refusal::Invalid {
+            key,
+            found,
+            allowed,
+        } => {
+            let pointer = format!("/{}", key.replace('.', "/"));
+            let message = format!("{found} is not allowed; allowed: {allowed}");
+            Problem::field(&pointer, FieldCode::NotAllowed, message)
+                .of_kind(ProblemKind::InvalidBody)
+        }
+        Refusal::Busy => Problem::unavailable(detail).retry_after(1),
+        other => Problem::from(other),
+    }
+}
+
+/// Runs work that blocks, off the threads that serve connections.
+///
+/// # Errors
+/// The work's own, or 500 when it panicked.
+pub async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|err| Err(Problem::internal(format!("blocking work failed: {err}"))))
+}
