@@ -165,7 +165,7 @@ impl<T: JsonSchema> Describe for StrictJson<T> {
 
 impl<T: JsonSchema> Describe for OptionalJson<T> {
     fn describe(operation: &mut Value, schemas: &mut Schemas) {
-        let schema = json!({ "oneOf": [{ "type": "null" }, schemas.reference::<T>()] });
+        let schema = json!({ "oneOf": [schemas.reference::<T>(), { "type": "null" }] });
         add_body(operation, &schema, false);
     }
 }
