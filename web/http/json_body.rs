@@ -1,4 +1,4 @@
-//! Bodies: JSON without doubtful parts, read by the letter of its schema.
+//! Strict JSON bodies: no duplicate keys, bounded depth, exact types.
 
 use std::fmt;
 
@@ -13,10 +13,10 @@ use super::endpoints::{Describe, add_body};
 use super::{Problem, Schemas, strict};
 use crate::http::problem::{FieldCode, ProblemKind};
 
-/// How deep a body may nest.
+/// Deepest nesting of a body.
 const DEPTH_MAX: usize = 32;
 
-/// Any JSON in which no key stands twice, for readers differ in which one counts.
+/// Any JSON without duplicate keys, for readers differ in which one counts.
 #[derive(Clone, Copy)]
 struct Plain {
     room: usize,
@@ -33,7 +33,7 @@ impl<'de> DeserializeSeed<'de> for Plain {
 impl Plain {
     fn deeper<E: serde::de::Error>(self) -> Result<Self, E> {
         let room = self.room.checked_sub(1);
-        let room = room.ok_or_else(|| E::custom(format!("it nests deeper than {DEPTH_MAX}")))?;
+        let room = room.ok_or_else(|| E::custom(format!("nesting deeper than {DEPTH_MAX}")))?;
         Ok(Self { room })
     }
 }
@@ -82,7 +82,7 @@ impl<'de> Visitor<'de> for Plain {
         while let Some(key) = entries.next_key::<String>()? {
             let value = entries.next_value_seed(deeper)?;
             if held.contains_key(&key) {
-                let told = format!("the key {key:?} stands twice");
+                let told = format!("duplicate key {key:?}");
                 return Err(serde::de::Error::custom(told));
             }
             held.insert(key, value);
@@ -91,17 +91,16 @@ impl<'de> Visitor<'de> for Plain {
     }
 }
 
-/// Reads a body: 400 when it is no sound JSON, 422 when it is not what is asked for.
+/// Parses a body: 400 for malformed JSON, 422 for JSON that does not fit the schema.
 ///
 /// # Errors
-/// What is wrong, and where.
+/// The mistake and its place.
 pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let plain = Plain { room: DEPTH_MAX }.deserialize(&mut reader);
     let plain = plain.and_then(|plain| reader.end().map(|()| plain));
     let plain = plain.map_err(|err| {
-        Problem::bad_request(format!("the body is no JSON that can be taken: {err}"))
-            .of_kind(ProblemKind::InvalidBody)
+        Problem::bad_request(format!("invalid JSON body: {err}")).of_kind(ProblemKind::InvalidBody)
     })?;
     strict::read(plain).map_err(|why| {
         let (pointer, message) = pointed(&why);
@@ -109,7 +108,7 @@ pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     })
 }
 
-/// Takes "`a.b[0]`: words" apart into a pointer and words.
+/// Splits "`a.b[0]`: message" into a JSON pointer and the message.
 fn pointed(why: &str) -> (String, String) {
     let parts = why
         .strip_prefix('`')
@@ -124,7 +123,7 @@ fn pointed(why: &str) -> (String, String) {
     (pointer, message.to_owned())
 }
 
-/// A JSON body.
+/// Strict JSON request body.
 #[derive(Debug)]
 pub struct StrictJson<T>(pub T);
 
@@ -138,7 +137,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for StrictJson<T> {
     }
 }
 
-/// A JSON body, or none, which means the defaults.
+/// Strict JSON request body; the default without a body.
 #[derive(Debug)]
 pub struct OptionalJson<T>(pub T);
 
@@ -187,7 +186,7 @@ pub fn json_media(headers: &HeaderMap) -> Result<(), Problem> {
         true => Ok(()),
         false => Err(Problem::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "send JSON, with `Content-Type: application/json`",
+            "unsupported media type: allowed application/json",
         )),
     }
 }
@@ -209,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_pointed_at() {
+    fn mistakes_are_located_by_pointer() {
         let told = |body: &str| read::<Wanted>(body.as_bytes()).unwrap_err();
         let problem = told(r#"{"list": [{"count": 1}, {"count": 300}]}"#);
         assert_eq!(
@@ -218,8 +217,8 @@ mod tests {
         );
         assert_eq!(told(r#"{"other": 1}"#).status, 422);
         for (body, says) in [
-            (r#"{"list": [], "list": []}"#, "stands twice"),
-            (r#"{"list": [{"count": 1, "count": 1}]}"#, "stands twice"),
+            (r#"{"list": [], "list": []}"#, "duplicate key"),
+            (r#"{"list": [{"count": 1, "count": 1}]}"#, "duplicate key"),
             ("{", "EOF"),
             ("{} x", "trailing"),
             ("\u{feff}{}", "expected value"),

@@ -45,7 +45,7 @@ impl Paging {
         match (1..=MOST).contains(&limit) {
             true => Ok(limit as usize),
             false => {
-                let message = format!("{limit} is not allowed; allowed: 1 to {MOST}");
+                let message = format!("invalid limit: found {limit}, allowed 1 to {MOST}");
                 Err(Problem::field("/limit", FieldCode::NotAllowed, message))
             }
         }

@@ -17,13 +17,7 @@ pub fn rfc3339(ns: u64) -> String {
 /// # Errors
 /// 422 for what RFC 3339 does not write so.
 pub fn read(pointer: &str, text: &str) -> Result<jiff::Timestamp, Problem> {
-    let wrong = |_| {
-        Problem::field(
-            pointer,
-            FieldCode::Format,
-            "write the time as RFC 3339 does",
-        )
-    };
+    let wrong = |_| Problem::field(pointer, FieldCode::Format, "invalid time: allowed RFC 3339");
     text.parse().map_err(wrong)
 }
 

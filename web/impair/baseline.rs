@@ -28,7 +28,7 @@ impl Baseline {
             Problem::new(StatusCode::NOT_FOUND, what)
         })?;
         serde_json::from_str(&text)
-            .map_err(|err| Problem::internal(format!("{path} is no JSON document: {err}")))
+            .map_err(|err| Problem::internal(format!("{path}: invalid JSON document: {err}")))
     }
 }
 

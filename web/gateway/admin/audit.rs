@@ -16,7 +16,7 @@ use crate::http::{Json, Problem, Query};
 /// Which deeds are wanted.
 #[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct AuditQuestion {
+pub struct AuditFilter {
     /// Only of this account
     pub actor: Option<String>,
     /// Only this operation
@@ -71,12 +71,12 @@ impl From<AuditRecord> for AuditEntryView {
 }
 
 /// Who did what
-#[utoipa::path(get, path = "/v1/admin/audit", tag = "admin", params(AuditQuestion, Paging),
+#[utoipa::path(get, path = "/v1/admin/audit", tag = "admin", params(AuditFilter, Paging),
     responses((status = 200, description = "Latest first")))]
 pub async fn audit(
     _: Admin,
     State(audit): State<Arc<Audit>>,
-    Query(asked): Query<AuditQuestion>,
+    Query(asked): Query<AuditFilter>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<AuditEntryView>>, Problem> {
     let time = |key: &str, text: Option<&String>, absent: u64| -> Result<u64, Problem> {

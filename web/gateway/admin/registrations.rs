@@ -100,19 +100,19 @@ impl RegistrationView {
 /// Which registrations are wanted.
 #[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct RegistrationQuestion {
+pub struct RegistrationQuery {
     /// Only in this state
     #[param(schema_with = crate::http::document::schema_ref::<RegistrationState>, required = false)]
     pub state: Option<RegistrationState>,
 }
 
 /// Who asked to be let in
-#[utoipa::path(get, path = "/v1/admin/registrations", tag = "admin", params(RegistrationQuestion, Paging),
+#[utoipa::path(get, path = "/v1/admin/registrations", tag = "admin", params(RegistrationQuery, Paging),
     responses((status = 200, description = "Oldest first")))]
 pub async fn registrations(
     _: Operator,
     State(world): State<World>,
-    Query(asked): Query<RegistrationQuestion>,
+    Query(asked): Query<RegistrationQuery>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<RegistrationView>>, Problem> {
     let view = world.view();
@@ -212,7 +212,7 @@ pub struct Rejection {
 fn reason(reason: Option<&String>) -> Result<(), Problem> {
     match reason {
         Some(reason) if reason.chars().count() > 256 => {
-            let message = "up to 256 characters are allowed";
+            let message = "too long: allowed 0 to 256 characters";
             Err(Problem::field("/reason", FieldCode::Length, message))
         }
         _ => Ok(()),

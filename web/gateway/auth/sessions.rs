@@ -93,7 +93,7 @@ async fn enter(
         ("/password", &login.password, 1024),
     ] {
         if !(1..=most).contains(&text.chars().count()) {
-            let message = format!("1 to {most} characters are allowed");
+            let message = format!("invalid length: allowed 1 to {most} characters");
             return Err(Problem::field(pointer, FieldCode::Length, message));
         }
     }
@@ -108,7 +108,7 @@ async fn enter(
         limits.logins.failed(&login.username, client.0, now_s);
         return Err(Problem::new(
             StatusCode::UNAUTHORIZED,
-            "no account has this name and password",
+            "wrong username or password",
         ));
     };
     limits.logins.succeeded(&login.username);
@@ -116,7 +116,7 @@ async fn enter(
     if account.role < role {
         return Err(Problem::new(
             StatusCode::FORBIDDEN,
-            format!("this account is no {}", role.word()),
+            format!("insufficient role of the account: required {}", role.word()),
         ));
     }
     let note = RecordLogin {
@@ -275,7 +275,7 @@ pub async fn change_password(
     limits.logins.allow(&caller.username, client.0, now_s)?;
     check_new("/new_password", &new.new_password, &caller.username)?;
     if new.new_password == new.current_password {
-        let message = "it is the one until now";
+        let message = "unchanged password";
         return Err(Problem::field(
             "/new_password",
             FieldCode::Password,
@@ -292,7 +292,7 @@ pub async fn change_password(
         limits.logins.failed(&caller.username, client.0, now_s);
         return Err(Problem::new(
             StatusCode::FORBIDDEN,
-            "the current password is another one",
+            "wrong current password",
         ));
     }
     let secret = passwords.hash(new.new_password).await?;

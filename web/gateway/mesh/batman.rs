@@ -8,7 +8,7 @@ use groundwave_io::netlink::batadv::{
 use std::sync::Arc;
 
 use crate::gateway::access::Viewer;
-use crate::gateway::services::kernel::{InterfaceQuestion, Known, Row, known, of_batman, rows};
+use crate::gateway::services::kernel::{InterfaceQuery, Known, Row, known, of_batman, rows};
 use crate::gateway::services::world::World;
 use crate::gateway::settings::Settings;
 use crate::http::{Json, Problem, Query};
@@ -24,13 +24,13 @@ type KnownBlaClaim = Known<BlaClaim>;
 type RowHardInterface = Row<HardInterface>;
 
 /// Ways to other nodes
-#[utoipa::path(get, path = "/v1/mesh/batman/originators", tag = "mesh", params(InterfaceQuestion),
+#[utoipa::path(get, path = "/v1/mesh/batman/originators", tag = "mesh", params(InterfaceQuery),
     responses((status = 200, description = "In the kernel's order; the way in use of each is `best`")))]
 pub async fn batman_originators(
     _: Viewer,
     State(world): State<World>,
     State(settings): State<Arc<Settings>>,
-    Query(asked): Query<InterfaceQuestion>,
+    Query(asked): Query<InterfaceQuery>,
 ) -> Result<Json<Vec<KnownOriginator>>, Problem> {
     let found = of_batman(&settings, asked, |batman, ifname| {
         batman.originators(ifname)
@@ -42,13 +42,13 @@ pub async fn batman_originators(
 }
 
 /// Nodes in one hop
-#[utoipa::path(get, path = "/v1/mesh/batman/neighbors", tag = "mesh", params(InterfaceQuestion),
+#[utoipa::path(get, path = "/v1/mesh/batman/neighbors", tag = "mesh", params(InterfaceQuery),
     responses((status = 200, description = "In the kernel's order")))]
 pub async fn batman_neighbors(
     _: Viewer,
     State(world): State<World>,
     State(settings): State<Arc<Settings>>,
-    Query(asked): Query<InterfaceQuestion>,
+    Query(asked): Query<InterfaceQuery>,
 ) -> Result<Json<Vec<KnownNeighbor>>, Problem> {
     let found = of_batman(&settings, asked, |batman, ifname| batman.neighbors(ifname)).await?;
     Ok(Json(known(&world.view(), found, |row| {
@@ -57,13 +57,13 @@ pub async fn batman_neighbors(
 }
 
 /// Nodes that offer a way out
-#[utoipa::path(get, path = "/v1/mesh/batman/gateways", tag = "mesh", params(InterfaceQuestion),
+#[utoipa::path(get, path = "/v1/mesh/batman/gateways", tag = "mesh", params(InterfaceQuery),
     responses((status = 200, description = "In the kernel's order; the one chosen is `best`")))]
 pub async fn batman_gateways(
     _: Viewer,
     State(world): State<World>,
     State(settings): State<Arc<Settings>>,
-    Query(asked): Query<InterfaceQuestion>,
+    Query(asked): Query<InterfaceQuery>,
 ) -> Result<Json<Vec<KnownWayOut>>, Problem> {
     let found = of_batman(&settings, asked, |batman, ifname| batman.gateways(ifname)).await?;
     Ok(Json(known(&world.view(), found, |row| {
@@ -72,13 +72,13 @@ pub async fn batman_gateways(
 }
 
 /// Hosts behind this machine
-#[utoipa::path(get, path = "/v1/mesh/batman/translocal", tag = "mesh", params(InterfaceQuestion),
+#[utoipa::path(get, path = "/v1/mesh/batman/translocal", tag = "mesh", params(InterfaceQuery),
     responses((status = 200, description = "In the kernel's order")))]
 pub async fn batman_translocal(
     _: Viewer,
     State(world): State<World>,
     State(settings): State<Arc<Settings>>,
-    Query(asked): Query<InterfaceQuestion>,
+    Query(asked): Query<InterfaceQuery>,
 ) -> Result<Json<Vec<KnownTransLocal>>, Problem> {
     let found = of_batman(&settings, asked, |batman, ifname| {
         batman.trans_local(ifname)
@@ -90,13 +90,13 @@ pub async fn batman_translocal(
 }
 
 /// Hosts behind other nodes; `node_id` is the host's own
-#[utoipa::path(get, path = "/v1/mesh/batman/transglobal", tag = "mesh", params(InterfaceQuestion),
+#[utoipa::path(get, path = "/v1/mesh/batman/transglobal", tag = "mesh", params(InterfaceQuery),
     responses((status = 200, description = "In the kernel's order")))]
 pub async fn batman_transglobal(
     _: Viewer,
     State(world): State<World>,
     State(settings): State<Arc<Settings>>,
-    Query(asked): Query<InterfaceQuestion>,
+    Query(asked): Query<InterfaceQuery>,
 ) -> Result<Json<Vec<KnownTransGlobal>>, Problem> {
     let found = of_batman(&settings, asked, |batman, ifname| {
         batman.trans_global(ifname)
@@ -108,13 +108,13 @@ pub async fn batman_transglobal(
 }
 
 /// What the distributed ARP table remembers here
-#[utoipa::path(get, path = "/v1/mesh/batman/dat_cache", tag = "mesh", params(InterfaceQuestion),
+#[utoipa::path(get, path = "/v1/mesh/batman/dat_cache", tag = "mesh", params(InterfaceQuery),
     responses((status = 200, description = "In the kernel's order")))]
 pub async fn batman_dat_cache(
     _: Viewer,
     State(world): State<World>,
     State(settings): State<Arc<Settings>>,
-    Query(asked): Query<InterfaceQuestion>,
+    Query(asked): Query<InterfaceQuery>,
 ) -> Result<Json<Vec<KnownDatEntry>>, Problem> {
     let found = of_batman(&settings, asked, |batman, ifname| batman.dat_cache(ifname)).await?;
     let whose = |row: &DatEntry| Some(row.dat_cache_hwaddress);
@@ -122,13 +122,13 @@ pub async fn batman_dat_cache(
 }
 
 /// Hosts that gateways of a backbone claim
-#[utoipa::path(get, path = "/v1/mesh/batman/bla_claims", tag = "mesh", params(InterfaceQuestion),
+#[utoipa::path(get, path = "/v1/mesh/batman/bla_claims", tag = "mesh", params(InterfaceQuery),
     responses((status = 200, description = "In the kernel's order")))]
 pub async fn batman_bla_claims(
     _: Viewer,
     State(world): State<World>,
     State(settings): State<Arc<Settings>>,
-    Query(asked): Query<InterfaceQuestion>,
+    Query(asked): Query<InterfaceQuery>,
 ) -> Result<Json<Vec<KnownBlaClaim>>, Problem> {
     let found = of_batman(&settings, asked, |batman, ifname| batman.bla_claims(ifname)).await?;
     Ok(Json(known(&world.view(), found, |row| {
@@ -137,12 +137,12 @@ pub async fn batman_bla_claims(
 }
 
 /// Interfaces under the mesh
-#[utoipa::path(get, path = "/v1/mesh/batman/hardifs", tag = "mesh", params(InterfaceQuestion),
+#[utoipa::path(get, path = "/v1/mesh/batman/hardifs", tag = "mesh", params(InterfaceQuery),
     responses((status = 200, description = "In the kernel's order")))]
 pub async fn batman_hardifs(
     _: Viewer,
     State(settings): State<Arc<Settings>>,
-    Query(asked): Query<InterfaceQuestion>,
+    Query(asked): Query<InterfaceQuery>,
 ) -> Result<Json<Vec<RowHardInterface>>, Problem> {
     let ask = |batman: &mut groundwave_io::netlink::batadv::Batman, ifname: &str| {
         batman.hard_interfaces(ifname)

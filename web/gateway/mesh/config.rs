@@ -47,7 +47,7 @@ pub async fn mesh_config_put(
 ) -> Result<(Tag, Json<ChangedSettings>), Problem> {
     let within_s = wanted.confirm_within_s.unwrap_or(60);
     if !(10..=600).contains(&within_s) {
-        let message = format!("{within_s} is not allowed; allowed: 10 to 600");
+        let message = format!("invalid time: found {within_s}, allowed 10 to 600");
         return Err(Problem::field(
             "/confirm_within_s",
             FieldCode::NotAllowed,
@@ -69,10 +69,7 @@ pub async fn mesh_config_put(
             Ok(())
         };
         if let Err(err) = blocking(work).await {
-            tracing::error!(
-                err = err.detail,
-                "settings of the mesh could not be put back"
-            );
+            tracing::error!(err = err.detail, "mesh configuration could not be restored");
         }
     });
     let told = ChangedSettings {

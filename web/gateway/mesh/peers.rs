@@ -104,7 +104,7 @@ pub async fn mesh_peer_delete(
     let (registration, _) = peer.ok_or_else(|| missing("peer", id))?;
     let command = RevokeRegistration {
         registration: *registration,
-        reason: Some("its peer was deleted".to_owned()),
+        reason: Some("peer deleted".to_owned()),
         by: caller.username.clone(),
         forget: false,
     };
@@ -216,22 +216,23 @@ impl From<&Lease> for LeaseView {
 /// Which addresses are wanted.
 #[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct LeaseQuestion {
+pub struct LeaseQuery {
     /// Only of this range: `overlay`
     pub pool: Option<String>,
 }
 
 /// Overlay addresses that are not free
-#[utoipa::path(get, path = "/v1/mesh/ipam/leases", tag = "mesh", params(LeaseQuestion, Paging),
+#[utoipa::path(get, path = "/v1/mesh/ipam/leases", tag = "mesh", params(LeaseQuery, Paging),
     responses((status = 200, description = "In order of the address")))]
 pub async fn ipam_leases(
     _: Viewer,
     State(world): State<World>,
-    Query(asked): Query<LeaseQuestion>,
+    Query(asked): Query<LeaseQuery>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<LeaseView>>, Problem> {
     if asked.pool.as_deref().is_some_and(|pool| pool != "overlay") {
-        let message = "`overlay` is allowed; the underlay's are at /v1/network/dhcp/leases";
+        let message =
+            "invalid pool: allowed `overlay`; underlay leases are at /v1/network/dhcp/leases";
         return Err(Problem::field("/pool", FieldCode::NotAllowed, message));
     }
     let view = world.view();

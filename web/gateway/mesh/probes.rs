@@ -64,7 +64,7 @@ fn node_of(world: &World, target: &str) -> Result<NodeId, Problem> {
         return found.ok_or_else(|| missing("node", mac));
     }
     let id: Uuid = target.parse().map_err(|_| {
-        let message = "it is neither a node's id nor a hardware address";
+        let message = "invalid target: allowed a node id or a MAC address";
         Problem::field("/target", FieldCode::NotAllowed, message)
     })?;
     Ok(world.node(id)?.id)
@@ -90,7 +90,7 @@ fn address_of(
         None => underlay.or(overlay),
     };
     found.ok_or_else(|| {
-        let message = "the node has no such address yet";
+        let message = "node without such an address";
         Problem::field("/target", FieldCode::NoAddress, message)
     })
 }
@@ -115,7 +115,7 @@ pub async fn probe_create(
     }
     let duration_s = new.duration_s.unwrap_or(3);
     if !(1..=10).contains(&duration_s) {
-        let message = format!("{duration_s} is not allowed; allowed: 1 to 10");
+        let message = format!("invalid duration: found {duration_s}, allowed 1 to 10");
         return Err(Problem::field(
             "/duration_s",
             FieldCode::NotAllowed,

@@ -66,7 +66,7 @@ fn proven(onboarding: &Onboarding, asked: &WgRegister, now_ns: u64) -> Proof {
 fn check(asked: &WgRegister) -> Result<(), Problem> {
     let nonce = STANDARD.decode(&asked.nonce).unwrap_or_default();
     if !(16..=32).contains(&nonce.len()) {
-        let message = "16 to 32 bytes in base64 are allowed";
+        let message = "invalid length: allowed 16 to 32 bytes in base64";
         return Err(Problem::field("/nonce", FieldCode::Length, message));
     }
     time::read("/ts", &asked.ts).map(|_| ())
@@ -95,13 +95,13 @@ pub async fn wg_register(
 ) -> Result<(StatusCode, Json<WgRegisterResult>), Problem> {
     limits
         .registrations
-        .allow(&client.0, "too many requests to be let in from here")?;
+        .allow(&client.0, "registration rate limit exceeded")?;
     check(&asked)?;
     let view = world.view();
     if view.onboarding.of_key(&asked.public_key).is_none() {
         limits
             .unknown_keys
-            .allow(&(), "too many unknown keys ask to be let in")?;
+            .allow(&(), "registration rate limit of unknown keys exceeded")?;
     }
     let mac_verified = verify_mac(&settings, client.0, asked.mac).await;
     let code_sha256 = asked.enrollment_code.as_ref();

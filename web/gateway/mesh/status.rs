@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::gateway::access::Viewer;
 use crate::gateway::services::kernel::{
-    HERE, InterfaceQuestion, Known, Row, known, radios, rows, unread_of,
+    HERE, InterfaceQuery, Known, Row, known, radios, rows, unread_of,
 };
 use crate::gateway::services::world::{World, blocking};
 use crate::gateway::settings::Settings;
@@ -20,12 +20,12 @@ type RowChannelRow = Row<ChannelRow>;
 type KnownPlinkRow = Known<PlinkRow>;
 
 /// How the mesh is
-#[utoipa::path(get, path = "/v1/mesh/status", tag = "mesh", params(InterfaceQuestion),
+#[utoipa::path(get, path = "/v1/mesh/status", tag = "mesh", params(InterfaceQuery),
     responses((status = 200, description = "As it is now")))]
 pub async fn mesh_status(
     _: Viewer,
     State(settings): State<Arc<Settings>>,
-    Query(asked): Query<InterfaceQuestion>,
+    Query(asked): Query<InterfaceQuery>,
 ) -> Result<Json<MeshStatus>, Problem> {
     let ifname = asked.mesh(&settings)?;
     let look = move || {
@@ -40,17 +40,17 @@ pub async fn mesh_status(
 /// Which radio is meant.
 #[derive(Debug, Default, Deserialize, JsonSchema, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct RadioQuestion {
+pub struct RadioQuery {
     /// Only of this radio, for example `phy0`
     pub phy: Option<String>,
 }
 
 /// Channels in use
-#[utoipa::path(get, path = "/v1/mesh/channels", tag = "mesh", params(RadioQuestion),
+#[utoipa::path(get, path = "/v1/mesh/channels", tag = "mesh", params(RadioQuery),
     responses((status = 200, description = "By interface")))]
 pub async fn mesh_channels(
     _: Viewer,
-    Query(asked): Query<RadioQuestion>,
+    Query(asked): Query<RadioQuery>,
 ) -> Result<Json<Vec<RowChannelRow>>, Problem> {
     let mut found = radios().await?.channels();
     found.retain(|row| asked.phy.as_ref().is_none_or(|phy| row.phy == *phy));
@@ -58,14 +58,14 @@ pub async fn mesh_channels(
 }
 
 /// Peerings of the radios
-#[utoipa::path(get, path = "/v1/mesh/plinks", tag = "mesh", params(InterfaceQuestion),
+#[utoipa::path(get, path = "/v1/mesh/plinks", tag = "mesh", params(InterfaceQuery),
     responses((status = 200, description = "By interface; of all interfaces if none is named")))]
 pub async fn mesh_plinks(
     _: Viewer,
     State(world): State<World>,
-    Query(asked): Query<InterfaceQuestion>,
+    Query(asked): Query<InterfaceQuery>,
 ) -> Result<Json<Vec<KnownPlinkRow>>, Problem> {
-    let ifname = asked.sound()?;
+    let ifname = asked.checked()?;
     let mut found = radios().await?.plinks();
     found.retain(|row| ifname.as_ref().is_none_or(|ifname| row.ifname == *ifname));
     Ok(Json(known(&world.view(), found, |row| Some(row.mac))))

@@ -69,7 +69,7 @@ pub async fn dhcp_reservation_create(
     let underlay = settings.underlay;
     if !underlay.holds(new.ip) {
         let message = format!(
-            "{} is not allowed; allowed: a node's address in {underlay}",
+            "invalid address: found {}, allowed a usable address of {underlay}",
             new.ip
         );
         return Err(Problem::field("/ip", FieldCode::NotAllowed, message));
@@ -78,7 +78,7 @@ pub async fn dhcp_reservation_create(
     // dnsmasq takes one label; dots would make it a name in somebody's domain.
     let label = |name: &String| name.len() <= 63 && !name.contains('.') && is_hostname(name);
     if hostname.as_ref().is_some_and(|name| !label(name)) {
-        let message = "it is no host name: 1 to 63 letters, digits and hyphens (RFC 1123)";
+        let message = "invalid host name: allowed 1 to 63 letters, digits and hyphens (RFC 1123)";
         return Err(Problem::field("/hostname", FieldCode::NotAllowed, message));
     }
     dhcp.folder()?;

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::gateway::access::Viewer;
 use crate::gateway::services::kernel::{
-    InterfaceQuestion, Known, Row, check_ifname, known, of_network, radios, rows,
+    InterfaceQuery, Known, Row, check_ifname, known, of_network, radios, rows,
 };
 use crate::gateway::services::world::{World, missing};
 use crate::http::problem::FieldCode;
@@ -54,7 +54,7 @@ pub async fn network_interface(
 /// Which neighbours are wanted.
 #[derive(Debug, Default, Deserialize, JsonSchema, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct NeighbourQuestion {
+pub struct NeighbourQuery {
     /// Only on this interface
     #[param(pattern = "^[!-.0-9;-~]{1,15}$")]
     pub ifname: Option<String>,
@@ -64,21 +64,21 @@ pub struct NeighbourQuestion {
 }
 
 /// Who answers to which address
-#[utoipa::path(get, path = "/v1/network/arp", tag = "network", params(NeighbourQuestion),
+#[utoipa::path(get, path = "/v1/network/arp", tag = "network", params(NeighbourQuery),
     responses((status = 200, description = "By interface and address")))]
 pub async fn network_arp(
     _: Viewer,
     State(world): State<World>,
-    Query(asked): Query<NeighbourQuestion>,
+    Query(asked): Query<NeighbourQuery>,
 ) -> Result<Json<Vec<KnownNeighbour>>, Problem> {
-    let NeighbourQuestion { ifname, family } = asked;
-    let ifname = InterfaceQuestion { ifname }.sound()?;
+    let NeighbourQuery { ifname, family } = asked;
+    let ifname = InterfaceQuery { ifname }.checked()?;
     let four = match family {
         None => None,
         Some(4) => Some(true),
         Some(6) => Some(false),
         Some(other) => {
-            let message = format!("{other} is not allowed; allowed: 4, 6");
+            let message = format!("invalid family: found {other}, allowed 4 or 6");
             return Err(Problem::field("/family", FieldCode::NotAllowed, message));
         }
     };
@@ -93,18 +93,18 @@ pub async fn network_arp(
 /// Which routes are wanted.
 #[derive(Debug, Default, Deserialize, JsonSchema, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct RouteQuestion {
+pub struct RouteQuery {
     /// Only of the table with this number: 254 is `main`, 255 `local`
     #[param(value_type = Option<i64>, minimum = 0, maximum = 4_294_967_295_i64)]
     pub table: Option<u32>,
 }
 
 /// Routes
-#[utoipa::path(get, path = "/v1/network/routes", tag = "network", params(RouteQuestion),
+#[utoipa::path(get, path = "/v1/network/routes", tag = "network", params(RouteQuery),
     responses((status = 200, description = "In the kernel's order")))]
 pub async fn network_routes(
     _: Viewer,
-    Query(asked): Query<RouteQuestion>,
+    Query(asked): Query<RouteQuery>,
 ) -> Result<Json<Vec<RowRoute>>, Problem> {
     let mut found = of_network(RouteSocket::routes).await?;
     found.retain(|row| asked.table.is_none_or(|table| row.table == table));
@@ -119,14 +119,14 @@ pub async fn network_wireless(_: Viewer) -> Result<Json<Vec<RowWirelessRow>>, Pr
 }
 
 /// Stations of wireless interfaces
-#[utoipa::path(get, path = "/v1/network/assoclist", tag = "network", params(InterfaceQuestion),
+#[utoipa::path(get, path = "/v1/network/assoclist", tag = "network", params(InterfaceQuery),
     responses((status = 200, description = "By interface; of all interfaces if none is named")))]
 pub async fn network_assoclist(
     _: Viewer,
     State(world): State<World>,
-    Query(asked): Query<InterfaceQuestion>,
+    Query(asked): Query<InterfaceQuery>,
 ) -> Result<Json<Vec<KnownAssocRow>>, Problem> {
-    let ifname = asked.sound()?;
+    let ifname = asked.checked()?;
     let mut found = radios().await?.associations();
     found.retain(|row| ifname.as_ref().is_none_or(|ifname| row.ifname == *ifname));
     Ok(Json(known(&world.view(), found, |row| Some(row.mac))))

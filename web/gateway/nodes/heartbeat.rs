@@ -146,7 +146,7 @@ pub async fn node_join(
         .chain(&report.supported_commands);
     let many = report.firmware.len() > 32 || report.supported_commands.len() > 32;
     if many || words.into_iter().any(long) {
-        let message = "up to 32 entries of up to 128 characters are allowed";
+        let message = "too long: allowed 0 to 32 entries of up to 128 characters";
         return Err(Problem::field("", FieldCode::Length, message));
     }
     let command = RecordJoinReport {
@@ -233,12 +233,15 @@ pub async fn node_command_create(
 ) -> Result<(StatusCode, Json<OrderView>), Problem> {
     let node = world.node(node_id)?.id;
     if !(1..=86_400).contains(&new.expires_s) {
-        let message = format!("{} is not allowed; allowed: 1 to 86400", new.expires_s);
+        let message = format!(
+            "invalid lifetime: found {}, allowed 1 to 86400",
+            new.expires_s
+        );
         return Err(Problem::field("/expires_s", FieldCode::NotAllowed, message));
     }
     let long = |text: &String| text.chars().count() > 256;
     if new.args.len() > 32 || new.args.iter().any(|(key, value)| long(key) || long(value)) {
-        let message = "up to 32 entries of up to 256 characters are allowed";
+        let message = "too long: allowed 0 to 32 entries of up to 256 characters";
         return Err(Problem::field("/args", FieldCode::Length, message));
     }
     let command_id = id::mint();
@@ -316,7 +319,7 @@ pub async fn node_command_result(
         .as_ref()
         .is_some_and(|output| output.len() > OUTPUT_BYTES_MAX)
     {
-        let message = format!("up to {OUTPUT_BYTES_MAX} bytes are allowed");
+        let message = format!("output too long: allowed 0 to {OUTPUT_BYTES_MAX} bytes");
         let problem = Problem::new(StatusCode::PAYLOAD_TOO_LARGE, message);
         return Err(problem);
     }

@@ -30,14 +30,19 @@ use crate::http::{Json, Path, Problem, Query, id};
 /// 412 for one that was never given out.
 pub fn if_match(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
     let named = tag::if_match(headers).map(str::parse);
-    let unknown = |_| Problem::new(StatusCode::PRECONDITION_FAILED, "no revision has that tag");
+    let unknown = |_| {
+        Problem::new(
+            StatusCode::PRECONDITION_FAILED,
+            "unknown revision in If-Match",
+        )
+    };
     named.transpose().map_err(unknown)
 }
 
 /// Which nodes are wanted.
 #[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct NodeQuestion {
+pub struct NodeQuery {
     /// Only in this state
     #[param(schema_with = crate::http::document::schema_ref::<NodeState>, required = false)]
     pub state: Option<NodeState>,
@@ -53,12 +58,12 @@ pub struct NodeQuestion {
 }
 
 /// List nodes
-#[utoipa::path(get, path = "/v1/nodes", tag = "nodes", params(NodeQuestion, Paging),
+#[utoipa::path(get, path = "/v1/nodes", tag = "nodes", params(NodeQuery, Paging),
     responses((status = 200, description = "In order of their ids")))]
 pub async fn nodes_list(
     _: Viewer,
     State(world): State<World>,
-    Query(asked): Query<NodeQuestion>,
+    Query(asked): Query<NodeQuery>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<Node>>, Problem> {
     let view = world.view();
@@ -163,7 +168,7 @@ fn place(position: PositionOverride) -> Result<Location, Problem> {
         .alt_m
         .filter(|alt_m| !(-500.0..=20_000.0).contains(alt_m));
     if let Some(alt_m) = height {
-        let message = format!("{alt_m} is not allowed; allowed: -500 to 20000");
+        let message = format!("invalid height: found {alt_m}, allowed -500 to 20000");
         return Err(Problem::field(
             "/position_override/alt_m",
             FieldCode::NotAllowed,

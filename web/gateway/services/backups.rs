@@ -52,12 +52,12 @@ impl Backups {
             Ok(alone) => alone,
             Err(TryLockError::Poisoned(poisoned)) => PoisonError::into_inner(poisoned),
             Err(TryLockError::WouldBlock) => {
-                let detail = "another backup is being made";
+                let detail = "another backup in progress";
                 return Err(Problem::new(StatusCode::CONFLICT, detail).retry_after(5));
             }
         };
         let copier = self.copier.get();
-        let copier = copier.ok_or_else(|| absent("this gateway keeps no store"))?;
+        let copier = copier.ok_or_else(|| absent("gateway without a store"))?;
         let failed = |err: &dyn fmt::Display| Problem::internal(format!("backup: {err}"));
         let folder = tempfile::tempdir().map_err(|err| failed(&err))?;
         let path = folder.path().join("copy.redb");

@@ -92,18 +92,18 @@ impl DhcpServer {
 fn check(new: &Reservation, kept: &[Reservation], given: &[Lease]) -> Result<(), Problem> {
     let conflict = |detail: String| Err(Problem::new(StatusCode::CONFLICT, detail));
     if kept.iter().any(|one| one.mac == new.mac) {
-        return conflict(format!("an address is kept for {} already", new.mac));
+        return conflict(format!("reservation exists for {}", new.mac));
     }
     if let Some(other) = kept.iter().find(|one| one.ip == new.ip) {
-        return conflict(format!("{} is kept for {}", new.ip, other.mac));
+        return conflict(format!("{} is reserved for {}", new.ip, other.mac));
     }
     let named = |one: &&Reservation| new.hostname.is_some() && one.hostname == new.hostname;
     if let Some(other) = kept.iter().find(named) {
-        return conflict(format!("{} goes by that name", other.mac));
+        return conflict(format!("host name in use by {}", other.mac));
     }
     let using = |one: &&Lease| one.ip == new.ip && one.mac != new.mac;
     if let Some(other) = given.iter().find(using) {
-        return conflict(format!("{} has {} at the moment", other.mac, new.ip));
+        return conflict(format!("{} holds a lease of {}", other.mac, new.ip));
     }
     Ok(())
 }

@@ -67,7 +67,7 @@ pub fn rows<T>(all: Vec<T>) -> Vec<Row<T>> {
 /// Which interface is meant.
 #[derive(Debug, Default, Deserialize, JsonSchema, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct InterfaceQuestion {
+pub struct InterfaceQuery {
     /// The interface, by name
     #[param(pattern = "^[!-.0-9;-~]{1,15}$")]
     pub ifname: Option<String>,
@@ -83,17 +83,17 @@ pub fn check_ifname(ifname: &str) -> Result<(), Problem> {
         return Ok(());
     }
     let message = format!(
-        "{ifname:?} is no interface's name; allowed: 1 to 15 letters of ASCII, no blanks, no `/`, no `:`"
+        "invalid interface name: found {ifname:?}, allowed 1 to 15 printable ASCII characters without `/` and `:`"
     );
     Err(Problem::field("/ifname", FieldCode::NotAllowed, message))
 }
 
-impl InterfaceQuestion {
+impl InterfaceQuery {
     /// The interface asked for, if one is.
     ///
     /// # Errors
     /// 422 for what is no name of one.
-    pub fn sound(self) -> Result<Option<String>, Problem> {
+    pub fn checked(self) -> Result<Option<String>, Problem> {
         if let Some(ifname) = &self.ifname {
             check_ifname(ifname)?;
         }
@@ -103,9 +103,9 @@ impl InterfaceQuestion {
     /// The mesh interface asked for, or the usual one.
     ///
     /// # Errors
-    /// As [`Self::sound`].
+    /// As [`Self::checked`].
     pub fn mesh(self, settings: &Settings) -> Result<String, Problem> {
-        let asked = self.sound()?;
+        let asked = self.checked()?;
         Ok(asked.unwrap_or_else(|| settings.mesh_ifname.clone()))
     }
 }
@@ -132,7 +132,7 @@ pub fn unread(err: ReadingError) -> Problem {
 pub fn unread_of(ifname: &str, err: ReadingError) -> Problem {
     match &err {
         ReadingError::Io { source, .. } if source.raw_os_error() == Some(EINVAL) => {
-            let message = format!("{ifname} is no interface of that kind: {err}");
+            let message = format!("invalid kind of interface {ifname}: {err}");
             Problem::field("/ifname", FieldCode::NotAllowed, message)
         }
         _ => unread(err),
@@ -142,7 +142,7 @@ pub fn unread_of(ifname: &str, err: ReadingError) -> Problem {
 /// Asks batman-adv about a mesh interface.
 pub async fn of_batman<T: Send + 'static>(
     settings: &Settings,
-    asked: InterfaceQuestion,
+    asked: InterfaceQuery,
     ask: fn(&mut Batman, &str) -> Result<T, ReadingError>,
 ) -> Result<T, Problem> {
     let ifname = asked.mesh(settings)?;

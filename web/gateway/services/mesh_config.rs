@@ -155,7 +155,7 @@ fn plan(
         ),
     ];
     if let Some((name, _)) = radio.iter().find(|(_, changed)| *changed) {
-        let message = "it cannot be changed here while the radio is in the mesh";
+        let message = "not changeable while the radio is in the mesh";
         return Err(Problem::field(
             &format!("/{name}"),
             FieldCode::Fixed,
@@ -167,7 +167,7 @@ fn plan(
         .orig_interval_ms
         .is_some_and(|interval| interval < 40)
     {
-        let message = "less is not allowed; allowed: 40 ms and more";
+        let message = "invalid interval: allowed 40 ms and more";
         return Err(Problem::field(
             "/batman/orig_interval_ms",
             FieldCode::NotAllowed,
@@ -180,7 +180,7 @@ fn plan(
         wanted.batman.gw_bandwidth_up_kbps,
     ];
     if offers.into_iter().flatten().any(|kbps| kbps > most) {
-        let message = format!("more is not allowed; allowed: up to {most} kbit/s");
+        let message = format!("invalid bandwidth: allowed 0 to {most} kbit/s");
         return Err(Problem::field("/batman", FieldCode::NotAllowed, message));
     }
     let (held, asked) = (plain(&now.batman), plain(&wanted.batman));
@@ -188,7 +188,7 @@ fn plan(
     for (name, value) in asked.into_iter().filter(|(_, value)| !value.is_null()) {
         let own = held.get(&name).cloned().unwrap_or_default();
         if own.is_null() {
-            let message = "this kernel's batman-adv does not have it";
+            let message = "not supported by the kernel's batman-adv";
             return Err(Problem::field(
                 &format!("/batman/{name}"),
                 FieldCode::Absent,
@@ -263,16 +263,13 @@ impl MeshConfigService {
         let ifname = &self.ifname;
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         if held.waiting.is_some() {
-            let detail = "another change waits to be confirmed";
+            let detail = "another change awaits confirmation";
             return Err(Problem::new(StatusCode::CONFLICT, detail));
         }
         let read = || self.read();
         let now = read()?;
         if !current(&now, headers, wanted.revision.as_deref()) {
-            let detail = format!(
-                "the settings were changed; their revision is {}",
-                now.revision
-            );
+            let detail = format!("stale revision: the present one is {}", now.revision);
             return Err(Problem::new(StatusCode::PRECONDITION_FAILED, detail)
                 .of_kind(ProblemKind::StaleRevision));
         }
@@ -285,10 +282,7 @@ impl MeshConfigService {
             Err(problem) => {
                 // The kernel may have taken some of it.
                 if let Err(err) = set(ifname, &before) {
-                    tracing::error!(
-                        err = err.detail,
-                        "settings of the mesh could not be put back"
-                    );
+                    tracing::error!(err = err.detail, "mesh configuration could not be restored");
                 }
                 return Err(problem);
             }
@@ -306,11 +300,10 @@ impl MeshConfigService {
         };
         held.undone = Some(token.to_owned());
         match set(&self.ifname, &before) {
-            Ok(()) => tracing::warn!("nobody confirmed the mesh's settings: they are as before"),
-            Err(err) => tracing::error!(
-                err = err.detail,
-                "settings of the mesh could not be put back"
-            ),
+            Ok(()) => tracing::warn!("unconfirmed mesh configuration undone"),
+            Err(err) => {
+                tracing::error!(err = err.detail, "mesh configuration could not be restored")
+            }
         }
     }
 
@@ -324,9 +317,9 @@ impl MeshConfigService {
             return Ok(());
         }
         if held.undone.as_deref() == Some(token) {
-            return Err(Problem::new(StatusCode::GONE, "that change was undone"));
+            return Err(Problem::new(StatusCode::GONE, "change already undone"));
         }
-        let detail = "no change waits for that token";
+        let detail = "no pending change with that token";
         Err(Problem::new(StatusCode::NOT_FOUND, detail))
     }
 }

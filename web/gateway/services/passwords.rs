@@ -150,14 +150,14 @@ pub fn check_new(pointer: &str, password: &str, username: &str) -> Result<(), Pr
     let lower = password.to_lowercase();
     let wrong = if !CHARS.contains(&password.chars().count()) {
         Some(format!(
-            "{} to {} characters are allowed",
+            "invalid length: allowed {} to {} characters",
             CHARS.start(),
             CHARS.end()
         ))
     } else if COMMON.contains(&lower.as_str()) || lower.contains("groundwave") {
-        Some("everybody would try that one first".to_owned())
+        Some("common password".to_owned())
     } else if lower.contains(&username.to_lowercase()) && username.len() > 3 {
-        Some("it contains the username".to_owned())
+        Some("password contains the username".to_owned())
     } else {
         None
     };

@@ -142,7 +142,7 @@ impl Probes {
         let at_work =
             |probe: &&Probe| matches!(probe.state, ProbeState::Queued | ProbeState::Running);
         if held.values().filter(at_work).count() >= RUNNING {
-            let detail = format!("{RUNNING} probes run already");
+            let detail = format!("too many running probes: {RUNNING}");
             let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, detail);
             return Err(problem.of_kind(ProblemKind::RateLimited).retry_after(5));
         }

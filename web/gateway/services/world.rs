@@ -111,7 +111,7 @@ fn refused(refusal: Refusal) -> Problem {
             allowed,
         } => {
             let pointer = format!("/{}", key.replace('.', "/"));
-            let message = format!("{found} is not allowed; allowed: {allowed}");
+            let message = format!("invalid value: found {found}, allowed {allowed}");
             Problem::field(&pointer, FieldCode::NotAllowed, message)
                 .of_kind(ProblemKind::InvalidBody)
         }

@@ -25,7 +25,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Which happenings are wanted.
 #[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct EventQuestion {
+pub struct EventQuery {
     /// Only these, with commas between: `node.state`, `registration`, `alert`
     pub types: Option<String>,
 }
@@ -47,7 +47,7 @@ fn event(happening: &FleetEvent) -> Event {
 ///
 /// With `Last-Event-ID` the stream begins behind that event, as far as it is remembered (the last
 /// 1024); without it, with what happens next.
-#[utoipa::path(get, path = "/v1/events", tag = "system", params(EventQuestion,
+#[utoipa::path(get, path = "/v1/events", tag = "system", params(EventQuery,
         ("last-event-id" = Option<String>, Header, description = "The last event the caller heard")),
     responses((status = 200, description = "Server-sent events", body = String, content_type = "text/event-stream")))]
 pub async fn events(
@@ -55,7 +55,7 @@ pub async fn events(
     State(world): State<World>,
     State(stop): State<CancellationToken>,
     headers: HeaderMap,
-    Query(asked): Query<EventQuestion>,
+    Query(asked): Query<EventQuery>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
     let types: Vec<String> = asked
         .types
@@ -64,8 +64,11 @@ pub async fn events(
         .map(str::to_owned)
         .collect();
     let known = ["node.state", "registration", "alert"];
-    if let Some(strange) = types.iter().find(|word| !known.contains(&word.as_str())) {
-        let message = format!("{strange:?} is not allowed; allowed: {}", known.join(", "));
+    if let Some(unknown) = types.iter().find(|word| !known.contains(&word.as_str())) {
+        let message = format!(
+            "invalid event type: found {unknown:?}, allowed {}",
+            known.join(", ")
+        );
         return Err(Problem::field("/types", FieldCode::NotAllowed, message));
     }
     let views = world.watch();

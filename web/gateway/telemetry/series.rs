@@ -78,7 +78,7 @@ fn question(query: Option<&str>, allowed: &[&str]) -> Result<Question, Problem> 
         };
         match &*key {
             "metric" => {
-                check_metric(&value, 0.0).map_err(|_| wrong(&key, "no reading has that name"))?;
+                check_metric(&value, 0.0).map_err(|_| wrong(&key, "invalid metric name"))?;
                 asked.metrics.insert(value.into_owned());
             }
             "from" => asked.from_ms = time()?,
@@ -86,7 +86,7 @@ fn question(query: Option<&str>, allowed: &[&str]) -> Result<Question, Problem> 
             "step_s" => {
                 let step_s: u64 = value.parse().unwrap_or(0);
                 if !(1..=31_536_000).contains(&step_s) {
-                    return Err(wrong(&key, "1 to 31536000 s are allowed"));
+                    return Err(wrong(&key, "invalid step: allowed 1 to 31536000 s"));
                 }
                 asked.step_ms = Some(step_s * 1_000);
             }
@@ -96,13 +96,18 @@ fn question(query: Option<&str>, allowed: &[&str]) -> Result<Question, Problem> 
                     "avg" => Fold::Avg,
                     "min" => Fold::Min,
                     "max" => Fold::Max,
-                    _ => return Err(wrong(&key, "last, avg, min and max are allowed")),
+                    _ => {
+                        return Err(wrong(
+                            &key,
+                            "invalid aggregation: allowed last, avg, min, max",
+                        ));
+                    }
                 };
             }
             "limit" => {
                 let limit = value
                     .parse()
-                    .map_err(|_| wrong(&key, "1 to 1000 are allowed"))?;
+                    .map_err(|_| wrong(&key, "invalid limit: allowed 1 to 1000"))?;
                 asked.paging.limit = Some(limit);
             }
             "cursor" => asked.paging.cursor = Some(value.into_owned()),
@@ -111,10 +116,10 @@ fn question(query: Option<&str>, allowed: &[&str]) -> Result<Question, Problem> 
         }
     }
     if asked.metrics.len() > NAMES_MAX {
-        return Err(wrong("metric", "up to 64 names are allowed"));
+        return Err(wrong("metric", "too many metrics: allowed 1 to 64"));
     }
     if asked.from_ms > asked.to_ms {
-        return Err(wrong("from", "it is later than `to`"));
+        return Err(wrong("from", "invalid range: `from` is later than `to`"));
     }
     Ok(asked)
 }

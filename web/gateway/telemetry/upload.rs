@@ -95,7 +95,9 @@ fn unpacked(headers: &HeaderMap, bytes: &Bytes) -> Result<Vec<u8>, Problem> {
     let too_long = || {
         Problem::new(
             StatusCode::PAYLOAD_TOO_LARGE,
-            format!("up to {BATCH_BYTES_MAX} bytes are allowed, packed {RATIO_MAX} times at most"),
+            format!(
+                "request body too long: allowed 0 to {BATCH_BYTES_MAX} bytes, compressed by at most {RATIO_MAX}"
+            ),
         )
     };
     let packing = headers.get(header::CONTENT_ENCODING);
@@ -107,7 +109,7 @@ fn unpacked(headers: &HeaderMap, bytes: &Bytes) -> Result<Vec<u8>, Problem> {
             let mut reader = flate2::read::GzDecoder::new(&bytes[..]).take(most as u64 + 1);
             reader
                 .read_to_end(&mut held)
-                .map_err(|err| Problem::bad_request(format!("the body is no gzip: {err}")))?;
+                .map_err(|err| Problem::bad_request(format!("invalid gzip body: {err}")))?;
             match held.len() > most {
                 true => Err(too_long()),
                 false => Ok(held),
@@ -115,7 +117,7 @@ fn unpacked(headers: &HeaderMap, bytes: &Bytes) -> Result<Vec<u8>, Problem> {
         }
         Some(_) => Err(Problem::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "pack with gzip, or not at all",
+            "unsupported content encoding: allowed gzip, identity",
         )),
     }
 }
@@ -155,7 +157,7 @@ pub async fn telemetry_post(
     GzipJson(batch): GzipJson<TelemetryBatch>,
 ) -> Result<(StatusCode, Json<BatchResult>), Problem> {
     if batch.samples.len() > SAMPLES_AT_ONCE_MAX {
-        let message = format!("up to {SAMPLES_AT_ONCE_MAX} are allowed");
+        let message = format!("too many samples: allowed 0 to {SAMPLES_AT_ONCE_MAX}");
         return Err(Problem::field("/samples", FieldCode::Length, message));
     }
     let node = world.node(id)?.id;

@@ -198,7 +198,7 @@ pub async fn trust_policy_put(
     if new.policy == Policy::Open && !settings.insecure_open {
         return Err(Problem::new(
             StatusCode::CONFLICT,
-            "`open` lets everybody in: start the gateway with --insecure-open-onboarding for that",
+            "policy `open` needs the start option --insecure-open-onboarding",
         ));
     }
     let policy = new.policy;
@@ -322,7 +322,7 @@ pub async fn trust_macs_import(
         return Err(Problem::field(
             "/items",
             FieldCode::Length,
-            "up to 1000 are allowed",
+            "too many entries: allowed 0 to 1000",
         ));
     }
     let mut macs = Vec::new();

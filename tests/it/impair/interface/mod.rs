@@ -410,7 +410,7 @@ fn directions_statistics_and_the_baseline() {
     std::fs::write(&file, "17").unwrap();
     prove(&bench, stored(200, |v| *v == 17));
     std::fs::write(&file, "{ torn").unwrap();
-    prove(&bench, stored(500, |v| says(v, "no JSON document")));
+    prove(&bench, stored(500, |v| says(v, "invalid JSON document")));
 }
 
 #[test]
