@@ -22,7 +22,7 @@ const KEPT_AT_ONCE: usize = 2_000;
 /// Tells the world that the gateway begins.
 ///
 /// # Errors
-/// What the world refused.
+/// The refusal.
 pub async fn begin(gateway: &Gateway) -> Result<(), crate::http::Problem> {
     let period = gateway.settings.heartbeat.as_nanos();
     let begin = StartGatewayClock {

@@ -1,4 +1,4 @@
-//! What a gateway is told when it starts.
+//! Settings of a gateway.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
@@ -10,31 +10,31 @@ use crate::gateway::services::passwords::Effort;
 /// Settings of a gateway.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The mesh interface.
+    /// Mesh interface.
     pub mesh_ifname: String,
-    /// The tunnel's interface.
+    /// Tunnel interface.
     pub tunnel_ifname: String,
     /// Underlay addresses.
     pub underlay: AddressPool,
     /// Overlay addresses.
     pub overlay: AddressPool,
-    /// The gateway's end of the tunnel; without one no node gets a credential by itself.
+    /// Tunnel endpoint of the gateway; without one, admins issue the credentials of nodes.
     pub tunnel: Option<GatewayEnd>,
-    /// Largest packet of the tunnel, bytes.
+    /// MTU of the tunnel, bytes.
     pub tunnel_mtu: u16,
-    /// Time between two heartbeats.
+    /// Heartbeat period.
     pub heartbeat: Duration,
-    /// Time between two reports of readings.
+    /// Telemetry interval.
     pub telemetry: Duration,
-    /// Whether the policy `open` may be chosen.
+    /// The enrolment policy `open` may be set.
     pub insecure_open: bool,
-    /// Names the gateway answers to, beside its addresses.
+    /// Accepted host names, beside IP addresses.
     pub hosts: Vec<String>,
-    /// How much work a password's hash is.
+    /// Cost of a password hash.
     pub effort: Effort,
-    /// Where dnsmasq keeps its leases.
+    /// Lease file of dnsmasq.
     pub leases: Option<std::path::PathBuf>,
-    /// Where dnsmasq reads reservations from.
+    /// Reservation folder of dnsmasq.
     pub reservations: Option<std::path::PathBuf>,
 }
 
@@ -59,8 +59,8 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Whether a request for `host` may be meant for this gateway: an address always is, a name
-    /// only if it is known. A page that gives its own name this gateway's address is not.
+    /// Whether `host` names this gateway: any IP address, or a known name
+    /// (protection against DNS rebinding).
     #[must_use]
     pub fn answers_to(&self, host: &str) -> bool {
         let name = match host.rsplit_once(':') {

@@ -32,11 +32,11 @@ impl Baseline {
     }
 }
 
-/// The stored calibration baseline
+/// Get the stored calibration baseline
 #[utoipa::path(get, path = "/v1/calibration/baseline", tag = "calibration",
     responses(
-        (status = 200, description = "The document as it is stored"),
-        (status = 404, description = "None is stored")))]
+        (status = 200, description = "Stored document"),
+        (status = 404, description = "No baseline stored")))]
 pub async fn fetch(State(daemon): State<Daemon>) -> Result<Json<Value>, Problem> {
     let baseline = daemon.baseline;
     // A file on a slow disk must not hold up other connections.

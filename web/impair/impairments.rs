@@ -8,11 +8,11 @@ use super::wire::{AppliedState, DirectionName, NewImpairment};
 use super::{Daemon, Peer, audit};
 use crate::http::{Json, JsonBody, Path, Problem};
 
-/// The state of a direction, read back from the kernel
+/// Get the impairment of a direction, read back from the kernel
 #[utoipa::path(get, path = "/v1/impairments/{direction}", tag = "impairments",
-    params(("direction" = DirectionName, Path, description = "Which direction")),
+    params(("direction" = DirectionName, Path, description = "Direction")),
     responses(
-        (status = 200, description = "What the kernel holds"),
+        (status = 200, description = "Impairment in force"),
         (status = 400, description = "Unknown direction")))]
 pub async fn fetch(
     State(daemon): State<Daemon>,
@@ -22,17 +22,17 @@ pub async fn fetch(
     Ok(Json(AppliedState::of(direction, applied)))
 }
 
-/// Replace the state of a direction
+/// Replace the impairment of a direction
 ///
 /// The body is the complete state: what it leaves out is not impaired. The answer is what the
 /// kernel holds after it.
 #[utoipa::path(put, path = "/v1/impairments/{direction}", tag = "impairments",
-    params(("direction" = DirectionName, Path, description = "Which direction")),
+    params(("direction" = DirectionName, Path, description = "Direction")),
     responses(
-        (status = 200, description = "What the kernel holds now, with what differs from the wish"),
+        (status = 200, description = "Impairment in force, with its divergence from the request"),
         (status = 400, description = "Unknown direction, or malformed body"),
-        (status = 403, description = "The daemon lacks CAP_NET_ADMIN"),
-        (status = 422, description = "Unsupported, or refused by the kernel; what was in force still is")))]
+        (status = 403, description = "Missing capability CAP_NET_ADMIN"),
+        (status = 422, description = "Unsupported, or refused by the kernel; the previous impairment stays")))]
 pub async fn replace(
     State(daemon): State<Daemon>,
     peer: Option<Extension<Peer>>,
@@ -45,16 +45,16 @@ pub async fn replace(
     Ok(Json(AppliedState::of(direction, applied)))
 }
 
-/// Clear a direction
+/// Clear the impairment of a direction
 ///
 /// A queueing discipline at the root that the daemon did not put there stays, and is reported as a
 /// divergence.
 #[utoipa::path(delete, path = "/v1/impairments/{direction}", tag = "impairments",
-    params(("direction" = DirectionName, Path, description = "Which direction")),
+    params(("direction" = DirectionName, Path, description = "Direction")),
     responses(
-        (status = 200, description = "What the kernel holds now"),
+        (status = 200, description = "Impairment in force"),
         (status = 400, description = "Unknown direction"),
-        (status = 403, description = "The daemon lacks CAP_NET_ADMIN"),
+        (status = 403, description = "Missing capability CAP_NET_ADMIN"),
         (status = 422, description = "Refused by the kernel")))]
 pub async fn clear(
     State(daemon): State<Daemon>,

@@ -7,13 +7,13 @@ use super::Daemon;
 use super::wire::{DirectionName, LinkSample};
 use crate::http::{Json, Path, Problem};
 
-/// The counters of a direction
+/// Get traffic counters of a direction
 ///
 /// They are cumulative; a rate is the difference of two samples over that of their timestamps.
 #[utoipa::path(get, path = "/v1/impairments/{direction}/stats", tag = "impairments",
-    params(("direction" = DirectionName, Path, description = "Which direction")),
+    params(("direction" = DirectionName, Path, description = "Direction")),
     responses(
-        (status = 200, description = "A sample"),
+        (status = 200, description = "Counter sample"),
         (status = 400, description = "Unknown direction")))]
 pub async fn sample(
     State(daemon): State<Daemon>,

@@ -6,7 +6,7 @@ use super::Daemon;
 use super::wire::SystemRecord;
 use crate::http::Json;
 
-/// Version, ports and capabilities
+/// Get version, ports and capabilities
 #[utoipa::path(get, path = "/v1/system", tag = "system",
     responses((status = 200, description = "The system record")))]
 pub async fn system(State(daemon): State<Daemon>) -> Json<SystemRecord> {

@@ -7,12 +7,12 @@ use super::Planner;
 use crate::http::Problem;
 use crate::http::document::Bytes;
 
-/// A consistent copy of the store
+/// Back up the store
 ///
 /// What `groundwave restore` takes. Copying the file of a running server is not safe; this is.
 #[utoipa::path(get, path = "/api/v1/backup", tag = "operation",
     responses(
-        (status = 200, description = "The copy", body = inline(Bytes), content_type = "application/octet-stream"),
+        (status = 200, description = "Backup", body = inline(Bytes), content_type = "application/octet-stream"),
         (status = 500, description = "The store cannot be copied")))]
 pub async fn backup(
     State(planner): State<Planner>,

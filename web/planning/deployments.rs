@@ -21,8 +21,8 @@ pub async fn list(State(planner): State<Planner>) -> Json<Vec<Deployment>> {
 /// Create a deployment
 #[utoipa::path(post, path = "/api/v1/deployments", tag = "deployments",
     responses(
-        (status = 201, description = "Made",
-            headers(("location" = String, description = "Where it is"))),
+        (status = 201, description = "Created",
+            headers(("location" = String, description = "URL"))),
         (status = 409, description = "Too many deployments")))]
 pub async fn create(
     State(planner): State<Planner>,
@@ -48,7 +48,7 @@ pub async fn create(
 
 /// Fetch a deployment
 #[utoipa::path(get, path = "/api/v1/deployments/{id}", tag = "deployments",
-    params(("id" = Uuid, Path, description = "Which deployment")),
+    params(("id" = Uuid, Path, description = "Deployment id")),
     responses(
         (status = 200, description = "The deployment"),
         (status = 404, description = "No such deployment")))]
@@ -63,9 +63,9 @@ pub async fn fetch(
 ///
 /// What is left out or null stays as it is; `clear_region: true` removes the region.
 #[utoipa::path(patch, path = "/api/v1/deployments/{id}", tag = "deployments",
-    params(("id" = Uuid, Path, description = "Which deployment")),
+    params(("id" = Uuid, Path, description = "Deployment id")),
     responses(
-        (status = 200, description = "The deployment as it is now"),
+        (status = 200, description = "Updated deployment"),
         (status = 404, description = "No such deployment")))]
 pub async fn update(
     State(planner): State<Planner>,
@@ -80,9 +80,9 @@ pub async fn update(
 
 /// Delete a deployment, with its nodes
 #[utoipa::path(delete, path = "/api/v1/deployments/{id}", tag = "deployments",
-    params(("id" = Uuid, Path, description = "Which deployment")),
+    params(("id" = Uuid, Path, description = "Deployment id")),
     responses(
-        (status = 204, description = "Gone"),
+        (status = 204, description = "Deleted"),
         (status = 404, description = "No such deployment")))]
 pub async fn delete(
     State(planner): State<Planner>,

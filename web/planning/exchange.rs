@@ -17,12 +17,12 @@ use crate::http::{Json, Path, Problem, Query, Raw, id};
 /// Longest document taken, bytes: a hundred thousand nodes with all their fields.
 pub const IMPORT_BYTES_MAX: usize = 128 << 20;
 
-/// Write a deployment as a document
+/// Export a deployment
 #[utoipa::path(get, path = "/api/v1/deployments/{id}/export", tag = "exchange",
-    params(("id" = Uuid, Path, description = "Which deployment"),
-        ("format" = ExchangeFormat, Query, description = "Which format")),
+    params(("id" = Uuid, Path, description = "Deployment id"),
+        ("format" = ExchangeFormat, Query, description = "Format")),
     responses(
-        (status = 200, description = "The document; it reads back to the bit",
+        (status = 200, description = "Document; its import restores every value exactly",
             content((inline(AnyObject) = "application/geo+json"), (String = "application/vnd.google-earth.kml+xml"),
                 (inline(Bytes) = "application/vnd.google-earth.kmz"), (String = "text/csv; charset=utf-8"),
                 (String = "application/toml"))),
@@ -60,15 +60,15 @@ pub async fn export(
     Ok((headers, written.await?))
 }
 
-/// Make a deployment from a document
+/// Import a deployment
 ///
 /// All of it or nothing. What was dropped or filled in is noted in the answer. Nodes keep the ids
 /// the document states unless they are taken. Up to 128 MiB.
 #[utoipa::path(post, path = "/api/v1/deployments/import", tag = "exchange",
-    params(("format" = ExchangeFormat, Query, description = "Which format")),
+    params(("format" = ExchangeFormat, Query, description = "Format")),
     request_body(description = "The document", content_type = "application/octet-stream", content = inline(Bytes)),
     responses(
-        (status = 201, description = "Made"),
+        (status = 201, description = "Created"),
         (status = 409, description = "Too many deployments or nodes")))]
 pub async fn import(
     State(planner): State<Planner>,

@@ -7,9 +7,9 @@ use super::Planner;
 use super::wire::health::{Alive, Ready};
 use crate::http::{Json, Problem};
 
-/// Liveness
+/// Get liveness
 #[utoipa::path(get, path = "/healthz", tag = "health",
-    responses((status = 200, description = "The server runs")))]
+    responses((status = 200, description = "Running")))]
 pub async fn alive() -> Json<Alive> {
     Json(Alive {
         status: "ok".to_owned(),
@@ -18,11 +18,11 @@ pub async fn alive() -> Json<Alive> {
     })
 }
 
-/// Readiness: the store is reachable and the terrain answers
+/// Get readiness: store reachable, terrain available
 #[utoipa::path(get, path = "/readyz", tag = "health",
     responses(
-        (status = 200, description = "The server can do its work"),
-        (status = 503, description = "It cannot; the detail says why")))]
+        (status = 200, description = "Ready"),
+        (status = 503, description = "Not ready; the reason is in `detail`")))]
 pub async fn ready(State(planner): State<Planner>) -> Result<Json<Ready>, Problem> {
     planner.well()?;
     let probe = planner.store.clone();

@@ -16,7 +16,7 @@ use super::wire::link::{LinkAnalysis, LinkQuestion, SAMPLES_MIN};
 use super::wire::terrain::{SAMPLES_MAX, TerrainProfile};
 use crate::http::{Json, JsonBody, Problem};
 
-/// The budget of a link in both directions, over the ground between two nodes
+/// Compute the link budget between two nodes, in both directions
 #[utoipa::path(post, path = "/api/v1/links/analyze", tag = "analysis",
     responses(
         (status = 200, description = "The profile and the link"),

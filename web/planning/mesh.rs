@@ -41,14 +41,14 @@ fn inputs<'a>(terrain: &'a dyn Terrain, environment: &'a Environment) -> Inputs<
     }
 }
 
-/// Relays between two nodes
+/// Find relay positions between two nodes
 ///
 /// `greedy` walks from the transmitter toward the receiver and places each relay at the farthest
 /// tested fraction of the remaining distance that still closes for the target rate. `optimal`
 /// searches the great circle and the high ground beside it.
 #[utoipa::path(post, path = "/api/v1/relay/plan", tag = "analysis",
     responses(
-        (status = 200, description = "The chain, whether or not it meets the target"),
+        (status = 200, description = "Relay chain, also when it misses the target"),
         (status = 404, description = "No such node")))]
 pub async fn relay(
     State(planner): State<Planner>,
@@ -94,13 +94,13 @@ fn member(node: &Arc<PlannedNode>) -> Member<'_> {
     }
 }
 
-/// The best route between two nodes of a deployment
+/// Find the best route between two nodes of a deployment
 ///
 /// Dijkstra over all links of the deployment. With a target rate, links below it are excluded; if
 /// no path remains, the best one there is comes back with `meets_target: false`.
 #[utoipa::path(post, path = "/api/v1/mesh/route", tag = "analysis",
     responses(
-        (status = 200, description = "The route, or why there is none"),
+        (status = 200, description = "Route, or the reason for none"),
         (status = 404, description = "No such node")))]
 pub async fn route(
     State(planner): State<Planner>,
@@ -129,7 +129,7 @@ pub async fn route(
     Ok(Json(found.await?))
 }
 
-/// Which routing protocol suits a deployment
+/// Recommend routing protocols for a deployment
 #[utoipa::path(post, path = "/api/v1/mesh/recommend-protocol", tag = "analysis",
     responses(
         (status = 200, description = "Protocols, best first, each with reasons and trade-offs"),

@@ -12,9 +12,9 @@ use crate::http::{Json, JsonBody, Path, Problem, id};
 
 /// List the nodes of a deployment
 #[utoipa::path(get, path = "/api/v1/deployments/{id}/nodes", tag = "nodes",
-    params(("id" = Uuid, Path, description = "Which deployment")),
+    params(("id" = Uuid, Path, description = "Deployment id")),
     responses(
-        (status = 200, description = "Its nodes, oldest first"),
+        (status = 200, description = "Nodes, oldest first"),
         (status = 404, description = "No such deployment")))]
 pub async fn list(
     State(planner): State<Planner>,
@@ -28,10 +28,10 @@ pub async fn list(
 
 /// Create a node in a deployment
 #[utoipa::path(post, path = "/api/v1/deployments/{id}/nodes", tag = "nodes",
-    params(("id" = Uuid, Path, description = "Which deployment")),
+    params(("id" = Uuid, Path, description = "Deployment id")),
     responses(
-        (status = 201, description = "Made",
-            headers(("location" = String, description = "Where it is"))),
+        (status = 201, description = "Created",
+            headers(("location" = String, description = "URL"))),
         (status = 404, description = "No such deployment or template"),
         (status = 409, description = "Too many nodes")))]
 pub async fn create(
@@ -55,7 +55,7 @@ pub async fn create(
 
 /// Fetch a node
 #[utoipa::path(get, path = "/api/v1/nodes/{id}", tag = "nodes",
-    params(("id" = Uuid, Path, description = "Which node")),
+    params(("id" = Uuid, Path, description = "Node id")),
     responses(
         (status = 200, description = "The node"),
         (status = 404, description = "No such node")))]
@@ -71,9 +71,9 @@ pub async fn fetch(
 /// What is left out or null stays as it is; `clear_pointing: true` lets the antenna look at the
 /// other end of each link.
 #[utoipa::path(patch, path = "/api/v1/nodes/{id}", tag = "nodes",
-    params(("id" = Uuid, Path, description = "Which node")),
+    params(("id" = Uuid, Path, description = "Node id")),
     responses(
-        (status = 200, description = "The node as it is now"),
+        (status = 200, description = "Updated node"),
         (status = 404, description = "No such node")))]
 pub async fn update(
     State(planner): State<Planner>,
@@ -89,9 +89,9 @@ pub async fn update(
 
 /// Move a node
 #[utoipa::path(put, path = "/api/v1/nodes/{id}/position", tag = "nodes",
-    params(("id" = Uuid, Path, description = "Which node")),
+    params(("id" = Uuid, Path, description = "Node id")),
     responses(
-        (status = 200, description = "The node as it is now"),
+        (status = 200, description = "Updated node"),
         (status = 404, description = "No such node")))]
 pub async fn relocate(
     State(planner): State<Planner>,
@@ -105,9 +105,9 @@ pub async fn relocate(
 
 /// Delete a node
 #[utoipa::path(delete, path = "/api/v1/nodes/{id}", tag = "nodes",
-    params(("id" = Uuid, Path, description = "Which node")),
+    params(("id" = Uuid, Path, description = "Node id")),
     responses(
-        (status = 204, description = "Gone"),
+        (status = 204, description = "Deleted"),
         (status = 404, description = "No such node")))]
 pub async fn delete(
     State(planner): State<Planner>,

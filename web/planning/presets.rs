@@ -6,28 +6,28 @@ use groundwave_systems::radio::presets;
 use super::wire::{AntennaPresetList, ModulationList, RadioPresetList, RolePresetList};
 use crate::http::Json;
 
-/// Radio presets
+/// List radio presets
 #[utoipa::path(get, path = "/api/v1/presets/radios", tag = "presets",
     responses((status = 200, description = "Eight radios, each with its source")))]
 pub async fn radios() -> Json<RadioPresetList> {
     Json(RadioPresetList(presets::RADIOS.to_vec()))
 }
 
-/// Antenna presets
+/// List antenna presets
 #[utoipa::path(get, path = "/api/v1/presets/antennas", tag = "presets",
     responses((status = 200, description = "Nine antennas, each with its source")))]
 pub async fn antennas() -> Json<AntennaPresetList> {
     Json(AntennaPresetList(presets::ANTENNAS.to_vec()))
 }
 
-/// Role presets with their display colours
+/// List role presets with their display colours
 #[utoipa::path(get, path = "/api/v1/presets/roles", tag = "presets",
     responses((status = 200, description = "Five roles")))]
 pub async fn roles() -> Json<RolePresetList> {
     Json(RolePresetList(presets::ROLES.to_vec()))
 }
 
-/// The modulation table
+/// List the modulation table
 #[utoipa::path(get, path = "/api/v1/presets/modulations", tag = "presets",
     responses((status = 200, description = "From BPSK 1/2 to 256-QAM 5/6")))]
 pub async fn modulations() -> Json<ModulationList> {

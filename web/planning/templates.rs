@@ -21,8 +21,8 @@ pub async fn list(State(planner): State<Planner>) -> Json<Vec<Template>> {
 /// Create a template
 #[utoipa::path(post, path = "/api/v1/templates", tag = "templates",
     responses(
-        (status = 201, description = "Made"),
-        (status = 409, description = "The name is taken")))]
+        (status = 201, description = "Created"),
+        (status = 409, description = "Username exists")))]
 pub async fn create(
     State(planner): State<Planner>,
     JsonBody(new): JsonBody<NewTemplate>,
@@ -37,9 +37,9 @@ pub async fn create(
 
 /// Delete a template
 #[utoipa::path(delete, path = "/api/v1/templates/{id}", tag = "templates",
-    params(("id" = Uuid, Path, description = "Which template")),
+    params(("id" = Uuid, Path, description = "Template id")),
     responses(
-        (status = 204, description = "Gone"),
+        (status = 204, description = "Deleted"),
         (status = 404, description = "No such template")))]
 pub async fn delete(
     State(planner): State<Planner>,

@@ -7,7 +7,7 @@ use super::Planner;
 use super::wire::terrain::{ProfileQuestion, SAMPLES_MAX, SAMPLES_MIN, TerrainProfile};
 use crate::http::{Json, JsonBody, Problem};
 
-/// The ground between two points
+/// Get the terrain profile between two points
 #[utoipa::path(post, path = "/api/v1/terrain/profile", tag = "analysis",
     responses(
         (status = 200, description = "The profile")))]

@@ -1,4 +1,4 @@
-//! Who did what.
+//! Audit log endpoint.
 
 use axum::extract::State;
 use groundwave_io::gateway::{Audit, AuditQuery, AuditRecord};
@@ -13,42 +13,42 @@ use crate::http::problem::FieldCode;
 use crate::http::time::{self, rfc3339};
 use crate::http::{Json, Problem, Query};
 
-/// Which deeds are wanted.
+/// Filter of audit log entries.
 #[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct AuditFilter {
-    /// Only of this account
+    /// Account name
     pub actor: Option<String>,
-    /// Only this operation
+    /// Operation id
     pub action: Option<String>,
-    /// Not before, RFC 3339
+    /// Earliest time, RFC 3339
     pub from: Option<String>,
-    /// Not after, RFC 3339
+    /// Latest time, RFC 3339
     pub to: Option<String>,
 }
 
-/// Something somebody did.
+/// Audit log entry.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct AuditEntryView {
-    /// Its number, from 1.
+    /// Sequence number, from 1.
     pub number: u64,
-    /// When, RFC 3339.
+    /// Time, RFC 3339.
     pub ts: String,
-    /// Who.
+    /// Account name, or `anonymous`.
     pub actor: String,
     /// `user`, `node` or `none`.
     pub kind: String,
-    /// Which operation.
+    /// Operation id.
     pub action: String,
-    /// To what.
+    /// Request path.
     pub target: String,
-    /// The status it got.
+    /// HTTP status.
     pub outcome: u16,
-    /// Where it came from.
+    /// IP address of the client.
     pub source_ip: String,
-    /// Which request it was.
+    /// Request id.
     pub request_id: String,
-    /// SHA-256 of the line before it.
+    /// SHA-256 of the previous line.
     pub follows: String,
 }
 
@@ -70,7 +70,7 @@ impl From<AuditRecord> for AuditEntryView {
     }
 }
 
-/// Who did what
+/// List audit log entries
 #[utoipa::path(get, path = "/v1/admin/audit", tag = "admin", params(AuditFilter, Paging),
     responses((status = 200, description = "Latest first")))]
 pub async fn audit(

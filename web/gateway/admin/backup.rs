@@ -14,12 +14,13 @@ use crate::http::document::Bytes;
 use crate::http::show::typed;
 use crate::http::time::rfc3339;
 
-/// A copy of the store as of its last commit, with accounts and secrets, sealed
+/// Back up the store, sealed
 ///
-/// The seal's key follows from the gateway's `token.key`: `groundwave restore --token-key` opens it.
+/// The copy is as of the last commit, with accounts and secrets. The sealing key is derived from
+/// the gateway's `token.key`; `groundwave restore --token-key` opens it.
 #[utoipa::path(post, path = "/v1/admin/backup", tag = "admin",
-    responses((status = 200, description = "The sealed copy", body = inline(Bytes), content_type = "application/octet-stream"),
-        (status = 409, description = "Another is being made")))]
+    responses((status = 200, description = "Sealed backup", body = inline(Bytes), content_type = "application/octet-stream"),
+        (status = 409, description = "Another backup in progress")))]
 pub async fn backup(
     _: Admin,
     State(backups): State<Arc<Backups>>,

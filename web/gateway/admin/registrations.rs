@@ -1,4 +1,4 @@
-//! Who is let in.
+//! Registration endpoints.
 
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -21,50 +21,50 @@ use crate::http::tag::{Tag, tag};
 use crate::http::time::rfc3339;
 use crate::http::{Json, Path, Problem, Query};
 
-/// Somebody who asked to be let in.
+/// Registration of a node.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RegistrationView {
-    /// Its id.
+    /// Registration id.
     pub registration_id: Uuid,
-    /// Where it stands.
+    /// State.
     pub state: RegistrationState,
-    /// Hardware address it claims.
+    /// Claimed MAC address.
     pub mac: Mac,
-    /// Name it claims.
+    /// Claimed host name.
     pub hostname: String,
-    /// Its key.
+    /// WireGuard public key.
     pub public_key: PublicKey,
-    /// When it first asked, RFC 3339.
+    /// Time of the first request, RFC 3339.
     pub requested_at: String,
-    /// When it last asked, RFC 3339.
+    /// Time of the last request, RFC 3339.
     pub last_attempt_at: String,
-    /// How often it asked.
+    /// Number of requests.
     pub attempts: u32,
-    /// Where it asks from.
+    /// Source address of the last request.
     pub source_ip: IpAddr,
-    /// Underlay address it claims.
+    /// Claimed underlay address.
     pub underlay_ip: IpAddr,
-    /// What became of its proof of the trust secret.
+    /// Result of the proof of the trust secret.
     pub proof: Proof,
-    /// Whether its hardware address is on the list.
+    /// The MAC address is trusted.
     pub mac_whitelisted: bool,
-    /// Whether the kernel learnt that hardware address for where it asks from.
+    /// The kernel has learnt the MAC address for the source address.
     pub mac_verified: bool,
-    /// Who decided last.
+    /// Account of the last decision.
     pub decided_by: Option<String>,
-    /// When, RFC 3339.
+    /// Time of the last decision, RFC 3339.
     pub decided_at: Option<String>,
-    /// Why.
+    /// Reason of the last decision.
     pub reason: Option<String>,
-    /// Whether it may never be reset.
+    /// Blocked registrations cannot be reset.
     pub blocked: bool,
-    /// The node it is, once approved.
+    /// Node id, once approved.
     pub node_id: Option<Uuid>,
-    /// Its overlay address, while approved.
+    /// Overlay address, while approved.
     pub overlay_ip: Option<Ipv4Addr>,
-    /// An earlier registration with the same hardware address and another key.
+    /// Earlier registration with the same MAC address and another key.
     pub follows: Option<Uuid>,
-    /// Counts changes; also its `ETag`.
+    /// Revision; also the `ETag`.
     pub revision: u64,
 }
 
@@ -97,16 +97,16 @@ impl RegistrationView {
     }
 }
 
-/// Which registrations are wanted.
+/// Filter of registrations.
 #[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct RegistrationQuery {
-    /// Only in this state
+    /// State
     #[param(schema_with = crate::http::document::schema_ref::<RegistrationState>, required = false)]
     pub state: Option<RegistrationState>,
 }
 
-/// Who asked to be let in
+/// List registrations
 #[utoipa::path(get, path = "/v1/admin/registrations", tag = "admin", params(RegistrationQuery, Paging),
     responses((status = 200, description = "Oldest first")))]
 pub async fn registrations(
@@ -132,11 +132,11 @@ fn shown(world: &World, id: Uuid) -> Result<(Tag, Json<RegistrationView>), Probl
     Ok((tag(held.revision), Json(RegistrationView::of(key, held))))
 }
 
-/// Somebody who asked to be let in
+/// Get a registration
 #[utoipa::path(get, path = "/v1/admin/registrations/{registration_id}", tag = "admin",
-    params(("registration_id" = Uuid, Path, description = "Which registration")),
+    params(("registration_id" = Uuid, Path, description = "Registration id")),
     responses((status = 200, description = "The registration",
-            headers(("etag" = String, description = "Its revision"))),
+            headers(("etag" = String, description = "Revision"))),
         (status = 404, description = "No such registration")))]
 pub async fn registration_fetch(
     _: Operator,
@@ -146,36 +146,36 @@ pub async fn registration_fetch(
     shown(&world, id)
 }
 
-/// As what somebody is let in.
+/// Approval of a registration.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Approval {
-    /// What people call it; its hostname if absent.
+    /// Node name; default host name.
     #[serde(default)]
     #[schemars(length(min = 1, max = 64))]
     pub name: Option<String>,
-    /// What it is for.
+    /// Role id.
     #[serde(default)]
     #[schemars(length(min = 1, max = 64))]
     pub role_id: Option<String>,
-    /// Its overlay address; a free one if absent.
+    /// Overlay address; default a free one.
     #[serde(default)]
     pub overlay_ip: Option<Ipv4Addr>,
-    /// The planned node it is; absent, it is a new one.
+    /// Planned node; default a new node.
     #[serde(default)]
     pub node_id: Option<Uuid>,
 }
 
-/// Let somebody in
+/// Approve a registration
 #[utoipa::path(post, path = "/v1/admin/registrations/{registration_id}/approve", tag = "admin",
-    params(("registration_id" = Uuid, Path, description = "Which registration"),
-        ("if-match" = Option<String>, Header, description = "The revision that was looked at")),
-    responses((status = 200, description = "In from now on",
-            headers(("etag" = String, description = "Its revision"))),
+    params(("registration_id" = Uuid, Path, description = "Registration id"),
+        ("if-match" = Option<String>, Header, description = "Revision that the change applies to")),
+    responses((status = 200, description = "Approved",
+            headers(("etag" = String, description = "Revision"))),
         (status = 404, description = "No such registration, or no such planned node"),
-        (status = 409, description = "It was rejected, or the address is taken"),
-        (status = 412, description = "It changed since"),
-        (status = 503, description = "No address is free")))]
+        (status = 409, description = "Rejected registration, or address in use"),
+        (status = 412, description = "Changed since that revision"),
+        (status = 503, description = "No free address")))]
 pub async fn registration_approve(
     Admin(caller): Admin,
     State(world): State<World>,
@@ -196,15 +196,15 @@ pub async fn registration_approve(
     shown(&world, id)
 }
 
-/// Why somebody is not let in.
+/// Rejection of a registration.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rejection {
-    /// In words.
+    /// Reason.
     #[serde(default)]
     #[schemars(length(max = 256))]
     pub reason: Option<String>,
-    /// Whether it may never be reset.
+    /// Blocked registrations cannot be reset.
     #[serde(default)]
     pub block: bool,
 }
@@ -219,14 +219,14 @@ fn reason(reason: Option<&String>) -> Result<(), Problem> {
     }
 }
 
-/// Turn somebody away
+/// Reject a registration
 #[utoipa::path(post, path = "/v1/admin/registrations/{registration_id}/reject", tag = "admin",
-    params(("registration_id" = Uuid, Path, description = "Which registration"),
-        ("if-match" = Option<String>, Header, description = "The revision that was looked at")),
-    responses((status = 200, description = "Turned away"),
+    params(("registration_id" = Uuid, Path, description = "Registration id"),
+        ("if-match" = Option<String>, Header, description = "Revision that the change applies to")),
+    responses((status = 200, description = "Rejected"),
         (status = 404, description = "No such registration"),
-        (status = 409, description = "It does not wait"),
-        (status = 412, description = "It changed since")))]
+        (status = 409, description = "Not pending"),
+        (status = 412, description = "Changed since that revision")))]
 pub async fn registration_reject(
     Admin(caller): Admin,
     State(world): State<World>,
@@ -246,22 +246,22 @@ pub async fn registration_reject(
     shown(&world, id)
 }
 
-/// Why somebody is put out.
+/// Revocation of a registration.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Revocation {
-    /// In words.
+    /// Reason.
     #[serde(default)]
     #[schemars(length(max = 256))]
     pub reason: Option<String>,
 }
 
-/// Put somebody out: no peer, no address, no credential
+/// Revoke a registration: remove peer, address and credential
 #[utoipa::path(post, path = "/v1/admin/registrations/{registration_id}/revoke", tag = "admin",
-    params(("registration_id" = Uuid, Path, description = "Which registration")),
-    responses((status = 200, description = "Out from now on"),
+    params(("registration_id" = Uuid, Path, description = "Registration id")),
+    responses((status = 200, description = "Revoked"),
         (status = 404, description = "No such registration"),
-        (status = 409, description = "It is not in")))]
+        (status = 409, description = "Not approved")))]
 pub async fn registration_revoke(
     Admin(caller): Admin,
     State(world): State<World>,
@@ -279,12 +279,12 @@ pub async fn registration_revoke(
     shown(&world, id)
 }
 
-/// Let somebody who was turned away ask again
+/// Reset a rejected registration to pending
 #[utoipa::path(post, path = "/v1/admin/registrations/{registration_id}/reset", tag = "admin",
-    params(("registration_id" = Uuid, Path, description = "Which registration")),
-    responses((status = 200, description = "Waiting again"),
+    params(("registration_id" = Uuid, Path, description = "Registration id")),
+    responses((status = 200, description = "Pending"),
         (status = 404, description = "No such registration"),
-        (status = 409, description = "It was not turned away, or for good")))]
+        (status = 409, description = "Not rejected, or blocked")))]
 pub async fn registration_reset(
     Admin(caller): Admin,
     State(world): State<World>,

@@ -1,4 +1,4 @@
-//! Who logs in.
+//! Account endpoints.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -19,24 +19,24 @@ use crate::http::page::{Page, Paging};
 use crate::http::time::rfc3339;
 use crate::http::{Json, Path, Problem, Query, id};
 
-/// An account. What it proves itself with is never shown.
+/// Account, without its password.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct User {
-    /// Its id.
+    /// Account id.
     pub user_id: Uuid,
-    /// The name it logs in with.
+    /// Username.
     pub username: String,
-    /// What it may do.
+    /// Role.
     pub role: AccountRole,
-    /// The node whose credential it is.
+    /// Node id, for accounts of nodes.
     pub node_id: Option<Uuid>,
-    /// Whether it is shut out.
+    /// Disabled accounts cannot log in.
     pub disabled: bool,
-    /// When it was made, RFC 3339.
+    /// Time of creation, RFC 3339.
     pub created_at: String,
-    /// When it last logged in, RFC 3339.
+    /// Time of the last login, RFC 3339.
     pub last_login_at: Option<String>,
-    /// Whether it may only change its password.
+    /// The password must be changed before anything else.
     pub must_change_password: bool,
 }
 
@@ -62,9 +62,9 @@ fn user(world: &World, id: Uuid) -> Result<User, Problem> {
     Ok(User::of(AccountId::new(id), account))
 }
 
-/// Who logs in
+/// List accounts
 #[utoipa::path(get, path = "/v1/admin/users", tag = "admin", params(Paging),
-    responses((status = 200, description = "Oldest first, nodes included")))]
+    responses((status = 200, description = "Oldest first, accounts of nodes included")))]
 pub async fn users(
     _: Admin,
     State(world): State<World>,
@@ -76,24 +76,24 @@ pub async fn users(
     Ok(Json(paging.of(all, |(id, account)| User::of(id, account))?))
 }
 
-/// An account to make.
+/// New account.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewUser {
-    /// The name to log in with: a-z A-Z 0-9 . _ @ -
+    /// Username: a-z A-Z 0-9 . _ @ -
     #[schemars(length(min = 1, max = 64), regex(pattern = r"^[A-Za-z0-9._@-]+$"))]
     pub username: String,
-    /// Its first password; it must be changed at the first login.
+    /// First password; to be changed at the first login.
     #[schemars(length(min = 12, max = 1024))]
     pub password: String,
-    /// What it may do.
+    /// Role.
     pub role: AccountRole,
 }
 
-/// Make an account
+/// Create an account
 #[utoipa::path(post, path = "/v1/admin/users", tag = "admin",
     responses((status = 201, description = "The account"),
-        (status = 409, description = "The name is taken")))]
+        (status = 409, description = "Username exists")))]
 pub async fn user_create(
     _: Admin,
     State(world): State<World>,
@@ -114,28 +114,28 @@ pub async fn user_create(
     Ok((StatusCode::CREATED, Json(made)))
 }
 
-/// What to change of an account; what is left out stays.
+/// Changes of an account; absent fields stay.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UserChange {
-    /// What it may do.
+    /// Role.
     #[serde(default)]
     pub role: Option<AccountRole>,
-    /// Whether it is shut out.
+    /// Disabled accounts cannot log in.
     #[serde(default)]
     pub disabled: Option<bool>,
-    /// Another password, to be changed at the next login.
+    /// New password; to be changed at the next login.
     #[serde(default)]
     #[schemars(length(min = 12, max = 1024))]
     pub password: Option<String>,
 }
 
-/// Change an account; its tokens die
+/// Update an account and revoke its tokens
 #[utoipa::path(patch, path = "/v1/admin/users/{user_id}", tag = "admin",
-    params(("user_id" = Uuid, Path, description = "Which account")),
-    responses((status = 200, description = "The account as it is now"),
+    params(("user_id" = Uuid, Path, description = "Account id")),
+    responses((status = 200, description = "Updated account"),
         (status = 404, description = "No such account"),
-        (status = 409, description = "It is the last admin")))]
+        (status = 409, description = "Last enabled admin account")))]
 pub async fn user_patch(
     _: Admin,
     State(world): State<World>,
@@ -161,12 +161,12 @@ pub async fn user_patch(
     Ok(Json(user(&world, id)?))
 }
 
-/// Take an account away
+/// Delete an account
 #[utoipa::path(delete, path = "/v1/admin/users/{user_id}", tag = "admin",
-    params(("user_id" = Uuid, Path, description = "Which account")),
-    responses((status = 204, description = "Gone"),
+    params(("user_id" = Uuid, Path, description = "Account id")),
+    responses((status = 204, description = "Deleted"),
         (status = 404, description = "No such account"),
-        (status = 409, description = "It is the last admin")))]
+        (status = 409, description = "Last enabled admin account")))]
 pub async fn user_delete(
     _: Admin,
     State(world): State<World>,
@@ -177,10 +177,10 @@ pub async fn user_delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Kill all tokens of an account
+/// Revoke all tokens of an account
 #[utoipa::path(post, path = "/v1/admin/users/{user_id}/revoke-tokens", tag = "admin",
-    params(("user_id" = Uuid, Path, description = "Which account")),
-    responses((status = 204, description = "Dead"),
+    params(("user_id" = Uuid, Path, description = "Account id")),
+    responses((status = 204, description = "Tokens revoked"),
         (status = 404, description = "No such account")))]
 pub async fn user_revoke_tokens(
     _: Admin,

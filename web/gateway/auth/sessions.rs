@@ -1,6 +1,6 @@
-//! Logging in and out.
+//! Login and logout.
 
-use axum::extract::State;
+use axum::extract::{FromRef, State};
 use axum::http::StatusCode;
 use groundwave_systems::account::{
     AccountRole, ChangePassword, RecordLogin, RevokeToken, RevokedTokenId,
@@ -17,77 +17,102 @@ use crate::gateway::services::passwords::check_new;
 use crate::gateway::services::tokens::TOKEN_S;
 use crate::gateway::services::tokens::TokenKeys;
 use crate::gateway::services::world::World;
+use crate::gateway::state::Gateway;
 use crate::http::json_body::StrictJson;
 use crate::http::problem::FieldCode;
 use crate::http::time::rfc3339;
 use crate::http::{Json, Problem, id};
 
-/// Who logs in.
+/// Credentials of a login.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Login {
-    /// The account's name.
+    /// Username.
     #[schemars(length(min = 1, max = 64))]
     pub username: String,
-    /// Its password.
+    /// Password.
     #[schemars(length(min = 1, max = 1024))]
     pub password: String,
 }
 
-/// A token.
+/// Access token.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub struct Token {
-    /// The token, a JWT.
+    /// JWT.
     pub access_token: String,
     /// Always `bearer`.
     pub token_type: String,
-    /// How long it lives, s.
+    /// Lifetime, s.
     pub expires_in: u64,
-    /// What it may do.
+    /// Role.
     pub role: AccountRole,
 }
 
-/// Who the caller is.
+/// Account of the caller.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub struct Me {
-    /// The account.
+    /// Account id.
     pub sub: Uuid,
-    /// Its name.
+    /// Username.
     pub username: String,
-    /// What the token may do.
+    /// Role of the token.
     pub role: AccountRole,
     /// `user` or `node`.
     pub kind: String,
-    /// The node, of a node.
+    /// Node id, for nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_id: Option<Uuid>,
-    /// When the token dies, RFC 3339.
+    /// Expiry of the token, RFC 3339.
     pub exp: String,
-    /// Whether the password must be changed before anything else.
+    /// The password must be changed before anything else.
     pub must_change_password: bool,
 }
 
-/// Another password.
+/// Password change.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewPassword {
-    /// The one until now.
+    /// Present password.
     #[schemars(length(min = 1, max = 1024))]
     pub current_password: String,
-    /// The one from now on.
+    /// New password.
     #[schemars(length(min = 12, max = 1024))]
     pub new_password: String,
 }
 
-async fn enter(
-    world: &World,
-    passwords: &Passwords,
-    tokens: &TokenKeys,
-    limits: &RateLimits,
+/// Services of a login.
+#[derive(Clone)]
+pub struct Authenticator {
+    world: World,
+    passwords: Arc<Passwords>,
+    tokens: Arc<TokenKeys>,
+    limits: Arc<RateLimits>,
+}
+
+impl FromRef<Gateway> for Authenticator {
+    fn from_ref(gateway: &Gateway) -> Self {
+        Self {
+            world: gateway.world.clone(),
+            passwords: Arc::clone(&gateway.passwords),
+            tokens: Arc::clone(&gateway.tokens),
+            limits: Arc::clone(&gateway.limits),
+        }
+    }
+}
+
+/// Logs in with `wanted`, or with the role of the account.
+async fn authenticate(
+    services: Authenticator,
     client: ClientAddress,
     login: Login,
     wanted: Option<AccountRole>,
 ) -> Result<Json<Token>, Problem> {
+    let Authenticator {
+        world,
+        passwords,
+        tokens,
+        limits,
+    } = services;
     for (pointer, text, most) in [
         ("/username", &login.username, 64),
         ("/password", &login.password, 1024),
@@ -133,104 +158,65 @@ async fn enter(
     }))
 }
 
-/// Log in with all the rights of the account
+/// Log in with the role of the account
 #[utoipa::path(post, path = "/api/auth/login", tag = "system",
-    responses((status = 200, description = "A token"),
-        (status = 401, description = "No such name and password"),
-        (status = 429, description = "Too many failures")))]
+    responses((status = 200, description = "Access token"),
+        (status = 401, description = "Wrong username or password"),
+        (status = 429, description = "Too many failed logins")))]
 pub async fn login(
     _: Anonymous,
-    State(world): State<World>,
-    State(passwords): State<Arc<Passwords>>,
-    State(tokens): State<Arc<TokenKeys>>,
-    State(limits): State<Arc<RateLimits>>,
+    State(services): State<Authenticator>,
     client: ClientAddress,
     StrictJson(login): StrictJson<Login>,
 ) -> Result<Json<Token>, Problem> {
-    enter(&world, &passwords, &tokens, &limits, client, login, None).await
+    authenticate(services, client, login, None).await
 }
 
-/// Log in to read only
+/// Log in with the role viewer
 #[utoipa::path(post, path = "/api/auth/login/viewer", tag = "system",
-    responses((status = 200, description = "A token that reads"),
-        (status = 401, description = "No such name and password"),
-        (status = 429, description = "Too many failures")))]
+    responses((status = 200, description = "Access token with the role viewer"),
+        (status = 401, description = "Wrong username or password"),
+        (status = 429, description = "Too many failed logins")))]
 pub async fn login_viewer(
     _: Anonymous,
-    State(world): State<World>,
-    State(passwords): State<Arc<Passwords>>,
-    State(tokens): State<Arc<TokenKeys>>,
-    State(limits): State<Arc<RateLimits>>,
+    State(services): State<Authenticator>,
     client: ClientAddress,
     StrictJson(login): StrictJson<Login>,
 ) -> Result<Json<Token>, Problem> {
-    enter(
-        &world,
-        &passwords,
-        &tokens,
-        &limits,
-        client,
-        login,
-        Some(AccountRole::Viewer),
-    )
-    .await
+    authenticate(services, client, login, Some(AccountRole::Viewer)).await
 }
 
-/// Log in as an operator
+/// Log in with the role operator
 #[utoipa::path(post, path = "/api/auth/login/operator", tag = "system",
-    responses((status = 200, description = "A token of an operator"),
-        (status = 401, description = "No such name and password"),
-        (status = 403, description = "The account is less than that"),
-        (status = 429, description = "Too many failures")))]
+    responses((status = 200, description = "Access token with the role operator"),
+        (status = 401, description = "Wrong username or password"),
+        (status = 403, description = "Insufficient role of the account"),
+        (status = 429, description = "Too many failed logins")))]
 pub async fn login_operator(
     _: Anonymous,
-    State(world): State<World>,
-    State(passwords): State<Arc<Passwords>>,
-    State(tokens): State<Arc<TokenKeys>>,
-    State(limits): State<Arc<RateLimits>>,
+    State(services): State<Authenticator>,
     client: ClientAddress,
     StrictJson(login): StrictJson<Login>,
 ) -> Result<Json<Token>, Problem> {
-    enter(
-        &world,
-        &passwords,
-        &tokens,
-        &limits,
-        client,
-        login,
-        Some(AccountRole::Operator),
-    )
-    .await
+    authenticate(services, client, login, Some(AccountRole::Operator)).await
 }
 
-/// Log in as an admin
+/// Log in with the role admin
 #[utoipa::path(post, path = "/api/auth/login/admin", tag = "system",
-    responses((status = 200, description = "A token of an admin"),
-        (status = 401, description = "No such name and password"),
-        (status = 403, description = "The account is less than that"),
-        (status = 429, description = "Too many failures")))]
+    responses((status = 200, description = "Access token with the role admin"),
+        (status = 401, description = "Wrong username or password"),
+        (status = 403, description = "Insufficient role of the account"),
+        (status = 429, description = "Too many failed logins")))]
 pub async fn login_admin(
     _: Anonymous,
-    State(world): State<World>,
-    State(passwords): State<Arc<Passwords>>,
-    State(tokens): State<Arc<TokenKeys>>,
-    State(limits): State<Arc<RateLimits>>,
+    State(services): State<Authenticator>,
     client: ClientAddress,
     StrictJson(login): StrictJson<Login>,
 ) -> Result<Json<Token>, Problem> {
-    enter(
-        &world,
-        &passwords,
-        &tokens,
-        &limits,
-        client,
-        login,
-        Some(AccountRole::Admin),
-    )
-    .await
+    authenticate(services, client, login, Some(AccountRole::Admin)).await
 }
 
-/// Log out: this token is dead from now on
+/// Log out: revoke the token
 #[utoipa::path(post, path = "/api/auth/logout", tag = "system",
     responses((status = 204, description = "Logged out")))]
 pub async fn logout(
@@ -245,9 +231,9 @@ pub async fn logout(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Who the caller is
+/// Get the caller's account
 #[utoipa::path(get, path = "/api/auth/me", tag = "system",
-    responses((status = 200, description = "The caller")))]
+    responses((status = 200, description = "Account of the caller")))]
 pub async fn me(Session(caller): Session) -> Json<Me> {
     Json(Me {
         sub: caller.account.uuid(),
@@ -260,9 +246,9 @@ pub async fn me(Session(caller): Session) -> Json<Me> {
     })
 }
 
-/// Change the caller's password; all tokens of the account die
+/// Change the caller's password and revoke all tokens of the account
 #[utoipa::path(post, path = "/api/auth/password", tag = "system",
-    responses((status = 204, description = "Changed")))]
+    responses((status = 204, description = "Password changed")))]
 pub async fn change_password(
     UserSession(caller): UserSession,
     State(world): State<World>,

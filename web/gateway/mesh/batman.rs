@@ -23,9 +23,9 @@ type KnownDatEntry = Known<DatEntry>;
 type KnownBlaClaim = Known<BlaClaim>;
 type RowHardInterface = Row<HardInterface>;
 
-/// Ways to other nodes
+/// List batman-adv originators
 #[utoipa::path(get, path = "/v1/mesh/batman/originators", tag = "mesh", params(InterfaceQuery),
-    responses((status = 200, description = "In the kernel's order; the way in use of each is `best`")))]
+    responses((status = 200, description = "In kernel order; the selected next hop has `best`")))]
 pub async fn batman_originators(
     _: Viewer,
     State(world): State<World>,
@@ -41,9 +41,9 @@ pub async fn batman_originators(
     })))
 }
 
-/// Nodes in one hop
+/// List batman-adv neighbors
 #[utoipa::path(get, path = "/v1/mesh/batman/neighbors", tag = "mesh", params(InterfaceQuery),
-    responses((status = 200, description = "In the kernel's order")))]
+    responses((status = 200, description = "In kernel order")))]
 pub async fn batman_neighbors(
     _: Viewer,
     State(world): State<World>,
@@ -56,9 +56,9 @@ pub async fn batman_neighbors(
     })))
 }
 
-/// Nodes that offer a way out
+/// List batman-adv gateways
 #[utoipa::path(get, path = "/v1/mesh/batman/gateways", tag = "mesh", params(InterfaceQuery),
-    responses((status = 200, description = "In the kernel's order; the one chosen is `best`")))]
+    responses((status = 200, description = "In kernel order; the selected gateway has `best`")))]
 pub async fn batman_gateways(
     _: Viewer,
     State(world): State<World>,
@@ -71,9 +71,9 @@ pub async fn batman_gateways(
     })))
 }
 
-/// Hosts behind this machine
+/// List local translation table entries
 #[utoipa::path(get, path = "/v1/mesh/batman/translocal", tag = "mesh", params(InterfaceQuery),
-    responses((status = 200, description = "In the kernel's order")))]
+    responses((status = 200, description = "In kernel order")))]
 pub async fn batman_translocal(
     _: Viewer,
     State(world): State<World>,
@@ -89,9 +89,9 @@ pub async fn batman_translocal(
     })))
 }
 
-/// Hosts behind other nodes; `node_id` is the host's own
+/// List global translation table entries; `node_id` is the node of the client
 #[utoipa::path(get, path = "/v1/mesh/batman/transglobal", tag = "mesh", params(InterfaceQuery),
-    responses((status = 200, description = "In the kernel's order")))]
+    responses((status = 200, description = "In kernel order")))]
 pub async fn batman_transglobal(
     _: Viewer,
     State(world): State<World>,
@@ -107,9 +107,9 @@ pub async fn batman_transglobal(
     })))
 }
 
-/// What the distributed ARP table remembers here
+/// List distributed ARP table entries
 #[utoipa::path(get, path = "/v1/mesh/batman/dat_cache", tag = "mesh", params(InterfaceQuery),
-    responses((status = 200, description = "In the kernel's order")))]
+    responses((status = 200, description = "In kernel order")))]
 pub async fn batman_dat_cache(
     _: Viewer,
     State(world): State<World>,
@@ -121,9 +121,9 @@ pub async fn batman_dat_cache(
     Ok(Json(known(&world.view(), found, whose)))
 }
 
-/// Hosts that gateways of a backbone claim
+/// List bridge loop avoidance claims
 #[utoipa::path(get, path = "/v1/mesh/batman/bla_claims", tag = "mesh", params(InterfaceQuery),
-    responses((status = 200, description = "In the kernel's order")))]
+    responses((status = 200, description = "In kernel order")))]
 pub async fn batman_bla_claims(
     _: Viewer,
     State(world): State<World>,
@@ -136,9 +136,9 @@ pub async fn batman_bla_claims(
     })))
 }
 
-/// Interfaces under the mesh
+/// List batman-adv hard interfaces
 #[utoipa::path(get, path = "/v1/mesh/batman/hardifs", tag = "mesh", params(InterfaceQuery),
-    responses((status = 200, description = "In the kernel's order")))]
+    responses((status = 200, description = "In kernel order")))]
 pub async fn batman_hardifs(
     _: Viewer,
     State(settings): State<Arc<Settings>>,

@@ -18,7 +18,7 @@ use crate::http::tag::Tag;
 use crate::http::time::rfc3339;
 use crate::http::{Json, Problem};
 
-/// Settings of the mesh, without keys
+/// Get the mesh configuration, without keys
 #[utoipa::path(get, path = "/v1/mesh/config", tag = "mesh",
     responses((status = 200, description = "Settings as the kernel holds them",
         headers(("etag" = String, description = "Revision")))))]
@@ -30,13 +30,13 @@ pub async fn mesh_config(
     Ok((found.tag(), Json(found)))
 }
 
-/// Change settings of the mesh; the change is undone unless it is confirmed
+/// Change the mesh configuration; undone unless confirmed
 #[utoipa::path(put, path = "/v1/mesh/config", tag = "mesh",
-    params(("if-match" = Option<String>, Header, description = "The revision that was looked at")),
-    responses((status = 200, description = "As the kernel tells them now",
-            headers(("etag" = String, description = "The new revision"))),
-        (status = 409, description = "Another change waits to be confirmed"),
-        (status = 412, description = "They were changed since")))]
+    params(("if-match" = Option<String>, Header, description = "Revision that the change applies to")),
+    responses((status = 200, description = "Configuration in force",
+            headers(("etag" = String, description = "New revision"))),
+        (status = 409, description = "Another change awaits confirmation"),
+        (status = 412, description = "Changed since that revision")))]
 pub async fn mesh_config_put(
     _: Admin,
     State(config): State<Arc<MeshConfigService>>,
@@ -81,11 +81,11 @@ pub async fn mesh_config_put(
     Ok((told.settings.tag(), Json(told)))
 }
 
-/// Keep changed settings of the mesh
+/// Confirm a change of the mesh configuration
 #[utoipa::path(post, path = "/v1/mesh/config/confirm", tag = "mesh",
-    responses((status = 204, description = "Kept"),
-        (status = 404, description = "No change waits for that token"),
-        (status = 410, description = "The change was undone")))]
+    responses((status = 204, description = "Created"),
+        (status = 404, description = "No pending change with that token"),
+        (status = 410, description = "Change already undone")))]
 pub async fn mesh_config_confirm(
     _: Admin,
     State(config): State<Arc<MeshConfigService>>,

@@ -1,4 +1,4 @@
-//! The tunnel's peers, and the addresses they have.
+//! WireGuard peer and address endpoints.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -22,33 +22,32 @@ use crate::http::problem::FieldCode;
 use crate::http::time::rfc3339;
 use crate::http::{Json, Path, Problem, Query};
 
-/// A peer of the tunnel. Private and preshared keys are never shown.
+/// WireGuard peer, without private and preshared keys.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PeerView {
-    /// The node.
+    /// Node id.
     pub node_id: Uuid,
-    /// Its key.
+    /// Public key.
     pub public_key: PublicKey,
-    /// Where it was last heard from.
+    /// Source address of the last packet.
     pub endpoint: Option<String>,
-    /// What it may send from.
+    /// Allowed source addresses.
     pub allowed_ips: Vec<String>,
-    /// When the last handshake was, RFC 3339.
+    /// Time of the last handshake, RFC 3339.
     pub latest_handshake: Option<String>,
-    /// Bytes received from it.
+    /// Received bytes.
     pub rx_bytes: Option<u64>,
-    /// Bytes sent to it.
+    /// Sent bytes.
     pub tx_bytes: Option<u64>,
-    /// How often it keeps its way open, s.
+    /// Persistent keepalive, s.
     pub persistent_keepalive: Option<u16>,
-    /// Whether there was a handshake in the last three minutes; absent where the kernel cannot be
-    /// asked.
+    /// Handshake within the last three minutes; absent without access to the kernel.
     pub connected: Option<bool>,
 }
 
-/// The tunnel's peers
+/// List WireGuard peers
 #[utoipa::path(get, path = "/v1/mesh/peers", tag = "mesh", params(Paging),
-    responses((status = 200, description = "In order of their nodes")))]
+    responses((status = 200, description = "Sorted by node id")))]
 pub async fn mesh_peers(
     _: Viewer,
     State(world): State<World>,
@@ -84,10 +83,10 @@ pub async fn mesh_peers(
     Ok(Json(page))
 }
 
-/// Put a node out: its peer goes, its registration is revoked
+/// Delete a WireGuard peer and revoke its registration
 #[utoipa::path(delete, path = "/v1/mesh/peers/{node_id}", tag = "mesh",
-    params(("node_id" = Uuid, Path, description = "Which node")),
-    responses((status = 204, description = "Out"),
+    params(("node_id" = Uuid, Path, description = "Node id")),
+    responses((status = 204, description = "Deleted"),
         (status = 404, description = "No such peer")))]
 pub async fn mesh_peer_delete(
     Admin(caller): Admin,
@@ -112,35 +111,35 @@ pub async fn mesh_peer_delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// A range of addresses.
+/// Address pool.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PoolView {
     /// `overlay` or `underlay`.
     pub name: String,
-    /// The range.
+    /// CIDR.
     pub cidr: String,
-    /// Addresses a node can have.
+    /// Usable addresses.
     pub size: u32,
-    /// Of these, only given out by hand.
+    /// Addresses reserved for manual assignment.
     pub reserved: u32,
-    /// In use.
+    /// Allocated addresses.
     pub allocated: u32,
-    /// Not given out again yet.
+    /// Quarantined addresses.
     pub quarantined: u32,
-    /// The rest, without those kept for hands.
+    /// Free addresses, without the reserved ones.
     pub free: u32,
 }
 
-/// The ranges of addresses.
+/// Address pools.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Pools {
-    /// The overlay, which this gateway gives out, and the underlay, which its DHCP server does.
+    /// Overlay, assigned by the gateway, and underlay, assigned by the DHCP server.
     pub pools: Vec<PoolView>,
 }
 
-/// How many addresses are left
+/// List address pools
 #[utoipa::path(get, path = "/v1/mesh/ipam", tag = "mesh",
-    responses((status = 200, description = "The ranges")))]
+    responses((status = 200, description = "Address pools")))]
 pub async fn ipam(
     _: Viewer,
     State(world): State<World>,
@@ -183,20 +182,20 @@ pub async fn ipam(
     })
 }
 
-/// An overlay address that is not free.
+/// Overlay address lease.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LeaseView {
     /// The address.
     pub ip: Ipv4Addr,
-    /// Its range.
+    /// Pool.
     pub pool: String,
-    /// Who has it.
+    /// Node id.
     pub node_id: Option<Uuid>,
-    /// The key it belongs, or belonged, to.
+    /// Public key of the lease.
     pub public_key: PublicKey,
-    /// Whether it is in use.
+    /// State.
     pub state: LeaseState,
-    /// Since when, RFC 3339.
+    /// Start of the state, RFC 3339.
     pub since: String,
 }
 
@@ -213,17 +212,17 @@ impl From<&Lease> for LeaseView {
     }
 }
 
-/// Which addresses are wanted.
+/// Filter of leases.
 #[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct LeaseQuery {
-    /// Only of this range: `overlay`
+    /// Pool: `overlay`
     pub pool: Option<String>,
 }
 
-/// Overlay addresses that are not free
+/// List overlay address leases
 #[utoipa::path(get, path = "/v1/mesh/ipam/leases", tag = "mesh", params(LeaseQuery, Paging),
-    responses((status = 200, description = "In order of the address")))]
+    responses((status = 200, description = "Sorted by address")))]
 pub async fn ipam_leases(
     _: Viewer,
     State(world): State<World>,
@@ -242,12 +241,12 @@ pub async fn ipam_leases(
     Ok(Json(paging.of(all, LeaseView::from)?))
 }
 
-/// Put an address that nobody uses into quarantine
+/// Quarantine an unused overlay address
 #[utoipa::path(delete, path = "/v1/mesh/ipam/leases/{ip}", tag = "mesh",
-    params(("ip" = String, Path, description = "Which address", format = "ipv4")),
-    responses((status = 204, description = "In quarantine"),
-        (status = 404, description = "It is free"),
-        (status = 409, description = "Somebody uses it, or it is there already")))]
+    params(("ip" = String, Path, description = "Address", format = "ipv4")),
+    responses((status = 204, description = "Quarantined"),
+        (status = 404, description = "No such lease"),
+        (status = 409, description = "Address in use, or already quarantined")))]
 pub async fn ipam_lease_delete(
     _: Admin,
     State(world): State<World>,

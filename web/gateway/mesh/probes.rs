@@ -22,42 +22,42 @@ use crate::http::json_body::StrictJson;
 use crate::http::problem::FieldCode;
 use crate::http::{Json, Path, Problem};
 
-/// Which of a node's addresses is probed.
+/// Address of a node to probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Via {
-    /// That in the tunnel.
+    /// Overlay address.
     Overlay,
-    /// That in the mesh.
+    /// Underlay address.
     Underlay,
 }
 
-/// A probe wanted.
+/// New probe.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewProbe {
-    /// The node: its id or its hardware address.
+    /// Node id or MAC address.
     #[schemars(length(min = 1, max = 64))]
     pub target: String,
-    /// What to probe: `ping`.
+    /// Kind: `ping`.
     pub kind: ProbeKind,
-    /// For how long, s; 3 if absent.
+    /// Duration, s; default 3.
     #[serde(default)]
     #[schemars(range(min = 1, max = 10))]
     pub duration_s: Option<u32>,
-    /// Which of its addresses; if absent that in the mesh, or where it has none that in the tunnel.
+    /// Address to probe; default underlay, or overlay where there is no underlay address.
     #[serde(default)]
     pub via: Option<Via>,
 }
 
-/// Which probe it is.
+/// Id of a probe.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ProbeId {
-    /// Its id.
+    /// Probe id.
     pub probe_id: Uuid,
 }
 
-/// The node that a target names.
+/// Node of a target.
 fn node_of(world: &World, target: &str) -> Result<NodeId, Problem> {
     if let Ok(mac) = target.parse::<Mac>() {
         let found = world.view().fleet.with_mac(mac);
@@ -70,8 +70,8 @@ fn node_of(world: &World, target: &str) -> Result<NodeId, Problem> {
     Ok(world.node(id)?.id)
 }
 
-/// The address to probe. What a node says of itself is only believed within the underlay: nobody
-/// makes the gateway send packets anywhere else.
+/// Address to probe. Reported addresses outside the underlay are ignored, so that no node directs
+/// packets of the gateway elsewhere.
 fn address_of(
     settings: &Settings,
     node: &FleetNode,
@@ -95,11 +95,11 @@ fn address_of(
     })
 }
 
-/// Probe a node
+/// Start a reachability probe
 #[utoipa::path(post, path = "/v1/mesh/probes", tag = "mesh",
-    responses((status = 202, description = "It begins; ask for it by its id"),
+    responses((status = 202, description = "Probe started"),
         (status = 404, description = "No such node"),
-        (status = 429, description = "So many run already")))]
+        (status = 429, description = "Too many running probes")))]
 pub async fn probe_create(
     _: Operator,
     State(world): State<World>,
@@ -129,11 +129,11 @@ pub async fn probe_create(
     Ok((StatusCode::ACCEPTED, Json(ProbeId { probe_id })))
 }
 
-/// A probe
+/// Get a reachability probe
 #[utoipa::path(get, path = "/v1/mesh/probes/{probe_id}", tag = "mesh",
-    params(("probe_id" = Uuid, Path, description = "Which probe")),
-    responses((status = 200, description = "As far as it is"),
-        (status = 404, description = "No such probe, or long ago")))]
+    params(("probe_id" = Uuid, Path, description = "Probe id")),
+    responses((status = 200, description = "Progress and results"),
+        (status = 404, description = "No such probe, or no longer kept")))]
 pub async fn probe_fetch(
     _: Viewer,
     State(probes): State<Arc<Probes>>,

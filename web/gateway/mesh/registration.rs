@@ -1,4 +1,4 @@
-//! Asking to be let in.
+//! Registration endpoint of nodes.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -26,13 +26,13 @@ use crate::http::json_body::StrictJson;
 use crate::http::problem::{FieldCode, ProblemKind};
 use crate::http::{Json, Problem, id, time};
 
-/// When to ask again while nobody has decided, s.
+/// Retry interval while pending, s.
 const ASK_AGAIN_S: u32 = 10;
 
-/// How often nodes keep their way through address translation open, s.
+/// WireGuard persistent keepalive, s.
 const KEEPALIVE_S: u16 = 25;
 
-/// What a proof comes to under the secrets of now.
+/// Result of a proof under the present and the previous secret.
 fn proven(onboarding: &Onboarding, asked: &WgRegister, now_ns: u64) -> Proof {
     let Some(proof) = &asked.proof else {
         return Proof::Absent;
@@ -72,19 +72,19 @@ fn check(asked: &WgRegister) -> Result<(), Problem> {
     time::read("/ts", &asked.ts).map(|_| ())
 }
 
-/// Ask to be let in: a WireGuard key goes in, an overlay address comes out once somebody agreed
+/// Register a WireGuard key and get an overlay address
 ///
-/// The answer to the same key is always the same. What the node logs in with is told once, and
-/// only through the tunnel.
+/// Idempotent per public key. Credentials are returned once, and only to requests through
+/// the tunnel.
 #[utoipa::path(post, path = "/v1/mesh/wg-register", tag = "mesh",
     responses(
-        (status = 200, description = "In since before"),
-        (status = 201, description = "In from now on"),
-        (status = 202, description = "Waiting for a decision"),
-        (status = 403, description = "Turned away"),
-        (status = 409, description = "The key belongs to another hardware address"),
+        (status = 200, description = "Approved earlier"),
+        (status = 201, description = "Approved"),
+        (status = 202, description = "Pending"),
+        (status = 403, description = "Rejected"),
+        (status = 409, description = "Public key registered with another MAC address"),
         (status = 429, description = "Too many requests"),
-        (status = 503, description = "No address is free")))]
+        (status = 503, description = "No free address")))]
 pub async fn wg_register(
     _: Anonymous,
     State(world): State<World>,
@@ -139,8 +139,8 @@ fn kind_of(problem: Problem) -> Problem {
     }
 }
 
-/// What a node logs in with, for one that asks through the tunnel and has none it uses: only who
-/// holds the private key can hear an answer sent into the tunnel.
+/// Credentials for a request through the tunnel: only the holder of the private key receives the
+/// reply.
 async fn credentials(
     world: &World,
     settings: &Settings,

@@ -1,4 +1,4 @@
-//! The mesh as a whole, and its radios.
+//! Mesh status and radio endpoints.
 
 use axum::extract::State;
 use groundwave_io::readings::mesh::{self, MeshStatus};
@@ -19,9 +19,9 @@ use crate::http::{Json, Problem, Query};
 type RowChannelRow = Row<ChannelRow>;
 type KnownPlinkRow = Known<PlinkRow>;
 
-/// How the mesh is
+/// Get the mesh status
 #[utoipa::path(get, path = "/v1/mesh/status", tag = "mesh", params(InterfaceQuery),
-    responses((status = 200, description = "As it is now")))]
+    responses((status = 200, description = "Present state")))]
 pub async fn mesh_status(
     _: Viewer,
     State(settings): State<Arc<Settings>>,
@@ -37,17 +37,17 @@ pub async fn mesh_status(
     Ok(Json(blocking(look).await?))
 }
 
-/// Which radio is meant.
+/// Filter by radio.
 #[derive(Debug, Default, Deserialize, JsonSchema, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct RadioQuery {
-    /// Only of this radio, for example `phy0`
+    /// Radio, such as `phy0`
     pub phy: Option<String>,
 }
 
-/// Channels in use
+/// List radio channels in use
 #[utoipa::path(get, path = "/v1/mesh/channels", tag = "mesh", params(RadioQuery),
-    responses((status = 200, description = "By interface")))]
+    responses((status = 200, description = "Sorted by interface")))]
 pub async fn mesh_channels(
     _: Viewer,
     Query(asked): Query<RadioQuery>,
@@ -57,9 +57,9 @@ pub async fn mesh_channels(
     Ok(Json(rows(found)))
 }
 
-/// Peerings of the radios
+/// List 802.11s peer links
 #[utoipa::path(get, path = "/v1/mesh/plinks", tag = "mesh", params(InterfaceQuery),
-    responses((status = 200, description = "By interface; of all interfaces if none is named")))]
+    responses((status = 200, description = "Sorted by interface; all interfaces unless one is named")))]
 pub async fn mesh_plinks(
     _: Viewer,
     State(world): State<World>,

@@ -76,12 +76,12 @@ fn on_map(graph: &NetworkGraph) -> Response {
     typed("application/geo+json", geojson(graph).to_string())
 }
 
-/// The mesh: who hears whom, measured and predicted side by side
+/// Get the mesh topology, measured beside predicted
 #[utoipa::path(get, path = "/v1/mesh/topology", tag = "mesh", params(TopologyQuestion,
-        ("if-none-match" = Option<String>, Header, description = "The revision the caller has")),
+        ("if-none-match" = Option<String>, Header, description = "ETag of the caller's copy")),
     responses((status = 200, description = "NetJSON NetworkGraph, or GeoJSON", content((NetworkGraph = "application/json"), (serde_json::Value = "application/geo+json")),
-            headers(("etag" = String, description = "Its revision"))),
-        (status = 304, description = "It is as it was")))]
+            headers(("etag" = String, description = "Revision"))),
+        (status = 304, description = "Not modified")))]
 pub async fn mesh_topology(
     _: Viewer,
     State(gateway): State<Gateway>,
@@ -136,9 +136,9 @@ pub struct MeshHealth {
     pub articulation_nodes: Vec<Uuid>,
 }
 
-/// How well the mesh is, in one number that can be checked
+/// Get the mesh health score
 #[utoipa::path(get, path = "/v1/mesh/health", tag = "mesh",
-    responses((status = 200, description = "The score and what it is made of")))]
+    responses((status = 200, description = "Score and components")))]
 pub async fn mesh_health(_: Viewer, State(gateway): State<Gateway>) -> Json<MeshHealth> {
     let view = gateway.world.view();
     let score = mesh_score(&view.fleet, &topology(&view.fleet));

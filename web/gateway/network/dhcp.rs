@@ -1,4 +1,4 @@
-//! Addresses of the underlay: those the DHCP server gave, those kept for somebody.
+//! DHCP lease and reservation endpoints.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -23,9 +23,9 @@ use crate::http::{Json, Path, Problem, Query};
 // The document knows shapes by plain names.
 type KnownReservation = Known<Reservation>;
 
-/// Addresses that the DHCP server gave
+/// List DHCP leases
 #[utoipa::path(get, path = "/v1/network/dhcp/leases", tag = "network", params(Paging),
-    responses((status = 200, description = "In order of the address; names that are none are left out")))]
+    responses((status = 200, description = "Sorted by address; invalid host names are left out")))]
 pub async fn dhcp_leases(
     _: Viewer,
     State(world): State<World>,
@@ -41,24 +41,24 @@ pub async fn dhcp_leases(
     Ok(Json(paging.of(keyed, |lease| lease)?))
 }
 
-/// An address to keep for somebody.
+/// New reservation.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewReservation {
-    /// For whom.
+    /// MAC address.
     pub mac: Mac,
-    /// Which: one of the underlay that a node can have.
+    /// Usable address of the underlay.
     pub ip: Ipv4Addr,
-    /// The name it goes by (RFC 1123), if any.
+    /// Host name, RFC 1123.
     #[serde(default)]
     #[schemars(length(min = 1, max = 63))]
     pub hostname: Option<String>,
 }
 
-/// Keep an address for somebody
+/// Create a DHCP reservation
 #[utoipa::path(post, path = "/v1/network/dhcp/reservations", tag = "network",
-    responses((status = 201, description = "Kept"),
-        (status = 409, description = "The address or the name is another's, or one is kept already")))]
+    responses((status = 201, description = "Created"),
+        (status = 409, description = "Conflict with a reservation or a lease")))]
 pub async fn dhcp_reservation_create(
     _: Admin,
     State(world): State<World>,
@@ -95,11 +95,11 @@ pub async fn dhcp_reservation_create(
     Ok((StatusCode::CREATED, Json(told)))
 }
 
-/// Keep an address for somebody no longer
+/// Delete a DHCP reservation
 #[utoipa::path(delete, path = "/v1/network/dhcp/reservations/{mac}", tag = "network",
-    params(("mac" = String, Path, description = "For whom", pattern = "^(?!00(:00){5}$)[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2}){5}$")),
-    responses((status = 204, description = "Gone"),
-        (status = 404, description = "None is kept")))]
+    params(("mac" = String, Path, description = "MAC address", pattern = "^(?!00(:00){5}$)[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2}){5}$")),
+    responses((status = 204, description = "Deleted"),
+        (status = 404, description = "No such reservation")))]
 pub async fn dhcp_reservation_delete(
     _: Admin,
     State(dhcp): State<Arc<DhcpServer>>,

@@ -1,4 +1,4 @@
-//! The machine's network: interfaces, neighbours, routes, wireless interfaces and their stations.
+//! Network endpoints: interfaces, neighbours, routes, wireless interfaces, stations.
 
 use axum::extract::State;
 use groundwave_io::readings::links::Interface;
@@ -28,18 +28,18 @@ async fn all() -> Result<Vec<Interface>, Problem> {
     of_network(|socket| socket.interfaces(&Root::default())).await
 }
 
-/// Interfaces with their addresses and counters
+/// List network interfaces
 #[utoipa::path(get, path = "/v1/network/interfaces", tag = "network",
-    responses((status = 200, description = "By number")))]
+    responses((status = 200, description = "Sorted by index")))]
 pub async fn network_interfaces(_: Viewer) -> Result<Json<Vec<RowInterface>>, Problem> {
     Ok(Json(rows(all().await?)))
 }
 
-/// An interface
+/// Get a network interface
 #[utoipa::path(get, path = "/v1/network/interfaces/{ifname}", tag = "network",
-    params(("ifname" = String, Path, description = "Its name", pattern = "^[!-.0-9;-~]{1,15}$")),
-    responses((status = 200, description = "As it is now"),
-        (status = 404, description = "There is none")))]
+    params(("ifname" = String, Path, description = "Interface name", pattern = "^[!-.0-9;-~]{1,15}$")),
+    responses((status = 200, description = "Present state"),
+        (status = 404, description = "No such interface")))]
 pub async fn network_interface(
     _: Viewer,
     Path(ifname): Path<String>,
@@ -51,21 +51,21 @@ pub async fn network_interface(
     Ok(Json(Row(own)))
 }
 
-/// Which neighbours are wanted.
+/// Filter of neighbours.
 #[derive(Debug, Default, Deserialize, JsonSchema, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct NeighbourQuery {
-    /// Only on this interface
+    /// Interface name
     #[param(pattern = "^[!-.0-9;-~]{1,15}$")]
     pub ifname: Option<String>,
-    /// Only addresses of IPv4 or of IPv6: 4 or 6
+    /// IP version: 4 or 6
     #[param(minimum = 4, maximum = 6, multiple_of = 2)]
     pub family: Option<u8>,
 }
 
-/// Who answers to which address
+/// List ARP and NDP neighbours
 #[utoipa::path(get, path = "/v1/network/arp", tag = "network", params(NeighbourQuery),
-    responses((status = 200, description = "By interface and address")))]
+    responses((status = 200, description = "Sorted by interface and address")))]
 pub async fn network_arp(
     _: Viewer,
     State(world): State<World>,
@@ -90,18 +90,18 @@ pub async fn network_arp(
     Ok(Json(known(&world.view(), found, |row| row.mac)))
 }
 
-/// Which routes are wanted.
+/// Filter of routes.
 #[derive(Debug, Default, Deserialize, JsonSchema, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct RouteQuery {
-    /// Only of the table with this number: 254 is `main`, 255 `local`
+    /// Number of the routing table: 254 is `main`, 255 `local`
     #[param(value_type = Option<i64>, minimum = 0, maximum = 4_294_967_295_i64)]
     pub table: Option<u32>,
 }
 
-/// Routes
+/// List routes
 #[utoipa::path(get, path = "/v1/network/routes", tag = "network", params(RouteQuery),
-    responses((status = 200, description = "In the kernel's order")))]
+    responses((status = 200, description = "In kernel order")))]
 pub async fn network_routes(
     _: Viewer,
     Query(asked): Query<RouteQuery>,
@@ -111,16 +111,16 @@ pub async fn network_routes(
     Ok(Json(rows(found)))
 }
 
-/// Wireless interfaces
+/// List wireless interfaces
 #[utoipa::path(get, path = "/v1/network/wireless", tag = "network",
-    responses((status = 200, description = "By number")))]
+    responses((status = 200, description = "Sorted by index")))]
 pub async fn network_wireless(_: Viewer) -> Result<Json<Vec<RowWirelessRow>>, Problem> {
     Ok(Json(rows(radios().await?.wireless())))
 }
 
-/// Stations of wireless interfaces
+/// List associated stations
 #[utoipa::path(get, path = "/v1/network/assoclist", tag = "network", params(InterfaceQuery),
-    responses((status = 200, description = "By interface; of all interfaces if none is named")))]
+    responses((status = 200, description = "Sorted by interface; all interfaces unless one is named")))]
 pub async fn network_assoclist(
     _: Viewer,
     State(world): State<World>,

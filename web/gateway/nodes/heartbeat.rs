@@ -1,4 +1,4 @@
-//! Heartbeats, and what nodes are asked to do.
+//! Heartbeats and node commands.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,14 +26,13 @@ use crate::http::problem::FieldCode;
 use crate::http::time::{self, rfc3339};
 use crate::http::{Json, Path, Problem, Query, id};
 
-/// Tell that a node is there, and how it is
+/// Send a heartbeat
 ///
-/// A heartbeat may carry the readings of its moment, so that a node needs one request. What the
-/// gateway does not know is ignored.
+/// May carry telemetry samples. Unknown fields are ignored.
 #[utoipa::path(post, path = "/v1/nodes/heartbeat", tag = "nodes",
-    responses((status = 200, description = "Heard, and on disk"),
-        (status = 404, description = "No such node is in"),
-        (status = 409, description = "A later one was heard")))]
+    responses((status = 200, description = "Recorded on disk"),
+        (status = 404, description = "No such approved node"),
+        (status = 409, description = "Older than the last heartbeat")))]
 pub async fn heartbeat(
     caller: NodeOrOperator,
     State(world): State<World>,
@@ -82,51 +81,51 @@ fn dispatched(command: &NodeCommand) -> DispatchedCommand {
     }
 }
 
-/// What a node is.
+/// Self-description of a node.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct JoinReport {
-    /// Who it says it is; its credential counts.
+    /// Node id; required from users, implied by the token of a node.
     #[serde(default)]
     pub node_id: Option<Uuid>,
-    /// What it runs on.
+    /// Board.
     #[serde(default)]
     #[schemars(length(max = 128))]
     pub board: Option<String>,
-    /// Versions of what it runs, up to 32.
+    /// Firmware versions by component, up to 32.
     #[serde(default)]
     #[schemars(extend("maxProperties" = 32))]
     pub firmware: BTreeMap<String, String>,
-    /// What it can be asked to do, up to 32 words.
+    /// Supported commands, up to 32.
     #[serde(default)]
     #[schemars(length(max = 32))]
     pub supported_commands: Vec<String>,
 }
 
-/// What a node should do.
+/// Configuration of a node.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct NodeConfig {
-    /// Time between two heartbeats, s.
+    /// Heartbeat period, s.
     pub heartbeat_period_s: f64,
-    /// Time between two reports of readings, s.
+    /// Telemetry interval, s.
     pub telemetry_interval_s: f64,
-    /// Counts changes of sensor templates.
+    /// Revision of the sensor templates.
     pub templates_revision: u64,
 }
 
-/// A node and what it should do.
+/// Node with its configuration.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Joined {
-    /// The node.
+    /// Node.
     #[serde(flatten)]
     pub node: Node,
-    /// What it should do.
+    /// Configuration.
     pub config: NodeConfig,
 }
 
-/// Tell what a node is
+/// Report board, firmware and supported commands of a node
 #[utoipa::path(post, path = "/v1/nodes/join", tag = "nodes",
-    responses((status = 200, description = "The node, and what it should do"),
-        (status = 404, description = "No such node is in")))]
+    responses((status = 200, description = "Node and its configuration"),
+        (status = 404, description = "No such approved node")))]
 pub async fn node_join(
     caller: NodeOrOperator,
     State(world): State<World>,
@@ -168,18 +167,18 @@ pub async fn node_join(
     }))
 }
 
-/// Something to ask of a node.
+/// New command for a node.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewOrder {
-    /// What, of the words in the node's `supported_commands`.
+    /// Kind, one of the node's `supported_commands`.
     #[schemars(length(min = 1, max = 64))]
     pub kind: String,
-    /// How.
+    /// Arguments.
     #[serde(default)]
     #[schemars(extend("maxProperties" = 32))]
     pub args: BTreeMap<String, String>,
-    /// How long it is wanted, s.
+    /// Lifetime, s.
     #[serde(default = "minute")]
     #[schemars(range(min = 1, max = 86_400))]
     pub expires_s: u32,
@@ -189,20 +188,20 @@ fn minute() -> u32 {
     60
 }
 
-/// An order.
+/// Command for a node.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct OrderView {
-    /// Which one it is.
+    /// Command id.
     pub command_id: Uuid,
-    /// What.
+    /// Kind.
     pub kind: String,
-    /// Where it stands.
+    /// State.
     pub state: CommandState,
-    /// What the node answered.
+    /// Output of the node.
     pub result: Option<String>,
-    /// Who asked.
+    /// Account that enqueued it.
     pub by: String,
-    /// When it was last touched, RFC 3339.
+    /// Time of the last change, RFC 3339.
     pub at: String,
 }
 
@@ -219,12 +218,12 @@ impl From<&NodeCommand> for OrderView {
     }
 }
 
-/// Ask a node to do something; it hears with its next heartbeat
+/// Enqueue a command for a node; dispatched with its next heartbeat
 #[utoipa::path(post, path = "/v1/nodes/{node_id}/commands", tag = "nodes",
-    params(("node_id" = Uuid, Path, description = "Which node")),
-    responses((status = 202, description = "Waiting for its next heartbeat"),
-        (status = 404, description = "No such node is in"),
-        (status = 409, description = "Too many wait already")))]
+    params(("node_id" = Uuid, Path, description = "Node id")),
+    responses((status = 202, description = "Queued for the next heartbeat"),
+        (status = 404, description = "No such approved node"),
+        (status = 409, description = "Too many queued commands")))]
 pub async fn node_command_create(
     Operator(caller): Operator,
     State(world): State<World>,
@@ -263,9 +262,9 @@ pub async fn node_command_create(
     Ok((StatusCode::ACCEPTED, Json(OrderView::from(command))))
 }
 
-/// What a node was asked to do
+/// List commands of a node
 #[utoipa::path(get, path = "/v1/nodes/{node_id}/commands", tag = "nodes",
-    params(("node_id" = Uuid, Path, description = "Which node"), Paging),
+    params(("node_id" = Uuid, Path, description = "Node id"), Paging),
     responses((status = 200, description = "Oldest first"),
         (status = 404, description = "No such node")))]
 pub async fn node_commands(
@@ -280,34 +279,34 @@ pub async fn node_commands(
     Ok(Json(paging.of(all, OrderView::from)?))
 }
 
-/// What became of something.
+/// Outcome of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// It was done.
+    /// Succeeded.
     Done,
-    /// It was not.
+    /// Failed.
     Failed,
 }
 
-/// What became of an order.
+/// Result of a command.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OrderResult {
-    /// Whether it was done.
+    /// Outcome.
     pub state: Outcome,
-    /// What the node says of it, up to 16 KiB.
+    /// Output, up to 16 KiB.
     #[serde(default)]
     #[schemars(length(max = 16_384))]
     pub output: Option<String>,
 }
 
-/// Tell what became of an order
+/// Report the result of a command
 #[utoipa::path(post, path = "/v1/nodes/{node_id}/commands/{command_id}/result", tag = "nodes",
-    params(("node_id" = Uuid, Path, description = "Which node"), ("command_id" = Uuid, Path, description = "Which order")),
-    responses((status = 204, description = "Noted"),
-        (status = 404, description = "No such node or order"),
-        (status = 409, description = "It was over already")))]
+    params(("node_id" = Uuid, Path, description = "Node id"), ("command_id" = Uuid, Path, description = "Command id")),
+    responses((status = 204, description = "Recorded"),
+        (status = 404, description = "No such node or command"),
+        (status = 409, description = "Command already finished")))]
 pub async fn node_command_result(
     _: NodeOrOperator,
     State(world): State<World>,

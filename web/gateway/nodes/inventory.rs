@@ -1,4 +1,4 @@
-//! Nodes: listing, naming, registering ahead, taking out.
+//! Node inventory endpoints.
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -24,10 +24,10 @@ use crate::http::problem::FieldCode;
 use crate::http::tag::{self, Tag, tag};
 use crate::http::{Json, Path, Problem, Query, id};
 
-/// The revision that `If-Match` names.
+/// Revision in `If-Match`.
 ///
 /// # Errors
-/// 412 for one that was never given out.
+/// 412 for an unknown revision.
 pub fn if_match(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
     let named = tag::if_match(headers).map(str::parse);
     let unknown = |_| {
@@ -39,27 +39,27 @@ pub fn if_match(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
     named.transpose().map_err(unknown)
 }
 
-/// Which nodes are wanted.
+/// Filter of nodes.
 #[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct NodeQuery {
-    /// Only in this state
+    /// State
     #[param(schema_with = crate::http::document::schema_ref::<NodeState>, required = false)]
     pub state: Option<NodeState>,
-    /// Only for this
+    /// Role id
     pub role_id: Option<String>,
-    /// Only with this tag
+    /// Tag
     pub tag: Option<String>,
-    /// Only of this origin; `live` if absent
+    /// Origin; default `live`
     #[param(value_type = Option<Origin>)]
     pub origin: Option<Origin>,
-    /// Only with this in name, hostname, hardware or overlay address
+    /// Text in name, host name, MAC or overlay address
     pub q: Option<String>,
 }
 
 /// List nodes
 #[utoipa::path(get, path = "/v1/nodes", tag = "nodes", params(NodeQuery, Paging),
-    responses((status = 200, description = "In order of their ids")))]
+    responses((status = 200, description = "Sorted by node id")))]
 pub async fn nodes_list(
     _: Viewer,
     State(world): State<World>,
@@ -100,11 +100,11 @@ fn shown(world: &World, id: Uuid) -> Result<(Tag, Json<Node>), Problem> {
     Ok((tag(node.revision), Json(node)))
 }
 
-/// A node
+/// Get a node
 #[utoipa::path(get, path = "/v1/nodes/{node_id}", tag = "nodes",
-    params(("node_id" = Uuid, Path, description = "Which node")),
+    params(("node_id" = Uuid, Path, description = "Node id")),
     responses((status = 200, description = "The node",
-            headers(("etag" = String, description = "Its revision"))),
+            headers(("etag" = String, description = "Revision"))),
         (status = 404, description = "No such node")))]
 pub async fn node_fetch(
     _: NodeOrViewer,
@@ -114,7 +114,7 @@ pub async fn node_fetch(
     shown(&world, id)
 }
 
-/// Where somebody says a node is.
+/// Manual position of a node.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PositionOverride {
@@ -130,30 +130,30 @@ pub struct PositionOverride {
     pub alt_m: Option<f64>,
 }
 
-/// Tells null, which takes away, from nothing, which leaves.
+/// Distinguishes null, which clears, from absent, which keeps.
 fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<Option<T>>, D::Error> {
     Option::<T>::deserialize(from).map(Some)
 }
 
-/// What to change of a node; what is left out stays, null takes away.
+/// Changes of a node; absent fields stay, null clears.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NodeChange {
-    /// Its name.
+    /// Name.
     #[serde(default)]
     #[schemars(length(min = 1, max = 64))]
     pub name: Option<String>,
-    /// What it is for.
+    /// Role id.
     #[serde(default, deserialize_with = "present")]
     #[schemars(with = "Option<String>")]
     pub role_id: Option<Option<String>>,
-    /// Words to find it by.
+    /// Tags.
     #[serde(default)]
     #[schemars(length(max = 32))]
     pub tags: Option<Vec<String>>,
-    /// Where it is, whatever its receiver says.
+    /// Manual position; overrides that of the receiver.
     #[serde(default, deserialize_with = "present")]
     #[schemars(with = "Option<PositionOverride>")]
     pub position_override: Option<Option<PositionOverride>>,
@@ -184,14 +184,14 @@ fn place(position: PositionOverride) -> Result<Location, Problem> {
     })
 }
 
-/// Change what people say of a node
+/// Update a node
 #[utoipa::path(patch, path = "/v1/nodes/{node_id}", tag = "nodes",
-    params(("node_id" = Uuid, Path, description = "Which node"),
-        ("if-match" = Option<String>, Header, description = "The revision that was looked at")),
-    responses((status = 200, description = "The node as it is now",
-            headers(("etag" = String, description = "Its revision"))),
+    params(("node_id" = Uuid, Path, description = "Node id"),
+        ("if-match" = Option<String>, Header, description = "Revision that the change applies to")),
+    responses((status = 200, description = "Updated node",
+            headers(("etag" = String, description = "Revision"))),
         (status = 404, description = "No such node"),
-        (status = 412, description = "It changed since")))]
+        (status = 412, description = "Changed since that revision")))]
 pub async fn node_patch(
     _: Operator,
     State(world): State<World>,
@@ -214,10 +214,10 @@ pub async fn node_patch(
     shown(&world, id)
 }
 
-/// Take a node out: no peer, no address, no credential. A planned node stays planned
+/// Remove a node: its peer, address and credential. A planned node stays in the plan
 #[utoipa::path(delete, path = "/v1/nodes/{node_id}", tag = "nodes",
-    params(("node_id" = Uuid, Path, description = "Which node")),
-    responses((status = 204, description = "Gone"),
+    params(("node_id" = Uuid, Path, description = "Node id")),
+    responses((status = 204, description = "Deleted"),
         (status = 404, description = "No such node")))]
 pub async fn node_delete(
     Admin(caller): Admin,
@@ -233,37 +233,37 @@ pub async fn node_delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// A node that is expected.
+/// Node registered in advance.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExpectedNode {
-    /// What people call it.
+    /// Name.
     #[schemars(length(min = 1, max = 64))]
     pub name: String,
-    /// Hardware address of its mesh interface.
+    /// MAC address of the mesh interface.
     pub mac: Mac,
-    /// Its key, if known: then it comes in without the code.
+    /// WireGuard public key, if known; approved without the code.
     #[serde(default)]
     pub public_key: Option<PublicKey>,
-    /// What it is for.
+    /// Role id.
     #[serde(default)]
     #[schemars(length(min = 1, max = 64))]
     pub role_id: Option<String>,
-    /// Words to find it by.
+    /// Tags.
     #[serde(default)]
     #[schemars(length(max = 32))]
     pub tags: Vec<String>,
-    /// The planned node it is; absent, it is a new one.
+    /// Planned node; default a new node.
     #[serde(default)]
     pub node_id: Option<Uuid>,
 }
 
-/// A node that is expected, and the code it may come with.
+/// Node registered in advance, with its enrolment code.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct NodeAndCode {
-    /// The node.
+    /// Node.
     pub node: Node,
-    /// The code, good for a day, told this once.
+    /// Enrolment code, valid for a day, shown once.
     pub enrollment_code: String,
 }
 
@@ -272,11 +272,11 @@ fn code() -> Result<String, Problem> {
     Ok(URL_SAFE_NO_PAD.encode(bytes))
 }
 
-/// Register a node before it asks
+/// Register a node in advance
 #[utoipa::path(post, path = "/v1/nodes/register", tag = "nodes",
-    responses((status = 201, description = "Expected from now on"),
+    responses((status = 201, description = "Registered"),
         (status = 404, description = "No such planned node"),
-        (status = 409, description = "It is in already, or its key is")))]
+        (status = 409, description = "Node or public key already approved")))]
 pub async fn node_register(
     _: Admin,
     State(world): State<World>,
@@ -302,10 +302,10 @@ pub async fn node_register(
     Ok((StatusCode::CREATED, Json(told)))
 }
 
-/// The planned or known node with this id, or a new one where none is named.
+/// Planned or known node with this id; a new id without one.
 ///
 /// # Errors
-/// When there is no such node.
+/// 404.
 pub fn planned(world: &World, wanted: Option<Uuid>) -> Result<NodeId, Problem> {
     let Some(wanted) = wanted else {
         return Ok(NodeId::new(id::mint()));
@@ -318,20 +318,20 @@ pub fn planned(world: &World, wanted: Option<Uuid>) -> Result<NodeId, Problem> {
     known.then_some(node).ok_or_else(|| missing("node", wanted))
 }
 
-/// A new credential.
+/// New credential.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct NewCredential {
-    /// The name to log in with.
+    /// Username.
     pub username: String,
-    /// What to log in with, told this once.
+    /// Password, shown once.
     pub enrollment_code: String,
 }
 
-/// Make a node a new credential; the one until now is dead, and so are its tokens
+/// Issue a new credential to a node and revoke the old one with its tokens
 #[utoipa::path(post, path = "/v1/nodes/{node_id}/rotate-credentials", tag = "nodes",
-    params(("node_id" = Uuid, Path, description = "Which node")),
-    responses((status = 200, description = "The new one"),
-        (status = 404, description = "No such node, or it is not in")))]
+    params(("node_id" = Uuid, Path, description = "Node id")),
+    responses((status = 200, description = "New credential, shown once"),
+        (status = 404, description = "No such node, or not approved")))]
 pub async fn node_rotate_credentials(
     _: Admin,
     State(world): State<World>,

@@ -1,4 +1,4 @@
-//! A node in detail.
+//! Node report endpoints.
 
 use axum::extract::State;
 use groundwave_systems::fleet::{Interface, NodeState, RadioReport};
@@ -14,17 +14,17 @@ use crate::http::page::{Page, Paging};
 use crate::http::time::rfc3339;
 use crate::http::{Json, Path, Problem, Query};
 
-/// The radios of a node.
+/// Radios of a node.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Radios {
-    /// As it last said; none before it did.
+    /// Radios as last reported.
     pub radios: Vec<RadioReport>,
 }
 
-/// The radios of a node
+/// List radios of a node
 #[utoipa::path(get, path = "/v1/nodes/{node_id}/radio", tag = "nodes",
-    params(("node_id" = Uuid, Path, description = "Which node")),
-    responses((status = 200, description = "As it last said"),
+    params(("node_id" = Uuid, Path, description = "Node id")),
+    responses((status = 200, description = "As last reported"),
         (status = 404, description = "No such node")))]
 pub async fn node_radio(
     _: Viewer,
@@ -37,39 +37,39 @@ pub async fn node_radio(
     Ok(Json(Radios { radios }))
 }
 
-/// How much heartbeats were late or early, ms.
+/// Heartbeat jitter, ms.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Jitter {
-    /// Half of them less.
+    /// 50th percentile.
     pub p50: f64,
-    /// All but one of a hundred less.
+    /// 99th percentile.
     pub p99: f64,
 }
 
-/// How a node is.
+/// Health of a node.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct NodeHealth {
-    /// Whether it speaks.
+    /// Liveness state.
     pub state: NodeState,
     /// 0 to 100.
     pub score: u8,
-    /// What it is marked down for.
+    /// Reasons of the score.
     pub reasons: Vec<String>,
     /// Heartbeats that did not come, in all.
     pub missed_heartbeats: u64,
-    /// How much the last 32 were late or early; absent before the second.
+    /// Jitter of the last 32 heartbeats; absent before the second.
     pub heartbeat_jitter_ms: Option<Jitter>,
-    /// How far its clock is ahead of the gateway's, ms.
+    /// Clock offset to the gateway, ms; positive ahead.
     pub clock_offset_ms: Option<i64>,
 }
 
 /// A clock further off than this makes logs of two machines hard to read together, ms.
 const CLOCK_OFF_MS: i64 = 2_000;
 
-/// How a node is
+/// Get the health of a node
 #[utoipa::path(get, path = "/v1/nodes/{node_id}/health", tag = "nodes",
-    params(("node_id" = Uuid, Path, description = "Which node")),
-    responses((status = 200, description = "How it is, and why"),
+    params(("node_id" = Uuid, Path, description = "Node id")),
+    responses((status = 200, description = "Health and its reasons"),
         (status = 404, description = "No such node")))]
 pub async fn node_health(
     _: Viewer,
@@ -133,10 +133,10 @@ pub async fn node_health(
 #[serde(transparent)]
 pub struct InterfaceList(pub Vec<Interface>);
 
-/// The interfaces of a node
+/// List interfaces of a node
 #[utoipa::path(get, path = "/v1/nodes/{node_id}/interfaces", tag = "nodes",
-    params(("node_id" = Uuid, Path, description = "Which node")),
-    responses((status = 200, description = "As it last said"),
+    params(("node_id" = Uuid, Path, description = "Node id")),
+    responses((status = 200, description = "As last reported"),
         (status = 404, description = "No such node")))]
 pub async fn node_interfaces(
     _: Viewer,
@@ -149,7 +149,7 @@ pub async fn node_interfaces(
     Ok(Json(InterfaceList(held)))
 }
 
-/// What kind of way to a node.
+/// Kind of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EndpointKind {
@@ -162,22 +162,22 @@ pub enum EndpointKind {
 /// A way to a node.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Endpoint {
-    /// What kind.
+    /// Kind.
     pub kind: EndpointKind,
-    /// Where.
+    /// Address.
     pub url: String,
     /// Over which of its ways out.
     pub transport: Option<String>,
     /// Round trip as the node measured it, ms.
     pub rtt_ms: Option<f64>,
-    /// Whether it speaks.
+    /// Liveness state.
     pub reachable: bool,
 }
 
-/// Ways to a node
+/// List endpoints of a node
 #[utoipa::path(get, path = "/v1/nodes/{node_id}/endpoints", tag = "nodes",
-    params(("node_id" = Uuid, Path, description = "Which node")),
-    responses((status = 200, description = "Where it can be found"),
+    params(("node_id" = Uuid, Path, description = "Node id")),
+    responses((status = 200, description = "URL"),
         (status = 404, description = "No such node")))]
 pub async fn node_endpoints(
     _: Viewer,
@@ -229,7 +229,7 @@ pub async fn node_endpoints(
 /// A change of a node's state.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct NodeEvent {
-    /// When, RFC 3339.
+    /// Time, RFC 3339.
     pub ts: String,
     /// From.
     pub from: NodeState,
@@ -239,10 +239,10 @@ pub struct NodeEvent {
     pub reason: String,
 }
 
-/// How a node's state changed
+/// List state changes of a node
 #[utoipa::path(get, path = "/v1/nodes/{node_id}/events", tag = "nodes",
-    params(("node_id" = Uuid, Path, description = "Which node"), Paging),
-    responses((status = 200, description = "Its last 64 changes, oldest first"),
+    params(("node_id" = Uuid, Path, description = "Node id"), Paging),
+    responses((status = 200, description = "Last 64 state changes, oldest first"),
         (status = 404, description = "No such node")))]
 pub async fn node_events(
     _: Viewer,

@@ -1,4 +1,4 @@
-//! Nodes as this interface shows them.
+//! Node representation.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -12,19 +12,19 @@ use uuid::Uuid;
 
 use crate::http::time::rfc3339;
 
-/// Which kind of world something is from.
+/// Origin of data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// It is really there.
+    /// Live mesh.
     Live,
-    /// It was there.
+    /// Replay of a recording.
     Replay,
-    /// It is computed.
+    /// Simulation.
     Sim,
 }
 
-/// Where a node is.
+/// Position of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NodePosition {
     /// Latitude, WGS 84, degrees.
@@ -35,79 +35,79 @@ pub struct NodePosition {
     pub alt_m: Option<f64>,
     /// 0 no fix, 2 in the plane, 3 in space.
     pub fix_mode: Option<u8>,
-    /// Satellites used.
+    /// Satellites in use.
     pub sats_used: Option<u32>,
-    /// When that was said, ms since the Unix epoch.
+    /// Time of the fix, ms since the Unix epoch.
     pub ts: u64,
-    /// Who said so.
+    /// Source of the position.
     pub source: LocationSource,
 }
 
-/// A node.
+/// Node.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Node {
-    /// Its id; a planned node has the same one in the plan.
+    /// Node id, the same as in the plan.
     pub node_id: Uuid,
-    /// What people call it.
+    /// Name.
     pub name: String,
-    /// Its own name for itself.
+    /// Host name.
     pub hostname: Option<String>,
-    /// Hardware address of its mesh interface.
+    /// MAC address of the mesh interface.
     pub mac: Option<Mac>,
-    /// What it is for.
+    /// Role id.
     pub role_id: Option<String>,
-    /// Whether it speaks.
+    /// Liveness state.
     pub state: NodeState,
-    /// Whether it is in; absent before it asked.
+    /// Registration state; absent before registration.
     pub registration: Option<RegistrationState>,
-    /// Where it is from.
+    /// Origin.
     pub origin: Origin,
-    /// Whether it is also planned.
+    /// Part of a plan.
     pub planned: bool,
-    /// Its underlay address.
+    /// Underlay address.
     pub underlay_ip: Option<IpAddr>,
-    /// Its overlay address.
+    /// Overlay address.
     pub overlay_ip: Option<Ipv4Addr>,
-    /// Its key.
+    /// WireGuard public key.
     pub public_key: Option<PublicKey>,
-    /// Where its last heartbeat came from.
+    /// Source address of the last heartbeat.
     pub endpoint: Option<IpAddr>,
-    /// What carries its traffic.
+    /// Active transport.
     pub active_transport: Option<TransportKind>,
-    /// Mean received level, dBm.
+    /// Mean received signal level, dBm.
     pub signal_dbm: Option<f64>,
-    /// What it can do.
+    /// Capabilities.
     pub capabilities: Vec<String>,
-    /// Versions of what it runs.
+    /// Firmware versions by component.
     pub firmware: BTreeMap<String, String>,
-    /// What it runs on.
+    /// Board.
     pub board: Option<String>,
-    /// Version of its agent.
+    /// Agent version.
     pub agent_version: Option<String>,
-    /// Where it is.
+    /// Position.
     pub position: Option<NodePosition>,
-    /// When it was first heard, RFC 3339.
+    /// Time of the first heartbeat, RFC 3339.
     pub first_seen: Option<String>,
-    /// When it was last heard, RFC 3339.
+    /// Time of the last heartbeat, RFC 3339.
     pub last_seen: Option<String>,
-    /// Since it was last heard, ms.
+    /// Time since the last heartbeat, ms.
     pub last_seen_msecs: Option<u64>,
-    /// Since its boot, s.
+    /// Uptime, s.
     pub uptime_s: Option<u64>,
-    /// Words to find it by.
+    /// Tags.
     pub tags: Vec<String>,
-    /// Counts changes; also its `ETag`.
+    /// Revision; also the `ETag`.
     pub revision: u64,
 }
 
-/// The state of a node's registration.
+/// Registration state of a node.
 #[must_use]
 pub fn registration(view: &Snapshot, node: &FleetNode) -> Option<RegistrationState> {
     let id = node.record.registration?;
     Some(view.onboarding.registrations.get(&id)?.state)
 }
 
-/// Where a node is.
+/// Position of a node.
 #[must_use]
 pub fn position(node: &FleetNode) -> Option<NodePosition> {
     let place = node.location()?;

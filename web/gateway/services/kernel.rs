@@ -1,4 +1,4 @@
-//! What the gateway's own machine says: itself, batman-adv, its radios, its network.
+//! Kernel tables: batman-adv, radios, network.
 
 use std::path::Path;
 
@@ -16,22 +16,22 @@ use crate::gateway::settings::Settings;
 use crate::http::Problem;
 use crate::http::problem::{FieldCode, ProblemKind};
 
-/// The machine is asked in the network namespace of this process.
+/// Network namespace of this process.
 pub const HERE: Option<&Path> = None;
 
-/// A row, and the node of the fleet that it is about.
+/// Row with the node of its MAC address.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Known{T}")]
 pub struct Known<T> {
-    /// What the kernel says.
+    /// Row.
     #[serde(flatten)]
     pub row: T,
-    /// The node, if its hardware address is one of the fleet's.
+    /// Node id, for MAC addresses of the fleet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_id: Option<Uuid>,
 }
 
-/// Rows with the nodes their addresses belong to.
+/// Rows with the nodes of their MAC addresses.
 pub fn known<T>(view: &Snapshot, rows: Vec<T>, whose: fn(&T) -> Option<Mac>) -> Vec<Known<T>> {
     let named = |row: T| {
         let mac = whose(&row).map(|mac| onboarding::Mac(mac.0));
@@ -42,7 +42,7 @@ pub fn known<T>(view: &Snapshot, rows: Vec<T>, whose: fn(&T) -> Option<Mac>) -> 
     rows.into_iter().map(named).collect()
 }
 
-/// A row as the kernel says it.
+/// Row without a node.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Row<T>(pub T);
@@ -64,19 +64,19 @@ pub fn rows<T>(all: Vec<T>) -> Vec<Row<T>> {
     all.into_iter().map(Row).collect()
 }
 
-/// Which interface is meant.
+/// Filter by interface.
 #[derive(Debug, Default, Deserialize, JsonSchema, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct InterfaceQuery {
-    /// The interface, by name
+    /// Interface name
     #[param(pattern = "^[!-.0-9;-~]{1,15}$")]
     pub ifname: Option<String>,
 }
 
-/// A name that an interface may have.
+/// Checks an interface name.
 ///
 /// # Errors
-/// 422 for any other.
+/// 422 for an invalid name.
 pub fn check_ifname(ifname: &str) -> Result<(), Problem> {
     let sound = |byte: u8| byte.is_ascii_graphic() && !b"/:".contains(&byte);
     if (1..=15).contains(&ifname.len()) && ifname.bytes().all(sound) {
@@ -89,10 +89,10 @@ pub fn check_ifname(ifname: &str) -> Result<(), Problem> {
 }
 
 impl InterfaceQuery {
-    /// The interface asked for, if one is.
+    /// Requested interface, if any.
     ///
     /// # Errors
-    /// 422 for what is no name of one.
+    /// 422 for an invalid name.
     pub fn checked(self) -> Result<Option<String>, Problem> {
         if let Some(ifname) = &self.ifname {
             check_ifname(ifname)?;
@@ -100,7 +100,7 @@ impl InterfaceQuery {
         Ok(self.ifname)
     }
 
-    /// The mesh interface asked for, or the usual one.
+    /// Requested mesh interface; default that of the settings.
     ///
     /// # Errors
     /// As [`Self::checked`].
@@ -110,7 +110,7 @@ impl InterfaceQuery {
     }
 }
 
-/// This machine does not have what was asked for.
+/// Problem with status 503: absent on this host.
 #[must_use]
 pub fn absent(detail: impl Into<String>) -> Problem {
     Problem::unavailable(detail).of_kind(ProblemKind::BackendAbsent)
@@ -118,7 +118,7 @@ pub fn absent(detail: impl Into<String>) -> Problem {
 
 const EINVAL: i32 = 22;
 
-/// Why there is no reading, as this interface says it.
+/// Problem of a failed query.
 #[must_use]
 pub fn unread(err: ReadingError) -> Problem {
     let detail = err.to_string();
@@ -128,7 +128,7 @@ pub fn unread(err: ReadingError) -> Problem {
     }
 }
 
-/// As [`unread`], where an interface was named: the kernel calls one of another kind invalid.
+/// As [`unread`] for a named interface: EINVAL means another kind of interface.
 pub fn unread_of(ifname: &str, err: ReadingError) -> Problem {
     match &err {
         ReadingError::Io { source, .. } if source.raw_os_error() == Some(EINVAL) => {
@@ -139,7 +139,7 @@ pub fn unread_of(ifname: &str, err: ReadingError) -> Problem {
     }
 }
 
-/// Asks batman-adv about a mesh interface.
+/// Queries batman-adv about a mesh interface.
 pub async fn of_batman<T: Send + 'static>(
     settings: &Settings,
     asked: InterfaceQuery,

@@ -17,18 +17,18 @@ use crate::http::Problem;
 use crate::http::problem::{FieldCode, ProblemKind};
 use crate::http::tag::{self, Tag};
 
-/// Settings of the mesh, and which they are.
+/// Mesh configuration with its revision.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct MeshSettings {
-    /// The settings.
+    /// Configuration.
     #[serde(flatten)]
     pub config: MeshConfig,
-    /// Another one for other settings; for `If-Match`.
+    /// Revision, for `If-Match`.
     pub revision: String,
 }
 
 impl MeshSettings {
-    /// Settings with their revision.
+    /// Configuration with its revision.
     #[must_use]
     pub fn of(config: MeshConfig) -> Self {
         let text = serde_json::to_vec(&config).unwrap_or_default();
@@ -38,7 +38,7 @@ impl MeshSettings {
         }
     }
 
-    /// The revision as a tag.
+    /// Revision as `ETag`.
     #[must_use]
     pub fn tag(&self) -> Tag {
         tag::tag(&self.revision)
@@ -54,69 +54,69 @@ pub struct MeshConfigService {
 
 #[derive(Debug, Default)]
 struct Held {
-    /// Its token, and what the settings were that it changed.
+    /// Token of the change awaiting confirmation, and the previous values.
     waiting: Option<(String, BatmanConfig)>,
     undone: Option<String>,
 }
 
-/// Settings wanted. What is absent or null stays as it is.
+/// Configuration change; absent and null fields stay.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewMeshSettings {
-    /// As it is: the radio would have to leave the mesh to change it.
+    /// Present value only: a change needs the radio to leave the mesh.
     #[serde(default)]
     pub mesh_id: Option<String>,
-    /// As it is.
+    /// Present value only.
     #[serde(default)]
     pub freq_mhz: Option<u32>,
-    /// As it is.
+    /// Present value only.
     #[serde(default)]
     pub width_mhz: Option<u32>,
-    /// As it is.
+    /// Present value only.
     #[serde(default)]
     pub mesh_fwding: Option<bool>,
-    /// Settings of batman-adv.
+    /// batman-adv settings.
     #[serde(default)]
     pub batman: BatmanConfig,
-    /// The revision that was looked at; `If-Match` says the same.
+    /// Revision that the change applies to, as in `If-Match`.
     #[serde(default)]
     pub revision: Option<String>,
-    /// When the change is undone if nobody confirmed it, s; 60 if absent.
+    /// Time until an unconfirmed change is undone, s; default 60.
     #[serde(default)]
     #[schemars(range(min = 10, max = 600))]
     pub confirm_within_s: Option<u32>,
 }
 
-/// A setting that is not as it was wanted.
+/// Setting that differs from the request.
 #[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Divergence {
-    /// Which, RFC 6901.
+    /// JSON pointer, RFC 6901.
     pub pointer: String,
-    /// What was wanted.
+    /// Requested value.
     pub wanted: Value,
-    /// What it is.
+    /// Value in force.
     pub found: Value,
 }
 
-/// Settings after a change.
+/// Configuration after a change.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ChangedSettings {
-    /// As the kernel tells them now.
+    /// Configuration in force.
     #[serde(flatten)]
     pub settings: MeshSettings,
-    /// Where the kernel did otherwise.
+    /// Settings that differ from the request.
     pub divergence: Vec<Divergence>,
-    /// What to confirm the change with.
+    /// Token for the confirmation.
     pub confirm_token: String,
-    /// Until when, RFC 3339; it is undone then, or when the gateway stops.
+    /// Deadline of the confirmation, RFC 3339; undone then, or when the gateway stops.
     pub confirm_by: String,
 }
 
-/// What a change is confirmed with.
+/// Confirmation of a change.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Confirmation {
-    /// The token of the change.
+    /// Token of the change.
     #[schemars(length(max = 64))]
     pub confirm_token: String,
 }
@@ -131,7 +131,7 @@ fn config_of(settings: Map<String, Value>) -> Result<BatmanConfig, Problem> {
     read.map_err(|err| Problem::internal(format!("settings: {err}")))
 }
 
-/// What to set, and what it is now, if `wanted` can be had.
+/// Settings to change, and their present values.
 fn plan(
     now: &MeshConfig,
     wanted: &NewMeshSettings,
@@ -203,7 +203,7 @@ fn plan(
     Ok((config_of(change)?, config_of(before)?))
 }
 
-/// Where `found` is not as `wanted`.
+/// Differences between `wanted` and `found`.
 fn divergence(wanted: &BatmanConfig, found: &BatmanConfig) -> Vec<Divergence> {
     let found = plain(found);
     let asked = plain(wanted)
@@ -221,7 +221,7 @@ fn divergence(wanted: &BatmanConfig, found: &BatmanConfig) -> Vec<Divergence> {
     apart.collect()
 }
 
-/// Whether the settings are those that were looked at.
+/// Whether the named revisions are the present one.
 fn current(held: &MeshSettings, headers: &HeaderMap, body: Option<&str>) -> bool {
     let mut named = tag::if_match(headers).into_iter().chain(body);
     named.all(|one| one == held.revision)

@@ -1,4 +1,4 @@
-//! What is counted, as Prometheus reads it: sums over everybody, never anybody's name.
+//! Prometheus metrics: sums, without names of nodes or accounts.
 
 use groundwave_systems::Snapshot;
 use groundwave_systems::fleet::NodeState;
@@ -31,7 +31,7 @@ struct State {
     state: Word,
 }
 
-/// What a gateway counts.
+/// Metrics of a gateway.
 pub struct Metrics {
     registry: Registry,
     answered: Family<Answered, Counter>,
@@ -106,7 +106,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Counts an answer.
+    /// Records a response.
     pub fn answered(&self, operation: &'static str, status: u16, took_ns: u64) {
         let operation = Word(operation);
         let labels = Answered {
@@ -118,7 +118,7 @@ impl Metrics {
         took.observe(took_ns as f64 / 1e9);
     }
 
-    /// Everything counted, with the state of the world.
+    /// Metrics as OpenMetrics text.
     pub fn text(&self, view: &Snapshot) -> String {
         for state in [
             NodeState::Joining,

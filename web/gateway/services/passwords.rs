@@ -1,4 +1,4 @@
-//! Passwords of people: argon2id, a few at a time.
+//! Passwords of users: argon2id.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::http::problem::FieldCode;
 /// Shortest and longest password, characters.
 pub const CHARS: std::ops::RangeInclusive<usize> = 12..=1024;
 
-/// Hashes that may wait: each takes tens of milliseconds of a core.
+/// Most queued hashes; one takes tens of milliseconds of a core.
 const QUEUE: usize = 32;
 
-/// Passwords everybody tries first, at least as long as the shortest allowed.
+/// Common passwords of the allowed length.
 const COMMON: [&str; 12] = [
     "123456789012",
     "1234567890123",
@@ -34,17 +34,17 @@ const COMMON: [&str; 12] = [
     "iloveyou1234",
 ];
 
-/// How much work a hash is.
+/// Cost of a hash.
 #[derive(Debug, Clone, Copy)]
 pub struct Effort {
     /// Memory, KiB.
     pub memory_kib: u32,
-    /// Passes over it.
+    /// Number of passes.
     pub passes: u32,
 }
 
 impl Default for Effort {
-    /// OWASP's choice for argon2id: 19 MiB, two passes.
+    /// OWASP recommendation for argon2id: 19 MiB, two passes.
     fn default() -> Self {
         Self {
             memory_kib: 19_456,
@@ -53,20 +53,20 @@ impl Default for Effort {
     }
 }
 
-/// Hashes passwords, no more at once than leaves a core free.
+/// Password hashing, with at most one fewer threads than cores.
 pub struct Passwords {
     effort: Effort,
     turns: Arc<Semaphore>,
     waiting: Arc<Semaphore>,
-    /// What is checked for a name nobody has, so that its absence takes as long.
+    /// Hash checked for unknown usernames, so that the response time is the same.
     decoy: String,
 }
 
 impl Passwords {
-    /// Hashing with this much work.
+    /// Hashing with this cost.
     ///
     /// # Panics
-    /// When the effort is none argon2 knows.
+    /// For an invalid cost.
     #[must_use]
     pub fn new(effort: Effort) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -97,10 +97,10 @@ impl Passwords {
             .map_err(|err| Problem::internal(format!("hash a password: {err}")))
     }
 
-    /// What to keep of a password.
+    /// Hash of a password.
     ///
     /// # Errors
-    /// When too many are being hashed.
+    /// 503 when the queue is full.
     pub async fn hash(&self, password: String) -> Result<Secret, Problem> {
         let effort = self.effort;
         let hashed = self.work(move || hash(effort, &password)).await?;
@@ -108,11 +108,10 @@ impl Passwords {
         Ok(Secret::Argon2id(hashed))
     }
 
-    /// Whether `password` is what `secret` was made of. Without a secret it takes as long and is
-    /// not.
+    /// Whether `password` matches `secret`; `false` after the same time without a secret.
     ///
     /// # Errors
-    /// When too many are being checked.
+    /// 503 when the queue is full.
     pub async fn check(&self, secret: Option<&Secret>, password: String) -> Result<bool, Problem> {
         let (hashed, known) = match secret {
             // A node's secret is as long as its hash; comparing hashes tells nobody anything.
@@ -142,10 +141,10 @@ fn hash(effort: Effort, password: &str) -> Result<String, String> {
     Ok(hashed.map_err(|err| err.to_string())?.to_string())
 }
 
-/// Refuses passwords that are too short, too long or tried first by everybody.
+/// Refuses passwords that are too short, too long or common.
 ///
 /// # Errors
-/// What is wrong, at `pointer` of the body.
+/// 422 at `pointer`.
 pub fn check_new(pointer: &str, password: &str, username: &str) -> Result<(), Problem> {
     let lower = password.to_lowercase();
     let wrong = if !CHARS.contains(&password.chars().count()) {

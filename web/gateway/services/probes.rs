@@ -21,76 +21,76 @@ use crate::http::problem::ProblemKind;
 use crate::http::time::rfc3339;
 use crate::http::{Problem, id};
 
-/// Probes remembered; the oldest is forgotten first.
+/// Most probes kept; the oldest is dropped first.
 const REMEMBERED: usize = 256;
-/// Probes at the same time.
+/// Most running probes.
 const RUNNING: usize = 8;
 
-/// What is probed.
+/// Kind of a probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProbeKind {
-    /// Whether echo requests are answered.
+    /// ICMP echo.
     Ping,
-    /// The way there; not offered.
+    /// Route; not offered.
     Traceroute,
-    /// How much gets there; not offered.
+    /// Throughput; not offered.
     Throughput,
 }
 
-/// How far a probe is.
+/// State of a probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProbeState {
-    /// It has not begun.
+    /// Not started.
     Queued,
-    /// It runs.
+    /// Running.
     Running,
-    /// It is over.
+    /// Finished.
     Done,
-    /// It could not be made.
+    /// Failed.
     Failed,
 }
 
-/// Times there and back, ms.
+/// Round-trip times, ms.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RoundTrips {
-    /// The shortest.
+    /// Minimum.
     pub min: f64,
-    /// The mean.
+    /// Mean.
     pub avg: f64,
-    /// The longest.
+    /// Maximum.
     pub max: f64,
 }
 
-/// A probe.
+/// Reachability probe.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Probe {
-    /// Its id.
+    /// Probe id.
     pub probe_id: Uuid,
-    /// The node.
+    /// Node id.
     pub node_id: Uuid,
-    /// The address.
+    /// Probed address.
     pub address: Ipv4Addr,
-    /// What is probed.
+    /// Kind of a probe.
     pub kind: ProbeKind,
-    /// How far it is.
+    /// State.
     pub state: ProbeState,
-    /// When it was asked for, RFC 3339.
+    /// Time of creation, RFC 3339.
     pub created_at: String,
     /// Requests sent.
     pub sent: u32,
     /// Requests answered.
     pub received: u32,
-    /// Times there and back, of those answered.
+    /// Round-trip times of answered requests.
     pub rtt_ms: Option<RoundTrips>,
-    /// Share of requests that were not answered, %.
+    /// Packet loss, %.
     pub loss_pct: Option<f64>,
-    /// Why it could not be made.
+    /// Reason of a failure.
     pub error: Option<String>,
 }
 
-/// Probes of late, by id, which are in the order of time.
+/// Recent probes by id, in order of time.
 #[derive(Debug, Default)]
 pub struct Probes(Mutex<BTreeMap<Uuid, Probe>>);
 

@@ -15,11 +15,11 @@ use sha2::{Digest, Sha256};
 use signature::{Signer, Verifier};
 use uuid::Uuid;
 
-/// How long a token lives, s.
+/// Lifetime of a token, s.
 pub const TOKEN_S: u64 = 3600;
-/// Who makes tokens.
+/// Issuer of tokens.
 const ISSUER: &str = "groundwave-gateway";
-/// Whom they are for.
+/// Audience of tokens.
 const AUDIENCE: &str = "groundwave";
 
 /// HMAC-SHA256, and nothing else, for `jsonwebtoken`: its own providers bring RSA and curves that
@@ -77,18 +77,18 @@ static PROVIDER: CryptoProvider = CryptoProvider {
     key_utils: KeyUtils::new_unimplemented(),
 };
 
-/// What a token says.
+/// Claims of a token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claims {
-    /// Who made it.
+    /// Issuer.
     pub iss: String,
-    /// Whom it is for.
+    /// Audience.
     pub aud: String,
     /// The account.
     pub sub: Uuid,
     /// The account's name.
     pub username: String,
-    /// What the token may do; at most what its account may.
+    /// Role; at most that of the account.
     pub role: AccountRole,
     /// `user` or `node`.
     pub kind: String,
@@ -97,9 +97,9 @@ pub struct Claims {
     pub node_id: Option<Uuid>,
     /// Version of the account's tokens.
     pub ver: u64,
-    /// Which token it is.
+    /// Token id.
     pub jti: Uuid,
-    /// When it was made, s since the Unix epoch.
+    /// Time of issue, s since the Unix epoch.
     pub iat: u64,
     /// From when it is good.
     pub nbf: u64,
@@ -110,9 +110,9 @@ pub struct Claims {
 /// Why a token is no good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadToken {
-    /// It was never good, or not made here.
+    /// Malformed or not issued here.
     Forged,
-    /// It was good until lately.
+    /// Expired.
     Expired,
 }
 
@@ -150,10 +150,10 @@ impl TokenKeys {
         }
     }
 
-    /// A token of an account for a role, and what it says.
+    /// Token of an account for a role, with its claims.
     ///
     /// # Errors
-    /// When it cannot be written, which is a bug.
+    /// Encoding failure.
     pub fn issue(
         &self,
         id: AccountId,
@@ -182,7 +182,7 @@ impl TokenKeys {
         Ok((token, claims))
     }
 
-    /// What a token says, if it was made here and is good now.
+    /// Claims of a valid token.
     ///
     /// # Errors
     /// Why it is not.

@@ -1,4 +1,4 @@
-//! The tunnel in the kernel follows the world: who is in is a peer, who is out is none.
+//! WireGuard tunnel: kernel peers follow the approved registrations.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -17,13 +17,13 @@ use tokio_util::sync::CancellationToken;
 use super::world::World;
 use crate::gateway::settings::Settings;
 
-/// How often the kernel is looked at when nothing changed in the world.
+/// Reconciliation interval without changes.
 const LOOK: Duration = Duration::from_secs(30);
 
-/// Makes the tunnel's interface, if it is not there, with this key, port and address.
+/// Creates the tunnel interface unless it exists; sets key, port and address.
 ///
 /// # Errors
-/// What the kernel refused.
+/// The kernel's error.
 pub fn lay(
     ifname: &str,
     key: PrivateKey,
@@ -44,7 +44,7 @@ pub fn lay(
     routes.bring_up(ifname, Some(u32::from(mtu)))
 }
 
-/// Peers as they should be, by key.
+/// Desired peers by key.
 fn wished(view: &Snapshot) -> BTreeMap<[u8; 32], Ipv4Addr> {
     let peers = view.onboarding.peers();
     peers
@@ -52,7 +52,7 @@ fn wished(view: &Snapshot) -> BTreeMap<[u8; 32], Ipv4Addr> {
         .collect()
 }
 
-/// What to change of `seen` to come to `wished`.
+/// Changes from `seen` to `desired`.
 fn changes(wished: &BTreeMap<[u8; 32], Ipv4Addr>, seen: &[Peer]) -> Vec<PeerConfig> {
     let gone = seen
         .iter()
@@ -95,7 +95,7 @@ fn reconcile(ifname: &str, view: &Snapshot) -> Result<usize, ReadingError> {
     Ok(count)
 }
 
-/// Keeps the tunnel's peers as the world wants them, until the gateway stops.
+/// Reconciles the tunnel's peers until the gateway stops.
 pub async fn follow(world: World, settings: Arc<Settings>, stop: CancellationToken) {
     if settings.tunnel.is_none() {
         return;
@@ -130,7 +130,7 @@ pub async fn follow(world: World, settings: Arc<Settings>, stop: CancellationTok
     }
 }
 
-/// The tunnel's peers as the kernel holds them; nothing where it cannot be asked.
+/// Peers in the kernel; `None` without access to it.
 pub async fn peers(settings: &Settings) -> Option<BTreeMap<PublicKey, Peer>> {
     settings.tunnel.as_ref()?;
     let ifname = settings.tunnel_ifname.clone();

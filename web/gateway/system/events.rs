@@ -1,4 +1,4 @@
-//! What happens, as it happens.
+//! Event stream endpoint.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -19,14 +19,14 @@ use crate::http::time::rfc3339;
 use crate::http::{Problem, Query};
 use tokio_util::sync::CancellationToken;
 
-/// Silence after which a stream says that it is still there.
+/// Interval of keep-alive comments.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// Which happenings are wanted.
+/// Filter of events.
 #[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct EventQuery {
-    /// Only these, with commas between: `node.state`, `registration`, `alert`
+    /// Event types, comma-separated: `node.state`, `registration`, `alert`
     pub types: Option<String>,
 }
 
@@ -43,12 +43,12 @@ fn event(happening: &FleetEvent) -> Event {
         .data(serde_json::Value::Object(data).to_string())
 }
 
-/// What happens, as it happens
+/// Stream events
 ///
-/// With `Last-Event-ID` the stream begins behind that event, as far as it is remembered (the last
-/// 1024); without it, with what happens next.
+/// With `Last-Event-ID` the stream begins after that event, as far as it is kept (the last
+/// 1024); without it, with the next event.
 #[utoipa::path(get, path = "/v1/events", tag = "system", params(EventQuery,
-        ("last-event-id" = Option<String>, Header, description = "The last event the caller heard")),
+        ("last-event-id" = Option<String>, Header, description = "Id of the last received event")),
     responses((status = 200, description = "Server-sent events", body = String, content_type = "text/event-stream")))]
 pub async fn events(
     _: Viewer,

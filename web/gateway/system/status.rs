@@ -1,4 +1,4 @@
-//! The gateway itself: whether it is well, what it can do, what it counts, what it is.
+//! Gateway status endpoints: health, capabilities, metrics, API document, tasks.
 
 use std::collections::BTreeMap;
 
@@ -22,41 +22,41 @@ use crate::gateway::services::world::{World, blocking};
 use crate::gateway::settings::Settings;
 use crate::http::{Json, Problem, tag};
 
-/// How something is.
+/// Result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckState {
-    /// It works.
+    /// Working.
     Ok,
-    /// It works in part.
+    /// Partly working.
     Degraded,
-    /// It is not there.
+    /// Absent.
     Absent,
-    /// It fails.
+    /// Failing.
     Fail,
 }
 
-/// Whether the gateway is well.
+/// Health of the gateway.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct GatewayHealth {
     /// `ok`, `degraded` or `fail`.
     pub status: CheckState,
-    /// Version of the gateway.
+    /// Gateway version.
     pub version: String,
-    /// The commit it was built from, where that is known.
+    /// Git commit of the build, if known.
     pub git_commit: Option<String>,
-    /// When it was built, RFC 3339, where that is known.
+    /// Time of the build, RFC 3339, if known.
     pub build_time: Option<String>,
-    /// Since it began, s.
+    /// Uptime, s.
     pub uptime_s: u64,
-    /// What it depends on.
+    /// Checks by dependency.
     pub checks: BTreeMap<String, CheckState>,
 }
 
-/// Whether the gateway is well
+/// Get the gateway health
 #[utoipa::path(get, path = "/health", tag = "system",
-    responses((status = 200, description = "It takes requests", body = GatewayHealth),
-        (status = 503, description = "It does not", body = GatewayHealth)))]
+    responses((status = 200, description = "Serving requests", body = GatewayHealth),
+        (status = 503, description = "Not serving requests", body = GatewayHealth)))]
 pub async fn health(
     _: Anonymous,
     State(world): State<World>,
@@ -108,7 +108,7 @@ pub async fn health(
     (code, Json(told))
 }
 
-/// The ranges of addresses.
+/// Address ranges.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Ranges {
     /// Underlay addresses.
@@ -117,39 +117,39 @@ pub struct Ranges {
     pub overlay: String,
 }
 
-/// What a client has to keep to.
+/// Limits for clients.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Limits {
-    /// Time between two heartbeats, s.
+    /// Heartbeat period, s.
     pub heartbeat_period_s: f64,
-    /// Time between two reports of readings, s.
+    /// Telemetry interval, s.
     pub telemetry_interval_s: f64,
-    /// How long a token lives, s.
+    /// Lifetime of a token, s.
     pub token_ttl_s: u64,
-    /// Longest bodies, bytes.
+    /// Longest request bodies, bytes.
     pub max_body_bytes: BTreeMap<String, usize>,
 }
 
-/// What the gateway can do.
+/// Capabilities of the gateway.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Capabilities {
-    /// Version of this interface.
+    /// API version.
     pub api_version: String,
-    /// Whether what it shows is there, was there or is computed.
+    /// Origin of the data.
     pub mode: Origin,
-    /// What it offers.
+    /// Features.
     pub features: BTreeMap<String, bool>,
-    /// How it reaches the machine: `netlink`, `cli`, `fixture` or `absent`.
+    /// Backends: `netlink`, `cli`, `fixture` or `absent`.
     pub backends: BTreeMap<String, String>,
-    /// Its ranges of addresses.
+    /// Address ranges.
     pub ranges: Ranges,
-    /// What a client has to keep to.
+    /// Limits for clients.
     pub limits: Limits,
 }
 
-/// What the gateway can do
+/// Get gateway capabilities
 #[utoipa::path(get, path = "/capabilities", tag = "system",
-    responses((status = 200, description = "Probed, not promised")))]
+    responses((status = 200, description = "Probed capabilities")))]
 pub async fn capabilities(
     _: Anonymous,
     State(world): State<World>,
@@ -199,9 +199,9 @@ pub async fn capabilities(
     })
 }
 
-/// What the gateway counts, for Prometheus: sums, never names
+/// Get Prometheus metrics: sums, without names
 #[utoipa::path(get, path = "/metrics", tag = "system",
-    responses((status = 200, description = "Text of OpenMetrics", content((String = "text/plain"), (String = "application/openmetrics-text")))))]
+    responses((status = 200, description = "OpenMetrics text", content((String = "text/plain"), (String = "application/openmetrics-text")))))]
 pub async fn metrics(
     _: Anonymous,
     State(world): State<World>,
@@ -225,21 +225,21 @@ pub async fn metrics(
     ([(header::CONTENT_TYPE, media)], text).into_response()
 }
 
-/// The document of this interface and its tag.
+/// OpenAPI document and its ETag.
 #[derive(Debug)]
 pub struct OwnDocument {
-    /// The document.
+    /// Document.
     pub text: String,
-    /// Its revision.
+    /// Revision.
     pub revision: String,
 }
 
-/// The document of this interface
+/// Get the OpenAPI document
 #[utoipa::path(get, path = "/openapi.json", tag = "system",
-    params(("if-none-match" = Option<String>, Header, description = "The tag of what the caller has")),
+    params(("if-none-match" = Option<String>, Header, description = "ETag of the caller's copy")),
     responses((status = 200, description = "OpenAPI 3.1", body = serde_json::Value,
-            headers(("etag" = String, description = "Its tag"))),
-        (status = 304, description = "It is as it was")))]
+            headers(("etag" = String, description = "ETag"))),
+        (status = 304, description = "Not modified")))]
 pub async fn openapi(
     _: Anonymous,
     Extension(document): Extension<Arc<OwnDocument>>,
@@ -253,9 +253,9 @@ pub async fn openapi(
     (tag, media, document.text.clone()).into_response()
 }
 
-/// What the gateway does again and again
+/// List background tasks
 #[utoipa::path(get, path = "/v1/system/tasks", tag = "system",
-    responses((status = 200, description = "By name")))]
+    responses((status = 200, description = "Sorted by name")))]
 pub async fn system_tasks(
     _: Viewer,
     State(tasks): State<Arc<BackgroundTasks>>,

@@ -23,7 +23,7 @@ const POINTS_MAX: usize = 10_000;
 /// Most metrics of a request.
 const NAMES_MAX: usize = 64;
 
-/// What to show of a time in which there are several readings.
+/// Aggregation of the samples of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Fold {
     #[default]
@@ -54,7 +54,7 @@ struct Question {
     prefix: Option<String>,
 }
 
-/// Reads the query by hand: `metric` may stand several times.
+/// Parses the query; `metric` may occur several times.
 fn question(query: Option<&str>, allowed: &[&str]) -> Result<Question, Problem> {
     let now_ms = wall_ns() / 1_000_000;
     let mut asked = Question {
@@ -124,25 +124,25 @@ fn question(query: Option<&str>, allowed: &[&str]) -> Result<Question, Problem> 
     Ok(asked)
 }
 
-/// One reading over time.
+/// Series of a metric.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
-    /// Which reading.
+    /// Metric.
     pub metric: String,
-    /// In what.
+    /// Unit.
     pub unit: Option<String>,
-    /// Times, ms since the Unix epoch, and values.
+    /// Timestamps, ms since the Unix epoch, and values.
     pub points: Vec<(u64, f64)>,
 }
 
-/// Readings over time.
+/// Series.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SeriesList {
-    /// By name.
+    /// Series by metric.
     pub series: Vec<Series>,
 }
 
-/// Points of equal steps; the last step may be incomplete.
+/// Points aggregated by step; the last step may be incomplete.
 fn stepped(points: Vec<Point>, step_ms: Option<u64>) -> Vec<Point> {
     let Some(step_ms) = step_ms else {
         return points;
@@ -160,7 +160,7 @@ fn stepped(points: Vec<Point>, step_ms: Option<u64>) -> Vec<Point> {
     steps.into_values().collect()
 }
 
-/// Everything known of one reading: the history, and the minutes it does not have yet.
+/// Samples of a metric: stored history and recent samples not stored yet.
 fn gather(
     history: &TelemetryStore,
     node: &FleetNode,
@@ -186,17 +186,17 @@ fn gather(
     Ok(points)
 }
 
-/// Readings of a node over time
+/// Get telemetry series of a node
 ///
 /// Samples for two hours, minutes for a week, hours for 400 days.
 #[utoipa::path(get, path = "/v1/nodes/{node_id}/telemetry", tag = "nodes",
-    params(("node_id" = Uuid, Path, description = "Which node"),
-        ("metric" = Option<Vec<String>>, Query, description = "Which readings; all if absent", style = Form, explode),
-        ("from" = Option<String>, Query, description = "From when, RFC 3339; an hour ago if absent"),
-        ("to" = Option<String>, Query, description = "Until when, RFC 3339; now if absent"),
-        ("step_s" = Option<u32>, Query, description = "Fold readings into steps of so many seconds", minimum = 1, maximum = 31536000),
-        ("agg" = Option<String>, Query, description = "How to fold: `last`, `avg`, `min`, `max`")),
-    responses((status = 200, description = "By name"),
+    params(("node_id" = Uuid, Path, description = "Node id"),
+        ("metric" = Option<Vec<String>>, Query, description = "Metric names; default all", style = Form, explode),
+        ("from" = Option<String>, Query, description = "Start, RFC 3339; default one hour ago"),
+        ("to" = Option<String>, Query, description = "End, RFC 3339; default now"),
+        ("step_s" = Option<u32>, Query, description = "Aggregation step, s", minimum = 1, maximum = 31536000),
+        ("agg" = Option<String>, Query, description = "Aggregation: `last`, `avg`, `min`, `max`")),
+    responses((status = 200, description = "Sorted by name"),
         (status = 404, description = "No such node")))]
 pub async fn telemetry_fetch(
     _: Viewer,
@@ -239,27 +239,27 @@ pub async fn telemetry_fetch(
     }))
 }
 
-/// The latest of a reading.
+/// Latest sample of a metric.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LatestReading {
-    /// How much.
+    /// Value.
     pub value: f64,
-    /// In what.
+    /// Unit.
     pub unit: Option<String>,
-    /// When, RFC 3339.
+    /// Time, RFC 3339.
     pub ts: String,
 }
 
-/// The latest readings of a node, by name.
+/// Latest samples of a node by metric.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct LatestReadings(pub BTreeMap<String, LatestReading>);
 
-/// The latest readings of a node
+/// Get the latest samples of a node
 #[utoipa::path(get, path = "/v1/nodes/{node_id}/telemetry/latest", tag = "nodes",
-    params(("node_id" = Uuid, Path, description = "Which node"),
-        ("prefix" = Option<String>, Query, description = "Only names that begin so, `mesh.`")),
-    responses((status = 200, description = "By name"),
+    params(("node_id" = Uuid, Path, description = "Node id"),
+        ("prefix" = Option<String>, Query, description = "Prefix of metric names, such as `mesh.`")),
+    responses((status = 200, description = "Sorted by name"),
         (status = 404, description = "No such node")))]
 pub async fn telemetry_latest(
     _: Viewer,
@@ -288,22 +288,22 @@ pub async fn telemetry_latest(
 /// The latest of one reading of one node.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct NodeReading {
-    /// Which node.
+    /// Node id.
     pub node_id: Uuid,
-    /// Which reading.
+    /// Metric.
     pub metric: String,
-    /// How much.
+    /// Value.
     pub value: f64,
-    /// In what.
+    /// Unit.
     pub unit: Option<String>,
-    /// When, RFC 3339.
+    /// Time, RFC 3339.
     pub ts: String,
 }
 
-/// The latest of some readings of all nodes
+/// List the latest samples of all nodes
 #[utoipa::path(get, path = "/v1/telemetry/latest", tag = "nodes",
-    params(("metric" = Vec<String>, Query, description = "Which readings", style = Form, explode), Paging),
-    responses((status = 200, description = "By node and name")))]
+    params(("metric" = Vec<String>, Query, description = "Metric names", style = Form, explode), Paging),
+    responses((status = 200, description = "Sorted by node id and name")))]
 pub async fn telemetry_latest_all(
     _: Viewer,
     State(world): State<World>,

@@ -30,42 +30,42 @@ const OLDEST_MS: u64 = 7 * 24 * 3_600_000;
 /// Largest lead of a node's clock, ms.
 const AHEAD_MS: u64 = 60_000;
 
-/// A reading as a node tells it.
+/// Uploaded sample.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct SampleIn {
-    /// When, RFC 3339.
+    /// Time, RFC 3339.
     #[schemars(length(max = 40))]
     pub ts: String,
-    /// What, `mesh.tx_mbps`.
+    /// Metric, such as `mesh.tx_mbps`.
     #[schemars(length(max = 96))]
     pub metric: String,
-    /// How much.
+    /// Value.
     pub value: f64,
 }
 
-/// Readings.
+/// Batch of samples.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct TelemetryBatch {
-    /// Up to 512.
+    /// Samples, up to 512.
     #[schemars(length(max = 512))]
     pub samples: Vec<SampleIn>,
 }
 
-/// A reading that was not taken.
+/// Rejected sample.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RejectedSample {
-    /// Its place, from 0.
+    /// Index in the batch, from 0.
     pub index: usize,
     /// `metric`, `value`, `ts-format`, `ts-old` or `ts-ahead`.
     pub code: String,
 }
 
-/// What became of a batch.
+/// Result of an upload.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct BatchResult {
-    /// Readings taken; they are on disk.
+    /// Number of samples accepted and stored.
     pub accepted: usize,
-    /// Readings that were not.
+    /// Rejected samples.
     pub rejected: Vec<RejectedSample>,
 }
 
@@ -143,11 +143,11 @@ fn sound(sample: SampleIn, now_ms: u64) -> Result<Sample, &'static str> {
     })
 }
 
-/// Tell readings with their own times
+/// Upload telemetry samples with their timestamps
 #[utoipa::path(post, path = "/v1/nodes/{node_id}/telemetry", tag = "nodes",
-    params(("node_id" = Uuid, Path, description = "Which node")),
-    responses((status = 202, description = "What became of them"),
-        (status = 404, description = "No such node is in")))]
+    params(("node_id" = Uuid, Path, description = "Node id")),
+    responses((status = 202, description = "Accepted and rejected entries"),
+        (status = 404, description = "No such approved node")))]
 pub async fn telemetry_post(
     _: NodeOrOperator,
     State(world): State<World>,

@@ -1,4 +1,4 @@
-//! The trust secret, the list of hardware addresses, the policy.
+//! Trust endpoints: policy, secret, trusted MAC addresses.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -23,75 +23,75 @@ use crate::http::problem::FieldCode;
 use crate::http::time::rfc3339;
 use crate::http::{Json, Path, Problem, Query};
 
-/// Trust as it is, without its secret.
+/// Enrolment policy and state of the trust secret.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub struct TrustState {
-    /// How strangers are met.
+    /// Enrolment policy.
     pub policy: Policy,
-    /// Whether there is a secret.
+    /// A trust secret is set.
     pub secret_set: bool,
-    /// Which one.
+    /// Id of the secret.
     pub key_id: Option<String>,
-    /// When it was made, RFC 3339.
+    /// Time of creation, RFC 3339.
     pub rotated_at: Option<String>,
-    /// Until when the one before it is good, RFC 3339.
+    /// End of validity of the previous secret, RFC 3339.
     pub grace_until: Option<String>,
-    /// Hardware addresses on the list.
+    /// Number of trusted MAC addresses.
     pub mac_count: usize,
 }
 
-/// Another policy.
+/// New enrolment policy.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewPolicy {
-    /// How strangers are met from now on; `open` only where the gateway was started for it.
+    /// Enrolment policy; `open` only with --insecure-open-onboarding.
     pub policy: Policy,
 }
 
-/// What may be known of the secret.
+/// State of the trust secret.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub struct SecretState {
-    /// Which one it is.
+    /// Id of the secret.
     pub key_id: Option<String>,
-    /// When it was made, RFC 3339.
+    /// Time of creation, RFC 3339.
     pub created_at: Option<String>,
-    /// The first half of its SHA-256, hexadecimal: to compare two copies without telling either.
+    /// First half of its SHA-256, hexadecimal.
     pub fingerprint: Option<String>,
 }
 
-/// How to rotate the secret.
+/// Rotation of the trust secret.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rotation {
-    /// How long the one until now is good, s, so that nodes that are away come back.
+    /// Remaining validity of the present secret, s, for nodes that are offline.
     #[serde(default)]
     #[schemars(range(max = 604_800))]
     pub grace_s: u32,
 }
 
-/// A new secret.
+/// New trust secret.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub struct NewSecret {
-    /// The secret: 32 bytes in base64. It is told this once.
+    /// Secret, 32 bytes in base64, shown once.
     pub secret: String,
-    /// Which one it is.
+    /// Id of the secret.
     pub key_id: String,
 }
 
-/// A trusted hardware address.
+/// Trusted MAC address.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub struct TrustedMacEntry {
-    /// The address.
+    /// MAC address.
     pub mac: Mac,
-    /// What it belongs to.
+    /// Label.
     pub label: String,
-    /// Who put it there.
+    /// Account that added it.
     pub added_by: String,
-    /// When, RFC 3339.
+    /// Time of addition, RFC 3339.
     pub added_at: String,
-    /// When a request last came from it, RFC 3339.
+    /// Time of the last request from it, RFC 3339.
     pub last_seen: Option<String>,
-    /// From where.
+    /// Source address of the last request.
     pub seen_at_ip: Option<String>,
 }
 
@@ -108,56 +108,55 @@ impl From<&TrustedMac> for TrustedMacEntry {
     }
 }
 
-/// A hardware address to trust.
+/// New trusted MAC address.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewTrustedMac {
-    /// The address.
+    /// MAC address.
     pub mac: Mac,
-    /// What it belongs to, up to 64 characters.
+    /// Label, up to 64 characters.
     #[serde(default)]
     #[schemars(length(max = 64))]
     pub label: String,
 }
 
-/// Hardware addresses to trust. Entries are read one by one, so that one mistake does not lose the
-/// rest.
+/// MAC addresses to trust. Invalid entries are rejected one by one.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MacImport {
-    /// Up to 1000 of them.
+    /// Entries, up to 1000.
     #[schemars(length(max = 1000))]
     pub items: Vec<MacImportItem>,
 }
 
-/// A hardware address to trust, as somebody wrote it.
+/// MAC address to trust, unparsed.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MacImportItem {
-    /// The address.
+    /// MAC address.
     pub mac: String,
-    /// What it belongs to.
+    /// Label.
     #[serde(default)]
     pub label: String,
 }
 
-/// What became of an import.
+/// Result of an import.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub struct MacImported {
-    /// New on the list.
+    /// Added addresses.
     pub added: usize,
-    /// On it already.
+    /// Addresses trusted before.
     pub existing: usize,
-    /// Not taken.
+    /// Rejected entries.
     pub rejected: Vec<RejectedItem>,
 }
 
-/// An entry that was not taken.
+/// Rejected entry.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub struct RejectedItem {
-    /// Its place, from 0.
+    /// Index, from 0.
     pub index: usize,
-    /// Why.
+    /// Reason: `mac` or `label`.
     pub code: String,
 }
 
@@ -178,17 +177,17 @@ fn state(world: &World) -> TrustState {
     }
 }
 
-/// How strangers are met
+/// Get the enrolment policy and the trust secret's state
 #[utoipa::path(get, path = "/v1/trust", tag = "trust",
-    responses((status = 200, description = "Trust as it is")))]
+    responses((status = 200, description = "Policy and secret state")))]
 pub async fn trust(_: Viewer, State(world): State<World>) -> Json<TrustState> {
     Json(state(&world))
 }
 
-/// Choose how strangers are met
+/// Set the enrolment policy
 #[utoipa::path(put, path = "/v1/trust/policy", tag = "trust",
-    responses((status = 200, description = "Trust as it is now"),
-        (status = 409, description = "There is no secret to prove, or the gateway was not started for that")))]
+    responses((status = 200, description = "Updated policy and secret state"),
+        (status = 409, description = "No trust secret set, or policy `open` not enabled at start")))]
 pub async fn trust_policy_put(
     _: Admin,
     State(world): State<World>,
@@ -206,9 +205,9 @@ pub async fn trust_policy_put(
     Ok(Json(state(&world)))
 }
 
-/// What may be known of the trust secret
+/// Get the trust secret's id and fingerprint
 #[utoipa::path(get, path = "/v1/trust/secret", tag = "trust",
-    responses((status = 200, description = "Never the secret itself")))]
+    responses((status = 200, description = "Id, time and fingerprint")))]
 pub async fn trust_secret(_: Admin, State(world): State<World>) -> Json<SecretState> {
     let view = world.view();
     let secret = view.onboarding.trust.secret.as_ref();
@@ -220,9 +219,9 @@ pub async fn trust_secret(_: Admin, State(world): State<World>) -> Json<SecretSt
     })
 }
 
-/// Make a new trust secret
+/// Rotate the trust secret
 #[utoipa::path(post, path = "/v1/trust/secret/rotate", tag = "trust",
-    responses((status = 201, description = "The new secret, told this once")))]
+    responses((status = 201, description = "New secret, shown once")))]
 pub async fn trust_secret_rotate(
     _: Admin,
     State(world): State<World>,
@@ -241,9 +240,9 @@ pub async fn trust_secret_rotate(
     Ok((StatusCode::CREATED, Json(NewSecret { secret, key_id })))
 }
 
-/// Trusted hardware addresses
+/// List trusted MAC addresses
 #[utoipa::path(get, path = "/v1/trust/macs", tag = "trust", params(Paging),
-    responses((status = 200, description = "In order of the address")))]
+    responses((status = 200, description = "Sorted by address")))]
 pub async fn trust_macs(
     _: Operator,
     State(world): State<World>,
@@ -262,10 +261,10 @@ fn entry(world: &World, mac: Mac) -> Result<TrustedMacEntry, Problem> {
     Ok(TrustedMacEntry::from(&**held))
 }
 
-/// Trust a hardware address
+/// Add a trusted MAC address
 #[utoipa::path(post, path = "/v1/trust/macs", tag = "trust",
-    responses((status = 201, description = "On the list from now on"),
-        (status = 200, description = "On the list since before; its label stays")))]
+    responses((status = 201, description = "Added"),
+        (status = 200, description = "Already trusted; the label stays")))]
 pub async fn trust_mac_add(
     Admin(caller): Admin,
     State(world): State<World>,
@@ -283,11 +282,11 @@ pub async fn trust_mac_add(
     Ok((status, Json(entry(&world, new.mac)?)))
 }
 
-/// A trusted hardware address
+/// Get a trusted MAC address
 #[utoipa::path(get, path = "/v1/trust/macs/{mac}", tag = "trust",
-    params(("mac" = String, Path, description = "Which address", pattern = "^(?!00(:00){5}$)[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2}){5}$")),
-    responses((status = 200, description = "The entry"),
-        (status = 404, description = "It is not on the list")))]
+    params(("mac" = String, Path, description = "Address", pattern = "^(?!00(:00){5}$)[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2}){5}$")),
+    responses((status = 200, description = "Trusted address"),
+        (status = 404, description = "No such trusted address")))]
 pub async fn trust_mac_fetch(
     _: Operator,
     State(world): State<World>,
@@ -296,11 +295,11 @@ pub async fn trust_mac_fetch(
     Ok(Json(entry(&world, mac)?))
 }
 
-/// Trust a hardware address no longer
+/// Delete a trusted MAC address
 #[utoipa::path(delete, path = "/v1/trust/macs/{mac}", tag = "trust",
-    params(("mac" = String, Path, description = "Which address", pattern = "^(?!00(:00){5}$)[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2}){5}$")),
-    responses((status = 204, description = "Gone"),
-        (status = 404, description = "It is not on the list")))]
+    params(("mac" = String, Path, description = "Address", pattern = "^(?!00(:00){5}$)[0-9a-fA-F][02468aceACE](:[0-9a-fA-F]{2}){5}$")),
+    responses((status = 204, description = "Deleted"),
+        (status = 404, description = "No such trusted address")))]
 pub async fn trust_mac_delete(
     _: Admin,
     State(world): State<World>,
@@ -310,9 +309,9 @@ pub async fn trust_mac_delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Trust many hardware addresses
+/// Import trusted MAC addresses
 #[utoipa::path(post, path = "/v1/trust/macs/import", tag = "trust",
-    responses((status = 200, description = "What became of them")))]
+    responses((status = 200, description = "Accepted and rejected entries")))]
 pub async fn trust_macs_import(
     Admin(caller): Admin,
     State(world): State<World>,

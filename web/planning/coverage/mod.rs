@@ -23,8 +23,8 @@ use crate::http::{Json, JsonBody, Path, Problem, id};
 /// full link to a receiver at its centre, as `/api/v1/links/analyze` would have it.
 #[utoipa::path(post, path = "/api/v1/coverage", tag = "coverage",
     responses(
-        (status = 202, description = "The job was taken on",
-            headers(("location" = String, description = "Where it is"))),
+        (status = 202, description = "Job accepted",
+            headers(("location" = String, description = "URL"))),
         (status = 404, description = "No such node"),
         (status = 503, description = "Too many jobs")))]
 pub async fn create(
@@ -49,7 +49,7 @@ pub async fn create(
 
 /// A coverage as far as it is computed
 #[utoipa::path(get, path = "/api/v1/coverage/{id}", tag = "coverage",
-    params(("id" = Uuid, Path, description = "Which job")),
+    params(("id" = Uuid, Path, description = "Job id")),
     responses(
         (status = 200, description = "Status, bounds, statistics and cells"),
         (status = 404, description = "No such job, or evicted")))]
@@ -66,7 +66,7 @@ pub async fn fetch(
 /// rx_power_dbm, verdict) and `row_done` (row), then `done`, or `failed` (detail). A late
 /// subscriber hears everything from the start. A comment keeps the connection alive every 15 s.
 #[utoipa::path(get, path = "/api/v1/coverage/{id}/stream", tag = "coverage",
-    params(("id" = Uuid, Path, description = "Which job")),
+    params(("id" = Uuid, Path, description = "Job id")),
     responses(
         (status = 200, description = "The events", body = String, content_type = "text/event-stream"),
         (status = 404, description = "No such job, or evicted")))]
