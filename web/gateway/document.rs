@@ -4,7 +4,7 @@ use axum::Router;
 use serde_json::{Value, json};
 
 use super::access::Access;
-use super::router::endpoints;
+use super::endpoints::endpoints;
 use super::state::Gateway;
 use crate::http::ApiDocument;
 use crate::http::document::{About, add_problems};

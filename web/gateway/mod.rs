@@ -8,6 +8,7 @@ mod admin;
 mod auth;
 pub mod background_tasks;
 mod document;
+mod endpoints;
 pub mod mesh;
 mod network;
 mod nodes;
@@ -21,5 +22,5 @@ mod trust;
 
 pub use document::{document, operations};
 pub use router::router;
-pub use settings::Settings;
+pub use settings::{Effort, Settings};
 pub use state::Gateway;

@@ -10,31 +10,18 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use super::access::guard::{AccessTable, Guard, guard};
-use super::access::{Access, idempotency};
+use super::access::idempotency;
 use super::document::build;
+use super::endpoints::endpoints;
 use super::services::limits::BODY_BYTES_MAX;
 use super::state::Gateway;
 use super::system::status::OwnDocument;
-use super::{admin, auth, mesh, network, nodes, system, telemetry, trust};
-use crate::http::endpoints::Endpoints;
 use crate::http::tag::revision_of;
 use crate::http::{accept, problem};
 
 /// Content security policy of the API browser: own scripts, own and inline styles.
 const PAGE_POLICY: &str = "default-src 'self'; style-src 'self' 'unsafe-inline'; \
                            img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'";
-
-/// Endpoints of all categories.
-pub(super) fn endpoints() -> Endpoints<Gateway, Access> {
-    system::endpoints()
-        .merge(auth::endpoints())
-        .merge(mesh::endpoints())
-        .merge(nodes::endpoints())
-        .merge(telemetry::endpoints())
-        .merge(trust::endpoints())
-        .merge(network::endpoints())
-        .merge(admin::endpoints())
-}
 
 /// Router of the gateway.
 pub fn router(gateway: Gateway) -> Router {

@@ -5,7 +5,24 @@ use std::time::Duration;
 
 use groundwave_systems::onboarding::{AddressPool, GatewayEnd};
 
-use crate::gateway::services::passwords::Effort;
+/// Cost of a hash.
+#[derive(Debug, Clone, Copy)]
+pub struct Effort {
+    /// Memory, KiB.
+    pub memory_kib: u32,
+    /// Number of passes.
+    pub passes: u32,
+}
+
+impl Default for Effort {
+    /// OWASP recommendation for argon2id: 19 MiB, two passes.
+    fn default() -> Self {
+        Self {
+            memory_kib: 19_456,
+            passes: 2,
+        }
+    }
+}
 
 /// Settings of a gateway.
 #[derive(Debug, Clone)]

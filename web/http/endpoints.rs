@@ -14,7 +14,8 @@ use serde_json::{Map, Value, json};
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter, UtoipaMethodRouterExt};
 
 use super::document::{About, ApiDocument, Schemas};
-use super::{Json, Path, Problem, Query, Raw};
+use super::problem::Problem;
+use super::show::Json;
 
 /// Parameter of a handler, as its operation describes it.
 pub trait Describe {
@@ -25,9 +26,6 @@ pub trait Describe {
 impl<T> Describe for State<T> {}
 impl<T> Describe for Extension<T> {}
 impl<T> Describe for Option<Extension<T>> {}
-impl<T> Describe for Path<T> {}
-impl<T> Describe for Query<T> {}
-impl Describe for Raw {}
 impl Describe for RawQuery {}
 impl Describe for HeaderMap {}
 impl Describe for Bytes {}

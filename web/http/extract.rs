@@ -70,3 +70,7 @@ impl<S: Send + Sync> FromRequest<S> for Raw {
         }
     }
 }
+
+impl<T> Describe for Path<T> {}
+impl<T> Describe for Query<T> {}
+impl Describe for Raw {}

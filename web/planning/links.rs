@@ -11,7 +11,7 @@ use groundwave_systems::terrain::Terrain;
 use uuid::Uuid;
 
 use super::Planner;
-use super::state::PACKET_BYTES;
+use super::wire::PACKET_BYTES;
 use super::wire::link::{LinkAnalysis, LinkQuestion, SAMPLES_MIN};
 use super::wire::terrain::{SAMPLES_MAX, TerrainProfile};
 use crate::http::{Json, JsonBody, Problem};

@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::Planner;
 use super::links::ends;
-use super::state::PACKET_BYTES;
+use super::wire::PACKET_BYTES;
 use super::wire::mesh::{AdviceQuestion, MeshRoute, ProtocolAdvice, RouteQuestion};
 use super::wire::relay::{RelayChain, RelayQuestion};
 use crate::http::{Json, JsonBody, Problem};

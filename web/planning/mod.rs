@@ -5,6 +5,7 @@
 
 mod backup;
 pub mod coverage;
+mod coverages;
 mod deployments;
 mod exchange;
 mod health;
@@ -20,5 +21,6 @@ mod terrain;
 pub mod wire;
 
 pub use router::{document, router};
-pub use state::{Frontend, PACKET_BYTES, Planner, StoreCopier, StoreProbe};
+pub use state::{Frontend, Planner, StoreCopier, StoreProbe};
+pub use wire::PACKET_BYTES;
 pub use wire::template::built_in;

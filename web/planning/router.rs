@@ -5,8 +5,8 @@ use axum::routing::get;
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use super::{
-    Planner, backup, coverage, deployments, exchange, health, links, mesh, nodes, presets, statics,
-    templates, terrain,
+    Planner, backup, coverages, deployments, exchange, health, links, mesh, nodes, presets,
+    statics, templates, terrain,
 };
 use crate::http::document::About;
 use crate::http::endpoints::{Endpoints, unrestricted};
@@ -52,9 +52,9 @@ fn endpoints() -> Endpoints<Planner> {
             templates::list,
             templates::create,
             templates::delete,
-            coverage::create,
-            coverage::fetch,
-            coverage::stream,
+            coverages::create,
+            coverages::fetch,
+            coverages::stream,
             exchange::export,
             backup::backup,
         ))

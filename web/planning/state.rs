@@ -16,9 +16,6 @@ use uuid::Uuid;
 use super::coverage::Registry;
 use crate::http::Problem;
 
-/// Packet length of loss rates, ETX and ETT, bytes.
-pub const PACKET_BYTES: u32 = 1500;
-
 /// Asks the store whether it is reachable; the text says what it is.
 pub type StoreProbe = Arc<dyn Fn() -> Result<String, String> + Send + Sync>;
 

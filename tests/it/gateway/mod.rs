@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 use axum::body::{Body, to_bytes};
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
-use groundwave::gateway::services::passwords::Effort;
+use groundwave::gateway::Effort;
 use groundwave::gateway::{Gateway, Settings, background_tasks, router};
 use groundwave_engine::{Handle, Running};
 use groundwave_io::gateway::Audit;

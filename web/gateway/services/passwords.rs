@@ -9,6 +9,7 @@ use groundwave_systems::account::Secret;
 use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 
+use crate::gateway::settings::Effort;
 use crate::http::Problem;
 use crate::http::problem::FieldCode;
 
@@ -33,25 +34,6 @@ const COMMON: [&str; 12] = [
     "letmeinletmein",
     "iloveyou1234",
 ];
-
-/// Cost of a hash.
-#[derive(Debug, Clone, Copy)]
-pub struct Effort {
-    /// Memory, KiB.
-    pub memory_kib: u32,
-    /// Number of passes.
-    pub passes: u32,
-}
-
-impl Default for Effort {
-    /// OWASP recommendation for argon2id: 19 MiB, two passes.
-    fn default() -> Self {
-        Self {
-            memory_kib: 19_456,
-            passes: 2,
-        }
-    }
-}
 
 /// Password hashing, with at most one fewer threads than cores.
 pub struct Passwords {

@@ -26,7 +26,7 @@ struct Watcher {
 
 /// All events of a job from its start, as they come to be; ends after `done` or `failed`, and when
 /// the server stops.
-pub(super) fn events(
+pub fn events(
     job: Arc<Job>,
     stop: CancellationToken,
 ) -> impl Stream<Item = Result<Event, Infallible>> {

@@ -9,7 +9,7 @@ use groundwave_systems::terrain::geodesic::curvature_radii_m;
 use tokio::sync::watch;
 use uuid::Uuid;
 
-use super::super::state::PACKET_BYTES;
+use super::super::wire::PACKET_BYTES;
 use super::super::wire::coverage::{
     Bounds, CellVerdict, CoverageQuestion, CoverageSnapshot, CoverageStatistics, JobStatus,
     RESOLUTION, Tile,

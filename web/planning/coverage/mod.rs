@@ -1,83 +1,9 @@
-//! Coverage over HTTP: a job is asked for, computed beside the server, and watched as it grows.
+//! Coverage jobs: computation, registry, events.
 
 mod events;
 mod job;
 mod registry;
 
-use axum::extract::State;
-use axum::http::{StatusCode, header};
-use axum::response::sse::{Event, KeepAlive, Sse};
-use futures_util::Stream;
-use uuid::Uuid;
-
+pub use events::events;
 pub use job::{Asked, Job};
 pub use registry::{JOBS_MAX, RETENTION, Registry};
-
-use super::Planner;
-use super::wire::coverage::{CoverageAccepted, CoverageQuestion, CoverageSnapshot};
-use crate::http::{Json, JsonBody, Path, Problem, id};
-
-/// Compute the coverage of a node
-///
-/// The grid is a square of `resolution` by `resolution` cells around the source; each cell is a
-/// full link to a receiver at its centre, as `/api/v1/links/analyze` would have it.
-#[utoipa::path(post, path = "/api/v1/coverage", tag = "coverage",
-    responses(
-        (status = 202, description = "Job accepted",
-            headers(("location" = String, description = "URL"))),
-        (status = 404, description = "No such node"),
-        (status = 503, description = "Too many jobs")))]
-pub async fn create(
-    State(planner): State<Planner>,
-    JsonBody(asked): JsonBody<CoverageQuestion>,
-) -> Result<
-    (
-        StatusCode,
-        [(header::HeaderName, String); 1],
-        Json<CoverageAccepted>,
-    ),
-    Problem,
-> {
-    let source = planner.node(asked.source_node_id)?;
-    let deployment = planner.deployment(source.deployment.uuid())?;
-    let asked = Asked::new(&asked, &source, &deployment.outline.environment)?;
-    let job_id = planner.jobs.begin(id::mint(), asked)?;
-    let location = [(header::LOCATION, format!("/api/v1/coverage/{job_id}"))];
-    let accepted = Json(CoverageAccepted { job_id });
-    Ok((StatusCode::ACCEPTED, location, accepted))
-}
-
-/// A coverage as far as it is computed
-#[utoipa::path(get, path = "/api/v1/coverage/{id}", tag = "coverage",
-    params(("id" = Uuid, Path, description = "Job id")),
-    responses(
-        (status = 200, description = "Status, bounds, statistics and cells"),
-        (status = 404, description = "No such job, or evicted")))]
-pub async fn fetch(
-    State(planner): State<Planner>,
-    Path(id): Path<Uuid>,
-) -> Result<Json<CoverageSnapshot>, Problem> {
-    Ok(Json(planner.jobs.get(id)?.snapshot()))
-}
-
-/// Watch a coverage grow
-///
-/// Server-Sent Events: `started` (rows, cols), then for each row its `tile`s (row, col, lat, lon,
-/// rx_power_dbm, verdict) and `row_done` (row), then `done`, or `failed` (detail). A late
-/// subscriber hears everything from the start. A comment keeps the connection alive every 15 s.
-#[utoipa::path(get, path = "/api/v1/coverage/{id}/stream", tag = "coverage",
-    params(("id" = Uuid, Path, description = "Job id")),
-    responses(
-        (status = 200, description = "The events", body = String, content_type = "text/event-stream"),
-        (status = 404, description = "No such job, or evicted")))]
-pub async fn stream(
-    State(planner): State<Planner>,
-    Path(id): Path<Uuid>,
-) -> Result<Sse<impl Stream<Item = Result<Event, std::convert::Infallible>>>, Problem> {
-    let events = events::events(planner.jobs.get(id)?, planner.stop.clone());
-    let alive = KeepAlive::new().interval(KEEP_ALIVE);
-    Ok(Sse::new(events).keep_alive(alive))
-}
-
-/// Between two signs of life on a quiet stream.
-const KEEP_ALIVE: std::time::Duration = std::time::Duration::from_secs(15);

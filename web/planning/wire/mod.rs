@@ -20,6 +20,9 @@ use groundwave_systems::radio::presets::{AntennaPreset, RadioPreset, RolePreset}
 
 crate::schema_refs!(exchange::ExchangeFormat);
 
+/// Packet length of loss rates, ETX and ETT, bytes.
+pub const PACKET_BYTES: u32 = 1500;
+
 /// All radio presets.
 #[derive(Debug, serde::Serialize, schemars::JsonSchema)]
 #[serde(transparent)]
