@@ -330,7 +330,7 @@ impl Agent {
         &mut self,
         path: &str,
         body: &impl serde::Serialize,
-    ) -> Result<crate::http::client::Heard, Trouble> {
+    ) -> Result<crate::http::client::HttpResponse, Trouble> {
         let address = self.address(true);
         let token = self.token.clone();
         self.ask(&address, token.as_deref(), path, body).await
@@ -343,7 +343,7 @@ impl Agent {
         token: Option<&str>,
         path: &str,
         body: &impl serde::Serialize,
-    ) -> Result<crate::http::client::Heard, Trouble> {
+    ) -> Result<crate::http::client::HttpResponse, Trouble> {
         let period = Duration::from_millis(self.options.rhythm.period_ms);
         let fresh = Line::of(self.options.rhythm.period_ms);
         let mut line = std::mem::replace(&mut self.line, fresh);

@@ -6,7 +6,7 @@ use hyper::Method;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::http::client::{Client, Heard};
+use crate::http::client::{Client, HttpResponse};
 use crate::http::problem::Problem;
 
 /// How long an answer may take: a period, after which there is more to tell, but no less than a
@@ -50,7 +50,7 @@ impl Line {
         method: Method,
         path: &str,
         body: &impl Serialize,
-    ) -> Result<Heard, Trouble> {
+    ) -> Result<HttpResponse, Trouble> {
         let body = serde_json::to_vec(body).map_err(silence)?;
         let asked =
             tokio::time::timeout(self.patience, self.turn(address, token, method, path, body));
@@ -86,8 +86,8 @@ impl Line {
         method: Method,
         path: &str,
         body: Vec<u8>,
-    ) -> Result<Heard, String> {
-        let told = |err: crate::http::client::NoAnswer| err.to_string();
+    ) -> Result<HttpResponse, String> {
+        let told = |err: crate::http::client::RequestError| err.to_string();
         // A server closes lines that are quiet for long; a first failure on an old one says little.
         if let Some((open, client)) = &mut self.open
             && open == address
@@ -117,7 +117,7 @@ impl Line {
 ///
 /// # Errors
 /// [`Trouble::Silence`] when it cannot be understood.
-pub fn read<T: DeserializeOwned>(heard: &Heard) -> Result<T, Trouble> {
+pub fn read<T: DeserializeOwned>(heard: &HttpResponse) -> Result<T, Trouble> {
     serde_json::from_slice(&heard.body).map_err(silence)
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use groundwave::agent::{Agent as Node, Options, Seen};
-use groundwave::http::serve::told_to_stop;
+use groundwave::http::serve::shutdown_signal;
 use groundwave_io::agent::look::Source;
 use groundwave_io::agent::request::TrustSecret;
 use groundwave_io::agent::{Bounds, Rhythm, keys};
@@ -146,7 +146,7 @@ impl Agent {
             .enable_all()
             .build()?;
         runtime.block_on(async move {
-            let told = told_to_stop()?;
+            let told = shutdown_signal()?;
             node.run(told).await;
             tracing::info!("stopped");
             Ok(())

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use groundwave::http::serve::{serve_to, told_to_stop};
-use groundwave::impair::{Baseline, Daemon, Door, Peer, Ports, router};
+use groundwave::http::serve::{serve_to, shutdown_signal};
+use groundwave::impair::{Baseline, Daemon, DriverQueries, Peer, Ports, router};
 use groundwave_engine::limits::CHECKPOINT_TICKS;
 use groundwave_engine::log::{FORMAT, Header};
 use groundwave_engine::{Engine, Execution};
@@ -170,11 +170,16 @@ fn serve_on(listener: UnixListener, socket: &Socket, config: &Config) -> Result<
         capabilities: access.capabilities().clone(),
     };
     announce(socket, &ports);
-    let daemon = Daemon::new(handle, door(access), ports, baseline(&config.baseline));
+    let daemon = Daemon::new(
+        handle,
+        driver_queries(access),
+        ports,
+        baseline(&config.baseline),
+    );
     runtime.block_on(async move {
         listener.set_nonblocking(true)?;
         let listener = tokio::net::UnixListener::from_std(listener)?;
-        let told = told_to_stop()?;
+        let told = shutdown_signal()?;
         let stop = CancellationToken::new();
         let asked = stop.clone();
         // The world outlives the last request.
@@ -238,9 +243,9 @@ fn announce(socket: &Socket, ports: &Ports) {
 }
 
 /// The driver behind what handlers ask.
-fn door(access: DriverHandle) -> Door {
+fn driver_queries(access: DriverHandle) -> DriverQueries {
     let counters = access.clone();
-    Door {
+    DriverQueries {
         refresh: Arc::new(move |direction: Direction| {
             let access = access.clone();
             Box::pin(async move { access.refresh(direction).await })

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use groundwave::gateway::Gateway;
-use groundwave::http::serve::{serve, told_to_stop};
+use groundwave::http::serve::{serve, shutdown_signal};
 use groundwave::planning::{Frontend, Planner, built_in, router};
 use groundwave_engine::limits::CHECKPOINT_TICKS;
 use groundwave_engine::log::{FORMAT, Header};
@@ -235,7 +235,7 @@ impl Serve {
                 Some(start) => Some(start.open().await?),
                 None => None,
             };
-            let told = told_to_stop()?;
+            let told = shutdown_signal()?;
             let asked = stop.clone();
             tokio::spawn(async move {
                 told.await;

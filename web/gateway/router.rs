@@ -17,7 +17,7 @@ use super::services::limits::BODY_BYTES_MAX;
 use super::state::Gateway;
 use super::system::status::OwnDocument;
 use crate::http::tag::revision_of;
-use crate::http::{accept, problem};
+use crate::http::{layers, problem};
 
 /// Content security policy of the API browser: own scripts, own and inline styles.
 const PAGE_POLICY: &str = "default-src 'self'; style-src 'self' 'unsafe-inline'; \
@@ -58,5 +58,5 @@ pub fn router(gateway: Gateway) -> Router {
         .layer(from_fn_with_state(Arc::new(checks), guard))
         .with_state(gateway)
         .merge(docs.layer(policy));
-    accept::dress_closed(router)
+    layers::own_origin(router)
 }

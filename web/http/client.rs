@@ -1,4 +1,4 @@
-//! The other side: asking a server of ours.
+//! HTTP client of the project's own servers.
 
 use axum::body::Body;
 use http_body_util::{BodyExt, Limited};
@@ -9,53 +9,53 @@ use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 
-/// Why there is no answer.
+/// Error of a request.
 #[derive(Debug, Error)]
-pub enum NoAnswer {
-    /// Nobody listens there, or the line broke.
+pub enum RequestError {
+    /// Connection refused or broken.
     #[error("no answer from {address}")]
-    Line {
-        /// Who was asked.
+    Connection {
+        /// Address of the server.
         address: String,
-        /// Why.
+        /// Cause.
         #[source]
         cause: std::io::Error,
     },
-    /// What came back was not HTTP, or stopped in the middle.
+    /// Invalid or incomplete HTTP response.
     #[error("the answer from {address} broke off")]
     Http {
-        /// Who was asked.
+        /// Address of the server.
         address: String,
-        /// Why.
+        /// Cause.
         #[source]
         cause: hyper::Error,
     },
-    /// The request cannot be written.
+    /// Malformed request.
     #[error("the request to {address} is malformed")]
     Request {
-        /// Who was asked.
+        /// Address of the server.
         address: String,
-        /// Why.
+        /// Cause.
         #[source]
         cause: hyper::http::Error,
     },
 }
 
-/// An answer, read to its end.
+/// Response with its body.
 #[derive(Debug)]
-pub struct Heard {
-    /// How it went.
+pub struct HttpResponse {
+    /// Status.
     pub status: StatusCode,
-    /// For how long the server asks to be left alone, s.
+    /// `Retry-After`, s.
     pub retry_after_s: Option<u64>,
-    /// What it says.
+    /// Body.
     pub body: Vec<u8>,
 }
 
-/// Longest answer to a [`Client::call`], bytes.
+/// Longest response to [`Client::call`], bytes.
 const ANSWER_BYTES_MAX: usize = 4 << 20;
 
-/// A connection that can be asked many things, one after the other.
+/// HTTP/1.1 connection for consecutive requests.
 pub struct Client {
     address: String,
     sender: hyper::client::conn::http1::SendRequest<Body>,
@@ -65,11 +65,11 @@ impl Client {
     /// Connects over TCP.
     ///
     /// # Errors
-    /// [`NoAnswer::Line`] when nobody listens.
-    pub async fn tcp(address: &str) -> Result<Self, NoAnswer> {
+    /// [`RequestError::Connection`] when nobody listens.
+    pub async fn tcp(address: &str) -> Result<Self, RequestError> {
         let stream = TcpStream::connect(address).await;
         let stream = stream.and_then(|stream| stream.set_nodelay(true).map(|()| stream));
-        let stream = stream.map_err(|cause| NoAnswer::Line {
+        let stream = stream.map_err(|cause| RequestError::Connection {
             address: address.to_owned(),
             cause,
         })?;
@@ -79,26 +79,26 @@ impl Client {
     /// Connects to a Unix socket.
     ///
     /// # Errors
-    /// [`NoAnswer::Line`] when nobody listens there.
+    /// [`RequestError::Connection`] when nobody listens there.
     #[cfg(unix)]
-    pub async fn unix(path: &std::path::Path) -> Result<Self, NoAnswer> {
+    pub async fn unix(path: &std::path::Path) -> Result<Self, RequestError> {
         let address = path.display().to_string();
         match tokio::net::UnixStream::connect(path).await {
             Ok(stream) => Self::over(address, stream).await,
-            Err(cause) => Err(NoAnswer::Line { address, cause }),
+            Err(cause) => Err(RequestError::Connection { address, cause }),
         }
     }
 
     /// Speaks HTTP over a stream that is there.
     ///
     /// # Errors
-    /// [`NoAnswer::Http`] when the other side does not.
+    /// [`RequestError::Http`] when the other side does not.
     pub async fn over(
         address: String,
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    ) -> Result<Self, NoAnswer> {
+    ) -> Result<Self, RequestError> {
         let shaken = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
-        let (sender, connection) = shaken.map_err(|cause| NoAnswer::Http {
+        let (sender, connection) = shaken.map_err(|cause| RequestError::Http {
             address: address.clone(),
             cause,
         })?;
@@ -110,13 +110,13 @@ impl Client {
     /// Sends a request, with a JSON body if there is one; the body of the answer is not read yet.
     ///
     /// # Errors
-    /// When no answer comes.
+    /// Without a response.
     pub async fn open(
         &mut self,
         method: Method,
         path: &str,
         body: Option<&serde_json::Value>,
-    ) -> Result<Response<Incoming>, NoAnswer> {
+    ) -> Result<Response<Incoming>, RequestError> {
         let body = body.map(|body| body.to_string().into_bytes());
         self.post(method, path, "application/json", None, body)
             .await
@@ -126,25 +126,25 @@ impl Client {
     /// is of reasonable length.
     ///
     /// # Errors
-    /// When no answer comes, or one that does not end.
+    /// Without a complete response.
     pub async fn call(
         &mut self,
         method: Method,
         path: &str,
         token: Option<&str>,
         body: Vec<u8>,
-    ) -> Result<Heard, NoAnswer> {
+    ) -> Result<HttpResponse, RequestError> {
         let asked = self.post(method, path, "application/json", token, Some(body));
         let response = asked.await?;
         let after = response.headers().get(header::RETRY_AFTER);
         let retry_after_s = after.and_then(|after| after.to_str().ok()?.parse().ok());
         let status = response.status();
         let body = Limited::new(response.into_body(), ANSWER_BYTES_MAX).collect();
-        let body = body.await.map_err(|cause| NoAnswer::Line {
+        let body = body.await.map_err(|cause| RequestError::Connection {
             address: self.address.clone(),
             cause: std::io::Error::other(cause),
         })?;
-        Ok(Heard {
+        Ok(HttpResponse {
             status,
             retry_after_s,
             body: body.to_bytes().to_vec(),
@@ -158,9 +158,9 @@ impl Client {
         media: &'static str,
         token: Option<&str>,
         body: Option<Vec<u8>>,
-    ) -> Result<Response<Incoming>, NoAnswer> {
+    ) -> Result<Response<Incoming>, RequestError> {
         let address = &self.address;
-        let broke = |cause| NoAnswer::Http {
+        let broke = |cause| RequestError::Http {
             address: address.clone(),
             cause,
         };
@@ -181,7 +181,7 @@ impl Client {
             request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
         }
         let body = body.map_or_else(Body::empty, Body::from);
-        let request = request.body(body).map_err(|cause| NoAnswer::Request {
+        let request = request.body(body).map_err(|cause| RequestError::Request {
             address: address.clone(),
             cause,
         })?;
@@ -192,36 +192,39 @@ impl Client {
     /// Sends a request with a body as it is and reads the whole answer.
     ///
     /// # Errors
-    /// When no answer comes.
+    /// Without a response.
     pub async fn send(
         &mut self,
         method: Method,
         path: &str,
         body: Option<Vec<u8>>,
-    ) -> Result<(StatusCode, Vec<u8>), NoAnswer> {
+    ) -> Result<(StatusCode, Vec<u8>), RequestError> {
         let media = "application/octet-stream";
         let response = self.post(method, path, media, None, body).await?;
         self.read(response).await
     }
 
-    async fn read(&self, response: Response<Incoming>) -> Result<(StatusCode, Vec<u8>), NoAnswer> {
+    async fn read(
+        &self,
+        response: Response<Incoming>,
+    ) -> Result<(StatusCode, Vec<u8>), RequestError> {
         let status = response.status();
         let address = self.address.clone();
         let body = response.into_body().collect().await;
-        let body = body.map_err(|cause| NoAnswer::Http { address, cause })?;
+        let body = body.map_err(|cause| RequestError::Http { address, cause })?;
         Ok((status, body.to_bytes().to_vec()))
     }
 
     /// Sends a request and reads the whole answer.
     ///
     /// # Errors
-    /// When no answer comes.
+    /// Without a response.
     pub async fn ask(
         &mut self,
         method: Method,
         path: &str,
         body: Option<&serde_json::Value>,
-    ) -> Result<(StatusCode, Vec<u8>), NoAnswer> {
+    ) -> Result<(StatusCode, Vec<u8>), RequestError> {
         let response = self.open(method, path, body).await?;
         self.read(response).await
     }

@@ -44,18 +44,18 @@ impl Schemas {
     }
 }
 
-/// The finished document, OpenAPI 3.1.
+/// OpenAPI 3.1 document.
 #[derive(Debug, Clone)]
 pub struct ApiDocument(Value);
 
-/// What an API says of itself.
+/// Title, description and version of an interface.
 #[derive(Debug, Clone, Copy)]
 pub struct About {
-    /// Its name.
+    /// Title.
     pub title: &'static str,
-    /// What it is for.
+    /// Description.
     pub description: &'static str,
-    /// Its version.
+    /// Version.
     pub version: &'static str,
 }
 
@@ -105,7 +105,7 @@ impl ApiDocument {
         &self.0
     }
 
-    /// References to schemas that are not there; none in a sound document.
+    /// References to missing schemas.
     #[must_use]
     pub fn dangling(&self) -> Vec<String> {
         let mut found = Vec::new();

@@ -1,5 +1,5 @@
-//! A port with bounds: so many connections in all, so many from one place, and TLS where there is a
-//! certificate. A connection beyond the bounds is closed before a byte of it is read.
+//! Listener with limits of connections, in all and by source, and optional
+//! TLS. Connections beyond the limits are closed unread.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -25,13 +25,13 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 pub const CONNECTIONS_MAX: usize = 2_048;
 /// Connections at once from one address; this machine itself is not counted.
 pub const CONNECTIONS_PER_SOURCE_MAX: usize = 64;
-/// How long a handshake may take.
+/// Timeout of a TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// A certificate and its key, for a port that speaks TLS 1.2 and 1.3.
+/// TLS 1.2 and 1.3 acceptor with a certificate and its key.
 ///
 /// # Errors
-/// Which file is wrong, and how.
+/// The invalid file and its error.
 pub fn identity(certificates: &Path, key: &Path) -> Result<TlsAcceptor, String> {
     let told = |path: &Path, why: String| format!("{}: {why}", path.display());
     let chain: Result<Vec<_>, _> = CertificateDer::pem_file_iter(certificates)
@@ -51,10 +51,10 @@ pub fn identity(certificates: &Path, key: &Path) -> Result<TlsAcceptor, String> 
 trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-/// How many connections there are, by source.
+/// Number of connections by source.
 type Counts = Arc<Mutex<BTreeMap<IpAddr, usize>>>;
 
-/// A connection's place among the bounds, free again when it goes.
+/// Counted connection; released on drop.
 struct Place {
     source: IpAddr,
     counts: Counts,
@@ -89,7 +89,7 @@ impl Drop for Place {
     }
 }
 
-/// A connection that was let in.
+/// Accepted connection.
 pub struct Admitted {
     stream: Box<dyn Stream>,
     _place: Place,
@@ -131,7 +131,7 @@ impl AsyncWrite for Admitted {
     }
 }
 
-/// The other end of a connection.
+/// Peer of a connection.
 #[derive(Debug, Clone, Copy)]
 pub struct Peer(pub SocketAddr);
 
@@ -141,7 +141,7 @@ impl Connected<IncomingStream<'_, Gate>> for Peer {
     }
 }
 
-/// A port with bounds.
+/// Listener with limits.
 pub struct Gate {
     address: SocketAddr,
     ready: mpsc::Receiver<(Admitted, SocketAddr)>,

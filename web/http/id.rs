@@ -1,8 +1,8 @@
-//! Where new ids come from.
+//! New ids.
 
 use uuid::Uuid;
 
-/// A new id: version 7, so that ids sort by the time they were made and neighbours share pages of
+/// UUID version 7: ids sort by time of creation, so that neighbours share pages of
 /// the store.
 #[must_use]
 pub fn mint() -> Uuid {

@@ -1,7 +1,6 @@
-//! What all HTTP frontends share: problems, checked bodies, the document of an API, a server that
-//! stops when asked.
+//! Shared parts of the HTTP interfaces: endpoints, extractors, problems, OpenAPI document, server
+//! with graceful shutdown.
 
-pub mod accept;
 pub mod client;
 pub mod document;
 pub mod endpoints;
@@ -9,6 +8,7 @@ pub mod extract;
 pub mod gate;
 pub mod id;
 pub mod json_body;
+pub mod layers;
 pub mod page;
 pub mod problem;
 pub mod serve;

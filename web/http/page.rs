@@ -1,4 +1,4 @@
-//! Lists in pages.
+//! Pagination.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,37 +6,37 @@ use serde::{Deserialize, Serialize};
 use super::Problem;
 use crate::http::problem::FieldCode;
 
-/// Things on a page if nobody says how many.
+/// Default number of items.
 const USUAL: u32 = 100;
-/// Things on a page at most.
+/// Largest number of items.
 const MOST: u32 = 1000;
 
-/// Which page is wanted.
+/// Page of a list.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct Paging {
-    /// How many, 1 to 1000; 100 if absent
+    /// Items, 1 to 1000; default 100
     #[param(minimum = 1, maximum = 1000)]
     pub limit: Option<u32>,
-    /// `next_cursor` of the page before
+    /// `next_cursor` of the previous page
     pub cursor: Option<String>,
 }
 
-/// A page of a list.
+/// Page of a list.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Page_for_{T}")]
 pub struct Page<T> {
-    /// What is on it.
+    /// Items.
     pub items: Vec<T>,
-    /// What to ask for the next page with; absent on the last.
+    /// Cursor of the next page; absent on the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
-    /// How many there are on all pages.
+    /// Number of items on all pages.
     pub total: usize,
 }
 
 impl Paging {
-    /// How many are wanted.
+    /// Items of the page.
     ///
     /// # Errors
     /// Outside 1 to 1000.
@@ -51,7 +51,7 @@ impl Paging {
         }
     }
 
-    /// The page of `all`, which come by rising keys.
+    /// Page of `all`, which are sorted by key.
     ///
     /// # Errors
     /// As [`Self::size`].

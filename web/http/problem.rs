@@ -1,4 +1,4 @@
-//! Problems: the one shape of every error (RFC 7807).
+//! Problems: error responses, RFC 7807.
 
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::http::{HeaderValue, StatusCode, header};
@@ -8,41 +8,41 @@ use groundwave_systems::radio::BadValue;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// An error as clients see it: `application/problem+json`.
+/// Problem: error response, `application/problem+json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Problem {
-    /// What kind of problem it is; `about:blank` when the status says it all.
+    /// Type URN; `about:blank` without a kind.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The status in words.
+    /// Reason phrase of the status.
     pub title: String,
-    /// The HTTP status.
+    /// HTTP status.
     #[schemars(range(min = 400, max = 599))]
     pub status: u16,
-    /// What is wrong here, and what would be allowed.
+    /// Explanation: found and allowed values.
     pub detail: String,
-    /// The path that was asked for.
+    /// Request path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance: Option<String>,
-    /// What is wrong with which field.
+    /// Mistakes by field.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<FieldError>,
-    /// Which request it was; the log of the server names it too.
+    /// Request id, as in the server log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
-    /// When to try again, s; said in the header `Retry-After`.
+    /// `Retry-After`, s.
     #[serde(skip)]
     pub retry_after_s: Option<u32>,
 }
 
-/// What is wrong with a field.
+/// Mistake in a field.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FieldError {
-    /// Where it is, RFC 6901.
+    /// JSON pointer, RFC 6901.
     pub pointer: String,
-    /// The kind of mistake.
+    /// Code.
     pub code: String,
-    /// In words.
+    /// Explanation.
     pub message: String,
 }
 
@@ -158,7 +158,7 @@ const UNTYPED: &str = "about:blank";
 pub const MEDIA_TYPE: &str = "application/problem+json";
 
 impl Problem {
-    /// A problem of a status.
+    /// Problem with a status.
     #[must_use]
     pub fn new(status: StatusCode, detail: impl Into<String>) -> Self {
         Self {
@@ -191,7 +191,7 @@ impl Problem {
         }
     }
 
-    /// The same problem, which may be gone in so many seconds.
+    /// The same problem with `Retry-After`, s.
     #[must_use]
     pub fn retry_after(self, wait_s: u32) -> Self {
         Self {
@@ -200,7 +200,7 @@ impl Problem {
         }
     }
 
-    /// A field of a body that is sound JSON is not as it should be.
+    /// Status 422 for a field.
     #[must_use]
     pub fn field(pointer: &str, code: FieldCode, message: impl Into<String>) -> Self {
         let message = message.into();
@@ -217,25 +217,25 @@ impl Problem {
         problem
     }
 
-    /// The request is wrong.
+    /// Status 400.
     #[must_use]
     pub fn bad_request(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, detail)
     }
 
-    /// There is no such thing.
+    /// Status 404.
     #[must_use]
     pub fn not_found(kind: &str, id: impl std::fmt::Display) -> Self {
         Self::new(StatusCode::NOT_FOUND, format!("no {kind} has the id {id}"))
     }
 
-    /// The server failed.
+    /// Status 500.
     #[must_use]
     pub fn internal(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, detail)
     }
 
-    /// The server cannot answer now.
+    /// Status 503.
     #[must_use]
     pub fn unavailable(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, detail)
@@ -305,7 +305,7 @@ impl IntoResponse for Problem {
 }
 
 impl Problem {
-    /// The problem as an answer.
+    /// Response with the problem.
     #[must_use]
     pub fn answer(&self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -320,7 +320,7 @@ impl Problem {
     }
 }
 
-/// What a request to nowhere gets.
+/// Fallback for unknown paths.
 pub async fn no_such_path(uri: axum::http::Uri) -> Problem {
     Problem::new(
         StatusCode::NOT_FOUND,
@@ -328,7 +328,7 @@ pub async fn no_such_path(uri: axum::http::Uri) -> Problem {
     )
 }
 
-/// What a request with a method its path does not take gets. `Allow` names those it takes.
+/// Fallback for methods that a path does not accept; `Allow` lists those it does.
 pub async fn no_such_method(method: axum::http::Method, uri: axum::http::Uri) -> Problem {
     Problem::new(
         StatusCode::METHOD_NOT_ALLOWED,
@@ -336,7 +336,7 @@ pub async fn no_such_method(method: axum::http::Method, uri: axum::http::Uri) ->
     )
 }
 
-/// What is left of a handler that panicked.
+/// Response of a handler that panicked.
 pub fn panicked(payload: Box<dyn std::any::Any + Send + 'static>) -> Response {
     let what = payload
         .downcast_ref::<&str>()

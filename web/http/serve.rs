@@ -10,7 +10,7 @@ use axum::serve::{IncomingStream, Listener};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-/// How long requests in flight may take once the server stops.
+/// Grace period of requests in flight at shutdown.
 pub const DRAIN: Duration = Duration::from_secs(10);
 
 /// Serves until `stop` is cancelled, then takes no more connections and lets requests in flight
@@ -63,7 +63,7 @@ async fn deadline(stop: CancellationToken) {
 ///
 /// # Errors
 /// When the system takes no handler.
-pub fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
+pub fn shutdown_signal() -> std::io::Result<impl Future<Output = ()>> {
     #[cfg(unix)]
     let mut term = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
     Ok(async move {

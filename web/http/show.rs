@@ -10,7 +10,7 @@ use super::Problem;
 /// Room for an answer to begin with, bytes: nearly all fit, so that few are written twice.
 const ROOM: usize = 2048;
 
-/// A body of a media type as an answer.
+/// Response with a body of a media type.
 pub fn typed(media: &'static str, body: impl Into<Body>) -> Response {
     let mut answer = Response::new(body.into());
     let media = HeaderValue::from_static(media);
@@ -18,7 +18,7 @@ pub fn typed(media: &'static str, body: impl Into<Body>) -> Response {
     answer
 }
 
-/// A document as an answer.
+/// JSON response.
 #[derive(Debug, Clone, Copy)]
 pub struct Json<T>(pub T);
 

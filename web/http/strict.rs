@@ -18,7 +18,7 @@ use serde_json::{Error, Number, Value};
 /// Reads `T` from a document; errors name the path of what does not fit.
 ///
 /// # Errors
-/// When it does not fit, in words for the one who wrote it.
+/// The mistake with its path.
 pub fn read<T: DeserializeOwned>(document: Value) -> Result<T, String> {
     serde_path_to_error::deserialize(Strict(document)).map_err(|err| match err.path().to_string() {
         at if at == "." => err.inner().to_string(),
@@ -188,7 +188,7 @@ impl<'de> VariantAccess<'de> for Strict {
 /// clamped anyway.
 ///
 /// # Errors
-/// When it is no whole number.
+/// For numbers with a fraction.
 pub fn saturating<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     let number: f64 = serde::Deserialize::deserialize(deserializer)?;
     if number.fract() != 0.0 {

@@ -7,10 +7,10 @@ use axum::http::{HeaderMap, HeaderName, header};
 use groundwave_io::hex::hex;
 use sha2::{Digest, Sha256};
 
-/// The header that carries a revision.
+/// Header with a revision.
 pub type Tag = [(HeaderName, String); 1];
 
-/// A revision as an `ETag`.
+/// Revision as `ETag`.
 #[must_use]
 pub fn tag(revision: impl Display) -> Tag {
     [(header::ETAG, quoted(revision))]
@@ -20,7 +20,7 @@ fn quoted(revision: impl Display) -> String {
     format!("\"{revision}\"")
 }
 
-/// Whether the caller has this revision already, by `If-None-Match`.
+/// Whether `If-None-Match` names this revision.
 #[must_use]
 pub fn is_known(headers: &HeaderMap, revision: impl Display) -> bool {
     let own = quoted(revision);
@@ -29,7 +29,7 @@ pub fn is_known(headers: &HeaderMap, revision: impl Display) -> bool {
     known.is_some_and(|known| known.split(',').any(|one| one.trim() == own))
 }
 
-/// The revision that `If-Match` names, bare; none where any will do.
+/// Revision in `If-Match`, without quotes; `None` for `*`.
 #[must_use]
 pub fn if_match(headers: &HeaderMap) -> Option<&str> {
     let named = headers.get(header::IF_MATCH)?.to_str().unwrap_or("").trim();
@@ -37,7 +37,7 @@ pub fn if_match(headers: &HeaderMap) -> Option<&str> {
     (named != "*").then_some(bare)
 }
 
-/// A revision of what counts none: a digest of its content.
+/// Revision of a document: digest of its content.
 #[must_use]
 pub fn revision_of(content: impl AsRef<[u8]>) -> String {
     hex(&Sha256::digest(content)[..8])

@@ -12,10 +12,10 @@ pub fn rfc3339(ns: u64) -> String {
     format!("{at:.3}")
 }
 
-/// The time that `text`, at `pointer` of a request, says.
+/// Time in `text`, at `pointer` of a request.
 ///
 /// # Errors
-/// 422 for what RFC 3339 does not write so.
+/// 422 for other formats than RFC 3339.
 pub fn read(pointer: &str, text: &str) -> Result<jiff::Timestamp, Problem> {
     let wrong = |_| Problem::field(pointer, FieldCode::Format, "invalid time: allowed RFC 3339");
     text.parse().map_err(wrong)

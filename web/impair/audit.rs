@@ -1,4 +1,4 @@
-//! One line for every change: who asked, what was, what is.
+//! Audit log of changes: caller, previous and new impairment.
 
 use groundwave_systems::impair::{Applied, Direction, Impairment};
 
@@ -10,7 +10,7 @@ use crate::http::Problem;
 pub fn change(
     peer: Peer,
     direction: Direction,
-    wish: Option<&Impairment>,
+    requested: Option<&Impairment>,
     outcome: Outcome,
 ) -> Result<Applied, Problem> {
     let text = |impairment: Option<&Impairment>| {
@@ -19,7 +19,7 @@ pub fn change(
             .unwrap_or_else(|| "none".to_owned())
     };
     let before = text(outcome.before.as_ref().map(|applied| &applied.impairment));
-    let asked = text(wish);
+    let asked = text(requested);
     let (uid, pid) = (peer.uid, peer.pid);
     match &outcome.after {
         Ok(applied) => {

@@ -1,4 +1,4 @@
-//! The stored calibration baseline: JSON whose meaning is not ours.
+//! Stored calibration baseline: uninterpreted JSON.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use serde_json::Value;
 use super::Daemon;
 use crate::http::{Json, Problem};
 
-/// How the stored text is read, anew for every request: `None` when nothing is stored.
+/// Reader of the stored text; `None` when nothing is stored.
 #[derive(Clone)]
 pub struct Baseline {
-    /// Where it is stored, for messages.
+    /// Path, for messages.
     pub path: PathBuf,
     /// Reads it.
     pub read: Arc<dyn Fn() -> std::io::Result<Option<String>> + Send + Sync>,

@@ -1,4 +1,4 @@
-//! The state of a direction over HTTP.
+//! Impairment endpoints.
 
 use axum::Extension;
 use axum::extract::State;
@@ -24,8 +24,8 @@ pub async fn fetch(
 
 /// Replace the impairment of a direction
 ///
-/// The body is the complete state: what it leaves out is not impaired. The answer is what the
-/// kernel holds after it.
+/// The body is the complete state: absent fields are not impaired. The response is what the
+/// kernel holds afterwards.
 #[utoipa::path(put, path = "/v1/impairments/{direction}", tag = "impairments",
     params(("direction" = DirectionName, Path, description = "Direction")),
     responses(
@@ -37,17 +37,17 @@ pub async fn replace(
     State(daemon): State<Daemon>,
     peer: Option<Extension<Peer>>,
     Path(direction): Path<Direction>,
-    JsonBody(NewImpairment(wish)): JsonBody<NewImpairment>,
+    JsonBody(NewImpairment(wanted)): JsonBody<NewImpairment>,
 ) -> Result<Json<AppliedState>, Problem> {
-    let outcome = daemon.shape(direction, Some(wish.clone())).await;
+    let outcome = daemon.shape(direction, Some(wanted.clone())).await;
     let peer = peer.map_or_else(Peer::default, |Extension(peer)| peer);
-    let applied = audit::change(peer, direction, Some(&wish), outcome)?;
+    let applied = audit::change(peer, direction, Some(&wanted), outcome)?;
     Ok(Json(AppliedState::of(direction, applied)))
 }
 
 /// Clear the impairment of a direction
 ///
-/// A queueing discipline at the root that the daemon did not put there stays, and is reported as a
+/// A root queueing discipline of another program stays and is reported as a
 /// divergence.
 #[utoipa::path(delete, path = "/v1/impairments/{direction}", tag = "impairments",
     params(("direction" = DirectionName, Path, description = "Direction")),

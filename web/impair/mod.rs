@@ -2,7 +2,7 @@
 //!
 //! Handlers parse, command or query, and show. What is wished of a direction is a command to the
 //! world; the world's effects reach the kernel through a driver, whose sightings are commands
-//! again. The answer to a wish is what was read back after it.
+//! again. The answer to a wanted is what was read back after it.
 
 mod audit;
 mod baseline;
@@ -17,4 +17,4 @@ pub mod wire;
 pub use baseline::Baseline;
 pub use peer::Peer;
 pub use router::{document, router};
-pub use state::{Asked, Daemon, Door, Ports};
+pub use state::{Daemon, DriverCall, DriverQueries, Ports};

@@ -1,4 +1,4 @@
-//! Who is at the other end of a connection.
+//! Peer of a connection.
 
 use std::fmt;
 
@@ -6,12 +6,12 @@ use axum::extract::connect_info::Connected;
 use axum::serve::IncomingStream;
 use tokio::net::{TcpListener, UnixListener};
 
-/// The process at the other end, as the system vouches for it (`SO_PEERCRED`).
+/// Peer process by `SO_PEERCRED`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Peer {
-    /// Its user.
+    /// User id.
     pub uid: Option<u32>,
-    /// Its process when it connected.
+    /// Process id at the time of the connection.
     pub pid: Option<i32>,
 }
 

@@ -12,7 +12,7 @@ use super::wire::DirectionName;
 use super::{Daemon, Peer, baseline, impairments, stats, system};
 use crate::http::document::About;
 use crate::http::endpoints::{Endpoints, unrestricted};
-use crate::http::{ApiDocument, Json, accept, problem};
+use crate::http::{ApiDocument, Json, layers, problem};
 use crate::operations;
 
 const ABOUT: About = About {
@@ -61,7 +61,7 @@ pub fn router(daemon: Daemon) -> Router {
         .merge(docs)
         .fallback(problem::no_such_path)
         .layer(from_fn(introduce));
-    accept::dress(router)
+    layers::any_origin(router)
 }
 
 /// Passes the peer of the connection on to handlers; a request without a connection has none.

@@ -1,4 +1,4 @@
-//! What handlers share.
+//! State of the daemon.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -16,81 +16,87 @@ use tokio::sync::{Mutex, MutexGuard};
 use super::Baseline;
 use crate::http::Problem;
 
-/// How long a wish may take to be answered. A change takes well under a millisecond; what is
+/// Timeout of a change. A change takes well under a millisecond; what is
 /// slower hangs.
 pub const ANSWER_WAIT: Duration = Duration::from_secs(10);
 
-/// An answer of the kernel's driver, on its way.
-pub type Asked<T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send>>;
+/// Pending reply of the kernel driver.
+pub type DriverCall<T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send>>;
 
-/// How the kernel's driver is asked what the world does not know.
+/// Queries of the kernel driver.
 #[derive(Clone)]
-pub struct Door {
+pub struct DriverQueries {
     /// Reads a direction anew; when it ends, the world's view shows what was read.
-    pub refresh: Arc<dyn Fn(Direction) -> Asked<()> + Send + Sync>,
-    /// The counters of a direction now.
-    pub stats: Arc<dyn Fn(Direction) -> Asked<LinkStats> + Send + Sync>,
+    pub refresh: Arc<dyn Fn(Direction) -> DriverCall<()> + Send + Sync>,
+    /// Present counters of a direction.
+    pub stats: Arc<dyn Fn(Direction) -> DriverCall<LinkStats> + Send + Sync>,
 }
 
-/// What stands behind the two directions.
+/// Interfaces behind the two directions.
 #[derive(Debug, Clone)]
 pub struct Ports {
     /// Name of the interface of each, in the order of [`Direction::ALL`].
     pub interfaces: [String; 2],
     /// Bus address of each.
     pub addresses: [String; 2],
-    /// What the backend can do.
+    /// Capabilities of the backend.
     pub capabilities: Capabilities,
 }
 
-/// The daemon's parts. Cheap to clone.
+/// Impairment daemon. Cheap to clone.
 #[derive(Clone)]
 pub struct Daemon {
     world: Handle<Snapshot>,
-    door: Door,
-    /// What stands behind the directions.
+    driver: DriverQueries,
+    /// Interfaces.
     pub ports: Arc<Ports>,
-    /// The stored baseline.
+    /// Stored baseline.
     pub baseline: Baseline,
-    /// One wish at a time for each direction, so that everybody is answered with what was read
+    /// One command at a time for each direction, so that everybody is answered with what was read
     /// back after his own.
     turns: Arc<[Mutex<()>; 2]>,
 }
 
-/// What became of a wish.
+/// Outcome of a change.
 #[derive(Debug)]
 pub struct Outcome {
-    /// What was in force before.
+    /// Previous impairment.
     pub before: Option<Applied>,
-    /// What is in force now, or why the wish is not.
+    /// Impairment in force, or the failure.
     pub after: Result<Applied, Problem>,
 }
 
 impl Daemon {
-    /// A daemon over `world`, whose effects reach the kernel that `door` asks.
+    /// Daemon over a world whose effects reach the kernel behind `driver`.
     #[must_use]
-    pub fn new(world: Handle<Snapshot>, door: Door, ports: Ports, baseline: Baseline) -> Self {
+    pub fn new(
+        world: Handle<Snapshot>,
+        driver: DriverQueries,
+        ports: Ports,
+        baseline: Baseline,
+    ) -> Self {
         Self {
             world,
-            door,
+            driver,
             ports: Arc::new(ports),
             baseline,
             turns: Arc::default(),
         }
     }
 
-    /// What a direction holds now.
+    /// Impairment of a direction, read back.
     ///
     /// # Errors
     /// When it cannot be read.
     pub async fn read(&self, direction: Direction) -> Result<Applied, Problem> {
-        (self.door.refresh)(direction).await.map_err(failed)?;
+        (self.driver.refresh)(direction).await.map_err(failed)?;
         let view = self.world.view();
         let applied = view.impairments.port(direction).applied.clone();
         applied.ok_or_else(|| Problem::internal(format!("{direction} was not read yet")))
     }
 
-    /// Wishes an impairment of a direction, or none, and waits until it was tried and read back.
+    /// Requests an impairment of a direction, or none, and waits until it was applied and read
+    /// back.
     pub async fn shape(&self, direction: Direction, impairment: Option<Impairment>) -> Outcome {
         let turn = self.turn(direction).await;
         let before = self
@@ -110,11 +116,11 @@ impl Daemon {
         direction: Direction,
         impairment: Option<Impairment>,
     ) -> Result<Applied, Problem> {
-        let wish = SetImpairment {
+        let command = SetImpairment {
             direction,
             impairment,
         };
-        let generation = self.world.submit(wish)?.reply().await?;
+        let generation = self.world.submit(command)?.reply().await?;
         let mut views = self.world.watch();
         let seen = views
             .wait_for(|view| view.impairments.port(direction).observed_generation >= generation);
@@ -137,12 +143,12 @@ impl Daemon {
         }
     }
 
-    /// The counters of a direction now.
+    /// Present counters of a direction.
     ///
     /// # Errors
     /// When they cannot be read.
     pub async fn stats(&self, direction: Direction) -> Result<LinkStats, Problem> {
-        (self.door.stats)(direction).await.map_err(failed)
+        (self.driver.stats)(direction).await.map_err(failed)
     }
 
     async fn turn(&self, direction: Direction) -> MutexGuard<'_, ()> {
@@ -150,7 +156,7 @@ impl Daemon {
     }
 }
 
-/// A failure as clients see it.
+/// Problem of a failure.
 fn failed(failure: Failure) -> Problem {
     let status = match failure.kind {
         FailureKind::Denied => StatusCode::FORBIDDEN,

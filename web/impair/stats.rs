@@ -1,4 +1,4 @@
-//! Counters over HTTP.
+//! Counter endpoint.
 
 use axum::extract::State;
 use groundwave_systems::impair::Direction;
@@ -9,7 +9,7 @@ use crate::http::{Json, Path, Problem};
 
 /// Get traffic counters of a direction
 ///
-/// They are cumulative; a rate is the difference of two samples over that of their timestamps.
+/// Cumulative; a rate is the difference of two samples over that of their timestamps.
 #[utoipa::path(get, path = "/v1/impairments/{direction}/stats", tag = "impairments",
     params(("direction" = DirectionName, Path, description = "Direction")),
     responses(

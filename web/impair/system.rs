@@ -1,4 +1,4 @@
-//! What the daemon is, over HTTP.
+//! System endpoint.
 
 use axum::extract::State;
 

@@ -1,6 +1,6 @@
-//! The shapes on the wire: names of the daemon's interface.
+//! Request and response types.
 //!
-//! The impairment and the counters are the model's own, under the names the interface gives them.
+//! Impairment and counters are those of the model.
 
 use groundwave_systems::impair::{
     Applied, Capabilities, Direction, DivergenceItem, Impairment, LinkStats, Missing, Warning,
@@ -12,12 +12,12 @@ use super::state::Ports;
 
 crate::schema_refs!(DirectionName);
 
-/// The complete shaping state of one direction.
+/// Complete impairment of a direction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct NewImpairment(pub Impairment);
 
-/// A direction of the link.
+/// Direction of the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct DirectionName(pub Direction);
@@ -27,27 +27,27 @@ pub struct DirectionName(pub Direction);
 #[serde(transparent)]
 pub struct LinkSample(pub LinkStats);
 
-/// What a direction holds, as read back from the kernel.
+/// Impairment of a direction, read back from the kernel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AppliedState {
-    /// Which direction.
+    /// Direction.
     pub direction: Direction,
-    /// The impairment in force.
+    /// Impairment in force.
     pub impairment: Impairment,
     /// Monotonic clock of the reading, ns.
     pub captured_at: u64,
     /// Wall clock of the reading, ns since the Unix epoch.
     pub captured_at_wall: u64,
-    /// How it differs from what was asked last; left out when it does not.
+    /// Differences from the last request; absent without any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub divergence: Vec<DivergenceItem>,
-    /// What the kernel does with it that the words do not say; left out when nothing.
+    /// Side effects in the kernel; absent without any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
 }
 
 impl AppliedState {
-    /// A reading as clients see it.
+    /// Response of a reading.
     #[must_use]
     pub fn of(direction: Direction, applied: Applied) -> Self {
         Self {
@@ -61,21 +61,21 @@ impl AppliedState {
     }
 }
 
-/// What the daemon is and can do.
+/// Version, ports and capabilities of the daemon.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SystemRecord {
     /// Version of the daemon.
     pub version: String,
-    /// The two directions.
+    /// Ports, one for each direction.
     pub ports: Vec<PortRecord>,
-    /// What the backend can do here.
+    /// Capabilities of the backend.
     pub capabilities: CapabilityRecord,
 }
 
-/// A direction and its interface.
+/// Port: direction and interface.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PortRecord {
-    /// Which direction.
+    /// Direction.
     pub direction: Direction,
     /// Name of the interface.
     pub interface: String,
@@ -84,7 +84,7 @@ pub struct PortRecord {
     pub bdf: String,
 }
 
-/// What the backend can do on the running kernel.
+/// Capabilities of the backend on the running kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CapabilityRecord {
     /// Latency; duplication, reordering and corruption come with it.
@@ -93,28 +93,28 @@ pub struct CapabilityRecord {
     pub supports_loss_bernoulli: bool,
     /// Two-state loss.
     pub supports_loss_gilbert_elliott: bool,
-    /// A ceiling of the rate.
+    /// Rate limit.
     pub supports_rate: bool,
     /// Kinds of latency distributions.
     pub supports_distributions: Vec<DistributionRecord>,
-    /// The backend.
+    /// Name of the backend.
     pub backend_name: String,
-    /// Its version.
+    /// Version of the backend.
     pub backend_version: String,
-    /// What the running kernel lacks; left out when nothing.
+    /// Missing kernel features; absent without any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<Missing>,
 }
 
-/// A kind of distribution.
+/// Kind of distribution.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DistributionRecord {
-    /// Its name.
+    /// Name.
     pub kind: String,
 }
 
 impl SystemRecord {
-    /// The record of these ports.
+    /// Record of these ports.
     #[must_use]
     pub fn of(ports: &Ports) -> Self {
         let record = |direction: Direction| PortRecord {

@@ -1,4 +1,4 @@
-//! The store as of its last commit, while the server goes on.
+//! Backup endpoint.
 
 use axum::extract::State;
 use axum::http::{HeaderName, header};
@@ -9,7 +9,7 @@ use crate::http::document::Bytes;
 
 /// Back up the store
 ///
-/// What `groundwave restore` takes. Copying the file of a running server is not safe; this is.
+/// Input of `groundwave restore`. Copying the file of a running server is not safe.
 #[utoipa::path(get, path = "/api/v1/backup", tag = "operation",
     responses(
         (status = 200, description = "Backup", body = inline(Bytes), content_type = "application/octet-stream"),

@@ -11,7 +11,7 @@ use super::coverage::{Asked, events};
 use super::wire::coverage::{CoverageAccepted, CoverageQuestion, CoverageSnapshot};
 use crate::http::{Json, JsonBody, Path, Problem, id};
 
-/// Compute the coverage of a node
+/// Start a coverage job of a node
 ///
 /// The grid is a square of `resolution` by `resolution` cells around the source; each cell is a
 /// full link to a receiver at its centre, as `/api/v1/links/analyze` would have it.
@@ -41,7 +41,7 @@ pub async fn create(
     Ok((StatusCode::ACCEPTED, location, accepted))
 }
 
-/// A coverage as far as it is computed
+/// Get a coverage job with its results so far
 #[utoipa::path(get, path = "/api/v1/coverage/{id}", tag = "coverage",
     params(("id" = Uuid, Path, description = "Job id")),
     responses(
@@ -54,7 +54,7 @@ pub async fn fetch(
     Ok(Json(planner.jobs.get(id)?.snapshot()))
 }
 
-/// Watch a coverage grow
+/// Stream the progress of a coverage job
 ///
 /// Server-Sent Events: `started` (rows, cols), then for each row its `tile`s (row, col, lat, lon,
 /// rx_power_dbm, verdict) and `row_done` (row), then `done`, or `failed` (detail). A late

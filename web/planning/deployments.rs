@@ -1,4 +1,4 @@
-//! Deployments over HTTP.
+//! Deployment endpoints.
 
 use axum::extract::State;
 use axum::http::{StatusCode, header};
@@ -61,7 +61,7 @@ pub async fn fetch(
 
 /// Update a deployment
 ///
-/// What is left out or null stays as it is; `clear_region: true` removes the region.
+/// Absent and null fields stay; `clear_region: true` removes the region.
 #[utoipa::path(patch, path = "/api/v1/deployments/{id}", tag = "deployments",
     params(("id" = Uuid, Path, description = "Deployment id")),
     responses(

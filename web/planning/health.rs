@@ -1,4 +1,4 @@
-//! Whether the server is well.
+//! Health endpoints.
 
 use axum::extract::State;
 use groundwave_systems::terrain::GeoPoint;

@@ -36,10 +36,10 @@ pub async fn analyze(
     Ok(Json(found.await?))
 }
 
-/// The two nodes of a question, which must differ.
+/// The two nodes of a request, which must differ.
 ///
 /// # Errors
-/// When one is not there or both are one.
+/// 404 for an unknown node, 400 for the same node twice.
 pub(super) fn ends(
     planner: &Planner,
     tx: Uuid,

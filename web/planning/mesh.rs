@@ -81,7 +81,7 @@ pub async fn relay(
     Ok(Json(planned.await?))
 }
 
-/// The nodes of a deployment.
+/// Nodes of a deployment.
 fn members(planner: &Planner, id: DeploymentId) -> Vec<Arc<PlannedNode>> {
     planner.world.view().plan.nodes_of(id).cloned().collect()
 }

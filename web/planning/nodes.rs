@@ -1,4 +1,4 @@
-//! Nodes over HTTP.
+//! Node endpoints.
 
 use axum::extract::State;
 use axum::http::{StatusCode, header};
@@ -68,7 +68,7 @@ pub async fn fetch(
 
 /// Update a node
 ///
-/// What is left out or null stays as it is; `clear_pointing: true` lets the antenna look at the
+/// Absent and null fields stay; `clear_pointing: true` points the antenna at the
 /// other end of each link.
 #[utoipa::path(patch, path = "/api/v1/nodes/{id}", tag = "nodes",
     params(("id" = Uuid, Path, description = "Node id")),

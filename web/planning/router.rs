@@ -10,7 +10,7 @@ use super::{
 };
 use crate::http::document::About;
 use crate::http::endpoints::{Endpoints, unrestricted};
-use crate::http::{ApiDocument, Json, accept};
+use crate::http::{ApiDocument, Json, layers};
 use crate::operations;
 
 const ABOUT: About = About {
@@ -81,5 +81,5 @@ pub fn router(planner: Planner) -> Router {
         )
         .merge(docs)
         .fallback_service(frontend);
-    accept::dress(router)
+    layers::any_origin(router)
 }

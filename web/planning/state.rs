@@ -1,4 +1,4 @@
-//! What handlers share.
+//! State of the planning server.
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -16,22 +16,22 @@ use uuid::Uuid;
 use super::coverage::Registry;
 use crate::http::Problem;
 
-/// Asks the store whether it is reachable; the text says what it is.
+/// Probe of the store; the text describes it.
 pub type StoreProbe = Arc<dyn Fn() -> Result<String, String> + Send + Sync>;
 
 /// Copies the store as of its last commit into a new file.
 pub type StoreCopier = Arc<dyn Fn(&Path) -> Result<(), String> + Send + Sync>;
 
-/// Where static files come from.
+/// Source of static files.
 #[derive(Debug, Clone)]
 pub enum Frontend {
     /// A folder.
     Folder(PathBuf),
-    /// The page built into the program.
+    /// Built-in page.
     BuiltIn,
 }
 
-/// The server. Cheap to clone: every request has one.
+/// Planning server. Cheap to clone.
 #[derive(Clone)]
 pub struct Planner(Arc<Parts>);
 
@@ -43,27 +43,27 @@ impl Deref for Planner {
     }
 }
 
-/// What the server is made of.
+/// Services of the server.
 pub struct Parts {
     /// The world.
     pub world: Handle<Snapshot>,
-    /// The ground.
+    /// Terrain.
     pub terrain: Arc<dyn Terrain>,
     /// Coverage jobs.
     pub jobs: Registry,
     /// Cancelled when the server stops, so that streams end.
     pub stop: CancellationToken,
-    /// How to reach the store.
+    /// Probe of the store.
     pub store: StoreProbe,
-    /// How to copy the store.
+    /// Copier of the store.
     pub copy: StoreCopier,
-    /// Where static files come from.
+    /// Source of static files.
     pub frontend: Frontend,
     analyses: Arc<Semaphore>,
 }
 
 impl Planner {
-    /// A server over `world`, whose nodes stand on `terrain`.
+    /// Server over a world and its terrain.
     #[must_use]
     pub fn new(
         world: Handle<Snapshot>,
@@ -86,18 +86,18 @@ impl Planner {
         }))
     }
 
-    /// Hands a command to the world and waits until it is on disk.
+    /// Submits a command and waits until it is on disk.
     ///
     /// # Errors
-    /// What the world refused.
+    /// The refusal.
     pub async fn submit<C: Recorded>(&self, command: C) -> Result<C::Reply, Problem> {
         Ok(self.world.submit(command)?.reply().await?)
     }
 
-    /// The deployment with this id.
+    /// Deployment with this id.
     ///
     /// # Errors
-    /// When there is none.
+    /// 404.
     pub fn deployment(&self, id: Uuid) -> Result<Arc<DeploymentView>, Problem> {
         let view = self.world.view();
         let found = view.plan.deployments.get(&DeploymentId::new(id));
@@ -106,10 +106,10 @@ impl Planner {
             .ok_or_else(|| Problem::not_found("deployment", id))
     }
 
-    /// The node with this id.
+    /// Node with this id.
     ///
     /// # Errors
-    /// When there is none.
+    /// 404.
     pub fn node(&self, id: Uuid) -> Result<Arc<PlannedNode>, Problem> {
         let view = self.world.view();
         let found = view.plan.nodes.get(&NodeId::new(id));
@@ -120,7 +120,7 @@ impl Planner {
     /// cores.
     ///
     /// # Errors
-    /// What the computation refused, or that it panicked.
+    /// The computation's own, or 500 when it panicked.
     pub async fn analyse<T: Send + 'static>(
         &self,
         work: impl FnOnce(&dyn Terrain) -> Result<T, Problem> + Send + 'static,
@@ -136,10 +136,10 @@ impl Planner {
             .unwrap_or_else(|err| Err(Problem::internal(format!("an analysis failed: {err}"))))
     }
 
-    /// Whether the world takes commands.
+    /// Checks that the world accepts commands.
     ///
     /// # Errors
-    /// When it does not.
+    /// 503.
     pub fn well(&self) -> Result<(), Problem> {
         match self.world.health() {
             Health::Ready => Ok(()),

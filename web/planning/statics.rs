@@ -1,4 +1,4 @@
-//! The static frontend, never cached: a new version shows at the next reload.
+//! Static frontend, never cached.
 
 use axum::Router;
 use axum::http::{HeaderValue, header};
@@ -9,7 +9,7 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use super::Frontend;
 use crate::http::problem::no_such_path;
 
-/// The page built into the program: path, media type, text.
+/// Built-in page: path, media type, text.
 const BUILT_IN: [(&str, &str, &str); 5] = [
     (
         "/",

@@ -1,4 +1,4 @@
-//! Templates over HTTP.
+//! Template endpoints.
 
 use axum::extract::State;
 use axum::http::StatusCode;

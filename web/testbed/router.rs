@@ -6,7 +6,7 @@ use axum::routing::get;
 use super::{Controller, steer};
 use crate::http::document::About;
 use crate::http::endpoints::{Endpoints, unrestricted};
-use crate::http::{ApiDocument, Json, accept, problem};
+use crate::http::{ApiDocument, Json, layers, problem};
 use crate::operations;
 
 const ABOUT: About = About {
@@ -54,5 +54,5 @@ pub fn router(controller: Controller) -> Router {
             get(move || async move { Json(document.json().clone()) }),
         )
         .fallback(problem::no_such_path);
-    accept::dress(router)
+    layers::any_origin(router)
 }

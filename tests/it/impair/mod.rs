@@ -13,7 +13,7 @@ use std::sync::Arc;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use groundwave::http::serve::serve_to;
-use groundwave::impair::{Baseline, Daemon, Door, Peer, Ports, router};
+use groundwave::impair::{Baseline, Daemon, DriverQueries, Peer, Ports, router};
 use groundwave_engine::{Broken, Execution};
 use groundwave_io::kernel::{Driver, DriverHandle, Fake, Options, Shaper};
 use groundwave_io::wall::MachineClock;
@@ -90,7 +90,7 @@ impl Bench {
             capabilities: access.capabilities().clone(),
         };
         let baseline = baseline(&folder.path().join("baseline.json"));
-        let daemon = Daemon::new(handle, door(access), ports, baseline);
+        let daemon = Daemon::new(handle, driver_queries(access), ports, baseline);
         Self {
             runtime,
             router: router(daemon),
@@ -163,9 +163,9 @@ impl Drop for Bench {
     }
 }
 
-fn door(access: DriverHandle) -> Door {
+fn driver_queries(access: DriverHandle) -> DriverQueries {
     let counters = access.clone();
-    Door {
+    DriverQueries {
         refresh: Arc::new(move |direction: Direction| {
             let access = access.clone();
             Box::pin(async move { access.refresh(direction).await })

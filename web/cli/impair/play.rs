@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use groundwave::http::serve::told_to_stop;
+use groundwave::http::serve::shutdown_signal;
 use groundwave::text::{Align, Table};
 use groundwave_io::impair::quantity::{self, print_duration};
 use groundwave_io::impair::timeline::{Reading, Timeline, load};
@@ -169,7 +169,7 @@ impl Play {
         for direction in line.directions() {
             before.push((direction, client.fetch(direction).await?.impairment));
         }
-        let stopped = told_to_stop()?;
+        let stopped = shutdown_signal()?;
         let spare = client.reconnect().await?;
         let playing = play(&line, playback, async |due: Due<'_>| {
             client.replace(due.direction, due.impairment).await?;

@@ -7,7 +7,7 @@ use std::sync::mpsc;
 
 use axum::http::Method;
 use groundwave::http::client::Client as Http;
-use groundwave::http::serve::{serve_to, told_to_stop};
+use groundwave::http::serve::{serve_to, shutdown_signal};
 use groundwave::impair::Peer;
 use groundwave::testbed::wire::Testbed;
 use groundwave::testbed::{Controller as Steering, router};
@@ -111,7 +111,7 @@ impl Controller {
         let served: Result<(), Failure> = runtime.block_on(async {
             listener.set_nonblocking(true)?;
             let listener = tokio::net::UnixListener::from_std(listener)?;
-            let told = told_to_stop()?;
+            let told = shutdown_signal()?;
             let asked = stop.clone();
             tokio::spawn(async move {
                 told.await;

@@ -12,38 +12,38 @@ use super::place::Place;
 use crate::http::Problem;
 use crate::http::time::rfc3339;
 
-/// A deployment.
+/// Deployment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Deployment {
-    /// Its id.
+    /// Id.
     pub id: Uuid,
-    /// What people call it.
+    /// Name.
     pub name: String,
-    /// Where a map of it opens.
+    /// Initial map centre.
     pub center: Option<Place>,
-    /// The area it serves, a GeoJSON polygon.
+    /// Service area, GeoJSON polygon.
     pub region: Option<Region>,
     /// Propagation settings of all its analyses.
     pub environment: Environment,
-    /// When it was made, RFC 3339.
+    /// Time of creation, RFC 3339.
     #[schemars(extend("format" = "date-time"))]
     pub created_at: String,
-    /// When it was last changed, RFC 3339.
+    /// Time of the last change, RFC 3339.
     #[schemars(extend("format" = "date-time"))]
     pub updated_at: String,
 }
 
-/// A deployment to be made.
+/// New deployment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewDeployment {
-    /// What people call it.
+    /// Name.
     #[schemars(regex(pattern = r"^[^\u0000-\u001f\u007f-\u009f]{1,64}$"))]
     pub name: String,
-    /// Where a map of it opens.
+    /// Initial map centre.
     #[serde(default)]
     pub center: Option<Place>,
-    /// The area it serves, a GeoJSON polygon.
+    /// Service area, GeoJSON polygon.
     #[serde(default)]
     pub region: Option<Region>,
     /// Propagation settings of all its analyses; what is left out takes its default.
@@ -59,20 +59,20 @@ pub struct NewDeployment {
     "properties": { "clear_region": { "const": true }, "region": { "type": "object" } },
 }))]
 pub struct DeploymentPatch {
-    /// Its name from now on.
+    /// New name.
     #[serde(default)]
     #[schemars(regex(pattern = r"^[^\u0000-\u001f\u007f-\u009f]{1,64}$"))]
     pub name: Option<String>,
-    /// Its centre from now on.
+    /// New centre.
     #[serde(default)]
     pub center: Option<Place>,
-    /// Its region from now on.
+    /// New region.
     #[serde(default)]
     pub region: Option<Region>,
     /// Removes the region.
     #[serde(default)]
     pub clear_region: bool,
-    /// Its propagation settings from now on; replaces all of them.
+    /// New propagation settings; replaces all of them.
     #[serde(default)]
     pub environment: Option<Environment>,
 }
@@ -93,10 +93,10 @@ impl From<&DeploymentView> for Deployment {
 }
 
 impl NewDeployment {
-    /// The command that makes it.
+    /// Command that creates it.
     ///
     /// # Errors
-    /// When the centre is off the Earth.
+    /// 400 for an invalid centre.
     pub fn command(self, deployment: DeploymentId) -> Result<CreateDeployment, Problem> {
         let center = self.center.map(TryInto::try_into).transpose()?;
         let outline = Outline {
@@ -113,10 +113,10 @@ impl NewDeployment {
 }
 
 impl DeploymentPatch {
-    /// The command that makes the changes.
+    /// Command of the changes.
     ///
     /// # Errors
-    /// When the centre is off the Earth.
+    /// 400 for an invalid centre.
     pub fn command(self, deployment: DeploymentId) -> Result<UpdateDeployment, Problem> {
         Ok(UpdateDeployment {
             deployment,

@@ -8,7 +8,7 @@ use utoipa::openapi::{RefOr, Schema};
 
 use super::deployment::Deployment;
 
-/// A format a plan is exchanged in.
+/// Exchange format of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExchangeFormat {
@@ -20,37 +20,37 @@ pub enum ExchangeFormat {
     Kmz,
     /// Comma-separated values with a header.
     Csv,
-    /// A scenario `groundwave run` takes.
+    /// Scenario for `groundwave run`.
     Scenario,
 }
 
-/// Which format.
+/// Format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FormatQuery {
-    /// Which format.
+    /// Format.
     pub format: ExchangeFormat,
 }
 
-/// A deployment that was read.
+/// Imported deployment.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Imported {
-    /// The deployment made.
+    /// New deployment.
     pub deployment: Deployment,
-    /// How many nodes it has.
+    /// Number of nodes.
     pub nodes: usize,
-    /// What was dropped, filled in or taken another way than it was written.
+    /// Dropped, defaulted and converted values.
     pub notes: Vec<ImportNote>,
 }
 
-/// One thing that happened while reading, counted.
+/// Kind of remark of an import, counted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ImportNote {
-    /// What happened and why.
+    /// Remark and reason.
     pub what: String,
-    /// How many times.
+    /// Number of occurrences.
     pub count: usize,
-    /// Where first.
+    /// First occurrence.
     pub first: String,
 }
 

@@ -1,9 +1,9 @@
-//! Whether the server is well.
+//! Health endpoints.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The server runs.
+/// Liveness.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Alive {
     /// Always `ok`.
@@ -14,13 +14,13 @@ pub struct Alive {
     pub version: String,
 }
 
-/// The server can do its work.
+/// Readiness.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ready {
     /// Always `ready`; a server that is not answers 503.
     pub status: String,
-    /// What the store said.
+    /// Description of the store.
     pub store: String,
-    /// What the terrain is.
+    /// Description of the terrain.
     pub terrain: String,
 }

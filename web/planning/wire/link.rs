@@ -15,9 +15,9 @@ pub const SAMPLES_MIN: i64 = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkQuestion {
-    /// Who sends.
+    /// Transmitting node.
     pub tx_node_id: Uuid,
-    /// Who receives.
+    /// Receiving node.
     pub rx_node_id: Uuid,
     /// Samples of the profile, clamped to [8, 4096].
     #[serde(default = "samples", deserialize_with = "saturating")]
@@ -25,17 +25,17 @@ pub struct LinkQuestion {
     pub samples: i64,
 }
 
-/// A link in full.
+/// Link analysis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LinkAnalysis {
-    /// Who sends.
+    /// Transmitting node.
     pub tx_node_id: Uuid,
-    /// Who receives.
+    /// Receiving node.
     pub rx_node_id: Uuid,
-    /// The ground between them.
+    /// Terrain profile.
     pub profile: TerrainProfile,
     /// From the sender to the receiver.
     pub result: LinkResult,
-    /// The other direction, over the same ground.
+    /// Reverse direction.
     pub reverse: LinkResult,
 }

@@ -13,11 +13,11 @@ use uuid::Uuid;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RouteQuestion {
-    /// Where the route begins.
+    /// Source node id.
     pub src_node_id: Uuid,
-    /// Where it ends.
+    /// Receiving node id.
     pub dst_node_id: Uuid,
-    /// What it makes small, `ett` by default.
+    /// Metric, default `ett`.
     #[serde(default)]
     pub metric: Metric,
     /// Rate every link must keep along the route, bit/s; absent or null asks for none.
@@ -26,27 +26,27 @@ pub struct RouteQuestion {
     pub target_data_rate_bps: Option<f64>,
 }
 
-/// The best route there is.
+/// Best route.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MeshRoute {
-    /// The nodes from the source to the destination; empty when nothing connects the two.
+    /// Nodes from source to destination; empty without a route.
     pub path: Vec<Uuid>,
-    /// Whether every link keeps the target rate; false too when there is no path.
+    /// Every link meets the target rate; false without a route.
     pub meets_target: bool,
-    /// The links of the path.
+    /// Links of the route.
     pub segments: Vec<RouteSegment>,
-    /// What the path carries; null when there is none.
+    /// End-to-end performance; null without a route.
     pub summary: Option<Summary>,
     /// Why there is no path, where there is none.
     pub no_path: Option<NoPath>,
 }
 
-/// One link of a route.
+/// Link of a route.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RouteSegment {
-    /// The node it leaves.
+    /// Transmitting node id.
     pub src_node_id: Uuid,
-    /// The node it reaches.
+    /// Receiving node id.
     pub dst_node_id: Uuid,
     /// Length, m.
     pub distance_m: f64,
@@ -58,9 +58,9 @@ pub struct RouteSegment {
     pub etx: f64,
     /// Expected time of a packet, s.
     pub ett_s: f64,
-    /// The link along the route.
+    /// Forward direction.
     pub result: LinkResult,
-    /// The link back.
+    /// Reverse direction.
     pub reverse: LinkResult,
 }
 
@@ -71,16 +71,16 @@ pub struct NoPath {
     pub src_side_nodes: usize,
     /// Nodes that can reach the destination, itself included.
     pub dst_side_nodes: usize,
-    /// The pair across the gap that comes closest to being a link.
+    /// Node pair across the gap with the best margin.
     pub closest: Option<ClosestPair>,
 }
 
-/// A pair of nodes that is no link.
+/// Node pair without a link.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ClosestPair {
-    /// The end on the source's side.
+    /// Node on the source's side.
     pub src_side_node_id: Uuid,
-    /// The end on the destination's side.
+    /// Node on the destination's side.
     pub dst_side_node_id: Uuid,
     /// Length, m.
     pub distance_m: f64,
@@ -138,20 +138,20 @@ impl From<RouteAnswer> for MeshRoute {
     }
 }
 
-/// A deployment to advise on.
+/// Request for protocol advice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AdviceQuestion {
-    /// Which deployment.
+    /// Deployment id.
     pub deployment_id: Uuid,
 }
 
 /// Routing protocols for a deployment, and what the advice rests on.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ProtocolAdvice {
-    /// Which deployment.
+    /// Deployment id.
     pub deployment_id: Uuid,
-    /// The ranking and its evidence.
+    /// Ranking and evidence.
     #[serde(flatten)]
     pub advice: Advice,
 }

@@ -1,4 +1,4 @@
-//! The shapes on the wire: names and defaults of the planning interface.
+//! Request and response types of the planning interface.
 //!
 //! Requests refuse unknown fields. What comes out can be sent back in.
 
@@ -38,7 +38,7 @@ pub struct AntennaPresetList(pub Vec<AntennaPreset>);
 #[serde(transparent)]
 pub struct RolePresetList(pub Vec<RolePreset>);
 
-/// The modulation table.
+/// Modulation table.
 #[derive(Debug, serde::Serialize, schemars::JsonSchema)]
 #[serde(transparent)]
 pub struct ModulationList(pub Vec<Modulation>);

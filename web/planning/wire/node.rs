@@ -12,16 +12,16 @@ use super::radio::{RadioConfig, default_station};
 use crate::http::Problem;
 use crate::http::time::rfc3339;
 
-/// A node.
+/// Node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Node {
-    /// Its id.
+    /// Id.
     pub id: Uuid,
-    /// The deployment it belongs to.
+    /// Deployment id.
     pub deployment_id: Uuid,
-    /// What people call it.
+    /// Name.
     pub name: String,
-    /// What it is for.
+    /// Role.
     pub role: Role,
     /// Degrees north, WGS84.
     pub lat: f64,
@@ -29,24 +29,24 @@ pub struct Node {
     pub lon: f64,
     /// Height of its antenna above ground, m.
     pub height_agl_m: f64,
-    /// What it sends and receives with.
+    /// Radio and antenna.
     pub radio: RadioConfig,
-    /// Where its antenna looks; null: at the other end of each link.
+    /// Antenna pointing; null: at the other end of each link.
     pub pointing: Option<Pointing>,
-    /// When it was made, RFC 3339.
+    /// Time of creation, RFC 3339.
     #[schemars(extend("format" = "date-time"))]
     pub created_at: String,
-    /// When it was last changed, RFC 3339.
+    /// Time of the last change, RFC 3339.
     #[schemars(extend("format" = "date-time"))]
     pub updated_at: String,
 }
 
-/// A node to be made. Only its name and place are needed; the rest comes from the template, or
+/// New node. Only name and position are required; the rest comes from the template, or
 /// else from the defaults.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewNode {
-    /// What people call it.
+    /// Name.
     #[schemars(regex(pattern = r"^[^\u0000-\u001f\u007f-\u009f]{1,64}$"))]
     pub name: String,
     /// Degrees north, WGS84.
@@ -55,20 +55,20 @@ pub struct NewNode {
     /// Degrees east, WGS84.
     #[schemars(range(min = -180.0, max = 180.0))]
     pub lon: f64,
-    /// What it is for, `relay` by default.
+    /// Role, default `relay`.
     #[serde(default)]
     pub role: Option<Role>,
     /// Height of its antenna above ground, m, 10 by default; also accepted as `height`.
     #[serde(default, alias = "height")]
     #[schemars(range(min = 0.0, max = 20_000.0))]
     pub height_agl_m: Option<f64>,
-    /// What it sends and receives with.
+    /// Radio and antenna.
     #[serde(default)]
     pub radio: Option<RadioConfig>,
-    /// Where its antenna looks; absent or null: at the other end of each link.
+    /// Antenna pointing; absent or null: at the other end of each link.
     #[serde(default)]
     pub pointing: Option<Pointing>,
-    /// The template to start from.
+    /// Template id.
     #[serde(default)]
     pub template_id: Option<Uuid>,
 }
@@ -81,21 +81,21 @@ pub struct NewNode {
     "properties": { "clear_pointing": { "const": true }, "pointing": { "type": "object" } },
 }))]
 pub struct NodePatch {
-    /// Its name from now on.
+    /// New name.
     #[serde(default)]
     #[schemars(regex(pattern = r"^[^\u0000-\u001f\u007f-\u009f]{1,64}$"))]
     pub name: Option<String>,
-    /// Its role from now on.
+    /// New role.
     #[serde(default)]
     pub role: Option<Role>,
     /// Height of its antenna above ground from now on, m; also accepted as `height`.
     #[serde(default, alias = "height")]
     #[schemars(range(min = 0.0, max = 20_000.0))]
     pub height_agl_m: Option<f64>,
-    /// Its radio from now on; fields left out stay as they are.
+    /// New radio; absent fields stay.
     #[serde(default)]
     pub radio: Option<RadioConfig>,
-    /// Where its antenna looks from now on.
+    /// New antenna pointing.
     #[serde(default)]
     pub pointing: Option<Pointing>,
     /// Lets the antenna look at the other end of each link from now on.
@@ -103,7 +103,7 @@ pub struct NodePatch {
     pub clear_pointing: bool,
 }
 
-/// Where a node is to stand.
+/// New position of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewPosition {
@@ -138,10 +138,10 @@ impl From<&PlannedNode> for Node {
 }
 
 impl NewNode {
-    /// The command that makes it, starting from `template`.
+    /// Command that creates it, based on `template`.
     ///
     /// # Errors
-    /// When the place is off the Earth or a preset is not in the catalogue.
+    /// 400 for an invalid position or an unknown preset.
     pub fn command(
         self,
         node: NodeId,
@@ -169,10 +169,10 @@ impl NewNode {
 }
 
 impl NodePatch {
-    /// The command that makes the changes to a node that stands there with `before`.
+    /// Command of the changes to a node with the station `before`.
     ///
     /// # Errors
-    /// When a preset is not in the catalogue.
+    /// 400 for an unknown preset.
     pub fn command(self, node: NodeId, before: &Station) -> Result<UpdateNode, Problem> {
         let names_antenna = self
             .radio
@@ -195,10 +195,10 @@ impl NodePatch {
 }
 
 impl NewPosition {
-    /// The command that moves a node there.
+    /// Command that moves a node.
     ///
     /// # Errors
-    /// When the place is off the Earth.
+    /// 400 for an invalid position.
     pub fn command(self, node: NodeId) -> Result<UpdateNode, Problem> {
         Ok(UpdateNode {
             position: Some(point(self.lat, self.lon)?),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::http::Problem;
 
-/// A position, WGS84.
+/// Position, WGS 84.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Place {
@@ -18,10 +18,10 @@ pub struct Place {
     pub lon: f64,
 }
 
-/// A position from two numbers, refused by the names clients know them by.
+/// Position of two numbers; errors name the fields of the interface.
 ///
 /// # Errors
-/// When one is out of its range.
+/// 400 for a value out of range.
 pub fn point(lat: f64, lon: f64) -> Result<GeoPoint, Problem> {
     GeoPoint::new(lat, lon).map_err(|bad| {
         Problem::bad_request(match bad {

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::http::Problem;
 
-/// What a node has to send and receive with. Fields left out come from the preset, or, without
+/// Radio and antenna of a node. Absent fields come from the preset, or, without
 /// one, from what the node has already; for a new node that is the preset `wifi_5g_mesh` with the
 /// antenna `omni_5`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RadioConfig {
-    /// A radio preset to start from (see `/api/v1/presets/radios`).
+    /// Radio preset (see `/api/v1/presets/radios`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "radio_ids")]
     pub preset: Option<String>,
@@ -37,10 +37,10 @@ pub struct RadioConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 100.0))]
     pub feeder_loss_db: Option<f64>,
-    /// How bits are carried.
+    /// Modulation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waveform: Option<Waveform>,
-    /// The antenna.
+    /// Antenna.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub antenna: Option<AntennaConfig>,
 }
@@ -100,7 +100,7 @@ fn unknown(key: &str, found: &str, ids: &[&str]) -> Problem {
     ))
 }
 
-/// What stands at a node nobody configured.
+/// Default station.
 #[must_use]
 pub fn default_station() -> Station {
     let radio = presets::radio("wifi_5g_mesh").expect("the catalogue has it");
@@ -114,10 +114,10 @@ pub fn default_station() -> Station {
 }
 
 impl RadioConfig {
-    /// The radio and antenna meant, where `before` is in place.
+    /// Radio and antenna of the request, based on `before`.
     ///
     /// # Errors
-    /// When a preset is not in the catalogue.
+    /// 400 for an unknown preset.
     pub fn resolve(self, before: &Station) -> Result<(Radio, Antenna), Problem> {
         let base = match &self.preset {
             None => before.radio.clone(),
@@ -147,7 +147,7 @@ impl RadioConfig {
         Ok((radio, antenna))
     }
 
-    /// The configuration of a station, in full.
+    /// Full configuration of a station.
     #[must_use]
     pub fn of(station: &Station) -> Self {
         let Radio {

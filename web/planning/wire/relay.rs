@@ -17,9 +17,9 @@ const SHOWN_SAMPLES: usize = 128;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RelayQuestion {
-    /// Where the chain begins.
+    /// Transmitting node id.
     pub tx_node_id: Uuid,
-    /// Where it ends.
+    /// Receiving node id.
     pub rx_node_id: Uuid,
     /// Rate every hop has to carry in both directions, bit/s; 1 Mbit/s by default.
     #[serde(default = "megabit")]
@@ -33,10 +33,10 @@ pub struct RelayQuestion {
     #[serde(default = "eight")]
     #[schemars(range(min = 1, max = 64))]
     pub max_hops: u32,
-    /// How places are found, `greedy` by default.
+    /// Placement strategy, default `greedy`.
     #[serde(default)]
     pub strategy: RelayStrategy,
-    /// What `optimal` makes best, `fewest_relays` by default.
+    /// Objective of `optimal`, default `fewest_relays`.
     #[serde(default)]
     pub objective: Objective,
 }
@@ -53,19 +53,19 @@ fn eight() -> u32 {
     8
 }
 
-/// How places for relays are found.
+/// Placement strategy of relays.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RelayStrategy {
-    /// The farthest step along the great circle that closes, again and again.
+    /// Repeatedly the farthest closing hop along the great circle.
     #[default]
     Greedy,
-    /// The best chain over the great circle and the high ground beside it; never worse.
+    /// Best chain over the great circle and high ground beside it; never worse.
     Optimal,
 }
 
 impl RelayQuestion {
-    /// The strategy as the planner knows it.
+    /// Strategy of the model.
     #[must_use]
     pub fn strategy(&self) -> Strategy {
         match self.strategy {
@@ -77,24 +77,24 @@ impl RelayQuestion {
     }
 }
 
-/// A chain of relays and what it carries.
+/// Relay chain and its performance.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RelayChain {
-    /// How it was found.
+    /// Strategy.
     pub strategy: RelayStrategy,
-    /// Whether every hop keeps the target rate in both directions.
+    /// Every hop meets the target rate in both directions.
     pub meets_target: bool,
     /// Why not, where it does not.
     pub shortfall: Option<Shortfall>,
-    /// The rate asked for, bit/s.
+    /// Requested rate, bit/s.
     pub target_data_rate_bps: f64,
-    /// The slowest hop in its slower direction, bit/s; 0 when one does not close at all.
+    /// Rate of the slowest hop in its slower direction, bit/s; 0 when a hop does not close.
     pub bottleneck_rate_bps: f64,
-    /// The transmitter, the relays in order, the receiver.
+    /// Transmitter, relays in order, receiver.
     pub hops: Vec<ChainPlace>,
-    /// What lies between them, one fewer.
+    /// Hops between the sites.
     pub segments: Vec<ChainSegment>,
-    /// What every relay sends and receives with: the transmitter's own.
+    /// Radio of every relay: that of the transmitter.
     pub relay_radio: RadioConfig,
     /// Where a relay's antenna looks; null, because it looks both ways: `to_previous` and
     /// `to_next` of each hop say where.
@@ -103,12 +103,12 @@ pub struct RelayChain {
     pub antennas_per_relay: u8,
 }
 
-/// A place of the chain.
+/// Site of the chain.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ChainPlace {
-    /// What it is.
+    /// Role.
     pub role: ChainRole,
-    /// The node that stands there; null for a relay, which is yet to be built.
+    /// Node id; null for a relay to be built.
     pub node_id: Option<Uuid>,
     /// Degrees north.
     pub lat: f64,
@@ -124,16 +124,16 @@ pub struct ChainPlace {
     pub to_next: Option<Pointing>,
 }
 
-/// One hop of the chain.
+/// Hop of the chain.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ChainSegment {
     /// Length, m.
     pub distance_m: f64,
     /// Rate of the slower direction, bit/s.
     pub data_rate_bps: f64,
-    /// Whether that keeps the target rate.
+    /// The hop meets the target rate.
     pub closes: bool,
-    /// The ground under it.
+    /// Terrain profile.
     pub profile: TerrainProfile,
     /// Toward the receiver.
     pub result: LinkResult,
@@ -142,7 +142,7 @@ pub struct ChainSegment {
 }
 
 impl RelayChain {
-    /// A plan between two nodes as clients see it.
+    /// Response of a relay plan.
     #[must_use]
     pub fn new(plan: RelayPlan, ends: [Uuid; 2], terrain: &dyn Terrain) -> Self {
         let between = plan.chain.windows(2).map(|pair| {

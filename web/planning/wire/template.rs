@@ -12,50 +12,50 @@ use super::radio::{RadioConfig, default_station};
 use crate::http::Problem;
 use crate::http::time::rfc3339;
 
-/// A node's configuration kept for reuse.
+/// Node template.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Template {
-    /// Its id.
+    /// Id.
     pub id: Uuid,
-    /// What people call it; no two are called alike.
+    /// Name, unique.
     pub name: String,
-    /// What it is good for.
+    /// Description.
     pub description: String,
-    /// What its nodes are for.
+    /// Role of its nodes.
     pub role: Role,
     /// Height of the antenna above ground, m.
     pub height_agl_m: f64,
-    /// What its nodes send and receive with.
+    /// Radio and antenna of its nodes.
     pub radio: RadioConfig,
-    /// Where the antenna looks; null: at the other end of each link.
+    /// Antenna pointing; null: at the other end of each link.
     pub pointing: Option<Pointing>,
-    /// When it was made, RFC 3339.
+    /// Time of creation, RFC 3339.
     #[schemars(extend("format" = "date-time"))]
     pub created_at: String,
 }
 
-/// A template to be made. What is left out takes the defaults of a new node.
+/// New template. Absent fields take the defaults of a new node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewTemplate {
-    /// What people call it; no two are called alike.
+    /// Name, unique.
     #[schemars(regex(pattern = r"^[^\u0000-\u001f\u007f-\u009f]{1,64}$"))]
     pub name: String,
-    /// What it is good for.
+    /// Description.
     #[serde(default)]
     #[schemars(length(max = 1024))]
     pub description: Option<String>,
-    /// What its nodes are for, `relay` by default.
+    /// Role of its nodes, default `relay`.
     #[serde(default)]
     pub role: Option<Role>,
     /// Height of the antenna above ground, m, 10 by default; also accepted as `height`.
     #[serde(default, alias = "height")]
     #[schemars(range(min = 0.0, max = 20_000.0))]
     pub height_agl_m: Option<f64>,
-    /// What its nodes send and receive with.
+    /// Radio and antenna of its nodes.
     #[serde(default)]
     pub radio: Option<RadioConfig>,
-    /// Where the antenna looks; absent or null: at the other end of each link.
+    /// Antenna pointing; absent or null: at the other end of each link.
     #[serde(default)]
     pub pointing: Option<Pointing>,
 }
@@ -82,10 +82,10 @@ impl From<&TemplateView> for Template {
 }
 
 impl NewTemplate {
-    /// The command that makes it.
+    /// Command that creates it.
     ///
     /// # Errors
-    /// When a preset is not in the catalogue.
+    /// 400 for an unknown preset.
     pub fn command(self, template: TemplateId) -> Result<CreateTemplate, Problem> {
         let base = default_station();
         let (radio, antenna) = self.radio.unwrap_or_default().resolve(&base)?;
@@ -105,7 +105,7 @@ impl NewTemplate {
     }
 }
 
-/// The template every new store begins with.
+/// Template of every new store.
 #[must_use]
 pub fn built_in() -> CreateTemplate {
     CreateTemplate {

@@ -18,9 +18,9 @@ pub const SAMPLES: i64 = 256;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileQuestion {
-    /// Where the profile begins.
+    /// Start.
     pub from: Place,
-    /// Where it ends.
+    /// Receiving node id.
     pub to: Place,
     /// Samples, clamped to [2, 4096].
     #[serde(default = "samples", deserialize_with = "saturating")]
@@ -33,7 +33,7 @@ pub(super) fn samples() -> i64 {
     SAMPLES
 }
 
-/// The ground between two points.
+/// Terrain profile between two points.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TerrainProfile {
     /// Length of the geodesic, m (WGS84).
@@ -46,11 +46,11 @@ pub struct TerrainProfile {
     pub void_samples: u32,
     /// Samples off every tile, taken as sea level.
     pub missing_samples: u32,
-    /// The ground, evenly spaced, both ends included.
+    /// Evenly spaced samples, both ends included.
     pub samples: Vec<TerrainSample>,
 }
 
-/// One sample of the ground.
+/// Sample of the profile.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TerrainSample {
     /// Degrees north.

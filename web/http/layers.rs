@@ -1,4 +1,4 @@
-//! What every router wears: compression, cross-origin rules, bounds, traces, problems.
+//! Middleware of all routers: compression, CORS, body limit, traces, panics.
 
 use std::time::Duration;
 
@@ -19,8 +19,8 @@ use super::problem;
 /// third of it.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
 
-/// Dresses a router whose routes are complete.
-pub fn dress(router: Router) -> Router {
+/// Adds the middleware of an open interface.
+pub fn any_origin(router: Router) -> Router {
     let methods = [
         Method::GET,
         Method::HEAD,
@@ -49,17 +49,17 @@ pub fn dress(router: Router) -> Router {
     traced(router)
 }
 
-/// Dresses a router that answers only its own pages: nothing is said to other origins, and bounds
-/// are those its routes set.
-pub fn dress_closed(router: Router) -> Router {
+/// Adds the middleware of an interface for its own origin: no CORS, body limits
+/// by route.
+pub fn own_origin(router: Router) -> Router {
     let worn = ServiceBuilder::new()
         .layer(CompressionLayer::new())
         .layer(CatchPanicLayer::custom(problem::panicked));
     traced(router.layer(worn))
 }
 
-/// Tells of each request and its answer, where the log is to hold them: a filter that leaves them
-/// out when the router is made costs a request nothing.
+/// Traces requests and responses at level DEBUG; without that level the layer
+/// is left out.
 fn traced(router: Router) -> Router {
     if !tracing::enabled!(tracing::Level::DEBUG) {
         return router;
