@@ -1,20 +1,20 @@
-//! What the system says of a network interface.
+//! Bus addresses of network interfaces.
 
 use std::path::Path;
 
-/// What stands for the bus address of an interface that is on no bus.
+/// Bus address of an interface without a bus.
 pub const VIRTUAL: &str = "virtual";
 
 /// Bus address of an interface, such as `0000:03:00.0` for PCI and `1-1.2:1.0` for USB: the name
-/// of the device behind it. An interface without one, such as a veth, is [`VIRTUAL`]; one that is
-/// not there, or not in the network namespace that sysfs shows, has an empty address.
+/// of its device. An interface without a device, such as a veth, has [`VIRTUAL`]; an unknown one,
+/// or one outside the network namespace of sysfs, has an empty address.
 #[must_use]
 pub fn bus_address(interface: &str) -> String {
     bus_address_in(Path::new("/sys/class/net"), interface)
 }
 
 fn bus_address_in(class: &Path, interface: &str) -> String {
-    // A name is one step, never a way out of the folder.
+    // A name is one path component.
     let is_name = !interface.is_empty() && !interface.contains('/') && !interface.starts_with('.');
     let folder = class.join(interface);
     if !is_name || !folder.exists() {

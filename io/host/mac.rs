@@ -8,7 +8,7 @@ use groundwave_systems::onboarding;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A hardware address; its text is six bytes in lower-case hexadecimal with colons.
+/// A hardware address, written as six bytes in lower-case hexadecimal with colons.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mac(pub [u8; 6]);
 
@@ -27,7 +27,7 @@ impl fmt::Debug for Mac {
 impl FromStr for Mac {
     type Err = String;
 
-    /// Reads six bytes with colons, in either case.
+    /// Parses six bytes with colons, in either case.
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || format!("{text:?} is no hardware address such as 02:00:00:00:01:00");
         onboarding::six_bytes(text).map(Self).ok_or_else(wrong)

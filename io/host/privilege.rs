@@ -1,7 +1,7 @@
-//! The rights a daemon keeps: `CAP_NET_ADMIN` and nothing else.
+//! Capabilities of a daemon: `CAP_NET_ADMIN` only.
 //!
-//! Capabilities belong to threads. This is for a process that has one thread yet, whose later
-//! threads inherit what is left.
+//! Capabilities belong to threads. These functions are for a process with one thread, whose later
+//! threads inherit the rest.
 
 use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, capability_is_in_bounding_set,
@@ -9,13 +9,13 @@ use rustix::thread::{
     set_no_new_privs,
 };
 
-/// What is left.
+/// Remaining capabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kept {
-    /// Whether `CAP_NET_ADMIN` is: without it the kernel takes no change.
+    /// Presence of `CAP_NET_ADMIN`, without which the kernel refuses every change.
     pub net_admin: bool,
-    /// Whether the bounding set is as narrow. It can only be narrowed with `CAP_SETPCAP`; without
-    /// that, `no_new_privs` alone keeps programs started from here from gaining rights.
+    /// Reduction of the bounding set, which needs `CAP_SETPCAP`; without it, `no_new_privs` alone
+    /// keeps started programs from gaining capabilities.
     pub bounded: bool,
 }
 
@@ -38,13 +38,13 @@ impl std::fmt::Display for Kept {
 /// Drops every capability but `CAP_NET_ADMIN` from the calling thread, in all five sets, for good.
 ///
 /// # Errors
-/// When the system refuses what it grants everybody: giving rights up.
+/// When the system refuses to drop capabilities.
 pub fn keep_net_admin() -> std::io::Result<Kept> {
     set_no_new_privs(true)?;
     clear_ambient_capability_set()?;
     let held = capabilities(None)?;
     let keep = CapabilitySet::NET_ADMIN;
-    // First: it takes a capability that goes next.
+    // First: it needs a capability that is dropped next.
     let bounded = narrow_bounding_set(keep);
     set_capabilities(
         None,
@@ -61,12 +61,12 @@ pub fn keep_net_admin() -> std::io::Result<Kept> {
     })
 }
 
-/// Whether nothing but `keep` is left of the bounding set.
+/// Reduction of the bounding set to `keep`.
 fn narrow_bounding_set(keep: CapabilitySet) -> bool {
     let mut narrow = true;
     for bit in 0..u64::BITS {
         let one = CapabilitySet::from_bits_retain(1 << bit);
-        // The kernel refuses to speak of capabilities it does not know.
+        // The kernel refuses capabilities it does not know.
         if one != keep && capability_is_in_bounding_set(one) == Ok(true) {
             narrow &= remove_capability_from_bounding_set(one).is_ok();
         }
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn one_capability_at_most_is_left_and_none_comes_back() {
-        // On a thread of its own: what is given up is gone.
+        // On a thread of its own: dropped capabilities do not come back.
         std::thread::spawn(|| {
             let net_admin = CapabilitySet::NET_ADMIN.bits();
             let before = set("CapPrm:");
@@ -102,7 +102,7 @@ mod tests {
                 inheritable: CapabilitySet::empty(),
             };
             assert!(set_capabilities(None, all).is_err());
-            // Inherited by threads that come later.
+            // Inherited by later threads.
             let later = std::thread::spawn(|| set("CapPrm:")).join().unwrap();
             assert_eq!(later, before & net_admin);
             assert!(kept.to_string().contains("no new privileges"));

@@ -1,4 +1,4 @@
-//! A Unix socket that only one process serves, with the mode and group it was asked for.
+//! A Unix socket with an exclusive owner, a mode and a group.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
@@ -10,50 +10,50 @@ use nix::sys::stat::Mode;
 use nix::unistd::{Gid, Group};
 use thiserror::Error;
 
-/// Why a socket cannot be served.
+/// Failure to serve a socket.
 #[derive(Debug, Error)]
 pub enum SocketError {
-    /// Somebody serves it already.
+    /// Another process serves the socket.
     #[error("{} is in use: another process answers on it", .path.display())]
     Answered {
-        /// Which socket.
+        /// Path of the socket.
         path: PathBuf,
     },
-    /// Something else stands there.
+    /// The path is not a socket.
     #[error("{} is there and is no socket; it is left alone", .path.display())]
     NoSocket {
-        /// Which path.
+        /// Path.
         path: PathBuf,
     },
-    /// There is no such group.
+    /// Unknown group.
     #[error("there is no group {group:?}; allowed: a name or a number of /etc/group")]
     NoGroup {
-        /// As it was asked for.
+        /// Requested group.
         group: String,
     },
-    /// The system refuses.
+    /// A system call failed.
     #[error("cannot {operation} {}", .path.display())]
     System {
-        /// What was tried.
+        /// Operation that failed.
         operation: &'static str,
-        /// On what.
+        /// Path.
         path: PathBuf,
-        /// Why not.
+        /// Cause.
         #[source]
         cause: std::io::Error,
     },
 }
 
-/// Who may connect.
+/// Access to a socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Access {
     /// Permission bits, such as `0o660`.
     pub mode: u32,
-    /// Name or number of the group; `None` leaves that of the process.
+    /// Name or number of the group; `None` keeps that of the process.
     pub group: Option<String>,
 }
 
-/// A socket being served. Dropping it unlinks the socket, unless another one took its place.
+/// A served socket. Dropping it unlinks the path, unless another socket took its place.
 #[derive(Debug)]
 pub struct Socket {
     path: PathBuf,
@@ -63,14 +63,14 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// Listens on `path`. A socket found there is removed only when nobody answers on it; its
-    /// folder is made when there is none.
+    /// Listens on `path`. An existing socket is removed only when no process answers on it; a missing
+    /// folder is created.
     ///
-    /// The listener blocks; who gives it to a runtime says otherwise.
+    /// The listener is blocking.
     ///
     /// # Errors
-    /// When somebody answers, when something else stands there, or when the system refuses; then
-    /// nothing that was there before is gone.
+    /// When a process answers, the path is not a socket, or the system refuses; existing files are
+    /// then kept.
     pub fn listen(path: &Path, access: &Access) -> Result<(Self, UnixListener), SocketError> {
         let tried = |operation, path: &Path| {
             let path = path.to_owned();
@@ -102,7 +102,7 @@ impl Socket {
         Ok((socket, listener))
     }
 
-    /// Where it listens.
+    /// Path of the socket.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -183,7 +183,7 @@ fn remove_stale(path: &Path) -> Result<(), SocketError> {
     }
 }
 
-/// Binds with no rights for anybody else: they are given when the group is right.
+/// Binds without permissions for others, which are granted after the group is set.
 fn bind(path: &Path) -> std::io::Result<UnixListener> {
     let before = nix::sys::stat::umask(Mode::from_bits_truncate(0o177));
     let bound = UnixListener::bind(path);
@@ -231,7 +231,7 @@ mod tests {
         let told = Socket::listen(&path, &open()).unwrap_err();
         assert!(matches!(told, SocketError::Answered { .. }), "{told}");
         drop(socket);
-        // A foreign process takes no lock: only its answer keeps us out.
+        // A foreign process takes no lock: only its answer keeps this one out.
         let foreign = UnixListener::bind(&path).unwrap();
         let told = Socket::listen(&path, &open()).unwrap_err();
         assert!(matches!(told, SocketError::Answered { .. }), "{told}");

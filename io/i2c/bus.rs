@@ -1,4 +1,4 @@
-//! Buses with sensors on them: those of this machine, and one for tests.
+//! I2C buses: those of this machine, and a model for tests.
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -10,77 +10,77 @@ use thiserror::Error;
 
 use super::template::ADDRESSES;
 
-/// Most bytes of one transfer, as SMBus has it.
+/// Most bytes of one SMBus transfer.
 pub const TRANSFER_BYTES_MAX: usize = 32;
 
-/// Why nothing was read or written.
+/// Failed transfer.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum BusError {
-    /// Nobody at this address, or nobody who answers.
+    /// No device answers at this address.
     #[error("no answer")]
-    Silent,
-    /// A driver of the kernel has the device.
-    #[error("a driver of the kernel has it")]
-    Taken,
-    /// There is no such bus.
+    NoAnswer,
+    /// A driver of the kernel uses the device.
+    #[error("in use by a kernel driver")]
+    InUse,
+    /// Unknown bus.
     #[error("{0} is absent")]
     Absent(String),
-    /// This program may not use the bus.
+    /// Missing permission for the bus.
     #[error("{0}: permission denied; its group, usually i2c, may")]
     Permission(String),
-    /// An address that means something to the bus itself.
+    /// Reserved address.
     #[error("address {0:#04x}; allowed: 0x08 to 0x77")]
     Reserved(u16),
-    /// More than a transfer carries.
+    /// More bytes than a transfer carries.
     #[error("{0} bytes; allowed: {TRANSFER_BYTES_MAX}")]
     Long(usize),
-    /// The adapter cannot do it.
+    /// Unsupported by the adapter.
     #[error("the adapter cannot do this")]
     Unsupported,
-    /// Anything else.
+    /// Any other error.
     #[error("{0}")]
     Other(String),
 }
 
 impl BusError {
-    /// Whether no address of the bus will do better.
+    /// Failure of the bus as a whole, at any address.
     #[must_use]
-    pub fn is_of_bus(&self) -> bool {
+    pub fn is_bus_failure(&self) -> bool {
         matches!(self, Self::Absent(_) | Self::Permission(_))
     }
 }
 
-/// A bus.
+/// An I2C bus.
 pub trait Bus: Debug + Send {
-    /// Fills `out` with what the registers from `reg` on hold.
+    /// Fills `out` from the registers at `reg` and after.
     ///
     /// # Errors
-    /// When nobody answers, or nobody may be asked.
+    /// When no device answers, or access is refused.
     fn read(&mut self, address: u16, reg: u8, out: &mut [u8]) -> Result<(), BusError>;
 
-    /// Writes registers from `reg` on.
+    /// Writes registers at `reg` and after.
     ///
     /// # Errors
-    /// When nobody answers, or nobody may be asked.
+    /// When no device answers, or access is refused.
     fn write(&mut self, address: u16, reg: u8, bytes: &[u8]) -> Result<(), BusError>;
 }
 
-/// Where buses come from.
+/// A set of buses.
 pub trait Adapters: Debug + Send {
-    /// The numbers of those that are there.
+    /// Numbers of the existing buses.
     fn numbers(&self) -> Vec<u32>;
 
-    /// A bus by its number, which needs not be there.
+    /// A bus by its number; it need not exist.
     fn open(&self, number: u32) -> Box<dyn Bus>;
 }
 
 /// The buses of this machine.
 #[derive(Debug, Clone)]
-pub struct Machine {
+pub struct MachineBuses {
     folder: PathBuf,
 }
 
-impl Default for Machine {
+impl Default for MachineBuses {
     fn default() -> Self {
         Self {
             folder: "/dev".into(),
@@ -88,7 +88,7 @@ impl Default for Machine {
     }
 }
 
-impl Adapters for Machine {
+impl Adapters for MachineBuses {
     fn numbers(&self) -> Vec<u32> {
         let entries = std::fs::read_dir(&self.folder).into_iter().flatten();
         let number = |entry: std::io::Result<std::fs::DirEntry>| {
@@ -105,21 +105,21 @@ impl Adapters for Machine {
     }
 }
 
-/// A bus of this machine, which is opened for each transfer: adapters come and go, and a driver may
-/// take a device at any time.
+/// A bus of this machine, opened for each transfer: adapters come and go, and a driver may take a
+/// device at any time.
 #[derive(Debug, Clone)]
 pub struct MachineBus {
     path: PathBuf,
 }
 
 impl MachineBus {
-    /// The one behind a device file, such as `/dev/i2c-1`.
+    /// The bus of a device file, such as `/dev/i2c-1`.
     #[must_use]
     pub fn at(path: PathBuf) -> Self {
         Self { path }
     }
 
-    /// A device, unless a driver has it.
+    /// The device at an address, unless a driver uses it.
     fn device(&self, address: u16) -> Result<LinuxI2CDevice, BusError> {
         if !ADDRESSES.contains(&address) {
             return Err(BusError::Reserved(address));
@@ -128,16 +128,16 @@ impl MachineBus {
     }
 }
 
-/// What an error means; `opening` says that nobody was spoken to yet.
+/// The error of a system call; `opening` when it preceded the transfer.
 fn meaning(err: LinuxI2CError, path: &Path, opening: bool) -> BusError {
     let err = std::io::Error::from(err);
     let name = || path.display().to_string();
     match Errno::from_io_error(&err) {
         Some(Errno::NOENT | Errno::NODEV | Errno::NXIO) if opening => BusError::Absent(name()),
         Some(Errno::PERM | Errno::ACCESS) => BusError::Permission(name()),
-        Some(Errno::BUSY) if opening => BusError::Taken,
+        Some(Errno::BUSY) if opening => BusError::InUse,
         Some(Errno::NXIO | Errno::NODEV | Errno::IO | Errno::REMOTEIO | Errno::TIMEDOUT) => {
-            BusError::Silent
+            BusError::NoAnswer
         }
         Some(Errno::OPNOTSUPP) => BusError::Unsupported,
         _ => BusError::Other(err.to_string()),
@@ -159,7 +159,7 @@ impl Bus for MachineBus {
         let found = match len {
             0 => Ok(Vec::new()),
             1 => device.smbus_read_byte_data(reg).map(|byte| vec![byte]),
-            // What is sent first is the low byte; not every adapter can do blocks.
+            // The first byte sent is the low one; not every adapter supports block transfers.
             2 => device
                 .smbus_read_word_data(reg)
                 .map(|word| word.to_le_bytes().to_vec()),
@@ -195,7 +195,7 @@ impl Bus for MachineBus {
     }
 }
 
-/// Registers one after the other, for adapters that cannot read blocks.
+/// Reads registers one by one, for adapters without block transfers.
 fn one_by_one(device: &mut LinuxI2CDevice, reg: u8, len: u8) -> Result<Vec<u8>, LinuxI2CError> {
     (0..len)
         .map(|more| device.smbus_read_byte_data(reg.wrapping_add(more)))
@@ -204,23 +204,23 @@ fn one_by_one(device: &mut LinuxI2CDevice, reg: u8, len: u8) -> Result<Vec<u8>, 
 
 #[cfg(test)]
 pub(super) mod fake {
-    //! Buses that are maps of registers.
+    //! Buses as maps of registers.
 
     use std::collections::BTreeMap;
     use std::sync::{Arc, Mutex};
 
     use super::{Adapters, Bus, BusError};
 
-    /// What all buses hold, by bus, address and register.
+    /// Content by bus, address and register.
     pub type Registers = BTreeMap<(u32, u16, u8), u8>;
 
-    /// Buses whose registers a test can see and change.
+    /// Buses with registers that a test can read and change.
     #[derive(Debug, Clone, Default)]
     pub struct Fake {
         pub registers: Arc<Mutex<Registers>>,
-        /// What was written: bus, address, register, bytes.
+        /// Recorded writes: bus, address, register, bytes.
         pub written: Arc<Mutex<Vec<(u32, u16, u8, Vec<u8>)>>>,
-        /// Places a driver of the kernel has.
+        /// Places used by a driver of the kernel.
         pub taken: Arc<Mutex<Vec<(u32, u16)>>>,
     }
 
@@ -231,7 +231,7 @@ pub(super) mod fake {
     }
 
     impl Fake {
-        /// Sets registers from `reg` on.
+        /// Sets registers at `reg` and after.
         pub fn set(&self, bus: u32, address: u16, reg: u8, bytes: &[u8]) {
             let mut registers = self.registers.lock().unwrap();
             for (more, byte) in bytes.iter().enumerate() {
@@ -239,7 +239,7 @@ pub(super) mod fake {
             }
         }
 
-        /// Takes a device off its bus.
+        /// Removes a device from its bus.
         pub fn unplug(&self, bus: u32, address: u16) {
             let mut registers = self.registers.lock().unwrap();
             registers.retain(|(at, one, _), _| (*at, *one) != (bus, address));
@@ -270,7 +270,7 @@ pub(super) mod fake {
             );
             let place = (self.number, address);
             if self.fake.taken.lock().unwrap().contains(&place) {
-                return Err(BusError::Taken);
+                return Err(BusError::InUse);
             }
             let registers = self.fake.registers.lock().unwrap();
             if !registers.keys().any(|(bus, ..)| *bus == self.number) {
@@ -280,7 +280,7 @@ pub(super) mod fake {
             places
                 .any(|one| one == place)
                 .then_some(())
-                .ok_or(BusError::Silent)
+                .ok_or(BusError::NoAnswer)
         }
     }
 

@@ -1,4 +1,4 @@
-//! What no type can check of a template: names, numbers, order.
+//! Checks of a template beyond its types: names, counts, order.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -8,19 +8,19 @@ use super::template::{ADDRESSES, ID_BYTES_MAX, Metric, Register, SensorTemplate,
 use crate::toml_document::TomlDocument;
 use crate::toml_document::suggest;
 
-/// Longest name of anything but a template.
+/// Longest name, except that of a template, bytes.
 const NAME_BYTES_MAX: usize = 48;
 /// Most entries of a list.
 const ENTRIES_MAX: usize = 32;
 /// Most metrics of one template.
 const METRICS_MAX: usize = 16;
-/// Longest a sensor may be waited for in one reading, ms: the agent does nothing else meanwhile.
+/// Longest total wait of one reading, ms: it blocks the agent.
 const WAIT_MS_MAX: u64 = 1_000;
 
-/// Reports what is wrong with a template to the document it was read from.
+/// Reports the errors of a template to its document.
 pub(super) struct Check<'a, 's> {
     document: &'a mut TomlDocument<'s>,
-    /// Names that formulas may use so far.
+    /// Names defined so far, for formulas.
     known: BTreeSet<String>,
 }
 
@@ -49,14 +49,14 @@ impl<'a, 's> Check<'a, 's> {
     pub(super) fn template(mut self, template: &SensorTemplate) {
         let id = &template.template_id;
         if !is_word(id, ID_BYTES_MAX) {
-            let what = format!("{id:?} is no name of a template");
+            let what = format!("{id:?} is not a template name");
             let allowed = format!("1 to {ID_BYTES_MAX} of a-z 0-9 _");
             self.document.invalid("template_id", what, allowed);
         }
         self.many("addresses", template.addresses.len(), 1..=16);
         for (at, address) in template.addresses.iter().enumerate() {
             if !ADDRESSES.contains(address) {
-                let what = format!("{address:#04x} is no address of a sensor");
+                let what = format!("{address:#04x} is not a sensor address");
                 let path = format!("addresses[{at}]");
                 self.document.invalid(&path, what, "0x08 to 0x77");
             }
@@ -130,15 +130,15 @@ impl<'a, 's> Check<'a, 's> {
         }
     }
 
-    /// A name that formulas can use from now on.
+    /// Defines a name for later formulas.
     fn name(&mut self, path: &str, name: &str) {
         if !is_name(name) {
             let allowed =
                 format!("a letter or _, then letters, digits, _; {NAME_BYTES_MAX} at most");
             self.document
-                .invalid(path, format!("{name:?} is no name"), allowed);
+                .invalid(path, format!("{name:?} is not a name"), allowed);
         } else if !self.known.insert(name.to_owned()) {
-            let what = format!("{name:?} is there twice");
+            let what = format!("{name:?} is a duplicate");
             self.document.invalid(path, what, "names that differ");
         }
     }
@@ -147,7 +147,7 @@ impl<'a, 's> Check<'a, 's> {
         for name in formula.names() {
             if !self.known.contains(name) {
                 let allowed = suggest::one_of(name, self.known.iter().map(String::as_str));
-                let what = format!("nothing before it is called {name:?}");
+                let what = format!("undefined name {name:?}");
                 self.document.invalid(path, what, allowed);
             }
         }
@@ -157,12 +157,12 @@ impl<'a, 's> Check<'a, 's> {
         self.formula(&format!("{path}.expr"), &metric.expr);
         let name = &metric.name;
         if !is_word(name, NAME_BYTES_MAX) {
-            let what = format!("{name:?} is no name of a metric");
+            let what = format!("{name:?} is not a metric name");
             let allowed = format!("1 to {NAME_BYTES_MAX} of a-z 0-9 _");
             self.document
                 .invalid(&format!("{path}.name"), what, allowed);
         } else if !self.known.insert(name.clone()) {
-            let what = format!("{name:?} is there twice");
+            let what = format!("{name:?} is a duplicate");
             self.document
                 .invalid(&format!("{path}.name"), what, "names that differ");
         }

@@ -1,42 +1,43 @@
-//! The formulas of sensor templates: a small language in which everything comes to an end.
+//! Formulas of sensor templates: a small language in which every evaluation terminates.
 //!
-//! Numbers (`12`, `0.5`, `1e-3`, `0xFF`), names of what is known already, `+ - * /`, for whole
-//! numbers `<< >> & ^ |`, parentheses and a few functions; operators bind as in C. There are no
-//! loops, no conditions and no definitions, so that a formula takes a step for each of its words.
+//! Numbers (`12`, `0.5`, `1e-3`, `0xFF`), names of earlier values, `+ - * /`, for integers
+//! `<< >> & ^ |`, parentheses and a few functions; operator precedence is that of C. There are no
+//! loops, conditions or definitions: an evaluation takes one step for each token.
 
 use serde::Deserialize;
 use thiserror::Error;
 
 use super::parse::parse;
-pub use super::parse::{DEPTH_MAX, Misread, TEXT_MAX};
+pub use super::parse::{DEPTH_MAX, SyntaxError, TEXT_MAX};
+use super::syntax::{Function, Node, Operator};
 
-/// Whole numbers beyond this one are not told apart.
+/// Largest integer that a float represents exactly.
 const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 
-/// Why a formula has no value.
+/// Failed evaluation.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum Fault {
-    /// A name that stands for nothing.
+    /// Undefined name.
     #[error("nothing is known of {0:?}")]
     Name(String),
-    /// A division by zero.
+    /// Division by zero.
     #[error("division by zero")]
     Zero,
-    /// Bits of a number that has none.
+    /// Bit operation on a number that is not an integer.
     #[error("{0} is not a whole number of at most 53 bits")]
     Whole(f64),
-    /// A shift that is too far.
+    /// Shift out of range.
     #[error("a shift by {0}; allowed: 0 to 63")]
     Shift(f64),
-    /// Bounds the wrong way round.
+    /// Lower bound above the upper bound.
     #[error("clamp to {low} .. {high}: the lower bound is above the upper")]
     Clamp {
-        /// The lower bound.
+        /// Lower bound.
         low: f64,
-        /// The upper bound.
+        /// Upper bound.
         high: f64,
     },
-    /// Too much for a number.
+    /// Overflow.
     #[error("the result is not a finite number")]
     Infinite,
 }
@@ -48,63 +49,32 @@ pub struct Expr {
     root: Node,
 }
 
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Node {
-    Number(f64),
-    Name(String),
-    Negative(Box<Node>),
-    Two(Operator, Box<Node>, Box<Node>),
-    Call(Function, Vec<Node>),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Operator {
-    Or,
-    Xor,
-    And,
-    Left,
-    Right,
-    Add,
-    Subtract,
-    Multiply,
-    Divide,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Function {
-    Abs,
-    Clamp,
-    Max,
-    Min,
-    Poly,
-}
-
 impl TryFrom<String> for Expr {
-    type Error = Misread;
+    type Error = SyntaxError;
 
-    fn try_from(text: String) -> Result<Self, Misread> {
+    fn try_from(text: String) -> Result<Self, SyntaxError> {
         Self::parse(&text)
     }
 }
 
 impl Expr {
-    /// Reads a formula.
+    /// Parses a formula.
     ///
     /// # Errors
-    /// Where it cannot be understood, and what could stand there.
-    pub fn parse(text: &str) -> Result<Self, Misread> {
+    /// Position of the error, and the expected tokens.
+    pub fn parse(text: &str) -> Result<Self, SyntaxError> {
         parse(text).map(|root| Self { root })
     }
 
-    /// Its value, where `known` tells what names stand for.
+    /// Evaluates the formula with the values `known` of names.
     ///
     /// # Errors
-    /// Why it has none.
+    /// The failure.
     pub fn evaluate(&self, known: impl Fn(&str) -> Option<f64>) -> Result<f64, Fault> {
         self.root.value(&known)
     }
 
-    /// The names it uses, each as often as it does.
+    /// The names in the formula, with repetitions.
     #[must_use]
     pub fn names(&self) -> Vec<&str> {
         let mut names = Vec::new();
@@ -167,24 +137,12 @@ fn shift(value: f64) -> Result<u32, Fault> {
 }
 
 impl Operator {
-    /// How closely it binds.
-    pub(super) fn rank(self) -> u8 {
-        match self {
-            Self::Or => 1,
-            Self::Xor => 2,
-            Self::And => 3,
-            Self::Left | Self::Right => 4,
-            Self::Add | Self::Subtract => 5,
-            Self::Multiply | Self::Divide => 6,
-        }
-    }
-
     fn apply(self, left: f64, right: f64) -> Result<f64, Fault> {
         Ok(match self {
             Self::Or => (whole(left)? | whole(right)?) as f64,
             Self::Xor => (whole(left)? ^ whole(right)?) as f64,
             Self::And => (whole(left)? & whole(right)?) as f64,
-            // 54 bits and 63 more have room in 128.
+            // 54 bits shifted by 63 fit in 128.
             Self::Left => (i128::from(whole(left)?) << shift(right)?) as f64,
             Self::Right => (whole(left)? >> shift(right)?) as f64,
             Self::Add => left + right,
@@ -213,7 +171,7 @@ impl Function {
                 .iter()
                 .rev()
                 .fold(0.0, |sum, factor| sum * x + factor),
-            // The parser counts arguments; what it let through by mistake has no value.
+            // The parser checks the number of arguments; a mismatch has no value.
             (Self::Abs | Self::Clamp | Self::Poly, _) => return Err(Fault::Infinite),
         })
     }

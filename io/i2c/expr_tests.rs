@@ -1,8 +1,8 @@
-//! Formulas: what they mean, what they refuse.
+//! Formulas: values and errors.
 
 use proptest::prelude::*;
 
-use super::expr::{Expr, Fault, Misread, TEXT_MAX};
+use super::expr::{Expr, Fault, SyntaxError, TEXT_MAX};
 
 fn value(text: &str) -> Result<f64, Fault> {
     let known = |name: &str| match name {
@@ -18,12 +18,12 @@ fn value(text: &str) -> Result<f64, Fault> {
         .evaluate(known)
 }
 
-fn misread(text: &str) -> Misread {
+fn syntax_error(text: &str) -> SyntaxError {
     Expr::parse(text).expect_err(text)
 }
 
 #[test]
-fn operators_bind_as_in_c() {
+fn operator_precedence_is_that_of_c() {
     for (text, expected) in [
         ("1 + 2 * 3", 7.0),
         ("(1 + 2) * 3", 9.0),
@@ -45,7 +45,7 @@ fn operators_bind_as_in_c() {
 }
 
 #[test]
-fn functions_do_what_they_say() {
+fn functions_have_their_values() {
     for (text, expected) in [
         ("clamp(120, 0, 100)", 100.0),
         ("clamp(-1, 0, 100)", 0.0),
@@ -60,7 +60,7 @@ fn functions_do_what_they_say() {
 }
 
 #[test]
-fn what_has_no_value_says_why() {
+fn failed_evaluations_have_a_cause() {
     for (text, fault) in [
         ("1 / 0", Fault::Zero),
         ("1 / (x - 2)", Fault::Zero),
@@ -83,7 +83,7 @@ fn what_has_no_value_says_why() {
 }
 
 #[test]
-fn what_is_no_formula_is_told_by_its_place() {
+fn syntax_errors_have_a_position() {
     for (text, at, found) in [
         ("", 1, "the end"),
         ("1 +", 4, "the end"),
@@ -100,15 +100,15 @@ fn what_is_no_formula_is_told_by_its_place() {
         (".", 1, "'.'"),
         ("1 < 2", 3, "'<'"),
     ] {
-        let told = misread(text);
+        let reported = syntax_error(text);
         assert_eq!(
-            (told.at, told.found.as_str()),
+            (reported.at, reported.found.as_str()),
             (at, found),
-            "{text}: {told}"
+            "{text}: {reported}"
         );
     }
     assert_eq!(
-        misread("abs(").to_string(),
+        syntax_error("abs(").to_string(),
         "character 5 of the formula: found the end, expected a number, a name, \"-\" or \"(\""
     );
 }
@@ -117,22 +117,22 @@ fn what_is_no_formula_is_told_by_its_place() {
 fn length_and_depth_have_bounds() {
     let flat = vec!["1"; TEXT_MAX / 2].join("+");
     assert_eq!(value(&flat), Ok((TEXT_MAX / 2) as f64));
-    assert_eq!(misread(&"1".repeat(TEXT_MAX + 1)).at, TEXT_MAX + 1);
+    assert_eq!(syntax_error(&"1".repeat(TEXT_MAX + 1)).at, TEXT_MAX + 1);
     let nested = |depth: usize| format!("{}1{}", "(".repeat(depth), ")".repeat(depth));
     assert_eq!(value(&nested(63)), Ok(1.0));
-    assert_eq!(misread(&nested(64)).expected, "at most 64 levels");
-    assert_eq!(misread(&format!("{}1", "-".repeat(900))).at, 65);
+    assert_eq!(syntax_error(&nested(64)).expected, "at most 64 levels");
+    assert_eq!(syntax_error(&format!("{}1", "-".repeat(900))).at, 65);
 }
 
 #[test]
-fn names_are_told_in_order() {
+fn names_are_listed_in_order() {
     let formula = Expr::parse("a + max(b, -a) * (c >> 2)").unwrap();
     assert_eq!(formula.names(), ["a", "b", "a", "c"]);
 }
 
 proptest! {
     #[test]
-    fn no_text_breaks_it(text in ".{0,80}", words in "([0-9.eEx]{1,4}|[a-c]|[-+*/&^|(),]|<<|>>| |min\\(|poly\\(){0,60}") {
+    fn no_text_panics(text in ".{0,80}", words in "([0-9.eEx]{1,4}|[a-c]|[-+*/&^|(),]|<<|>>| |min\\(|poly\\(){0,60}") {
         for text in [text, words] {
             if let Ok(formula) = Expr::parse(&text) {
                 let found = formula.evaluate(|name| (name == "a").then_some(-3.0));

@@ -1,16 +1,18 @@
-//! Sensors on I2C buses, read as their templates say.
+//! Sensors on I2C buses, read by templates.
 //!
-//! Nothing is touched that nobody asked for: a sensor is looked for only on buses that were named,
-//! only by reading, and only where a template knows a register that says what the device is.
+//! Only requested buses are accessed: a sensor is probed only on the given buses, only by reading,
+//! and only where a template has a register that identifies the device.
 
 pub mod bus;
 mod check;
-mod choice;
 pub mod expr;
 #[cfg(test)]
 mod expr_tests;
+pub mod load;
 mod parse;
+mod selection;
 mod sensor;
+mod syntax;
 pub mod template;
 #[cfg(test)]
 mod tests;
@@ -19,71 +21,71 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use bus::{Adapters, Bus};
-pub use choice::{Assigned, Choice, Place, Probe};
+pub use selection::{AssignedSensor, BusAddress, ProbeBuses, SensorSelection};
 use sensor::Sensor;
 use template::{ID_BYTES_MAX, Identify, SensorTemplate};
 
 use crate::toml_document::suggest;
 
-/// What names of readings begin with.
+/// Prefix of the names of readings.
 pub const NAMESPACE: &str = "i2c.";
-/// Most readings at one time: a heartbeat carries 64, of which the agent's own are 16.
+/// Most readings at a time: a heartbeat carries 64, of which 16 are the agent's own.
 pub const READINGS_MAX: usize = 48;
 /// Most sensors.
 const SENSORS_MAX: usize = 16;
-/// Readings that a sensor is left alone for after it failed.
-const REST: u32 = 12;
-/// Readings between looks for sensors that were not there.
-const LOOKS_APART: u32 = 60;
+/// Readings that skip a sensor after a failure.
+const SKIPPED_READINGS: u32 = 12;
+/// Readings between two probes for missing sensors.
+const PROBE_INTERVAL_READINGS: u32 = 60;
 
-/// What a sensor that is read is called, what it is, and where.
+/// State of a sensor.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Found {
-    /// What its metrics are called after.
+pub struct SensorStatus {
+    /// Prefix of its metrics.
     pub name: String,
-    /// Its template.
+    /// Name of its template.
     pub template: String,
-    /// The number of its bus.
+    /// Bus number.
     pub bus: u32,
-    /// Its address.
+    /// Address.
     pub address: u16,
-    /// Whether it answered last.
+    /// Success of the last reading.
     pub answers: bool,
 }
 
 /// The sensors of a node.
 #[derive(Debug)]
 pub struct Sensors {
-    choice: Choice,
+    selection: SensorSelection,
     templates: Vec<Arc<SensorTemplate>>,
     adapters: Box<dyn Adapters>,
     buses: BTreeMap<u32, Box<dyn Bus>>,
     sensors: Vec<Sensor>,
-    until_look: u32,
-    /// What was told and has not ended.
-    told: BTreeSet<String>,
+    until_probe: u32,
+    /// Reported faults that have not ended.
+    reported: BTreeSet<String>,
 }
 
 impl Sensors {
-    /// Sensors of which nothing is known yet; no bus is touched.
+    /// The assigned sensors of a selection; no bus is accessed.
     ///
     /// # Errors
-    /// A named sensor whose template there is not, a place that is named twice, too many of them.
+    /// For an unknown template, an address assigned twice, or too many sensors.
     pub fn new(
-        choice: Choice,
+        selection: SensorSelection,
         templates: Vec<SensorTemplate>,
         adapters: Box<dyn Adapters>,
     ) -> Result<Self, String> {
         let mut sensors = Self {
-            choice: Choice::default(),
+            selection: SensorSelection::default(),
             templates: templates.into_iter().map(Arc::new).collect(),
             adapters,
             buses: BTreeMap::new(),
             sensors: Vec::new(),
-            until_look: 0,
-            told: BTreeSet::new(),
+            until_probe: 0,
+            reported: BTreeSet::new(),
         };
-        for Assigned { template, place } in &choice.assigned {
+        for AssignedSensor { template, place } in &selection.assigned {
             if sensors.at(*place) {
                 return Err(format!("two sensors at {place}; allowed: one"));
             }
@@ -96,20 +98,20 @@ impl Sensors {
             let found = Arc::clone(found);
             sensors.add(found, *place)?;
         }
-        sensors.choice = choice;
+        sensors.selection = selection;
         Ok(sensors)
     }
 
-    /// What was asked for.
+    /// The selection.
     #[must_use]
-    pub fn choice(&self) -> &Choice {
-        &self.choice
+    pub fn selection(&self) -> &SensorSelection {
+        &self.selection
     }
 
-    /// The sensors that are known.
+    /// The known sensors.
     #[must_use]
-    pub fn found(&self) -> Vec<Found> {
-        let found = self.sensors.iter().map(|one| Found {
+    pub fn found(&self) -> Vec<SensorStatus> {
+        let found = self.sensors.iter().map(|one| SensorStatus {
             name: one.label.clone(),
             template: one.template.template_id.clone(),
             bus: one.place.bus,
@@ -119,51 +121,51 @@ impl Sensors {
         found.collect()
     }
 
-    /// Looks for sensors, only by reading; answers what stood in the way and was not told yet.
+    /// Probes for sensors, only by reading; returns new faults.
     pub fn detect(&mut self) -> Vec<String> {
-        let numbers = match &self.choice.probe {
-            Probe::Nowhere => Vec::new(),
-            Probe::Everywhere => self.adapters.numbers(),
-            Probe::Buses(numbers) => numbers.clone(),
+        let numbers = match &self.selection.probe {
+            ProbeBuses::None => Vec::new(),
+            ProbeBuses::All => self.adapters.numbers(),
+            ProbeBuses::These(numbers) => numbers.clone(),
         };
         let mut faults = Vec::new();
         for number in numbers {
-            let seen = self.look_on(number);
-            self.tell(&format!("bus {number}"), seen.err(), &mut faults);
+            let seen = self.probe_bus(number);
+            self.report(&format!("bus {number}"), seen.err(), &mut faults);
         }
         faults
     }
 
-    /// What all sensors say, by the names of the metrics, and what went wrong that was not told yet.
+    /// Readings of all sensors by metric, and new faults.
     pub fn read(&mut self) -> (BTreeMap<String, f64>, Vec<String>) {
         let (mut readings, mut faults) = (BTreeMap::new(), Vec::new());
-        if self.until_look == 0 {
+        if self.until_probe == 0 {
             faults = self.detect();
-            self.until_look = LOOKS_APART;
+            self.until_probe = PROBE_INTERVAL_READINGS;
         }
-        self.until_look -= 1;
+        self.until_probe -= 1;
         let mut sensors = std::mem::take(&mut self.sensors);
         for sensor in &mut sensors {
-            if sensor.rests() {
+            if sensor.skips_reading() {
                 continue;
             }
             let number = sensor.place.bus;
             let heard = sensor.read(self.bus(number));
             let silent = heard.as_ref().err().map(|why| {
-                sensor.rest(REST);
+                sensor.skip_readings(SKIPPED_READINGS);
                 format!("{sensor}: {why}; it is tried again later")
             });
-            self.tell(&sensor.label, silent, &mut faults);
+            self.report(&sensor.label, silent, &mut faults);
             if let Ok(known) = heard {
-                self.take_in(sensor, known, &mut readings, &mut faults);
+                self.compute(sensor, known, &mut readings, &mut faults);
             }
         }
         self.sensors = sensors;
         (readings, faults)
     }
 
-    /// What a sensor's registers mean.
-    fn take_in(
+    /// Computes the metrics of a sensor from its registers.
+    fn compute(
         &mut self,
         sensor: &Sensor,
         known: BTreeMap<String, f64>,
@@ -178,28 +180,28 @@ impl Sensors {
         let key = |name: &str| format!("{label}.{name}");
         let failing: BTreeSet<String> = computed.faults.iter().map(|(name, _)| key(name)).collect();
         let of_sensor = key("");
-        self.told
+        self.reported
             .retain(|key| !key.starts_with(&of_sensor) || failing.contains(key));
         for (name, why) in computed.faults {
-            self.tell(&key(name), Some(format!("{sensor}: {name}: {why}")), faults);
+            self.report(&key(name), Some(format!("{sensor}: {name}: {why}")), faults);
         }
     }
 
-    /// Tells a fault when it begins; the next of its kind is told after it ended.
-    fn tell(&mut self, key: &str, fault: Option<String>, faults: &mut Vec<String>) {
+    /// Reports a fault once until it ends.
+    fn report(&mut self, key: &str, fault: Option<String>, faults: &mut Vec<String>) {
         match fault {
             None => {
-                self.told.remove(key);
+                self.reported.remove(key);
             }
             Some(fault) => {
-                if self.told.insert(key.to_owned()) {
+                if self.reported.insert(key.to_owned()) {
                     faults.push(fault);
                 }
             }
         }
     }
 
-    fn at(&self, place: Place) -> bool {
+    fn at(&self, place: BusAddress) -> bool {
         self.sensors.iter().any(|one| one.place == place)
     }
 
@@ -209,18 +211,18 @@ impl Sensors {
         bus.or_insert_with(|| adapters.open(number)).as_mut()
     }
 
-    /// Looks for sensors on one bus.
-    fn look_on(&mut self, number: u32) -> Result<(), String> {
+    /// Probes one bus for sensors.
+    fn probe_bus(&mut self, number: u32) -> Result<(), String> {
         for template in self.templates.clone() {
             let Some(identify) = template.identify else {
                 continue;
             };
             for &address in &template.addresses {
-                let place = Place {
+                let place = BusAddress {
                     bus: number,
                     address,
                 };
-                if !self.at(place) && self.is_there(place, identify)? {
+                if !self.at(place) && self.identifies(place, identify)? {
                     self.add(Arc::clone(&template), place)?;
                 }
             }
@@ -228,12 +230,12 @@ impl Sensors {
         Ok(())
     }
 
-    /// Whether the device at a place says that it is the one; who does not answer, or belongs to a
-    /// driver, is not.
-    fn is_there(&mut self, place: Place, identify: Identify) -> Result<bool, String> {
+    /// Identification of the device at an address; a silent device, or one of a driver, does not
+    /// match.
+    fn identifies(&mut self, place: BusAddress, identify: Identify) -> Result<bool, String> {
         match sensor::identified(self.bus(place.bus), place.address, identify) {
             Ok(fits) => Ok(fits),
-            Err(err) if err.is_of_bus() => Err(format!("I2C bus {}: {err}", place.bus)),
+            Err(err) if err.is_bus_failure() => Err(format!("I2C bus {}: {err}", place.bus)),
             Err(err) => {
                 tracing::trace!("{place}: {err}");
                 Ok(false)
@@ -241,7 +243,7 @@ impl Sensors {
         }
     }
 
-    fn add(&mut self, template: Arc<SensorTemplate>, place: Place) -> Result<(), String> {
+    fn add(&mut self, template: Arc<SensorTemplate>, place: BusAddress) -> Result<(), String> {
         let id = &template.template_id;
         let metrics = self.sensors.iter().map(|one| one.template.metrics.len());
         let readings = metrics.sum::<usize>() + template.metrics.len();
@@ -258,7 +260,7 @@ impl Sensors {
         Ok(())
     }
 
-    /// A name for one more sensor of a template: its own, then with a number.
+    /// Name for one more sensor of a template: its own, then with a number.
     fn label(&self, id: &str) -> Option<String> {
         let free = |label: &String| {
             let used = self.sensors.iter().any(|one| one.label == *label);

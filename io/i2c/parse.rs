@@ -1,29 +1,29 @@
-//! From the text of a formula to its tree.
+//! Parser of formulas.
 
 use thiserror::Error;
 
-use super::expr::{Function, Node, Operator};
+use super::syntax::{Function, Node, Operator};
 
 /// Longest formula, bytes.
 pub const TEXT_MAX: usize = 1024;
 /// Deepest nesting.
 pub const DEPTH_MAX: usize = 64;
-/// What a formula can go on with.
+/// Expected tokens at an operand.
 const OPERAND: &str = "a number, a name, \"-\" or \"(\"";
 
-/// Why a text is no formula.
+/// Syntax error of a formula.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("character {at} of the formula: found {found}, expected {expected}")]
-pub struct Misread {
-    /// Which character, from 1.
+pub struct SyntaxError {
+    /// Character position, from 1.
     pub at: usize,
-    /// What is there.
+    /// SensorStatus token.
     pub found: String,
-    /// What could be.
+    /// Expected tokens.
     pub expected: String,
 }
 
-/// Functions, with the fewest and the most arguments they take.
+/// Functions with their least and most arguments.
 const FUNCTIONS: [(&str, Function, usize, usize); 5] = [
     ("abs", Function::Abs, 1, 1),
     ("clamp", Function::Clamp, 3, 3),
@@ -32,7 +32,7 @@ const FUNCTIONS: [(&str, Function, usize, usize); 5] = [
     ("poly", Function::Poly, 2, 17),
 ];
 
-/// Operators, the longer before those they begin with.
+/// Operators, longer ones first.
 const OPERATORS: [(&str, Operator); 9] = [
     ("<<", Operator::Left),
     (">>", Operator::Right),
@@ -45,10 +45,10 @@ const OPERATORS: [(&str, Operator); 9] = [
     ("/", Operator::Divide),
 ];
 
-/// Reads a formula.
-pub(super) fn parse(text: &str) -> Result<Node, Misread> {
+/// Parses a formula.
+pub(super) fn parse(text: &str) -> Result<Node, SyntaxError> {
     if text.len() > TEXT_MAX {
-        return Err(Misread {
+        return Err(SyntaxError {
             at: TEXT_MAX + 1,
             found: "more".to_owned(),
             expected: format!("at most {TEXT_MAX} characters"),
@@ -62,7 +62,7 @@ pub(super) fn parse(text: &str) -> Result<Node, Misread> {
     let root = parser.expression(0)?;
     match parser.take() {
         (_, Token::End) => Ok(root),
-        found => Err(misread(found, "an operator or the end")),
+        found => Err(syntax_error(found, "an operator or the end")),
     }
 }
 
@@ -77,10 +77,10 @@ enum Token<'a> {
     End,
 }
 
-/// A word and its place, bytes from 0.
-type Placed<'a> = (usize, Token<'a>);
+/// A token and its position, bytes from 0.
+type PositionedToken<'a> = (usize, Token<'a>);
 
-fn misread((at, token): Placed<'_>, expected: &str) -> Misread {
+fn syntax_error((at, token): PositionedToken<'_>, expected: &str) -> SyntaxError {
     let found = match token {
         Token::Number(value) => value.to_string(),
         Token::Name(name) => format!("{name:?}"),
@@ -93,18 +93,18 @@ fn misread((at, token): Placed<'_>, expected: &str) -> Misread {
         Token::Comma => "\",\"".to_owned(),
         Token::End => "the end".to_owned(),
     };
-    Misread {
+    SyntaxError {
         at: at + 1,
         found,
         expected: expected.to_owned(),
     }
 }
 
-/// The words of a text, the last of them its end.
-fn tokens(text: &str) -> Result<Vec<Placed<'_>>, Misread> {
+/// The tokens of a text, with an end token.
+fn tokens(text: &str) -> Result<Vec<PositionedToken<'_>>, SyntaxError> {
     let mut tokens = Vec::new();
     let mut at = 0;
-    // What comes before `at` is ASCII, so that it never points into a character.
+    // All text before `at` is ASCII, so `at` is a character boundary.
     while let Some(first) = text[at..].chars().next() {
         let rest = &text[at..];
         if first.is_ascii_whitespace() {
@@ -112,7 +112,7 @@ fn tokens(text: &str) -> Result<Vec<Placed<'_>>, Misread> {
             continue;
         }
         let Some((token, bytes)) = token(first, rest) else {
-            return Err(Misread {
+            return Err(SyntaxError {
                 at: at + 1,
                 found: format!("{first:?}"),
                 expected: "a number, a name, an operator or a parenthesis".to_owned(),
@@ -125,7 +125,7 @@ fn tokens(text: &str) -> Result<Vec<Placed<'_>>, Misread> {
     Ok(tokens)
 }
 
-/// The word that `rest` begins with, and how many bytes it has.
+/// The first token of `rest` and its length, bytes.
 fn token(first: char, rest: &str) -> Option<(Token<'_>, usize)> {
     let of_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     match first {
@@ -145,7 +145,7 @@ fn token(first: char, rest: &str) -> Option<(Token<'_>, usize)> {
     }
 }
 
-/// The number that `rest` begins with, and how many bytes it has.
+/// The number at the start of `rest` and its length, bytes.
 fn number(rest: &str) -> Option<(f64, usize)> {
     let hex = rest.strip_prefix("0x").or_else(|| rest.strip_prefix("0X"));
     if let Some(digits) = hex {
@@ -173,25 +173,25 @@ fn number(rest: &str) -> Option<(f64, usize)> {
 }
 
 struct Parser<'a> {
-    tokens: Vec<Placed<'a>>,
+    tokens: Vec<PositionedToken<'a>>,
     at: usize,
     depth: usize,
 }
 
 impl<'a> Parser<'a> {
-    /// The next word; after the last, the last again, which is the end.
-    fn peek(&self) -> Placed<'a> {
+    /// The current token; after the end, the end token.
+    fn peek(&self) -> PositionedToken<'a> {
         self.tokens[self.at.min(self.tokens.len() - 1)]
     }
 
-    fn take(&mut self) -> Placed<'a> {
+    fn take(&mut self) -> PositionedToken<'a> {
         let token = self.peek();
         self.at += 1;
         token
     }
 
-    /// Operands with operators between them that bind at least as closely as `least`.
-    fn expression(&mut self, least: u8) -> Result<Node, Misread> {
+    /// Operands joined by operators of at least the precedence `least`.
+    fn expression(&mut self, least: u8) -> Result<Node, SyntaxError> {
         let mut left = self.operand()?;
         while let (_, Token::Operator(operator)) = self.peek()
             && operator.rank() >= least
@@ -203,10 +203,10 @@ impl<'a> Parser<'a> {
         Ok(left)
     }
 
-    fn operand(&mut self) -> Result<Node, Misread> {
+    fn operand(&mut self) -> Result<Node, SyntaxError> {
         let found = self.take();
         if self.depth == DEPTH_MAX {
-            return Err(misread(found, &format!("at most {DEPTH_MAX} levels")));
+            return Err(syntax_error(found, &format!("at most {DEPTH_MAX} levels")));
         }
         self.depth += 1;
         let node = match found.1 {
@@ -216,24 +216,24 @@ impl<'a> Parser<'a> {
                 let inner = self.expression(0)?;
                 match self.take() {
                     (_, Token::Close) => inner,
-                    other => return Err(misread(other, "an operator or \")\"")),
+                    other => return Err(syntax_error(other, "an operator or \")\"")),
                 }
             }
             Token::Name(name) if self.peek().1 == Token::Open => self.call(found.0, name)?,
             Token::Name(name) => Node::Name(name.to_owned()),
-            _ => return Err(misread(found, OPERAND)),
+            _ => return Err(syntax_error(found, OPERAND)),
         };
         self.depth -= 1;
         Ok(node)
     }
 
-    /// A function, whose name was taken, with its arguments.
-    fn call(&mut self, at: usize, name: &str) -> Result<Node, Misread> {
+    /// Arguments of the function `name`, whose name was taken.
+    fn call(&mut self, at: usize, name: &str) -> Result<Node, SyntaxError> {
         let known = FUNCTIONS.iter().find(|(text, ..)| *text == name);
         let Some((_, function, least, most)) = known else {
             let names: Vec<&str> = FUNCTIONS.iter().map(|(text, ..)| *text).collect();
             let expected = format!("a function: {}", names.join(", "));
-            return Err(misread((at, Token::Name(name)), &expected));
+            return Err(syntax_error((at, Token::Name(name)), &expected));
         };
         self.at += 1;
         let mut given = Vec::new();
@@ -242,13 +242,13 @@ impl<'a> Parser<'a> {
             match self.take() {
                 (_, Token::Comma) => {}
                 (_, Token::Close) => break,
-                other => return Err(misread(other, "an operator, \",\" or \")\"")),
+                other => return Err(syntax_error(other, "an operator, \",\" or \")\"")),
             }
         }
         if (*least..=*most).contains(&given.len()) {
             return Ok(Node::Call(*function, given));
         }
-        Err(Misread {
+        Err(SyntaxError {
             at: at + 1,
             found: format!("{name:?} of {}", given.len()),
             expected: format!("{least} to {most} arguments"),

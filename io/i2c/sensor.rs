@@ -1,4 +1,4 @@
-//! A sensor that is read.
+//! A configured sensor.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,31 +8,31 @@ use std::time::Duration;
 use thiserror::Error;
 
 use super::bus::{Bus, BusError};
-use super::choice::Place;
+use super::selection::BusAddress;
 use super::template::{Identify, Register, SensorTemplate, Step};
 
-/// Why a sensor was not read.
+/// Failed reading.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub(super) enum SensorError {
-    /// The bus would not.
+    /// Failed transfer.
     #[error(transparent)]
     Bus(#[from] BusError),
-    /// Another device is there.
-    #[error("register {0:#04x} says that another device is there")]
-    Another(u8),
+    /// A different device at the address.
+    #[error("register {0:#04x} identifies another device")]
+    WrongDevice(u8),
 }
 
 /// A sensor.
 #[derive(Debug)]
 pub(super) struct Sensor {
-    /// What its metrics are called after.
+    /// Prefix of its metrics.
     pub label: String,
     pub template: Arc<SensorTemplate>,
-    pub place: Place,
-    /// What was read once; nothing before that, and after it failed.
+    pub place: BusAddress,
+    /// Calibration, read once; `None` before that and after a failure.
     calibration: Option<BTreeMap<String, f64>>,
-    /// Readings it is left alone for.
-    rest: u32,
+    /// Readings to skip.
+    skipped: u32,
 }
 
 impl fmt::Display for Sensor {
@@ -42,38 +42,38 @@ impl fmt::Display for Sensor {
 }
 
 impl Sensor {
-    pub(super) fn new(label: String, template: Arc<SensorTemplate>, place: Place) -> Self {
+    pub(super) fn new(label: String, template: Arc<SensorTemplate>, place: BusAddress) -> Self {
         Self {
             label,
             template,
             place,
             calibration: None,
-            rest: 0,
+            skipped: 0,
         }
     }
 
-    /// Whether it answered last.
+    /// Success of the last reading.
     pub(super) fn is_ready(&self) -> bool {
         self.calibration.is_some()
     }
 
-    /// Leaves it alone for so many readings; after that it is set up anew.
-    pub(super) fn rest(&mut self, readings: u32) {
+    /// Skips this many readings; the sensor is then initialised again.
+    pub(super) fn skip_readings(&mut self, readings: u32) {
         self.calibration = None;
-        self.rest = readings;
+        self.skipped = readings;
     }
 
-    /// Whether it is left alone this time.
-    pub(super) fn rests(&mut self) -> bool {
-        let rests = self.rest > 0;
-        self.rest = self.rest.saturating_sub(1);
-        rests
+    /// Whether this reading is skipped.
+    pub(super) fn skips_reading(&mut self) -> bool {
+        let skip = self.skipped > 0;
+        self.skipped = self.skipped.saturating_sub(1);
+        skip
     }
 
-    /// What its registers hold, with its calibration.
+    /// Values of its registers, with the calibration.
     pub(super) fn read(&mut self, bus: &mut dyn Bus) -> Result<BTreeMap<String, f64>, SensorError> {
         let address = self.place.address;
-        // Taken: a reading that fails leaves none behind.
+        // InUse: a failed reading leaves none.
         let calibration = match self.calibration.take() {
             Some(calibration) => calibration,
             None => self.set_up(bus)?,
@@ -90,7 +90,7 @@ impl Sensor {
         if let Some(identify) = self.template.identify
             && !identified(bus, address, identify)?
         {
-            return Err(SensorError::Another(identify.reg));
+            return Err(SensorError::WrongDevice(identify.reg));
         }
         do_steps(bus, address, &self.template.init)?;
         let mut calibration = BTreeMap::new();
@@ -99,7 +99,7 @@ impl Sensor {
     }
 }
 
-/// Whether the device at an address says that it is the one.
+/// Match of the device at an address with its template.
 pub(super) fn identified(
     bus: &mut dyn Bus,
     address: u16,

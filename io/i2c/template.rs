@@ -1,91 +1,77 @@
-//! Templates of sensors: where one is on its bus, how it is known, what is read, what that means.
+//! Templates of sensors: addresses, identification, registers and metrics.
 //!
-//! A template is a TOML file. Some are built in (`templates/`); others come from a folder.
+//! A template is a TOML file ([`load`](super::load)).
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
-use std::path::Path;
 
 use serde::Deserialize;
 
-use super::check::Check;
 use super::expr::{Expr, Fault};
-use crate::toml_document::{self, TomlDocument, TomlErrors};
 
-/// Addresses sensors have; those below and above mean something to the bus itself.
+/// Addresses of devices; the others are reserved by the bus.
 pub const ADDRESSES: RangeInclusive<u16> = 0x08..=0x77;
-/// Longest name of a template, which is a part of the name of a metric.
+/// Longest name of a template, which is part of the names of metrics, bytes.
 pub const ID_BYTES_MAX: usize = 32;
-/// Most templates of a folder.
-const FILES_MAX: usize = 256;
-
-/// The templates that need no file.
-const BUILT_IN: [(&str, &str); 4] = [
-    ("bme280.toml", include_str!("templates/bme280.toml")),
-    ("bmp280.toml", include_str!("templates/bmp280.toml")),
-    ("ina219.toml", include_str!("templates/ina219.toml")),
-    ("lm75.toml", include_str!("templates/lm75.toml")),
-];
-
-/// A kind of sensor.
+/// Template of a sensor.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SensorTemplate {
-    /// Its name in metrics.
+    /// Name in metrics.
     pub template_id: String,
-    /// One line.
+    /// Description, one line.
     #[serde(default)]
     pub title: String,
-    /// Where one may be, 0x08 to 0x77.
+    /// Possible addresses, 0x08 to 0x77.
     pub addresses: Vec<u16>,
-    /// How one is known; a template without is never looked for.
+    /// Identification; a template without it is never probed.
     #[serde(default)]
     pub identify: Option<Identify>,
-    /// Done once, and again after the sensor was silent.
+    /// Steps of the initialisation, repeated after a failure.
     #[serde(default)]
     pub init: Vec<Step>,
-    /// Done before each reading.
+    /// Steps before each reading.
     #[serde(default)]
     pub start: Vec<Step>,
-    /// Read once, after `init`.
+    /// Registers read once, after `init`.
     #[serde(default)]
     pub calibration: Vec<Register>,
-    /// Read each time.
+    /// Registers of each reading.
     #[serde(default)]
     pub read: Vec<Register>,
-    /// Values in between.
+    /// Intermediate values.
     #[serde(default, rename = "let")]
     pub values: Vec<Value>,
-    /// What is told.
+    /// Metrics.
     pub metrics: Vec<Metric>,
 }
 
-/// A register that tells what a device is.
+/// Register that identifies a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Identify {
-    /// The register.
+    /// Register.
     pub reg: u8,
-    /// Bytes, 1 or 2.
+    /// Length, 1 or 2 bytes.
     #[serde(default = "one")]
     pub len: u8,
-    /// Which byte comes first.
+    /// Byte order.
     #[serde(default)]
     pub endian: Endian,
-    /// The bits that matter; all of them where it is absent.
+    /// Bits to compare; all without it.
     #[serde(default)]
     pub mask: Option<u16>,
-    /// What those bits are.
+    /// Expected bits.
     pub value: u16,
 }
 
-/// Something done to a sensor.
+/// A step of an initialisation or a reading.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
-    /// Bytes written from a register on.
+    /// Writes bytes from a register on.
     Write(Write),
-    /// A wait, ms.
+    /// Waits, ms.
     DelayMs(u32),
 }
 
@@ -93,20 +79,20 @@ pub enum Step {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Write {
-    /// The first register.
+    /// First register.
     pub reg: u8,
-    /// The bytes.
+    /// Bytes.
     pub bytes: Vec<u8>,
 }
 
-/// Which byte of a number comes first.
+/// Byte order of a number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Endian {
-    /// The highest.
+    /// Most significant byte first.
     #[default]
     Big,
-    /// The lowest.
+    /// Least significant byte first.
     Little,
 }
 
@@ -114,49 +100,49 @@ pub enum Endian {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Register {
-    /// What formulas call it.
+    /// Name in formulas.
     pub name: String,
-    /// The first register.
+    /// First register.
     pub reg: u8,
-    /// Bytes, 1 to 4.
+    /// Length, 1 to 4 bytes.
     #[serde(default = "one")]
     pub len: u8,
-    /// Which byte comes first.
+    /// Byte order.
     #[serde(default)]
     pub endian: Endian,
-    /// Whether the highest bit means less than zero.
+    /// Two's complement number.
     #[serde(default)]
     pub signed: bool,
-    /// A wait before it is read, ms.
+    /// Wait before the read, ms.
     #[serde(default)]
     pub delay_ms: u32,
 }
 
-/// A value in between.
+/// An intermediate value.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Value {
-    /// What later formulas call it.
+    /// Name in later formulas.
     pub name: String,
-    /// What it is.
+    /// Formula.
     pub expr: Expr,
 }
 
-/// Something a sensor tells.
+/// A metric of a sensor.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metric {
-    /// The last part of its name.
+    /// Last part of its name.
     pub name: String,
-    /// Its unit, for people.
+    /// Unit, for display.
     #[serde(default)]
     pub unit: String,
-    /// What it is.
+    /// Formula.
     pub expr: Expr,
-    /// The least that can be true.
+    /// Lowest valid value.
     #[serde(default)]
     pub min: Option<f64>,
-    /// The most that can be true.
+    /// Highest valid value.
     #[serde(default)]
     pub max: Option<f64>,
 }
@@ -165,12 +151,12 @@ fn one() -> u8 {
     1
 }
 
-/// What became of a reading.
+/// Result of a reading.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Computed<'a> {
-    /// Metrics that have a value.
+    /// Metrics with a value.
     pub metrics: Vec<(&'a str, f64)>,
-    /// What has none, and why.
+    /// Metrics without a value, with the cause.
     pub faults: Vec<(&'a str, String)>,
 }
 
@@ -191,7 +177,7 @@ impl Register {
 }
 
 impl Identify {
-    /// Whether the register says so.
+    /// Match of the register's value.
     #[must_use]
     pub fn fits(&self, bytes: &[u8]) -> bool {
         let mask = i64::from(self.mask.unwrap_or(u16::MAX));
@@ -209,25 +195,14 @@ fn number(bytes: &[u8], endian: Endian) -> i64 {
 }
 
 impl SensorTemplate {
-    /// Reads a template; `name` is what errors call the file.
-    ///
-    /// # Errors
-    /// All that is wrong with it, with line, key and what would be allowed.
-    pub fn parse(text: &str, name: &str) -> Result<Self, TomlErrors> {
-        let (template, mut document) = TomlDocument::read::<Self>(name, text)?;
-        Check::new(&mut document).template(&template);
-        document.finish()?;
-        Ok(template)
-    }
-
-    /// The metrics, given what was read.
+    /// The metrics for the values of a reading.
     #[must_use]
     pub fn compute(&self, mut known: BTreeMap<String, f64>) -> Computed<'_> {
         let (mut metrics, mut faults) = (Vec::new(), Vec::new());
         let values = self.values.iter().map(|one| (&one.name, &one.expr, None));
-        let told = self.metrics.iter();
-        let told = told.map(|one| (&one.name, &one.expr, Some(one)));
-        for (name, expr, metric) in values.chain(told) {
+        let reported = self.metrics.iter();
+        let reported = reported.map(|one| (&one.name, &one.expr, Some(one)));
+        for (name, expr, metric) in values.chain(reported) {
             let found = expr.evaluate(|name| known.get(name).copied());
             let fault = match (found, metric) {
                 (Ok(value), Some(metric)) if !metric.allows(value) => metric.outside(value),
@@ -236,7 +211,7 @@ impl SensorTemplate {
                     metrics.extend(metric.map(|_| (name.as_str(), value)));
                     continue;
                 }
-                // What it needs was told of.
+                // The cause was reported for the missing value.
                 (Err(Fault::Name(_)), _) if !faults.is_empty() => continue,
                 (Err(fault), _) => fault.to_string(),
             };
@@ -262,48 +237,4 @@ impl Metric {
             bound(self.max, "anything")
         )
     }
-}
-
-/// The templates built in and, if there is a folder, those of its `*.toml` files.
-///
-/// # Errors
-/// What is wrong with a file, naming it.
-pub fn load(folder: Option<&Path>) -> Result<Vec<SensorTemplate>, String> {
-    let mut all: Vec<SensorTemplate> = Vec::new();
-    for (name, text) in BUILT_IN {
-        all.push(SensorTemplate::parse(text, name).map_err(|err| err.to_string())?);
-    }
-    let Some(folder) = folder else { return Ok(all) };
-    let failed = |err: std::io::Error| format!("{}: {err}", folder.display());
-    let mut paths = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        if path
-            .extension()
-            .is_some_and(|extension| extension == "toml")
-        {
-            paths.push(path);
-        }
-    }
-    if paths.len() > FILES_MAX {
-        let many = paths.len();
-        return Err(format!(
-            "{}: {many} files; allowed: {FILES_MAX}",
-            folder.display()
-        ));
-    }
-    paths.sort();
-    for path in paths {
-        let text = toml_document::text(&path).map_err(|err| err.to_string())?;
-        let name = path.display().to_string();
-        let template = SensorTemplate::parse(&text, &name).map_err(|err| err.to_string())?;
-        let id = &template.template_id;
-        if all.iter().any(|one| one.template_id == *id) {
-            return Err(format!(
-                "{name}: template_id: there is a template {id:?} already; allowed: another name"
-            ));
-        }
-        all.push(template);
-    }
-    Ok(all)
 }

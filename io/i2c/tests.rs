@@ -1,21 +1,22 @@
-//! Sensors on buses that are maps, and the templates that are built in.
+//! Sensors on simulated buses, and the built-in templates.
 
 use std::collections::BTreeMap;
 
 use groundwave_systems::fleet::check_metric;
 
 use super::bus::fake::Fake;
-use super::template::{self, SensorTemplate};
-use super::{Assigned, Choice, Probe, REST, Sensors};
+use super::load::load;
+use super::template::SensorTemplate;
+use super::{AssignedSensor, ProbeBuses, SKIPPED_READINGS, SensorSelection, Sensors};
 
-/// The example of the BMP280's datasheet, section 3.12: `dig_T1` to `dig_P9`.
+/// Example of the BMP280's datasheet, section 3.12: `dig_T1` to `dig_P9`.
 const CALIBRATION: [i32; 12] = [
     27_504, 26_435, -1_000, 36_477, -10_685, 3_024, 2_855, 140, -7, 15_500, -14_600, 6_000,
 ];
 const ADC_T: u32 = 519_888;
 const ADC_P: u32 = 415_148;
 
-/// A sensor whose registers are those of the datasheet's example.
+/// A sensor with the registers of the datasheet's example.
 fn bosch(fake: &Fake, bus: u32, address: u16, id: u8) {
     fake.set(bus, address, 0xD0, &[id]);
     for (at, value) in CALIBRATION.into_iter().enumerate() {
@@ -26,11 +27,11 @@ fn bosch(fake: &Fake, bus: u32, address: u16, id: u8) {
     fake.set(bus, address, 0xFA, &(ADC_T << 12).to_be_bytes()[..3]);
 }
 
-fn sensors(fake: &Fake, probe: Probe, named: &[&str]) -> Sensors {
+fn sensors(fake: &Fake, probe: ProbeBuses, named: &[&str]) -> Sensors {
     let assigned = named.iter().map(|name| name.parse().unwrap()).collect();
-    let choice = Choice { probe, assigned };
-    let templates = template::load(None).unwrap();
-    Sensors::new(choice, templates, Box::new(fake.clone())).unwrap()
+    let selection = SensorSelection { probe, assigned };
+    let templates = load(None).unwrap();
+    Sensors::new(selection, templates, Box::new(fake.clone())).unwrap()
 }
 
 fn near(found: Option<&f64>, expected: f64, by: f64) {
@@ -42,7 +43,7 @@ fn near(found: Option<&f64>, expected: f64, by: f64) {
 fn the_datasheets_example_is_read() {
     let fake = Fake::default();
     bosch(&fake, 1, 0x77, 0x58);
-    let mut sensors = sensors(&fake, Probe::Everywhere, &[]);
+    let mut sensors = sensors(&fake, ProbeBuses::All, &[]);
     assert_eq!(sensors.detect(), [""; 0]);
     assert!(
         fake.written.lock().unwrap().is_empty(),
@@ -62,7 +63,7 @@ fn the_datasheets_example_is_read() {
     assert_eq!(*written, [(1, 0x77, 0xF4, vec![0x25])]);
 }
 
-/// Relative humidity as the datasheet computes it, once more and by other means.
+/// Relative humidity by the datasheet's floating point formula.
 fn humidity(t_fine: f64, adc: f64, h: [f64; 6]) -> f64 {
     let var = t_fine - 76_800.0;
     let offset = h[3] * 64.0 + h[4] / 16_384.0 * var;
@@ -73,14 +74,14 @@ fn humidity(t_fine: f64, adc: f64, h: [f64; 6]) -> f64 {
 }
 
 #[test]
-fn a_bme280_tells_humidity_too() {
+fn a_bme280_has_humidity() {
     let fake = Fake::default();
     bosch(&fake, 0, 0x76, 0x60);
     // H1 75, H2 362, H3 0, H4 328, H5 50, H6 30; H4 and H5 share a register.
     fake.set(0, 0x76, 0xA1, &[75]);
     fake.set(0, 0x76, 0xE1, &[0x6A, 0x01, 0, 0x14, 0x28, 0x03, 30]);
     fake.set(0, 0x76, 0xFD, &27_960_u16.to_be_bytes());
-    let (readings, faults) = sensors(&fake, Probe::Buses(vec![0]), &[]).read();
+    let (readings, faults) = sensors(&fake, ProbeBuses::These(vec![0]), &[]).read();
     assert_eq!(faults, [""; 0]);
     near(readings.get("i2c.bme280.temperature_c"), 25.08, 0.005);
     near(readings.get("i2c.bme280.pressure_hpa"), 1_006.532_7, 5e-5);
@@ -90,15 +91,15 @@ fn a_bme280_tells_humidity_too() {
 }
 
 #[test]
-fn what_cannot_be_known_is_read_where_it_is_named() {
+fn an_assigned_sensor_needs_no_identification() {
     let fake = Fake::default();
     fake.set(2, 0x48, 0x00, &[0xE7, 0x00]);
-    // Registers of two bytes each, which here overlap in one.
+    // Registers of two bytes each, which overlap here.
     fake.set(2, 0x40, 0x01, &[0x03, 0x1F, 0x42]);
-    let (readings, _) = sensors(&fake, Probe::Everywhere, &[]).read();
+    let (readings, _) = sensors(&fake, ProbeBuses::All, &[]).read();
     assert!(readings.is_empty());
     let named = ["lm75@2:0x48", "ina219@2:0x40"];
-    let (readings, faults) = sensors(&fake, Probe::Nowhere, &named).read();
+    let (readings, faults) = sensors(&fake, ProbeBuses::None, &named).read();
     assert_eq!(faults, [""; 0]);
     near(readings.get("i2c.lm75.temperature_c"), -25.0, 0.0);
     near(readings.get("i2c.ina219.shunt_mv"), 7.99, 1e-9);
@@ -107,13 +108,13 @@ fn what_cannot_be_known_is_read_where_it_is_named() {
 }
 
 #[test]
-fn two_of_a_kind_have_names_of_their_own() {
+fn two_sensors_of_a_template_have_different_names() {
     let fake = Fake::default();
     bosch(&fake, 1, 0x76, 0x58);
     bosch(&fake, 1, 0x77, 0x58);
     bosch(&fake, 2, 0x76, 0x58);
     fake.taken.lock().unwrap().push((2, 0x76));
-    let mut sensors = sensors(&fake, Probe::Everywhere, &[]);
+    let mut sensors = sensors(&fake, ProbeBuses::All, &[]);
     let (readings, faults) = sensors.read();
     assert_eq!(faults, [""; 0], "what a driver has is no fault");
     let names: Vec<&str> = readings.keys().map(String::as_str).collect();
@@ -129,12 +130,12 @@ fn two_of_a_kind_have_names_of_their_own() {
 }
 
 #[test]
-fn a_dead_sensor_is_told_once_and_comes_back() {
+fn a_failed_sensor_is_reported_once_and_recovers() {
     let fake = Fake::default();
     bosch(&fake, 1, 0x76, 0x58);
-    // Somebody else, so that there is a bus.
+    // Another device, so that the bus exists.
     fake.set(1, 0x50, 0, &[0]);
-    let mut sensors = sensors(&fake, Probe::Everywhere, &[]);
+    let mut sensors = sensors(&fake, ProbeBuses::All, &[]);
     assert_eq!(sensors.read().0.len(), 2);
     fake.unplug(1, 0x76);
     let (readings, faults) = sensors.read();
@@ -143,20 +144,20 @@ fn a_dead_sensor_is_told_once_and_comes_back() {
         faults,
         ["bmp280 at 1:0x76: no answer; it is tried again later"]
     );
-    for _ in 0..3 * REST {
+    for _ in 0..3 * SKIPPED_READINGS {
         assert_eq!(sensors.read(), (BTreeMap::new(), Vec::new()));
     }
     bosch(&fake, 1, 0x76, 0x58);
-    let back = (0..=REST).find(|_| !sensors.read().0.is_empty());
+    let back = (0..=SKIPPED_READINGS).find(|_| !sensors.read().0.is_empty());
     assert!(back.is_some(), "it comes back");
     assert!(sensors.found()[0].answers);
 }
 
 #[test]
-fn what_cannot_be_true_is_left_out_and_told_once() {
+fn out_of_range_metrics_are_omitted_and_reported_once() {
     let fake = Fake::default();
     fake.set(1, 0x48, 0x00, &[0x7F, 0xFF]);
-    let mut sensors = sensors(&fake, Probe::Nowhere, &["lm75@1:0x48"]);
+    let mut sensors = sensors(&fake, ProbeBuses::None, &["lm75@1:0x48"]);
     let (readings, faults) = sensors.read();
     assert!(readings.is_empty());
     assert_eq!(
@@ -171,35 +172,36 @@ fn what_cannot_be_true_is_left_out_and_told_once() {
 }
 
 #[test]
-fn another_device_and_a_bus_that_is_absent_are_told() {
+fn a_wrong_device_and_an_absent_bus_are_reported() {
     let fake = Fake::default();
     bosch(&fake, 1, 0x76, 0x58);
-    let mut named = sensors(&fake, Probe::Nowhere, &["bme280@1:0x76"]);
+    let mut named = sensors(&fake, ProbeBuses::None, &["bme280@1:0x76"]);
     let (readings, faults) = named.read();
     assert!(
-        readings.is_empty() && faults[0].contains("0xd0 says that another"),
+        readings.is_empty() && faults[0].contains("0xd0 identifies another"),
         "{faults:?}"
     );
-    let mut absent = sensors(&fake, Probe::Buses(vec![7]), &[]);
+    let mut absent = sensors(&fake, ProbeBuses::These(vec![7]), &[]);
     assert_eq!(absent.read().1, ["I2C bus 7: /dev/i2c-7 is absent"]);
     assert_eq!(absent.detect(), [""; 0], "once");
 }
 
 #[test]
-fn choices_that_make_no_sense_are_refused() {
+fn invalid_selections_are_refused() {
     let refused = |named: &[&str]| {
-        let assigned: Vec<Assigned> = named.iter().map(|name| name.parse().unwrap()).collect();
-        let choice = Choice {
-            probe: Probe::Nowhere,
+        let assigned: Vec<AssignedSensor> =
+            named.iter().map(|name| name.parse().unwrap()).collect();
+        let selection = SensorSelection {
+            probe: ProbeBuses::None,
             assigned,
         };
-        let templates = template::load(None).unwrap();
-        Sensors::new(choice, templates, Box::new(Fake::default())).unwrap_err()
+        let templates = load(None).unwrap();
+        Sensors::new(selection, templates, Box::new(Fake::default())).unwrap_err()
     };
-    let told = refused(&["bme28@1:0x76"]);
-    assert!(told.contains("did you mean \"bme280\"?"), "{told}");
-    let told = refused(&["lm75@1:0x48", "bme280@1:0x48"]);
-    assert_eq!(told, "two sensors at 1:0x48; allowed: one");
+    let reported = refused(&["bme28@1:0x76"]);
+    assert!(reported.contains("did you mean \"bme280\"?"), "{reported}");
+    let reported = refused(&["lm75@1:0x48", "bme280@1:0x48"]);
+    assert_eq!(reported, "two sensors at 1:0x48; allowed: one");
     let many: Vec<String> = (0..17).map(|bus| format!("lm75@{bus}:0x48")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     assert!(refused(&many).contains("16 sensors"));
@@ -214,18 +216,18 @@ metrics = [{ name = "b_c", expr = "b + 1", min = 0 }]
 "#;
 
 #[test]
-fn what_is_wrong_with_a_template_is_told_by_line_and_key() {
+fn template_errors_have_line_and_key() {
     SensorTemplate::parse(OWN, "own.toml").unwrap();
     for (from, to, says) in [
         (
             "\"own\"",
             "\"Own\"",
-            "own.toml:2:15: template_id: \"Own\" is no name",
+            "own.toml:2:15: template_id: \"Own\" is not a template name",
         ),
         (
             "0x20",
             "0x78",
-            "addresses[0]: 0x78 is no address of a sensor; allowed: 0x08 to 0x77",
+            "addresses[0]: 0x78 is not a sensor address; allowed: 0x08 to 0x77",
         ),
         (
             "len = 2",
@@ -237,9 +239,9 @@ fn what_is_wrong_with_a_template_is_told_by_line_and_key() {
         (
             "\"a / 4\"",
             "\"c / 4\"",
-            "let[0].expr: nothing before it is called \"c\"; allowed: a",
+            "let[0].expr: undefined name \"c\"; allowed: a",
         ),
-        ("\"b\"", "\"a\"", "let[0].name: \"a\" is there twice"),
+        ("\"b\"", "\"a\"", "let[0].name: \"a\" is a duplicate"),
         (
             "min = 0",
             "min = 2, max = 1",
@@ -248,7 +250,7 @@ fn what_is_wrong_with_a_template_is_told_by_line_and_key() {
         (
             "\"b_c\"",
             "\"b-c\"",
-            "metrics[0].name: \"b-c\" is no name of a metric",
+            "metrics[0].name: \"b-c\" is not a metric name",
         ),
         (
             "0x20",
@@ -263,10 +265,10 @@ fn what_is_wrong_with_a_template_is_told_by_line_and_key() {
         ),
     ] {
         let text = OWN.replacen(from, to, 1);
-        let told = SensorTemplate::parse(&text, "own.toml")
+        let reported = SensorTemplate::parse(&text, "own.toml")
             .unwrap_err()
             .to_string();
-        assert!(told.contains(says), "{to}: {told}");
+        assert!(reported.contains(says), "{to}: {reported}");
     }
 }
 
@@ -276,19 +278,19 @@ fn templates_come_from_a_folder_too() {
     let path = folder.path().join("own.toml");
     std::fs::write(&path, OWN).unwrap();
     std::fs::write(folder.path().join("notes.txt"), "no template").unwrap();
-    let templates = template::load(Some(folder.path())).unwrap();
+    let templates = load(Some(folder.path())).unwrap();
     assert_eq!(templates.len(), 5);
     std::fs::write(&path, OWN.replacen("own", "bme280", 1)).unwrap();
-    let told = template::load(Some(folder.path())).unwrap_err();
+    let reported = load(Some(folder.path())).unwrap_err();
     assert!(
-        told.contains("there is a template \"bme280\" already"),
-        "{told}"
+        reported.contains("there is a template \"bme280\" already"),
+        "{reported}"
     );
-    assert!(template::load(Some(&folder.path().join("absent"))).is_err());
+    assert!(load(Some(&folder.path().join("absent"))).is_err());
 }
 
 #[test]
-fn the_template_of_the_handbook_is_one() {
+fn the_template_of_the_handbook_is_valid() {
     let (_, text) = include_str!("../../docs/gateway.md")
         .split_once("```toml\n")
         .unwrap();

@@ -1,8 +1,7 @@
-//! What every kernel under a [`Shaper`](super::Shaper) must do: one body of tests, for the model
+//! Requirements for a kernel under a [`Shaper`](super::Shaper): one body of tests, for the model
 //! and for running kernels with and without `netem`.
 //!
-//! The cases panic where a kernel does not conform, and leave the interface as bare as they found
-//! it.
+//! The cases panic where a kernel does not conform, and leave the interface without disciplines.
 
 use groundwave_systems::impair::{
     Distribution, DivergenceItem, DivergenceKind, Extensions, Impairment, Latency, QueueUnit,
@@ -16,7 +15,7 @@ use impairments::{queued, rated};
 
 use super::{Handle, Kernel, KernelError, Options, Reading, Request, Shaper, Verb};
 
-/// Everything turned on, operator's tables in `tables`.
+/// All extensions enabled, the operator's tables in `tables`.
 #[must_use]
 pub fn options(tables: &std::path::Path) -> Options {
     Options {
@@ -28,7 +27,8 @@ pub fn options(tables: &std::path::Path) -> Options {
     }
 }
 
-/// Runs all cases on `interface`, which must be bare; `other` is another program on the same kernel.
+/// Runs all cases on `interface` without disciplines; `other` is another program on the same
+/// kernel.
 ///
 /// # Panics
 /// Where the kernel does not conform.
@@ -43,8 +43,8 @@ pub async fn conforms<K: Kernel>(kernel: K, mut other: K, interface: &str, optio
     }
     impossible_changes_nothing(&mut shaper, interface).await;
     foreign_root_survives(&mut shaper, &mut other, interface).await;
-    foreign_change_is_told(&mut shaper, &mut other, interface).await;
-    failure_goes_back(&mut shaper, &mut other, interface).await;
+    foreign_change_is_reported(&mut shaper, &mut other, interface).await;
+    failure_is_rolled_back(&mut shaper, &mut other, interface).await;
     let left = shaper.clear(interface).await.unwrap();
     assert_eq!(left, Reading::default());
     assert_eq!(
@@ -54,7 +54,7 @@ pub async fn conforms<K: Kernel>(kernel: K, mut other: K, interface: &str, optio
     );
 }
 
-/// Whether the kernel under `shaper` has what `impairment` takes.
+/// Support of `impairment` by the kernel under `shaper`.
 #[must_use]
 pub fn possible<K: Kernel>(shaper: &Shaper<K>, impairment: &Impairment) -> bool {
     let bare = Impairment {
@@ -66,8 +66,8 @@ pub fn possible<K: Kernel>(shaper: &Shaper<K>, impairment: &Impairment) -> bool 
     (capabilities.netem || *impairment == bare) && (capabilities.tbf || impairment.rate.is_none())
 }
 
-/// Puts `impairment` into force and demands that it reads back as itself, without divergence but
-/// for what no kernel shows.
+/// Applies `impairment` and requires that it reads back unchanged, without divergence except for
+/// unreported properties.
 ///
 /// # Panics
 /// When it does not.
@@ -89,14 +89,19 @@ pub async fn round_trip<K: Kernel>(
     assert_eq!(again, reading, "reading changes nothing");
 }
 
-/// The divergence of a reading that can be verified.
+/// Verifiable divergence of a reading.
 #[must_use]
 pub fn verifiable(reading: &Reading) -> Vec<DivergenceItem> {
-    let told = |item: &&DivergenceItem| item.kind != DivergenceKind::Unverifiable;
-    reading.divergence.iter().filter(told).cloned().collect()
+    let messages = |item: &&DivergenceItem| item.kind != DivergenceKind::Unverifiable;
+    reading
+        .divergence
+        .iter()
+        .filter(messages)
+        .cloned()
+        .collect()
 }
 
-/// `impairment` as it reads back: a latency without jitter is constant, a rate is whole bytes per
+/// `impairment` as read back: a latency without jitter is constant, a rate is whole bytes per
 /// second.
 #[must_use]
 pub fn canonical(impairment: &Impairment) -> Impairment {
@@ -192,7 +197,11 @@ async fn foreign_root_survives<K: Kernel>(shaper: &mut Shaper<K>, other: &mut K,
     other.send(&gone).await.unwrap();
 }
 
-async fn foreign_change_is_told<K: Kernel>(shaper: &mut Shaper<K>, other: &mut K, interface: &str) {
+async fn foreign_change_is_reported<K: Kernel>(
+    shaper: &mut Shaper<K>,
+    other: &mut K,
+    interface: &str,
+) {
     let requested = queued(QueueUnit::Packets, 50);
     shaper.apply(interface, &requested).await.unwrap();
     let index = other.link(interface).await.unwrap().index;
@@ -212,12 +221,12 @@ async fn foreign_change_is_told<K: Kernel>(shaper: &mut Shaper<K>, other: &mut K
     other.send(&theirs).await.unwrap();
     let seen = shaper.read(interface).await.unwrap();
     assert_eq!(seen.impairment, queued(QueueUnit::Packets, 51));
-    let told: Vec<_> = seen
+    let messages: Vec<_> = seen
         .divergence
         .iter()
         .map(|item| item.message.as_str())
         .collect();
-    assert_eq!(told, ["queue limit: asked for 50, the kernel holds 51"]);
+    assert_eq!(messages, ["queue limit: asked for 50, the kernel holds 51"]);
     let repaired = shaper.apply(interface, &requested).await.unwrap();
     assert_eq!(
         (repaired.impairment, repaired.divergence),
@@ -226,8 +235,8 @@ async fn foreign_change_is_told<K: Kernel>(shaper: &mut Shaper<K>, other: &mut K
     shaper.clear(interface).await.unwrap();
 }
 
-/// The last of several steps fails, because another program sits where it leads.
-async fn failure_goes_back<K: Kernel>(shaper: &mut Shaper<K>, other: &mut K, interface: &str) {
+/// The last of several requests fails, because another program occupies its parent.
+async fn failure_is_rolled_back<K: Kernel>(shaper: &mut Shaper<K>, other: &mut K, interface: &str) {
     if !shaper.capabilities().netem {
         return;
     }
@@ -260,11 +269,11 @@ async fn failure_goes_back<K: Kernel>(shaper: &mut Shaper<K>, other: &mut K, int
     );
     let after = shaper.read(interface).await.unwrap();
     assert_eq!(after.impairment, before, "the delay went back");
-    let told: Vec<_> = after
+    let messages: Vec<_> = after
         .divergence
         .iter()
         .map(|item| (item.kind, item.layer.as_str()))
         .collect();
-    assert_eq!(told, [(DivergenceKind::Foreign, "tbf")]);
+    assert_eq!(messages, [(DivergenceKind::Foreign, "tbf")]);
     shaper.clear(interface).await.unwrap();
 }

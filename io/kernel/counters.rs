@@ -1,20 +1,20 @@
-//! The kernel's counters, made to only grow.
+//! Monotonic counters from those of the kernel.
 //!
-//! Most of them have 32 bits and wrap, and all begin anew when a discipline is made anew.
+//! Most kernel counters have 32 bits and wrap, and all restart with a new discipline.
 
 use groundwave_systems::impair::LinkStats;
 
 use super::query::InterfaceQdiscs;
 use super::{Counters, Qdisc};
 
-/// Counters of one interface since they were first looked at.
+/// Counters of one interface since the first reading.
 #[derive(Debug, Default)]
 pub struct CounterTotals {
     last: Option<CounterSnapshot>,
     total: LinkStats,
 }
 
-/// One look.
+/// One reading.
 #[derive(Debug, Clone, Default)]
 struct CounterSnapshot {
     root: Counters,
@@ -23,11 +23,11 @@ struct CounterSnapshot {
 }
 
 impl CounterTotals {
-    /// Adds what happened since the last look and tells the sum.
-    pub fn add(&mut self, sight: &InterfaceQdiscs) -> LinkStats {
-        let now = CounterSnapshot::of(&sight.ours);
+    /// Adds the increments since the last reading and returns the sums.
+    pub fn add(&mut self, current: &InterfaceQdiscs) -> LinkStats {
+        let now = CounterSnapshot::of(&current.ours);
         let anew = self.last.as_ref().is_none_or(|last| {
-            // 64 bits of bytes do not wrap: fewer of them are others.
+            // Bytes have 64 bits and do not wrap: a lower value is that of a new discipline.
             now.root.bytes < last.root.bytes || now.root.packets < last.root.packets
         });
         let before = match &self.last {
@@ -48,9 +48,9 @@ impl CounterTotals {
         total.reordered_total += grown(now.root.requeues, before.root.requeues);
         total.backlog_packets = now.root.backlog_packets;
         total.backlog_bytes = now.root.backlog_bytes;
-        total.interface_tx_packets_total = sight.link.tx_packets;
-        total.interface_tx_bytes_total = sight.link.tx_bytes;
-        total.interface_tx_dropped_total = sight.link.tx_dropped;
+        total.interface_tx_packets_total = current.link.tx_packets;
+        total.interface_tx_bytes_total = current.link.tx_bytes;
+        total.interface_tx_dropped_total = current.link.tx_dropped;
         self.last = Some(now);
         self.total.clone()
     }
@@ -66,13 +66,13 @@ impl CounterSnapshot {
         };
         let (netem, tbf, leaf) = (of(&["netem"]), of(&["tbf"]), of(&["pfifo", "bfifo"]));
         let drops = |counters: Option<Counters>| counters.map_or(0, |counters| counters.drops);
-        // What a layer drops, all layers above it count as well.
+        // A discipline also counts the drops of its children.
         let under_tbf = drops(leaf);
         let under_netem = if tbf.is_some() { drops(tbf) } else { under_tbf };
         let own = |all: u32, under: u32| all.saturating_sub(under);
         Self {
             root: Counters {
-                // Waiting for tokens is counted where the tokens are.
+                // The shaper counts packets that wait for tokens.
                 overlimits: tbf.map_or(0, |tbf| tbf.overlimits),
                 requeues: netem.map_or(0, |netem| netem.requeues),
                 ..ours.first().map(|root| root.counters).unwrap_or_default()
@@ -90,7 +90,7 @@ impl CounterSnapshot {
 mod tests {
     use super::*;
 
-    fn sight(of: &[(&str, u64, u32, u32)]) -> InterfaceQdiscs {
+    fn current(of: &[(&str, u64, u32, u32)]) -> InterfaceQdiscs {
         let qdisc = |&(kind, packets, drops, requeues): &(&str, u64, u32, u32)| Qdisc {
             kind: kind.to_owned(),
             counters: Counters {
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn a_drop_is_counted_where_it_happened() {
         let seen = [("netem", 10, 9, 4), ("tbf", 10, 5, 0), ("bfifo", 10, 3, 0)];
-        let stats = CounterTotals::default().add(&sight(&seen));
+        let stats = CounterTotals::default().add(&current(&seen));
         let drops = [
             stats.impairment_drops_total,
             stats.rate_drops_total,
@@ -124,14 +124,14 @@ mod tests {
     #[test]
     fn counters_survive_wraps_and_new_disciplines() {
         let mut totals = CounterTotals::default();
-        totals.add(&sight(&[("netem", 100, u32::MAX - 1, 0)]));
-        let wrapped = totals.add(&sight(&[("netem", 150, 3, 0)]));
+        totals.add(&current(&[("netem", 100, u32::MAX - 1, 0)]));
+        let wrapped = totals.add(&current(&[("netem", 150, 3, 0)]));
         assert_eq!(wrapped.drops_total, u64::from(u32::MAX) + 4);
         assert_eq!((wrapped.packets_total, wrapped.resets_total), (150, 0));
-        let anew = totals.add(&sight(&[("netem", 20, 2, 0)]));
+        let anew = totals.add(&current(&[("netem", 20, 2, 0)]));
         assert_eq!(anew.drops_total, u64::from(u32::MAX) + 6);
         assert_eq!((anew.packets_total, anew.resets_total), (170, 1));
-        let gone = totals.add(&sight(&[]));
+        let gone = totals.add(&current(&[]));
         assert_eq!((gone.packets_total, gone.resets_total), (170, 2));
     }
 }

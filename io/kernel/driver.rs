@@ -1,4 +1,4 @@
-//! Between a world and a shaper: impairments go out, sightings come in.
+//! Connects a world with a shaper: desired impairments out, observations in.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::{Kernel, KernelError, Reading, Shaper};
 use crate::wall::{monotonic_ns, wall_ns};
 
-/// Questions that may wait for the driver at once; a kernel answers one in well under 1 ms.
+/// Most pending calls; a kernel answers one in well under 1 ms.
 const CALLS_MAX: usize = 64;
 
 enum DriverCall {
@@ -19,7 +19,7 @@ enum DriverCall {
     Stats(Direction, oneshot::Sender<Result<LinkStats, Failure>>),
 }
 
-/// Makes impairments so, one after the other, and reports what came of them.
+/// Applies impairments in order and reports the outcome.
 pub struct Driver<K: Kernel, S: Snapshot> {
     shaper: Shaper<K>,
     interfaces: [String; 2],
@@ -29,7 +29,7 @@ pub struct Driver<K: Kernel, S: Snapshot> {
     generations: [u64; 2],
 }
 
-/// A cheap, cloneable way to ask the driver.
+/// A cheap, cloneable handle to the driver.
 #[derive(Debug, Clone)]
 pub struct DriverHandle {
     calls: mpsc::Sender<DriverCall>,
@@ -38,19 +38,19 @@ pub struct DriverHandle {
 }
 
 impl DriverHandle {
-    /// What the kernel can do.
+    /// Capabilities of the kernel.
     #[must_use]
     pub fn capabilities(&self) -> &Capabilities {
         &self.capabilities
     }
 
-    /// The interface of a direction.
+    /// Interface of a direction.
     #[must_use]
     pub fn interface(&self, direction: Direction) -> &str {
         &self.interfaces[direction as usize]
     }
 
-    /// Reads a port anew. When it returns, the world's view shows what was read.
+    /// Reads a port again; on return the world's view shows the result.
     ///
     /// # Errors
     /// When the port cannot be read.
@@ -59,7 +59,7 @@ impl DriverHandle {
             .await
     }
 
-    /// The counters of a port now.
+    /// Current counters of a port.
     ///
     /// # Errors
     /// When the port cannot be read.
@@ -82,7 +82,7 @@ impl DriverHandle {
 }
 
 impl<K: Kernel, S: Snapshot> Driver<K, S> {
-    /// A driver of `interfaces`, in the order of [`Direction::ALL`], and the way to ask it.
+    /// A driver of `interfaces`, in the order of [`Direction::ALL`], and its handle.
     #[must_use]
     pub fn new(
         shaper: Shaper<K>,
@@ -107,7 +107,7 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
         (driver, access)
     }
 
-    /// Reads both ports once, then works until the world is gone and nobody can ask any more.
+    /// Reads both ports once, then runs until the world and all handles are gone.
     pub async fn run(mut self) {
         for direction in Direction::ALL {
             if let Err(failure) = self.refresh(direction).await {
@@ -130,7 +130,7 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
     }
 
     async fn answer(&mut self, call: DriverCall) {
-        // Whoever stopped listening needs no answer.
+        // A dropped receiver needs no answer.
         match call {
             DriverCall::Refresh(direction, reply) => {
                 let _ = reply.send(self.refresh(direction).await);

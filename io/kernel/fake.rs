@@ -1,8 +1,8 @@
-//! A model of the kernel's traffic control, with the traps that were measured on the real one.
+//! A model of the kernel's traffic control, with the measured behaviour of the real one.
 //!
-//! It keeps disciplines as the kernel does, not as requests say them: what a request leaves out
-//! stays, a gap without a probability reorders everything, a bucket is kept as time, a shaper
-//! rewrites the limit of the queue under it, and tables are never shown.
+//! It stores disciplines as the kernel does: omitted attributes are kept, a gap without a
+//! probability reorders everything, a bucket is stored as time, a shaper changes the limit of the
+//! queue under it, and tables are not reported.
 
 mod device;
 mod options;
@@ -14,7 +14,7 @@ use super::{Counters, Handle, Kernel, KernelError, Link, Qdisc, Request};
 use device::Device;
 use nix::libc::EPERM;
 
-/// A kernel in record. Clones share it, so that a test keeps one and a shaper owns another.
+/// A kernel in memory. Clones share its state, one for a test and one for a shaper.
 #[derive(Debug, Clone, Default)]
 pub struct Fake {
     state: Arc<Mutex<State>>,
@@ -25,12 +25,12 @@ struct State {
     devices: BTreeMap<String, Device>,
     lacks: Vec<&'static str>,
     denied: bool,
-    /// Changes left until one fails, and the error number it fails with.
+    /// Number of changes until a failure, and its error number.
     fails: Option<(usize, i32)>,
     sent: Vec<Request>,
 }
 
-/// A refusal: error number and words.
+/// A refusal: error number and message.
 type Refusal = (i32, &'static str);
 
 impl Fake {
@@ -46,14 +46,14 @@ impl Fake {
         fake
     }
 
-    /// Takes a kind of discipline away, as a kernel built without its module.
+    /// Removes a kind of discipline, as in a kernel built without its module.
     #[must_use]
     pub fn without(self, kind: &'static str) -> Self {
         self.lock().lacks.push(kind);
         self
     }
 
-    /// Takes the right to change anything away, or gives it back.
+    /// Revokes or grants the permission to change anything.
     pub fn set_denied(&self, denied: bool) {
         self.lock().denied = denied;
     }
@@ -63,7 +63,7 @@ impl Fake {
         self.lock().fails = Some((nth, errno));
     }
 
-    /// Changes what the kernel knows of an interface, for example its MTU.
+    /// Changes properties of an interface, for example its MTU.
     ///
     /// # Panics
     /// When there is no such interface.
@@ -71,7 +71,7 @@ impl Fake {
         change(&mut self.lock().device(interface).link);
     }
 
-    /// Puts a discipline there by another program, replacing what was under its parent.
+    /// Inserts a discipline of another program in place of that under its parent.
     ///
     /// # Panics
     /// When there is no such interface.
@@ -79,10 +79,10 @@ impl Fake {
         self.lock().device(interface).insert_foreign(qdisc);
     }
 
-    /// Carries out a request by another program: neither denied, nor failed, nor counted.
+    /// Executes a request of another program: not denied, failed or recorded.
     ///
     /// # Errors
-    /// What the kernel would answer.
+    /// The kernel's refusal.
     ///
     /// # Panics
     /// When there is no such interface.
@@ -92,12 +92,12 @@ impl Fake {
             index: state.device(interface).link.index,
             ..request.clone()
         };
-        state
-            .change(&request)
-            .map_err(|(errno, words)| KernelError::refused(&request, errno, Some(words.to_owned())))
+        state.change(&request).map_err(|(errno, message)| {
+            KernelError::refused(&request, errno, Some(message.to_owned()))
+        })
     }
 
-    /// Takes an interface away, as its driver going.
+    /// Removes an interface.
     pub fn remove_interface(&self, interface: &str) {
         self.lock().devices.remove(interface);
     }
@@ -120,13 +120,13 @@ impl Fake {
             .unwrap_or_default()
     }
 
-    /// The distribution of delays in force, which no kernel shows.
+    /// The distribution of delays in force, which a kernel does not report.
     #[must_use]
     pub fn table(&self, interface: &str) -> Option<Vec<i16>> {
         self.lock().devices.get(interface)?.table()
     }
 
-    /// The changes asked for so far, those refused included; then forgets them.
+    /// The requested changes so far, refused ones included; clears the record.
     #[must_use]
     pub fn take_sent(&self) -> Vec<Request> {
         std::mem::take(&mut self.lock().sent)
@@ -191,16 +191,16 @@ impl Kernel for Fake {
                 return Err(KernelError::refused(
                     request,
                     errno,
-                    Some("told to fail".to_owned()),
+                    Some("simulated failure".to_owned()),
                 ));
             }
             state.fails = Some((left - 1, errno));
         }
-        state.change(request).map_err(|(errno, words)| {
+        state.change(request).map_err(|(errno, message)| {
             KernelError::refused(
                 request,
                 errno,
-                Some(words.to_owned()).filter(|words| !words.is_empty()),
+                Some(message.to_owned()).filter(|message| !message.is_empty()),
             )
         })
     }

@@ -1,18 +1,18 @@
-//! Sizes that the interface has no field for, derived from what was asked.
+//! Derived sizes that an impairment has no field for.
 
 use groundwave_systems::impair::{Impairment, QueueLimit, QueueUnit, Rate};
 
-/// Packets a delay line holds at least: netem's own default.
+/// Smallest capacity of a delay line, packets: the default of netem.
 pub const LINE_PACKETS_MIN: u64 = 1000;
-/// A delay line is sized for packets of this size, bytes, half of a common mean on the Internet.
+/// Packet size for the capacity of a delay line, bytes: half of a common mean on the Internet.
 pub const PACKET_BYTES: u64 = 500;
-/// Without a rate the line may be as fast as common Ethernet, bit/s.
+/// Rate of a delay line without a rate limit, bit/s.
 pub const LINE_BPS: u64 = 1_000_000_000;
-/// Without a queue the shaper holds this long, ms.
+/// Capacity of a shaper without a queue, ms.
 pub const SHAPER_MS: u64 = 50;
 
-/// Packets that may be under way in the delay line of `impairment`: twice what its rate puts there
-/// within its delay. A line too short loses packets that nobody asked to lose.
+/// Capacity of the delay line of `impairment`, packets: twice the bandwidth-delay product, so that
+/// the delay line itself loses none.
 #[must_use]
 pub fn netem_limit(impairment: &Impairment) -> u32 {
     let bps = impairment.rate.map_or(LINE_BPS, |rate| rate.bps);
@@ -25,9 +25,9 @@ pub fn netem_limit(impairment: &Impairment) -> u32 {
     u32::try_from(packets).unwrap_or(u32::MAX)
 }
 
-/// Bytes the shaper may hold. It is also what the queue under it has for a moment whenever the
-/// shaper changes, so it is never less than the queue; and it is more than an explicit queue of
-/// bytes, so that the two can be told apart by reading.
+/// Capacity of the shaper, bytes. A change of the shaper sets it on the queue below for a moment,
+/// so it is never less than that queue; it exceeds an explicit queue of bytes, so that the two
+/// differ when read back.
 #[must_use]
 pub fn shaper_limit(rate: Rate, queue: Option<QueueLimit>) -> u32 {
     let waiting = u128::from(rate.bps) * u128::from(SHAPER_MS) / 8000;

@@ -1,13 +1,13 @@
-//! What the running kernel can do, asked without changing anything.
+//! Capabilities of the running kernel, queried without a change.
 //!
-//! Each kind is asked for on the loopback interface with options that it must refuse: an unknown
-//! kind is refused for being unknown, a known one for its options, and neither comes to be.
+//! Each kind is requested on the loopback interface with options that it must refuse: an unknown
+//! kind is refused as unknown, a known one for its options, and neither is created.
 
 use groundwave_systems::impair::{Capabilities, Extensions, Missing};
 
 use super::{Handle, Kernel, KernelError, Request, Verb};
 
-/// The kinds of the stack, and options that each refuses.
+/// The kinds of the stack, with options that each refuses.
 const KINDS: [(&str, Option<&[u8]>); 4] = [
     ("netem", None),
     ("tbf", None),
@@ -15,16 +15,15 @@ const KINDS: [(&str, Option<&[u8]>); 4] = [
     ("bfifo", Some(&[0])),
 ];
 
-/// EINVAL: the kind is known, the options are not.
+/// EINVAL: the kind is known, its options are refused.
 const KNOWN: i32 = 22;
-/// EEXIST: something has the root, which is checked before the kind is.
+/// EEXIST: the root is occupied, which is checked before the kind.
 const TAKEN: i32 = 17;
 
-/// What `kernel` can do.
+/// Capabilities of `kernel`.
 ///
 /// # Errors
-/// [`KernelError::Permission`] without the right to shape traffic; others when the kernel cannot be
-/// talked to.
+/// [`KernelError::Permission`] without CAP_NET_ADMIN; others when the socket fails.
 pub async fn probe<K: Kernel>(
     kernel: &mut K,
     extensions: Extensions,
@@ -43,7 +42,7 @@ pub async fn probe<K: Kernel>(
         };
         match kernel.send(&request).await {
             Err(KernelError::Rejected { errno: KNOWN, .. }) => {}
-            // Nobody shapes loopback by chance; what cannot be found out is tried when asked for.
+            // Loopback is rarely shaped; an unknown kind is refused at the first use.
             Err(KernelError::Rejected { errno: TAKEN, .. }) => {
                 tracing::warn!(
                     kind,
@@ -58,7 +57,7 @@ pub async fn probe<K: Kernel>(
                 });
             }
             Err(other) => return Err(other),
-            // A kernel that takes such options has the kind; it gets its loopback back.
+            // A kernel that accepts such options has the kind; loopback is restored.
             Ok(()) => {
                 let verb = Verb::Delete;
                 kernel

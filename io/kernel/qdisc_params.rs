@@ -1,4 +1,4 @@
-//! A stack as facts that can be compared, in the kernel's numbers, shown in the interface's units.
+//! Parameters of a stack for comparison, in the kernel's numbers, shown in the interface's units.
 
 use groundwave_systems::impair::{Fact, QueueUnit, Value};
 
@@ -7,18 +7,17 @@ use super::netem::{Netem, fraction};
 use super::stack::Stack;
 use super::tbf::{Tbf, bytes};
 
-/// The facts of `stack`. Where the kernel does not keep all bits, those it dropped are taken from
-/// `asked`.
+/// Parameters of `stack`. Bits that the kernel does not store are taken from `requested`.
 #[must_use]
-pub fn qdisc_params(stack: &Stack, asked: Option<&Stack>) -> Vec<Fact> {
+pub fn qdisc_params(stack: &Stack, requested: Option<&Stack>) -> Vec<Fact> {
     let mut facts = Vec::new();
     if let Some(netem) = &stack.netem {
         netem_facts(netem, &mut facts);
     }
     if let Some(tbf) = &stack.tbf {
-        let asked = asked.and_then(|asked| asked.tbf);
+        let requested = requested.and_then(|requested| requested.tbf);
         tbf_facts(
-            &asked.map_or(*tbf, |asked| tbf.unwrapped(&asked)),
+            &requested.map_or(*tbf, |requested| tbf.unwrapped(&requested)),
             &mut facts,
         );
     }

@@ -1,4 +1,4 @@
-//! What an interface holds, in words, and what there is to say about it.
+//! State of an interface as an impairment, with divergence and warnings.
 
 use groundwave_systems::impair::{
     DivergenceItem, DivergenceKind, Extensions, Impairment, Latency, Surroundings, Value, Warning,
@@ -10,40 +10,40 @@ use super::query::InterfaceQdiscs;
 use super::stack::{Stack, impairment_from_stack};
 use super::{Handle, KernelError, Link, Qdisc};
 
-/// What an interface holds, and how that differs from what was last asked of it.
+/// State of an interface, compared with the last request.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Reading {
     /// The impairment in force.
     pub impairment: Impairment,
-    /// How it differs from what was last asked.
+    /// Differences from the last request.
     pub divergence: Vec<DivergenceItem>,
-    /// What the kernel does silently.
+    /// Silent effects of the kernel.
     pub warnings: Vec<Warning>,
 }
 
 impl Reading {
-    /// What `sight` amounts to, beside the words and disciplines that were last asked for.
+    /// The state `current`, compared with the last requested specification and disciplines.
     pub(super) fn of(
-        sight: &InterfaceQdiscs,
-        asked: Option<(&Impairment, &Stack)>,
+        current: &InterfaceQdiscs,
+        requested: Option<(&Impairment, &Stack)>,
         extensions: Extensions,
     ) -> Self {
-        let impairment = impairment_from_stack(&sight.stack, asked);
+        let impairment = impairment_from_stack(&current.stack, requested);
         let mut divergence = Vec::new();
-        if let Some((_, plan)) = asked {
+        if let Some((_, plan)) = requested {
             divergence = compare(
                 &qdisc_params(plan, None),
-                &qdisc_params(&sight.stack, Some(plan)),
+                &qdisc_params(&current.stack, Some(plan)),
             );
         }
-        divergence.extend(distribution(&impairment, asked.map(|(words, _)| words)));
-        divergence.extend(two_states(&sight.stack, extensions));
-        divergence.extend(sight.foreign.as_ref().map(foreign));
-        let by_hardware = sight.ours.iter().filter(|qdisc| qdisc.offloaded);
+        divergence.extend(distribution(&impairment, requested.map(|(spec, _)| spec)));
+        divergence.extend(two_states(&current.stack, extensions));
+        divergence.extend(current.foreign.as_ref().map(foreign));
+        let by_hardware = current.ours.iter().filter(|qdisc| qdisc.offloaded);
         divergence.extend(by_hardware.map(offloaded));
         let surroundings = Surroundings {
-            mtu_bytes: sight.link.mtu_bytes,
-            gso_bytes_max: sight.link.gso_bytes_max,
+            mtu_bytes: current.link.mtu_bytes,
+            gso_bytes_max: current.link.gso_bytes_max,
             header_bytes: Link::HEADER_BYTES,
         };
         Self {
@@ -54,7 +54,7 @@ impl Reading {
     }
 }
 
-/// Two-state loss in force, though nobody turned it on here.
+/// Two-state loss in force although the extension is disabled.
 fn two_states(stack: &Stack, extensions: Extensions) -> Option<DivergenceItem> {
     let there = stack.netem.is_some_and(|netem| netem.gemodel.is_some());
     (there && !extensions.gilbert_elliott).then(|| DivergenceItem {
@@ -68,11 +68,11 @@ fn two_states(stack: &Stack, extensions: Extensions) -> Option<DivergenceItem> {
     })
 }
 
-pub(super) fn named(qdisc: &Qdisc) -> String {
+pub(super) fn describe(qdisc: &Qdisc) -> String {
     format!("{} {} of another program", qdisc.kind, qdisc.handle)
 }
 
-/// What was asked and refused for not being supported.
+/// A request refused as unsupported.
 pub(super) fn refused(err: &KernelError) -> Option<DivergenceItem> {
     let (KernelError::Unsupported { what, .. } | KernelError::Table { name: what, .. }) = err
     else {
@@ -89,19 +89,19 @@ pub(super) fn refused(err: &KernelError) -> Option<DivergenceItem> {
         requested: Some(Value::Text(what.clone())),
         observed: None,
         kind: DivergenceKind::Unsupported,
-        message: format!("asked for and not in force: {err}"),
+        message: format!("requested and not in force: {err}"),
     })
 }
 
-/// What the kernel never shows: how delays are distributed.
-fn distribution(seen: &Impairment, asked: Option<&Impairment>) -> Option<DivergenceItem> {
+/// The distribution of delays, which the kernel does not report.
+fn distribution(seen: &Impairment, requested: Option<&Impairment>) -> Option<DivergenceItem> {
     let Some(Latency::Stochastic { distribution, .. }) = &seen.latency else {
         return None;
     };
-    if asked.is_some() && distribution.kind() == "uniform" {
+    if requested.is_some() && distribution.kind() == "uniform" {
         return None;
     }
-    let requested = asked.map(|_| Value::Text(distribution.kind().to_owned()));
+    let requested = requested.map(|_| Value::Text(distribution.kind().to_owned()));
     Some(DivergenceItem {
         layer: "netem".to_owned(),
         field: "latency.distribution".to_owned(),
@@ -124,7 +124,7 @@ fn foreign(qdisc: &Qdisc) -> DivergenceItem {
         requested: None,
         observed: Some(Value::Text(format!("{} {}", qdisc.kind, qdisc.handle))),
         kind: DivergenceKind::Foreign,
-        message: format!("{} is left in place", named(qdisc)),
+        message: format!("{} is left in place", describe(qdisc)),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Impairments into force and back, over any kernel.
+//! Application of impairments to interfaces, over any kernel.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,17 +12,17 @@ use super::counters::CounterTotals;
 use super::probe::probe;
 use super::qdisc_params::qdisc_params;
 use super::query::{InterfaceQdiscs, PARENTS, classify, query};
-use super::reading::{Reading, named, refused};
+use super::reading::{Reading, describe, refused};
 use super::stack::{Stack, plan};
 use super::steps::{Target, steps};
 use super::{Kernel, KernelError, table};
 
-/// How a shaper is set up.
+/// Configuration of a shaper.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// What is turned on beyond the interface.
+    /// Enabled extensions of the interface.
     pub extensions: Extensions,
-    /// Where the operator's `<name>.table` files are.
+    /// Folder of the operator's `<name>.table` files.
     pub tables: PathBuf,
 }
 
@@ -35,40 +35,40 @@ impl Default for Options {
     }
 }
 
-/// What was last put into force on an interface, in words and as disciplines.
+/// The last applied impairment of an interface, as specification and as disciplines.
 #[derive(Debug, Clone)]
 struct Requested {
-    words: Impairment,
+    spec: Impairment,
     target: Target,
 }
 
-/// What a shaper remembers of an interface.
+/// State of an interface in a shaper.
 #[derive(Debug, Default)]
 struct InterfaceRecord {
-    /// `None` until something was put into force or taken away.
-    asked: Option<Requested>,
-    /// What was asked since and is not supported.
+    /// `None` before the first change.
+    requested: Option<Requested>,
+    /// A later request that is not supported.
     refused: Option<DivergenceItem>,
     totals: CounterTotals,
 }
 
-/// Puts impairments into force over a kernel, and remembers what was asked.
+/// Applies impairments over a kernel, and stores the last requests.
 #[derive(Debug)]
 pub struct Shaper<K: Kernel> {
     kernel: K,
     options: Options,
-    /// Whether the kernel let itself be asked what it can do.
+    /// Success of the capability query.
     known: bool,
     capabilities: Capabilities,
     records: BTreeMap<String, InterfaceRecord>,
 }
 
 impl<K: Kernel> Shaper<K> {
-    /// Asks `kernel` what it can do; nothing is changed by that. Without the right to ask, it can
-    /// do nothing, and every later change asks again.
+    /// Queries the capabilities of `kernel` without a change. Without the permission, they are
+    /// empty, and every later change repeats the query.
     ///
     /// # Errors
-    /// When the kernel cannot be talked to.
+    /// When the query fails for another reason.
     pub async fn start(mut kernel: K, options: Options) -> Result<Self, KernelError> {
         let (known, capabilities) = match probe(&mut kernel, options.extensions).await {
             Ok(capabilities) => (true, capabilities),
@@ -94,17 +94,17 @@ impl<K: Kernel> Shaper<K> {
         })
     }
 
-    /// What the kernel can do.
+    /// Capabilities of the kernel.
     #[must_use]
     pub fn capabilities(&self) -> &Capabilities {
         &self.capabilities
     }
 
-    /// Puts `impairment`, which was validated, into force on `interface` and reads it back. What
-    /// stays of the stack is changed in place, so that no packet in it is lost.
+    /// Applies the validated `impairment` to `interface` and reads it back. Remaining disciplines
+    /// are changed in place, without loss of packets.
     ///
     /// # Errors
-    /// See [`KernelError`]; then what was in force before still is.
+    /// See [`KernelError`]; the previous state then stays in force.
     pub async fn apply(
         &mut self,
         interface: &str,
@@ -127,23 +127,23 @@ impl<K: Kernel> Shaper<K> {
             return Err(KernelError::Rejected {
                 what: format!("shape {interface}"),
                 errno: 17,
-                detail: Some(format!("{} has the root", named(root))),
+                detail: Some(format!("{} has the root", describe(root))),
             });
         }
         if let Some(Latency::Stochastic { jitter_ns: 0, .. }) = impairment.latency {
             tracing::warn!(interface, "stochastic latency with zero jitter is constant");
         }
-        let after = self.walk(interface, before, &target).await?;
+        let after = self.execute(interface, before, &target).await?;
         let record = self.records.entry(interface.to_owned()).or_default();
-        record.asked = Some(Requested {
-            words: impairment.clone(),
+        record.requested = Some(Requested {
+            spec: impairment.clone(),
             target,
         });
         record.refused = None;
         Ok(self.reading(interface, &after?))
     }
 
-    /// Takes away from `interface` what this shaper put there, and only that.
+    /// Removes the disciplines of this shaper, and only those, from `interface`.
     ///
     /// # Errors
     /// See [`KernelError`].
@@ -151,34 +151,34 @@ impl<K: Kernel> Shaper<K> {
         self.apply(interface, &Impairment::default()).await
     }
 
-    /// What `interface` holds.
+    /// State of `interface`.
     ///
     /// # Errors
     /// See [`KernelError`].
     pub async fn read(&mut self, interface: &str) -> Result<Reading, KernelError> {
-        let sight = query(&mut self.kernel, interface).await?;
-        Ok(self.reading(interface, &sight))
+        let current = query(&mut self.kernel, interface).await?;
+        Ok(self.reading(interface, &current))
     }
 
-    /// What was seen, beside what was asked.
-    fn reading(&mut self, interface: &str, sight: &InterfaceQdiscs) -> Reading {
+    /// The current state, compared with the request.
+    fn reading(&mut self, interface: &str, current: &InterfaceQdiscs) -> Reading {
         let record = self.records.entry(interface.to_owned()).or_default();
-        record.totals.add(sight);
-        let asked = record.asked.as_ref();
-        let asked = asked.map(|asked| (&asked.words, &asked.target.stack));
-        let mut reading = Reading::of(sight, asked, self.capabilities.extensions);
+        record.totals.add(current);
+        let requested = record.requested.as_ref();
+        let requested = requested.map(|requested| (&requested.spec, &requested.target.stack));
+        let mut reading = Reading::of(current, requested, self.capabilities.extensions);
         reading.divergence.extend(record.refused.clone());
         reading
     }
 
-    /// The counters of `interface`, without the moment they were taken at.
+    /// Counters of `interface`, without a time stamp.
     ///
     /// # Errors
     /// See [`KernelError`].
     pub async fn stats(&mut self, interface: &str) -> Result<LinkStats, KernelError> {
-        let sight = query(&mut self.kernel, interface).await?;
+        let current = query(&mut self.kernel, interface).await?;
         let record = self.records.entry(interface.to_owned()).or_default();
-        Ok(record.totals.add(&sight))
+        Ok(record.totals.add(&current))
     }
 
     fn target(
@@ -206,9 +206,9 @@ impl<K: Kernel> Shaper<K> {
         })
     }
 
-    /// Sends what leads from `before` to `target` and looks again; when a step fails, goes back.
-    /// Outside a step's failure, inside that of the look.
-    async fn walk(
+    /// Sends the requests from `before` to `target` and reads the result; rolls back after a failed
+    /// request. The outer error is that of a request, the inner one that of the query.
+    async fn execute(
         &mut self,
         interface: &str,
         before: InterfaceQdiscs,
@@ -221,7 +221,7 @@ impl<K: Kernel> Shaper<K> {
         for (done, request) in earlier.iter().enumerate() {
             if let Err(err) = self.kernel.send(request).await {
                 if done > 0 {
-                    self.go_back(interface, &before.stack).await;
+                    self.roll_back(interface, &before.stack).await;
                 }
                 return Err(err);
             }
@@ -230,22 +230,22 @@ impl<K: Kernel> Shaper<K> {
             Ok(found) => Ok(found.and_then(|found| classify(before.link, found))),
             Err(err) => {
                 if !earlier.is_empty() {
-                    self.go_back(interface, &before.stack).await;
+                    self.roll_back(interface, &before.stack).await;
                 }
                 Err(err)
             }
         }
     }
 
-    /// Leads whatever is there now back to `stack`, as far as the kernel lets.
-    async fn go_back(&mut self, interface: &str, stack: &Stack) {
+    /// Restores `stack`, as far as the kernel permits.
+    async fn roll_back(&mut self, interface: &str, stack: &Stack) {
         let remembered = self
             .records
             .get(interface)
-            .and_then(|record| record.asked.as_ref());
+            .and_then(|record| record.requested.as_ref());
         let target = match remembered {
-            // Only record knows the table and every bit of the burst.
-            Some(asked) if same(&asked.target.stack, stack) => asked.target.clone(),
+            // Only the record has the distribution table and every bit of the burst.
+            Some(requested) if same(&requested.target.stack, stack) => requested.target.clone(),
             _ => Target::read(stack.clone()),
         };
         let outcome = async {
@@ -261,7 +261,7 @@ impl<K: Kernel> Shaper<K> {
     }
 }
 
-/// What can be done without the right to do anything.
+/// Capabilities without the permission to query them.
 fn nothing<K: Kernel>(kernel: &K) -> Capabilities {
     let (backend_name, backend_version) = kernel.backend();
     Capabilities {

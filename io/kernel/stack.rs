@@ -1,9 +1,9 @@
-//! The stack of disciplines that an impairment becomes, and the impairment a stack amounts to.
+//! The stack of disciplines of an impairment, and the impairment of a stack.
 //!
-//! `netem` 1: at the root, `tbf` 2: under it, a queue 3: at the bottom. Where the kernel has
-//! `netem` it is always there, neutral when nothing asks for it: otherwise adding a delay to a
-//! rate would mean a new root, and a new root loses what waits in the old one. For the same reason
-//! `tbf` always has a queue of ours under it, so that a limit can be set without a new queue.
+//! `netem` 1: at the root, `tbf` 2: under it, a queue 3: at the bottom. A kernel with `netem` always
+//! gets it, neutral if unused: adding a delay to a rate would otherwise need a new root, which
+//! drops the packets of the old one. For the same reason `tbf` always has an own queue under it,
+//! so that a limit can be set without a new queue.
 
 use std::sync::Arc;
 
@@ -25,27 +25,27 @@ pub const TBF: Handle = Handle::new(2, 0);
 /// Handle of the queue.
 pub const LEAF: Handle = Handle::new(3, 0);
 
-/// Our disciplines of one interface, from the root down.
+/// Own disciplines of one interface, from the root down.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Stack {
-    /// Delay, loss and so on.
+    /// Delay, loss, duplication, reordering and corruption.
     pub netem: Option<Netem>,
-    /// The distribution of delays; no kernel shows it.
+    /// Distribution of delays, which the kernel does not report.
     pub table: Option<Arc<[i16]>>,
     /// Rate.
     pub tbf: Option<Tbf>,
-    /// The queue.
+    /// Queue.
     pub leaf: Option<Fifo>,
 }
 
 impl Stack {
-    /// Whether there is nothing of ours.
+    /// Absence of own disciplines.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.netem.is_none() && self.tbf.is_none() && self.leaf.is_none()
     }
 
-    /// Where `tbf` hangs, or would.
+    /// Parent of `tbf`.
     #[must_use]
     pub fn under_netem(&self) -> Handle {
         match self.netem {
@@ -54,7 +54,7 @@ impl Stack {
         }
     }
 
-    /// Where the queue hangs, or would.
+    /// Parent of the queue.
     #[must_use]
     pub fn under_tbf(&self) -> Handle {
         match self.tbf {
@@ -63,7 +63,7 @@ impl Stack {
         }
     }
 
-    /// Whether the queue is only what `tbf` would have made by itself.
+    /// Equality of the queue with the default one of `tbf`.
     #[must_use]
     pub fn leaf_is_derived(&self) -> bool {
         match (&self.tbf, &self.leaf) {
@@ -73,10 +73,10 @@ impl Stack {
     }
 }
 
-/// The stack for `impairment` on `link`; `table` is that of its distribution, if it needs one.
+/// The stack for `impairment` on `link`; `table` is its distribution of delays, if it needs one.
 ///
 /// # Errors
-/// [`KernelError::Unsupported`] for what the kernel lacks or was not turned on.
+/// [`KernelError::Unsupported`] for a missing kernel module or a disabled extension.
 pub fn plan(
     impairment: &Impairment,
     link: &Link,
@@ -89,7 +89,7 @@ pub fn plan(
     }
     let queue = impairment.queue.map(|queue| queue.limit);
     let tbf = impairment.rate.map(|rate| plan_tbf(rate, queue, link));
-    let asked = queue.map(|limit| Fifo {
+    let requested = queue.map(|limit| Fifo {
         unit: limit.unit,
         limit: limit.value,
     });
@@ -101,7 +101,7 @@ pub fn plan(
         netem: capabilities.netem.then(|| plan_netem(impairment)),
         table,
         tbf,
-        leaf: asked.or(derived),
+        leaf: requested.or(derived),
     })
 }
 
@@ -113,16 +113,16 @@ fn supported(impairment: &Impairment, capabilities: &Capabilities) -> Result<(),
             module: module.map(str::to_owned),
         })
     };
-    let asked = [
+    let requested = [
         ("latency", impairment.latency.is_some()),
         ("loss", impairment.loss.is_some()),
         ("duplication", impairment.duplication.is_some()),
         ("reordering", impairment.reordering.is_some()),
         ("corruption", impairment.corruption.is_some()),
     ];
-    if let Some((what, _)) = asked
+    if let Some((what, _)) = requested
         .iter()
-        .find(|(_, asked)| *asked && !capabilities.netem)
+        .find(|(_, requested)| *requested && !capabilities.netem)
     {
         return refused(what, Some("sch_netem"));
     }
@@ -160,8 +160,8 @@ fn plan_netem(impairment: &Impairment) -> Netem {
             netem.loss = probability(pct / 100.0);
             netem.loss_corr = correlated(correlation);
         }
-        // The kernel wants h, the chance to survive Bad, and 1-k, the chance to be lost in Good;
-        // the interface calls the latter one_minus_h and the chance to be lost in Bad one_minus_k.
+        // The kernel takes h, the survival probability in Bad, and 1-k, the loss probability in Good;
+        // the interface names the latter one_minus_h and the loss probability in Bad one_minus_k.
         Some(Loss::GilbertElliott {
             p,
             r,
@@ -191,40 +191,42 @@ fn plan_netem(impairment: &Impairment) -> Netem {
 }
 
 fn plan_tbf(rate: Rate, queue: Option<QueueLimit>, link: &Link) -> Tbf {
-    // Half up: the shaper counts bytes.
+    // Rounded half up: the shaper counts bytes.
     let bytes_per_s = rate.bps / 8 + u64::from(rate.bps % 8 >= 4);
     let limit = shaper_limit(rate, queue);
     Tbf::new(bytes_per_s, rate.burst_bytes, link.frame_bytes(), limit)
 }
 
-/// The impairment that `stack` amounts to. Where the kernel's numbers leave a choice (a zero, a
-/// distribution, a burst whose last bytes the kernel does not keep) and `asked` would have become
-/// the very same numbers, the choice is that of `asked`.
+/// The impairment of `stack`. Where the kernel's numbers are ambiguous (a zero, a distribution, the
+/// last bytes of a burst) and `requested` results in the same numbers, that of `requested` is returned.
 #[must_use]
-pub fn impairment_from_stack(stack: &Stack, asked: Option<(&Impairment, &Stack)>) -> Impairment {
+pub fn impairment_from_stack(
+    stack: &Stack,
+    requested: Option<(&Impairment, &Stack)>,
+) -> Impairment {
     let mut impairment = stack
         .netem
         .as_ref()
         .map_or_else(Impairment::default, |netem| {
-            let asked = asked.and_then(|(words, plan)| Some((words, plan.netem.as_ref()?)));
-            read_netem(netem, asked)
+            let requested = requested.and_then(|(spec, plan)| Some((spec, plan.netem.as_ref()?)));
+            read_netem(netem, requested)
         });
     impairment.rate = stack.tbf.map(|tbf| {
-        let asked = asked.and_then(|(words, plan)| Some((words.rate?, plan.tbf?)));
-        let unwrapped = asked.map_or(tbf, |(_, plan)| tbf.unwrapped(&plan));
+        let requested = requested.and_then(|(spec, plan)| Some((spec.rate?, plan.tbf?)));
+        let unwrapped = requested.map_or(tbf, |(_, plan)| tbf.unwrapped(&plan));
         let same = |plan: &Tbf| {
             plan.rate == tbf.rate
                 && plan.buffer_ticks.abs_diff(unwrapped.buffer_ticks) <= plan.slack_ticks()
         };
         Rate {
             bps: tbf.rate.saturating_mul(8),
-            burst_bytes: match asked {
+            burst_bytes: match requested {
                 Some((rate, plan)) if same(&plan) => rate.burst_bytes,
                 _ => tbf::bytes(tbf.buffer_ticks, tbf.rate),
             },
         }
     });
-    let asked_queue = asked.and_then(|(words, _)| words.queue);
+    let asked_queue = requested.and_then(|(spec, _)| spec.queue);
     impairment.queue = stack
         .leaf
         .filter(|_| asked_queue.is_some() || !stack.leaf_is_derived())
@@ -237,18 +239,18 @@ pub fn impairment_from_stack(stack: &Stack, asked: Option<(&Impairment, &Stack)>
     impairment
 }
 
-fn read_netem(netem: &Netem, asked: Option<(&Impairment, &Netem)>) -> Impairment {
-    let correlation = |raw: u32, asked: Option<f64>| match (raw, asked) {
+fn read_netem(netem: &Netem, requested: Option<(&Impairment, &Netem)>) -> Impairment {
+    let correlation = |raw: u32, requested: Option<f64>| match (raw, requested) {
         (0, None) => None,
         _ => Some(fraction(raw, 1.0)),
     };
-    let words = asked.map(|(words, _)| words);
-    let loss = words.and_then(|words| words.loss.as_ref());
-    let duplication = words.and_then(|words| words.duplication);
-    let reordering = words.and_then(|words| words.reordering);
-    let corruption = words.and_then(|words| words.corruption);
+    let spec = requested.map(|(spec, _)| spec);
+    let loss = spec.and_then(|spec| spec.loss.as_ref());
+    let duplication = spec.and_then(|spec| spec.duplication);
+    let reordering = spec.and_then(|spec| spec.reordering);
+    let corruption = spec.and_then(|spec| spec.corruption);
     Impairment {
-        latency: read_latency(netem, asked),
+        latency: read_latency(netem, requested),
         loss: read_loss(netem, loss),
         duplication: (netem.duplicate != 0 || duplication.is_some()).then(|| Duplication {
             pct: fraction(netem.duplicate, 100.0),
@@ -267,14 +269,14 @@ fn read_netem(netem: &Netem, asked: Option<(&Impairment, &Netem)>) -> Impairment
     }
 }
 
-fn read_latency(netem: &Netem, asked: Option<(&Impairment, &Netem)>) -> Option<Latency> {
-    let words = asked.and_then(|(words, _)| words.latency.as_ref());
+fn read_latency(netem: &Netem, requested: Option<(&Impairment, &Netem)>) -> Option<Latency> {
+    let spec = requested.and_then(|(spec, _)| spec.latency.as_ref());
     let whole = |ns: i64| u64::try_from(ns).unwrap_or(0);
     if netem.jitter_ns == 0 {
         let duration_ns = whole(netem.latency_ns);
-        return (duration_ns != 0 || words.is_some()).then_some(Latency::Constant { duration_ns });
+        return (duration_ns != 0 || spec.is_some()).then_some(Latency::Constant { duration_ns });
     }
-    let (distribution, correlation) = match words {
+    let (distribution, correlation) = match spec {
         Some(Latency::Stochastic {
             distribution,
             correlation,
@@ -291,7 +293,7 @@ fn read_latency(netem: &Netem, asked: Option<(&Impairment, &Netem)>) -> Option<L
     })
 }
 
-fn read_loss(netem: &Netem, words: Option<&Loss>) -> Option<Loss> {
+fn read_loss(netem: &Netem, spec: Option<&Loss>) -> Option<Loss> {
     if let Some([p, r, survives_bad, lost_in_good]) = netem.gemodel {
         return Some(Loss::GilbertElliott {
             p: fraction(p, 1.0),
@@ -300,12 +302,12 @@ fn read_loss(netem: &Netem, words: Option<&Loss>) -> Option<Loss> {
             one_minus_k: fraction(u32::MAX - survives_bad, 1.0),
         });
     }
-    let asked = match words {
+    let requested = match spec {
         Some(Loss::Bernoulli { correlation, .. }) => Some(*correlation),
         _ => None,
     };
-    let correlated = netem.loss_corr != 0 || asked.flatten().is_some();
-    (netem.loss != 0 || asked.is_some()).then(|| Loss::Bernoulli {
+    let correlated = netem.loss_corr != 0 || requested.flatten().is_some();
+    (netem.loss != 0 || requested.is_some()).then(|| Loss::Bernoulli {
         pct: fraction(netem.loss, 100.0),
         correlation: correlated.then(|| fraction(netem.loss_corr, 1.0)),
     })

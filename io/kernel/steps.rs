@@ -1,8 +1,8 @@
-//! The requests that lead from one stack to another.
+//! The requests that change one stack into another.
 //!
-//! What is there and stays is changed in place, which loses no packet. What must go is deleted by
-//! handle and kind, so that nothing of another program can be hit. What must come is created only
-//! where there is nothing.
+//! Remaining disciplines are changed in place, without loss of packets. Obsolete ones are deleted
+//! by handle and kind, so that those of other programs are safe. New ones are created only where
+//! there is none.
 
 use super::qdisc_params::qdisc_params;
 use super::stack::{LEAF, NETEM, Stack, TBF};
@@ -11,20 +11,20 @@ use super::tbf;
 use super::{Handle, Request, Verb};
 use groundwave_systems::impair::{Distribution, compare};
 
-/// A stack to be reached, with what only requests carry.
+/// A desired stack, with parameters that only requests carry.
 #[derive(Debug, Clone, Default)]
 pub struct Target {
-    /// The stack.
+    /// Disciplines.
     pub stack: Stack,
     /// Size of the token bucket, bytes.
     pub burst: u32,
 }
 
 impl Target {
-    /// A stack as it was read, to go back to; `burst` is rounded as the kernel rounded it.
+    /// A stack as read, for a rollback; `burst` is rounded as by the kernel.
     #[must_use]
     pub fn read(stack: Stack) -> Self {
-        // Half a tick more than what the ticks say, lest the next rounding takes another.
+        // Rounded up by half a tick: the kernel then stores the same number of ticks.
         let burst = stack.tbf.map_or(0, |tbf| {
             let down = tbf::bytes(tbf.buffer_ticks, tbf.rate);
             (down..down.saturating_add(2))
@@ -35,7 +35,7 @@ impl Target {
     }
 }
 
-/// The requests for interface `index` that lead `from` what is there to `to`, in order.
+/// The requests for interface `index` that change `from` into `to`, in order.
 #[must_use]
 pub fn steps(index: u32, from: &Stack, to: &Target) -> Vec<Request> {
     let mut steps = Steps {
@@ -107,7 +107,7 @@ impl Steps {
             return;
         };
         let exists = now.netem.is_some();
-        // Without jitter no distribution matters; with one, that of before cannot be read.
+        // Without jitter the distribution has no effect; with jitter the current one is unknown.
         if netem.jitter_ns == 0 && now.netem.as_ref() == Some(netem) {
             return;
         }
@@ -120,7 +120,7 @@ impl Steps {
         self.set(exists, NETEM, Handle::ROOT, "netem", options);
     }
 
-    /// Brings the shaper there or away; tells whether the queue under it was touched by that.
+    /// Creates, changes or deletes the shaper; returns a change of the queue under it.
     fn tbf(&mut self, now: &mut Stack, to: &Target) -> bool {
         let parent = to.stack.under_netem();
         match (&now.tbf, &to.stack.tbf) {
@@ -138,7 +138,7 @@ impl Steps {
                 true
             }
             (Some(before), Some(tbf)) => {
-                if alike(before, tbf) {
+                if equivalent(before, tbf) {
                     return false;
                 }
                 self.set(true, TBF, parent, "tbf", tbf.payload(to.burst));
@@ -166,8 +166,8 @@ impl Steps {
     }
 }
 
-/// Whether a shaper is what it should be. Changing it would fill its bucket, so it is left alone.
-fn alike(before: &tbf::Tbf, goal: &tbf::Tbf) -> bool {
+/// Equality of shapers up to rounding. A change would fill the bucket.
+fn equivalent(before: &tbf::Tbf, goal: &tbf::Tbf) -> bool {
     let alone = |tbf: &tbf::Tbf| Stack {
         tbf: Some(*tbf),
         ..Stack::default()

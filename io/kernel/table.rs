@@ -1,9 +1,9 @@
 //! Distribution tables of delays: inverse cumulative distributions, sampled evenly, in 1/8192 of
 //! the jitter around the mean.
 //!
-//! The built-in ones come from the formulas that iproute2's `normal.c`, `pareto.c` and
-//! `paretonormal.c` print, entry for entry. An operator's are text: numbers apart by white space,
-//! `#` begins a comment.
+//! The built-in tables follow the formulas of iproute2's `normal.c`, `pareto.c` and
+//! `paretonormal.c`, entry for entry. An operator's table is text: numbers separated by white
+//! space, comments after `#`.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -12,18 +12,18 @@ use groundwave_systems::impair::Distribution;
 
 use super::KernelError;
 
-/// Entries the kernel takes at most.
+/// Most entries of a table in the kernel.
 pub const ENTRIES_MAX: usize = 16_384;
 /// Entries of a built-in table.
 const ENTRIES: usize = 4096;
 /// One jitter, in units of an entry.
 const SCALE: f64 = 8192.0;
-/// A file with the longest entries and some comments; beyond it, it is something else.
+/// Most bytes of a table file: the longest entries and some comments.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 type Table = Arc<[i16]>;
 
-/// Evenly from one jitter below the mean to one above.
+/// Uniform from one jitter below the mean to one above.
 static UNIFORM: LazyLock<Table> = LazyLock::new(|| {
     let step = 2.0 * SCALE / ENTRIES as f64;
     collect((0..ENTRIES).map(|entry| -SCALE + (entry as f64 + 0.5) * step))
@@ -38,11 +38,11 @@ static PARETO_NORMAL: LazyLock<Table> = LazyLock::new(|| {
     }))
 });
 
-/// The table of a distribution; `uniform` has one as well, for a discipline that had another
-/// before cannot be told to forget it. An operator's is read from `folder` each time.
+/// Table of a distribution; also of `uniform`, since the kernel cannot be messages to drop a previous
+/// table. An operator's table is read from `folder` each time.
 ///
 /// # Errors
-/// [`KernelError::Table`] when an operator's file is missing or not such a table.
+/// [`KernelError::Table`] for a missing or invalid file.
 pub fn table(distribution: &Distribution, folder: &Path) -> Result<Table, KernelError> {
     Ok(match distribution {
         Distribution::Uniform {} => Arc::clone(&UNIFORM),
@@ -54,7 +54,7 @@ pub fn table(distribution: &Distribution, folder: &Path) -> Result<Table, Kernel
 }
 
 fn collect(entries: impl Iterator<Item = f64>) -> Table {
-    // The cast saturates, which is how the heavy tails are cut.
+    // The cast saturates, which cuts the heavy tails.
     entries
         .map(|entry| entry.round_ties_even() as i16)
         .collect()
@@ -106,10 +106,10 @@ fn operators(name: &str, folder: &Path) -> Result<Table, KernelError> {
     parse(&text).map_err(refused)
 }
 
-/// The table that `text` writes.
+/// Table of a text.
 ///
 /// # Errors
-/// The line, what was found there and what is allowed.
+/// Line, found text and allowed range.
 pub fn parse(text: &str) -> Result<Table, String> {
     let mut entries = Vec::new();
     for (line, content) in text.lines().enumerate() {

@@ -1,4 +1,4 @@
-//! Messages of a real kernel, and what its tools said at the same moment.
+//! Recorded kernel messages, and the output of tools at the same moment.
 
 use std::path::PathBuf;
 
@@ -8,19 +8,19 @@ fn path(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// The text of a fixture.
+/// Text of a fixture.
 pub(crate) fn text(name: &str) -> String {
     std::fs::read_to_string(path(name)).unwrap()
 }
 
-/// The messages of a fixture, heads and all.
+/// Messages of a fixture, headers included.
 pub(crate) fn messages(name: &str) -> Vec<Vec<u8>> {
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
     let message = |line: &str| line.as_bytes().chunks(2).map(byte).collect();
     text(&format!("{name}.hex")).lines().map(message).collect()
 }
 
-/// The JSON that a tool said.
+/// JSON output of a tool.
 pub(crate) fn json(name: &str) -> serde_json::Value {
     serde_json::from_str(&text(&format!("{name}.json"))).unwrap()
 }

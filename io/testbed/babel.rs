@@ -1,5 +1,5 @@
-//! `babeld` in a node: started once, told of interfaces as they come, asked for its routes over its
-//! own socket.
+//! `babeld` of a node: started once, told of new interfaces, queried for its routes over its
+//! control socket.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::Ipv6Addr;
@@ -12,27 +12,27 @@ use std::time::Duration;
 use super::error::TestbedError;
 use super::namespace::inside;
 
-/// How to get it.
+/// Package that provides it.
 const PACKAGE_HINT: &str = "Debian: apt-get install babeld";
-/// How long an answer may take.
+/// Longest time to an answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
-/// Interfaces are radios: links are judged by the hellos that get lost, and none is preferred.
+/// Configuration of an interface: links are rated by lost hellos, none is preferred.
 const KIND: &str = "type wireless hello-interval 1 update-interval 4";
 
-/// A route that babeld installed.
+/// A route installed by babeld.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
-    /// The host, without its prefix length.
+    /// Destination host, without a prefix length.
     pub host: String,
-    /// Its metric.
+    /// Metric.
     pub metric: u32,
-    /// The neighbour's link-local address.
+    /// Link-local address of the next hop.
     pub via: Option<Ipv6Addr>,
-    /// Through which interface.
+    /// Output interface.
     pub interface: String,
 }
 
-/// The files of one node's babeld.
+/// Files of the babeld of one node.
 #[derive(Debug, Clone)]
 pub struct Babel {
     netns: PathBuf,
@@ -43,7 +43,7 @@ pub struct Babel {
 }
 
 impl Babel {
-    /// The babeld of the node `name`, whose files are in `folder`.
+    /// The babeld of the node `name`, with its files in `folder`.
     pub fn of(folder: &Path, netns: &Path, name: &str) -> Self {
         let file = |ending: &str| folder.join(format!("babeld-{name}.{ending}"));
         Self {
@@ -55,25 +55,25 @@ impl Babel {
         }
     }
 
-    /// Whether it runs.
+    /// Presence of the process.
     pub fn runs(&self) -> bool {
         let pid = std::fs::read_to_string(&self.pid).unwrap_or_default();
         let name = std::fs::read_to_string(format!("/proc/{}/comm", pid.trim()));
         name.is_ok_and(|name| name.trim() == "babeld")
     }
 
-    /// Starts it on these interfaces, or tells a running one of them; `address` is announced.
+    /// Starts babeld on these interfaces, or adds them to a running one; it announces `address`.
     pub fn serve(
         &self,
         address: std::net::Ipv4Addr,
         interfaces: &[String],
     ) -> Result<(), TestbedError> {
         if self.runs() {
-            return self.tell(interfaces);
+            return self.add_interfaces(interfaces);
         }
         let text = |path: &Path| path.display().to_string();
         for file in [&self.socket, &self.pid] {
-            // A dead one's; it would refuse to start over them.
+            // Left by a dead process: babeld would refuse to start.
             let _ = std::fs::remove_file(file);
         }
         let socket = format!("local-path-readwrite {}", text(&self.socket));
@@ -100,7 +100,7 @@ impl Babel {
         }
         words.extend(interfaces.iter().cloned());
         let started = inside(&self.netns, || {
-            // In a group of its own: what interrupts the controller is not meant for it.
+            // In a process group of its own: an interrupt of the controller must not reach it.
             Command::new("babeld")
                 .args(&words)
                 .stdin(Stdio::null())
@@ -115,19 +115,19 @@ impl Babel {
             source,
         });
         let mut child = started?;
-        // Somebody has to observe_routes how it qdiscs.
+        // The exit status must be collected.
         std::thread::spawn(move || child.wait());
         Ok(())
     }
 
-    fn tell(&self, interfaces: &[String]) -> Result<(), TestbedError> {
+    fn add_interfaces(&self, interfaces: &[String]) -> Result<(), TestbedError> {
         for interface in interfaces {
             self.ask(&format!("interface {interface} {KIND}"))?;
         }
         Ok(())
     }
 
-    /// The routes it installed.
+    /// The installed routes.
     pub fn routes(&self) -> Result<Vec<Route>, TestbedError> {
         Ok(self
             .ask("dump")?
@@ -136,7 +136,7 @@ impl Babel {
             .collect())
     }
 
-    /// Asks something; answers the lines before its `ok`.
+    /// Sends a command; returns the lines before the `ok`.
     fn ask(&self, question: &str) -> Result<Vec<String>, TestbedError> {
         let ask = || -> std::io::Result<Vec<String>> {
             let mut stream = UnixStream::connect(&self.socket)?;
@@ -155,7 +155,7 @@ impl Babel {
                 }
                 Err(std::io::ErrorKind::UnexpectedEof.into())
             };
-            // It greets first.
+            // babeld greets first.
             until(&mut Vec::new())?;
             stream.write_all(format!("{question}\n").as_bytes())?;
             let mut found = Vec::new();
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn installed_routes_are_read() {
+    fn installed_routes_are_parsed() {
         let line = "add route 5c8 prefix 10.77.0.3/32 from 0.0.0.0/0 installed yes id 02:77 \
                     metric 512 refmetric 256 via fe80::77:ff:fe00:201 if to-b";
         let found = Route {

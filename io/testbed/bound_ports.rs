@@ -1,5 +1,5 @@
-//! Directions that follow something that is there already: an interface of this host, or a port of
-//! an impairment daemon.
+//! Link directions bound to existing ports: an interface of this host, or a port of an impairment
+//! daemon.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -9,51 +9,51 @@ use groundwave_systems::testbed::{Port, Shape};
 
 use crate::kernel::{LinuxTc, Options, Shaper};
 
-/// How a daemon is asked: its address, the port, what it should do.
+/// Request to a daemon: address, port, impairment.
 pub type Ask = Box<
     dyn FnMut(String, PortName, Impairment) -> Pin<Box<dyn Future<Output = Result<(), String>>>>
         + Send,
 >;
 
-/// Puts shapes into force on what is bound.
+/// Applies link shapes to bound ports.
 pub struct BoundPorts {
     shaper: Option<Shaper<LinuxTc>>,
     ask: Ask,
 }
 
 impl BoundPorts {
-    /// Asks daemons through `ask`.
+    /// Sends requests to daemons through `ask`.
     #[must_use]
     pub fn new(ask: Ask) -> Self {
         Self { shaper: None, ask }
     }
 
-    /// Puts a shape into force. An interface of a kernel without `netem` gets the rate alone.
+    /// Applies a shape. An interface of a kernel without `netem` gets the rate only.
     ///
     /// # Errors
-    /// Why it is not in force.
+    /// The failure, as text.
     pub async fn apply(&mut self, port: &Port, shape: &Shape) -> Result<(), String> {
-        let wish = shape.impairment();
+        let impairment = shape.impairment();
         match port {
-            Port::Daemon { address, port } => (self.ask)(address.clone(), *port, wish).await,
-            Port::Interface(name) => self.shape(name, wish).await,
+            Port::Daemon { address, port } => (self.ask)(address.clone(), *port, impairment).await,
+            Port::Interface(name) => self.shape(name, impairment).await,
         }
     }
 
-    async fn shape(&mut self, name: &str, mut wish: Impairment) -> Result<(), String> {
+    async fn shape(&mut self, name: &str, mut impairment: Impairment) -> Result<(), String> {
         if self.shaper.is_none() {
             let kernel = LinuxTc::open(None).map_err(|err| err.to_string())?;
             let mut options = Options::default();
-            // Losses in runs are the scenario's wish.
+            // Burst losses are part of scenarios.
             options.extensions.gilbert_elliott = true;
             let started = Shaper::start(kernel, options).await;
             self.shaper = Some(started.map_err(|err| err.to_string())?);
         }
         let shaper = self.shaper.as_mut().expect("just started");
         if !shaper.capabilities().netem {
-            (wish.latency, wish.loss) = (None, None);
+            (impairment.latency, impairment.loss) = (None, None);
         }
-        let applied = shaper.apply(name, &wish).await;
+        let applied = shaper.apply(name, &impairment).await;
         applied.map(drop).map_err(|err| err.to_string())
     }
 }

@@ -1,4 +1,4 @@
-//! Between a world and a network: desired go out, sightings come in.
+//! Connects a world with a testbed network: desired state out, observations in.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,12 +15,12 @@ use super::bound_ports::BoundPorts;
 use super::error::TestbedError;
 use super::network::{DesiredDirection, TestbedNetwork};
 
-/// Least time between two looks at counters and routes.
+/// Shortest interval between two observations of counters and routes.
 const OBSERVE_INTERVAL: Duration = Duration::from_secs(5);
-/// How often the log hears that the world goes on: whoever takes over begins there.
+/// Interval of clock reports: a log is resumed at the last one.
 const CLOCK_INTERVAL: Duration = Duration::from_secs(1);
-/// Wires that a second of that time is enough for: a observe writes some 200 bytes a direction into
-/// the log.
+/// Links per second of the observation interval: one observation logs about 200 bytes for each
+/// direction.
 const WIRES_PER_S: usize = 50;
 
 /// Keeps a network equal to a world.
@@ -31,11 +31,11 @@ pub struct Driver {
     effects: Effects<Work>,
     settings: Option<Settings>,
     count: BTreeMap<WireSide, Counted>,
-    heard: BTreeMap<NodeId, Vec<Heard>>,
+    observed: BTreeMap<NodeId, Vec<Heard>>,
 }
 
 impl Driver {
-    /// A driver of `network`, which is terminate_processes.
+    /// A driver of an empty `network`.
     #[must_use]
     pub fn new(
         network: TestbedNetwork,
@@ -50,14 +50,14 @@ impl Driver {
             effects,
             settings: None,
             count: BTreeMap::new(),
-            heard: BTreeMap::new(),
+            observed: BTreeMap::new(),
         }
     }
 
-    /// Takes over what is there of what the world desired, and makes what is not.
+    /// Adopts the existing part of the desired state and creates the rest.
     ///
     /// # Errors
-    /// When the kernel cannot be talked to.
+    /// When the kernel's state cannot be read or changed.
     pub async fn adopt(&mut self) -> Result<(), TestbedError> {
         let view = self.world.view();
         self.settings.clone_from(&view.testbed.settings);
@@ -73,11 +73,11 @@ impl Driver {
                     from: side.from,
                     to: side.to,
                 };
-                let wish = groundwave_systems::testbed::Side {
+                let state = groundwave_systems::testbed::Side {
                     generation: side.generation,
                     shape: side.shape,
                 };
-                sightings.push(self.follow(key, &port, wish).await);
+                sightings.push(self.follow(key, &port, state).await);
             }
         }
         let free = |from, to| bound(from, to).is_none() && bound(to, from).is_none();
@@ -90,10 +90,10 @@ impl Driver {
         Ok(())
     }
 
-    /// Puts into force what the world wished so far, and reports it.
+    /// Applies the pending effects of the world and reports the outcome.
     ///
     /// # Errors
-    /// When the kernel cannot be talked to, or refuses a node.
+    /// When the kernel's state cannot be changed, or a node cannot be created.
     pub async fn catch_up(&mut self) -> Result<usize, TestbedError> {
         let works: Vec<Work> = std::iter::from_fn(|| self.effects.try_next()).collect();
         let count = works.len();
@@ -102,18 +102,18 @@ impl Driver {
         Ok(count)
     }
 
-    /// Tells the world what the kernel can do, if that is news.
+    /// Reports the capability of the kernel to the world, if it is new.
     fn report_means(&self) {
         let known = self.world.view().testbed.means;
         if let Some(means) = self.network.means().filter(|means| known != Some(*means)) {
-            self.tell(MeetKernel { means });
+            self.submit(MeetKernel { means });
         }
     }
 
-    /// Works until the world is gone.
+    /// Applies effects until the world ends.
     ///
     /// # Errors
-    /// When the kernel cannot be talked to any more.
+    /// When the kernel's state cannot be changed any more.
     pub async fn run(mut self) -> Result<(), TestbedError> {
         let mut clock = tokio::time::interval(CLOCK_INTERVAL);
         clock.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -134,7 +134,7 @@ impl Driver {
         }
     }
 
-    /// Reports what is due. A paused world hears nothing: it would only pile up.
+    /// Sends due reports; none to a paused world, where they would queue up.
     fn on_clock(&mut self, waited: &mut Duration) {
         let view = self.world.view();
         if view.testbed.speed == 0.0 {
@@ -147,7 +147,7 @@ impl Driver {
             *waited = Duration::ZERO;
             self.observe();
         } else {
-            self.tell(CountWires {
+            self.submit(CountWires {
                 counted: Vec::new(),
             });
         }
@@ -182,7 +182,7 @@ impl Driver {
                     let back = settings.is_some_and(|settings| settings.bound(to, from).is_some());
                     match port {
                         Some(port) => sightings.push(self.follow(key, &port, side).await),
-                        // The other direction leads elsewhere: a wire would lead around it.
+                        // The opposite direction is bound to a port: a veth pair would bypass it.
                         None if back => {}
                         None => desired.push((key, number, side)),
                     }
@@ -193,7 +193,7 @@ impl Driver {
         sightings.extend(self.network.shape(&desired)?);
         for (node, next_hops) in routes {
             if let Err(err) = self.network.route(node, &next_hops) {
-                tracing::warn!(%node, err = told(&err), "routes are not in force");
+                tracing::warn!(%node, err = error_chain(&err), "routes are not in force");
             }
         }
         self.report(sightings);
@@ -204,15 +204,15 @@ impl Driver {
         &mut self,
         side: WireSide,
         port: &Port,
-        wish: groundwave_systems::testbed::Side,
+        state: groundwave_systems::testbed::Side,
     ) -> Sighting {
-        let outcome = self.bound_ports.apply(port, &wish.shape).await;
+        let outcome = self.bound_ports.apply(port, &state.shape).await;
         if let Err(why) = &outcome {
             tracing::warn!(?port, why, "a bound direction does not follow");
         }
         Sighting {
             side,
-            generation: wish.generation,
+            generation: state.generation,
             failure: outcome.err(),
         }
     }
@@ -232,10 +232,10 @@ impl Driver {
                 "a wire is not as it should be"
             );
         }
-        self.tell(SightWires { sightings });
+        self.submit(SightWires { sightings });
     }
 
-    /// Looks at counters and routes, and reports what changed.
+    /// Reads counters and routes, and reports changes.
     pub fn observe(&mut self) {
         match self.network.count() {
             Ok(all) => {
@@ -244,34 +244,34 @@ impl Driver {
                 let count: Vec<Counted> = all.into_iter().filter(fresh).collect();
                 self.count.extend(count.iter().map(|one| (one.side, *one)));
                 if !count.is_empty() {
-                    self.tell(CountWires { counted: count });
+                    self.submit(CountWires { counted: count });
                 }
             }
-            Err(err) => tracing::warn!(err = told(&err), "counters cannot be read"),
+            Err(err) => tracing::warn!(err = error_chain(&err), "counters cannot be read"),
         }
         match self.network.observe_routes() {
             Ok(all) => {
                 for (node, routes) in all {
-                    if self.heard.get(&node) != Some(&routes) {
-                        self.heard.insert(node, routes.clone());
-                        self.tell(HearRoutes { node, routes });
+                    if self.observed.get(&node) != Some(&routes) {
+                        self.observed.insert(node, routes.clone());
+                        self.submit(HearRoutes { node, routes });
                     }
                 }
             }
-            Err(err) => tracing::warn!(err = told(&err), "routes cannot be heard"),
+            Err(err) => tracing::warn!(err = error_chain(&err), "routes cannot be read"),
         }
     }
 
-    /// Tells the world; it need not answer.
-    fn tell<C: groundwave_engine::Recorded + Send + 'static>(&self, report: C) {
+    /// Submits a report without waiting for the reply.
+    fn submit<C: groundwave_engine::Recorded + Send + 'static>(&self, report: C) {
         if let Err(refusal) = self.world.submit(report) {
             tracing::warn!(%refusal, report = C::NAME, "the world did not take a report");
         }
     }
 }
 
-/// An error with its causes.
-fn told(err: &dyn std::error::Error) -> String {
+/// The text of an error with its causes.
+fn error_chain(err: &dyn std::error::Error) -> String {
     let mut text = err.to_string();
     let mut source = err.source();
     while let Some(cause) = source {

@@ -1,4 +1,4 @@
-//! Wires that are not there yet.
+//! Creation of veth pairs for new links.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,21 +6,22 @@ use std::path::Path;
 use groundwave_systems::site::NodeId;
 use groundwave_systems::testbed::{Protocol, Seat, WireSide};
 
+use super::actions::Action;
 use super::babel::Babel;
 use super::batman;
 use super::error::TestbedError;
 use super::names::{hardware, index, interface, link_local};
-use super::network::{Action, DesiredDirection, NodeNamespace, TestbedNetwork, VethState};
+use super::network::{DesiredDirection, NodeNamespace, TestbedNetwork, VethState};
 use crate::kernel::veth_qdiscs::VethQdiscs;
 use crate::netlink::route::{
     VethEnd, add_address, add_neighbour, create_veth_pair, set_controller, set_up,
 };
 
-/// MTU of a wire that no mesh protocol wraps, bytes.
+/// MTU of a link without a mesh protocol, bytes.
 const MTU_BYTES: u32 = 1500;
 
 impl TestbedNetwork {
-    /// Lays the wires among `desired` that are not there.
+    /// Creates the missing veth pairs of `desired`.
     pub(super) fn create_links(
         &mut self,
         desired: &[DesiredDirection],
@@ -74,8 +75,8 @@ impl TestbedNetwork {
                 let index = index(number);
                 let mut setup = vec![set_up(index, None)];
                 if speaks_ipv6 {
-                    // Radios know each other's addresses from their beacons; measurements of one
-                    // link must not hang on a lost solicitation.
+                    // Radios learn addresses from beacons; a lost neighbour solicitation must not
+                    // disturb measurements of one link.
                     let far = hardware(number, from == a);
                     setup.push(add_neighbour(index, link_local(far), far));
                 }
@@ -101,8 +102,7 @@ impl TestbedNetwork {
         Ok(())
     }
 
-    /// Tells the program that finds ways at a node of new interfaces, or, when it does not run, of
-    /// all.
+    /// Adds new interfaces to the routing daemon of a node, or starts it on all interfaces.
     pub(super) fn start_routing(&self, node: NodeId, fresh: &[String]) -> Result<(), TestbedError> {
         let Some(node_namespace) = self.seats.get(&node) else {
             return Ok(());

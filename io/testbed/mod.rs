@@ -5,9 +5,11 @@
 //! namespace and file carries the name of its testbed: [`tear_down`] needs no record of what was
 //! created, and a network can be [adopted](TestbedNetwork::adopt) from the kernel's state.
 
+mod actions;
 mod babel;
 mod batman;
 mod bound_ports;
+mod bridge_segment;
 mod driver;
 mod dump;
 mod error;

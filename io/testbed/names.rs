@@ -1,60 +1,59 @@
-//! What things of a testbed are called and numbered. All of it follows from the world's numbers, so
-//! that nothing has to be remembered.
+//! Names, addresses and indices of a testbed. All of them follow from the numbers in the world, so
+//! that none has to be stored.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
 
 use groundwave_systems::testbed::Seat;
 
-/// Where named network namespaces are; iproute2 looks there as well.
+/// Folder of named network namespaces, that of iproute2.
 pub const NETNS: &str = "/run/netns";
 
-/// Interfaces of wires are numbered from here: lower numbers are the kernel's own.
+/// First interface index of links; the kernel assigns lower ones.
 const INDEX_BASE: u32 = 1000;
 /// Longest name of an interface, bytes.
 const INTERFACE_BYTES_MAX: usize = 15;
-/// First bytes of the hardware address of a wire's end: administered here.
+/// First bytes of the hardware address of a veth end, locally administered.
 const HARDWARE: [u8; 2] = [0x02, 0x77];
-/// Those of a node's radio on a segment.
+/// First bytes of the hardware address of a radio on a segment, locally administered.
 const RADIO_HARDWARE: [u8; 2] = [0x02, 0x78];
 
-/// The interface of a node on a segment.
+/// Interface of a node on a segment.
 pub const RADIO: &str = "radio0";
-/// Its number.
+/// Index of that interface.
 pub const RADIO_INDEX: u32 = INDEX_BASE;
-/// What stands in the place of a node's name in the name of the namespace of a segment; no node can
-/// be called so.
+/// Name of a segment's namespace in place of a node's name, which cannot contain `~`.
 pub const SEGMENT: &str = "~air";
 
-/// The names of one testbed.
+/// Naming scheme of one testbed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Names {
-    /// The testbed's own.
+    /// Name of the testbed.
     pub testbed: String,
-    /// First two bytes of its network.
+    /// First two bytes of the network.
     pub network: [u8; 2],
 }
 
 impl Names {
-    /// What the namespaces of a testbed begin with.
+    /// Prefix of the namespaces of a testbed.
     #[must_use]
     pub fn mark(testbed: &str) -> String {
         format!("gw.{testbed}.")
     }
 
-    /// The namespace of a node, as iproute2 knows it.
+    /// Name of a node's namespace.
     #[must_use]
     pub fn namespace(&self, node: &str) -> String {
         Self::mark(&self.testbed) + node
     }
 
-    /// Where that namespace is.
+    /// Path of a node's namespace.
     #[must_use]
     pub fn path(&self, node: &str) -> PathBuf {
         PathBuf::from(NETNS).join(self.namespace(node))
     }
 
-    /// The address of the `number`-th node.
+    /// Address of the `number`-th node.
     #[must_use]
     pub fn address(&self, number: u32) -> Ipv4Addr {
         let [a, b] = self.network;
@@ -62,7 +61,7 @@ impl Names {
         Ipv4Addr::new(a, b, c, d)
     }
 
-    /// The number of the node that has `address`.
+    /// Number of the node with `address`.
     #[must_use]
     pub fn number(&self, address: Ipv4Addr) -> Option<u32> {
         let [a, b, c, d] = address.octets();
@@ -70,8 +69,8 @@ impl Names {
     }
 }
 
-/// The interface of a wire that leads to `peer`: `to-` and its name, cut and numbered where that is
-/// too long.
+/// Interface of the link to `peer`: `to-` and its name, shortened and numbered where that is too
+/// long.
 #[must_use]
 pub fn interface(peer: &Seat) -> String {
     let whole = format!("to-{}", peer.name);
@@ -83,20 +82,20 @@ pub fn interface(peer: &Seat) -> String {
     format!("{}{number}", &whole[..INTERFACE_BYTES_MAX - number.len()])
 }
 
-/// Number of the interfaces of the `number`-th wire, in both namespaces.
+/// Index of the interfaces of the `number`-th link, in both namespaces.
 #[must_use]
 pub fn index(number: u32) -> u32 {
     INDEX_BASE + number
 }
 
-/// Hardware address of an end of a wire; `back` is that of the node with the higher id.
+/// Hardware address of a veth end; `back` is the end of the node with the higher id.
 #[must_use]
 pub fn hardware(number: u32, back: bool) -> [u8; 6] {
     let [_, a, b, c] = number.to_be_bytes();
     [HARDWARE[0], HARDWARE[1], a, b, c, u8::from(back)]
 }
 
-/// The wire and end that have a hardware address, as `02:77:00:00:01:00`.
+/// Link number and end of a hardware address, as `02:77:00:00:01:00`.
 #[must_use]
 pub fn of_hardware(text: &str) -> Option<(u32, bool)> {
     match bytes(text)?.as_slice() {
@@ -107,7 +106,7 @@ pub fn of_hardware(text: &str) -> Option<(u32, bool)> {
     }
 }
 
-/// The bytes of a hardware address.
+/// Bytes of a hardware address.
 fn bytes(text: &str) -> Option<Vec<u8>> {
     let byte = |part| u8::from_str_radix(part, 16).ok();
     text.split(':').map(byte).collect()
@@ -120,7 +119,7 @@ pub fn radio_hardware(number: u32) -> [u8; 6] {
     [RADIO_HARDWARE[0], RADIO_HARDWARE[1], a, b, c, d]
 }
 
-/// The node whose radio has a hardware address, as `02:78:00:00:00:01`.
+/// Number of the node with this radio address, as `02:78:00:00:00:01`.
 #[must_use]
 pub fn of_radio_hardware(text: &str) -> Option<u32> {
     match bytes(text)?.as_slice() {
@@ -131,7 +130,7 @@ pub fn of_radio_hardware(text: &str) -> Option<u32> {
     }
 }
 
-/// The node whose radio has a link-local address.
+/// Number of the node whose radio has a link-local address.
 #[must_use]
 pub fn of_radio_address(address: Ipv6Addr) -> Option<u32> {
     let [.., a, b, c, _, _, d, e, f] = address.octets();
@@ -140,7 +139,7 @@ pub fn of_radio_address(address: Ipv6Addr) -> Option<u32> {
     (hardware == radio_hardware(number) && link_local(hardware) == address).then_some(number)
 }
 
-/// The link-local address the kernel makes of a hardware address (RFC 4291, appendix A).
+/// Link-local address of a hardware address (RFC 4291, appendix A).
 #[must_use]
 pub fn link_local(hardware: [u8; 6]) -> Ipv6Addr {
     let [a, b, c, d, e, f] = hardware.map(u16::from);

@@ -1,4 +1,4 @@
-//! Network namespaces with names: made, found, entered, emptied, removed.
+//! Named network namespaces: create, open, enter, remove.
 
 use std::fs::{self, File};
 use std::io;
@@ -19,7 +19,7 @@ use super::names::NETNS;
 use crate::kernel::batch::Batch;
 use crate::netlink::netns::within;
 
-/// Settings of a fresh namespace: forward, answer on every interface, no waiting for addresses.
+/// Kernel settings of a new namespace: forwarding, no address filters, no address delays.
 const SETTINGS: [(&str, &str); 9] = [
     ("ipv4/ip_forward", "1"),
     ("ipv4/conf/all/rp_filter", "0"),
@@ -32,29 +32,29 @@ const SETTINGS: [(&str, &str); 9] = [
     ("ipv6/conf/default/router_solicitations", "0"),
 ];
 
-/// A namespace that is there, and a socket in it.
+/// A network namespace, and a socket in it.
 #[derive(Debug)]
 pub struct Namespace {
     file: File,
-    /// A socket in it.
+    /// The socket.
     pub batch: Batch,
 }
 
 impl Namespace {
-    /// Makes a namespace with this path, which must be free.
+    /// Creates a namespace at a free path.
     ///
     /// # Errors
-    /// When there is one, or the system refuses.
+    /// When the path exists or the system refuses.
     pub fn create(path: &Path) -> Result<Self, TestbedError> {
         fs::create_dir_all(NETNS).map_err(TestbedError::file("create", NETNS))?;
         let free = File::options().write(true).create_new(true).open(path);
         free.map_err(TestbedError::file("create the namespace", path))?;
         let made = std::thread::scope(|scope| {
-            // A namespace is a property of a thread; this one qdiscs with its work.
+            // A namespace belongs to a thread; this one ends with its work.
             let fresh = scope.spawn(|| -> io::Result<()> {
                 unshare(CloneFlags::CLONE_NEWNET)?;
                 for (key, value) in SETTINGS {
-                    // A kernel without IPv6 has nothing to set there.
+                    // A kernel without IPv6 lacks its settings.
                     let _ = fs::write(Path::new("/proc/sys/net").join(key), value);
                 }
                 let nothing = None::<&str>;
@@ -76,32 +76,32 @@ impl Namespace {
     /// Opens the namespace at a path.
     ///
     /// # Errors
-    /// When there is none or it cannot be entered.
+    /// When it does not exist or cannot be entered.
     pub fn open(path: &Path) -> Result<Self, TestbedError> {
         let file = File::open(path).map_err(TestbedError::file("open the namespace", path))?;
         let batch = Batch::open(Some(path)).map_err(TestbedError::kernel("open a socket"))?;
         Ok(Self { file, batch })
     }
 
-    /// The number of its open file, for messages that name a namespace.
+    /// Descriptor of its open file, for requests that name a namespace.
     #[must_use]
     pub fn descriptor(&self) -> i32 {
         self.file.as_raw_fd()
     }
 }
 
-/// Does `work` in the namespace at a path.
+/// Runs `work` in the namespace at a path.
 ///
 /// # Errors
-/// When it cannot be entered.
+/// When the namespace cannot be entered.
 pub fn inside<T: Send>(path: &Path, work: impl FnOnce() -> T + Send) -> Result<T, TestbedError> {
     within(Some(path), work).map_err(TestbedError::file("enter", path))
 }
 
-/// Becomes `command` in the namespace at a path. Returns only when that fails.
+/// Executes `command` in the namespace at a path. Returns only on failure.
 ///
 /// # Errors
-/// Why it failed.
+/// The failure.
 pub fn replace(path: &Path, command: &mut Command) -> TestbedError {
     let entered = File::open(path)
         .and_then(|file| setns(&file, CloneFlags::CLONE_NEWNET).map_err(io::Error::from));
@@ -133,7 +133,7 @@ pub fn named(mark: &str) -> Result<Vec<String>, TestbedError> {
     Ok(names)
 }
 
-/// VethQdiscs every process in the namespace at a path: asks, waits up to 2 s, then insists.
+/// Ends every process in the namespace at a path: SIGTERM, and SIGKILL after 2 s.
 pub fn terminate_processes(path: &Path) {
     let Ok(identity) = fs::metadata(path).map(|facts| (facts.dev(), facts.ino())) else {
         return;
@@ -158,7 +158,7 @@ pub fn terminate_processes(path: &Path) {
     signal(Signal::SIGKILL);
 }
 
-/// Processes whose network namespace is this one, but not this process, whose sockets may be.
+/// Processes in this network namespace, except this process, which may have sockets there.
 fn processes_in(identity: (u64, u64)) -> Vec<i32> {
     let own = std::process::id().cast_signed();
     let Ok(entries) = fs::read_dir("/proc") else {
@@ -174,12 +174,12 @@ fn processes_in(identity: (u64, u64)) -> Vec<i32> {
     pids.filter(there).collect()
 }
 
-/// Removes the namespace at a path; what is in it goes with it once nobody holds it.
+/// Removes the namespace at a path; its content goes with it once nothing uses it.
 ///
 /// # Errors
 /// When the system refuses.
 pub fn remove(path: &Path) -> Result<(), TestbedError> {
-    // A file without a namespace on it is what a crash between the two left.
+    // A crash may leave a file without a mounted namespace.
     let _ = umount2(path, MntFlags::MNT_DETACH);
     match fs::remove_file(path) {
         Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(()),

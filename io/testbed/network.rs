@@ -1,4 +1,4 @@
-//! What is there of a testbed, and how it is brought to what should be.
+//! State of a testbed in the kernel, and its changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -8,53 +8,20 @@ use groundwave_systems::testbed::{
     Protocol, Seat, Settings, Shape, Side, Sighting, TestbedView, WireSide, Wiring,
 };
 
+use super::actions::{Action, send_all};
+use super::bridge_segment::Segment;
 use super::error::TestbedError;
 use super::names::{Names, RADIO_INDEX, index};
 use super::namespace::Namespace;
-use super::segment::Segment;
 use super::{batman, dump};
-use crate::kernel::batch::Message;
 use crate::kernel::veth_qdiscs::{Means, QdiscLayout, VethQdiscs, group_filter};
-use crate::kernel::{Handle, KernelError, Request, Verb};
+use crate::kernel::{Handle, Request, Verb};
 use crate::netlink::route::{HostRoute, RouteRequest, add_address, set_up};
-use crate::netlink::{NetlinkError, NetlinkRequest};
 
-/// Number of the loopback interface.
+/// Index of the loopback interface.
 const LOOPBACK: u32 = 1;
 
-/// A request of a batch that sets up links or queueing disciplines, in order.
-#[derive(Debug, Clone)]
-pub(super) enum Action {
-    Route(RouteRequest),
-    Qdisc(Request),
-}
-
-impl NetlinkRequest for Action {
-    fn header(&self) -> (u16, u16) {
-        match self {
-            Self::Route(request) => request.header(),
-            Self::Qdisc(request) => request.header(),
-        }
-    }
-
-    fn write_body(&self, out: &mut Vec<u8>) {
-        match self {
-            Self::Route(request) => request.write_body(out),
-            Self::Qdisc(request) => request.write_body(out),
-        }
-    }
-}
-
-impl Message for Action {
-    fn refused(&self, refusal: NetlinkError) -> KernelError {
-        match self {
-            Self::Route(request) => request.refused(refusal),
-            Self::Qdisc(request) => request.refused(refusal),
-        }
-    }
-}
-
-/// A node that is there.
+/// Namespace of a node.
 #[derive(Debug)]
 pub(super) struct NodeNamespace {
     pub(super) seat: Seat,
@@ -63,15 +30,15 @@ pub(super) struct NodeNamespace {
     pub(super) routes: BTreeMap<NodeId, HostRoute>,
 }
 
-/// An end of a wire that is there.
+/// State of a veth end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct VethState {
     pub(super) number: u32,
-    /// What its disciplines are; `None` when that must be looked up.
+    /// Queueing disciplines; `None` when they must be read.
     pub(super) qdiscs: Option<VethQdiscs>,
 }
 
-/// What is there of a testbed.
+/// State of a testbed in the kernel.
 #[derive(Debug)]
 pub struct TestbedNetwork {
     pub(super) names: Names,
@@ -80,16 +47,16 @@ pub struct TestbedNetwork {
     pub(super) seats: BTreeMap<NodeId, NodeNamespace>,
     pub(super) wires: BTreeMap<WireSide, VethState>,
     wiring: Wiring,
-    /// Whether a mesh protocol wraps packets on a segment.
+    /// Encapsulation by a mesh protocol on a segment.
     pub(super) wrapped: bool,
     pub(super) segment: Option<Segment>,
 }
 
-/// A direction and what it should do.
+/// Link direction, link number, desired state.
 pub type DesiredDirection = (WireSide, u32, Side);
 
 impl TestbedNetwork {
-    /// Nothing yet; files of its programs go to `folder`.
+    /// An empty network; routing daemons keep their files in `folder`.
     #[must_use]
     pub fn new(names: Names, folder: &Path) -> Self {
         Self {
@@ -104,20 +71,20 @@ impl TestbedNetwork {
         }
     }
 
-    /// Hears how the testbed is set up, before the first seat.
+    /// Applies the settings, before the first node.
     pub fn set_up(&mut self, settings: &Settings) {
         self.wiring = settings.wiring;
         let all = settings.routing_of.values().chain([&settings.routing]);
         self.wrapped = all.into_iter().any(|one| *one == Protocol::Batman);
     }
 
-    /// What the kernel can do for wires, once there is a node to try it in.
+    /// Capability of the kernel, known after the first node.
     #[must_use]
     pub fn means(&self) -> Option<Means> {
         self.means
     }
 
-    /// Gives a node its seat, or takes the one that is there.
+    /// Creates the namespace of a node, or adopts an existing one.
     ///
     /// # Errors
     /// When the kernel refuses; then the node has none.
@@ -128,7 +95,7 @@ impl TestbedNetwork {
         protocol: Protocol,
     ) -> Result<(), TestbedError> {
         let path = self.names.path(&seat.name);
-        // Somebody's file in the folder, or our own namespace from before.
+        // A file of another program, or a namespace of an earlier run.
         let there = path.exists();
         let mut namespace = if there {
             Namespace::open(&path)?
@@ -164,11 +131,10 @@ impl TestbedNetwork {
         Ok(())
     }
 
-    /// Takes over what is there of what `view` desired, and makes what is not. Disciplines that
-    /// agree are not touched.
+    /// Adopts the existing part of `view` and creates the rest. Equal disciplines are left alone.
     ///
     /// # Errors
-    /// When the kernel cannot be talked to.
+    /// When the kernel's state cannot be read or changed.
     pub fn adopt(&mut self, view: &TestbedView) -> Result<Vec<Sighting>, TestbedError> {
         for seat in &view.seats {
             let place = Seat {
@@ -186,7 +152,7 @@ impl TestbedNetwork {
             let links = dump::links(&mut node_namespace.namespace.batch);
             there.insert(
                 *node,
-                links.map_err(TestbedError::kernel("observe at interfaces"))?,
+                links.map_err(TestbedError::kernel("read interfaces"))?,
             );
         }
         let mut desired = Vec::new();
@@ -219,10 +185,10 @@ impl TestbedNetwork {
         Ok(sightings)
     }
 
-    /// Puts desired into force; wires that are not there are veth.
+    /// Applies desired states; missing veth pairs are created.
     ///
     /// # Errors
-    /// When the kernel cannot be talked to. What it refuses is in the sightings.
+    /// When the kernel's state cannot be changed. Refusals are part of the result.
     pub fn shape(&mut self, desired: &[DesiredDirection]) -> Result<Vec<Sighting>, TestbedError> {
         if self.wiring == Wiring::Segment {
             return self.shape_segment(desired);
@@ -232,14 +198,14 @@ impl TestbedNetwork {
         let means = self.means.unwrap_or(Means::Rate);
         let mut actions: BTreeMap<NodeId, Vec<(WireSide, Action)>> = BTreeMap::new();
         self.query_qdiscs(desired)?;
-        for (side, _, wish) in desired {
+        for (side, _, state) in desired {
             let Some(veth) = self.wires.get_mut(side) else {
                 continue;
             };
             let before = veth.qdiscs.unwrap_or_default();
-            let goal = VethQdiscs::of(&wish.shape, means);
+            let goal = VethQdiscs::of(&state.shape, means);
             let index = index(veth.number);
-            let steps = before.steps(&goal, &QdiscLayout::VETH, index, wish.shape.burst_bytes());
+            let steps = before.steps(&goal, &QdiscLayout::VETH, index, state.shape.burst_bytes());
             veth.qdiscs = Some(goal);
             if steps.is_empty() {
                 continue;
@@ -256,15 +222,15 @@ impl TestbedNetwork {
                 veth.qdiscs = None;
             }
         }
-        let sighted = desired.iter().map(|(side, _, wish)| Sighting {
+        let sighted = desired.iter().map(|(side, _, state)| Sighting {
             side: *side,
-            generation: wish.generation,
+            generation: state.generation,
             failure: failures.remove(side),
         });
         Ok(sighted.collect())
     }
 
-    /// Looks at the disciplines of qdiscs that are there but not known.
+    /// Reads unknown queueing disciplines of existing veth ends.
     fn query_qdiscs(&mut self, desired: &[DesiredDirection]) -> Result<(), TestbedError> {
         let unknown = |(side, ..): &&DesiredDirection| {
             self.wires
@@ -282,7 +248,7 @@ impl TestbedNetwork {
                 continue;
             };
             let found = dump::qdiscs(&mut node_namespace.namespace.batch);
-            let found = found.map_err(TestbedError::kernel("observe at disciplines"))?;
+            let found = found.map_err(TestbedError::kernel("read queueing disciplines"))?;
             for side in sides.iter().filter(|side| side.from == node) {
                 let veth = self.wires.get_mut(side).expect("just seen");
                 let there = found
@@ -290,13 +256,14 @@ impl TestbedNetwork {
                     .map(Vec::as_slice)
                     .unwrap_or_default();
                 let qdiscs = VethQdiscs::read(there, &QdiscLayout::VETH);
-                veth.qdiscs = Some(qdiscs.map_err(TestbedError::kernel("read disciplines"))?);
+                veth.qdiscs =
+                    Some(qdiscs.map_err(TestbedError::kernel("read queueing disciplines"))?);
             }
         }
         Ok(())
     }
 
-    /// One batch a namespace. The first refusal of each direction is noted.
+    /// Sends one batch for each namespace; keeps the first refusal of each direction.
     pub(super) fn execute(
         &mut self,
         actions: BTreeMap<NodeId, Vec<(WireSide, Action)>>,
@@ -317,10 +284,10 @@ impl TestbedNetwork {
         Ok(())
     }
 
-    /// Sets the routes of a node, and forgets those that are not among them.
+    /// Sets the routes of a node, and removes its other routes.
     ///
     /// # Errors
-    /// When the kernel cannot be talked to, or refuses a route.
+    /// When the kernel refuses a route or the socket fails.
     pub fn route(
         &mut self,
         node: NodeId,
@@ -375,7 +342,7 @@ impl TestbedNetwork {
 }
 
 impl TestbedNetwork {
-    /// Number of the interface that a direction leaves through, where it is there.
+    /// Index of the output interface of a direction, if it exists.
     fn leads(&self, side: WireSide) -> Option<u32> {
         match (&self.segment, self.wires.get(&side)) {
             (Some(segment), _) => segment.holds(side).then_some(RADIO_INDEX),
@@ -384,27 +351,7 @@ impl TestbedNetwork {
     }
 }
 
-/// Sends messages that must all succeed.
-pub(super) fn send_all<M: Message>(
-    namespace: &mut Namespace,
-    actions: &[M],
-    node: &str,
-) -> Result<(), TestbedError> {
-    if actions.is_empty() {
-        return Ok(());
-    }
-    let what = format!("set up {node}");
-    let refused = namespace
-        .batch
-        .execute(actions)
-        .map_err(TestbedError::kernel(&*what))?;
-    match refused.into_iter().next() {
-        Some((_, refusal)) => Err(TestbedError::kernel(what)(refusal)),
-        None => Ok(()),
-    }
-}
-
-/// Finds out what the kernel can do, on the loopback interface of a fresh namespace.
+/// Capability of the kernel, tested on the loopback interface of a new namespace.
 fn means(namespace: &mut Namespace) -> Result<Means, TestbedError> {
     let full = VethQdiscs::of(&Shape::DOWN, Means::Full);
     let burst = Shape::DOWN.burst_bytes();
@@ -414,7 +361,7 @@ fn means(namespace: &mut Namespace) -> Result<Means, TestbedError> {
     let refused = namespace
         .batch
         .execute(&actions)
-        .map_err(TestbedError::kernel("try a wire"))?;
+        .map_err(TestbedError::kernel("test the queueing disciplines"))?;
     let undo = Request {
         verb: Verb::Delete,
         index: LOOPBACK,
@@ -423,10 +370,10 @@ fn means(namespace: &mut Namespace) -> Result<Means, TestbedError> {
         kind: "prio",
         options: None,
     };
-    // Where nothing could be made, there is nothing to take away.
+    // Without a created discipline there is nothing to delete.
     let _ = namespace.batch.execute(&[undo]);
     if let Some((_, refusal)) = refused.first() {
-        tracing::warn!(%refusal, "wires shape the rate alone, without loss and delay");
+        tracing::warn!(%refusal, "links have a rate limit only, without loss and delay");
     }
     Ok(if refused.is_empty() {
         Means::Full

@@ -1,4 +1,4 @@
-//! What is seen of a network: counters, and what routing programs found.
+//! Observations of a network: counters, and routes of routing daemons.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -13,10 +13,10 @@ use super::{batman, dump};
 use crate::kernel::veth_qdiscs::{QdiscLayout, count};
 
 impl TestbedNetwork {
-    /// The counters of all wires.
+    /// Counters of all links.
     ///
     /// # Errors
-    /// When the kernel cannot be asked.
+    /// When the kernel's tables cannot be read.
     pub fn count(&mut self) -> Result<Vec<Counted>, TestbedError> {
         if self.segment.is_some() {
             return self.count_segment();
@@ -24,7 +24,7 @@ impl TestbedNetwork {
         let mut all = Vec::new();
         for (node, node_namespace) in &mut self.seats {
             let found = dump::qdiscs(&mut node_namespace.namespace.batch);
-            let found = found.map_err(TestbedError::kernel("observe at disciplines"))?;
+            let found = found.map_err(TestbedError::kernel("read queueing disciplines"))?;
             let own = self.wires.iter().filter(|(side, _)| side.from == *node);
             all.extend(own.filter_map(|(side, veth)| {
                 let qdiscs = found.get(&index(veth.number))?;
@@ -34,12 +34,12 @@ impl TestbedNetwork {
         Ok(all)
     }
 
-    /// What the protocols found, by node; nodes without one are left out.
+    /// Routes of the routing protocols, by node; nodes without a protocol are omitted.
     ///
     /// # Errors
-    /// The first that could not be asked.
+    /// The first failed query.
     pub fn observe_routes(&self) -> Result<BTreeMap<NodeId, Vec<Heard>>, TestbedError> {
-        let mut heard = BTreeMap::new();
+        let mut observed = BTreeMap::new();
         for (node, node_namespace) in &self.seats {
             let found = match node_namespace.protocol {
                 Protocol::Babel if self.babel(node_namespace).runs() => {
@@ -48,9 +48,9 @@ impl TestbedNetwork {
                 Protocol::Batman => self.batman_routes(*node, node_namespace)?,
                 _ => continue,
             };
-            heard.insert(*node, found);
+            observed.insert(*node, found);
         }
-        Ok(heard)
+        Ok(observed)
     }
 
     fn babel_routes(
@@ -59,7 +59,7 @@ impl TestbedNetwork {
         node_namespace: &NodeNamespace,
     ) -> Result<Vec<Heard>, TestbedError> {
         let found = self.babel(node_namespace).routes()?;
-        let heard = found.into_iter().filter_map(|found| {
+        let observed = found.into_iter().filter_map(|found| {
             Some(Heard {
                 destination: self.addressed(&found.host)?,
                 next_hop: match &self.segment {
@@ -69,7 +69,7 @@ impl TestbedNetwork {
                 metric: found.metric.into(),
             })
         });
-        Ok(sorted(heard.collect()))
+        Ok(sorted(observed.collect()))
     }
 
     fn batman_routes(
@@ -80,16 +80,16 @@ impl TestbedNetwork {
         let found = batman::routes(&self.names.path(&node_namespace.seat.name))?;
         if self.segment.is_some() {
             let radio = |address: &str| self.numbered(of_radio_hardware(address)?);
-            let heard = found.into_iter().filter_map(|found| {
+            let observed = found.into_iter().filter_map(|found| {
                 Some(Heard {
                     destination: radio(&found.orig_address)?,
                     next_hop: radio(&found.neigh_address)?,
                     metric: found.tq,
                 })
             });
-            return Ok(sorted(heard.collect()));
+            return Ok(sorted(observed.collect()));
         }
-        let heard = found.into_iter().filter_map(|found| {
+        let observed = found.into_iter().filter_map(|found| {
             let (number, back) = of_hardware(&found.orig_address)?;
             let qdiscs = |side: &WireSide| (side.from > side.to) == back;
             let mut of_wire = self.wires.iter().filter(|(_, veth)| veth.number == number);
@@ -100,7 +100,7 @@ impl TestbedNetwork {
                 metric: found.tq,
             })
         });
-        Ok(sorted(heard.collect()))
+        Ok(sorted(observed.collect()))
     }
 
     /// The node with this address.
@@ -129,7 +129,7 @@ impl TestbedNetwork {
     }
 }
 
-fn sorted(mut heard: Vec<Heard>) -> Vec<Heard> {
-    heard.sort_by_key(|heard| heard.destination);
-    heard
+fn sorted(mut observed: Vec<Heard>) -> Vec<Heard> {
+    observed.sort_by_key(|observed| observed.destination);
+    observed
 }

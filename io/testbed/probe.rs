@@ -1,5 +1,5 @@
 //! Measurements of one link with packets: `ping` and `iperf3` over the link-local addresses of its
-//! qdiscs, so that no route leads them elsewhere.
+//! ends, which no route redirects.
 
 use std::net::Ipv6Addr;
 use std::path::Path;
@@ -15,7 +15,7 @@ use super::program::outcome;
 const PING: &str = "Debian: apt-get install iputils-ping";
 const IPERF: &str = "Debian: apt-get install iperf3";
 
-/// The far end of a link as the near end calls it.
+/// Address of the far end of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FarEnd {
     address: String,
@@ -23,7 +23,7 @@ pub struct FarEnd {
 }
 
 impl FarEnd {
-    /// That of wire `number`, where `peer` is; `back` when the near end is that of the higher id.
+    /// Far end of link `number` to `peer`; `back` when the near end is that of the higher id.
     #[must_use]
     pub fn of_wire(number: u32, back: bool, peer: &Seat) -> Self {
         Self::on(interface(peer), link_local(hardware(number, !back)))
@@ -43,10 +43,10 @@ impl FarEnd {
     }
 }
 
-/// Pings the far end of a link from the namespace at `netns`, one packet in `interval_s`.
+/// Pings the far end of a link from the namespace at `netns`, one packet every `interval_s`.
 ///
 /// # Errors
-/// When there is no `ping`.
+/// When `ping` cannot be started.
 pub fn ping(
     netns: &Path,
     far: &FarEnd,
@@ -67,7 +67,7 @@ pub fn ping(
     let mut words: Vec<String> = words.map(str::to_owned).to_vec();
     words.push("-I".to_owned());
     words.extend([far.interface.clone(), far.address.clone()]);
-    // It fails when nothing came back, which is an answer.
+    // A status other than 0 without replies is a valid result.
     let output = outcome(netns, PING, "ping", &words)?;
     let text = String::from_utf8_lossy(&output.stdout);
     read(&text).ok_or_else(|| TestbedError::Failed {
@@ -76,7 +76,8 @@ pub fn ping(
     })
 }
 
-/// The summary of `ping -q`: `5 packets transmitted, 4 received, …` and `rtt min/avg/max/mdev = 1/2/3/4 ms`.
+/// Result in the summary of `ping -q`: `5 packets transmitted, 4 received, …` and
+/// `rtt min/avg/max/mdev = 1/2/3/4 ms`.
 fn read(text: &str) -> Option<Probe> {
     let number = |text: &str| text.split_whitespace().next()?.parse::<u32>().ok();
     let counts = text
@@ -104,11 +105,11 @@ fn read(text: &str) -> Option<Probe> {
     })
 }
 
-/// Sends a stream of UDP for `seconds`, at `offered_bps`, to the far end of a link; answers what
-/// arrived, bit/s of Ethernet frames.
+/// Throughput of a UDP stream of `seconds` at `offered_bps` to the far end of a link, bit/s of
+/// received Ethernet frames.
 ///
 /// # Errors
-/// When there is no `iperf3`, or it fails.
+/// When `iperf3` cannot be started, or fails.
 pub fn throughput(
     [near, far_end]: [&Path; 2],
     far: &FarEnd,
@@ -116,7 +117,7 @@ pub fn throughput(
     seconds: u32,
 ) -> Result<f64, TestbedError> {
     const PAYLOAD: f64 = 1200.0;
-    /// Ethernet, IPv6 and UDP.
+    /// Headers of Ethernet, IPv6 and UDP, bytes.
     const HEADERS: f64 = 14.0 + 40.0 + 8.0;
     let failed = |source| TestbedError::Program {
         program: "iperf3".to_owned(),
@@ -162,7 +163,7 @@ pub fn throughput(
         // The server may not listen yet.
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
-    // It qdiscs by itself after one client; whoever got no answer need not wait for that.
+    // The server ends by itself after one client only.
     let _ = server.kill();
     let _ = server.wait();
     answer.ok_or_else(|| TestbedError::Failed {

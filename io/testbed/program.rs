@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use super::error::TestbedError;
 use super::namespace::inside;
 
-/// Runs a program in the namespace at a path to its end, whatever it qdiscs with.
+/// Runs a program in the namespace at a path to its end, with any exit status.
 ///
 /// # Errors
 /// When the namespace cannot be entered or the program not started.
@@ -32,7 +32,7 @@ pub fn outcome(
 /// Standard output of a program that must succeed; otherwise as [`outcome`].
 ///
 /// # Errors
-/// When it does not.
+/// When it fails.
 pub fn output_of(
     path: &Path,
     hint: &'static str,

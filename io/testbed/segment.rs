@@ -1,9 +1,9 @@
-//! A segment that all nodes are on, each with one interface, as a radio has one antenna.
+//! A segment shared by all nodes, each with one interface, like one antenna for each radio.
 //!
-//! The segment is a bridge in a namespace of its own. Whatever a node sends reaches every other
-//! node's port; the port's disciplines say what the node behind it hears of each sender
-//! ([`crate::kernel::bridge_port_qdiscs`]), and nothing of those it has no link from. So one frame to everybody is lost
-//! for each receiver by itself, as on air.
+//! The segment is a bridge in a namespace of its own. Every frame reaches the ports of all other
+//! nodes; the queueing disciplines of a port apply the link from each sender
+//! ([`crate::kernel::bridge_port_qdiscs`]) and drop frames of nodes without a link. A broadcast
+//! frame is therefore lost for each receiver independently, as on a radio channel.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,72 +11,31 @@ use std::path::Path;
 use groundwave_systems::site::NodeId;
 use groundwave_systems::testbed::{Counted, Protocol, Seat, Sighting, WireSide};
 
+use super::actions::{Action, send_all};
+use super::bridge_segment::{BRIDGE, Segment};
 use super::error::TestbedError;
 use super::names::{RADIO, RADIO_INDEX, SEGMENT, index, interface, link_local, radio_hardware};
 use super::namespace::Namespace;
-use super::network::{Action, DesiredDirection, TestbedNetwork, send_all};
+use super::network::{DesiredDirection, TestbedNetwork};
 use super::{batman, dump};
 use crate::kernel::Qdisc;
 use crate::kernel::bridge_port_qdiscs::{self, SENDERS_MAX, SENDERS_WITHOUT_NETEM_MAX};
 use crate::kernel::veth_qdiscs::{Means, QdiscLayout, VethQdiscs, count};
 use crate::netlink::route::{
-    VethEnd, add_address, add_forwarding_entry, add_neighbour, create_bridge, create_veth_pair,
-    set_controller, set_up,
+    VethEnd, add_address, add_forwarding_entry, add_neighbour, create_veth_pair, set_controller,
+    set_up,
 };
 
-/// Number of the bridge in its namespace.
-const BRIDGE: u32 = 900;
-/// MTU of the segment where nothing wraps packets, bytes.
+/// MTU of a segment without a mesh protocol, bytes.
 const MTU_BYTES: u32 = 1500;
 
-/// A segment that is there.
-#[derive(Debug)]
-pub(super) struct Segment {
-    namespace: Namespace,
-    /// Numbers of the interfaces in it.
-    links: BTreeSet<u32>,
-    /// Directions that have their classes; what these do is `None` when that must be looked up.
-    sides: BTreeMap<WireSide, Option<VethQdiscs>>,
-}
-
-impl Segment {
-    /// Makes the segment with this path, or opens the one that is there.
-    fn open(path: &Path) -> Result<Self, TestbedError> {
-        let mut namespace = if path.exists() {
-            Namespace::open(path)?
-        } else {
-            Namespace::create(path)?
-        };
-        let links = dump::links(&mut namespace.batch);
-        let links = links.map_err(TestbedError::kernel("observe at the segment"))?;
-        let mut segment = Self {
-            namespace,
-            links,
-            sides: BTreeMap::new(),
-        };
-        if segment.links.insert(BRIDGE) {
-            let actions = [
-                Action::Route(create_bridge("air", BRIDGE)),
-                Action::Route(set_up(BRIDGE, None)),
-            ];
-            send_all(&mut segment.namespace, &actions, "the segment")?;
-        }
-        Ok(segment)
-    }
-
-    /// Whether a direction has its classes.
-    pub(super) fn holds(&self, side: WireSide) -> bool {
-        self.sides.contains_key(&side)
-    }
-}
-
-/// Whether the kernel speaks IPv6.
+/// IPv6 support of the kernel.
 fn speaks_ipv6() -> bool {
     Path::new("/proc/sys/net/ipv6").exists()
 }
 
 impl TestbedNetwork {
-    /// The segment; made or found at the first use.
+    /// The segment; created or opened at the first use.
     fn segment(&mut self) -> Result<&mut Segment, TestbedError> {
         let segment = match self.segment.take() {
             Some(segment) => segment,
@@ -85,7 +44,7 @@ impl TestbedNetwork {
         Ok(self.segment.insert(segment))
     }
 
-    /// Puts a node on the segment where it is not: its port hears nobody yet.
+    /// Attaches a node to the segment; its port drops everything at first.
     pub(super) fn attach_to_segment(
         &mut self,
         seat: &Seat,
@@ -120,7 +79,7 @@ impl TestbedNetwork {
                 mtu_bytes,
                 alias,
             };
-            // The bridge would take a port's address for its own.
+            // The bridge would adopt the address of a port.
             let [_, tail @ ..] = hardware;
             let [a, b, c, d, e] = tail;
             let near = VethEnd {
@@ -143,14 +102,14 @@ impl TestbedNetwork {
         let mut actions = vec![Action::Route(set_up(RADIO_INDEX, None))];
         actions.push(Action::Route(match protocol {
             Protocol::Batman => set_controller(RADIO_INDEX, batman::INDEX),
-            // Nobody sets routes: neighbours are those who answer.
+            // Without routes only neighbours are reachable.
             Protocol::None => add_address(RADIO_INDEX, own.into(), 16),
             Protocol::Static | Protocol::Babel => add_address(RADIO_INDEX, own.into(), 32),
         }));
         send_all(namespace, &actions, &seat.name)
     }
 
-    /// Puts desired into force on the segment.
+    /// Applies desired states on the segment.
     pub(super) fn shape_segment(
         &mut self,
         desired: &[DesiredDirection],
@@ -160,7 +119,7 @@ impl TestbedNetwork {
         let found = self.query_segment(desired)?;
         let mut actions: Vec<(WireSide, Action)> = Vec::new();
         let mut known: BTreeMap<NodeId, Vec<(WireSide, Action)>> = BTreeMap::new();
-        for (side, _, wish) in desired {
+        for (side, _, state) in desired {
             let Some([from, to]) = self.numbers(*side) else {
                 continue;
             };
@@ -169,16 +128,16 @@ impl TestbedNetwork {
             let there = segment.sides.get(side).copied().flatten();
             let fresh = there.is_none();
             let before = there.or(found.get(side).copied()).unwrap_or_default();
-            let goal = VethQdiscs::of(&wish.shape, means);
+            let goal = VethQdiscs::of(&state.shape, means);
             segment.sides.insert(*side, Some(goal));
             if fresh {
                 let made = bridge_port_qdiscs::classes(port, from, means).into_iter();
                 actions.extend(made.map(|request| (*side, Action::Route(request))));
             }
-            let steps = before.steps(&goal, &place, port, wish.shape.burst_bytes());
+            let steps = before.steps(&goal, &place, port, state.shape.burst_bytes());
             actions.extend(steps.into_iter().map(|step| (*side, Action::Qdisc(step))));
             if fresh {
-                // Last: what a filter leads to is complete.
+                // Last: a filter must lead to a complete class.
                 let hardware = radio_hardware(from);
                 let made = bridge_port_qdiscs::filters(port, from, hardware, means).into_iter();
                 actions.extend(made.map(|request| (*side, Action::Route(request))));
@@ -196,22 +155,22 @@ impl TestbedNetwork {
         for node in nodes {
             self.start_segment_routing(node)?;
         }
-        let sighted = desired.iter().map(|(side, _, wish)| Sighting {
+        let sighted = desired.iter().map(|(side, _, state)| Sighting {
             side: *side,
-            generation: wish.generation,
+            generation: state.generation,
             failure: failures.remove(side),
         });
         Ok(sighted.collect())
     }
 
-    /// Numbers of both qdiscs of a direction.
+    /// Numbers of both nodes of a direction.
     fn numbers(&self, side: WireSide) -> Option<[u32; 2]> {
         let number = |node| Some(self.seats.get(&node)?.seat.number);
         Some([number(side.from)?, number(side.to)?])
     }
 
-    /// One batch for all ports. The first refusal of each direction is noted, and what it has is
-    /// looked up next time.
+    /// Sends one batch for all ports; keeps the first refusal of each direction, whose disciplines
+    /// are read next time.
     fn send_segment(
         &mut self,
         actions: Vec<(WireSide, Action)>,
@@ -229,7 +188,7 @@ impl TestbedNetwork {
         Ok(())
     }
 
-    /// What directions do that have classes but are not known.
+    /// Disciplines of directions with classes but unknown state.
     fn query_segment(
         &mut self,
         desired: &[DesiredDirection],
@@ -255,20 +214,20 @@ impl TestbedNetwork {
             let read = VethQdiscs::read(there, &QdiscLayout::of_sender(from));
             qdiscs.insert(
                 side,
-                read.map_err(TestbedError::kernel("read disciplines"))?,
+                read.map_err(TestbedError::kernel("read queueing disciplines"))?,
             );
         }
         Ok(qdiscs)
     }
 
-    /// Forgets what directions do that may be there from before.
+    /// Marks the state of directions as unknown.
     pub(super) fn forget_segment_state(&mut self, sides: impl Iterator<Item = WireSide>) {
         if let Some(segment) = &mut self.segment {
             segment.sides.extend(sides.map(|side| (side, None)));
         }
     }
 
-    /// Starts the program that finds ways at a node, if it does not run.
+    /// Starts the routing daemon of a node, if it does not run.
     fn start_segment_routing(&self, node: NodeId) -> Result<(), TestbedError> {
         let Some(node_namespace) = self.seats.get(&node) else {
             return Ok(());
@@ -281,7 +240,7 @@ impl TestbedNetwork {
         babel.serve(own, &[RADIO.to_owned()])
     }
 
-    /// The counters of all directions on the segment.
+    /// Counters of all directions on the segment.
     pub(super) fn count_segment(&mut self) -> Result<Vec<Counted>, TestbedError> {
         let found = self.segment_qdiscs()?;
         let Some(segment) = &self.segment else {
@@ -295,10 +254,10 @@ impl TestbedNetwork {
         Ok(segment.sides.keys().filter_map(of).collect())
     }
 
-    /// All disciplines of the segment, by the number of the port.
+    /// All disciplines of the segment, by the index of the port.
     fn segment_qdiscs(&mut self) -> Result<BTreeMap<u32, Vec<Qdisc>>, TestbedError> {
         let segment = self.segment()?;
         let found = dump::qdiscs(&mut segment.namespace.batch);
-        found.map_err(TestbedError::kernel("observe at disciplines"))
+        found.map_err(TestbedError::kernel("read queueing disciplines"))
     }
 }

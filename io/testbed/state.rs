@@ -1,4 +1,4 @@
-//! Where a testbed keeps its files, and how all of it goes.
+//! Files of a testbed, and its removal.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,16 +10,16 @@ use super::namespace::{named, remove, terminate_processes};
 /// Folder of all testbeds.
 const FOLDER: &str = "/run/groundwave";
 
-/// The files of one testbed.
+/// Files of one testbed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
-    /// Its name.
+    /// Name of the testbed.
     pub testbed: String,
     folder: PathBuf,
 }
 
 impl State {
-    /// The files of the testbed called so, whether or not there are any.
+    /// The files of the testbed with this name, existing or not.
     #[must_use]
     pub fn of(testbed: &str) -> Self {
         Self {
@@ -28,7 +28,7 @@ impl State {
         }
     }
 
-    /// Names of the testbeds that have files or namespaces, in order.
+    /// Names of the testbeds with files or namespaces, in order.
     ///
     /// # Errors
     /// When a folder cannot be read.
@@ -46,31 +46,31 @@ impl State {
         Ok(names)
     }
 
-    /// Its folder.
+    /// Folder of the testbed.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The socket its controller listens on.
+    /// Socket of the controller.
     #[must_use]
     pub fn socket(&self) -> PathBuf {
         self.folder.join("control.sock")
     }
 
-    /// Everything that happened.
+    /// Event log.
     #[must_use]
     pub fn log(&self) -> PathBuf {
         self.folder.join("world.gwlog")
     }
 
-    /// What a controller without a terminal says.
+    /// Messages of a controller without a terminal.
     #[must_use]
     pub fn messages(&self) -> PathBuf {
         self.folder.join("controller.log")
     }
 
-    /// Makes the folder.
+    /// Creates the folder.
     ///
     /// # Errors
     /// When the system refuses.
@@ -78,7 +78,7 @@ impl State {
         fs::create_dir_all(&self.folder).map_err(TestbedError::file("create", &self.folder))
     }
 
-    /// Whether anything of it is there.
+    /// Presence of files or namespaces.
     ///
     /// # Errors
     /// When the folder of namespaces cannot be read.
@@ -86,7 +86,7 @@ impl State {
         Ok(self.log().exists() || !named(&Names::mark(&self.testbed))?.is_empty())
     }
 
-    /// Names of its nodes that are there, in order.
+    /// Names of the existing nodes, in order.
     ///
     /// # Errors
     /// When the folder of namespaces cannot be read.
@@ -97,10 +97,10 @@ impl State {
         Ok(found.filter(|name| name != SEGMENT).collect())
     }
 
-    /// The namespace of a node that is there.
+    /// The namespace of an existing node.
     ///
     /// # Errors
-    /// [`TestbedError::NoNode`] with those there are.
+    /// [`TestbedError::NoNode`] with the existing ones.
     pub fn node(&self, name: &str) -> Result<PathBuf, TestbedError> {
         let nodes = self.nodes()?;
         if !nodes.iter().any(|node| node == name) {
@@ -118,9 +118,9 @@ impl State {
     }
 }
 
-/// Takes away everything that carries the testbed's name: processes in its namespaces, the
-/// namespaces with all their interfaces, its files but for the log, which goes where `keep_log`
-/// says. Answers how many nodes there were. Nothing there is no error.
+/// Removes everything with the testbed's name: processes in its namespaces, the namespaces with
+/// all their interfaces, its files except the log, which is copied to `keep_log`. Returns the
+/// number of nodes; a testbed that does not exist has none.
 ///
 /// # Errors
 /// When something cannot be removed.
@@ -131,7 +131,7 @@ pub fn tear_down(state: &State, keep_log: Option<&Path>) -> Result<usize, Testbe
         .iter()
         .map(|name| Path::new(NETNS).join(name))
         .collect();
-    // All at once: each may take a while to end.
+    // In parallel: processes take a while to end.
     std::thread::scope(|scope| {
         for path in &paths {
             scope.spawn(|| terminate_processes(path));

@@ -10,8 +10,9 @@ use groundwave_io::agent::look::Source;
 use groundwave_io::agent::request::TrustSecret;
 use groundwave_io::agent::{Bounds, Rhythm, keys};
 use groundwave_io::host::privilege::keep_net_admin;
-use groundwave_io::i2c::bus::Machine as Buses;
-use groundwave_io::i2c::{Assigned, Choice, Probe, Sensors, template};
+use groundwave_io::i2c::bus::MachineBuses;
+use groundwave_io::i2c::load::load;
+use groundwave_io::i2c::{AssignedSensor, ProbeBuses, SensorSelection, Sensors};
 use groundwave_io::readings::Root;
 use serde_json::json;
 
@@ -77,7 +78,7 @@ pub struct Agent {
 
     /// I2C buses probed for sensors, by reads only [default: none]
     #[arg(long, value_name = "auto|N[,N...]", conflicts_with = "fixture")]
-    i2c: Option<Probe>,
+    i2c: Option<ProbeBuses>,
 
     /// Sensor to read; repeatable [example: lm75@1:0x48]
     #[arg(
@@ -85,7 +86,7 @@ pub struct Agent {
         value_name = "TEMPLATE@BUS:ADDRESS",
         conflicts_with = "fixture"
     )]
-    sensors: Vec<Assigned>,
+    sensors: Vec<AssignedSensor>,
 
     /// Folder of sensor templates (*.toml) in addition to those built in
     #[arg(long, value_name = "DIR")]
@@ -166,7 +167,7 @@ impl Agent {
             true => groundwave_io::netlink::wireguard::PrivateKey::generate()?,
             false => keys::private_key(&self.key).map_err(Failure::input)?,
         };
-        let choice = Choice {
+        let choice = SensorSelection {
             probe: self.i2c.unwrap_or_default(),
             assigned: self.sensors,
         };
@@ -197,9 +198,9 @@ impl Agent {
     }
 }
 
-fn sensors(choice: Choice, folder: Option<&Path>) -> Result<Sensors, Failure> {
-    let templates = template::load(folder).map_err(Failure::Input)?;
-    Sensors::new(choice, templates, Box::new(Buses::default())).map_err(Failure::Input)
+fn sensors(choice: SensorSelection, folder: Option<&Path>) -> Result<Sensors, Failure> {
+    let templates = load(folder).map_err(Failure::Input)?;
+    Sensors::new(choice, templates, Box::new(MachineBuses::default())).map_err(Failure::Input)
 }
 
 fn text(path: &Path) -> Result<String, Failure> {
@@ -230,7 +231,7 @@ fn show(node: &mut Node, output: Output) -> Result<(), Failure> {
         sensors,
         faults,
     } = node.once().map_err(Failure::machine)?;
-    let probed = !sensors.choice().is_none();
+    let probed = !sensors.selection().is_none();
     if output.json {
         // Its own file can be the fixture of another agent.
         let mut shown = serde_json::to_value(look).map_err(Failure::machine)?;

@@ -1,4 +1,4 @@
-//! Impairments to try: some by hand, any number drawn.
+//! Impairments for tests: fixed and random ones.
 
 use groundwave_systems::impair::{
     Corruption, Distribution, Duplication, Impairment, Latency, Loss, Queue, QueueLimit, QueueUnit,
@@ -24,7 +24,7 @@ pub(super) fn queued(unit: QueueUnit, value: u32) -> Impairment {
     }
 }
 
-/// Impairments that lead from every structure of the stack to every other, and use every field.
+/// Impairments with every structure of the stack and every field.
 #[must_use]
 pub fn examples() -> Vec<Impairment> {
     let stochastic = |distribution| {
@@ -113,8 +113,8 @@ fn rate(bps: u64, burst_bytes: u32) -> Impairment {
     }
 }
 
-/// An impairment drawn from `next`, a source of evenly distributed bits: any fields in any
-/// combination, within what no kernel cuts short.
+/// A random impairment from `next`, a source of uniform bits: any combination of fields that no
+/// kernel truncates.
 pub fn draw(next: &mut dyn FnMut() -> u64) -> Impairment {
     let some = |next: &mut dyn FnMut() -> u64| next().is_multiple_of(2);
     let mut requested = Impairment::default();
@@ -194,7 +194,7 @@ fn draw_loss(next: &mut dyn FnMut() -> u64) -> Loss {
     }
 }
 
-/// Percent as people write them, with up to four decimals, ends included.
+/// Percent with up to four decimals, ends included.
 fn percent(next: &mut dyn FnMut() -> u64) -> f64 {
     (next() % 1_000_001) as f64 / 10_000.0
 }

@@ -160,7 +160,7 @@ impl Device {
                 ..
             }) = self.tree.get_mut(at + 1)
         {
-            // A number of bytes, whatever the child counts.
+            // A number of bytes, whatever the unit of the child.
             child.limit = tbf.limit;
         }
         self.tree[at].state = state;

@@ -1,5 +1,5 @@
-//! What goes over the wire, byte for byte. The numbers are written out from `linux/pkt_sched.h`
-//! and `linux/rtnetlink.h`, and are those that `tc` sends for the same settings.
+//! Encoded messages, byte for byte. The numbers are those of `linux/pkt_sched.h` and
+//! `linux/rtnetlink.h`, as sent by `tc` for the same settings.
 
 use groundwave_systems::impair::QueueUnit;
 
@@ -9,7 +9,7 @@ use super::super::tbf::{Tbf, ticks};
 use super::super::{Handle, Request, Verb};
 use crate::netlink::append_message;
 
-/// Bytes as hexadecimal words of 32 bits, which is how the structures are laid out.
+/// Bytes as hexadecimal words of 32 bits, the layout of the structures.
 fn hex(bytes: &[u8]) -> String {
     let word = |word: &[u8]| {
         word.iter()
@@ -65,7 +65,7 @@ fn netem_carries_every_attribute_every_time() {
 
 #[cfg(target_endian = "little")]
 #[test]
-fn tbf_says_its_burst_in_bytes_and_a_wide_rate_twice() {
+fn tbf_encodes_burst_in_bytes_and_a_64_bit_rate_twice() {
     let tbf = |rate| Tbf {
         rate,
         buffer_ticks: ticks(5000, rate),
@@ -114,7 +114,7 @@ fn change() -> Request {
 
 #[cfg(target_endian = "little")]
 #[test]
-fn a_message_is_what_the_kernel_reads() {
+fn a_request_is_encoded_as_the_kernel_expects() {
     let mut sent = Vec::new();
     append_acknowledged(&mut sent, 1, &change());
     let expected = [
@@ -129,7 +129,7 @@ fn a_message_is_what_the_kernel_reads() {
 }
 
 #[test]
-fn messages_are_those_of_the_library_of_types() {
+fn messages_equal_those_of_netlink_packet_route() {
     use netlink_packet_core::{
         DefaultNla, NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkHeader,
         NetlinkMessage,

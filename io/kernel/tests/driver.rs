@@ -1,4 +1,4 @@
-//! A world, a driver and the model of a kernel together, and the world alone again.
+//! A world, a driver and the model of a kernel together, and a replay of the world alone.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ fn engine() -> Engine<Snapshot> {
         .unwrap()
 }
 
-/// Submits a requested and waits for its answer, as an interface would.
+/// Submits a request and waits for its outcome, as an interface would.
 async fn shape(
     handle: &groundwave_engine::Handle<Snapshot>,
     direction: Direction,
@@ -48,7 +48,7 @@ fn delayed(duration_ns: u64) -> Option<Impairment> {
 }
 
 #[test]
-fn a_wish_is_answered_and_a_replay_needs_no_kernel() {
+fn a_request_is_answered_and_a_replay_needs_no_kernel() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("world.gwlog");
     let header = Header {
@@ -89,7 +89,7 @@ fn a_wish_is_answered_and_a_replay_needs_no_kernel() {
         let port = shape(&handle, Direction::Port1, Some(unsupported)).await;
         assert_eq!(port.failure.unwrap().kind, FailureKind::Unsupported);
         assert_eq!(Some(port.applied.unwrap().impairment), delayed(5_000_000));
-        // Another hand takes all away; a reading sees it.
+        // Another program removes all disciplines; a reading shows that.
         fake.insert_foreign(
             "a",
             Qdisc {
@@ -122,7 +122,7 @@ fn a_wish_is_answered_and_a_replay_needs_no_kernel() {
         drop((stopped, handle));
         driving.await.unwrap();
     });
-    // The door for effects stays shut: what was seen is in the log.
+    // Effects are not executed in a replay: the observations are in the log.
     let mut fresh = engine();
     let replayed = replay(&mut fresh, &mut open(&log).unwrap(), |_| Next::Go).unwrap();
     assert_eq!(replayed.marks, 1);
@@ -133,7 +133,7 @@ fn a_wish_is_answered_and_a_replay_needs_no_kernel() {
 }
 
 #[test]
-fn racing_wishes_end_in_one_of_them() {
+fn racing_requests_end_in_one_of_them() {
     let live = engine();
     let handle = live.handle();
     let effects = live.effects();

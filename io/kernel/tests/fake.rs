@@ -1,4 +1,4 @@
-//! Shaping over the model: conformance, and what a running kernel cannot be made to do at will.
+//! Shaping over the model: conformance, and failures that a running kernel cannot be forced into.
 
 use std::path::Path;
 
@@ -106,7 +106,7 @@ fn an_update_changes_in_place_and_sends_the_queue_after_the_shaper() {
 }
 
 #[test]
-fn a_distribution_does_not_outlive_its_wish() {
+fn a_distribution_does_not_outlive_its_request() {
     block_on(async {
         let fake = Fake::new(&["eth0"]);
         let mut shaper = shaper(&fake).await;
@@ -133,13 +133,13 @@ fn a_distribution_does_not_outlive_its_wish() {
 }
 
 #[test]
-fn without_memory_the_reading_says_what_the_kernel_says() {
+fn a_restarted_shaper_reads_the_state_of_the_kernel() {
     block_on(async {
         let fake = Fake::new(&["eth0"]);
         for requested in examples() {
             let mut first = shaper(&fake).await;
             let reading = first.apply("eth0", &requested).await.unwrap();
-            // A daemon that starts anew finds what the one before left, and asked for nothing.
+            // A restarted daemon finds the state of the previous one without a request.
             let found = shaper(&fake).await.read("eth0").await.unwrap();
             assert_eq!(verifiable(&found), []);
             assert_eq!(found.impairment.loss, reading.impairment.loss);
@@ -154,7 +154,7 @@ fn without_memory_the_reading_says_what_the_kernel_says() {
 }
 
 #[test]
-fn a_jitter_beyond_31_bits_is_told() {
+fn a_jitter_beyond_31_bits_is_a_divergence() {
     block_on(async {
         let mut shaper = shaper(&Fake::new(&["eth0"])).await;
         let requested = Impairment {
@@ -167,13 +167,13 @@ fn a_jitter_beyond_31_bits_is_told() {
             ..Impairment::default()
         };
         let reading = shaper.apply("eth0", &requested).await.unwrap();
-        let told: Vec<_> = reading
+        let messages: Vec<_> = reading
             .divergence
             .iter()
             .map(|item| item.message.as_str())
             .collect();
         let cut = "netem latency.jitter: asked for 5000000000, the kernel holds 2147483647";
-        assert_eq!(told, [cut]);
+        assert_eq!(messages, [cut]);
         assert_eq!(
             reading.impairment.latency.unwrap().jitter_ns(),
             2_147_483_647
@@ -182,7 +182,7 @@ fn a_jitter_beyond_31_bits_is_told() {
 }
 
 #[test]
-fn extensions_are_refused_and_told_until_the_next_wish() {
+fn disabled_extensions_are_a_divergence_until_the_next_request() {
     block_on(async {
         let mut shaper = Shaper::start(Fake::new(&["eth0"]), Options::default())
             .await
@@ -215,7 +215,7 @@ fn extensions_are_refused_and_told_until_the_next_wish() {
 }
 
 #[test]
-fn two_states_of_another_hand_are_told() {
+fn two_state_loss_of_another_program_is_a_divergence() {
     block_on(async {
         let fake = Fake::new(&["eth0"]);
         let mut shaper = Shaper::start(fake.clone(), Options::default())
@@ -247,7 +247,7 @@ fn two_states_of_another_hand_are_told() {
 }
 
 #[test]
-fn no_right_and_no_interface_say_so() {
+fn missing_permission_and_interface_are_reported() {
     block_on(async {
         let fake = Fake::new(&["eth0"]);
         fake.set_denied(true);
@@ -272,7 +272,7 @@ fn no_right_and_no_interface_say_so() {
 }
 
 #[test]
-fn other_hands_are_left_alone_wherever_they_are() {
+fn disciplines_of_other_programs_are_left_alone() {
     block_on(async {
         let fake = Fake::new(&["eth0"]);
         let mut shaper = shaper(&fake).await;
@@ -286,7 +286,7 @@ fn other_hands_are_left_alone_wherever_they_are() {
         shaper.clear("eth0").await.unwrap();
         assert!(shaper.apply("eth0", &delayed(1)).await.is_err());
         assert_eq!(fake.qdiscs("eth0")[0].kind, "fq_codel");
-        // netem of another program has another programle.
+        // netem of another program has another handle.
         let theirs = Qdisc {
             kind: "netem".to_owned(),
             handle: Handle::new(0x10, 0),

@@ -1,4 +1,4 @@
-//! The running kernel, in a network namespace of the test's own.
+//! The running kernel, in a network namespace of its own.
 
 use groundwave_needs::needs;
 use nix::sched::{CloneFlags, unshare};
@@ -10,7 +10,7 @@ use super::super::{Handle, Kernel, LinuxTc, Request, Shaper, Verb};
 use super::random::block_on;
 use groundwave_systems::impair::{Impairment, Latency, Loss, QueueUnit};
 
-/// Does `work` in a fresh namespace with the pair `port1`, `peer1`.
+/// Runs `work` in a new namespace with the veth pair `port1`, `peer1`.
 fn in_a_fresh_namespace(work: impl FnOnce() + Send) {
     let entered = std::thread::scope(|scope| {
         scope
@@ -59,7 +59,7 @@ fn the_running_kernel_conforms() {
 /// Properties that the kernel lacks are left out.
 #[needs(namespaces)]
 #[test]
-fn random_wishes_read_back_from_the_running_kernel() {
+fn random_impairments_read_back_from_the_running_kernel() {
     in_a_fresh_namespace(|| {
         block_on(async {
             let kernel = LinuxTc::open(None).unwrap();
@@ -85,7 +85,7 @@ fn random_wishes_read_back_from_the_running_kernel() {
 
 #[needs(namespaces, tbf)]
 #[test]
-fn tc_agrees_with_what_was_asked() {
+fn tc_shows_the_requested_parameters() {
     in_a_fresh_namespace(|| {
         block_on(async {
             let kernel = LinuxTc::open(None).unwrap();

@@ -1,4 +1,4 @@
-//! The whole of traffic control, over the model of a kernel and over the running one.
+//! Traffic control over the model of a kernel and over the running one.
 
 mod bytes;
 mod driver;

@@ -1,4 +1,4 @@
-//! Ten thousand impairments on the model.
+//! Ten thousand random impairments on the model.
 
 use proptest::prelude::*;
 
@@ -19,10 +19,10 @@ pub fn block_on<T>(work: impl Future<Output = T>) -> T {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
 
-    /// Every requested either reads back as itself, or leaves what was before: here the kernel fails
-    /// at some step of the second one.
+    /// Every impairment either reads back unchanged or leaves the previous one: here the kernel fails
+    /// at some request of the second one.
     #[test]
-    fn wishes_read_back_or_leave_what_was(seed: u64, step in 1usize..6) {
+    fn impairments_read_back_or_leave_the_previous_one(seed: u64, step in 1usize..6) {
         let mut stream = groundwave_engine::Seed(seed).stream("impairments", 0, 0);
         let mut next = || stream.bits();
         let (first, second, third) = (draw(&mut next), draw(&mut next), draw(&mut next));
@@ -70,7 +70,7 @@ proptest! {
         };
         let payload = netem.payload(Some(&[1, -2, 3]));
         let mut parsed = Netem::parse(&payload).unwrap();
-        // A request carries a slot of zeros, a dump only one that is set.
+        // A request carries a slot of zeros, a dump only a non-zero one.
         parsed.unsupported.slots = false;
         prop_assert_eq!(parsed, netem);
     }
@@ -84,7 +84,7 @@ proptest! {
     }
 
     #[test]
-    fn what_no_kernel_would_show_is_an_error_or_nothing(bytes: Vec<u8>) {
+    fn malformed_options_are_an_error(bytes: Vec<u8>) {
         let _ = Netem::parse(&bytes);
         let _ = Tbf::parse(&bytes);
     }

@@ -13,27 +13,27 @@ pub struct BatmanConfig {
     /// Time between originator messages, ms, at least 40.
     #[schemars(range(min = 40))]
     pub orig_interval_ms: Option<u32>,
-    /// What a hop costs, [0, 255].
+    /// Penalty per hop, [0, 255].
     pub hop_penalty: Option<u8>,
-    /// Whether this node offers a way out, or seeks one.
+    /// Gateway mode.
     pub gw_mode: Option<GatewayMode>,
-    /// What it offers from the outside, kbit/s, in steps of 100.
+    /// Downlink bandwidth announced as a gateway, kbit/s, in steps of 100.
     #[schemars(range(max = 429_496_729_500_u64))]
     pub gw_bandwidth_down_kbps: Option<u64>,
-    /// What it offers to the outside, kbit/s, in steps of 100.
+    /// Uplink bandwidth announced as a gateway, kbit/s, in steps of 100.
     #[schemars(range(max = 429_496_729_500_u64))]
     pub gw_bandwidth_up_kbps: Option<u64>,
-    /// Loops through bridges are avoided.
+    /// Bridge loop avoidance.
     pub bridge_loop_avoidance: Option<bool>,
-    /// ARP is answered from a distributed table.
+    /// Distributed ARP table.
     pub distributed_arp_table: Option<bool>,
-    /// Large frames are cut.
+    /// Fragmentation of large frames.
     pub fragmentation: Option<bool>,
-    /// Several ways are used in turn.
+    /// Bonding: alternating use of several routes.
     pub bonding: Option<bool>,
-    /// Clients of access points cannot reach each other.
+    /// Isolation of access point clients from each other.
     pub ap_isolation: Option<bool>,
-    /// Multicast goes to those who want it only.
+    /// Multicast optimisation: frames go to listeners only.
     pub multicast_mode: Option<bool>,
 }
 
@@ -56,7 +56,7 @@ impl From<Mesh> for BatmanConfig {
 }
 
 impl BatmanConfig {
-    /// The settings that are given, as attributes.
+    /// Appends the given settings as attributes.
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         let flags = [
             (attr::BRIDGE_LOOP_AVOIDANCE, self.bridge_loop_avoidance),
@@ -83,7 +83,7 @@ impl BatmanConfig {
                 put(out, kind, &[byte]);
             }
         }
-        // The kernel counts rates in 100 kbit/s.
+        // The unit of the kernel is 100 kbit/s.
         let rate =
             |kbps: Option<u64>| kbps.map(|kbps| u32::try_from(kbps / 100).unwrap_or(u32::MAX));
         let words = [

@@ -1,4 +1,4 @@
-//! Facts of a mesh interface.
+//! Properties of a mesh interface.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,68 +8,68 @@ use crate::host::Mac;
 use crate::netlink::attr::Attrs;
 use netlink_packet_core::DecodeError;
 
-/// Whether a node offers a way out, or seeks one.
+/// Gateway mode of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GatewayMode {
-    /// Neither.
+    /// No gateway function.
     Off,
-    /// It seeks the best gateway.
+    /// Client: selects the best gateway.
     Client,
-    /// It is one.
+    /// Server: is a gateway.
     Server,
 }
 
-/// What a gateway offers.
+/// Bandwidth of a gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "GatewayBandwidth")]
 pub struct Bandwidth {
-    /// From the outside, kbit/s.
+    /// Downlink, kbit/s.
     pub down_kbps: u64,
-    /// To the outside, kbit/s.
+    /// Uplink, kbit/s.
     pub up_kbps: u64,
 }
 
-/// Facts of a mesh interface. What a kernel was built without is `None`.
+/// Properties of a mesh interface; `None` for features missing in the kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Mesh {
     /// Version of batman-adv.
     pub version: String,
     /// `BATMAN_IV` or `BATMAN_V`.
     pub algo_name: String,
-    /// Its name, usually `bat0`.
+    /// Name, usually `bat0`.
     pub mesh_ifname: String,
-    /// Its address, that hosts see.
+    /// Hardware address, as seen by hosts.
     pub mesh_address: Mac,
-    /// The first interface under it; its address names this node to other nodes.
+    /// First underlying interface, whose address identifies the node in the mesh.
     pub hard_ifname: Option<String>,
-    /// Address of the first interface under it.
+    /// Hardware address of the first underlying interface.
     pub hard_address: Option<Mac>,
     /// Version of the local translation table.
     pub tt_ttvn: Option<u8>,
-    /// Checksum that bridge loop avoidance announces.
+    /// Checksum announced by bridge loop avoidance.
     pub bla_crc: Option<u16>,
-    /// Whether it offers a way out, or seeks one.
+    /// Gateway mode.
     pub gw_mode: Option<GatewayMode>,
-    /// What it offers if it is one.
+    /// Announced bandwidth of a gateway.
     pub gw_bandwidth: Option<Bandwidth>,
-    /// How gateways are chosen: `BATMAN_IV` a class, `BATMAN_V` a rate in 100 kbit/s.
+    /// Gateway selection: a class for `BATMAN_IV`, a rate in 100 kbit/s for `BATMAN_V`.
     pub gw_sel_class: Option<u32>,
     /// Time between originator messages, ms.
     pub orig_interval_ms: Option<u32>,
-    /// What a hop costs, [0, 255].
+    /// Penalty per hop, [0, 255].
     pub hop_penalty: Option<u8>,
-    /// Loops through bridges are avoided.
+    /// Bridge loop avoidance.
     pub bridge_loop_avoidance: Option<bool>,
-    /// ARP is answered from a distributed table.
+    /// Distributed ARP table.
     pub distributed_arp_table: Option<bool>,
-    /// Large frames are cut.
+    /// Fragmentation of large frames.
     pub fragmentation: Option<bool>,
-    /// Several ways are used in turn.
+    /// Bonding: alternating use of several routes.
     pub bonding: Option<bool>,
-    /// Clients of access points cannot reach each other.
+    /// Isolation of access point clients from each other.
     pub ap_isolation: Option<bool>,
-    /// Multicast goes to those who want it only.
+    /// Multicast optimisation: frames go to listeners only.
     pub multicast_mode: Option<bool>,
 }
 

@@ -1,8 +1,8 @@
-//! batman-adv: the mesh interface and its tables, named as `batctl` names them in JSON.
+//! batman-adv: the mesh interface and its tables, with the field names of `batctl`'s JSON.
 //!
-//! Units end the names where the kernel's are not plain: the kernel says rates of gateways and
-//! of hard interfaces in 100 kbit/s, those of originators and neighbours in kbit/s; here all are
-//! kbit/s.
+//! Field names end in their unit where the kernel's units differ: it reports rates of gateways and
+//! hard interfaces in 100 kbit/s, those of originators and neighbours in kbit/s; all are kbit/s
+//! here.
 
 mod config;
 mod mesh;
@@ -150,7 +150,7 @@ impl Batman {
         Ok(())
     }
 
-    /// Interfaces under it.
+    /// Underlying (hard) interfaces.
     ///
     /// # Errors
     /// As [`Batman::mesh`].
@@ -159,7 +159,7 @@ impl Batman {
         self.named(found, |row| (row.hard_ifindex, &mut row.hard_ifname))
     }
 
-    /// Ways to originators; the one in use of each is `best`.
+    /// Routes to originators; the selected one of each is `best`.
     ///
     /// # Errors
     /// As [`Batman::mesh`].
@@ -168,7 +168,7 @@ impl Batman {
         self.named(found, |row| (row.hard_ifindex, &mut row.hard_ifname))
     }
 
-    /// Neighbours in one hop.
+    /// Single-hop neighbours.
     ///
     /// # Errors
     /// As [`Batman::mesh`].
@@ -177,7 +177,7 @@ impl Batman {
         self.named(found, |row| (row.hard_ifindex, &mut row.hard_ifname))
     }
 
-    /// Nodes that offer a way out; the one chosen is `best`.
+    /// Gateways; the selected one is `best`.
     ///
     /// # Errors
     /// As [`Batman::mesh`].
@@ -186,7 +186,7 @@ impl Batman {
         self.named(found, |row| (row.hard_ifindex, &mut row.hard_ifname))
     }
 
-    /// Hosts behind this node.
+    /// Local translation table: hosts behind this node.
     ///
     /// # Errors
     /// As [`Batman::mesh`].
@@ -194,7 +194,7 @@ impl Batman {
         self.table(TRANS_LOCAL, ifname, TransLocal::decode)
     }
 
-    /// Hosts behind other nodes.
+    /// Global translation table: hosts behind other nodes.
     ///
     /// # Errors
     /// As [`Batman::mesh`].
@@ -202,7 +202,7 @@ impl Batman {
         self.table(TRANS_GLOBAL, ifname, TransGlobal::decode)
     }
 
-    /// What the distributed ARP table remembers here.
+    /// Cache of the distributed ARP table.
     ///
     /// # Errors
     /// As [`Batman::mesh`].
@@ -218,7 +218,7 @@ impl Batman {
         self.table(BLA_CLAIMS, ifname, BlaClaim::decode)
     }
 
-    /// Older kernels say interfaces by number only.
+    /// Older kernels report interfaces by index only.
     fn named<T>(
         &self,
         mut rows: Vec<T>,

@@ -10,27 +10,27 @@ use crate::host::Mac;
 use crate::netlink::attr::Attrs;
 use netlink_packet_core::DecodeError;
 
-/// A way to another node.
+/// A route to an originator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "BatmanOriginator")]
 pub struct Originator {
-    /// The other node, by the address of its first interface.
+    /// Originator, as hardware address of its first interface.
     pub orig_address: Mac,
-    /// The neighbour on the way there.
+    /// Next hop.
     pub neigh_address: Mac,
-    /// The interface towards it, by number.
+    /// Index of the output interface.
     #[serde(skip)]
     pub hard_ifindex: u32,
-    /// The interface towards it.
+    /// Output interface.
     pub hard_ifname: String,
-    /// When something was last heard of it, ms ago.
+    /// Time since the last originator message, ms.
     pub last_seen_msecs: u32,
-    /// Whether it is the way in use.
+    /// Selection of this route.
     pub best: bool,
-    /// Quality of the way, [0, 255]; BATMAN_IV only.
+    /// Link quality of the route (TQ), [0, 255]; BATMAN_IV only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tq: Option<u8>,
-    /// Throughput of the way, kbit/s; BATMAN_V only.
+    /// Throughput of the route, kbit/s; BATMAN_V only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throughput_kbps: Option<u64>,
 }
@@ -51,18 +51,18 @@ impl Originator {
     }
 }
 
-/// A node in one hop.
+/// A single-hop neighbour.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "BatmanNeighbor")]
 pub struct Neighbor {
-    /// Its address on the interface it is heard on.
+    /// Hardware address of the neighbour's interface.
     pub neigh_address: Mac,
-    /// The interface it is heard on, by number.
+    /// Index of the local interface.
     #[serde(skip)]
     pub hard_ifindex: u32,
-    /// The interface it is heard on.
+    /// Local interface.
     pub hard_ifname: String,
-    /// When it was last heard, ms ago.
+    /// Time since the last message, ms.
     pub last_seen_msecs: u32,
     /// Throughput of the hop, kbit/s; BATMAN_V only.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,30 +82,30 @@ impl Neighbor {
     }
 }
 
-/// A node that offers a way out.
+/// A gateway.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "BatmanGateway")]
 pub struct Gateway {
-    /// The node.
+    /// Gateway node.
     pub orig_address: Mac,
-    /// The neighbour on the way there.
+    /// Next hop.
     pub router: Mac,
-    /// The interface towards it, by number.
+    /// Index of the output interface.
     #[serde(skip)]
     pub hard_ifindex: u32,
-    /// The interface towards it.
+    /// Output interface.
     pub hard_ifname: String,
-    /// Whether it is the one chosen.
+    /// Selection of this gateway.
     pub best: bool,
-    /// Quality of the way, [0, 255]; BATMAN_IV only.
+    /// Link quality of the route (TQ), [0, 255]; BATMAN_IV only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tq: Option<u8>,
-    /// Throughput of the way, kbit/s; BATMAN_V only.
+    /// Throughput of the route, kbit/s; BATMAN_V only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throughput_kbps: Option<u64>,
-    /// What it offers from the outside, kbit/s.
+    /// Announced downlink bandwidth, kbit/s.
     pub bandwidth_down_kbps: u64,
-    /// What it offers to the outside, kbit/s.
+    /// Announced uplink bandwidth, kbit/s.
     pub bandwidth_up_kbps: u64,
 }
 
@@ -126,25 +126,25 @@ impl Gateway {
     }
 }
 
-/// What is known of a host in a translation table.
+/// Flags of a translation table entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "TranslationFlags")]
 pub struct Flags {
-    /// It is about to be forgotten.
+    /// Pending deletion.
     pub del: bool,
-    /// It moved to another node.
+    /// Roamed to another node.
     pub roam: bool,
-    /// It is a wireless client.
+    /// Wireless client.
     pub wifi: bool,
-    /// It is isolated from its like.
+    /// Isolated client.
     pub isolated: bool,
-    /// It is never forgotten.
+    /// Permanent entry.
     pub nopurge: bool,
-    /// It is not announced yet.
+    /// Not announced yet.
     pub new: bool,
-    /// It is about to be withdrawn.
+    /// Pending withdrawal.
     pub pending: bool,
-    /// It was heard before it was announced.
+    /// Temporary entry, seen before its announcement.
     pub temp: bool,
 }
 
@@ -164,17 +164,17 @@ impl From<u32> for Flags {
     }
 }
 
-/// A host behind this node.
+/// Entry of the local translation table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TransLocal {
-    /// The host.
+    /// Host.
     pub tt_address: Mac,
-    /// Its VLAN, -1 without one.
+    /// VLAN, -1 without one.
     pub tt_vid: i32,
-    /// When it was last heard, ms ago; not of hosts that are never forgotten.
+    /// Time since the last frame, ms; absent for permanent entries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_seen_msecs: Option<u32>,
-    /// What is known of it.
+    /// Flags.
     pub tt_flags: Flags,
     /// Checksum of the VLAN's table.
     pub tt_crc32: u32,
@@ -192,24 +192,24 @@ impl TransLocal {
     }
 }
 
-/// A host behind another node.
+/// Entry of the global translation table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TransGlobal {
-    /// The host.
+    /// Host.
     pub tt_address: Mac,
-    /// The node it is behind.
+    /// Node of the host.
     pub orig_address: Mac,
-    /// Its VLAN, -1 without one.
+    /// VLAN, -1 without one.
     pub tt_vid: i32,
-    /// Version of the table it was announced in.
+    /// Version of the table at the announcement.
     pub tt_ttvn: u8,
-    /// Version of the table now.
+    /// Current version of the table.
     pub tt_last_ttvn: u8,
     /// Checksum of the VLAN's table.
     pub tt_crc32: u32,
-    /// What is known of it.
+    /// Flags.
     pub tt_flags: Flags,
-    /// Whether it is the node in use for this host.
+    /// Selection of this node for the host.
     pub best: bool,
 }
 
@@ -229,17 +229,17 @@ impl TransGlobal {
     }
 }
 
-/// What the distributed ARP table remembers of an address.
+/// Entry of the distributed ARP table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "CachedAddress")]
 pub struct DatEntry {
-    /// The address.
+    /// IPv4 address.
     pub dat_cache_ip4address: Ipv4Addr,
-    /// Who has it.
+    /// Hardware address.
     pub dat_cache_hwaddress: Mac,
-    /// Its VLAN, -1 without one.
+    /// VLAN, -1 without one.
     pub dat_cache_vid: i32,
-    /// When it was last heard, ms ago.
+    /// Time since the last use, ms.
     pub last_seen_msecs: u32,
 }
 
@@ -256,16 +256,16 @@ impl DatEntry {
     }
 }
 
-/// A host that a backbone gateway claims.
+/// A claim of a backbone gateway for a host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BlaClaim {
-    /// The host.
+    /// Host.
     pub bla_address: Mac,
-    /// Its VLAN, -1 without one.
+    /// VLAN, -1 without one.
     pub bla_vid: i32,
-    /// The gateway that claims it.
+    /// Claiming gateway.
     pub bla_backbone: Mac,
-    /// Whether that is this node.
+    /// Claim of this node.
     pub bla_own: bool,
     /// Checksum of the gateway's claims.
     pub bla_crc: u16,
@@ -283,25 +283,25 @@ impl BlaClaim {
     }
 }
 
-/// An interface under the mesh.
+/// An underlying (hard) interface of the mesh.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HardInterface {
-    /// Its number.
+    /// Index.
     #[serde(skip)]
     pub hard_ifindex: u32,
-    /// Its name.
+    /// Name.
     pub hard_ifname: String,
-    /// Its address.
+    /// Hardware address.
     pub hard_address: Mac,
-    /// Whether it takes part.
+    /// Active participation in the mesh.
     pub active: bool,
-    /// What a hop over it costs, [0, 255].
+    /// Penalty per hop over this interface, [0, 255].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hop_penalty: Option<u8>,
-    /// Time between the probes of neighbours, ms; BATMAN_V only.
+    /// Interval of neighbour probes (ELP), ms; BATMAN_V only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elp_interval_ms: Option<u32>,
-    /// Throughput it is taken to have, kbit/s, 0 for what is measured; BATMAN_V only.
+    /// Configured throughput, kbit/s, 0 for the measured one; BATMAN_V only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throughput_override_kbps: Option<u64>,
 }
@@ -334,7 +334,7 @@ fn flags(attrs: &Attrs<'_>) -> Result<Flags, DecodeError> {
     Ok(bits.into())
 }
 
-/// A VLAN as `batctl` says it: the top bit tells that there is one.
+/// A VLAN as in `batctl`: the top bit marks its presence.
 fn vid(attrs: &Attrs<'_>, kind: u16) -> Result<i32, DecodeError> {
     const TAGGED: u16 = 1 << 15;
     const NUMBER: u16 = (1 << 12) - 1;

@@ -1,4 +1,4 @@
-//! Decoded messages of a kernel against what `batctl` said of the same tables.
+//! Decoded kernel messages against the JSON of `batctl` for the same tables.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -59,10 +59,10 @@ fn same(table: &str, field: &str, our: &Value, their: &Value) {
 
 /// Compares every field of every row; answers how many rows there were.
 fn compare<T: Serialize>(folder: &str, table: &str, rows: &[T]) -> usize {
-    let said = json(&format!("{folder}/{table}"));
-    let said = said.as_array().unwrap();
-    assert_eq!(rows.len(), said.len(), "{table}");
-    for (our, their) in rows.iter().zip(said) {
+    let expected = json(&format!("{folder}/{table}"));
+    let expected = expected.as_array().unwrap();
+    assert_eq!(rows.len(), expected.len(), "{table}");
+    for (our, their) in rows.iter().zip(expected) {
         let our = serde_json::to_value(our).unwrap();
         for (field, value) in our.as_object().unwrap() {
             same(table, field, value, their);
@@ -149,7 +149,7 @@ fn the_mesh_is_what_batctl_says() {
         let mesh = rows(&format!("{algorithm}/mesh"), Mesh::decode)
             .pop()
             .unwrap();
-        let said = json(&format!("{algorithm}/mesh"));
+        let expected = json(&format!("{algorithm}/mesh"));
         let our = serde_json::to_value(&mesh).unwrap();
         let plain = [
             "version",
@@ -165,7 +165,7 @@ fn the_mesh_is_what_batctl_says() {
             "hop_penalty",
         ];
         for field in plain {
-            assert_eq!(our[field], said[field], "{field}");
+            assert_eq!(our[field], expected[field], "{field}");
         }
         let switches = [
             "bridge_loop_avoidance",
@@ -175,14 +175,16 @@ fn the_mesh_is_what_batctl_says() {
             "ap_isolation",
         ];
         for field in switches {
-            assert_eq!(our[field], said[format!("{field}_enabled")], "{field}");
+            assert_eq!(our[field], expected[format!("{field}_enabled")], "{field}");
         }
-        assert_eq!(our["orig_interval_ms"], said["orig_interval"]);
+        assert_eq!(our["orig_interval_ms"], expected["orig_interval"]);
         assert_eq!(our["gw_bandwidth"]["down_kbps"], 10_000);
         assert_eq!(our["gw_bandwidth"]["up_kbps"], 2_000);
         assert_eq!(
             mesh.multicast_mode,
-            said["multicast_forceflood_enabled"].as_bool().map(|on| !on)
+            expected["multicast_forceflood_enabled"]
+                .as_bool()
+                .map(|on| !on)
         );
     }
 }
@@ -224,18 +226,18 @@ fn settings_are_read_back_as_they_were_set() {
         put(&mut facts, kind, b"x\0");
     }
     put(&mut facts, attr::MESH_ADDRESS, &[2, 0, 0, 0, 0, 1]);
-    let told = |config: &BatmanConfig| {
+    let decoded = |config: &BatmanConfig| {
         let mut bytes = facts.clone();
         config.encode(&mut bytes);
         let mesh = Mesh::decode(&Attrs::read("", &bytes).unwrap()).unwrap();
         BatmanConfig::from(mesh)
     };
-    assert_eq!(told(&wanted), wanted);
+    assert_eq!(decoded(&wanted), wanted);
     let little = BatmanConfig {
         hop_penalty: Some(0),
         ..BatmanConfig::default()
     };
-    assert_eq!(told(&little), little);
+    assert_eq!(decoded(&little), little);
     let mut none = Vec::new();
     BatmanConfig::default().encode(&mut none);
     assert_eq!(none, [0; 0]);

@@ -1,4 +1,4 @@
-//! Channels by number, as IEEE 802.11 counts them.
+//! Channel numbers of IEEE 802.11.
 
 /// Channel number of a frequency, MHz (IEEE 802.11-2020, annex E; 6 GHz of 802.11ax), `None` for
 /// frequencies between channels.

@@ -8,12 +8,12 @@ use crate::host::Mac;
 use crate::netlink::attr::Attrs;
 use netlink_packet_core::DecodeError;
 
-/// What an interface is in its network (`enum nl80211_iftype`).
+/// Type of a wireless interface (`enum nl80211_iftype`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "WirelessKind")]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// One of an independent network.
+    /// Member of an independent network (IBSS).
     Adhoc,
     /// A client of an access point.
     Managed,
@@ -21,7 +21,7 @@ pub enum Kind {
     Ap,
     /// A VLAN of an access point.
     ApVlan,
-    /// It hears everything.
+    /// Monitor: receives all frames.
     Monitor,
     /// A node of an 802.11s mesh.
     MeshPoint,
@@ -29,7 +29,7 @@ pub enum Kind {
     P2pClient,
     /// The owner of a peer-to-peer group.
     P2pGo,
-    /// Anything else.
+    /// Any other type.
     Other,
 }
 
@@ -52,24 +52,24 @@ impl From<u32> for Kind {
 /// A wireless interface.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WirelessInterface {
-    /// Its number.
+    /// Index.
     pub ifindex: u32,
-    /// Its name.
+    /// Name.
     pub ifname: String,
-    /// Number of its radio.
+    /// Index of the radio (wiphy).
     pub wiphy: u32,
-    /// What it is in its network.
+    /// Type.
     #[serde(rename = "type")]
     pub kind: Kind,
-    /// Its address.
+    /// Hardware address.
     pub mac: Option<Mac>,
-    /// Name of the network, of a mesh its id; what is no UTF-8 is replaced.
+    /// SSID, or mesh id; bytes that are not UTF-8 are replaced.
     pub network: Option<String>,
-    /// Centre of the primary channel, MHz; `None` while it has none.
+    /// Centre frequency of the primary channel, MHz; `None` without a channel.
     pub freq_mhz: Option<u32>,
-    /// Width of the channel, MHz.
+    /// Channel width, MHz.
     pub width_mhz: Option<u32>,
-    /// Power it transmits with, dBm.
+    /// Transmit power, dBm.
     pub tx_power_dbm: Option<f64>,
 }
 
@@ -92,13 +92,13 @@ impl WirelessInterface {
             network: network.map(|name| String::from_utf8_lossy(name).into_owned()),
             freq_mhz: attrs.u32(attr::WIPHY_FREQ)?,
             width_mhz: width(attrs)?,
-            // mBm, signed though the attribute's type is not.
+            // mBm, signed although the attribute's type is not.
             tx_power_dbm: power.map(|power| f64::from(power.cast_signed()) / 100.0),
         }))
     }
 }
 
-/// Width of the channel, MHz (`enum nl80211_chan_width`); drivers before 802.11ac say a type.
+/// Channel width, MHz (`enum nl80211_chan_width`); drivers before 802.11ac report a channel type.
 fn width(attrs: &Attrs<'_>) -> Result<Option<u32>, DecodeError> {
     const HT40: std::ops::RangeInclusive<u32> = 2..=3;
     if let Some(width) = attrs.u32(attr::CHANNEL_WIDTH)? {

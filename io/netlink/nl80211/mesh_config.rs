@@ -14,18 +14,18 @@ const FORWARDING: u16 = 19;
 const RSSI_THRESHOLD: u16 = 20;
 const GATE_ANNOUNCEMENTS: u16 = 17;
 
-/// Parameters of a mesh as an interface has them (IEEE 802.11-2020, 14).
+/// Mesh parameters of an interface (IEEE 802.11-2020, 14).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MeshParameters {
-    /// Whether the mesh forwards frames itself; not under batman-adv.
+    /// Forwarding by the mesh itself; off under batman-adv.
     pub mesh_fwding: Option<bool>,
-    /// Most peers at once.
+    /// Most peer links.
     pub max_peer_links: Option<u16>,
     /// Most hops of a frame.
     pub ttl: Option<u8>,
-    /// Whether it announces itself as a way out.
+    /// Gate announcements.
     pub gate_announcements: Option<bool>,
-    /// Signal a peer needs, dBm; 0 for any.
+    /// Signal threshold for peers, dBm; 0 for none.
     pub rssi_threshold_dbm: Option<i32>,
 }
 

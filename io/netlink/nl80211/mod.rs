@@ -1,4 +1,4 @@
-//! nl80211: wireless interfaces, the stations they know, how busy their channels are.
+//! nl80211: wireless interfaces, stations, channel surveys and radios.
 
 mod channel;
 mod interface;
@@ -50,7 +50,7 @@ mod attr {
     pub const SPLIT_WIPHY_DUMP: u16 = 174;
 }
 
-/// The running kernel's wireless interfaces.
+/// Wireless interfaces of the running kernel.
 #[derive(Debug)]
 pub struct Wireless {
     socket: GenlSocket,
@@ -84,10 +84,10 @@ impl Wireless {
     }
 
     /// All wireless interfaces. Devices without an interface, as those for peer-to-peer discovery,
-    /// are left out.
+    /// are omitted.
     ///
     /// # Errors
-    /// When the kernel cannot be asked or understood.
+    /// When the request fails or the answer cannot be decoded.
     pub fn interfaces(&mut self) -> Result<Vec<WirelessInterface>, ReadingError> {
         let what = "nl80211 interfaces";
         let found = self.rows(what, GET_INTERFACE, &[], WirelessInterface::decode)?;
@@ -96,17 +96,17 @@ impl Wireless {
         Ok(found)
     }
 
-    /// Stations that the interface `ifname` knows: peers of a mesh, clients of an access point.
+    /// Stations of the interface `ifname`: peers of a mesh, clients of an access point.
     ///
     /// # Errors
-    /// [`ReadingError::Absent`] when there is no such interface, or it is not wireless.
+    /// [`ReadingError::Absent`] without such an interface, or for one that is not wireless.
     pub fn stations(&mut self, ifname: &str) -> Result<Vec<Station>, ReadingError> {
         let index = self.socket.index(ifname)?.to_ne_bytes();
         let about = [(attr::IFINDEX, index.as_slice())];
         self.rows("nl80211 stations", GET_STATION, &about, Station::decode)
     }
 
-    /// What is known of channels on the interface `ifname`; the one in use is `in_use`.
+    /// Channel surveys of the interface `ifname`; that of the current channel is `in_use`.
     ///
     /// # Errors
     /// As [`Wireless::stations`].
@@ -120,17 +120,17 @@ impl Wireless {
     /// Radios and their channels.
     ///
     /// # Errors
-    /// When the kernel cannot be asked or understood.
+    /// When the request fails or the answer cannot be decoded.
     pub fn wiphys(&mut self) -> Result<Vec<Wiphy>, ReadingError> {
         let about = [(attr::SPLIT_WIPHY_DUMP, [].as_slice())];
         let parts = self.rows("nl80211 radios", GET_WIPHY, &about, Wiphy::decode)?;
         Ok(Wiphy::joined(parts))
     }
 
-    /// Parameters of the mesh that `ifname` takes part in.
+    /// Mesh parameters of the interface `ifname`.
     ///
     /// # Errors
-    /// As [`Wireless::stations`]; a refusal when it takes part in none.
+    /// As [`Wireless::stations`]; a refusal for an interface outside a mesh.
     pub fn mesh_parameters(&mut self, ifname: &str) -> Result<MeshParameters, ReadingError> {
         let what = "nl80211 mesh parameters";
         let index = self.socket.index(ifname)?;

@@ -8,23 +8,23 @@ use crate::host::Mac;
 use crate::netlink::attr::Attrs;
 use netlink_packet_core::DecodeError;
 
-/// State of a peering in a mesh (IEEE 802.11-2020, 14.4; `enum nl80211_plink_state`).
+/// State of a mesh peering (IEEE 802.11-2020, 14.4; `enum nl80211_plink_state`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum PlinkState {
-    /// Nothing was said yet.
+    /// Idle.
     Listen,
-    /// Asked.
+    /// Open frame sent.
     OpnSnt,
-    /// Was asked.
+    /// Open frame received.
     OpnRcvd,
-    /// The other side agreed.
+    /// Confirm frame received.
     CnfRcvd,
-    /// Frames flow.
+    /// Established.
     Estab,
-    /// Being closed.
+    /// Closing.
     Holding,
-    /// Refused by an operator.
+    /// Blocked by an operator.
     Blocked,
 }
 
@@ -65,51 +65,51 @@ mod info {
     pub const AIRTIME_LINK_METRIC: u16 = 41;
 }
 
-/// `NL80211_RATE_INFO_*`: 16 bits, and 32 for what does not fit them.
+/// `NL80211_RATE_INFO_*`: 16 bits, and 32 bits for higher rates.
 const BITRATE: u16 = 1;
 const BITRATE32: u16 = 5;
 /// `NL80211_STA_FLAG_AUTHORIZED`.
 const AUTHORIZED: u32 = 1;
 
-/// A station. What the driver does not say is `None`.
+/// A station; `None` for values that the driver does not report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Station {
-    /// Its address.
+    /// Hardware address.
     pub mac: Mac,
-    /// Number of the interface that knows it.
+    /// Index of the local interface.
     #[serde(skip)]
     pub ifindex: u32,
-    /// State of the peering; `None` outside meshes.
+    /// State of the mesh peering; `None` outside meshes.
     pub plink_state: Option<PlinkState>,
-    /// Our number of the peering.
+    /// Local link id of the peering.
     pub llid: Option<u16>,
-    /// The peer's number of the peering.
+    /// Peer link id of the peering.
     pub plid: Option<u16>,
     /// Signal of the last frame, dBm.
     pub signal_dbm: Option<i8>,
     /// Signal averaged over frames, dBm.
     pub signal_avg_dbm: Option<i8>,
-    /// Rate we last sent with, Mbit/s.
+    /// Rate of the last transmitted frame, Mbit/s.
     pub tx_bitrate_mbps: Option<f64>,
-    /// Rate it last sent with, Mbit/s.
+    /// Rate of the last received frame, Mbit/s.
     pub rx_bitrate_mbps: Option<f64>,
-    /// What rate control expects to carry, kbit/s.
+    /// Throughput expected by rate control, kbit/s.
     pub expected_throughput_kbps: Option<u32>,
-    /// Airtime of a test frame, in units of 10.24 µs (IEEE 802.11-2020, 14.9).
+    /// Airtime link metric, units of 10.24 µs (IEEE 802.11-2020, 14.9).
     pub airtime_link_metric: Option<u32>,
-    /// Frames that had to be sent again.
+    /// Retransmissions.
     pub tx_retries: Option<u32>,
-    /// Frames given up on.
+    /// Failed transmissions.
     pub tx_failed: Option<u32>,
-    /// Bytes received from it.
+    /// Bytes received.
     pub rx_bytes: Option<u64>,
-    /// Bytes sent to it.
+    /// Bytes sent.
     pub tx_bytes: Option<u64>,
-    /// When it was last heard, ms ago.
+    /// Time since the last activity, ms.
     pub inactive_ms: Option<u32>,
-    /// For how long it is known, s.
+    /// Duration of the association, s.
     pub connected_s: Option<u32>,
-    /// Whether data may flow.
+    /// Authorisation for data frames.
     pub authorized: Option<bool>,
 }
 
@@ -121,7 +121,7 @@ impl Station {
             Some(bytes) => Ok(Some(bytes)),
             None => Ok::<_, DecodeError>(found.u32(narrow)?.map(u64::from)),
         };
-        // `struct nl80211_sta_flag_update`: which are known, which are set.
+        // `struct nl80211_sta_flag_update`: mask of known flags, set flags.
         let flags = found.bytes::<8>(info::STA_FLAGS)?;
         let authorized = flags.and_then(|flags| {
             let word = |at: usize| {
@@ -156,7 +156,7 @@ impl Station {
     }
 }
 
-/// A rate, Mbit/s; the kernel says 100 kbit/s. A rate of nothing is none.
+/// Bit rate, Mbit/s, from units of 100 kbit/s; 0 is none.
 fn rate(found: Option<Attrs<'_>>) -> Result<Option<f64>, DecodeError> {
     let Some(found) = found else {
         return Ok(None);

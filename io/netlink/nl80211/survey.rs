@@ -1,4 +1,4 @@
-//! How busy channels are.
+//! Channel surveys.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,30 +16,30 @@ const TIME_BUSY: u16 = 5;
 const TIME_RX: u16 = 7;
 const TIME_TX: u16 = 8;
 
-/// What is known of a channel. What the driver does not say is `None`.
+/// Survey of a channel; `None` for values that the driver does not report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Survey {
-    /// Number of the interface that asked.
+    /// Index of the interface.
     #[serde(skip)]
     pub ifindex: u32,
-    /// Centre of the channel, MHz.
+    /// Centre frequency, MHz.
     pub freq_mhz: u32,
     /// Noise, dBm.
     pub noise_dbm: Option<i8>,
-    /// Whether the radio is on it now.
+    /// Current channel of the radio.
     pub in_use: bool,
-    /// Time the radio was on it, ms.
+    /// Time on the channel, ms.
     pub time_ms: Option<u64>,
-    /// Time of that the channel was busy, ms.
+    /// Part of that time with a busy channel, ms.
     pub busy_ms: Option<u64>,
-    /// Time of that the radio received, ms.
+    /// Part of that time receiving, ms.
     pub rx_ms: Option<u64>,
-    /// Time of that the radio sent, ms.
+    /// Part of that time transmitting, ms.
     pub tx_ms: Option<u64>,
 }
 
 impl Survey {
-    /// `None` for what tells of no channel.
+    /// `None` for a message without a channel.
     pub(crate) fn decode(attrs: &Attrs<'_>) -> Result<Option<Self>, DecodeError> {
         let found = attrs.need(attr::SURVEY_INFO, attrs.nest(attr::SURVEY_INFO)?)?;
         let Some(freq_mhz) = found.u32(FREQUENCY)? else {
@@ -57,11 +57,11 @@ impl Survey {
         }))
     }
 
-    /// Share of the time that `part` is of, %; `None` where it was not measured.
+    /// Share of `part` in the time on the channel, %; `None` without a measurement.
     #[must_use]
     pub fn percent(&self, part: Option<u64>) -> Option<f64> {
         let (part, whole) = (part?, self.time_ms.filter(|time| *time > 0)?);
-        // Times of some drivers overtake each other by a tick.
+        // The times of some drivers differ by a tick.
         Some((part as f64 / whole as f64 * 100.0).min(100.0))
     }
 }

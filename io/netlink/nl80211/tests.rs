@@ -1,4 +1,4 @@
-//! Decoded messages of a kernel against what `iw` said at the same moment.
+//! Decoded kernel messages against the output of `iw` at the same moment.
 
 use super::*;
 use crate::netlink::fixture::{messages, text};
@@ -12,23 +12,25 @@ fn rows<T>(name: &str, decode: fn(&Attrs<'_>) -> Result<T, DecodeError>) -> Vec<
 }
 
 #[test]
-fn stations_are_what_iw_says() {
+fn stations_match_iw() {
     let stations = rows("nl80211/stations", Station::decode);
-    let said = text("nl80211/stations.txt");
-    let said: Vec<&str> = said.split("Station ").skip(1).collect();
-    assert_eq!((stations.len(), said.len()), (2, 2));
-    for (station, said) in stations.iter().zip(said) {
+    let expected = text("nl80211/stations.txt");
+    let expected: Vec<&str> = expected.split("Station ").skip(1).collect();
+    assert_eq!((stations.len(), expected.len()), (2, 2));
+    for (station, expected) in stations.iter().zip(expected) {
         // The first word behind a name.
         let word = |name: &str| {
-            let line = said.lines().find_map(|line| line.trim().strip_prefix(name));
-            line.unwrap_or_else(|| panic!("{name}: {said}"))
+            let line = expected
+                .lines()
+                .find_map(|line| line.trim().strip_prefix(name));
+            line.unwrap_or_else(|| panic!("{name}: {expected}"))
                 .trim()
                 .split(' ')
                 .next()
                 .unwrap()
         };
         let float = |name: &str| word(name).parse::<f64>().unwrap();
-        assert!(said.starts_with(&format!("{} (on wlan0)", station.mac)));
+        assert!(expected.starts_with(&format!("{} (on wlan0)", station.mac)));
         assert_eq!(station.plink_state, Some(PlinkState::Estab));
         assert_eq!(word("mesh plink:"), "ESTAB");
         assert_eq!(station.llid.map(f64::from), Some(float("mesh llid:")));
@@ -75,7 +77,7 @@ fn stations_are_what_iw_says() {
 }
 
 #[test]
-fn interfaces_are_what_iw_says() {
+fn interfaces_match_iw() {
     let found = rows("nl80211/interfaces", WirelessInterface::decode);
     let [Some(one)] = found.as_slice() else {
         panic!("{found:?}")
@@ -89,14 +91,14 @@ fn interfaces_are_what_iw_says() {
         (one.freq_mhz, one.width_mhz, one.tx_power_dbm),
         (Some(2412), Some(20), Some(20.0))
     );
-    let said = text("nl80211/interfaces.txt");
+    let expected = text("nl80211/interfaces.txt");
     for part in [
         "ifindex 5",
         "type mesh point",
         "(2412 MHz), width: 20 MHz",
         "txpower 20.00 dBm",
     ] {
-        assert!(said.contains(part), "{said}");
+        assert!(expected.contains(part), "{expected}");
     }
 }
 

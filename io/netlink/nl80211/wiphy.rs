@@ -1,4 +1,4 @@
-//! Radios and the channels they can be on.
+//! Radios and their channels.
 
 use std::collections::BTreeMap;
 
@@ -18,34 +18,34 @@ const NO_IR: u16 = 3;
 const RADAR: u16 = 5;
 const MAX_TX_POWER: u16 = 6;
 
-/// A channel a radio can be on.
+/// A channel of a radio.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Channel {
-    /// Its centre, MHz.
+    /// Centre frequency, MHz.
     pub freq_mhz: u32,
-    /// Not allowed here.
+    /// Disabled by regulation.
     pub disabled: bool,
-    /// Nobody may begin to send on it unheard.
+    /// No initiation of radiation.
     pub no_ir: bool,
-    /// Radars have precedence.
+    /// Radar detection required.
     pub radar: bool,
-    /// Most power allowed, dBm.
+    /// Highest transmit power, dBm.
     pub max_tx_power_dbm: Option<f64>,
 }
 
 /// A radio.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Wiphy {
-    /// Its number.
+    /// Index.
     pub wiphy: u32,
-    /// Its name, for example `phy0`.
+    /// Name, for example `phy0`.
     pub phy: String,
-    /// Its channels by frequency.
+    /// Channels by frequency.
     pub channels: Vec<Channel>,
 }
 
 impl Wiphy {
-    /// One message of many about radios.
+    /// Decodes one of several messages about radios.
     pub(crate) fn decode(attrs: &Attrs<'_>) -> Result<Self, DecodeError> {
         let mut channels = Vec::new();
         if let Some(bands) = attrs.nest(attr::WIPHY_BANDS)? {
@@ -66,7 +66,7 @@ impl Wiphy {
         })
     }
 
-    /// Puts together what was said of each radio in several messages.
+    /// Merges the messages about each radio.
     pub(crate) fn joined(parts: Vec<Self>) -> Vec<Self> {
         let mut radios: BTreeMap<u32, Self> = BTreeMap::new();
         for part in parts {

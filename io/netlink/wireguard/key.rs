@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_private_key_shows_itself_to_its_file_only() {
+    fn a_private_key_has_no_text_but_for_its_file() {
         let key = PrivateKey::from_bytes([7; 32]);
         assert_eq!(format!("{key:?}"), "PrivateKey(..)");
         let read = PrivateKey::from_text(&format!("{}\n", key.to_text())).unwrap();

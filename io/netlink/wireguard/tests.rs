@@ -6,26 +6,26 @@ use super::*;
 use crate::netlink::fixture::{messages, text};
 
 #[test]
-fn a_tunnel_is_what_wg_says_without_its_private_key() {
+fn a_tunnel_matches_wg_without_its_private_key() {
     let messages = messages("wireguard/device");
     let bodies: Vec<&[u8]> = messages.iter().map(|one| payload(one).unwrap()).collect();
     let device = read::device(&bodies).unwrap();
-    let said = text("wireguard/device.txt");
-    let mut said = said
+    let expected = text("wireguard/device.txt");
+    let mut expected = expected
         .lines()
         .map(|line| line.split('\t').collect::<Vec<_>>());
-    let head = said.next().unwrap();
+    let head = expected.next().unwrap();
     assert_eq!(device.ifname, "wg0");
     assert_eq!(device.public_key.unwrap().to_string(), head[1]);
     assert_eq!(device.listen_port.to_string(), head[2]);
-    for (peer, said) in device.peers.iter().zip(said.by_ref()) {
-        assert_eq!(peer.public_key.to_string(), said[0]);
-        assert_eq!(peer.endpoint.unwrap().to_string(), said[2]);
-        assert_eq!(peer.allowed_ips.join(","), said[3]);
-        assert_eq!(peer.latest_handshake.unwrap_or(0).to_string(), said[4]);
+    for (peer, expected) in device.peers.iter().zip(expected.by_ref()) {
+        assert_eq!(peer.public_key.to_string(), expected[0]);
+        assert_eq!(peer.endpoint.unwrap().to_string(), expected[2]);
+        assert_eq!(peer.allowed_ips.join(","), expected[3]);
+        assert_eq!(peer.latest_handshake.unwrap_or(0).to_string(), expected[4]);
         assert_eq!(
             (peer.rx_bytes.to_string(), peer.tx_bytes.to_string()),
-            (said[5].to_owned(), said[6].to_owned())
+            (expected[5].to_owned(), expected[6].to_owned())
         );
         assert_eq!(peer.persistent_keepalive, 0);
     }

@@ -37,7 +37,7 @@ fn a_bmp280_is_read_by_the_program() {
     // What the bus itself must keep to, before anything else.
     let mut byte = [0];
     assert_eq!(bus.read(0x07, 0, &mut byte), Err(BusError::Reserved(0x07)));
-    assert_eq!(bus.read(0x50, 0, &mut byte), Err(BusError::Silent));
+    assert_eq!(bus.read(0x50, 0, &mut byte), Err(BusError::NoAnswer));
     let absent = MachineBus::at("/dev/i2c-99".into()).read(ADDRESS, 0, &mut byte);
     assert_eq!(absent, Err(BusError::Absent("/dev/i2c-99".to_owned())));
 

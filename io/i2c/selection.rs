@@ -1,48 +1,48 @@
-//! Which sensors are read: named ones, and those found on some buses.
+//! Selection of sensors: assigned ones, and buses to probe.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::template::ADDRESSES;
 
-/// What a place can be.
-const PLACE: &str = "TEMPLATE@BUS:ADDRESS with an address of 0x08 to 0x77, such as bme280@1:0x76";
-/// Most buses that are named.
+/// Format of an assigned sensor.
+const FORMAT: &str = "TEMPLATE@BUS:ADDRESS with an address of 0x08 to 0x77, such as bme280@1:0x76";
+/// Most buses to probe.
 const BUSES_MAX: usize = 32;
 
-/// Where a device is.
+/// Bus and address of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// The number of its bus.
+pub struct BusAddress {
+    /// Bus number.
     pub bus: u32,
-    /// Its address, 0x08 to 0x77.
+    /// Address, 0x08 to 0x77.
     pub address: u16,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for BusAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{:#04x}", self.bus, self.address)
     }
 }
 
-/// A sensor that somebody named.
+/// A sensor assigned to an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Assigned {
-    /// Its template.
+pub struct AssignedSensor {
+    /// Name of its template.
     pub template: String,
-    /// Where it is.
-    pub place: Place,
+    /// Bus and address.
+    pub place: BusAddress,
 }
 
-impl FromStr for Assigned {
+impl FromStr for AssignedSensor {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text:?}; allowed: {PLACE}");
+        let wrong = || format!("{text:?}; allowed: {FORMAT}");
         let (template, place) = text.split_once('@').ok_or_else(wrong)?;
         let (bus, address) = place.split_once(':').ok_or_else(wrong)?;
         let bus = bus.parse().map_err(|_| wrong())?;
-        // Only as 0x76: i2cdetect says 76 for it, which is another address in decimal digits.
+        // Only as 0x76: i2cdetect prints 76, which is another address in decimal digits.
         let digits = address.strip_prefix("0x").ok_or_else(wrong)?;
         let address = u16::from_str_radix(digits, 16).map_err(|_| wrong())?;
         if template.is_empty() || !ADDRESSES.contains(&address) {
@@ -50,29 +50,29 @@ impl FromStr for Assigned {
         }
         Ok(Self {
             template: template.to_owned(),
-            place: Place { bus, address },
+            place: BusAddress { bus, address },
         })
     }
 }
 
-/// Where sensors are looked for.
+/// Buses to probe.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Probe {
-    /// Nowhere.
+pub enum ProbeBuses {
+    /// None.
     #[default]
-    Nowhere,
-    /// On every bus there is.
-    Everywhere,
-    /// On these buses.
-    Buses(Vec<u32>),
+    None,
+    /// All buses.
+    All,
+    /// These buses.
+    These(Vec<u32>),
 }
 
-impl FromStr for Probe {
+impl FromStr for ProbeBuses {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         if text == "auto" {
-            return Ok(Self::Everywhere);
+            return Ok(Self::All);
         }
         let wrong = || format!("{text:?}; allowed: auto, or numbers of buses such as 1 or 0,1");
         let numbers: Result<Vec<u32>, _> = text.split(',').map(str::parse).collect();
@@ -82,24 +82,24 @@ impl FromStr for Probe {
         if numbers.len() > BUSES_MAX {
             return Err(wrong());
         }
-        Ok(Self::Buses(numbers))
+        Ok(Self::These(numbers))
     }
 }
 
-/// Which sensors are read.
+/// Selection of sensors.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Choice {
-    /// Where they are looked for.
-    pub probe: Probe,
-    /// Those that are named.
-    pub assigned: Vec<Assigned>,
+pub struct SensorSelection {
+    /// Buses to probe.
+    pub probe: ProbeBuses,
+    /// AssignedSensor sensors.
+    pub assigned: Vec<AssignedSensor>,
 }
 
-impl Choice {
-    /// Whether no bus is touched.
+impl SensorSelection {
+    /// Absence of any bus access.
     #[must_use]
     pub fn is_none(&self) -> bool {
-        self.probe == Probe::Nowhere && self.assigned.is_empty()
+        self.probe == ProbeBuses::None && self.assigned.is_empty()
     }
 }
 
@@ -109,8 +109,8 @@ mod tests {
 
     #[test]
     fn sensors_are_named_by_place() {
-        let named: Assigned = "bme280@1:0x76".parse().unwrap();
-        let place = Place {
+        let named: AssignedSensor = "bme280@1:0x76".parse().unwrap();
+        let place = BusAddress {
             bus: 1,
             address: 0x76,
         };
@@ -127,18 +127,21 @@ mod tests {
             "bme280@-1:0x76",
             "@1:0x76",
         ] {
-            let told = bad.parse::<Assigned>().unwrap_err();
-            assert!(told.contains("allowed: TEMPLATE@BUS:ADDRESS"), "{told}");
+            let reported = bad.parse::<AssignedSensor>().unwrap_err();
+            assert!(
+                reported.contains("allowed: TEMPLATE@BUS:ADDRESS"),
+                "{reported}"
+            );
         }
     }
 
     #[test]
     fn buses_are_numbers_or_all() {
-        assert_eq!("auto".parse(), Ok(Probe::Everywhere));
-        assert_eq!("1,0,1".parse(), Ok(Probe::Buses(vec![0, 1])));
+        assert_eq!("auto".parse(), Ok(ProbeBuses::All));
+        assert_eq!("1,0,1".parse(), Ok(ProbeBuses::These(vec![0, 1])));
         for bad in ["", "all", "1,", "-1", "1;2"] {
-            let told = bad.parse::<Probe>().unwrap_err();
-            assert!(told.contains("allowed: auto"), "{told}");
+            let reported = bad.parse::<ProbeBuses>().unwrap_err();
+            assert!(reported.contains("allowed: auto"), "{reported}");
         }
     }
 }
