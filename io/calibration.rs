@@ -5,7 +5,7 @@
 //! [[class]]
 //! frequency_mhz = [3000.0, 8000.0]
 //! distance_km = [0.0, 1.0]
-//! loss_db = 4.2                  # beyond the model
+//! loss_db = 4.2                  # added to the model
 //! interval_db = [3.1, 5.0]       # of the median, 95 %; for people
 //! spread_db = 3.3
 //! links = 41
@@ -30,7 +30,7 @@ struct File {
     class: Vec<Class>,
 }
 
-/// A class; what is not the offset tells people what it is worth.
+/// A class; the values beside the offset are its quality, for people.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Class {
@@ -52,7 +52,7 @@ struct Class {
 /// Reads a profile.
 ///
 /// # Errors
-/// Everything wrong with the file, with its place.
+/// All invalid keys and values of the file.
 pub fn load(path: &Path) -> Result<Calibration, TomlErrors> {
     let text = toml_document::text(path)?;
     let name = path.display().to_string();
@@ -92,7 +92,7 @@ pub fn load(path: &Path) -> Result<Calibration, TomlErrors> {
     Ok(whole)
 }
 
-/// A profile as a file, with what it is worth.
+/// A profile as a file, with the quality of each class.
 #[must_use]
 pub fn write(name: &str, source: &str, fitted: &[Fitted]) -> String {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_and_what_is_wrong_told() {
+    fn profiles_read_back_and_invalid_ones_are_refused() {
         let offset = Offset {
             frequency_mhz: [3000.0, 8000.0],
             distance_km: [0.0, 1.0],

@@ -12,7 +12,7 @@
 //!
 //! [[change]]
 //! at_s = 90
-//! command = "link.fail"     # any command of a log, in its own words
+//! command = "link.fail"     # any command of a log, in its wire form
 //! body = { a = "south", b = "east" }
 //! ```
 
@@ -29,17 +29,17 @@ use crate::toml_document::{self, TomlDocument, TomlErrors};
 /// Latest change, s: a year.
 const AT_S_MAX: f64 = 31_557_600.0;
 
-/// A change and when it comes.
+/// A change and its time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
-    /// Simulated time it comes at, ns.
+    /// Simulated time, ns.
     pub at_ns: u64,
-    what: What,
+    action: Action,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum What {
-    /// A command about a node known by its name.
+enum Action {
+    /// A command on a node, by its name.
     Node(&'static str, String),
     Station {
         node: String,
@@ -76,7 +76,7 @@ struct Entry {
 /// Reads changes, in the order of their times.
 ///
 /// # Errors
-/// Everything wrong with the file, with its place.
+/// All invalid keys and values of the file.
 pub fn load(path: &Path) -> Result<Vec<Change>, TomlErrors> {
     let text = toml_document::text(path)?;
     let name = path.display().to_string();
@@ -90,8 +90,8 @@ pub fn load(path: &Path) -> Result<Vec<Change>, TomlErrors> {
             continue;
         }
         let at_ns = (entry.at_s * 1e9).round() as u64;
-        match what(entry) {
-            Ok(what) => changes.push(Change { at_ns, what }),
+        match action(entry) {
+            Ok(action) => changes.push(Change { at_ns, action }),
             Err((key, found, allowed)) => document.invalid(&format!("{at}{key}"), found, allowed),
         }
     }
@@ -100,21 +100,21 @@ pub fn load(path: &Path) -> Result<Vec<Change>, TomlErrors> {
     Ok(changes)
 }
 
-/// Key, what was found, what is allowed.
-type Wrong = (&'static str, &'static str, String);
+/// Key, value found, values allowed.
+type Invalid = (&'static str, &'static str, String);
 
-/// Refuses a preset that is none of `all`.
-fn known(key: &'static str, id: Option<&str>, all: Vec<&str>) -> Result<(), Wrong> {
+/// Refuses a preset that is not one of `all`.
+fn known(key: &'static str, id: Option<&str>, all: Vec<&str>) -> Result<(), Invalid> {
     match id.filter(|id| !all.contains(id)) {
         None => Ok(()),
         Some(id) => {
-            let allowed = format!("one of {}, not {id:?}", all.join(", "));
-            Err((key, "no such preset", allowed))
+            let allowed = format!("{}, not {id:?}", all.join(", "));
+            Err((key, "unknown preset", allowed))
         }
     }
 }
 
-fn what(entry: Entry) -> Result<What, Wrong> {
+fn action(entry: Entry) -> Result<Action, Invalid> {
     const ONE: &str = "one of fail, repair, remove, node, command";
     let radios = presets::RADIOS.iter().map(|preset| preset.id);
     known(".radio", entry.radio.as_deref(), radios.collect())?;
@@ -129,16 +129,16 @@ fn what(entry: Entry) -> Result<What, Wrong> {
         ("node.restore", entry.repair),
         ("node.remove", entry.remove),
     ];
-    let mut found: Vec<What> = verbs
+    let mut found: Vec<Action> = verbs
         .into_iter()
-        .filter_map(|(verb, node)| Some(What::Node(verb, node?)))
+        .filter_map(|(verb, node)| Some(Action::Node(verb, node?)))
         .collect();
     if let Some(node) = entry.node {
         if !station {
             let allowed = "height_agl_m, radio, antenna or tx_power_dbm beside it";
-            return Err((".node", "nothing to change about it", allowed.to_owned()));
+            return Err((".node", "no change", allowed.to_owned()));
         }
-        found.push(What::Station {
+        found.push(Action::Station {
             node,
             height_agl_m: entry.height_agl_m,
             radio: entry.radio,
@@ -146,33 +146,37 @@ fn what(entry: Entry) -> Result<What, Wrong> {
             tx_power_dbm: entry.tx_power_dbm,
         });
     } else if station {
-        return Err(("", "a station of no node", "node = \"its name\"".to_owned()));
+        return Err((
+            "",
+            "a station without a node",
+            "node = \"its name\"".to_owned(),
+        ));
     }
     if let Some(command) = entry.command {
         let body = entry.body.unwrap_or_else(|| json!({}));
-        found.push(What::Command(command, body));
+        found.push(Action::Command(command, body));
     } else if entry.body.is_some() {
         return Err((
             ".body",
-            "a body of no command",
+            "a body without a command",
             "command beside it".to_owned(),
         ));
     }
     match found.len() {
         1 => Ok(found.remove(0)),
-        0 => Err(("", "nothing to do", ONE.to_owned())),
-        _ => Err(("", "several things to do", ONE.to_owned())),
+        0 => Err(("", "no action", ONE.to_owned())),
+        _ => Err(("", "several actions", ONE.to_owned())),
     }
 }
 
 impl Change {
-    /// What it does, for people.
+    /// Description for people.
     #[must_use]
-    pub fn words(&self) -> String {
-        match &self.what {
-            What::Node(verb, node) => format!("{verb} {node}"),
-            What::Command(name, body) => format!("{name} {body}"),
-            What::Station {
+    pub fn describe(&self) -> String {
+        match &self.action {
+            Action::Node(verb, node) => format!("{verb} {node}"),
+            Action::Command(name, body) => format!("{name} {body}"),
+            Action::Station {
                 node,
                 height_agl_m,
                 radio,
@@ -191,18 +195,18 @@ impl Change {
         }
     }
 
-    /// The command this is in the world of `now`: its name and body.
+    /// Name and body of the command in the world of `now`.
     ///
     /// # Errors
-    /// When there is no such node, in words for people.
+    /// An unknown node, with the nodes there are.
     pub fn command(&self, now: &Snapshot) -> Result<(String, Value), String> {
-        match &self.what {
-            What::Command(name, body) => Ok((name.clone(), body.clone())),
-            What::Node(verb, node) => {
+        match &self.action {
+            Action::Command(name, body) => Ok((name.clone(), body.clone())),
+            Action::Node(verb, node) => {
                 let node = named(now, node)?.id;
                 Ok(((*verb).to_owned(), json!({ "node": node })))
             }
-            What::Station {
+            Action::Station {
                 node,
                 height_agl_m,
                 radio,
@@ -232,7 +236,7 @@ fn named<'a>(now: &'a Snapshot, name: &str) -> Result<&'a NodeView, String> {
         let mut names: Vec<&str> = now.nodes.iter().map(|node| node.name.as_str()).collect();
         names.sort_unstable();
         names.truncate(20);
-        format!("no node is called {name:?}; there are {}", names.join(", "))
+        format!("unknown node: found {name:?}, allowed {}", names.join(", "))
     })
 }
 
@@ -255,22 +259,22 @@ mod tests {
         );
         let found = found.unwrap();
         assert_eq!(found[0].at_ns, 1_500_000_000);
-        assert_eq!(found[0].what, What::Node("node.fail", "b".to_owned()));
-        assert!(matches!(&found[1].what, What::Station { node, .. } if node == "a"));
+        assert_eq!(found[0].action, Action::Node("node.fail", "b".to_owned()));
+        assert!(matches!(&found[1].action, Action::Station { node, .. } if node == "a"));
         let lost = found[0].command(&Snapshot::default()).unwrap_err();
-        assert!(lost.contains("no node is called \"b\""), "{lost}");
+        assert!(lost.contains("unknown node: found \"b\""), "{lost}");
     }
 
     #[test]
-    fn what_is_wrong_has_its_place() {
+    fn invalid_changes_are_located() {
         for (text, what) in [
             ("at_s = -1\nfail = \"a\"", "0 to"),
             ("at_s = 1", "one of fail, repair, remove, node, command"),
-            ("at_s = 1\nfail = \"a\"\nremove = \"a\"", "several things"),
-            ("at_s = 1\nnode = \"a\"", "nothing to change"),
-            ("at_s = 1\nheight_agl_m = 3", "a station of no node"),
+            ("at_s = 1\nfail = \"a\"\nremove = \"a\"", "several actions"),
+            ("at_s = 1\nnode = \"a\"", "no change"),
+            ("at_s = 1\nheight_agl_m = 3", "a station without a node"),
             ("at_s = 1\nnode = \"a\"\nradio = \"nope\"", "ptp_5g8"),
-            ("at_s = 1\nbody = {}", "a body of no command"),
+            ("at_s = 1\nbody = {}", "a body without a command"),
             ("at_s = 1\nfial = \"a\"", "fial"),
         ] {
             let told = read(&format!("[[change]]\n{text}\n")).unwrap_err();

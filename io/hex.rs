@@ -1,6 +1,6 @@
-//! Bytes as hexadecimal digits.
+//! Hexadecimal text.
 
-/// Two digits for each byte, in lower case.
+/// Bytes as two lowercase digits each.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()

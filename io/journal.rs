@@ -7,33 +7,33 @@ use std::path::{Path, PathBuf};
 use groundwave_engine::log::{Entry, Header, Journal, LogError, Reader, Writer};
 use thiserror::Error;
 
-/// Why a log file cannot be used.
+/// Error of a log file.
 #[derive(Debug, Error)]
 pub enum JournalError {
-    /// It cannot be created.
+    /// Creation failed.
     #[error("create log {path}")]
     Create {
-        /// Which file.
+        /// Path of the log.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         #[source]
         err: io::Error,
     },
-    /// It cannot be opened.
+    /// Opening failed.
     #[error("open log {path}")]
     Open {
-        /// Which file.
+        /// Path of the log.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         #[source]
         err: io::Error,
     },
-    /// Its contents are not a log, or damaged.
+    /// Contents that are not a log, or damaged.
     #[error("log {path}")]
     Read {
-        /// Which file.
+        /// Path of the log.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         #[source]
         err: LogError,
     },
@@ -45,7 +45,7 @@ pub struct FileJournal {
 }
 
 impl FileJournal {
-    /// Begins a new log. An existing file is never overwritten: a log is evidence.
+    /// Begins a new log. An existing file is never overwritten.
     ///
     /// # Errors
     /// [`JournalError::Create`], also when the file exists.
@@ -63,10 +63,10 @@ impl FileJournal {
         })
     }
 
-    /// Continues a log after its last whole entry, cutting off a torn tail.
+    /// Continues a log after its last complete entry, without a torn tail.
     ///
     /// # Errors
-    /// [`JournalError::Read`] when it is damaged otherwise; then the file is left as it is.
+    /// [`JournalError::Read`] for any other damage; the file is left as it is.
     pub fn append_to(path: &Path) -> Result<(Self, Header, u64), JournalError> {
         let mut log = open(path)?;
         let read = |err| JournalError::Read {
@@ -102,7 +102,7 @@ impl Journal for FileJournal {
 }
 
 impl Drop for FileJournal {
-    /// Closes the log with its index; without one it is as good, only slower to jump in.
+    /// Closes the log with its index; seeking in one without is slower.
     fn drop(&mut self) {
         if let Err(err) = self.out.close() {
             tracing::warn!(%err, "a log was left without its index");
@@ -110,7 +110,7 @@ impl Drop for FileJournal {
     }
 }
 
-/// A new file's name is only durable once its folder is.
+/// Makes the name of a new file durable: its folder must reach the disk too.
 fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = path
         .parent()
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_file_is_continued_after_its_last_whole_entry() {
+    fn a_torn_file_is_continued_after_its_last_complete_entry() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.gwlog");
         let mut journal = FileJournal::create(&path, &header()).unwrap();

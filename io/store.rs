@@ -13,34 +13,34 @@ use thiserror::Error;
 /// needs no migration.
 const DOCUMENTS: TableDefinition<'_, (&str, [u8; 16]), &[u8]> = TableDefinition::new("documents");
 
-/// What the file says of itself.
-const ABOUT: TableDefinition<'_, &str, u64> = TableDefinition::new("about");
+/// Schema and tick of the file; the name on disk is `about`.
+const METADATA: TableDefinition<'_, &str, u64> = TableDefinition::new("about");
 
 pub use migrate::SCHEMA;
 
-/// Why a store cannot be opened.
+/// Error of opening a store.
 #[derive(Debug, Error)]
 pub enum StoreError {
-    /// Another process holds it.
+    /// In use by another process.
     #[error("store {path} is in use by another process; one process opens a store at a time")]
     InUse {
-        /// Which file.
+        /// Path of the store.
         path: PathBuf,
     },
-    /// It was written by a later version.
+    /// Written by a later version.
     #[error("store {path} has schema {found}; this version reads up to {SCHEMA}")]
     Schema {
-        /// Which file.
+        /// Path of the store.
         path: PathBuf,
         /// The schema found.
         found: u64,
     },
-    /// It is no store, or damaged, or the disk fails.
+    /// Not a store, damaged, or an I/O error.
     #[error("open store {path}: {cause}")]
     Open {
-        /// Which file.
+        /// Path of the store.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         cause: String,
     },
 }
@@ -51,12 +51,12 @@ pub struct RedbStore {
     database: Arc<Database>,
 }
 
-/// Memory for pages of the file, bytes: everything is in the world, and read but once; without a
-/// bound the pages of ten thousand nodes come to 200 MB.
+/// Page cache, bytes: all documents are in the world and read once; without a bound the pages of
+/// ten thousand nodes take 200 MB.
 const CACHE_BYTES: usize = 32 << 20;
 
 impl RedbStore {
-    /// Opens a store, creating it when there is none.
+    /// Opens a store, creating it when the file does not exist.
     ///
     /// # Errors
     /// See [`StoreError`].
@@ -83,7 +83,7 @@ impl RedbStore {
         Ok(Self { database })
     }
 
-    /// Opens a store that must be there already.
+    /// Opens an existing store.
     ///
     /// # Errors
     /// See [`StoreError`].
@@ -97,14 +97,14 @@ impl RedbStore {
         Self::open(path)
     }
 
-    /// A question to the store that outlives its owner's hands: the tick of its last commit.
+    /// A function for the tick of the last commit, usable after the store moved into the world.
     pub fn probe(&self) -> impl Fn() -> Result<u64, StoreFault> + Send + Sync + use<> {
         let database = Arc::clone(&self.database);
         move || last_tick(&database).map_err(|err| fault("read the last tick", &err))
     }
 
-    /// Copies what is planned, as of the last commit, into a new file, while others write to it.
-    /// Accounts, secrets and nodes that are there stay behind.
+    /// A function that copies the planned documents of the last commit into a new file, during
+    /// writes; accounts, secrets and fleet nodes are left out.
     pub fn copier(&self) -> impl Fn(&Path) -> Result<(), StoreFault> + Send + Sync + use<> {
         let database = Arc::clone(&self.database);
         move |to: &Path| {
@@ -112,7 +112,7 @@ impl RedbStore {
         }
     }
 
-    /// As [`RedbStore::copier`], with accounts, secrets and nodes: for who has the right to all.
+    /// As [`RedbStore::copier`], with accounts, secrets and fleet nodes.
     pub fn whole_copier(&self) -> impl Fn(&Path) -> Result<(), StoreFault> + Send + Sync + use<> {
         let database = Arc::clone(&self.database);
         move |to: &Path| {
@@ -123,15 +123,15 @@ impl RedbStore {
     /// The tick of the last commit, 0 when there was none.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// I/O errors.
     pub fn last_tick(&self) -> Result<u64, StoreFault> {
         last_tick(&self.database).map_err(|err| fault("read the last tick", &err))
     }
 }
 
 fn last_tick(database: &Database) -> Result<u64, redb::Error> {
-    let about = database.begin_read()?.open_table(ABOUT)?;
-    Ok(about.get("tick")?.map_or(0, |tick| tick.value()))
+    let metadata = database.begin_read()?.open_table(METADATA)?;
+    Ok(metadata.get("tick")?.map_or(0, |tick| tick.value()))
 }
 
 fn fault(operation: &'static str, err: &redb::Error) -> StoreFault {
@@ -174,7 +174,7 @@ impl Store for RedbStore {
                         None => documents.remove(key)?,
                     };
                 }
-                write.open_table(ABOUT)?.insert("tick", tick)?;
+                write.open_table(METADATA)?.insert("tick", tick)?;
             }
             write.commit()?;
             Ok(())
@@ -238,7 +238,7 @@ mod tests {
         ));
         let write = store.database.begin_write().unwrap();
         write
-            .open_table(ABOUT)
+            .open_table(METADATA)
             .unwrap()
             .insert("schema", SCHEMA + 1)
             .unwrap();

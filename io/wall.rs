@@ -1,19 +1,19 @@
-//! The machine's clocks, for the one loop that may read them.
+//! Clocks of the machine, for the loops that pace worlds.
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use groundwave_engine::Pacer;
 
-/// Paces a world by the machine's clocks.
+/// A pacer by the clocks of the machine.
 #[derive(Debug, Clone, Copy)]
 pub struct MachineClock {
     start: Instant,
 }
 
 impl MachineClock {
-    /// Starts counting.
+    /// A clock at 0.
     #[must_use]
-    #[expect(clippy::disallowed_methods, reason = "this is where time enters")]
+    #[expect(clippy::disallowed_methods, reason = "the clock of the process")]
     pub fn start() -> Self {
         Self {
             start: Instant::now(),
@@ -31,9 +31,9 @@ impl Pacer for MachineClock {
     }
 }
 
-/// Nanoseconds since the Unix epoch; 0 on a machine that thinks it is earlier.
+/// Time since the Unix epoch, ns; 0 before it.
 #[must_use]
-#[expect(clippy::disallowed_methods, reason = "this is where time enters")]
+#[expect(clippy::disallowed_methods, reason = "the clock of the process")]
 pub fn wall_ns() -> u64 {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
@@ -41,7 +41,7 @@ pub fn wall_ns() -> u64 {
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Nanoseconds of the system's monotonic clock, which all programs of this boot share.
+/// System-wide monotonic time, ns: the same for all processes of this boot.
 #[must_use]
 pub fn monotonic_ns() -> u64 {
     let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC);

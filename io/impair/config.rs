@@ -8,27 +8,27 @@ use serde::Deserialize;
 use crate::host::socket::Access;
 use crate::toml_document::{self, TomlDocument, TomlErrors};
 
-/// Where the configuration is looked for when nobody says.
+/// Default path of the configuration.
 pub const CONFIG_PATH: &str = "/etc/impair/impaird.toml";
 
-/// Where the socket is when nobody says.
+/// Default path of the socket.
 pub const SOCKET_PATH: &str = "/run/impair/impair.sock";
 
-/// Where the calibration baseline is when nobody says.
+/// Default path of the calibration baseline.
 pub const BASELINE_PATH: &str = "/var/lib/impair/baseline.json";
 
-/// Where the operator's distribution tables are when nobody says.
+/// Default folder of the operator's distribution tables.
 pub const TABLES_PATH: &str = "/var/lib/impair/dist";
 
 /// Longest name of an interface, bytes: IFNAMSIZ less its NUL.
 const INTERFACE_BYTES_MAX: usize = 15;
 
-/// What the daemon is told.
+/// Configuration of the daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
-    /// Where it listens.
+    /// Path of the socket.
     pub socket: PathBuf,
-    /// Who may connect.
+    /// Owner group and mode of the socket.
     pub access: Access,
     /// The stored calibration baseline, read anew whenever it is asked for.
     pub baseline: PathBuf,
@@ -38,7 +38,7 @@ pub struct Config {
     pub log: Option<PathBuf>,
     /// The interface of each direction, in the order of [`Direction::ALL`].
     pub interfaces: [String; 2],
-    /// What is turned on beyond the interface.
+    /// Impairments beyond those of the interface.
     pub extensions: Extensions,
 }
 
@@ -92,7 +92,7 @@ fn tables() -> PathBuf {
 /// Reads a configuration file.
 ///
 /// # Errors
-/// All that is wrong with it.
+/// All invalid keys and values.
 pub fn load(path: &Path) -> Result<Config, TomlErrors> {
     let text = toml_document::text(path)?;
     parse(&text, &path.display().to_string())
@@ -101,7 +101,7 @@ pub fn load(path: &Path) -> Result<Config, TomlErrors> {
 /// Reads a configuration from its text; `name` is what errors call it.
 ///
 /// # Errors
-/// All that is wrong with it.
+/// All invalid keys and values.
 pub fn parse(text: &str, name: &str) -> Result<Config, TomlErrors> {
     let (file, mut document) = TomlDocument::read::<File>(name, text)?;
     let mode = mode(file.mode.as_deref(), &mut document);
@@ -133,7 +133,7 @@ fn mode(text: Option<&str>, document: &mut TomlDocument<'_>) -> u32 {
     let digits = text.strip_prefix("0o").unwrap_or(text);
     let found = u32::from_str_radix(digits, 8).ok();
     found.filter(|mode| *mode <= 0o777).unwrap_or_else(|| {
-        let what = format!("{text:?} is no mode");
+        let what = format!("invalid mode {text:?}");
         document.invalid("mode", what, "three octal digits, such as \"0660\"");
         0
     })
@@ -147,7 +147,7 @@ fn interfaces(ports: &[PortFile], document: &mut TomlDocument<'_>) -> [String; 2
         if !sound {
             document.invalid(
                 &format!("ports[{index}].interface"),
-                format!("{name:?} is no name of an interface"),
+                format!("invalid interface name {name:?}"),
                 "1 to 15 characters without spaces and slashes, such as \"eth0\"",
             );
         }
@@ -156,7 +156,7 @@ fn interfaces(ports: &[PortFile], document: &mut TomlDocument<'_>) -> [String; 2
             .iter()
             .any(|other| other.direction == port.direction)
         {
-            let what = format!("{} is there twice", port.direction);
+            let what = format!("duplicate direction {}", port.direction);
             document.invalid(
                 &format!("ports[{index}].direction"),
                 what,
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
+    fn invalid_values_are_located() {
         let cases = [
             (
                 format!("sockets = \"x\"\n{PORTS}"),
@@ -219,7 +219,7 @@ mod tests {
             ),
             (
                 format!("mode = \"rw\"\n{PORTS}"),
-                "impaird.toml:1:8: mode: \"rw\" is no mode",
+                "impaird.toml:1:8: mode: invalid mode \"rw\"",
             ),
             (format!("mode = 660\n{PORTS}"), "impaird.toml:1:8: mode"),
             (
@@ -229,13 +229,13 @@ mod tests {
             (String::new(), "ports: no interface for port1"),
             (
                 PORTS.replace("port2", "port1"),
-                "ports[1].direction: port1 is there twice",
+                "ports[1].direction: duplicate direction port1",
             ),
             (PORTS.replace("port2", "port3"), "unknown value \"port3\""),
             (PORTS.replace("eth1", "eth0"), "eth0 serves two directions"),
             (
                 PORTS.replace("eth1", "../eth1"),
-                "ports[1].interface: \"../eth1\" is no name",
+                "ports[1].interface: invalid interface name \"../eth1\"",
             ),
         ];
         for (text, says) in cases {

@@ -6,7 +6,7 @@
 
 use thiserror::Error;
 
-/// Bytes that one opportunity lets pass.
+/// Bytes of one opportunity.
 pub const OPPORTUNITY_BYTES: u64 = 1500;
 
 /// Opportunities in one trace: ten minutes at 1 Gbit/s.
@@ -15,32 +15,32 @@ pub const OPPORTUNITIES_MAX: usize = 50_000_000;
 /// Longest trace, ms: a day.
 pub const LENGTH_MS_MAX: u64 = 86_400_000;
 
-/// What is wrong with a trace.
+/// An invalid trace.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum BadTrace {
-    /// A line is no time.
-    #[error("line {line}: {found:?} is not a time; allowed: whole milliseconds, one a line")]
-    NoTime {
+pub enum TraceError {
+    /// A line that is not a time.
+    #[error("line {line}: found {found:?}, allowed whole milliseconds, one a line")]
+    NotATime {
         /// From 1.
         line: usize,
-        /// What is there.
+        /// Value found.
         found: String,
     },
-    /// A time is before the one above it.
-    #[error("line {line}: {found_ms} ms is before {before_ms} ms, the line above it")]
-    Falls {
+    /// A time before that of the line above.
+    #[error("line {line}: found {found_ms} ms, allowed {before_ms} ms (the line above) or more")]
+    Decreasing {
         /// From 1.
         line: usize,
-        /// What is there.
+        /// Value found.
         found_ms: u64,
-        /// What is above it.
+        /// Value of the line above.
         before_ms: u64,
     },
-    /// There is nothing in it, or it lasts no time.
-    #[error("the trace lasts 0 ms; allowed: at least one time above 0")]
+    /// No times, or none above 0.
+    #[error("found a length of 0 ms, allowed at least one time above 0")]
     Empty,
-    /// It is too long.
-    #[error("line {line}: the trace is too long; allowed: a day, {OPPORTUNITIES_MAX} lines")]
+    /// Too long.
+    #[error("line {line}: found a longer trace, allowed a day, {OPPORTUNITIES_MAX} lines")]
     TooLong {
         /// From 1.
         line: usize,
@@ -62,10 +62,10 @@ pub struct Rates {
 ///
 /// # Errors
 /// The first line that is wrong.
-pub fn rates(text: &str, window_ms: u64) -> Result<Rates, BadTrace> {
+pub fn rates(text: &str, window_ms: u64) -> Result<Rates, TraceError> {
     let times = times(text)?;
     let length_ms = times.last().copied().filter(|&last| last > 0);
-    let length_ms = length_ms.ok_or(BadTrace::Empty)?;
+    let length_ms = length_ms.ok_or(TraceError::Empty)?;
     let window_ms = window_ms.clamp(1, length_ms);
     let windows = length_ms.div_ceil(window_ms) as usize;
     let mut counts = vec![0_u64; windows];
@@ -86,7 +86,7 @@ pub fn rates(text: &str, window_ms: u64) -> Result<Rates, BadTrace> {
     })
 }
 
-fn times(text: &str) -> Result<Vec<u64>, BadTrace> {
+fn times(text: &str) -> Result<Vec<u64>, TraceError> {
     let mut times: Vec<u64> = Vec::new();
     for (index, written) in text.lines().enumerate() {
         let line = index + 1;
@@ -94,30 +94,30 @@ fn times(text: &str) -> Result<Vec<u64>, BadTrace> {
         if written.is_empty() {
             continue;
         }
-        let time: u64 = written.parse().map_err(|_| BadTrace::NoTime {
+        let time: u64 = written.parse().map_err(|_| TraceError::NotATime {
             line,
             found: written.chars().take(32).collect(),
         })?;
         if let Some(&before_ms) = times.last()
             && time < before_ms
         {
-            return Err(BadTrace::Falls {
+            return Err(TraceError::Decreasing {
                 line,
                 found_ms: time,
                 before_ms,
             });
         }
         if time > LENGTH_MS_MAX || times.len() >= OPPORTUNITIES_MAX {
-            return Err(BadTrace::TooLong { line });
+            return Err(TraceError::TooLong { line });
         }
         times.push(time);
     }
     Ok(times)
 }
 
-/// Whether a text looks like a trace: its first line is a number and nothing else.
+/// Whether the first line is a number and nothing else, as in a trace.
 #[must_use]
-pub fn looks_like_one(text: &str) -> bool {
+pub fn is_trace(text: &str) -> bool {
     let first = text.lines().map(str::trim).find(|line| !line.is_empty());
     first.is_some_and(|line| line.bytes().all(|c| c.is_ascii_digit()))
 }
@@ -156,19 +156,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_names_its_line() {
+    fn invalid_lines_are_named() {
         let cases = [
-            ("1\n2\nthree\n", "line 3: \"three\" is not a time"),
-            ("5\n4\n", "line 2: 4 ms is before 5 ms"),
-            ("", "lasts 0 ms"),
-            ("0\n0\n", "lasts 0 ms"),
-            ("99999999999\n", "line 1: the trace is too long"),
+            ("1\n2\nthree\n", "line 3: found \"three\""),
+            ("5\n4\n", "line 2: found 4 ms, allowed 5 ms"),
+            ("", "a length of 0 ms"),
+            ("0\n0\n", "a length of 0 ms"),
+            ("99999999999\n", "line 1: found a longer trace"),
             ("-1\n", "line 1"),
         ];
         for (text, says) in cases {
             let told = rates(text, 100).unwrap_err().to_string();
             assert!(told.contains(says), "{told} does not say {says}");
         }
-        assert!(looks_like_one("\n12\n") && !looks_like_one("at,rate\n") && !looks_like_one(""));
+        assert!(is_trace("\n12\n") && !is_trace("at,rate\n") && !is_trace(""));
     }
 }

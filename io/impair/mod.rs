@@ -1,11 +1,11 @@
-//! Impairments as people write them: quantities, presets, time lines, and the daemon's
-//! configuration.
+//! Impairments as texts: quantities with units, presets, timelines, and the configuration of the
+//! daemon.
 
 pub mod config;
+mod format;
+pub mod impairment_spec;
 pub mod mahimahi;
 pub mod presets;
 pub mod quantity;
-mod spelled;
 pub mod timeline;
 mod timeline_csv;
-pub mod words;

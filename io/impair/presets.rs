@@ -1,4 +1,4 @@
-//! Impairments of real links, each with where its numbers come from.
+//! Impairments of real links, each with the source of its numbers.
 //!
 //! Delays are one way: half of a round trip where a source gives that. A link has two directions,
 //! `down` towards the user and `up` away from it. Fields a source does not give are left out
@@ -6,31 +6,31 @@
 
 use serde::Serialize;
 
-use super::words::Words;
+use super::impairment_spec::ImpairmentSpec;
 
-/// A link to start from.
+/// A link with published impairments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Preset {
-    /// What it is called on the command line and in time lines.
+    /// Name on the command line and in timelines.
     pub id: &'static str,
-    /// What it is.
+    /// Title.
     pub title: &'static str,
     /// Towards the user.
-    pub down: Side,
+    pub down: DirectionPreset,
     /// Away from the user.
-    pub up: Side,
-    /// Where the numbers come from.
+    pub up: DirectionPreset,
+    /// Source of the numbers.
     pub source: &'static str,
 }
 
-/// One direction of a preset, in words; an empty word is absent.
+/// One direction of a preset; empty texts are absent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Side {
+pub struct DirectionPreset {
     /// One-way delay.
     pub delay: &'static str,
     /// Deviation from it.
     pub jitter: &'static str,
-    /// How it deviates.
+    /// Distribution of the deviation.
     pub distribution: &'static str,
     /// Share of packets dropped.
     pub loss: &'static str,
@@ -40,7 +40,7 @@ pub struct Side {
     pub queue: &'static str,
 }
 
-impl Side {
+impl DirectionPreset {
     const NONE: Self = Self {
         delay: "",
         jitter: "",
@@ -70,18 +70,18 @@ impl Side {
         Self { loss, ..self }
     }
 
-    /// The same in words that may be mixed with others.
+    /// The same as a spec.
     #[must_use]
-    pub fn words(&self) -> Words {
+    pub fn spec(&self) -> ImpairmentSpec {
         let word = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        Words {
+        ImpairmentSpec {
             delay: word(self.delay),
             jitter: word(self.jitter),
             distribution: word(self.distribution),
             loss: word(self.loss),
             rate: word(self.rate),
             queue: word(self.queue),
-            ..Words::default()
+            ..ImpairmentSpec::default()
         }
     }
 }
@@ -93,65 +93,65 @@ pub const PRESETS: [Preset; 14] = [
     Preset {
         id: "fibre",
         title: "Fibre to the home",
-        down: Side::of("2ms", "20mbit"),
-        up: Side::of("2ms", "5mbit"),
+        down: DirectionPreset::of("2ms", "20mbit"),
+        up: DirectionPreset::of("2ms", "5mbit"),
         source: "WebPageTest, connectivity.ini.sample, FIOS: 20/5 Mbit/s, 4 ms round trip",
     },
     Preset {
         id: "cable",
         title: "Cable modem",
-        down: Side::of("14ms", "5mbit"),
-        up: Side::of("14ms", "1mbit"),
+        down: DirectionPreset::of("14ms", "5mbit"),
+        up: DirectionPreset::of("14ms", "1mbit"),
         source: PROFILES,
     },
     Preset {
         id: "dsl",
         title: "DSL over a long loop",
-        down: Side::of("25ms", "1.5mbit"),
-        up: Side::of("25ms", "384kbit"),
+        down: DirectionPreset::of("25ms", "1.5mbit"),
+        up: DirectionPreset::of("25ms", "384kbit"),
         source: PROFILES,
     },
     Preset {
         id: "dial-up",
         title: "Telephone modem",
-        down: Side::of("60ms", "49kbit"),
-        up: Side::of("60ms", "30kbit"),
+        down: DirectionPreset::of("60ms", "49kbit"),
+        up: DirectionPreset::of("60ms", "30kbit"),
         source: PROFILES,
     },
     Preset {
         id: "5g",
         title: "5G, as its requirements promise every user",
-        down: Side::of("4ms", "100mbit"),
-        up: Side::of("4ms", "50mbit"),
+        down: DirectionPreset::of("4ms", "100mbit"),
+        up: DirectionPreset::of("4ms", "50mbit"),
         source: "ITU-R M.2410-0: 4.3 user experienced rate 100/50 Mbit/s, 4.7.1 user-plane latency \
                  4 ms (eMBB); the network behind the base station is not in it",
     },
     Preset {
         id: "lte",
         title: "LTE",
-        down: Side::of("35ms", "12mbit"),
-        up: Side::of("35ms", "12mbit"),
+        down: DirectionPreset::of("35ms", "12mbit"),
+        up: DirectionPreset::of("35ms", "12mbit"),
         source: PROFILES,
     },
     Preset {
         id: "3g",
         title: "3G",
-        down: Side::of("150ms", "1.6mbit"),
-        up: Side::of("150ms", "768kbit"),
+        down: DirectionPreset::of("150ms", "1.6mbit"),
+        up: DirectionPreset::of("150ms", "768kbit"),
         source: PROFILES,
     },
     Preset {
         id: "edge",
         title: "EDGE",
-        down: Side::of("420ms", "240kbit"),
-        up: Side::of("420ms", "200kbit"),
+        down: DirectionPreset::of("420ms", "240kbit"),
+        up: DirectionPreset::of("420ms", "200kbit"),
         source: PROFILES,
     },
     Preset {
         id: "leo-satellite",
         title: "Low-orbit satellite",
-        down: Side::of("25ms", "178mbit").jitter("5ms"),
-        up: Side::of("25ms", "17mbit").jitter("5ms"),
+        down: DirectionPreset::of("25ms", "178mbit").jitter("5ms"),
+        up: DirectionPreset::of("25ms", "17mbit").jitter("5ms"),
         source: "Michel et al., A First Look at Starlink Performance, IMC 2022: median round trip \
                  50 ms (quartiles 40 and 60 ms, halved into a jitter of 5 ms), median rates 178 \
                  and 17 Mbit/s",
@@ -159,40 +159,40 @@ pub const PRESETS: [Preset; 14] = [
     Preset {
         id: "geo-satellite",
         title: "Geostationary satellite",
-        down: Side::of("300ms", "100mbit"),
-        up: Side::of("300ms", "10mbit"),
+        down: DirectionPreset::of("300ms", "100mbit"),
+        up: DirectionPreset::of("300ms", "10mbit"),
         source: "RFC 2488 section 2: 239.6 to 279.0 ms per hop; Michel et al., IMC 2022: 600 ms \
                  round trip at least, on a 100/10 Mbit/s subscription",
     },
     Preset {
         id: "wifi-mesh",
         title: "Edge of an 802.11b mesh, three hops from its gateway",
-        down: Side::of("20ms", "627kbit"),
-        up: Side::of("20ms", "627kbit"),
+        down: DirectionPreset::of("20ms", "627kbit"),
+        up: DirectionPreset::of("20ms", "627kbit"),
         source: "Bicket et al., Architecture and Evaluation of an Unplanned 802.11b Mesh Network, \
                  MobiCom 2005: mean 627 kbit/s over three hops; 39 ms round trip",
     },
     Preset {
         id: "wifi-edge",
         title: "802.11 at the edge of its range",
-        down: Side::of("5ms", "2mbit").jitter("2ms").loss("5%"),
-        up: Side::of("5ms", "1mbit").jitter("2ms").loss("5%"),
+        down: DirectionPreset::of("5ms", "2mbit").jitter("2ms").loss("5%"),
+        up: DirectionPreset::of("5ms", "1mbit").jitter("2ms").loss("5%"),
         source: "planning assumption: lowest 802.11b/g rates less half for the channel's overhead, \
                  and the loss that is left after retries",
     },
     Preset {
         id: "lora-fast",
         title: "LoRa backhaul, SF7 in 125 kHz",
-        down: Side::of("50ms", "5469bit"),
-        up: Side::of("50ms", "5469bit"),
+        down: DirectionPreset::of("50ms", "5469bit"),
+        up: DirectionPreset::of("50ms", "5469bit"),
         source: "LoRaWAN regional parameters RP002: DR5, 5470 bit/s physical rate (SF7 · 125 kHz / \
                  2^7 · 4/5 = 5469); 50 ms of processing are assumed",
     },
     Preset {
         id: "lora-long",
         title: "LoRa mesh, SF11 in 250 kHz",
-        down: Side::of("50ms", "1074bit"),
-        up: Side::of("50ms", "1074bit"),
+        down: DirectionPreset::of("50ms", "1074bit"),
+        up: DirectionPreset::of("50ms", "1074bit"),
         source: "Meshtastic, LongFast: 1.07 kbit/s (SF11 · 250 kHz / 2^11 · 4/5 = 1074); 50 ms of \
                  processing are assumed",
     },
@@ -201,7 +201,7 @@ pub const PRESETS: [Preset; 14] = [
 /// The preset of this name.
 ///
 /// # Errors
-/// Names that exist, with the nearest pointed out.
+/// An unknown name, with the names there are and the nearest one.
 pub fn find(id: &str) -> Result<&'static Preset, String> {
     PRESETS
         .iter()
@@ -209,7 +209,7 @@ pub fn find(id: &str) -> Result<&'static Preset, String> {
         .ok_or_else(|| {
             let names = PRESETS.iter().map(|preset| preset.id);
             let allowed = crate::toml_document::suggest::one_of(id, names);
-            format!("no preset is called {id:?}; allowed: {allowed}")
+            format!("unknown preset: found {id:?}, allowed {allowed}")
         })
 }
 
@@ -221,7 +221,7 @@ mod tests {
     fn every_preset_is_an_impairment_with_a_source() {
         for preset in &PRESETS {
             for side in [preset.down, preset.up] {
-                let meant = side.words().impairment().unwrap();
+                let meant = side.spec().impairment().unwrap();
                 meant.validate().unwrap();
                 assert!(
                     meant.latency.is_some() && meant.rate.is_some(),
@@ -242,7 +242,7 @@ mod tests {
             find(id)
                 .unwrap()
                 .down
-                .words()
+                .spec()
                 .impairment()
                 .unwrap()
                 .rate

@@ -1,10 +1,10 @@
-//! Quantities as people write them: `50ms`, `10mbit`, `1%`, `32kb`, `100packets`.
+//! Quantities with units: `50ms`, `10mbit`, `1%`, `32kb`, `100packets`.
 //!
 //! The spellings of `tc` mean what they mean there: `mbit` are 10^6 bit/s, `mbps` are 10^6 *bytes*
 //! per second, `kb` are 1024 bytes. What is printed can be typed back in and gives the same value.
 
-/// Why a quantity cannot be understood: a lowercase fragment that says what is allowed.
-pub type Misread = String;
+/// Reason for an invalid quantity: `found X, allowed Y`.
+pub type InvalidQuantity = String;
 
 /// Units of time, with their length in nanoseconds.
 const TIMES: &[(&str, u64)] = &[
@@ -76,8 +76,8 @@ const PACKETS: &[(&str, u64)] = &[
 /// people milliseconds.
 ///
 /// # Errors
-/// What would be understood.
-pub fn duration_ns(text: &str) -> Result<u64, Misread> {
+/// The text found and the forms allowed.
+pub fn duration_ns(text: &str) -> Result<u64, InvalidQuantity> {
     let allowed = "a number with a unit: 250us, 50ms, 1.5s";
     if text.trim() == "0" {
         return Ok(0);
@@ -88,8 +88,8 @@ pub fn duration_ns(text: &str) -> Result<u64, Misread> {
 /// A rate in bit/s; without a unit, bit/s.
 ///
 /// # Errors
-/// What would be understood.
-pub fn rate_bps(text: &str) -> Result<u64, Misread> {
+/// The text found and the forms allowed.
+pub fn rate_bps(text: &str) -> Result<u64, InvalidQuantity> {
     scaled(
         text,
         RATES,
@@ -100,14 +100,14 @@ pub fn rate_bps(text: &str) -> Result<u64, Misread> {
 /// A size in bytes; without a unit, bytes.
 ///
 /// # Errors
-/// What would be understood.
-pub fn size_bytes(text: &str) -> Result<u64, Misread> {
+/// The text found and the forms allowed.
+pub fn size_bytes(text: &str) -> Result<u64, InvalidQuantity> {
     let allowed = "a size: 1600b, 32kb, 1mb, or bytes as a plain number";
     let plain = text.trim().parse::<u64>();
     plain.or_else(|_| scaled(text, SIZES, allowed))
 }
 
-/// The bound of a queue.
+/// The limit of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
     /// In packets.
@@ -116,11 +116,11 @@ pub enum Limit {
     Bytes(u64),
 }
 
-/// The bound of a queue, in packets or bytes: the unit decides.
+/// The limit of a queue in packets or bytes, by its unit.
 ///
 /// # Errors
-/// What would be understood.
-pub fn queue_limit(text: &str) -> Result<Limit, Misread> {
+/// The text found and the forms allowed.
+pub fn queue_limit(text: &str) -> Result<Limit, InvalidQuantity> {
     let allowed = "packets or bytes, with the unit: 100packets, 64kb, 15000b";
     let packets = scaled(text, PACKETS, allowed).map(Limit::Packets);
     packets.or_else(|_| scaled(text, SIZES, allowed).map(Limit::Bytes))
@@ -129,38 +129,38 @@ pub fn queue_limit(text: &str) -> Result<Limit, Misread> {
 /// A percentage in [0, 100]; the sign may be left out, as in `tc`.
 ///
 /// # Errors
-/// What would be understood.
-pub fn percent(text: &str) -> Result<f64, Misread> {
+/// The text found and the forms allowed.
+pub fn percent(text: &str) -> Result<f64, InvalidQuantity> {
     let digits = text.trim().trim_end_matches('%').trim_end();
     let found = number(digits).filter(|value| (0.0..=100.0).contains(value));
-    found.ok_or_else(|| misread(text, "a percentage from 0% to 100%"))
+    found.ok_or_else(|| invalid(text, "a percentage from 0% to 100%"))
 }
 
 /// A share in [0.0, 1.0], plain or as a percentage.
 ///
 /// # Errors
-/// What would be understood.
-pub fn share(text: &str) -> Result<f64, Misread> {
+/// The text found and the forms allowed.
+pub fn share(text: &str) -> Result<f64, InvalidQuantity> {
     let allowed = "a share from 0 to 1, or a percentage from 0% to 100%";
     let found = if text.contains('%') {
-        percent(text).ok().map(|pct| pct / 100.0)
+        percent(text).ok().map(|percent| percent / 100.0)
     } else {
         number(text.trim()).filter(|value| (0.0..=1.0).contains(value))
     };
-    found.ok_or_else(|| misread(text, allowed))
+    found.ok_or_else(|| invalid(text, allowed))
 }
 
 /// A factor above 0, `2` or `2x`.
 ///
 /// # Errors
-/// What would be understood.
-pub fn factor(text: &str) -> Result<f64, Misread> {
+/// The text found and the forms allowed.
+pub fn factor(text: &str) -> Result<f64, InvalidQuantity> {
     let digits = text.trim().trim_end_matches(['x', 'X', '×']);
     let found = number(digits).filter(|value| (0.001..=1000.0).contains(value));
-    found.ok_or_else(|| misread(text, "a factor from 0.001x to 1000x, such as 2x or 0.5x"))
+    found.ok_or_else(|| invalid(text, "a factor from 0.001x to 1000x, such as 2x or 0.5x"))
 }
 
-/// A duration as it can be typed in.
+/// A duration in the form [`duration_ns`] reads.
 #[must_use]
 pub fn print_duration(ns: u64) -> String {
     print(
@@ -170,7 +170,7 @@ pub fn print_duration(ns: u64) -> String {
     )
 }
 
-/// A rate as it can be typed in.
+/// A rate in the form [`rate_bps`] reads.
 #[must_use]
 pub fn print_rate(bps: u64) -> String {
     let units = [
@@ -181,7 +181,7 @@ pub fn print_rate(bps: u64) -> String {
     print(bps, &units, "bit")
 }
 
-/// A size as it can be typed in.
+/// A size in the form [`size_bytes`] reads.
 #[must_use]
 pub fn print_size(bytes: u64) -> String {
     let units = [("mb", 1 << 20), ("kb", 1 << 10)];
@@ -193,11 +193,11 @@ pub fn print_size(bytes: u64) -> String {
     })
 }
 
-/// A percentage as it can be typed in, with six significant digits: beyond, the kernel's own
-/// rounding would show.
+/// A percentage in the form [`percent`] reads, with six significant digits: more would show the
+/// kernel's rounding.
 #[must_use]
-pub fn print_percent(pct: f64) -> String {
-    format!("{}%", significant(pct))
+pub fn print_percent(percent: f64) -> String {
+    format!("{}%", significant(percent))
 }
 
 /// A number with at most six significant digits.
@@ -228,8 +228,8 @@ fn print(value: u64, units: &[(&str, u64)], smallest: &str) -> String {
     format!("{whole}.{}{name}", fraction.trim_end_matches('0'))
 }
 
-fn misread(text: &str, allowed: &str) -> Misread {
-    format!("{:?} is not understood; allowed: {allowed}", text.trim())
+fn invalid(text: &str, allowed: &str) -> InvalidQuantity {
+    format!("found {:?}, allowed {allowed}", text.trim())
 }
 
 /// A plain decimal number: no sign, no exponent, no infinity.
@@ -239,7 +239,7 @@ fn number(digits: &str) -> Option<f64> {
 }
 
 /// A number with one of `units`, to the nearest whole one, computed in whole numbers.
-fn scaled(text: &str, units: &[(&str, u64)], allowed: &str) -> Result<u64, Misread> {
+fn scaled(text: &str, units: &[(&str, u64)], allowed: &str) -> Result<u64, InvalidQuantity> {
     let trimmed = text.trim();
     let end = trimmed
         .find(|c: char| !c.is_ascii_digit() && c != '.')
@@ -248,10 +248,10 @@ fn scaled(text: &str, units: &[(&str, u64)], allowed: &str) -> Result<u64, Misre
     let unit = unit.trim().to_lowercase();
     let scale = units.iter().find(|(name, _)| *name == unit);
     let found = scale.and_then(|(_, scale)| times(digits, *scale));
-    found.ok_or_else(|| misread(text, allowed))
+    found.ok_or_else(|| invalid(text, allowed))
 }
 
-/// `digits` times `scale`, rounded half up; `None` when it is no number or beyond any meaning.
+/// `digits` times `scale`, rounded half up; `None` when it is not a number or beyond [`i64::MAX`].
 fn times(digits: &str, scale: u64) -> Option<u64> {
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
     // Digits beyond the 15th of a fraction are below a nanosecond of an hour.
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_says_what_is() {
+    fn invalid_quantities_tell_what_is_allowed() {
         let told = [
             duration_ns("50").unwrap_err(),
             duration_ns("fast").unwrap_err(),
@@ -342,13 +342,16 @@ mod tests {
             factor("0").unwrap_err(),
         ];
         for told in told {
-            assert!(told.contains("is not understood; allowed: "), "{told}");
+            assert!(
+                told.starts_with("found ") && told.contains(", allowed "),
+                "{told}"
+            );
         }
     }
 
     proptest! {
         #[test]
-        fn what_is_printed_can_be_typed_in(value in 0_u64..1 << 62) {
+        fn printed_quantities_read_back(value in 0_u64..1 << 62) {
             prop_assert_eq!(duration_ns(&print_duration(value)), Ok(value));
             prop_assert_eq!(size_bytes(&print_size(value)), Ok(value));
             prop_assert_eq!(rate_bps(&print_rate(value)), Ok(value));
@@ -356,8 +359,8 @@ mod tests {
 
         #[test]
         fn percentages_keep_six_digits(value in 1_u32..1_000_000) {
-            let pct = f64::from(value) / 10_000.0;
-            prop_assert_eq!(percent(&print_percent(pct)), Ok(pct));
+            let value = f64::from(value) / 10_000.0;
+            prop_assert_eq!(percent(&print_percent(value)), Ok(value));
         }
     }
 }

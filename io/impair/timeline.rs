@@ -1,6 +1,6 @@
-//! Time lines: impairments that follow one another, to be played.
+//! Timelines: impairments over time, to be played.
 //!
-//! A time line is a TOML file, a CSV table, or a packet-delivery trace. A step is the complete
+//! A timeline is a TOML file, a CSV table, or a packet-delivery trace. A step is the complete
 //! state of a direction from its time on; between two steps nothing changes.
 
 use std::path::Path;
@@ -8,14 +8,14 @@ use std::path::Path;
 use groundwave_systems::impair::{Direction, Impairment, Rate};
 use serde::Deserialize;
 
-use super::words::{BadWord, Words, derived_burst_bytes};
+use super::impairment_spec::{ImpairmentSpec, ParseError, derived_burst_bytes};
 use super::{mahimahi, presets, quantity, timeline_csv};
 use crate::toml_document::{self, TomlDocument, TomlErrors};
 
-/// Steps in one time line: a day in steps of 100 ms, for both directions.
+/// Steps in one timeline: a day in steps of 100 ms, for both directions.
 pub const STEPS_MAX: usize = 2_000_000;
 
-/// Longest time line, ns: a hundred days.
+/// Longest timeline, ns: a hundred days.
 pub const LENGTH_NS_MAX: u64 = 8_640_000_000_000_000;
 
 /// Windows of a trace are at least this long: a shaper's bucket holds 16 ms.
@@ -24,60 +24,60 @@ pub const WINDOW_NS_MIN: u64 = 10_000_000;
 /// One change of one direction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// When, ns since the start.
+    /// Time since the start, ns.
     pub at_ns: u64,
-    /// Of which direction.
+    /// Direction.
     pub direction: Direction,
     /// The state from then on.
     pub impairment: Impairment,
 }
 
-/// What to play.
+/// Impairments of both directions over time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timeline {
     /// One line about it; may be empty.
     pub title: String,
-    /// The steps, by time; of one time and direction there is one.
+    /// The steps by time, at most one for a time and direction.
     pub steps: Vec<Step>,
-    /// When it ends, or begins again, ns since the start: at or after the last step.
+    /// Length, ns: at or after the last step. A repeated timeline starts again there.
     pub length_ns: u64,
 }
 
-/// How a file is read.
+/// Settings of a reader.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reading {
-    /// The directions of what names none.
+pub struct TimelineOptions {
+    /// Directions of steps without one.
     pub directions: Vec<Direction>,
     /// Window over which a packet-delivery trace is averaged, ns.
     pub window_ns: u64,
-    /// What a packet-delivery trace does not say: everything but the rate.
-    pub beside: Words,
+    /// Impairment of a packet-delivery trace besides its rate.
+    pub base: ImpairmentSpec,
 }
 
-/// Why there is nothing to play.
+/// An invalid timeline.
 #[derive(Debug, thiserror::Error)]
-pub enum BadTimeline {
-    /// The file cannot be read, or says something wrong.
+pub enum TimelineError {
+    /// An unreadable or invalid TOML file.
     #[error(transparent)]
     File(#[from] TomlErrors),
-    /// A row of a table is wrong.
+    /// An invalid row of a table.
     #[error("{file}:{line}: {what}")]
     Row {
-        /// Which file.
+        /// File name.
         file: String,
         /// From 1.
         line: u64,
-        /// What is wrong, and what is allowed.
+        /// Value found and values allowed.
         what: String,
     },
-    /// A packet-delivery trace is wrong.
+    /// An invalid packet-delivery trace.
     #[error("{file}: {cause}")]
     Trace {
-        /// Which file.
+        /// File name.
         file: String,
-        /// What is wrong.
+        /// The reason.
         #[source]
-        cause: mahimahi::BadTrace,
+        cause: mahimahi::TraceError,
     },
 }
 
@@ -102,49 +102,49 @@ struct StepFile {
     #[serde(default)]
     preset: Option<String>,
     #[serde(default)]
-    set: Words,
+    set: ImpairmentSpec,
 }
 
 /// Reads a file: by its ending `.toml` or `.csv`, else by its first line.
 ///
 /// # Errors
-/// What is wrong, with its line.
-pub fn load(path: &Path, reading: &Reading) -> Result<Timeline, BadTimeline> {
+/// The first invalid part, with its line.
+pub fn load(path: &Path, options: &TimelineOptions) -> Result<Timeline, TimelineError> {
     let text = toml_document::text(path)?;
     let name = path.display().to_string();
     let ending = path.extension().and_then(|ending| ending.to_str());
     match ending.map(str::to_lowercase).as_deref() {
-        Some("toml") => from_toml(&text, &name, reading),
-        Some("csv") => timeline_csv::read(&text, &name, reading),
-        _ if mahimahi::looks_like_one(&text) => from_trace(&text, &name, reading),
-        _ if text.trim_start().starts_with("at,") => timeline_csv::read(&text, &name, reading),
-        _ => from_toml(&text, &name, reading),
+        Some("toml") => from_toml(&text, &name, options),
+        Some("csv") => timeline_csv::read(&text, &name, options),
+        _ if mahimahi::is_trace(&text) => from_trace(&text, &name, options),
+        _ if text.trim_start().starts_with("at,") => timeline_csv::read(&text, &name, options),
+        _ => from_toml(&text, &name, options),
     }
 }
 
-/// Reads a TOML time line.
+/// Reads a TOML timeline.
 ///
 /// # Errors
-/// All that is wrong with it.
-pub fn from_toml(text: &str, name: &str, reading: &Reading) -> Result<Timeline, BadTimeline> {
+/// All invalid keys and values.
+pub fn from_toml(
+    text: &str,
+    name: &str,
+    options: &TimelineOptions,
+) -> Result<Timeline, TimelineError> {
     let (file, mut document) = TomlDocument::read::<File>(name, text)?;
     let mut steps = Vec::new();
     if file.step.is_empty() {
-        document.invalid(
-            "step",
-            "nothing to play",
-            "[[step]] with at, and set or preset",
-        );
+        document.invalid("step", "no step", "[[step]] with at, and set or preset");
     }
     for (index, step) in file.step.iter().enumerate() {
         let at = quantity::duration_ns(&step.at).and_then(bounded);
-        let sides = sides(step.direction.as_deref(), reading);
-        match (at, sides) {
+        let directions = directions_of(step.direction.as_deref(), options);
+        match (at, directions) {
             (Err(what), _) => document.invalid(&format!("step[{index}].at"), what, ""),
             (_, Err(what)) => document.invalid(&format!("step[{index}].direction"), what, ""),
-            (Ok(at_ns), Ok(sides)) => {
-                for direction in sides {
-                    match meaning(step.preset.as_deref(), &step.set, direction) {
+            (Ok(at_ns), Ok(directions)) => {
+                for direction in directions {
+                    match resolve(step.preset.as_deref(), &step.set, direction) {
                         Ok(impairment) => steps.push(Step {
                             at_ns,
                             direction,
@@ -171,7 +171,7 @@ pub fn from_toml(text: &str, name: &str, reading: &Reading) -> Result<Timeline, 
     });
     document.finish()?;
     let line = Timeline::of(file.title, steps, length_ns);
-    line.map_err(|what| BadTimeline::Row {
+    line.map_err(|what| TimelineError::Row {
         file: name.to_owned(),
         line: 1,
         what,
@@ -181,20 +181,24 @@ pub fn from_toml(text: &str, name: &str, reading: &Reading) -> Result<Timeline, 
 /// Reads a packet-delivery trace: one rate a window.
 ///
 /// # Errors
-/// What is wrong with it.
-pub fn from_trace(text: &str, name: &str, reading: &Reading) -> Result<Timeline, BadTimeline> {
-    let window_ms = reading.window_ns.max(WINDOW_NS_MIN) / 1_000_000;
-    let rates = mahimahi::rates(text, window_ms).map_err(|cause| BadTimeline::Trace {
+/// The first invalid line.
+pub fn from_trace(
+    text: &str,
+    name: &str,
+    options: &TimelineOptions,
+) -> Result<Timeline, TimelineError> {
+    let window_ms = options.window_ns.max(WINDOW_NS_MIN) / 1_000_000;
+    let rates = mahimahi::rates(text, window_ms).map_err(|cause| TimelineError::Trace {
         file: name.to_owned(),
         cause,
     })?;
-    let bad = |what: String| BadTimeline::Row {
+    let bad = |what: String| TimelineError::Row {
         file: name.to_owned(),
         line: 1,
         what,
     };
-    let beside = reading.beside.impairment();
-    let beside = beside.map_err(|word| bad(word.to_string()))?;
+    let base = options.base.impairment();
+    let base = base.map_err(|error| bad(error.to_string()))?;
     let windows = rates.bps.iter().enumerate();
     let steps = windows.flat_map(|(window, &bps)| {
         let impairment = Impairment {
@@ -204,10 +208,10 @@ pub fn from_trace(text: &str, name: &str, reading: &Reading) -> Result<Timeline,
                 bps: bps.max(8),
                 burst_bytes: derived_burst_bytes(bps),
             }),
-            ..beside.clone()
+            ..base.clone()
         };
         let at_ns = window as u64 * rates.window_ms * 1_000_000;
-        reading.directions.iter().map(move |&direction| Step {
+        options.directions.iter().map(move |&direction| Step {
             at_ns,
             direction,
             impairment: impairment.clone(),
@@ -217,53 +221,54 @@ pub fn from_trace(text: &str, name: &str, reading: &Reading) -> Result<Timeline,
     Timeline::of(String::new(), steps.collect(), Some(length_ns)).map_err(bad)
 }
 
-/// The directions a step names, or those of the reading.
-pub(super) fn sides(name: Option<&str>, reading: &Reading) -> Result<Vec<Direction>, String> {
+/// The directions a step names, or those of the options.
+pub(super) fn directions_of(
+    name: Option<&str>,
+    options: &TimelineOptions,
+) -> Result<Vec<Direction>, String> {
     match name {
-        None | Some("") => Ok(reading.directions.clone()),
+        None | Some("") => Ok(options.directions.clone()),
         Some("both") => Ok(Direction::ALL.to_vec()),
         Some(name) => name
             .parse()
             .map(|direction| vec![direction])
-            .map_err(|_| format!("{name:?} is no direction; allowed: port1, port2, both")),
+            .map_err(|_| format!("found {name:?}, allowed port1, port2, both")),
     }
 }
 
-/// What a preset and words over it mean for a direction.
+/// The impairment of a preset with `spec` over it, for a direction.
 ///
 /// # Errors
-/// The key at fault, and what is wrong with it.
-pub fn meaning(
+/// The invalid key, and the reason.
+pub fn resolve(
     preset: Option<&str>,
-    words: &Words,
+    spec: &ImpairmentSpec,
     direction: Direction,
 ) -> Result<Impairment, (String, String)> {
     let below = match preset {
-        None => Words::default(),
-        Some(id) => chosen(id, direction).map_err(|what| ("preset".to_owned(), what))?,
+        None => ImpairmentSpec::default(),
+        Some(id) => preset_spec(id, direction).map_err(|what| ("preset".to_owned(), what))?,
     };
-    let whole = below.with(words);
-    let fault = |word: BadWord| (format!("set.{}", word.key), word.what);
+    let whole = below.with(spec);
+    let fault = |error: ParseError| (format!("set.{}", error.key), error.reason);
     let impairment = whole.impairment().map_err(fault)?;
     let checked = impairment.validate();
     checked.map_err(|refusal| ("set".to_owned(), refusal.to_string()))?;
     Ok(impairment)
 }
 
-/// The words of a preset for a direction: port1 carries what goes down, port2 what goes up, unless
+/// The spec of a preset for a direction: port1 carries what goes down, port2 what goes up, unless
 /// the name ends in `:down` or `:up`.
 ///
 /// # Errors
 /// When there is no such preset.
-pub fn chosen(name: &str, direction: Direction) -> Result<Words, String> {
+pub fn preset_spec(name: &str, direction: Direction) -> Result<ImpairmentSpec, String> {
     let (id, side) = name.split_once(':').unwrap_or((name, ""));
     let preset = presets::find(id)?;
     match (side, direction) {
-        ("down", _) | ("", Direction::Port1) => Ok(preset.down.words()),
-        ("up", _) | ("", Direction::Port2) => Ok(preset.up.words()),
-        _ => Err(format!(
-            "{side:?} is no side of {id}; allowed: {id}:down, {id}:up"
-        )),
+        ("down", _) | ("", Direction::Port1) => Ok(preset.down.spec()),
+        ("up", _) | ("", Direction::Port2) => Ok(preset.up.spec()),
+        _ => Err(format!("found {name:?}, allowed {id}:down, {id}:up")),
     }
 }
 
@@ -272,7 +277,7 @@ pub(super) fn bounded(ns: u64) -> Result<u64, String> {
         return Ok(ns);
     }
     let found = quantity::print_duration(ns);
-    Err(format!("{found} is too late; allowed: up to 100 days"))
+    Err(format!("found {found}, allowed up to 100 days"))
 }
 
 impl Timeline {
@@ -287,7 +292,7 @@ impl Timeline {
     ) -> Result<Self, String> {
         if steps.len() > STEPS_MAX {
             let count = steps.len();
-            return Err(format!("{count} steps are too many; allowed: {STEPS_MAX}"));
+            return Err(format!("found {count} steps, allowed {STEPS_MAX}"));
         }
         steps.sort_by_key(|step| (step.at_ns, step.direction));
         let twice = steps
@@ -296,7 +301,7 @@ impl Timeline {
         if let Some([step, _]) = twice {
             let at = quantity::print_duration(step.at_ns);
             return Err(format!(
-                "two steps of {} at {at}; allowed: one",
+                "found two steps of {} at {at}, allowed one",
                 step.direction
             ));
         }
@@ -305,7 +310,7 @@ impl Timeline {
         if length_ns < last_ns {
             let at = quantity::print_duration(last_ns);
             return Err(format!(
-                "the last step is at {at}; allowed: a length of {at} or more"
+                "found the last step at {at}, allowed a length of {at} or more"
             ));
         }
         Ok(Self {

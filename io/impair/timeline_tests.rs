@@ -1,10 +1,10 @@
 use super::*;
 
-fn reading() -> Reading {
-    Reading {
+fn options() -> TimelineOptions {
+    TimelineOptions {
         directions: vec![Direction::Port1],
         window_ns: 100_000_000,
-        beside: Words::default(),
+        base: ImpairmentSpec::default(),
     }
 }
 
@@ -29,7 +29,7 @@ set = { rate = "2mbit" }
 
 #[test]
 fn a_ride_is_read_in_order() {
-    let ride = from_toml(RIDE, "ride.toml", &reading()).unwrap();
+    let ride = from_toml(RIDE, "ride.toml", &options()).unwrap();
     assert_eq!(ride.title, "A train ride");
     assert_eq!(ride.length_ns, 90_000_000_000);
     let order: Vec<_> = ride
@@ -51,7 +51,7 @@ fn a_ride_is_read_in_order() {
         (at(0), at(29_999_999_999), at(30_000_000_000)),
         (12_000_000, 12_000_000, 512_000)
     );
-    // Words over a preset replace what it says, and keep the rest.
+    // ImpairmentSpec over a preset replace what it says, and keep the rest.
     assert_eq!(at(u64::MAX), 2_000_000);
     let last = ride.state(Direction::Port1, u64::MAX).unwrap();
     assert!(last.latency.is_some() && last.loss.is_none());
@@ -62,23 +62,23 @@ fn a_ride_is_read_in_order() {
 fn tables_say_the_same_as_files() {
     let table = "# a ride\nat,direction,preset,delay,loss,rate\n0s,both,lte,,,\n\
                  30s,port1,,120ms,3%,512kbit\n60s,,lte,,,2mbit\n";
-    let table = timeline_csv::read(table, "ride.csv", &reading()).unwrap();
-    let file = from_toml(RIDE, "ride.toml", &reading()).unwrap();
+    let table = timeline_csv::read(table, "ride.csv", &options()).unwrap();
+    let file = from_toml(RIDE, "ride.toml", &options()).unwrap();
     assert_eq!(table.steps, file.steps);
     assert_eq!(table.length_ns, 60_000_000_000);
 }
 
 #[test]
 fn traces_become_rates_beside_what_they_do_not_say() {
-    let reading = Reading {
+    let options = TimelineOptions {
         directions: vec![Direction::Port2],
         window_ns: 100_000_000,
-        beside: Words {
+        base: ImpairmentSpec {
             delay: Some("20ms".to_owned()),
-            ..Words::default()
+            ..ImpairmentSpec::default()
         },
     };
-    let trace = from_trace("10\n50\n90\n310\n", "trace", &reading).unwrap();
+    let trace = from_trace("10\n50\n90\n310\n", "trace", &options).unwrap();
     let steps: Vec<_> = trace
         .steps
         .iter()
@@ -98,14 +98,14 @@ fn traces_become_rates_beside_what_they_do_not_say() {
 #[test]
 fn wrong_lines_are_named() {
     let toml = [
-        ("", "step: nothing to play"),
+        ("", "step: no step"),
         (
             "[[step]]\nat = \"5\"\n",
-            "t.toml:2:6: step[0].at: \"5\" is not understood",
+            "t.toml:2:6: step[0].at: found \"5\"",
         ),
         (
             "[[step]]\nat = \"0s\"\ndirection = \"port9\"\n",
-            "t.toml:3:13: step[0].direction: \"port9\" is no direction",
+            "t.toml:3:13: step[0].direction: found \"port9\"",
         ),
         (
             "[[step]]\nat = \"0s\"\npreset = \"lt\"\n",
@@ -113,7 +113,7 @@ fn wrong_lines_are_named() {
         ),
         (
             "[[step]]\nat = \"0s\"\nset = { loss = \"200%\" }\n",
-            "t.toml:3:16: step[0].set.loss: \"200%\" is not understood",
+            "t.toml:3:16: step[0].set.loss: found \"200%\"",
         ),
         (
             "[[step]]\nat = \"0s\"\nset = { los = \"2%\" }\n",
@@ -130,25 +130,25 @@ fn wrong_lines_are_named() {
         ("[[step]]\nat = \"99999h\"\n", "up to 100 days"),
     ];
     for (text, says) in toml {
-        let told = from_toml(text, "t.toml", &reading())
+        let told = from_toml(text, "t.toml", &options())
             .unwrap_err()
             .to_string();
         assert!(told.contains(says), "{told} does not say {says}");
     }
     let csv = [
-        ("at,speed\n", "t.csv:1: unknown column \"speed\""),
-        ("delay\n5ms\n", "no column \"at\""),
+        ("at,speed\n", "t.csv:1: unknown column: found \"speed\""),
+        ("delay\n5ms\n", "found no \"at\""),
         (
             "at,rate\n0s,1mbit\n1s,fast\n",
-            "t.csv:3: rate: \"fast\" is not understood",
+            "t.csv:3: invalid rate: found \"fast\"",
         ),
         ("at,rate\n0s\n", "t.csv:2"),
-        ("at,at\n", "twice"),
-        ("at,rate\n", "nothing to play"),
+        ("at,at\n", "duplicate column"),
+        ("at,rate\n", "found no step"),
         ("at,preset\n0s,lte:left\n", "lte:down, lte:up"),
     ];
     for (text, says) in csv {
-        let told = timeline_csv::read(text, "t.csv", &reading())
+        let told = timeline_csv::read(text, "t.csv", &options())
             .unwrap_err()
             .to_string();
         assert!(told.contains(says), "{told} does not say {says}");

@@ -1,12 +1,12 @@
-//! Layouts of the store, and the way from each to the next.
+//! Layouts of the store and their migrations.
 
 use std::path::Path;
 
 use redb::{Database, ReadableDatabase, ReadableTable, WriteTransaction};
 
-use super::{ABOUT, DOCUMENTS};
+use super::{DOCUMENTS, METADATA};
 
-/// Version of the layout this code writes.
+/// Version of the layout that is written.
 ///
 /// 1. Nodes.
 /// 2. Deployments and templates; nodes may say which deployment they are planned in.
@@ -17,9 +17,8 @@ type Migration = fn(&WriteTransaction) -> Result<(), redb::Error>;
 /// `MIGRATIONS[i]` brings layout `i + 1` to layout `i + 2`.
 const MIGRATIONS: [Migration; SCHEMA as usize - 1] = [one_to_two];
 
-/// Nodes of layout 1 are nodes of the running mesh, which layout 2 writes the same way. What the
-/// new number buys is that a program of layout 1 no longer opens the file: it would drop the
-/// deployments its nodes belong to.
+/// Nodes of layout 1 are nodes of the running mesh, unchanged in layout 2. The new number keeps
+/// programs of layout 1 from opening the file and dropping the deployments of its nodes.
 fn one_to_two(_: &WriteTransaction) -> Result<(), redb::Error> {
     Ok(())
 }
@@ -29,8 +28,8 @@ fn one_to_two(_: &WriteTransaction) -> Result<(), redb::Error> {
 pub(super) fn prepare(database: &Database) -> Result<u64, redb::Error> {
     let write = database.begin_write()?;
     let found = {
-        let about = write.open_table(ABOUT)?;
-        about.get("schema")?.map(|schema| schema.value())
+        let metadata = write.open_table(METADATA)?;
+        metadata.get("schema")?.map(|schema| schema.value())
     };
     if let Some(later) = found.filter(|found| *found > SCHEMA) {
         write.abort()?;
@@ -41,15 +40,14 @@ pub(super) fn prepare(database: &Database) -> Result<u64, redb::Error> {
         migration(&write)?;
     }
     if found != Some(SCHEMA) {
-        write.open_table(ABOUT)?.insert("schema", SCHEMA)?;
+        write.open_table(METADATA)?.insert("schema", SCHEMA)?;
     }
     write.open_table(DOCUMENTS)?;
     write.commit()?;
     Ok(SCHEMA)
 }
 
-/// Tables whose rows say who may do what, or hold what proves it: never part of a copy that is
-/// handed to whoever asks the planning server.
+/// Tables of accounts, credentials and fleet nodes: left out of the copies of the planning server.
 const PRIVATE: [&str; 7] = [
     "accounts",
     "denials",
@@ -60,7 +58,7 @@ const PRIVATE: [&str; 7] = [
     "fleet",
 ];
 
-/// Copies what is planned, and with `private` everything, as of the last commit, into a new file.
+/// Copies the documents of the last commit into a new file; without `private`, planned ones only.
 pub(super) fn copy(from: &Database, to: &Path, private: bool) -> Result<(), redb::Error> {
     let read = from.begin_read()?;
     let copy = Database::create(to)?;
@@ -73,10 +71,10 @@ pub(super) fn copy(from: &Database, to: &Path, private: bool) -> Result<(), redb
                 documents.insert(key.value(), value.value())?;
             }
         }
-        let mut about = write.open_table(ABOUT)?;
-        for entry in read.open_table(ABOUT)?.iter()? {
+        let mut metadata = write.open_table(METADATA)?;
+        for entry in read.open_table(METADATA)?.iter()? {
             let (key, value) = entry?;
-            about.insert(key.value(), value.value())?;
+            metadata.insert(key.value(), value.value())?;
         }
     }
     write.commit()?;

@@ -258,7 +258,7 @@ fn a_change_shows_what_it_makes_of_the_recording() {
         text(&changes),
     ]));
     assert!(
-        refused.contains("no node is called \"nobody\""),
+        refused.contains("unknown node: found \"nobody\""),
         "{refused}"
     );
     std::fs::write(&changes, "[[change]]\nat_s = 500\nfail = \"north\"\n").unwrap();

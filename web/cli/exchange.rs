@@ -1,21 +1,17 @@
-//! `groundwave import`, `export` and `convert`: deployments as documents.
+//! `groundwave import` and `export`: deployments of a planning server as documents.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use axum::http::Method;
 use clap::Args;
 use groundwave::http::client::Client;
-use groundwave::planning::wire::radio::default_station;
-use groundwave_io::exchange::{self, Format, maps};
-use groundwave_io::tracks;
+use groundwave_io::formats::{self, Format, Source};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::convert::write_whole;
 use super::failure::Failure;
 use super::output::{Output, warning};
-use super::recording::RecordingArgs;
-
-const FORMATS: &str = "geojson, kml, kmz, csv, scenario (or toml)";
 
 /// Make a deployment on a planning server from a document
 #[derive(Args)]
@@ -25,7 +21,7 @@ pub struct Import {
     #[arg(value_name = "FILE")]
     from: PathBuf,
 
-    /// Its format, where its name does not say it: geojson, kml, kmz, csv, scenario
+    /// Its format, where content and ending do not tell it: geojson, kml, kmz, csv, scenario
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
 
@@ -55,11 +51,11 @@ pub struct Export {
     #[arg(value_name = "DEPLOYMENT")]
     deployment: String,
 
-    /// The document to write; its name says the format
+    /// The document to write; its ending decides the format
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// The format, where the name does not say it
+    /// The format, where the ending does not tell it
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
 
@@ -80,66 +76,13 @@ Examples:
 
 A scenario that was exported runs with `groundwave run`.";
 
-/// Turn a document into one of another format, without a server
-///
-/// Maps of running meshes are read as well: NetJSON, meshviewer and hopglass, OpenWiFiMap, NYC Mesh,
-/// CORE scenarios. Recordings of places, EMANE event logs (.eel) and GPX, become scenarios in which
-/// nodes move.
-///
-/// Into a log (.gwlog) go recordings of what was measured: EMANE event logs, tables with a --mapping,
-/// snapshots of batctl, OLSRd, respondd, meshviewer and NetJSON (a file, lines of it, or a folder),
-/// Mahimahi traces, motion of ns-2, GPX. From a log recordings are written as EMANE event logs (.eel),
-/// tables (.csv, .parquet), NetJSON (.json) and scenarios of CORE (.xml).
-#[derive(Args)]
-#[command(after_help = CONVERT_EXAMPLES)]
-pub struct Convert {
-    /// The document
-    #[arg(value_name = "FROM")]
-    from: PathBuf,
-
-    /// The document to write
-    #[arg(value_name = "TO")]
-    to: PathBuf,
-
-    #[command(flatten)]
-    recording: RecordingArgs,
-}
-
-const CONVERT_EXAMPLES: &str = "\
-Examples:
-  groundwave convert examples/masts.csv masts.toml
-  groundwave convert examples/meshviewer.json community.toml && groundwave run community.toml
-  groundwave convert scenarios/gothenburg.toml gothenburg.kmz
-  groundwave convert examples/emane.eel emane.gwlog && groundwave replay emane.gwlog --report emane.html
-  groundwave convert examples/levels.csv levels.gwlog --mapping examples/levels.toml
-  groundwave record scenarios/failover.toml -o run.gwlog && groundwave convert run.gwlog run.eel
-  groundwave convert run.gwlog run.parquet";
-
-fn format_of(path: &Path, said: Option<&str>) -> Result<Format, Failure> {
-    let extension = path
-        .extension()
-        .map(|text| text.to_string_lossy().into_owned());
-    let name = said.map(str::to_owned).or(extension).unwrap_or_default();
-    Format::from_name(&name).ok_or_else(|| {
-        Failure::Input(format!(
-            "{} has no format we know ({name:?}); allowed: {FORMATS}",
-            path.display()
-        ))
+/// The format called `name`, of those that servers exchange.
+fn exchanged(name: &str) -> Result<&'static Format, Failure> {
+    let found = formats::by_name(name).filter(|format| format.write_plan.is_some());
+    found.ok_or_else(|| {
+        let allowed = formats::names(|format| format.write_plan.is_some());
+        Failure::Input(format!("invalid format: found {name:?}, allowed {allowed}"))
     })
-}
-
-fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(path).map_err(|err| Failure::Input(format!("read {}: {err}", path.display())))
-}
-
-/// Writes a whole file or none.
-fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    use std::io::Write;
-    let folder = path.parent().filter(|parent| *parent != Path::new(""));
-    let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
-    file.write_all(bytes)?;
-    file.persist(path).map_err(|err| Failure::from(err.error))?;
-    Ok(())
 }
 
 /// Asks a server and returns the body of its answer.
@@ -165,9 +108,17 @@ fn ask(bind: &str, method: Method, path: &str, body: Option<Vec<u8>>) -> Result<
 impl Import {
     /// Sends the document.
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        let format = format_of(&self.from, self.format.as_deref())?;
-        let path = format!("/api/v1/deployments/import?format={}", format.name());
-        let body = read(&self.from)?;
+        let source = Source::open(&self.from).map_err(Failure::Input)?;
+        let name = match self.format {
+            Some(name) => name,
+            None => formats::identify(&source)
+                .map_err(Failure::input)?
+                .name
+                .to_owned(),
+        };
+        let format = exchanged(&name)?;
+        let path = format!("/api/v1/deployments/import?format={format}");
+        let body = source.bytes().to_vec();
         let answer = ask(&self.bind, Method::POST, &path, Some(body))?;
         let told: Value = serde_json::from_slice(&answer).map_err(Failure::machine)?;
         if output.json {
@@ -188,11 +139,14 @@ impl Import {
 impl Export {
     /// Fetches the document.
     pub fn run(self, output: Output) -> Result<(), Failure> {
-        let format = format_of(&self.output, self.format.as_deref())?;
+        let format = match &self.format {
+            Some(name) => exchanged(name)?,
+            None => super::convert::plan_format(&self.output)?,
+        };
         let id = self.find()?;
-        let path = format!("/api/v1/deployments/{id}/export?format={}", format.name());
+        let path = format!("/api/v1/deployments/{id}/export?format={format}");
         let document = ask(&self.bind, Method::GET, &path, None)?;
-        write(&self.output, &document)?;
+        write_whole(&self.output, &document)?;
         if output.json {
             let told = json!({ "file": self.output, "bytes": document.len(), "deployment": id });
             return output.json(&told);
@@ -231,83 +185,5 @@ impl Export {
                 )))
             }
         }
-    }
-}
-
-impl Convert {
-    /// Reads one document and writes the other.
-    pub fn run(self, output: Output) -> Result<(), Failure> {
-        if self
-            .to
-            .extension()
-            .is_some_and(|extension| extension == "gwlog")
-        {
-            return self.recording.import(&self.from, &self.to, output);
-        }
-        if self
-            .from
-            .extension()
-            .is_some_and(|extension| extension == "gwlog")
-        {
-            return self.recording.export(&self.from, &self.to, output);
-        }
-        let to = format_of(&self.to, None)?;
-        let extension = self.from.extension().map(|text| text.to_string_lossy());
-        if let Some(kind) = extension.and_then(|text| tracks::Kind::from_extension(&text)) {
-            return self.tracks(kind, to, output);
-        }
-        let bytes = read(&self.from)?;
-        let wrong =
-            |err: &dyn std::fmt::Display| Failure::Input(format!("{}: {err}", self.from.display()));
-        let (plan, notes) = match maps::read(&bytes, &default_station()) {
-            Some(map) => {
-                let (_, plan, notes) = map.map_err(|err| wrong(&err))?;
-                (plan, notes)
-            }
-            None => {
-                let from = format_of(&self.from, None)?;
-                let read = exchange::read(from, &bytes, &default_station());
-                read.map_err(|err| wrong(&err))?
-            }
-        };
-        let mut out = Vec::new();
-        exchange::write(to, &plan, &mut out).map_err(Failure::input)?;
-        write(&self.to, &out)?;
-        if output.json {
-            let told = json!({ "file": self.to, "nodes": plan.nodes.len(), "notes": notes });
-            return output.json(&told);
-        }
-        for note in &notes.notes {
-            let line = format!("{} x {} (first: {})", note.count, note.what, note.first);
-            anstream::eprintln!("{}", warning(&line));
-        }
-        output.text(&format!(
-            "{}: {} nodes\n",
-            self.to.display(),
-            plan.nodes.len()
-        ))
-    }
-
-    /// A recording of places, whose nodes move: only a scenario can say that.
-    fn tracks(&self, kind: tracks::Kind, to: Format, output: Output) -> Result<(), Failure> {
-        if to != Format::Scenario {
-            let file = self.to.display();
-            let what = format!("{file}: tracks move; allowed: a scenario, NAME.toml");
-            return Err(Failure::Input(what));
-        }
-        let found = tracks::read(kind, &read(&self.from)?)
-            .map_err(|err| Failure::Input(format!("{}: {err}", self.from.display())))?;
-        write(&self.to, tracks::scenario(&found).as_bytes())?;
-        let (file, nodes) = (self.to.display(), found.nodes.len());
-        if output.json {
-            let told = json!({ "file": self.to, "nodes": nodes, "dropped": found.dropped });
-            return output.json(&told);
-        }
-        for dropped in &found.dropped {
-            let at = dropped.first_line;
-            let line = format!("{} x {} (first: line {at})", dropped.count, dropped.what);
-            anstream::eprintln!("{}", warning(&line));
-        }
-        output.text(&format!("{file}: {nodes} nodes that move\n"))
     }
 }

@@ -7,6 +7,7 @@ mod agent;
 mod backup;
 mod calibrate;
 mod completions;
+mod convert;
 mod ends;
 mod exchange;
 mod failure;
@@ -19,8 +20,6 @@ mod log;
 mod output;
 mod presets;
 mod profile;
-mod recording;
-mod recording_out;
 mod replay;
 mod run;
 mod run_report;
@@ -91,7 +90,7 @@ enum Command {
     Restore(backup::Restore),
     Import(exchange::Import),
     Export(exchange::Export),
-    Convert(exchange::Convert),
+    Convert(Box<convert::Convert>),
     Calibrate(calibrate::Calibrate),
     Completions(completions::Completions),
 }

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::http::{HeaderName, StatusCode, header};
-use groundwave_io::exchange::{self, Format, Notes, PlanFile, PlanNode};
+use groundwave_io::formats::{PlanFile, PlanNode, Report};
 use groundwave_systems::deployment::{DeploymentId, ImportDeployment, ImportedNode, Plan};
 use groundwave_systems::site::NodeId;
 use uuid::Uuid;
@@ -34,7 +34,7 @@ pub async fn export(
 ) -> Result<([(HeaderName, String); 2], Vec<u8>), Problem> {
     let deployment = planner.deployment(id)?;
     let view = planner.world.view();
-    let format = Format::from(asked.format);
+    let format = asked.format.format();
     let written = planner.analyse(move |_| {
         let nodes = view.plan.nodes_of(deployment.id).map(|node| PlanNode {
             id: Some(node.id),
@@ -48,13 +48,18 @@ pub async fn export(
             nodes: nodes.collect(),
         };
         let mut out = Vec::new();
-        let written = exchange::write(format, &plan, &mut out);
-        written.map_err(|err| Problem::internal(format!("write the document: {err}")))?;
+        let written = format.write_plan.map(|write| write(&plan, &mut out));
+        written
+            .transpose()
+            .map_err(|err| Problem::internal(format!("write the document: {err}")))?;
         Ok(out)
     });
     let file = format!("attachment; filename=\"{id}.{}\"", format.extension());
     let headers = [
-        (header::CONTENT_TYPE, format.media_type().to_owned()),
+        (
+            header::CONTENT_TYPE,
+            format.media_type.unwrap_or_default().to_owned(),
+        ),
         (header::CONTENT_DISPOSITION, file),
     ];
     Ok((headers, written.await?))
@@ -75,12 +80,12 @@ pub async fn import(
     Query(asked): Query<FormatQuery>,
     Raw(document): Raw,
 ) -> Result<(StatusCode, Json<Imported>), Problem> {
-    let format = Format::from(asked.format);
+    let format = asked.format.format();
     let read = planner.analyse(move |_| {
-        let read = exchange::read(format, &document, &default_station());
+        let read = format.read_plan(document.into(), &default_station());
         read.map_err(|err| Problem::bad_request(err.to_string()))
     });
-    let (plan, notes) = read.await?;
+    let (plan, report) = read.await?;
     let id = id::mint();
     let command = command(&planner.world.view().plan, plan, DeploymentId::new(id));
     let nodes = command.nodes.len();
@@ -89,7 +94,7 @@ pub async fn import(
     let imported = Imported {
         deployment,
         nodes,
-        notes: told(notes),
+        notes: notes(report),
     };
     Ok((StatusCode::CREATED, Json(imported)))
 }
@@ -113,8 +118,8 @@ fn command(plan: &Plan, file: PlanFile, deployment: DeploymentId) -> ImportDeplo
     }
 }
 
-fn told(notes: Notes) -> Vec<ImportNote> {
-    let mut told: Vec<_> = notes
+fn notes(report: Report) -> Vec<ImportNote> {
+    let mut notes: Vec<_> = report
         .notes
         .into_iter()
         .map(|note| ImportNote {
@@ -123,12 +128,12 @@ fn told(notes: Notes) -> Vec<ImportNote> {
             first: note.first.to_string(),
         })
         .collect();
-    if notes.more > 0 {
-        told.push(ImportNote {
+    if report.more > 0 {
+        notes.push(ImportNote {
             what: "more, of other kinds".to_owned(),
-            count: notes.more,
+            count: report.more,
             first: String::new(),
         });
     }
-    told
+    notes
 }

@@ -1,7 +1,7 @@
 //! Options of an impairment.
 
 use clap::Args;
-use groundwave_io::impair::words::Words;
+use groundwave_io::impair::impairment_spec::ImpairmentSpec;
 
 /// Options of an impairment; with `--keep`, `none` removes one.
 #[derive(Debug, Clone, Default, Args)]
@@ -78,8 +78,8 @@ pub struct ImpairmentArgs {
 
 impl ImpairmentArgs {
     /// The options given.
-    pub fn words(self) -> Words {
-        Words {
+    pub fn words(self) -> ImpairmentSpec {
+        ImpairmentSpec {
             delay: self.delay,
             jitter: self.jitter,
             distribution: self.distribution,

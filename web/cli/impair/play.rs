@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use groundwave::http::serve::shutdown_signal;
 use groundwave::text::{Align, Table};
+use groundwave_io::impair::impairment_spec::ImpairmentSpec;
 use groundwave_io::impair::quantity::{self, print_duration};
-use groundwave_io::impair::timeline::{Reading, Timeline, load};
-use groundwave_io::impair::words::Words;
+use groundwave_io::impair::timeline::{Timeline, TimelineOptions, load};
 use groundwave_systems::impair::{Direction, Impairment};
 use serde_json::json;
 
@@ -93,10 +93,10 @@ impl Play {
         let window = quantity::duration_ns(&self.window).map_err(|what| invalid("window", what))?;
         let seek_ns = quantity::duration_ns(&self.seek).map_err(|what| invalid("seek", what))?;
         let speed = quantity::factor(&self.speed).map_err(|what| invalid("speed", what))?;
-        let reading = Reading {
+        let reading = TimelineOptions {
             directions: self.direction.directions(),
             window_ns: window,
-            beside: self.beside.clone().words(),
+            base: self.beside.clone().words(),
         };
         let line = load(&self.timeline, &reading).map_err(Failure::input)?;
         if seek_ns > line.length_ns {
@@ -231,7 +231,7 @@ fn finish(played: Option<Played>, leave: bool, output: Output) -> Result<(), Fai
 
 /// An impairment on one line.
 fn brief(impairment: &Impairment) -> String {
-    let said = Words::of(impairment).said();
+    let said = ImpairmentSpec::of(impairment).entries();
     if said.is_empty() {
         return "no impairment".to_owned();
     }

@@ -119,8 +119,8 @@ fn position(began: Instant, playback: Playback) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use groundwave_io::impair::timeline::{Reading, from_toml};
-    use groundwave_io::impair::words::Words;
+    use groundwave_io::impair::impairment_spec::ImpairmentSpec;
+    use groundwave_io::impair::timeline::{TimelineOptions, from_toml};
 
     use super::*;
 
@@ -129,10 +129,10 @@ mod tests {
                     [[step]]\nat = \"0s\"\nset = { rate = \"1mbit\" }\n\
                     [[step]]\nat = \"4s\"\nset = { rate = \"2mbit\" }\n\
                     [[step]]\nat = \"6s\"\nset = { rate = \"3mbit\" }\n";
-        let reading = Reading {
+        let reading = TimelineOptions {
             directions: vec![Direction::Port1],
             window_ns: 0,
-            beside: Words::default(),
+            base: ImpairmentSpec::default(),
         };
         from_toml(text, "line.toml", &reading).unwrap()
     }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use groundwave::text::{Align, Table};
-use groundwave_io::impair::presets::{PRESETS, Side};
+use groundwave_io::impair::presets::{DirectionPreset, PRESETS};
 
 use crate::cli::failure::Failure;
 use crate::cli::output::{self, Output};
@@ -29,8 +29,8 @@ impl Presets {
             ("source", Align::Left),
         ]);
         for preset in &PRESETS {
-            let side = |side: &Side| {
-                let said = side.words().said().into_iter();
+            let side = |side: &DirectionPreset| {
+                let said = side.spec().entries().into_iter();
                 let words = said.filter(|(key, _)| *key != "distribution");
                 words.map(|(_, word)| word).collect::<Vec<_>>().join(" ")
             };

@@ -1,8 +1,8 @@
 //! `impair set` and `impair clear`: changes of the state of ports.
 
 use clap::Args;
-use groundwave_io::impair::timeline::meaning;
-use groundwave_io::impair::words::Words;
+use groundwave_io::impair::impairment_spec::ImpairmentSpec;
+use groundwave_io::impair::timeline::resolve;
 
 use super::Side;
 use super::client::Client;
@@ -68,11 +68,11 @@ impl Set {
         let mut requested = Vec::new();
         for direction in self.direction.directions() {
             let over = if self.keep {
-                Words::of(&client.fetch(direction).await?.impairment).with(&words)
+                ImpairmentSpec::of(&client.fetch(direction).await?.impairment).with(&words)
             } else {
                 words.clone()
             };
-            let meant = meaning(self.preset.as_deref(), &over, direction);
+            let meant = resolve(self.preset.as_deref(), &over, direction);
             let meant = meant.map_err(|(key, what)| {
                 let option = key.strip_prefix("set.").unwrap_or(&key).replace('_', "-");
                 Failure::Input(format!("--{option}: {what}"))

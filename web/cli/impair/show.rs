@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use clap::Args;
 use groundwave::impair::wire::{AppliedState, SystemRecord};
 use groundwave::text::{Align, Table};
-use groundwave_io::impair::words::Words;
+use groundwave_io::impair::impairment_spec::ImpairmentSpec;
 
 use super::Side;
 use super::client::Client;
@@ -78,11 +78,11 @@ fn text(states: &[AppliedState]) -> String {
             .map(|state| (state.direction.name(), Align::Left)),
     );
     let mut table = Table::new(&heads);
-    let mut words: Vec<Words> = states
+    let mut words: Vec<ImpairmentSpec> = states
         .iter()
-        .map(|state| Words::of(&state.impairment))
+        .map(|state| ImpairmentSpec::of(&state.impairment))
         .collect();
-    for key in Words::KEYS {
+    for key in ImpairmentSpec::KEYS {
         let cells: Vec<_> = words
             .iter_mut()
             .map(|words| words.field(key).and_then(Option::take))

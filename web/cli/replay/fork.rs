@@ -46,7 +46,7 @@ impl<'a> Changer<'a> {
             let (name, body) = change.command(&engine.view()).map_err(wrong)?;
             let command = engine.registry().from_json(&name, body).map_err(wrong)?;
             engine.inject(command).map_err(Failure::machine)?;
-            self.done.push(format!("{at_s} s: {}", change.words()));
+            self.done.push(format!("{at_s} s: {}", change.describe()));
             self.waiting = rest;
         }
         Ok(if self.done.len() > before {

@@ -1,6 +1,6 @@
 //! Import and export.
 
-use groundwave_io::exchange::Format;
+use groundwave_io::formats::{self, Format};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
@@ -70,14 +70,16 @@ impl utoipa::PartialSchema for AnyObject {
 
 impl utoipa::ToSchema for AnyObject {}
 
-impl From<ExchangeFormat> for Format {
-    fn from(format: ExchangeFormat) -> Self {
-        match format {
-            ExchangeFormat::Geojson => Self::Geojson,
-            ExchangeFormat::Kml => Self::Kml,
-            ExchangeFormat::Kmz => Self::Kmz,
-            ExchangeFormat::Csv => Self::Csv,
-            ExchangeFormat::Scenario => Self::Scenario,
+impl ExchangeFormat {
+    /// The format of the registry.
+    #[must_use]
+    pub fn format(self) -> &'static Format {
+        match self {
+            Self::Geojson => &formats::geojson::FORMAT,
+            Self::Kml => &formats::kml::FORMAT,
+            Self::Kmz => &formats::kmz::FORMAT,
+            Self::Csv => &formats::csv::FORMAT,
+            Self::Scenario => &formats::scenario::FORMAT,
         }
     }
 }

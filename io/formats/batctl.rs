@@ -1,0 +1,50 @@
+//! Originators and neighbours as `batctl oj` and `batctl nj` print them.
+
+use groundwave_systems::measure::Measured;
+use serde_json::Value;
+
+use super::mesh::{self, MeshSnapshot, rows, text};
+use super::{Content, Format};
+
+/// The format.
+pub static FORMAT: Format = Format {
+    name: "batctl",
+    label: "batctl",
+    description: "batctl oj or nj: TQ (BATMAN IV) or throughput (BATMAN V) of neighbours",
+    extensions: &["json"],
+    contents: &[Content::Measurements],
+    sniff: |sample| !sample.json()[0]["neigh_address"].is_null(),
+    read: Some(|source, options| mesh::read(&FORMAT, parse, source, options)),
+    ..Format::NONE
+};
+
+/// The node whose table it is: the table does not name it.
+const SELF: &str = "self";
+
+/// Largest TQ (linux/batman_adv.h).
+const TQ_MAX: f64 = 255.0;
+
+/// Throughput is in kbit/s (linux/batman_adv.h).
+fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
+    for row in rows(document) {
+        let Some(neighbour) = text(&row["neigh_address"]) else {
+            snapshot.drop("a row without a neighbour");
+            continue;
+        };
+        if text(&row["orig_address"]).is_some_and(|origin| origin != neighbour) {
+            snapshot.drop("an originator behind others: a route, not a link");
+            continue;
+        }
+        let values = Measured {
+            quality: row["tq"].as_f64().map(|tq| tq / TQ_MAX),
+            rate_bps: row["throughput"].as_f64().map(|kbit| kbit * 1e3),
+            ..Measured::default()
+        };
+        if values.is_empty() {
+            let what = "a neighbour without TQ or throughput (BATMAN IV tells it of originators)";
+            snapshot.drop(what);
+            continue;
+        }
+        snapshot.link(SELF, &neighbour, values);
+    }
+}

@@ -1,0 +1,273 @@
+//! Reader of plans.
+
+use csv::StringRecord;
+use groundwave_systems::radio::Station;
+
+use super::super::error::{Fault, FormatError, Location, quoted};
+use super::super::plan::collect::Collector;
+use super::super::plan::draft::Draft;
+use super::super::plan::field::{self, Field, Meaning};
+use super::super::plan::{PlanFile, values};
+use super::super::report::Report;
+use super::super::text::{line_of, text};
+use super::{FORMAT, unguarded};
+
+/// Columns in one table: every one that is known, and many times as many others.
+const COLUMNS_MAX: usize = 1_000;
+
+/// Whether a line is a header of a plan: columns of latitude and longitude.
+pub(super) fn is_header(line: &str) -> bool {
+    let cells = line.split(char::from(delimiter(line)));
+    let fields = cells.filter_map(|cell| match Field::of(cell.trim_matches('"')) {
+        Meaning::Known { field, .. } | Meaning::Noted(field, _) => Some(field),
+        Meaning::OtherHeight | Meaning::Unknown => None,
+    });
+    let fields: Vec<Field> = fields.collect();
+    fields.contains(&Field::Lat) && fields.contains(&Field::Lon)
+}
+
+/// Reads a plan.
+pub(super) fn read(bytes: &[u8], defaults: &Station) -> Result<(PlanFile, Report), FormatError> {
+    let text = text(&FORMAT, bytes)?;
+    let delimiter = delimiter(text);
+    let mut table = csv::ReaderBuilder::new()
+        .delimiter(delimiter)
+        .flexible(true)
+        .from_reader(text.as_bytes());
+    let unreadable = |error: csv::Error| {
+        let line = error.position().map_or(0, csv::Position::line);
+        Fault::new("", error.to_string(), "a table").at(&FORMAT, Location::new(line, ""))
+    };
+    let mut collector = Collector::new(&FORMAT, defaults);
+    let header = table.headers().map_err(unreadable)?.clone();
+    let columns = Columns::of(&header, &mut collector)
+        .map_err(|(column, fault)| fault.at(&FORMAT, Location::new(1, column)))?;
+    let mut record = StringRecord::new();
+    while table.read_record(&mut record).map_err(unreadable)? {
+        let row = Row {
+            columns: &columns,
+            record: &record,
+            text,
+            delimiter,
+        };
+        row.take(&mut collector)?;
+    }
+    collector.finish()
+}
+
+/// Separator of the cells of the header: the most frequent of `,`, `;` and tab outside quotes.
+fn delimiter(text: &str) -> u8 {
+    let mut quotes = false;
+    let mut counts = [(b',', 0), (b';', 0), (b'\t', 0)];
+    for byte in text.bytes() {
+        match byte {
+            b'"' => quotes = !quotes,
+            b'\n' | b'\r' if !quotes => break,
+            byte if !quotes => {
+                for (delimiter, count) in &mut counts {
+                    *count += usize::from(*delimiter == byte);
+                }
+            }
+            _ => {}
+        }
+    }
+    // The first of equals, hence a comma where there is none.
+    let best = counts.iter().rev().max_by_key(|(_, count)| *count);
+    best.map_or(b',', |(delimiter, _)| *delimiter)
+}
+
+/// The columns in their order.
+struct Columns {
+    names: Vec<String>,
+    lat: usize,
+    lon: usize,
+    deployment: Option<usize>,
+    known: Vec<bool>,
+}
+
+impl Columns {
+    /// The columns of a header, or the name of one at fault.
+    fn of(header: &StringRecord, collector: &mut Collector<'_>) -> Result<Self, (String, Fault)> {
+        let whole = |found: String, allowed: &str| (String::new(), Fault::new("", found, allowed));
+        if header.len() > COLUMNS_MAX {
+            let allowed = format!("up to {COLUMNS_MAX} columns");
+            return Err(whole(format!("{} columns", header.len()), &allowed));
+        }
+        let names: Vec<String> = header.iter().map(|name| name.trim().to_owned()).collect();
+        let mut at = [None; 3];
+        let mut known = vec![false; names.len()];
+        let mut seen = Vec::new();
+        for (index, name) in names.iter().enumerate() {
+            if name.is_empty() {
+                continue;
+            }
+            if seen.contains(&name) {
+                let fault = Fault::new("", "a duplicate column", "each column once");
+                return Err((name.clone(), fault));
+            }
+            seen.push(name);
+            let here = || Location::new(1, name.as_str());
+            let field = match Field::of(name) {
+                Meaning::Known { field, .. } => field,
+                Meaning::Noted(field @ (Field::Lat | Field::Lon), note) => {
+                    collector.report.add(note, here);
+                    field
+                }
+                // Told when there is a value.
+                Meaning::Noted(..) | Meaning::OtherHeight => {
+                    known[index] = true;
+                    continue;
+                }
+                Meaning::Unknown => {
+                    collector.report.dropped("column", name, here);
+                    continue;
+                }
+            };
+            let place = match field {
+                Field::Lat => &mut at[0],
+                Field::Lon => &mut at[1],
+                Field::Deployment => &mut at[2],
+                _ => {
+                    known[index] = true;
+                    continue;
+                }
+            };
+            if let Some(first) = place.replace(index) {
+                let found = format!("{} besides {}", quoted(name), quoted(&names[first]));
+                let allowed = "one column for each of latitude and longitude";
+                return Err((name.clone(), Fault::new("", found, allowed)));
+            }
+        }
+        match at {
+            [Some(lat), Some(lon), deployment] => Ok(Self {
+                names,
+                lat,
+                lon,
+                deployment,
+                known,
+            }),
+            _ => {
+                let found = format!("the columns {}", quoted(&names.join(", ")));
+                Err(whole(
+                    found,
+                    "a header with lat and lon, and name, role, height_agl_m, radio, …",
+                ))
+            }
+        }
+    }
+}
+
+/// A row.
+struct Row<'r> {
+    columns: &'r Columns,
+    record: &'r StringRecord,
+    text: &'r str,
+    delimiter: u8,
+}
+
+impl Row<'_> {
+    fn cell(&self, index: usize) -> &str {
+        self.record.get(index).unwrap_or_default()
+    }
+
+    /// Location of a cell. Lines are counted from the start, so only for a note or an error.
+    fn place(&self, column: &str) -> Location {
+        let begin = self.record.position().map_or(0, csv::Position::byte);
+        let begin = usize::try_from(begin)
+            .unwrap_or(usize::MAX)
+            .min(self.text.len());
+        let (before, rest) = self.text.as_bytes().split_at(begin);
+        // The end of the line before belongs to what comes next, says the reader.
+        let ends = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
+        let ends = ends.filter(|byte| **byte == b'\n').count() as u64;
+        Location::new(line_of(before) + ends, column)
+    }
+
+    fn take(&self, collector: &mut Collector<'_>) -> Result<(), FormatError> {
+        if self.record.iter().all(|cell| cell.trim().is_empty()) {
+            collector
+                .report
+                .add("empty row: passed over", || self.place(""));
+            return Ok(());
+        }
+        self.refuse_surplus()?;
+        let columns = self.columns;
+        let says = |index: &usize| !self.cell(*index).trim().is_empty();
+        if let Some(deployment) = columns.deployment.filter(says) {
+            return self.deployment(collector, deployment);
+        }
+        let mut draft = Draft::default();
+        for (index, name) in columns.names.iter().enumerate() {
+            if !columns.known[index] {
+                continue;
+            }
+            let cell = self.cell(index);
+            let cell = if self.is_name(index) {
+                unguarded(cell)
+            } else {
+                cell
+            };
+            // An empty cell is absent.
+            if !cell.is_empty() {
+                let report = &mut collector.report;
+                let tell = &mut |what: &str| report.add(what, || self.place(name));
+                draft.take(name, cell, tell);
+            }
+        }
+        let degrees = |index: usize| {
+            let column = &columns.names[index];
+            let cell = self.cell(index);
+            if cell.trim().is_empty() {
+                return Err(Fault::new("", "nothing", "degrees").at(&FORMAT, self.place(column)));
+            }
+            values::parse(cell).map_err(|fault| fault.at(&FORMAT, self.place(column)))
+        };
+        let place = (degrees(columns.lat)?, degrees(columns.lon)?);
+        let at = |key: &str| match key {
+            "lat" => self.place(&columns.names[columns.lat]),
+            "lon" => self.place(&columns.names[columns.lon]),
+            key => self.place(field::column(key)),
+        };
+        collector.node(&mut draft, place, &at)
+    }
+
+    /// Refuses cells beyond the header, as decimal commas make them.
+    fn refuse_surplus(&self) -> Result<(), FormatError> {
+        let columns = self.columns.names.len();
+        let surplus = self.record.iter().skip(columns);
+        if surplus.into_iter().all(|cell| cell.trim().is_empty()) {
+            return Ok(());
+        }
+        let found = format!("{} cells", self.record.len());
+        let hint = if self.delimiter == b',' {
+            "; numbers have a decimal point, texts with commas stand in quotes"
+        } else {
+            ""
+        };
+        let allowed = format!("{columns}, as in the header{hint}");
+        Err(Fault::new("", found, allowed).at(&FORMAT, self.place("")))
+    }
+
+    fn is_name(&self, index: usize) -> bool {
+        let meaning = Field::of(&self.columns.names[index]);
+        matches!(
+            meaning,
+            Meaning::Known {
+                field: Field::Name,
+                ..
+            }
+        )
+    }
+
+    /// Takes the row of the deployment.
+    fn deployment(&self, collector: &mut Collector<'_>, index: usize) -> Result<(), FormatError> {
+        let read = collector.deployment(self.cell(index));
+        read.map_err(|fault| fault.at(&FORMAT, self.place("deployment")))?;
+        let name = (0..self.columns.names.len()).find(|index| self.is_name(*index));
+        let name = name.map(|index| unguarded(self.cell(index)));
+        if let Some(name) = name.filter(|name| !name.is_empty()) {
+            collector.deployment.name = Some(name.to_owned());
+        }
+        Ok(())
+    }
+}

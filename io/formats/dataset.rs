@@ -1,0 +1,240 @@
+//! What a document holds, whatever its format: a plan, positions, tracks, measurements.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use groundwave_systems::measure::Measured;
+use groundwave_systems::radio::{Role, Station};
+use groundwave_systems::site::NODES_MAX;
+use groundwave_systems::terrain::GeoPoint;
+
+use super::error::{Fault, FormatError, Location};
+use super::limits::EVENTS_MAX;
+use super::plan::{PlanFile, PlanNode, name_of};
+use super::report::Report;
+use super::{Format, positions};
+
+/// A node.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Node {
+    /// Name, 1 to 64 characters, none of them a control character.
+    pub name: String,
+    /// Purpose.
+    pub role: Role,
+    /// First known position.
+    pub position: Option<GeoPoint>,
+    /// Station, where the document states one.
+    pub station: Option<Station>,
+    /// Latitude and longitude as written, degrees, until [`Dataset::finish`] checks them.
+    pub(super) raw_deg: Option<[f64; 2]>,
+    /// Path in the document, where it has one.
+    pub(super) path: String,
+}
+
+impl Node {
+    /// A node of which nothing but the name is known; an invalid name becomes empty.
+    pub(super) fn named(name: &str) -> Self {
+        Self {
+            name: name_of(name).unwrap_or_default(),
+            ..Self::default()
+        }
+    }
+}
+
+/// An event; nodes are indices of [`Dataset::nodes`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Event {
+    /// A node is at a position.
+    Move(u32, GeoPoint),
+    /// A node heads for a position at a speed, m/s; 0 stops it.
+    GoTo(u32, GeoPoint, f64),
+    /// A measurement from a sender to a receiver.
+    Observe(u32, u32, Measured),
+}
+
+/// The contents of a document.
+#[derive(Debug, Default)]
+pub struct Dataset {
+    /// Title, where the document has one.
+    pub title: Option<String>,
+    /// Time of second 0, s since the Unix epoch, where the document tells it.
+    pub begin_unix_s: Option<f64>,
+    /// Time between two ticks of a recording, s; 1 unless the document says otherwise.
+    pub step_s: Option<f64>,
+    /// Longest link the model evaluates, m.
+    pub range_m: Option<f64>,
+    /// A deployment with complete nodes.
+    pub plan: Option<PlanFile>,
+    /// Nodes in the order of the document; empty beside a plan.
+    pub nodes: Vec<Node>,
+    /// Events by time, s.
+    pub events: Vec<(f64, Event)>,
+    /// Links of the document, measured or not.
+    pub links: usize,
+    /// What was dropped or completed.
+    pub report: Report,
+    pub(super) index: BTreeMap<String, u32>,
+}
+
+impl Dataset {
+    /// A dataset of a complete plan.
+    pub(super) fn of_plan((plan, report): (PlanFile, Report)) -> Self {
+        Self {
+            plan: Some(plan),
+            report,
+            ..Self::default()
+        }
+    }
+
+    /// Counts something dropped on a line.
+    pub(super) fn drop(&mut self, what: &str, line: usize) {
+        self.report.add(what, || Location::line(line));
+    }
+
+    /// The index of the node with a key, added when new; `None`, with a note, beyond
+    /// [`NODES_MAX`] and for an empty key.
+    pub(super) fn node(&mut self, key: &str, line: usize) -> Option<u32> {
+        let index = self.named(key, key);
+        if index.is_none() {
+            self.drop("one node too many, or an empty name", line);
+        }
+        index
+    }
+
+    /// As [`Self::node`], with a name for people.
+    pub(super) fn named(&mut self, key: &str, name: &str) -> Option<u32> {
+        if let Some(index) = self.index.get(key) {
+            return Some(*index);
+        }
+        let index = self.push(Node::named(name))?;
+        self.index.insert(key.to_owned(), index);
+        Some(index)
+    }
+
+    /// Adds a node without a key, unless its name is empty or there are [`NODES_MAX`].
+    pub(super) fn push(&mut self, node: Node) -> Option<u32> {
+        let index = u32::try_from(self.nodes.len()).ok()?;
+        if self.nodes.len() >= NODES_MAX || node.name.is_empty() {
+            return None;
+        }
+        self.nodes.push(node);
+        Some(index)
+    }
+
+    /// Adds a measurement between two nodes by their keys, if its values are valid.
+    pub(super) fn observe(&mut self, at_s: f64, link: (&str, &str), values: Measured, line: usize) {
+        if link.0 == link.1 {
+            return self.drop("a link from a node to itself", line);
+        }
+        if let Err(refusal) = values.validate() {
+            let what = refusal.to_string();
+            let what: String = what.chars().take(80).collect();
+            let kind = what.split(" is ").next().unwrap_or(&what);
+            return self.drop(&format!("{kind} out of range, or no value"), line);
+        }
+        if let (Some(from), Some(to)) = (self.node(link.0, line), self.node(link.1, line)) {
+            self.event(at_s, Event::Observe(from, to, values), line);
+        }
+    }
+
+    /// Adds an event.
+    pub(super) fn event(&mut self, at_s: f64, event: Event, line: usize) {
+        if !at_s.is_finite() {
+            return self.drop("invalid time", line);
+        }
+        if self.events.len() >= EVENTS_MAX {
+            return self.drop("one event too many", line);
+        }
+        self.events.push((at_s, event));
+    }
+
+    /// Checks raw positions, makes names unique and sorts events by time; those of one time stay
+    /// in the order of the document.
+    pub(super) fn finish(mut self) -> Self {
+        positions::check(&mut self.nodes, &mut self.report);
+        let mut taken = BTreeSet::new();
+        // Positioned nodes keep their names first: only they become part of a plan.
+        let (mut order, rest): (Vec<usize>, Vec<usize>) =
+            (0..self.nodes.len()).partition(|index| self.nodes[*index].position.is_some());
+        order.extend(rest);
+        for index in order {
+            let node = &mut self.nodes[index];
+            let first = node.name.clone();
+            let mut count = 1;
+            while !taken.insert(node.name.clone()) {
+                count += 1;
+                node.name = format!("{first} {count}");
+            }
+            if count > 1 {
+                let path = node.path.clone();
+                let what = "a name that another node has: numbered";
+                self.report.add(what, || Location::path(path));
+            }
+        }
+        self.events.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        self
+    }
+
+    /// Number of measurements.
+    #[must_use]
+    pub fn measurements(&self) -> usize {
+        let observed = |event: &&(f64, Event)| matches!(event.1, Event::Observe(..));
+        self.events.iter().filter(observed).count()
+    }
+
+    /// The dataset as a plan: nodes with a position, and `station` where they have none of their
+    /// own.
+    ///
+    /// # Errors
+    /// A dataset without positions; `format` names it in the message.
+    pub fn into_plan(
+        mut self,
+        format: &Format,
+        station: &Station,
+    ) -> Result<(PlanFile, Report), FormatError> {
+        if let Some(plan) = self.plan {
+            return Ok((plan, self.report));
+        }
+        let mut report = self.report;
+        let document = Location::default;
+        if self.links > 0 {
+            let what = "link: dropped, a plan computes its own";
+            report.add_many(what, self.links, document);
+        }
+        if !self.events.is_empty() {
+            let what = "measurement or movement: dropped, a plan holds none";
+            report.add_many(what, self.events.len(), document);
+        }
+        self.nodes.retain(|node| node.position.is_some());
+        if self.nodes.is_empty() {
+            let found = format!("no node with a position ({})", report.summary());
+            return Err(Fault::new("", found, "at least one").at(format, document()));
+        }
+        let unknown = self.nodes.iter().filter(|node| node.station.is_none());
+        let unknown = unknown.count();
+        if unknown > 0 {
+            let what = "no station given: the default one is taken";
+            report.add_many(what, unknown, document);
+        }
+        let name = self.title.as_deref().and_then(name_of);
+        let name = name.unwrap_or_else(|| format!("{} map", format.label));
+        let nodes = self.nodes.into_iter().filter_map(|node| {
+            Some(PlanNode {
+                id: None,
+                name: name_of(&node.name)?,
+                role: node.role,
+                position: node.position?,
+                station: node.station.unwrap_or_else(|| station.clone()),
+            })
+        });
+        let plan = PlanFile {
+            outline: groundwave_systems::deployment::Outline {
+                name,
+                center: None,
+                region: None,
+                environment: Default::default(),
+            },
+            nodes: nodes.collect(),
+        };
+        Ok((plan, report))
+    }
+}

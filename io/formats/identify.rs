@@ -1,0 +1,238 @@
+//! The format of a document: by its content first, by its ending where that leaves a choice.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+
+use quick_xml::Reader;
+use quick_xml::events::Event;
+use serde_json::Value;
+
+use super::error::{Fault, FormatError, Location};
+use super::limits::{SAMPLE_BYTES, SOURCE_BYTES_MAX};
+use super::{FORMATS, Format};
+
+/// A document, or a folder of documents of one kind.
+#[derive(Debug, Default)]
+pub struct Source {
+    /// Path of the file or folder, for messages and titles; empty for bytes without a file.
+    pub path: PathBuf,
+    /// The documents in the order of their names, at least one.
+    pub documents: Vec<Vec<u8>>,
+}
+
+impl Source {
+    /// A document without a file.
+    #[must_use]
+    pub fn of(bytes: Vec<u8>) -> Self {
+        Self {
+            path: PathBuf::new(),
+            documents: vec![bytes],
+        }
+    }
+
+    /// Reads a file, or all files of a folder.
+    ///
+    /// # Errors
+    /// I/O errors and files larger than [`SOURCE_BYTES_MAX`], with the path.
+    pub fn open(path: &Path) -> Result<Self, String> {
+        let read = |path: &Path| {
+            let failed = |error: std::io::Error| format!("read {}: {error}", path.display());
+            let bytes = std::fs::metadata(path).map_err(failed)?.len();
+            if bytes > SOURCE_BYTES_MAX {
+                let allowed = format!("allowed up to {SOURCE_BYTES_MAX}");
+                return Err(format!(
+                    "{}: found {bytes} bytes, {allowed}",
+                    path.display()
+                ));
+            }
+            std::fs::read(path).map_err(failed)
+        };
+        let mut paths = vec![path.to_owned()];
+        if path.is_dir() {
+            let failed = |error: std::io::Error| format!("read {}: {error}", path.display());
+            let entries = std::fs::read_dir(path).map_err(failed)?;
+            let entries = entries.map(|entry| entry.map(|entry| entry.path()));
+            paths = entries.collect::<Result<_, _>>().map_err(failed)?;
+            paths.retain(|path| path.is_file());
+            paths.sort();
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            documents: paths
+                .iter()
+                .map(|path| read(path))
+                .collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The first document.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        self.documents.first().map_or(&[], Vec::as_slice)
+    }
+
+    /// File name without its ending.
+    #[must_use]
+    pub fn stem(&self) -> String {
+        let stem = self.path.file_stem().unwrap_or_default();
+        stem.to_string_lossy().into_owned()
+    }
+}
+
+/// The beginning of a document, as formats look at it.
+pub struct Sample<'s> {
+    bytes: &'s [u8],
+    json: OnceCell<Cow<'s, Value>>,
+}
+
+impl<'s> Sample<'s> {
+    /// The beginning of `bytes`.
+    #[must_use]
+    pub fn of(bytes: &'s [u8]) -> Self {
+        let json = OnceCell::new();
+        Self { bytes, json }
+    }
+
+    /// A sample that is a JSON value.
+    pub(super) fn of_json(value: &'s Value) -> Self {
+        Self {
+            bytes: &[],
+            json: OnceCell::from(Cow::Borrowed(value)),
+        }
+    }
+
+    /// All bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &'s [u8] {
+        self.bytes
+    }
+
+    /// Up to [`SAMPLE_BYTES`] of text, without a byte order mark; empty for binary data.
+    #[must_use]
+    pub fn text(&self) -> &'s str {
+        let head = &self.bytes[..self.bytes.len().min(SAMPLE_BYTES)];
+        let text = match std::str::from_utf8(head) {
+            Ok(text) => text,
+            // The end of the sample may cut a character.
+            Err(error) if error.error_len().is_none() => {
+                std::str::from_utf8(&head[..error.valid_up_to()]).unwrap_or_default()
+            }
+            Err(_) => "",
+        };
+        text.strip_prefix('\u{feff}').unwrap_or(text)
+    }
+
+    /// Its lines that are neither empty nor comments.
+    pub fn lines(&self) -> impl Iterator<Item = &'s str> {
+        let lines = self.text().lines().map(str::trim);
+        lines.filter(|line| !line.is_empty() && !line.starts_with('#'))
+    }
+
+    /// The first JSON value; null where there is none.
+    #[must_use]
+    pub fn json(&self) -> &Value {
+        self.json.get_or_init(|| {
+            let begin = self.bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+            if !matches!(begin, Some(b'{' | b'[')) {
+                return Cow::Owned(Value::Null);
+            }
+            let mut values = serde_json::Deserializer::from_slice(self.bytes).into_iter();
+            Cow::Owned(values.next().and_then(Result::ok).unwrap_or_default())
+        })
+    }
+
+    /// Local name of the root element of an XML document; empty for anything else.
+    #[must_use]
+    pub fn xml_root(&self) -> String {
+        let mut reader = Reader::from_str(self.text());
+        loop {
+            match reader.read_event() {
+                Ok(Event::Start(start) | Event::Empty(start)) => {
+                    return start.local_name().as_ref().to_owned();
+                }
+                Ok(Event::Text(text)) if !text.trim().is_empty() => return String::new(),
+                Ok(Event::Eof) | Err(_) => return String::new(),
+                Ok(_) => {}
+            }
+        }
+    }
+}
+
+/// The format of this name, letter case ignored.
+#[must_use]
+pub fn by_name(name: &str) -> Option<&'static Format> {
+    let same = |format: &&Format| format.name.eq_ignore_ascii_case(name);
+    FORMATS.into_iter().find(same)
+}
+
+/// The first format that `can` do what is needed and has the ending of `path`.
+#[must_use]
+pub fn by_extension(path: &Path, can: impl Fn(&Format) -> bool) -> Option<&'static Format> {
+    FORMATS
+        .into_iter()
+        .find(|format| can(format) && format.ends(path))
+}
+
+/// Names with endings of the formats that `can` do what is needed, for messages.
+#[must_use]
+pub fn names(can: impl Fn(&Format) -> bool) -> String {
+    let able = FORMATS.into_iter().filter(|format| can(format));
+    let named = able.map(|format| match format.extensions {
+        [] => format.name.to_owned(),
+        endings => format!("{} (.{})", format.name, endings.join(", .")),
+    });
+    named.collect::<Vec<_>>().join(", ")
+}
+
+/// Usual endings of the formats that `can` do what is needed, for messages.
+#[must_use]
+pub fn extensions(can: impl Fn(&Format) -> bool) -> String {
+    let able = FORMATS.into_iter().filter(|format| can(format));
+    let endings = able.map(|format| format!(".{}", format.extension()));
+    endings.collect::<Vec<_>>().join(", ")
+}
+
+/// The format of a document. Those that recognise its content come before others, the ending
+/// decides between several; an ending of exactly one format is enough for content of none.
+///
+/// # Errors
+/// A document of no format, with those that are read.
+pub fn identify(source: &Source) -> Result<&'static Format, FormatError> {
+    let sample = Sample::of(source.bytes());
+    let reading = || FORMATS.into_iter().filter(|format| format.read.is_some());
+    let known: Vec<&Format> = reading().filter(|format| (format.sniff)(&sample)).collect();
+    let ends = |format: &&'static Format| format.ends(&source.path);
+    let chosen = known.iter().copied().find(ends).or(known.first().copied());
+    if let Some(format) = chosen {
+        return Ok(format);
+    }
+    let mut named = reading().filter(ends);
+    match (named.next(), named.next()) {
+        (Some(format), None) => Ok(format),
+        _ => {
+            let found = match serde_json::from_slice::<serde::de::IgnoredAny>(source.bytes()) {
+                Ok(_) => "JSON of an unknown kind".to_owned(),
+                Err(error) if sample.text().trim_start().starts_with(['{', '[']) => {
+                    format!("invalid JSON ({error})")
+                }
+                Err(_) if sample.bytes().is_empty() => "an empty document".to_owned(),
+                Err(_) => "content of an unknown kind".to_owned(),
+            };
+            let read = names(|format| format.read.is_some());
+            let fault = Fault::new("format", found, format!("{read}; --format NAME forces one"));
+            Err(fault.unidentified(Location::path("format")))
+        }
+    }
+}
+
+impl Format {
+    /// Whether `path` has one of its endings, letter case ignored and `.gz` passed over.
+    fn ends(&self, path: &Path) -> bool {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = name.to_ascii_lowercase();
+        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        let mut endings = self.extensions.iter();
+        endings.any(|ending| name.rsplit_once('.').is_some_and(|(_, end)| end == *ending))
+    }
+}

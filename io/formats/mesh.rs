@@ -1,0 +1,239 @@
+//! Snapshots of running meshes as JSON: one document, one a line, or the files of a folder.
+
+use std::collections::BTreeSet;
+
+use groundwave_systems::measure::Measured;
+use groundwave_systems::radio::Role;
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::dataset::{Dataset, Node};
+use super::error::{Fault, FormatError, Location};
+use super::{Format, ReadOptions, Sample, Source};
+
+/// One snapshot of a mesh.
+#[derive(Debug, Default)]
+pub(super) struct MeshSnapshot {
+    /// Title of the map.
+    pub title: Option<String>,
+    /// Nodes.
+    pub nodes: Vec<MeshNode>,
+    /// Measured links: keys of sender and receiver.
+    pub links: Vec<(String, String, Measured)>,
+    /// Links listed, measured or not.
+    pub listed_links: usize,
+    /// Time, s since the Unix epoch.
+    pub at_unix_s: Option<f64>,
+    /// Reasons for what was dropped, with the path in the document.
+    pub dropped: Vec<(String, String)>,
+}
+
+/// A node of a snapshot.
+#[derive(Debug, Default)]
+pub(super) struct MeshNode {
+    /// What links call it.
+    pub key: String,
+    /// What people call it.
+    pub name: Option<String>,
+    /// Purpose.
+    pub role: Role,
+    /// Latitude and longitude, degrees.
+    pub at_deg: Option<[f64; 2]>,
+    /// Path in the document.
+    pub path: String,
+}
+
+impl MeshSnapshot {
+    /// Counts something dropped.
+    pub fn drop(&mut self, what: &str) {
+        self.dropped.push((what.to_owned(), String::new()));
+    }
+
+    /// Adds what was measured from a sender to a receiver.
+    pub fn link(&mut self, from: &str, to: &str, values: Measured) {
+        self.links.push((from.to_owned(), to.to_owned(), values));
+    }
+}
+
+/// Reads the snapshots of `source`. Those without a time are `options.step_s` apart; a link that a
+/// later snapshot does not list has a delivery of 0 from then on.
+pub(super) fn read(
+    format: &Format,
+    parse: fn(&Value, &mut MeshSnapshot),
+    source: &Source,
+    options: &ReadOptions,
+) -> Result<Dataset, FormatError> {
+    let mut series = Series {
+        dataset: Dataset {
+            step_s: Some(options.step_s),
+            ..Dataset::default()
+        },
+        links: BTreeSet::new(),
+    };
+    let mut number = 0_usize;
+    for bytes in &source.documents {
+        let documents = serde_json::Deserializer::from_slice(bytes).into_iter::<Value>();
+        for document in documents {
+            number += 1;
+            let document = match document {
+                Ok(document) => document,
+                Err(error) if number == 1 => {
+                    let fault = Fault::new("", error.to_string(), "JSON (RFC 8259)");
+                    return Err(fault.at(format, Location::line(error.line())));
+                }
+                Err(_) => {
+                    series.dataset.drop("a document of invalid JSON", number);
+                    break;
+                }
+            };
+            if number > 1 && !(format.sniff)(&Sample::of_json(&document)) {
+                let what = format!("a document that is not {}", format.label);
+                series.dataset.drop(&what, number);
+                continue;
+            }
+            let mut snapshot = MeshSnapshot::default();
+            parse(&document, &mut snapshot);
+            series.take(snapshot, number);
+        }
+    }
+    Ok(series.dataset)
+}
+
+/// Snapshots read so far.
+struct Series {
+    dataset: Dataset,
+    /// Links of the last snapshot.
+    links: BTreeSet<(String, String)>,
+}
+
+impl Series {
+    fn take(&mut self, snapshot: MeshSnapshot, number: usize) {
+        let dataset = &mut self.dataset;
+        for (what, path) in snapshot.dropped {
+            dataset
+                .report
+                .add(&what, || Location::new(number as u64, path));
+        }
+        dataset.title = dataset.title.take().or(snapshot.title);
+        dataset.links += snapshot.listed_links;
+        let elapsed_s = (number - 1) as f64 * dataset.step_s.unwrap_or(1.0);
+        if dataset.begin_unix_s.is_none() && number == 1 {
+            dataset.begin_unix_s = snapshot.at_unix_s;
+        }
+        let at_s = match (snapshot.at_unix_s, dataset.begin_unix_s) {
+            (Some(at_s), Some(_)) => at_s,
+            (_, begin) => begin.unwrap_or(0.0) + elapsed_s,
+        };
+        let mut listed = BTreeSet::new();
+        for node in snapshot.nodes {
+            self.node(node, &mut listed);
+        }
+        let mut links = BTreeSet::new();
+        for (from, to, values) in snapshot.links {
+            self.dataset.observe(at_s, (&from, &to), values, number);
+            links.insert((from, to));
+        }
+        let gone = Measured {
+            delivery_prob: Some(0.0),
+            ..Measured::default()
+        };
+        for (from, to) in self.links.difference(&links) {
+            self.dataset.observe(at_s, (from, to), gone, number);
+        }
+        self.links = links;
+    }
+    /// Adds a node, or finds that of an earlier snapshot. `listed` are the keys of this snapshot:
+    /// two nodes of one key in it are two nodes.
+    fn node(&mut self, node: MeshNode, listed: &mut BTreeSet<String>) {
+        let dataset = &mut self.dataset;
+        let before = dataset.nodes.len();
+        let path = || Location::path(node.path.as_str());
+        let name = node.name.as_deref().unwrap_or(&node.path);
+        let index = match listed.insert(node.key.clone()) {
+            true => dataset.named(&node.key, name),
+            false => dataset.push(Node::named(name)),
+        };
+        let Some(index) = index else {
+            let what = "one node too many, or an empty name";
+            return dataset.report.add(what, path);
+        };
+        let new = dataset.nodes.len() > before;
+        let found = &mut dataset.nodes[index as usize];
+        if new {
+            found.role = node.role;
+            found.path.clone_from(&node.path);
+            if node.name.is_none() {
+                let what = "no name given: the path in the document is taken";
+                dataset.report.add(what, path);
+            }
+            if node.at_deg.is_none() {
+                dataset.report.add("no position given", path);
+            }
+        }
+        found.raw_deg = found.raw_deg.or(node.at_deg);
+    }
+}
+
+/// Elements of a JSON array; none of anything else.
+pub(super) fn rows(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+/// Elements of an array with their indices, or members of an object with their keys, each with
+/// its path below `path`.
+pub(super) fn entries<'v>(
+    value: &'v Value,
+    path: &str,
+) -> impl Iterator<Item = (String, Option<&'v String>, &'v Value)> {
+    let listed = rows(value).enumerate();
+    let listed = listed.map(move |(index, one)| (format!("{path}[{index}]"), None, one));
+    let keyed = value.as_object().into_iter().flatten();
+    let keyed = keyed.map(move |(key, one)| (format!("{path}.{key}"), Some(key), one));
+    listed.chain(keyed).collect::<Vec<_>>().into_iter()
+}
+
+/// A text, or a number as text; `None` when blank or of another type.
+pub(super) fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// A number, also in quotes.
+pub(super) fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+/// Latitude and longitude under any of the keys in use, degrees.
+pub(super) fn position(of: &Value) -> Option<[f64; 2]> {
+    let at = |keys: [&str; 4]| keys.into_iter().find_map(|key| number(&of[key]));
+    let lat = at(["lat", "latitude", "Latitude", "Lat"])?;
+    Some([lat, at(["lng", "lon", "longitude", "Longitude"])?])
+}
+
+/// A time as seconds, ISO 8601 or ISO 8601 without a zone (UTC), s since the Unix epoch.
+pub(super) fn time(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => {
+            let zoned = text.parse::<Timestamp>();
+            let time = zoned.or_else(|_| format!("{text}Z").parse::<Timestamp>());
+            Some(time.ok()?.as_nanosecond() as f64 / 1e9)
+        }
+        _ => None,
+    }
+}
+
+/// A measured quality, 0 to 1.
+pub(super) fn quality(quality: f64) -> Measured {
+    Measured {
+        quality: Some(quality),
+        ..Measured::default()
+    }
+}

@@ -1,0 +1,157 @@
+//! Maps of Freifunk communities: meshviewer, hopglass versions 1 and 2, and the neighbours of nodes
+//! as respondd tells them.
+
+use std::collections::BTreeMap;
+
+use groundwave_systems::measure::Measured;
+use groundwave_systems::radio::Role;
+use serde_json::Value;
+
+use super::mesh::{self, MeshNode, MeshSnapshot, entries, position, quality, rows, text, time};
+use super::{Content, Format};
+
+/// The format.
+pub static FORMAT: Format = Format {
+    name: "meshviewer",
+    label: "meshviewer",
+    description: "meshviewer, hopglass or respondd: positions, TQ and signal of links",
+    extensions: &["json"],
+    contents: &[Content::Positions, Content::Measurements],
+    sniff: |sample| sniff(sample.json()),
+    read: Some(|source, options| mesh::read(&FORMAT, parse, source, options)),
+    ..Format::NONE
+};
+
+/// Nodes looked at to recognise a document.
+const SNIFFED: usize = 100;
+
+fn sniff(document: &Value) -> bool {
+    let has = |of: &Value, keys: &[&str]| keys.iter().any(|key| !of[*key].is_null());
+    let told = |node: &Value| has(node, &["neighbours", "neighbors"]);
+    let known = |node: &Value| has(node, &["node_id", "hostname", "nodeinfo", "location"]);
+    let link = rows(&document["links"]).next();
+    let nodes = entries(&document["nodes"], "").take(SNIFFED);
+    !has(document, &["type"])
+        && (nodes
+            .map(|entry| entry.2)
+            .any(|node| told(node) || known(node))
+            || link.is_some_and(|link| has(link, &["source_tq", "source"]))
+            || told(&document[0])
+            || told(document))
+}
+
+/// What a node says of itself: hopglass keeps it apart from what others see of the node.
+fn nodeinfo(node: &Value) -> &Value {
+    match &node["nodeinfo"] {
+        Value::Object(_) => &node["nodeinfo"],
+        _ => node,
+    }
+}
+
+fn parse(document: &Value, snapshot: &mut MeshSnapshot) {
+    let stamps = [
+        &document["timestamp"],
+        &document["updated_at"],
+        &document["meta"]["timestamp"],
+    ];
+    snapshot.at_unix_s = stamps.into_iter().find_map(time);
+    let list = &document["nodes"];
+    let nodes: Vec<(String, Option<&String>, &Value)> = match (list, document) {
+        (Value::Array(_) | Value::Object(_), _) => entries(list, "nodes").collect(),
+        (_, Value::Array(_)) => entries(document, "").collect(),
+        _ => vec![("node".to_owned(), None, document)],
+    };
+    // Keys of nodes by the addresses of their interfaces.
+    let mut owners = BTreeMap::new();
+    for (path, key, node) in &nodes {
+        let info = nodeinfo(node);
+        let hostname = text(&info["hostname"]);
+        let id = text(&info["node_id"]).or_else(|| text(&node["neighbours"]["node_id"]));
+        let id = id.or_else(|| key.map(String::to_owned));
+        let key = id.clone().or_else(|| hostname.clone());
+        let key = key.unwrap_or_else(|| path.clone());
+        addresses(&info["network"], &mut |mac| {
+            drop(owners.insert(mac, key.clone()))
+        });
+        for list in ["batadv", "wifi"] {
+            for (mac, _) in node["neighbours"][list].as_object().into_iter().flatten() {
+                owners.insert(mac.clone(), key.clone());
+            }
+        }
+        let gateway = node["is_gateway"] == true || node["flags"]["gateway"] == true;
+        snapshot.nodes.push(MeshNode {
+            key,
+            name: hostname.or(id),
+            role: if gateway {
+                Role::Command
+            } else {
+                Role::default()
+            },
+            at_deg: position(&info["location"]),
+            path: path.clone(),
+        });
+    }
+    for (_, _, node) in &nodes {
+        neighbours(&node["neighbours"], &owners, snapshot);
+    }
+    for row in rows(&document["links"]) {
+        snapshot.listed_links += 1;
+        listed(row, snapshot);
+    }
+}
+
+/// All texts in `of` that are MAC addresses.
+fn addresses(of: &Value, each: &mut impl FnMut(String)) {
+    match of {
+        Value::String(text) if text.len() == 17 && text.matches(':').count() == 5 => {
+            each(text.clone());
+        }
+        Value::Array(all) => all.iter().for_each(|one| addresses(one, each)),
+        Value::Object(all) => all.values().for_each(|one| addresses(one, each)),
+        _ => {}
+    }
+}
+
+/// Neighbours of a node, by its interfaces.
+fn neighbours(of: &Value, owners: &BTreeMap<String, String>, snapshot: &mut MeshSnapshot) {
+    let owner = |mac: &String| owners.get(mac).cloned().unwrap_or_else(|| mac.clone());
+    for (list, radio) in [("batadv", false), ("wifi", true)] {
+        for (mac, interface) in of[list].as_object().into_iter().flatten() {
+            let peers = interface["neighbours"].as_object().into_iter().flatten();
+            for (peer, told) in peers {
+                let mut values = Measured::default();
+                if radio {
+                    values.rx_power_dbm = told["signal"].as_f64();
+                    let noise_dbm = told["noise"].as_f64();
+                    values.snr_db = values.rx_power_dbm.zip(noise_dbm).map(|(s, n)| s - n);
+                } else {
+                    values.quality = told["tq"].as_f64().map(|tq| tq / 255.0);
+                }
+                match values.is_empty() {
+                    true => snapshot.drop("a neighbour without TQ or signal"),
+                    false => snapshot.link(&owner(peer), &owner(mac), values),
+                }
+            }
+        }
+    }
+}
+
+/// A link of a map, whose ends are ids of nodes.
+fn listed(row: &Value, snapshot: &mut MeshSnapshot) {
+    let Some((source, target)) = text(&row["source"]).zip(text(&row["target"])) else {
+        return snapshot.drop("a link without two ends");
+    };
+    let kind = row["type"].as_str().unwrap_or_default();
+    if kind.contains("vpn") || kind.contains("tunnel") || row["vpn"] == true {
+        return snapshot.drop("a tunnel, not a radio link");
+    }
+    for (from, to, value) in [
+        (&source, &target, &row["source_tq"]),
+        (&target, &source, &row["target_tq"]),
+    ] {
+        match value.as_f64() {
+            Some(tq) => snapshot.link(from, to, quality(tq)),
+            None => snapshot.drop("a link without its TQ"),
+        }
+    }
+}

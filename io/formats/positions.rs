@@ -1,0 +1,63 @@
+//! Checks of the positions of maps, which many people keep by hand.
+
+use groundwave_systems::terrain::GeoPoint;
+
+use super::dataset::Node;
+use super::error::Location;
+use super::report::Report;
+
+/// Longest distance of a node from the median position of its map, km: the largest communities
+/// span 300.
+const DISTANCE_KM_MAX: f64 = 500.0;
+/// A degree of latitude, km.
+const DEGREE_KM: f64 = 111.2;
+
+/// Gives nodes with raw coordinates their positions: swapped ones are turned round; impossible
+/// ones, those at 0 N 0 E and those far from all others are dropped.
+pub(super) fn check(nodes: &mut [Node], report: &mut Report) {
+    let raw = nodes.iter().filter_map(|node| node.raw_deg);
+    let valid = raw.filter(|at| *at != [0.0, 0.0] && possible(*at));
+    let valid: Vec<[f64; 2]> = valid.collect();
+    let median = [0, 1].map(|axis| median(valid.iter().map(|at| at[axis]).collect()));
+    let near = |at: [f64; 2]| possible(at) && distance_km(median, at) <= DISTANCE_KM_MAX;
+    for node in nodes {
+        let Some([lat, lon]) = node.raw_deg.take() else {
+            continue;
+        };
+        let mut tell = |what: &str| report.add(what, || Location::path(node.path.as_str()));
+        let found = if [lat, lon] == [0.0, 0.0] {
+            tell("latitude and longitude 0: dropped");
+            None
+        } else if near([lat, lon]) {
+            Some([lat, lon])
+        } else if near([lon, lat]) {
+            tell("latitude and longitude swapped: read the other way round");
+            Some([lon, lat])
+        } else if possible([lat, lon]) {
+            let far = "from the median position of the map: dropped";
+            tell(&format!("more than {DISTANCE_KM_MAX} km {far}"));
+            None
+        } else {
+            tell("invalid latitude or longitude: dropped");
+            None
+        };
+        let point = found.and_then(|[lat, lon]| GeoPoint::new(lat, lon).ok());
+        node.position = node.position.or(point);
+    }
+}
+
+fn possible([lat, lon]: [f64; 2]) -> bool {
+    (-90.0..=90.0).contains(&lat) && (-180.0..=180.0).contains(&lon)
+}
+
+fn median(mut all: Vec<f64>) -> f64 {
+    all.sort_by(f64::total_cmp);
+    all.get(all.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// Distance on a cylinder: accurate enough to tell a town from a continent.
+fn distance_km(a: [f64; 2], b: [f64; 2]) -> f64 {
+    let narrow = ((a[0] + b[0]) / 2.0).to_radians().cos();
+    let east = (a[1] - b[1] + 540.0).rem_euclid(360.0) - 180.0;
+    DEGREE_KM * (a[0] - b[0]).hypot(east * narrow)
+}

@@ -1,0 +1,69 @@
+//! Writers of the states of a running world.
+
+use std::io::{self, Write};
+
+use groundwave_systems::Snapshot;
+use groundwave_systems::link::LinkView;
+use groundwave_systems::site::NodeView;
+
+/// Destination of a document.
+pub type Output<'w> = Box<dyn Write + Send + 'w>;
+
+/// A document that is written while a log is replayed, so that a day needs no more memory than a
+/// tick.
+pub trait RecordingWriter {
+    /// Unit of the count, plural.
+    fn unit(&self) -> &'static str;
+
+    /// Writes the next snapshot, in the order of time.
+    ///
+    /// # Errors
+    /// I/O errors of the output.
+    fn write(&mut self, now: &Snapshot) -> io::Result<()>;
+
+    /// Ends the document with the last snapshot; returns the number of parts written.
+    ///
+    /// # Errors
+    /// I/O errors of the output.
+    fn finish(self: Box<Self>, last: &Snapshot) -> io::Result<u64>;
+}
+
+/// Writes a snapshot as a document.
+type WriteEnd = fn(&Snapshot, &mut dyn Write) -> io::Result<u64>;
+
+/// A writer of the last snapshot alone.
+pub(super) fn at_end<'w>(out: Output<'w>, write: WriteEnd) -> Box<dyn RecordingWriter + 'w> {
+    Box::new(AtEnd { out, write })
+}
+
+struct AtEnd<'w> {
+    out: Output<'w>,
+    write: WriteEnd,
+}
+
+impl RecordingWriter for AtEnd<'_> {
+    fn unit(&self) -> &'static str {
+        "nodes and links"
+    }
+
+    fn write(&mut self, _: &Snapshot) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>, last: &Snapshot) -> io::Result<u64> {
+        let count = (self.write)(last, &mut self.out)?;
+        self.out.flush()?;
+        Ok(count)
+    }
+}
+
+/// Links that carry traffic, with their nodes and ETX.
+pub(super) fn carrying(
+    now: &Snapshot,
+) -> impl Iterator<Item = (&LinkView, &NodeView, &NodeView, f64)> {
+    let links = now.links.iter().filter(|link| !link.severed);
+    links.filter_map(|link| {
+        let node = |id| now.node(id).filter(|node| node.operating);
+        Some((link, node(link.a)?, node(link.b)?, link.budget.etx()?))
+    })
+}

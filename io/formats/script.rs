@@ -1,0 +1,160 @@
+//! A dataset as the commands of a log.
+
+use groundwave_engine::{Clock, Recorded};
+use groundwave_systems::link::{Limits, SetLimits};
+use groundwave_systems::measure::{MEASUREMENTS_MAX, Measurement, ObserveLinks};
+use groundwave_systems::motion::{GoTo, StopMotion};
+use groundwave_systems::radio::Station;
+use groundwave_systems::site::{AddNode, MoveNode, NodeId};
+use groundwave_systems::terrain::{GeoPoint, geodesic};
+use serde::Serialize;
+
+use super::Format;
+use super::dataset::{Dataset, Event};
+use super::error::{Fault, FormatError, Location};
+
+/// Radius of the ring of nodes without a position, m.
+const RING_M: f64 = 500.0;
+
+/// Commands of a log in the order they are applied.
+#[derive(Debug, Default)]
+pub struct Script {
+    /// Tick, name and body as named msgpack.
+    pub commands: Vec<(u64, &'static str, Vec<u8>)>,
+    /// The last tick.
+    pub last_tick: u64,
+    /// Number of nodes.
+    pub nodes: usize,
+    /// Nodes without a position: on a ring around 0 N 0 E.
+    pub unplaced: usize,
+}
+
+impl Dataset {
+    /// The commands that replay the dataset in a world with steps of [`Self::step_ns`]; nodes
+    /// without a station get `default`.
+    ///
+    /// # Errors
+    /// A dataset without events; `format` names it in the message.
+    pub fn script(&self, format: &Format, default: &Station) -> Result<Script, FormatError> {
+        if self.events.is_empty() {
+            let found = format!("no measurement and no movement ({})", self.report.summary());
+            let fault = Fault::new("", found, "at least one of both");
+            return Err(fault.at(format, Location::default()));
+        }
+        let mut out = Script::default();
+        let limits = Limits {
+            link_range_max_m: self.range_m.unwrap_or(100_000.0).clamp(1.0, 1_000_000.0),
+            ..Limits::default()
+        };
+        out.put(1, SetLimits(limits));
+        let (positions, used) = self.first_positions();
+        let count = used.iter().filter(|used| **used).count();
+        for (index, node) in self
+            .nodes
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| used[*index])
+        {
+            let position = positions[index];
+            out.unplaced += usize::from(position.is_none());
+            out.nodes += 1;
+            let add = AddNode {
+                node: NodeId::named(&node.name),
+                name: node.name.clone(),
+                role: node.role,
+                position: position.unwrap_or_else(|| ring(out.nodes - 1, count)),
+                station: node.station.clone().unwrap_or_else(|| default.clone()),
+                deployment: None,
+            };
+            out.put(1, add);
+        }
+        self.script_events(&mut out);
+        Ok(out)
+    }
+
+    fn script_events(&self, out: &mut Script) {
+        let clock = Clock::new(self.step_ns());
+        let begin_s = self.begin_unix_s.unwrap_or(0.0);
+        let id = |number: u32| NodeId::named(&self.nodes[number as usize].name);
+        let mut measured: (u64, Vec<Measurement>) = (0, Vec::new());
+        for (at_s, event) in &self.events {
+            let at_ns = ((at_s - begin_s).max(0.0) * 1e9).round() as u64;
+            // Nodes are added in the first tick, events of second 0 right after them.
+            let tick = clock.tick_at(at_ns);
+            if measured.0 != tick || measured.1.len() >= MEASUREMENTS_MAX {
+                out.observe(&mut measured);
+                measured.0 = tick;
+            }
+            match *event {
+                Event::Observe(from, to, values) => {
+                    let (from, to) = (id(from), id(to));
+                    measured.1.push(Measurement { from, to, values });
+                }
+                Event::Move(node, position) => {
+                    let node = id(node);
+                    out.put(tick, MoveNode { node, position });
+                }
+                Event::GoTo(node, destination, speed_m_s) if speed_m_s > 0.0 => {
+                    let node = id(node);
+                    out.put(
+                        tick,
+                        GoTo {
+                            node,
+                            destination,
+                            speed_m_s,
+                        },
+                    );
+                }
+                Event::GoTo(node, ..) => out.put(tick, StopMotion { node: id(node) }),
+            }
+            out.last_tick = out.last_tick.max(tick);
+        }
+        out.observe(&mut measured);
+    }
+
+    /// Length of a step, ns.
+    #[must_use]
+    pub fn step_ns(&self) -> u64 {
+        ((self.step_s.unwrap_or(1.0) * 1e9).round() as u64).max(1_000)
+    }
+
+    /// First positions of nodes, and which nodes have a position or an event.
+    fn first_positions(&self) -> (Vec<Option<GeoPoint>>, Vec<bool>) {
+        let mut positions: Vec<_> = self.nodes.iter().map(|node| node.position).collect();
+        let mut used: Vec<bool> = positions.iter().map(Option::is_some).collect();
+        for (_, event) in &self.events {
+            match *event {
+                Event::Move(node, position) => {
+                    positions[node as usize].get_or_insert(position);
+                    used[node as usize] = true;
+                }
+                Event::GoTo(node, ..) => used[node as usize] = true,
+                Event::Observe(from, to, _) => {
+                    (used[from as usize], used[to as usize]) = (true, true);
+                }
+            }
+        }
+        (positions, used)
+    }
+}
+
+fn ring(number: usize, count: usize) -> GeoPoint {
+    let origin = GeoPoint::new(0.0, 0.0).expect("the origin is a place");
+    let azimuth_deg = 360.0 * number as f64 / count.max(1) as f64;
+    geodesic::direct(origin, azimuth_deg, RING_M).unwrap_or(origin)
+}
+
+impl Script {
+    fn put<C: Recorded + Serialize>(&mut self, tick: u64, command: C) {
+        let body = rmp_serde::to_vec_named(&command).expect("a command is plain data");
+        self.commands.push((tick, C::NAME, body));
+        self.last_tick = self.last_tick.max(tick);
+    }
+
+    fn observe(&mut self, measured: &mut (u64, Vec<Measurement>)) {
+        let measurements = std::mem::take(&mut measured.1);
+        if !measurements.is_empty() {
+            self.put(measured.0, ObserveLinks { measurements });
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Recognition of formats, and what the registry says of them.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::super::{Content, FORMATS, Source, by_extension, by_name, identify, plan_formats};
+use super::{PLAN_FORMATS, fixture};
+
+fn named(path: &str, text: &str) -> Result<&'static str, String> {
+    let source = Source {
+        path: path.into(),
+        documents: vec![text.into()],
+    };
+    identify(&source)
+        .map(|format| format.name)
+        .map_err(|error| error.to_string())
+}
+
+#[test]
+fn content_counts_more_than_the_ending() {
+    let graph = r#"{"type":"NetworkGraph","nodes":[],"links":[]}"#;
+    for (path, text, name) in [
+        ("a.json", graph, "netjson"),
+        ("a.geojson", graph, "netjson"),
+        ("", r#"{"type":"Point","coordinates":[1,2]}"#, "geojson"),
+        ("a.txt", "\u{feff}name;lat;lon\n", "csv"),
+        ("a.csv", "when,from,to\n", "csv"),
+        ("a.csv.gz", "\u{1f}", "csv"),
+        ("", "# of ours\n\n[scenario]\ntitle = \"t\"\n", "scenario"),
+        ("A.TOML", "x = 1", "scenario"),
+        (
+            "",
+            "<?xml version=\"1.0\"?><!-- a --><kml xmlns=\"x\">",
+            "kml",
+        ),
+        ("", "<gpx version=\"1.1\">", "gpx"),
+        ("a.xml", "<scenario name=\"a\">", "core"),
+        ("", "PK\u{3}\u{4}", "kmz"),
+        ("", "0.0 nem:1 location gps 1,2\n", "eel"),
+        ("", "# a\n$node_(0) set X_ 1\n", "ns2"),
+        ("a.up", "0\n5\n", "mahimahi"),
+        ("", r#"[{"neigh_address":"aa","tq":1}]"#, "batctl"),
+        ("", r#"{"links":[{"localIP":"1","remoteIP":"2"}]}"#, "olsrd"),
+        (
+            "",
+            r#"{"rows":[{"value":{"latlng":[1,2]}}]}"#,
+            "openwifimap",
+        ),
+        ("", r#"[{"id":1,"coordinates":[1,2]}]"#, "nycmesh"),
+        ("", r#"{"nodes":[{"node_id":"a"}]}"#, "meshviewer"),
+        ("", r#"{"nodes":{"a":{"neighbours":{}}}}"#, "meshviewer"),
+        (
+            "",
+            r#"{"links":[{"source":"a","target":"b","source_tq":1}]}"#,
+            "meshviewer",
+        ),
+    ] {
+        assert_eq!(named(path, text).as_deref(), Ok(name), "{path} {text}");
+    }
+}
+
+#[test]
+fn an_unknown_document_is_told_what_is_read() {
+    for (text, found) in [
+        ("", "an empty document"),
+        ("{\"type\":", "invalid JSON"),
+        ("[1, 2]", "JSON of an unknown kind"),
+        ("hello", "content of an unknown kind"),
+    ] {
+        let told = named("a.json", text).unwrap_err();
+        let lists = FORMATS.iter().filter(|format| format.read.is_some());
+        assert!(told.contains(found) && told.contains("--format"), "{told}");
+        assert!(
+            lists.into_iter().all(|format| told.contains(format.name)),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn the_registry_is_consistent() {
+    let names: BTreeSet<_> = FORMATS.iter().map(|format| format.name).collect();
+    assert_eq!(names.len(), FORMATS.len());
+    for format in FORMATS {
+        assert_eq!(by_name(&format.name.to_uppercase()), Some(format));
+        assert!(
+            !format.description.is_empty() && !format.extensions.is_empty(),
+            "{format}"
+        );
+        let writes = format.write_plan.is_some() || format.write_recording.is_some();
+        assert!(format.read.is_some() || writes, "{format}");
+        // What is exchanged over HTTP has a media type, and reads what it writes.
+        let exchanged = format.write_plan.is_some();
+        assert_eq!(format.media_type.is_some(), exchanged, "{format}");
+        assert!(!exchanged || format.holds(Content::Plan), "{format}");
+    }
+    assert_eq!(plan_formats().collect::<Vec<_>>(), PLAN_FORMATS);
+    let plan = |path: &str| by_extension(Path::new(path), |format| format.write_plan.is_some());
+    let recording = |path: &str| {
+        let format = by_extension(Path::new(path), |format| format.write_recording.is_some());
+        format.map(|format| format.name)
+    };
+    assert_eq!(plan("a.json").map(|format| format.name), Some("geojson"));
+    assert_eq!(recording("a.json"), Some("netjson"));
+    assert_eq!(
+        (recording("a.xml"), recording("a.csv")),
+        (Some("core"), Some("csv"))
+    );
+    assert_eq!((plan("a.docx"), recording("a.pdf")), (None, None));
+}
+
+#[test]
+fn documents_of_other_programs_are_recognised() {
+    for (name, format) in [
+        ("foreign.geojson", "geojson"),
+        ("foreign.kml", "kml"),
+        ("foreign.csv", "csv"),
+    ] {
+        let found = identify(&Source::of(fixture(name))).map(|format| format.name);
+        assert_eq!(found, Ok(format));
+    }
+}

@@ -1,0 +1,221 @@
+//! Maps of running meshes as plans.
+
+use groundwave_needs::needs;
+use groundwave_systems::sample::station;
+use groundwave_systems::terrain::GeoPoint;
+use groundwave_systems::testing::shared;
+
+use super::super::{
+    FORMATS, Format, FormatError, PlanFile, Report, Source, by_name, core_xml, identify,
+    meshviewer, netjson,
+};
+use super::count;
+
+fn read(bytes: &[u8]) -> Option<(&'static Format, Result<(PlanFile, Report), FormatError>)> {
+    let format = identify(&Source::of(bytes.to_vec())).ok()?;
+    Some((format, format.read_plan(bytes.to_vec(), &station())))
+}
+
+fn maps(text: &str) -> (&'static Format, PlanFile, Report) {
+    let (format, read) = read(text.as_bytes()).expect("a map");
+    let (plan, report) = read.unwrap();
+    (format, plan, report)
+}
+
+fn names(plan: &PlanFile) -> Vec<&str> {
+    plan.nodes.iter().map(|node| node.name.as_str()).collect()
+}
+
+#[test]
+fn a_network_graph_is_read_wherever_it_keeps_its_places() {
+    let (kind, plan, notes) = maps(
+        r#"{"type": "NetworkGraph", "protocol": "olsr", "version": "0.6", "metric": "etx",
+        "label": "Ninux", "nodes": [
+        {"id": "10.0.0.1", "label": "roof", "properties": {"lat": 41.9, "lng": 12.5}},
+        {"id": "10.0.0.2", "location": {"lat": "41.91", "lng": "12.51"}},
+        {"id": "10.0.0.3"}],
+        "links": [{"source": "10.0.0.1", "target": "10.0.0.2", "cost": 1.0}]}"#,
+    );
+    assert_eq!(kind, &netjson::FORMAT);
+    assert_eq!(
+        (plan.outline.name.as_str(), names(&plan)),
+        ("Ninux", vec!["roof", "10.0.0.2"])
+    );
+    assert_eq!(
+        (count(&notes, "no position"), count(&notes, "link")),
+        (1, 1)
+    );
+}
+
+#[test]
+fn the_dirt_of_a_community_is_counted() {
+    let node = |name: &str, place: &str| {
+        format!(r#"{{"node_id": "{name}", "hostname": "{name}", "location": {place}}}"#)
+    };
+    let nodes = [
+        node("a", r#"{"latitude": 52.02, "longitude": 8.53}"#),
+        node("b", r#"{"latitude": 52.03, "longitude": 8.54}"#),
+        node("b", r#"{"latitude": 52.04, "longitude": 8.55}"#),
+        node("swapped", r#"{"latitude": 8.52, "longitude": 52.01}"#),
+        node(
+            "everest",
+            r#"{"latitude": 27.988056, "longitude": 86.925278}"#,
+        ),
+        node("typed", r#"{"latitude": 52.0, "longitude": 12986035}"#),
+        node("zero", r#"{"latitude": 0, "longitude": 0}"#),
+        node("none", "null"),
+    ];
+    let (kind, plan, notes) = maps(&format!(
+        r#"{{"nodes": [{}], "links": []}}"#,
+        nodes.join(",")
+    ));
+    assert_eq!(kind, &meshviewer::FORMAT);
+    assert_eq!(names(&plan), ["a", "b", "b 2", "swapped"]);
+    assert_eq!(plan.nodes[3].position, GeoPoint::new(52.01, 8.52).unwrap());
+    for what in [
+        "swapped",
+        "from the median",
+        "invalid latitude",
+        "longitude 0",
+        "no position",
+        "numbered",
+    ] {
+        assert_eq!(count(&notes, what), 1, "{what}: {notes:?}");
+    }
+}
+
+#[test]
+fn devices_of_core_are_read() {
+    let (kind, plan, notes) = maps(
+        r#"<?xml version='1.0'?><scenario name="demo"><networks><network id="4"><position lat="1" lon="2"/></network></networks>
+        <devices><device id="1" name="n1"><position x="1" lat="47.57" lon="-122.12" alt="2.0"/></device>
+        <device id="2" name="n&amp;2"><position lat="47.58" lon="-122.13"/></device>
+        <device id="3" name="n3"/></devices><links><link node1="1" node2="2"/></links></scenario>"#,
+    );
+    assert_eq!((kind, names(&plan)), (&core_xml::FORMAT, vec!["n1", "n&2"]));
+    assert_eq!(
+        (count(&notes, "no position"), count(&notes, "link")),
+        (1, 1)
+    );
+}
+
+#[test]
+fn documents_of_other_kinds_are_not_maps() {
+    let maps = ["netjson", "meshviewer", "openwifimap", "nycmesh", "core"];
+    for text in [
+        "",
+        "lat,lon\n1,2\n",
+        r#"{"type": "FeatureCollection", "features": []}"#,
+        "<kml><Document/></kml>",
+        "[1, 2, 3]",
+        "{",
+    ] {
+        let found = identify(&Source::of(text.into())).ok();
+        assert!(
+            found.is_none_or(|format| !maps.contains(&format.name)),
+            "{text}"
+        );
+    }
+    let entity = "<!DOCTYPE scenario [<!ENTITY a \"aaaa\">]><scenario>&a;</scenario>";
+    let told = read(entity.as_bytes()).unwrap().1.unwrap_err().to_string();
+    assert!(told.contains("a document type"), "{told}");
+    let empty = br#"{"type": "NetworkGraph", "nodes": [{"id": "a"}]}"#;
+    let told = read(empty).unwrap().1.unwrap_err().to_string();
+    assert!(
+        told.contains("no node with a position") && told.contains("1 x no position"),
+        "{told}"
+    );
+    assert!(
+        FORMATS
+            .iter()
+            .all(|format| by_name(format.name) == Some(*format))
+    );
+}
+
+/// Path, nodes read, and minimal counts of notes.
+type Expected = (&'static str, usize, &'static [(&'static str, usize)]);
+
+#[needs(
+    shared("data/freifunk"),
+    shared("data/nycmesh"),
+    shared("data/core_manet")
+)]
+#[test]
+fn real_maps_with_their_dirt_are_read() {
+    let expected: [Expected; 12] = [
+        (
+            "freifunk/freifunk-aachen-meshviewer.json",
+            1774,
+            &[("no position", 339)],
+        ),
+        (
+            "freifunk/freifunk-altdorf-meshviewer.json",
+            690,
+            &[("invalid latitude", 1)],
+        ),
+        (
+            "freifunk/freifunk-bielefeld-meshviewer.json",
+            213,
+            &[("swapped", 2)],
+        ),
+        (
+            "freifunk/freifunk-bremen-meshviewer.json",
+            753,
+            &[("from the median", 1)],
+        ),
+        (
+            "freifunk/freifunk-cologne-bonn-area-meshviewer.json",
+            250,
+            &[],
+        ),
+        ("freifunk/freifunk-leipzig-meshviewer.json", 200, &[]),
+        ("freifunk/freifunk-munich-meshviewer.json", 1550, &[]),
+        ("freifunk/freifunk-stuttgart-meshviewer.json", 1200, &[]),
+        ("freifunk/freifunk-ulm-meshviewer.json", 200, &[]),
+        (
+            "freifunk/freifunk-berlin-hopglass.json",
+            100,
+            &[("link", 100)],
+        ),
+        ("nycmesh/nodes.json", 1300, &[("not installed", 10_000)]),
+        ("core_manet/sample1.xml", 5, &[]),
+    ];
+    for (path, nodes, told) in expected {
+        let path = shared(&format!("data/{path}"));
+        let bytes = std::fs::read(&path).unwrap();
+        let (plan, report) = read(&bytes).expect("a map").1.unwrap();
+        plan.check().unwrap();
+        assert!(
+            plan.nodes.len() >= nodes,
+            "{}: {}",
+            path.display(),
+            plan.nodes.len()
+        );
+        for (what, times) in told {
+            let found: usize = report
+                .notes
+                .iter()
+                .filter(|note| note.what.contains(what))
+                .map(|note| note.count)
+                .sum();
+            assert!(found >= *times, "{}: {what} {found}", path.display());
+        }
+    }
+}
+
+/// Every prefix and many a bent byte: never a panic.
+#[test]
+fn damaged_maps_are_answered() {
+    let whole = r#"{"nodes":[{"node_id":"a","location":{"latitude":52.0,"longitude":8.5}}]}"#;
+    let xml = r#"<scenario name="d"><devices><device name="n1"><position lat="4" lon="1"/></device></devices></scenario>"#;
+    for text in [whole, xml] {
+        for cut in 0..text.len() {
+            drop(read(&text.as_bytes()[..cut]));
+            for bit in 0..8 {
+                let mut bent = text.as_bytes().to_vec();
+                bent[cut] ^= 1 << bit;
+                drop(read(&bent));
+            }
+        }
+    }
+}

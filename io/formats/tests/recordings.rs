@@ -1,0 +1,403 @@
+//! Recordings of other programs, replayed in a world.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use groundwave_engine::Engine;
+use groundwave_needs::needs;
+use groundwave_systems::history::History;
+use groundwave_systems::measure::Measured;
+use groundwave_systems::sample::station;
+use groundwave_systems::terrain::{Flat, GeoPoint};
+use groundwave_systems::testing::shared;
+use groundwave_systems::{Snapshot, world};
+
+use super::super::levels::{self, Levels};
+use super::super::{
+    Dataset, Event, FormatError, ReadOptions, Source, batctl, csv, eel, identify, mahimahi, ns2,
+};
+use super::dataset;
+
+fn dropped(recording: &Dataset, what: &str) -> usize {
+    super::count(&recording.report, what)
+}
+
+/// Runs a recording through a world over flat ground.
+fn run(recording: &Dataset) -> (Engine<Snapshot>, History) {
+    let script = recording.script(&eel::FORMAT, &station()).unwrap();
+    let mut engine = world(Arc::new(Flat::default()))
+        .build::<Snapshot>(0, recording.step_ns())
+        .unwrap();
+    for (tick, name, body) in &script.commands {
+        let command = engine.registry().from_bytes(name, body).unwrap();
+        engine.script(*tick, command);
+    }
+    let mut history = History::default();
+    for _ in 0..script.last_tick {
+        let ticked = engine.tick(None).unwrap();
+        assert!(ticked.refused.is_empty(), "{:?}", ticked.refused);
+        history.note(&engine.view(), false);
+    }
+    (engine, history)
+}
+
+fn observed(recording: &Dataset) -> Vec<(f64, &str, &str, Measured)> {
+    let name = |node: u32| recording.nodes[node as usize].name.as_str();
+    let events = recording.events.iter();
+    let found = events.filter_map(|(at_s, event)| match event {
+        Event::Observe(from, to, values) => Some((*at_s, name(*from), name(*to), *values)),
+        _ => None,
+    });
+    found.collect()
+}
+
+const EEL: &str = "\
+0.0 nem:1 location gps 40.031,-74.5235,3.0
+0.0 nem:2 location gps 40.031,-74.5200
+0.0 nem:1 pathloss nem:2,80.5 nem:3,0.0
+1.0 nem:1 pathloss nem:2,90.5,91.0 nem:2
+# a remark
+2.0 nem:1 velocity 1,2,3
+nonsense
+";
+
+#[test]
+fn path_losses_and_places_of_emane_are_taken_and_the_rest_counted() {
+    let recording = dataset(&eel::FORMAT, &[EEL.as_bytes()]).unwrap();
+    let levels = observed(&recording);
+    let losses: Vec<_> = levels
+        .iter()
+        .map(|(at_s, from, to, values)| (*at_s, *from, *to, values.path_loss_db.unwrap()))
+        .collect();
+    assert_eq!(
+        losses,
+        [
+            (0.0, "nem-2", "nem-1", 80.5),
+            (1.0, "nem-2", "nem-1", 90.5),
+            (1.0, "nem-1", "nem-2", 91.0),
+        ]
+    );
+    for what in [
+        "below 1 dB",
+        "invalid path loss",
+        "velocity",
+        "without time",
+        "altitude",
+    ] {
+        assert_eq!(
+            dropped(&recording, what),
+            1,
+            "{what}: {:?}",
+            recording.report
+        );
+    }
+    let (engine, history) = run(&recording);
+    let view = engine.view();
+    assert_eq!((view.nodes.len(), view.measured.len()), (2, 2));
+    assert_eq!(history.levels.ways.len(), 2);
+    let excess = history.levels.ways.values().map(|way| way.excess.count());
+    assert_eq!(excess.sum::<u64>(), 3, "every loss is set beside the model");
+    let empty = dataset(&eel::FORMAT, &[b""]).unwrap();
+    let told = empty
+        .script(&eel::FORMAT, &station())
+        .unwrap_err()
+        .to_string();
+    assert!(told.contains("no measurement and no movement"), "{told}");
+}
+
+/// The series of snapshots, of the format of the first.
+fn snapshots(documents: &[&str]) -> Dataset {
+    let source = Source {
+        documents: documents
+            .iter()
+            .map(|text| text.as_bytes().to_vec())
+            .collect(),
+        ..Source::default()
+    };
+    let format = identify(&source).unwrap();
+    format.read(&source, &ReadOptions::new(station())).unwrap()
+}
+
+/// A file of the shared data.
+fn snapshot(path: &Path) -> Dataset {
+    snapshots(&[&std::fs::read_to_string(path).unwrap()])
+}
+
+#[test]
+fn neighbours_of_batman_are_links_and_originators_behind_them_routes() {
+    let four = r#"[{"orig_address":"aa","neigh_address":"aa","tq":204,"best":true},
+        {"orig_address":"bb","neigh_address":"aa","tq":168,"best":true}]"#;
+    let five = r#"[{"neigh_address":"aa","throughput":10000}]"#;
+    let recording = snapshots(&[four]);
+    let found = observed(&recording);
+    assert_eq!((found.len(), found[0].1, found[0].2), (1, "self", "aa"));
+    assert_eq!(found[0].3.quality, Some(0.8));
+    assert_eq!(dropped(&recording, "a route, not a link"), 1);
+    assert_eq!(observed(&snapshots(&[five]))[0].3.rate_bps, Some(1e7));
+}
+
+#[test]
+fn a_link_that_is_not_told_of_any_more_is_gone() {
+    let olsr = |quality: f64, more: &str| {
+        format!(
+            "{{\"topology\":[{{\"lastHopIP\":\"1\",\"destinationIP\":\"2\",\"linkQuality\":{quality},\
+             \"neighborLinkQuality\":0.5}}{more}],\"mid\":[{{\"main\":{{\"ipAddress\":\"3\"}},\
+             \"aliases\":[{{\"ipAddress\":\"33\"}}]}}]}}"
+        )
+    };
+    let more = r#",{"lastHopIP":"1","destinationIP":"33","linkQuality":1,"neighborLinkQuality":1}"#;
+    let recording = snapshots(&[&olsr(0.9, more), &olsr(0.8, ""), "[]", "{"]);
+    let found = observed(&recording);
+    let of = |from: &str, to: &str| -> Vec<(f64, f64)> {
+        let ways = found.iter().filter(|one| (one.1, one.2) == (from, to));
+        ways.map(|one| (one.0, one.3.delivery_prob.unwrap()))
+            .collect()
+    };
+    // What a node has of a link is what arrives there.
+    assert_eq!(of("2", "1"), [(0.0, 0.9), (60.0, 0.8)]);
+    assert_eq!(of("1", "2"), [(0.0, 0.5), (60.0, 0.5)]);
+    assert_eq!(of("3", "1"), [(0.0, 1.0), (60.0, 0.0)]);
+    assert_eq!(dropped(&recording, "not OLSRd"), 1);
+    assert_eq!(dropped(&recording, "invalid JSON"), 1);
+    let (engine, _) = run(&recording);
+    assert_eq!(engine.view().measured.len(), 4);
+}
+
+#[test]
+fn neighbours_of_respondd_and_links_of_a_map_are_named_by_their_nodes() {
+    let told = r#"{"nodes":[
+        {"nodeinfo":{"node_id":"n1","hostname":"north","location":{"latitude":57.7,"longitude":11.9},
+          "network":{"mesh":{"bat0":{"interfaces":{"wireless":["02:00:00:00:00:01"]}}}}},
+         "neighbours":{"node_id":"n1",
+          "batadv":{"02:00:00:00:00:01":{"neighbours":{"02:00:00:00:00:02":{"tq":255,"lastseen":1}}}},
+          "wifi":{"02:00:00:00:00:01":{"neighbours":{"02:00:00:00:00:02":{"signal":-60,"noise":-95}}}}}},
+        {"nodeinfo":{"node_id":"n2","hostname":"south",
+          "network":{"mesh":{"bat0":{"interfaces":{"wireless":["02:00:00:00:00:02"]}}}}}}]}"#;
+    let recording = snapshots(&[told]);
+    let found = observed(&recording);
+    assert_eq!(found.len(), 2);
+    assert!(
+        found.iter().all(|one| (one.1, one.2) == ("south", "north")),
+        "{found:?}"
+    );
+    assert_eq!(
+        (found[1].3.rx_power_dbm, found[1].3.snr_db),
+        (Some(-60.0), Some(35.0))
+    );
+    assert!(recording.nodes.iter().any(|node| node.position.is_some()));
+    let map = r#"{"timestamp":"2020-03-10T12:00:00","nodes":[],"links":[
+        {"source":"a","target":"b","source_tq":0.9,"target_tq":0.4,"type":"wifi"},
+        {"source":"a","target":"c","source_tq":1,"target_tq":1,"type":"vpn"}]}"#;
+    let recording = snapshots(&[map]);
+    assert_eq!(
+        (observed(&recording).len(), dropped(&recording, "tunnel")),
+        (2, 1)
+    );
+    assert_eq!(recording.begin_unix_s, Some(1_583_841_600.0));
+    let graph = r#"{"type":"NetworkGraph","nodes":[],"links":[{"source":"a","target":"b","cost":2},
+        {"source":"a","target":"c","cost":0.5}]}"#;
+    assert_eq!(observed(&snapshots(&[graph]))[0].3.quality, Some(0.5));
+}
+
+#[test]
+fn motion_and_rates_become_recordings() {
+    let origin = GeoPoint::new(57.7, 11.9).unwrap();
+    let text = "$node_(0) set X_ 100\n$node_(0) set Y_ 0\n$ns_ at 1.0 \"$node_(0) setdest 200 0 10\"\n\
+                hello\n$ns_ at 1.0 \"$node_(9) setdest 200 0 10\"\n";
+    let mut options = ReadOptions::new(station());
+    options.origin = Some(origin);
+    let source = Source::of(text.into());
+    assert_eq!(identify(&source), Ok(&ns2::FORMAT));
+    let recording = ns2::FORMAT.read(&source, &options).unwrap();
+    assert_eq!((recording.nodes.len(), recording.events.len()), (1, 2));
+    assert_eq!(dropped(&recording, "a line of another kind"), 1);
+    assert_eq!(dropped(&recording, "without a start"), 1);
+    let script = recording.script(&ns2::FORMAT, &station()).unwrap();
+    let names: Vec<_> = script.commands.iter().map(|(.., name, _)| *name).collect();
+    assert_eq!(
+        names,
+        ["mesh.limits", "node.add", "node.move", "motion.goto"]
+    );
+    run(&recording);
+    let trace = |text: &str| dataset(&mahimahi::FORMAT, &[text.as_bytes()]);
+    let recording = trace("0\n500\n1000\n1500\n2000\n").unwrap();
+    let rates: Vec<_> = observed(&recording)
+        .iter()
+        .map(|one| one.3.rate_bps.unwrap())
+        .collect();
+    assert_eq!(rates, [24_000.0, 36_000.0]);
+    assert!(trace("5\n1\n").is_err());
+}
+
+fn mapping(folder: &Path, text: &str) -> Result<Levels, String> {
+    let path = folder.join("mapping.toml");
+    std::fs::write(&path, text).unwrap();
+    levels::load(&path).map_err(|errors| errors.to_string())
+}
+
+fn table(path: PathBuf, levels: Levels) -> Result<Dataset, FormatError> {
+    let mut options = ReadOptions::new(station());
+    options.mapping = Some(levels);
+    csv::FORMAT.read(&Source::open(&path).unwrap(), &options)
+}
+
+#[test]
+fn a_table_is_read_as_its_mapping_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "step_s = 10\nmissing = [\"-999\"]\n[time]\ncolumn = \"when\"\nunit = \"iso8601\"\n\
+                [link]\nfrom = \"tx\"\nto = \"rx\"\n[values]\nrx_power_dbm = \"rssi\"\nsnr_db = \"snr\"\n\
+                [nodes]\nfile = \"nodes.csv\"\nname = \"id\"\nlat_deg = \"lat\"\nlon_deg = \"lon\"\n\
+                [station]\nheight_agl_m = 12\nradio = \"wifi_5g_mesh\"\nantenna = { preset = \"omni_9\", gain_dbi = 8 }\n";
+    let levels = mapping(folder.path(), text).unwrap();
+    std::fs::write(
+        folder.path().join("nodes.csv"),
+        "id,lat,lon\na,57.7,11.9\nb,57.71,11.9\nc,99,0\n",
+    )
+    .unwrap();
+    let path = folder.path().join("levels.csv");
+    let rows = "when,tx,rx,rssi,snr\n2022-08-18T08:48:00Z,a,b,-61.5,20\n2022-08-18T08:48:20Z,a,b,-999,\n\
+                2022-08-18T08:48:30Z,b,a,-70,x\nsoon,a,b,-60,1\n2022-08-18T08:48:30Z,a,a,-70,1\n\
+                2022-08-18T08:48:40Z,a,b,500,1\n";
+    std::fs::write(&path, rows).unwrap();
+    let recording = table(path.clone(), levels).unwrap();
+    assert_eq!(observed(&recording).len(), 2);
+    assert_eq!(recording.begin_unix_s, Some(1_660_812_480.0));
+    for what in [
+        "without a value",
+        "not a number",
+        "without a time",
+        "to itself",
+        "out of range",
+        "without a position",
+    ] {
+        assert_eq!(
+            dropped(&recording, what),
+            1,
+            "{what}: {:?}",
+            recording.report
+        );
+    }
+    assert_eq!(
+        recording.nodes[0]
+            .station
+            .as_ref()
+            .map(|s| s.antenna.gain_dbi),
+        Some(8.0)
+    );
+    let (engine, _) = run(&recording);
+    assert_eq!(engine.clock().tick, 4);
+    for (bent, says) in [
+        (text.replace("rx_power_dbm", "rssi_dbm"), "values.rssi_dbm"),
+        (text.replace("from = \"tx\"\n", ""), "no link"),
+        (text.replace("wifi_5g_mesh", "wifi_9g"), "unknown preset"),
+        (text.replace("step_s = 10", "step_s = 0"), "step_s"),
+    ] {
+        let told = mapping(folder.path(), &bent).unwrap_err();
+        assert!(told.contains(says), "{told}");
+    }
+    let other = mapping(folder.path(), &text.replace("\"rssi\"", "\"rsi\"")).unwrap();
+    let told = table(path, other).unwrap_err().to_string();
+    assert!(
+        told.contains("found no column \"rsi\", allowed when, tx"),
+        "{told}"
+    );
+}
+
+#[test]
+fn damaged_recordings_are_answered() {
+    let snapshot = r#"[{"orig_address":"aa","neigh_address":"aa","tq":204,"best":true}]"#;
+    for cut in 0..EEL.len().max(snapshot.len()) {
+        let mut bent = EEL.as_bytes().to_vec();
+        if let Some(byte) = bent.get_mut(cut) {
+            *byte ^= 1 << (cut % 8);
+        }
+        for bytes in [&bent[..], &EEL.as_bytes()[..cut.min(EEL.len())]] {
+            let recording = dataset(&eel::FORMAT, &[bytes]).unwrap();
+            drop(recording.script(&eel::FORMAT, &station()));
+        }
+        let mut bent = snapshot.as_bytes().to_vec();
+        if let Some(byte) = bent.get_mut(cut) {
+            *byte ^= 1 << (cut % 8);
+        }
+        drop(dataset(&batctl::FORMAT, &[&bent]));
+    }
+}
+
+#[needs(shared("data/emane/scenario.eel"))]
+#[test]
+fn fifteen_minutes_of_ten_nodes_are_measured_once_a_second() {
+    let path = shared("data/emane/scenario.eel");
+    let recording = dataset(&eel::FORMAT, &[&std::fs::read(path).unwrap()]).unwrap();
+    let all = recording.measurements() + dropped(&recording, "below 1 dB");
+    assert_eq!((recording.nodes.len(), all), (10, 900 * 10 * 9));
+    let script = recording.script(&eel::FORMAT, &station()).unwrap();
+    assert_eq!((script.last_tick, script.unplaced), (900, 0));
+}
+
+#[needs(
+    shared("fixtures/out_BATMAN_IV"),
+    shared("data/openwisp_netjson"),
+    shared("data/freifunk")
+)]
+#[test]
+fn tables_of_a_running_mesh_are_read() {
+    for (algorithm, rate) in [("IV", false), ("V", true)] {
+        let path = shared(&format!("fixtures/out_BATMAN_{algorithm}/batctl_oj.json"));
+        let recording = snapshot(&path);
+        let found = observed(&recording);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].3.rate_bps.is_some(), rate);
+        assert_eq!(found[0].3.quality.is_some(), !rate);
+        assert_eq!(dropped(&recording, "a route"), 1);
+    }
+    for name in ["olsr-2-links.json", "olsr-2-links-newformat.json"] {
+        let path = shared(&format!("data/openwisp_netjson/netdiff/{name}"));
+        let recording = snapshot(&path);
+        assert_eq!(
+            (recording.nodes.len(), recording.measurements()),
+            (3, 4),
+            "{name}"
+        );
+    }
+    let path = shared("data/freifunk/freifunk-leipzig-meshviewer.json");
+    let recording = snapshot(&path);
+    // 309 links by radio and 38 of other kinds, both ways.
+    assert_eq!(recording.measurements(), 2 * (309 + 38));
+    assert!(recording.nodes.len() >= 200);
+}
+
+/// How the tables of OpenRainER are read.
+fn openrainer(folder: &Path) -> String {
+    format!(
+        "title = \"openrainer\"\nstep_s = 60\n[time]\ncolumn = \"t_unix\"\nunit = \"unix_s\"\n\
+         [link]\nid = \"link_id\"\ndirection = \"sublink\"\nbackward = \"2\"\n\
+         [values]\nrx_power_dbm = \"rsl_dbm\"\ntx_power_dbm = \"tsl_dbm\"\n\
+         [links]\nfile = \"{}\"\nid = \"link_id\"\na_lat_deg = \"a_lat\"\na_lon_deg = \"a_lon\"\n\
+         b_lat_deg = \"b_lat\"\nb_lon_deg = \"b_lon\"\nfrequency_mhz = \"freq_mhz_1\"\n\
+         [station]\nheight_agl_m = 40\nradio = \"ptp_11g\"\n\
+         antenna = {{ preset = \"dish_32\", gain_dbi = 40 }}\n",
+        folder.join("openrainer_links.csv").display()
+    )
+}
+
+#[needs(shared("data/links_cml"))]
+#[test]
+fn a_storm_fades_seventy_two_links_in_half_an_hour() {
+    let folder = shared("data/links_cml");
+    let scratch = tempfile::tempdir().unwrap();
+    let levels = mapping(scratch.path(), &openrainer(&folder)).unwrap();
+    let path = folder.join("openrainer_storm_20220817T18_20220819T06.csv.gz");
+    let recording = table(path, levels).unwrap();
+    assert_eq!(recording.nodes.len(), 302);
+    assert_eq!(recording.measurements(), 619_704 - 75_878);
+    assert_eq!(dropped(&recording, "without a value"), 75_878);
+    let (engine, history) = run(&recording);
+    assert_eq!(
+        engine.view().measured.len(),
+        267,
+        "35 directions never say anything"
+    );
+    let begin_s = 1_660_812_480.0 - recording.begin_unix_s.unwrap();
+    let faded = |depth_db| history.levels.faded(depth_db, begin_s, begin_s + 1800.0);
+    assert_eq!((faded(15.0), faded(25.0)), (72, 59));
+}

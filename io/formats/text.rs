@@ -1,0 +1,34 @@
+//! Text of a document, and the lines in it.
+
+use super::Format;
+use super::error::{Fault, FormatError, Location};
+use super::limits::BYTES_MAX;
+
+/// The document as text: UTF-8 of at most [`BYTES_MAX`] bytes, without a byte order mark.
+pub(super) fn text<'b>(format: &Format, bytes: &'b [u8]) -> Result<&'b str, FormatError> {
+    bounded(bytes).map_err(|fault| fault.at(format, Location::default()))?;
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let good = &bytes[..error.valid_up_to()];
+        let found = match bytes {
+            [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "UTF-16".to_owned(),
+            [b'P', b'K', ..] => "a zip file".to_owned(),
+            _ => format!("byte {} not UTF-8", good.len()),
+        };
+        Fault::new("", found, "UTF-8 text").at(format, Location::new(line_of(good), ""))
+    })?;
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+/// Refuses more than [`BYTES_MAX`] bytes.
+pub(super) fn bounded(bytes: &[u8]) -> Result<(), Fault> {
+    if bytes.len() <= BYTES_MAX {
+        return Ok(());
+    }
+    let found = format!("{} bytes", bytes.len());
+    Err(Fault::new("", found, format!("up to {BYTES_MAX} bytes")))
+}
+
+/// Line, from 1, that follows `before`.
+pub(super) fn line_of(before: &[u8]) -> u64 {
+    before.iter().filter(|byte| **byte == b'\n').count() as u64 + 1
+}
