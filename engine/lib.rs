@@ -71,6 +71,7 @@ mod refusal;
 mod replay;
 mod rng;
 mod run;
+mod schedule_table;
 mod state;
 mod store;
 mod time;

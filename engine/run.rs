@@ -16,6 +16,7 @@ use crate::effect::{Effect, Effects, Outbox};
 use crate::handle::{Health, Pulse};
 use crate::limits::{COMMANDS_PER_TICK_MAX, INBOX_COMMANDS_MAX};
 use crate::log::{Entry, Forget, Journal, Mark, Record};
+use crate::schedule_table::schedule_table;
 use crate::state::Durables;
 use crate::store::{Nowhere, Row, Store};
 use crate::view::{Snapshot, digest};
@@ -169,6 +170,12 @@ impl<S: Snapshot> Engine<S> {
     /// The commands this world understands.
     pub fn registry(&self) -> &Registry {
         &self.registry
+    }
+
+    /// The systems of a tick as a Markdown table: stage, phase, name, and the data each reads and writes.
+    #[must_use]
+    pub fn schedule_table(&self) -> String {
+        schedule_table(&self.schedule, &self.world)
     }
 
     /// The world's clock.

@@ -16,7 +16,7 @@ use crate::link::{Limits, LinkKey, LinkView};
 use crate::measure::Levels;
 use crate::onboarding::Onboarding;
 use crate::radio::Environment;
-use crate::route::{Graph, GraphBuilder};
+use crate::route::Graph;
 use crate::site::{NodeId, NodeView};
 use crate::testbed::TestbedView;
 
@@ -184,11 +184,11 @@ impl Snapshot {
             .iter()
             .filter(|node| node.operating)
             .map(|node| node.id);
-        let mut graph = GraphBuilder::new(running.collect(), self.limits.packet_bytes);
+        let mut graph = Graph::new(running.collect(), self.limits.packet_bytes);
         for link in self.links.iter().filter(|link| !link.severed) {
             let key = LinkKey::new(link.a, link.b).expect("a link has two ends");
-            graph.link(key, &link.budget);
+            graph.set(key, Some(&link.budget));
         }
-        graph.build()
+        graph
     }
 }

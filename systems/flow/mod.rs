@@ -1,18 +1,24 @@
 //! Flows: who sends to whom, and which way it goes now.
 
 mod commands;
+mod graph;
 mod state;
 mod view;
 
+use bevy_ecs::batching::BatchingStrategy;
 use bevy_ecs::prelude::*;
-use groundwave_engine::{Builder, Id, Index, Kind, Phase};
+use groundwave_engine::{Builder, Id, Kind, Phase};
 
 pub use commands::{StartFlow, StopFlow};
+pub use graph::MeshGraph;
 pub use view::FlowView;
 
-use crate::link::{Limits, Links, Predicted, Severed};
-use crate::route::{Graph, GraphBuilder, Route, find};
-use crate::site::{NodeId, NodeKind, OperState};
+use crate::link::Limits;
+use crate::route::{Route, find};
+use crate::site::NodeId;
+
+/// Flows that one task routes: a search of a large mesh takes far longer than a task costs.
+const FLOWS_PER_TASK: usize = 8;
 
 /// The kind of thing that carries traffic between two nodes.
 pub struct FlowKind;
@@ -64,53 +70,34 @@ pub struct FlowTo(pub Entity);
 pub fn flow(engine: &mut Builder) {
     engine
         .kind::<FlowKind>()
+        .resource(MeshGraph::default())
         .section::<Vec<FlowView>>()
         .state::<state::Flows>()
         .command::<StartFlow>()
         .command::<StopFlow>()
-        .systems(Phase::Route, route_flows)
+        .systems(Phase::Route, (graph::update_graph, route_flows).chain())
         .systems(Phase::Publish, view::publish_flows);
 }
 
-type MeshChanged = Or<(Changed<Predicted>, Changed<OperState>)>;
-
-/// Routes every flow anew when anything a route depends on changed.
+/// Routes new flows, and those whose part of the mesh changed.
 fn route_flows(
-    changed: Query<(), MeshChanged>,
-    begun: Query<(), Added<Flow>>,
-    links: Res<Links>,
-    severed: Res<Severed>,
+    mesh: Res<MeshGraph>,
     limits: Res<Limits>,
-    nodes: Res<Index<NodeKind>>,
-    budgets: Query<&Predicted>,
-    operating: Query<&OperState>,
-    mut flows: Query<(&Flow, &mut FlowRoute)>,
+    added: Query<(), Added<Flow>>,
+    mut flows: Query<(Ref<Flow>, &mut FlowRoute)>,
 ) {
-    let mesh = links.is_changed() || severed.is_changed() || limits.is_changed();
-    let stale = mesh || nodes.is_changed() || !changed.is_empty() || !begun.is_empty();
-    if flows.is_empty() || !stale {
+    if !mesh.is_stale() && added.is_empty() {
         return;
     }
-    let runs = |entity| operating.get(entity).is_ok_and(|operating| operating.0);
-    let running = nodes
-        .iter()
-        .filter(|(_, entity)| runs(*entity))
-        .map(|(id, _)| id);
-    let mut graph = GraphBuilder::new(running.collect(), limits.packet_bytes);
-    for (key, entity) in links.iter() {
-        if !severed.0.contains(&key) {
-            graph.link(key, &budgets.get(entity).expect("a link requires it").0);
-        }
-    }
-    let graph: Graph = graph.build();
-    for (flow, mut route) in &mut flows {
-        let found = find(
-            &graph,
-            flow.source,
-            flow.target,
-            limits.metric,
-            Some(flow.rate_bps),
-        );
-        route.set_if_neq(FlowRoute(found));
-    }
+    flows
+        .par_iter_mut()
+        .batching_strategy(BatchingStrategy::new().max_batch_size(FLOWS_PER_TASK))
+        .for_each(|(flow, mut route)| {
+            if flow.is_added() || mesh.is_stale_at(flow.source) {
+                let rate_bps = Some(flow.rate_bps);
+                let graph = mesh.graph();
+                let found = find(graph, flow.source, flow.target, limits.metric, rate_bps);
+                route.set_if_neq(FlowRoute(found));
+            }
+        });
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::Snapshot;
-use crate::measure::{LevelView, Levels, Quantity, Residual, Series, Way, residual};
+use crate::measure::{LevelView, Levels, LinkDirection, Quantity, Residual, Series, residual};
 use crate::site::NodeId;
 
 /// The past of a direction that was measured.
@@ -30,7 +30,7 @@ pub struct LevelHistory {
 #[derive(Debug, Clone, Default)]
 pub struct LevelsHistory {
     /// By sender and receiver.
-    pub ways: BTreeMap<Way, LevelHistory>,
+    pub ways: BTreeMap<LinkDirection, LevelHistory>,
     seen: Option<Arc<Levels>>,
 }
 
@@ -97,7 +97,7 @@ impl LevelsHistory {
     }
 }
 
-fn ends((from, to): Way) -> (NodeId, NodeId) {
+fn ends((from, to): LinkDirection) -> (NodeId, NodeId) {
     (from.min(to), from.max(to))
 }
 

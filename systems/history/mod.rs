@@ -60,11 +60,11 @@ pub struct LinkHistory {
 }
 
 /// Changes of its way that are kept of a flow.
-pub const WAYS_MAX: usize = 1000;
+pub const ROUTE_CHANGES_MAX: usize = 1000;
 
 /// The way of a flow from a time on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Way {
+pub struct RouteChange {
     /// From when on, s.
     pub at_s: f64,
     /// Nodes after the source; none when there is no way.
@@ -98,8 +98,8 @@ pub struct FlowHistory {
     pub carried_mean_bps: f64,
     /// When it had none.
     pub outages: Vec<Outage>,
-    /// When its way changed, and to what; the first [`WAYS_MAX`].
-    pub ways: Vec<Way>,
+    /// When its way changed, and to what; the first [`ROUTE_CHANGES_MAX`].
+    pub ways: Vec<RouteChange>,
     #[serde(skip)]
     seen: bool,
     #[serde(skip)]
@@ -190,9 +190,9 @@ fn note_flow(past: &mut FlowHistory, flow: &FlowView, now: &Snapshot, passed_s: 
     let new_way = way(&flow.route);
     let changed = way(&past.route) != new_way;
     past.route_changes += u32::from(!fresh && changed);
-    if (fresh || changed) && past.ways.len() < WAYS_MAX {
+    if (fresh || changed) && past.ways.len() < ROUTE_CHANGES_MAX {
         let nodes = new_way.unwrap_or_default();
-        past.ways.push(Way { at_s, nodes });
+        past.ways.push(RouteChange { at_s, nodes });
     }
     if let Some(route) = &flow.route {
         let carried = route.single_radio_throughput_bps.unwrap_or(0.0);

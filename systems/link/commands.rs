@@ -4,7 +4,7 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
-use super::components::Severed;
+use super::components::{AdminDown, Endpoints, LinkFrom, LinkTo, Links, Predicted, Retained};
 use crate::model::link::LinkKey;
 use crate::route::Metric;
 use crate::site::{NodeId, node};
@@ -74,13 +74,24 @@ impl Recorded for SetLimits {
     type Reply = ();
 }
 
-fn ends(world: &World, a: NodeId, b: NodeId) -> Result<LinkKey, Refusal> {
+fn key(world: &World, a: NodeId, b: NodeId) -> Result<LinkKey, Refusal> {
     node(world, a)?;
     node(world, b)?;
     LinkKey::new(a, b).ok_or_else(|| Refusal::invalid("b", b, "another node than a"))
 }
 
-/// Cuts the link between two nodes, in range or not, until it is restored.
+/// The link between two nodes; spawned when they are out of range and nothing was recorded of it.
+pub(crate) fn link_entity(world: &mut World, a: NodeId, b: NodeId) -> Result<Entity, Refusal> {
+    let key = key(world, a, b)?;
+    if let Some(link) = world.resource::<Links>().get(key) {
+        return Ok(link);
+    }
+    let (from, to) = (node(world, key.a())?, node(world, key.b())?);
+    let link = world.spawn((Endpoints(key), LinkFrom(from), LinkTo(to)));
+    Ok(link.id())
+}
+
+/// Takes the link between two nodes down, in range or not, until it is restored.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FailLink {
@@ -92,8 +103,8 @@ pub struct FailLink {
 impl Command for FailLink {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        let ends = ends(world, self.a, self.b)?;
-        world.resource_mut::<Severed>().0.insert(ends);
+        let link = link_entity(world, self.a, self.b)?;
+        world.entity_mut(link).insert(AdminDown);
         Ok(())
     }
 }
@@ -102,7 +113,7 @@ impl Recorded for FailLink {
     type Reply = ();
 }
 
-/// Restores a cut link.
+/// Ends what [`FailLink`] did.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RestoreLink {
@@ -114,8 +125,15 @@ pub struct RestoreLink {
 impl Command for RestoreLink {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        let ends = ends(world, self.a, self.b)?;
-        world.resource_mut::<Severed>().0.remove(&ends);
+        let key = key(world, self.a, self.b)?;
+        let Some(link) = world.resource::<Links>().get(key) else {
+            return Ok(());
+        };
+        let mut link = world.entity_mut(link);
+        link.remove::<AdminDown>();
+        if !link.contains::<Predicted>() && !link.contains::<Retained>() {
+            link.despawn();
+        }
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Components of a link. Each says who writes it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use bevy_ecs::lifecycle::HookContext;
 use bevy_ecs::prelude::*;
@@ -8,28 +8,23 @@ use bevy_ecs::world::DeferredWorld;
 
 use crate::model::link::{LinkBudget, LinkKey};
 
-/// A pair of nodes that might hear each other: one entity for both directions, because they
-/// share the terrain between them. Written by `pair_nodes`.
-#[derive(Component, Debug, Clone, Copy, Default)]
-#[require(Predicted)]
-pub struct Link;
-
-/// The end with the lower id.
+/// The node with the lower id, of a link. A link is one entity for both directions, because they share
+/// the terrain profile.
 #[derive(Component, Debug)]
 #[relationship(relationship_target = LinksOut)]
 pub struct LinkFrom(pub Entity);
 
-/// Links of which a node is the lower end; they go when it goes.
+/// Links of which a node has the lower id; they are despawned with it.
 #[derive(Component, Debug)]
 #[relationship_target(relationship = LinkFrom, linked_spawn)]
 pub struct LinksOut(Vec<Entity>);
 
-/// The end with the higher id.
+/// The node with the higher id, of a link.
 #[derive(Component, Debug)]
 #[relationship(relationship_target = LinksIn)]
 pub struct LinkTo(pub Entity);
 
-/// Links of which a node is the higher end; they go when it goes.
+/// Links of which a node has the higher id; they are despawned with it.
 #[derive(Component, Debug)]
 #[relationship_target(relationship = LinkTo, linked_spawn)]
 pub struct LinksIn(Vec<Entity>);
@@ -39,10 +34,26 @@ pub struct LinksIn(Vec<Entity>);
 #[component(immutable, on_insert = enter_links, on_discard = leave_links)]
 pub struct Endpoints(pub LinkKey);
 
-/// The budget that the model predicts. Written by `predict_links`.
+/// The budget that the model predicts for a pair in range. Made and removed by `pair_nodes`, written
+/// by `predict_links`.
 #[derive(Component, Debug, Clone, Copy, Default, PartialEq)]
-#[component(summary_tick)]
+#[component(summary_tick, on_discard = note_out_of_range)]
 pub struct Predicted(pub LinkBudget);
+
+/// A link that is taken down by command. Written by `link.fail` and `link.restore`.
+#[derive(Component, Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[component(storage = "SparseSet")]
+pub struct AdminDown;
+
+/// Keeps a link while its nodes are out of range of each other. Required by what is recorded of it.
+#[derive(Component, Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[component(storage = "SparseSet")]
+pub struct Retained;
+
+/// Links that lost their [`Predicted`] and were not yet taken out of the mesh graph. Written by a hook
+/// of [`Predicted`], emptied by `update_graph`.
+#[derive(Resource, Debug, Default)]
+pub struct OutOfRange(pub Vec<LinkKey>);
 
 /// Which entity is the link between which nodes, in id order.
 #[derive(Resource, Debug, Default)]
@@ -73,6 +84,11 @@ impl Links {
     }
 }
 
+fn note_out_of_range(mut world: DeferredWorld, context: HookContext) {
+    let key = key(&world, context.entity);
+    world.resource_mut::<OutOfRange>().0.push(key);
+}
+
 fn key(world: &DeferredWorld, link: Entity) -> LinkKey {
     let endpoints = world.get::<Endpoints>(link);
     endpoints
@@ -89,7 +105,3 @@ fn leave_links(mut world: DeferredWorld, context: HookContext) {
     let key = key(&world, context.entity);
     world.resource_mut::<Links>().0.remove(&key);
 }
-
-/// Pairs whose link is cut by command, whether or not they are in range.
-#[derive(Resource, Debug, Default)]
-pub struct Severed(pub BTreeSet<LinkKey>);

@@ -1,5 +1,6 @@
 //! Links: which pairs of nodes might hear each other, and how well they do.
 
+mod changes;
 mod commands;
 mod components;
 mod pairs;
@@ -11,9 +12,12 @@ mod view;
 
 use groundwave_engine::{Builder, Phase};
 
+pub(crate) use changes::PredictedChanges;
+pub(crate) use commands::link_entity;
 pub use commands::{FailLink, Limits, RestoreLink, SetLimits};
 pub use components::{
-    Endpoints, Link, LinkFrom, LinkTo, Links, LinksIn, LinksOut, Predicted, Severed,
+    AdminDown, Endpoints, LinkFrom, LinkTo, Links, LinksIn, LinksOut, OutOfRange, Predicted,
+    Retained,
 };
 pub use view::LinkView;
 
@@ -22,17 +26,17 @@ pub use crate::model::link::{
     post_spacing_m, samples_for, score, trace,
 };
 
-/// Links between nodes, their budgets, and how they are cut.
+/// Links between nodes, their budgets, and how they are taken down.
 pub fn link(engine: &mut Builder) {
     engine
         .resource(Links::default())
         .resource(Limits::default())
-        .resource(Severed::default())
+        .resource(OutOfRange::default())
         .resource(pairs::Pairs::default())
         .section::<Vec<LinkView>>()
         .section::<Limits>()
         .state::<Limits>()
-        .state::<state::Cuts>()
+        .state::<state::DownLinks>()
         .command::<SetLimits>()
         .command::<FailLink>()
         .command::<RestoreLink>()

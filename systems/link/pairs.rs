@@ -1,4 +1,4 @@
-//! Pairs: a link entity exists where two nodes may hear each other, and only there.
+//! Pairs: a link is predicted where two nodes may hear each other, and only there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::Index;
 
 use super::commands::Limits;
-use super::components::{Endpoints, Link, LinkFrom, LinkTo, Links, Severed};
+use super::components::{AdminDown, Endpoints, LinkFrom, LinkTo, Links, Predicted, Retained};
 use crate::model::link::{LinkKey, SpatialIndex};
 use crate::site::{InDeployment, NodeId, NodeKind, Position, StationConfig, WorldTerrain};
 
@@ -49,22 +49,20 @@ impl Pairs {
 
 type Moved = Or<(Changed<Position>, Changed<StationConfig>)>;
 
-/// Spawns a link for each pair that may hear each other, and despawns the links of other pairs.
+/// Makes a link with [`Predicted`] for each pair that may hear each other, and takes other pairs out of
+/// range: their links are despawned unless something else is recorded of them.
 pub(super) fn pair_nodes(
     moved: Query<(&NodeId, &Position, &StationConfig), (Moved, Without<InDeployment>)>,
     nodes: Res<Index<NodeKind>>,
     limits: Res<Limits>,
     terrain: Res<WorldTerrain>,
     links: Res<Links>,
-    mut severed: ResMut<Severed>,
+    kept: Query<(), Or<(With<AdminDown>, With<Retained>)>>,
     mut pairs: ResMut<Pairs>,
     mut commands: Commands,
 ) {
     for id in nodes.departed() {
         pairs.forget(*id);
-        if nodes.get(*id).is_err() {
-            severed.0.retain(|key| key.a() != *id && key.b() != *id);
-        }
     }
     let mut stale: Vec<_> = moved.iter().collect();
     if stale.is_empty() && !limits.is_changed() {
@@ -95,15 +93,23 @@ pub(super) fn pair_nodes(
         let (added, removed) = pairs.set_peers(id, now);
         for peer in added {
             let key = LinkKey::new(id, peer).expect("no node is its own peer");
+            let budget = Predicted::default();
+            if let Some(link) = links.get(key) {
+                commands.entity(link).insert(budget);
+                continue;
+            }
             let entity = |id| nodes.get(id).expect("the index holds nodes that exist");
-            let relation = (LinkFrom(entity(key.a())), LinkTo(entity(key.b())));
-            commands.spawn((Link, Endpoints(key), relation));
+            let (from, to) = (LinkFrom(entity(key.a())), LinkTo(entity(key.b())));
+            commands.spawn((Endpoints(key), from, to, budget));
         }
         for peer in removed {
             let key = LinkKey::new(id, peer).expect("no node is its own peer");
             // A link of a node that left was despawned with it.
-            if let Some(entity) = links.get(key) {
-                commands.entity(entity).despawn();
+            let Some(link) = links.get(key) else { continue };
+            if kept.contains(link) {
+                commands.entity(link).remove::<Predicted>();
+            } else {
+                commands.entity(link).despawn();
             }
         }
     }

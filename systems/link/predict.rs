@@ -6,7 +6,7 @@ use bevy_ecs::batching::BatchingStrategy;
 use bevy_ecs::prelude::*;
 
 use super::commands::Limits;
-use super::components::{Endpoints, LinkFrom, LinkTo, LinksIn, LinksOut, Predicted};
+use super::components::{LinkFrom, LinkTo, LinksIn, LinksOut, Predicted};
 use crate::model::link::{Inputs, LINKS_PER_TASK, LinkBudget, score};
 use crate::site::{Position, StationConfig, WorldEnvironment, WorldTerrain};
 
@@ -15,8 +15,8 @@ type Moved = Or<(Changed<Position>, Changed<StationConfig>)>;
 /// Rewrites the budgets whose inputs changed since the last tick.
 pub(super) fn predict_links(
     moved: Query<(Option<&LinksOut>, Option<&LinksIn>), Moved>,
-    added: Query<Entity, Added<Endpoints>>,
-    all: Query<Entity, With<Endpoints>>,
+    added: Query<Entity, Added<Predicted>>,
+    all: Query<Entity, With<Predicted>>,
     nodes: Query<(&Position, &StationConfig)>,
     mut links: Query<(&LinkFrom, &LinkTo, &mut Predicted)>,
     environment: Res<WorldEnvironment>,
@@ -49,7 +49,10 @@ pub(super) fn predict_links(
         .par_iter_many_unique_mut(stale)
         .batching_strategy(BatchingStrategy::new().max_batch_size(LINKS_PER_TASK))
         .for_each(|link| {
-            let (from, to, mut predicted) = link.expect("a stale link exists");
+            // A link that is out of range has no budget.
+            let Ok((from, to, mut predicted)) = link else {
+                return;
+            };
             let outcome = score(&inputs, node(from.0), node(to.0));
             let (forward, backward) = outcome.expect("stations and environment were validated");
             predicted.set_if_neq(Predicted(LinkBudget::of(&forward, &backward)));

@@ -1,13 +1,11 @@
-//! What links share and which were cut, for checkpoints. Links themselves follow from the nodes.
-
-use std::collections::BTreeSet;
+//! Link settings and links taken down, for checkpoints. All else of links follows from the nodes.
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Refusal, State};
 use serde::{Deserialize, Serialize};
 
-use super::commands::Limits;
-use super::components::Severed;
+use super::commands::{FailLink, Limits};
+use super::components::{AdminDown, Links};
 use crate::model::link::LinkKey;
 
 impl State for Limits {
@@ -24,20 +22,25 @@ impl State for Limits {
     }
 }
 
-/// Pairs that were cut.
+/// Links that are taken down, in key order.
 #[derive(Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Cuts(BTreeSet<LinkKey>);
+pub(super) struct DownLinks(Vec<LinkKey>);
 
-impl State for Cuts {
+impl State for DownLinks {
     const TABLE: &'static str = "cuts";
 
     fn save(world: &World) -> Self {
-        Self(world.resource::<Severed>().0.clone())
+        let links = world.resource::<Links>().iter();
+        let down = links.filter(|(_, link)| world.get::<AdminDown>(*link).is_some());
+        Self(down.map(|(key, _)| key).collect())
     }
 
     fn restore(self, world: &mut World) -> Result<(), Refusal> {
-        world.resource_mut::<Severed>().0 = self.0;
+        for key in self.0 {
+            let (a, b) = (key.a(), key.b());
+            FailLink { a, b }.apply(world)?;
+        }
         Ok(())
     }
 }

@@ -4,8 +4,9 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::Section;
 use serde::Serialize;
 
+use super::changes::PredictedChanges;
 use super::commands::Limits;
-use super::components::{Links, Predicted, Severed};
+use super::components::{AdminDown, Links, Predicted};
 use crate::model::id::NodeId;
 use crate::model::link::{LinkBudget, LinkKey};
 
@@ -22,24 +23,30 @@ pub struct LinkView {
     pub budget: LinkBudget,
 }
 
-/// Redraws the link section when any link changed, came or went.
+/// Redraws the link section when any link changed, was added or was removed.
 pub(super) fn publish_links(
     links: Res<Links>,
-    severed: Res<Severed>,
-    changed: Query<(), Changed<Predicted>>,
-    budgets: Query<&Predicted>,
+    changed: PredictedChanges,
+    taken_down: Query<(), Added<AdminDown>>,
+    mut restored: RemovedComponents<AdminDown>,
+    mut out_of_range: RemovedComponents<Predicted>,
+    budgets: Query<(&Predicted, Has<AdminDown>)>,
     mut section: ResMut<Section<Vec<LinkView>>>,
 ) {
-    if !links.is_changed() && !severed.is_changed() && changed.is_empty() {
+    let removed = restored.read().count() + out_of_range.read().count() > 0;
+    if !removed && !links.is_changed() && taken_down.is_empty() && changed.is_empty() {
         return;
     }
-    let view = |(key, entity): (LinkKey, Entity)| LinkView {
-        a: key.a(),
-        b: key.b(),
-        severed: severed.0.contains(&key),
-        budget: budgets.get(entity).expect("a link requires it").0,
+    let view = |(key, link): (LinkKey, Entity)| {
+        let (predicted, severed) = budgets.get(link).ok()?;
+        Some(LinkView {
+            a: key.a(),
+            b: key.b(),
+            severed,
+            budget: predicted.0,
+        })
     };
-    section.redraw(links.iter().map(view).collect());
+    section.redraw(links.iter().filter_map(view).collect());
 }
 
 pub(super) fn publish_limits(limits: Res<Limits>, mut section: ResMut<Section<Limits>>) {

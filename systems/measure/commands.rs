@@ -4,77 +4,14 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
-use super::{LevelView, Measurements};
+use super::components::LinkMeasurements;
+use super::values::Measured;
+use super::view::LevelView;
+use crate::link::link_entity;
 use crate::site::{NodeId, node};
 
 /// Measurements one report may hold; more come in several.
 pub const MEASUREMENTS_MAX: usize = 10_000;
-
-/// What was measured of a direction at one time. Absent is what was not.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Measured {
-    /// Power at the receiver, dBm, -200 to 60.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rx_power_dbm: Option<f64>,
-    /// Power of the transmitter meanwhile, dBm, -60 to 90, where it is told.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tx_power_dbm: Option<f64>,
-    /// Loss between the radios, antennas not counted, dB, 0 to 400.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub path_loss_db: Option<f64>,
-    /// SNR, dB, -100 to 100.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub snr_db: Option<f64>,
-    /// Share of packets that arrive, [0, 1]. A link that is known to be gone has 0.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delivery_prob: Option<f64>,
-    /// Quality as a routing protocol has it, of [0, 1]: batman's TQ, OLSR's link quality.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub quality: Option<f64>,
-    /// Rate, bit/s, 0 to 1e12.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate_bps: Option<f64>,
-}
-
-impl Measured {
-    /// Whether nothing was measured.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
-    /// Refuses what cannot have been measured.
-    ///
-    /// # Errors
-    /// [`Refusal::Invalid`] names the first such field.
-    pub fn validate(&self) -> Result<(), Refusal> {
-        let fields = [
-            ("rx_power_dbm", self.rx_power_dbm, -200.0, 60.0),
-            ("tx_power_dbm", self.tx_power_dbm, -60.0, 90.0),
-            ("path_loss_db", self.path_loss_db, 0.0, 400.0),
-            ("snr_db", self.snr_db, -100.0, 100.0),
-            ("delivery_prob", self.delivery_prob, 0.0, 1.0),
-            ("quality", self.quality, 0.0, 1.0),
-            ("rate_bps", self.rate_bps, 0.0, 1e12),
-        ];
-        for (key, found, low, high) in fields {
-            if let Some(found) = found
-                && !(low..=high).contains(&found)
-            {
-                return Err(Refusal::invalid(key, found, format!("{low} to {high}")));
-            }
-        }
-        if self.is_empty() {
-            return Err(Refusal::invalid(
-                "measurement",
-                "nothing",
-                "at least one value",
-            ));
-        }
-        Ok(())
-    }
-}
 
 /// A measurement of a direction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -114,15 +51,14 @@ impl Command for ObserveLinks {
             values.validate()?;
         }
         let at_ns = world.resource::<Clock>().now_ns();
-        let mut known = world.resource_mut::<Measurements>();
         for Measurement { from, to, values } in self.measurements {
-            let view = LevelView {
+            let level = LevelView {
                 from,
                 to,
                 at_ns,
                 values,
             };
-            known.0.insert((from, to), view);
+            record(world, level)?;
         }
         Ok(())
     }
@@ -130,4 +66,20 @@ impl Command for ObserveLinks {
 impl Recorded for ObserveLinks {
     const NAME: &'static str = "link.observe";
     type Reply = ();
+}
+
+/// Makes `level` the last measurement of its direction.
+pub(super) fn record(world: &mut World, level: LevelView) -> Result<(), Refusal> {
+    let link = link_entity(world, level.from, level.to)?;
+    let mut link = world.entity_mut(link);
+    let backward = usize::from(level.from > level.to);
+    match link.get_mut::<LinkMeasurements>() {
+        Some(mut known) => known.0[backward] = Some(level),
+        None => {
+            let mut first = LinkMeasurements::default();
+            first.0[backward] = Some(level);
+            link.insert(first);
+        }
+    }
+    Ok(())
 }

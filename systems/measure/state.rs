@@ -4,9 +4,12 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Refusal, State};
 use serde::{Deserialize, Serialize};
 
-use super::{LevelView, Measurements};
+use super::commands::record;
+use super::components::LinkMeasurements;
+use super::view::LevelView;
+use crate::link::Links;
 
-/// In the order of the directions.
+/// In the order of senders, then of receivers.
 #[derive(Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Known(Vec<LevelView>);
@@ -15,20 +18,17 @@ impl State for Known {
     const TABLE: &'static str = "measurements";
 
     fn save(world: &World) -> Self {
-        Self(
-            world
-                .resource::<Measurements>()
-                .0
-                .values()
-                .copied()
-                .collect(),
-        )
+        let links = world.resource::<Links>().iter();
+        let measured = links.filter_map(|(_, link)| world.get::<LinkMeasurements>(link));
+        let levels = measured.flat_map(|known| known.0).flatten();
+        let mut levels: Vec<LevelView> = levels.collect();
+        levels.sort_by_key(|level| (level.from, level.to));
+        Self(levels)
     }
 
     fn restore(self, world: &mut World) -> Result<(), Refusal> {
-        let known = self.0.into_iter();
-        let known = known.map(|view| ((view.from, view.to), view));
-        world.resource_mut::<Measurements>().0 = known.collect();
-        Ok(())
+        self.0
+            .into_iter()
+            .try_for_each(|level| record(world, level))
     }
 }

@@ -1,10 +1,16 @@
-//! What readers see of measurements.
+//! Measurements as readers see them.
 
-use crate::persistent::PersistentMap;
+use bevy_ecs::prelude::*;
+use groundwave_engine::{Index, Section};
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{Measured, Way};
-use crate::site::NodeId;
+use super::components::LinkMeasurements;
+use super::values::Measured;
+use crate::persistent::PersistentMap;
+use crate::site::{NodeId, NodeKind};
+
+/// A direction of a link: the sender, then the receiver.
+pub type LinkDirection = (NodeId, NodeId);
 
 /// The last measurement of a direction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -21,7 +27,7 @@ pub struct LevelView {
 
 /// The last measurements by direction.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Levels(pub(super) PersistentMap<Way, LevelView>);
+pub struct Levels(pub(super) PersistentMap<LinkDirection, LevelView>);
 
 impl Levels {
     /// In id order of senders, then of receivers.
@@ -31,7 +37,7 @@ impl Levels {
 
     /// That of a direction.
     #[must_use]
-    pub fn get(&self, way: Way) -> Option<&LevelView> {
+    pub fn get(&self, way: LinkDirection) -> Option<&LevelView> {
         self.0.get(&way)
     }
 
@@ -53,4 +59,30 @@ impl Serialize for Levels {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         out.collect_seq(self.0.values())
     }
+}
+
+/// Enters what was measured since the last tick, and removes what was measured of nodes that left.
+pub(super) fn publish_levels(
+    nodes: Res<Index<NodeKind>>,
+    changed: Query<&LinkMeasurements, Changed<LinkMeasurements>>,
+    mut section: ResMut<Section<Levels>>,
+) {
+    let departed = nodes.departed();
+    if changed.is_empty() && (departed.is_empty() || section.share().is_empty()) {
+        return;
+    }
+    // The map shares what did not change.
+    let mut levels = section.share().0.clone();
+    if !departed.is_empty() {
+        let gone = |(from, to): &&LinkDirection| departed.contains(from) || departed.contains(to);
+        for direction in section.share().0.keys().filter(gone) {
+            levels.remove(direction);
+        }
+    }
+    for level in changed.iter().flat_map(|known| known.0).flatten() {
+        if levels.get(&(level.from, level.to)) != Some(&level) {
+            levels.insert((level.from, level.to), level);
+        }
+    }
+    section.redraw(Levels(levels));
 }

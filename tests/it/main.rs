@@ -3,6 +3,7 @@
 mod bad_input;
 mod commands;
 mod compatibility;
+mod cycles;
 mod dependencies;
 mod determinism;
 mod gateway;
@@ -17,6 +18,7 @@ mod program;
 mod properties;
 mod recordings;
 mod scenarios;
+mod schedule;
 mod support;
 mod sweep;
 mod testbed;

@@ -8,7 +8,7 @@ use groundwave::text::{Align, Table};
 use groundwave_engine::{Engine, Next};
 use groundwave_io::{calibration, journal};
 use groundwave_systems::history::{History, LevelHistory};
-use groundwave_systems::measure::Way;
+use groundwave_systems::measure::LinkDirection;
 use groundwave_systems::measure::calibrate::{Fitted, LINKS_MIN, Sample, fit};
 use groundwave_systems::{Snapshot, world};
 use serde::Serialize;
@@ -69,7 +69,7 @@ impl Calibrate {
             );
             return Err(Failure::Input(what));
         }
-        let sample = |(way, past): (&Way, &LevelHistory)| {
+        let sample = |(way, past): (&LinkDirection, &LevelHistory)| {
             let (from, to) = (view.node(way.0)?, view.node(way.1)?);
             let way = groundwave_systems::terrain::geodesic::inverse(from.position, to.position);
             Some(Sample {

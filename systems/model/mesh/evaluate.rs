@@ -5,7 +5,7 @@ use groundwave_engine::parallel;
 use super::member::{Member, MeshError, Pair, Roster};
 use crate::model::id::NodeId;
 use crate::model::link::{Inputs, LinkBudget, LinkKey, score};
-use crate::route::{Graph, GraphBuilder};
+use crate::route::Graph;
 
 /// Most pairs evaluated for a mesh: every pair of 700 nodes, some 5 s of one core and 60 MB.
 pub const PAIRS_MAX: usize = 250_000;
@@ -38,11 +38,11 @@ impl Mesh {
     /// The usable links as a graph.
     #[must_use]
     pub fn graph(&self) -> Graph {
-        let mut graph = GraphBuilder::new(self.nodes.clone(), self.packet_bytes);
+        let mut graph = Graph::new(self.nodes.clone(), self.packet_bytes);
         for link in &self.links {
-            graph.link(link.ends, &link.budget);
+            graph.set(link.ends, Some(&link.budget));
         }
-        graph.build()
+        graph
     }
 }
 

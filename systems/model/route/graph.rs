@@ -22,23 +22,16 @@ pub struct Edge {
     pub snr_db: f64,
 }
 
-/// Nodes in id order and their outgoing edges, in id order of their ends.
+/// Nodes in id order and their outgoing edges, in id order of the nodes they lead to.
 #[derive(Debug, Clone, Default)]
 pub struct Graph {
     nodes: Vec<NodeId>,
-    first: Vec<usize>,
-    edges: Vec<Edge>,
-}
-
-/// Collects nodes and links into a [`Graph`].
-pub struct GraphBuilder {
-    nodes: Vec<NodeId>,
-    edges: Vec<(usize, Edge)>,
+    out: Vec<Vec<Edge>>,
     packet_bits: f64,
 }
 
-impl GraphBuilder {
-    /// A graph over `nodes`, which must rise; ETT is that of packets of `packet_bytes`.
+impl Graph {
+    /// A graph over `nodes`, which must rise, without edges; ETT is that of packets of `packet_bytes`.
     ///
     /// # Panics
     /// When `nodes` do not rise strictly.
@@ -49,19 +42,27 @@ impl GraphBuilder {
             "nodes come in id order, once each"
         );
         Self {
+            out: vec![Vec::new(); nodes.len()],
             nodes,
-            edges: Vec::new(),
             packet_bits: f64::from(packet_bytes) * 8.0,
         }
     }
 
-    /// Adds both directions of a link if both are usable and both ends are in the graph. A link
-    /// that hears but is not heard cannot acknowledge, and carries nothing.
-    pub fn link(&mut self, ends: LinkKey, budget: &LinkBudget) {
-        let Some(etx) = budget.etx() else { return };
-        let index = |id| self.nodes.binary_search(&id);
-        let (Ok(a), Ok(b)) = (index(ends.a()), index(ends.b())) else {
-            return;
+    /// Sets both directions of a link, if both are usable and both nodes are in the graph; otherwise, and
+    /// without a budget, removes them. A link that works in one direction only cannot acknowledge, and
+    /// carries nothing. Returns whether the link was there before and whether it is there now.
+    pub fn set(&mut self, key: LinkKey, budget: Option<&LinkBudget>) -> (bool, bool) {
+        let (Some(a), Some(b)) = (self.index(key.a()), self.index(key.b())) else {
+            return (false, false);
+        };
+        let usable = budget.and_then(|budget| Some((budget, budget.etx()?)));
+        let before = self.out[a].binary_search_by_key(&b, |edge| edge.to).is_ok();
+        let Some((budget, etx)) = usable else {
+            if before {
+                self.out[a].retain(|edge| edge.to != b);
+                self.out[b].retain(|edge| edge.to != a);
+            }
+            return (before, false);
         };
         for (from, to, direction) in [(a, b, &budget.forward), (b, a, &budget.backward)] {
             let edge = Edge {
@@ -73,31 +74,15 @@ impl GraphBuilder {
                 ett_s: etx * self.packet_bits / direction.data_rate_bps,
                 snr_db: direction.snr_db,
             };
-            self.edges.push((from, edge));
+            let edges = &mut self.out[from];
+            match edges.binary_search_by_key(&to, |edge| edge.to) {
+                Ok(at) => edges[at] = edge,
+                Err(at) => edges.insert(at, edge),
+            }
         }
+        (before, true)
     }
 
-    /// The graph.
-    #[must_use]
-    pub fn build(mut self) -> Graph {
-        self.edges.sort_by_key(|(from, edge)| (*from, edge.to));
-        let mut first = vec![0; self.nodes.len() + 1];
-        for (from, _) in &self.edges {
-            first[from + 1] += 1;
-        }
-        for i in 0..self.nodes.len() {
-            first[i + 1] += first[i];
-        }
-        let edges = self.edges.into_iter().map(|(_, edge)| edge).collect();
-        Graph {
-            nodes: self.nodes,
-            first,
-            edges,
-        }
-    }
-}
-
-impl Graph {
     /// Nodes in id order.
     #[must_use]
     pub fn nodes(&self) -> &[NodeId] {
@@ -116,12 +101,29 @@ impl Graph {
     /// When there is no such node.
     #[must_use]
     pub fn out(&self, node: usize) -> &[Edge] {
-        &self.edges[self.first[node]..self.first[node + 1]]
+        &self.out[node]
     }
 
-    /// All edges.
+    /// The connected component of each node, by the lowest index in it.
     #[must_use]
-    pub fn edges(&self) -> &[Edge] {
-        &self.edges
+    pub fn components(&self) -> Vec<usize> {
+        let mut component = vec![usize::MAX; self.nodes.len()];
+        let mut waiting = Vec::new();
+        for root in 0..self.nodes.len() {
+            if component[root] != usize::MAX {
+                continue;
+            }
+            component[root] = root;
+            waiting.push(root);
+            while let Some(node) = waiting.pop() {
+                for edge in &self.out[node] {
+                    if component[edge.to] == usize::MAX {
+                        component[edge.to] = root;
+                        waiting.push(edge.to);
+                    }
+                }
+            }
+        }
+        component
     }
 }

@@ -10,7 +10,7 @@ mod summary;
 
 pub(crate) use adjacency::Adjacency;
 pub use dijkstra::{Tree, shortest};
-pub use graph::{Edge, Graph, GraphBuilder};
+pub use graph::{Edge, Graph};
 pub use metric::Metric;
 pub use summary::{Hop, Route, find};
 

@@ -4,7 +4,7 @@ use groundwave::plot::{FadesPicture, fades_svg};
 use groundwave::text::{Align, Table};
 use groundwave_systems::Snapshot;
 use groundwave_systems::history::{LevelHistory, LevelsHistory};
-use groundwave_systems::measure::{Quantity, Way};
+use groundwave_systems::measure::{LinkDirection, Quantity};
 use serde::Serialize;
 
 /// Depth below the median of a faded link, dB.
@@ -133,7 +133,7 @@ pub fn table(levels: &LevelsHistory, view: &Snapshot) -> Table {
         ("excess dB", Align::Right),
         ("arrived %", Align::Right),
     ]);
-    let mut all: Vec<(&Way, &LevelHistory)> = levels.ways.iter().collect();
+    let mut all: Vec<(&LinkDirection, &LevelHistory)> = levels.ways.iter().collect();
     all.sort_by(|(_, a), (_, b)| depth_db(b).total_cmp(&depth_db(a)));
     let name = |id| {
         view.node(id)

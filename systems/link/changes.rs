@@ -1,0 +1,37 @@
+//! Links whose predicted budget changed.
+
+use bevy_ecs::change_detection::ContiguousRef;
+use bevy_ecs::prelude::*;
+use bevy_ecs::system::SystemParam;
+
+use super::components::{Endpoints, Predicted};
+
+/// Links whose [`Predicted`] was added or changed since the system last ran. While nothing changed this
+/// costs one comparison a table, not one a link.
+#[derive(SystemParam)]
+pub(crate) struct PredictedChanges<'w, 's> {
+    columns: Query<'w, 's, Ref<'static, Predicted>>,
+    changed: Query<'w, 's, &'static Endpoints, Changed<Predicted>>,
+}
+
+impl PredictedChanges<'_, '_> {
+    /// In query order.
+    pub fn iter(&self) -> impl Iterator<Item = Endpoints> {
+        let mut columns = self
+            .columns
+            .contiguous_iter()
+            .expect("the component is dense");
+        let any = columns.any(|column| {
+            let (_, ticks) = ContiguousRef::split(column);
+            ticks.summary_tick_is_changed() != Some(false)
+        });
+        any.then(|| self.changed.iter().copied())
+            .into_iter()
+            .flatten()
+    }
+
+    /// Whether none was.
+    pub fn is_empty(&self) -> bool {
+        self.iter().next().is_none()
+    }
+}

@@ -1,0 +1,70 @@
+//! The values of a measurement, and their ranges.
+
+use groundwave_engine::Refusal;
+use serde::{Deserialize, Serialize};
+
+/// Measured values of one direction of a link at one time. A value that was not measured is absent.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Measured {
+    /// Power at the receiver, dBm, -200 to 60.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rx_power_dbm: Option<f64>,
+    /// Power of the transmitter meanwhile, dBm, -60 to 90, where it is told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tx_power_dbm: Option<f64>,
+    /// Loss between the radios, antennas not counted, dB, 0 to 400.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path_loss_db: Option<f64>,
+    /// SNR, dB, -100 to 100.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snr_db: Option<f64>,
+    /// Share of packets that arrive, [0, 1]. A link that is known to be gone has 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delivery_prob: Option<f64>,
+    /// Quality as a routing protocol has it, of [0, 1]: batman's TQ, OLSR's link quality.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quality: Option<f64>,
+    /// Rate, bit/s, 0 to 1e12.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_bps: Option<f64>,
+}
+
+impl Measured {
+    /// Whether nothing was measured.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Refuses what cannot have been measured.
+    ///
+    /// # Errors
+    /// [`Refusal::Invalid`] names the first such field.
+    pub fn validate(&self) -> Result<(), Refusal> {
+        let fields = [
+            ("rx_power_dbm", self.rx_power_dbm, -200.0, 60.0),
+            ("tx_power_dbm", self.tx_power_dbm, -60.0, 90.0),
+            ("path_loss_db", self.path_loss_db, 0.0, 400.0),
+            ("snr_db", self.snr_db, -100.0, 100.0),
+            ("delivery_prob", self.delivery_prob, 0.0, 1.0),
+            ("quality", self.quality, 0.0, 1.0),
+            ("rate_bps", self.rate_bps, 0.0, 1e12),
+        ];
+        for (key, found, low, high) in fields {
+            if let Some(found) = found
+                && !(low..=high).contains(&found)
+            {
+                return Err(Refusal::invalid(key, found, format!("{low} to {high}")));
+            }
+        }
+        if self.is_empty() {
+            return Err(Refusal::invalid(
+                "measurement",
+                "nothing",
+                "at least one value",
+            ));
+        }
+        Ok(())
+    }
+}

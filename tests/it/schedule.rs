@@ -1,0 +1,13 @@
+//! The systems of a tick, their order and the data they access, as a reviewer sees them.
+
+use std::sync::Arc;
+
+use groundwave_systems::Snapshot;
+use groundwave_systems::terrain::Flat;
+
+#[test]
+fn the_schedule_is_the_reviewed_one() {
+    let world =
+        groundwave_systems::world(Arc::new(Flat::default())).build::<Snapshot>(1, 1_000_000_000);
+    insta::assert_snapshot!(world.unwrap().schedule_table());
+}
