@@ -129,11 +129,10 @@ pub(super) struct Mesh<'w, 's> {
 pub(super) fn update_graph(
     mut mesh: Mesh,
     flows: Query<(), With<Flow>>,
-    mut out_of_range: ResMut<OutOfRange>,
+    out_of_range: Res<OutOfRange>,
     mut graph: ResMut<MeshGraph>,
 ) {
     let graph = graph.bypass_change_detection();
-    let gone = std::mem::take(&mut out_of_range.bypass_change_detection().0);
     let restored: Vec<Entity> = mesh.restored.read().collect();
     graph.stale = Stale::Nowhere;
     if flows.is_empty() && !graph.keep {
@@ -150,7 +149,7 @@ pub(super) fn update_graph(
         graph.current = true;
         return;
     }
-    let mut touched: BTreeSet<LinkKey> = gone.into_iter().collect();
+    let mut touched: BTreeSet<LinkKey> = out_of_range.0.iter().copied().collect();
     touched.extend(mesh.changed.iter().map(|endpoints| endpoints.0));
     touched.extend(mesh.taken_down.iter().map(|endpoints| endpoints.0));
     let restored = restored

@@ -50,8 +50,8 @@ pub struct AdminDown;
 #[component(storage = "SparseSet")]
 pub struct Retained;
 
-/// Links that lost their [`Predicted`] and were not yet taken out of the mesh graph. Written by a hook
-/// of [`Predicted`], emptied by `update_graph`.
+/// Links that lost their [`Predicted`] in this tick. Written by a hook of [`Predicted`], emptied when the
+/// snapshot is published.
 #[derive(Resource, Debug, Default)]
 pub struct OutOfRange(pub Vec<LinkKey>);
 

@@ -42,5 +42,12 @@ pub fn link(engine: &mut Builder) {
         .command::<RestoreLink>()
         .systems(Phase::Plan, pairs::pair_nodes)
         .systems(Phase::Propagate, predict::predict_links)
-        .systems(Phase::Publish, (view::publish_links, view::publish_limits));
+        .systems(
+            Phase::Publish,
+            (
+                view::publish_links,
+                view::publish_limits,
+                pairs::clear_out_of_range,
+            ),
+        );
 }

@@ -6,7 +6,9 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::Index;
 
 use super::commands::Limits;
-use super::components::{AdminDown, Endpoints, LinkFrom, LinkTo, Links, Predicted, Retained};
+use super::components::{
+    AdminDown, Endpoints, LinkFrom, LinkTo, Links, OutOfRange, Predicted, Retained,
+};
 use crate::model::link::{LinkKey, SpatialIndex};
 use crate::site::{InDeployment, NodeId, NodeKind, Position, StationConfig, WorldTerrain};
 
@@ -48,6 +50,11 @@ impl Pairs {
 }
 
 type Moved = Or<(Changed<Position>, Changed<StationConfig>)>;
+
+/// Ends the list of links that went out of range in this tick.
+pub(super) fn clear_out_of_range(mut gone: ResMut<OutOfRange>) {
+    gone.bypass_change_detection().0.clear();
+}
 
 /// Makes a link with [`Predicted`] for each pair that may hear each other, and takes other pairs out of
 /// range: their links are despawned unless something else is recorded of them.

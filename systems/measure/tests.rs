@@ -7,7 +7,7 @@ use crate::Snapshot;
 use crate::history::History;
 use crate::radio::Role;
 use crate::sample::station;
-use crate::site::{AddNode, RemoveNode};
+use crate::site::{AddNode, NodeId, RemoveNode};
 use crate::terrain::{Flat, GeoPoint};
 use crate::world;
 

@@ -4,9 +4,12 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
-use super::desired::Desired;
-use super::observed::{Counted, Heard, Means, Observed, Probe, Sighting, Takeover, WireSide};
-use super::settings::Settings;
+use super::components::{
+    Host, Namespaces, ObservedRoutes, Report, Reports, Setup, VethPairs, Wire,
+};
+use super::observed::{Counted, Heard, Means, Probe, Sighting, Takeover, WireSide};
+use super::settings::{Protocol, Settings};
+use crate::flow::MeshGraph;
 use crate::link::LinkKey;
 use crate::site::NodeId;
 
@@ -21,15 +24,13 @@ impl Command for BeginTestbed {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         self.0.validate()?;
-        let mut desired = world.resource_mut::<Desired>();
-        if let Some(settings) = &desired.settings {
+        if let Some(settings) = &world.resource::<Setup>().settings {
             let name = &settings.name;
             return Err(Refusal::conflict(format!(
                 "this world is the testbed {name}"
             )));
         }
-        desired.settings = Some(self.0);
-        desired.speed = 1.0;
+        begin(world, self.0);
         Ok(())
     }
 }
@@ -51,7 +52,7 @@ impl Command for Pace {
         if !(0.0..=SPEED_MAX).contains(&self.speed) {
             return Err(Refusal::invalid("speed", self.speed, "0 to 1000"));
         }
-        world.resource_mut::<Desired>().speed = self.speed;
+        world.resource_mut::<Setup>().speed = self.speed;
         Ok(())
     }
 }
@@ -60,13 +61,42 @@ impl Recorded for Pace {
     type Reply = ();
 }
 
-/// The generation of what is wished of a direction.
-fn wished(world: &World, side: WireSide) -> Result<u64, Refusal> {
-    let nothing = || Refusal::invalid("side", format!("{} to {}", side.from, side.to), "a wire");
-    let ends = LinkKey::new(side.from, side.to).ok_or_else(nothing)?;
-    let wires = &world.resource::<Desired>().wires;
-    let wire = wires.get(&ends).ok_or_else(nothing)?;
-    Ok(wire.sides[usize::from(side.from != ends.a())].generation)
+/// Sets a testbed up.
+pub(super) fn begin(world: &mut World, settings: Settings) {
+    let protocols = settings.routing_of.values();
+    let mut protocols = protocols.copied().chain([settings.routing]);
+    if protocols.any(|protocol| protocol == Protocol::Static) {
+        world.resource_mut::<MeshGraph>().keep = true;
+    }
+    *world.resource_mut::<Setup>() = Setup {
+        settings: Some(settings),
+        speed: 1.0,
+    };
+}
+
+/// The veth pair of a direction, and the index of its side.
+fn pair(world: &World, side: WireSide) -> Result<(Entity, usize), Refusal> {
+    let key = LinkKey::new(side.from, side.to);
+    let pair = key.and_then(|key| world.resource::<VethPairs>().0.get(&key));
+    let pair = pair.ok_or_else(|| {
+        let found = format!("{} to {}", side.from, side.to);
+        Refusal::invalid("side", found, "a wire")
+    })?;
+    Ok((*pair, usize::from(side.from > side.to)))
+}
+
+/// The reports of a direction, to be changed.
+fn report(
+    world: &mut World,
+    side: WireSide,
+    change: impl FnOnce(&mut Report),
+) -> Result<(), Refusal> {
+    let (pair, side) = pair(world, side)?;
+    let mut reports = world
+        .get_mut::<Reports>(pair)
+        .expect("a veth pair has them");
+    change(&mut reports.0[side]);
+    Ok(())
 }
 
 /// Reports what came of wishes.
@@ -80,16 +110,17 @@ impl Command for SightWires {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         for sighting in &self.sightings {
-            let wished = wished(world, sighting.side)?;
-            if sighting.generation > wished {
-                let allowed = format!("at most {wished}");
+            let (pair, side) = pair(world, sighting.side)?;
+            let wire = world.get::<Wire>(pair).expect("a veth pair has one");
+            let desired = wire.sides[side].generation;
+            if sighting.generation > desired {
+                let allowed = format!("at most {desired}");
                 return Err(Refusal::invalid("generation", sighting.generation, allowed));
             }
         }
-        let mut observed = world.resource_mut::<Observed>();
         for sighting in self.sightings {
-            let seen = (sighting.generation, sighting.failure);
-            observed.sides.insert(sighting.side, seen);
+            let tried = Some((sighting.generation, sighting.failure));
+            report(world, sighting.side, |report| report.tried = tried)?;
         }
         Ok(())
     }
@@ -110,11 +141,10 @@ impl Command for CountWires {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         for counted in &self.counted {
-            wished(world, counted.side)?;
+            pair(world, counted.side)?;
         }
-        let mut observed = world.resource_mut::<Observed>();
         for counted in self.counted {
-            observed.counted.insert(counted.side, counted);
+            report(world, counted.side, |report| report.counted = Some(counted))?;
         }
         Ok(())
     }
@@ -136,14 +166,12 @@ pub struct ProbeLink {
 impl Command for ProbeLink {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        wished(world, self.side)?;
+        pair(world, self.side)?;
         if self.probe.received > self.probe.sent {
             let allowed = format!("at most the {} sent", self.probe.sent);
             return Err(Refusal::invalid("received", self.probe.received, allowed));
         }
-        let mut observed = world.resource_mut::<Observed>();
-        observed.probes.insert(self.side, self.probe);
-        Ok(())
+        report(world, self.side, |report| report.probe = Some(self.probe))
     }
 }
 impl Recorded for ProbeLink {
@@ -161,7 +189,7 @@ pub struct MeetKernel {
 impl Command for MeetKernel {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        world.resource_mut::<Observed>().means = Some(self.means);
+        world.resource_mut::<Host>().means = Some(self.means);
         Ok(())
     }
 }
@@ -181,10 +209,10 @@ impl Command for TakeOver {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         let Self { from_ns } = self;
-        let mut observed = world.resource_mut::<Observed>();
-        let before = observed.takeover.map_or(0, |takeover| takeover.number);
+        let mut host = world.resource_mut::<Host>();
+        let before = host.takeover.map_or(0, |takeover| takeover.number);
         let number = before.saturating_add(1);
-        observed.takeover = Some(Takeover { from_ns, number });
+        host.takeover = Some(Takeover { from_ns, number });
         Ok(())
     }
 }
@@ -205,11 +233,12 @@ pub struct HearRoutes {
 impl Command for HearRoutes {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
-        if !world.resource::<Desired>().seats.contains_key(&self.node) {
-            return Err(Refusal::invalid("node", self.node, "a node with a seat"));
-        }
-        let mut observed = world.resource_mut::<Observed>();
-        observed.heard.insert(self.node, self.routes);
+        let namespace = world.resource::<Namespaces>().0.get(&self.node);
+        let namespace = *namespace
+            .ok_or_else(|| Refusal::invalid("node", self.node, "a node with a namespace"))?;
+        world
+            .entity_mut(namespace)
+            .insert(ObservedRoutes(self.routes));
         Ok(())
     }
 }

@@ -1,212 +1,253 @@
-//! From links to wishes.
+//! From the mesh to the desired testbed: namespaces, shapes of veth pairs, routes. Each system computes for
+//! what changed, and emits what it changed.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use bevy_ecs::prelude::*;
 use bevy_ecs::system::SystemParam;
-use groundwave_engine::{Index, Outbox};
+use groundwave_engine::{Index, Outbox, parallel};
 
-use super::desired::{Desired, Seat, Side, Wire, Work};
-use super::hops::{NextHops, next_hops};
+use super::components::{
+    Namespaces, NextHops, ObservedRoutes, Reports, Seat, Setup, Side, VethPairs, Wire,
+};
+use super::hops::next_hops;
+use super::observed::WireSide;
 use super::settings::{Mac, Protocol, SEATS_MAX};
 use super::shape::{Shape, shape};
-use crate::deployment::InDeployment;
-use crate::link::{Limits, LinkFrom, LinkKey, LinkTo, Links, Predicted, Severed};
-use crate::route::GraphBuilder;
-use crate::site::{Label, NodeId, NodeKind, OperState, StationConfig};
+use super::work::Work;
+use crate::flow::MeshGraph;
+use crate::link::{
+    AdminDown, Endpoints, Limits, LinkFrom, LinkKey, LinkTo, Links, LinksIn, LinksOut, OutOfRange,
+    Predicted, PredictedChanges,
+};
+use crate::site::{InDeployment, Label, NodeKind, OperState, StationConfig};
 
-type Changes = Or<(
-    Changed<Predicted>,
-    Changed<OperState>,
-    Changed<StationConfig>,
-    Changed<Label>,
-)>;
-type Node = (&'static Label, &'static OperState, &'static StationConfig);
-
-/// What wishes follow from.
-#[derive(SystemParam)]
-pub(super) struct Mesh<'w, 's> {
-    changed: Query<'w, 's, (), Changes>,
-    links: Res<'w, Links>,
-    severed: Res<'w, Severed>,
-    limits: Res<'w, Limits>,
-    index: Res<'w, Index<NodeKind>>,
-    budgets: Query<'w, 's, (&'static Predicted, &'static LinkFrom, &'static LinkTo)>,
-    nodes: Query<'w, 's, Node, Without<InDeployment>>,
+/// Assigns a namespace to each simulated node that has none, in id order.
+pub(super) fn assign_namespaces(
+    setup: Res<Setup>,
+    added: Query<(), (Added<Label>, Without<InDeployment>)>,
+    index: Res<Index<NodeKind>>,
+    nodes: Query<&Label, Without<InDeployment>>,
+    assigned: Query<&Seat>,
+    mut namespaces: ResMut<Namespaces>,
+    mut out: ResMut<Outbox<Work>>,
+    mut commands: Commands,
+) {
+    let Some(settings) = &setup.settings else {
+        return;
+    };
+    if added.is_empty() && !setup.is_changed() {
+        return;
+    }
+    let mut names: BTreeSet<String> = assigned.iter().map(|seat| seat.name.clone()).collect();
+    let mut add = Vec::new();
+    for (node, entity) in index.iter() {
+        let taken = namespaces.0.len() + add.len();
+        let Ok(label) = nodes.get(entity) else {
+            continue;
+        };
+        if taken >= SEATS_MAX || namespaces.0.contains_key(&node) {
+            continue;
+        }
+        let number = u32::try_from(taken).expect("bounded") + 1;
+        let wanted = settings.names.get(&node).unwrap_or(&label.name);
+        let name = free_name(&names, wanted, number);
+        names.insert(name.clone());
+        add.push((node, Seat { number, name }));
+    }
+    for (node, seat) in add {
+        let parts = (seat.clone(), NextHops::default(), ObservedRoutes::default());
+        namespaces.0.insert(node, commands.spawn(parts).id());
+        let settings = settings.clone();
+        out.emit(Work::Seat {
+            node,
+            seat,
+            settings,
+        });
+    }
 }
 
-/// Brings the wishes up to date with the links and emits those that moved.
-pub(super) fn mirror_wires(
-    mesh: Mesh,
-    mut desired: ResMut<Desired>,
-    mut out: ResMut<Outbox<Work>>,
-) {
-    let moved = mesh.links.is_changed() || mesh.severed.is_changed() || mesh.limits.is_changed();
-    let stale = moved || mesh.index.is_changed() || !mesh.changed.is_empty();
-    if !(stale || desired.is_changed()) {
-        return;
+/// `wanted` without characters that names of interfaces and files cannot have; with its number where
+/// that name is taken or empty.
+fn free_name(taken: &BTreeSet<String>, wanted: &str, number: u32) -> String {
+    let allowed = |c: &char| c.is_ascii_alphanumeric() || "-_.".contains(*c);
+    let name: String = wanted.chars().filter(allowed).collect();
+    let name = name.trim_start_matches('.');
+    if taken.contains(name) || name.is_empty() {
+        return format!("{name}-{number}");
     }
-    let Some(settings) = &desired.settings else {
+    name.to_owned()
+}
+
+type Switched = Or<(Changed<OperState>, Changed<StationConfig>)>;
+type Budget = (
+    &'static Predicted,
+    &'static LinkFrom,
+    &'static LinkTo,
+    Has<AdminDown>,
+);
+
+/// What shapes follow from, and what of it changed.
+#[derive(SystemParam)]
+pub(super) struct Mesh<'w, 's> {
+    links: Res<'w, Links>,
+    limits: Res<'w, Limits>,
+    out_of_range: Res<'w, OutOfRange>,
+    budgets: Query<'w, 's, Budget>,
+    nodes: Query<'w, 's, (&'static OperState, &'static StationConfig), Without<InDeployment>>,
+    endpoints: Query<'w, 's, &'static Endpoints>,
+    changed: PredictedChanges<'w, 's>,
+    taken_down: Query<'w, 's, &'static Endpoints, Added<AdminDown>>,
+    restored: RemovedComponents<'w, 's, AdminDown>,
+    switched: Query<'w, 's, (Option<&'static LinksOut>, Option<&'static LinksIn>), Switched>,
+}
+
+/// Updates the shapes of links that changed, in key order, and cuts those that went out of range.
+pub(super) fn shape_links(
+    setup: Res<Setup>,
+    mut mesh: Mesh,
+    mut pairs: ResMut<VethPairs>,
+    mut wires: Query<&mut Wire>,
+    mut out: ResMut<Outbox<Work>>,
+    mut commands: Commands,
+) {
+    let restored: Vec<Entity> = mesh.restored.read().collect();
+    let Some(settings) = &setup.settings else {
         return;
     };
-    let mac = settings.mac;
-    let mut mirror = Mirror {
-        // Marked as changed below, when something did.
-        desired: desired.bypass_change_detection(),
-        out: &mut out,
-        changed: false,
-    };
-    mirror.seat(&mesh);
-    for (ends, entity) in mesh.links.iter() {
-        if let Some(shapes) = mesh.shapes(ends, entity, &mac) {
-            mirror.wire(ends, shapes);
+    let touched = mesh.touched(setup.is_changed(), &restored);
+    for key in touched {
+        let Some(shapes) = mesh.shapes(key, &settings.mac) else {
+            continue;
+        };
+        if let Some(pair) = pairs.0.get(&key) {
+            update(
+                key,
+                wires.get_mut(*pair).expect("an indexed veth pair"),
+                shapes,
+                &mut out,
+            );
+        } else if shapes.iter().any(|shape| shape.up) {
+            let number = u32::try_from(pairs.0.len()).expect("pairs are bounded") + 1;
+            let sides = shapes.map(|shape| Side {
+                generation: 1,
+                shape,
+            });
+            let wire = Wire { number, sides };
+            emit(key, &wire, [true; 2], &mut out);
+            pairs
+                .0
+                .insert(key, commands.spawn((wire, Reports::default())).id());
         }
     }
-    mirror.cut_those_gone(&mesh.links);
-    mirror.route(&mesh);
-    if mirror.changed {
-        desired.set_changed();
+    let gone: BTreeSet<LinkKey> = mesh.out_of_range.0.iter().copied().collect();
+    for key in gone.into_iter().filter(|key| !mesh.in_range(*key)) {
+        if let Some(pair) = pairs.0.get(&key) {
+            let wire = wires.get_mut(*pair).expect("an indexed veth pair");
+            let shapes = wire.sides.map(|side| side.shape.cut());
+            update(key, wire, shapes, &mut out);
+        }
+    }
+}
+
+/// Takes over those of `shapes` that moved beyond the hysteresis.
+fn update(key: LinkKey, mut wire: Mut<Wire>, shapes: [Shape; 2], out: &mut Outbox<Work>) {
+    let mut now = *wire;
+    let moved = [0, 1].map(|side| {
+        let moved = shapes[side].moved_from(&wire.sides[side].shape);
+        if moved {
+            now.sides[side] = Side {
+                generation: wire.sides[side].generation + 1,
+                shape: shapes[side],
+            };
+        }
+        moved
+    });
+    emit(key, &now, moved, out);
+    wire.set_if_neq(now);
+}
+
+fn emit(key: LinkKey, wire: &Wire, moved: [bool; 2], out: &mut Outbox<Work>) {
+    let sides = WireSide::both(key).into_iter().zip(wire.sides).zip(moved);
+    for ((WireSide { from, to }, side), _) in sides.filter(|(_, moved)| *moved) {
+        let number = wire.number;
+        out.emit(Work::Shape {
+            from,
+            to,
+            number,
+            side,
+        });
     }
 }
 
 impl Mesh<'_, '_> {
-    /// What both directions of a link should do; `None` where an end is only planned.
-    fn shapes(&self, ends: LinkKey, entity: Entity, mac: &Mac) -> Option<[Shape; 2]> {
-        let (Predicted(budget), from, to) = self.budgets.get(entity).ok()?;
-        let (_, a_runs, a) = self.nodes.get(from.0).ok()?;
-        let (_, b_runs, b) = self.nodes.get(to.0).ok()?;
+    /// The links whose shapes may have changed.
+    fn touched(&self, all: bool, restored: &[Entity]) -> BTreeSet<LinkKey> {
+        if all || self.limits.is_changed() {
+            return self.links.iter().map(|(key, _)| key).collect();
+        }
+        let of_switched = self.switched.iter().flat_map(|(out, into)| {
+            let out = out.map(|links| links.iter()).into_iter().flatten();
+            out.chain(into.map(|links| links.iter()).into_iter().flatten())
+        });
+        let restored = of_switched.chain(restored.iter().copied());
+        let restored = restored.filter_map(|link| self.endpoints.get(link).ok());
+        let changed = self.changed.iter();
+        let down = self.taken_down.iter().copied();
+        let touched = changed.chain(down).chain(restored.copied());
+        touched.map(|endpoints| endpoints.0).collect()
+    }
+
+    fn in_range(&self, key: LinkKey) -> bool {
+        let link = self.links.get(key);
+        link.is_some_and(|link| self.budgets.contains(link))
+    }
+
+    /// The shapes of both directions of a link; `None` out of range.
+    fn shapes(&self, key: LinkKey, mac: &Mac) -> Option<[Shape; 2]> {
+        let (Predicted(budget), from, to, down) = self.budgets.get(self.links.get(key)?).ok()?;
+        let (a_runs, a) = self.nodes.get(from.0).ok()?;
+        let (b_runs, b) = self.nodes.get(to.0).ok()?;
         let bytes = self.limits.packet_bytes;
         let distance_m = budget.distance_m;
         let shapes = [
             shape(&budget.forward, distance_m, &a.0.radio, bytes, mac),
             shape(&budget.backward, distance_m, &b.0.radio, bytes, mac),
         ];
-        let open = a_runs.0 && b_runs.0 && !self.severed.0.contains(&ends);
+        let open = a_runs.0 && b_runs.0 && !down;
         Some(if open { shapes } else { shapes.map(Shape::cut) })
     }
-
-    /// Next hops of the nodes whose routes are the world's.
-    fn next_hops(&self, followers: Vec<NodeId>) -> NextHops {
-        let runs = |entity| self.nodes.get(entity).is_ok_and(|(_, runs, _)| runs.0);
-        let running = self.index.iter().filter(|(_, entity)| runs(*entity));
-        let running = running.map(|(id, _)| id).collect();
-        let mut graph = GraphBuilder::new(running, self.limits.packet_bytes);
-        for (ends, entity) in self.links.iter() {
-            if let Ok((Predicted(budget), ..)) = self.budgets.get(entity)
-                && !self.severed.0.contains(&ends)
-            {
-                graph.link(ends, budget);
-            }
-        }
-        next_hops(&graph.build(), self.limits.metric, followers)
-    }
 }
 
-/// The wishes while they are brought up to date.
-struct Mirror<'a> {
-    desired: &'a mut Desired,
-    out: &'a mut Outbox<Work>,
-    changed: bool,
-}
-
-impl Mirror<'_> {
-    /// Seats for nodes that have none, in id order.
-    fn seat(&mut self, mesh: &Mesh) {
-        let settings = self.desired.settings.clone().expect("the testbed began");
-        for (node, entity) in mesh.index.iter() {
-            let Ok((label, ..)) = mesh.nodes.get(entity) else {
-                continue;
-            };
-            let taken = self.desired.seats.len();
-            if self.desired.seats.contains_key(&node) || taken >= SEATS_MAX {
-                continue;
-            }
-            let number = u32::try_from(taken).expect("bounded") + 1;
-            let wanted = settings.names.get(&node).unwrap_or(&label.name);
-            let name = self.free_name(wanted, number);
-            let seat = Seat { number, name };
-            self.desired.seats.insert(node, seat.clone());
-            let settings = settings.clone();
-            self.out.emit(Work::Seat {
-                node,
-                seat,
-                settings,
-            });
-            self.changed = true;
-        }
+/// Updates the routes of the namespaces that follow the world's, where the mesh changed around them.
+pub(super) fn route_namespaces(
+    setup: Res<Setup>,
+    mesh: Res<MeshGraph>,
+    limits: Res<Limits>,
+    namespaces: Res<Namespaces>,
+    mut tables: Query<&mut NextHops>,
+    mut out: ResMut<Outbox<Work>>,
+) {
+    let Some(settings) = &setup.settings else {
+        return;
+    };
+    if !mesh.is_stale() && !namespaces.is_changed() {
+        return;
     }
-
-    /// `wanted` without what names of interfaces and files cannot have; with its number where
-    /// somebody has that name already, or nothing is left of it.
-    fn free_name(&self, wanted: &str, number: u32) -> String {
-        let allowed = |c: &char| c.is_ascii_alphanumeric() || "-_.".contains(*c);
-        let name: String = wanted.chars().filter(allowed).collect();
-        let name = name.trim_start_matches('.');
-        let taken = self.desired.seats.values().any(|seat| seat.name == name);
-        if taken || name.is_empty() {
-            return format!("{name}-{number}");
-        }
-        name.to_owned()
-    }
-
-    /// Sets the shapes of a pair. A pair that never heard each other gets no wire.
-    fn wire(&mut self, ends: LinkKey, shapes: [Shape; 2]) {
-        let number = u32::try_from(self.desired.wires.len()).expect("pairs are bounded") + 1;
-        let new = !self.desired.wires.contains_key(&ends);
-        if new && !shapes.iter().any(|shape| shape.up) {
-            return;
-        }
-        let wire = self.desired.wires.entry(ends).or_insert_with(|| Wire {
-            number,
-            sides: shapes.map(|shape| Side {
-                generation: 0,
-                shape,
-            }),
-        });
-        let directions = [(ends.a(), ends.b()), (ends.b(), ends.a())];
-        for ((side, shape), (from, to)) in wire.sides.iter_mut().zip(shapes).zip(directions) {
-            if !new && !shape.moved_from(&side.shape) {
-                continue;
-            }
-            *side = Side {
-                generation: side.generation + 1,
-                shape,
-            };
-            let (number, side) = (wire.number, *side);
-            self.out.emit(Work::Shape {
-                from,
-                to,
-                number,
-                side,
-            });
-            self.changed = true;
-        }
-    }
-
-    /// Wires of pairs that are out of range now.
-    fn cut_those_gone(&mut self, links: &Links) {
-        let gone = |ends: &LinkKey| links.get(*ends).is_none();
-        let gone: Vec<LinkKey> = self.desired.wires.keys().copied().filter(gone).collect();
-        for ends in gone {
-            let shapes = self.desired.wires[&ends].sides.map(|side| side.shape.cut());
-            self.wire(ends, shapes);
-        }
-    }
-
-    /// Routes of the nodes that follow the world's.
-    fn route(&mut self, mesh: &Mesh) {
-        let settings = self.desired.settings.as_ref().expect("the testbed began");
-        let follows = |node: &NodeId| settings.protocol(*node) == Protocol::Static;
-        let followers: Vec<NodeId> = self.desired.seats.keys().copied().filter(follows).collect();
-        if followers.is_empty() {
-            return;
-        }
-        let mut found = mesh.next_hops(followers.clone());
-        for node in followers {
-            let next_hops = found.remove(&node).unwrap_or_default();
-            if self.desired.routes.get(&node) != Some(&next_hops) {
-                self.desired.routes.insert(node, next_hops.clone());
-                self.out.emit(Work::Routes { node, next_hops });
-                self.changed = true;
-            }
+    let follows = namespaces.0.iter().filter(|(node, namespace)| {
+        let new = tables.get(**namespace).is_ok_and(|table| table.0.is_none());
+        settings.protocol(**node) == Protocol::Static && (new || mesh.is_stale_at(**node))
+    });
+    let mut work: Vec<_> = follows
+        .map(|(node, namespace)| (*node, *namespace, BTreeMap::new()))
+        .collect();
+    parallel::for_each(&mut work, 1, |(node, _, found)| {
+        *found = next_hops(mesh.graph(), limits.metric, *node);
+    });
+    for (node, namespace, next_hops) in work {
+        let mut table = tables.get_mut(namespace).expect("an indexed namespace");
+        if table.set_if_neq(NextHops(Some(next_hops.clone()))) {
+            out.emit(Work::Routes { node, next_hops });
         }
     }
 }

@@ -1,13 +1,13 @@
-//! Links mirrored onto wires: what each direction of each link should do to real packets, and what
-//! was seen of them.
+//! Links mirrored onto virtual Ethernet: the desired treatment of packets in each direction of each link,
+//! and reports on it.
 //!
-//! `testbed.begin` turns the mirror on. From then on `mirror_wires` says, as the effect [`Work`],
-//! which nodes need a seat, which pairs a wire, what each direction does, and which routes hold. A
-//! driver outside makes it so and reports as commands. The world never talks to a kernel, so a
-//! replay needs none and comes to the same view.
+//! After `testbed.begin` the systems of this module emit, as the effect [`Work`], which nodes need a
+//! namespace, which pairs a veth pair, the shape of each direction, and the routes. A driver outside applies
+//! them and reports by command. The world never talks to a kernel, so a replay needs none and yields the
+//! same view.
 
 mod commands;
-mod desired;
+mod components;
 mod hops;
 mod mirror;
 mod observed;
@@ -17,27 +17,32 @@ mod state;
 #[cfg(test)]
 mod tests;
 mod view;
+mod work;
 
+use bevy_ecs::schedule::IntoScheduleConfigs;
 use groundwave_engine::{Builder, Phase};
 
 pub use commands::{
     BeginTestbed, CountWires, HearRoutes, MeetKernel, Pace, ProbeLink, SightWires, TakeOver,
 };
-pub use desired::{Desired, Seat, Side, Wire, Work, WorkKey};
-pub use hops::{NextHops, next_hops};
-pub use observed::{Counted, Heard, Means, Observed, Probe, Sighting, Takeover, Tally, WireSide};
+pub use components::{Seat, Side, Wire};
+pub use hops::next_hops;
+pub use observed::{Counted, Heard, Means, Probe, Sighting, Takeover, Tally, WireSide};
 pub use settings::{Binding, Mac, Port, Protocol, SEATS_MAX, Settings, Wiring};
 pub use shape::{Shape, shape};
 pub use view::{SeatView, SideView, TestbedView, WireView};
+pub use work::{Work, WorkKey};
 
 /// The mirror; idle until `testbed.begin`.
 pub fn testbed(engine: &mut Builder) {
     engine
-        .resource(Desired::default())
-        .resource(Observed::default())
+        .resource(components::Setup::default())
+        .resource(components::Host::default())
+        .resource(components::Namespaces::default())
+        .resource(components::VethPairs::default())
         .section::<TestbedView>()
-        .state::<Desired>()
-        .state::<Observed>()
+        .state::<state::Desired>()
+        .state::<state::Observed>()
         .effect::<Work>()
         .command::<BeginTestbed>()
         .command::<Pace>()
@@ -47,6 +52,14 @@ pub fn testbed(engine: &mut Builder) {
         .command::<HearRoutes>()
         .command::<MeetKernel>()
         .command::<TakeOver>()
-        .systems(Phase::Mirror, mirror::mirror_wires)
+        .systems(
+            Phase::Mirror,
+            (
+                mirror::assign_namespaces,
+                mirror::shape_links,
+                mirror::route_namespaces,
+            )
+                .chain(),
+        )
         .systems(Phase::Publish, view::publish_testbed);
 }

@@ -1,11 +1,9 @@
-//! What was seen outside. Written by commands only.
+//! Reports about the testbed, as drivers send them.
 
-use std::collections::BTreeMap;
-
-use bevy_ecs::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::link::LinkKey;
 use crate::site::NodeId;
 
 /// A direction of a wire.
@@ -16,6 +14,15 @@ pub struct WireSide {
     pub from: NodeId,
     /// The node that receives.
     pub to: NodeId,
+}
+
+impl WireSide {
+    /// Both directions of a pair, from the lower id to the higher first.
+    #[must_use]
+    pub fn both(key: LinkKey) -> [Self; 2] {
+        let [a, b] = [key.a(), key.b()];
+        [Self { from: a, to: b }, Self { from: b, to: a }]
+    }
 }
 
 /// What came of a wish.
@@ -112,21 +119,4 @@ pub struct Heard {
     pub next_hop: NodeId,
     /// What the protocol makes of it: babel's metric, batman's TQ of 255.
     pub metric: f64,
-}
-
-/// What was seen outside.
-#[derive(Resource, Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Observed {
-    /// The last generation that was tried, and why it is not in force.
-    pub sides: BTreeMap<WireSide, (u64, Option<String>)>,
-    /// Counters.
-    pub counted: BTreeMap<WireSide, Counted>,
-    /// The last measurement of each direction.
-    pub probes: BTreeMap<WireSide, Probe>,
-    /// What protocols found, by node.
-    pub heard: BTreeMap<NodeId, Vec<Heard>>,
-    /// What the kernel can do, once somebody tried.
-    pub means: Option<Means>,
-    /// The last controller that took over.
-    pub takeover: Option<Takeover>,
 }

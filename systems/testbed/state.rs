@@ -1,33 +1,138 @@
-//! The testbed, for checkpoints: shapes are remembered, for a wish moves only beyond a threshold.
+//! The testbed, for checkpoints: shapes are kept, because a desired shape changes only beyond a threshold.
+
+use std::collections::BTreeMap;
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Refusal, State};
+use serde::{Deserialize, Serialize};
 
-use super::desired::Desired;
-use super::observed::Observed;
+use super::commands::begin;
+use super::components::{
+    Host, Namespaces, NextHops, ObservedRoutes, Report, Reports, Seat, Setup, VethPairs, Wire,
+};
+use super::observed::{Counted, Heard, Means, Probe, Takeover, WireSide};
+use super::settings::Settings;
+use crate::link::LinkKey;
+use crate::site::NodeId;
+
+/// The desired testbed.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Desired {
+    settings: Option<Settings>,
+    speed: f64,
+    seats: BTreeMap<NodeId, Seat>,
+    wires: BTreeMap<LinkKey, Wire>,
+    routes: BTreeMap<NodeId, BTreeMap<NodeId, NodeId>>,
+}
 
 impl State for Desired {
     const TABLE: &'static str = "testbed_desired";
 
     fn save(world: &World) -> Self {
-        world.resource::<Self>().clone()
+        let setup = world.resource::<Setup>();
+        let mut desired = Self {
+            settings: setup.settings.clone(),
+            speed: setup.speed,
+            ..Self::default()
+        };
+        for (node, entity) in &world.resource::<Namespaces>().0 {
+            let namespace = world.entity(*entity);
+            let seat = namespace.get::<Seat>().expect("a namespace has one");
+            desired.seats.insert(*node, seat.clone());
+            if let Some(NextHops(Some(routes))) = namespace.get() {
+                desired.routes.insert(*node, routes.clone());
+            }
+        }
+        for (key, entity) in &world.resource::<VethPairs>().0 {
+            let wire = world.get::<Wire>(*entity).expect("a veth pair has one");
+            desired.wires.insert(*key, *wire);
+        }
+        desired
     }
 
-    fn restore(self, world: &mut World) -> Result<(), Refusal> {
-        *world.resource_mut::<Self>() = self;
+    fn restore(mut self, world: &mut World) -> Result<(), Refusal> {
+        if let Some(settings) = self.settings {
+            begin(world, settings);
+        }
+        world.resource_mut::<Setup>().speed = self.speed;
+        for (node, seat) in self.seats {
+            let routes = NextHops(self.routes.remove(&node));
+            let namespace = world.spawn((seat, routes, ObservedRoutes::default())).id();
+            world.resource_mut::<Namespaces>().0.insert(node, namespace);
+        }
+        for (key, wire) in self.wires {
+            let pair = world.spawn((wire, Reports::default())).id();
+            world.resource_mut::<VethPairs>().0.insert(key, pair);
+        }
         Ok(())
     }
+}
+
+/// Everything that was reported.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Observed {
+    sides: BTreeMap<WireSide, (u64, Option<String>)>,
+    counted: BTreeMap<WireSide, Counted>,
+    probes: BTreeMap<WireSide, Probe>,
+    heard: BTreeMap<NodeId, Vec<Heard>>,
+    means: Option<Means>,
+    takeover: Option<Takeover>,
 }
 
 impl State for Observed {
     const TABLE: &'static str = "testbed_observed";
 
     fn save(world: &World) -> Self {
-        world.resource::<Self>().clone()
+        let host = world.resource::<Host>();
+        let mut observed = Self {
+            means: host.means,
+            takeover: host.takeover,
+            ..Self::default()
+        };
+        for (node, entity) in &world.resource::<Namespaces>().0 {
+            let routes = world.get::<ObservedRoutes>(*entity);
+            let routes = routes.expect("a namespace has them").0.clone();
+            if !routes.is_empty() {
+                observed.heard.insert(*node, routes);
+            }
+        }
+        for (key, entity) in &world.resource::<VethPairs>().0 {
+            let reports = world.get::<Reports>(*entity).expect("a veth pair has them");
+            for (side, report) in WireSide::both(*key).into_iter().zip(reports.0.clone()) {
+                let Report {
+                    tried,
+                    counted,
+                    probe,
+                } = report;
+                observed.sides.extend(tried.map(|tried| (side, tried)));
+                observed
+                    .counted
+                    .extend(counted.map(|counted| (side, counted)));
+                observed.probes.extend(probe.map(|probe| (side, probe)));
+            }
+        }
+        observed
     }
 
-    fn restore(self, world: &mut World) -> Result<(), Refusal> {
-        *world.resource_mut::<Self>() = self;
+    fn restore(mut self, world: &mut World) -> Result<(), Refusal> {
+        *world.resource_mut::<Host>() = Host {
+            means: self.means,
+            takeover: self.takeover,
+        };
+        for (node, entity) in world.resource::<Namespaces>().0.clone() {
+            if let Some(routes) = self.heard.remove(&node) {
+                world.entity_mut(entity).insert(ObservedRoutes(routes));
+            }
+        }
+        for (key, entity) in world.resource::<VethPairs>().0.clone() {
+            let report = |side| Report {
+                tried: self.sides.remove(&side),
+                counted: self.counted.remove(&side),
+                probe: self.probes.remove(&side),
+            };
+            let reports = WireSide::both(key).map(report);
+            world.entity_mut(entity).insert(Reports(reports));
+        }
         Ok(())
     }
 }

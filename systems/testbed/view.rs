@@ -6,11 +6,12 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::Section;
 use serde::Serialize;
 
-use super::desired::Desired;
-use super::observed::{Counted, Heard, Means, Observed, Probe, Takeover, WireSide};
+use super::components::{
+    Host, Namespaces, NextHops, ObservedRoutes, Report, Reports, Seat, Setup, Side, VethPairs, Wire,
+};
+use super::observed::{Counted, Heard, Means, Probe, Takeover, WireSide};
 use super::settings::{Protocol, Settings};
 use super::shape::Shape;
-use crate::link::LinkKey;
 use crate::site::NodeId;
 
 /// A node of the testbed.
@@ -99,59 +100,69 @@ impl TestbedView {
     }
 }
 
-/// Redraws the testbed when a wish or a sighting changed.
+type NamespaceParts = (&'static Seat, &'static NextHops, &'static ObservedRoutes);
+type NamespaceChanged = Or<(Changed<NextHops>, Changed<ObservedRoutes>)>;
+type PairParts = (&'static Wire, &'static Reports);
+type PairChanged = Or<(Changed<Wire>, Changed<Reports>)>;
+
+/// Redraws the testbed when anything of it changed.
 pub(super) fn publish_testbed(
-    desired: Res<Desired>,
-    observed: Res<Observed>,
+    setup: Res<Setup>,
+    host: Res<Host>,
+    namespaces: Res<Namespaces>,
+    pairs: Res<VethPairs>,
+    namespace: Query<NamespaceParts>,
+    pair: Query<PairParts>,
+    changed: (Query<(), NamespaceChanged>, Query<(), PairChanged>),
     mut section: ResMut<Section<TestbedView>>,
 ) {
-    if desired.settings.is_none() || !(desired.is_changed() || observed.is_changed()) {
+    let Some(settings) = &setup.settings else {
+        return;
+    };
+    let still = changed.0.is_empty() && changed.1.is_empty();
+    if still && !setup.is_changed() && !host.is_changed() {
         return;
     }
-    let settings = desired.settings.clone();
-    let protocol = |node| {
-        settings
-            .as_ref()
-            .map_or_else(Protocol::default, |s| s.protocol(node))
-    };
-    let seats = desired.seats.iter().map(|(&node, seat)| SeatView {
-        node,
-        name: seat.name.clone(),
-        number: seat.number,
-        protocol: protocol(node),
-        next_hops: desired.routes.get(&node).cloned().unwrap_or_default(),
-        heard: observed.heard.get(&node).cloned().unwrap_or_default(),
+    let seats = namespaces.0.iter().map(|(node, entity)| {
+        let parts = namespace.get(*entity).expect("an indexed namespace");
+        let (seat, next_hops, observed) = parts;
+        SeatView {
+            node: *node,
+            name: seat.name.clone(),
+            number: seat.number,
+            protocol: settings.protocol(*node),
+            next_hops: next_hops.0.clone().unwrap_or_default(),
+            heard: observed.0.clone(),
+        }
     });
-    let wires = desired.wires.iter().map(|(&ends, wire)| WireView {
-        number: wire.number,
-        sides: [false, true].map(|back| side(ends, back, wire.sides[usize::from(back)], &observed)),
+    let wires = pairs.0.iter().map(|(key, entity)| {
+        let (wire, reports) = pair.get(*entity).expect("an indexed veth pair");
+        let both = WireSide::both(*key);
+        WireView {
+            number: wire.number,
+            sides: [0, 1].map(|at| side(both[at], wire.sides[at], &reports.0[at])),
+        }
     });
     section.redraw(TestbedView {
         seats: seats.collect(),
         wires: wires.collect(),
-        speed: desired.speed,
-        means: observed.means,
-        takeover: observed.takeover,
-        settings,
+        speed: setup.speed,
+        means: host.means,
+        takeover: host.takeover,
+        settings: Some(settings.clone()),
     });
 }
 
-fn side(ends: LinkKey, back: bool, wish: super::Side, observed: &Observed) -> SideView {
-    let (from, to) = if back {
-        (ends.b(), ends.a())
-    } else {
-        (ends.a(), ends.b())
-    };
-    let key = WireSide { from, to };
-    let (observed_generation, failure) = observed.sides.get(&key).cloned().unwrap_or_default();
+fn side(direction: WireSide, desired: Side, report: &Report) -> SideView {
+    let (observed_generation, failure) = report.tried.clone().unwrap_or_default();
     SideView {
-        from,
-        to,
-        shape: wish.shape,
-        generation: wish.generation,
+        from: direction.from,
+        to: direction.to,
+        shape: desired.shape,
+        generation: desired.generation,
         observed_generation,
         failure,
-        counted: observed.counted.get(&key).copied(),
-        probe: observed.probes.get(&key).cloned(),
+        counted: report.counted,
+        probe: report.probe.clone(),
     }
 }

@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use groundwave_systems::Snapshot;
 use groundwave_systems::site::NodeId;
-use groundwave_systems::testbed::{
-    Means, NextHops, Protocol, Shape, SideView, Tally, Wiring, next_hops,
-};
+use groundwave_systems::testbed::{Means, Protocol, Shape, SideView, Tally, Wiring, next_hops};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -212,8 +210,10 @@ impl Testbed {
                 .get(id)
                 .map_or_else(|| id.to_string(), |name| (*name).to_owned())
         };
+        let graph = view.graph();
         let all = testbed.seats.iter().map(|seat| seat.node);
-        let hops: NextHops = next_hops(&view.graph(), view.limits.metric, all);
+        let hops = all.map(|node| (node, next_hops(&graph, view.limits.metric, node)));
+        let hops: BTreeMap<_, _> = hops.collect();
         let named = |hops: &BTreeMap<NodeId, NodeId>| {
             hops.iter().map(|(to, via)| (name(to), name(via))).collect()
         };
