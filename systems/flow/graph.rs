@@ -150,7 +150,7 @@ pub(super) fn update_graph(
         return;
     }
     let mut touched: BTreeSet<LinkKey> = out_of_range.0.iter().copied().collect();
-    touched.extend(mesh.changed.iter().map(|endpoints| endpoints.0));
+    touched.extend(mesh.changed.iter().map(|(_, endpoints)| endpoints.0));
     touched.extend(mesh.taken_down.iter().map(|endpoints| endpoints.0));
     let restored = restored
         .iter()

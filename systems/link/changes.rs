@@ -11,12 +11,12 @@ use super::components::{Endpoints, Predicted};
 #[derive(SystemParam)]
 pub(crate) struct PredictedChanges<'w, 's> {
     columns: Query<'w, 's, Ref<'static, Predicted>>,
-    changed: Query<'w, 's, &'static Endpoints, Changed<Predicted>>,
+    changed: Query<'w, 's, (Entity, &'static Endpoints), Changed<Predicted>>,
 }
 
 impl PredictedChanges<'_, '_> {
     /// In query order.
-    pub fn iter(&self) -> impl Iterator<Item = Endpoints> {
+    pub fn iter(&self) -> impl Iterator<Item = (Entity, Endpoints)> {
         let mut columns = self
             .columns
             .contiguous_iter()
@@ -25,9 +25,8 @@ impl PredictedChanges<'_, '_> {
             let (_, ticks) = ContiguousRef::split(column);
             ticks.summary_tick_is_changed() != Some(false)
         });
-        any.then(|| self.changed.iter().copied())
-            .into_iter()
-            .flatten()
+        let changed = any.then(|| self.changed.iter()).into_iter().flatten();
+        changed.map(|(link, endpoints)| (link, *endpoints))
     }
 
     /// Whether none was.

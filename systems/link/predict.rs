@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use bevy_ecs::batching::BatchingStrategy;
 use bevy_ecs::prelude::*;
 
+use super::changes::PredictedChanges;
 use super::commands::Limits;
 use super::components::{LinkFrom, LinkTo, LinksIn, LinksOut, Predicted};
 use crate::model::link::{Inputs, LINKS_PER_TASK, LinkBudget, score};
@@ -15,10 +16,12 @@ type Moved = Or<(Changed<Position>, Changed<StationConfig>)>;
 /// Rewrites the budgets whose inputs changed since the last tick.
 pub(super) fn predict_links(
     moved: Query<(Option<&LinksOut>, Option<&LinksIn>), Moved>,
-    added: Query<Entity, Added<Predicted>>,
     all: Query<Entity, With<Predicted>>,
     nodes: Query<(&Position, &StationConfig)>,
-    mut links: Query<(&LinkFrom, &LinkTo, &mut Predicted)>,
+    mut links: ParamSet<(
+        PredictedChanges,
+        Query<(&LinkFrom, &LinkTo, &mut Predicted)>,
+    )>,
     environment: Res<WorldEnvironment>,
     limits: Res<Limits>,
     terrain: Res<WorldTerrain>,
@@ -30,7 +33,9 @@ pub(super) fn predict_links(
             let out = out.map(|links| links.iter()).into_iter().flatten();
             out.chain(into.map(|links| links.iter()).into_iter().flatten())
         });
-        of_moved.chain(added.iter()).collect()
+        // Its own writes are no changes to this system, so that these are the links added.
+        let added = links.p0();
+        of_moved.chain(added.iter().map(|(link, _)| link)).collect()
     };
     if stale.is_empty() {
         return;
@@ -46,6 +51,7 @@ pub(super) fn predict_links(
         (position.0, &station.0)
     };
     links
+        .p1()
         .par_iter_many_unique_mut(stale)
         .batching_strategy(BatchingStrategy::new().max_batch_size(LINKS_PER_TASK))
         .for_each(|link| {

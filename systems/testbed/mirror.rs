@@ -192,7 +192,7 @@ impl Mesh<'_, '_> {
         });
         let restored = of_switched.chain(restored.iter().copied());
         let restored = restored.filter_map(|link| self.endpoints.get(link).ok());
-        let changed = self.changed.iter();
+        let changed = self.changed.iter().map(|(_, endpoints)| endpoints);
         let down = self.taken_down.iter().copied();
         let touched = changed.chain(down).chain(restored.copied());
         touched.map(|endpoints| endpoints.0).collect()
