@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::approved::approved_node;
 use super::components::NodeRecord;
-use super::record::approved_node;
 use crate::site::NodeId;
 
 /// Orders remembered of each node, done ones included.

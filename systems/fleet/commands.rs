@@ -8,6 +8,7 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Index, Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
+use super::approved::approved_node;
 use super::command_queue::{NodeCommand, NodeCommands, dispatch};
 use super::components::{
     LastHeartbeat, LatestReadings, LivenessState, Location, NodeRecord, ReceivedHeartbeat,
@@ -16,7 +17,6 @@ use super::event::{self, EventBuffer, FleetEventKind};
 use super::heartbeat::Heartbeat;
 use super::liveness::{LivenessRules, NodeState, StateChange};
 use super::metrics::{NAMES_MAX, Reading, Readings, Sample, check_metric};
-use super::record::approved_node;
 use super::record::{self, check_role, check_tags};
 use super::sample_buffer::RecentSamples;
 use crate::site::{NodeId, NodeKind, check_name};

@@ -4,6 +4,7 @@
 //! it are one entity. What a node says comes in as [`RecordHeartbeat`]; time comes in as [`SetGatewayClock`], by the
 //! gateway's own monotonic clock, so that a replay sees the same nodes fall silent.
 
+mod approved;
 mod command_queue;
 mod commands;
 mod components;
@@ -22,6 +23,7 @@ mod view;
 
 use groundwave_engine::{Builder, Phase};
 
+pub(crate) use approved::approved_node;
 pub use command_queue::{
     CommandQueue, CommandState, EnqueueCommand, FinishCommand, NodeCommand, NodeCommands,
     OUTPUT_BYTES_MAX,
@@ -42,9 +44,7 @@ pub use heartbeat::{
 };
 pub use liveness::{Liveness, LivenessRules, NodeState, StateChange};
 pub use metrics::{METRICS_MAX, Reading, Readings, Sample, check_metric, unit_of};
-pub(crate) use record::{
-    admit, alert, approved_node, dismiss, expect, lock_out, registration_of, rename,
-};
+pub(crate) use record::{admit, alert, dismiss, expect, lock_out, registration_of, rename};
 pub use record::{check_role, check_tags};
 pub use sample_buffer::{RecentSamples, SAMPLES_MAX, SampleBuffer, SampleMinute, StoreMinute};
 pub use score::{MeshScore, ScoreComponent, mesh_score};

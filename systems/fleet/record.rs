@@ -14,7 +14,7 @@ use super::components::{
 use super::event::{self, FleetEventKind};
 use super::liveness::{Liveness, LivenessRules};
 use super::{NodeCommands, RecentSamples};
-use crate::identity::{Registration, RegistrationId, RegistrationState, find};
+use crate::identity::{Registration, RegistrationId};
 use crate::site::{Enrolled, Label, NODES_MAX, NodeId, NodeKind};
 
 /// Refuses roles that cannot be typed.
@@ -243,22 +243,4 @@ pub(crate) fn dismiss(world: &mut World, node: NodeId) {
         NodeCommands,
     )>();
     entity.insert(Deregistered);
-}
-
-/// Refuses a node that is not in.
-pub(crate) fn approved_node(world: &World, node: NodeId) -> Result<Entity, Refusal> {
-    let entity = world.resource::<Index<NodeKind>>().get(node)?;
-    let record = world.get::<NodeRecord>(entity);
-    let approved = record
-        .and_then(|record| record.0.registration)
-        .map(|id| find(world, id))
-        .transpose()?
-        .is_some_and(|(_, found)| found.state == RegistrationState::Approved);
-    if !approved {
-        return Err(Refusal::NotFound {
-            kind: "approved node",
-            id: node.to_string(),
-        });
-    }
-    Ok(entity)
 }

@@ -5,8 +5,7 @@ use groundwave_engine::{Clock, Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
 use super::components::LinkMeasurements;
-use super::values::Measured;
-use super::view::LevelView;
+use super::values::{LevelView, Measured};
 use crate::link::link_entity;
 use crate::site::{NodeId, node};
 

@@ -2,7 +2,7 @@
 
 use bevy_ecs::prelude::*;
 
-use super::view::LevelView;
+use super::values::LevelView;
 use crate::link::Retained;
 
 /// The last measurement of each direction, from the lower id to the higher first. Written by

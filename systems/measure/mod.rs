@@ -20,8 +20,8 @@ pub use commands::{MEASUREMENTS_MAX, Measurement, ObserveLinks};
 pub use components::LinkMeasurements;
 pub use residual::{Quantity, Residual, residual};
 pub use series::{Bucket, Series};
-pub use values::Measured;
-pub use view::{LevelView, Levels, LinkDirection};
+pub use values::{LevelView, LinkDirection, Measured};
+pub use view::Levels;
 
 /// Measured links.
 pub fn measure(engine: &mut Builder) {

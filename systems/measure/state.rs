@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::commands::record;
 use super::components::LinkMeasurements;
-use super::view::LevelView;
+use super::values::LevelView;
 use crate::link::Links;
 
 /// In the order of senders, then of receivers.

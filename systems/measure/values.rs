@@ -3,6 +3,8 @@
 use groundwave_engine::Refusal;
 use serde::{Deserialize, Serialize};
 
+use crate::site::NodeId;
+
 /// Measured values of one direction of a link at one time. A value that was not measured is absent.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -67,4 +69,20 @@ impl Measured {
         }
         Ok(())
     }
+}
+
+/// A direction of a link: the sender, then the receiver.
+pub type LinkDirection = (NodeId, NodeId);
+
+/// The last measurement of a direction.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct LevelView {
+    /// Who sent.
+    pub from: NodeId,
+    /// Who received.
+    pub to: NodeId,
+    /// When, simulated ns.
+    pub at_ns: u64,
+    /// What.
+    pub values: Measured,
 }

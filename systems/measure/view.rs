@@ -2,28 +2,12 @@
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, Section};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
 use super::components::LinkMeasurements;
-use super::values::Measured;
+use super::values::{LevelView, LinkDirection};
 use crate::persistent::PersistentMap;
-use crate::site::{NodeId, NodeKind};
-
-/// A direction of a link: the sender, then the receiver.
-pub type LinkDirection = (NodeId, NodeId);
-
-/// The last measurement of a direction.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct LevelView {
-    /// Who sent.
-    pub from: NodeId,
-    /// Who received.
-    pub to: NodeId,
-    /// When, simulated ns.
-    pub at_ns: u64,
-    /// What.
-    pub values: Measured,
-}
+use crate::site::NodeKind;
 
 /// The last measurements by direction.
 #[derive(Debug, Clone, Default, PartialEq)]
