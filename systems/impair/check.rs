@@ -1,9 +1,6 @@
-//! Checks of an impairment that no range expresses, and the bounds its attributes name.
+//! Checks of parts of an impairment that no range expresses, and the bounds its attributes name.
 
 use groundwave_engine::Refusal;
-
-use super::shape::Impairment;
-use crate::bounds;
 
 /// Longest name of a distribution table, characters.
 pub const TABLE_NAME_CHARS_MAX: usize = 64;
@@ -16,16 +13,6 @@ pub const RATE_BPS_MIN: u64 = 8;
 
 /// Names of distribution tables that are accepted.
 const TABLE_NAMES: &str = "1 to 64 of a-z, 0-9, '_' and '-'";
-
-impl Impairment {
-    /// Checks the ranges that the shape alone does not.
-    ///
-    /// # Errors
-    /// [`Refusal::Invalid`] with the path of the key, the value found and the values allowed.
-    pub fn validate(&self) -> Result<(), Refusal> {
-        Ok(bounds::check(self, "")?)
-    }
-}
 
 /// Refuses names that are not those of a table: they become file names.
 ///

@@ -8,12 +8,13 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use garde::Validate;
+use groundwave_engine::Refusal;
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::check::{DURATION_NS_MAX, RATE_BPS_MIN, table_name};
-use crate::bounds::{finite, finite_if_some};
+use crate::bounds::{self, finite, finite_if_some};
 
 /// The complete shaping state of one direction. The default impairs nothing.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema, Validate)]
@@ -292,5 +293,15 @@ impl Distribution {
             Self::ParetoNormal {} => "paretonormal",
             Self::Table { .. } => "table",
         }
+    }
+}
+
+impl Impairment {
+    /// Checks the ranges that the shape alone does not.
+    ///
+    /// # Errors
+    /// [`Refusal::Invalid`] with the path of the key, the value found and the values allowed.
+    pub fn validate(&self) -> Result<(), Refusal> {
+        Ok(bounds::check(self, "")?)
     }
 }
