@@ -12,8 +12,9 @@ use std::sync::{Arc, LazyLock};
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use groundwave_io::terrain::TerrainStack;
-use groundwave_systems::coverage::fast::fast_coverage;
-use groundwave_systems::coverage::{Cell, CoverageSite, Grid, Sampling, Setup, coverage};
+use groundwave_systems::coverage::{
+    Cell, CoverageSite, Grid, Sampling, Setup, coverage, fast_coverage,
+};
 use groundwave_systems::radio::{Environment, Station};
 use groundwave_systems::sample;
 use groundwave_systems::terrain::{Flat, GeoPoint, Terrain};

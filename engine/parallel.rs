@@ -14,6 +14,12 @@ pub fn compute_threads(threads: usize) -> usize {
     ComputeTaskPool::get_or_init(build).thread_num()
 }
 
+/// Number of threads of the compute pool, which is started if need be.
+#[must_use]
+pub fn threads() -> usize {
+    ComputeTaskPool::get_or_init(TaskPool::default).thread_num()
+}
+
 /// Applies `work` to every item, several at once. Each call must depend on its item alone, so
 /// that order does not matter.
 ///

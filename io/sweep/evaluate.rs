@@ -2,15 +2,15 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use groundwave_systems::coverage::fast::evaluate_block_fast;
 use groundwave_systems::coverage::{
-    Block, Cell, CoverageSite, Flags, Grid, Sampling, Scratch, Setup, evaluate_block,
+    Cell, Evaluation, Grid, Mode, Sampling, Scratch, Setup, evaluate,
 };
 use groundwave_systems::terrain::Terrain;
+use ndarray::{Array2, s};
 use rayon::prelude::*;
 
 use super::plan::{Plan, TILE_CELLS, Unit};
-use super::unit::{SiteTile, flag};
+use super::unit::SiteTile;
 
 /// The evaluation of units of `plan` over `terrain`, a site at a time.
 ///
@@ -32,11 +32,11 @@ pub fn evaluator<'a>(
             .prepare(terrain)
             .map_err(|bad| format!("site {name}: {bad}"))?;
     }
-    let rooms = Rooms::default();
+    let pool = ScratchPool::default();
     Ok(move |unit: Unit, site: u16| {
         let variant = unit.variant as usize * plan.sites.len();
         let setup = &setups[variant + usize::from(site)];
-        tile(setup, terrain, &grid, unit, site, plan.fast, &rooms)
+        tile(setup, terrain, &grid, unit, site, plan.fast, &pool)
     })
 }
 
@@ -73,38 +73,38 @@ fn setups(plan: &Plan) -> Vec<Setup> {
 /// hand, and for threads that run out of units to help with the last ones.
 const BAND_ROWS: u32 = 8;
 
-/// What a thread needs to evaluate bands.
+/// Working memory of a thread.
 #[derive(Default)]
-struct Room {
+struct Buffers {
     scratch: Scratch,
-    cells: Vec<Cell>,
+    cells: Array2<Cell>,
 }
 
-/// Rooms that nobody is using.
+/// Working memory that no thread is using.
 #[derive(Default)]
-struct Rooms(Mutex<Vec<Room>>);
+struct ScratchPool(Mutex<Vec<Buffers>>);
 
-impl Rooms {
-    fn enter(&self) -> Guest<'_> {
+impl ScratchPool {
+    fn take(&self) -> ScratchGuard<'_> {
         let free = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        Guest {
-            room: free.unwrap_or_default(),
-            rooms: self,
+        ScratchGuard {
+            buffers: free.unwrap_or_default(),
+            pool: self,
         }
     }
 }
 
-/// A room in use, given back when dropped.
-struct Guest<'a> {
-    room: Room,
-    rooms: &'a Rooms,
+/// Working memory in use, given back when dropped.
+struct ScratchGuard<'a> {
+    buffers: Buffers,
+    pool: &'a ScratchPool,
 }
 
-impl Drop for Guest<'_> {
+impl Drop for ScratchGuard<'_> {
     fn drop(&mut self) {
-        let room = std::mem::take(&mut self.room);
-        let mut free = self.rooms.0.lock().unwrap_or_else(PoisonError::into_inner);
-        free.push(room);
+        let buffers = std::mem::take(&mut self.buffers);
+        let mut free = self.pool.0.lock().unwrap_or_else(PoisonError::into_inner);
+        free.push(buffers);
     }
 }
 
@@ -116,39 +116,41 @@ fn tile(
     unit: Unit,
     site: u16,
     fast: bool,
-    rooms: &Rooms,
+    pool: &ScratchPool,
 ) -> Result<SiteTile, String> {
     let (row, column) = (unit.row * TILE_CELLS, unit.col * TILE_CELLS);
     let all_rows = TILE_CELLS.min(grid.rows() - row);
-    let columns = TILE_CELLS.min(grid.columns() - column);
+    let columns = TILE_CELLS.min(grid.columns() - column) as usize;
     let ready = setup.prepare(terrain).map_err(|bad| bad.to_string())?;
-    let (evaluate, band_rows) = if fast {
-        (evaluate_block_fast as Evaluate, all_rows)
+    let (mode, band_rows) = if fast {
+        (Mode::Fast, all_rows)
     } else {
-        (evaluate_block as Evaluate, BAND_ROWS)
+        (Mode::Exact, BAND_ROWS)
     };
-    let mut tile = SiteTile::blank(site, all_rows as usize * columns as usize);
-    let bands = bands(&mut tile, band_rows as usize * columns as usize);
+    let evaluation = Evaluation {
+        site: &ready,
+        terrain,
+        grid,
+        mode,
+    };
+    let mut tile = SiteTile::blank(site, all_rows as usize * columns);
+    let bands = bands(&mut tile, band_rows as usize * columns);
     bands.into_par_iter().zip(0..all_rows).for_each_init(
-        || rooms.enter(),
-        |guest, (band, number)| {
-            let first = number * band_rows;
-            let block = Block {
-                row: row + first,
-                column,
-                rows: band_rows.min(all_rows - first),
-                columns,
-            };
-            let Room { scratch, cells } = &mut guest.room;
-            cells.resize(block.len(), Cell::default());
-            evaluate(&ready, terrain, grid, block, cells, scratch);
-            band.store(cells);
+        || pool.take(),
+        |guard, (band, number)| {
+            let Buffers { scratch, cells } = &mut guard.buffers;
+            let rows = band.flags.len() / columns;
+            if cells.dim() != (band_rows as usize, columns) {
+                *cells = Array2::from_elem([band_rows as usize, columns], Cell::default());
+            }
+            let first = [row + number * band_rows, column];
+            let mut cells = cells.slice_mut(s![..rows, ..]);
+            evaluate(&evaluation, first, cells.view_mut(), scratch);
+            band.store(cells.as_slice().expect("leading rows are contiguous"));
         },
     );
     Ok(tile)
 }
-
-type Evaluate = fn(&CoverageSite<'_>, &dyn Terrain, &Grid, Block, &mut [Cell], &mut Scratch);
 
 /// Some rows of each layer of a [`SiteTile`].
 struct Band<'a> {
@@ -189,15 +191,7 @@ impl Band<'_> {
             self.p10_dbm[place] = cell.rx_power_quantiles_dbm[2];
             self.p90_dbm[place] = cell.rx_power_quantiles_dbm[0];
             self.margin_db[place] = cell.link_margin_db as f32;
-            self.flags[place] = flags(cell);
+            self.flags[place] = cell.flags.stored();
         }
     }
-}
-
-fn flags(cell: &Cell) -> u8 {
-    let bit = |of: Flags, bit: u8| u8::from(cell.flags.intersects(of)) * bit;
-    bit(Flags::OUTSIDE, flag::OUTSIDE)
-        | bit(Flags::NO_DATA | Flags::FAILED, flag::NO_DATA)
-        | bit(Flags::PATH_MISSING | Flags::PATH_VOID, flag::PATH_UNKNOWN)
-        | bit(Flags::CLEAR, flag::LINE_OF_SIGHT)
 }

@@ -7,7 +7,7 @@ use groundwave_systems::terrain::Terrain;
 
 use super::fold::{Layer, Network};
 use super::plan::Plan;
-use super::products::product;
+use super::product::product;
 use super::work::SweepError;
 use crate::picture::Bitmap;
 use crate::raster::geojson::{Levels, write_contours, write_sites};

@@ -14,6 +14,7 @@ mod fold;
 mod fold_tile;
 mod maps;
 mod plan;
+mod product;
 pub mod products;
 mod rasters;
 mod site_rows;
@@ -25,7 +26,7 @@ mod work;
 pub use evaluate::evaluator;
 pub use plan::{Plan, PlanError, PlanGrid, PlanPoint, PlanSite, Unit};
 pub use summary::{Summary, VariantSummary};
-pub use unit::{Answers, SiteTile, flag};
+pub use unit::{Answers, SiteTile};
 pub use unit_file::{PackedSite, UnitReader, UnitWriter};
 pub use work::{Shard, Sweep, SweepError, Worked};
 

@@ -11,21 +11,12 @@ use super::figures::{points, summarise};
 use super::fold::fold_variant;
 use super::maps::{PANELS_MAX, contact_sheet, elevation, maps};
 use super::plan::Plan;
+pub use super::product::Wanted;
+use super::product::product;
 use super::rasters::{cell_table, network_rasters, site_rasters};
 use super::summary::{Summary, VariantSummary};
 use super::work::{Sweep, SweepError};
-use crate::raster::{RasterError, write_whole};
-
-/// Products to write besides the summary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wanted {
-    /// A raster for each site.
-    pub site_rasters: bool,
-    /// A table with a line for each cell of the network.
-    pub cell_table: bool,
-    /// Threads that compress rasters; bytes do not depend on it.
-    pub threads: std::num::NonZeroUsize,
-}
+use crate::raster::write_whole;
 
 /// Number of steps that [`write()`] reports.
 #[must_use]
@@ -108,22 +99,6 @@ fn caption(summary: &VariantSummary) -> String {
     let words = summary.values.words();
     let gap = if words.is_empty() { "" } else { ": " };
     format!("{words}{gap}{:.1} % covered", summary.covered_percent)
-}
-
-/// Names what could not be written.
-pub(super) fn product<T>(what: &str, outcome: Result<T, RasterError>) -> Result<T, SweepError> {
-    outcome.map_err(|err| {
-        let mut cause = err.to_string();
-        let mut source = std::error::Error::source(&err);
-        while let Some(deeper) = source {
-            cause = format!("{cause}: {deeper}");
-            source = deeper.source();
-        }
-        SweepError::Product {
-            what: what.to_owned(),
-            cause,
-        }
-    })
 }
 
 /// Folder of a variant's products: the sweep's folder itself where nothing varies.

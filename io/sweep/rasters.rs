@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::fold::{Layer, Network};
 use super::plan::Plan;
-use super::products::{Wanted, product};
+use super::product::{Wanted, product};
 use super::site_rows::SiteRows;
 use super::work::{Sweep, SweepError};
 use crate::raster::cog::{Band, CogLayout, Samples, write_cog};

@@ -1,25 +1,14 @@
 //! Contents of a unit of work: one tile of one variant, site by site.
 
+use groundwave_systems::coverage::Flags;
 use groundwave_systems::sweep::Answer;
-
-/// What a cell of one site is, as bits.
-pub mod flag {
-    /// Outside the site's radius: no other field counts.
-    pub const OUTSIDE: u8 = 1;
-    /// The ground under the cell is not known: no other field counts.
-    pub const NO_DATA: u8 = 2;
-    /// The path crosses ground that is not known.
-    pub const PATH_UNKNOWN: u8 = 4;
-    /// Line of sight.
-    pub const LINE_OF_SIGHT: u8 = 8;
-}
 
 /// Margins and flags of one site in one tile; row-major order of the tile's cells.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Answers {
     /// Link margin, dB.
     pub margin_db: Vec<f32>,
-    /// Bits of [`flag`].
+    /// Flags as stored ([`Flags::stored`]).
     pub flags: Vec<u8>,
 }
 
@@ -33,22 +22,28 @@ impl Answers {
     /// The margin of a cell where the site has an answer.
     #[must_use]
     pub fn margin_db(&self, cell: usize) -> Option<f32> {
-        (self.flags[cell] & (flag::OUTSIDE | flag::NO_DATA) == 0).then(|| self.margin_db[cell])
+        is_answered(self.flags[cell]).then(|| self.margin_db[cell])
     }
 
     /// Answer of the site for a cell.
     #[must_use]
     pub fn answer(&self, cell: usize) -> Answer {
-        let flags = self.flags[cell];
+        let flags = Flags::from_stored(self.flags[cell]);
         match self.margin_db(cell) {
             Some(margin_db) => Answer::Margin {
                 margin_db,
-                path_known: flags & flag::PATH_UNKNOWN == 0,
+                path_known: !flags.intersects(Flags::PATH_UNKNOWN),
             },
-            None if flags & flag::OUTSIDE == 0 => Answer::NoData,
+            None if !flags.intersects(Flags::OUTSIDE) => Answer::NoData,
             None => Answer::Outside,
         }
     }
+}
+
+/// True if a cell with the stored `flags` has an answer, and so values in the layers.
+#[must_use]
+pub fn is_answered(flags: u8) -> bool {
+    !Flags::from_stored(flags).intersects(Flags::OUTSIDE | Flags::NO_DATA)
 }
 
 /// One site in one tile; vectors in row-major order of the tile's cells.
@@ -92,7 +87,14 @@ mod tests {
     fn answers_are_none_where_nothing_is_known() {
         let answers = Answers {
             margin_db: vec![7.0; 4],
-            flags: vec![0, flag::OUTSIDE, flag::NO_DATA, flag::PATH_UNKNOWN],
+            flags: [
+                Flags::NONE,
+                Flags::OUTSIDE,
+                Flags::NO_DATA,
+                Flags::PATH_UNKNOWN,
+            ]
+            .map(Flags::stored)
+            .to_vec(),
         };
         let known = |path_known| Answer::Margin {
             margin_db: 7.0,

@@ -20,7 +20,7 @@ use flate2::write::DeflateEncoder;
 use sha2::{Digest, Sha256};
 use tempfile::{SpooledData, SpooledTempFile, spooled_tempfile_in};
 
-use super::unit::{Answers, SiteTile, flag};
+use super::unit::{Answers, SiteTile, is_answered};
 use crate::raster::{PartFile, RasterError};
 
 /// First bytes of a unit file; the digits are the format.
@@ -230,11 +230,6 @@ impl PackedSite<'_> {
 /// Value of all layers where a cell has no answer.
 pub const NO_ANSWER: f32 = f32::NEG_INFINITY;
 
-/// True if a cell has an answer, and so values in the layers.
-fn is_answered(flags: u8) -> bool {
-    flags & (flag::OUTSIDE | flag::NO_DATA) == 0
-}
-
 /// Adds the values of a layer where there is an answer, a run of cells at a time.
 fn put_answered(layer: &[f32], flags: &[u8], packed: &mut Vec<u8>) {
     let mut from = 0;
@@ -277,9 +272,9 @@ mod tests {
     fn sample() -> Vec<SiteTile> {
         let site = |site: u16| {
             let flags: Vec<u8> = (0..300).map(|i| (i % 16) as u8).collect();
-            let value = |offset: f32, i: usize| match flags[i] & (flag::OUTSIDE | flag::NO_DATA) {
-                0 => offset - i as f32 * 0.25,
-                _ => NO_ANSWER,
+            let value = |offset: f32, i: usize| match is_answered(flags[i]) {
+                true => offset - i as f32 * 0.25,
+                false => NO_ANSWER,
             };
             let layer = |offset: f32| (0..300).map(|i| value(offset, i)).collect();
             SiteTile {

@@ -1,8 +1,8 @@
 //! Coverage over real ground: the fast mode keeps its bound.
 
 use groundwave_needs::needs;
-use groundwave_systems::coverage::fast::{ERROR_P99_DB, compare, fast_coverage};
-use groundwave_systems::coverage::{Flags, Grid, Sampling, Setup, coverage};
+use groundwave_systems::coverage::fast::{ERROR_P99_DB, compare};
+use groundwave_systems::coverage::{Flags, Grid, Sampling, Setup, coverage, fast_coverage};
 use groundwave_systems::radio::Environment;
 use groundwave_systems::sample::station;
 use groundwave_systems::terrain::GeoPoint;

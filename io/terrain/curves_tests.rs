@@ -4,7 +4,7 @@ use std::fs;
 
 use groundwave_systems::terrain::{CurveRow, GeoPoint, Path, Profile, Terrain, sample_filled};
 
-use super::super::hgt::VOID;
+use super::super::gather::VOID;
 use super::TileDirectory;
 
 /// Two rough tiles beside each other, of which one holds a void or not.

@@ -14,6 +14,9 @@ mod wide;
 
 pub(super) use track::Track;
 
+/// The value of a post without a height.
+pub const VOID: i16 = i16::MIN;
+
 /// Positions handled together.
 pub(super) const LANES: usize = 8;
 

@@ -8,10 +8,7 @@
 use groundwave_systems::terrain::Curve;
 use thiserror::Error;
 
-use super::gather::{self, LANES, Square, Track};
-
-/// The value of a post without a height.
-pub const VOID: i16 = i16::MIN;
+use super::gather::{self, LANES, Square, Track, VOID};
 
 /// Spacing of the posts of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use groundwave_systems::terrain::sample_profile;
 
-use super::super::hgt::VOID;
+use super::super::gather::VOID;
 use super::*;
 
 const SIZE: usize = 2_884_802;

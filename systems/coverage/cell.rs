@@ -1,4 +1,4 @@
-//! What a receiver in one cell gets.
+//! Link budget of a receiver in one cell.
 
 use bevy_ecs::component::Component;
 
@@ -27,7 +27,7 @@ pub struct Cell {
     pub modulation_id: Option<ModulationId>,
     /// The link in one word.
     pub verdict: Verdict,
-    /// What to know beside.
+    /// Flags.
     pub flags: Flags,
 }
 
@@ -51,9 +51,7 @@ impl Cell {
     /// True if the cell has an answer at all: within the radius, over known ground.
     #[must_use]
     pub fn has_data(&self) -> bool {
-        !self
-            .flags
-            .intersects(Flags::OUTSIDE | Flags::NO_DATA | Flags::FAILED)
+        !self.flags.intersects(Flags::OUTSIDE | Flags::NO_DATA)
     }
 
     /// True if a receiver here has a link with `margin_db` to spare, dB. A cell that lies in a
@@ -77,41 +75,44 @@ impl Default for Cell {
     }
 }
 
-/// A set of remarks on a cell.
+/// Flags of a cell. The low four are those of the unit files of sweeps ([`Flags::STORED`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
-pub struct Flags(u8);
+pub struct Flags(u16);
 
 impl Flags {
-    /// No remark.
+    /// No flag.
     pub const NONE: Self = Self(0);
-    /// Beyond the radius asked for: not evaluated.
+    /// Beyond the radius of the site: not evaluated.
     pub const OUTSIDE: Self = Self(1);
-    /// The cell itself lies off all tiles or in a void: evaluated over assumed ground, never
-    /// covered.
+    /// Terrain of the cell itself unknown: evaluated over assumed ground, never covered.
     pub const NO_DATA: Self = Self(1 << 1);
-    /// Some of the path lies off all tiles and was taken as sea level.
-    pub const PATH_MISSING: Self = Self(1 << 2);
-    /// Some of the path lies in voids and was interpolated.
-    pub const PATH_VOID: Self = Self(1 << 3);
-    /// Delta-Bullington stands in for ITM: nearer than 1 km, or out of its range.
-    pub const FALLBACK_MODEL: Self = Self(1 << 4);
-    /// No terrain stands above the ray over the earth of ITM. Known only where ITM judges.
-    pub const CLEAR: Self = Self(1 << 5);
-    /// The ground is such that no link can be evaluated: not evaluated.
-    pub const FAILED: Self = Self(1 << 6);
+    /// Terrain along the path partly unknown.
+    pub const PATH_UNKNOWN: Self = Self(1 << 2);
+    /// No terrain stands above the ray over the earth of ITM. Known only where ITM is used.
+    pub const CLEAR: Self = Self(1 << 3);
+    /// The flags that unit files store.
+    pub const STORED: Self = Self(0b1111);
+    /// Path partly off all tiles, taken as sea level.
+    pub const PATH_MISSING: Self = Self(1 << 4);
+    /// Path partly in voids of tiles, interpolated.
+    pub const PATH_VOID: Self = Self(1 << 5);
+    /// Fallback model used: the path is outside the range of the model of the environment.
+    pub const FALLBACK_MODEL: Self = Self(1 << 6);
     /// Interpolated between rays by the fast mode.
     pub const FAST: Self = Self(1 << 7);
+    /// Ground outside the range of links: not evaluated.
+    pub const FAILED: Self = Self(1 << 8 | Self::NO_DATA.0);
 
-    /// The bits, as named above from the lowest.
+    /// The byte that unit files store: the low four flags.
     #[must_use]
-    pub const fn bits(self) -> u8 {
-        self.0
+    pub const fn stored(self) -> u8 {
+        (self.0 & Self::STORED.0) as u8
     }
 
-    /// The set of these bits.
+    /// The flags of a stored byte.
     #[must_use]
-    pub const fn from_bits(bits: u8) -> Self {
-        Self(bits)
+    pub const fn from_stored(byte: u8) -> Self {
+        Self(byte as u16 & Self::STORED.0)
     }
 
     /// True if any of `others` is set.
@@ -120,9 +121,15 @@ impl Flags {
         self.0 & others.0 != 0
     }
 
-    /// Adds `other` if `noted`.
-    pub(super) fn note(&mut self, noted: bool, other: Self) {
-        if noted {
+    /// True if all of `others` are set.
+    #[must_use]
+    pub const fn contains(self, others: Self) -> bool {
+        self.0 & others.0 == others.0
+    }
+
+    /// Sets `other` if `condition` holds.
+    pub(super) fn note(&mut self, condition: bool, other: Self) {
+        if condition {
             self.0 |= other.0;
         }
     }

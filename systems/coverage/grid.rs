@@ -69,20 +69,6 @@ pub struct Block {
     pub columns: u32,
 }
 
-impl Block {
-    /// Number of cells.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.rows as usize * self.columns as usize
-    }
-
-    /// True if there are no cells.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
 impl Grid {
     /// A raster by its north-western corner, the size of its cells (degrees) and their number.
     ///

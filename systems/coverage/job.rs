@@ -1,42 +1,41 @@
-//! An interactive coverage as a world of its own.
+//! Interactive coverage job: a world of its own whose cells are entities.
 //!
-//! A client asks for a grid and wants to see it grow. Its cells are entities like everything else
-//! that changes: spawned in bulk, written by a system, read by whoever looks. They live in a
-//! world of their own rather than among nodes and links, because a tick of the main world must
-//! stay short and its log must stay small: 65,536 cells that come and go with every click are no
-//! history anyone replays. The job's world holds a copy of what it was asked, so that nothing
-//! that happens meanwhile mixes into it, and dropping it cancels it.
+//! The cells are spawned in bulk in row-major order and never despawned, so that the rows of their
+//! table are the cells of the grid; a system evaluates the due ones in place, in the columns of
+//! that table. They live in a world of their own rather than among nodes and links, because a tick
+//! of the main world must stay short and its log small: 65,536 cells that come and go with every
+//! request are no history to replay. The world holds a copy of the request, so that no later
+//! change mixes into it, and dropping it cancels it.
 //!
-//! Every step evaluates some rows, all cores together, through [`evaluate_block`]: the function
-//! behind sweeps as well. Rows finish in order, so that what is finished is told by one number.
+//! Every step evaluates some rows on all threads of the compute pool, through [`evaluate`], as
+//! sweeps do. Rows finish in order, so that one number tells the progress.
+//!
+//! [`evaluate`]: super::evaluate()
 
 use std::sync::Arc;
 
+use bevy_ecs::batching::BatchingStrategy;
 use bevy_ecs::prelude::*;
 use groundwave_engine::parallel;
 
-use super::{Block, Cell, Grid, Scratch, Setup, evaluate_block};
+use super::evaluate::evaluate_run;
+use super::{Cell, Evaluation, Grid, Mode, Scratch, Setup};
 use crate::radio::BadValue;
 use crate::site::WorldTerrain;
 use crate::terrain::Terrain;
 
-/// Where a cell lies in the grid of its world.
+/// Index of a cell in row-major order from the north-west.
 #[derive(Component, Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
-    /// Row, from the north.
-    pub row: u32,
-    /// Column, from the west.
-    pub column: u32,
-}
+pub struct CellIndex(pub u32);
 
-/// What was asked for.
+/// Inputs of the job.
 #[derive(Resource)]
-struct Asked {
+struct Request {
     setup: Setup,
     grid: Grid,
 }
 
-/// How far the work is.
+/// Progress of a job.
 #[derive(Resource, Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// Rows whose cells are final, from the north.
@@ -57,10 +56,6 @@ impl Progress {
 #[derive(Resource)]
 struct Due(u32);
 
-/// The entities of the cells, row by row from the north-west.
-#[derive(Resource)]
-struct Raster(Vec<Entity>);
-
 /// A coverage in the making.
 pub struct CoverageJob {
     world: World,
@@ -75,20 +70,15 @@ impl CoverageJob {
     pub fn new(setup: Setup, grid: Grid, terrain: Arc<dyn Terrain>) -> Result<Self, BadValue> {
         setup.prepare(&*terrain)?;
         let mut world = World::new();
-        let columns = grid.columns();
-        let places =
-            (0..grid.rows()).flat_map(|row| (0..columns).map(move |column| Place { row, column }));
-        let raster = world
-            .spawn_batch(places.map(|place| (place, Cell::default())))
-            .collect();
-        world.insert_resource(Raster(raster));
+        let count = u32::try_from(grid.len()).map_err(|_| too_many(&grid))?;
+        world.spawn_batch((0..count).map(|index| (CellIndex(index), Cell::default())));
         world.insert_resource(Progress {
             rows_done: 0,
             rows: grid.rows(),
         });
         world.insert_resource(Due(0));
         world.insert_resource(WorldTerrain(terrain));
-        world.insert_resource(Asked { setup, grid });
+        world.insert_resource(Request { setup, grid });
         let mut schedule = Schedule::default();
         schedule.add_systems(evaluate_due_rows);
         Ok(Self { world, schedule })
@@ -103,7 +93,7 @@ impl CoverageJob {
         self.progress()
     }
 
-    /// How far the work is.
+    /// Progress of the job.
     #[must_use]
     pub fn progress(&self) -> Progress {
         *self.world.resource::<Progress>()
@@ -112,30 +102,29 @@ impl CoverageJob {
     /// The raster of the cells.
     #[must_use]
     pub fn grid(&self) -> &Grid {
-        &self.world.resource::<Asked>().grid
+        &self.world.resource::<Request>().grid
     }
 
-    /// What was asked for.
+    /// Inputs of the site.
     #[must_use]
     pub fn setup(&self) -> &Setup {
-        &self.world.resource::<Asked>().setup
+        &self.world.resource::<Request>().setup
     }
 
     /// The cells of a row from the west; none for a row beyond the grid. Cells of rows not done
     /// yet are [`Cell::default`].
-    pub fn row(&self, row: u32) -> impl Iterator<Item = &Cell> {
+    #[must_use]
+    pub fn row(&self, row: u32) -> &[Cell] {
         let columns = self.grid().columns() as usize;
         let start = row as usize * columns;
-        let entities = self
-            .world
-            .resource::<Raster>()
-            .0
-            .get(start..start + columns);
-        entities.unwrap_or_default().iter().map(|&cell| {
-            self.world
-                .get::<Cell>(cell)
-                .expect("the cells of a job live as long as it")
-        })
+        let cells = self.world.try_query::<&Cell>().and_then(|mut cells| {
+            let chunks = cells.contiguous_iter(&self.world).ok()?;
+            chunks.into_iter().next()
+        });
+        cells
+            .unwrap_or_default()
+            .get(start..start + columns)
+            .unwrap_or_default()
     }
 
     /// The world of the cells.
@@ -145,46 +134,54 @@ impl CoverageJob {
     }
 }
 
-/// Evaluates the rows that are due, one task each, and marks them done.
+fn too_many(grid: &Grid) -> BadValue {
+    BadValue::new("grid.cells", grid.len(), format_args!("[1, {}]", u32::MAX))
+}
+
+/// Evaluates the rows that are due in the columns of the table of cells, and marks them done.
 fn evaluate_due_rows(
-    asked: Res<Asked>,
+    request: Res<Request>,
     ground: Res<WorldTerrain>,
     due: Res<Due>,
-    raster: Res<Raster>,
     mut progress: ResMut<Progress>,
-    mut cells: Query<&mut Cell>,
+    mut cells: Query<(&CellIndex, &mut Cell)>,
 ) {
-    let (grid, first) = (&asked.grid, progress.rows_done);
+    let (grid, first) = (&request.grid, progress.rows_done);
     let rows = due.0.min(progress.rows - first);
     if rows == 0 {
         return;
     }
     let terrain = &*ground.0;
-    let site = asked
+    let site = request
         .setup
         .prepare(terrain)
         .expect("checked when the job began");
+    let evaluation = Evaluation {
+        site: &site,
+        terrain,
+        grid,
+        mode: Mode::Exact,
+    };
     let columns = grid.columns();
-    let mut work: Vec<(u32, Vec<Cell>)> = (first..first + rows)
-        .map(|row| (row, vec![Cell::default(); columns as usize]))
-        .collect();
-    parallel::for_each(&mut work, 1, |(row, found)| {
-        let block = Block {
-            row: *row,
-            column: 0,
-            rows: 1,
-            columns,
-        };
-        evaluate_block(&site, terrain, grid, block, found, &mut Scratch::default());
-    });
-    for (row, found) in work {
-        let start = row as usize * columns as usize;
-        let entities = &raster.0[start..start + columns as usize];
-        for (&entity, found) in entities.iter().zip(found) {
-            *cells
-                .get_mut(entity)
-                .expect("the cells of a job live as long as it") = found;
-        }
-    }
+    let due = first * columns..(first + rows) * columns;
+    let rows_per_task = (rows as usize).div_ceil(2 * parallel::threads());
+    let strategy = BatchingStrategy::fixed(rows_per_task * columns as usize);
+    let chunks = cells.contiguous_par_iter_mut();
+    let chunks = chunks.expect("both components lie in tables");
+    // Chunks are consecutive rows of the table, in any order and of any length.
+    chunks
+        .batching_strategy(strategy)
+        .for_each(|(index, mut cells)| {
+            let Some(CellIndex(start)) = index.first().copied() else {
+                return;
+            };
+            let end = start + index.len() as u32;
+            let wanted = due.start.max(start)..due.end.min(end);
+            if wanted.is_empty() {
+                return;
+            }
+            let cells = &mut cells[(wanted.start - start) as usize..(wanted.end - start) as usize];
+            evaluate_run(&evaluation, wanted.start, cells, &mut Scratch::default());
+        });
     progress.rows_done = first + rows;
 }

@@ -1,4 +1,4 @@
-//! Coverage: what a receiver anywhere around a site would get.
+//! Coverage: the link budget of receivers anywhere around a site.
 //!
 //! Every cell of a [`Grid`] is one link, from the site to a receiver at the cell's centre, and
 //! equals what [`crate::link::trace`] and [`crate::link::judge`] say of it to 1e-9 dB: the same
@@ -7,22 +7,22 @@
 //! allocated for a cell, and the report of a link is left out.
 //!
 //! - [`Grid`]: a raster of cells in latitude and longitude, cut into [`Block`]s
-//! - [`CoverageSite`]: a site made ready, [`evaluate_block`] the one function behind everything
-//! - [`coverage`]: all blocks of a grid on all threads
+//! - [`CoverageSite`]: a prepared site; [`evaluate`]: the evaluator of jobs and sweeps
+//! - [`evaluate_grid`]: all cells of a grid on all threads
 //! - [`Cell`]: what comes out
 //! - [`fast`]: a radial sweep that shares work along rays, within a tested bound of the exact
 //! - [`job`]: an interactive coverage as a world of its own, whose cells are entities
 
-mod block;
+mod aligned_buffer;
 mod cell;
+mod evaluate;
 pub mod fast;
 mod grid;
 pub mod job;
-mod row;
 mod site;
 
-pub use block::{Scratch, coverage, evaluate_block};
 pub use cell::{Cell, Flags};
+pub use evaluate::{Evaluation, Mode, Scratch, coverage, evaluate, evaluate_grid, fast_coverage};
 pub use grid::{BadGrid, Block, CELLS_MAX, Grid, SIDE_MAX};
 pub use job::{CoverageJob, Progress};
 pub use site::{CoverageSite, Sampling, Setup};

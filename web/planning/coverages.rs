@@ -7,7 +7,7 @@ use futures_util::Stream;
 use uuid::Uuid;
 
 use super::Planner;
-use super::coverage::{Asked, events};
+use super::coverage::{JobRequest, events};
 use super::wire::coverage::{CoverageAccepted, CoverageQuestion, CoverageSnapshot};
 use crate::http::{Json, JsonBody, Path, Problem, id};
 
@@ -34,7 +34,7 @@ pub async fn create(
 > {
     let source = planner.node(asked.source_node_id)?;
     let deployment = planner.deployment(source.deployment.uuid())?;
-    let asked = Asked::new(&asked, &source, &deployment.outline.environment)?;
+    let asked = JobRequest::new(&asked, &source, &deployment.outline.environment)?;
     let job_id = planner.jobs.begin(id::mint(), asked)?;
     let location = [(header::LOCATION, format!("/api/v1/coverage/{job_id}"))];
     let accepted = Json(CoverageAccepted { job_id });

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::super::hgt::VOID;
+use super::VOID;
 use super::{LANES, Square};
 
 /// As a multiplier of a pair of posts: the northern alone.

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::super::hgt::VOID;
+use super::VOID;
 use super::{LANES, Square, Track};
 
 /// 1.5 * 2^52: adding it to a small number leaves a whole one in the low bits.

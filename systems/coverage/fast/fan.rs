@@ -1,10 +1,10 @@
 //! The rays of a radial sweep.
 
+use super::common::{Common, reach_m};
 use super::pair::Pair;
 use super::ray::Ray;
 use crate::coverage::CoverageSite;
-use crate::propagation::itm;
-use crate::terrain::{GeoPoint, Terrain, short};
+use crate::terrain::Terrain;
 
 /// Spacing of rays at the end of the sweep, in samples of a ray. Closer rays change nothing:
 /// what decides is sampled on each path itself.
@@ -13,19 +13,6 @@ const APART: f64 = 2.0;
 /// Most rays.
 const COUNT_MAX: usize = 1 << 15;
 
-/// Quantities common to all rays of a site.
-#[derive(Debug, Clone)]
-pub(super) struct Common {
-    pub position: GeoPoint,
-    /// Distance from sample to sample, m.
-    pub spacing_m: f64,
-    /// Samples of a whole ray, the site's among them.
-    pub samples: usize,
-    pub antenna_agl_m: [f64; 2],
-    /// Drop of the Earth's surface within the first sample, m.
-    pub bulge_m: f64,
-}
-
 /// Rays in all directions from a site, each known as far as anyone asked.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Fan {
@@ -33,26 +20,6 @@ pub(super) struct Fan {
     count: usize,
     /// The rays that know anything.
     known: Vec<usize>,
-}
-
-impl Common {
-    /// For paths from `site`, where the ground is `ground_msl_m` high.
-    pub fn new(site: &CoverageSite<'_>, itm: &itm::Prepared, ground_msl_m: f64) -> Self {
-        let spacing_m = site.spacing_m();
-        let (_, earth_radius_m) = itm.air(ground_msl_m);
-        Self {
-            position: site.position,
-            spacing_m,
-            samples: (reach_m(site) / spacing_m).ceil() as usize + 7,
-            antenna_agl_m: itm.antenna_agl_m(),
-            bulge_m: 0.5 * spacing_m * spacing_m / earth_radius_m,
-        }
-    }
-}
-
-/// Length of the longest path of a sweep, m.
-fn reach_m(site: &CoverageSite<'_>) -> f64 {
-    site.radius_m.min(short::MAX_M)
 }
 
 impl Fan {

@@ -38,15 +38,14 @@
 //! another horizon. [`compare`] says what it is for two given coverages.
 
 mod agreement;
+mod common;
 mod fan;
 mod own;
 mod pair;
 mod ray;
 mod share;
-mod sweep;
 
 pub use agreement::{Agreement, compare};
-pub use sweep::{evaluate_block_fast, fast_coverage};
 
 pub(super) use share::{Shared, Sharing};
 

@@ -1,7 +1,7 @@
 //! Samples taken on the path of each cell itself: near the horizons of the neighbouring rays, and
 //! the last steps before the cell.
 
-use super::fan::Common;
+use super::common::Common;
 use crate::numeric::{Kernel, vectorised};
 use crate::propagation::itm::{self, BATCH};
 

@@ -1,6 +1,6 @@
 //! One ray of a radial sweep.
 
-use super::fan::Common;
+use super::common::Common;
 use crate::propagation::itm::{self, PathProfile};
 use crate::terrain::{Path, Terrain};
 

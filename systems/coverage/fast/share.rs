@@ -1,7 +1,8 @@
 //! The paths to some cells, from the rays beside them and a few samples of their own.
 
 use super::NEAR_M;
-use super::fan::{Common, Fan};
+use super::common::Common;
+use super::fan::Fan;
 use super::own::{GUESSES, Own, SLOTS, TAIL};
 use super::pair::Composite;
 use crate::coverage::CoverageSite;

@@ -1,5 +1,7 @@
 //! Every cell is its link, whatever is configured.
 
+use ndarray::{Array2, s};
+
 use super::*;
 use crate::propagation::polarization::Polarization;
 use crate::radio::{
@@ -163,18 +165,25 @@ fn threads_blocks_and_their_order_change_no_bit() {
         assert!(bits(&pool.install(|| coverage(&site, &Rough, &grid))) == want);
     }
     let mut scratch = Scratch::default();
+    let evaluation = Evaluation {
+        site: &site,
+        terrain: &Rough,
+        grid: &grid,
+        mode: Mode::Exact,
+    };
     for (high, wide) in [(1, 1), (7, 5), (3, 64), (64, 65), (1000, 1000)] {
         let mut blocks: Vec<Block> = grid.blocks(high, wide).collect();
         blocks.reverse();
-        let mut all = vec![Cell::default(); grid.len() as usize];
+        let shape = [grid.rows() as usize, grid.columns() as usize];
+        let mut all = Array2::from_elem(shape, Cell::default());
         for block in blocks {
-            let mut cells = vec![Cell::default(); block.len()];
-            evaluate_block(&site, &Rough, &grid, block, &mut cells, &mut scratch);
-            for (row, cells) in (block.row..).zip(cells.chunks(block.columns as usize)) {
-                let start = (row * grid.columns() + block.column) as usize;
-                all[start..start + cells.len()].copy_from_slice(cells);
-            }
+            let [row, column] = [block.row, block.column].map(|first| first as usize);
+            let rows = row..row + block.rows as usize;
+            let columns = column..column + block.columns as usize;
+            let cells = all.slice_mut(s![rows, columns]);
+            evaluate(&evaluation, [block.row, block.column], cells, &mut scratch);
         }
+        let all = all.into_raw_vec_and_offset().0;
         assert!(bits(&all) == want, "{high} x {wide}");
     }
 }

@@ -1,10 +1,10 @@
 //! The bound of the fast mode, and what it leaves to the exact one. Real ground is walked in the
 //! tests of the floor that reads tiles.
 
+use ndarray::{Array2, s};
+
 use super::*;
-use crate::coverage::fast::{
-    Agreement, ERROR_P99_DB, NEAR_M, compare, evaluate_block_fast, fast_coverage,
-};
+use crate::coverage::fast::{Agreement, ERROR_P99_DB, NEAR_M, compare};
 use crate::radio::Model;
 
 /// Both modes over a grid of 15", and how many cells the fast one shared.
@@ -83,17 +83,25 @@ fn blocks_threads_and_their_order_change_no_bit() {
         assert!(pool.install(|| fast_coverage(&site, &Rough, &grid)) == want);
     }
     let mut scratch = Scratch::default();
+    let evaluation = Evaluation {
+        site: &site,
+        terrain: &Rough,
+        grid: &grid,
+        mode: Mode::Fast,
+    };
     for (high, wide) in [(9, 33), (1, 1000), (1000, 7)] {
         let mut blocks: Vec<Block> = grid.blocks(high, wide).collect();
         blocks.reverse();
+        let shape = [grid.rows() as usize, grid.columns() as usize];
+        let mut all = Array2::from_elem(shape, Cell::default());
         for block in blocks {
-            let mut cells = vec![Cell::default(); block.len()];
-            evaluate_block_fast(&site, &Rough, &grid, block, &mut cells, &mut scratch);
-            for (row, cells) in (block.row..).zip(cells.chunks(block.columns as usize)) {
-                let start = (row * grid.columns() + block.column) as usize;
-                assert!(want[start..start + cells.len()] == *cells);
-            }
+            let [row, column] = [block.row, block.column].map(|first| first as usize);
+            let rows = row..row + block.rows as usize;
+            let columns = column..column + block.columns as usize;
+            let cells = all.slice_mut(s![rows, columns]);
+            evaluate(&evaluation, [block.row, block.column], cells, &mut scratch);
         }
+        assert!(all.as_slice().unwrap() == want);
     }
 }
 

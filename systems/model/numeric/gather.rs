@@ -1,9 +1,6 @@
 //! Reading between the numbers of a row.
 
-use super::{ROUNDER, lesser};
-
-/// Numbers worked out together.
-pub(super) const LANES: usize = 8;
+use super::{LANES, ROUNDER, lesser};
 
 /// Fills `out` with `count` values of the row `from` at `start`, `start + spacing`, ..., linear
 /// between its numbers, which are counted from 0, and gives their sum and that of their products

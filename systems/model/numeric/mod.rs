@@ -25,6 +25,9 @@ pub(crate) use row::{all_within, level, maximum, moments, sum};
 pub(crate) use steps::step_by_step;
 pub(crate) use trig::{atan2, sin_cos};
 
+/// Numbers computed together.
+const LANES: usize = 8;
+
 /// 1.5 * 2^52: adding it to a small number rounds that to a whole one, which then also stands in
 /// the low bits.
 pub(crate) const ROUNDER: f64 = 6_755_399_441_055_744.0;

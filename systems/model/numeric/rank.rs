@@ -1,6 +1,6 @@
 //! The numbers of given ranks in an unordered row.
 
-use super::gather::LANES;
+use super::LANES;
 use super::{ROUNDER, greater, lesser};
 
 /// Levels between the least and the greatest number that a key tells apart.

@@ -3,7 +3,7 @@
 //! Sums are taken in strands, number `i` in strand `i` modulo their count, and the strands added by
 //! folding one half onto the other: so vectors of any width give the same bits.
 
-use super::gather::LANES;
+use super::LANES;
 use super::{greater, lesser};
 
 /// Strands of a sum.

@@ -21,7 +21,7 @@ use crate::http::Problem;
 
 /// Inputs of a job.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct JobRequest {
     /// Transmitting node.
     pub source: Uuid,
     /// Half the side of the square, km.
@@ -34,7 +34,7 @@ pub struct Asked {
     pub grid: Grid,
 }
 
-impl Asked {
+impl JobRequest {
     /// Inputs of a job for a request and its source node.
     ///
     /// # Errors
@@ -104,21 +104,21 @@ pub struct Job {
     /// Id.
     pub id: Uuid,
     /// Inputs.
-    pub asked: Asked,
-    cells: RwLock<Vec<Known>>,
+    pub asked: JobRequest,
+    cells: RwLock<Vec<StoredCell>>,
     failure: RwLock<Option<String>>,
     progress: watch::Sender<Progress>,
 }
 
-/// What is kept of a cell.
+/// The part of a cell that is kept: jobs keep half a gigabyte at most.
 #[derive(Debug, Clone, Copy)]
-struct Known {
+struct StoredCell {
     rx_power_dbm: f64,
     verdict: CellVerdict,
     flags: Flags,
 }
 
-impl Known {
+impl StoredCell {
     fn of(cell: &Cell) -> Self {
         let verdict = if cell.has_data() {
             match cell.verdict {
@@ -142,7 +142,7 @@ impl Known {
 impl Job {
     /// A job that waits for its turn.
     #[must_use]
-    pub fn new(id: Uuid, asked: Asked) -> Self {
+    pub fn new(id: Uuid, asked: JobRequest) -> Self {
         let begun = Progress {
             status: JobStatus::Queued,
             rows_done: 0,
@@ -186,7 +186,7 @@ impl Job {
         self.cells
             .write()
             .unwrap_or_else(PoisonError::into_inner)
-            .extend(found.map(Known::of));
+            .extend(found.map(StoredCell::of));
         self.progress
             .send_modify(|progress| progress.rows_done = rows_done);
     }
@@ -212,7 +212,7 @@ impl Job {
         let start = row as usize * grid.columns() as usize;
         let known = cells.get(start..start + grid.columns() as usize);
         let lat = grid.row_lat_deg(row);
-        let tile = |(col, known): (u32, &Known)| Tile {
+        let tile = |(col, known): (u32, &StoredCell)| Tile {
             row,
             col,
             lat,
@@ -275,8 +275,8 @@ impl Job {
                 * width_deg.to_radians();
             for cell in cells {
                 found.cells_by_verdict[cell.verdict as usize] += 1;
-                found.path_missing_cells += u32::from(cell.flags.intersects(Flags::PATH_MISSING));
-                found.path_void_cells += u32::from(cell.flags.intersects(Flags::PATH_VOID));
+                found.path_missing_cells += u32::from(cell.flags.contains(Flags::PATH_MISSING));
+                found.path_void_cells += u32::from(cell.flags.contains(Flags::PATH_VOID));
                 if cell.verdict == CellVerdict::NoData {
                     continue;
                 }

@@ -5,5 +5,5 @@ mod job;
 mod registry;
 
 pub use events::events;
-pub use job::{Asked, Job};
+pub use job::{Job, JobRequest};
 pub use registry::{JOBS_MAX, RETENTION, Registry};

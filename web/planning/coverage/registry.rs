@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::job::{Asked, Job};
+use super::job::{Job, JobRequest};
 use crate::http::Problem;
 
 /// Retention of an ended job.
@@ -59,7 +59,7 @@ impl Registry {
     ///
     /// # Errors
     /// When a value is not allowed or there are too many jobs.
-    pub fn begin(&self, id: Uuid, asked: Asked) -> Result<Uuid, Problem> {
+    pub fn begin(&self, id: Uuid, asked: JobRequest) -> Result<Uuid, Problem> {
         let work = CoverageJob::new(asked.setup.clone(), asked.grid, Arc::clone(&self.terrain))?;
         let job = Arc::new(Job::new(id, asked));
         {
@@ -125,9 +125,9 @@ mod tests {
     use crate::planning::wire::coverage::JobStatus;
     use crate::planning::wire::radio::default_station;
 
-    fn asked() -> Asked {
+    fn asked() -> JobRequest {
         let position = GeoPoint::new(57.0, 11.0).unwrap();
-        Asked {
+        JobRequest {
             source: Uuid::nil(),
             radius_km: 5.0,
             samples: 8,

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::constants::Constants;
 use super::invalid::within;
-use super::longley_rice::Path;
 use super::medium::effective_curvature;
+use super::path::{Path, smooth_horizon_m};
 use super::profile::MAX_DISTANCE_M;
-use super::quick_pfl::{smooth_horizon_m, typical_horizon_angle_rad, typical_horizon_m};
+use super::quick_pfl::{typical_horizon_angle_rad, typical_horizon_m};
 use super::{Invalid, Medium, Prediction, Quantile, Reference};
 
 /// Greatest terrain irregularity in area mode, m; rugged mountains have 500 m.

@@ -2,7 +2,8 @@
 
 use super::VariabilityMode;
 use super::constants::Constants;
-use super::longley_rice::{Path, Sight, attenuation_where};
+use super::longley_rice::attenuation_where;
+use super::path::{Path, Sight};
 use super::quick_pfl::Measured;
 use super::variability::Spread;
 use crate::numeric::{Kernel, vectorised};

@@ -2,7 +2,6 @@
 
 use super::climate::Constants as ClimateConstants;
 use super::invalid::within;
-use super::longley_rice::wavenumber;
 use super::medium::Complex;
 use super::{Invalid, Mdvar, Medium};
 use crate::numeric::{cbrt, ln, log10};
@@ -70,4 +69,9 @@ pub(super) fn check_air(n_s: f64, earth_radius_m: f64) -> Result<(), Invalid> {
     within(n_s, 150.0, f64::INFINITY, Invalid::SurfaceRefractivitySmall)?;
     within(n_s, 150.0, 400.0, Invalid::SurfaceRefractivityLarge)?;
     within(earth_radius_m, 4e6, 13_333_333.0, Invalid::EffectiveEarth)
+}
+
+/// Wavenumber, 1/m, as the model reckons it.
+fn wavenumber(frequency_mhz: f64) -> f64 {
+    frequency_mhz / 47.7
 }

@@ -1,7 +1,7 @@
 //! Diffraction loss over rough terrain: smooth earth and knife edges, weighed by roughness.
 
 use super::constants::Constants;
-use super::longley_rice::{Path, Sight};
+use super::path::{Path, Sight};
 use super::roughness::{at_distance_m, sigma_h_m};
 use super::smooth_earth::SmoothEarth;
 use crate::numeric::{lesser, log10};

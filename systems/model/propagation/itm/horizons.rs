@@ -2,7 +2,7 @@
 //! eqs 4.1 to 4.4 and function `hzns`).
 
 use super::PathProfile;
-use super::quick_pfl::skipped_m;
+use super::path::skipped_m;
 use crate::numeric::slopes::{BLOCK, BLOCKS, Slopes, blocks_reaching, greatest, reaching, start};
 use crate::numeric::{greater, maximum, step_by_step};
 

@@ -4,8 +4,8 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 use super::constants::Constants;
 use super::diffraction::Line;
-use super::longley_rice::{Path, Sight};
 use super::medium::Complex;
+use super::path::{Path, Sight};
 use super::roughness::{at_distance_m, sigma_h_m};
 use crate::numeric::{exp, greater, lesser, log10, sin_cos};
 

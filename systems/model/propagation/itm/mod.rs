@@ -38,6 +38,7 @@ mod line_of_sight;
 mod longley_rice;
 mod mdvar;
 mod medium;
+mod path;
 mod point_to_point;
 mod profile;
 mod quantile;

@@ -3,7 +3,8 @@
 use super::batch::{BATCH, Batch, Losses};
 use super::constants::{Constants, check_air};
 use super::medium::{effective_curvature, surface_refractivity};
-use super::quick_pfl::{Measured, SIDE_BY_SIDE, measure, skipped_m};
+use super::path::skipped_m;
+use super::quick_pfl::{Measured, SIDE_BY_SIDE, measure};
 use super::roughness::{NO_SAMPLES, SampleBuffer, interdecile_range_m};
 use super::variability::deviates;
 use super::{Invalid, Medium, PathProfile, Prediction, Quantile, Reference, Warnings};

@@ -3,10 +3,10 @@
 use super::PathProfile;
 use super::fit::line_ends;
 use super::horizons::{Horizon, horizons};
-use super::longley_rice::Path;
 use super::medium::{effective_curvature, surface_refractivity};
+use super::path::{Path, skipped_m, smooth_horizon_m};
 use super::roughness::{SampleBuffer, Sampled, delta_h_m, ranges_m};
-use crate::numeric::{exp, greater, lesser};
+use crate::numeric::{exp, greater};
 
 /// Measures of a profile before any formula is applied; pairs are transmitter, receiver.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -109,13 +109,6 @@ fn rough<const N: usize>(
     for path in 0..N {
         all[path].range_m = ranges_m[path];
     }
-}
-
-/// Length next to a terminal whose terrain does not count, m: it counts from 15 antenna heights on
-/// (TR 82-100 page 25), or from a tenth of the way to the horizon if that is nearer.
-#[inline(always)]
-pub(super) fn skipped_m(horizon_m: f64, antenna_agl_m: f64) -> f64 {
-    lesser(0.1 * horizon_m, 15.0 * antenna_agl_m)
 }
 
 /// True if the horizons, `sum_m` from their terminals in all, lie so far that the path is
@@ -242,12 +235,6 @@ impl Path {
             of(self.effective_height_m[1]),
         ]
     }
-}
-
-/// Horizon distance over a smooth earth, m, from `height_m`.
-#[inline(always)]
-pub(super) fn smooth_horizon_m(height_m: f64, earth_radius_m: f64) -> f64 {
-    (2.0 * height_m * earth_radius_m).sqrt()
 }
 
 /// Horizon distance over terrain of irregularity `delta_h_m`, m (Algorithm eq. 3.3).

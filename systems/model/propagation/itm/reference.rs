@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::constants::{Constants, check_air};
-use super::longley_rice::{Path, attenuation, doubts};
+use super::longley_rice::{attenuation, doubts};
+use super::path::Path;
 use super::{Invalid, Quantile, Spread, Warnings};
 use crate::numeric::log10;
 

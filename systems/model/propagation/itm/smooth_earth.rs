@@ -2,7 +2,7 @@
 //! 8.2; Algorithm eqs 4.12 to 4.20).
 
 use super::constants::Constants;
-use super::longley_rice::{Path, Sight};
+use super::path::{Path, Sight};
 use crate::numeric::{cbrt, exp, ln, log10};
 
 /// 4/3 of the actual earth's radius, m.

@@ -3,7 +3,7 @@
 use std::f64::consts::SQRT_2;
 
 use super::constants::Constants;
-use super::longley_rice::{Path, Sight};
+use super::path::{Path, Sight};
 use crate::numeric::{exp, greater, lesser, log10};
 
 /// The troposcatter loss of a path as a function of distance.

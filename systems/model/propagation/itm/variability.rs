@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::constants::Constants;
+use super::path::smooth_horizon_m;
 use super::quantile::exceedance_deviate;
-use super::quick_pfl::smooth_horizon_m;
 use super::roughness::at_distance_m;
 use super::{Mdvar, Quantile, VariabilityMode, Warnings};
 use crate::numeric::exp;

@@ -7,7 +7,7 @@ use schemars::schema_for;
 use super::{
     Attenuation, Direction, Model, PathBatch, PathLossModel, PreparedModel, ProfileRows, Validity,
 };
-use crate::coverage::{CoverageJob, Flags, Grid, Sampling, Setup, coverage};
+use crate::coverage::{CoverageJob, Flags, Grid, Sampling, Setup, coverage, fast_coverage};
 use crate::propagation::itm::{PathProfile, Prepared, Quantile};
 use crate::radio::budget::evaluate;
 use crate::radio::{Environment, Warning};
@@ -155,7 +155,7 @@ fn an_added_model_computes_links_and_coverage() {
     let flat = Flat::default();
     let prepared = setup.prepare(&flat).unwrap();
     let cells = coverage(&prepared, &flat, &grid);
-    let fast = crate::coverage::fast::fast_coverage(&prepared, &flat, &grid);
+    let fast = fast_coverage(&prepared, &flat, &grid);
     let mut job = CoverageJob::new(setup.clone(), grid, Arc::new(Flat::default())).unwrap();
     assert!(job.step(u32::MAX).is_done());
     let mut compared = [0; 2];
@@ -173,7 +173,7 @@ fn an_added_model_computes_links_and_coverage() {
         assert_eq!(cell.flags.intersects(Flags::FALLBACK_MODEL), near);
         assert!((cell.path_loss_db - link.losses.total_path_loss_db).abs() < 1e-9);
         assert_eq!(*cell, fast[index as usize]);
-        assert_eq!(*cell, *job.row(row).nth(column as usize).unwrap());
+        assert_eq!(*cell, job.row(row)[column as usize]);
         compared[usize::from(near)] += 1;
     }
     assert!(compared[0] > 100 && compared[1] > 0, "{compared:?}");

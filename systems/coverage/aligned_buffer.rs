@@ -1,44 +1,44 @@
-//! Room for the heights along one path.
+//! Aligned buffer for the heights along one path.
 
 use std::ops::{Deref, DerefMut};
 
-/// Numbers of a vector, and of what is fetched from memory at once.
+/// Numbers in a vector and in a cache line.
 const LANES: usize = 8;
 
-/// Heights along a path, the second at the beginning of what is fetched from memory at once: what
-/// lies between the ends is read over and over in whole vectors.
+/// Heights along a path, the second at the beginning of a cache line: the heights between the ends
+/// are read repeatedly in whole vectors.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Row {
-    room: Vec<f64>,
+pub(super) struct AlignedBuffer {
+    memory: Vec<f64>,
     start: usize,
     len: usize,
 }
 
-impl Row {
-    /// Makes room for so many heights, whatever they may be.
+impl AlignedBuffer {
+    /// Changes the number of heights; their values are undefined afterwards.
     pub fn resize(&mut self, len: usize) {
         self.len = len;
-        if self.start + len <= self.room.len() {
+        if self.start + len <= self.memory.len() {
             return;
         }
-        self.room = vec![0.0; len.next_power_of_two() + 2 * LANES];
-        let aligned = self.room.as_ptr().align_offset(LANES * size_of::<f64>());
+        self.memory = vec![0.0; len.next_power_of_two() + 2 * LANES];
+        let aligned = self.memory.as_ptr().align_offset(LANES * size_of::<f64>());
         // Where nothing is known of alignment any place will do.
         self.start = (aligned % LANES + LANES - 1) % LANES;
     }
 }
 
-impl Deref for Row {
+impl Deref for AlignedBuffer {
     type Target = [f64];
 
     fn deref(&self) -> &[f64] {
-        &self.room[self.start..self.start + self.len]
+        &self.memory[self.start..self.start + self.len]
     }
 }
 
-impl DerefMut for Row {
+impl DerefMut for AlignedBuffer {
     fn deref_mut(&mut self) -> &mut [f64] {
-        &mut self.room[self.start..self.start + self.len]
+        &mut self.memory[self.start..self.start + self.len]
     }
 }
 
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn the_second_height_is_aligned_and_all_are_kept_apart() {
-        let mut row = Row::default();
+        let mut row = AlignedBuffer::default();
         for len in [2, 40, 33, 541, 1_024] {
             row.resize(len);
             assert_eq!(row.len(), len);

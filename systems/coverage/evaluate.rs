@@ -1,13 +1,14 @@
-//! The one function that evaluates cells.
+//! The evaluator of cells, for interactive jobs and sweeps.
 
 mod trace;
 
+use ndarray::{Array2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 
+use super::aligned_buffer::AlignedBuffer;
 use super::cell::{Cell, Flags};
 use super::fast::{Shared, Sharing};
-use super::grid::{Block, Grid};
-use super::row::Row;
+use super::grid::Grid;
 use super::site::CoverageSite;
 use crate::propagation::itm::{self, SIDE_BY_SIDE};
 use crate::radio::path_loss::{BATCH, PathBatch, ProfileRows, set_measured};
@@ -21,14 +22,14 @@ const GROUND_MAX_M: f64 = 20_000.0;
 /// Undulations that links refuse, m.
 const UNDULATION_MAX_M: f64 = 1_000.0;
 
-/// Room for the work on cells; keep one per thread to allocate nothing.
+/// Working memory of the evaluator; one per thread avoids allocations.
 #[derive(Debug)]
 pub struct Scratch {
     path: Path,
     lat_deg: Vec<f64>,
     lon_deg: Vec<f64>,
     /// Heights along the paths that are judged together, m.
-    elevation_msl_m: [Row; SIDE_BY_SIDE],
+    elevation_msl_m: [AlignedBuffer; SIDE_BY_SIDE],
     /// Distances between their samples, m.
     step_m: [f64; SIDE_BY_SIDE],
     /// True if their heights are known to be such as ITM takes.
@@ -65,44 +66,155 @@ impl Default for Scratch {
     }
 }
 
-/// Evaluates the cells of `block` of `grid` into `cells`, row by row; `cells` has
-/// [`Block::len`] places, and where it is shorter the rest is left out. Pure: depends on nothing
-/// but its arguments, and what `scratch` held before makes no difference.
-pub fn evaluate_block(
-    site: &CoverageSite<'_>,
-    terrain: &dyn Terrain,
-    grid: &Grid,
-    block: Block,
-    cells: &mut [Cell],
+/// Inputs that all cells of a coverage share.
+#[derive(Clone, Copy)]
+pub struct Evaluation<'a> {
+    /// The prepared site.
+    pub site: &'a CoverageSite<'a>,
+    /// Terrain of the paths.
+    pub terrain: &'a dyn Terrain,
+    /// Raster of the cells.
+    pub grid: &'a Grid,
+    /// Mode of evaluation.
+    pub mode: Mode,
+}
+
+/// Mode of evaluation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// Every cell is the link to its centre.
+    #[default]
+    Exact,
+    /// Cells share terrain along rays, within a tested bound ([`super::fast`]).
+    Fast,
+}
+
+/// Evaluates the rectangle of cells whose north-western one is in row and column `first`; each row
+/// of `cells` is contiguous. Pure: what `scratch` held before makes no difference, nor does the
+/// partition of a grid into rectangles. In the fast mode work is shared within a rectangle only: a
+/// large square one takes least.
+///
+/// # Panics
+/// If the rows of `cells` are not contiguous.
+pub fn evaluate(
+    evaluation: &Evaluation<'_>,
+    first: [u32; 2],
+    mut cells: ArrayViewMut2<'_, Cell>,
     scratch: &mut Scratch,
 ) {
-    scratch.block(site, terrain, grid, block, cells, false);
+    let Evaluation {
+        site,
+        terrain,
+        grid,
+        mode,
+    } = *evaluation;
+    let fast = mode == Mode::Fast;
+    if fast {
+        scratch.sharing.open(site, terrain);
+    }
+    let [first_row, first_column] = first;
+    for (row, cells) in (first_row..).zip(cells.outer_iter_mut()) {
+        let parallel = Parallel::new(grid.row_lat_deg(row));
+        let cells = cells.into_slice().expect("rows are contiguous");
+        for (run, cells) in (0_u32..).zip(cells.chunks_mut(BATCH)) {
+            let column = first_column + run * BATCH as u32;
+            for (place, lon_deg) in (0_u32..).zip(&mut scratch.centres_deg) {
+                // Places beyond the run repeat its last cell.
+                let place = place.min(cells.len() as u32 - 1);
+                *lon_deg = grid.column_lon_deg(column + place);
+            }
+            scratch.run(site, terrain, &parallel, cells, fast);
+        }
+    }
+}
+
+/// Evaluates consecutive cells in row-major order, of which `first` is the index of the first.
+pub(super) fn evaluate_run(
+    evaluation: &Evaluation<'_>,
+    mut first: u32,
+    mut cells: &mut [Cell],
+    scratch: &mut Scratch,
+) {
+    let columns = evaluation.grid.columns();
+    while !cells.is_empty() {
+        let column = first % columns;
+        let (row, rest) = cells.split_at_mut(cells.len().min((columns - column) as usize));
+        let count = row.len();
+        let view = ArrayViewMut2::from_shape([1, count], row).expect("one row of its length");
+        evaluate(evaluation, [first / columns, column], view, scratch);
+        (first, cells) = (first + count as u32, rest);
+    }
 }
 
 /// Rows of cells one task evaluates.
-pub(super) const ROWS_PER_TASK: u32 = 4;
+const ROWS_PER_TASK: u32 = 4;
 
-/// Evaluates all cells of `grid`, row by row from the north-west, on all threads of rayon's pool.
+/// Smallest and largest side of a block that one task evaluates in the fast mode, cells.
+const FAST_SIDE: [u32; 2] = [32, 256];
+
+/// Evaluates all cells of the grid, row by row from the north-west, on all threads of rayon's pool.
 /// Neither their number nor the order of their work changes a bit of the result.
 #[must_use]
-pub fn coverage(site: &CoverageSite<'_>, terrain: &dyn Terrain, grid: &Grid) -> Vec<Cell> {
-    let columns = grid.columns() as usize;
-    let mut cells = vec![Cell::default(); grid.rows() as usize * columns];
-    let bands = cells
-        .par_chunks_mut(columns * ROWS_PER_TASK as usize)
-        .zip(0_u32..u32::MAX);
-    bands.for_each_init(Scratch::default, |scratch, (cells, band)| {
-        let row = band * ROWS_PER_TASK;
-        let rows = ROWS_PER_TASK.min(grid.rows() - row);
-        let block = Block {
-            row,
-            column: 0,
-            rows,
-            columns: grid.columns(),
-        };
-        evaluate_block(site, terrain, grid, block, cells, scratch);
+pub fn evaluate_grid(evaluation: &Evaluation<'_>) -> Array2<Cell> {
+    let grid = evaluation.grid;
+    let [rows, columns] = match evaluation.mode {
+        Mode::Exact => [ROWS_PER_TASK, grid.columns()],
+        Mode::Fast => {
+            let [least, most] = FAST_SIDE;
+            [(grid.rows().max(grid.columns()) / 4).clamp(least, most); 2]
+        }
+    };
+    let shape = [grid.rows() as usize, grid.columns() as usize];
+    let mut cells = Array2::from_elem(shape, Cell::default());
+    let views = blocks_mut(cells.view_mut(), [rows as usize, columns as usize]);
+    let blocks: Vec<_> = grid.blocks(rows, columns).zip(views).collect();
+    let blocks = blocks.into_par_iter();
+    blocks.for_each_init(Scratch::default, |scratch, (block, cells)| {
+        evaluate(evaluation, [block.row, block.column], cells, scratch);
     });
     cells
+}
+
+/// The cells of each of [`Grid::blocks`], in their order.
+fn blocks_mut(
+    mut cells: ArrayViewMut2<'_, Cell>,
+    [rows, columns]: [usize; 2],
+) -> Vec<ArrayViewMut2<'_, Cell>> {
+    let mut blocks = Vec::new();
+    while cells.nrows() > 0 {
+        let high = rows.min(cells.nrows());
+        let (mut band, below) = cells.split_at(Axis(0), high);
+        while band.ncols() > 0 {
+            let wide = columns.min(band.ncols());
+            let (block, right) = band.split_at(Axis(1), wide);
+            blocks.push(block);
+            band = right;
+        }
+        cells = below;
+    }
+    blocks
+}
+
+/// Exact coverage of all cells of `grid`; see [`evaluate_grid`].
+#[must_use]
+pub fn coverage(site: &CoverageSite<'_>, terrain: &dyn Terrain, grid: &Grid) -> Vec<Cell> {
+    all_cells(site, terrain, grid, Mode::Exact)
+}
+
+/// Coverage of all cells of `grid` in the fast mode; see [`evaluate_grid`].
+#[must_use]
+pub fn fast_coverage(site: &CoverageSite<'_>, terrain: &dyn Terrain, grid: &Grid) -> Vec<Cell> {
+    all_cells(site, terrain, grid, Mode::Fast)
+}
+
+fn all_cells(site: &CoverageSite<'_>, terrain: &dyn Terrain, grid: &Grid, mode: Mode) -> Vec<Cell> {
+    let evaluation = Evaluation {
+        site,
+        terrain,
+        grid,
+        mode,
+    };
+    evaluate_grid(&evaluation).into_raw_vec_and_offset().0
 }
 
 /// True if there is ground at both ends that links stand on.
@@ -116,34 +228,6 @@ fn far_m(site: &CoverageSite<'_>) -> f64 {
 }
 
 impl Scratch {
-    /// Evaluates the cells of a block, in the fast mode or exactly.
-    pub(super) fn block(
-        &mut self,
-        site: &CoverageSite<'_>,
-        terrain: &dyn Terrain,
-        grid: &Grid,
-        block: Block,
-        cells: &mut [Cell],
-        fast: bool,
-    ) {
-        if fast {
-            self.sharing.open(site, terrain);
-        }
-        let rows = cells.chunks_mut(block.columns.max(1) as usize);
-        for (row, cells) in (block.row..block.row + block.rows).zip(rows) {
-            let parallel = Parallel::new(grid.row_lat_deg(row));
-            for (run, cells) in (0_u32..).zip(cells.chunks_mut(BATCH)) {
-                let column = block.column + run * BATCH as u32;
-                for (place, lon_deg) in (0_u32..).zip(&mut self.centres_deg) {
-                    // Places beyond the run repeat its last cell.
-                    let place = place.min(cells.len() as u32 - 1);
-                    *lon_deg = grid.column_lon_deg(column + place);
-                }
-                self.run(site, terrain, &parallel, cells, fast);
-            }
-        }
-    }
-
     /// Evaluates up to [`BATCH`] cells of one parallel, whose longitudes are in `centres_deg`.
     fn run(
         &mut self,
@@ -326,7 +410,7 @@ impl Scratch {
     /// The finished cell in a place.
     fn cell(&self, site: &CoverageSite<'_>, place: usize) -> Cell {
         let flags = self.flags[place];
-        if flags.intersects(Flags::OUTSIDE | Flags::FAILED) {
+        if flags.intersects(Flags::OUTSIDE) || flags.contains(Flags::FAILED) {
             return Cell::void(flags);
         }
         let [own, p10, p50, p90] = &self.budgets.rx_power_dbm;

@@ -157,8 +157,9 @@ impl Scratch {
         if !used.is_clean() {
             let flags = &mut self.flags[place];
             flags.note(elevation_msl_m[samples - 1].is_nan(), Flags::NO_DATA);
-            flags.note(used.missing_samples > 0, Flags::PATH_MISSING);
-            flags.note(used.void_samples > 0, Flags::PATH_VOID);
+            let unknown = Flags::PATH_UNKNOWN;
+            flags.note(used.missing_samples > 0, Flags::PATH_MISSING | unknown);
+            flags.note(used.void_samples > 0, Flags::PATH_VOID | unknown);
             fill_gaps(
                 terrain,
                 &used,
