@@ -154,7 +154,7 @@ fn a_scenario_names_a_profile_and_its_run_says_so() {
     let path = folder.path().join("scenario.toml");
     let shown = stdout(&groundwave(&["run", text(&path), "--until", "5"]));
     assert!(
-        shown.contains("calibrated with the profile \"off by seven\""),
+        shown.contains("calibration profile: \"off by seven\""),
         "{shown}"
     );
     std::fs::write(
@@ -224,7 +224,7 @@ fn a_report_tells_failures_ways_and_what_was_measured() {
     for title in ["Routes of flows", "Failures and their effects", "Outages"] {
         assert!(html.contains(title), "{title}");
     }
-    assert!(!html.contains("What was measured"));
+    assert!(!html.contains("Measurements"));
     let [table, mapping] = levels(folder.path(), 0.0);
     let log = folder.path().join("survey.gwlog");
     stdout(&groundwave(&[
@@ -242,6 +242,6 @@ fn a_report_tells_failures_ways_and_what_was_measured() {
     ]));
     let html = std::fs::read_to_string(&page).unwrap();
     assert!(
-        html.contains("What was measured") && html.contains("120 measurements of 12 directions")
+        html.contains("Measurements") && html.contains("120 measurements of 12 directions")
     );
 }
