@@ -13,5 +13,6 @@ pub mod http;
 pub mod impair;
 pub mod planning;
 pub mod plot;
+pub mod serve;
 pub mod testbed;
 pub mod text;

@@ -241,7 +241,5 @@ fn a_report_tells_failures_ways_and_what_was_measured() {
         text(&page),
     ]));
     let html = std::fs::read_to_string(&page).unwrap();
-    assert!(
-        html.contains("Measurements") && html.contains("120 measurements of 12 directions")
-    );
+    assert!(html.contains("Measurements") && html.contains("120 measurements of 12 directions"));
 }

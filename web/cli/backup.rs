@@ -13,8 +13,8 @@ use groundwave_systems::terrain::Flat;
 use groundwave_systems::{Snapshot, world};
 use serde_json::json;
 
-use super::failure::Failure;
 use super::output::Output;
+use groundwave::serve::Failure;
 
 /// Copy the store of a server, also while it runs
 #[derive(Args)]

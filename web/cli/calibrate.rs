@@ -13,9 +13,9 @@ use groundwave_systems::measure::calibrate::{Fitted, LINKS_MIN, Sample, fit};
 use groundwave_systems::{Snapshot, world};
 use serde::Serialize;
 
-use super::failure::Failure;
-use super::ground::GroundArgs;
 use super::output::{self, Output};
+use groundwave::serve::Failure;
+use groundwave::serve::terrain::TerrainOptions;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -45,7 +45,7 @@ pub struct Calibrate {
     name: Option<String>,
 
     #[command(flatten)]
-    ground: GroundArgs,
+    ground: TerrainOptions,
 }
 
 #[derive(Serialize)]

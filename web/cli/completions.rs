@@ -3,8 +3,8 @@
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
-use super::failure::Failure;
 use super::output::Output;
+use groundwave::serve::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -8,9 +8,9 @@ use groundwave_systems::link::{Inputs, Limits};
 use groundwave_systems::radio::{Environment, Model, Station, presets};
 use groundwave_systems::terrain::GeoPoint;
 
-use super::failure::Failure;
-use super::ground::{Ground, GroundArgs};
-use super::simulation::{load, prepare};
+use groundwave::serve::Failure;
+use groundwave::serve::simulation::{load, prepare};
+use groundwave::serve::terrain::{OpenTerrain, TerrainOptions};
 
 /// Two endpoints, each a position or a node of a scenario.
 #[derive(Args)]
@@ -77,7 +77,7 @@ pub struct EndArgs {
     samples: Option<u16>,
 
     #[command(flatten)]
-    ground: GroundArgs,
+    ground: TerrainOptions,
 }
 
 /// Values of `--model`: the registry of path-loss models.
@@ -103,7 +103,7 @@ pub struct Path {
     /// Transmitter and receiver of the forward direction.
     pub endpoints: [Endpoint; 2],
     /// The terrain.
-    pub ground: Ground,
+    pub ground: OpenTerrain,
     environment: Environment,
     limits: Limits,
     /// Requested number of profile samples.

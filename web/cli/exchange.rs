@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::convert::write_whole;
-use super::failure::Failure;
 use super::output::{Output, warning};
+use groundwave::serve::Failure;
 
 /// Make a deployment on a planning server from a document
 #[derive(Args)]

@@ -1,33 +1,18 @@
 //! `groundwave impaird`: impairment daemon.
 
-use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::Args;
-use groundwave::http::serve::{serve_to, shutdown_signal};
-use groundwave::impair::{Baseline, Daemon, DriverQueries, Peer, Ports, router};
-use groundwave_engine::limits::CHECKPOINT_TICKS;
-use groundwave_engine::log::{FORMAT, Header};
-use groundwave_engine::{Engine, Execution};
-use groundwave_io::host::interface::bus_address;
-use groundwave_io::host::privilege::keep_net_admin;
-use groundwave_io::host::socket::{Access as SocketAccess, Socket};
+use groundwave::serve::Failure;
+use groundwave::serve::impair::ImpairDaemon;
+use groundwave_io::host::socket::Access;
 use groundwave_io::impair::config::{self, BASELINE_PATH, CONFIG_PATH, Config, TABLES_PATH};
-use groundwave_io::journal::FileJournal;
-use groundwave_io::kernel::{Driver, DriverHandle, LinuxTc, Options, Shaper};
-use groundwave_io::wall::{MachineClock, wall_ns};
-use groundwave_systems::impair::{Direction, Extensions, ShapePort, Snapshot, world};
-use tokio_util::sync::CancellationToken;
+use groundwave_systems::impair::Extensions;
 
-use super::failure::Failure;
 use super::output::Output;
 
 /// Default log filter, unless `RUST_LOG` is set.
 pub const LOG_FILTER: &str = "info";
-
-/// Simulated time of a tick, ns; the step only counts ticks.
-const STEP_NS: u64 = 1_000_000;
 
 /// The unit file for systemd.
 const UNIT: &str = include_str!("../impair/impaird.service");
@@ -97,29 +82,20 @@ impl Impaird {
             let socket = config.socket.display();
             return output.text(&format!("port1 {first}, port2 {second}, socket {socket}\n"));
         }
-        // Before any other thread: they inherit what this one keeps.
-        let (socket, listener) =
-            Socket::listen(&config.socket, &config.access).map_err(Failure::input)?;
-        let kept = keep_net_admin()?;
-        tracing::info!("capabilities kept: {kept}");
-        let served = serve_on(listener, &socket, &config);
-        drop(socket);
-        served?;
-        tracing::info!("stopped");
-        Ok(())
+        ImpairDaemon::start(&config)?.run()
     }
 
     fn configuration(&self) -> Result<Config, Failure> {
-        let usual = Path::new(CONFIG_PATH);
+        let default = Path::new(CONFIG_PATH);
         let file = self.config.as_deref().or_else(|| {
-            let wanted = self.interfaces.is_none() && usual.exists();
-            wanted.then_some(usual)
+            let is_used = self.interfaces.is_none() && default.exists();
+            is_used.then_some(default)
         });
         let mut config = match (file, self.interfaces.as_deref()) {
             (Some(file), _) => config::load(file).map_err(Failure::input)?,
             (None, Some([first, second])) => Config {
                 socket: config::SOCKET_PATH.into(),
-                access: SocketAccess {
+                access: Access {
                     mode: 0o660,
                     group: None,
                 },
@@ -131,7 +107,7 @@ impl Impaird {
             },
             _ => {
                 let what = format!(
-                    "no configuration: {CONFIG_PATH} is not there; allowed: --config FILE, or \
+                    "no configuration: missing {CONFIG_PATH}, allowed --config FILE or \
                      --interfaces PORT1 PORT2"
                 );
                 return Err(Failure::Input(what));
@@ -141,130 +117,5 @@ impl Impaird {
             config.socket.clone_from(socket);
         }
         Ok(config)
-    }
-}
-
-fn serve_on(listener: UnixListener, socket: &Socket, config: &Config) -> Result<(), Failure> {
-    // One thread for all: a change is a few system calls, and handing it from thread to thread
-    // would cost more than they do.
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    let mut engine = engine(config)?;
-    let shaper = runtime.block_on(async {
-        let options = Options {
-            extensions: config.extensions,
-            tables: config.tables.clone(),
-        };
-        let kernel = LinuxTc::open(None).map_err(Failure::machine)?;
-        let started = Shaper::start(kernel, options).await;
-        started.map_err(Failure::machine)
-    })?;
-    let handle = engine.handle();
-    let effects = engine.effects::<ShapePort>();
-    let interfaces = config.interfaces.clone();
-    let (driver, access) = Driver::new(shaper, interfaces, handle.clone(), effects);
-    let ports = Ports {
-        interfaces: config.interfaces.clone(),
-        addresses: config.interfaces.each_ref().map(|name| bus_address(name)),
-        capabilities: access.capabilities().clone(),
-    };
-    announce(socket, &ports);
-    let daemon = Daemon::new(
-        handle,
-        driver_queries(access),
-        ports,
-        baseline(&config.baseline),
-    );
-    runtime.block_on(async move {
-        listener.set_nonblocking(true)?;
-        let listener = tokio::net::UnixListener::from_std(listener)?;
-        let told = shutdown_signal()?;
-        let stop = CancellationToken::new();
-        let asked = stop.clone();
-        // The world outlives the last request.
-        let over = CancellationToken::new();
-        let last = over.clone();
-        let world = tokio::spawn(async move {
-            let ended = engine.tend(MachineClock::start(), last.cancelled_owned());
-            ended.await
-        });
-        tokio::spawn(driver.run());
-        tokio::spawn(async move {
-            told.await;
-            tracing::info!("told to stop");
-            asked.cancel();
-        });
-        let served = serve_to::<_, Peer>(listener, router(daemon), stop).await;
-        over.cancel();
-        let ended = world.await.map_err(Failure::machine)?;
-        served?;
-        ended.map_err(Failure::machine)
-    })
-}
-
-/// The world of the two ports, with its log if one is wanted.
-fn engine(config: &Config) -> Result<Engine<Snapshot>, Failure> {
-    let mut builder = world();
-    // Two ports are not worth a pool of threads.
-    builder.execution(Execution::Serial);
-    let mut engine = builder
-        .build::<Snapshot>(0, STEP_NS)
-        .map_err(Failure::machine)?;
-    if let Some(folder) = &config.log {
-        let path = folder.join(format!("impaird-{}.gwlog", wall_ns()));
-        let header = Header {
-            format: FORMAT,
-            seed: 0,
-            step_ns: STEP_NS,
-            inputs: std::collections::BTreeMap::new(),
-        };
-        engine.record(FileJournal::create(&path, &header).map_err(Failure::input)?);
-        engine.checkpoint_every(CHECKPOINT_TICKS);
-    }
-    Ok(engine)
-}
-
-fn announce(socket: &Socket, ports: &Ports) {
-    let can = &ports.capabilities;
-    tracing::info!(
-        port1 = ports.interfaces[0],
-        port2 = ports.interfaces[1],
-        backend = format!("{} {}", can.backend_name, can.backend_version),
-        missing = can
-            .missing
-            .iter()
-            .map(|missing| missing.module.as_str())
-            .collect::<Vec<_>>()
-            .join(", "),
-        "listening on {}, interface at /swagger-ui",
-        socket.path().display()
-    );
-}
-
-/// The driver behind what handlers ask.
-fn driver_queries(access: DriverHandle) -> DriverQueries {
-    let counters = access.clone();
-    DriverQueries {
-        refresh: Arc::new(move |direction: Direction| {
-            let access = access.clone();
-            Box::pin(async move { access.refresh(direction).await })
-        }),
-        stats: Arc::new(move |direction: Direction| {
-            let access = counters.clone();
-            Box::pin(async move { access.stats(direction).await })
-        }),
-    }
-}
-
-fn baseline(path: &Path) -> Baseline {
-    let file = path.to_owned();
-    Baseline {
-        path: path.to_owned(),
-        read: Arc::new(move || match std::fs::read_to_string(&file) {
-            Ok(text) => Ok(Some(text)),
-            Err(err) if err.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(err) => Err(err),
-        }),
     }
 }

@@ -11,8 +11,8 @@ use groundwave_systems::terrain::Profile;
 use serde::Serialize;
 
 use super::ends::{EndArgs, Path};
-use super::failure::Failure;
 use super::output::{self, Output};
+use groundwave::serve::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

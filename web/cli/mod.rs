@@ -10,9 +10,6 @@ mod completions;
 mod convert;
 mod ends;
 mod exchange;
-mod failure;
-mod gateway;
-mod ground;
 mod impair;
 mod impaird;
 mod link;
@@ -26,8 +23,6 @@ mod run_report;
 mod run_tables;
 mod schema;
 mod serve;
-mod simulation;
-mod standing;
 mod sweep;
 mod testbed;
 mod validate;
@@ -36,6 +31,7 @@ use std::process::ExitCode;
 
 use clap::{ColorChoice, CommandFactory, Parser, Subcommand};
 
+use groundwave::serve::Failure;
 use output::Output;
 
 /// Plan, simulate, emulate and operate wireless meshes on real terrain; replay runs bit for bit.
@@ -158,8 +154,20 @@ pub fn main() -> ExitCode {
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
+        Err(failure) => report(failure),
     }
+}
+
+/// Writes the failure to stderr; returns the exit code.
+fn report(failure: Failure) -> ExitCode {
+    let (message, code) = match failure {
+        Failure::Input(message) => (message, 2),
+        Failure::Machine(message) => (message, 1),
+        Failure::BrokenPipe => return ExitCode::SUCCESS,
+    };
+    let style = anstyle::AnsiColor::Red.on_default().bold();
+    anstream::eprintln!("{style}error{style:#}: {message}");
+    ExitCode::from(code)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use groundwave_systems::radio::Verdict;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
-use super::failure::Failure;
+use groundwave::serve::Failure;
 
 /// Output options that all subcommands share.
 #[derive(Debug, Clone, Copy)]

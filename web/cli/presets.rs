@@ -7,8 +7,8 @@ use groundwave_systems::radio::presets::{ANTENNAS, RADIOS, ROLES};
 use groundwave_systems::radio::{Environment, Model};
 use serde_json::{Value, json};
 
-use super::failure::Failure;
 use super::output::{self, Output};
+use groundwave::serve::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

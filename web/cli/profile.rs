@@ -11,9 +11,9 @@ use groundwave_systems::terrain::Profile as Ground;
 use serde::Serialize;
 
 use super::ends::{EndArgs, Path};
-use super::failure::Failure;
 use super::link::analyse;
 use super::output::{self, Output};
+use groundwave::serve::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -14,12 +14,12 @@ use groundwave_io::store::RedbStore;
 use groundwave_systems::Snapshot;
 use serde::Serialize;
 
-use super::failure::Failure;
-use super::ground::GroundArgs;
 use super::output::{self, Output};
 use super::run_report::{Report, show};
 use super::run_tables::Tables;
-use super::simulation::{header, load, prepare};
+use groundwave::serve::Failure;
+use groundwave::serve::simulation::{header, load, prepare};
+use groundwave::serve::terrain::TerrainOptions;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -34,7 +34,7 @@ struct RunArgs {
     scenario: PathBuf,
 
     #[command(flatten)]
-    ground: GroundArgs,
+    ground: TerrainOptions,
 
     /// Stop at this simulated time, s [default: the scenario's duration]
     #[arg(long, value_name = "SECONDS")]

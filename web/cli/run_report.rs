@@ -12,8 +12,8 @@ use groundwave_systems::site::NodeView;
 use groundwave_systems::terrain::TerrainSource;
 use serde::Serialize;
 
-use super::failure::Failure;
 use super::output::{self, Output};
+use groundwave::serve::Failure;
 
 /// A finished run.
 pub struct Report<'a> {

@@ -7,7 +7,7 @@ use groundwave_io::scenario::{OutputTable, Scenario};
 use groundwave_systems::Snapshot;
 use groundwave_systems::site::NodeId;
 
-use super::failure::Failure;
+use groundwave::serve::Failure;
 
 /// Open output tables.
 pub struct Tables {

@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use super::failure::Failure;
 use super::output::Output;
+use groundwave::serve::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

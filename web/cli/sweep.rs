@@ -12,11 +12,11 @@ use groundwave_io::sweep::products::{self, Wanted};
 use groundwave_io::sweep::{Plan, Shard, Sweep as Work, SweepError, Worked, evaluator, plan};
 use groundwave_systems::radio::Verdict;
 
-use super::failure::Failure;
-use super::ground::{Ground, GroundArgs};
 use super::output::{self, Output};
 use super::run::interrupts;
-use super::simulation::{load, prepare};
+use groundwave::serve::Failure;
+use groundwave::serve::simulation::{load, prepare};
+use groundwave::serve::terrain::{OpenTerrain, TerrainOptions};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -79,7 +79,7 @@ struct SharedArgs {
     cells: bool,
 
     #[command(flatten)]
-    ground: GroundArgs,
+    ground: TerrainOptions,
 }
 
 impl Sweep {
@@ -117,7 +117,7 @@ impl Sweep {
         ))
     }
 
-    fn plan(&self, path: &Path) -> Result<(Plan, Ground), Failure> {
+    fn plan(&self, path: &Path) -> Result<(Plan, OpenTerrain), Failure> {
         let scenario = load(path)?;
         let Some(mut coverage) = scenario.coverage.clone() else {
             let message = "missing section [coverage]; see scenarios/README.md";
@@ -152,7 +152,7 @@ fn failure(error: SweepError) -> Failure {
 
 fn compute(
     work: &Work,
-    ground: &Ground,
+    ground: &OpenTerrain,
     shard: Shard,
     stop: &AtomicBool,
 ) -> Result<Worked, Failure> {
@@ -176,7 +176,7 @@ fn compute(
 
 fn finish(
     work: &Work,
-    ground: &Ground,
+    ground: &OpenTerrain,
     shared: &SharedArgs,
     stop: &AtomicBool,
     output: Output,

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
-use super::failure::Failure;
-use super::ground::GroundArgs;
 use super::output::Output;
-use super::simulation::{load, prepare};
+use groundwave::serve::Failure;
+use groundwave::serve::simulation::{load, prepare};
+use groundwave::serve::terrain::TerrainOptions;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,7 +28,7 @@ pub struct Validate {
     tiles: bool,
 
     #[command(flatten)]
-    ground: GroundArgs,
+    ground: TerrainOptions,
 }
 
 #[derive(Serialize)]

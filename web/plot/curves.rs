@@ -53,7 +53,7 @@ impl Scene {
     }
 
     /// The ground within 0.6 Fresnel radii of the ray: pairs of (lower, upper) edges along each
-    /// stretch where there is such ground, px.
+    /// interval with such ground, px.
     pub fn intrusions(&self) -> Vec<Vec<[Point; 2]>> {
         let mut stations = self.curve_stations();
         stations.extend(self.ground.iter().map(|s| s.along_m));
@@ -77,7 +77,7 @@ impl Scene {
                 continue;
             };
             if let Some((there, depth_there)) = before.filter(|_| was_in != is_in) {
-                // Both edges are nearly straight over one gap, and so is what lies between.
+                // Both edges are nearly straight between two stations.
                 let share = depth_there / (depth_there - deep);
                 run.push(pair(there + (here - there) * share));
             }

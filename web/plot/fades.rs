@@ -4,7 +4,7 @@ use super::theme::Theme;
 use groundwave_io::picture::scale::ticks;
 use groundwave_io::picture::svg::{Anchor, Canvas, Font, Point};
 
-/// What is drawn.
+/// Content of the picture.
 #[derive(Debug, Clone, Copy)]
 pub struct FadesPicture<'a> {
     /// Start of each interval, s, and its number of faded links.
@@ -22,7 +22,7 @@ const RIGHT: f64 = 20.0;
 const TOP: f64 = 40.0;
 const PANEL: f64 = 130.0;
 
-/// Draws it as SVG.
+/// Draws the number of faded links as SVG.
 #[must_use]
 pub fn fades_svg(picture: &FadesPicture<'_>) -> String {
     let mut canvas = Canvas::new(

@@ -1,4 +1,4 @@
-//! The numbers of a link as words.
+//! Values of a link as text.
 
 use groundwave_systems::propagation::polarization::Polarization;
 use groundwave_systems::radio::{
@@ -7,7 +7,7 @@ use groundwave_systems::radio::{
 
 use super::text::{distance, frequency, metres, number, prefixed, signed, snake_case};
 
-/// One number with its meaning.
+/// A value with its label and a note.
 #[derive(Debug)]
 pub(super) struct Figure {
     pub label: &'static str,
@@ -15,11 +15,11 @@ pub(super) struct Figure {
     pub note: String,
 }
 
-/// The figures a planner looks at first, left to right; availability only where predicted.
+/// Key values of a link, left to right; availability only where predicted.
 pub(super) fn figures(result: &LinkResult, distance_m: f64) -> Vec<Figure> {
     let (losses, receiver, rate) = (&result.losses, &result.receiver, &result.rate);
     let clear = &result.clearance;
-    // Without a modulation, what the lowest would need.
+    // Without a modulation, the requirement of the lowest one.
     let lowest_snr_db = receiver.sinr_db - result.margin.link_margin_db;
     let needed_snr_db = rate.required_snr_db.unwrap_or(lowest_snr_db);
     let figure = |label, value, note| Figure { label, value, note };
@@ -64,14 +64,14 @@ pub(super) fn figures(result: &LinkResult, distance_m: f64) -> Vec<Figure> {
         ),
     ];
     if let Some(percent) = result.availability.availability_percent {
-        // Cut, not rounded: nothing is up all the time.
+        // Rounded down: never 100 %.
         let value = format!("{} %", number((percent * 1e4).floor() / 1e4, 4));
         figures.push(figure("Availability", value, "average year".to_owned()));
     }
     figures
 }
 
-/// How the result came about, in one line.
+/// Frequency, bandwidth, polarization and model on one line.
 pub(super) fn conditions(result: &LinkResult) -> String {
     let polarization = match result.polarization {
         Polarization::Horizontal => "horizontal",
@@ -92,7 +92,7 @@ pub(super) fn conditions(result: &LinkResult) -> String {
     .join(" · ")
 }
 
-/// The verdict in words.
+/// Name of a verdict.
 pub(super) fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::NoLink => "No link",
@@ -103,7 +103,7 @@ pub(super) fn verdict(verdict: Verdict) -> &'static str {
     }
 }
 
-/// Whether ground is in the way, in words.
+/// Line of sight as text.
 pub(super) fn sight(result: &LinkResult) -> &'static str {
     if result.clearance.line_of_sight {
         "in sight"
@@ -112,7 +112,7 @@ pub(super) fn sight(result: &LinkResult) -> &'static str {
     }
 }
 
-/// What the ground was made from, with every gap told, and what to doubt.
+/// Source of the terrain profile, its gaps, and the Earth bulge.
 pub(super) fn notes(result: &LinkResult, samples: usize, step_m: f64) -> Vec<String> {
     let ground = &result.terrain;
     let mut notes = vec![format!(
@@ -149,7 +149,7 @@ pub(super) fn notes(result: &LinkResult, samples: usize, step_m: f64) -> Vec<Str
     notes
 }
 
-/// The names of the warnings, as they are written in documents.
+/// Wire names of the warnings.
 pub(super) fn warnings(result: &LinkResult) -> Vec<String> {
     result
         .warnings

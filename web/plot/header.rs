@@ -1,4 +1,4 @@
-//! The upper part: title, verdict and figures.
+//! Title, verdict and key values.
 
 use groundwave_systems::radio::LinkResult;
 

@@ -1,4 +1,4 @@
-//! A mesh over time: who can reach whom, and what is carried.
+//! History of a mesh: reachability, links and carried traffic over time.
 
 use groundwave_systems::history::Sample;
 
@@ -6,12 +6,12 @@ use super::theme::Theme;
 use groundwave_io::picture::scale::ticks;
 use groundwave_io::picture::svg::{Anchor, Canvas, Font, Point};
 
-/// What is drawn.
+/// Content of the picture.
 #[derive(Debug, Clone, Copy)]
 pub struct HistoryPicture<'a> {
-    /// What was.
+    /// Recorded samples.
     pub recorded: &'a [Sample],
-    /// What would have been.
+    /// Samples of the changed replay.
     pub changed: Option<&'a [Sample]>,
 }
 
@@ -21,10 +21,10 @@ const RIGHT: f64 = 20.0;
 /// Height of a panel and its distance from the next, px.
 const PANEL: f64 = 130.0;
 const GAP: f64 = 50.0;
-/// More points than these are not told apart.
+/// Most points of a series.
 const POINTS_MAX: usize = 1800;
 
-/// A value of a sample, and how its axis is called.
+/// Axis title and value of a panel.
 type Panel = (&'static str, fn(&Sample) -> f64);
 
 const PANELS: [Panel; 3] = [
@@ -35,7 +35,7 @@ const PANELS: [Panel; 3] = [
     ("carried, Mbit/s", |sample| sample.carried_bps / 1e6),
 ];
 
-/// Draws it as SVG.
+/// Draws the history as SVG.
 #[must_use]
 pub fn history_svg(picture: &HistoryPicture<'_>) -> String {
     let height = 30.0 + PANELS.len() as f64 * (PANEL + GAP);
@@ -78,7 +78,7 @@ pub fn history_svg(picture: &HistoryPicture<'_>) -> String {
             let font = soft.anchored(Anchor::Middle);
             canvas.text("tick", [x(*mark), top + PANEL + 16.0], font, &text);
         }
-        // The changed one first, wider: where both agree both are seen.
+        // The changed series first and wider, so that both show where they agree.
         for (samples, colour, width) in [
             (picture.changed, "#e69f00", 4),
             (Some(picture.recorded), "#0072b2", 2),
@@ -107,7 +107,7 @@ fn fill(colour: &str) -> String {
     format!("fill=\"{colour}\"")
 }
 
-/// Samples and those before them, no more than can be told apart: a value holds until the next.
+/// At most [`POINTS_MAX`] samples, each with the one before it: a value holds until the next.
 fn thinned(samples: &[Sample]) -> impl Iterator<Item = (Option<&Sample>, &Sample)> {
     let every = samples.len().div_ceil(POINTS_MAX).max(1);
     let last = samples.len().saturating_sub(1);

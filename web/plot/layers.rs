@@ -13,13 +13,13 @@ use groundwave_io::picture::svg::{Anchor, Canvas, Font, Point};
 const TICKS_X_MAX: u32 = 10;
 const TICKS_Y_MAX: u32 = 7;
 
-/// How far the Earth's own shade reaches below the lowest ground where no sea level is near, px.
+/// Distance of the Earth curve below the lowest ground without a sea level in view, px.
 const EARTH_BELOW: f64 = 18.0;
 
 /// Size of tick labels, px.
 const TICK_SIZE: f64 = 12.0;
 
-/// From here on heights are told in km: more digits have no room.
+/// Least height labelled in km, m.
 const HEIGHT_KM_FROM_M: f64 = 9_999.0;
 
 /// Round lengths, in the unit that suits them.
@@ -30,7 +30,7 @@ struct Axis {
 }
 
 impl Axis {
-    /// From `low_m` to `high_m`, in km where `long`.
+    /// Axis from `low_m` to `high_m`, in km if `long`.
     fn of(low_m: f64, high_m: f64, count_max: u32, long: bool) -> Self {
         let (unit, unit_m) = if long { ("km", 1e3) } else { ("m", 1.0) };
         Self {
@@ -57,7 +57,7 @@ fn distance_axis(scene: &Scene) -> Axis {
     )
 }
 
-/// Round heights shown, with room for their labels at both ends.
+/// Round heights in view, with margins for the labels at both ends.
 fn height_axis(scene: &Scene) -> Axis {
     let [low_m, high_m] = scene.shown_m();
     let margin_m = (high_m - low_m) * 0.02;
@@ -65,14 +65,13 @@ fn height_axis(scene: &Scene) -> Axis {
     Axis::of(low_m + margin_m, high_m - margin_m, TICKS_Y_MAX, long)
 }
 
-/// Sea level, where it is in view.
+/// True where sea level is in view.
 pub(super) fn sea_in_view(scene: &Scene) -> bool {
     let [low_m, high_m] = scene.shown_m();
     low_m < 0.0 && high_m > 0.0
 }
 
-/// Stroke of the ray: the colour of the verdict, whole where the ends see each other, dashed
-/// where ground is in the way.
+/// Stroke of the ray: colour of the verdict, dashed without line of sight.
 pub(super) fn ray_stroke(result: &LinkResult, palette: &Palette) -> String {
     let dashes = match (result.clearance.line_of_sight, result.verdict) {
         (true, Verdict::NoLink) => " stroke-dasharray=\"2 5\" stroke-linecap=\"round\"",
@@ -86,7 +85,7 @@ pub(super) fn ray_stroke(result: &LinkResult, palette: &Palette) -> String {
     )
 }
 
-/// Draws everything that lies within the frame.
+/// Draws the content of the frame.
 pub(super) fn draw(canvas: &mut Canvas, scene: &Scene, result: &LinkResult, palette: &Palette) {
     let sky = format!("profile-sky-{}", palette.name);
     let ground = format!("profile-ground-{}", palette.name);
@@ -132,7 +131,7 @@ fn grid(canvas: &mut Canvas, scene: &Scene, palette: &Palette) {
     }
 }
 
-/// The ground, and below it the curved Earth it stands on.
+/// Draws the ground and the curved Earth below it.
 fn earth(canvas: &mut Canvas, scene: &Scene, gradient: &str, palette: &Palette) {
     let mut ground = scene.surface();
     ground.extend([[RIGHT, BOTTOM + 2.0], [LEFT, BOTTOM + 2.0]]);
@@ -149,8 +148,7 @@ fn earth(canvas: &mut Canvas, scene: &Scene, gradient: &str, palette: &Palette) 
     canvas.polyline("bulge", &line, &edge);
 }
 
-/// The Earth's bulge: sea level where it is in view, else a level below the lowest ground; never
-/// above the ground.
+/// The Earth bulge: sea level if in view, else a level below the lowest ground.
 fn bulge(scene: &Scene) -> Vec<Point> {
     let lowest_m = scene
         .ground
@@ -167,7 +165,7 @@ fn bulge(scene: &Scene) -> Vec<Point> {
     scene.level(level_m)
 }
 
-/// The first Fresnel zone, 0.6 of it, and the ground that stands in that.
+/// Draws the first Fresnel zone, 0.6 of it, and the ground within that.
 fn zone(canvas: &mut Canvas, scene: &Scene, palette: &Palette) {
     if scene.distance_m <= 0.0 {
         return;
@@ -192,7 +190,7 @@ fn zone(canvas: &mut Canvas, scene: &Scene, palette: &Palette) {
     }
 }
 
-/// From each antenna over its horizon, and on to where the two lines meet.
+/// Draws the lines from each antenna over its radio horizon to their crossing.
 fn horizon_lines(canvas: &mut Canvas, scene: &Scene, palette: &Palette) {
     let Some(horizons) = scene.horizons else {
         return;
@@ -216,7 +214,7 @@ fn horizon_lines(canvas: &mut Canvas, scene: &Scene, palette: &Palette) {
     }
 }
 
-/// Numbers along both axes and what they mean.
+/// Draws the labels of both axes.
 pub(super) fn axes(canvas: &mut Canvas, scene: &Scene, from: &str, palette: &Palette) {
     let font = Font::plain(TICK_SIZE, palette.ink_soft);
     let heights = height_axis(scene);

@@ -1,4 +1,4 @@
-//! The lower part: what the lines mean, what the ground was made from and what to doubt.
+//! Legend, notes on the terrain, and warnings.
 
 use groundwave_systems::radio::LinkResult;
 
@@ -10,19 +10,19 @@ use super::text;
 use super::theme::Palette;
 use groundwave_io::picture::svg::{Canvas, Font, Point};
 
-/// Size of the words and height of a line, px.
+/// Font size and line height, px.
 const SIZE: f64 = 12.0;
 const LINE_HEIGHT: f64 = 18.0;
 
 /// Baseline of the first line, px.
 const FIRST_Y: f64 = 584.0;
 
-/// Length of a sample of a line, and the gaps after it and after its words, px.
+/// Length of a line sample, and the gaps after it and after its label, px.
 const SAMPLE: f64 = 26.0;
 const GAP: f64 = 7.0;
 const GAP_AFTER: f64 = 20.0;
 
-/// How a sample is drawn.
+/// Sample of a legend entry.
 enum Sample {
     /// A line of this style.
     Line(String),
@@ -32,11 +32,11 @@ enum Sample {
     Diamond(&'static str),
 }
 
-/// The lower part, laid out.
+/// The legend, laid out.
 pub(super) struct Legend {
     entries: Vec<(Point, Sample, String)>,
     notes: Vec<(Point, bool, String)>,
-    /// Where it ends, px.
+    /// Bottom edge, px.
     pub bottom: f64,
 }
 
@@ -111,7 +111,7 @@ impl Legend {
     }
 }
 
-/// What is drawn and what it means; nothing that is not drawn.
+/// Samples and labels of the drawn elements.
 fn samples(scene: &Scene, result: &LinkResult, palette: &Palette) -> Vec<(Sample, String)> {
     let mut samples = Vec::new();
     let mut add = |sample, words: &str| samples.push((sample, words.to_owned()));

@@ -1,4 +1,4 @@
-//! A mesh on a plain map: nodes where they stand, links as good as they are.
+//! Map of a mesh: nodes, and links by margin.
 
 use groundwave_systems::Snapshot;
 use groundwave_systems::link::LinkView;
@@ -6,7 +6,7 @@ use groundwave_systems::link::LinkView;
 use super::theme::Theme;
 use groundwave_io::picture::svg::{Anchor, Canvas, Font, Point};
 
-/// What is drawn.
+/// Content of the picture.
 #[derive(Debug, Clone, Copy)]
 pub struct MapPicture<'a> {
     /// The mesh.
@@ -15,10 +15,10 @@ pub struct MapPicture<'a> {
 
 const SIZE: Point = [900.0, 560.0];
 const MARGIN: f64 = 50.0;
-/// Names of more nodes would cover each other.
+/// Most nodes with names.
 const NAMES_MAX: usize = 60;
 
-/// Draws it as SVG, north up, equal distances equally long.
+/// Draws the map as SVG, north up, equirectangular.
 #[must_use]
 pub fn map_svg(picture: &MapPicture<'_>) -> String {
     let now = picture.now;
@@ -49,8 +49,7 @@ pub fn map_svg(picture: &MapPicture<'_>) -> String {
         }
     }
     let soft = Font::plain(11.0, palette.ink_soft);
-    let key =
-        "lines: usable both ways, thicker with more margin; dashed: cut; orange nodes are down";
+    let key = "lines: links usable both ways, thicker with more margin; dashed: admin down; orange: node down";
     canvas.text("key", [10.0, SIZE[1] - 10.0], soft, key);
     canvas.finish()
 }
@@ -70,7 +69,7 @@ fn style(link: &LinkView, up: bool) -> Option<String> {
     Some(format!("stroke=\"{colour}\" stroke-width=\"{width:.1}\""))
 }
 
-/// From degrees to px.
+/// Projection from degrees to px.
 fn projection(now: &Snapshot) -> impl Fn(f64, f64) -> Point {
     let first = now.nodes.first().map_or([0.0; 2], |node| {
         [node.position.lat_deg(), node.position.lon_deg()]
@@ -90,9 +89,9 @@ fn projection(now: &Snapshot) -> impl Fn(f64, f64) -> Point {
             high[axis] = high[axis].max(plain[axis]);
         }
     }
-    let room = [SIZE[0] - 2.0 * MARGIN, SIZE[1] - 2.0 * MARGIN];
+    let space = [SIZE[0] - 2.0 * MARGIN, SIZE[1] - 2.0 * MARGIN];
     let scale = (0..2)
-        .map(|axis| room[axis] / (high[axis] - low[axis]).max(1e-4))
+        .map(|axis| space[axis] / (high[axis] - low[axis]).max(1e-4))
         .fold(f64::INFINITY, f64::min);
     let middle = [(low[0] + high[0]) / 2.0, (low[1] + high[1]) / 2.0];
     move |lat, lon| {

@@ -1,4 +1,4 @@
-//! Masts, the tightest place and the radio horizons, with their labels.
+//! Masts, the point of least clearance and the radio horizons, with labels.
 
 use groundwave_systems::radio::LinkResult;
 use groundwave_systems::radio::fresnel::CLEAR_RATIO;
@@ -55,7 +55,7 @@ pub(super) fn masts(
             palette.page, palette.ink
         );
         canvas.circle("antenna", [x, top], 5.0, &dot);
-        // Texts of two masts in one place turn their backs to each other.
+        // Labels of two masts at one position extend away from each other.
         let (anchor, nudge) = match (i == 0, together) {
             (true, false) => (Anchor::Start, -5.0),
             (false, false) => (Anchor::End, 5.0),
@@ -83,8 +83,8 @@ pub(super) fn masts(
     }
 }
 
-/// The tightest place and the horizons, labelled where there is room. Horizons at one place share
-/// a label.
+/// Draws the point of least clearance and the horizons, labelled where possible; coinciding horizons
+/// share a label.
 pub(super) fn spots(
     canvas: &mut Canvas,
     scene: &Scene,
@@ -138,7 +138,7 @@ pub(super) fn spots(
     }
 }
 
-/// Whether two marks would cover each other.
+/// True for overlapping marks.
 fn near(a: Point, b: Point) -> bool {
     (a[0] - b[0]).hypot(a[1] - b[1]) < 5.0
 }
@@ -189,7 +189,7 @@ fn placer(scene: &Scene) -> Placer {
     placer
 }
 
-/// A diamond on the ground and a line from there to the ray; returns where it is.
+/// Draws a diamond on the ground and a line from it to the ray; returns its position.
 fn tightest_mark(
     canvas: &mut Canvas,
     scene: &Scene,
@@ -220,7 +220,7 @@ fn tightest_mark(
     at
 }
 
-/// By how much the tightest place is clear, and where it is.
+/// Label of the point of least clearance.
 fn tightest_lines(scene: &Scene, tightest: &Tightest, palette: &Palette) -> Vec<(Font, String)> {
     let clearance_m = scene.ray_m(tightest.along_m) - scene.place(tightest)[1];
     let word = if tightest.obstructs {
@@ -244,7 +244,7 @@ fn tightest_lines(scene: &Scene, tightest: &Tightest, palette: &Palette) -> Vec<
     ]
 }
 
-/// Lines of text near `mark`, with a line to it where they stand apart; nothing without room.
+/// Draws lines of text near `mark`, with a leader line if apart; nothing without a free position.
 fn draw_label(
     canvas: &mut Canvas,
     placer: &mut Placer,
@@ -269,7 +269,7 @@ fn draw_label(
         let style = format!("stroke=\"{}\" stroke-width=\"0.8\"", palette.ink_soft);
         canvas.line("leader", mark, [x, edge], &style);
     }
-    // Set where the mark is, so that narrower fonts leave their gap on the far side.
+    // Aligned to the mark: narrower fonts leave a gap on the far side.
     let (anchor, x) = match mark[0] {
         x if x < left + size[0] * 0.3 => (Anchor::Start, left + 3.0),
         x if x > left + size[0] * 0.7 => (Anchor::End, left + size[0] - 3.0),

@@ -1,7 +1,7 @@
-//! Pictures for people: plain SVG text, made by pure functions of results.
+//! Plots as SVG: pure functions of results.
 //!
-//! No scripts, no external resources, no clocks: equal input gives equal text, with coordinates
-//! at 0.1 px, so that a picture can be compared like any other answer.
+//! No scripts, external resources or clocks: equal input gives equal text, with coordinates at
+//! 0.1 px.
 
 mod curves;
 mod fades;

@@ -1,4 +1,4 @@
-//! The terrain profile of a link as one picture.
+//! Picture of the terrain profile of a link.
 
 use groundwave_systems::radio::LinkResult;
 use groundwave_systems::terrain::Profile;
@@ -13,11 +13,11 @@ use super::text;
 use super::theme::Theme;
 use groundwave_io::picture::svg::Canvas;
 
-/// Size of the canvas, px. It grows downwards where warnings need more lines.
+/// Least size of the canvas, px; it grows with the lines of warnings.
 const WIDTH: f64 = 1_200.0;
 const HEIGHT: f64 = 640.0;
 
-/// What a profile picture shows.
+/// Content of a profile picture.
 #[derive(Debug, Clone, Copy)]
 pub struct ProfilePicture<'a> {
     /// The ground, from the transmitter to the receiver.
@@ -85,7 +85,7 @@ pub fn profile_svg(picture: &ProfilePicture<'_>) -> String {
     canvas.finish()
 }
 
-/// The picture in words, for those who do not see it.
+/// Description of the picture for screen readers.
 fn describe(picture: &ProfilePicture<'_>, scene: &Scene) -> String {
     let ProfilePicture { result, names, .. } = *picture;
     let mut said = format!(

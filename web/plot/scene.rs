@@ -1,4 +1,4 @@
-//! What is to be drawn, in metres, and where it lies on the canvas.
+//! Geometry of a profile in metres and its mapping to the canvas.
 //!
 //! Heights come in two kinds. `msl` is above mean sea level; `up` is above the chord between the
 //! two points at sea level below the antennas, where the Earth, flattened by refraction, bulges and
@@ -18,25 +18,24 @@ pub(super) const RIGHT: f64 = 1_164.0;
 pub(super) const TOP: f64 = 176.0;
 pub(super) const BOTTOM: f64 = 520.0;
 
-/// Room kept above the highest and below the lowest thing, for labels, px.
+/// Margins above and below the content for labels, px.
 const HEADROOM: f64 = 40.0;
 const FOOTROOM: f64 = 56.0;
 
-/// Heights that differ by less than this, and by less than this share of themselves, are not
-/// stretched over the whole drawing: noise would look like hills and labels need too many digits.
+/// Least height range, absolute and relative to the heights: smaller ranges would magnify noise.
 const SPAN_MIN_M: f64 = 4.0;
 const SPAN_MIN_SHARE: f64 = 0.002;
 
 /// Half the Earth's circumference, m; no path is longer.
 const LONGEST_M: f64 = 2.1e7;
 
-/// Effective Earth radius factors there can be; others are drawn as the standard 4/3.
+/// Valid effective Earth radius factors; others are drawn as 4/3.
 const K_FACTORS: std::ops::RangeInclusive<f64> = 0.1..=100.0;
 
 /// Bound of heights, beyond any terrain and any mast, m.
 const TALLEST_M: f64 = 1e6;
 
-/// Everything measured.
+/// Geometry of a profile.
 #[derive(Debug)]
 pub(super) struct Scene {
     pub distance_m: f64,
@@ -45,16 +44,16 @@ pub(super) struct Scene {
     pub antenna_m: [f64; 2],
     /// The ground, start to end; two samples or more.
     pub ground: Vec<Sample>,
-    /// The place that comes closest to the ray in Fresnel radii.
+    /// Point of least clearance in Fresnel radii.
     pub tightest: Option<Tightest>,
-    /// Radio horizons of the two antennas where the path is not in sight.
+    /// Radio horizons of both antennas, without line of sight.
     pub horizons: Option<[Point; 2]>,
     wavelength_m: f64,
     low_m: f64,
     metres_per_px: f64,
 }
 
-/// A place on the ground, m.
+/// A point on the ground, m.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sample {
     pub along_m: f64,
@@ -62,14 +61,14 @@ pub(super) struct Sample {
     pub up_m: f64,
 }
 
-/// The place that comes closest to the ray in Fresnel radii.
+/// Point of least clearance in Fresnel radii.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tightest {
     pub along_m: f64,
     pub msl_m: f64,
     /// Clearance over the first Fresnel radius.
     pub ratio: f64,
-    /// Whether the ratio is below 0.6.
+    /// The ratio is below 0.6.
     pub obstructs: bool,
 }
 
@@ -104,7 +103,7 @@ impl Scene {
         scene
     }
 
-    /// Takes the ground from the profile, or from the ends where the profile has none.
+    /// Sets the ground from the profile, or from the endpoints without a profile.
     fn survey(&mut self, elevation_msl_m: &[f64], ends_msl_m: [f64; 2]) {
         let heights = if elevation_msl_m.len() < 2 {
             &ends_msl_m
@@ -125,7 +124,7 @@ impl Scene {
         }
     }
 
-    /// The obstruction of the result; where the zone is clear, the place that comes closest.
+    /// The obstruction of the result, else the point of least clearance.
     fn find_tightest(&self, result: &LinkResult) -> Option<Tightest> {
         let ratio = result.clearance.fresnel_clearance_ratio?;
         if let Some(at) = &result.clearance.obstruction {
@@ -152,7 +151,7 @@ impl Scene {
         })
     }
 
-    /// That place (along, up), m.
+    /// Position of the point (along, up), m.
     pub fn place(&self, tightest: &Tightest) -> Point {
         [
             tightest.along_m,
@@ -160,7 +159,7 @@ impl Scene {
         ]
     }
 
-    /// Where each antenna's horizon lies (along, up), m.
+    /// Radio horizons (along, up), m.
     fn find_horizons(&self, result: &LinkResult) -> Option<[Point; 2]> {
         let itm = result
             .itm
@@ -174,7 +173,7 @@ impl Scene {
         Some([tx_m, self.distance_m - rx_m].map(|along| [along, self.ground_m(along)]))
     }
 
-    /// Where the lines over the two horizons meet (along, up), m.
+    /// Crossing of the lines over the two horizons (along, up), m.
     pub fn horizon_crossing(&self) -> Option<Point> {
         let [tx, rx] = self.horizons?;
         let tx_slope = (tx[1] - self.antenna_m[0]) / tx[0];
@@ -256,18 +255,18 @@ impl Scene {
         [self.low_m, self.low_m + (BOTTOM - TOP) * self.metres_per_px]
     }
 
-    /// How many times heights are stretched against distances; absent without a distance.
+    /// Vertical exaggeration; absent without a distance.
     pub fn exaggeration(&self) -> Option<f64> {
         let across = self.distance_m / (RIGHT - LEFT);
         (across > 0.0).then(|| across / self.metres_per_px)
     }
 
-    /// The place on the canvas, px.
+    /// Position on the canvas, px.
     pub fn at(&self, along_m: f64, up_m: f64) -> Point {
         [self.x(along_m), self.y(up_m)]
     }
 
-    /// Right, px; the middle where there is no distance.
+    /// Horizontal position, px; the middle without a distance.
     pub fn x(&self, along_m: f64) -> f64 {
         let share = if self.distance_m > 0.0 {
             along_m / self.distance_m
@@ -277,18 +276,18 @@ impl Scene {
         LEFT + (RIGHT - LEFT) * share
     }
 
-    /// Down, px.
+    /// Vertical position, px.
     pub fn y(&self, up_m: f64) -> f64 {
         BOTTOM - (up_m - self.low_m) / self.metres_per_px
     }
 }
 
-/// `value` where it is a number, else `otherwise`.
+/// `value` if finite, else `otherwise`.
 fn sane(value: f64, otherwise: f64) -> f64 {
     if value.is_finite() { value } else { otherwise }
 }
 
-/// As [`sane`], within what heights can be.
+/// As [`sane`], bounded to ±[`TALLEST_M`].
 fn height(value_m: f64, otherwise_m: f64) -> f64 {
     sane(value_m, otherwise_m).clamp(-TALLEST_M, TALLEST_M)
 }

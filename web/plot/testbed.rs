@@ -1,5 +1,4 @@
-//! A testbed as a map: nodes where they stand, and at each link what was predicted beside what was
-//! measured.
+//! Map of a testbed: nodes, links, and predicted and measured values of each link.
 
 use super::Theme;
 use super::text::prefixed;
@@ -7,57 +6,57 @@ use groundwave_io::picture::svg::{Anchor, Canvas, Font, Point};
 
 /// Size of the picture, px.
 const SIZE: Point = [1200.0, 860.0];
-/// Room around the map, px: names and figures stand beside what they belong to.
+/// Margin around the map for names and values, px.
 const MARGIN: f64 = 120.0;
-/// Room above it for the title, px.
+/// Height of the title, px.
 const HEAD: f64 = 70.0;
-/// Beyond this share of the prediction, or of 1 ms, a measurement stands out.
-const FAR_SHARE: f64 = 0.2;
+/// Relative deviation of a measurement that is highlighted.
+const DEVIATION_MAX: f64 = 0.2;
 
 /// A node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mark {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Degrees north.
     pub lat_deg: f64,
     /// Degrees east.
     pub lon_deg: f64,
-    /// Whether it runs.
+    /// True while operating.
     pub runs: bool,
 }
 
 /// A direction of a link.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Side {
-    /// The node that sends.
+    /// Transmitter.
     pub from: String,
-    /// The node that receives.
+    /// Receiver.
     pub to: String,
-    /// Whether anything passes.
+    /// True while the link is up.
     pub up: bool,
-    /// Rate that was predicted, bit/s.
+    /// Predicted rate, bit/s.
     pub rate_bps: f64,
-    /// Rate that was measured, bit/s.
+    /// Measured rate, bit/s.
     pub measured_bps: Option<f64>,
-    /// Time there and back that was predicted, ms.
+    /// Predicted round-trip time, ms.
     pub round_trip_ms: Option<f64>,
-    /// Time there and back that was measured, ms.
+    /// Measured round-trip time, ms.
     pub measured_ms: Option<f64>,
-    /// Loss there and back that was predicted, [0, 1].
+    /// Predicted round-trip loss, [0, 1].
     pub loss_prob: Option<f64>,
-    /// Loss there and back that was measured, [0, 1].
+    /// Measured round-trip loss, [0, 1].
     pub measured_loss_prob: Option<f64>,
 }
 
-/// A testbed to be drawn.
+/// Content of the picture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Picture {
-    /// What it is, in one line.
+    /// Title, one line.
     pub title: String,
     /// Nodes.
     pub marks: Vec<Mark>,
-    /// Directions; of the two of a link the first is written at it.
+    /// Directions of links; the first of the two of a link is labelled.
     pub sides: Vec<Side>,
 }
 
@@ -65,7 +64,7 @@ pub struct Picture {
 #[must_use]
 pub fn testbed_svg(picture: &Picture) -> String {
     let palette = Theme::Light.palette();
-    let desc = "Nodes where they stand; at each link what was predicted, then what was measured.";
+    let desc = "Nodes at their positions; predicted / measured values at each link.";
     let mut canvas = Canvas::new(SIZE, &picture.title, desc);
     canvas.rect(
         "page",
@@ -82,7 +81,7 @@ pub fn testbed_svg(picture: &Picture) -> String {
     );
     let soft = Font::plain(13.0, palette.ink_soft);
     canvas.text("subtitle", [24.0, 58.0], soft, desc);
-    let place = placing(&picture.marks);
+    let place = projection(&picture.marks);
     let at = |name: &str| {
         picture
             .marks
@@ -133,8 +132,7 @@ pub fn testbed_svg(picture: &Picture) -> String {
     canvas.finish()
 }
 
-/// Where the figures of a link stand: at its middle, or, where it is too short for them, farther
-/// out.
+/// Position of the values of a link: its middle, or outside a link too short for them.
 fn beside(from: Point, to: Point) -> Point {
     const SHORT: f64 = 160.0;
     const OUT: f64 = 70.0;
@@ -153,7 +151,7 @@ fn beside(from: Point, to: Point) -> Point {
     ]
 }
 
-/// What was predicted and what was measured, in lines around a point.
+/// Draws predicted and measured values in lines around a point.
 fn figures(canvas: &mut Canvas, at: Point, side: &Side) {
     let palette = Theme::Light.palette();
     let pairs = [
@@ -175,7 +173,8 @@ fn figures(canvas: &mut Canvas, at: Point, side: &Side) {
             unit => prefixed(value, unit),
         };
         let font = Font::plain(11.0, palette.ink).over(palette.page);
-        let far = |measured: f64| (measured - predicted).abs() > (FAR_SHARE * predicted).max(floor);
+        let far =
+            |measured: f64| (measured - predicted).abs() > (DEVIATION_MAX * predicted).max(floor);
         let text = match measured {
             Some(measured) => format!("{} / {}", written(predicted), written(measured)),
             None => written(predicted),
@@ -193,8 +192,8 @@ fn figures(canvas: &mut Canvas, at: Point, side: &Side) {
     }
 }
 
-/// From a mark to its place on the canvas, north up, no direction stretched.
-fn placing(marks: &[Mark]) -> impl Fn(&Mark) -> Point + use<> {
+/// Projection to the canvas, north up, equirectangular.
+fn projection(marks: &[Mark]) -> impl Fn(&Mark) -> Point + use<> {
     let bounds = |of: fn(&Mark) -> f64| {
         let low = marks.iter().map(of).fold(f64::INFINITY, f64::min);
         let high = marks.iter().map(of).fold(f64::NEG_INFINITY, f64::max);
@@ -203,11 +202,11 @@ fn placing(marks: &[Mark]) -> impl Fn(&Mark) -> Point + use<> {
     let [south, north] = bounds(|mark| mark.lat_deg);
     let [west, east] = bounds(|mark| mark.lon_deg);
     let shrink = ((south + north) / 2.0).to_radians().cos();
-    let room = [SIZE[0] - 2.0 * MARGIN, SIZE[1] - HEAD - 2.0 * MARGIN];
+    let space = [SIZE[0] - 2.0 * MARGIN, SIZE[1] - HEAD - 2.0 * MARGIN];
     let span = [(east - west) * shrink, north - south];
     // A single node, or a row of them, has no span.
-    let scale = (room[0] / span[0].max(1e-9))
-        .min(room[1] / span[1].max(1e-9))
+    let scale = (space[0] / span[0].max(1e-9))
+        .min(space[1] / span[1].max(1e-9))
         .min(1e7);
     let centre = [(west + east) / 2.0, (south + north) / 2.0];
     move |mark| {
@@ -263,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_and_nowhere_can_be_drawn() {
+    fn empty_testbeds_can_be_drawn() {
         let mut alone = picture();
         alone.marks.truncate(1);
         assert!(!testbed_svg(&alone).contains("class=\"link\""));

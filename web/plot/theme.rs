@@ -3,7 +3,7 @@
 
 use groundwave_systems::radio::Verdict;
 
-/// What the picture is looked at on.
+/// Colour theme.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Theme {
     /// Dark ink on a white page.

@@ -1,4 +1,4 @@
-//! Words and tables for terminals.
+//! Tables and quantities for terminals.
 
 mod table;
 mod units;

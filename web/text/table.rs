@@ -1,24 +1,27 @@
 //! Tables that fit a terminal.
+//!
+//! comfy-table wraps long cells into several lines and shrinks columns of numbers too; here a row is
+//! one line, only text is cut, and the same table is written as HTML. That takes fewer lines than
+//! configuring a library to do it.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Where a cell's text stands in its column.
+/// Alignment of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
-    /// Words.
+    /// Text.
     Left,
     /// Numbers.
     Right,
 }
 
-/// Narrowest a squeezed column may become, in terminal cells.
-const NARROWEST: usize = 6;
+/// Least width of a shrunk column, terminal cells.
+const WIDTH_MIN: usize = 6;
 
-/// Between columns.
+/// Gap between columns.
 const GAP: &str = "  ";
 
-/// A table of plain text. Cells may carry a style, which is applied after padding, so that
-/// escape sequences never count as width.
+/// A table of plain text. Styles are applied after padding: escape sequences do not count as width.
 #[derive(Debug, Clone, Default)]
 pub struct Table {
     heads: Vec<(String, Align)>,
@@ -26,7 +29,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table with these column heads.
+    /// An empty table with these column headings.
     #[must_use]
     pub fn new(heads: &[(&str, Align)]) -> Self {
         let heads = heads
@@ -39,42 +42,41 @@ impl Table {
         }
     }
 
-    /// Adds a row; missing cells are empty, surplus ones dropped.
+    /// Adds a row; missing cells are empty, extra ones ignored.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         let mut cells: Vec<_> = cells.into_iter().map(|cell| printable(&cell)).collect();
         cells.resize(self.heads.len(), String::new());
         self.rows.push(cells);
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Heads of the columns.
+    /// Column headings.
     pub fn heads(&self) -> impl Iterator<Item = (&str, Align)> {
         self.heads
             .iter()
             .map(|(head, align)| (head.as_str(), *align))
     }
 
-    /// The rows, a cell for each column.
+    /// Rows, one cell per column.
     pub fn rows(&self) -> impl Iterator<Item = &[String]> {
         self.rows.iter().map(Vec::as_slice)
     }
 
-    /// Whether there are no rows.
+    /// True without rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The table in lines of at most `width` terminal cells, where that is possible at all:
-    /// columns of words are squeezed first, the widest most.
+    /// The table in lines of at most `width` terminal cells if possible: text columns are shrunk, the
+    /// widest first.
     ///
-    /// `style` may decorate a padded cell of the column and row it is told; row `None` is the
-    /// head.
+    /// `style` decorates the padded cell of a column and row; row `None` is the heading.
     #[must_use]
     pub fn render(
         &self,
@@ -119,7 +121,7 @@ impl Table {
             let words = (0..widths.len()).filter(|&i| self.heads[i].1 == Align::Left);
             let Some(widest) = words
                 .max_by_key(|&i| widths[i])
-                .filter(|&i| widths[i] > NARROWEST)
+                .filter(|&i| widths[i] > WIDTH_MIN)
             else {
                 break;
             };
@@ -129,7 +131,7 @@ impl Table {
     }
 }
 
-/// Names come from files: a control character must not reach the terminal.
+/// Replaces control characters, which names from files may hold.
 fn printable(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { '\u{fffd}' } else { c })
@@ -176,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn words_give_way_before_numbers_and_nothing_passes_the_edge() {
+    fn text_is_cut_before_numbers_to_fit_the_width() {
         let text = plain(&sample(), 13);
         assert_eq!(text, "node       km\nMarstr…  12.5\nÖckerö      3\n");
         assert!(text.lines().all(|line| line.width() <= 13));

@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Quantities with units.
 
 /// A rate with three significant digits and its unit: `54.2 Mbit/s`.
 ///

@@ -10,12 +10,17 @@ use groundwave_io::journal;
 use groundwave_systems::{Snapshot, world};
 use serde_json::json;
 
-use crate::cli::failure::Failure;
-use crate::cli::ground::GroundArgs;
 use crate::cli::output::Output;
+use groundwave::serve::Failure;
+use groundwave::serve::terrain::TerrainOptions;
 
 /// Replays the log `from` and writes it to `to`, whole or not at all.
-pub fn export(from: &Path, to: &Path, ground: &GroundArgs, output: Output) -> Result<(), Failure> {
+pub fn export(
+    from: &Path,
+    to: &Path,
+    ground: &TerrainOptions,
+    output: Output,
+) -> Result<(), Failure> {
     let writes = |format: &formats::Format| format.write_recording.is_some();
     let format = formats::by_extension(to, writes).and_then(|format| format.write_recording);
     let write = format.ok_or_else(|| {

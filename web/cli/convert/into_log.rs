@@ -13,8 +13,8 @@ use groundwave_systems::{Snapshot, world};
 use serde_json::json;
 
 use super::{Convert, dropped, tell};
-use crate::cli::failure::Failure;
 use crate::cli::output::{self, Output, warning};
+use groundwave::serve::Failure;
 
 impl Convert {
     /// Writes the log of a recording.

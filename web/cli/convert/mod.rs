@@ -12,9 +12,9 @@ use groundwave_io::formats::{csv, levels, scenario};
 use groundwave_systems::terrain::GeoPoint;
 use serde_json::{Value, json};
 
-use super::failure::Failure;
-use super::ground::GroundArgs;
 use super::output::{Output, warning};
+use groundwave::serve::Failure;
+use groundwave::serve::terrain::TerrainOptions;
 
 /// Turn a document into one of another format, without a server
 ///
@@ -53,7 +53,7 @@ pub struct Convert {
     step: f64,
 
     #[command(flatten)]
-    ground: GroundArgs,
+    ground: TerrainOptions,
 }
 
 const EXAMPLES: &str = "\

@@ -10,7 +10,7 @@ use groundwave_systems::impair::{Direction, Impairment, LinkStats};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::cli::failure::Failure;
+use groundwave::serve::Failure;
 
 /// A connection to the daemon.
 pub struct Client {

@@ -14,9 +14,9 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use groundwave_systems::impair::Direction;
 
-use super::failure::Failure;
 use super::output::Output;
 use client::Client;
+use groundwave::serve::Failure;
 
 /// Impair the traffic of two ports through a running impairment daemon
 #[derive(Args)]

@@ -15,8 +15,8 @@ use super::Side;
 use super::client::Client;
 use super::options::ImpairmentArgs;
 use super::player::{Due, Playback, Played, play};
-use crate::cli::failure::Failure;
 use crate::cli::output::{self, Output};
+use groundwave::serve::Failure;
 
 /// Play a timeline of impairments
 #[derive(Args)]

@@ -4,8 +4,8 @@ use clap::Args;
 use groundwave::text::{Align, Table};
 use groundwave_io::impair::presets::{DirectionPreset, PRESETS};
 
-use crate::cli::failure::Failure;
 use crate::cli::output::{self, Output};
+use groundwave::serve::Failure;
 
 /// List presets of real links with their sources
 #[derive(Args)]

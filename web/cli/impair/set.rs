@@ -8,8 +8,8 @@ use super::Side;
 use super::client::Client;
 use super::options::ImpairmentArgs;
 use super::show::show;
-use crate::cli::failure::Failure;
 use crate::cli::output::Output;
+use groundwave::serve::Failure;
 
 /// Replace the impairments of a direction
 #[derive(Args)]

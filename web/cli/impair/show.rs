@@ -9,8 +9,8 @@ use groundwave_io::impair::impairment_spec::ImpairmentSpec;
 
 use super::Side;
 use super::client::Client;
-use crate::cli::failure::Failure;
 use crate::cli::output::{self, Output, word};
+use groundwave::serve::Failure;
 
 /// Show the impairments in force in the kernel
 #[derive(Args)]

@@ -11,8 +11,8 @@ use serde_json::json;
 
 use super::Side;
 use super::client::Client;
-use crate::cli::failure::Failure;
 use crate::cli::output::{self, Output};
+use groundwave::serve::Failure;
 
 /// Show the counters of a direction
 #[derive(Args)]

@@ -8,8 +8,8 @@ use groundwave_engine::log::Entry;
 use serde::Serialize;
 
 use super::{decoder, open, tick_at};
-use crate::cli::failure::Failure;
 use crate::cli::output::Output;
+use groundwave::serve::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -8,8 +8,8 @@ use groundwave_io::journal::FileJournal;
 use serde::Serialize;
 
 use super::{open, tick_at};
-use crate::cli::failure::Failure;
 use crate::cli::output::{self, Output};
+use groundwave::serve::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{LogFile, decoder, open};
-use crate::cli::failure::Failure;
 use crate::cli::output::Output;
+use groundwave::serve::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

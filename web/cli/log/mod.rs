@@ -18,8 +18,8 @@ use groundwave_io::journal;
 use groundwave_systems::terrain::Flat;
 use groundwave_systems::{Snapshot, world};
 
-use super::failure::Failure;
 use super::output::Output;
+use groundwave::serve::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

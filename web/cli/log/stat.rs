@@ -9,8 +9,8 @@ use groundwave_engine::log::Entry;
 use serde::Serialize;
 
 use super::open;
-use crate::cli::failure::Failure;
 use crate::cli::output::{self, Output};
+use groundwave::serve::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -7,8 +7,8 @@ use groundwave_engine::log::{Checkpoint, Entry};
 use serde::Serialize;
 
 use super::{decoder, open};
-use crate::cli::failure::Failure;
 use crate::cli::output::Output;
+use groundwave::serve::Failure;
 
 const EXAMPLES: &str = "\
 Examples:

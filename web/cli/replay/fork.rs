@@ -9,8 +9,8 @@ use groundwave_systems::history::{FlowHistory, History};
 use serde::Serialize;
 
 use super::Run;
-use crate::cli::failure::Failure;
 use crate::cli::output::{self, Output};
+use groundwave::serve::Failure;
 
 /// Queue of changes, injected into the engine at their times.
 pub struct Changer<'a> {

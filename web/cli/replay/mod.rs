@@ -19,11 +19,11 @@ use groundwave_systems::terrain::Terrain;
 use groundwave_systems::{Snapshot, world};
 use serde::Serialize;
 
-use super::failure::Failure;
-use super::ground::GroundArgs;
 use super::log::tick_at;
 use super::output::{self, Output};
 use fork::Fork;
+use groundwave::serve::Failure;
+use groundwave::serve::terrain::TerrainOptions;
 use measured::Summary;
 use watch::{Speed, Watch};
 
@@ -52,7 +52,7 @@ pub struct Replay {
     log: PathBuf,
 
     #[command(flatten)]
-    ground: GroundArgs,
+    ground: TerrainOptions,
 
     /// Multiple of real time such as `10x`, or `max`
     #[arg(long, value_name = "SPEED", default_value = "max")]

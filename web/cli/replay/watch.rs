@@ -9,8 +9,8 @@ use groundwave_io::wall::MachineClock;
 use groundwave_systems::Snapshot;
 use groundwave_systems::history::Sample;
 
-use crate::cli::failure::Failure;
 use crate::cli::output::{self, Output};
+use groundwave::serve::Failure;
 
 /// Speed of simulated time.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -9,7 +9,7 @@ use groundwave::testbed::wire::Testbed;
 use groundwave_io::testbed::State;
 use serde::Serialize;
 
-use crate::cli::failure::Failure;
+use groundwave::serve::Failure;
 
 /// True while the controller of the testbed accepts connections.
 pub fn is_running(state: &State) -> bool {

@@ -10,8 +10,8 @@ use serde_json::json;
 
 use super::Selection;
 use super::client::{is_running, request};
-use crate::cli::failure::Failure;
 use crate::cli::output::Output;
+use groundwave::serve::Failure;
 
 /// Time limit for the end of a controller.
 const STOP_TIMEOUT: Duration = Duration::from_secs(10);

@@ -6,7 +6,7 @@ use clap::Args;
 use groundwave_io::testbed::replace;
 
 use super::Selection;
-use crate::cli::failure::Failure;
+use groundwave::serve::Failure;
 
 /// Run a program in a node
 #[derive(Args)]

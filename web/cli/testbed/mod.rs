@@ -1,7 +1,6 @@
 //! `groundwave testbed`: a scenario emulated by network namespaces of this machine.
 
 mod client;
-mod controller;
 mod down;
 mod enter;
 mod report;
@@ -12,8 +11,8 @@ mod up;
 use clap::{Args, Subcommand};
 use groundwave_io::testbed::State;
 
-use super::failure::Failure;
 use super::output::Output;
+use groundwave::serve::Failure;
 
 /// Default log filter, unless `RUST_LOG` is set.
 pub const LOG_FILTER: &str = "warn";

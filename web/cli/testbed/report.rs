@@ -14,8 +14,8 @@ use serde::Serialize;
 use super::Selection;
 use super::client::{request, show};
 use super::show::headline;
-use crate::cli::failure::Failure;
 use crate::cli::output::{self, Output};
+use groundwave::serve::Failure;
 
 /// Links measured in parallel.
 const PARALLEL_MAX: usize = 16;

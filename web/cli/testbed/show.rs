@@ -9,8 +9,8 @@ use serde_json::json;
 
 use super::Selection;
 use super::client::{is_running, show};
-use crate::cli::failure::Failure;
 use crate::cli::output::{self, Output, word};
+use groundwave::serve::Failure;
 
 /// Show nodes and links, predicted and in force
 #[derive(Args)]

@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::Selection;
 use super::client::request;
 use super::show::show_change;
-use crate::cli::failure::Failure;
 use crate::cli::output::Output;
+use groundwave::serve::Failure;
 
 fn apply(
     selection: &Selection,

@@ -7,24 +7,18 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use clap::Args;
-use groundwave_engine::limits::CHECKPOINT_TICKS;
-use groundwave_engine::log::Header;
-use groundwave_engine::{Engine, Execution, Next};
-use groundwave_io::journal::{self, FileJournal};
 use groundwave_io::scenario::Scenario;
 use groundwave_io::testbed::{State, tear_down};
-use groundwave_io::wall::wall_ns;
-use groundwave_systems::testbed::{Settings, TakeOver, Work};
-use groundwave_systems::{Snapshot, world};
+use groundwave_systems::testbed::Settings;
 
 use super::Selection;
 use super::client::{is_running, show};
-use super::controller::{Begun, Controller};
 use super::show::{headline, text};
-use crate::cli::failure::Failure;
-use crate::cli::ground::GroundArgs;
 use crate::cli::output::Output;
-use crate::cli::simulation::{header, load, prepare_after, queue};
+use groundwave::serve::Failure;
+use groundwave::serve::simulation::load;
+use groundwave::serve::terrain::TerrainOptions;
+use groundwave::serve::testbed::{self, RunningTestbed};
 
 /// Time limit for the start of a controller in the background; 200 nodes take some seconds.
 const START_TIMEOUT: Duration = Duration::from_secs(120);
@@ -48,7 +42,7 @@ pub struct Up {
     scenario: PathBuf,
 
     #[command(flatten)]
-    ground: GroundArgs,
+    ground: TerrainOptions,
 
     /// Name of the testbed [default: from the scenario, else its file name]
     #[arg(long, value_name = "NAME")]
@@ -85,7 +79,7 @@ pub struct Attach {
     selection: Selection,
 
     #[command(flatten)]
-    ground: GroundArgs,
+    ground: TerrainOptions,
 
     /// Return when it runs; the controller runs in the background
     #[arg(long)]
@@ -114,38 +108,12 @@ impl Up {
                 .filter(|argument| argument != "--detach");
             return detach(&state, arguments.collect(), output);
         }
-        let ground = self.ground.for_scenario(&scenario.terrain)?;
-        let begin = serde_json::to_value(&settings).map_err(Failure::machine)?;
-        let first = vec![
-            ("testbed.begin", begin),
-            ("testbed.pace", serde_json::json!({ "speed": self.speed })),
-        ];
-        let mut engine = prepare_after(&self.scenario, &scenario, &ground, first)?;
-        state.create().map_err(Failure::machine)?;
-        let log = state.log();
-        let made =
-            FileJournal::create(&log, &header(&scenario, &ground)).map_err(Failure::input)?;
-        engine.record(made).checkpoint_every(CHECKPOINT_TICKS);
-        let effects = engine.effects::<Work>();
-        let ticked = engine.tick(Some(wall_ns())).map_err(Failure::machine)?;
-        if let Some((name, refusal)) = ticked.refused.first() {
-            let what = format!("command {name} rejected: {refusal}");
-            let _ = tear_down(&state, None);
-            return Err(Failure::Input(what));
-        }
-        ground.check_tiles()?;
-        let begun = Begun {
-            engine,
-            effects,
-            adopt: false,
-            speed: self.speed,
-        };
-        let controller = Controller::new(&state, &settings);
-        let mut came_up = false;
-        let outcome = controller.run(begun, |testbed| {
-            came_up = true;
-            announce(testbed, output, self.background)
-        });
+        let (path, terrain) = (&self.scenario, &self.ground);
+        let prepared = testbed::prepare(&state, path, &scenario, settings, terrain, self.speed)?;
+        let running = RunningTestbed::start(&state, prepared);
+        let came_up = running.is_ok();
+        let outcome =
+            running.and_then(|running| announce_and_run(running, output, self.background));
         // A testbed that did not come up is removed.
         if !came_up || !(self.background || self.keep) {
             let log = self.record.as_deref().filter(|_| came_up);
@@ -250,6 +218,21 @@ fn detach(
     )))
 }
 
+/// Shows the testbed, then serves until a stop signal.
+fn announce_and_run(
+    running: RunningTestbed,
+    output: Output,
+    background: bool,
+) -> Result<(), Failure> {
+    let announced = announce(&running.show(), output, background);
+    if announced.is_err() {
+        running.stop_token().cancel();
+    }
+    let outcome = running.run();
+    announced?;
+    outcome
+}
+
 fn announce(
     testbed: &groundwave::testbed::wire::Testbed,
     output: Output,
@@ -286,49 +269,8 @@ impl Attach {
                 .filter(|argument| argument != "--detach");
             return detach(&state, arguments.collect(), output);
         }
-        let mut log = journal::open(&state.log()).map_err(Failure::input)?;
-        let header: Header = log.header().clone();
-        let ground = self.ground.for_log(&header.inputs)?;
-        let mut builder = world(ground.terrain.clone());
-        builder.execution(Execution::Parallel);
-        let mut engine: Engine<Snapshot> = builder
-            .build(header.seed, header.step_ns)
-            .map_err(Failure::input)?;
-        groundwave_engine::replay(&mut engine, &mut log, |_| Next::Go).map_err(Failure::input)?;
-        drop(log);
-        let view = engine.view();
-        let Some(settings) = view.testbed.settings.clone() else {
-            return Err(Failure::Input(format!(
-                "the log of {name} is not that of a testbed"
-            )));
-        };
-        // Remaining commands of the scenario.
-        match settings.scenario.as_deref().map(|path| (path, load(path))) {
-            Some((path, Ok(scenario))) => {
-                let done = engine.clock().tick;
-                queue(&mut engine, path, &scenario, |tick| tick > done)?;
-            }
-            Some((path, Err(_))) => {
-                tracing::warn!(path = %path.display(), "scenario unreadable; its remaining commands are skipped");
-            }
-            None => {}
-        }
-        let (journal, ..) = FileJournal::append_to(&state.log()).map_err(Failure::input)?;
-        engine.record(journal).checkpoint_every(CHECKPOINT_TICKS);
-        let effects = engine.effects::<Work>();
-        let from_ns = view.now_ns;
-        let noted = engine.handle().submit(TakeOver { from_ns });
-        noted.map_err(Failure::machine)?;
-        // Ticked once here, because a paused simulation would not apply it.
-        engine.tick(Some(wall_ns())).map_err(Failure::machine)?;
-        let speed = view.testbed.speed;
-        let begun = Begun {
-            engine,
-            effects,
-            adopt: true,
-            speed,
-        };
-        let controller = Controller::new(&state, &settings);
-        controller.run(begun, |testbed| announce(testbed, output, self.background))
+        let prepared = testbed::take_over(&state, &self.ground)?;
+        let running = RunningTestbed::start(&state, prepared)?;
+        announce_and_run(running, output, self.background)
     }
 }

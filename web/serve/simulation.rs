@@ -7,28 +7,37 @@ use groundwave_engine::{Engine, Execution};
 use groundwave_io::scenario::{self, Scenario};
 use groundwave_systems::{Snapshot, world};
 
-use super::failure::Failure;
-use super::ground::Ground;
+use super::Failure;
+use super::terrain::OpenTerrain;
 
 /// Reads a scenario; the error lists all problems.
+///
+/// # Errors
+/// When input is invalid or the machine fails.
 pub fn load(path: &Path) -> Result<Scenario, Failure> {
     scenario::load(path).map_err(Failure::input)
 }
 
 /// An engine with the commands of the scenario queued, before its first tick.
+///
+/// # Errors
+/// When input is invalid or the machine fails.
 pub fn prepare(
     path: &Path,
     scenario: &Scenario,
-    ground: &Ground,
+    ground: &OpenTerrain,
 ) -> Result<Engine<Snapshot>, Failure> {
     prepare_after(path, scenario, ground, Vec::new())
 }
 
 /// As [`prepare`], with commands ahead of those of the scenario.
+///
+/// # Errors
+/// When input is invalid or the machine fails.
 pub fn prepare_after(
     path: &Path,
     scenario: &Scenario,
-    ground: &Ground,
+    ground: &OpenTerrain,
     first: Vec<(&str, serde_json::Value)>,
 ) -> Result<Engine<Snapshot>, Failure> {
     let mut builder = world(ground.terrain.clone());
@@ -46,6 +55,9 @@ pub fn prepare_after(
 }
 
 /// Queues the commands of the scenario whose tick satisfies `wanted`.
+///
+/// # Errors
+/// When input is invalid or the machine fails.
 pub fn queue(
     engine: &mut Engine<Snapshot>,
     path: &Path,
@@ -71,7 +83,7 @@ pub fn queue(
 }
 
 /// Header of the log of this run.
-pub fn header(scenario: &Scenario, ground: &Ground) -> Header {
+pub fn header(scenario: &Scenario, ground: &OpenTerrain) -> Header {
     let mut inputs = ground.inputs.clone();
     inputs.insert("title".to_owned(), scenario.title.clone());
     inputs.insert("version".to_owned(), env!("CARGO_PKG_VERSION").to_owned());

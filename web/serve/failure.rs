@@ -1,10 +1,9 @@
-//! Failures of subcommands and their exit codes.
+//! Failures of daemons and subcommands.
 
 use std::error::Error;
 use std::fmt::Write as _;
-use std::process::ExitCode;
 
-/// Failure of a subcommand.
+/// Failure of a daemon or subcommand, by the side at fault.
 #[derive(Debug)]
 pub enum Failure {
     /// Invalid input: exit code 2.
@@ -24,18 +23,6 @@ impl Failure {
     /// Failure of the machine, with the chain of causes.
     pub fn machine(error: impl Error) -> Self {
         Self::Machine(chain(&error))
-    }
-
-    /// Writes the failure to stderr; returns the exit code.
-    pub fn report(self) -> ExitCode {
-        let (message, code) = match self {
-            Self::Input(message) => (message, 2),
-            Self::Machine(message) => (message, 1),
-            Self::BrokenPipe => return ExitCode::SUCCESS,
-        };
-        let style = anstyle::AnsiColor::Red.on_default().bold();
-        anstream::eprintln!("{style}error{style:#}: {message}");
-        ExitCode::from(code)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Gateway options of `groundwave serve`.
+//! Configuration of the mesh gateway.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -6,23 +6,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use groundwave::gateway::services::tunnel;
-use groundwave::gateway::{Gateway, Settings};
-use groundwave::http::gate;
-use groundwave_engine::{Effects, Handle};
+use groundwave_engine::Handle;
 use groundwave_io::gateway::{Audit, load_or_make, read_words};
 use groundwave_io::netlink::wireguard::PrivateKey;
 use groundwave_io::readings::Root;
 use groundwave_io::telemetry::TelemetryStore;
 use groundwave_systems::Snapshot;
-use groundwave_systems::fleet::StoreMinute;
 use groundwave_systems::onboarding::{AddressPool, GatewayEnd, PublicKey};
 use groundwave_systems::terrain::Terrain;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-use super::failure::Failure;
-use super::standing::Start;
+use super::Failure;
+use crate::gateway::services::tunnel;
+use crate::gateway::{Gateway, Settings};
+use crate::http::gate;
 
 /// WireGuard tunnel of the gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -35,10 +33,10 @@ pub enum TunnelChoice {
     Off,
 }
 
-/// Options of the gateway.
-#[derive(Args)]
+/// Configuration of the gateway.
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Mesh gateway")]
-pub struct GatewayOptions {
+pub struct GatewayConfig {
     /// Address of the gateway
     #[arg(
         long,
@@ -46,7 +44,7 @@ pub struct GatewayOptions {
         value_name = "ADDR",
         default_value = "0.0.0.0:8080"
     )]
-    gateway_bind: SocketAddr,
+    pub gateway_bind: SocketAddr,
 
     /// Folder of keys, audit log and history of readings
     #[arg(
@@ -55,11 +53,11 @@ pub struct GatewayOptions {
         value_name = "DIR",
         default_value = "gateway"
     )]
-    state: PathBuf,
+    pub state: PathBuf,
 
     /// File with the password of the first admin [default: a random password]
     #[arg(long, env = "GATEWAY_ADMIN_PASSWORD_FILE", value_name = "FILE")]
-    admin_password_file: Option<PathBuf>,
+    pub admin_password_file: Option<PathBuf>,
 
     /// Underlay addresses, assigned by DHCP
     #[arg(
@@ -68,7 +66,7 @@ pub struct GatewayOptions {
         value_name = "CIDR",
         default_value = "10.41.0.0/24"
     )]
-    underlay: String,
+    pub underlay: String,
 
     /// Overlay addresses, assigned by the gateway
     #[arg(
@@ -77,7 +75,7 @@ pub struct GatewayOptions {
         value_name = "CIDR",
         default_value = "10.42.0.0/24"
     )]
-    overlay: String,
+    pub overlay: String,
 
     /// Mesh interface
     #[arg(
@@ -86,11 +84,11 @@ pub struct GatewayOptions {
         value_name = "NAME",
         default_value = "bat0"
     )]
-    mesh_ifname: String,
+    pub mesh_ifname: String,
 
     /// WireGuard tunnel
     #[arg(long, env = "GATEWAY_TUNNEL", value_enum, default_value = "auto")]
-    tunnel: TunnelChoice,
+    pub tunnel: TunnelChoice,
 
     /// WireGuard interface
     #[arg(
@@ -99,11 +97,11 @@ pub struct GatewayOptions {
         value_name = "NAME",
         default_value = "wg0"
     )]
-    tunnel_ifname: String,
+    pub tunnel_ifname: String,
 
     /// Endpoint of the tunnel announced to nodes [default: first underlay address, port 51820]
     #[arg(long, env = "GATEWAY_TUNNEL_ENDPOINT", value_name = "ADDR")]
-    tunnel_endpoint: Option<SocketAddr>,
+    pub tunnel_endpoint: Option<SocketAddr>,
 
     /// Heartbeat interval, 0.1 to 3600 s; a node is stale after 3 missed heartbeats, offline after 12
     #[arg(
@@ -112,15 +110,15 @@ pub struct GatewayOptions {
         value_name = "S",
         default_value = "5"
     )]
-    heartbeat_s: f64,
+    pub heartbeat_s: f64,
 
     /// Lease file of dnsmasq
     #[arg(long, env = "GATEWAY_LEASES", value_name = "FILE")]
-    leases: Option<PathBuf>,
+    pub leases: Option<PathBuf>,
 
     /// Reservation folder of dnsmasq (`dhcp-hostsdir`)
     #[arg(long, env = "GATEWAY_RESERVATIONS", value_name = "DIR")]
-    reservations: Option<PathBuf>,
+    pub reservations: Option<PathBuf>,
 
     /// TLS address of the gateway, used with --tls-cert
     #[arg(
@@ -129,7 +127,7 @@ pub struct GatewayOptions {
         value_name = "ADDR",
         default_value = "0.0.0.0:8443"
     )]
-    gateway_tls_bind: SocketAddr,
+    pub gateway_tls_bind: SocketAddr,
 
     /// Certificate chain, PEM; enables TLS on its own port
     #[arg(
@@ -138,7 +136,7 @@ pub struct GatewayOptions {
         value_name = "FILE",
         requires = "tls_key"
     )]
-    tls_cert: Option<PathBuf>,
+    pub tls_cert: Option<PathBuf>,
 
     /// Private key of the certificate, PEM
     #[arg(
@@ -147,7 +145,7 @@ pub struct GatewayOptions {
         value_name = "FILE",
         requires = "tls_cert"
     )]
-    tls_key: Option<PathBuf>,
+    pub tls_key: Option<PathBuf>,
 
     /// Host name of the gateway besides `localhost` and its addresses; repeatable
     #[arg(
@@ -156,11 +154,11 @@ pub struct GatewayOptions {
         value_name = "NAME",
         value_delimiter = ','
     )]
-    hosts: Vec<String>,
+    pub hosts: Vec<String>,
 
     /// Allow the onboarding policy `open`, which admits every node; for laboratories only
     #[arg(long, env = "GATEWAY_INSECURE_OPEN_ONBOARDING")]
-    insecure_open_onboarding: bool,
+    pub insecure_open_onboarding: bool,
 }
 
 /// Default port of the tunnel.
@@ -170,48 +168,27 @@ fn range(key: &str, text: &str) -> Result<AddressPool, Failure> {
     AddressPool::parse(text).map_err(|err| Failure::Input(format!("--{key}: {err}")))
 }
 
-impl GatewayOptions {
+impl GatewayConfig {
     /// Overlay addresses.
-    ///
-    /// # Errors
-    /// What is wrong with them.
-    pub fn overlay(&self) -> Result<AddressPool, Failure> {
+    pub(super) fn overlay(&self) -> Result<AddressPool, Failure> {
         range("overlay", &self.overlay)
     }
 
-    /// What it takes to start `gateway`, whose readings leave as `minutes`.
-    ///
-    /// # Errors
-    /// What is wrong with certificate, key or password file.
-    pub fn start(&self, gateway: Gateway, minutes: Effects<StoreMinute>) -> Result<Start, Failure> {
-        let identity = self.identity()?;
-        Ok(Start {
-            gateway,
-            minutes,
-            bind: self.gateway_bind,
-            tls: identity.map(|identity| (self.gateway_tls_bind, identity)),
-            admin_password: self.admin_password()?,
-            bootstrap: self.state.join("bootstrap-admin"),
-        })
-    }
-
-    fn identity(&self) -> Result<Option<TlsAcceptor>, Failure> {
+    /// Certificate and key for TLS, if configured.
+    pub(super) fn tls_identity(&self) -> Result<Option<TlsAcceptor>, Failure> {
         let files = self.tls_cert.as_deref().zip(self.tls_key.as_deref());
         let read = |(cert, key)| gate::identity(cert, key).map_err(Failure::Input);
         files.map(read).transpose()
     }
 
-    /// The first admin's password, if somebody chose one.
-    fn admin_password(&self) -> Result<Option<String>, Failure> {
+    /// Password of the first admin, if configured.
+    pub(super) fn admin_password(&self) -> Result<Option<String>, Failure> {
         let path = self.admin_password_file.as_deref();
         path.map(read_words).transpose().map_err(Failure::input)
     }
 
-    /// A gateway over `world`.
-    ///
-    /// # Errors
-    /// What is wrong with its options, its state or the machine.
-    pub fn open(
+    /// A gateway over `world`, with its keys, audit log, history and tunnel.
+    pub(super) fn open(
         &self,
         world: Handle<Snapshot>,
         terrain: Arc<dyn Terrain>,
@@ -236,7 +213,7 @@ impl GatewayOptions {
                 "invalid --overlay: {overlay} lacks {ip}, the address of a node; revoke the node first"
             )));
         }
-        make_private(&self.state)?;
+        create_private(&self.state)?;
         let key = load_or_make::<32>(&self.state.join("token.key")).map_err(Failure::input)?;
         let audit = Audit::open(&self.state.join("audit.jsonl")).map_err(Failure::input)?;
         let history =
@@ -252,7 +229,7 @@ impl GatewayOptions {
             tunnel_ifname: self.tunnel_ifname.clone(),
             underlay: range("underlay", &self.underlay)?,
             overlay,
-            tunnel: self.lay_tunnel(overlay, defaults.tunnel_mtu)?,
+            tunnel: self.create_tunnel(overlay, defaults.tunnel_mtu)?,
             heartbeat,
             telemetry: heartbeat,
             insecure_open: self.insecure_open_onboarding,
@@ -266,8 +243,8 @@ impl GatewayOptions {
         ))
     }
 
-    /// Makes the tunnel, and tells nodes' end of it.
-    fn lay_tunnel(&self, overlay: AddressPool, mtu: u16) -> Result<Option<GatewayEnd>, Failure> {
+    /// Creates the tunnel; returns the endpoint announced to nodes.
+    fn create_tunnel(&self, overlay: AddressPool, mtu: u16) -> Result<Option<GatewayEnd>, Failure> {
         if self.tunnel == TunnelChoice::Off {
             return Ok(None);
         }
@@ -278,7 +255,7 @@ impl GatewayOptions {
         let usual = SocketAddr::new(IpAddr::V4(underlay.gateway()), TUNNEL_PORT);
         let endpoint = self.tunnel_endpoint.unwrap_or(usual);
         let own: Ipv4Addr = overlay.gateway();
-        let laid = tunnel::lay(
+        let created = tunnel::lay(
             &self.tunnel_ifname,
             key,
             endpoint.port(),
@@ -286,7 +263,7 @@ impl GatewayOptions {
             overlay.prefix_len(),
             mtu,
         );
-        match laid {
+        match created {
             Ok(()) => Ok(Some(GatewayEnd {
                 public_key,
                 endpoint: endpoint.to_string(),
@@ -304,8 +281,8 @@ impl GatewayOptions {
     }
 }
 
-/// A folder that only its owner may look into.
-fn make_private(folder: &Path) -> Result<(), Failure> {
+/// Creates a folder with mode 0700.
+fn create_private(folder: &Path) -> Result<(), Failure> {
     use std::os::unix::fs::DirBuilderExt;
     let made = std::fs::DirBuilder::new()
         .recursive(true)

@@ -1,4 +1,4 @@
-//! Terrain of a subcommand: options, lookup and identity.
+//! Terrain: options, lookup and identity.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -12,11 +12,11 @@ use groundwave_io::terrain::TerrainStack;
 use groundwave_systems::terrain::{Flat, Terrain};
 use rayon::prelude::*;
 
-use super::failure::Failure;
+use super::Failure;
 
 /// Sources of terrain and geoid.
 #[derive(Args, Debug, Clone, Default)]
-pub struct GroundArgs {
+pub struct TerrainOptions {
     /// Folder of SRTM tiles (.hgt, .hgt.zip, .hgt.gz)
     #[arg(long, value_name = "DIR", env = "PLAN_SRTM_DIR")]
     pub srtm_dir: Option<PathBuf>,
@@ -27,7 +27,7 @@ pub struct GroundArgs {
 }
 
 /// The terrain and its description in a log header.
-pub struct Ground {
+pub struct OpenTerrain {
     /// The terrain.
     pub terrain: Arc<dyn Terrain>,
     /// The same where it is made of tiles.
@@ -36,14 +36,20 @@ pub struct Ground {
     pub inputs: BTreeMap<String, String>,
 }
 
-impl GroundArgs {
+impl TerrainOptions {
     /// The requested terrain, else that of `make data`, else flat ground.
-    pub fn open(&self) -> Result<Ground, Failure> {
+    ///
+    /// # Errors
+    /// When input is invalid or the machine fails.
+    pub fn open(&self) -> Result<OpenTerrain, Failure> {
         self.tiles(None, None)
     }
 
     /// The terrain of a scenario; options override its folder.
-    pub fn for_scenario(&self, terrain: &scenario::Terrain) -> Result<Ground, Failure> {
+    ///
+    /// # Errors
+    /// When input is invalid or the machine fails.
+    pub fn for_scenario(&self, terrain: &scenario::Terrain) -> Result<OpenTerrain, Failure> {
         match terrain {
             scenario::Terrain::Flat { elevation_msl_m } => Ok(flat(*elevation_msl_m)),
             scenario::Terrain::Tiles {
@@ -59,7 +65,10 @@ impl GroundArgs {
     }
 
     /// The terrain a log was recorded on.
-    pub fn for_log(&self, inputs: &BTreeMap<String, String>) -> Result<Ground, Failure> {
+    ///
+    /// # Errors
+    /// When input is invalid or the machine fails.
+    pub fn for_log(&self, inputs: &BTreeMap<String, String>) -> Result<OpenTerrain, Failure> {
         if let Some(flat_msl_m) = inputs.get("flat_msl_m") {
             let elevation_msl_m = flat_msl_m.parse().map_err(|_| {
                 Failure::Input(format!(
@@ -78,7 +87,10 @@ impl GroundArgs {
     }
 
     /// The terrain a sweep was planned on; products of other terrain would not fit its cells.
-    pub fn for_sweep(&self, identity: &BTreeMap<String, String>) -> Result<Ground, Failure> {
+    ///
+    /// # Errors
+    /// When input is invalid or the machine fails.
+    pub fn for_sweep(&self, identity: &BTreeMap<String, String>) -> Result<OpenTerrain, Failure> {
         let ground = match identity.get("flat_msl_m").map(|height| height.parse()) {
             Some(Ok(elevation_msl_m)) => flat(elevation_msl_m),
             Some(Err(_)) => {
@@ -107,7 +119,7 @@ impl GroundArgs {
         inputs
     }
 
-    fn tiles(&self, folder: Option<&Path>, geoid: Option<&Path>) -> Result<Ground, Failure> {
+    fn tiles(&self, folder: Option<&Path>, geoid: Option<&Path>) -> Result<OpenTerrain, Failure> {
         let data =
             std::env::var_os("GROUNDWAVE_DATA").map_or(PathBuf::from(".data"), PathBuf::from);
         let downloaded = |name: &str| Some(data.join(name)).filter(|path| path.exists());
@@ -131,7 +143,7 @@ impl GroundArgs {
         }
         inputs.insert("terrain".to_owned(), stack.describe().name);
         let stack = Arc::new(stack);
-        Ok(Ground {
+        Ok(OpenTerrain {
             terrain: stack.clone(),
             stack: Some(stack),
             inputs,
@@ -139,7 +151,7 @@ impl GroundArgs {
     }
 
     /// Rejects a scenario whose tiles are missing.
-    fn require(&self, names: &[String], ground: &Ground) -> Result<(), Failure> {
+    fn require(&self, names: &[String], ground: &OpenTerrain) -> Result<(), Failure> {
         let folder = ground.inputs.get("srtm_dir");
         for name in names {
             let tile: groundwave_systems::terrain::TileId = name.parse().map_err(Failure::input)?;
@@ -161,9 +173,12 @@ impl GroundArgs {
     }
 }
 
-impl Ground {
+impl OpenTerrain {
     /// Identity of the terrain: file names and SHA-256 digests, equal on all machines with the
     /// same tiles.
+    ///
+    /// # Errors
+    /// When input is invalid or the machine fails.
     pub fn identity(&self) -> Result<BTreeMap<String, String>, Failure> {
         let mut identity = BTreeMap::new();
         match (self.inputs.get("flat_msl_m"), self.inputs.get("srtm_dir")) {
@@ -181,6 +196,9 @@ impl Ground {
     }
 
     /// Fails when a tile that was read is damaged: its samples would count as missing.
+    ///
+    /// # Errors
+    /// When input is invalid or the machine fails.
     pub fn check_tiles(&self) -> Result<(), Failure> {
         let tiles = self.stack.as_ref().and_then(|stack| stack.tiles());
         let faults = tiles.map(|tiles| tiles.faults()).unwrap_or_default();
@@ -229,13 +247,13 @@ fn digests(folder: &Path) -> Result<BTreeMap<String, String>, Failure> {
     tiles.into_par_iter().map(digest).collect()
 }
 
-fn flat(elevation_msl_m: f64) -> Ground {
+fn flat(elevation_msl_m: f64) -> OpenTerrain {
     let terrain = Flat { elevation_msl_m };
     let inputs = BTreeMap::from([
         ("flat_msl_m".to_owned(), elevation_msl_m.to_string()),
         ("terrain".to_owned(), terrain.describe().name),
     ]);
-    Ground {
+    OpenTerrain {
         terrain: Arc::new(terrain),
         stack: None,
         inputs,

@@ -1,14 +1,9 @@
-//! A gateway being started, and one that stands.
+//! The mesh gateway: first admin, background tasks and serving.
 
-use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use axum::Router;
-use groundwave::gateway::{self, Gateway};
-use groundwave::http::gate::{Gate, Peer};
-use groundwave::http::serve::serve_to;
-use groundwave::http::{Problem, id};
 use groundwave_engine::Effects;
 use groundwave_io::gateway::{SecretError, keep_once, random};
 use groundwave_systems::account::{AccountId, AccountRole, CreateAccount};
@@ -19,51 +14,45 @@ use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-use super::failure::Failure;
+use super::Failure;
+pub use super::gateway_config::{GatewayConfig, TunnelChoice};
+use crate::gateway::{self, Gateway};
+use crate::http::gate::{Gate, Peer};
+use crate::http::serve::serve_to;
+use crate::http::{Problem, id};
 
-/// What it takes to start a gateway.
-pub struct Start {
-    /// The gateway.
-    pub gateway: Gateway,
-    /// Its readings on their way to the history.
-    pub minutes: Effects<StoreMinute>,
-    /// Where it listens.
-    pub bind: SocketAddr,
-    /// Where it listens with TLS, and as whom.
-    pub tls: Option<(SocketAddr, TlsAcceptor)>,
-    /// The first admin's password, if somebody chose one.
-    pub admin_password: Option<String>,
-    /// Where a random one is written.
-    pub bootstrap: PathBuf,
-}
-
-/// A gateway whose ports are taken and whose chores run.
-pub struct Standing {
+/// A gateway with its ports taken and its background tasks started.
+pub struct RunningGateway {
     listener: TcpListener,
     tls: Option<(TcpListener, TlsAcceptor)>,
     routes: Router,
-    kept: JoinHandle<()>,
+    history: JoinHandle<()>,
 }
 
-impl Start {
-    /// Takes the ports, makes the first admin, sets the chores going.
-    ///
-    /// # Errors
-    /// What went wrong.
-    pub async fn open(self) -> Result<Standing, Failure> {
-        let listener = bound(self.bind).await?;
-        let tls = match self.tls {
-            Some((bind, identity)) => Some((bound(bind).await?, identity)),
+impl RunningGateway {
+    /// Takes the ports, creates the first admin and starts the background tasks; `minutes` are the
+    /// readings for the history.
+    pub(super) async fn start(
+        config: &GatewayConfig,
+        gateway: Gateway,
+        minutes: Effects<StoreMinute>,
+    ) -> Result<Self, Failure> {
+        let identity = config.tls_identity()?;
+        let admin_password = config.admin_password()?;
+        let listener = super::bind(config.gateway_bind).await?;
+        let tls = match identity {
+            Some(identity) => Some((super::bind(config.gateway_tls_bind).await?, identity)),
             None => None,
         };
-        let gateway = self.gateway;
         let routes = gateway::router(gateway.clone());
-        let told = |problem: Problem| Failure::Machine(problem.detail);
-        let admin = first_admin(&gateway, self.admin_password, &self.bootstrap).await;
-        admin.map_err(told)?;
+        let failed = |problem: Problem| Failure::Machine(problem.detail);
+        let bootstrap = config.state.join("bootstrap-admin");
+        create_first_admin(&gateway, admin_password, &bootstrap)
+            .await
+            .map_err(failed)?;
         gateway::background_tasks::begin(&gateway)
             .await
-            .map_err(told)?;
+            .map_err(failed)?;
         tokio::spawn(gateway::background_tasks::tend(gateway.clone()));
         tokio::spawn(gateway::background_tasks::roll(gateway.clone()));
         tokio::spawn(gateway::background_tasks::picture(gateway.clone()));
@@ -72,17 +61,15 @@ impl Start {
             Arc::clone(&gateway.settings),
             gateway.stop.clone(),
         ));
-        let kept = tokio::spawn(gateway::background_tasks::keep(gateway, self.minutes));
-        Ok(Standing {
+        let history = tokio::spawn(gateway::background_tasks::keep(gateway, minutes));
+        Ok(Self {
             listener,
             tls,
             routes,
-            kept,
+            history,
         })
     }
-}
 
-impl Standing {
     /// Serves until `stop` is cancelled.
     ///
     /// # Errors
@@ -95,38 +82,26 @@ impl Standing {
             tokio::spawn(serve_to::<_, Peer>(gate, self.routes.clone(), stop.clone()));
         }
         let address = self.listener.local_addr()?;
-        tracing::info!("gateway listening on http://{address}, interface at /docs/");
+        tracing::info!("gateway listening on http://{address}, API at /docs/");
         let gate = Gate::open(self.listener, None)?;
         let served = serve_to::<_, Peer>(gate, self.routes, stop.clone()).await;
         stop.cancel();
-        // What is over is kept before the end.
-        let _ = self.kept.await;
+        // Completed minutes are stored before the end.
+        let _ = self.history.await;
         served
     }
 }
 
-/// Takes a port.
-///
-/// # Errors
-/// When it is taken, or not this machine's.
-pub async fn bound(bind: SocketAddr) -> Result<TcpListener, Failure> {
-    let listener = TcpListener::bind(bind).await;
-    listener.map_err(|err| Failure::Machine(format!("listen on {bind}: {err}")))
-}
-
-/// Makes the first admin where there is none that can come in; takes back the policy `open` where
-/// the gateway was not started for it.
-///
-/// # Errors
-/// What went wrong.
-async fn first_admin(
+/// Creates an admin unless one is enabled; replaces the onboarding policy `open` by `approval` where
+/// the configuration does not allow it.
+async fn create_first_admin(
     gateway: &Gateway,
     chosen: Option<String>,
     bootstrap: &Path,
 ) -> Result<(), Problem> {
     let view = gateway.world.view();
     if view.onboarding.trust.policy == Policy::Open && !gateway.settings.insecure_open {
-        tracing::warn!("onboarding was open to everybody; now it waits for approval");
+        tracing::warn!("onboarding policy changed from open to approval");
         let policy = Policy::Approval;
         gateway.world.submit(SetPolicy { policy }).await?;
     }
@@ -144,7 +119,7 @@ async fn first_admin(
                 use base64::Engine as _;
                 base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes)
             };
-            // One from a start that did not get further is of no use to anybody.
+            // Left by a start that failed before the account was created.
             let _ = std::fs::remove_file(bootstrap);
             keep_once(bootstrap, format!("{password}\n").as_bytes()).map_err(failed)?;
             tracing::warn!("the password of `admin` is in {}", bootstrap.display());

@@ -1,0 +1,201 @@
+//! The node agent.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use groundwave_io::agent::look::Source;
+use groundwave_io::agent::request::TrustSecret;
+use groundwave_io::agent::{Bounds, Rhythm, keys};
+use groundwave_io::host::privilege::keep_net_admin;
+use groundwave_io::i2c::bus::MachineBuses;
+use groundwave_io::i2c::load::load;
+use groundwave_io::i2c::{AssignedSensor, ProbeBuses, SensorSelection, Sensors};
+use groundwave_io::readings::Root;
+
+use super::Failure;
+use crate::agent::{Agent, Options};
+use crate::http::serve::shutdown_signal;
+
+/// Configuration of the agent.
+#[derive(Debug, Clone, Args)]
+pub struct AgentConfig {
+    /// Address of the gateway on the underlay
+    #[arg(
+        long,
+        env = "GROUNDWAVE_AGENT_GATEWAY",
+        value_name = "ADDRESS:PORT",
+        default_value = "10.41.0.1:8080"
+    )]
+    pub gateway: SocketAddr,
+
+    /// Mesh interface
+    #[arg(long, value_name = "NAME", default_value = "bat0")]
+    pub mesh: String,
+
+    /// WireGuard interface; created if missing
+    #[arg(long, value_name = "NAME", default_value = "wg0")]
+    pub tunnel: String,
+
+    /// Use the underlay only, for machines without WireGuard
+    #[arg(long)]
+    pub no_tunnel: bool,
+
+    /// UDP port of the tunnel [default: chosen by the kernel]
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub listen_port: Option<u16>,
+
+    /// File with the private key of the node; created with mode 0600 if missing
+    #[arg(
+        long,
+        env = "GROUNDWAVE_AGENT_KEY",
+        value_name = "FILE",
+        default_value = "/var/lib/groundwave/node.key"
+    )]
+    pub key: PathBuf,
+
+    /// File with the trust secret, base64, that authenticates the enrolment
+    #[arg(long, value_name = "FILE", requires = "key_id")]
+    pub trust_secret: Option<PathBuf>,
+
+    /// Identifier of the trust secret
+    #[arg(long, value_name = "ID")]
+    pub key_id: Option<String>,
+
+    /// File with the enrolment code of this node
+    #[arg(long, value_name = "FILE")]
+    pub enrollment_code: Option<PathBuf>,
+
+    /// Address of gpsd
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:2947")]
+    pub gpsd: SocketAddr,
+
+    /// I2C buses probed for sensors, by reads only [default: none]
+    #[arg(long, value_name = "auto|N[,N...]", conflicts_with = "fixture")]
+    pub i2c: Option<ProbeBuses>,
+
+    /// Sensor to read; repeatable [example: lm75@1:0x48]
+    #[arg(
+        long = "sensor",
+        value_name = "TEMPLATE@BUS:ADDRESS",
+        conflicts_with = "fixture"
+    )]
+    pub sensors: Vec<AssignedSensor>,
+
+    /// Folder of sensor templates (*.toml) in addition to those built in
+    #[arg(long, value_name = "DIR")]
+    pub templates: Option<PathBuf>,
+
+    /// Heartbeat interval, 0.5 to 300 s; the gateway may lengthen it
+    #[arg(long, value_name = "S", default_value_t = 5.0, value_parser = period)]
+    pub period: f64,
+
+    /// Folder with look.json, written by --once --json, used instead of this machine
+    #[arg(long, value_name = "DIR")]
+    pub fixture: Option<PathBuf>,
+}
+
+/// Heartbeat interval, s, [0.5, 300].
+fn period(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    let allowed = (0.5..=300.0).contains(&seconds);
+    allowed
+        .then_some(seconds)
+        .ok_or_else(|| "allowed: 0.5 to 300".to_owned())
+}
+
+/// Opens the agent; for one reading (`once`) it uses a temporary key.
+///
+/// # Errors
+/// When an option, a key or a template is invalid.
+pub fn open(config: AgentConfig, once: bool) -> Result<Agent, Failure> {
+    Ok(Agent::new(config.options(once)?)?)
+}
+
+/// Drops all capabilities but CAP_NET_ADMIN and runs the agent until a stop signal.
+///
+/// # Errors
+/// When the machine fails.
+pub fn run(agent: Agent) -> Result<(), Failure> {
+    // Before any other thread: threads inherit the capabilities.
+    let kept = keep_net_admin()?;
+    tracing::info!("capabilities kept: {kept}");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async move {
+        agent.run(shutdown_signal()?).await;
+        tracing::info!("stopped");
+        Ok(())
+    })
+}
+
+impl AgentConfig {
+    fn options(self, once: bool) -> Result<Options, Failure> {
+        let source = match &self.fixture {
+            Some(folder) => Source::Fixture(folder.clone()),
+            None => Source::Machine {
+                mesh_ifname: self.mesh.clone(),
+                root: Root::default(),
+            },
+        };
+        // One reading leaves the machine unchanged: no key is created.
+        let key = match once {
+            true => groundwave_io::netlink::wireguard::PrivateKey::generate()?,
+            false => keys::private_key(&self.key).map_err(Failure::input)?,
+        };
+        let choice = SensorSelection {
+            probe: self.i2c.unwrap_or_default(),
+            assigned: self.sensors,
+        };
+        let sensors = sensors(choice, self.templates.as_deref())?;
+        let period_ms = (self.period * 1000.0) as u64;
+        let usual = Rhythm::default();
+        let least_ms = usual.bounds.least_ms.min(period_ms);
+        Ok(Options {
+            gateway: self.gateway.to_string(),
+            source,
+            mesh_ifname: self.mesh,
+            tunnel_ifname: (!self.no_tunnel).then_some(self.tunnel),
+            listen_port: self.listen_port,
+            key,
+            secret: secret(self.trust_secret.as_deref(), self.key_id)?,
+            enrollment_code: self.enrollment_code.as_deref().map(text).transpose()?,
+            gpsd: self.gpsd,
+            sensors,
+            rhythm: Rhythm {
+                period_ms,
+                bounds: Bounds {
+                    least_ms,
+                    ..usual.bounds
+                },
+                ..usual
+            },
+        })
+    }
+}
+
+fn sensors(choice: SensorSelection, folder: Option<&Path>) -> Result<Sensors, Failure> {
+    let templates = load(folder).map_err(Failure::Input)?;
+    Sensors::new(choice, templates, Box::new(MachineBuses::default())).map_err(Failure::Input)
+}
+
+fn text(path: &Path) -> Result<String, Failure> {
+    let text = std::fs::read_to_string(path);
+    let text = text.map_err(|err| Failure::Input(format!("{}: {err}", path.display())))?;
+    Ok(text.trim().to_owned())
+}
+
+fn secret(path: Option<&Path>, key_id: Option<String>) -> Result<Option<TrustSecret>, Failure> {
+    let (Some(path), Some(key_id)) = (path, key_id) else {
+        return Ok(None);
+    };
+    let found = TrustSecret::from_text(key_id, &text(path)?);
+    let wrong = || {
+        Failure::Input(format!(
+            "{}: invalid trust secret, allowed base64 of at least 16 bytes",
+            path.display()
+        ))
+    };
+    found.ok_or_else(wrong).map(Some)
+}

@@ -1,0 +1,193 @@
+//! The impairment daemon.
+
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use groundwave_engine::limits::CHECKPOINT_TICKS;
+use groundwave_engine::log::{FORMAT, Header};
+use groundwave_engine::{Engine, Execution};
+use groundwave_io::host::interface::bus_address;
+use groundwave_io::host::privilege::keep_net_admin;
+use groundwave_io::host::socket::Socket;
+use groundwave_io::impair::config::Config;
+use groundwave_io::journal::FileJournal;
+use groundwave_io::kernel::{Driver, DriverHandle, LinuxTc, Options, Shaper};
+use groundwave_io::wall::{MachineClock, wall_ns};
+use groundwave_systems::impair::{Direction, ShapePort, Snapshot, world};
+use tokio::net::UnixListener;
+use tokio::runtime::Runtime;
+use tokio_util::sync::CancellationToken;
+
+use super::Failure;
+use crate::http::serve::{serve_to, shutdown_signal};
+use crate::impair::{Baseline, Daemon, DriverQueries, Peer, Ports, router};
+
+/// Simulated time of a tick, ns; it only counts ticks.
+const STEP_NS: u64 = 1_000_000;
+
+/// A started impairment daemon.
+pub struct ImpairDaemon {
+    runtime: Runtime,
+    socket: Socket,
+    listener: std::os::unix::net::UnixListener,
+    engine: Engine<Snapshot>,
+    driver: Pin<Box<dyn Future<Output = ()> + Send>>,
+    daemon: Daemon,
+}
+
+impl ImpairDaemon {
+    /// Takes the socket, drops all capabilities but CAP_NET_ADMIN, and reads the ports.
+    ///
+    /// # Errors
+    /// When the configuration is invalid, or the socket or the kernel is unavailable.
+    pub fn start(config: &Config) -> Result<Self, Failure> {
+        // Before any other thread: threads inherit the capabilities.
+        let (socket, listener) =
+            Socket::listen(&config.socket, &config.access).map_err(Failure::input)?;
+        let kept = keep_net_admin()?;
+        tracing::info!("capabilities kept: {kept}");
+        // A single thread: a change is a few system calls, cheaper than passing it to another.
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let engine = engine(config)?;
+        let shaper = runtime.block_on(async {
+            let options = Options {
+                extensions: config.extensions,
+                tables: config.tables.clone(),
+            };
+            let kernel = LinuxTc::open(None).map_err(Failure::machine)?;
+            let started = Shaper::start(kernel, options).await;
+            started.map_err(Failure::machine)
+        })?;
+        let handle = engine.handle();
+        let effects = engine.effects::<ShapePort>();
+        let interfaces = config.interfaces.clone();
+        let (driver, access) = Driver::new(shaper, interfaces, handle.clone(), effects);
+        let ports = Ports {
+            interfaces: config.interfaces.clone(),
+            addresses: config.interfaces.each_ref().map(|name| bus_address(name)),
+            capabilities: access.capabilities().clone(),
+        };
+        announce(&socket, &ports);
+        let daemon = Daemon::new(
+            handle,
+            driver_queries(access),
+            ports,
+            baseline(&config.baseline),
+        );
+        Ok(Self {
+            runtime,
+            socket,
+            listener,
+            engine,
+            driver: Box::pin(driver.run()),
+            daemon,
+        })
+    }
+
+    /// Serves until a stop signal; the impairments stay in force.
+    ///
+    /// # Errors
+    /// When the socket, the simulation or the log fails.
+    pub fn run(self) -> Result<(), Failure> {
+        let Self {
+            runtime,
+            socket,
+            listener,
+            mut engine,
+            driver,
+            daemon,
+        } = self;
+        let served = runtime.block_on(async move {
+            listener.set_nonblocking(true)?;
+            let listener = UnixListener::from_std(listener)?;
+            let stop = CancellationToken::new();
+            // The simulation outlives the last request.
+            let served_all = CancellationToken::new();
+            let end = served_all.clone();
+            let world = tokio::spawn(async move {
+                let ended = engine.tend(MachineClock::start(), end.cancelled_owned());
+                ended.await
+            });
+            tokio::spawn(driver);
+            super::stop_on(shutdown_signal()?, stop.clone());
+            let served = serve_to::<_, Peer>(listener, router(daemon), stop).await;
+            served_all.cancel();
+            let ended = world.await.map_err(Failure::machine)?;
+            served?;
+            ended.map_err(Failure::machine)
+        });
+        drop(socket);
+        served?;
+        tracing::info!("stopped");
+        Ok(())
+    }
+}
+
+/// The simulation of the two ports, with a log if configured.
+fn engine(config: &Config) -> Result<Engine<Snapshot>, Failure> {
+    let mut builder = world();
+    // Two ports need no thread pool.
+    builder.execution(Execution::Serial);
+    let mut engine = builder
+        .build::<Snapshot>(0, STEP_NS)
+        .map_err(Failure::machine)?;
+    if let Some(folder) = &config.log {
+        let path = folder.join(format!("impaird-{}.gwlog", wall_ns()));
+        let header = Header {
+            format: FORMAT,
+            seed: 0,
+            step_ns: STEP_NS,
+            inputs: std::collections::BTreeMap::new(),
+        };
+        engine.record(FileJournal::create(&path, &header).map_err(Failure::input)?);
+        engine.checkpoint_every(CHECKPOINT_TICKS);
+    }
+    Ok(engine)
+}
+
+fn announce(socket: &Socket, ports: &Ports) {
+    let can = &ports.capabilities;
+    tracing::info!(
+        port1 = ports.interfaces[0],
+        port2 = ports.interfaces[1],
+        backend = format!("{} {}", can.backend_name, can.backend_version),
+        missing = can
+            .missing
+            .iter()
+            .map(|missing| missing.module.as_str())
+            .collect::<Vec<_>>()
+            .join(", "),
+        "listening on {}, API at /swagger-ui",
+        socket.path().display()
+    );
+}
+
+/// Driver requests of handlers.
+fn driver_queries(access: DriverHandle) -> DriverQueries {
+    let counters = access.clone();
+    DriverQueries {
+        refresh: Arc::new(move |direction: Direction| {
+            let access = access.clone();
+            Box::pin(async move { access.refresh(direction).await })
+        }),
+        stats: Arc::new(move |direction: Direction| {
+            let access = counters.clone();
+            Box::pin(async move { access.stats(direction).await })
+        }),
+    }
+}
+
+fn baseline(path: &Path) -> Baseline {
+    let file = path.to_owned();
+    Baseline {
+        path: path.to_owned(),
+        read: Arc::new(move || match std::fs::read_to_string(&file) {
+            Ok(text) => Ok(Some(text)),
+            Err(err) if err.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(err) => Err(err),
+        }),
+    }
+}

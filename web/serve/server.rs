@@ -1,0 +1,283 @@
+//! The server: planning API and mesh gateway over one simulation and one store.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use axum::Router;
+use clap::{Args, ValueEnum};
+use groundwave_engine::limits::CHECKPOINT_TICKS;
+use groundwave_engine::log::{FORMAT, Header};
+use groundwave_engine::{Engine, Running};
+use groundwave_io::journal::FileJournal;
+use groundwave_io::store::RedbStore;
+use groundwave_io::terrain::TerrainStack;
+use groundwave_io::wall::{MachineClock, wall_ns};
+use groundwave_systems::fleet::StoreMinute;
+use groundwave_systems::terrain::Terrain;
+use groundwave_systems::{Snapshot, world};
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio_util::sync::CancellationToken;
+
+use super::Failure;
+use super::gateway::{GatewayConfig, RunningGateway};
+use super::terrain::TerrainOptions;
+use crate::http::serve::{serve, shutdown_signal};
+use crate::planning::{Frontend, Planner, built_in, router};
+
+/// Simulated time of a tick, ns; it only counts ticks, nothing in a plan moves.
+const STEP_NS: u64 = 1_000_000;
+
+/// A service of the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Service {
+    /// Radio planning on terrain, port 8787
+    Planning,
+    /// Live mesh gateway, port 8080
+    Gateway,
+}
+
+/// Configuration of the server.
+#[derive(Debug, Clone, Args)]
+pub struct ServerConfig {
+    /// Services [default: both]
+    #[arg(value_enum, value_name = "SERVICE")]
+    pub services: Vec<Service>,
+
+    /// Address of the planning API
+    #[arg(
+        long,
+        env = "PLAN_BIND",
+        value_name = "ADDR",
+        default_value = "127.0.0.1:8787"
+    )]
+    pub bind: SocketAddr,
+
+    /// Store file; created if missing
+    #[arg(long, env = "PLAN_DB", value_name = "FILE", default_value = "plan.db")]
+    pub db: PathBuf,
+
+    /// Folder of static files [default: frontend/ if it exists, else a built-in page]
+    #[arg(long, env = "PLAN_FRONTEND", value_name = "DIR")]
+    pub frontend: Option<PathBuf>,
+
+    /// Folder of .hgt terrain tiles [default: none, flat ground at 0 m]
+    #[arg(long, env = "PLAN_SRTM_DIR", value_name = "DIR")]
+    pub srtm_dir: Option<PathBuf>,
+
+    /// EGM96 geoid grid [default: none, undulation 0 m]
+    #[arg(long, env = "PLAN_GEOID", value_name = "FILE")]
+    pub geoid: Option<PathBuf>,
+
+    /// Record every command to a new log file, for `replay`; it starts with the content of the store,
+    /// which includes secrets of the gateway, and has mode 0600
+    #[arg(long, env = "GROUNDWAVE_RECORD", value_name = "FILE")]
+    pub record: Option<PathBuf>,
+
+    /// Configuration of the gateway.
+    #[command(flatten)]
+    pub gateway: GatewayConfig,
+}
+
+/// A started server.
+pub struct Server {
+    engine: Running<Snapshot>,
+    runtime: Runtime,
+    planning: Option<(TcpListener, Router)>,
+    gateway: Option<RunningGateway>,
+    stop: CancellationToken,
+}
+
+impl Server {
+    /// Opens the store, starts the simulation and takes all ports.
+    ///
+    /// # Errors
+    /// When an option is invalid, or a file or port is unavailable.
+    pub fn start(config: &ServerConfig) -> Result<Self, Failure> {
+        let stack = TerrainStack::open(config.srtm_dir.as_deref(), config.geoid.as_deref());
+        let terrain: Arc<dyn Terrain> = Arc::new(stack.map_err(Failure::input)?);
+        let with_gateway = config.has(Service::Gateway);
+        let frontend = match config.has(Service::Planning) {
+            true => Some(config.frontend()?),
+            false => None,
+        };
+        let mut builder = world(Arc::clone(&terrain));
+        builder.resource(match with_gateway {
+            true => config.gateway.overlay()?,
+            false => Default::default(),
+        });
+        let store = RedbStore::open(&config.db).map_err(Failure::input)?;
+        let is_new = store.last_tick().map_err(Failure::machine)? == 0;
+        let (probe, copy, whole_copy) = (store.probe(), store.copier(), store.whole_copier());
+        let mut engine = builder
+            .build::<Snapshot>(0, STEP_NS)
+            .map_err(Failure::machine)?;
+        let rows = engine.keep(store).map_err(Failure::Input)?;
+        if is_new {
+            add_built_in(&mut engine)?;
+        }
+        if let Some(path) = &config.record {
+            config.record(path, &mut engine)?;
+        }
+        let handle = engine.handle();
+        let minutes = engine.effects::<StoreMinute>();
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()?;
+        let mut server = Self {
+            engine: engine.spawn_on_demand(MachineClock::start())?,
+            runtime,
+            planning: None,
+            gateway: None,
+            stop: CancellationToken::new(),
+        };
+        tracing::info!(store = %config.db.display(), documents = rows, terrain = terrain.describe().name, "opened");
+        let open = || {
+            // All ports are taken before one is served.
+            if let Some(frontend) = frontend {
+                let listener = server.runtime.block_on(super::bind(config.bind))?;
+                let planner = Planner::new(
+                    handle.clone(),
+                    Arc::clone(&terrain),
+                    Arc::new(move || {
+                        let tick = probe().map_err(|fault| fault.to_string())?;
+                        Ok(format!("reachable, last commit in tick {tick}"))
+                    }),
+                    Arc::new(move |path: &Path| copy(path).map_err(|fault| fault.to_string())),
+                    frontend,
+                    server.stop.clone(),
+                );
+                server.planning = Some((listener, router(planner)));
+            }
+            if with_gateway {
+                super::restrict_to_owner(&config.db)?;
+                let gateway = config.gateway.open(handle, terrain, server.stop.clone())?;
+                let copy = move |to: &Path| whole_copy(to).map_err(|fault| fault.to_string());
+                gateway.backups.set_copier(Box::new(copy));
+                let starting = RunningGateway::start(&config.gateway, gateway, minutes);
+                server.gateway = Some(server.runtime.block_on(starting)?);
+            }
+            Ok(())
+        };
+        match open() {
+            Ok(()) => Ok(server),
+            Err(failure) => {
+                // The failure to open is the one to report.
+                let _ = server.close();
+                Err(failure)
+            }
+        }
+    }
+
+    /// Address of the planning API, if it is served.
+    #[must_use]
+    pub fn planning_address(&self) -> Option<SocketAddr> {
+        let (listener, _) = self.planning.as_ref()?;
+        listener.local_addr().ok()
+    }
+
+    /// Token that stops [`Self::run`].
+    #[must_use]
+    pub fn stop_token(&self) -> CancellationToken {
+        self.stop.clone()
+    }
+
+    /// Serves until a stop signal or until the stop token is cancelled.
+    ///
+    /// # Errors
+    /// When a port, the simulation or the log fails.
+    pub fn run(mut self) -> Result<(), Failure> {
+        let (planning, gateway) = (self.planning.take(), self.gateway.take());
+        let stop = self.stop.clone();
+        let served: Result<(), Failure> = self.runtime.block_on(async move {
+            super::stop_on(shutdown_signal()?, stop.clone());
+            let planning = async {
+                let Some((listener, routes)) = planning else {
+                    return Ok(());
+                };
+                let address = listener.local_addr()?;
+                tracing::info!("listening on http://{address}, API at http://{address}/docs/");
+                let served = serve(listener, routes, stop.clone()).await;
+                stop.cancel();
+                served
+            };
+            let gateway = async {
+                let Some(gateway) = gateway else {
+                    return Ok(());
+                };
+                let served = gateway.serve(stop.clone()).await;
+                stop.cancel();
+                served
+            };
+            let (planning, gateway) = tokio::join!(planning, gateway);
+            planning?;
+            gateway?;
+            Ok(())
+        });
+        let closed = self.close();
+        served?;
+        closed?;
+        tracing::info!("stopped");
+        Ok(())
+    }
+
+    /// Stops the simulation and ends the log with a digest.
+    fn close(self) -> Result<(), Failure> {
+        // Computations in progress are abandoned; acknowledged commands are on disk.
+        self.runtime.shutdown_background();
+        let (mut engine, ended) = self.engine.stop();
+        if ended.is_ok() {
+            engine.mark()?;
+        }
+        ended.map_err(Failure::machine)
+    }
+}
+
+impl ServerConfig {
+    fn has(&self, service: Service) -> bool {
+        self.services.is_empty() || self.services.contains(&service)
+    }
+
+    fn frontend(&self) -> Result<Frontend, Failure> {
+        match &self.frontend {
+            Some(folder) if folder.is_dir() => Ok(Frontend::Folder(folder.clone())),
+            Some(folder) => Err(Failure::Input(format!(
+                "missing frontend folder {}",
+                folder.display()
+            ))),
+            None => Ok(Some(PathBuf::from("frontend"))
+                .filter(|folder| folder.is_dir())
+                .map_or(Frontend::BuiltIn, Frontend::Folder)),
+        }
+    }
+
+    fn record(&self, path: &Path, engine: &mut Engine<Snapshot>) -> Result<(), Failure> {
+        let terrain = TerrainOptions {
+            srtm_dir: self.srtm_dir.clone(),
+            geoid: self.geoid.clone(),
+        };
+        let header = Header {
+            format: FORMAT,
+            seed: 0,
+            step_ns: STEP_NS,
+            inputs: terrain.server_inputs(),
+        };
+        let journal = FileJournal::create(path, &header).map_err(Failure::input)?;
+        super::restrict_to_owner(path)?;
+        let started = engine.record_from_here(journal);
+        started.map_err(Failure::Machine)?;
+        engine.checkpoint_every(CHECKPOINT_TICKS);
+        Ok(())
+    }
+}
+
+/// Adds the built-in catalogue to a store without commits.
+fn add_built_in(engine: &mut Engine<Snapshot>) -> Result<(), Failure> {
+    let reply = engine
+        .handle()
+        .submit(built_in())
+        .map_err(Failure::machine)?;
+    engine.tick(Some(wall_ns())).map_err(Failure::machine)?;
+    reply.wait().map(drop).map_err(Failure::machine)
+}

@@ -1,0 +1,307 @@
+//! The testbed controller: a simulation in real time, the driver of its network, and the HTTP API
+//! that changes it.
+
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+
+use crate::http::client::Client as Http;
+use crate::http::serve::{serve_to, shutdown_signal};
+use crate::impair::Peer;
+use crate::testbed::wire::Testbed;
+use crate::testbed::{Controller, router};
+use axum::http::Method;
+
+use super::Failure;
+use super::simulation::{header, load, prepare_after, queue};
+use super::terrain::TerrainOptions;
+use groundwave_engine::limits::CHECKPOINT_TICKS;
+use groundwave_engine::log::Header;
+use groundwave_engine::{Effects, Engine, Execution, Next, Running, Throttle};
+use groundwave_io::host::socket::{Access, Socket};
+use groundwave_io::journal::{self, FileJournal};
+use groundwave_io::scenario::Scenario;
+use groundwave_io::testbed::{
+    BoundPorts, Driver, Names, State, TestbedError, TestbedNetwork, tear_down,
+};
+use groundwave_io::wall::{MachineClock, wall_ns};
+use groundwave_systems::impair::{Direction as PortName, Impairment};
+use groundwave_systems::testbed::{Settings, TakeOver, Work};
+use groundwave_systems::{Snapshot, world};
+use tokio::runtime::Runtime;
+use tokio_util::sync::CancellationToken;
+
+/// Threads that serve connections.
+const THREADS: usize = 2;
+
+/// An engine ready to drive a testbed.
+pub struct Prepared {
+    settings: Settings,
+    engine: Engine<Snapshot>,
+    effects: Effects<Work>,
+    /// The network may exist already.
+    adopt: bool,
+    /// Simulated seconds per second.
+    speed: f64,
+}
+
+/// Prepares a new testbed: queues the scenario, records it, and computes the first tick.
+///
+/// # Errors
+/// When the scenario or its terrain is invalid.
+pub fn prepare(
+    state: &State,
+    path: &Path,
+    scenario: &Scenario,
+    settings: Settings,
+    terrain: &TerrainOptions,
+    speed: f64,
+) -> Result<Prepared, Failure> {
+    let terrain = terrain.for_scenario(&scenario.terrain)?;
+    let begin = serde_json::to_value(&settings).map_err(Failure::machine)?;
+    let first = vec![
+        ("testbed.begin", begin),
+        ("testbed.pace", serde_json::json!({ "speed": speed })),
+    ];
+    let mut engine = prepare_after(path, scenario, &terrain, first)?;
+    state.create().map_err(Failure::machine)?;
+    let journal = FileJournal::create(&state.log(), &header(scenario, &terrain));
+    engine
+        .record(journal.map_err(Failure::input)?)
+        .checkpoint_every(CHECKPOINT_TICKS);
+    let effects = engine.effects::<Work>();
+    let ticked = engine.tick(Some(wall_ns())).map_err(Failure::machine)?;
+    if let Some((name, refusal)) = ticked.refused.first() {
+        let message = format!("command {name} rejected: {refusal}");
+        let _ = tear_down(state, None);
+        return Err(Failure::Input(message));
+    }
+    terrain.check_tiles()?;
+    Ok(Prepared {
+        settings,
+        engine,
+        effects,
+        adopt: false,
+        speed,
+    })
+}
+
+/// Prepares the takeover of a testbed without a controller: replays its log and continues it.
+///
+/// # Errors
+/// When the log is invalid or not that of a testbed.
+pub fn take_over(state: &State, terrain: &TerrainOptions) -> Result<Prepared, Failure> {
+    let mut log = journal::open(&state.log()).map_err(Failure::input)?;
+    let header: Header = log.header().clone();
+    let terrain = terrain.for_log(&header.inputs)?;
+    let mut builder = world(terrain.terrain.clone());
+    builder.execution(Execution::Parallel);
+    let mut engine: Engine<Snapshot> = builder
+        .build(header.seed, header.step_ns)
+        .map_err(Failure::input)?;
+    groundwave_engine::replay(&mut engine, &mut log, |_| Next::Go).map_err(Failure::input)?;
+    drop(log);
+    let view = engine.view();
+    let Some(settings) = view.testbed.settings.clone() else {
+        let name = &state.testbed;
+        let message = format!("the log of {name} is not that of a testbed");
+        return Err(Failure::Input(message));
+    };
+    // Remaining commands of the scenario.
+    match settings.scenario.as_deref().map(|path| (path, load(path))) {
+        Some((path, Ok(scenario))) => {
+            let done = engine.clock().tick;
+            queue(&mut engine, path, &scenario, |tick| tick > done)?;
+        }
+        Some((path, Err(_))) => {
+            tracing::warn!(path = %path.display(), "scenario unreadable; its remaining commands are skipped");
+        }
+        None => {}
+    }
+    let (journal, ..) = FileJournal::append_to(&state.log()).map_err(Failure::input)?;
+    engine.record(journal).checkpoint_every(CHECKPOINT_TICKS);
+    let effects = engine.effects::<Work>();
+    let from_ns = view.now_ns;
+    let submitted = engine.handle().submit(TakeOver { from_ns });
+    submitted.map_err(Failure::machine)?;
+    // Ticked once here, because a paused simulation would not apply it.
+    engine.tick(Some(wall_ns())).map_err(Failure::machine)?;
+    let speed = view.testbed.speed;
+    Ok(Prepared {
+        settings,
+        engine,
+        effects,
+        adopt: true,
+        speed,
+    })
+}
+
+/// A controller whose network is up.
+pub struct RunningTestbed {
+    runtime: Runtime,
+    engine: Running<Snapshot>,
+    driver: JoinHandle<Result<(), TestbedError>>,
+    socket: Socket,
+    listener: UnixListener,
+    controller: Controller,
+    stop: CancellationToken,
+}
+
+impl RunningTestbed {
+    /// Creates or adopts the network, takes the socket and starts the simulation.
+    ///
+    /// # Errors
+    /// When the network cannot be created or the socket is in use.
+    pub fn start(state: &State, prepared: Prepared) -> Result<Self, Failure> {
+        let Prepared {
+            settings,
+            engine,
+            effects,
+            adopt,
+            speed,
+        } = prepared;
+        let names = Names {
+            testbed: settings.name.clone(),
+            network: settings.network,
+        };
+        let handle = engine.handle();
+        let network = TestbedNetwork::new(names, state.folder());
+        let (up, is_up) = mpsc::channel();
+        let world = handle.clone();
+        let stop = CancellationToken::new();
+        let ended = stop.clone();
+        // A thread of its own: kernel calls block.
+        let driver = std::thread::Builder::new()
+            .name("testbed".to_owned())
+            .spawn(move || {
+                let ports = BoundPorts::new(Box::new(request_impairment));
+                let outcome = drive(Driver::new(network, ports, world, effects), adopt, &up);
+                if let Err(err) = &outcome {
+                    tracing::error!(%err, "the network is no longer updated");
+                }
+                ended.cancel();
+                outcome
+            })?;
+        if is_up.recv().is_err() {
+            drop(engine);
+            let outcome = driver.join().expect("the driver does not panic");
+            return Err(Failure::machine(outcome.expect_err("it reported no start")));
+        }
+        let access = Access {
+            mode: 0o600,
+            group: None,
+        };
+        let (socket, listener) =
+            Socket::listen(&state.socket(), &access).map_err(Failure::input)?;
+        let throttle = Throttle::default();
+        throttle.set(speed);
+        let engine = engine.spawn_throttled(MachineClock::start(), throttle.clone())?;
+        let controller = Controller::new(handle, throttle, stop.clone());
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(THREADS)
+            .enable_all()
+            .build()?;
+        {
+            let _context = runtime.enter();
+            super::stop_on(shutdown_signal()?, stop.clone());
+        }
+        Ok(Self {
+            runtime,
+            engine,
+            driver,
+            socket,
+            listener,
+            controller,
+            stop,
+        })
+    }
+
+    /// Current state of the testbed.
+    #[must_use]
+    pub fn show(&self) -> Testbed {
+        self.controller.show()
+    }
+
+    /// Token that stops [`Self::run`].
+    #[must_use]
+    pub fn stop_token(&self) -> CancellationToken {
+        self.stop.clone()
+    }
+
+    /// Serves until a stop signal, a stop request or until the stop token is cancelled.
+    ///
+    /// # Errors
+    /// When the socket, the simulation, the log or the network fails.
+    pub fn run(self) -> Result<(), Failure> {
+        let Self {
+            runtime,
+            engine,
+            driver,
+            socket,
+            listener,
+            controller,
+            stop,
+        } = self;
+        let served: Result<(), Failure> = runtime.block_on(async {
+            listener.set_nonblocking(true)?;
+            let listener = tokio::net::UnixListener::from_std(listener)?;
+            serve_to::<_, Peer>(listener, router(controller), stop).await?;
+            Ok(())
+        });
+        runtime.shutdown_background();
+        let (mut engine, world_ended) = engine.stop();
+        // The digest that a replay of the log compares.
+        let marked = engine.mark();
+        drop(engine);
+        let driven = driver.join().expect("the driver does not panic");
+        drop(socket);
+        served?;
+        world_ended.map_err(Failure::machine)?;
+        marked?;
+        driven.map_err(Failure::machine)
+    }
+}
+
+fn drive(mut driver: Driver, adopt: bool, up: &mpsc::Sender<()>) -> Result<(), TestbedError> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(TestbedError::runtime)?;
+    runtime.block_on(async {
+        if adopt {
+            driver.adopt().await?;
+        } else {
+            driver.catch_up().await?;
+        }
+        // The receiver may be gone.
+        let _ = up.send(());
+        driver.run().await
+    })
+}
+
+/// Requests the state of a port from an impairment daemon.
+fn request_impairment(
+    address: String,
+    port: PortName,
+    impairment: Impairment,
+) -> Pin<Box<dyn Future<Output = Result<(), String>>>> {
+    Box::pin(async move {
+        let text = |err: &dyn std::error::Error| err.to_string();
+        let connected = match address.contains('/') {
+            true => Http::unix(address.as_ref()).await,
+            false => Http::tcp(&address).await,
+        };
+        let mut http = connected.map_err(|err| text(&err))?;
+        let body = serde_json::to_value(&impairment).map_err(|err| text(&err))?;
+        let path = format!("/v1/impairments/{port}");
+        let response = http.ask(Method::PUT, &path, Some(&body)).await;
+        let (status, bytes) = response.map_err(|err| text(&err))?;
+        if status.is_success() {
+            return Ok(());
+        }
+        let body = String::from_utf8_lossy(&bytes).into_owned();
+        Err(format!("{address}: status {status}: {body}"))
+    })
+}
