@@ -114,7 +114,7 @@ fn faults_have_their_place() {
             &["\"latitude\" besides \"lat\""],
         ),
         ("lat,lon\n,2\n", &["line 2: lat", "degrees"]),
-        ("lat,lon\n91,200\n", &["line 2: lat: 91", "-90 to 90"]),
+        ("lat,lon\n91,200\n", &["line 2: lat: found 91", "-90 to 90"]),
         ("lat,lon\n151.2,-33.8\n", &["may be swapped"]),
         ("lat,lon\ninf,0\n", &["\"inf\"", "a finite number"]),
         ("lat,lon,role\n1,2,chief\n", &["line 2: role", "\"chief\""]),
