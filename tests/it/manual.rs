@@ -120,7 +120,7 @@ fn lines_of_help(command: &clap::Command, path: &str, lines: &mut Vec<String>) {
     for line in examples.lines().take_while(|line| !line.is_empty()) {
         let line = plain(line);
         if !line.is_empty() && !line.starts_with("#:") {
-            assert!(calls(&line), "{path}: {line}");
+            assert!(line.contains("groundwave "), "{path}: {line}");
             lines.push(line);
         }
     }
