@@ -46,6 +46,11 @@ fn floors_import_downwards_only() {
             .as_slice(),
         ),
         ("io", ["groundwave::"].as_slice()),
+        // The drawing library is a part of io that touches no files.
+        (
+            "io/picture",
+            ["std::fs", "std::net", "std::time::"].as_slice(),
+        ),
         ("web/plot", ["groundwave_io"].as_slice()),
         (
             "web/text",
@@ -64,6 +69,10 @@ fn floors_import_downwards_only() {
                 .lines()
                 .filter(|line| !line.trim_start().starts_with("//"))
                 .collect();
+            let code = match floor {
+                "web/plot" => code.replace("groundwave_io::picture", ""),
+                _ => code,
+            };
             for word in banned {
                 assert!(
                     !code.contains(word),
