@@ -19,7 +19,7 @@ use groundwave_systems::radio::{Role, Station};
 use groundwave_systems::site::{AddNode, MoveNode, NodeId};
 use groundwave_systems::terrain::{Flat, GeoPoint};
 use groundwave_systems::testbed::{
-    BeginTestbed, Mac, Protocol, Settings, Side, WireSide, Wiring, Work,
+    BeginTestbed, MediumAccess, Protocol, Settings, Side, WireSide, Wiring, Work,
 };
 use groundwave_systems::{Snapshot, world};
 
@@ -82,7 +82,7 @@ fn mesh(range_m: f64) -> (Engine<Snapshot>, Effects<Work>) {
         wiring: Wiring::Link,
         names: [].into(),
         routing_of: [].into(),
-        mac: Mac::default(),
+        mac: MediumAccess::default(),
         bindings: Vec::new(),
         scenario: None,
     };

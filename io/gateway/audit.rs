@@ -1,5 +1,5 @@
-//! Who did what: lines that are only ever added, each with the digest of the one before it, so
-//! that a line taken out or changed later shows.
+//! Audit log: append-only lines, each with the digest of the line before it, so that a line changed or
+//! removed later is detected.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
@@ -13,75 +13,75 @@ use thiserror::Error;
 
 use crate::hex::hex;
 
-/// Why the record cannot be used.
+/// Error of the audit log.
 #[derive(Debug, Error)]
 pub enum AuditError {
     /// The file fails.
     #[error("audit {path}: {err}")]
     File {
-        /// Which file.
+        /// Path.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         #[source]
         err: io::Error,
     },
-    /// A line is not as it was written.
+    /// A line does not follow from the one before it.
     #[error("audit {path}: line {line} does not follow from the one before it")]
     Broken {
-        /// Which file.
+        /// Path.
         path: PathBuf,
-        /// Which line, from 1.
+        /// Line, from 1.
         line: usize,
     },
 }
 
-/// What somebody did.
+/// An audited operation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditEntry {
-    /// When, ns since the Unix epoch.
+    /// Time, ns since the Unix epoch.
     pub at_ns: u64,
-    /// Who: a username, or `anonymous`.
+    /// Username, or `anonymous`.
     pub actor: String,
-    /// What they are: `user`, `node` or `none`.
+    /// Type of the actor: `user`, `node` or `none`.
     pub kind: String,
-    /// What they did: the name of an operation.
+    /// Operation id.
     pub action: String,
-    /// To what: a path.
+    /// Path of the request.
     pub target: String,
-    /// What came of it: an HTTP status.
+    /// HTTP status.
     pub outcome: u16,
-    /// Where it came from.
+    /// Source address.
     pub source_ip: String,
-    /// Which request it was.
+    /// Request id.
     pub request_id: String,
 }
 
-/// A line of the record.
+/// A line of the audit log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditRecord {
-    /// Its number, from 1.
+    /// Number, from 1.
     pub number: u64,
-    /// What was done.
+    /// Audited operation.
     #[serde(flatten)]
     pub entry: AuditEntry,
     /// SHA-256 of the line before it, hexadecimal.
     pub follows: String,
 }
 
-/// Which lines are wanted.
+/// Filter of audit records.
 #[derive(Debug, Clone, Default)]
 pub struct AuditQuery {
-    /// Of this actor.
+    /// Actor.
     pub actor: Option<String>,
-    /// Of this action.
+    /// Operation id.
     pub action: Option<String>,
-    /// Not before, ns since the Unix epoch.
+    /// Earliest time, ns since the Unix epoch.
     pub from_ns: u64,
-    /// Not after, ns since the Unix epoch.
+    /// Latest time, ns since the Unix epoch.
     pub to_ns: u64,
-    /// Only with lower numbers than this.
+    /// Only records with lower numbers.
     pub before: u64,
-    /// How many at most.
+    /// Records at most.
     pub limit: usize,
 }
 
@@ -91,7 +91,7 @@ struct End {
     digest: String,
 }
 
-/// The record. Lines survive a crash of the program at once, one of the machine within seconds.
+/// The audit log. Lines survive a crash of the program at once, one of the machine within seconds.
 pub struct Audit {
     path: PathBuf,
     end: Mutex<End>,
@@ -102,7 +102,7 @@ fn digest(line: &str) -> String {
 }
 
 impl Audit {
-    /// Opens the record, making it when there is none, and checks it. A last line that was cut off
+    /// Opens the log, or creates it, and checks it. A last line cut off by a crash is removed.
     /// by a crash is taken away.
     ///
     /// # Errors
@@ -153,7 +153,7 @@ impl Audit {
         })
     }
 
-    /// Adds a line.
+    /// Appends an entry.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -171,7 +171,7 @@ impl Audit {
         Ok(())
     }
 
-    /// How many lines there are.
+    /// Number of records.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.end
@@ -180,13 +180,13 @@ impl Audit {
             .number
     }
 
-    /// Whether there are none.
+    /// Whether there is no record.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Lines that fit, latest first.
+    /// Matching records, latest first.
     ///
     /// # Errors
     /// When the file cannot be read.

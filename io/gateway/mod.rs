@@ -1,4 +1,4 @@
-//! What a gateway keeps beside the world: its keys, the first password, the record of who did
+//! Files of a gateway beside its world: keys, the first password, the audit log.
 //! what.
 
 mod audit;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use groundwave_engine::Refusal;
 use groundwave_systems::impair::Direction as PortName;
 use groundwave_systems::site::NodeId;
-use groundwave_systems::testbed::{Binding, Mac, Port, Protocol, Settings, Wiring};
+use groundwave_systems::testbed::{Binding, MediumAccess, Port, Protocol, Settings, Wiring};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -31,7 +31,7 @@ pub struct TestbedFile {
     pub wiring: Wiring,
     /// The medium: any subset of the fields.
     #[serde(default)]
-    pub mac: Mac,
+    pub mac: MediumAccess,
     /// Nodes whose ways something else finds.
     #[serde(default)]
     pub node: Vec<TestbedNodeFile>,

@@ -1,7 +1,7 @@
-//! The history of readings: every sample for two hours, minutes for a week, hours for 400 days.
+//! History of readings: every sample for two hours, minutes for a week, hours for 400 days.
 //!
-//! What is rolled up keeps count, sum, least, most and last, so that means, extremes and the last
-//! value stay exact. Rows are keyed by time first: what is old lies together and goes at once.
+//! A roll-up keeps count, sum, minimum, maximum and last value: means, extremes and last values stay
+//! exact. Rows are keyed by time first: old rows are adjacent and removed together.
 
 mod roll;
 mod row;
@@ -29,24 +29,24 @@ const RAW: TableDefinition<'_, (u64, u128, u64), &[u8]> = TableDefinition::new("
 const MINUTES: TableDefinition<'_, (u64, u128, u64), &[u8]> = TableDefinition::new("minutes");
 /// Hours of a day: (day, node) to a row.
 const HOURS: TableDefinition<'_, (u64, u128), &[u8]> = TableDefinition::new("hours");
-/// What the file says of itself.
+/// Metadata of the file.
 const ABOUT: TableDefinition<'_, &str, u64> = TableDefinition::new("about");
 
-/// Hours of which every sample is kept, the one under way not counted.
+/// Hours of which every sample is kept, besides the current one.
 pub const RAW_HOURS: u64 = 2;
 /// Days of which minutes are kept.
 pub const MINUTE_DAYS: u64 = 7;
 /// Days of which hours are kept.
 pub const HOUR_DAYS: u64 = 400;
 
-/// Memory for pages of the file, bytes: writing goes through it, reading is rare.
+/// Page cache, bytes: small, for the file is written often and read rarely.
 const CACHE_BYTES: usize = 16 << 20;
 
 const MINUTE_MS: u64 = 60_000;
 const HOUR_MINUTES: u64 = 60;
 const DAY_HOURS: u64 = 24;
 
-/// Why the history cannot be used.
+/// Error of the history of readings.
 #[derive(Debug, Error)]
 #[error("history of readings: {0}")]
 pub struct HistoryError(String);
@@ -57,17 +57,17 @@ impl<E: Into<redb::Error>> From<E> for HistoryError {
     }
 }
 
-/// The history of readings, in a file of its own. Cheap to clone.
+/// History of readings, in a file of its own. Cheap to clone.
 #[derive(Clone)]
 pub struct TelemetryStore {
     database: Arc<Database>,
 }
 
 impl TelemetryStore {
-    /// Opens a history, creating it when there is none.
+    /// Opens a history, or creates it.
     ///
     /// # Errors
-    /// When the file is in use, damaged or of something else.
+    /// When the file is in use, damaged or of another format.
     pub fn open(path: &Path) -> Result<Self, HistoryError> {
         let database = Database::builder()
             .set_cache_size(CACHE_BYTES)
@@ -85,10 +85,10 @@ impl TelemetryStore {
         })
     }
 
-    /// Keeps minutes that are over. Keeping one twice is keeping it once.
+    /// Stores completed minutes. Storing one twice has the effect of storing it once.
     ///
     /// # Errors
-    /// When the disk fails; then none was kept.
+    /// When the disk fails; then none was stored.
     pub fn keep(&self, minutes: &[StoreMinute]) -> Result<(), HistoryError> {
         let write = self.database.begin_write()?;
         {
@@ -113,7 +113,7 @@ impl TelemetryStore {
         Ok(())
     }
 
-    /// Adds samples of any time since [`HOUR_DAYS`], for readings that come late.
+    /// Adds late samples of any time since [`HOUR_DAYS`].
     ///
     /// # Errors
     /// When the disk fails; then none was added.
@@ -152,8 +152,8 @@ impl TelemetryStore {
         Ok(())
     }
 
-    /// What is kept of one reading of one node between two times, in ms since the Unix epoch, both
-    /// included, in order of time: samples where they are still kept, else minutes, else hours.
+    /// Points of one metric of one node between two times, ms since the Unix epoch, both included, in
+    /// order of time: samples where they are kept, else minutes, else hours.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -199,7 +199,7 @@ impl TelemetryStore {
     }
 }
 
-/// The row under `key`; an empty one where there is none.
+/// Row under `key`; an empty one where there is none.
 fn held<'k, K: redb::Key + 'static, T: DeserializeOwned + Default>(
     table: &impl ReadableTable<K, &'static [u8]>,
     key: impl Borrow<K::SelfType<'k>>,
@@ -207,7 +207,7 @@ fn held<'k, K: redb::Key + 'static, T: DeserializeOwned + Default>(
     row::read(table.get(key)?.map(|held| held.value().to_vec()))
 }
 
-/// The first hour of which every sample is still kept.
+/// First hour of which every sample is kept.
 fn rolled_hour(about: &impl ReadableTable<&'static str, u64>) -> Result<u64, HistoryError> {
     Ok(about.get("rolled")?.map_or(0, |hour| hour.value()))
 }

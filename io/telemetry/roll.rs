@@ -1,4 +1,4 @@
-//! Rolling up: samples to minutes, minutes to hours, and the rest away.
+//! Roll-up: samples to minutes, minutes to hours, removal of the rest.
 
 use redb::ReadableTable;
 
@@ -8,16 +8,16 @@ use super::{
     MINUTES, RAW, RAW_HOURS, TelemetryStore, held, rolled_hour,
 };
 
-/// Rows rolled up in one transaction: so that readings that arrive meanwhile wait no longer than a
+/// Rows rolled up in one transaction: a bound on the time that arriving readings wait.
 /// moment.
 const ROWS_AT_ONCE: usize = 2_000;
 
 impl TelemetryStore {
-    /// Rolls up some of what is old at `now_ms`, ms since the Unix epoch; tells whether there is
-    /// more to do.
+    /// Rolls up a part of what is old at `now_ms`, ms since the Unix epoch; returns whether more is
+    /// left.
     ///
     /// # Errors
-    /// When the disk fails; then nothing of this step was done.
+    /// When the disk fails; then this step changed nothing.
     pub fn roll(&self, now_ms: u64) -> Result<bool, HistoryError> {
         let hour = now_ms / MINUTE_MS / HOUR_MINUTES;
         let day = hour / DAY_HOURS;

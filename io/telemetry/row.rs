@@ -7,25 +7,25 @@ use serde::{Deserialize, Serialize};
 
 use super::HistoryError;
 
-/// What is kept of a time: of one sample, of a minute, of an hour.
+/// Aggregate of a sample, a minute or an hour.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Point {
-    /// When: the sample's time, or the beginning, ms since the Unix epoch.
+    /// Time of the sample, or start of the interval, ms since the Unix epoch.
     pub ts_ms: u64,
-    /// How many samples.
+    /// Number of samples.
     pub count: u32,
-    /// Their sum.
+    /// Sum.
     pub sum: f64,
-    /// The least.
+    /// Minimum.
     pub min: f64,
-    /// The most.
+    /// Maximum.
     pub max: f64,
-    /// The last, and when it was.
+    /// Time and value of the last sample.
     pub last: (u64, f64),
 }
 
 impl Point {
-    /// Of one sample.
+    /// Aggregate of one sample.
     #[must_use]
     pub const fn one(ts_ms: u64, value: f64) -> Self {
         Self {
@@ -38,7 +38,7 @@ impl Point {
         }
     }
 
-    /// With another one that is later or earlier.
+    /// Merges another aggregate, later or earlier.
     pub fn fold(&mut self, other: &Self) {
         self.count = self.count.saturating_add(other.count);
         self.sum += other.sum;
@@ -50,12 +50,12 @@ impl Point {
     }
 }
 
-/// Samples of a minute by name.
+/// Samples of a minute by metric.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Raw(BTreeMap<String, Vec<(u64, f64)>>);
 
 impl Raw {
-    /// Adds a sample, once.
+    /// Adds a sample, unless it is there.
     pub fn add(&mut self, name: &str, ts_ms: u64, value: f64) {
         let held = match self.0.get_mut(name) {
             Some(held) => held,
@@ -72,7 +72,7 @@ impl Raw {
         held.map(|(ts_ms, value)| Point::one(*ts_ms, *value))
     }
 
-    /// All of it by name, as one point.
+    /// Aggregates of all samples by metric.
     pub fn folded(&self, ts_ms: u64) -> impl Iterator<Item = (&String, Point)> {
         self.0.iter().filter_map(move |(name, held)| {
             // Sums are taken in order of time, so that they do not depend on that of arrival.
@@ -87,12 +87,12 @@ impl Raw {
     }
 }
 
-/// Points of an hour or a day by name and time.
+/// Aggregates of an hour or a day by metric and time.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Aggregates(BTreeMap<String, BTreeMap<u64, Point>>);
 
 impl Aggregates {
-    /// Folds a point into that of `ts_ms`.
+    /// Merges an aggregate into that of `ts_ms`.
     pub fn add(&mut self, name: &str, ts_ms: u64, point: &Point) {
         let held = match self.0.get_mut(name) {
             Some(held) => held,
@@ -114,7 +114,7 @@ impl Aggregates {
             .copied()
     }
 
-    /// All of it by name, as one point.
+    /// Aggregates of all points by metric.
     pub fn folded(&self, ts_ms: u64) -> impl Iterator<Item = (&String, Point)> {
         self.0.iter().filter_map(move |(name, held)| {
             let mut points = held.values();
@@ -126,7 +126,7 @@ impl Aggregates {
     }
 }
 
-/// Reads a row; nothing is an empty one.
+/// Decodes a row; `None` is an empty one.
 pub(super) fn read<T: DeserializeOwned + Default>(
     bytes: Option<Vec<u8>>,
 ) -> Result<T, HistoryError> {
@@ -137,7 +137,7 @@ pub(super) fn read<T: DeserializeOwned + Default>(
     rmp_serde::from_slice(&bytes).map_err(|err| damaged(err.to_string()))
 }
 
-/// Writes a row.
+/// Encodes a row.
 pub(super) fn write<T: Serialize>(row: &T) -> Vec<u8> {
     rmp_serde::to_vec(row).expect("a row is plain data")
 }

@@ -118,7 +118,7 @@ fn late_samples_find_their_place_however_late() {
 }
 
 #[test]
-fn stills_thin_out_with_age_and_answer_for_any_time_since_the_first() {
+fn snapshots_thin_out_with_age_and_answer_for_any_time_since_the_first() {
     let (_folder, store) = store();
     assert_eq!(store.topology_range().unwrap(), None);
     assert_eq!(store.topology_at(u64::MAX).unwrap(), None);
@@ -137,12 +137,12 @@ fn stills_thin_out_with_age_and_answer_for_any_time_since_the_first() {
     assert_eq!(at(now - 10 * MINUTE_MS - 1), Some(now - 20 * MINUTE_MS));
     let old = now - EACH_MS - 30 * 24 * HOUR_MS / 2;
     assert_eq!(at(old + 59 * MINUTE_MS), Some(old));
-    let (found, still) = store.topology_at(old + 1).unwrap().unwrap();
-    assert_eq!(still, found.to_string().as_bytes());
+    let (found, snapshot) = store.topology_at(old + 1).unwrap().unwrap();
+    assert_eq!(snapshot, found.to_string().as_bytes());
 }
 
 #[test]
-fn stills_keep_to_their_budget_and_lose_the_oldest_first() {
+fn snapshots_keep_to_their_size_limit_and_lose_the_oldest_first() {
     let (_folder, store) = store();
     let noise = |seed: u64| -> Vec<u8> {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -156,10 +156,10 @@ fn stills_keep_to_their_budget_and_lose_the_oldest_first() {
     };
     for number in 1..=20 {
         let at = T0 + number * MINUTE_MS;
-        let still = || std::iter::once(noise(number));
-        store.store_topology_within(at, still(), 5_500).unwrap();
+        let snapshot = || std::iter::once(noise(number));
+        store.store_topology_within(at, snapshot(), 5_500).unwrap();
         // The same again weighs nothing.
-        store.store_topology_within(at, still(), 5_500).unwrap();
+        store.store_topology_within(at, snapshot(), 5_500).unwrap();
     }
     let (first, last) = store.topology_range().unwrap().unwrap();
     assert_eq!((first, last), (T0 + 16 * MINUTE_MS, T0 + 20 * MINUTE_MS));

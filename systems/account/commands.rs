@@ -1,4 +1,4 @@
-//! What can be done to accounts.
+//! Commands on accounts and tokens.
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Index, Recorded, Refusal};
@@ -10,16 +10,16 @@ use super::components::{
 };
 use crate::site::{NODES_MAX, NodeId};
 
-/// Accounts one world may hold: every node has one, and ten thousand people.
+/// Accounts at most: one for each node, and ten thousand users.
 pub const ACCOUNTS_MAX: usize = NODES_MAX + 10_000;
 
-/// Longest name to log in with, characters.
+/// Longest username, characters.
 pub const USERNAME_CHARS_MAX: usize = 64;
 
-/// Dead tokens one world remembers; with tokens of an hour, that many logouts in an hour.
+/// Revoked tokens at most; with tokens of an hour, that many logouts in an hour.
 const DENIALS_MAX: usize = 1_000_000;
 
-/// Refuses names that cannot be typed or told apart.
+/// Checks a username.
 ///
 /// # Errors
 /// [`Refusal::Invalid`] unless `username` has 1 to [`USERNAME_CHARS_MAX`] characters of
@@ -51,7 +51,7 @@ fn all(world: &World) -> impl Iterator<Item = (AccountId, &Account)> {
     })
 }
 
-/// Refuses to lose the last admin that can still come in.
+/// Refuses to remove the last enabled admin.
 fn an_admin_is_left(world: &World, without: AccountId) -> Result<(), Refusal> {
     let rules = |account: &Account| account.role == AccountRole::Admin && !account.disabled;
     let (_, account) = find(world, without)?;
@@ -63,19 +63,19 @@ fn an_admin_is_left(world: &World, without: AccountId) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Makes an account of a person.
+/// Creates an account of a user.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CreateAccount {
-    /// Its id, minted by the caller.
+    /// Account id, unique.
     pub account: AccountId,
-    /// The name to log in with.
+    /// Username.
     pub username: String,
-    /// What it may do.
+    /// Role.
     pub role: AccountRole,
-    /// The hashed password.
+    /// Password hash.
     pub secret: Secret,
-    /// Whether the password must be changed first.
+    /// Whether the password must be changed at the first login.
     pub must_change_password: bool,
 }
 impl Command for CreateAccount {
@@ -115,20 +115,20 @@ impl Recorded for CreateAccount {
     type Reply = ();
 }
 
-/// Changes what an account may do, or its password, as an admin does. Every change kills its
+/// Changes role, state or password of an account, as an admin does. Every change revokes its
 /// tokens.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateAccount {
-    /// Which account.
+    /// Account.
     pub account: AccountId,
-    /// What it may do from now on.
+    /// New role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<AccountRole>,
-    /// Whether it is shut out.
+    /// Whether it is disabled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disabled: Option<bool>,
-    /// Another password, which must be changed at the next login.
+    /// New password hash; it must be changed at the next login.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<Secret>,
 }
@@ -166,11 +166,11 @@ impl Recorded for UpdateAccount {
     type Reply = ();
 }
 
-/// Takes an account away.
+/// Removes an account.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RemoveAccount {
-    /// Which account.
+    /// Account.
     pub account: AccountId,
 }
 impl Command for RemoveAccount {
@@ -187,13 +187,13 @@ impl Recorded for RemoveAccount {
     type Reply = ();
 }
 
-/// Changes a password, as its owner does. All tokens of the account die.
+/// Changes a password, as its owner does. All tokens of the account are revoked.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChangePassword {
-    /// Whose.
+    /// Account.
     pub account: AccountId,
-    /// The hashed new password.
+    /// New password hash.
     pub secret: Secret,
 }
 impl Command for ChangePassword {
@@ -212,11 +212,11 @@ impl Recorded for ChangePassword {
     type Reply = ();
 }
 
-/// Kills all tokens of an account.
+/// Revokes all tokens of an account.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RevokeTokens {
-    /// Whose.
+    /// Account.
     pub account: AccountId,
 }
 impl Command for RevokeTokens {
@@ -233,11 +233,11 @@ impl Recorded for RevokeTokens {
     type Reply = ();
 }
 
-/// Notes that somebody logged in.
+/// Records a login.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordLogin {
-    /// Who.
+    /// Account.
     pub account: AccountId,
 }
 impl Command for RecordLogin {
@@ -254,13 +254,13 @@ impl Recorded for RecordLogin {
     type Reply = ();
 }
 
-/// Kills one token.
+/// Revokes one token.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RevokeToken {
-    /// Its `jti`.
+    /// `jti` of the token.
     pub token: RevokedTokenId,
-    /// When it would have died by itself, ns since the Unix epoch.
+    /// Expiry of the token, ns since the Unix epoch.
     pub until_ns: u64,
 }
 impl Command for RevokeToken {
@@ -283,17 +283,17 @@ impl Recorded for RevokeToken {
     type Reply = ();
 }
 
-/// Gives a node a new credential; an earlier one, and all its tokens, die.
+/// Issues a credential to a node; a previous one and its tokens are revoked.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IssueCredential {
-    /// Id of the account, if the node has none yet.
+    /// Account id, if the node has no account yet.
     pub account: AccountId,
-    /// The node.
+    /// Node.
     pub node: NodeId,
-    /// The name it logs in with, if it has none yet.
+    /// Username, if the node has no account yet.
     pub username: String,
-    /// SHA-256 of the secret it was given.
+    /// SHA-256 of the secret.
     pub secret_sha256: [u8; 32],
 }
 impl Command for IssueCredential {
@@ -341,7 +341,7 @@ impl Recorded for IssueCredential {
     type Reply = String;
 }
 
-/// Takes the account of a node away, if it has one.
+/// Removes the account of a node, if it has one.
 pub(crate) fn remove_node_account(world: &mut World, node: NodeId) {
     let mine = all(world).find(|(_, account)| account.node == Some(node));
     if let Some((id, _)) = mine {

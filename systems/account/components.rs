@@ -1,4 +1,4 @@
-//! Components of accounts. Each says who writes it.
+//! Components of accounts, each with its writer.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::site::NodeId;
 
-/// The kind of thing that logs in.
+/// Kind of an account.
 pub struct AccountKind;
 impl Kind for AccountKind {
     const NAME: &'static str = "account";
@@ -17,30 +17,30 @@ impl Kind for AccountKind {
 /// Stable id of an account.
 pub type AccountId = Id<AccountKind>;
 
-/// The kind of thing that says a token is dead before its time.
+/// Kind of a revoked token.
 pub struct RevokedTokenKind;
 impl Kind for RevokedTokenKind {
     const NAME: &'static str = "denial";
 }
-/// Id of a dead token: its `jti`.
+/// Id of a revoked token: its `jti`.
 pub type RevokedTokenId = Id<RevokedTokenKind>;
 
-/// What an account may do, from least to most.
+/// Role of an account, in ascending order of permissions.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum AccountRole {
-    /// Reads.
+    /// Read access.
     Viewer,
-    /// Reads, and writes a little.
+    /// Read access and some changes.
     Operator,
-    /// Everything.
+    /// Full access.
     Admin,
 }
 
 impl AccountRole {
-    /// The word for it.
+    /// Name of the role in JSON.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -51,13 +51,13 @@ impl AccountRole {
     }
 }
 
-/// What proves who somebody is, never in the clear.
+/// Verifier of a credential, never the credential itself.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Secret {
-    /// A password of a person, as an argon2id PHC string.
+    /// Password of a user, as an argon2id PHC string.
     Argon2id(String),
-    /// SHA-256 of 32 random bytes that a node holds: a secret nobody can guess needs no slow hash.
+    /// SHA-256 of 32 random bytes held by a node: a random secret needs no slow hash.
     Sha256([u8; 32]),
 }
 
@@ -67,35 +67,35 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Somebody who logs in. Written by `account.*`.
+/// An account. Written by `account.*`.
 #[derive(Component, Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Account {
-    /// The name they log in with, unique.
+    /// Username, unique.
     pub username: String,
-    /// The most they may do.
+    /// Role.
     pub role: AccountRole,
-    /// The node whose credential this is; absent for people.
+    /// Node whose credential this is; absent for users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<NodeId>,
-    /// What they prove themselves with.
+    /// Verifier of the credential.
     pub secret: Secret,
-    /// Whether they are shut out.
+    /// Whether it is disabled.
     pub disabled: bool,
-    /// Whether they may only change their password.
+    /// Whether it may only change its password.
     pub must_change_password: bool,
-    /// Version of their tokens: tokens of earlier ones are dead.
+    /// Token version: tokens of earlier versions are invalid.
     pub version: u64,
-    /// When it was made, ns since the Unix epoch.
+    /// Time of creation, ns since the Unix epoch.
     pub created_ns: u64,
-    /// When they last logged in, ns since the Unix epoch.
+    /// Time of the last login, ns since the Unix epoch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_login_ns: Option<u64>,
 }
 
-/// A token that is dead before its time. Written by `token.deny` and `expire_revoked_tokens`.
+/// A token revoked before its expiry. Written by `token.deny` and `expire_revoked_tokens`.
 #[derive(Component, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RevokedToken {
-    /// When it would have died by itself, ns since the Unix epoch.
+    /// Expiry of the token, ns since the Unix epoch.
     pub until_ns: u64,
 }

@@ -1,4 +1,4 @@
-//! The durable faces of accounts and dead tokens.
+//! Documents of accounts and revoked tokens.
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Document, Index, Refusal};
@@ -8,7 +8,7 @@ use super::components::{
     Account, AccountId, AccountKind, RevokedToken, RevokedTokenId, RevokedTokenKind,
 };
 
-/// An account as the store keeps it.
+/// An account in the store.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct AccountDocument(Account);
@@ -30,7 +30,7 @@ impl Document for AccountDocument {
     }
 }
 
-/// A dead token as the store keeps it.
+/// A revoked token in the store.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RevokedTokenDocument(RevokedToken);

@@ -1,7 +1,7 @@
-//! Accounts: who may speak to the gateway, as what, and which of their tokens are dead.
+//! Accounts: users and nodes that log in, their roles, revoked tokens.
 //!
-//! People and nodes log in the same way. What a role may do is not decided here but in the table
-//! of the frontend; the world keeps who has which role, and that an admin is always left.
+//! Permissions of a role are not decided here but by the access rules of the interface; the world keeps
+//! who has which role, and that one enabled admin remains.
 
 mod commands;
 mod components;
@@ -24,7 +24,7 @@ pub use components::{
 pub use document::{AccountDocument, RevokedTokenDocument};
 pub use view::Accounts;
 
-/// Accounts and dead tokens.
+/// Accounts and revoked tokens.
 pub fn account(engine: &mut Builder) {
     engine
         .kind::<AccountKind>()

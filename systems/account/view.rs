@@ -1,8 +1,7 @@
-//! What readers see of accounts.
+//! View of accounts.
 
 use std::sync::Arc;
 
-use crate::persistent::PersistentMap;
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Index, Section};
 use serde::Serialize;
@@ -11,9 +10,10 @@ use serde::ser::{SerializeStruct, Serializer};
 use super::components::{
     Account, AccountId, AccountKind, RevokedToken, RevokedTokenId, RevokedTokenKind,
 };
+use crate::persistent::PersistentMap;
 use crate::site::NodeId;
 
-/// All accounts and dead tokens.
+/// Accounts and revoked tokens.
 #[derive(Debug, Clone, Default)]
 pub struct Accounts {
     /// Accounts in id order.
@@ -24,27 +24,27 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    /// The account with this name.
+    /// Account with this username.
     #[must_use]
     pub fn named(&self, username: &str) -> Option<(AccountId, &Arc<Account>)> {
         let id = *self.by_name.get(username)?;
         Some((id, self.by_id.get(&id)?))
     }
 
-    /// The account that is the credential of this node.
+    /// Account of a node.
     #[must_use]
     pub fn of_node(&self, node: NodeId) -> Option<(AccountId, &Arc<Account>)> {
         let id = *self.by_node.get(&node)?;
         Some((id, self.by_id.get(&id)?))
     }
 
-    /// Whether the token with this `jti` is dead.
+    /// Whether the token with this `jti` is revoked.
     #[must_use]
     pub fn denies(&self, token: RevokedTokenId) -> bool {
         self.denied.contains_key(&token)
     }
 
-    /// Whether there is nobody.
+    /// Whether there is no account and no revoked token.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.by_id.is_empty() && self.denied.is_empty()
@@ -70,7 +70,7 @@ impl Accounts {
     }
 }
 
-/// Accounts and dead tokens as lists, as a digest reads them.
+/// Lists: the form of digests.
 impl Serialize for Accounts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let accounts: Vec<_> = self.by_id.iter().map(|(id, held)| (id, &**held)).collect();
@@ -82,7 +82,7 @@ impl Serialize for Accounts {
     }
 }
 
-/// Forgets tokens that are dead by themselves by now.
+/// Removes revoked tokens that have expired.
 pub(super) fn expire_revoked_tokens(
     clock: Res<Clock>,
     denials: Query<(Entity, &RevokedToken)>,
@@ -95,7 +95,7 @@ pub(super) fn expire_revoked_tokens(
     }
 }
 
-/// Redraws what changed, came or went.
+/// Publishes what changed, appeared or disappeared.
 pub(super) fn publish_accounts(
     accounts: Query<(&AccountId, &Account), Changed<Account>>,
     denials: Query<(&RevokedTokenId, &RevokedToken), Changed<RevokedToken>>,

@@ -1,5 +1,5 @@
-//! What nodes are asked to do. An order waits for the node's next beat; only words that the node
-//! said it knows are sent, and none of them is a shell.
+//! Command queue of a node. A command is dispatched with the next heartbeat; only types that the node
+//! reported as supported are accepted, and none of them runs a shell.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -14,72 +14,72 @@ use super::approved::approved_node;
 use super::components::NodeRecord;
 use crate::site::NodeId;
 
-/// Orders remembered of each node, done ones included.
+/// Commands kept for each node, finished ones included.
 const KEPT: usize = 64;
-/// Longest answer kept, bytes.
+/// Longest output kept, bytes.
 pub const OUTPUT_BYTES_MAX: usize = 16 << 10;
 
-/// Where an order stands.
+/// State of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandState {
-    /// Waits for a beat.
+    /// Waits for a heartbeat.
     Queued,
-    /// The node was dispatched.
+    /// Dispatched to the node.
     Sent,
-    /// The node did it.
+    /// Done.
     Done,
-    /// The node could not.
+    /// Failed on the node.
     Failed,
-    /// The node was not heard in time.
+    /// Not dispatched or not finished in time.
     Expired,
 }
 
-/// An order.
+/// A command for a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeCommand {
-    /// Which one it is.
+    /// Command id.
     #[serde(rename = "order")]
     pub id: Uuid,
-    /// What.
+    /// Type.
     pub kind: String,
-    /// How.
+    /// Arguments.
     pub args: BTreeMap<String, String>,
-    /// Where it stands.
+    /// State.
     pub state: CommandState,
-    /// What the node answered.
+    /// Output of the node.
     pub output: Option<String>,
-    /// Who asked.
+    /// User who enqueued it.
     pub by: String,
-    /// When it was last touched, ns since the Unix epoch.
+    /// Time of the last change, ns since the Unix epoch.
     pub at_ns: u64,
-    /// Until when it is wanted, ns since the Unix epoch.
+    /// Expiry, ns since the Unix epoch.
     pub expires_ns: u64,
 }
 
-/// The orders of a node, oldest first.
+/// Commands of a node, oldest first.
 pub type CommandQueue = VecDeque<NodeCommand>;
 
-/// The orders of a node. Written by `fleet.order`, `fleet.finish` and `fleet.hear`.
+/// Commands of a node. Written by `fleet.order`, `fleet.finish` and `fleet.hear`.
 #[derive(Component, Debug, Clone, Default, PartialEq, Eq)]
 pub struct NodeCommands(pub Arc<CommandQueue>);
 
-/// Asks a node to do something.
+/// Enqueues a command for a node.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EnqueueCommand {
-    /// Which node.
+    /// Node.
     pub node: NodeId,
-    /// Which order, minted by the caller.
+    /// Command id, unique.
     #[serde(rename = "order")]
     pub id: Uuid,
-    /// What.
+    /// Type.
     pub kind: String,
-    /// How.
+    /// Arguments.
     pub args: BTreeMap<String, String>,
-    /// How long it is wanted, s.
+    /// Time until expiry, s.
     pub expires_s: u32,
-    /// Who asks.
+    /// User who enqueues it.
     pub by: String,
 }
 impl Command for EnqueueCommand {
@@ -131,18 +131,18 @@ impl Recorded for EnqueueCommand {
     type Reply = ();
 }
 
-/// Tells what became of an order.
+/// Records the result of a command.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FinishCommand {
-    /// Whose.
+    /// Node.
     pub node: NodeId,
-    /// Which.
+    /// Command id.
     #[serde(rename = "order")]
     pub id: Uuid,
     /// Whether it was done.
     pub done: bool,
-    /// What the node says of it.
+    /// Output of the node.
     pub output: Option<String>,
 }
 impl Command for FinishCommand {
@@ -177,8 +177,8 @@ impl Recorded for FinishCommand {
     type Reply = ();
 }
 
-/// Orders to tell a node of now; they count as sent. Late ones expire. Nothing is written where
-/// nothing changes.
+/// Commands to dispatch now; they count as sent, late ones as expired. Writes nothing where nothing
+/// changes.
 pub(super) fn dispatch(commands: &mut Mut<'_, NodeCommands>, now_ns: u64) -> Vec<NodeCommand> {
     let open = |command: &NodeCommand| command.state == CommandState::Queued;
     let late = |command: &NodeCommand| {

@@ -1,4 +1,4 @@
-//! What nodes say, and what time does to them.
+//! Commands of the fleet: heartbeats, samples, join reports, changes by an operator.
 
 use core::net::{IpAddr, Ipv4Addr};
 use std::collections::BTreeMap;
@@ -9,157 +9,55 @@ use groundwave_engine::{Clock, Index, Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
 use super::approved::approved_node;
+use super::clock::GatewayClock;
 use super::command_queue::{NodeCommand, NodeCommands, dispatch};
 use super::components::{
     LastHeartbeat, LatestReadings, LivenessState, Location, NodeRecord, ReceivedHeartbeat,
 };
-use super::event::{self, EventBuffer, FleetEventKind};
+use super::event::EventBuffer;
 use super::heartbeat::Heartbeat;
-use super::liveness::{LivenessRules, NodeState, StateChange};
+use super::liveness::{LivenessRules, NodeState};
 use super::metrics::{NAMES_MAX, Reading, Readings, Sample, check_metric};
 use super::record::{self, check_role, check_tags};
 use super::sample_buffer::RecentSamples;
 use crate::site::{NodeId, NodeKind, check_name};
 
-/// What the history takes at once, samples.
+/// Samples of one `fleet.samples` command.
 pub const SAMPLES_AT_ONCE_MAX: usize = 512;
 
-/// Shortest and longest time between two beats, ns.
-const PERIOD_NS: std::ops::RangeInclusive<u64> = 100_000_000..=3_600_000_000_000;
-
-fn members(world: &World) -> Vec<(NodeId, Entity)> {
-    let index = world.resource::<Index<NodeKind>>();
-    let of_fleet = |entity: &Entity| world.get::<NodeRecord>(*entity).is_some();
-    index
-        .iter()
-        .filter(|(_, entity)| of_fleet(entity))
-        .collect()
-}
-
-fn tell(world: &mut World, node: NodeId, change: Option<StateChange>) {
-    let Some(change) = change else { return };
-    let data = BTreeMap::from([
-        ("node_id".to_owned(), node.to_string()),
-        ("from".to_owned(), change.from.word().to_owned()),
-        ("to".to_owned(), change.to.word().to_owned()),
-        ("reason".to_owned(), change.reason),
-    ]);
-    event::push(world, FleetEventKind::NodeState, data);
-}
-
-/// The gateway begins: its clock starts anew, and nobody is to blame for its absence.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct StartGatewayClock {
-    /// The gateway's clock, ns.
-    pub now_ns: u64,
-    /// Time between two beats, ns.
-    pub period_ns: u64,
-}
-impl Command for StartGatewayClock {
-    type Out = Result<(), Refusal>;
-    fn apply(self, world: &mut World) -> Self::Out {
-        if !PERIOD_NS.contains(&self.period_ns) {
-            return Err(Refusal::invalid(
-                "period_ns",
-                self.period_ns,
-                "100 ms to an hour",
-            ));
-        }
-        world.insert_resource(LivenessRules {
-            period_ns: self.period_ns,
-            begun_ns: self.now_ns,
-        });
-        world.resource_mut::<EventBuffer>().now_ns = self.now_ns;
-        let wall_ns = world.resource::<Clock>().wall_ns;
-        for (node, entity) in members(world) {
-            let mut liveness = world
-                .get_mut::<LivenessState>(entity)
-                .expect("members have it");
-            let change = Arc::make_mut(&mut liveness.0).restart(self.now_ns, wall_ns);
-            tell(world, node, change);
-            // What the history may have missed is offered again.
-            let mut sample_buffer = world
-                .get_mut::<RecentSamples>(entity)
-                .expect("members have it");
-            sample_buffer.set_changed();
-        }
-        Ok(())
-    }
-}
-impl Recorded for StartGatewayClock {
-    const NAME: &'static str = "fleet.begin";
-    type Reply = ();
-}
-
-/// It is now later: who did not speak falls silent.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SetGatewayClock {
-    /// The gateway's clock, ns.
-    pub now_ns: u64,
-}
-impl Command for SetGatewayClock {
-    type Out = Result<(), Refusal>;
-    fn apply(self, world: &mut World) -> Self::Out {
-        world.resource_mut::<EventBuffer>().now_ns = self.now_ns;
-        let rules = *world.resource::<LivenessRules>();
-        let wall_ns = world.resource::<Clock>().wall_ns;
-        let over = (wall_ns / 60_000_000_000).saturating_sub(1);
-        for (node, entity) in members(world) {
-            let liveness = world.get::<LivenessState>(entity).expect("members have it");
-            if liveness.0.is_due(rules, self.now_ns) {
-                let mut liveness = world.get_mut::<LivenessState>(entity).expect("seen");
-                let change = Arc::make_mut(&mut liveness.0).expire(rules, self.now_ns, wall_ns);
-                tell(world, node, change);
-            }
-            let sample_buffer = world.get::<RecentSamples>(entity).expect("members have it");
-            if !sample_buffer.0.current.is_empty() && sample_buffer.0.current.minute < over {
-                let mut sample_buffer = world.get_mut::<RecentSamples>(entity).expect("seen");
-                Arc::make_mut(&mut sample_buffer.0).roll_over_to(over);
-            }
-        }
-        Ok(())
-    }
-}
-impl Recorded for SetGatewayClock {
-    const NAME: &'static str = "fleet.tend";
-    type Reply = ();
-}
-
-/// A node is heard.
+/// Records a heartbeat of an approved node.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordHeartbeat {
-    /// Which node.
+    /// Node.
     pub node: NodeId,
-    /// What it says.
+    /// Heartbeat as sent.
     #[serde(rename = "beat")]
     pub heartbeat: Heartbeat,
-    /// Where from.
+    /// Source address of the request.
     pub source_ip: IpAddr,
-    /// The gateway's clock, ns.
+    /// Gateway clock, ns.
     pub now_ns: u64,
-    /// What the node's clock showed when it sent it, ms since the Unix epoch.
+    /// Node clock when it was sent, ms since the Unix epoch.
     pub sent_ms: Option<u64>,
 }
 
-/// What hearing a node came to.
+/// Result of a recorded heartbeat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeartbeatReply {
-    /// How it is seen now.
+    /// Liveness state after it.
     pub state: NodeState,
-    /// Its overlay address.
+    /// Overlay address of the node.
     pub overlay_ip: Option<Ipv4Addr>,
-    /// Counts changes of its configuration.
+    /// Revision of the node record.
     pub revision: u64,
-    /// What it is asked to do.
+    /// Commands dispatched to the node.
     pub commands: Vec<NodeCommand>,
-    /// The gateway's wall clock, ns since the Unix epoch.
+    /// Wall clock of the gateway, ns since the Unix epoch.
     pub wall_ns: u64,
 }
 
-/// What every refusal of an old beat says.
+/// Conflict of a heartbeat whose sequence number is not above the last one of that boot.
 pub const STALE_SEQUENCE: &str = "a later heartbeat of this boot was heard";
 
 impl Command for RecordHeartbeat {
@@ -169,7 +67,7 @@ impl Command for RecordHeartbeat {
         let entity = approved_node(world, self.node)?;
         let before = world
             .get::<LastHeartbeat>(entity)
-            .and_then(|saying| saying.0.as_ref());
+            .and_then(|last| last.0.as_ref());
         if let Some(before) = before
             && before.heartbeat.boot_id == self.heartbeat.boot_id
             && before.heartbeat.seq >= self.heartbeat.seq
@@ -182,15 +80,18 @@ impl Command for RecordHeartbeat {
         let offset_ms = |sent_ms: u64| sent_ms as i64 - ts_ms as i64;
         record_readings(world, entity, ts_ms, &self.heartbeat.metrics);
 
-        let mut liveness = world
-            .get_mut::<LivenessState>(entity)
-            .expect("members have it");
-        let change = Arc::make_mut(&mut liveness.0).record_heartbeat(self.now_ns, wall_ns);
-        let state = liveness.0.state;
-        tell(world, self.node, change);
-        let mut queue = world
-            .get_mut::<NodeCommands>(entity)
-            .expect("members have it");
+        let rules = *world.resource::<LivenessRules>();
+        let clock_ns = world.resource::<GatewayClock>().now_ns;
+        let mut liveness = world.get_mut::<LivenessState>(entity).expect("required");
+        let liveness = Arc::make_mut(&mut liveness.0);
+        // Silence up to a clock that was set earlier in this tick counts before the heartbeat.
+        let expired = liveness.expire(rules, clock_ns, wall_ns);
+        let change = liveness.record_heartbeat(self.now_ns, wall_ns);
+        let state = liveness.state;
+        let mut events = world.resource_mut::<EventBuffer>();
+        events.push_transition(self.node, expired);
+        events.push_transition(self.node, change);
+        let mut queue = world.get_mut::<NodeCommands>(entity).expect("required");
         let commands = dispatch(&mut queue, wall_ns);
         let received = ReceivedHeartbeat {
             heartbeat: self.heartbeat,
@@ -202,11 +103,11 @@ impl Command for RecordHeartbeat {
         world
             .entity_mut(entity)
             .insert(LastHeartbeat(Some(Arc::new(received))));
-        let membership = world.get::<NodeRecord>(entity).expect("it is approved");
+        let record = world.get::<NodeRecord>(entity).expect("it is approved");
         Ok(HeartbeatReply {
             state,
-            overlay_ip: membership.0.overlay_ip,
-            revision: membership.0.revision,
+            overlay_ip: record.0.overlay_ip,
+            revision: record.0.revision,
             commands,
             wall_ns,
         })
@@ -221,17 +122,13 @@ fn record_readings(world: &mut World, entity: Entity, ts_ms: u64, metrics: &BTre
     if metrics.is_empty() {
         return;
     }
-    let mut latest = world
-        .get_mut::<LatestReadings>(entity)
-        .expect("members have it");
+    let mut latest = world.get_mut::<LatestReadings>(entity).expect("required");
     let readings = Arc::make_mut(&mut latest.0);
     for (name, value) in metrics {
         record_reading(readings, name, *value, ts_ms);
     }
-    let mut sample_buffer = world
-        .get_mut::<RecentSamples>(entity)
-        .expect("members have it");
-    let buffer = Arc::make_mut(&mut sample_buffer.0);
+    let mut samples = world.get_mut::<RecentSamples>(entity).expect("required");
+    let buffer = Arc::make_mut(&mut samples.0);
     for (name, value) in metrics {
         buffer.push(name, ts_ms, *value);
     }
@@ -249,14 +146,14 @@ fn record_reading(readings: &mut Readings, name: &str, value: f64, ts_ms: u64) {
     }
 }
 
-/// A node tells readings with their own times. Those of minutes that are over are not kept here:
-/// the reply names them by their place.
+/// Records samples that carry their own times. Samples of completed minutes are not kept in the
+/// world: the reply lists their indices.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordSamples {
-    /// Which node.
+    /// Node.
     pub node: NodeId,
-    /// What it tells, in any order.
+    /// Samples, in any order.
     pub samples: Vec<Sample>,
 }
 impl Command for RecordSamples {
@@ -270,17 +167,13 @@ impl Command for RecordSamples {
             check_metric(&sample.metric, sample.value)?;
         }
         let entity = approved_node(world, self.node)?;
-        let mut latest = world
-            .get_mut::<LatestReadings>(entity)
-            .expect("members have it");
+        let mut latest = world.get_mut::<LatestReadings>(entity).expect("required");
         let readings = Arc::make_mut(&mut latest.0);
         for sample in &self.samples {
             record_reading(readings, &sample.metric, sample.value, sample.ts_ms);
         }
-        let mut sample_buffer = world
-            .get_mut::<RecentSamples>(entity)
-            .expect("members have it");
-        let buffer = Arc::make_mut(&mut sample_buffer.0);
+        let mut samples = world.get_mut::<RecentSamples>(entity).expect("required");
+        let buffer = Arc::make_mut(&mut samples.0);
         let mut late = Vec::new();
         for (index, sample) in self.samples.iter().enumerate() {
             if !buffer.push(&sample.metric, sample.ts_ms, sample.value) {
@@ -295,17 +188,17 @@ impl Recorded for RecordSamples {
     type Reply = Vec<usize>;
 }
 
-/// A node tells what it is.
+/// Records the board, firmware and supported commands a node reports.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordJoinReport {
-    /// Which node.
+    /// Node.
     pub node: NodeId,
-    /// What it runs on.
+    /// Board.
     pub board: Option<String>,
-    /// Versions of what it runs.
+    /// Firmware versions by component.
     pub firmware: BTreeMap<String, String>,
-    /// What it can be asked to do.
+    /// Commands it supports.
     pub supported_commands: Vec<String>,
 }
 impl Command for RecordJoinReport {
@@ -328,22 +221,22 @@ impl Recorded for RecordJoinReport {
     type Reply = ();
 }
 
-/// Changes what people say of a node.
+/// Changes the attributes of a node that operators set.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PatchNode {
-    /// Which node.
+    /// Node.
     pub node: NodeId,
-    /// Its name.
+    /// Name.
     pub name: Option<String>,
-    /// What it is for; `Some(None)` takes it away.
+    /// Role; `Some(None)` removes it.
     pub role_id: Option<Option<String>>,
-    /// Words to find it by.
+    /// Tags.
     pub tags: Option<Vec<String>>,
-    /// Where it is; `Some(None)` leaves that to itself again.
+    /// Location set by an operator; `Some(None)` removes it.
     #[serde(rename = "place")]
     pub location: Option<Option<Location>>,
-    /// The revision that was looked at.
+    /// Expected revision.
     pub revision: Option<u64>,
 }
 impl Command for PatchNode {

@@ -1,6 +1,6 @@
-//! Components of a node of the fleet. Each says who writes it.
+//! Components of a node of the fleet, each with its writer.
 //!
-//! What they hold is shared with the view, so that a beat costs what changed.
+//! Contents are shared with the view: a heartbeat costs what changed.
 
 use core::net::{IpAddr, Ipv4Addr};
 use std::collections::BTreeMap;
@@ -15,69 +15,69 @@ use super::liveness::Liveness;
 use super::metrics::Readings;
 use crate::identity::{Mac, PublicKey, RegistrationId};
 
-/// What a node is to the fleet.
+/// Attributes of a node of the fleet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NodeInfo {
-    /// What people call it.
+    /// Name for people.
     pub name: String,
-    /// What it is for, in the people's own words.
+    /// Role, free text.
     pub role_id: Option<String>,
-    /// Words to find it by.
+    /// Tags.
     pub tags: Vec<String>,
-    /// Its registration, once it asked.
+    /// Registration, once it requested to join.
     pub registration: Option<RegistrationId>,
     /// Hardware address of its mesh interface.
     pub mac: Option<Mac>,
-    /// Its own name for itself.
+    /// Host name.
     pub hostname: Option<String>,
-    /// Its key.
+    /// WireGuard public key.
     pub public_key: Option<PublicKey>,
-    /// Its overlay address.
+    /// Overlay address.
     pub overlay_ip: Option<Ipv4Addr>,
-    /// How it may come in, if it was registered before it asked.
+    /// Condition of its admission, if it was registered ahead.
     #[serde(rename = "expected")]
     pub preregistration: Option<Preregistration>,
-    /// Where it is, if somebody said so.
+    /// Location set by an operator.
     #[serde(rename = "place")]
     pub location: Option<Location>,
-    /// What it runs on, if it said so.
+    /// Board, as reported.
     pub board: Option<String>,
-    /// Versions of what it runs.
+    /// Firmware versions by component.
     pub firmware: BTreeMap<String, String>,
-    /// What it can be asked to do.
+    /// Supported commands.
     pub supported_commands: Vec<String>,
-    /// When it became one, ns since the Unix epoch.
+    /// Time of its first record, ns since the Unix epoch.
     pub created_ns: u64,
-    /// Counts changes, for `If-Match`.
+    /// Revision, for `If-Match`.
     pub revision: u64,
 }
 
-/// How a node that was registered before it asked may come in.
+/// Admission condition of a node registered ahead: hardware address, and key or code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Preregistration {
-    /// From this hardware address,
+    /// Required hardware address.
     pub mac: Mac,
-    /// with this key,
+    /// Accepted key.
     pub public_key: Option<PublicKey>,
-    /// or with the code that has this SHA-256,
+    /// SHA-256 of the accepted enrollment code.
     pub code_sha256: [u8; 32],
-    /// until then, ns since the Unix epoch.
+    /// Expiry of the code, ns since the Unix epoch.
     pub until_ns: u64,
 }
 
-/// Who said where a node is.
+/// Source of a location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LocationSource {
-    /// Its own satellite receiver.
+    /// GPS receiver of the node.
     Gps,
-    /// Somebody, by hand.
+    /// Set by an operator.
     Override,
-    /// The plan.
+    /// Plan.
     Plan,
 }
 
-/// Where a node is.
+/// Location of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Location {
     /// Latitude, WGS 84, degrees.
@@ -86,13 +86,13 @@ pub struct Location {
     pub lon_deg: f64,
     /// Height above mean sea level, m, if known.
     pub alt_msl_m: Option<f64>,
-    /// When that was said, ms since the Unix epoch.
+    /// Time of the fix or of the change, ms since the Unix epoch.
     pub ts_ms: u64,
-    /// Who said so.
+    /// Source.
     pub source: LocationSource,
 }
 
-/// What a node is to the fleet. Written by `onboarding.*`, `fleet.join` and `fleet.patch`.
+/// Record of a node of the fleet. Written by `onboarding.*`, `fleet.join` and `fleet.patch`.
 #[derive(Component, Debug, Clone, PartialEq)]
 #[require(
     crate::site::Enrolled,
@@ -100,38 +100,39 @@ pub struct Location {
     LastHeartbeat,
     LatestReadings,
     super::RecentSamples,
-    super::NodeCommands
+    super::NodeCommands,
+    super::MeshEdges
 )]
 pub struct NodeRecord(pub Arc<NodeInfo>);
 
-/// Whether it speaks. Written by `fleet.*`.
+/// Liveness. Written by `fleet.hear`, `fleet.begin`, admission and `expire_liveness`.
 #[derive(Component, Debug, Clone, Default, PartialEq)]
 pub struct LivenessState(pub Arc<Liveness>);
 
-/// What it said last, if it ever did. Written by `fleet.hear`.
+/// Last heartbeat, if any. Written by `fleet.hear`.
 #[derive(Component, Debug, Clone, Default, PartialEq)]
 pub struct LastHeartbeat(pub Option<Arc<ReceivedHeartbeat>>);
 
-/// Its latest readings. Written by `fleet.hear` and `fleet.samples`.
+/// Latest reading of each metric. Written by `fleet.hear` and `fleet.samples`.
 #[derive(Component, Debug, Clone, Default, PartialEq)]
 pub struct LatestReadings(pub Arc<Readings>);
 
-/// A heartbeat, and how it came.
+/// A heartbeat and its reception.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReceivedHeartbeat {
-    /// What it said.
+    /// Heartbeat as sent.
     #[serde(rename = "beat")]
     pub heartbeat: Heartbeat,
-    /// When it came, ns since the Unix epoch by the gateway's clock.
+    /// Time of reception by the gateway's wall clock, ns since the Unix epoch.
     pub wall_ns: u64,
-    /// Where it came from.
+    /// Source address.
     pub source_ip: IpAddr,
-    /// How far the node's clock is ahead of the gateway's, ms, if it said what it shows.
+    /// Node clock minus gateway clock, ms, if the heartbeat carried its time.
     pub clock_offset_ms: Option<i64>,
-    /// When it was first heard, ns since the Unix epoch.
+    /// Time of the first heartbeat, ns since the Unix epoch.
     pub first_ns: u64,
 }
 
-/// A planned node that was of the fleet and is no longer. Written by `onboarding.revoke`.
+/// A planned node that has left the fleet. Written by `onboarding.revoke`.
 #[derive(Component, Debug)]
 pub struct Deregistered;

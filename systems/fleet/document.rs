@@ -1,4 +1,4 @@
-//! The durable face of a node of the fleet.
+//! Document of a node of the fleet.
 
 use std::sync::Arc;
 
@@ -6,18 +6,18 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Document, Index, Refusal, State};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::clock::GatewayClock;
 use super::command_queue::{CommandQueue, NodeCommands};
 use super::components::{
     Deregistered, LastHeartbeat, LatestReadings, LivenessState, NodeInfo, NodeRecord,
     ReceivedHeartbeat,
 };
-use super::event::EventBuffer;
 use super::liveness::{Liveness, LivenessRules};
 use super::metrics::Readings;
 use super::sample_buffer::{RecentSamples, SampleBuffer};
 use crate::site::{NodeId, NodeKind};
 
-/// What is shared, as what it holds; serde's own support would be a feature for these lines.
+/// Serde form of an `Arc`: that of its value.
 pub(super) mod shared {
     use super::*;
 
@@ -35,7 +35,7 @@ pub(super) mod shared {
     }
 }
 
-/// What is shared, if it is there.
+/// Serde form of an optional `Arc`: that of its value.
 pub(super) mod shared_option {
     use super::*;
 
@@ -53,7 +53,7 @@ pub(super) mod shared_option {
     }
 }
 
-/// A node of the fleet as the store keeps it; nothing is left of one that departed but is planned.
+/// A node of the fleet in the store; empty for a deregistered node that is still planned.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct FleetDocument(Option<Content>);
@@ -121,7 +121,7 @@ impl Document for FleetDocument {
     }
 }
 
-/// The gateway's clock as last told, and what silence means by it.
+/// Gateway clock and timing of liveness.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct FleetState {
     rules: LivenessRules,
@@ -134,13 +134,13 @@ impl State for FleetState {
     fn save(world: &World) -> Self {
         Self {
             rules: *world.resource::<LivenessRules>(),
-            now_ns: world.resource::<EventBuffer>().now_ns,
+            now_ns: world.resource::<GatewayClock>().now_ns,
         }
     }
 
     fn restore(self, world: &mut World) -> Result<(), Refusal> {
         world.insert_resource(self.rules);
-        world.resource_mut::<EventBuffer>().now_ns = self.now_ns;
+        world.resource_mut::<GatewayClock>().now_ns = self.now_ns;
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! What happened of late, for those who watch.
+//! Events of the fleet: changes of liveness, changes of registration, alerts.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -8,25 +8,28 @@ use groundwave_engine::{Clock, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Happenings remembered; who was away for longer starts from the present.
+use super::liveness::StateChange;
+use crate::site::NodeId;
+
+/// Capacity of the buffer, events; a watcher that was away for longer starts at the present.
 pub const KEPT: usize = 1024;
 
-/// What kind of thing happened.
+/// Type of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum FleetEventKind {
-    /// A node is seen otherwise than before.
+    /// Liveness of a node changed.
     #[serde(rename = "node.state")]
     NodeState,
-    /// Somebody came in or went out.
+    /// A registration was approved, revoked or removed.
     #[serde(rename = "registration")]
     Registration,
-    /// Somebody should look.
+    /// A condition that needs the attention of an operator.
     #[serde(rename = "alert")]
     Alert,
 }
 
 impl FleetEventKind {
-    /// The word for it.
+    /// Name of the type in event streams.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -37,56 +40,66 @@ impl FleetEventKind {
     }
 }
 
-/// Something that happened.
+/// One event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FleetEvent {
-    /// Counts happenings since the gateway began.
+    /// Sequence number since the gateway started, from 1.
     pub seq: u64,
-    /// When, ns since the Unix epoch.
+    /// Time of the event, ns since the Unix epoch.
     pub at_ns: u64,
-    /// What kind of thing.
+    /// Type.
     pub kind: FleetEventKind,
-    /// What exactly.
+    /// Attributes by name.
     pub data: BTreeMap<String, String>,
 }
 
-/// The last happenings, oldest first.
+/// The last events, oldest first.
 pub type FleetEvents = VecDeque<Arc<FleetEvent>>;
 
-/// Where they are gathered, with the gateway's clock as last told.
+/// Buffer of the last events. Written by commands of the fleet and by `expire_liveness`.
 #[derive(Resource, Default)]
 pub(super) struct EventBuffer {
-    held: FleetEvents,
-    next: u64,
-    pub(super) now_ns: u64,
+    events: FleetEvents,
+    last_seq: u64,
 }
 
-/// The gateway's clock as last told, ns.
-pub(super) fn now_ns(world: &World) -> u64 {
-    world.resource::<EventBuffer>().now_ns
+impl EventBuffer {
+    fn push(&mut self, at_ns: u64, kind: FleetEventKind, data: BTreeMap<String, String>) {
+        self.last_seq += 1;
+        if self.events.len() == KEPT {
+            self.events.pop_front();
+        }
+        self.events.push_back(Arc::new(FleetEvent {
+            seq: self.last_seq,
+            at_ns,
+            kind,
+            data,
+        }));
+    }
+
+    /// Adds the event of a liveness transition, if there was one.
+    pub(super) fn push_transition(&mut self, node: NodeId, change: Option<StateChange>) {
+        let Some(change) = change else { return };
+        let data = BTreeMap::from([
+            ("node_id".to_owned(), node.to_string()),
+            ("from".to_owned(), change.from.word().to_owned()),
+            ("to".to_owned(), change.to.word().to_owned()),
+            ("reason".to_owned(), change.reason),
+        ]);
+        self.push(change.at_ns, FleetEventKind::NodeState, data);
+    }
 }
 
-/// Notes that something happened.
+/// Adds an event at the wall time of this tick.
 pub(super) fn push(world: &mut World, kind: FleetEventKind, data: BTreeMap<String, String>) {
     let at_ns = world.resource::<Clock>().wall_ns;
-    let mut ring = world.resource_mut::<EventBuffer>();
-    ring.next += 1;
-    let seq = ring.next;
-    if ring.held.len() == KEPT {
-        ring.held.pop_front();
-    }
-    ring.held.push_back(Arc::new(FleetEvent {
-        seq,
-        at_ns,
-        kind,
-        data,
-    }));
+    world.resource_mut::<EventBuffer>().push(at_ns, kind, data);
 }
 
-/// Redraws the section when something happened.
-pub(super) fn publish_events(ring: Res<EventBuffer>, mut section: ResMut<Section<FleetEvents>>) {
-    let latest = |held: &FleetEvents| held.back().map_or(0, |event| event.seq);
-    if latest(&ring.held) != latest(&section.share()) {
-        section.redraw(ring.held.clone());
+/// Publishes the buffer after new events.
+pub(super) fn publish_events(buffer: Res<EventBuffer>, mut section: ResMut<Section<FleetEvents>>) {
+    let latest = |events: &FleetEvents| events.back().map_or(0, |event| event.seq);
+    if latest(&buffer.events) != latest(&section.share()) {
+        section.redraw(buffer.events.clone());
     }
 }

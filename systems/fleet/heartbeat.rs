@@ -1,4 +1,4 @@
-//! What a node says of itself, and what it hears back.
+//! Heartbeat of a node, as sent, and its acknowledgement.
 
 use core::net::{IpAddr, Ipv4Addr};
 use std::collections::BTreeMap;
@@ -12,14 +12,14 @@ use super::metrics::{METRICS_MAX, check_metric};
 use crate::identity::{Mac, PublicKey};
 use groundwave_engine::Refusal;
 
-/// Interfaces one heartbeat may tell of.
+/// Interfaces, radios and transports of a heartbeat at most.
 pub const INTERFACES_MAX: usize = 32;
-/// Links one heartbeat may tell of.
+/// Links of a heartbeat at most.
 pub const LINKS_MAX: usize = 64;
-/// Longest word in a heartbeat, characters.
+/// Longest text in a heartbeat, characters.
 const WORD_CHARS_MAX: usize = 128;
 
-/// What carries a node's traffic.
+/// Type of an uplink.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TransportKind {
@@ -27,52 +27,52 @@ pub enum TransportKind {
     Halow,
     /// 802.11.
     Wifi,
-    /// A cable.
+    /// Ethernet.
     Ethernet,
-    /// A mobile network.
+    /// Cellular network.
     Cellular,
-    /// Nothing.
+    /// No uplink.
     #[default]
     None,
 }
 
-/// A way out of a node.
+/// An uplink of a node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Transport {
-    /// Its interface.
+    /// Interface name.
     #[schemars(length(max = 128))]
     pub name: String,
-    /// What it is.
+    /// Type.
     pub kind: TransportKind,
-    /// Whether it can be used.
+    /// Whether it is usable.
     pub up: bool,
-    /// Its address.
+    /// IP address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ip: Option<IpAddr>,
-    /// Round trip to the gateway, ms.
+    /// Round-trip time to the gateway, ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0))]
     pub rtt_ms: Option<f64>,
 }
 
-/// An interface of a node.
+/// A network interface of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Interface {
-    /// Its name.
+    /// Name.
     #[schemars(length(max = 128))]
     pub name: String,
-    /// Its hardware address, as the node writes it.
+    /// Hardware address, as the node writes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub mac: Option<String>,
-    /// Its largest packet, bytes.
+    /// MTU, bytes.
     #[serde(default)]
     pub mtu: u32,
-    /// Its state, as the kernel says it.
+    /// Operational state, as the kernel names it.
     #[serde(default)]
     #[schemars(length(max = 128))]
     pub operstate: String,
-    /// Its addresses.
+    /// IP addresses.
     #[serde(default)]
     pub ips: Vec<IpAddr>,
     /// Bytes received.
@@ -81,18 +81,18 @@ pub struct Interface {
     /// Bytes sent.
     #[serde(default)]
     pub tx_bytes: u64,
-    /// Packets received with errors.
+    /// Receive errors.
     #[serde(default)]
     pub rx_errors: u64,
-    /// Packets not sent for errors.
+    /// Transmit errors.
     #[serde(default)]
     pub tx_errors: u64,
 }
 
-/// A neighbour as a node measures it.
+/// A neighbor as a node measures it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MeshLink {
-    /// The neighbour's hardware address.
+    /// Hardware address of the neighbor.
     pub neigh_address: Mac,
     /// Transmit quality of B.A.T.M.A.N. IV, of 255.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -100,38 +100,38 @@ pub struct MeshLink {
     /// Throughput of B.A.T.M.A.N. V, kbit/s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throughput_kbps: Option<u32>,
-    /// Received level, dBm.
+    /// Received signal level, dBm.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = -200.0, max = 100.0))]
     pub signal_dbm: Option<f64>,
-    /// Since it was last heard, ms.
+    /// Time since the neighbor was last heard, ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_seen_msecs: Option<u64>,
-    /// Whether it is the next hop now.
+    /// Whether it is the current next hop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selected: Option<bool>,
 }
 
-/// The mesh as a node sees it.
+/// Mesh state of a node.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MeshReport {
     /// `BATMAN_IV` or `BATMAN_V`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub algo_name: Option<String>,
-    /// The gateway it chose.
+    /// Hardware address of the selected gateway.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selected_gateway: Option<Mac>,
-    /// Nodes it knows.
+    /// Known originators.
     #[serde(default)]
     pub originators: u32,
-    /// Neighbours it has.
+    /// Direct neighbors.
     #[serde(default)]
     pub neighbor_count: u32,
-    /// Peerings of 802.11s it has.
+    /// Established 802.11s peerings.
     #[serde(default)]
     pub plink_estab: u32,
-    /// Its neighbours, up to 64.
+    /// Neighbors, up to 64.
     #[serde(default)]
     #[schemars(length(max = 64))]
     pub links: Vec<MeshLink>,
@@ -140,10 +140,10 @@ pub struct MeshReport {
 /// A radio of a node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RadioReport {
-    /// Its interface.
+    /// Interface name.
     #[schemars(length(max = 128))]
     pub ifname: String,
-    /// Its radio.
+    /// Name of the radio.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub phy: Option<String>,
@@ -151,7 +151,7 @@ pub struct RadioReport {
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub kind: Option<String>,
-    /// The mesh it is in.
+    /// Mesh ID.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 128))]
     pub mesh_id: Option<String>,
@@ -161,96 +161,96 @@ pub struct RadioReport {
     /// Channel width, MHz.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub width_mhz: Option<u32>,
-    /// Power, dBm.
+    /// Transmit power, dBm.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tx_power_dbm: Option<f64>,
-    /// Mean received level, dBm.
+    /// Mean received signal level, dBm.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal_dbm: Option<f64>,
-    /// Noise, dBm.
+    /// Noise level, dBm.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_dbm: Option<f64>,
-    /// Peerings it has.
+    /// Established peerings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plink_estab: Option<u32>,
-    /// Transmissions repeated.
+    /// Retried transmissions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tx_retries: Option<u64>,
-    /// Transmissions given up.
+    /// Failed transmissions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tx_failed: Option<u64>,
 }
 
-/// A heartbeat. Fields of later agents are ignored.
+/// A heartbeat. Unknown fields are ignored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Heartbeat {
-    /// Who it says it is; its credential counts.
+    /// Claimed node id; the credential decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_id: Option<Uuid>,
     /// Hardware address of its mesh interface.
     pub mac: Mac,
-    /// Its name.
+    /// Host name.
     #[schemars(length(min = 1, max = 63))]
     pub hostname: String,
-    /// Version of its agent.
+    /// Agent version.
     #[serde(default)]
     #[schemars(length(max = 128))]
     pub agent_version: String,
-    /// What tells one boot of it from the next.
+    /// Boot id, unique to one boot.
     #[schemars(length(min = 1, max = 64))]
     pub boot_id: String,
-    /// Counts heartbeats of a boot.
+    /// Sequence number within a boot.
     pub seq: u64,
-    /// When it was sent, RFC 3339, by the node's clock.
+    /// Send time by the node's clock, RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 40))]
     pub sent_at: Option<String>,
-    /// Since its boot, s.
+    /// Uptime, s.
     #[serde(default)]
     pub uptime_s: u64,
-    /// Its underlay address.
+    /// Underlay address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub underlay_ip: Option<IpAddr>,
-    /// Its overlay address, if it knows.
+    /// Overlay address, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overlay_ip: Option<Ipv4Addr>,
-    /// Its key.
+    /// WireGuard public key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public_key: Option<PublicKey>,
-    /// Mean received level, dBm; nothing where there is no peer.
+    /// Mean received signal level, dBm; absent without a peer.
     #[serde(default)]
     #[schemars(range(min = -200.0, max = 100.0))]
     pub signal_dbm: Option<f64>,
-    /// What carries its traffic.
+    /// Type of the uplink in use.
     #[serde(default)]
     pub active_transport: TransportKind,
-    /// Its ways out, up to 32.
+    /// Uplinks, up to 32.
     #[serde(default)]
     #[schemars(length(max = 32))]
     pub transports: Vec<Transport>,
-    /// What it can do, up to 64 words.
+    /// Capabilities, up to 64.
     #[serde(default)]
     #[schemars(length(max = 64), inner(length(max = 128)))]
     pub capabilities: Vec<String>,
-    /// Its interfaces, up to 32.
+    /// Network interfaces, up to 32.
     #[serde(default)]
     #[schemars(length(max = 32))]
     pub interfaces: Vec<Interface>,
-    /// Its radios, up to 32.
+    /// Radios, up to 32.
     #[serde(default)]
     #[schemars(length(max = 32))]
     pub radios: Vec<RadioReport>,
-    /// The mesh as it sees it.
+    /// Mesh state.
     #[serde(default)]
     pub mesh: MeshReport,
-    /// Readings of this moment, up to 64.
+    /// Readings at the time of the heartbeat, up to 64.
     #[serde(default)]
     #[schemars(extend("maxProperties" = 64))]
     pub metrics: BTreeMap<String, f64>,
 }
 
 impl Heartbeat {
-    /// Refuses what is too long or no number.
+    /// Checks lengths and ranges.
     ///
     /// # Errors
     /// [`Refusal::Invalid`] with the offending field.
@@ -317,34 +317,34 @@ impl Heartbeat {
     }
 }
 
-/// Something a node is asked to do.
+/// A command dispatched to a node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DispatchedCommand {
-    /// Which one it is.
+    /// Command id.
     pub command_id: Uuid,
-    /// What, of the words the node said it knows.
+    /// Type, one of the commands the node supports.
     pub kind: String,
-    /// How.
+    /// Arguments.
     pub args: BTreeMap<String, String>,
-    /// Until when it is wanted, RFC 3339.
+    /// Expiry, RFC 3339.
     pub expires_at: String,
 }
 
-/// What a node hears back.
+/// Acknowledgement of a heartbeat.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HeartbeatAck {
-    /// Who it is.
+    /// Node id.
     pub node_id: Uuid,
-    /// How the gateway sees it.
+    /// Liveness state as the gateway sees it.
     pub state: NodeState,
-    /// Its overlay address.
+    /// Overlay address.
     pub overlay_ip: Option<Ipv4Addr>,
-    /// The gateway's clock, RFC 3339.
+    /// Wall clock of the gateway, RFC 3339.
     pub server_time: String,
-    /// When to beat again, s.
+    /// Time until the next heartbeat, s.
     pub next_heartbeat_s: f64,
-    /// Counts changes of its configuration.
+    /// Revision of the node's configuration.
     pub config_revision: u64,
-    /// What it is asked to do.
+    /// Commands for the node.
     pub commands: Vec<DispatchedCommand>,
 }

@@ -1,4 +1,4 @@
-//! Whether a node still speaks: one small machine, fed with beats and with time.
+//! Liveness of a node: a state machine driven by heartbeats and by the gateway clock.
 
 use std::collections::VecDeque;
 
@@ -6,25 +6,25 @@ use bevy_ecs::prelude::Resource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a node is seen.
+/// Liveness state of a node.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum NodeState {
-    /// Registered, or let in, and never heard.
+    /// Registered or approved; no heartbeat yet.
     #[default]
     Joining,
-    /// Heard within three periods.
+    /// Last heartbeat within three periods.
     Online,
-    /// Not heard for three periods, or heard once after it was away.
+    /// No heartbeat for three periods, or a single one after an absence.
     Stale,
-    /// Not heard for twelve periods.
+    /// No heartbeat for twelve periods.
     Offline,
 }
 
 impl NodeState {
-    /// The word for it.
+    /// Name of the state in JSON.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -36,12 +36,12 @@ impl NodeState {
     }
 }
 
-/// What silence means. Set by `fleet.begin`.
+/// Timing of liveness. Written by `fleet.begin`.
 #[derive(Resource, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LivenessRules {
-    /// Time between two beats, ns.
+    /// Heartbeat period, ns.
     pub period_ns: u64,
-    /// The gateway's clock when it began, ns.
+    /// Gateway clock at its start, ns.
     pub begun_ns: u64,
 }
 
@@ -54,56 +54,57 @@ impl Default for LivenessRules {
     }
 }
 
-/// Periods of silence until a node is stale.
+/// Silence until a node is stale, periods.
 const STALE_PERIODS: u64 = 3;
-/// Periods of silence until it is offline. As many again has it after a restart of the gateway.
+/// Silence until a node is offline, periods; counted from the restart after a restart of the gateway.
 const OFFLINE_PERIODS: u64 = 12;
-/// Periods until one that never spoke is offline: five minutes of the usual ones.
+/// Silence until a node without any heartbeat is offline, periods: five minutes at 5 s.
 const JOINING_PERIODS: u64 = 60;
-/// Beats until one that was away is online: one may be the last gasp of a bad link.
+/// Consecutive heartbeats until a node that was stale or offline is online: a single one may come
+/// over a link about to fail.
 const HEARTBEATS_TO_RETURN: u32 = 2;
-/// Changes remembered of each node.
+/// State changes kept for each node.
 const CHANGES_KEPT: usize = 64;
-/// Gaps between beats remembered of each node.
+/// Gaps between heartbeats kept for each node.
 const GAPS_KEPT: usize = 32;
 
-/// A change of state.
+/// A state change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StateChange {
-    /// When, ns since the Unix epoch.
+    /// Time of the change, ns since the Unix epoch.
     pub at_ns: u64,
-    /// From.
+    /// State before.
     pub from: NodeState,
-    /// To.
+    /// State after.
     pub to: NodeState,
-    /// Why.
+    /// Cause, for people.
     pub reason: String,
 }
 
-/// What is known of a node's speaking.
+/// Liveness of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Liveness {
-    /// How it is seen.
+    /// State.
     pub state: NodeState,
-    /// The gateway's clock when it was last heard, or when its time to speak began, ns.
+    /// Gateway clock at the last heartbeat, or at the start of the first period, ns.
     pub since_ns: u64,
-    /// Beats in a row since it was away.
+    /// Consecutive heartbeats since the last absence.
     #[serde(rename = "beats")]
     pub consecutive_heartbeats: u32,
-    /// Beats that did not come, in all.
+    /// Heartbeats missed in total.
     #[serde(rename = "missed")]
     pub missed_heartbeats: u64,
-    /// What was missed of the silence under way, already counted in `missed`.
+    /// Heartbeats missed in the current silence, included in the total.
     #[serde(rename = "missing")]
     missed_in_silence: u64,
-    /// Its last changes, oldest first.
+    /// Last state changes, oldest first.
     pub changes: VecDeque<StateChange>,
-    /// Its last gaps between beats, ms, oldest first.
+    /// Last gaps between heartbeats, ms, oldest first.
     pub gaps_ms: VecDeque<u32>,
 }
 
 impl Liveness {
-    /// Of a node that may speak from `now_ns` on.
+    /// Liveness of a node whose first period starts at `now_ns`.
     #[must_use]
     pub fn new(now_ns: u64) -> Self {
         Self {
@@ -130,7 +131,7 @@ impl Liveness {
         Some(change)
     }
 
-    /// It was heard at `now_ns` of the gateway's clock.
+    /// Records a heartbeat received at gateway time `now_ns`.
     pub fn record_heartbeat(&mut self, now_ns: u64, wall_ns: u64) -> Option<StateChange> {
         let first = self.state == NodeState::Joining;
         if !first {
@@ -157,7 +158,7 @@ impl Liveness {
         }
     }
 
-    /// It is `now_ns` by the gateway's clock.
+    /// Applies the silence up to gateway time `now_ns`.
     pub fn expire(
         &mut self,
         rules: LivenessRules,
@@ -192,8 +193,7 @@ impl Liveness {
         None
     }
 
-    /// The gateway began anew at `now_ns` of a new clock: nobody is to blame for what it did not
-    /// hear.
+    /// Restarts at `now_ns` of a new gateway clock; silence before is not counted.
     pub fn restart(&mut self, now_ns: u64, wall_ns: u64) -> Option<StateChange> {
         self.since_ns = now_ns;
         self.consecutive_heartbeats = 0;
@@ -206,24 +206,21 @@ impl Liveness {
         }
     }
 
-    /// Whether [`Self::expire`] would change something now.
+    /// First gateway time at which [`Self::expire`] changes something; `None` for a node that is
+    /// offline already.
     #[must_use]
-    pub fn is_due(&self, rules: LivenessRules, now_ns: u64) -> bool {
-        let periods = now_ns.saturating_sub(self.since_ns) / rules.period_ns.max(1);
-        let speaks = matches!(self.state, NodeState::Online | NodeState::Stale);
-        now_ns > self.due_ns(rules) || speaks && periods.saturating_sub(1) > self.missed_in_silence
-    }
-
-    /// When something changes by itself next, by the gateway's clock, ns.
-    #[must_use]
-    pub fn due_ns(&self, rules: LivenessRules) -> u64 {
-        let periods = match self.state {
-            NodeState::Joining => JOINING_PERIODS,
-            NodeState::Online => STALE_PERIODS,
-            NodeState::Stale => OFFLINE_PERIODS,
-            NodeState::Offline => return u64::MAX,
-        };
-        self.since_ns.saturating_add(periods * rules.period_ns)
+    pub fn next_deadline_ns(&self, rules: LivenessRules) -> Option<u64> {
+        let after = |periods: u64| periods.saturating_mul(rules.period_ns);
+        let transition_ns = |periods| self.since_ns.saturating_add(after(periods) + 1);
+        let missed_ns = self
+            .since_ns
+            .saturating_add(after(self.missed_in_silence.saturating_add(2)));
+        match self.state {
+            NodeState::Joining => Some(transition_ns(JOINING_PERIODS)),
+            NodeState::Online => Some(transition_ns(STALE_PERIODS).min(missed_ns)),
+            NodeState::Stale => Some(transition_ns(OFFLINE_PERIODS).min(missed_ns)),
+            NodeState::Offline => None,
+        }
     }
 }
 
@@ -239,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_falls_silent_and_returns_with_its_second_beat() {
+    fn a_silent_node_is_online_again_with_its_second_heartbeat() {
         let mut node = Liveness::new(0);
         assert_eq!(node.state, Joining);
         assert_eq!(node.record_heartbeat(S, 1).unwrap().to, Online);
@@ -257,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_beat_now_and_then_is_not_online() {
+    fn a_single_heartbeat_now_and_then_is_not_online() {
         let mut node = Liveness::new(0);
         node.record_heartbeat(0, 0);
         for turn in 1..5 {
@@ -269,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_restart_makes_nobody_offline_before_its_time() {
+    fn after_a_restart_silence_counts_from_the_restart() {
         let mut node = Liveness::new(0);
         node.record_heartbeat(1_000 * S, 0);
         assert_eq!(node.restart(0, 9).unwrap().to, Stale);
@@ -283,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_never_spoke_is_given_five_minutes() {
+    fn a_node_without_heartbeat_is_offline_after_five_minutes() {
         let mut node = Liveness::new(10 * S);
         assert!(node.expire(rules(), 310 * S, 0).is_none());
         assert_eq!(
@@ -293,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn missed_beats_are_counted_once() {
+    fn missed_heartbeats_are_counted_once() {
         let mut node = Liveness::new(0);
         node.record_heartbeat(0, 0);
         for second in 0..=31 {
@@ -306,19 +303,24 @@ mod tests {
     }
 
     #[test]
-    fn what_is_due_is_when_it_turns() {
-        let mut node = Liveness::new(0);
-        for _ in 0..3 {
-            let due_ns = node.due_ns(rules());
-            assert!(
-                node.expire(rules(), due_ns, 0).is_none(),
-                "{:?}",
-                node.state
-            );
-            if node.expire(rules(), due_ns + 1, 0).is_none() {
-                assert_eq!(due_ns, u64::MAX);
+    fn the_deadline_is_the_first_moment_of_a_change() {
+        let rules = LivenessRules {
+            period_ns: 100,
+            begun_ns: 0,
+        };
+        let mut node = Liveness::new(7);
+        for heartbeat in [false, true, false] {
+            if heartbeat {
+                node.record_heartbeat(9_000, 0);
             }
-            node.record_heartbeat(due_ns.min(1 << 50), 0);
+            while let Some(deadline_ns) = node.next_deadline_ns(rules) {
+                let mut before = node.clone();
+                before.expire(rules, deadline_ns - 1, 0);
+                assert_eq!(before, node);
+                node.expire(rules, deadline_ns, 0);
+                assert_ne!(before, node);
+            }
+            assert_eq!(node.state, Offline);
         }
     }
 }

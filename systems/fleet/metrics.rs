@@ -1,4 +1,4 @@
-//! Readings: names, units, the latest of each.
+//! Readings: metric names, units, latest values.
 
 use std::collections::BTreeMap;
 
@@ -6,33 +6,33 @@ use groundwave_engine::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Readings one heartbeat may carry.
+/// Readings of a heartbeat at most.
 pub const METRICS_MAX: usize = 64;
 
-/// Names one node may use in its life; more are refused, so that a node cannot grow the gateway.
+/// Metrics of a node at most, over its lifetime: bounds the memory of the gateway.
 pub const NAMES_MAX: usize = 256;
 
-/// A reading at a time.
+/// A reading with its time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sample {
-    /// When, ms since the Unix epoch.
+    /// Time, ms since the Unix epoch.
     pub ts_ms: u64,
-    /// What, `mesh.tx_mbps`.
+    /// Metric, `mesh.tx_mbps`.
     pub metric: String,
-    /// How much.
+    /// Value.
     pub value: f64,
 }
 
-/// The latest reading of one name.
+/// Latest reading of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reading {
-    /// How much.
+    /// Value.
     pub value: f64,
-    /// When, ms since the Unix epoch.
+    /// Time, ms since the Unix epoch.
     pub ts_ms: u64,
 }
 
-/// The latest readings of a node.
+/// Latest readings of a node by metric.
 pub type Readings = BTreeMap<String, Reading>;
 
 fn word(text: &str, most: usize) -> bool {
@@ -40,7 +40,7 @@ fn word(text: &str, most: usize) -> bool {
     (1..=most).contains(&text.len()) && text.bytes().all(fits)
 }
 
-/// Refuses names outside `(mesh|gps|sys|ups|i2c.TEMPLATE).NAME` and values that are no numbers.
+/// Checks that a name is of the form `(mesh|gps|sys|ups|i2c.TEMPLATE).NAME` and a value finite.
 ///
 /// # Errors
 /// [`Refusal::Invalid`] with the name.
@@ -69,7 +69,7 @@ pub fn check_metric(name: &str, value: f64) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The unit of a reading, as far as its name tells.
+/// Unit of a metric, by its suffix.
 ///
 /// ```
 /// use groundwave_systems::fleet::unit_of;

@@ -1,10 +1,12 @@
-//! The fleet: nodes that are really there, what they said last, and whether they still speak.
+//! Fleet: nodes of the running mesh, their heartbeats, liveness, samples, commands and links.
 //!
-//! A node of the fleet is a node of the world: the one that was planned and the one that joins as
-//! it are one entity. What a node says comes in as [`RecordHeartbeat`]; time comes in as [`SetGatewayClock`], by the
-//! gateway's own monotonic clock, so that a replay sees the same nodes fall silent.
+//! A node of the fleet and the planned node it joins as are one entity. Heartbeats arrive as
+//! [`RecordHeartbeat`], time as [`SetGatewayClock`] by the gateway's monotonic clock: a replay sees
+//! the same liveness transitions. Commands write components; `expire_liveness`,
+//! `roll_over_minutes`, `update_topology` and `predict_mesh_links` derive the rest from what changed.
 
 mod approved;
+mod clock;
 mod command_queue;
 mod commands;
 mod components;
@@ -13,6 +15,7 @@ mod event;
 mod heartbeat;
 mod liveness;
 mod metrics;
+mod prediction;
 mod record;
 mod sample_buffer;
 mod score;
@@ -21,16 +24,18 @@ mod tests;
 mod topology;
 mod view;
 
+use bevy_ecs::prelude::*;
 use groundwave_engine::{Builder, Phase};
 
 pub(crate) use approved::approved_node;
+pub use clock::{SetGatewayClock, StartGatewayClock};
 pub use command_queue::{
     CommandQueue, CommandState, EnqueueCommand, FinishCommand, NodeCommand, NodeCommands,
     OUTPUT_BYTES_MAX,
 };
 pub use commands::{
     HeartbeatReply, PatchNode, RecordHeartbeat, RecordJoinReport, RecordSamples,
-    SAMPLES_AT_ONCE_MAX, STALE_SEQUENCE, SetGatewayClock, StartGatewayClock,
+    SAMPLES_AT_ONCE_MAX, STALE_SEQUENCE,
 };
 pub use components::{
     LastHeartbeat, LatestReadings, LivenessState, Location, LocationSource, NodeInfo, NodeRecord,
@@ -47,15 +52,19 @@ pub use metrics::{METRICS_MAX, Reading, Readings, Sample, check_metric, unit_of}
 pub(crate) use record::{admit, alert, dismiss, expect, lock_out, registration_of, rename};
 pub use record::{check_role, check_tags};
 pub use sample_buffer::{RecentSamples, SAMPLES_MAX, SampleBuffer, SampleMinute, StoreMinute};
-pub use score::{MeshScore, ScoreComponent, mesh_score};
-pub use topology::{Edge, EdgeKind, EdgeStatus, TQ_FULL, TopologyGraph, topology};
+pub use score::{MeshScore, ScoreComponent};
+pub use topology::{Edge, EdgeKind, EdgeStatus, MeshEdges, PredictedLink, TQ_FULL};
 pub use view::{Fleet, FleetNode};
 
-/// Nodes that are there.
+/// The fleet.
 pub fn fleet(engine: &mut Builder) {
     engine
         .resource(LivenessRules::default())
         .resource(event::EventBuffer::default())
+        .resource(clock::GatewayClock::default())
+        .resource(clock::LivenessDeadlines::default())
+        .resource(topology::TopologyIndex::default())
+        .resource(prediction::PredictionQueue::default())
         .section::<Fleet>()
         .section::<FleetEvents>()
         .effect::<StoreMinute>()
@@ -69,6 +78,25 @@ pub fn fleet(engine: &mut Builder) {
         .command::<FinishCommand>()
         .document::<FleetDocument>()
         .state::<FleetState>()
+        .systems(
+            Phase::Plan,
+            (
+                clock::index_deadlines,
+                clock::expire_liveness,
+                sample_buffer::roll_over_minutes,
+            )
+                .chain()
+                .run_if(resource_changed::<clock::GatewayClock>),
+        )
+        .systems(
+            Phase::Route,
+            (
+                topology::update_topology,
+                prediction::queue_predictions,
+                prediction::predict_mesh_links,
+            )
+                .chain(),
+        )
         .systems(Phase::Mirror, sample_buffer::emit_complete_minutes)
         .systems(Phase::Publish, (view::publish_fleet, event::publish_events));
 }

@@ -1,4 +1,4 @@
-//! How nodes enter the fleet and leave it.
+//! Records of the fleet: admission, registration ahead, removal.
 
 use core::net::Ipv4Addr;
 use std::collections::BTreeMap;
@@ -7,17 +7,18 @@ use std::sync::Arc;
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Index, Refusal};
 
+use super::clock::GatewayClock;
 use super::components::{
     Deregistered, LastHeartbeat, LatestReadings, LivenessState, NodeInfo, NodeRecord,
     Preregistration,
 };
 use super::event::{self, FleetEventKind};
 use super::liveness::{Liveness, LivenessRules};
-use super::{NodeCommands, RecentSamples};
+use super::{MeshEdges, NodeCommands, RecentSamples};
 use crate::identity::{Registration, RegistrationId};
 use crate::site::{Enrolled, Label, NODES_MAX, NodeId, NodeKind};
 
-/// Refuses roles that cannot be typed.
+/// Checks a role.
 ///
 /// # Errors
 /// [`Refusal::Invalid`] unless it is absent or 1 to 64 of `a-z 0-9 _ -`.
@@ -32,7 +33,7 @@ pub fn check_role(role_id: Option<&str>) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses tags that cannot be shown.
+/// Checks tags.
 ///
 /// # Errors
 /// [`Refusal::Invalid`] unless there are up to 32, each of 1 to 64 characters that show.
@@ -50,7 +51,7 @@ pub fn check_tags(tags: &[String]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The node of the world with this id, made when there is none.
+/// Entity of a node, spawned where there is none.
 fn entity(world: &mut World, node: NodeId) -> Result<Entity, Refusal> {
     let index = world.resource::<Index<NodeKind>>();
     if let Ok(entity) = index.get(node) {
@@ -64,7 +65,7 @@ fn entity(world: &mut World, node: NodeId) -> Result<Entity, Refusal> {
     Ok(world.spawn(node).id())
 }
 
-/// What a node starts as: under the name it was planned with, or its own.
+/// Initial attributes: the planned name, else the host name.
 fn fresh(world: &World, entity: Entity, name: &str) -> NodeInfo {
     let planned = world.get::<Label>(entity);
     NodeInfo {
@@ -98,7 +99,7 @@ pub(super) fn put(world: &mut World, entity: Entity, mut record: NodeInfo) {
     entity.insert(NodeRecord(Arc::new(record)));
 }
 
-/// Lets a registration in as `node`, and tells which registration was that node before.
+/// Admits a registration as `node`; returns the previous registration of that node.
 pub(crate) fn admit(
     world: &mut World,
     node: NodeId,
@@ -117,7 +118,7 @@ pub(crate) fn admit(
     record.preregistration = None;
     put(world, entity, record);
     let rules = *world.resource::<LivenessRules>();
-    let now_ns = event::now_ns(world);
+    let now_ns = world.resource::<GatewayClock>().now_ns;
     let liveness = Liveness::new(now_ns.max(rules.begun_ns));
     world
         .entity_mut(entity)
@@ -134,7 +135,7 @@ fn serde_data(node: NodeId, state: &str) -> BTreeMap<String, String> {
     ])
 }
 
-/// Tells those who watch that somebody should look: what about, and at what.
+/// Adds an alert to the events: subject and attributes.
 pub(crate) fn alert(world: &mut World, about: &str, data: &[(&str, String)]) {
     let data = data
         .iter()
@@ -143,7 +144,7 @@ pub(crate) fn alert(world: &mut World, about: &str, data: &[(&str, String)]) {
     event::push(world, FleetEventKind::Alert, data.chain([about]).collect());
 }
 
-/// Expects somebody as `node`.
+/// Registers a node ahead of its request.
 pub(crate) fn expect(
     world: &mut World,
     node: NodeId,
@@ -173,7 +174,7 @@ pub(crate) fn expect(
     Ok(())
 }
 
-/// Gives a node another name and role, where there is one.
+/// Changes name and role of a node, if it exists.
 pub(crate) fn rename(
     world: &mut World,
     node: NodeId,
@@ -193,7 +194,7 @@ pub(crate) fn rename(
     put(world, entity, record);
 }
 
-/// Takes its address from a node that stays known.
+/// Removes the overlay address of a node that stays known.
 pub(crate) fn lock_out(world: &mut World, node: NodeId) {
     let found = world.resource::<Index<NodeKind>>().get(node);
     let Ok(entity) = found else { return };
@@ -208,7 +209,7 @@ pub(crate) fn lock_out(world: &mut World, node: NodeId) {
     }
 }
 
-/// The registration of a node of the fleet.
+/// Registration of a node of the fleet.
 pub(crate) fn registration_of(
     world: &World,
     node: NodeId,
@@ -222,7 +223,7 @@ pub(crate) fn registration_of(
     Ok(record.ok_or_else(unknown)?.0.registration)
 }
 
-/// Takes a node out of the fleet. A planned node stays planned.
+/// Removes a node from the fleet. A planned node stays planned.
 pub(crate) fn dismiss(world: &mut World, node: NodeId) {
     let found = world.resource::<Index<NodeKind>>().get(node);
     let Ok(entity) = found else { return };
@@ -241,6 +242,7 @@ pub(crate) fn dismiss(world: &mut World, node: NodeId) {
         LatestReadings,
         RecentSamples,
         NodeCommands,
+        MeshEdges,
     )>();
     entity.insert(Deregistered);
 }

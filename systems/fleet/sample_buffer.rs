@@ -1,10 +1,11 @@
-//! Readings of the minute under way and of the one before: what a kill must not lose and the
-//! history does not have yet.
+//! Samples of the current minute and of the one before: durable with the node, not yet part of the
+//! history.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
-use groundwave_engine::{Effect, Outbox};
+use groundwave_engine::{Clock, Effect, Outbox};
 use serde::{Deserialize, Serialize};
 
 use super::metrics::NAMES_MAX;
@@ -14,77 +15,79 @@ use crate::site::NodeId;
 pub const SAMPLES_MAX: usize = 4096;
 
 const MINUTE_MS: u64 = 60_000;
-/// A sample: which name (2), when in the minute in ms (2), how much (8).
+const MINUTE_NS: u64 = MINUTE_MS * 1_000_000;
+/// Packed size of a sample: index of the metric (2), ms within the minute (2), value (8).
 const SAMPLE_BYTES: usize = 12;
 
 /// The samples of one minute, packed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SampleMinute {
-    /// Which minute, minutes since the Unix epoch.
+    /// Minutes since the Unix epoch.
     pub minute: u64,
-    /// Samples in order of arrival: place of the name, ms of the minute, value.
+    /// Samples in order of arrival: index of the metric, ms within the minute, value.
     #[serde(with = "serde_bytes")]
     packed: Vec<u8>,
 }
 
 impl SampleMinute {
-    /// How many samples there are.
+    /// Number of samples.
     #[must_use]
     pub fn len(&self) -> usize {
         self.packed.len() / SAMPLE_BYTES
     }
 
-    /// Whether there are none.
+    /// Whether there is no sample.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.packed.is_empty()
     }
 
-    /// Place of the name, ms since the Unix epoch, value, in order of arrival.
+    /// Index of the metric, ms since the Unix epoch, value, in order of arrival.
     pub fn samples(&self) -> impl Iterator<Item = (usize, u64, f64)> + '_ {
         self.packed.chunks_exact(SAMPLE_BYTES).map(|sample| {
-            let place = u16::from_le_bytes([sample[0], sample[1]]);
+            let index = u16::from_le_bytes([sample[0], sample[1]]);
             let within_ms = u16::from_le_bytes([sample[2], sample[3]]);
             let value = f64::from_le_bytes(sample[4..].try_into().expect("8 of 12"));
             let ts_ms = self.minute * MINUTE_MS + u64::from(within_ms);
-            (usize::from(place), ts_ms, value)
+            (usize::from(index), ts_ms, value)
         })
     }
 
-    fn push(&mut self, place: usize, ts_ms: u64, value: f64) {
+    fn push(&mut self, index: usize, ts_ms: u64, value: f64) {
         // Both fit: names are bounded, and a minute has 60,000 ms.
-        self.packed.extend_from_slice(&(place as u16).to_le_bytes());
+        self.packed.extend_from_slice(&(index as u16).to_le_bytes());
         let within_ms = (ts_ms % MINUTE_MS) as u16;
         self.packed.extend_from_slice(&within_ms.to_le_bytes());
         self.packed.extend_from_slice(&value.to_le_bytes());
     }
 }
 
-/// What [`RecentSamples`] hold.
+/// Samples of a node that the history does not have yet.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SampleBuffer {
-    /// Names the node ever used, by place.
+    /// Metrics the node ever reported, by index.
     pub names: Vec<String>,
-    /// The minute under way.
+    /// Current minute.
     pub current: SampleMinute,
-    /// The one before it.
+    /// Last completed minute.
     pub previous: SampleMinute,
-    /// Samples dropped because there were too many, or too many names.
+    /// Samples dropped: too many in a minute, or too many metrics.
     pub dropped: u64,
 }
 
-/// Readings of late. Written by `fleet.*`.
+/// Samples of the current and the last minute. Written by `fleet.hear`, `fleet.samples` and
+/// `roll_over_minutes`.
 #[derive(Component, Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecentSamples(pub Arc<SampleBuffer>);
 
-/// A minute that is over, for the history. Keeping it twice is keeping it once.
+/// A completed minute for the history. Storing it twice has the effect of storing it once.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoreMinute {
-    /// Whose.
+    /// Node.
     pub node: NodeId,
-    /// Names by place.
+    /// Metrics by index.
     pub names: Vec<String>,
-    /// The minute.
+    /// Completed minute.
     pub minute: SampleMinute,
 }
 
@@ -97,8 +100,8 @@ impl Effect for StoreMinute {
 }
 
 impl SampleBuffer {
-    /// Takes a sample of the minute under way or a later one; tells whether it did. Earlier ones
-    /// are the history's.
+    /// Adds a sample of the current minute or a later one; returns whether it did. Earlier samples
+    /// belong to the history.
     pub fn push(&mut self, name: &str, ts_ms: u64, value: f64) -> bool {
         let minute = ts_ms / MINUTE_MS;
         if minute < self.current.minute {
@@ -106,8 +109,8 @@ impl SampleBuffer {
         }
         self.roll_over_to(minute);
         let known = self.names.iter().position(|known| known == name);
-        let place = match known {
-            Some(place) => place,
+        let index = match known {
+            Some(index) => index,
             None if self.names.len() < NAMES_MAX => {
                 self.names.push(name.to_owned());
                 self.names.len() - 1
@@ -121,11 +124,11 @@ impl SampleBuffer {
             self.dropped += 1;
             return true;
         }
-        self.current.push(place, ts_ms, value);
+        self.current.push(index, ts_ms, value);
         true
     }
 
-    /// Ends the minute under way if it is before `minute`.
+    /// Completes the current minute if it is before `minute`.
     pub fn roll_over_to(&mut self, minute: u64) {
         if minute <= self.current.minute {
             return;
@@ -142,31 +145,48 @@ impl SampleBuffer {
         }
     }
 
-    /// Samples of both minutes of one name, ms since the Unix epoch and value.
+    /// Samples of one metric in both minutes: ms since the Unix epoch, value.
     pub fn of<'a>(&'a self, name: &str) -> impl Iterator<Item = (u64, f64)> + use<'a> {
-        let place = self.names.iter().position(|known| known == name);
+        let index = self.names.iter().position(|known| known == name);
         let both = self.previous.samples().chain(self.current.samples());
-        both.filter(move |(found, ..)| Some(*found) == place)
+        both.filter(move |(found, ..)| Some(*found) == index)
             .map(|(_, ts_ms, value)| (ts_ms, value))
     }
 }
 
-/// Sends minutes that are over to the history.
+/// Ends the current minute of buffers that have had no sample for a minute of wall time. Runs when
+/// the gateway clock is set.
+pub(super) fn roll_over_minutes(
+    clock: Res<Clock>,
+    mut last_minute: Local<u64>,
+    mut nodes: Query<&mut RecentSamples>,
+) {
+    let minute = (clock.wall_ns / MINUTE_NS).saturating_sub(1);
+    let next = std::mem::replace(&mut *last_minute, minute) != minute;
+    for mut samples in &mut nodes {
+        let candidate = next || samples.is_changed();
+        if candidate && !samples.0.current.is_empty() && samples.0.current.minute < minute {
+            Arc::make_mut(&mut samples.0).roll_over_to(minute);
+        }
+    }
+}
+
+/// Emits completed minutes for the history, each once.
 pub(super) fn emit_complete_minutes(
     changed: Query<(&NodeId, Ref<RecentSamples>), Changed<RecentSamples>>,
-    mut sent: Local<std::collections::BTreeMap<NodeId, u64>>,
+    mut sent: Local<BTreeMap<NodeId, u64>>,
     mut outbox: ResMut<Outbox<StoreMinute>>,
 ) {
-    for (id, sample_buffer) in &changed {
-        let over = &sample_buffer.0.previous;
-        if over.is_empty() || sent.get(id) == Some(&over.minute) {
+    for (id, samples) in &changed {
+        let complete = &samples.0.previous;
+        if complete.is_empty() || sent.get(id) == Some(&complete.minute) {
             continue;
         }
-        sent.insert(*id, over.minute);
+        sent.insert(*id, complete.minute);
         outbox.emit(StoreMinute {
             node: *id,
-            names: sample_buffer.0.names.clone(),
-            minute: over.clone(),
+            names: samples.0.names.clone(),
+            minute: complete.clone(),
         });
     }
 }
@@ -190,8 +210,8 @@ mod tests {
     #[test]
     fn a_flood_is_bounded_and_counted() {
         let mut buffer = SampleBuffer::default();
-        for place in 0..NAMES_MAX + 10 {
-            buffer.push(&format!("sys.m{place}"), 1, 0.0);
+        for index in 0..NAMES_MAX + 10 {
+            buffer.push(&format!("sys.m{index}"), 1, 0.0);
         }
         assert_eq!((buffer.names.len(), buffer.dropped), (NAMES_MAX, 10));
         for _ in 0..SAMPLES_MAX {

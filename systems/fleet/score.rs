@@ -1,39 +1,80 @@
-//! How well the mesh is, as one number whose parts can be checked.
+//! Mesh score: one number for the state of the mesh, with its components.
+
+use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::liveness::NodeState;
-use super::topology::{Edge, EdgeStatus, TopologyGraph, hanging};
-use super::view::Fleet;
+use super::topology::{Edge, EdgeStatus};
+use crate::route::Adjacency;
 use crate::site::NodeId;
 
-/// A part of the score.
+/// A component of the score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScoreComponent {
-    /// What it looks at.
+    /// Name.
     pub name: String,
-    /// Its share of the score.
+    /// Weight in the score.
     pub weight: f64,
-    /// How well that is, 0 to 100.
+    /// Value, 0 to 100.
     pub score: f64,
-    /// In words.
+    /// Explanation.
     pub detail: String,
 }
 
-/// How well the mesh is.
+/// State of the mesh.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeshScore {
-    /// 0 to 100: the weighted sum of its components.
+    /// Weighted sum of the components, 0 to 100.
     pub score: f64,
     /// A (90 and more), B (75), C (60), D (40), F.
     pub grade: &'static str,
-    /// What it is made of.
+    /// Components.
     pub components: Vec<ScoreComponent>,
-    /// Parts of the mesh that do not reach each other.
+    /// Connected components of the mesh.
     pub partitions: usize,
-    /// Nodes without which some part would be cut off.
+    /// Articulation nodes, in id order: without one of them a part is cut off.
     pub articulation_nodes: Vec<NodeId>,
+}
+
+/// A node of the mesh as the score sees it.
+pub(super) struct ScoredNode<'a> {
+    pub id: NodeId,
+    pub state: NodeState,
+    /// Whether its registration was approved.
+    pub approved: bool,
+    /// Links to nodes with higher ids.
+    pub edges: &'a [Edge],
+}
+
+/// Connectivity of the nodes that are online or stale, over links that are not down.
+struct Connectivity {
+    partitions: usize,
+    articulation_nodes: Vec<NodeId>,
+}
+
+impl Connectivity {
+    fn of(mesh: &[ScoredNode<'_>]) -> Self {
+        let present = |state| matches!(state, NodeState::Online | NodeState::Stale);
+        let nodes: Vec<NodeId> = mesh
+            .iter()
+            .filter(|node| present(node.state))
+            .map(|node| node.id)
+            .collect();
+        let index = |id: NodeId| nodes.binary_search(&id).ok();
+        let pairs: Vec<(usize, usize)> = mesh
+            .iter()
+            .flat_map(|node| node.edges)
+            .filter(|edge| edge.status != EdgeStatus::Down)
+            .filter_map(|edge| Some((index(edge.a)?, index(edge.b)?)))
+            .collect();
+        let cuts = Adjacency::of(nodes.len(), &pairs).cuts();
+        Self {
+            partitions: cuts.component_sizes.len(),
+            articulation_nodes: cuts.points.iter().map(|index| nodes[*index]).collect(),
+        }
+    }
 }
 
 fn share(part: usize, whole: usize) -> f64 {
@@ -43,19 +84,17 @@ fn share(part: usize, whole: usize) -> f64 {
     }
 }
 
-/// Median of the best link's quality of each node that has one.
-fn median_best(fleet: &Fleet, graph: &TopologyGraph) -> Option<f64> {
+/// Median over nodes of the quality of their best link; `None` without a measured link.
+fn median_best(mesh: &[ScoredNode<'_>]) -> Option<f64> {
     let up = |edge: &&Edge| edge.status == EdgeStatus::Up;
-    let mut best: std::collections::BTreeMap<NodeId, f64> = Default::default();
-    for edge in graph.edges.iter().filter(up) {
+    let mut best: BTreeMap<NodeId, f64> = BTreeMap::new();
+    for edge in mesh.iter().flat_map(|node| node.edges).filter(up) {
         let Some(quality) = edge.quality() else {
             continue;
         };
         for end in [edge.a, edge.b] {
-            if fleet.nodes.contains_key(&end) {
-                let held = best.entry(end).or_default();
-                *held = held.max(quality);
-            }
+            let held = best.entry(end).or_default();
+            *held = held.max(quality);
         }
     }
     let mut best: Vec<f64> = best.into_values().collect();
@@ -64,25 +103,16 @@ fn median_best(fleet: &Fleet, graph: &TopologyGraph) -> Option<f64> {
 }
 
 /// 100 (0.4 online/approved + 0.3 median best-link quality + 0.2 (1 - articulation nodes/nodes) +
-/// 0.1 nodes that reach the gateway/nodes). A node reaches the gateway when its beats do.
-#[must_use]
-pub fn mesh_score(fleet: &Fleet, graph: &TopologyGraph) -> MeshScore {
-    let approved = fleet
-        .nodes
-        .values()
-        .filter(|node| node.record.registration.is_some());
-    let approved = approved.count();
-    let count = |state| {
-        fleet
-            .nodes
-            .values()
-            .filter(|node| node.liveness.state == state)
-            .count()
-    };
+/// 0.1 nodes that reach the gateway/nodes). A node reaches the gateway when
+/// its heartbeats do.
+/// `nodes` are in id order.
+pub(super) fn mesh_score(nodes: &[ScoredNode<'_>]) -> MeshScore {
+    let approved = nodes.iter().filter(|node| node.approved).count();
+    let count = |state| nodes.iter().filter(|node| node.state == state).count();
     let (online, stale) = (count(NodeState::Online), count(NodeState::Stale));
-    let hanging = hanging(fleet, graph);
-    let quality = median_best(fleet, graph);
-    let points = hanging.articulation_nodes.len();
+    let connectivity = Connectivity::of(nodes);
+    let quality = median_best(nodes);
+    let points = connectivity.articulation_nodes.len();
     let firm = match online + stale {
         0 => 0.0,
         there => 1.0 - share(points, there),
@@ -136,7 +166,7 @@ pub fn mesh_score(fleet: &Fleet, graph: &TopologyGraph) -> MeshScore {
         score,
         grade,
         components,
-        partitions: hanging.partitions,
-        articulation_nodes: hanging.articulation_nodes,
+        partitions: connectivity.partitions,
+        articulation_nodes: connectivity.articulation_nodes,
     }
 }

@@ -167,19 +167,16 @@ fn links_are_what_both_ends_say() {
         does(&mut engine, hear(number, 1, S)).unwrap();
     }
     let view = engine.view();
-    let graph = topology(&view.fleet);
-    let ends: Vec<_> = graph.edges.iter().map(|edge| (edge.a, edge.b)).collect();
+    let edges: Vec<_> = view.fleet.edges().collect();
+    let ends: Vec<_> = edges.iter().map(|edge| (edge.a, edge.b)).collect();
     assert_eq!(ends, [(node(1), node(2)), (node(2), node(3))]);
-    assert_eq!(graph.strangers, 4);
-    assert_eq!(graph.edges[0].cost(), Some(255.0 / 200.0));
+    assert_eq!(view.fleet.unknown_neighbors, 4);
+    assert_eq!(edges[0].cost(), Some(255.0 / 200.0));
+    assert_eq!((&edges[0].at_b, edges[0].asymmetry()), (&None, None));
+    let score = view.fleet.mesh_score();
     assert_eq!(
-        (&graph.edges[0].at_b, graph.edges[0].asymmetry()),
-        (&None, None)
-    );
-    let score = mesh_score(&view.fleet, &graph);
-    assert_eq!(
-        (score.partitions, score.articulation_nodes),
-        (1, vec![node(2)])
+        (score.partitions, &score.articulation_nodes),
+        (1, &vec![node(2)])
     );
     let by_hand = 100.0 * (0.4 + 0.3 * 200.0 / 255.0 + 0.2 * (1.0 - 1.0 / 3.0) + 0.1);
     assert!((score.score - by_hand).abs() < 1e-9, "{}", score.score);

@@ -1,9 +1,8 @@
-//! What readers see of the fleet.
+//! View of the fleet.
 
 use core::net::Ipv4Addr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use crate::persistent::PersistentMap;
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, Section};
 use serde::Serialize;
@@ -17,40 +16,47 @@ use super::components::{
 use super::document::{shared, shared_option};
 use super::liveness::Liveness;
 use super::metrics::Readings;
+use super::prediction::PredictionQueue;
 use super::sample_buffer::{RecentSamples, SampleBuffer};
+use super::score::{MeshScore, ScoredNode, mesh_score};
+use super::topology::{Edge, MeshEdges, TopologyIndex};
 use crate::identity::Mac;
+use crate::persistent::PersistentMap;
 use crate::site::{NodeId, NodeKind, Position};
 use crate::terrain::GeoPoint;
 
 /// A node of the fleet.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FleetNode {
-    /// Its id.
+    /// Id.
     pub id: NodeId,
-    /// What it is.
+    /// Node record.
     #[serde(rename = "member", with = "shared")]
     pub record: Arc<NodeInfo>,
-    /// Whether it speaks.
+    /// Liveness.
     #[serde(rename = "condition", with = "shared")]
     pub liveness: Arc<Liveness>,
-    /// What it said last.
+    /// Last heartbeat.
     #[serde(rename = "said", with = "shared_option")]
     pub last_heartbeat: Option<Arc<ReceivedHeartbeat>>,
-    /// Its latest readings.
+    /// Latest reading of each metric.
     #[serde(with = "shared")]
     pub latest: Arc<Readings>,
-    /// Its readings of late.
+    /// Samples the history does not have yet.
     #[serde(rename = "minutes", with = "shared")]
     pub recent_samples: Arc<SampleBuffer>,
-    /// What it was asked to do.
+    /// Commands for the node.
     #[serde(rename = "orders", with = "shared")]
     pub commands: Arc<CommandQueue>,
-    /// Where it was planned.
+    /// Planned position.
     pub planned_at: Option<GeoPoint>,
+    /// Links to nodes with higher ids, as measured and as predicted; derived.
+    #[serde(skip)]
+    pub edges: Arc<Vec<Edge>>,
 }
 
 impl FleetNode {
-    /// Where it is: as somebody said, as its receiver says, as it was planned.
+    /// Location: set by an operator, else of its GPS receiver, else planned.
     #[must_use]
     pub fn location(&self) -> Option<Location> {
         if let Some(location) = self.record.location {
@@ -86,25 +92,51 @@ pub struct Fleet {
     pub nodes: PersistentMap<NodeId, Arc<FleetNode>>,
     by_mac: PersistentMap<Mac, NodeId>,
     by_overlay: PersistentMap<Ipv4Addr, NodeId>,
+    /// Reported neighbors that are no node of the fleet, each counted once for each reporter.
+    pub unknown_neighbors: usize,
+    /// Links whose prediction is still to be evaluated.
+    pub predictions_pending: usize,
+    /// Predictions evaluated since the gateway started.
+    pub predictions_evaluated: u64,
+    score: OnceLock<MeshScore>,
 }
 
 impl Fleet {
-    /// Whether there are none.
+    /// Whether there is no node.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// The node with this hardware address.
+    /// Node with this hardware address of its mesh interface.
     #[must_use]
     pub fn with_mac(&self, mac: Mac) -> Option<NodeId> {
         self.by_mac.get(&mac).copied()
     }
 
-    /// The node with this overlay address.
+    /// Node with this overlay address.
     #[must_use]
     pub fn with_overlay(&self, ip: Ipv4Addr) -> Option<NodeId> {
         self.by_overlay.get(&ip).copied()
+    }
+
+    /// Links in order of their ends.
+    pub fn edges(&self) -> impl Iterator<Item = &Edge> {
+        self.nodes.values().flat_map(|node| node.edges.iter())
+    }
+
+    /// Score of the mesh, evaluated at the first call for this view: it takes the whole mesh, and
+    /// most views have no reader.
+    pub fn mesh_score(&self) -> &MeshScore {
+        self.score.get_or_init(|| {
+            let nodes = self.nodes.values().map(|node| ScoredNode {
+                id: node.id,
+                state: node.liveness.state,
+                approved: node.record.registration.is_some(),
+                edges: &node.edges,
+            });
+            mesh_score(&nodes.collect::<Vec<_>>())
+        })
     }
 
     fn enter(&mut self, node: FleetNode) {
@@ -140,7 +172,7 @@ impl Fleet {
     }
 }
 
-/// All nodes as a list, as a digest reads them.
+/// A list of nodes: the form of digests.
 impl Serialize for Fleet {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.nodes.values().map(|node| &**node))
@@ -155,6 +187,7 @@ type Parts = (
     &'static LatestReadings,
     &'static RecentSamples,
     &'static NodeCommands,
+    &'static MeshEdges,
     Option<&'static Position>,
 );
 type Touched = Or<(
@@ -164,15 +197,17 @@ type Touched = Or<(
     Changed<LatestReadings>,
     Changed<RecentSamples>,
     Changed<NodeCommands>,
+    Changed<MeshEdges>,
     Changed<Position>,
 )>;
 
-/// Redraws what changed, came or went.
+/// Publishes nodes that changed, joined or left.
 pub(super) fn publish_fleet(
     nodes: Query<Parts, Touched>,
     index: Res<Index<NodeKind>>,
     mut departed: RemovedComponents<NodeRecord>,
     ids: Query<(&NodeId, Has<NodeRecord>)>,
+    derived: (Res<TopologyIndex>, Res<PredictionQueue>),
     mut section: ResMut<Section<Fleet>>,
 ) {
     let dismissed: Vec<NodeId> = departed
@@ -187,12 +222,13 @@ pub(super) fn publish_fleet(
         .copied()
         .filter(|id| held.nodes.contains_key(id))
         .collect();
-    if nodes.is_empty() && gone.is_empty() {
+    let pending = derived.1.stale.len();
+    if nodes.is_empty() && gone.is_empty() && pending == held.predictions_pending {
         return;
     }
     let mut fleet = Fleet::clone(&held);
     gone.into_iter().for_each(|id| fleet.leave(id));
-    for (id, record, liveness, heartbeat, latest, samples, commands, position) in &nodes {
+    for (id, record, liveness, heartbeat, latest, samples, commands, edges, position) in &nodes {
         fleet.enter(FleetNode {
             id: *id,
             record: Arc::clone(&record.0),
@@ -202,7 +238,12 @@ pub(super) fn publish_fleet(
             recent_samples: Arc::clone(&samples.0),
             commands: Arc::clone(&commands.0),
             planned_at: position.map(|position| position.0),
+            edges: Arc::clone(&edges.0),
         });
     }
+    fleet.unknown_neighbors = derived.0.unknown_neighbors;
+    fleet.predictions_pending = pending;
+    fleet.predictions_evaluated = derived.1.evaluated;
+    fleet.score = OnceLock::new();
     section.redraw(fleet);
 }

@@ -1,4 +1,4 @@
-//! Components of registrations and leases. Each says who writes it.
+//! Components of registrations and leases, each with its writer.
 
 use core::net::{IpAddr, Ipv4Addr};
 
@@ -11,7 +11,7 @@ use super::address::{Mac, PublicKey};
 use super::proof::Proof;
 use crate::site::NodeId;
 
-/// The kind of thing that asks to be let in.
+/// Kind of a registration.
 pub struct RegistrationKind;
 impl Kind for RegistrationKind {
     const NAME: &'static str = "registration";
@@ -19,7 +19,7 @@ impl Kind for RegistrationKind {
 /// Stable id of a registration.
 pub type RegistrationId = Id<RegistrationKind>;
 
-/// The kind of thing that is an overlay address in use.
+/// Kind of a lease of an overlay address.
 pub struct LeaseKind;
 impl Kind for LeaseKind {
     const NAME: &'static str = "lease";
@@ -27,7 +27,7 @@ impl Kind for LeaseKind {
 /// Id of a lease: that of its address.
 pub type LeaseId = Id<LeaseKind>;
 
-/// Where a registration stands.
+/// State of a registration.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -35,18 +35,18 @@ pub type LeaseId = Id<LeaseKind>;
 pub enum RegistrationState {
     /// Waits for an admin.
     Pending,
-    /// In.
+    /// Admitted.
     Approved,
-    /// An admin said no.
+    /// Rejected by an admin.
     Rejected,
-    /// Was in.
+    /// Admission revoked.
     Revoked,
-    /// Nobody decided in a day.
+    /// No decision within a day.
     Expired,
 }
 
 impl RegistrationState {
-    /// The word for it.
+    /// Name of the state in JSON.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -59,92 +59,92 @@ impl RegistrationState {
     }
 }
 
-/// What a stranger showed, last time it asked.
+/// Claims of the last join request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JoinClaims {
-    /// Hardware address it claims.
+    /// Claimed hardware address.
     pub mac: Mac,
-    /// Name it claims.
+    /// Claimed host name.
     pub hostname: String,
-    /// Where its WireGuard listens, if it says.
+    /// Claimed WireGuard port.
     pub listen_port: Option<u16>,
-    /// Where the request came from.
+    /// Source address of the request.
     pub source_ip: IpAddr,
-    /// Underlay address it claims, or where the request came from.
+    /// Claimed underlay address, else the source of the request.
     pub underlay_ip: IpAddr,
-    /// What became of its proof.
+    /// Result of the proof check.
     pub proof: Proof,
     /// Whether the kernel has learnt `mac` for `source_ip`.
     pub mac_verified: bool,
-    /// SHA-256 of the enrollment code it brought, if it did.
+    /// SHA-256 of the enrollment code, if any.
     pub code_sha256: Option<[u8; 32]>,
 }
 
 /// A decision on a registration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
-    /// Who decided: a username, or `policy`.
+    /// Deciding user, or `policy`.
     pub by: String,
-    /// When, ns since the Unix epoch.
+    /// Time, ns since the Unix epoch.
     pub at_ns: u64,
-    /// Why, in words.
+    /// Reason.
     pub reason: Option<String>,
 }
 
-/// Somebody who asked to be let in, by key. Written by `onboarding.*` and `expire`.
+/// Registration of a key that requested to join. Written by `onboarding.*` and `expire`.
 #[derive(Component, Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Registration {
-    /// The WireGuard key it asks with.
+    /// WireGuard public key.
     pub public_key: PublicKey,
-    /// Where it stands.
+    /// State.
     pub state: RegistrationState,
-    /// What it showed last.
+    /// Claims of the last request.
     #[serde(rename = "shown")]
     pub claims: JoinClaims,
-    /// Whether its hardware address was on the list.
+    /// Whether its hardware address was trusted.
     pub mac_listed: bool,
-    /// When it first asked, ns since the Unix epoch.
+    /// Time of the first request, ns since the Unix epoch.
     pub requested_ns: u64,
-    /// When it last asked, ns since the Unix epoch.
+    /// Time of the last request, ns since the Unix epoch.
     pub asked_ns: u64,
-    /// How often it asked.
+    /// Number of requests.
     pub attempts: u32,
-    /// The last decision.
+    /// Last decision.
     #[serde(rename = "settled")]
     pub decision: Option<Decision>,
-    /// Whether it is never to ask again.
+    /// Whether it can never be reset.
     pub blocked: bool,
-    /// The node it is, once approved.
+    /// Node, once approved.
     pub node: Option<NodeId>,
-    /// Its overlay address, while approved.
+    /// Overlay address, while approved.
     pub overlay_ip: Option<Ipv4Addr>,
-    /// An earlier registration with the same hardware address and another key.
+    /// Earlier registration with the same hardware address and another key.
     pub follows: Option<RegistrationId>,
-    /// Counts changes, for `If-Match`.
+    /// Revision, for `If-Match`.
     pub revision: u64,
 }
 
-/// Whether an address is in use.
+/// State of a lease.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LeaseState {
-    /// Somebody has it.
+    /// In use.
     Allocated,
-    /// Nobody has it yet again.
+    /// Released, not to be assigned yet.
     Quarantined,
 }
 
-/// An overlay address that is not free. Written by `ipam`.
+/// A lease of an overlay address. Written by `ipam`.
 #[derive(Component, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lease {
-    /// The address.
+    /// Address.
     pub ip: Ipv4Addr,
-    /// The key it belongs, or belonged, to.
+    /// Key that has, or had, the address.
     pub public_key: PublicKey,
-    /// The node that has it.
+    /// Node that has it.
     pub node: Option<NodeId>,
-    /// Whether it is in use.
+    /// State.
     pub state: LeaseState,
-    /// Since when, ns since the Unix epoch.
+    /// Time of the last state change, ns since the Unix epoch.
     pub since_ns: u64,
 }

@@ -1,26 +1,26 @@
-//! What proves that a stranger knows the trust secret, without telling it.
+//! Proof of the trust secret in a join request, without transmitting the secret.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the message that is signed begins with.
+/// Domain prefix of the authenticated message.
 pub const PROOF_DOMAIN: &str = "wg-register-v1";
 
-/// What became of a proof.
+/// Result of a proof check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Proof {
-    /// The secret, or the one before it in its time of grace, made it.
+    /// Made with the current secret, or the previous one within its grace period.
     Valid,
-    /// Something else made it.
+    /// Made with another secret.
     Invalid,
-    /// There was none.
+    /// No proof.
     Absent,
 }
 
-/// The message whose HMAC-SHA256 under the trust secret is the proof: the domain and five strings
-/// as they stand in the request, each behind a zero byte, so that no two requests have the same.
-/// The key is part of it, so a proof overheard lets nobody in but its owner.
+/// Message whose HMAC-SHA256 under the trust secret is the proof: the domain and five strings as they
+/// stand in the request, each after a zero byte, so that no two requests have the same message. The
+/// key is part of it: a recorded proof admits no other key.
 ///
 /// ```
 /// use groundwave_systems::onboarding::proof_message;

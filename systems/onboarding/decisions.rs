@@ -1,4 +1,4 @@
-//! Decisions of admins on who is in.
+//! Decisions of admins on registrations.
 
 use core::net::Ipv4Addr;
 
@@ -17,10 +17,10 @@ use crate::fleet::{self, Preregistration};
 use crate::identity::{STALE, find};
 use crate::site::{NodeId, check_name};
 
-/// How long a request waits for a decision.
+/// Time until a pending registration expires.
 const PENDING_NS: u64 = 24 * 3600 * 1_000_000_000;
 
-/// How long an enrollment code is good for.
+/// Validity of an enrollment code.
 pub const CODE_NS: u64 = 24 * 3600 * 1_000_000_000;
 
 fn wrong_state(found: &Registration, wish: &str) -> Refusal {
@@ -28,7 +28,7 @@ fn wrong_state(found: &Registration, wish: &str) -> Refusal {
     Refusal::conflict(format!("a registration that is {state} cannot be {wish}"))
 }
 
-/// Refuses to act on something that changed since it was looked at.
+/// Refuses an outdated revision.
 fn unchanged(found: &Registration, revision: Option<u64>) -> Result<(), Refusal> {
     if revision.is_some_and(|seen| seen != found.revision) {
         return Err(Refusal::stale(STALE));
@@ -36,26 +36,26 @@ fn unchanged(found: &Registration, revision: Option<u64>) -> Result<(), Refusal>
     Ok(())
 }
 
-/// Lets somebody in.
+/// Approves a registration.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ApproveRegistration {
-    /// Who.
+    /// Registration.
     pub registration: RegistrationId,
-    /// As which node: a planned one, one that was in before, or a new id.
+    /// Node to admit it as: planned, known before, or new.
     pub node: NodeId,
-    /// What people call it; its hostname if absent.
+    /// Name; the host name if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What it is for.
+    /// Role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role_id: Option<String>,
-    /// Its overlay address; a free one if absent.
+    /// Overlay address; a free one if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overlay_ip: Option<Ipv4Addr>,
-    /// Who says so.
+    /// Deciding user.
     pub by: String,
-    /// The revision that was looked at.
+    /// Expected revision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<u64>,
 }
@@ -105,21 +105,21 @@ impl Recorded for ApproveRegistration {
     type Reply = NodeId;
 }
 
-/// Says no to somebody.
+/// Rejects a registration.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RejectRegistration {
-    /// To whom.
+    /// Registration.
     pub registration: RegistrationId,
-    /// Why.
+    /// Reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Whether it may never be reset.
+    /// Whether it can never be reset.
     #[serde(default)]
     pub block: bool,
-    /// Who says so.
+    /// Deciding user.
     pub by: String,
-    /// The revision that was looked at.
+    /// Expected revision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<u64>,
 }
@@ -144,18 +144,18 @@ impl Recorded for RejectRegistration {
     type Reply = ();
 }
 
-/// Puts somebody out: no peer, no address, no credential.
+/// Revokes a registration: peer, address and credential are removed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RevokeRegistration {
-    /// Whom.
+    /// Registration.
     pub registration: RegistrationId,
-    /// Why.
+    /// Reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Who says so.
+    /// Deciding user.
     pub by: String,
-    /// Whether the node leaves the fleet too.
+    /// Whether the node also leaves the fleet.
     #[serde(default)]
     pub forget: bool,
 }
@@ -188,13 +188,13 @@ impl Recorded for RevokeRegistration {
     type Reply = ();
 }
 
-/// Takes a node out of the fleet, with its registration, address and credential.
+/// Removes a node from the fleet, with its registration, address and credential.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeregisterNode {
-    /// Which node.
+    /// Node.
     pub node: NodeId,
-    /// Who says so.
+    /// Deciding user.
     pub by: String,
 }
 impl Command for DeregisterNode {
@@ -229,13 +229,13 @@ impl Recorded for DeregisterNode {
     type Reply = ();
 }
 
-/// Lets somebody who was rejected ask again.
+/// Allows a rejected node to request again.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ResetRegistration {
-    /// Whom.
+    /// Registration.
     pub registration: RegistrationId,
-    /// Who says so.
+    /// Deciding user.
     pub by: String,
 }
 impl Command for ResetRegistration {
@@ -257,27 +257,27 @@ impl Recorded for ResetRegistration {
     type Reply = ();
 }
 
-/// Registers a node before it asks: who comes with its hardware address, and its key or the code,
-/// comes in as it.
+/// Registers a node ahead of its request: a request with its hardware address and its key, or the
+/// code, is admitted as it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PreregisterNode {
-    /// Which node: a planned one, or a new id.
+    /// Node: planned, or new.
     pub node: NodeId,
-    /// What people call it.
+    /// Name.
     pub name: String,
-    /// Its hardware address.
+    /// Hardware address.
     pub mac: Mac,
-    /// Its key, if known.
+    /// WireGuard public key, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public_key: Option<PublicKey>,
-    /// What it is for.
+    /// Role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role_id: Option<String>,
-    /// Words to find it by.
+    /// Tags.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// SHA-256 of the code it may come with.
+    /// SHA-256 of the enrollment code.
     pub code_sha256: [u8; 32],
 }
 impl Command for PreregisterNode {
@@ -312,11 +312,11 @@ impl Recorded for PreregisterNode {
     type Reply = ();
 }
 
-/// Puts an address that nobody uses into quarantine.
+/// Puts an unused overlay address into quarantine.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReleaseLease {
-    /// Which.
+    /// Address.
     pub ip: Ipv4Addr,
 }
 impl Command for ReleaseLease {
@@ -352,7 +352,7 @@ impl Recorded for ReleaseLease {
     type Reply = ();
 }
 
-/// Lets requests expire that nobody decided on.
+/// Expires pending registrations without a decision.
 pub(super) fn expire(clock: Res<Clock>, mut registrations: Query<&mut Registration>) {
     for mut found in &mut registrations {
         let late = clock.wall_ns.saturating_sub(found.asked_ns) > PENDING_NS;

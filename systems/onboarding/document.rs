@@ -1,4 +1,4 @@
-//! The durable faces of registrations, leases, trust and its list.
+//! Documents of registrations, leases, trust and trusted addresses.
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Document, Id, Index, Kind, Refusal};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::components::{Lease, LeaseKind, Registration, RegistrationKind};
 use super::trust::{self, Trust, TrustKind, TrustedMac, TrustedMacKind};
 
-/// A document that is one component, as it is.
+/// A document whose content is one component.
 macro_rules! whole {
     ($(#[$meta:meta])* $name:ident: $component:ty, $kind:ty, $table:literal, $restore:expr) => {
         $(#[$meta])*
@@ -39,21 +39,21 @@ fn spawn<K: Kind>(held: impl Component, id: Id<K>, world: &mut World) -> Result<
 }
 
 whole! {
-    /// A registration as the store keeps it.
+    /// A registration in the store.
     RegistrationDocument: Registration, RegistrationKind, "registrations", spawn
 }
 whole! {
-    /// A lease as the store keeps it.
+    /// A lease in the store.
     LeaseDocument: Lease, LeaseKind, "leases", spawn
 }
 whole! {
-    /// Policy and secret as the store keeps them.
+    /// Policy and secret in the store.
     TrustDocument: Trust, TrustKind, "trust", |held, _, world: &mut World| {
         trust::put(world, held);
         Ok(())
     }
 }
 whole! {
-    /// An address on the list as the store keeps it.
+    /// A trusted hardware address in the store.
     TrustedMacDocument: TrustedMac, TrustedMacKind, "trusted_macs", spawn
 }

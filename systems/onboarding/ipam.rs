@@ -1,4 +1,4 @@
-//! The overlay's addresses: which there are, who has which.
+//! Overlay addresses: pool, leases, quarantine.
 
 use core::net::Ipv4Addr;
 use std::collections::BTreeSet;
@@ -11,14 +11,14 @@ use super::address::PublicKey;
 use super::components::{Lease, LeaseId, LeaseKind, LeaseState};
 use crate::site::NodeId;
 
-/// Addresses kept back behind the gateway's own, for hands to give out.
+/// Addresses after the gateway's own that are assigned manually only.
 const BY_HAND: u32 = 8;
 
-/// How long an address stays unused after it was released: peers that do not know yet would send
-/// their packets to the next owner.
+/// Quarantine of a released address, ns: peers that do not know of the release would send their
+/// packets to the next owner.
 pub const QUARANTINE_NS: u64 = 24 * 3600 * 1_000_000_000;
 
-/// A range of addresses, `network/prefix_len`.
+/// An address range, `network/prefix_len`.
 #[derive(Resource, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddressPool {
     network: Ipv4Addr,
@@ -36,7 +36,7 @@ impl Default for AddressPool {
 }
 
 impl AddressPool {
-    /// The range that holds `network`.
+    /// Range whose first address is `network`.
     ///
     /// # Errors
     /// When `prefix_len` is not in 8 to 28, or `network` is not the range's first address.
@@ -59,10 +59,10 @@ impl AddressPool {
         })
     }
 
-    /// Reads `10.42.0.0/24`.
+    /// Parses `10.42.0.0/24`.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A message with the text found and an example.
     pub fn parse(text: &str) -> Result<Self, String> {
         let wrong = || format!("{text:?} is no range like 10.42.0.0/24");
         let (network, prefix_len) = text.split_once('/').ok_or_else(wrong)?;
@@ -70,31 +70,31 @@ impl AddressPool {
         Self::new(network, prefix_len.parse().map_err(|_| wrong())?)
     }
 
-    /// Its first address.
+    /// First address.
     #[must_use]
     pub const fn network(&self) -> Ipv4Addr {
         self.network
     }
 
-    /// Length of its prefix, bits.
+    /// Prefix length, bits.
     #[must_use]
     pub const fn prefix_len(&self) -> u8 {
         self.prefix_len
     }
 
-    /// The gateway's own address.
+    /// Address of the gateway.
     #[must_use]
     pub fn gateway(&self) -> Ipv4Addr {
         Ipv4Addr::from_bits(self.network.to_bits() + 1)
     }
 
-    /// Addresses a node can have.
+    /// Number of addresses of nodes.
     #[must_use]
     pub fn usable(&self) -> u32 {
         (1 << (32 - self.prefix_len)) - 3
     }
 
-    /// Addresses that are only given out by hand.
+    /// Number of addresses assigned manually only.
     #[must_use]
     pub fn reserved(&self) -> u32 {
         BY_HAND
@@ -107,8 +107,8 @@ impl AddressPool {
         (2..self.usable() + 2).contains(&place)
     }
 
-    /// The free address of `key`: the first, from a place the key names, that is not taken. The
-    /// same key gets the same address again even where its lease was forgotten.
+    /// Free address of `key`: the first that is not taken, from a position that the key determines. The
+    /// same key gets the same address again, even without its lease.
     #[must_use]
     pub fn pick(&self, key: &PublicKey, taken: &BTreeSet<Ipv4Addr>) -> Option<Ipv4Addr> {
         let first = self.network.to_bits() + 2 + BY_HAND;
@@ -123,7 +123,7 @@ impl AddressPool {
     }
 }
 
-/// Which addresses there are decides who gets which: a log must say.
+/// The pool decides on assignments: it is part of the state of a log.
 impl State for AddressPool {
     const TABLE: &'static str = "overlay";
 
@@ -151,10 +151,10 @@ fn leases(world: &World) -> impl Iterator<Item = (Entity, &Lease)> {
     })
 }
 
-/// What every refusal for want of addresses says; the frontend looks for it.
+/// Conflict of a request that finds no free address.
 pub const EXHAUSTED: &str = "every overlay address is taken";
 
-/// Which address `key` would get: its own, the one asked for, or a free one.
+/// Address for `key`: its own, the requested one, or a free one.
 pub(super) fn choose(
     world: &World,
     key: &PublicKey,
@@ -185,7 +185,7 @@ pub(super) fn choose(
         .ok_or_else(|| Refusal::exhausted(EXHAUSTED))
 }
 
-/// Gives `ip`, which [`choose`] chose, to `key`. Other addresses of the key go into quarantine.
+/// Assigns `ip`, chosen by [`choose`], to `key`. Other addresses of the key go into quarantine.
 pub(super) fn give(world: &mut World, key: PublicKey, ip: Ipv4Addr, node: NodeId) {
     let since_ns = world.resource::<Clock>().wall_ns;
     let others: Vec<_> = leases(world)
@@ -211,7 +211,7 @@ pub(super) fn give(world: &mut World, key: PublicKey, ip: Ipv4Addr, node: NodeId
     }
 }
 
-/// How many addresses nodes can still be given without a hand.
+/// Number of addresses that can be assigned automatically.
 pub(super) fn free(world: &World) -> u32 {
     let pool = world.resource::<AddressPool>();
     let by_hand = |ip: Ipv4Addr| ip.to_bits() - pool.network.to_bits() < 2 + BY_HAND;
@@ -234,7 +234,7 @@ pub(super) fn release(world: &mut World, ip: Ipv4Addr) {
     }
 }
 
-/// Frees addresses whose quarantine is over.
+/// Releases addresses whose quarantine has ended.
 pub(super) fn free_quarantined(
     clock: Res<Clock>,
     leases: Query<(Entity, &Lease)>,

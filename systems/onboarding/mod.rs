@@ -1,8 +1,8 @@
-//! Onboarding: how a stranger becomes a node of the mesh.
+//! Onboarding: from a join request to an admitted node with an overlay address.
 //!
-//! A node asks to be let in with a WireGuard key ([`RequestJoin`]). What it can show decides,
-//! by the [`Policy`], whether it waits for an admin. Approved, it has an overlay address of its
-//! own for as long as it is approved: the address belongs to the key.
+//! A node requests to join with a WireGuard key ([`RequestJoin`]). The [`Policy`] decides by the
+//! evidence of the request whether it is approved, waits for an admin or is denied. An approved node
+//! has an overlay address for as long as it is approved; the address belongs to the key.
 
 mod decisions;
 mod document;
@@ -41,7 +41,7 @@ pub use trust::{
 pub use view::Onboarding;
 pub use wire::{Credentials, GatewayEnd, WgRegister, WgRegisterResult};
 
-/// Registrations, leases, trust.
+/// Registrations, leases and trust.
 pub fn onboarding(engine: &mut Builder) {
     trust::found(engine.world());
     engine

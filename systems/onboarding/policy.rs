@@ -1,49 +1,49 @@
-//! Who is let in at once, who waits, who is turned away.
+//! Admission policy: approved, pending or denied, by the evidence of a request.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How strangers are met.
+/// Policy for join requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Policy {
-    /// Only nodes that were registered before.
+    /// Only nodes registered ahead are admitted.
     Closed,
-    /// Everybody waits for an admin.
+    /// Every request waits for an admin.
     #[default]
     Approval,
-    /// Who knows the secret, from an address on the list that the kernel confirms, comes in; who
-    /// shows only one of these waits; the rest are turned away.
+    /// A valid proof from a trusted hardware address that the kernel confirms is admitted; only one of
+    /// proof and address waits; others are denied.
     Trusted,
-    /// Everybody comes in. For laboratories.
+    /// Every request is admitted. For laboratories.
     Open,
 }
 
-/// What a stranger can show.
+/// Evidence of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Evidence {
-    /// A node was registered before with this key or this code.
+    /// A node was registered ahead with this key or this code.
     pub expected: bool,
     /// The request carries a valid proof of the trust secret.
     pub proof: bool,
-    /// Its hardware address is on the list.
+    /// The hardware address is trusted.
     pub mac_listed: bool,
-    /// The kernel has learnt that hardware address for the request's source.
+    /// The kernel has learnt the hardware address for the source of the request.
     pub mac_verified: bool,
 }
 
-/// What becomes of a stranger.
+/// Outcome of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admission {
-    /// Comes in.
+    /// Admitted.
     Approved,
     /// Waits for an admin.
     Pending,
-    /// Is turned away.
+    /// Denied.
     Denied,
 }
 
-/// What `policy` makes of `evidence`.
+/// Outcome of `evidence` under `policy`.
 #[must_use]
 pub fn admission(policy: Policy, evidence: Evidence) -> Admission {
     let Evidence {

@@ -1,4 +1,4 @@
-//! Asking to be let in.
+//! Join requests.
 
 use core::net::Ipv4Addr;
 
@@ -18,37 +18,37 @@ use crate::fleet::{self, NodeRecord};
 use crate::identity::{check_hostname, find};
 use crate::site::{NodeId, NodeKind};
 
-/// Registrations that may wait at once: more than that is a flood, and nobody would look at it.
+/// Pending registrations at most: a bound on floods.
 pub const PENDING_MAX: usize = 1_000;
 
-/// Asks to be let in with a key. The same key may ask as often as it likes: the answer is the
-/// same.
+/// Requests to join with a key. A repeated request of the same key has the same result.
+/// Safe to repeat.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RequestJoin {
-    /// Id of the registration, if the key has none yet.
+    /// Registration id, if the key has none yet.
     pub registration: RegistrationId,
-    /// Id of the node, if it comes in and was not known before.
+    /// Node id, if the node is approved and was not known before.
     pub node: NodeId,
-    /// The key.
+    /// WireGuard public key.
     pub public_key: PublicKey,
-    /// What it shows.
+    /// Claims of the request.
     #[serde(rename = "shown")]
     pub claims: JoinClaims,
 }
 
-/// What became of a request.
+/// Result of a join request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JoinOutcome {
-    /// The registration of that key.
+    /// Registration of that key.
     pub registration: RegistrationId,
-    /// Where it stands.
+    /// State.
     pub state: RegistrationState,
-    /// Whether it came in by this very request.
+    /// Whether this request admitted the node.
     pub admitted: bool,
-    /// The node, if it is in.
+    /// Node, if admitted.
     pub node: Option<NodeId>,
-    /// Its overlay address, if it is in.
+    /// Overlay address, if admitted.
     pub overlay_ip: Option<Ipv4Addr>,
 }
 
@@ -61,7 +61,7 @@ pub(super) fn all(world: &World) -> impl Iterator<Item = (RegistrationId, &Regis
 }
 
 impl RequestJoin {
-    /// The node somebody registered before, to be this stranger.
+    /// Node registered ahead that this request matches.
     fn expected(&self, world: &World) -> Option<NodeId> {
         let now_ns = world.resource::<Clock>().wall_ns;
         let index = world.resource::<Index<NodeKind>>();
@@ -81,7 +81,7 @@ impl RequestJoin {
             .find_map(|(id, entity)| fits(entity).map(|()| id))
     }
 
-    /// A stranger that was never seen with this key.
+    /// Registration of a key that was not seen before.
     fn fresh(&self, world: &World) -> Registration {
         let now_ns = world.resource::<Clock>().wall_ns;
         let same_mac = all(world).filter(|(_, other)| other.claims.mac == self.claims.mac);
@@ -208,7 +208,7 @@ fn denial(trust: &Trust) -> String {
     }
 }
 
-/// A decision made now.
+/// A decision at the wall time of this tick.
 pub(super) fn decide(world: &World, by: &str, reason: Option<String>) -> Decision {
     Decision {
         by: by.to_owned(),
@@ -217,7 +217,7 @@ pub(super) fn decide(world: &World, by: &str, reason: Option<String>) -> Decisio
     }
 }
 
-/// Lets somebody in: an address, and a place in the fleet as `node`. Changes nothing when that
+/// Admits a registration as `node`: overlay address and fleet record. Changes nothing when that
 /// fails.
 pub(super) fn admit(
     world: &mut World,
@@ -257,7 +257,7 @@ pub(super) fn admit(
     Ok(())
 }
 
-/// Writes a registration back.
+/// Writes a registration and counts its revision.
 pub(super) fn put(world: &mut World, id: RegistrationId, mut found: Registration) {
     found.revision += 1;
     match world.resource::<Index<RegistrationKind>>().get(id) {

@@ -1,4 +1,4 @@
-//! What strangers are measured by: the policy, the secret, the list of hardware addresses.
+//! Trust settings: policy, trust secret, trusted hardware addresses.
 
 use core::net::IpAddr;
 use std::fmt;
@@ -10,36 +10,36 @@ use serde::{Deserialize, Serialize};
 use super::address::Mac;
 use super::policy::Policy;
 
-/// The kind of the one thing that holds policy and secret.
+/// Kind of the entity that holds policy and secret.
 pub struct TrustKind;
 impl Kind for TrustKind {
     const NAME: &'static str = "trust";
 }
-/// Its id.
+/// Id of that entity.
 pub type TrustId = Id<TrustKind>;
 
-/// The kind of an address on the list.
+/// Kind of a trusted hardware address.
 pub struct TrustedMacKind;
 impl Kind for TrustedMacKind {
     const NAME: &'static str = "trusted address";
 }
-/// Id of an address on the list.
+/// Id of a trusted hardware address.
 pub type TrustedMacId = Id<TrustedMacKind>;
 
-/// Addresses the list may hold.
+/// Trusted hardware addresses at most.
 pub const MACS_MAX: usize = 100_000;
 
-/// Longest time an earlier secret is still good, s: a week.
+/// Longest grace period of a previous secret, s: a week.
 pub const GRACE_S_MAX: u32 = 604_800;
 
 /// A shared secret of the mesh.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrustSecret {
-    /// Which one it is.
+    /// Key id.
     pub key_id: String,
-    /// The secret itself.
+    /// Secret.
     pub secret: [u8; 32],
-    /// When it was made, ns since the Unix epoch.
+    /// Time of creation, ns since the Unix epoch.
     pub created_ns: u64,
 }
 
@@ -52,31 +52,31 @@ impl fmt::Debug for TrustSecret {
 /// Policy and secret. Written by `trust.policy` and `trust.secret`.
 #[derive(Component, Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Trust {
-    /// How strangers are met.
+    /// Policy for join requests.
     pub policy: Policy,
-    /// The secret, once there is one.
+    /// Current secret, if any.
     pub secret: Option<TrustSecret>,
-    /// The one before it, and until when it is good, ns since the Unix epoch.
+    /// Previous secret and the end of its grace period, ns since the Unix epoch.
     pub previous: Option<(TrustSecret, u64)>,
 }
 
-/// A hardware address that is trusted. Written by `trust.add_macs`, `trust.remove_mac` and by
-/// requests from it.
+/// A trusted hardware address. Written by `trust.add_macs`, `trust.remove_mac` and by requests from
+/// it.
 #[derive(Component, Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrustedMac {
-    /// The address.
+    /// Hardware address.
     pub mac: Mac,
-    /// What it belongs to, in words.
+    /// Label.
     pub label: String,
-    /// Who put it there.
+    /// User who added it.
     pub added_by: String,
-    /// When, ns since the Unix epoch.
+    /// Time of addition, ns since the Unix epoch.
     pub added_ns: u64,
-    /// When a request last came from it, ns since the Unix epoch, and from where.
+    /// Time and source of the last request from it, ns since the Unix epoch.
     pub seen: Option<(u64, IpAddr)>,
 }
 
-/// Puts the one holder of policy and secret into a new world.
+/// Spawns the entity that holds policy and secret.
 pub(super) fn found(world: &mut World) {
     world.init_resource::<super::AddressPool>();
     world.init_resource::<Index<TrustKind>>();
@@ -104,7 +104,7 @@ pub(super) fn lists(world: &World, mac: Mac) -> bool {
     world.resource::<Index<TrustedMacKind>>().get(id).is_ok()
 }
 
-/// Notes that a request came from `mac`, if it is on the list.
+/// Records a request from `mac`, if it is trusted.
 pub(super) fn seen(world: &mut World, mac: Mac, from: IpAddr) {
     let now_ns = world.resource::<Clock>().wall_ns;
     let id = TrustedMacId::named(&mac.to_string());
@@ -115,11 +115,11 @@ pub(super) fn seen(world: &mut World, mac: Mac, from: IpAddr) {
     entry.seen = Some((now_ns, from));
 }
 
-/// Chooses how strangers are met.
+/// Sets the policy for join requests.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SetPolicy {
-    /// How.
+    /// Policy.
     pub policy: Policy,
 }
 impl Command for SetPolicy {
@@ -143,16 +143,16 @@ impl Recorded for SetPolicy {
     type Reply = ();
 }
 
-/// Replaces the secret; the earlier one is good for a while, so that nodes that were away come
-/// back.
+/// Replaces the secret. The previous one stays valid for a grace period, for nodes that were
+/// away.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RotateSecret {
-    /// Which one the new one is.
+    /// Key id of the new secret.
     pub key_id: String,
-    /// The new one.
+    /// New secret.
     pub secret: [u8; 32],
-    /// How long the earlier one is good, s.
+    /// Grace period of the previous secret, s.
     pub grace_s: u32,
 }
 impl Command for RotateSecret {
@@ -181,13 +181,13 @@ impl Recorded for RotateSecret {
     type Reply = ();
 }
 
-/// Trusts hardware addresses. Those on the list already keep their label.
+/// Adds trusted hardware addresses. Known ones keep their label.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AddMacs {
-    /// Addresses and what they belong to, up to 64 characters each.
+    /// Addresses and labels, up to 64 characters each.
     pub macs: Vec<(Mac, String)>,
-    /// Who says so.
+    /// User who adds them.
     pub by: String,
 }
 impl Command for AddMacs {
@@ -233,11 +233,11 @@ impl Recorded for AddMacs {
     type Reply = Vec<bool>;
 }
 
-/// Trusts a hardware address no longer.
+/// Removes a trusted hardware address.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RemoveMac {
-    /// Which.
+    /// Hardware address.
     pub mac: Mac,
 }
 impl Command for RemoveMac {

@@ -1,9 +1,8 @@
-//! What readers see of onboarding.
+//! View of onboarding.
 
 use core::net::Ipv4Addr;
 use std::sync::Arc;
 
-use crate::persistent::PersistentMap;
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, Section};
 use serde::Serialize;
@@ -15,6 +14,7 @@ use super::components::{
 };
 use super::ipam::AddressPool;
 use super::trust::{Trust, TrustedMac, TrustedMacId, TrustedMacKind};
+use crate::persistent::PersistentMap;
 
 /// Registrations, leases and trust.
 #[derive(Debug, Clone, Default)]
@@ -27,7 +27,7 @@ pub struct Onboarding {
     pub trust: Arc<Trust>,
     /// Trusted hardware addresses.
     pub macs: PersistentMap<Mac, Arc<TrustedMac>>,
-    /// The overlay's addresses.
+    /// Overlay address pool.
     pub pool: AddressPool,
     keys: PersistentMap<PublicKey, RegistrationId>,
     lease_ids: PersistentMap<LeaseId, Ipv4Addr>,
@@ -35,7 +35,7 @@ pub struct Onboarding {
 }
 
 impl Onboarding {
-    /// Whether nobody ever asked and nothing was set.
+    /// Whether there was no request and no setting.
     #[must_use]
     pub fn is_untouched(&self) -> bool {
         self.registrations.is_empty()
@@ -44,14 +44,14 @@ impl Onboarding {
             && *self.trust == Trust::default()
     }
 
-    /// The registration with this key.
+    /// Registration of a key.
     #[must_use]
     pub fn of_key(&self, key: &PublicKey) -> Option<(RegistrationId, &Arc<Registration>)> {
         let id = *self.keys.get(key)?;
         Some((id, self.registrations.get(&id)?))
     }
 
-    /// Those who are in, with their overlay addresses, by key.
+    /// Admitted peers with their overlay addresses.
     pub fn peers(&self) -> impl Iterator<Item = (&Registration, Ipv4Addr)> {
         let approved = self
             .registrations
@@ -61,7 +61,7 @@ impl Onboarding {
     }
 }
 
-/// All of it as lists, as a digest reads them.
+/// Lists: the form of digests.
 impl Serialize for Onboarding {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let registrations: Vec<_> = self
@@ -81,7 +81,7 @@ impl Serialize for Onboarding {
     }
 }
 
-/// Redraws what changed, came or went.
+/// Publishes what changed, appeared or disappeared.
 pub(super) fn publish_onboarding(
     registrations: Query<(&RegistrationId, &Registration), Changed<Registration>>,
     leases: Query<(&LeaseId, &Lease), Changed<Lease>>,

@@ -1,4 +1,4 @@
-//! What a node and the gateway say to each other when the node asks to be let in.
+//! Messages between a node and the gateway during onboarding.
 
 use core::net::{IpAddr, Ipv4Addr};
 
@@ -9,15 +9,15 @@ use uuid::Uuid;
 use super::address::{Mac, PublicKey};
 use super::components::RegistrationState;
 
-/// A request to be let in. Nothing in it is secret.
+/// A join request. Nothing in it is secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WgRegister {
-    /// The node's WireGuard key.
+    /// WireGuard public key of the node.
     pub public_key: PublicKey,
     /// Hardware address of its mesh interface.
     pub mac: Mac,
-    /// Its name, RFC 1123.
+    /// Host name, RFC 1123.
     #[schemars(
         length(min = 1, max = 63),
         regex(
@@ -25,81 +25,81 @@ pub struct WgRegister {
         )
     )]
     pub hostname: String,
-    /// Its underlay address; where the request comes from if absent.
+    /// Underlay address; the source of the request if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub underlay_ip: Option<IpAddr>,
-    /// Where its WireGuard listens.
+    /// WireGuard port.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub listen_port: Option<u16>,
     /// 16 to 32 random bytes in base64.
     #[schemars(length(min = 24, max = 44))]
     pub nonce: String,
-    /// When it was made, RFC 3339.
+    /// Time of the request, RFC 3339.
     #[schemars(length(max = 40))]
     pub ts: String,
     /// HMAC-SHA256 under the trust secret of the message that `proof_message` makes, in base64.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(equal = 44))]
     pub proof: Option<String>,
-    /// Which trust secret made the proof.
+    /// Key id of the trust secret of the proof.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 64))]
     pub key_id: Option<String>,
-    /// The code that an admin was given for this node.
+    /// Enrollment code given to an admin for this node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 64))]
     pub enrollment_code: Option<String>,
 }
 
-/// The gateway's end of the tunnel.
+/// WireGuard end point of the gateway.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GatewayEnd {
-    /// Its WireGuard key.
+    /// WireGuard public key.
     pub public_key: PublicKey,
-    /// Where it listens, `10.41.0.1:51820`.
+    /// Endpoint, `10.41.0.1:51820`.
     pub endpoint: String,
-    /// Its overlay address.
+    /// Overlay address.
     pub overlay_ip: Ipv4Addr,
 }
 
-/// What a node logs in with.
+/// Credential of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Credentials {
-    /// Its name.
+    /// User name.
     pub username: String,
-    /// Its secret, told this once.
+    /// Secret, transmitted once.
     pub password: String,
 }
 
-/// Where a request stands.
+/// Result of a join request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WgRegisterResult {
-    /// The registration.
+    /// Registration id.
     pub registration_id: Uuid,
-    /// Where it stands.
+    /// State.
     pub state: RegistrationState,
-    /// The node, once approved.
+    /// Node id, once approved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_id: Option<Uuid>,
-    /// Its overlay address, once approved.
+    /// Overlay address, once approved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overlay_ip: Option<Ipv4Addr>,
-    /// Length of the overlay's prefix, bits.
+    /// Prefix length of the overlay, bits.
     pub overlay_prefix_len: u8,
-    /// What the node sends into the tunnel, CIDR.
+    /// Ranges the node routes into the tunnel, CIDR.
     pub allowed_ips: Vec<String>,
-    /// The gateway's end, once approved.
+    /// WireGuard end point of the gateway, once approved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gateway: Option<GatewayEnd>,
-    /// How often the node keeps its way through address translation open, s.
+    /// Persistent keepalive interval, s.
     pub persistent_keepalive: u16,
-    /// Largest packet of the tunnel, bytes.
+    /// MTU of the tunnel, bytes.
     pub mtu: u16,
-    /// What it logs in with; only told through the tunnel, and only once.
+    /// Credential, once only and only through the tunnel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credentials: Option<Credentials>,
-    /// When to ask again, s, while it waits.
+    /// Time until the next request, s, while pending.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_s: Option<u32>,
 }

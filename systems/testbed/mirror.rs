@@ -12,7 +12,7 @@ use super::components::{
 };
 use super::hops::next_hops;
 use super::observed::WireSide;
-use super::settings::{Mac, Protocol, SEATS_MAX};
+use super::settings::{MediumAccess, Protocol, SEATS_MAX};
 use super::shape::{Shape, shape};
 use super::work::Work;
 use crate::flow::MeshGraph;
@@ -204,7 +204,7 @@ impl Mesh<'_, '_> {
     }
 
     /// The shapes of both directions of a link; `None` out of range.
-    fn shapes(&self, key: LinkKey, mac: &Mac) -> Option<[Shape; 2]> {
+    fn shapes(&self, key: LinkKey, mac: &MediumAccess) -> Option<[Shape; 2]> {
         let (Predicted(budget), from, to, down) = self.budgets.get(self.links.get(key)?).ok()?;
         let (a_runs, a) = self.nodes.get(from.0).ok()?;
         let (b_runs, b) = self.nodes.get(to.0).ok()?;

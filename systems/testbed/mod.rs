@@ -28,7 +28,7 @@ pub use commands::{
 pub use components::{Seat, Side, Wire};
 pub use hops::next_hops;
 pub use observed::{Counted, Heard, Means, Probe, Sighting, Takeover, Tally, WireSide};
-pub use settings::{Binding, Mac, Port, Protocol, SEATS_MAX, Settings, Wiring};
+pub use settings::{Binding, MediumAccess, Port, Protocol, SEATS_MAX, Settings, Wiring};
 pub use shape::{Shape, shape};
 pub use view::{SeatView, SideView, TestbedView, WireView};
 pub use work::{Work, WorkKey};

@@ -58,7 +58,7 @@ impl Wiring {
 /// How the medium is shared and how often a frame is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Mac {
+pub struct MediumAccess {
     /// Times a frame to one receiver is sent again when it was not acknowledged, [0, 31].
     #[schemars(range(max = 31))]
     pub retries: u8,
@@ -80,7 +80,7 @@ pub struct Mac {
     pub loss_burst_packets: Option<f64>,
 }
 
-impl Default for Mac {
+impl Default for MediumAccess {
     fn default() -> Self {
         Self {
             // The long retry limit's default in IEEE 802.11 is 4, the short one's 7; drivers
@@ -144,7 +144,7 @@ pub struct Settings {
     pub routing_of: BTreeMap<NodeId, Protocol>,
     /// The medium.
     #[serde(default)]
-    pub mac: Mac,
+    pub mac: MediumAccess,
     /// Directions that are bound to something that is there already.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bindings: Vec<Binding>,
@@ -196,7 +196,7 @@ impl Settings {
     }
 }
 
-impl Mac {
+impl MediumAccess {
     /// Refuses values outside their ranges.
     ///
     /// # Errors

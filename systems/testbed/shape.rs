@@ -9,7 +9,7 @@ use groundwave_engine::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::settings::Mac;
+use super::settings::MediumAccess;
 use crate::impair::{Distribution, Impairment, Latency, Loss, Rate};
 use crate::link::Direction;
 use crate::radio::modulation::{
@@ -162,7 +162,7 @@ pub fn shape(
     distance_m: f64,
     radio: &Radio,
     packet_bytes: u32,
-    mac: &Mac,
+    mac: &MediumAccess,
 ) -> Shape {
     if !direction.usable() {
         return Shape::DOWN;
@@ -211,7 +211,7 @@ pub fn shape(
 }
 
 /// Loss of one frame to everybody at the basic rate.
-fn broadcast_loss(direction: &Direction, radio: &Radio, mac: &Mac) -> f64 {
+fn broadcast_loss(direction: &Direction, radio: &Radio, mac: &MediumAccess) -> f64 {
     let (above_lowest_db, reference) = match radio.waveform {
         Waveform::Ofdm { .. } => {
             let rung = &MODULATIONS[usize::from(mac.broadcast_mcs).min(MODULATIONS.len() - 1)];

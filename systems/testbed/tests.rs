@@ -30,10 +30,10 @@ fn radio() -> Radio {
 
 #[test]
 fn retries_turn_loss_into_delay_and_airtime() {
-    let mac = Mac {
+    let mac = MediumAccess {
         retries: 3,
         processing_ns: 0,
-        ..Mac::default()
+        ..MediumAccess::default()
     };
     let lossy = shape(&direction(0.5, 10.0, 8e6), 0.0, &radio(), 1000, &mac);
     // 0.5^4 is lost; of the rate, half is delivered.
@@ -62,15 +62,15 @@ fn retries_turn_loss_into_delay_and_airtime() {
 
 #[test]
 fn broadcast_is_sent_once_at_the_basic_rate() {
-    let mac = Mac {
+    let mac = MediumAccess {
         broadcast_bytes: 4096,
-        ..Mac::default()
+        ..MediumAccess::default()
     };
     // 10 % of 4096 octets at the SNR the lowest rung requires.
     let edge = shape(&direction(0.5, 0.0, 8e6), 0.0, &radio(), 1000, &mac);
     assert!((edge.broadcast_loss_prob - 0.1).abs() < 1e-12, "{edge:?}");
     // The fourth rung requires 8 dB more.
-    let faster = Mac {
+    let faster = MediumAccess {
         broadcast_mcs: 3,
         ..mac
     };
@@ -82,10 +82,10 @@ fn broadcast_is_sent_once_at_the_basic_rate() {
 
 #[test]
 fn losses_come_in_runs_of_the_length_asked_for() {
-    let mac = Mac {
+    let mac = MediumAccess {
         retries: 0,
         loss_burst_packets: Some(4.0),
-        ..Mac::default()
+        ..MediumAccess::default()
     };
     let shape = shape(&direction(0.2, 5.0, 1e6), 0.0, &radio(), 1000, &mac);
     let [p, r] = shape.two_states().unwrap();
@@ -113,7 +113,7 @@ fn a_wish_moves_beyond_the_hysteresis_only() {
         0.0,
         &radio(),
         1000,
-        &Mac::default(),
+        &MediumAccess::default(),
     );
     let at = |per, rate| {
         shape(
@@ -121,7 +121,7 @@ fn a_wish_moves_beyond_the_hysteresis_only() {
             0.0,
             &radio(),
             1000,
-            &Mac::default(),
+            &MediumAccess::default(),
         )
     };
     assert!(!at(0.021, 8.1e6).moved_from(&before));
@@ -157,7 +157,7 @@ fn settings() -> Settings {
         wiring: Wiring::Link,
         names: [].into(),
         routing_of: [].into(),
-        mac: Mac::default(),
+        mac: MediumAccess::default(),
         bindings: Vec::new(),
         scenario: None,
     }

@@ -12,7 +12,7 @@ use groundwave_io::wall::MachineClock;
 use groundwave_systems::radio::Role;
 use groundwave_systems::site::{AddNode, NodeId};
 use groundwave_systems::terrain::{Flat, GeoPoint};
-use groundwave_systems::testbed::{BeginTestbed, Mac, Protocol, Settings, Wiring};
+use groundwave_systems::testbed::{BeginTestbed, MediumAccess, Protocol, Settings, Wiring};
 use groundwave_systems::{Snapshot, world};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ fn bench() -> Bench {
         wiring: Wiring::Link,
         names: [].into(),
         routing_of: [].into(),
-        mac: Mac::default(),
+        mac: MediumAccess::default(),
         bindings: Vec::new(),
         scenario: None,
     };

@@ -23,7 +23,7 @@ const KEPT_AT_ONCE: usize = 2_000;
 ///
 /// # Errors
 /// The refusal.
-pub async fn begin(gateway: &Gateway) -> Result<(), crate::http::Problem> {
+pub async fn start_clock(gateway: &Gateway) -> Result<(), crate::http::Problem> {
     let period = gateway.settings.heartbeat.as_nanos();
     let begin = StartGatewayClock {
         now_ns: gateway.world.now_ns(),
@@ -33,7 +33,7 @@ pub async fn begin(gateway: &Gateway) -> Result<(), crate::http::Problem> {
 }
 
 /// Tells the world the time, until the gateway stops.
-pub async fn tend(gateway: Gateway) {
+pub async fn advance_clock(gateway: Gateway) {
     let mut due = tokio::time::interval(TEND);
     due.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut before_ns = monotonic_ns();
@@ -59,7 +59,7 @@ pub async fn tend(gateway: Gateway) {
 }
 
 /// Keeps minutes of readings that are over, until the gateway stops.
-pub async fn keep(gateway: Gateway, mut effects: Effects<StoreMinute>) {
+pub async fn store_minutes(gateway: Gateway, mut effects: Effects<StoreMinute>) {
     loop {
         tokio::select! {
             () = gateway.stop.cancelled() => {}
@@ -93,7 +93,7 @@ pub async fn keep(gateway: Gateway, mut effects: Effects<StoreMinute>) {
 }
 
 /// Keeps a still of the mesh a minute, until the gateway stops.
-pub async fn picture(gateway: Gateway) {
+pub async fn snapshot_topology(gateway: Gateway) {
     let mut due = tokio::time::interval(TOPOLOGY_SNAPSHOT_PERIOD);
     due.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
@@ -102,7 +102,7 @@ pub async fn picture(gateway: Gateway) {
             _ = due.tick() => {}
         }
         let began_ns = monotonic_ns();
-        let kept = crate::gateway::mesh::topology_history::keep(&gateway, wall_ns()).await;
+        let kept = crate::gateway::mesh::topology_history::store(&gateway, wall_ns()).await;
         if let Err(problem) = &kept {
             tracing::error!(
                 problem = problem.detail,
@@ -117,7 +117,7 @@ pub async fn picture(gateway: Gateway) {
 }
 
 /// Rolls old readings up, until the gateway stops.
-pub async fn roll(gateway: Gateway) {
+pub async fn roll_up(gateway: Gateway) {
     loop {
         let began_ns = monotonic_ns();
         let history = gateway.history.clone();

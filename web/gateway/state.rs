@@ -8,7 +8,6 @@ use groundwave_engine::Handle;
 use groundwave_io::gateway::Audit;
 use groundwave_io::telemetry::TelemetryStore;
 use groundwave_systems::Snapshot;
-use groundwave_systems::terrain::Terrain;
 use tokio_util::sync::CancellationToken;
 
 use super::access::idempotency::IdempotencyCache;
@@ -56,8 +55,6 @@ macro_rules! services {
 services! {
     /// World and clocks.
     world: World,
-    /// Terrain under the world.
-    terrain: Arc<dyn Terrain>,
     /// Settings of the start.
     settings: Arc<Settings>,
     /// Signing keys of tokens.
@@ -74,7 +71,7 @@ services! {
     metrics: Arc<Metrics>,
     /// Replies to POST requests with an `Idempotency-Key`.
     idempotency: Arc<IdempotencyCache>,
-    /// Predictions and snapshots of the topology.
+    /// Topology snapshots.
     topology: Arc<TopologyState>,
     /// Host of the gateway.
     host: Arc<Host>,
@@ -97,7 +94,6 @@ impl Gateway {
     #[must_use]
     pub fn new(
         world: Handle<Snapshot>,
-        terrain: Arc<dyn Terrain>,
         settings: Settings,
         key: &[u8; 32],
         audit: Audit,
@@ -107,7 +103,6 @@ impl Gateway {
         let dhcp = DhcpServer::new(settings.leases.clone(), settings.reservations.clone());
         Self(Arc::new(Services {
             world: World::new(world),
-            terrain,
             tokens: Arc::new(TokenKeys::new(key)),
             passwords: Arc::new(Passwords::new(settings.effort)),
             limits: Arc::new(RateLimits::new(settings.heartbeat)),

@@ -50,18 +50,20 @@ impl RunningGateway {
         create_first_admin(&gateway, admin_password, &bootstrap)
             .await
             .map_err(failed)?;
-        gateway::background_tasks::begin(&gateway)
+        gateway::background_tasks::start_clock(&gateway)
             .await
             .map_err(failed)?;
-        tokio::spawn(gateway::background_tasks::tend(gateway.clone()));
-        tokio::spawn(gateway::background_tasks::roll(gateway.clone()));
-        tokio::spawn(gateway::background_tasks::picture(gateway.clone()));
+        tokio::spawn(gateway::background_tasks::advance_clock(gateway.clone()));
+        tokio::spawn(gateway::background_tasks::roll_up(gateway.clone()));
+        tokio::spawn(gateway::background_tasks::snapshot_topology(
+            gateway.clone(),
+        ));
         tokio::spawn(gateway::services::tunnel::follow(
             gateway.world.clone(),
             Arc::clone(&gateway.settings),
             gateway.stop.clone(),
         ));
-        let history = tokio::spawn(gateway::background_tasks::keep(gateway, minutes));
+        let history = tokio::spawn(gateway::background_tasks::store_minutes(gateway, minutes));
         Ok(Self {
             listener,
             tls,

@@ -2,7 +2,6 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
@@ -13,7 +12,6 @@ use groundwave_io::readings::Root;
 use groundwave_io::telemetry::TelemetryStore;
 use groundwave_systems::Snapshot;
 use groundwave_systems::onboarding::{AddressPool, GatewayEnd, PublicKey};
-use groundwave_systems::terrain::Terrain;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
@@ -191,7 +189,6 @@ impl GatewayConfig {
     pub(super) fn open(
         &self,
         world: Handle<Snapshot>,
-        terrain: Arc<dyn Terrain>,
         stop: CancellationToken,
     ) -> Result<Gateway, Failure> {
         if !(0.1..=3600.0).contains(&self.heartbeat_s) {
@@ -238,9 +235,7 @@ impl GatewayConfig {
             reservations: self.reservations.clone(),
             ..defaults
         };
-        Ok(Gateway::new(
-            world, terrain, settings, &key, audit, history, stop,
-        ))
+        Ok(Gateway::new(world, settings, &key, audit, history, stop))
     }
 
     /// Creates the tunnel; returns the endpoint announced to nodes.

@@ -152,7 +152,7 @@ impl Server {
             }
             if with_gateway {
                 super::restrict_to_owner(&config.db)?;
-                let gateway = config.gateway.open(handle, terrain, server.stop.clone())?;
+                let gateway = config.gateway.open(handle, server.stop.clone())?;
                 let copy = move |to: &Path| whole_copy(to).map_err(|fault| fault.to_string());
                 gateway.backups.set_copier(Box::new(copy));
                 let starting = RunningGateway::start(&config.gateway, gateway, minutes);

@@ -52,15 +52,15 @@ fn two_nodes_and_the_link_both_measure() {
 }
 
 #[test]
-fn the_topology_of_another_time_is_the_still_before_it() {
+fn the_topology_of_another_time_is_the_snapshot_before_it() {
     let bench = Bench::new();
     let viewer = bench.login("viewer");
     let at = |time: &str| bench.get(&viewer, &format!("/v1/mesh/topology?at={time}"));
-    // Nobody is in: no still is kept, and that is said.
+    // No node: no snapshot is stored, and the response says so.
     let keep = |ns: u64| {
         bench
             .runtime
-            .block_on(topology_history::keep(&bench.gateway, ns))
+            .block_on(topology_history::store(&bench.gateway, ns))
             .unwrap()
     };
     keep(1_000_000_000_000_000_000);
@@ -75,7 +75,7 @@ fn the_topology_of_another_time_is_the_still_before_it() {
         .call(&other, "POST", "/v1/nodes/heartbeat", &beat(52, 1))
         .is(200);
     keep(1_000_000_060_000_000_000);
-    // The same again is no new still.
+    // An unchanged topology is not stored again.
     keep(1_000_000_120_000_000_000);
     let first = at("2001-09-09T01:47:39Z").is(200);
     assert_eq!(first["nodes"].as_array().unwrap().len(), 1);
@@ -196,8 +196,8 @@ fn a_graph_sent_in_pieces_is_the_graph() {
     // A revision that looks like the beginning of the lists.
     let revision = "\"nodes\":[\"links\":[";
     let check = |nodes: usize, links: usize| {
-        let drawn = drawing(&bench.gateway, bench.world.view(), revision.to_owned(), 1);
-        let drawn = bench.runtime.block_on(drawn).unwrap();
+        let _runtime = bench.runtime.enter();
+        let drawn = drawing(&bench.gateway, &bench.world.view(), revision.to_owned(), 1);
         let whole = drawn.graph();
         assert_eq!((whole.nodes.len(), whole.links.len()), (nodes, links));
         // At every length at which another thread, or another round of threads, takes over.

@@ -119,9 +119,7 @@ impl Bench {
         let terrain: Arc<dyn Terrain> = Arc::new(Flat {
             elevation_msl_m: 0.0,
         });
-        let mut engine = world(Arc::clone(&terrain))
-            .build::<Snapshot>(0, 1_000_000)
-            .unwrap();
+        let mut engine = world(terrain).build::<Snapshot>(0, 1_000_000).unwrap();
         let store = RedbStore::open(&folder.path().join("world.db")).unwrap();
         let copy = store.whole_copier();
         engine.keep(store).unwrap();
@@ -145,21 +143,13 @@ impl Bench {
         let audit = Audit::open(&folder.path().join("audit.jsonl")).unwrap();
         let history = TelemetryStore::open(&folder.path().join("telemetry.redb")).unwrap();
         let (gateway, router) = runtime.block_on(async {
-            let gateway = Gateway::new(
-                world.clone(),
-                terrain,
-                settings,
-                &KEY,
-                audit,
-                history,
-                stop.clone(),
-            );
+            let gateway = Gateway::new(world.clone(), settings, &KEY, audit, history, stop.clone());
             gateway.backups.set_copier(Box::new(move |path| {
                 copy(path).map_err(|fault| fault.to_string())
             }));
             let router = router(gateway.clone());
-            background_tasks::begin(&gateway).await.unwrap();
-            tokio::spawn(background_tasks::keep(gateway.clone(), minutes));
+            background_tasks::start_clock(&gateway).await.unwrap();
+            tokio::spawn(background_tasks::store_minutes(gateway.clone(), minutes));
             (gateway, router)
         });
         Self {

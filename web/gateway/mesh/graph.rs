@@ -1,4 +1,4 @@
-//! The mesh as a graph: drawn by all threads, written as NetJSON and GeoJSON.
+//! Mesh graph: made by all threads, written as NetJSON and GeoJSON.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,9 +7,8 @@ use axum::body::Bytes;
 use groundwave_io::hex::hex;
 use groundwave_systems::Snapshot;
 use groundwave_systems::fleet::{
-    Edge, EdgeKind, EdgeStatus, FleetNode, MeshLink, NodeState, TopologyGraph, topology,
+    Edge, EdgeKind, EdgeStatus, FleetNode, MeshLink, NodeState, PredictedLink,
 };
-use groundwave_systems::site::NodeId;
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,34 +16,32 @@ use sha2::{Digest, Sha256};
 use tokio::task::block_in_place;
 use uuid::Uuid;
 
-use crate::gateway::mesh::predict::{Predicted, predict};
 use crate::gateway::nodes::view::{NodePosition, Origin, position};
 use crate::gateway::state::Gateway;
-use crate::http::Problem;
 use crate::http::time::rfc3339;
 
-/// What a node of the graph is beside its name.
+/// Properties of a node of the graph.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct GraphNodeProperties {
-    /// Its id.
+    /// Node id.
     pub node_id: Uuid,
-    /// Whether it speaks.
+    /// Liveness state.
     pub state: NodeState,
-    /// What it is for.
+    /// Role.
     pub role: Option<String>,
-    /// Its overlay address.
+    /// Overlay address.
     pub overlay_ip: Option<String>,
-    /// Its underlay address.
+    /// Underlay address.
     pub underlay_ip: Option<String>,
     /// Latitude, WGS 84, degrees.
     pub lat: Option<f64>,
     /// Longitude, WGS 84, degrees.
     pub lon: Option<f64>,
-    /// Since it was last heard, ms.
+    /// Time since the last heartbeat, ms.
     pub last_seen_msecs: Option<u64>,
-    /// Whether others reach the internet through it.
+    /// Whether it offers internet access to others.
     pub is_gateway: bool,
-    /// Where it is from.
+    /// Origin of the data.
     pub origin: Origin,
     /// Whether it is also planned.
     pub planned: bool,
@@ -53,26 +50,26 @@ pub struct GraphNodeProperties {
 /// A node of the graph.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct GraphNode {
-    /// Its hardware address, or its id where it has none.
+    /// Hardware address, or node id where there is none.
     pub id: String,
-    /// What people call it.
+    /// Name.
     pub label: String,
-    /// Its addresses.
+    /// Addresses.
     pub local_addresses: Vec<String>,
-    /// The rest.
+    /// Properties.
     pub properties: GraphNodeProperties,
 }
 
-/// One direction of a link as its receiving end measured it.
+/// Measurement of one direction of a link by its receiving end.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Measured {
     /// Transmit quality of B.A.T.M.A.N. IV, of 255.
     pub tq: Option<u8>,
     /// Throughput of B.A.T.M.A.N. V, kbit/s.
     pub throughput_kbps: Option<u32>,
-    /// Received level, dBm.
+    /// Received signal level, dBm.
     pub signal_dbm: Option<f64>,
-    /// Since it was last heard, ms.
+    /// Time since it was last heard, ms.
     pub last_seen_msecs: Option<u64>,
 }
 
@@ -87,32 +84,32 @@ impl From<&MeshLink> for Measured {
     }
 }
 
-/// What a link of the graph is beside its cost.
+/// Properties of a link of the graph.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct GraphLinkProperties {
-    /// What makes it a link.
+    /// Source of the link.
     pub kind: EdgeKind,
-    /// Whether it carries traffic.
+    /// State of the link.
     pub status: EdgeStatus,
     /// Transmit quality of the worse direction, of 255.
     pub tq: Option<u8>,
     /// Throughput of the worse direction, kbit/s.
     pub throughput_kbps: Option<u32>,
-    /// Received level of the worse direction, dBm.
+    /// Received signal level of the worse direction, dBm.
     pub signal_dbm: Option<f64>,
-    /// Since it was last heard by either end, ms.
+    /// Time since either end last heard the other, ms.
     pub last_seen_msecs: Option<u64>,
     /// Whether either end routes over it.
     pub selected: Option<bool>,
-    /// By how much the directions differ in quality, [0, 1].
+    /// Difference in quality between the directions, [0, 1].
     pub asymmetry: Option<f64>,
-    /// What `source` measured of `target`.
+    /// Measurement of `target` by `source`.
     pub at_source: Option<Measured>,
-    /// What `target` measured of `source`.
+    /// Measurement of `source` by `target`.
     pub at_target: Option<Measured>,
-    /// What it should be by the plan, over the ground between.
-    pub predicted: Option<Predicted>,
-    /// Measured level above the predicted one, dB, where there are both.
+    /// Prediction of the plan over the terrain, where both ends are planned.
+    pub predicted: Option<PredictedLink>,
+    /// Measured minus predicted signal level, dB, where there are both.
     pub signal_above_prediction_db: Option<f64>,
 }
 
@@ -121,17 +118,17 @@ pub struct GraphLinkProperties {
 pub struct GraphLink {
     /// One end.
     pub source: String,
-    /// The other.
+    /// Other end.
     pub target: String,
     /// 255/TQ, or 10^6/throughput, of the worse direction; 1 where neither was measured.
     pub cost: f64,
-    /// The same for people.
+    /// Cost as text.
     pub cost_text: String,
-    /// The rest.
+    /// Properties.
     pub properties: GraphLinkProperties,
 }
 
-/// The mesh as a NetJSON NetworkGraph.
+/// Mesh as a NetJSON NetworkGraph.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct NetworkGraph {
     /// `NetworkGraph`.
@@ -139,27 +136,28 @@ pub struct NetworkGraph {
     pub kind: String,
     /// `batman-adv`.
     pub protocol: String,
-    /// Version of what measured it.
+    /// Version of the gateway.
     pub version: String,
-    /// Revision of this document: a digest of what it shows.
+    /// Revision: a digest of the content.
     pub revision: String,
-    /// When it was so, RFC 3339.
+    /// Time of the content, RFC 3339.
     pub at: String,
     /// `tq` or `throughput`.
     pub metric: String,
-    /// Who shows it.
+    /// Overlay address of the gateway.
     pub router_id: String,
-    /// Which mesh it is.
+    /// Topology id.
     pub topology_id: String,
-    /// Its name.
+    /// Label.
     pub label: String,
     /// Nodes in order of their ids.
     pub nodes: Vec<GraphNode>,
     /// Links in order of their ends.
     pub links: Vec<GraphLink>,
-    /// Neighbours heard that are no nodes here.
-    pub strangers: usize,
-    /// Links whose prediction is still to be computed: ask again.
+    /// Reported neighbors that are no node of this mesh.
+    #[serde(rename = "strangers")]
+    pub unknown_neighbors: usize,
+    /// Links whose prediction is still to be evaluated; it follows within seconds.
     pub predictions_pending: usize,
 }
 
@@ -207,11 +205,8 @@ fn graph_node(
     }
 }
 
-fn graph_link(
-    edge: &Edge,
-    [source, target]: [String; 2],
-    predicted: Option<Predicted>,
-) -> GraphLink {
+fn graph_link(edge: &Edge, [source, target]: [String; 2]) -> GraphLink {
+    let predicted = edge.predicted;
     let both = || edge.at_a.iter().chain(&edge.at_b);
     let tq = both().filter_map(|link| link.tq).min();
     let throughput_kbps = both().filter_map(|link| link.throughput_kbps).min();
@@ -248,45 +243,40 @@ fn graph_link(
 
 /// Nodes or links that one thread writes at a time.
 const PART: usize = 1_000;
-/// About how long one of them is as text, bytes.
+/// Typical length of one of them as text, bytes.
 const ROOM: usize = 640;
 
-/// A graph to be drawn: what is known of the mesh at one moment. Nodes and links of a large mesh
-/// are 20 MB of text: they are made a few thousand at a time, by all threads.
+/// A graph to be written: the mesh at one moment. Nodes and links of a large mesh are 20 MB of text:
+/// they are made a few thousand at a time, by all threads.
 pub struct Drawing {
-    /// The nodes in order of their ids, and what the graph calls them.
+    /// Nodes in order of their ids, with their names in the graph.
     nodes: Vec<(Arc<FleetNode>, String)>,
-    found: TopologyGraph,
-    predicted: BTreeMap<(NodeId, NodeId), Predicted>,
-    /// All but the nodes and the links.
+    /// Links in order of their ends: index of the node with the lower id, index among its links.
+    links: Vec<(usize, usize)>,
+    /// The document without nodes and links.
     frame: NetworkGraph,
     wall_ns: u64,
 }
 
-/// What is to be drawn of `view` as of `wall_ns`, ns since the Unix epoch.
-///
-/// # Errors
-/// When predictions fail as a whole.
-pub async fn drawing(
-    gateway: &Gateway,
-    view: Arc<Snapshot>,
-    revision: String,
-    wall_ns: u64,
-) -> Result<Drawing, Problem> {
-    let (found, nodes) = block_in_place(|| {
-        let nodes: Vec<Arc<FleetNode>> = view.fleet.nodes.values().map(Arc::clone).collect();
+/// The graph of `view` at `wall_ns`, ns since the Unix epoch.
+#[must_use]
+pub fn drawing(gateway: &Gateway, view: &Snapshot, revision: String, wall_ns: u64) -> Drawing {
+    let fleet = &view.fleet;
+    let nodes: Vec<Arc<FleetNode>> = fleet.nodes.values().map(Arc::clone).collect();
+    let nodes: Vec<_> = block_in_place(|| {
         let named = nodes.into_par_iter().map(|node| {
             let name = name_of(&node);
             (node, name)
         });
-        (topology(&view.fleet), named.collect::<Vec<_>>())
+        named.collect()
     });
-    let ends: Vec<(NodeId, NodeId)> = found.edges.iter().map(|edge| (edge.a, edge.b)).collect();
-    let (predicted, predictions_pending) = predict(gateway, &ends).await?;
+    let links = nodes.iter().enumerate();
+    let links: Vec<_> = links
+        .flat_map(|(index, (node, _))| (0..node.edges.len()).map(move |edge| (index, edge)))
+        .collect();
     let sides = |edge: &Edge| [&edge.at_a, &edge.at_b].map(|side| side.as_ref()?.throughput_kbps);
     let by_rate = |edge: &&Edge| sides(edge).iter().any(Option::is_some);
-    let by_rate = found.edges.iter().filter(by_rate).count();
-    let metric = match by_rate * 2 > found.edges.len() {
+    let metric = match fleet.edges().filter(by_rate).count() * 2 > links.len() {
         true => "throughput",
         false => "tq",
     };
@@ -302,16 +292,15 @@ pub async fn drawing(
         label: "groundwave".to_owned(),
         nodes: Vec::new(),
         links: Vec::new(),
-        strangers: found.strangers,
-        predictions_pending,
+        unknown_neighbors: fleet.unknown_neighbors,
+        predictions_pending: fleet.predictions_pending,
     };
-    Ok(Drawing {
+    Drawing {
         nodes,
-        found,
-        predicted,
+        links,
         frame,
         wall_ns,
-    })
+    }
 }
 
 impl Drawing {
@@ -319,33 +308,34 @@ impl Drawing {
         graph_node(node, name.clone(), position(node), self.wall_ns)
     }
 
-    fn link(&self, edge: &Edge) -> Option<GraphLink> {
-        let name = |id: NodeId| {
-            let place = self.nodes.binary_search_by_key(&id, |(node, _)| node.id);
-            Some(self.nodes[place.ok()?].1.clone())
-        };
-        let predicted = self.predicted.get(&(edge.a, edge.b)).copied();
-        Some(graph_link(edge, [name(edge.a)?, name(edge.b)?], predicted))
+    fn link(&self, (node, edge): (usize, usize)) -> Option<GraphLink> {
+        let (node, source) = &self.nodes[node];
+        let edge = &node.edges[edge];
+        let target = self
+            .nodes
+            .binary_search_by_key(&edge.b, |(node, _)| node.id);
+        let (_, target) = &self.nodes[target.ok()?];
+        Some(graph_link(edge, [source.clone(), target.clone()]))
     }
 
-    /// The whole graph.
+    /// Whole graph.
     #[must_use]
     pub fn graph(&self) -> NetworkGraph {
         let nodes = self.nodes.par_iter().map(|node| self.node(node));
-        let links = self.found.edges.par_iter();
+        let links = self.links.par_iter();
         NetworkGraph {
             nodes: nodes.collect(),
-            links: links.filter_map(|edge| self.link(edge)).collect(),
+            links: links.filter_map(|link| self.link(*link)).collect(),
             ..self.frame.clone()
         }
     }
 
-    /// The whole graph as JSON, in pieces one behind the other.
+    /// Whole graph as JSON, in consecutive pieces.
     pub fn pieces(&self) -> impl Iterator<Item = Bytes> + '_ {
         self.pieces_of(PART)
     }
 
-    /// As [`pieces`](Self::pieces), of so many nodes or links each.
+    /// As [`pieces`](Self::pieces), with the number of nodes or links of each piece.
     ///
     /// # Panics
     /// When `part` is 0.
@@ -358,13 +348,13 @@ impl Drawing {
         text(format!("{head}\"nodes\":["))
             .chain(parts(&self.nodes, part, |node| Some(self.node(node))))
             .chain(text(format!("{between}\"links\":[")))
-            .chain(parts(&self.found.edges, part, |edge| self.link(edge)))
+            .chain(parts(&self.links, part, |link| self.link(*link)))
             .chain(text(tail.to_owned()))
     }
 }
 
-/// What is made of a list, as JSON with commas between, in parts made by all threads: a few at a
-/// time, when they are wanted.
+/// A list as JSON with commas between, in parts made by all threads on demand: a few at a
+/// time.
 fn parts<'l, T: Sync, U: Serialize>(
     list: &'l [T],
     part: usize,
@@ -390,12 +380,12 @@ fn parts<'l, T: Sync, U: Serialize>(
         })
 }
 
-/// A digest of what the graph shows but the passing of time: who is there, what they said, where
-/// they are planned, which predictions there are.
+/// Digest of the content without the passage of time: nodes, heartbeats, plan,
+/// predictions.
 #[must_use]
-pub fn revision(gateway: &Gateway, view: &Snapshot) -> String {
+pub fn revision(view: &Snapshot) -> String {
     let mut digest = Sha256::new();
-    digest.update(gateway.topology.predictions.computed().to_be_bytes());
+    digest.update(view.fleet.predictions_evaluated.to_be_bytes());
     for node in view.fleet.nodes.values() {
         if let Some(planned) = view.plan.nodes.get(&node.id) {
             let around = view.plan.deployments.get(&planned.deployment);
@@ -415,7 +405,7 @@ pub fn revision(gateway: &Gateway, view: &Snapshot) -> String {
     hex(&digest.finalize()[..8])
 }
 
-/// The graph as GeoJSON (RFC 7946): what has a place.
+/// Graph as GeoJSON (RFC 7946): nodes with a location, and the links between them.
 #[must_use]
 pub fn geojson(graph: &NetworkGraph) -> serde_json::Value {
     use serde_json::json;

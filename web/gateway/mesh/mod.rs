@@ -4,7 +4,6 @@ pub mod batman;
 pub mod config;
 pub mod graph;
 pub mod peers;
-pub mod predict;
 pub mod probes;
 pub mod registration;
 pub mod status;

@@ -1,4 +1,4 @@
-//! The mesh as a whole: who hears whom, how well, and how well it should be.
+//! Topology and health of the mesh.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
 use futures_util::stream::unfold;
 use groundwave_io::wall::wall_ns;
-use groundwave_systems::fleet::{ScoreComponent, mesh_score, topology};
+use groundwave_systems::fleet::ScoreComponent;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::task::block_in_place;
@@ -25,18 +25,18 @@ use crate::http::show::typed;
 use crate::http::tag::{is_known, tag};
 use crate::http::{Json, Problem, Query};
 
-/// How the topology is to be shown.
+/// Format of the topology.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TopologyFormat {
     /// NetJSON NetworkGraph.
     #[default]
     Netjson,
-    /// GeoJSON: nodes that have a place as points, links between them as lines.
+    /// GeoJSON: nodes with a location as points, links between them as lines.
     Geojson,
 }
 
-/// Which topology is wanted.
+/// Topology query.
 #[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct TopologyQuestion {
@@ -47,16 +47,16 @@ pub struct TopologyQuestion {
     /// Only of this origin; `live` if absent
     #[param(value_type = Option<Origin>)]
     pub origin: Option<Origin>,
-    /// As it was then, RFC 3339; now if absent. Stills are kept a minute apart for a day, an hour
+    /// At this time, RFC 3339; now if absent. Snapshots are kept a minute apart for a day, an hour
     /// apart for a month, 256 MiB of them at most; the last one before this time answers
     #[param(required = false)]
     pub at: Option<String>,
 }
 
-/// Pieces of an answer that wait to be sent: who reads slowly holds up who writes.
+/// Pieces waiting to be sent: a bound on how far the writer runs ahead of a slow reader.
 const WAITING: usize = 16;
 
-/// The graph as an answer, sent while it is drawn.
+/// The graph as a response, sent while it is written.
 fn netjson(drawing: Drawing) -> Response {
     let (tell, told) = tokio::sync::mpsc::channel(WAITING);
     tokio::task::spawn_blocking(move || {
@@ -99,11 +99,9 @@ pub async fn mesh_topology(
         Some(at) => Some(graph_at(&gateway, &at, now_ns).await?),
         None => None,
     };
-    // Of before it is drawn: what drawing predicts makes the next one another.
-    let revision = past.as_ref().map_or_else(
-        || revision(&gateway, &shown),
-        |graph| graph.revision.clone(),
-    );
+    let revision = past
+        .as_ref()
+        .map_or_else(|| revision(&shown), |graph| graph.revision.clone());
     if is_known(&headers, &revision) {
         return Ok((tag(&revision), StatusCode::NOT_MODIFIED).into_response());
     }
@@ -111,7 +109,7 @@ pub async fn mesh_topology(
         (Some(graph), TopologyFormat::Netjson) => Json(graph).into_response(),
         (Some(graph), TopologyFormat::Geojson) => on_map(&graph),
         (None, format) => {
-            let drawing = drawing(&gateway, shown, revision.clone(), now_ns).await?;
+            let drawing = drawing(&gateway, &shown, revision.clone(), now_ns);
             match format {
                 TopologyFormat::Netjson => netjson(drawing),
                 TopologyFormat::Geojson => block_in_place(|| on_map(&drawing.graph())),
@@ -121,18 +119,18 @@ pub async fn mesh_topology(
     Ok((tag(&revision), answer).into_response())
 }
 
-/// How well the mesh is.
+/// Health of the mesh.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct MeshHealth {
     /// 0 to 100.
     pub score: f64,
     /// `A` to `F`.
     pub grade: String,
-    /// What the score is made of: each weight times its score.
+    /// Components of the score: the sum of weights times values.
     pub components: Vec<ScoreComponent>,
-    /// Parts of the mesh that do not reach each other.
+    /// Connected components of the mesh.
     pub partitions: usize,
-    /// Nodes without which some part would be cut off.
+    /// Nodes without which a part would be cut off.
     pub articulation_nodes: Vec<Uuid>,
 }
 
@@ -141,11 +139,11 @@ pub struct MeshHealth {
     responses((status = 200, description = "Score and components")))]
 pub async fn mesh_health(_: Viewer, State(gateway): State<Gateway>) -> Json<MeshHealth> {
     let view = gateway.world.view();
-    let score = mesh_score(&view.fleet, &topology(&view.fleet));
+    let score = view.fleet.mesh_score();
     Json(MeshHealth {
         score: score.score,
         grade: score.grade.to_owned(),
-        components: score.components,
+        components: score.components.clone(),
         partitions: score.partitions,
         articulation_nodes: score
             .articulation_nodes

@@ -1,4 +1,4 @@
-//! The topology of another time: stills of the mesh, kept a minute apart.
+//! History of the topology: snapshots a minute apart.
 
 use std::sync::atomic::Ordering;
 
@@ -11,22 +11,21 @@ use crate::http::Problem;
 use crate::http::problem::FieldCode;
 use crate::http::time::{self, rfc3339};
 
-/// Keeps a still of the mesh as of `wall_ns`, unless nothing changed since the last or nobody is
-/// in.
+/// Stores a snapshot of the topology at `wall_ns`, unless it is unchanged or there is no node.
 ///
 /// # Errors
-/// When it cannot be drawn or written.
-pub async fn keep(gateway: &Gateway, wall_ns: u64) -> Result<(), Problem> {
+/// When it cannot be written.
+pub async fn store(gateway: &Gateway, wall_ns: u64) -> Result<(), Problem> {
     let view = gateway.world.view();
     if view.fleet.nodes.is_empty() {
         return Ok(());
     }
-    let revision = revision(gateway, &view);
+    let revision = revision(&view);
     let number = u64::from_str_radix(&revision, 16).unwrap_or(0);
     if gateway.topology.last_revision.load(Ordering::Relaxed) == number {
         return Ok(());
     }
-    let drawing = drawing(gateway, view, revision, wall_ns).await?;
+    let drawing = drawing(gateway, &view, revision, wall_ns);
     let history = gateway.history.clone();
     blocking(move || {
         let kept = history.store_topology(wall_ns / 1_000_000, drawing.pieces());
@@ -40,7 +39,7 @@ pub async fn keep(gateway: &Gateway, wall_ns: u64) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The mesh as it was at `at`, RFC 3339, as far back as stills go.
+/// Topology at `at`, RFC 3339: the last snapshot before it.
 ///
 /// # Errors
 /// A text that is no time, a time to come, one before the first still.
