@@ -150,7 +150,14 @@ impl Dataset {
     /// Checks raw positions, makes names unique and sorts events by time; those of one time stay
     /// in the order of the document.
     pub(super) fn finish(mut self) -> Self {
-        positions::check(&mut self.nodes, &mut self.report);
+        let (nodes, report) = (&mut self.nodes, &mut self.report);
+        let raw: Vec<_> = nodes.iter_mut().map(|node| node.raw_deg.take()).collect();
+        let found = positions::checked(&raw, |index, what| {
+            report.add(what, || Location::path(nodes[index].path.as_str()));
+        });
+        for (node, position) in nodes.iter_mut().zip(found) {
+            node.position = node.position.or(position);
+        }
         let mut taken = BTreeSet::new();
         // Positioned nodes keep their names first: only they become part of a plan.
         let (mut order, rest): (Vec<usize>, Vec<usize>) =

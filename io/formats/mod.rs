@@ -38,7 +38,6 @@ pub mod gpx;
 mod identify;
 pub mod kml;
 pub mod kmz;
-pub mod levels;
 pub mod limits;
 pub mod mahimahi;
 mod mesh;
@@ -99,7 +98,7 @@ pub struct ReadOptions {
     /// Origin of documents in metres.
     pub origin: Option<GeoPoint>,
     /// Columns of a table of measurements.
-    pub mapping: Option<levels::Levels>,
+    pub mapping: Option<csv::levels::Levels>,
 }
 
 impl ReadOptions {

@@ -2,48 +2,46 @@
 
 use groundwave_systems::terrain::GeoPoint;
 
-use super::dataset::Node;
-use super::error::Location;
-use super::report::Report;
-
 /// Longest distance of a node from the median position of its map, km: the largest communities
 /// span 300.
 const DISTANCE_KM_MAX: f64 = 500.0;
 /// A degree of latitude, km.
 const DEGREE_KM: f64 = 111.2;
 
-/// Gives nodes with raw coordinates their positions: swapped ones are turned round; impossible
-/// ones, those at 0 N 0 E and those far from all others are dropped.
-pub(super) fn check(nodes: &mut [Node], report: &mut Report) {
-    let raw = nodes.iter().filter_map(|node| node.raw_deg);
-    let valid = raw.filter(|at| *at != [0.0, 0.0] && possible(*at));
+/// The positions of raw latitudes and longitudes, degrees: swapped ones are turned round; impossible
+/// ones, those at 0 N 0 E and those far from all others are dropped. `tell` gets index and reason.
+pub(super) fn checked(
+    raw: &[Option<[f64; 2]>],
+    mut tell: impl FnMut(usize, &str),
+) -> Vec<Option<GeoPoint>> {
+    let valid = raw.iter().flatten().copied();
+    let valid = valid.filter(|at| *at != [0.0, 0.0] && possible(*at));
     let valid: Vec<[f64; 2]> = valid.collect();
     let median = [0, 1].map(|axis| median(valid.iter().map(|at| at[axis]).collect()));
     let near = |at: [f64; 2]| possible(at) && distance_km(median, at) <= DISTANCE_KM_MAX;
-    for node in nodes {
-        let Some([lat, lon]) = node.raw_deg.take() else {
-            continue;
-        };
-        let mut tell = |what: &str| report.add(what, || Location::path(node.path.as_str()));
-        let found = if [lat, lon] == [0.0, 0.0] {
-            tell("latitude and longitude 0: dropped");
-            None
-        } else if near([lat, lon]) {
-            Some([lat, lon])
-        } else if near([lon, lat]) {
-            tell("latitude and longitude swapped: read the other way round");
-            Some([lon, lat])
-        } else if possible([lat, lon]) {
+    let mut check = |(index, at): (usize, &Option<[f64; 2]>)| {
+        let [lat, lon] = (*at)?;
+        if [lat, lon] == [0.0, 0.0] {
+            tell(index, "latitude and longitude 0: dropped");
+            return None;
+        }
+        if near([lat, lon]) {
+            return GeoPoint::new(lat, lon).ok();
+        }
+        if near([lon, lat]) {
+            let what = "latitude and longitude swapped: read the other way round";
+            tell(index, what);
+            return GeoPoint::new(lon, lat).ok();
+        }
+        if possible([lat, lon]) {
             let far = "from the median position of the map: dropped";
-            tell(&format!("more than {DISTANCE_KM_MAX} km {far}"));
-            None
+            tell(index, &format!("more than {DISTANCE_KM_MAX} km {far}"));
         } else {
-            tell("invalid latitude or longitude: dropped");
-            None
-        };
-        let point = found.and_then(|[lat, lon]| GeoPoint::new(lat, lon).ok());
-        node.position = node.position.or(point);
-    }
+            tell(index, "invalid latitude or longitude: dropped");
+        }
+        None
+    };
+    raw.iter().enumerate().map(&mut check).collect()
 }
 
 fn possible([lat, lon]: [f64; 2]) -> bool {

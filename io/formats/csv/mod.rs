@@ -1,5 +1,5 @@
 //! Comma-separated values (RFC 4180): a plan with one node a row, a column for every field; with
-//! a mapping, measured levels ([`super::levels`]); the rows of a recording.
+//! a mapping, measured levels ([`levels`]); the rows of a recording.
 //!
 //! The header decides: columns come in any order, under their own names or common others
 //! (`latitude`, `lng`, `x`, `title`, …). `radio` and `antenna` are ids of presets; columns such as
@@ -10,6 +10,7 @@
 //! Rows may be separated by `,`, `;` or tabs. Numbers have a decimal point. A name that a
 //! spreadsheet would take for a formula is written after an apostrophe, which reading takes off.
 
+pub mod levels;
 mod read;
 mod write;
 
@@ -19,7 +20,6 @@ use groundwave_systems::Snapshot;
 
 use super::dataset::Dataset;
 use super::error::FormatError;
-use super::levels;
 use super::recording::{Output, RecordingWriter};
 use super::rows::{self, Changes};
 use super::{Content, Format, ReadOptions, Source};

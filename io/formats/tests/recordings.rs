@@ -12,7 +12,7 @@ use groundwave_systems::terrain::{Flat, GeoPoint};
 use groundwave_systems::testing::shared;
 use groundwave_systems::{Snapshot, world};
 
-use super::super::levels::{self, Levels};
+use super::super::csv::levels::{self, Levels};
 use super::super::{
     Dataset, Event, FormatError, ReadOptions, Source, batctl, csv, eel, identify, mahimahi, ns2,
 };

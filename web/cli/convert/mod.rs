@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use groundwave::planning::wire::radio::default_station;
+use groundwave_io::formats::csv::{self, levels};
+use groundwave_io::formats::scenario;
 use groundwave_io::formats::{self, Content, Dataset, Format, ReadOptions, Report, Source};
-use groundwave_io::formats::{csv, levels, scenario};
 use groundwave_systems::terrain::GeoPoint;
 use serde_json::{Value, json};
 

@@ -13,10 +13,11 @@ use groundwave_systems::radio::{Pointing, Station};
 use groundwave_systems::terrain::{GeoPoint, geodesic};
 use jiff::Timestamp;
 
-use super::dataset::Dataset;
-use super::error::{Fault, FormatError, Location};
-use super::limits::SOURCE_BYTES_MAX;
-use super::{Source, csv as plan_csv};
+use super::super::Source;
+use super::super::dataset::Dataset;
+use super::super::error::{Fault, FormatError, Location};
+use super::super::limits::SOURCE_BYTES_MAX;
+use super::FORMAT;
 
 pub use mapping::{Links, Mapping, Nodes, TimeUnit, VALUES, load};
 
@@ -32,7 +33,7 @@ pub struct Levels {
 }
 
 /// Reads a table of levels.
-pub(super) fn read(source: &Source, levels: &Levels) -> Result<Dataset, FormatError> {
+pub(in super::super) fn read(source: &Source, levels: &Levels) -> Result<Dataset, FormatError> {
     let Levels {
         mapping,
         station,
@@ -66,7 +67,7 @@ type Ends = BTreeMap<String, (String, String)>;
 
 fn invalid(path: &Path, found: impl ToString, allowed: impl Into<String>) -> FormatError {
     let location = Location::path(path.display().to_string());
-    Fault::new("", found.to_string(), allowed).at(&plan_csv::FORMAT, location)
+    Fault::new("", found.to_string(), allowed).at(&FORMAT, location)
 }
 
 /// A table with named columns.
