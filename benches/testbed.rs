@@ -19,7 +19,7 @@ use groundwave_systems::radio::{Role, Station};
 use groundwave_systems::site::{AddNode, MoveNode, NodeId};
 use groundwave_systems::terrain::{Flat, GeoPoint};
 use groundwave_systems::testbed::{
-    BeginTestbed, MediumAccess, Protocol, Settings, Side, WireSide, Wiring, Work,
+    BeginTestbed, LinkDirection, MediumAccess, Protocol, Settings, Side, Wiring, Work,
 };
 use groundwave_systems::{Snapshot, world};
 
@@ -30,7 +30,7 @@ const SINGLES: usize = 2000;
 /// Side of the square the nodes stand in, degrees of latitude: some 8 km.
 const SQUARE_DEG: f64 = 0.072;
 
-type Wish = (WireSide, u32, Side);
+type Wish = (LinkDirection, u32, Side);
 
 /// CPU time of this process, kernel included, s.
 fn cpu_s() -> f64 {
@@ -118,7 +118,7 @@ fn wishes(works: &[Work]) -> Vec<Wish> {
             number,
             side,
         } => Some((
-            WireSide {
+            LinkDirection {
                 from: *from,
                 to: *to,
             },
@@ -208,7 +208,7 @@ fn main() {
     // The world itself: every node walks, every link is computed anew, what moved is changed.
     let handle = engine.handle();
     let (mut world_s, mut plant_s, mut changed) = (0.0, 0.0, 0);
-    let mut touched: BTreeSet<WireSide> = BTreeSet::new();
+    let mut touched: BTreeSet<LinkDirection> = BTreeSet::new();
     for round in 1..=ROUNDS {
         for node in 0..NODES {
             let position = place(node, round);

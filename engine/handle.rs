@@ -22,9 +22,9 @@ pub enum Health {
 
 /// The health shared between the engine and its handles.
 #[derive(Clone)]
-pub(crate) struct Pulse(Arc<Mutex<Health>>);
+pub(crate) struct WorldHealth(Arc<Mutex<Health>>);
 
-impl Pulse {
+impl WorldHealth {
     pub(crate) fn new() -> Self {
         Self(Arc::new(Mutex::new(Health::Ready)))
     }
@@ -45,9 +45,9 @@ impl Pulse {
 pub struct Handle<S: Snapshot> {
     pub(crate) inbox: Sender<Box<dyn Queued>>,
     pub(crate) views: Views<S>,
-    pub(crate) pulse: Pulse,
+    pub(crate) health: WorldHealth,
     /// Rung at every command, for a world that waits on a task instead of a thread.
-    pub(crate) bell: Arc<Notify>,
+    pub(crate) wakeup: Arc<Notify>,
 }
 
 impl<S: Snapshot> Clone for Handle<S> {
@@ -55,8 +55,8 @@ impl<S: Snapshot> Clone for Handle<S> {
         Self {
             inbox: self.inbox.clone(),
             views: self.views.clone(),
-            pulse: self.pulse.clone(),
-            bell: Arc::clone(&self.bell),
+            health: self.health.clone(),
+            wakeup: Arc::clone(&self.wakeup),
         }
     }
 }
@@ -99,7 +99,7 @@ impl<S: Snapshot> Handle<S> {
     /// At once: [`Refusal::Busy`] when the inbox is full, [`Refusal::Stopped`] or
     /// [`Refusal::Broken`] when the world no longer ticks.
     pub fn submit<C: Recorded>(&self, command: C) -> Result<Awaited<C::Reply>, Refusal> {
-        match self.pulse.get() {
+        match self.health.get() {
             Health::Ready => {}
             Health::Stopped => return Err(Refusal::Stopped),
             Health::Broken(what) => return Err(Refusal::Broken { what }),
@@ -115,7 +115,7 @@ impl<S: Snapshot> Handle<S> {
             TrySendError::Full(_) => Refusal::Busy,
             TrySendError::Disconnected(_) => Refusal::Stopped,
         })?;
-        self.bell.notify_one();
+        self.wakeup.notify_one();
         Ok(())
     }
 
@@ -134,6 +134,6 @@ impl<S: Snapshot> Handle<S> {
     /// Whether the world takes commands.
     #[must_use]
     pub fn health(&self) -> Health {
-        self.pulse.get()
+        self.health.get()
     }
 }

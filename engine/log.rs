@@ -184,9 +184,9 @@ pub trait Journal: Send {
 
 /// A journal that keeps nothing: for runs nobody wants to replay.
 #[derive(Debug, Default)]
-pub struct Forget;
+pub struct NullJournal;
 
-impl Journal for Forget {
+impl Journal for NullJournal {
     fn append(&mut self, _: &Entry) -> io::Result<()> {
         Ok(())
     }

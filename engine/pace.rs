@@ -171,7 +171,7 @@ impl<S: Snapshot> Engine<S> {
         loop {
             tokio::select! {
                 () = &mut stop => return self.tick(Some(pacer.wall_ns())).map(drop),
-                () = self.heard() => {}
+                () = self.command_arrived() => {}
             }
             self.tick(Some(pacer.wall_ns()))?;
         }

@@ -13,12 +13,12 @@ use tokio::sync::watch;
 
 use crate::command::{Queued, Registry, Release};
 use crate::effect::{Effect, Effects, Outbox};
-use crate::handle::{Health, Pulse};
+use crate::handle::{Health, WorldHealth};
 use crate::limits::{COMMANDS_PER_TICK_MAX, INBOX_COMMANDS_MAX};
-use crate::log::{Entry, Forget, Journal, Mark, Record};
+use crate::log::{Entry, Journal, Mark, NullJournal, Record};
 use crate::schedule_table::schedule_table;
 use crate::state::Durables;
-use crate::store::{Nowhere, Row, Store};
+use crate::store::{NullStore, Row, Store};
 use crate::view::{Snapshot, digest};
 use crate::{Clock, Handle, Refusal};
 
@@ -58,7 +58,7 @@ pub struct Engine<S: Snapshot> {
     wall: (u64, u64),
     views: watch::Sender<Arc<S>>,
     handle: Handle<S>,
-    pulse: Pulse,
+    health: WorldHealth,
     checkpoints: checkpoint::Due,
 }
 
@@ -71,26 +71,26 @@ impl<S: Snapshot> Engine<S> {
     ) -> Self {
         let (sender, inbox) = crossbeam_channel::bounded(INBOX_COMMANDS_MAX);
         let (views, receiver) = watch::channel(Arc::new(S::default()));
-        let pulse = Pulse::new();
+        let health = WorldHealth::new();
         let handle = Handle {
             inbox: sender,
             views: receiver,
-            pulse: pulse.clone(),
-            bell: Arc::default(),
+            health: health.clone(),
+            wakeup: Arc::default(),
         };
         Self {
             world,
             schedule,
             registry,
             durables,
-            journal: Box::new(Forget),
-            store: Box::new(Nowhere),
+            journal: Box::new(NullJournal),
+            store: Box::new(NullStore),
             script: VecDeque::new(),
             inbox,
             wall: (0, 0),
             views,
             handle,
-            pulse,
+            health,
             checkpoints: checkpoint::Due::default(),
         }
     }
@@ -208,7 +208,7 @@ impl<S: Snapshot> Engine<S> {
     /// log if the log still could be written; nobody was told that they succeeded.
     pub fn tick(&mut self, wall_ns: Option<u64>) -> Result<Ticked, Broken> {
         let tick = self.clock().tick + 1;
-        match self.pulse.get() {
+        match self.health.get() {
             Health::Ready => {}
             Health::Stopped => {
                 return Err(Broken {
@@ -234,7 +234,7 @@ impl<S: Snapshot> Engine<S> {
             }
             Err(what) => {
                 tracing::error!(tick, what, "the world broke");
-                self.pulse.set(Health::Broken(what.clone()));
+                self.health.set(Health::Broken(what.clone()));
                 // Best effort: what was appended is worth having, but the tick is lost already.
                 if let Err(err) = self.journal.commit() {
                     tracing::error!(%err, "the log could not be flushed after the break");
@@ -257,9 +257,9 @@ impl<S: Snapshot> Engine<S> {
     }
 
     /// Waits for a command on the task that polls this.
-    pub(crate) async fn heard(&mut self) {
+    pub(crate) async fn command_arrived(&mut self) {
         while self.inbox.is_empty() {
-            self.handle.bell.notified().await;
+            self.handle.wakeup.notified().await;
         }
     }
 
@@ -391,8 +391,8 @@ impl<S: Snapshot> Engine<S> {
 
     /// Ends the world: nobody may submit, those who wait hear [`Refusal::Stopped`].
     pub fn stop(&mut self) {
-        if self.pulse.get() == Health::Ready {
-            self.pulse.set(Health::Stopped);
+        if self.health.get() == Health::Ready {
+            self.health.set(Health::Stopped);
         }
         self.refuse_waiting();
     }

@@ -49,9 +49,9 @@ pub trait Store: Send {
 
 /// A store that keeps nothing: for runs without durable state.
 #[derive(Debug, Default)]
-pub struct Nowhere;
+pub struct NullStore;
 
-impl Store for Nowhere {
+impl Store for NullStore {
     fn load(&mut self) -> Result<Vec<Row>, StoreFault> {
         Ok(Vec::new())
     }

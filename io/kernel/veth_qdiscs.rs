@@ -10,7 +10,7 @@
 
 use groundwave_systems::impair::QueueUnit;
 pub use groundwave_systems::testbed::Means;
-use groundwave_systems::testbed::{Counted, Shape, Tally, WireSide};
+use groundwave_systems::testbed::{Counted, LinkDirection, Shape, Tally};
 use netlink_packet_core::{DecodeError, NLM_F_CREATE, NLM_F_EXCL};
 use nix::libc::RTM_NEWTFILTER;
 
@@ -265,7 +265,7 @@ pub(crate) fn group_filter(index: u32) -> RouteRequest {
 
 /// Counters of one direction, from all disciplines of its interface.
 #[must_use]
-pub fn count(side: WireSide, qdiscs: &[Qdisc], layout: &QdiscLayout) -> Counted {
+pub fn count(side: LinkDirection, qdiscs: &[Qdisc], layout: &QdiscLayout) -> Counted {
     let of = |handle| qdiscs.iter().find(|qdisc| qdisc.handle == handle);
     let drops = |handle| of(handle).map_or(0, |qdisc: &Qdisc| u64::from(qdisc.counters.drops));
     let passed = |handle| of(handle).map(|qdisc| (qdisc.counters.packets, qdisc.counters.bytes));

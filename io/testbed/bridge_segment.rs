@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use groundwave_systems::testbed::WireSide;
+use groundwave_systems::testbed::LinkDirection;
 
 use super::actions::{Action, send_all};
 use super::dump;
@@ -22,7 +22,7 @@ pub(super) struct Segment {
     /// Indices of its interfaces.
     pub(super) links: BTreeSet<u32>,
     /// Directions with traffic classes; `None` when their disciplines must be read.
-    pub(super) sides: BTreeMap<WireSide, Option<VethQdiscs>>,
+    pub(super) sides: BTreeMap<LinkDirection, Option<VethQdiscs>>,
 }
 
 impl Segment {
@@ -51,7 +51,7 @@ impl Segment {
     }
 
     /// Presence of the traffic classes of a direction.
-    pub(super) fn holds(&self, side: WireSide) -> bool {
+    pub(super) fn holds(&self, side: LinkDirection) -> bool {
         self.sides.contains_key(&side)
     }
 }

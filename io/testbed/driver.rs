@@ -7,8 +7,8 @@ use groundwave_engine::{Effects, Handle};
 use groundwave_systems::Snapshot;
 use groundwave_systems::site::NodeId;
 use groundwave_systems::testbed::{
-    CountWires, Counted, HearRoutes, Heard, MeetKernel, Port, Settings, SightWires, Sighting,
-    WireSide, Work,
+    CountWires, Counted, LinkDirection, MeetKernel, Observation, ObservedRoute, Port,
+    ReportLinkState, ReportRoutes, Settings, Work,
 };
 
 use super::bound_ports::BoundPorts;
@@ -30,8 +30,8 @@ pub struct Driver {
     world: Handle<Snapshot>,
     effects: Effects<Work>,
     settings: Option<Settings>,
-    count: BTreeMap<WireSide, Counted>,
-    observed: BTreeMap<NodeId, Vec<Heard>>,
+    count: BTreeMap<LinkDirection, Counted>,
+    observed: BTreeMap<NodeId, Vec<ObservedRoute>>,
 }
 
 impl Driver {
@@ -69,7 +69,7 @@ impl Driver {
         let mut sightings = Vec::new();
         for (_, side) in view.testbed.sides() {
             if let Some(port) = bound(side.from, side.to) {
-                let key = WireSide {
+                let key = LinkDirection {
                     from: side.from,
                     to: side.to,
                 };
@@ -174,7 +174,7 @@ impl Driver {
                     number,
                     side,
                 } => {
-                    let key = WireSide { from, to };
+                    let key = LinkDirection { from, to };
                     let settings = self.settings.as_ref();
                     let port = settings
                         .and_then(|settings| settings.bound(from, to))
@@ -202,22 +202,22 @@ impl Driver {
 
     async fn follow(
         &mut self,
-        side: WireSide,
+        side: LinkDirection,
         port: &Port,
         state: groundwave_systems::testbed::Side,
-    ) -> Sighting {
+    ) -> Observation {
         let outcome = self.bound_ports.apply(port, &state.shape).await;
         if let Err(why) = &outcome {
             tracing::warn!(?port, why, "a bound direction does not follow");
         }
-        Sighting {
+        Observation {
             side,
             generation: state.generation,
             failure: outcome.err(),
         }
     }
 
-    fn report(&self, sightings: Vec<Sighting>) {
+    fn report(&self, sightings: Vec<Observation>) {
         if sightings.is_empty() {
             return;
         }
@@ -232,7 +232,7 @@ impl Driver {
                 "a wire is not as it should be"
             );
         }
-        self.submit(SightWires { sightings });
+        self.submit(ReportLinkState { sightings });
     }
 
     /// Reads counters and routes, and reports changes.
@@ -254,7 +254,7 @@ impl Driver {
                 for (node, routes) in all {
                     if self.observed.get(&node) != Some(&routes) {
                         self.observed.insert(node, routes.clone());
-                        self.submit(HearRoutes { node, routes });
+                        self.submit(ReportRoutes { node, routes });
                     }
                 }
             }

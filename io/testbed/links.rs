@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use groundwave_systems::site::NodeId;
-use groundwave_systems::testbed::{Protocol, Seat, WireSide};
+use groundwave_systems::testbed::{LinkDirection, Protocol, Seat};
 
 use super::actions::Action;
 use super::babel::Babel;
@@ -25,14 +25,14 @@ impl TestbedNetwork {
     pub(super) fn create_links(
         &mut self,
         desired: &[DesiredDirection],
-        failures: &mut BTreeMap<WireSide, String>,
+        failures: &mut BTreeMap<LinkDirection, String>,
     ) -> Result<(), TestbedError> {
         let missing = |(side, ..): &&DesiredDirection| !self.wires.contains_key(side);
         let mut fresh: BTreeMap<(NodeId, NodeId), u32> = BTreeMap::new();
         for (side, number, _) in desired.iter().filter(missing) {
             fresh.insert((side.from.min(side.to), side.from.max(side.to)), *number);
         }
-        let mut actions: BTreeMap<NodeId, Vec<(WireSide, Action)>> = BTreeMap::new();
+        let mut actions: BTreeMap<NodeId, Vec<(LinkDirection, Action)>> = BTreeMap::new();
         for (&(a, b), &number) in &fresh {
             let (Some(near), Some(far)) = (self.seats.get(&a), self.seats.get(&b)) else {
                 continue;
@@ -53,25 +53,25 @@ impl TestbedNetwork {
             };
             let (one, other) = (end(&far.seat, false), end(&near.seat, true));
             let act = create_veth_pair(&one, &other, far.namespace.descriptor());
-            let side = WireSide { from: a, to: b };
+            let side = LinkDirection { from: a, to: b };
             actions
                 .entry(a)
                 .or_default()
                 .push((side, Action::Route(act)));
         }
         self.execute(actions, failures)?;
-        let mut actions: BTreeMap<NodeId, Vec<(WireSide, Action)>> = BTreeMap::new();
+        let mut actions: BTreeMap<NodeId, Vec<(LinkDirection, Action)>> = BTreeMap::new();
         let mut guided: BTreeMap<NodeId, Vec<String>> = BTreeMap::new();
         let speaks_ipv6 = Path::new("/proc/sys/net/ipv6").exists();
         for (&(a, b), &number) in &fresh {
-            if failures.contains_key(&WireSide { from: a, to: b }) {
+            if failures.contains_key(&LinkDirection { from: a, to: b }) {
                 continue;
             }
             for (from, to) in [(a, b), (b, a)] {
                 let (Some(own), Some(peer)) = (self.seats.get(&from), self.seats.get(&to)) else {
                     continue;
                 };
-                let side = WireSide { from, to };
+                let side = LinkDirection { from, to };
                 let index = index(number);
                 let mut setup = vec![set_up(index, None)];
                 if speaks_ipv6 {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use groundwave_systems::site::NodeId;
 use groundwave_systems::testbed::{
-    Protocol, Seat, Settings, Shape, Side, Sighting, TestbedView, WireSide, Wiring,
+    LinkDirection, Observation, Protocol, Seat, Settings, Shape, Side, TestbedView, Wiring,
 };
 
 use super::actions::{Action, send_all};
@@ -45,7 +45,7 @@ pub struct TestbedNetwork {
     pub(super) folder: PathBuf,
     pub(super) means: Option<Means>,
     pub(super) seats: BTreeMap<NodeId, NodeNamespace>,
-    pub(super) wires: BTreeMap<WireSide, VethState>,
+    pub(super) wires: BTreeMap<LinkDirection, VethState>,
     wiring: Wiring,
     /// Encapsulation by a mesh protocol on a segment.
     pub(super) wrapped: bool,
@@ -53,7 +53,7 @@ pub struct TestbedNetwork {
 }
 
 /// Link direction, link number, desired state.
-pub type DesiredDirection = (WireSide, u32, Side);
+pub type DesiredDirection = (LinkDirection, u32, Side);
 
 impl TestbedNetwork {
     /// An empty network; routing daemons keep their files in `folder`.
@@ -135,7 +135,7 @@ impl TestbedNetwork {
     ///
     /// # Errors
     /// When the kernel's state cannot be read or changed.
-    pub fn adopt(&mut self, view: &TestbedView) -> Result<Vec<Sighting>, TestbedError> {
+    pub fn adopt(&mut self, view: &TestbedView) -> Result<Vec<Observation>, TestbedError> {
         for seat in &view.seats {
             let place = Seat {
                 number: seat.number,
@@ -143,7 +143,7 @@ impl TestbedNetwork {
             };
             self.seat(seat.node, &place, seat.protocol)?;
         }
-        self.forget_segment_state(view.sides().map(|(_, side)| WireSide {
+        self.forget_segment_state(view.sides().map(|(_, side)| LinkDirection {
             from: side.from,
             to: side.to,
         }));
@@ -157,7 +157,7 @@ impl TestbedNetwork {
         }
         let mut desired = Vec::new();
         for (wire, side) in view.sides() {
-            let key = WireSide {
+            let key = LinkDirection {
                 from: side.from,
                 to: side.to,
             };
@@ -189,14 +189,17 @@ impl TestbedNetwork {
     ///
     /// # Errors
     /// When the kernel's state cannot be changed. Refusals are part of the result.
-    pub fn shape(&mut self, desired: &[DesiredDirection]) -> Result<Vec<Sighting>, TestbedError> {
+    pub fn shape(
+        &mut self,
+        desired: &[DesiredDirection],
+    ) -> Result<Vec<Observation>, TestbedError> {
         if self.wiring == Wiring::Segment {
             return self.shape_segment(desired);
         }
-        let mut failures: BTreeMap<WireSide, String> = BTreeMap::new();
+        let mut failures: BTreeMap<LinkDirection, String> = BTreeMap::new();
         self.create_links(desired, &mut failures)?;
         let means = self.means.unwrap_or(Means::Rate);
-        let mut actions: BTreeMap<NodeId, Vec<(WireSide, Action)>> = BTreeMap::new();
+        let mut actions: BTreeMap<NodeId, Vec<(LinkDirection, Action)>> = BTreeMap::new();
         self.query_qdiscs(desired)?;
         for (side, _, state) in desired {
             let Some(veth) = self.wires.get_mut(side) else {
@@ -222,7 +225,7 @@ impl TestbedNetwork {
                 veth.qdiscs = None;
             }
         }
-        let sighted = desired.iter().map(|(side, _, state)| Sighting {
+        let sighted = desired.iter().map(|(side, _, state)| Observation {
             side: *side,
             generation: state.generation,
             failure: failures.remove(side),
@@ -237,7 +240,7 @@ impl TestbedNetwork {
                 .get(side)
                 .is_some_and(|veth| veth.qdiscs.is_none())
         };
-        let sides: Vec<WireSide> = desired
+        let sides: Vec<LinkDirection> = desired
             .iter()
             .filter(unknown)
             .map(|(side, ..)| *side)
@@ -266,14 +269,14 @@ impl TestbedNetwork {
     /// Sends one batch for each namespace; keeps the first refusal of each direction.
     pub(super) fn execute(
         &mut self,
-        actions: BTreeMap<NodeId, Vec<(WireSide, Action)>>,
-        failures: &mut BTreeMap<WireSide, String>,
+        actions: BTreeMap<NodeId, Vec<(LinkDirection, Action)>>,
+        failures: &mut BTreeMap<LinkDirection, String>,
     ) -> Result<(), TestbedError> {
         for (node, actions) in actions {
             let Some(node_namespace) = self.seats.get_mut(&node) else {
                 continue;
             };
-            let (sides, actions): (Vec<WireSide>, Vec<Action>) = actions.into_iter().unzip();
+            let (sides, actions): (Vec<LinkDirection>, Vec<Action>) = actions.into_iter().unzip();
             let refused = node_namespace.namespace.batch.execute(&actions);
             for (place, refusal) in refused.map_err(TestbedError::kernel("send a batch"))? {
                 failures
@@ -304,7 +307,7 @@ impl TestbedNetwork {
         };
         let mut goal = BTreeMap::new();
         for (destination, via) in next_hops {
-            let side = WireSide {
+            let side = LinkDirection {
                 from: node,
                 to: *via,
             };
@@ -343,7 +346,7 @@ impl TestbedNetwork {
 
 impl TestbedNetwork {
     /// Index of the output interface of a direction, if it exists.
-    fn leads(&self, side: WireSide) -> Option<u32> {
+    fn leads(&self, side: LinkDirection) -> Option<u32> {
         match (&self.segment, self.wires.get(&side)) {
             (Some(segment), _) => segment.holds(side).then_some(RADIO_INDEX),
             (None, veth) => veth.map(|veth| index(veth.number)),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
 use groundwave_systems::site::NodeId;
-use groundwave_systems::testbed::{Counted, Heard, Protocol, WireSide};
+use groundwave_systems::testbed::{Counted, LinkDirection, ObservedRoute, Protocol};
 
 use super::error::TestbedError;
 use super::names::{index, interface, of_hardware, of_radio_address, of_radio_hardware};
@@ -38,7 +38,7 @@ impl TestbedNetwork {
     ///
     /// # Errors
     /// The first failed query.
-    pub fn observe_routes(&self) -> Result<BTreeMap<NodeId, Vec<Heard>>, TestbedError> {
+    pub fn observe_routes(&self) -> Result<BTreeMap<NodeId, Vec<ObservedRoute>>, TestbedError> {
         let mut observed = BTreeMap::new();
         for (node, node_namespace) in &self.seats {
             let found = match node_namespace.protocol {
@@ -57,10 +57,10 @@ impl TestbedNetwork {
         &self,
         node: NodeId,
         node_namespace: &NodeNamespace,
-    ) -> Result<Vec<Heard>, TestbedError> {
+    ) -> Result<Vec<ObservedRoute>, TestbedError> {
         let found = self.babel(node_namespace).routes()?;
         let observed = found.into_iter().filter_map(|found| {
-            Some(Heard {
+            Some(ObservedRoute {
                 destination: self.addressed(&found.host)?,
                 next_hop: match &self.segment {
                     Some(_) => self.numbered(of_radio_address(found.via?)?)?,
@@ -76,12 +76,12 @@ impl TestbedNetwork {
         &self,
         node: NodeId,
         node_namespace: &NodeNamespace,
-    ) -> Result<Vec<Heard>, TestbedError> {
+    ) -> Result<Vec<ObservedRoute>, TestbedError> {
         let found = batman::routes(&self.names.path(&node_namespace.seat.name))?;
         if self.segment.is_some() {
             let radio = |address: &str| self.numbered(of_radio_hardware(address)?);
             let observed = found.into_iter().filter_map(|found| {
-                Some(Heard {
+                Some(ObservedRoute {
                     destination: radio(&found.orig_address)?,
                     next_hop: radio(&found.neigh_address)?,
                     metric: found.tq,
@@ -91,10 +91,10 @@ impl TestbedNetwork {
         }
         let observed = found.into_iter().filter_map(|found| {
             let (number, back) = of_hardware(&found.orig_address)?;
-            let qdiscs = |side: &WireSide| (side.from > side.to) == back;
+            let qdiscs = |side: &LinkDirection| (side.from > side.to) == back;
             let mut of_wire = self.wires.iter().filter(|(_, veth)| veth.number == number);
             let (side, _) = of_wire.find(|(side, _)| qdiscs(side))?;
-            Some(Heard {
+            Some(ObservedRoute {
                 destination: side.from,
                 next_hop: self.behind(node, &found.hard_ifname)?,
                 metric: found.tq,
@@ -120,7 +120,7 @@ impl TestbedNetwork {
     /// The node behind an interface of `node`.
     fn behind(&self, node: NodeId, name: &str) -> Option<NodeId> {
         let mut own = self.wires.keys().filter(|side| side.from == node);
-        let leads = |side: &&WireSide| {
+        let leads = |side: &&LinkDirection| {
             self.seats
                 .get(&side.to)
                 .is_some_and(|peer| interface(&peer.seat) == name)
@@ -129,7 +129,7 @@ impl TestbedNetwork {
     }
 }
 
-fn sorted(mut observed: Vec<Heard>) -> Vec<Heard> {
+fn sorted(mut observed: Vec<ObservedRoute>) -> Vec<ObservedRoute> {
     observed.sort_by_key(|observed| observed.destination);
     observed
 }

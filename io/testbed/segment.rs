@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use groundwave_systems::site::NodeId;
-use groundwave_systems::testbed::{Counted, Protocol, Seat, Sighting, WireSide};
+use groundwave_systems::testbed::{Counted, LinkDirection, Observation, Protocol, Seat};
 
 use super::actions::{Action, send_all};
 use super::bridge_segment::{BRIDGE, Segment};
@@ -113,12 +113,12 @@ impl TestbedNetwork {
     pub(super) fn shape_segment(
         &mut self,
         desired: &[DesiredDirection],
-    ) -> Result<Vec<Sighting>, TestbedError> {
-        let mut failures: BTreeMap<WireSide, String> = BTreeMap::new();
+    ) -> Result<Vec<Observation>, TestbedError> {
+        let mut failures: BTreeMap<LinkDirection, String> = BTreeMap::new();
         let means = self.means.unwrap_or(Means::Rate);
         let found = self.query_segment(desired)?;
-        let mut actions: Vec<(WireSide, Action)> = Vec::new();
-        let mut known: BTreeMap<NodeId, Vec<(WireSide, Action)>> = BTreeMap::new();
+        let mut actions: Vec<(LinkDirection, Action)> = Vec::new();
+        let mut known: BTreeMap<NodeId, Vec<(LinkDirection, Action)>> = BTreeMap::new();
         for (side, _, state) in desired {
             let Some([from, to]) = self.numbers(*side) else {
                 continue;
@@ -155,7 +155,7 @@ impl TestbedNetwork {
         for node in nodes {
             self.start_segment_routing(node)?;
         }
-        let sighted = desired.iter().map(|(side, _, state)| Sighting {
+        let sighted = desired.iter().map(|(side, _, state)| Observation {
             side: *side,
             generation: state.generation,
             failure: failures.remove(side),
@@ -164,7 +164,7 @@ impl TestbedNetwork {
     }
 
     /// Numbers of both nodes of a direction.
-    fn numbers(&self, side: WireSide) -> Option<[u32; 2]> {
+    fn numbers(&self, side: LinkDirection) -> Option<[u32; 2]> {
         let number = |node| Some(self.seats.get(&node)?.seat.number);
         Some([number(side.from)?, number(side.to)?])
     }
@@ -173,10 +173,10 @@ impl TestbedNetwork {
     /// are read next time.
     fn send_segment(
         &mut self,
-        actions: Vec<(WireSide, Action)>,
-        failures: &mut BTreeMap<WireSide, String>,
+        actions: Vec<(LinkDirection, Action)>,
+        failures: &mut BTreeMap<LinkDirection, String>,
     ) -> Result<(), TestbedError> {
-        let (sides, actions): (Vec<WireSide>, Vec<Action>) = actions.into_iter().unzip();
+        let (sides, actions): (Vec<LinkDirection>, Vec<Action>) = actions.into_iter().unzip();
         let segment = self.segment()?;
         let refused = segment.namespace.batch.execute(&actions);
         for (place, refusal) in refused.map_err(TestbedError::kernel("send a batch"))? {
@@ -192,13 +192,13 @@ impl TestbedNetwork {
     fn query_segment(
         &mut self,
         desired: &[DesiredDirection],
-    ) -> Result<BTreeMap<WireSide, VethQdiscs>, TestbedError> {
+    ) -> Result<BTreeMap<LinkDirection, VethQdiscs>, TestbedError> {
         let mut qdiscs = BTreeMap::new();
-        let unknown = |side: &WireSide| {
+        let unknown = |side: &LinkDirection| {
             let segment = self.segment.as_ref()?;
             segment.sides.get(side)?.is_none().then_some(*side)
         };
-        let sides: Vec<WireSide> = desired
+        let sides: Vec<LinkDirection> = desired
             .iter()
             .filter_map(|(side, ..)| unknown(side))
             .collect();
@@ -221,7 +221,7 @@ impl TestbedNetwork {
     }
 
     /// Marks the state of directions as unknown.
-    pub(super) fn forget_segment_state(&mut self, sides: impl Iterator<Item = WireSide>) {
+    pub(super) fn forget_segment_state(&mut self, sides: impl Iterator<Item = LinkDirection>) {
         if let Some(segment) = &mut self.segment {
             segment.sides.extend(sides.map(|side| (side, None)));
         }
@@ -246,7 +246,7 @@ impl TestbedNetwork {
         let Some(segment) = &self.segment else {
             return Ok(Vec::new());
         };
-        let of = |side: &WireSide| {
+        let of = |side: &LinkDirection| {
             let [from, to] = self.numbers(*side)?;
             let qdiscs = found.get(&index(to))?;
             Some(count(*side, qdiscs, &QdiscLayout::of_sender(from)))

@@ -5,9 +5,9 @@ use groundwave_engine::{Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
 use super::components::{
-    Host, Namespaces, ObservedRoutes, Report, Reports, Setup, VethPairs, Wire,
+    Host, Namespaces, ObservedRoutes, Report, Reports, Setup, VethPair, VethPairs,
 };
-use super::observed::{Counted, Heard, Means, Probe, Sighting, Takeover, WireSide};
+use super::observed::{Counted, LinkDirection, Means, Observation, ObservedRoute, Probe, Takeover};
 use super::settings::{Protocol, Settings};
 use crate::flow::MeshGraph;
 use crate::link::LinkKey;
@@ -42,11 +42,11 @@ impl Recorded for BeginTestbed {
 /// Notes how fast the world runs from now on. Whoever drives the world keeps to it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Pace {
+pub struct SetTimeScale {
     /// Simulated seconds per second, 0 (paused) to 1000.
     pub speed: f64,
 }
-impl Command for Pace {
+impl Command for SetTimeScale {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         if !(0.0..=SPEED_MAX).contains(&self.speed) {
@@ -56,7 +56,7 @@ impl Command for Pace {
         Ok(())
     }
 }
-impl Recorded for Pace {
+impl Recorded for SetTimeScale {
     const NAME: &'static str = "testbed.pace";
     type Reply = ();
 }
@@ -75,7 +75,7 @@ pub(super) fn begin(world: &mut World, settings: Settings) {
 }
 
 /// The veth pair of a direction, and the index of its side.
-fn pair(world: &World, side: WireSide) -> Result<(Entity, usize), Refusal> {
+fn pair(world: &World, side: LinkDirection) -> Result<(Entity, usize), Refusal> {
     let key = LinkKey::new(side.from, side.to);
     let pair = key.and_then(|key| world.resource::<VethPairs>().0.get(&key));
     let pair = pair.ok_or_else(|| {
@@ -88,7 +88,7 @@ fn pair(world: &World, side: WireSide) -> Result<(Entity, usize), Refusal> {
 /// The reports of a direction, to be changed.
 fn report(
     world: &mut World,
-    side: WireSide,
+    side: LinkDirection,
     change: impl FnOnce(&mut Report),
 ) -> Result<(), Refusal> {
     let (pair, side) = pair(world, side)?;
@@ -102,16 +102,16 @@ fn report(
 /// Reports what came of wishes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SightWires {
+pub struct ReportLinkState {
     /// One of each direction that was tried.
-    pub sightings: Vec<Sighting>,
+    pub sightings: Vec<Observation>,
 }
-impl Command for SightWires {
+impl Command for ReportLinkState {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         for sighting in &self.sightings {
             let (pair, side) = pair(world, sighting.side)?;
-            let wire = world.get::<Wire>(pair).expect("a veth pair has one");
+            let wire = world.get::<VethPair>(pair).expect("a veth pair has one");
             let desired = wire.sides[side].generation;
             if sighting.generation > desired {
                 let allowed = format!("at most {desired}");
@@ -125,7 +125,7 @@ impl Command for SightWires {
         Ok(())
     }
 }
-impl Recorded for SightWires {
+impl Recorded for ReportLinkState {
     const NAME: &'static str = "testbed.sight";
     type Reply = ();
 }
@@ -159,7 +159,7 @@ impl Recorded for CountWires {
 #[serde(deny_unknown_fields)]
 pub struct ProbeLink {
     /// The direction it began in; its packets went both ways.
-    pub side: WireSide,
+    pub side: LinkDirection,
     /// What it gave.
     pub probe: Probe,
 }
@@ -224,13 +224,13 @@ impl Recorded for TakeOver {
 /// Reports the routes that the protocol of a node found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct HearRoutes {
+pub struct ReportRoutes {
     /// Which node.
     pub node: NodeId,
     /// All its routes.
-    pub routes: Vec<Heard>,
+    pub routes: Vec<ObservedRoute>,
 }
-impl Command for HearRoutes {
+impl Command for ReportRoutes {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         let namespace = world.resource::<Namespaces>().0.get(&self.node);
@@ -242,7 +242,7 @@ impl Command for HearRoutes {
         Ok(())
     }
 }
-impl Recorded for HearRoutes {
+impl Recorded for ReportRoutes {
     const NAME: &'static str = "testbed.hear";
     type Reply = ();
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use bevy_ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::observed::{Counted, Heard, Means, Probe, Takeover};
+use super::observed::{Counted, Means, ObservedRoute, Probe, Takeover};
 use super::settings::Settings;
 use super::shape::Shape;
 use crate::link::LinkKey;
@@ -62,7 +62,7 @@ pub struct Side {
 /// The veth pair of two nodes whose link was up at least once; it stays when the link goes. Written by
 /// `shape_links`.
 #[derive(Component, Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Wire {
+pub struct VethPair {
     /// Its number, from 1, in the order of creation; names and numbers of its interfaces follow from it.
     pub number: u32,
     /// From the lower id to the higher, and back.
@@ -76,7 +76,7 @@ pub struct NextHops(pub Option<BTreeMap<NodeId, NodeId>>);
 
 /// Routes that the protocol of a namespace found. Written by `testbed.hear`.
 #[derive(Component, Debug, Clone, Default, PartialEq)]
-pub struct ObservedRoutes(pub Vec<Heard>);
+pub struct ObservedRoutes(pub Vec<ObservedRoute>);
 
 /// Reports on both directions of a veth pair, in the order of its sides. Written by commands.
 #[derive(Component, Debug, Clone, Default, PartialEq)]

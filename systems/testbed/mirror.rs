@@ -8,10 +8,10 @@ use bevy_ecs::system::SystemParam;
 use groundwave_engine::{Index, Outbox, parallel};
 
 use super::components::{
-    Namespaces, NextHops, ObservedRoutes, Reports, Seat, Setup, Side, VethPairs, Wire,
+    Namespaces, NextHops, ObservedRoutes, Reports, Seat, Setup, Side, VethPair, VethPairs,
 };
 use super::hops::next_hops;
-use super::observed::WireSide;
+use super::observed::LinkDirection;
 use super::settings::{MediumAccess, Protocol, SEATS_MAX};
 use super::shape::{Shape, shape};
 use super::work::Work;
@@ -107,7 +107,7 @@ pub(super) fn shape_links(
     setup: Res<Setup>,
     mut mesh: Mesh,
     mut pairs: ResMut<VethPairs>,
-    mut wires: Query<&mut Wire>,
+    mut wires: Query<&mut VethPair>,
     mut out: ResMut<Outbox<Work>>,
     mut commands: Commands,
 ) {
@@ -133,7 +133,7 @@ pub(super) fn shape_links(
                 generation: 1,
                 shape,
             });
-            let wire = Wire { number, sides };
+            let wire = VethPair { number, sides };
             emit(key, &wire, [true; 2], &mut out);
             pairs
                 .0
@@ -151,7 +151,7 @@ pub(super) fn shape_links(
 }
 
 /// Takes over those of `shapes` that moved beyond the hysteresis.
-fn update(key: LinkKey, mut wire: Mut<Wire>, shapes: [Shape; 2], out: &mut Outbox<Work>) {
+fn update(key: LinkKey, mut wire: Mut<VethPair>, shapes: [Shape; 2], out: &mut Outbox<Work>) {
     let mut now = *wire;
     let moved = [0, 1].map(|side| {
         let moved = shapes[side].moved_from(&wire.sides[side].shape);
@@ -167,9 +167,12 @@ fn update(key: LinkKey, mut wire: Mut<Wire>, shapes: [Shape; 2], out: &mut Outbo
     wire.set_if_neq(now);
 }
 
-fn emit(key: LinkKey, wire: &Wire, moved: [bool; 2], out: &mut Outbox<Work>) {
-    let sides = WireSide::both(key).into_iter().zip(wire.sides).zip(moved);
-    for ((WireSide { from, to }, side), _) in sides.filter(|(_, moved)| *moved) {
+fn emit(key: LinkKey, wire: &VethPair, moved: [bool; 2], out: &mut Outbox<Work>) {
+    let sides = LinkDirection::both(key)
+        .into_iter()
+        .zip(wire.sides)
+        .zip(moved);
+    for ((LinkDirection { from, to }, side), _) in sides.filter(|(_, moved)| *moved) {
         let number = wire.number;
         out.emit(Work::Shape {
             from,

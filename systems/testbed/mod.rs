@@ -23,11 +23,14 @@ use bevy_ecs::schedule::IntoScheduleConfigs;
 use groundwave_engine::{Builder, Phase};
 
 pub use commands::{
-    BeginTestbed, CountWires, HearRoutes, MeetKernel, Pace, ProbeLink, SightWires, TakeOver,
+    BeginTestbed, CountWires, MeetKernel, ProbeLink, ReportLinkState, ReportRoutes, SetTimeScale,
+    TakeOver,
 };
-pub use components::{Seat, Side, Wire};
+pub use components::{Seat, Side, VethPair};
 pub use hops::next_hops;
-pub use observed::{Counted, Heard, Means, Probe, Sighting, Takeover, Tally, WireSide};
+pub use observed::{
+    Counted, LinkDirection, Means, Observation, ObservedRoute, Probe, Takeover, Tally,
+};
 pub use settings::{Binding, MediumAccess, Port, Protocol, SEATS_MAX, Settings, Wiring};
 pub use shape::{Shape, shape};
 pub use view::{SeatView, SideView, TestbedView, WireView};
@@ -45,11 +48,11 @@ pub fn testbed(engine: &mut Builder) {
         .state::<state::Observed>()
         .effect::<Work>()
         .command::<BeginTestbed>()
-        .command::<Pace>()
-        .command::<SightWires>()
+        .command::<SetTimeScale>()
+        .command::<ReportLinkState>()
         .command::<CountWires>()
         .command::<ProbeLink>()
-        .command::<HearRoutes>()
+        .command::<ReportRoutes>()
         .command::<MeetKernel>()
         .command::<TakeOver>()
         .systems(

@@ -9,14 +9,14 @@ use crate::site::NodeId;
 /// A direction of a wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct WireSide {
+pub struct LinkDirection {
     /// The node that sends.
     pub from: NodeId,
     /// The node that receives.
     pub to: NodeId,
 }
 
-impl WireSide {
+impl LinkDirection {
     /// Both directions of a pair, from the lower id to the higher first.
     #[must_use]
     pub fn both(key: LinkKey) -> [Self; 2] {
@@ -28,9 +28,9 @@ impl WireSide {
 /// What came of a wish.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Sighting {
+pub struct Observation {
     /// Which direction.
-    pub side: WireSide,
+    pub side: LinkDirection,
     /// The generation that was tried.
     pub generation: u64,
     /// Why it is not in force, if it is not.
@@ -66,7 +66,7 @@ impl Tally {
 #[serde(deny_unknown_fields)]
 pub struct Counted {
     /// Which direction.
-    pub side: WireSide,
+    pub side: LinkDirection,
     /// To one receiver.
     pub unicast: Tally,
     /// To everybody.
@@ -112,7 +112,7 @@ pub struct Takeover {
 /// A route that a protocol found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Heard {
+pub struct ObservedRoute {
     /// Where it leads.
     pub destination: NodeId,
     /// The neighbour it goes to.

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::commands::begin;
 use super::components::{
-    Host, Namespaces, NextHops, ObservedRoutes, Report, Reports, Seat, Setup, VethPairs, Wire,
+    Host, Namespaces, NextHops, ObservedRoutes, Report, Reports, Seat, Setup, VethPair, VethPairs,
 };
-use super::observed::{Counted, Heard, Means, Probe, Takeover, WireSide};
+use super::observed::{Counted, LinkDirection, Means, ObservedRoute, Probe, Takeover};
 use super::settings::Settings;
 use crate::link::LinkKey;
 use crate::site::NodeId;
@@ -21,7 +21,7 @@ pub(super) struct Desired {
     settings: Option<Settings>,
     speed: f64,
     seats: BTreeMap<NodeId, Seat>,
-    wires: BTreeMap<LinkKey, Wire>,
+    wires: BTreeMap<LinkKey, VethPair>,
     routes: BTreeMap<NodeId, BTreeMap<NodeId, NodeId>>,
 }
 
@@ -44,7 +44,7 @@ impl State for Desired {
             }
         }
         for (key, entity) in &world.resource::<VethPairs>().0 {
-            let wire = world.get::<Wire>(*entity).expect("a veth pair has one");
+            let wire = world.get::<VethPair>(*entity).expect("a veth pair has one");
             desired.wires.insert(*key, *wire);
         }
         desired
@@ -71,10 +71,10 @@ impl State for Desired {
 /// Everything that was reported.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Observed {
-    sides: BTreeMap<WireSide, (u64, Option<String>)>,
-    counted: BTreeMap<WireSide, Counted>,
-    probes: BTreeMap<WireSide, Probe>,
-    heard: BTreeMap<NodeId, Vec<Heard>>,
+    sides: BTreeMap<LinkDirection, (u64, Option<String>)>,
+    counted: BTreeMap<LinkDirection, Counted>,
+    probes: BTreeMap<LinkDirection, Probe>,
+    heard: BTreeMap<NodeId, Vec<ObservedRoute>>,
     means: Option<Means>,
     takeover: Option<Takeover>,
 }
@@ -98,7 +98,7 @@ impl State for Observed {
         }
         for (key, entity) in &world.resource::<VethPairs>().0 {
             let reports = world.get::<Reports>(*entity).expect("a veth pair has them");
-            for (side, report) in WireSide::both(*key).into_iter().zip(reports.0.clone()) {
+            for (side, report) in LinkDirection::both(*key).into_iter().zip(reports.0.clone()) {
                 let Report {
                     tried,
                     counted,
@@ -130,7 +130,7 @@ impl State for Observed {
                 counted: self.counted.remove(&side),
                 probe: self.probes.remove(&side),
             };
-            let reports = WireSide::both(key).map(report);
+            let reports = LinkDirection::both(key).map(report);
             world.entity_mut(entity).insert(Reports(reports));
         }
         Ok(())

@@ -296,12 +296,12 @@ fn reports_of_what_is_not_there_are_refused() {
     let mut bed = bed();
     bed.taken();
     let handle = bed.engine.handle();
-    let side = WireSide {
+    let side = LinkDirection {
         from: id("a"),
         to: id("b"),
     };
-    let sight = |generation| SightWires {
-        sightings: vec![Sighting {
+    let sight = |generation| ReportLinkState {
+        sightings: vec![Observation {
             side,
             generation,
             failure: None,
@@ -312,7 +312,7 @@ fn reports_of_what_is_not_there_are_refused() {
     let foreign = handle
         .submit(CountWires {
             counted: vec![Counted {
-                side: WireSide {
+                side: LinkDirection {
                     from: id("a"),
                     to: id("zebra"),
                 },
@@ -338,7 +338,7 @@ fn a_replay_without_a_kernel_comes_to_the_same() {
     let mut bed = bed();
     bed.taken();
     let handle = bed.engine.handle();
-    let side = WireSide {
+    let side = LinkDirection {
         from: id("a"),
         to: id("b"),
     };
@@ -350,16 +350,16 @@ fn a_replay_without_a_kernel_comes_to_the_same() {
     };
     handle.submit(ProbeLink { side, probe }).unwrap();
     handle
-        .submit(HearRoutes {
+        .submit(ReportRoutes {
             node: id("a"),
-            routes: vec![Heard {
+            routes: vec![ObservedRoute {
                 destination: id("c"),
                 next_hop: id("b"),
                 metric: 512.0,
             }],
         })
         .unwrap();
-    handle.submit(Pace { speed: 2.0 }).unwrap();
+    handle.submit(SetTimeScale { speed: 2.0 }).unwrap();
     let means = Means::Rate;
     handle.submit(MeetKernel { means }).unwrap();
     for from_ns in [4_000_000_000, 7_000_000_000] {

@@ -7,9 +7,10 @@ use groundwave_engine::Section;
 use serde::Serialize;
 
 use super::components::{
-    Host, Namespaces, NextHops, ObservedRoutes, Report, Reports, Seat, Setup, Side, VethPairs, Wire,
+    Host, Namespaces, NextHops, ObservedRoutes, Report, Reports, Seat, Setup, Side, VethPair,
+    VethPairs,
 };
-use super::observed::{Counted, Heard, Means, Probe, Takeover, WireSide};
+use super::observed::{Counted, LinkDirection, Means, ObservedRoute, Probe, Takeover};
 use super::settings::{Protocol, Settings};
 use super::shape::Shape;
 use crate::site::NodeId;
@@ -30,7 +31,7 @@ pub struct SeatView {
     pub next_hops: BTreeMap<NodeId, NodeId>,
     /// What its protocol found.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub heard: Vec<Heard>,
+    pub heard: Vec<ObservedRoute>,
 }
 
 /// One direction of a wire.
@@ -102,8 +103,8 @@ impl TestbedView {
 
 type NamespaceParts = (&'static Seat, &'static NextHops, &'static ObservedRoutes);
 type NamespaceChanged = Or<(Changed<NextHops>, Changed<ObservedRoutes>)>;
-type PairParts = (&'static Wire, &'static Reports);
-type PairChanged = Or<(Changed<Wire>, Changed<Reports>)>;
+type PairParts = (&'static VethPair, &'static Reports);
+type PairChanged = Or<(Changed<VethPair>, Changed<Reports>)>;
 
 /// Redraws the testbed when anything of it changed.
 pub(super) fn publish_testbed(
@@ -137,7 +138,7 @@ pub(super) fn publish_testbed(
     });
     let wires = pairs.0.iter().map(|(key, entity)| {
         let (wire, reports) = pair.get(*entity).expect("an indexed veth pair");
-        let both = WireSide::both(*key);
+        let both = LinkDirection::both(*key);
         WireView {
             number: wire.number,
             sides: [0, 1].map(|at| side(both[at], wire.sides[at], &reports.0[at])),
@@ -153,7 +154,7 @@ pub(super) fn publish_testbed(
     });
 }
 
-fn side(direction: WireSide, desired: Side, report: &Report) -> SideView {
+fn side(direction: LinkDirection, desired: Side, report: &Report) -> SideView {
     let (observed_generation, failure) = report.tried.clone().unwrap_or_default();
     SideView {
         from: direction.from,

@@ -4,7 +4,7 @@ use axum::extract::State;
 use groundwave_systems::link::{FailLink, RestoreLink};
 use groundwave_systems::site::{FailNode, MoveNode, RestoreNode, SetStation};
 use groundwave_systems::terrain::GeoPoint;
-use groundwave_systems::testbed::{Pace, Probe, ProbeLink, WireSide};
+use groundwave_systems::testbed::{LinkDirection, Probe, ProbeLink, SetTimeScale};
 
 use super::Controller;
 use super::wire::{LinkEnds, NewPace, NewPlace, NewProbe, NewRadio, NewSteps, Testbed};
@@ -132,7 +132,7 @@ pub async fn pace(
     State(controller): State<Controller>,
     JsonBody(new): JsonBody<NewPace>,
 ) -> Result<Json<Testbed>, Problem> {
-    controller.submit(Pace { speed: new.speed }).await?;
+    controller.submit(SetTimeScale { speed: new.speed }).await?;
     controller.pace(new.speed);
     Ok(Json(controller.show()))
 }
@@ -167,7 +167,7 @@ pub async fn probe(
     JsonBody(new): JsonBody<NewProbe>,
 ) -> Result<Json<Testbed>, Problem> {
     let (from, to) = (controller.node(&new.from)?, controller.node(&new.to)?);
-    let side = WireSide { from, to };
+    let side = LinkDirection { from, to };
     let measured = new.measured;
     let probe = Probe {
         sent: measured.sent,
