@@ -144,7 +144,9 @@ fn evaluate_due_rows(
     ground: Res<WorldTerrain>,
     due: Res<Due>,
     mut progress: ResMut<Progress>,
-    mut cells: Query<(&CellIndex, &mut Cell)>,
+    // The index is only read. A chunk of `&T` trips a debug assertion of bevy_ecs 0.20.1, which
+    // compares its length with that of the whole table.
+    mut cells: Query<(&mut CellIndex, &mut Cell)>,
 ) {
     let (grid, first) = (&request.grid, progress.rows_done);
     let rows = due.0.min(progress.rows - first);

@@ -171,5 +171,5 @@ fn sigterm_ends_the_tick_and_the_log_well() {
         "{rest:?}"
     );
     let output = support::groundwave(&["replay", log.to_str().unwrap()]);
-    assert!(support::stdout(&output).contains("its digest is the log's"));
+    assert!(support::stdout(&output).contains("its digest equals that of the log"));
 }

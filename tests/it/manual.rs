@@ -144,6 +144,7 @@ fn parse(line: &str) {
         let words: Vec<&str> = call
             .split_whitespace()
             .map(|word| word.trim_matches(['"', '\'']))
+            .skip_while(|word| word.contains('='))
             .collect();
         for word in &words {
             if word.starts_with("examples/") || word.starts_with("scenarios/") {

@@ -87,7 +87,7 @@ fn damage_is_located_and_what_came_before_is_kept() {
     std::fs::write(&bent, &bytes).unwrap();
     let refused = support::refusal(&groundwave(&["log", "verify", text(&bent)]));
     assert!(
-        refused.contains("damaged at byte") && refused.contains("are sound"),
+        refused.contains("damaged at byte") && refused.contains("are intact"),
         "{refused}"
     );
     let sound = folder.path().join("sound.gwlog");

@@ -64,7 +64,7 @@ pub fn page(run: &Run, fork: Option<&Run>) -> String {
             }
         }
     };
-    page.into_string()
+    page.into_string() + "\n"
 }
 
 fn summary(run: &Run, view: &Snapshot) -> Markup {

@@ -270,7 +270,7 @@ fn ranges_and_shapes_of_a_body() {
                 says(v, "loss.pct")
             }),
             put("Percentages | [0, 100]", loss(json!(-1)), 400, |v| {
-                says(v, "0 to 100")
+                says(v, "[0, 100]")
             }),
             put(bad, loss(json!("1%")), 400, |v| says(v, "loss")),
             put(
