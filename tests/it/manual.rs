@@ -173,6 +173,23 @@ fn is_mention(line: &str) -> bool {
         .is_err()
 }
 
+/// Files that a line writes and does not replace. Examples of several subcommands write the same.
+fn outputs(line: &str) -> Vec<&str> {
+    let mut outputs = Vec::new();
+    for call in line.split("&&") {
+        let words: Vec<&str> = call.split_whitespace().collect();
+        if let ["groundwave", "convert", _, to, ..] = words[..] {
+            outputs.push(to);
+        }
+        for pair in words.windows(2) {
+            if ["-o", "--store"].contains(&pair[0]) {
+                outputs.push(pair[1]);
+            }
+        }
+    }
+    outputs
+}
+
 /// Runs the lines one after the other.
 fn run(name: &str, lines: &[String]) {
     assert!(!lines.is_empty(), "{name}");
@@ -202,6 +219,9 @@ fn run(name: &str, lines: &[String]) {
         }
         let quoted = line.replace('\'', r"'\''");
         let (limit, expected) = if serves(line) { (6, 124) } else { (300, 0) };
+        for output in outputs(line) {
+            writeln!(script, "rm -rf '{output}'").unwrap();
+        }
         writeln!(
             script,
             "timeout -k 5 {limit} bash -o pipefail -c '{quoted}' > out.txt 2>&1 < /dev/null\n\

@@ -268,5 +268,5 @@ fn a_change_shows_what_it_makes_of_the_recording() {
         "--with",
         text(&changes),
     ]));
-    assert!(refused.contains("after the end"), "{refused}");
+    assert!(refused.contains("later than the end"), "{refused}");
 }

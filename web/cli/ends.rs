@@ -133,7 +133,7 @@ impl EndArgs {
     pub fn resolve(&self) -> Result<Path, Failure> {
         let samples = self.samples.map(usize::from);
         let mut path = match &self.scenario {
-            Some(_) => self.from_scenario(samples)?,
+            Some(_) => self.of_scenario(samples)?,
             None => {
                 let (environment, limits) = (Environment::default(), Limits::default());
                 let endpoints = [self.position(&self.from)?, self.position(&self.to)?];
@@ -162,7 +162,7 @@ impl EndArgs {
         Ok(path)
     }
 
-    fn from_scenario(&self, samples: Option<usize>) -> Result<Path, Failure> {
+    fn of_scenario(&self, samples: Option<usize>) -> Result<Path, Failure> {
         let path = self.scenario.as_ref().expect("called only with a scenario");
         let scenario = load(path)?;
         let ground = self.ground.for_scenario(&scenario.terrain)?;

@@ -248,7 +248,6 @@ impl<S: Clone + Send + Sync + 'static, R: Clone> Endpoints<S, R> {
     }
 
     /// Router, document and operations of the interface.
-    #[must_use]
     pub fn build(self, about: About) -> (Router<S>, ApiDocument, Vec<Operation<R>>) {
         let (router, paths) = self.router.split_for_parts();
         let mut schemas = Schemas::default();

@@ -18,7 +18,7 @@ use groundwave::serve::Failure;
 
 impl Convert {
     /// Writes the log of a recording.
-    pub(super) fn into_log(
+    pub(super) fn write_log(
         &self,
         format: &Format,
         mut dataset: Dataset,

@@ -153,7 +153,7 @@ impl Convert {
             .map_err(|err| self.invalid(err))?;
         dataset.title = dataset.title.take().or(into_log.then(|| source.stem()));
         match to {
-            None => self.into_log(format, dataset, output),
+            None => self.write_log(format, dataset, output),
             Some(to) if format.holds(Content::Tracks) => self.tracks(format, dataset, to, output),
             Some(to) => self.plan(format, dataset, to, output),
         }

@@ -60,6 +60,10 @@ static OPTION_VALUES: LazyLock<Vec<String>> = LazyLock::new(|| {
     names.map(|name| name.replace('_', "-")).collect()
 });
 
+#[expect(
+    clippy::derivable_impls,
+    reason = "the macro declares the enum and its variants alike"
+)]
 impl Default for Model {
     fn default() -> Self {
         Self::Itm
