@@ -38,6 +38,8 @@ pub use snapshot::Snapshot;
 /// A world of nodes and links over `terrain`.
 #[must_use]
 pub fn world(terrain: Arc<dyn terrain::Terrain>) -> Builder {
+    // Its systems iterate in parallel, which needs the pool under a serial executor too.
+    groundwave_engine::parallel::threads();
     let mut builder = Builder::new();
     builder
         .resource(site::WorldTerrain(terrain))
