@@ -39,7 +39,7 @@ pub use snapshot::Snapshot;
 #[must_use]
 pub fn world(terrain: Arc<dyn terrain::Terrain>) -> Builder {
     // Its systems iterate in parallel, which needs the pool under a serial executor too.
-    groundwave_engine::parallel::threads();
+    let _threads = groundwave_engine::parallel::threads();
     let mut builder = Builder::new();
     builder
         .resource(site::WorldTerrain(terrain))

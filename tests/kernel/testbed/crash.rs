@@ -74,7 +74,7 @@ pub fn survives(name: &'static str, changes: &[(&str, &str)]) {
     );
     let said = testbed.said(&["status"]);
     assert!(
-        said.contains(&format!("went on from {from:.1} s")),
+        said.contains(&format!("taken over at {from:.1} s")),
         "{said}"
     );
     let pairs = [("nolvik", "save"), ("save", "ytterby")];
