@@ -3,7 +3,7 @@
 
 use std::net::Ipv6Addr;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use groundwave_systems::testbed::{Probe, Seat};
 
@@ -119,20 +119,6 @@ pub fn throughput(
     const PAYLOAD: f64 = 1200.0;
     /// Headers of Ethernet, IPv6 and UDP, bytes.
     const HEADERS: f64 = 14.0 + 40.0 + 8.0;
-    let failed = |source| TestbedError::Program {
-        program: "iperf3".to_owned(),
-        hint: IPERF,
-        source,
-    };
-    let mut server = inside(far_end, || {
-        Command::new("iperf3")
-            .args(["-s", "-1", "-6", "--idle-timeout", "20"])
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-    })?
-    .map_err(failed)?;
     let words = [
         "-6",
         "-u",
@@ -147,29 +133,68 @@ pub fn throughput(
         &far.address,
     ];
     let words: Vec<String> = words.map(str::to_owned).to_vec();
-    let mut answer = None;
-    for _ in 0..20 {
-        let output = outcome(near, IPERF, "iperf3", &words)?;
-        let text: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
-        let sum = &text["end"]["sum"];
-        if let (Some(bps), Some(lost)) = (
-            sum["bits_per_second"].as_f64(),
-            sum["lost_percent"].as_f64(),
-        ) {
-            let arrived = bps * (1.0 - lost / 100.0);
-            answer = Some(arrived * (PAYLOAD + HEADERS) / PAYLOAD);
-            break;
-        }
+    let mut error = String::new();
+    for _ in 0..STREAM_ATTEMPTS {
+        let _server = Server::listening(far_end)?;
         // The server may not listen yet.
-        std::thread::sleep(std::time::Duration::from_millis(100));
+        for _ in 0..LISTEN_ATTEMPTS {
+            let output = outcome(near, IPERF, "iperf3", &words)?;
+            let report: serde_json::Value =
+                serde_json::from_slice(&output.stdout).unwrap_or_default();
+            let sum = &report["end"]["sum"];
+            if let (Some(bps), Some(lost)) = (
+                sum["bits_per_second"].as_f64(),
+                sum["lost_percent"].as_f64(),
+            ) {
+                let arrived = bps * (1.0 - lost / 100.0);
+                return Ok(arrived * (PAYLOAD + HEADERS) / PAYLOAD);
+            }
+            error = report["error"].as_str().unwrap_or("no report").to_owned();
+            if !error.contains("refused") {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
     }
-    // The server ends by itself after one client only.
-    let _ = server.kill();
-    let _ = server.wait();
-    answer.ok_or_else(|| TestbedError::Failed {
+    Err(TestbedError::Failed {
         program: "iperf3".to_owned(),
-        output: "no measurement".to_owned(),
+        output: format!("no measurement in {STREAM_ATTEMPTS} attempts; the last one: {error}"),
     })
+}
+
+/// Streams begun until one is measured: `iperf3` opens a UDP stream with one datagram each way that
+/// it does not repeat, so that a lossy link loses whole streams.
+const STREAM_ATTEMPTS: u32 = 6;
+/// Connections tried until the server listens, 100 ms apart.
+const LISTEN_ATTEMPTS: u32 = 20;
+
+/// `iperf3` server for one stream: a stream that failed leaves it in no state for another one.
+struct Server(Child);
+
+impl Server {
+    fn listening(netns: &Path) -> Result<Self, TestbedError> {
+        let started = inside(netns, || {
+            Command::new("iperf3")
+                .args(["-s", "-1", "-6", "--idle-timeout", "20"])
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+        })?;
+        started.map(Self).map_err(|source| TestbedError::Program {
+            program: "iperf3".to_owned(),
+            hint: IPERF,
+            source,
+        })
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It ends by itself after one client only.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 #[cfg(test)]
