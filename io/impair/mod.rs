@@ -9,3 +9,4 @@ pub mod presets;
 pub mod quantity;
 pub mod timeline;
 mod timeline_csv;
+pub mod timeline_file;

@@ -1,16 +1,16 @@
 //! Timelines: impairments over time, to be played.
 //!
-//! A timeline is a TOML file, a CSV table, or a packet-delivery trace. A step is the complete
+//! A timeline is a TOML file, a CSV table, or a packet-delivery trace; [`super::timeline_file`] reads
+//! each by its content. A step is the complete
 //! state of a direction from its time on; between two steps nothing changes.
 
-use std::path::Path;
 
 use groundwave_systems::impair::{Direction, Impairment, Rate};
 use serde::Deserialize;
 
 use super::impairment_spec::{ImpairmentSpec, ParseError, derived_burst_bytes};
-use super::{mahimahi, presets, quantity, timeline_csv};
-use crate::toml_document::{self, TomlDocument, TomlErrors};
+use super::{mahimahi, presets, quantity};
+use crate::toml_document::{TomlDocument, TomlErrors};
 
 /// Steps in one timeline: a day in steps of 100 ms, for both directions.
 pub const STEPS_MAX: usize = 2_000_000;
@@ -103,23 +103,6 @@ struct StepFile {
     preset: Option<String>,
     #[serde(default)]
     set: ImpairmentSpec,
-}
-
-/// Reads a file: by its ending `.toml` or `.csv`, else by its first line.
-///
-/// # Errors
-/// The first invalid part, with its line.
-pub fn load(path: &Path, options: &TimelineOptions) -> Result<Timeline, TimelineError> {
-    let text = toml_document::text(path)?;
-    let name = path.display().to_string();
-    let ending = path.extension().and_then(|ending| ending.to_str());
-    match ending.map(str::to_lowercase).as_deref() {
-        Some("toml") => from_toml(&text, &name, options),
-        Some("csv") => timeline_csv::read(&text, &name, options),
-        _ if mahimahi::is_trace(&text) => from_trace(&text, &name, options),
-        _ if text.trim_start().starts_with("at,") => timeline_csv::read(&text, &name, options),
-        _ => from_toml(&text, &name, options),
-    }
 }
 
 /// Reads a TOML timeline.

@@ -9,12 +9,28 @@ use std::path::Path;
 use netlink_sys::protocols::NETLINK_ROUTE;
 
 use super::{KernelError, Request};
+use crate::netlink::route::RouteRequest;
 use crate::netlink::{NetlinkError, NetlinkRequest, NetlinkSocket};
 
 /// A request that a batch can carry.
 pub(crate) trait Message: NetlinkRequest {
     /// The error for a refusal of this request.
     fn refused(&self, refusal: NetlinkError) -> KernelError;
+}
+
+impl Message for Request {
+    fn refused(&self, refusal: NetlinkError) -> KernelError {
+        match refusal {
+            NetlinkError::Refused { errno, message } => KernelError::refused(self, errno, message),
+            other => KernelError::netlink(format!("set {} {}", self.kind, self.handle), other),
+        }
+    }
+}
+
+impl Message for RouteRequest {
+    fn refused(&self, refusal: NetlinkError) -> KernelError {
+        KernelError::netlink(&*self.what, refusal)
+    }
 }
 
 /// A socket for batches. It blocks its thread for the kernel's own work.

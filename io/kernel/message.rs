@@ -5,11 +5,9 @@ use std::fmt;
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
 use nix::libc::{RTM_DELQDISC, RTM_NEWQDISC, TCA_KIND, TCA_OPTIONS};
 
-use super::KernelError;
-use super::batch::Message;
+use crate::netlink::NetlinkRequest;
 use crate::netlink::attr::{append_words, put, put_text};
 use crate::netlink::route::RouteRequest;
-use crate::netlink::{NetlinkError, NetlinkRequest};
 
 /// A handle or class id: 16 bits of the discipline, 16 bits of the class under it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -95,21 +93,6 @@ impl NetlinkRequest for Request {
         if let Some(options) = &self.options {
             put(out, TCA_OPTIONS, options);
         }
-    }
-}
-
-impl Message for Request {
-    fn refused(&self, refusal: NetlinkError) -> KernelError {
-        match refusal {
-            NetlinkError::Refused { errno, message } => KernelError::refused(self, errno, message),
-            other => KernelError::netlink(format!("set {} {}", self.kind, self.handle), other),
-        }
-    }
-}
-
-impl Message for RouteRequest {
-    fn refused(&self, refusal: NetlinkError) -> KernelError {
-        KernelError::netlink(&*self.what, refusal)
     }
 }
 

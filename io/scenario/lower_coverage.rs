@@ -17,7 +17,7 @@ use super::limits::{
     CELL_ARCSEC, COMBINATIONS_MAX, COVERAGE_RADIUS_KM_MAX, MARGIN_DB, POINTS_MAX, RADIUS_CELLS,
     RASTERS_MAX, SAMPLES, VALUES_MAX, WEIGHT_MAX,
 };
-use super::lower::Lowering;
+use super::lowering::Lowering;
 use super::station;
 use crate::toml_document::error::Report;
 use crate::toml_document::key::KeyPath;

@@ -5,8 +5,8 @@ use serde_json::{Value as Json, json};
 use super::check::{self, nanoseconds};
 use super::file_motion::{Area, MotionFile, WanderFile, WaypointFile};
 use super::limits::{DURATION_S_MAX, SPEED_M_S, WAYPOINTS_MAX};
-use super::lower::{Lowering, position};
 use super::lower_nodes;
+use super::lowering::{Lowering, position};
 use super::trace::{self, Traces};
 use crate::toml_document::key::KeyPath;
 

@@ -9,7 +9,7 @@ use super::check::{self, GROUND_MSL_M};
 use super::file::NodeFile;
 use super::file_motion::{GenerateFile, Placement};
 use super::limits::NODES_MAX;
-use super::lower::{Lowering, NewNode, to_json};
+use super::lowering::{Lowering, NewNode, to_json};
 use super::placement::{self, Place, SplitMix64};
 use super::station;
 use crate::toml_document::key::KeyPath;

@@ -11,7 +11,7 @@ use super::limits::{
     DESCRIPTION_CHARS_MAX, DURATION_S_MAX, LINK_RANGE_M, STEP_S_MAX, STEP_S_MIN, TICKS_MAX,
     TILES_MAX, TITLE_CHARS_MAX, WEATHER_MAX,
 };
-use super::lower::{Lowering, to_json};
+use super::lowering::{Lowering, to_json};
 use super::station::in_range;
 use super::{Output, Terrain};
 use crate::toml_document::error::Report;

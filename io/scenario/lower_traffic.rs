@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use super::check::{self, Names};
 use super::file::FailureFile;
 use super::limits::FLOWS_MAX;
-use super::lower::Lowering;
+use super::lowering::Lowering;
 use crate::toml_document::key::KeyPath;
 
 /// Slowest and fastest flow, bit/s.

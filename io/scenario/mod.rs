@@ -28,6 +28,7 @@ mod lower_motion;
 mod lower_nodes;
 mod lower_setup;
 mod lower_traffic;
+mod lowering;
 pub(crate) mod ns2;
 mod placement;
 mod schema;
@@ -62,7 +63,7 @@ use crate::toml_document::error::{Report, TomlErrors};
 use crate::toml_document::limits::FILE_BYTES_MAX;
 use crate::toml_document::source::Source;
 use crate::toml_document::{self, tree};
-use lower::Lowering;
+use lowering::Lowering;
 use station::Catalogue;
 
 /// A command and the simulated time it is applied at.

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::check;
 use super::file_motion::MotionFile;
 use super::limits::SPEED_M_S;
-use super::lower::{Lowering, NewNode, position, to_json};
+use super::lowering::{Lowering, NewNode, position, to_json};
 use super::ns2::{self, BadLine, Start, Trace};
 use crate::toml_document::error::{Finding, TomlError};
 use crate::toml_document::key::KeyPath;

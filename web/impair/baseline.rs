@@ -1,23 +1,11 @@
 //! Stored calibration baseline: uninterpreted JSON.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde_json::Value;
 
-use super::Daemon;
+use super::{Baseline, Daemon};
 use crate::http::{Json, Problem};
-
-/// Reader of the stored text; `None` when nothing is stored.
-#[derive(Clone)]
-pub struct Baseline {
-    /// Path, for messages.
-    pub path: PathBuf,
-    /// Reads it.
-    pub read: Arc<dyn Fn() -> std::io::Result<Option<String>> + Send + Sync>,
-}
 
 impl Baseline {
     fn stored(&self) -> Result<Value, Problem> {

@@ -14,7 +14,6 @@ mod stats;
 mod system;
 pub mod wire;
 
-pub use baseline::Baseline;
 pub use peer::Peer;
 pub use router::{document, router};
-pub use state::{Daemon, DriverCall, DriverQueries, Ports};
+pub use state::{Baseline, Daemon, DriverCall, DriverQueries, Ports};

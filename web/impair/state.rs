@@ -1,6 +1,7 @@
 //! State of the daemon.
 
 use std::future::Future;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +14,6 @@ use groundwave_systems::impair::{
 };
 use tokio::sync::{Mutex, MutexGuard};
 
-use super::Baseline;
 use crate::http::Problem;
 
 /// Timeout of a change. A change takes well under a millisecond; what is
@@ -41,6 +41,15 @@ pub struct Ports {
     pub addresses: [String; 2],
     /// Capabilities of the backend.
     pub capabilities: Capabilities,
+}
+
+/// Reader of the stored text; `None` when nothing is stored.
+#[derive(Clone)]
+pub struct Baseline {
+    /// Path, for messages.
+    pub path: PathBuf,
+    /// Reads it.
+    pub read: Arc<dyn Fn() -> std::io::Result<Option<String>> + Send + Sync>,
 }
 
 /// Impairment daemon. Cheap to clone.

@@ -1,7 +1,6 @@
 //! A short path as the polynomials it is sampled by.
 
 use super::TerrainUse;
-use super::short::quintic_at;
 
 /// Evenly spaced positions on a path: latitude and longitude (degrees) are polynomials of the share
 /// 0 to 1 of the way, lowest power first; longitudes are not wrapped. The last position is given.
@@ -97,4 +96,11 @@ pub(super) fn degree(lat_deg: &[f64; 6], lon_deg: &[f64; 6]) -> u8 {
         (true, false) => 4,
         _ => 5,
     }
+}
+
+/// The value at `t` of a polynomial of such powers.
+#[inline(always)]
+pub(super) fn quintic_at(c: &[f64; 6], t: f64) -> f64 {
+    let high = f64::mul_add(t, f64::mul_add(t, c[5], c[4]), c[3]);
+    f64::mul_add(t, f64::mul_add(t, f64::mul_add(t, high, c[2]), c[1]), c[0])
 }

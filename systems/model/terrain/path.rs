@@ -10,9 +10,10 @@
 use thiserror::Error;
 
 use super::GeoPoint;
+use super::curve::quintic_at;
 use super::curve::{Curve, degree};
 use super::geodesic::{Line, Station, compass_deg, inverse};
-use super::short::{self, Geodesic, Parallel, derivatives, quintic, quintic_at};
+use super::short::{self, Geodesic, Parallel, derivatives, quintic};
 use crate::numeric::{Kernel, sin_cos, vectorised};
 
 /// Longest path (m): half a meridian of WGS84, which no shortest path exceeds.

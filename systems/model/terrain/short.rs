@@ -12,6 +12,7 @@ mod circle;
 
 use circle::Circle;
 
+use super::curve::quintic_at;
 use super::geodesic::{WGS84_A_M, WGS84_F};
 use super::{Curve, GeoPoint};
 use crate::numeric::{Kernel, ROUNDER, atan2, sin_cos, vectorised};
@@ -464,13 +465,6 @@ fn economised(both: [[f64; 6]; 2]) -> [[f64; 6]; 2] {
         }
     }
     out
-}
-
-/// The value at `t` of a polynomial of such powers.
-#[inline(always)]
-pub(super) fn quintic_at(c: &[f64; 6], t: f64) -> f64 {
-    let high = f64::mul_add(t, f64::mul_add(t, c[5], c[4]), c[3]);
-    f64::mul_add(t, f64::mul_add(t, f64::mul_add(t, high, c[2]), c[1]), c[0])
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@ use groundwave::http::serve::shutdown_signal;
 use groundwave::text::{Align, Table};
 use groundwave_io::impair::impairment_spec::ImpairmentSpec;
 use groundwave_io::impair::quantity::{self, print_duration};
-use groundwave_io::impair::timeline::{Timeline, TimelineOptions, load};
+use groundwave_io::impair::timeline::{Timeline, TimelineOptions};
+use groundwave_io::impair::timeline_file::load;
 use groundwave_systems::impair::{Direction, Impairment};
 use serde_json::json;
 

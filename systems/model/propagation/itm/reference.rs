@@ -5,20 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::constants::{Constants, check_air};
 use super::longley_rice::{attenuation, doubts};
 use super::path::Path;
-use super::{Invalid, Quantile, Spread, Warnings};
+use super::{Invalid, PropagationMode, Quantile, Spread, Warnings};
 use crate::numeric::log10;
-
-/// The mechanism that decides the reference attenuation. The discriminants are NTIA's numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PropagationMode {
-    /// Shorter than the smooth-earth horizons together.
-    LineOfSight = 1,
-    /// Over the horizon, near.
-    Diffraction,
-    /// Over the horizon, far.
-    Troposcatter,
-}
 
 /// Everything about a path that no quantile changes. Pairs are transmitter, receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

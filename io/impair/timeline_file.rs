@@ -1,0 +1,24 @@
+//! Timelines from files of any of their formats.
+
+use std::path::Path;
+
+use super::timeline::{Timeline, TimelineError, TimelineOptions, from_toml, from_trace};
+use super::{mahimahi, timeline_csv};
+use crate::toml_document;
+
+/// Reads a file: by its ending `.toml` or `.csv`, else by its first line.
+///
+/// # Errors
+/// The first invalid part, with its line.
+pub fn load(path: &Path, options: &TimelineOptions) -> Result<Timeline, TimelineError> {
+    let text = toml_document::text(path)?;
+    let name = path.display().to_string();
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    match ending.map(str::to_lowercase).as_deref() {
+        Some("toml") => from_toml(&text, &name, options),
+        Some("csv") => timeline_csv::read(&text, &name, options),
+        _ if mahimahi::is_trace(&text) => from_trace(&text, &name, options),
+        _ if text.trim_start().starts_with("at,") => timeline_csv::read(&text, &name, options),
+        _ => from_toml(&text, &name, options),
+    }
+}
