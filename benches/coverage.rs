@@ -13,7 +13,7 @@ use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use groundwave_io::terrain::TerrainStack;
 use groundwave_systems::coverage::{
-    Cell, CoverageSite, Grid, Sampling, Setup, coverage, fast_coverage,
+    Cell, CoverageRequest, CoverageSite, Grid, Sampling, coverage, fast_coverage,
 };
 use groundwave_systems::radio::{Environment, Station};
 use groundwave_systems::sample;
@@ -105,7 +105,7 @@ fn fast(bencher: Bencher, samples: u32) {
 }
 
 /// A square around a 30 m mast on Öckerö, within the tile; receivers at 1.5 m, 868 MHz.
-fn square(samples: u32) -> (Grid, Setup) {
+fn square(samples: u32) -> (Grid, CoverageRequest) {
     let position = GeoPoint::new(57.71, 11.65).expect("a place");
     let station = |height_agl_m| {
         let mut station: Station = sample::station();
@@ -113,7 +113,7 @@ fn square(samples: u32) -> (Grid, Setup) {
         station.radio.frequency_mhz = 868.0;
         station
     };
-    let setup = Setup {
+    let setup = CoverageRequest {
         position,
         transmitter: station(30.0),
         receiver: station(1.5),

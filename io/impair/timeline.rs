@@ -4,7 +4,6 @@
 //! each by its content. A step is the complete
 //! state of a direction from its time on; between two steps nothing changes.
 
-
 use groundwave_systems::impair::{Direction, Impairment, Rate};
 use serde::Deserialize;
 

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use groundwave_systems::coverage::{
-    Cell, Evaluation, Grid, Mode, Sampling, Scratch, Setup, evaluate,
+    Cell, CoverageRequest, Evaluation, Grid, Mode, Sampling, Scratch, evaluate,
 };
 use groundwave_systems::terrain::Terrain;
 use ndarray::{Array2, s};
@@ -41,7 +41,7 @@ pub fn evaluator<'a>(
 }
 
 /// Setups by variant, then by site.
-fn setups(plan: &Plan) -> Vec<Setup> {
+fn setups(plan: &Plan) -> Vec<CoverageRequest> {
     let sampling = match (plan.samples, plan.sample_spacing_m) {
         (Some(samples), _) => Sampling::Count(u32::try_from(samples).unwrap_or(u32::MAX)),
         (None, Some(spacing_m)) => Sampling::Spacing(spacing_m),
@@ -55,7 +55,7 @@ fn setups(plan: &Plan) -> Vec<Setup> {
                 .frequency_mhz
                 .unwrap_or(receiver.radio.frequency_mhz);
             receiver.radio.frequency_mhz = frequency_mhz;
-            setups.push(Setup {
+            setups.push(CoverageRequest {
                 position: site.position,
                 transmitter: variant.apply(&site.station),
                 receiver,
@@ -110,7 +110,7 @@ impl Drop for ScratchGuard<'_> {
 
 /// Evaluates bands of rows side by side. In the fast mode a unit is one band: its rays are shared.
 fn tile(
-    setup: &Setup,
+    setup: &CoverageRequest,
     terrain: &dyn Terrain,
     grid: &Grid,
     unit: Unit,

@@ -2,7 +2,9 @@
 
 use groundwave_needs::needs;
 use groundwave_systems::coverage::fast::{ERROR_P99_DB, compare};
-use groundwave_systems::coverage::{Flags, Grid, Sampling, Setup, coverage, fast_coverage};
+use groundwave_systems::coverage::{
+    CoverageRequest, Flags, Grid, Sampling, coverage, fast_coverage,
+};
 use groundwave_systems::radio::Environment;
 use groundwave_systems::sample::station;
 use groundwave_systems::terrain::GeoPoint;
@@ -11,13 +13,13 @@ use groundwave_systems::testing::{fetched, shared};
 use super::TileDirectory;
 
 /// A 15 m mast and receivers at 3 m.
-fn setup([lat_deg, lon_deg]: [f64; 2], frequency_mhz: f64, radius_m: f64) -> Setup {
+fn setup([lat_deg, lon_deg]: [f64; 2], frequency_mhz: f64, radius_m: f64) -> CoverageRequest {
     let mut transmitter = station();
     transmitter.radio.frequency_mhz = frequency_mhz;
     transmitter.height_agl_m = 15.0;
     let mut receiver = transmitter.clone();
     receiver.height_agl_m = 3.0;
-    Setup {
+    CoverageRequest {
         position: GeoPoint::new(lat_deg, lon_deg).unwrap(),
         transmitter,
         receiver,
@@ -29,7 +31,7 @@ fn setup([lat_deg, lon_deg]: [f64; 2], frequency_mhz: f64, radius_m: f64) -> Set
 }
 
 /// Both modes in cells of `arcsec`: the bound, aloud.
-fn check(tiles: &TileDirectory, name: &str, setup: &Setup, arcsec: f64) {
+fn check(tiles: &TileDirectory, name: &str, setup: &CoverageRequest, arcsec: f64) {
     let site = setup.prepare(tiles).unwrap();
     let grid = Grid::around(&[setup.position], setup.radius_m, arcsec).unwrap();
     let exact = coverage(&site, tiles, &grid);

@@ -19,7 +19,7 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::parallel;
 
 use super::evaluate::evaluate_run;
-use super::{Cell, Evaluation, Grid, Mode, Scratch, Setup};
+use super::{Cell, CoverageRequest, Evaluation, Grid, Mode, Scratch};
 use crate::radio::BadValue;
 use crate::site::WorldTerrain;
 use crate::terrain::Terrain;
@@ -31,7 +31,7 @@ pub struct CellIndex(pub u32);
 /// Inputs of the job.
 #[derive(Resource)]
 struct Request {
-    setup: Setup,
+    setup: CoverageRequest,
     grid: Grid,
 }
 
@@ -67,7 +67,11 @@ impl CoverageJob {
     ///
     /// # Errors
     /// The first [`BadValue`] in `setup`.
-    pub fn new(setup: Setup, grid: Grid, terrain: Arc<dyn Terrain>) -> Result<Self, BadValue> {
+    pub fn new(
+        setup: CoverageRequest,
+        grid: Grid,
+        terrain: Arc<dyn Terrain>,
+    ) -> Result<Self, BadValue> {
         setup.prepare(&*terrain)?;
         let mut world = World::new();
         let count = u32::try_from(grid.len()).map_err(|_| too_many(&grid))?;
@@ -107,7 +111,7 @@ impl CoverageJob {
 
     /// Inputs of the site.
     #[must_use]
-    pub fn setup(&self) -> &Setup {
+    pub fn setup(&self) -> &CoverageRequest {
         &self.world.resource::<Request>().setup
     }
 

@@ -25,7 +25,7 @@ pub use cell::{Cell, Flags};
 pub use evaluate::{Evaluation, Mode, Scratch, coverage, evaluate, evaluate_grid, fast_coverage};
 pub use grid::{BadGrid, Block, CELLS_MAX, Grid, SIDE_MAX};
 pub use job::{CoverageJob, Progress};
-pub use site::{CoverageSite, Sampling, Setup};
+pub use site::{CoverageRequest, CoverageSite, Sampling};
 
 #[cfg(test)]
 mod tests;

@@ -18,9 +18,10 @@ pub enum Sampling {
     Count(u32),
 }
 
-/// Everything a coverage is made from but the ground, owned.
+/// Request of a coverage: the one input of interactive jobs and sweeps, but for the grid and the
+/// terrain.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Setup {
+pub struct CoverageRequest {
     /// Position of the site.
     pub position: GeoPoint,
     /// Transmitting station.
@@ -37,7 +38,7 @@ pub struct Setup {
     pub radius_m: f64,
 }
 
-impl Setup {
+impl CoverageRequest {
     /// Makes the site ready over `terrain`.
     ///
     /// # Errors

@@ -108,8 +108,8 @@ pub(super) fn station(height_agl_m: f64) -> Station {
     station
 }
 
-pub(super) fn setup(position: GeoPoint, radius_m: f64) -> Setup {
-    Setup {
+pub(super) fn setup(position: GeoPoint, radius_m: f64) -> CoverageRequest {
+    CoverageRequest {
         position,
         transmitter: station(25.0),
         receiver: station(3.0),
@@ -121,7 +121,7 @@ pub(super) fn setup(position: GeoPoint, radius_m: f64) -> Setup {
 }
 
 /// Link result of a cell.
-pub(super) fn link(setup: &Setup, terrain: &dyn Terrain, to: GeoPoint) -> LinkResult {
+pub(super) fn link(setup: &CoverageRequest, terrain: &dyn Terrain, to: GeoPoint) -> LinkResult {
     let (samples, spacing_m) = match setup.sampling {
         Sampling::Posts => (None, None),
         Sampling::Spacing(spacing_m) => (None, Some(spacing_m)),

@@ -9,7 +9,13 @@ use crate::radio::{
 };
 
 /// Evaluates a grid around the site and compares every `stride`-th cell; how many were compared.
-fn check(name: &str, setup: &Setup, terrain: &dyn Terrain, cells: u32, stride: usize) -> usize {
+fn check(
+    name: &str,
+    setup: &CoverageRequest,
+    terrain: &dyn Terrain,
+    cells: u32,
+    stride: usize,
+) -> usize {
     let grid = Grid::square(setup.position, setup.radius_m, cells).unwrap();
     let found = coverage(&setup.prepare(terrain).unwrap(), terrain, &grid);
     let (mut worst_db, mut compared) = (0.0_f64, 0);
@@ -64,7 +70,7 @@ fn cells_are_links_far_away_and_around_the_poles() {
 fn cells_are_links_under_every_configuration() {
     let site = point(46.5, 8.0);
     let mut setups = vec![("plain", setup(site, 15e3))];
-    let mut add = |name, change: &dyn Fn(&mut Setup)| {
+    let mut add = |name, change: &dyn Fn(&mut CoverageRequest)| {
         let mut changed = setup(site, 15e3);
         change(&mut changed);
         setups.push((name, changed));

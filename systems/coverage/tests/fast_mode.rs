@@ -8,7 +8,7 @@ use crate::coverage::fast::{Agreement, ERROR_P99_DB, NEAR_M, compare};
 use crate::radio::Model;
 
 /// Both modes over a grid of 15", and how many cells the fast one shared.
-fn agreement(setup: &Setup, terrain: &dyn Terrain) -> (Agreement, usize) {
+fn agreement(setup: &CoverageRequest, terrain: &dyn Terrain) -> (Agreement, usize) {
     let site = setup.prepare(terrain).unwrap();
     let grid = Grid::around(&[setup.position], setup.radius_m, 15.0).unwrap();
     let exact = coverage(&site, terrain, &grid);

@@ -2,7 +2,7 @@
 
 use std::sync::{PoisonError, RwLock};
 
-use groundwave_systems::coverage::{Cell, Flags, Grid, Sampling, Setup};
+use groundwave_systems::coverage::{Cell, CoverageRequest, Flags, Grid, Sampling};
 use groundwave_systems::deployment::PlannedNode;
 use groundwave_systems::radio::{Environment, Station, Verdict, presets};
 use groundwave_systems::terrain::geodesic::curvature_radii_m;
@@ -29,7 +29,7 @@ pub struct JobRequest {
     /// Samples of the ground to each cell.
     pub samples: i64,
     /// Everything a coverage is made from but the ground.
-    pub setup: Setup,
+    pub setup: CoverageRequest,
     /// The cells.
     pub grid: Grid,
 }
@@ -52,7 +52,7 @@ impl JobRequest {
         let receiver = receiver(asked, &source.station)?;
         let samples = asked.samples.clamp(SAMPLES_MIN, SAMPLES_MAX);
         let resolution = asked.resolution.clamp(RESOLUTION[0], RESOLUTION[1]) as u32;
-        let setup = Setup {
+        let setup = CoverageRequest {
             position: source.position,
             transmitter: source.station.clone(),
             receiver,

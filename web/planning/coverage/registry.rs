@@ -117,7 +117,7 @@ fn compute(job: &Job, work: &mut CoverageJob, stop: &CancellationToken) -> Resul
 
 #[cfg(test)]
 mod tests {
-    use groundwave_systems::coverage::{Grid, Sampling, Setup};
+    use groundwave_systems::coverage::{CoverageRequest, Grid, Sampling};
     use groundwave_systems::radio::Environment;
     use groundwave_systems::terrain::{Flat, GeoPoint};
 
@@ -131,7 +131,7 @@ mod tests {
             source: Uuid::nil(),
             radius_km: 5.0,
             samples: 8,
-            setup: Setup {
+            setup: CoverageRequest {
                 position,
                 transmitter: default_station(),
                 receiver: default_station(),

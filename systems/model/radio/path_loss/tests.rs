@@ -7,7 +7,9 @@ use schemars::schema_for;
 use super::{
     Attenuation, Direction, Model, PathBatch, PathLossModel, PreparedModel, ProfileRows, Validity,
 };
-use crate::coverage::{CoverageJob, Flags, Grid, Sampling, Setup, coverage, fast_coverage};
+use crate::coverage::{
+    CoverageJob, CoverageRequest, Flags, Grid, Sampling, coverage, fast_coverage,
+};
 use crate::propagation::itm::{PathProfile, Prepared, Quantile};
 use crate::radio::budget::evaluate;
 use crate::radio::{Environment, Warning};
@@ -142,7 +144,7 @@ fn an_added_model_is_a_value_of_schema_and_command_line() {
 #[test]
 fn an_added_model_computes_links_and_coverage() {
     let environment = environment();
-    let setup = Setup {
+    let setup = CoverageRequest {
         position: site(),
         transmitter: crate::sample::station(),
         receiver: crate::sample::station(),
