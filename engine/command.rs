@@ -1,4 +1,4 @@
-//! Commands: the one door into the world.
+//! Commands: the only way to change the world.
 //!
 //! A command is a bevy [`Command`] with a name, a wire form and a typed reply. Inside the world it
 //! is `commands.queue(..)`; outside it is [`Handle::submit`](crate::Handle::submit). `apply`
@@ -19,14 +19,14 @@ pub trait Recorded:
 {
     /// Name in the log, in spans and in scenarios, for example `node.move`.
     const NAME: &'static str;
-    /// What a successful submitter hears.
+    /// Reply to the submitter of a successful command.
     type Reply: Send + 'static;
 }
 
-/// Tells a waiting submitter its reply, or that the tick was lost.
+/// Sends the reply to a waiting submitter, or the refusal by which its tick was lost.
 pub(crate) type Release = Box<dyn FnOnce(Option<&Refusal>) + Send>;
 
-/// A command whose type is forgotten, on its way to the world.
+/// A type-erased command in the inbox of the world.
 pub trait Queued: Send {
     /// The command's [`Recorded::NAME`].
     fn name(&self) -> &'static str;
@@ -39,14 +39,14 @@ pub trait Queued: Send {
     fn apply(self: Box<Self>, world: &mut World) -> Applied;
 }
 
-/// What applying a command came to.
+/// Result of applying a command.
 pub struct Applied {
-    /// The world's no, if it was one.
+    /// Refusal; `None` if the command was applied.
     pub refusal: Option<Refusal>,
     pub(crate) release: Release,
 }
 
-/// A command and where its typed reply goes.
+/// A command and the channel of its typed reply.
 pub(crate) struct Envelope<C: Recorded> {
     command: C,
     reply: Option<oneshot::Sender<Result<C::Reply, Refusal>>>,
@@ -65,7 +65,7 @@ impl<C: Recorded> Envelope<C> {
         )
     }
 
-    /// A command nobody waits for: from a scenario or a log.
+    /// A command without a waiting submitter: from a scenario or a log.
     pub(crate) fn unawaited(command: C) -> Self {
         Self {
             command,
@@ -161,7 +161,7 @@ impl Registry {
         (self.decoder(name)?.from_json)(body)
     }
 
-    /// A logged body as JSON, for people.
+    /// A logged body as JSON, for display.
     ///
     /// # Errors
     /// An unknown name, or what is wrong with the body.

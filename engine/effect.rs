@@ -1,12 +1,12 @@
-//! Effects: work the world wants done outside, on its way there.
+//! Effects: work outside the world, such as kernel settings, that systems ask drivers for.
 //!
 //! A system of [`Phase::Mirror`](crate::Phase::Mirror) emits effects into the [`Outbox`]; the
-//! engine lets them out after the tick is committed, and a driver takes them from [`Effects`].
-//! What came of them returns as a command. The world never waits for the outside: while the door
-//! is shut, as in a replay, effects vanish and nothing else changes.
+//! engine releases them after the tick is committed, and a driver takes them from [`Effects`]. The
+//! result returns as a command. The world never waits for a driver: while no driver is attached, as
+//! in a replay, effects are dropped and nothing else changes.
 //!
-//! An effect says what should be, of one thing. A later effect on the same thing replaces one that
-//! still waits, so what waits is bounded by the number of things, however slow the outside is.
+//! An effect is the desired state of one thing. A later effect on the same thing replaces a pending
+//! one, so the queue is bounded by the number of things, however slow the driver is.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,15 +14,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bevy_ecs::prelude::{Resource, World};
 use tokio::sync::Notify;
 
-/// Work for the outside, about one thing.
+/// Work for a driver: the desired state of one thing, such as a port.
 pub trait Effect: Send + Sync + 'static {
-    /// What tells things apart.
+    /// Key that identifies the thing; a pending effect with an equal key is replaced.
     type Key: Ord + Clone + Send + Sync + 'static;
-    /// The thing this effect is about.
+    /// Key of the thing that this effect is about.
     fn key(&self) -> Self::Key;
 }
 
-/// Effects that left the world and were not taken yet, by arrival.
+/// Released effects that the driver has not taken yet, in the order of arrival.
 struct Waiting<E: Effect> {
     next: u64,
     places: BTreeMap<E::Key, u64>,
@@ -42,7 +42,7 @@ impl<E: Effect> Door<E> {
     }
 }
 
-/// Where systems put effects. Declared by [`Builder::effect`](crate::Builder::effect).
+/// Queue into which systems emit effects. Declared by [`Builder::effect`](crate::Builder::effect).
 #[derive(Resource)]
 pub struct Outbox<E: Effect> {
     fresh: Vec<E>,
@@ -69,7 +69,7 @@ impl<E: Effect> Default for Outbox<E> {
 }
 
 impl<E: Effect> Outbox<E> {
-    /// Asks the outside for `effect` once this tick is committed.
+    /// Emits `effect` to the driver once this tick is committed.
     pub fn emit(&mut self, effect: E) {
         self.fresh.push(effect);
     }
@@ -92,7 +92,7 @@ impl<E: Effect> Drop for Outbox<E> {
     }
 }
 
-/// Lets out what the committed tick emitted.
+/// Releases the effects that the committed tick emitted; drops them without a driver.
 pub(crate) fn release<E: Effect>(world: &mut World) {
     let mut outbox = world.resource_mut::<Outbox<E>>();
     if outbox.fresh.is_empty() {
@@ -115,8 +115,8 @@ pub(crate) fn release<E: Effect>(world: &mut World) {
     outbox.door.news.notify_one();
 }
 
-/// The outside's end of the door, for the one driver of this kind of effect. Dropping it shuts the
-/// door again.
+/// The driver's end of the effect queue of one kind; there is one driver a kind. Dropping it
+/// detaches the driver and drops pending effects.
 pub struct Effects<E: Effect>(Arc<Door<E>>);
 
 impl<E: Effect> Effects<E> {

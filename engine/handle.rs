@@ -1,4 +1,4 @@
-//! The world as everyone else sees it: submit commands, read snapshots, ask for its health.
+//! The world as other threads see it: submit commands, read snapshots, ask for its health.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,10 +9,10 @@ use crate::command::{Envelope, Queued};
 use crate::view::{Snapshot, Views};
 use crate::{Recorded, Refusal};
 
-/// Whether the world takes commands.
+/// Health of the world: only a ready one takes commands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Health {
-    /// It ticks.
+    /// It ticks and takes commands.
     Ready,
     /// It was asked to stop and has.
     Stopped,
@@ -41,12 +41,12 @@ impl WorldHealth {
     }
 }
 
-/// A cheap, cloneable door to a running world.
+/// Handle of a running world; cheap to clone.
 pub struct Handle<S: Snapshot> {
     pub(crate) inbox: Sender<Box<dyn Queued>>,
     pub(crate) views: Views<S>,
     pub(crate) health: WorldHealth,
-    /// Rung at every command, for a world that waits on a task instead of a thread.
+    /// Notified at every command, for a world that waits on a task instead of a thread.
     pub(crate) wakeup: Arc<Notify>,
 }
 
@@ -61,8 +61,8 @@ impl<S: Snapshot> Clone for Handle<S> {
     }
 }
 
-/// A reply on its way. It arrives after the tick's log, store and snapshot are written, so a
-/// submitter reads its own writes.
+/// A pending reply. It arrives after the tick's log, store and snapshot are written, so a submitter
+/// reads its own writes.
 pub struct Awaited<R>(oneshot::Receiver<Result<R, Refusal>>);
 
 impl<R> Awaited<R> {
@@ -93,7 +93,7 @@ impl<R> Awaited<R> {
 }
 
 impl<S: Snapshot> Handle<S> {
-    /// Hands a command to the world.
+    /// Submits a command to the world.
     ///
     /// # Errors
     /// At once: [`Refusal::Busy`] when the inbox is full, [`Refusal::Stopped`] or
@@ -109,7 +109,7 @@ impl<S: Snapshot> Handle<S> {
         Ok(Awaited(reply))
     }
 
-    /// Hands over a command whose reply nobody waits for.
+    /// Submits a command without waiting for its reply.
     pub(crate) fn post(&self, command: Box<dyn Queued>) -> Result<(), Refusal> {
         self.inbox.try_send(command).map_err(|err| match err {
             TrySendError::Full(_) => Refusal::Busy,
@@ -131,7 +131,7 @@ impl<S: Snapshot> Handle<S> {
         self.views.clone()
     }
 
-    /// Whether the world takes commands.
+    /// Health of the world: only a ready one takes commands.
     #[must_use]
     pub fn health(&self) -> Health {
         self.health.get()

@@ -81,7 +81,7 @@ fn enter_index<K: Kind>(mut world: DeferredWorld, context: HookContext) {
     );
 }
 
-/// Forgets at the end of a tick who left in it.
+/// Clears, at the end of a tick, the list of ids that left in it.
 pub(crate) fn forget_departed<K: Kind>(world: &mut World) {
     world
         .resource_mut::<Index<K>>()
@@ -149,13 +149,13 @@ impl<K: Kind> Index<K> {
         self.entities.iter().map(|(&id, &entity)| (id, entity))
     }
 
-    /// How many there are.
+    /// Number of ids.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entities.len()
     }
 
-    /// Whether there are none.
+    /// `true` if there is no id.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entities.is_empty()

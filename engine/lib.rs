@@ -1,4 +1,4 @@
-//! The engine of Groundwave: one world, one clock, one door in, one door out.
+//! The engine of Groundwave: one world, one clock, commands in, snapshots out.
 //!
 //! It knows entities, commands, ticks, logs and snapshots. It must never learn what a radio is:
 //! the model lives in `groundwave_systems`, files and sockets in `groundwave_io`.
@@ -36,8 +36,7 @@
 //!     }
 //! }
 //!
-//! // A feature moves in through one function.
-//! fn counting(engine: &mut Builder) {
+//! // A feature registers itself by one function. fn counting(engine: &mut Builder) {
 //!     engine
 //!         .resource(Count::default())
 //!         .command::<Add>()

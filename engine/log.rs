@@ -1,4 +1,4 @@
-//! The command log: what happened, in order, enough to make it happen again.
+//! The command log: all commands in the order they were applied, enough for a replay.
 //!
 //! # Format 3
 //!
@@ -64,7 +64,7 @@ pub const FORMAT: u32 = 3;
 /// First format with checkpoints.
 const FORMAT_CHECKPOINTS: u32 = 3;
 
-/// What a replay must know before the first command.
+/// Parameters of a world that a replay needs before the first command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
     /// [`FORMAT`] of the writer.
@@ -73,7 +73,7 @@ pub struct Header {
     pub seed: u64,
     /// Length of a step in nanoseconds.
     pub step_ns: u64,
-    /// What else the outcome depends on, for example the terrain's name and digest.
+    /// Other inputs of the world by name, for example the terrain's name and digest.
     pub inputs: BTreeMap<String, String>,
 }
 
@@ -91,7 +91,7 @@ pub struct Record {
     pub body: Vec<u8>,
 }
 
-/// What the world looked like at the end of a tick, so that a replay can prove itself.
+/// Digest of the world at the end of a tick, against which a replay is verified.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
     /// The tick that had just ended.
@@ -99,7 +99,7 @@ pub struct Mark {
     /// Digest of the snapshot, in hexadecimal.
     pub digest: String,
     /// CRC-32 of each thing in each part of the snapshot, in the part's order, so that a replay
-    /// that comes to something else can say to what.
+    /// that diverges can name the first thing that differs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Parts,
 }
@@ -134,13 +134,13 @@ impl Entry {
 /// Why a log cannot be read.
 #[derive(Debug, Error)]
 pub enum LogError {
-    /// The bytes do not come.
+    /// Reading failed.
     #[error("read log")]
     Read(#[source] io::Error),
-    /// It does not begin like a log.
+    /// The first bytes are not those of a log.
     #[error("not a groundwave log: it begins with neither GWAVELO2 nor GWAVELOG")]
     Magic,
-    /// It ends before its header does.
+    /// The header is incomplete.
     #[error("the log ends within its header")]
     NoHeader,
     /// It was written in another format.
@@ -152,9 +152,9 @@ pub enum LogError {
     /// A part is damaged, and not by tearing.
     #[error("damaged at byte {offset}: {what}")]
     Damage {
-        /// Where the damaged part begins.
+        /// Offset of the damaged part, bytes.
         offset: u64,
-        /// What is wrong with it.
+        /// Description of the damage.
         what: String,
     },
 }
@@ -168,21 +168,21 @@ impl LogError {
     }
 }
 
-/// Where the engine appends entries. `io` keeps it in a file; tests keep it in memory.
+/// Sink for the entries of a log. `io` keeps it in a file; tests keep it in memory.
 pub trait Journal: Send {
     /// Buffers an entry.
     ///
     /// # Errors
     /// When the entry cannot be written.
     fn append(&mut self, entry: &Entry) -> io::Result<()>;
-    /// Makes everything appended so far survive the death of this process and of the machine.
+    /// Makes everything appended so far durable, against the end of this process and a power cut.
     ///
     /// # Errors
     /// When that cannot be promised.
     fn commit(&mut self) -> io::Result<()>;
 }
 
-/// A journal that keeps nothing: for runs nobody wants to replay.
+/// A journal that discards entries: for runs that are not replayed.
 #[derive(Debug, Default)]
 pub struct NullJournal;
 

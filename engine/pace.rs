@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::view::Snapshot;
 use crate::{Broken, Engine};
 
-/// Where the paced loop learns the time. `io` gives it the machine's clocks.
+/// Clocks of the paced loop. `io` gives it the machine's clocks.
 pub trait Pacer: Send + 'static {
     /// Nanoseconds since an arbitrary moment; never falls.
     fn monotonic_ns(&mut self) -> u64;
@@ -18,12 +18,12 @@ pub trait Pacer: Send + 'static {
     fn wall_ns(&mut self) -> u64;
 }
 
-/// How fast a throttled world runs. Cheap to clone; all clones are one throttle.
+/// Speed of a throttled world. Cheap to clone; all clones are one throttle.
 #[derive(Debug, Clone)]
 pub struct Throttle {
     /// Bits of the speed, simulated seconds per second.
     speed: Arc<AtomicU64>,
-    /// Steps to be taken at once.
+    /// Steps still to be taken at once.
     steps: Arc<AtomicU64>,
 }
 
@@ -37,7 +37,8 @@ impl Default for Throttle {
 }
 
 impl Throttle {
-    /// Sets the speed, simulated seconds per second; 0 pauses, and so does what is no speed.
+    /// Sets the speed, simulated seconds per second; 0 pauses, and so does a negative or non-finite
+    /// value.
     pub fn set(&self, speed: f64) {
         self.speed.store(speed.to_bits(), Ordering::Release);
     }
@@ -47,7 +48,7 @@ impl Throttle {
         self.steps.fetch_add(steps, Ordering::AcqRel);
     }
 
-    /// Whether steps are only taken when asked for.
+    /// `true` if the speed is 0: steps are only taken by [`step`](Self::step).
     #[must_use]
     pub fn is_paused(&self) -> bool {
         self.speed() == 0.0
@@ -71,7 +72,7 @@ impl Throttle {
     }
 }
 
-/// How long a world that waits for commands may take to notice that it is to stop.
+/// Longest time until a world that waits for commands notices a request to stop.
 const STOP_LATENCY: Duration = Duration::from_millis(50);
 
 /// A world on its own thread.
@@ -95,7 +96,8 @@ impl<S: Snapshot> Running<S> {
         self.thread.join().expect("ticks catch their panics")
     }
 
-    /// Whether the thread has ended by itself, as it does when the world broke.
+    /// `true` if the thread has ended without [`stop`](Self::stop), as it does when the world
+    /// broke.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.thread.is_finished()
@@ -223,7 +225,7 @@ impl<S: Snapshot> Engine<S> {
                 continue;
             }
             self.tick(Some(pacer.wall_ns()))?;
-            // What a slow tick lost is not caught up with.
+            // Time lost by a slow tick is not caught up.
             last_ns = if at_once {
                 now_ns
             } else {

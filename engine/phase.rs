@@ -20,14 +20,14 @@ pub struct Tick;
 pub enum Phase {
     /// Time and commands take effect.
     Ingest,
-    /// What should exist is brought into being.
+    /// Desired entities are created: links, jobs.
     Plan,
-    /// Physics is recomputed where its inputs changed.
+    /// Link budgets and coverage are recomputed where their inputs changed.
     Propagate,
-    /// Metrics and paths follow from physics.
+    /// Metrics and routes are derived from the link budgets.
     Route,
-    /// Desired state leaves towards the outside.
+    /// Desired state is emitted as effects.
     Mirror,
-    /// The snapshot is drawn.
+    /// The sections of the snapshot are redrawn.
     Publish,
 }

@@ -1,5 +1,5 @@
-//! How a feature moves in: through one function that registers its kinds, commands, systems,
-//! documents and views.
+//! Plugins: a feature is one function that registers its kinds, commands, systems, documents and
+//! views.
 
 use bevy_ecs::prelude::*;
 use bevy_ecs::schedule::{
@@ -31,7 +31,7 @@ impl<F: Fn(&mut Builder)> Plugin for F {
     }
 }
 
-/// How the systems of a tick are executed. The outcome is the same for all.
+/// Execution order of the systems of a tick. The outcome is the same for all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Execution {
     /// Systems without conflicting access run side by side.
@@ -103,7 +103,7 @@ impl Builder {
         }
     }
 
-    /// Moves a feature in.
+    /// Registers a feature.
     pub fn plugin(&mut self, plugin: impl Plugin) -> &mut Self {
         plugin.build(self);
         self
@@ -133,7 +133,7 @@ impl Builder {
         self
     }
 
-    /// Declares the durable face of a kind.
+    /// Declares the documents of a kind.
     pub fn document<D: Document>(&mut self) -> &mut Self {
         self.durables.collect.push(collector::<D>(&mut self.world));
         self.durables.restore.push((D::TABLE, restorer::<D>));

@@ -1,4 +1,4 @@
-//! The world's no: the one error that crosses its edge.
+//! Refusals: the only error type of commands.
 
 use serde::Serialize;
 use thiserror::Error;
@@ -18,19 +18,19 @@ pub enum Refusal {
     /// The command contradicts what exists.
     #[error("{what}")]
     Conflict {
-        /// What contradicts what.
+        /// Description of the contradiction.
         what: String,
     },
     /// The command names a revision that is no longer the present one.
     #[error("{what}")]
     Stale {
-        /// What changed.
+        /// Description of the change.
         what: String,
     },
     /// The command is older than what was recorded, by its sequence number.
     #[error("{what}")]
     Outdated {
-        /// What is newer.
+        /// Name of the record that is newer.
         what: String,
     },
     /// A pool has nothing left.
@@ -42,11 +42,11 @@ pub enum Refusal {
     /// A value is not allowed.
     #[error("{key}: {found} is not allowed; allowed: {allowed}")]
     Invalid {
-        /// Path of the offending key.
+        /// Path of the invalid key.
         key: String,
-        /// What was found there.
+        /// Value found.
         found: String,
-        /// What would be allowed.
+        /// Values allowed.
         allowed: String,
     },
     /// This world cannot do it, whoever asks.
@@ -71,13 +71,13 @@ pub enum Refusal {
     /// committed to the store.
     #[error("the world broke: {what}")]
     Broken {
-        /// What broke.
+        /// Cause.
         what: String,
     },
 }
 
 impl Refusal {
-    /// A refusal of a value: `key` holds `found`, but only `allowed` would do.
+    /// Refusal of a value: `key` holds `found`, but only `allowed` is valid.
     pub fn invalid(
         key: impl Into<String>,
         found: impl ToString,

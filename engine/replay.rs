@@ -1,4 +1,4 @@
-//! Replay: fold a log over a fresh world and prove that it comes to the same.
+//! Replay: apply a log to a fresh world and compare the digests.
 
 use std::io::{Read, Seek};
 use std::ops::ControlFlow;
@@ -9,12 +9,12 @@ use crate::log::{Checkpoint, Entry, LogError, Mark, Part, Reader};
 use crate::view::Snapshot;
 use crate::{Broken, BuildError, Engine};
 
-/// What a replay came to.
+/// Summary of a replay.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Replayed {
     /// Tick of the checkpoint it began with; 0 for the beginning.
     pub from: u64,
-    /// The last tick made.
+    /// The last tick that was run.
     pub ticks: u64,
     /// Commands applied.
     pub commands: u64,
@@ -35,15 +35,15 @@ pub enum ReplayError {
     /// A command of the log is unknown here or has another form.
     #[error("tick {tick}: {what}")]
     Command {
-        /// Its tick.
+        /// Tick of the command.
         tick: u64,
-        /// What is wrong with it.
+        /// Description of the error.
         what: String,
     },
     /// The state that the log begins with does not fit.
     #[error("the state the log begins with: {what}")]
     Beginning {
-        /// What is wrong with it.
+        /// Description of the error.
         what: String,
     },
     /// The log goes back in time.
@@ -54,7 +54,7 @@ pub enum ReplayError {
         /// The earlier tick.
         to: u64,
     },
-    /// The world came to something else.
+    /// The digest differs from that in the log.
     #[error("tick {tick}: {what}: the log says digest {logged}, the replay came to {replayed}")]
     Diverged {
         /// The tick of the mark.
@@ -63,10 +63,10 @@ pub enum ReplayError {
         what: String,
         /// Digest in the log.
         logged: String,
-        /// Digest here.
+        /// Digest of the replay.
         replayed: String,
     },
-    /// There is no world to replay in.
+    /// The world cannot be built.
     #[error(transparent)]
     Build(#[from] BuildError),
     /// The world broke, as it may have broken when the log was made.
@@ -74,7 +74,7 @@ pub enum ReplayError {
     Broken(#[from] Broken),
 }
 
-/// What an observer wants after a tick.
+/// Observer's choice after a tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     /// The next tick.
@@ -113,9 +113,10 @@ pub fn resume<S: Snapshot, R: Read + Seek>(
     }
 }
 
-/// Folds `log` over `engine`, which must be fresh and built with the header's seed and step, or come
-/// from [`resume`] of this log. A log that begins with a checkpoint is of a world that was not empty:
-/// a fresh one takes it up. `observer` sees the world after each tick, and may inject commands for the next one.
+/// Applies `log` to `engine`, which must be fresh and built with the header's seed and step, or
+/// come from [`resume`] of this log. A log that begins with a checkpoint is of a world that was not
+/// empty: a fresh one takes it up. `observer` sees the world after each tick, and may inject
+/// commands for the next one.
 ///
 /// # Errors
 /// See [`ReplayError`]; the first difference stops the replay.
@@ -225,7 +226,7 @@ impl<S: Snapshot, F: FnMut(&mut Engine<S>) -> Next> Fold<'_, S, F> {
         }
     }
 
-    /// Makes the tick of the commands that are queued.
+    /// Runs the tick of the commands that are queued.
     fn settle(&mut self) -> Flow {
         let Some((tick, wall_ns)) = self.pending.take() else {
             return ControlFlow::Continue(());
@@ -263,7 +264,7 @@ impl<S: Snapshot, F: FnMut(&mut Engine<S>) -> Next> Fold<'_, S, F> {
     }
 }
 
-/// The first thing in which `view` is not what `mark` says.
+/// The first thing in which `view` differs from `mark`.
 fn difference<S: Snapshot>(mark: &Mark, view: &S) -> String {
     let ours = view.parts();
     for (part, logged) in &mark.parts {

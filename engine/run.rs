@@ -28,18 +28,18 @@ use crate::{Clock, Handle, Refusal};
 pub struct Broken {
     /// The tick that did not end.
     pub tick: u64,
-    /// What broke it.
+    /// Cause: the message of the panic or of the failed write.
     pub what: String,
 }
 
-/// What one tick did.
+/// Summary of one tick.
 #[derive(Debug, Default)]
 pub struct Ticked {
     /// The tick that ended.
     pub tick: u64,
     /// Commands applied, refused ones included.
     pub commands: usize,
-    /// Refusals of commands nobody waits for, by command name.
+    /// Refusals of commands without a waiting submitter, by command name.
     pub refused: Vec<(&'static str, Refusal)>,
 }
 
@@ -152,16 +152,15 @@ impl<S: Snapshot> Engine<S> {
         self.handle.post(command)
     }
 
-    /// The door for other threads.
+    /// Handle for other threads.
     pub fn handle(&self) -> Handle<S> {
         self.handle.clone()
     }
 
-    /// Opens the door through which effects of kind `E` leave, for their one driver. Effects of
-    /// ticks before this are gone.
+    /// Attaches the one driver of effects of kind `E`. Effects of earlier ticks were dropped.
     ///
     /// # Panics
-    /// When no feature declared `E`, or its door is open already.
+    /// When no feature declared `E`, or a driver is attached already.
     #[must_use]
     pub fn effects<E: Effect>(&self) -> Effects<E> {
         self.world.resource::<Outbox<E>>().open()
@@ -298,7 +297,7 @@ impl<S: Snapshot> Engine<S> {
         self.checkpoint_if_due()
     }
 
-    /// Runs the systems and closes the books on what changed: the rows of documents that did.
+    /// Runs the systems; returns the rows of the documents that changed.
     pub(super) fn settle(&mut self) -> Result<Vec<Row>, String> {
         guarded(|| self.schedule.run(&mut self.world))?;
         let mut rows = Vec::new();
@@ -373,7 +372,7 @@ impl<S: Snapshot> Engine<S> {
         digest(&**self.views.borrow())
     }
 
-    /// Writes the digest of this tick into the log, so that a replay can prove itself.
+    /// Writes the digest of this tick into the log, so that a replay can be verified.
     ///
     /// # Errors
     /// When the log cannot be written.
@@ -389,7 +388,7 @@ impl<S: Snapshot> Engine<S> {
         Ok(digest)
     }
 
-    /// Ends the world: nobody may submit, those who wait hear [`Refusal::Stopped`].
+    /// Ends the world: no command is accepted, waiting submitters receive [`Refusal::Stopped`].
     pub fn stop(&mut self) {
         if self.health.get() == Health::Ready {
             self.health.set(Health::Stopped);
@@ -397,7 +396,8 @@ impl<S: Snapshot> Engine<S> {
         self.refuse_waiting();
     }
 
-    /// Dropping an envelope closes its reply channel, which its submitter hears as `Stopped`.
+    /// Drops the queued commands: that closes their reply channels, which submitters see as
+    /// [`Refusal::Stopped`].
     fn refuse_waiting(&mut self) {
         while self.inbox.try_recv().is_ok() {}
     }

@@ -63,13 +63,13 @@ pub(crate) fn restore_state<T: State>(world: &mut World, row: &Row) -> Result<()
     state.restore(world).map_err(|err| err.to_string())
 }
 
-/// How documents and state are collected, saved and restored.
+/// Functions that collect, save and restore documents and state.
 pub(crate) struct Durables {
     pub collect: Vec<Collect>,
     pub restore: Vec<(&'static str, Restore)>,
-    /// What a checkpoint keeps, in the order features moved in.
+    /// Tables of a checkpoint, in the order of registration of their features.
     pub tables: Vec<(&'static str, Save, Restore)>,
     pub forget: Vec<fn(&mut World)>,
-    /// What lets effects out once a tick is committed.
+    /// Functions that release effects once a tick is committed.
     pub release: Vec<fn(&mut World)>,
 }

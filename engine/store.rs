@@ -1,8 +1,8 @@
-//! Durable rows: what a restart must find again.
+//! Durable rows: the state that survives a restart.
 //!
-//! A [`Document`] is the durable face of one kind of entity. The engine collects the documents
-//! that changed in a tick and hands them to the [`Store`] in one commit, before any reply of that
-//! tick leaves: an acknowledged write is on disk.
+//! A [`Document`] is the durable form of one kind of entity. The engine collects the documents that
+//! changed in a tick and hands them to the [`Store`] in one commit, before any reply of that tick
+//! leaves: an acknowledged write is on disk.
 
 use bevy_ecs::prelude::*;
 use bevy_ecs::query::QueryFilter;
@@ -27,13 +27,13 @@ pub struct Row {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{operation}: {cause}")]
 pub struct StoreFault {
-    /// What was tried.
+    /// Operation that failed.
     pub operation: &'static str,
     /// Why it failed.
     pub cause: String,
 }
 
-/// Where rows live.
+/// Storage of rows.
 pub trait Store: Send {
     /// All rows, by table and key.
     ///
@@ -60,15 +60,15 @@ impl Store for NullStore {
     }
 }
 
-/// The durable face of one kind of entity.
+/// Durable form of one kind of entity.
 pub trait Document: Serialize + DeserializeOwned + Send + 'static {
-    /// The table its rows live in.
+    /// Name of the table of its rows.
     const TABLE: &'static str;
     /// The kind whose ids are the keys.
     type Kind: Kind;
     /// Which entities may have changed, for example `Or<(Changed<Position>, Changed<Name>)>`.
     type Changed: QueryFilter + 'static;
-    /// Whether an entity of the kind has this face at all; kinds may have several.
+    /// `true` if an entity of the kind has this document at all; kinds may have several.
     fn shows(entity: EntityRef<'_>) -> bool {
         let _ = entity;
         true

@@ -1,4 +1,4 @@
-//! Views: the one door out of the world.
+//! Views: snapshots, the only read access from outside the world.
 //!
 //! Each feature redraws its own [`Section`] in [`Phase::Publish`](crate::Phase::Publish), and only
 //! when it changed; at the end of a tick the engine gathers the sections into one immutable
@@ -14,7 +14,8 @@ use tokio::sync::watch;
 use crate::Clock;
 use crate::log::Parts;
 
-/// What readers see. It holds the sections' `Arc`s, so that gathering costs pointers.
+/// Immutable state of the world at the end of a tick. It holds the sections' `Arc`s, so that
+/// gathering copies pointers only.
 pub trait Snapshot: Default + Serialize + Send + Sync + 'static {
     /// Gathers the sections at the end of the tick that `clock` shows.
     fn gather(world: &World, clock: Clock) -> Self;
@@ -25,7 +26,7 @@ pub trait Snapshot: Default + Serialize + Send + Sync + 'static {
         Parts::new()
     }
 
-    /// What people call the thing at this place of a part, if there is one.
+    /// Display name of the thing at this index of a part, if there is one.
     fn label(&self, part: &str, place: usize) -> Option<String> {
         let _ = (part, place);
         None
@@ -50,7 +51,7 @@ impl<T: Send + Sync + 'static> Section<T> {
     }
 }
 
-/// A reader's end: the latest snapshot, and word of the next.
+/// Receiver of snapshots: the latest, and a notification of the next.
 pub type Views<S> = watch::Receiver<Arc<S>>;
 
 /// CRC-32 of the named-msgpack form of each of `things`.

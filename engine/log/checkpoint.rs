@@ -14,7 +14,7 @@ pub struct Part {
     pub tick: u64,
     /// Index of the part, from 0.
     pub number: u32,
-    /// Whether it is the last.
+    /// `true` if it is the last part.
     pub last: bool,
     /// At most [`CHECKPOINT_PART_BYTES`] of the checkpoint's msgpack.
     #[serde(with = "serde_bytes")]
@@ -76,7 +76,7 @@ impl Checkpoint {
             })
     }
 
-    /// It as entries of a log.
+    /// The checkpoint as entries of a log.
     ///
     /// # Errors
     /// When it exceeds [`CHECKPOINT_BYTES_MAX`].
@@ -101,7 +101,7 @@ impl Checkpoint {
             .collect())
     }
 
-    /// Puts together what [`split`](Self::split) cut.
+    /// Joins the parts made by [`split`](Self::split).
     ///
     /// # Errors
     /// What is wrong with the parts.

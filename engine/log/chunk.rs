@@ -1,4 +1,4 @@
-//! Chunks: what a log is cut into, each with its number and checksums.
+//! Chunks: the units of a log, each with its number and checksums.
 
 use std::io::{self, Read, Write};
 
@@ -7,23 +7,23 @@ use crate::limits::LOG_FRAME_BYTES_MAX;
 
 /// First bytes of every log of format 2 and 3.
 pub const MAGIC: [u8; 8] = *b"GWAVELO2";
-/// Last bytes of a closed one.
+/// Last bytes of a closed log.
 pub const TAIL: [u8; 8] = *b"GWAVEIDX";
 /// Longest payload: the longest entry that cannot be packed, behind others that waited for it.
 pub const CHUNK_BYTES_MAX: usize = 2 * LOG_FRAME_BYTES_MAX;
-/// Bytes of a head.
+/// Length of a head, bytes.
 pub const HEAD: usize = 28;
 
-/// What a chunk holds.
+/// Kind of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// The header, not packed.
     Header,
     /// Entries, at the beginning of a zstd frame.
     Fresh,
-    /// Entries, further on in it.
+    /// Entries, in the zstd frame begun by the last fresh chunk.
     Continued,
-    /// Where the fresh chunks are.
+    /// Ticks and offsets of the fresh chunks.
     Index,
 }
 
@@ -38,13 +38,13 @@ impl Kind {
 /// The head of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
-    /// What the chunk holds.
+    /// Kind of the chunk.
     pub kind: Kind,
-    /// Its number, from 0.
+    /// Sequence number of the chunk in the log, from 0.
     pub number: u32,
-    /// Tick of its first entry.
+    /// Tick of the first entry.
     pub tick: u64,
-    /// Bytes of its payload.
+    /// Length of the payload, bytes.
     pub length: usize,
     crc: u32,
 }
@@ -69,12 +69,12 @@ pub fn write(
     Ok((HEAD + payload.len()) as u64)
 }
 
-/// What comes next in a log.
+/// Result of reading the next item of a log.
 #[derive(Debug)]
 pub enum Next<T> {
-    /// This.
+    /// The item.
     Found(T),
-    /// Nothing, after so many bytes of a part that was not written to its end.
+    /// End of the log, after so many bytes of an incomplete item.
     Torn(u64),
 }
 

@@ -19,7 +19,7 @@ pub struct Reader<R> {
     /// Number of the next chunk; `None` in format 1.
     pub(super) number: Option<u32>,
     unpacker: Unpacker,
-    /// Whether the frame of the next chunk is known from its beginning.
+    /// `true` if the zstd frame that the next chunk continues was read from its beginning.
     pub(super) within: bool,
     /// Entries of the last chunk, and how far they were read.
     pub(super) entries: Vec<u8>,
@@ -98,7 +98,7 @@ impl<R: Read> Reader<R> {
         self.torn_bytes
     }
 
-    /// Whether the log was closed, once its end was reached.
+    /// `true` if the end was reached and the log was closed.
     pub fn is_closed(&self) -> bool {
         self.closed.is_some()
     }
@@ -202,7 +202,7 @@ impl<R: Read> Reader<R> {
         Ok(true)
     }
 
-    /// Reads what stands behind the index, which must be the end.
+    /// Reads the trailer behind the index, which must end the log.
     fn tail(&mut self, offset: u64, number: u32, length: usize) -> Result<bool, LogError> {
         let mut tail = [0; 17];
         let got = read_up_to(&mut self.input, &mut tail)?;

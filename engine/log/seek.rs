@@ -91,7 +91,7 @@ impl<R: Read + Seek> Reader<R> {
     fn fresh_chunks(&mut self, here: Place, tick: u64) -> Result<Vec<Place>, LogError> {
         let mut found = Vec::new();
         let mut at = here;
-        // What the index says is only a hint; the heads there must agree. Ticks never fall.
+        // The index is only a hint; the heads there must agree. Ticks never fall.
         for (first, offset) in self.listed()?.unwrap_or_default() {
             if first > tick {
                 return Ok(found);

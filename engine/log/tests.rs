@@ -61,7 +61,7 @@ fn closed(entries: &[Entry]) -> Vec<u8> {
     log.get_ref().clone()
 }
 
-/// What can be read, and what ended it: torn bytes, or the damage.
+/// Readable entries, and the end of the log: bytes of a torn tail, or the damage.
 fn read(bytes: &[u8]) -> Result<(Vec<Entry>, Result<u64, LogError>), LogError> {
     let mut reader = Reader::open(bytes)?;
     let mut entries = Vec::new();

@@ -8,24 +8,26 @@ use crate::log::{Checkpoint, Entry, Journal};
 use crate::store::Row;
 use crate::{Clock, Snapshot};
 
-/// When the next checkpoint is written, and what the log has for them.
+/// Interval of checkpoints, and bytes of the log so far.
 #[derive(Debug, Default)]
 pub(super) struct Due {
     /// Ticks between two; `None` writes none.
     every: Option<u64>,
     command_bytes: u64,
     checkpoint_bytes: u64,
-    /// Of the last one.
+    /// Bytes of the last checkpoint.
     bytes: u64,
 }
 
 impl Due {
-    /// Notes a command of so many bytes.
+    /// Counts a logged command of so many bytes.
     pub(super) fn logged(&mut self, bytes: usize) {
         self.command_bytes += bytes as u64;
     }
 
-    /// Whether one more, as long as the last, is in proportion to the commands.
+    /// `true` if another checkpoint, as long as the last, keeps within [`CHECKPOINT_BYTES_FREE`]
+    /// plus [`CHECKPOINT_SHARE_MAX`] of the bytes of the commands, and within
+    /// [`CHECKPOINT_BYTES_MAX`].
     fn affordable(&self) -> bool {
         let most = CHECKPOINT_BYTES_FREE + self.command_bytes * CHECKPOINT_SHARE_MAX;
         self.checkpoint_bytes + self.bytes <= most && self.bytes <= CHECKPOINT_BYTES_MAX as u64

@@ -295,7 +295,7 @@ fn unknown_commands_and_bodies_are_refused_by_name() {
     );
 }
 
-/// What a tank should be filled to, as work for the outside.
+/// Desired level of a tank, as an effect.
 #[derive(Debug, PartialEq)]
 struct Refill(TankId, u64);
 impl Effect for Refill {
@@ -330,7 +330,7 @@ fn effects_leave_after_the_commit_and_the_latest_of_a_thing_stays() {
     handle.submit(fill("early", 1.0)).unwrap();
     engine.tick(None).unwrap();
     let mut effects = engine.effects::<Refill>();
-    assert_eq!(effects.try_next(), None, "the door was shut");
+    assert_eq!(effects.try_next(), None, "no driver was attached");
     handle.submit(fill("a", 9.0)).unwrap();
     engine.tick(None).unwrap();
     handle.submit(fill("b", 4.0)).unwrap();
