@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// What gpsd is told first.
+/// First line sent to gpsd: starts JSON reports.
 const WATCH: &[u8] = b"?WATCH={\"enable\":true,\"json\":true};\n";
 /// A daemon of this machine answers at once or is not there.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -93,7 +93,7 @@ impl Gpsd {
         }
     }
 
-    /// What was heard since the last look; never waits but for a connection, and then not long.
+    /// Latest fix received since the last call. Does not block, except briefly to connect.
     pub fn look(&mut self) -> Option<Fix> {
         if self.stream.is_none() {
             if self.looks_until > 0 {
@@ -123,7 +123,8 @@ impl Gpsd {
             return Ok(());
         };
         let mut part = [0; 4096];
-        // What gpsd says in a look's time is some kilobytes; a torrent is left for the next look.
+        // gpsd sends some kilobytes between two samples; the rest of a longer burst is read next
+        // time.
         for _ in 0..64 {
             let many = match stream.read(&mut part) {
                 Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),

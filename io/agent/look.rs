@@ -26,19 +26,19 @@ pub struct MeshLook {
     pub gateways: Vec<Gateway>,
 }
 
-/// What the machine says of itself at one moment. What it does not have is absent.
+/// State of the machine at one moment. Fields without a source on this machine are absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Look {
     /// Name of the host.
     pub hostname: String,
-    /// What tells one boot from the next.
+    /// Identifier of this boot, new after each reboot.
     pub boot_id: String,
-    /// For how long the host runs, s.
+    /// Time since boot, s.
     pub uptime_s: u64,
     /// Runnable tasks over a minute.
     pub load1: Option<f64>,
-    /// What programs could have of memory, bytes.
+    /// Memory available to programs, bytes.
     pub mem_available_bytes: Option<u64>,
     /// The hottest sensor of the processor, °C.
     pub temp_c: Option<f64>,
@@ -117,12 +117,12 @@ fn mesh(ifname: &str) -> Result<MeshLook, ReadingError> {
     })
 }
 
-/// A link that is ready: somebody is at the other end, and it has an address.
+/// A link that is ready: it has a carrier and an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ready {
-    /// Its hardware address.
+    /// Hardware address.
     pub mac: Mac,
-    /// Its address.
+    /// IPv4 address.
     pub ip: std::net::Ipv4Addr,
 }
 
@@ -133,8 +133,7 @@ impl Look {
         self.interfaces.iter().find(|one| one.name == name)
     }
 
-    /// Whether the interface of this name has a carrier and an address of its own that reaches
-    /// beyond its wire.
+    /// Link of the interface of this name, if it has a carrier and a global address of its own.
     #[must_use]
     pub fn ready(&self, name: &str) -> Option<Ready> {
         let interface = self.interface(name).filter(|one| one.carrier)?;

@@ -1,15 +1,15 @@
-//! What the agent does next: a machine without clock, chance or socket. Somebody asks it for the
-//! [`Task`] of the moment, does it, and tells the [`Outcome`].
+//! State machine of the agent, without clock, random numbers or sockets. The caller asks for the
+//! current [`Task`], performs it and reports the [`Outcome`].
 //!
 //! ```text
-//! look ─► register ─► tunnel ─► fetch ─► log in ─► join ─► beat, replay, renew
+//! look ─► register ─► tunnel ─► fetch ─► log in ─► join ─► report, replay, renew
 //!   ▲   202: wait │     ▲          credentials │      ▲ 401: once │
 //!   └─────────────┴─────┴── refused, silence ──┴──────┴───────────┘
 //! ```
 
 use super::pace::{Bounds, Chance, about, between};
 
-/// When the agent does what.
+/// Periods and waiting times of the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rhythm {
     /// Between heartbeats, ms, give or take a tenth; the gateway may stretch it.
@@ -42,41 +42,41 @@ impl Default for Rhythm {
     }
 }
 
-/// What to do now.
+/// Next task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Task {
     /// Nothing before this time, ms.
     Wait(u64),
-    /// See whether the mesh interface has a carrier and an address.
+    /// Read the state of the mesh interface: carrier and address.
     Look,
-    /// Ask to be let in, over the underlay.
+    /// Request registration, over the underlay.
     Register,
-    /// Set the tunnel up as the gateway said.
+    /// Set the tunnel up with the parameters of the gateway.
     Tunnel,
-    /// Ask again, through the tunnel, for a credential.
+    /// Fetch a credential through the tunnel.
     Fetch,
     /// Log in with the credential.
     LogIn,
-    /// Say what this node is and can do.
+    /// Report identity and capabilities of this node.
     Join,
-    /// Take readings; they are kept until they are told.
+    /// Take readings; they are kept until they are reported.
     Sample,
-    /// Tell how the node is.
+    /// Send a heartbeat.
     Heartbeat,
-    /// Tell readings that could not be told in time.
+    /// Report readings that could not be reported in time.
     Replay,
 }
 
-/// What came of a task.
+/// Outcome of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// It is done.
     Done,
-    /// Of registering: somebody has to approve; ask again after so long, ms.
+    /// Registration is pending approval; retry after this time, ms.
     Pending(u64),
-    /// The gateway refused with this status; wait at least so long, ms, if it said so.
+    /// The gateway refused with this status; retry no earlier than after this time, ms, if given.
     Refused(u16, Option<u64>),
-    /// It did not work, and nobody said why it should not work later.
+    /// No answer, or an error that a retry may resolve.
     Failed,
 }
 
@@ -104,7 +104,7 @@ const UNAVAILABLE: u16 = 503;
 /// Failures through the tunnel after which it is made anew.
 const TUNNEL_FAILURES: u32 = 4;
 
-/// What the agent does next. Times are ms of any clock that only goes forward.
+/// State machine of the agent. Times are ms of any monotonic clock.
 #[derive(Debug, Clone)]
 pub struct Machine {
     rhythm: Rhythm,
@@ -119,7 +119,7 @@ pub struct Machine {
     joined: bool,
     heard_at_ms: u64,
     backlog: bool,
-    /// The last beat was heard: what waits to be told late may go, too.
+    /// The last heartbeat was acknowledged: stored readings may be reported.
     heard: bool,
     replay_at_ms: u64,
     beats_not_before_ms: u64,
@@ -147,18 +147,18 @@ impl Machine {
         }
     }
 
-    /// Whether the node is in and its beats are answered, or will be.
+    /// `true` if the node is registered and sends heartbeats.
     #[must_use]
     pub fn runs(&self) -> bool {
         self.stage == Stage::Run
     }
 
-    /// Whether readings wait to be told late.
+    /// Sets whether stored readings are still to be reported.
     pub fn set_backlog(&mut self, backlog: bool) {
         self.backlog = backlog;
     }
 
-    /// The gateway's wish for the time between beats, ms; bounded, for it may be wrong.
+    /// Sets the heartbeat period that the gateway asks for, ms; clamped to [500, 300000].
     pub fn set_period(&mut self, period_ms: u64) {
         self.rhythm.period_ms = period_ms.clamp(500, 300_000);
     }
@@ -168,7 +168,7 @@ impl Machine {
         self.renew_at_ms = 0;
     }
 
-    /// What to do at `now_ms`.
+    /// Task at `now_ms`.
     #[must_use]
     pub fn next(&self, now_ms: u64) -> Task {
         if now_ms >= self.sample_at_ms {
@@ -209,7 +209,7 @@ impl Machine {
         Task::Wait(wake_ms)
     }
 
-    /// What came of `task`, at `now_ms`.
+    /// Records the outcome of `task` at `now_ms`.
     pub fn done(&mut self, task: Task, outcome: Outcome, now_ms: u64, chance: &mut dyn Chance) {
         match task {
             Task::Wait(_) => {}
@@ -228,7 +228,7 @@ impl Machine {
             },
             Task::LogIn => self.logged_in(outcome, now_ms, chance),
             Task::Join => match outcome {
-                // A gateway that knows no joining is told by beats alone.
+                // A gateway without the join operation learns the same from heartbeats.
                 Outcome::Done | Outcome::Refused(NOT_FOUND | NOT_ALLOWED | INVALID, _) => {
                     self.joined = true;
                     self.go(Stage::Run, now_ms);
@@ -250,7 +250,7 @@ impl Machine {
                 let wait_ms = wait_ms.clamp(1_000, self.rhythm.bounds.most_ms);
                 self.not_before_ms = now_ms + about(chance, wait_ms);
             }
-            // Somebody has to change their mind, or a key: rarely, but not never.
+            // An operator has to change a decision or a key: retry rarely, but do retry.
             Outcome::Refused(FORBIDDEN | CONFLICT, None) => {
                 self.stage = Stage::Register;
                 self.failures = u32::MAX / 2;
@@ -307,7 +307,7 @@ impl Machine {
                 self.joined = false;
                 self.go_later(Stage::Register, now_ms, chance);
             }
-            // A beat that came late or was not liked: the next one may do better.
+            // A heartbeat that came late or was invalid: the next one may be accepted.
             Outcome::Refused(CONFLICT | TOO_LARGE | INVALID, _) => self.heard_at_ms = now_ms,
             Outcome::Refused(TOO_MANY | UNAVAILABLE, wait) => {
                 self.heard_at_ms = now_ms;
@@ -334,7 +334,8 @@ impl Machine {
     fn refused(&mut self, outcome: Outcome, now_ms: u64, chance: &mut dyn Chance) {
         self.fail(now_ms, chance);
         if let Outcome::Refused(_, Some(wait_ms)) = outcome {
-            // What the gateway asks for holds; a tenth more spreads those it asked together.
+            // The waiting time of the gateway holds; up to a tenth more spreads simultaneous
+            // retries.
             self.not_before_ms = now_ms + between(chance, wait_ms, wait_ms + wait_ms / 10);
         }
     }

@@ -104,7 +104,7 @@ fn silence_while_registering_backs_off_to_five_minutes() {
         "{waits:?}"
     );
     assert!(waits[10] >= 150_000, "{waits:?}");
-    // Who was rejected does not ask often, but asks.
+    // A rejected node retries rarely, but does retry.
     bench.expect(Task::Register, Outcome::Refused(403, None));
     let before_ms = bench.now_ms;
     bench.expect(Task::Register, Outcome::Done);
@@ -140,7 +140,10 @@ fn a_refused_token_is_renewed_once_and_then_patiently() {
     bench.expect(Task::Heartbeat, Outcome::Refused(401, None));
     let before_ms = bench.now_ms;
     bench.expect(Task::LogIn, Outcome::Done);
-    assert_eq!(bench.now_ms, before_ms, "a beat that was heard forgives");
+    assert_eq!(
+        bench.now_ms, before_ms,
+        "an acknowledged heartbeat clears earlier failures"
+    );
 }
 
 #[test]
@@ -223,7 +226,7 @@ fn a_revoked_node_asks_to_be_let_in_again() {
 }
 
 proptest::proptest! {
-    /// Whatever the gateway does, time goes on: no task is asked for twice at once for ever.
+    /// Time goes on with any gateway: no task repeats endlessly without waiting.
     #[test]
     fn no_gateway_makes_it_spin(outcomes in proptest::collection::vec((0u8..6, 0u64..100_000), 1..200)) {
         let mut bench = Bench::new();

@@ -144,8 +144,8 @@ fn note(readings: &mut Readings, name: &'static str, value: Option<f64>) {
     readings.extend(value.map(|value| (Cow::Borrowed(name), value)));
 }
 
-/// How much a counter grew. One of 32 bits may have begun anew; one that went back otherwise is of
-/// another interface, and nothing is known.
+/// Growth of a counter. A counter of 32 bits may have wrapped; any other decrease means another
+/// interface, and the growth is unknown.
 fn grown(before: u64, now: u64) -> Option<u64> {
     const WRAP: u64 = 1 << 32;
     if now >= before {

@@ -1,5 +1,5 @@
-//! What a node's agent does, without its voice: looking at the machine, deciding what comes next,
-//! keeping what nobody was told yet, setting the tunnel up. Talking to the gateway is `web`'s.
+//! Agent of a node without its protocol: reading the machine, deciding the next task, storing
+//! unreported readings, setting the tunnel up. Requests to the gateway are in `web`.
 
 mod gpsd;
 pub mod keys;

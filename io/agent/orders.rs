@@ -1,4 +1,4 @@
-//! What a node can be asked to do: these words and no others. None of them runs a program.
+//! Node commands that an agent supports. None of them runs a program.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -6,14 +6,14 @@ use uuid::Uuid;
 
 use super::look::Look;
 
-/// The words.
+/// Names of the supported commands.
 pub const SUPPORTED: [&str; 3] = ["echo", "look", "renew_token"];
 /// Longest answer, bytes; the gateway takes no more.
 const OUTPUT_BYTES_MAX: usize = 16 << 10;
-/// Orders remembered, so that none is done twice.
+/// Node commands remembered, so that none is carried out twice.
 const REMEMBERED: usize = 64;
 
-/// What else an order wants done.
+/// Further action that a node command needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Also {
     /// Nothing.
@@ -22,20 +22,20 @@ pub enum Also {
     RenewToken,
 }
 
-/// An order that was carried out, or could not be.
+/// A node command that was carried out, or failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finished {
-    /// Which one.
+    /// Identifier of the command.
     pub command_id: Uuid,
-    /// Whether it was.
+    /// `true` if it succeeded.
     pub done: bool,
-    /// What there is to say of it.
+    /// Output or reason of failure.
     pub output: String,
-    /// What else it wants.
+    /// Further action needed.
     pub also: Also,
 }
 
-/// Orders that were seen.
+/// Node commands seen so far.
 #[derive(Debug, Default)]
 pub struct Orders {
     seen: VecDeque<Uuid>,

@@ -49,15 +49,15 @@ pub(super) fn about(chance: &mut dyn Chance, period_ms: u64) -> u64 {
 /// Bounds of waiting after failures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// After the first, ms.
+    /// After the first failure, ms.
     pub least_ms: u64,
-    /// However many there were, ms.
+    /// Upper bound, ms.
     pub most_ms: u64,
 }
 
 impl Bounds {
-    /// How long to wait after the `failures`-th failure in a row: twice as long each time, and
-    /// between half and all of that (full jitter of half, after AWS's "equal jitter").
+    /// Waiting time after the `failures`-th failure in a row, ms: doubled each time, drawn from its
+    /// upper half (full jitter of half, after AWS's "equal jitter").
     pub(super) fn wait(&self, chance: &mut dyn Chance, failures: u32) -> u64 {
         let doubled = self
             .least_ms

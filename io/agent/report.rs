@@ -21,16 +21,16 @@ const IPS_MAX: usize = 32;
 /// Frequencies below are those of 802.11ah, MHz.
 const HALOW_MHZ: u32 = 1_000;
 
-/// What a heartbeat says besides the look.
+/// Content of a heartbeat besides the state of the machine.
 #[derive(Debug, Clone)]
 pub struct About {
-    /// Who the gateway says it is.
+    /// Identifier that the gateway assigned.
     pub node_id: Option<Uuid>,
-    /// Its key.
+    /// Public key of the node.
     pub public_key: PublicKey,
-    /// Its link to the mesh.
+    /// Link to the mesh.
     pub ready: Ready,
-    /// Its overlay address, if it knows.
+    /// Overlay address, if known.
     pub overlay_ip: Option<Ipv4Addr>,
     /// The mesh interface.
     pub mesh_ifname: String,
@@ -38,7 +38,7 @@ pub struct About {
     pub seq: u64,
     /// When it is sent, RFC 3339.
     pub sent_at: String,
-    /// What the node can do.
+    /// Capabilities of the node.
     pub capabilities: Vec<String>,
 }
 

@@ -14,7 +14,7 @@ const NONCE_BYTES: usize = 24;
 /// The secret that nodes and gateway share, and its name.
 #[derive(Clone)]
 pub struct TrustSecret {
-    /// Its name.
+    /// Identifier of the key.
     pub key_id: String,
     bytes: Vec<u8>,
 }
@@ -37,18 +37,18 @@ impl TrustSecret {
     }
 }
 
-/// Who asks.
+/// Identity of the node that registers.
 #[derive(Debug, Clone)]
 pub struct Identity {
     /// The node's key.
     pub public_key: PublicKey,
     /// Address of its mesh interface.
     pub mac: Mac,
-    /// Its name.
+    /// Hostname.
     pub hostname: String,
-    /// Its underlay address.
+    /// Underlay address.
     pub underlay_ip: Option<Ipv4Addr>,
-    /// Where its WireGuard listens.
+    /// UDP port of WireGuard.
     pub listen_port: Option<u16>,
 }
 

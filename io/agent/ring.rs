@@ -1,4 +1,4 @@
-//! Readings of the last hour that nobody was told yet, in memory that does not grow.
+//! Unreported readings of the last hour, in memory of bounded size.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
@@ -24,10 +24,10 @@ pub const NAMES: [&str; 16] = [
     "sys.temp_c",
     "sys.uptime_s",
 ];
-/// How long a reading is kept, ms.
+/// Retention of a reading, ms.
 pub const KEEP_MS: u64 = 3_600_000;
 
-/// Readings of a moment by name; what is not there was not read.
+/// Readings of a moment by name; a name that was not read is absent.
 pub type Readings = BTreeMap<Cow<'static, str>, f64>;
 
 /// Readings of a moment.
@@ -40,18 +40,18 @@ struct Row {
     sensed: Vec<f64>,
 }
 
-/// A reading.
+/// Reading to report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Told {
-    /// When, ms since the Unix epoch.
+    /// Time, ms since the Unix epoch.
     pub ts_ms: u64,
-    /// What.
+    /// Name of the metric.
     pub metric: Cow<'static, str>,
-    /// How much.
+    /// Value, in the unit of the metric.
     pub value: f64,
 }
 
-/// Readings that nobody was told yet, the oldest first.
+/// Unreported readings, the oldest first.
 #[derive(Debug)]
 pub struct Ring {
     rows: VecDeque<Row>,
@@ -81,7 +81,7 @@ impl Ring {
         self.rows.len()
     }
 
-    /// Whether everything was told.
+    /// `true` if every reading was reported.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
@@ -118,7 +118,7 @@ impl Ring {
         self.rows.back().map(|row| row.ts_ms)
     }
 
-    /// What was kept at this moment was told.
+    /// Removes the readings of this moment: they were reported.
     pub fn told(&mut self, ts_ms: u64) {
         if let Some(place) = self.rows.iter().rposition(|row| row.ts_ms == ts_ms) {
             self.rows.remove(place);
@@ -141,7 +141,7 @@ impl Ring {
         (told, moments)
     }
 
-    /// What was read at a moment.
+    /// Readings of a row.
     fn of_row(&self, row: &Row) -> Vec<Told> {
         let own = NAMES.into_iter().map(Cow::Borrowed);
         let sensed = self.sensed.iter().map(|name| Cow::Owned(name.clone()));

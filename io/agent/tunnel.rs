@@ -1,4 +1,4 @@
-//! The node's end of the tunnel, as the gateway said it.
+//! The node's end of the tunnel, configured by the answer of the gateway.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -13,7 +13,7 @@ use crate::readings::RouteSocket;
 /// Most ranges that the gateway may send into the tunnel.
 const RANGES_MAX: usize = 16;
 
-/// What the tunnel is to be.
+/// Desired configuration of the tunnel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     peer: PeerConfig,

@@ -70,7 +70,7 @@ pub struct Dataset {
     pub events: Vec<(f64, Event)>,
     /// Links of the document, measured or not.
     pub links: usize,
-    /// What was dropped or completed.
+    /// Notes on dropped or completed parts of the document.
     pub report: Report,
     pub(super) index: BTreeMap<String, u32>,
 }

@@ -59,9 +59,9 @@ pub enum FormatError {
         format: &'static str,
         /// Where.
         location: Location,
-        /// What was found, as a lowercase fragment.
+        /// Invalid value found, as a lowercase fragment.
         found: String,
-        /// What would be accepted.
+        /// Allowed values.
         allowed: String,
     },
     /// An invalid scenario.

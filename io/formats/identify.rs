@@ -123,7 +123,7 @@ impl<'s> Sample<'s> {
         text.strip_prefix('\u{feff}').unwrap_or(text)
     }
 
-    /// Its lines that are neither empty nor comments.
+    /// Lines of the sample that are neither empty nor comments.
     pub fn lines(&self) -> impl Iterator<Item = &'s str> {
         let lines = self.text().lines().map(str::trim);
         lines.filter(|line| !line.is_empty() && !line.starts_with('#'))
@@ -227,7 +227,7 @@ pub fn identify(source: &Source) -> Result<&'static Format, FormatError> {
 }
 
 impl Format {
-    /// Whether `path` has one of its endings, letter case ignored and `.gz` passed over.
+    /// `true` if `path` has one of the format's extensions, letter case and `.gz` ignored.
     fn ends(&self, path: &Path) -> bool {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let name = name.to_ascii_lowercase();

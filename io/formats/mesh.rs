@@ -31,9 +31,9 @@ pub(super) struct MeshSnapshot {
 /// A node of a snapshot.
 #[derive(Debug, Default)]
 pub(super) struct MeshNode {
-    /// What links call it.
+    /// Identifier used by links.
     pub key: String,
-    /// What people call it.
+    /// Display name.
     pub name: Option<String>,
     /// Purpose.
     pub role: Role,

@@ -40,7 +40,7 @@ fn sniff(document: &Value) -> bool {
             || told(document))
 }
 
-/// What a node says of itself: hopglass keeps it apart from what others see of the node.
+/// Data that the node reports about itself: hopglass keeps it apart from observations by others.
 fn nodeinfo(node: &Value) -> &Value {
     match &node["nodeinfo"] {
         Value::Object(_) => &node["nodeinfo"],

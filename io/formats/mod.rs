@@ -129,9 +129,9 @@ pub struct Format {
     pub extensions: &'static [&'static str],
     /// Media type, of formats exchanged over HTTP.
     pub media_type: Option<&'static str>,
-    /// What its documents hold.
+    /// Contents that documents of the format may have.
     pub contents: &'static [Content],
-    /// Whether a document is of this format, by its content.
+    /// Detects the format by the content of a document.
     pub sniff: fn(&Sample<'_>) -> bool,
     /// Reader of documents.
     pub read: Option<fn(&Source, &ReadOptions) -> Result<Dataset, FormatError>>,
@@ -185,13 +185,13 @@ impl Format {
         write_recording: None,
     };
 
-    /// Whether its documents hold `content`.
+    /// `true` if documents of the format may have `content`.
     #[must_use]
     pub fn holds(&self, content: Content) -> bool {
         self.contents.contains(&content)
     }
 
-    /// Its usual file ending.
+    /// Usual file extension.
     #[must_use]
     pub fn extension(&self) -> &'static str {
         self.extensions.first().copied().unwrap_or(self.name)

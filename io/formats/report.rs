@@ -28,7 +28,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether the document was read as it is.
+    /// `true` if nothing was dropped or completed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.notes.is_empty() && self.more == 0

@@ -44,9 +44,9 @@ pub struct Row {
     pub to: String,
     /// Length, m; absent without a link in the model.
     pub distance_m: Option<f64>,
-    /// Whether there is a line of sight.
+    /// `true` if the line of sight is free.
     pub line_of_sight: Option<bool>,
-    /// Whether it carries traffic.
+    /// `true` if the link carries traffic.
     pub carries: bool,
     /// Predicted path loss, power, SNR, margin, rate and packet error rate.
     pub predicted: [Option<f64>; 6],

@@ -180,7 +180,7 @@ impl Audit {
             .number
     }
 
-    /// Whether there is no record.
+    /// `true` if there is no record.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use super::{SecretError, random};
 
-/// What sealed bytes begin with.
+/// First bytes of sealed data.
 const NAME: &[u8; 8] = b"GWSEAL1\n";
 const NONCE: usize = 24;
 
@@ -78,7 +78,7 @@ pub fn unseal(key: &[u8; 32], sealed: &[u8]) -> Result<Vec<u8>, SealError> {
     plain.map_err(|_| SealError::Closed)
 }
 
-/// Whether bytes begin as sealed ones do.
+/// `true` if the bytes begin as sealed data does.
 #[must_use]
 pub fn is_sealed(bytes: &[u8]) -> bool {
     bytes.starts_with(NAME)

@@ -24,7 +24,7 @@ pub enum SecretError {
     Open {
         /// Which file.
         path: PathBuf,
-        /// Its mode.
+        /// File mode.
         mode: u32,
     },
     /// It is not what it should be.
@@ -32,9 +32,9 @@ pub enum SecretError {
     Length {
         /// Which file.
         path: PathBuf,
-        /// Its length.
+        /// Length of the file, bytes.
         found: usize,
-        /// The length it should have.
+        /// Required length, bytes.
         wanted: usize,
     },
     /// The system has no random numbers.
@@ -72,7 +72,7 @@ pub fn keep_once(path: &Path, secret: &[u8]) -> Result<(), SecretError> {
 pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().filter(|folder| *folder != Path::new(""));
     let folder = folder.unwrap_or(Path::new("."));
-    // Its mode is 600 from the start; it comes whole or not at all, and never over another.
+    // Mode 600 from the start; written whole or not at all, and never over another file.
     let mut file = tempfile::Builder::new()
         .prefix(".key")
         .tempfile_in(folder)?;

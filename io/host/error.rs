@@ -12,7 +12,7 @@ pub enum ReadingError {
     /// The machine lacks it: a kernel module, an interface, a file.
     #[error("{what} is absent")]
     Absent {
-        /// What is missing.
+        /// Name of the missing item.
         what: String,
     },
     /// The process lacks the permission.

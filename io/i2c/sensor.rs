@@ -63,7 +63,7 @@ impl Sensor {
         self.skipped = readings;
     }
 
-    /// Whether this reading is skipped.
+    /// `true` if this reading is skipped; counts it down.
     pub(super) fn skips_reading(&mut self) -> bool {
         let skip = self.skipped > 0;
         self.skipped = self.skipped.saturating_sub(1);

@@ -134,7 +134,7 @@ impl ImpairmentSpec {
         })
     }
 
-    /// Whether every field is absent.
+    /// `true` if every field is absent.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

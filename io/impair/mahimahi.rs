@@ -115,7 +115,7 @@ fn times(text: &str) -> Result<Vec<u64>, TraceError> {
     Ok(times)
 }
 
-/// Whether the first line is a number and nothing else, as in a trace.
+/// `true` if the first line that is not empty has only digits, as in a trace.
 #[must_use]
 pub fn is_trace(text: &str) -> bool {
     let first = text.lines().map(str::trim).find(|line| !line.is_empty());

@@ -246,7 +246,7 @@ struct Outer {
 }
 
 impl Outer {
-    /// Whether a point that is not on the outer ring lies in it: an odd number of crossings
+    /// `true` if a point that is not on the outer ring lies in it: an odd number of crossings
     /// eastwards.
     fn holds(&self, [x, y]: [f64; 2]) -> bool {
         let [low, high] = self.bounds;

@@ -19,7 +19,7 @@ pub enum RasterError {
     ReadRow {
         /// Counted from the north.
         row: u32,
-        /// What the source said.
+        /// Error of the source.
         #[source]
         source: io::Error,
     },
@@ -56,7 +56,7 @@ pub enum RasterError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         #[source]
         source: io::Error,
     },

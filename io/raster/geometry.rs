@@ -26,9 +26,9 @@ pub struct GridGeometry {
 pub struct BadGeometry {
     /// The field or property at fault.
     pub key: &'static str,
-    /// What it is.
+    /// Value found.
     pub found: f64,
-    /// What it may be.
+    /// Allowed values.
     pub allowed: &'static str,
 }
 
@@ -134,7 +134,7 @@ impl GridGeometry {
         }
     }
 
-    /// How many times wider than high a degree square is at the middle of the raster, (0, 1].
+    /// Width over height of a degree square at the middle of the raster, (0, 1].
     #[must_use]
     pub fn squeeze(&self) -> f64 {
         let middle_deg = f64::midpoint(self.north_deg, self.south_deg());

@@ -22,7 +22,7 @@ impl<F: FnMut(u32, &mut [f32]) -> io::Result<()>> Rows for F {
     }
 }
 
-/// How several cells become one. Cells without data are left out; when all are, so is the
+/// Method by which several cells become one. Cells without data are left out; if all are, so is the
 /// result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resampling {

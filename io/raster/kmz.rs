@@ -13,7 +13,7 @@ use super::grid::Grid;
 use super::picture::{Legend, Style, coloured};
 use super::site::Site;
 
-/// What an overlay shows.
+/// Content of an overlay.
 #[derive(Debug, Clone, Copy)]
 pub struct Overlay<'a> {
     /// Heading in the list of places.
@@ -21,7 +21,7 @@ pub struct Overlay<'a> {
     /// The layer, one pixel a cell. Globes stumble over sides beyond some 4096 pixels:
     /// [`Grid::reduce`] makes it smaller.
     pub layer: &'a Grid,
-    /// Its colours and legend.
+    /// Colours and legend.
     pub style: &'a Style,
     /// Shown as placemarks.
     pub sites: &'a [Site],

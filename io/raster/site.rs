@@ -9,8 +9,8 @@ pub struct Site {
     pub lat_deg: f64,
     /// Longitude (degrees).
     pub lon_deg: f64,
-    /// Whatever else is known of it, in the order of the keys: goes into the site list and the
-    /// balloon of the overlay.
+    /// Further properties, in the order of the keys: shown in the site list and in the balloon of
+    /// the overlay.
     pub properties: serde_json::Map<String, serde_json::Value>,
 }
 

@@ -12,7 +12,7 @@ use super::grid::Rows;
 /// A column of numbers or texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    /// What it holds, e.g. `rx_power`.
+    /// Quantity of the column, e.g. `rx_power`.
     pub name: String,
     /// The unit, which the header puts last, e.g. `dbm`; empty for texts and counts.
     pub unit: String,

@@ -21,16 +21,16 @@ pub enum BoardSource {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "SystemBoard")]
 pub struct Board {
-    /// What it is called, for example `Raspberry Pi 3 Model B`.
+    /// Model of the board, for example `Raspberry Pi 3 Model B`.
     pub model: Option<String>,
-    /// Names that drivers go by, the most particular first; empty without a device tree.
+    /// Compatible strings of the device tree, the most specific first; empty without a device tree.
     pub compatible: Vec<String>,
-    /// Its revision.
+    /// Revision of the board.
     pub revision: Option<String>,
-    /// Its serial number.
+    /// Serial number of the board.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub serial: Option<String>,
-    /// Where it is known from.
+    /// Source of these values.
     pub source: BoardSource,
 }
 

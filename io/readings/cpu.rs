@@ -22,19 +22,19 @@ pub struct Ticks {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "SystemCpu")]
 pub struct Cpu {
-    /// What it is.
+    /// Model of the processor.
     pub model: String,
-    /// How many cores are on.
+    /// Number of cores online.
     pub cores: usize,
-    /// Of each core, how much of the time it was at work, %: between the two looks if there was an
-    /// earlier one, else since it started.
+    /// Utilisation of each core, %: between the two readings if there was an earlier one, else
+    /// since boot.
     pub usage_pct: Vec<f64>,
-    /// Of each core, how fast it runs now, MHz; empty where that is not told.
+    /// Current frequency of each core, MHz; empty where it is unknown.
     pub freq_mhz: Vec<f64>,
-    /// The hottest of its sensors, °C.
+    /// Temperature of the hottest sensor of the processor, °C.
     pub temperature_c: Option<f64>,
-    /// Whether it runs slower than it could to stay cool or on too little power; `None` where that
-    /// is not told.
+    /// `true` if the processor is slowed down by heat or low supply voltage; `None` where it is
+    /// unknown.
     pub throttled: Option<bool>,
 }
 
@@ -52,7 +52,8 @@ pub fn ticks(root: &Root) -> Result<Vec<Ticks>, ReadingError> {
             continue;
         }
         let counts: Option<Vec<u64>> = words.map(|word| word.parse().ok()).collect();
-        // user nice system idle iowait irq softirq steal; guests are part of user.
+        // user nice system idle iowait irq softirq steal; the times of virtual machines are part of
+        // user.
         let counts = counts.filter(|counts| counts.len() >= 4);
         let counts = counts.ok_or_else(|| ReadingError::decode("/proc/stat"))?;
         let sum = |counts: &[u64]| {
@@ -143,7 +144,7 @@ pub fn temperature(root: &Root) -> Option<f64> {
     degrees.max_by(f64::total_cmp)
 }
 
-/// Whether a device that cools the processor does so, or the board's firmware slows it down.
+/// `true` if a cooling device or the board's firmware slows the processor down.
 fn throttled(root: &Root) -> Option<bool> {
     if let Some(bits) = root.line("sys/devices/platform/soc/soc:firmware/get_throttled") {
         // Too little power, capped, throttled, too hot: now, not since the start.

@@ -1,5 +1,5 @@
-//! Whether somebody answers, and how fast: echo requests of ICMP (RFC 792), through the socket for
-//! them that the kernel gives to groups it is told of (`net.ipv4.ping_group_range`), or a raw one.
+//! Reachability and round-trip time: ICMP echo requests (RFC 792), through the kernel's datagram
+//! socket for the groups of `net.ipv4.ping_group_range`, or a raw socket.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::OwnedFd;
@@ -16,20 +16,20 @@ use crate::wall::monotonic_ns;
 
 /// Time between two requests; those without privileges may not send more often.
 const APART: Duration = Duration::from_millis(200);
-/// How long the last answer may take.
+/// Longest wait for the last reply.
 const PATIENCE: Duration = Duration::from_secs(1);
 const REQUEST: u8 = 8;
 const REPLY: u8 = 0;
-/// Bytes of the head, and of what follows: what tells our requests from others', a number.
+/// Bytes of the header, and of the payload that tells our requests from others'.
 const HEAD: usize = 8;
 const MARK: usize = 16;
 
-/// What came of some requests.
+/// Results of some requests.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Echoes {
     /// Requests sent.
     pub sent: u32,
-    /// Of those that were answered, in order of the answers, how long it took, ms.
+    /// Round-trip times, in order of the replies, ms.
     pub rtts_ms: Vec<f64>,
 }
 
@@ -37,10 +37,10 @@ pub struct Echoes {
 #[derive(Debug)]
 pub struct Pinger {
     socket: OwnedFd,
-    /// Whether what is heard begins with the head of IP.
+    /// `true` if packets received begin with the IP header.
     raw: bool,
     mark: [u8; MARK],
-    /// Requests sent, and when, ns.
+    /// Times of the requests sent, ns.
     sent_ns: Vec<u64>,
     found: Echoes,
 }

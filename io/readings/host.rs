@@ -15,9 +15,9 @@ const STORAGE_MAX: usize = 32;
 pub struct Memory {
     /// All there is.
     pub total: u64,
-    /// In no use.
+    /// Unused memory, bytes.
     pub free: u64,
-    /// What programs could have: free, or given back for the asking.
+    /// Memory available to programs, bytes: free or reclaimable.
     pub available: u64,
 }
 
@@ -27,43 +27,43 @@ pub struct Memory {
 pub struct Storage {
     /// Where it is.
     pub mount: String,
-    /// All there is, bytes.
+    /// Size, bytes.
     pub total_bytes: u64,
-    /// What programs could have, bytes.
+    /// Space available to programs, bytes.
     pub free_bytes: u64,
 }
 
-/// Whether the clock is right.
+/// State of clock synchronisation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClockState {
-    /// Whether it follows others; `None` when whoever sees to it does not say.
+    /// `true` if the clock is synchronised; `None` if the time service does not report it.
     pub synced: Option<bool>,
-    /// Who sees to it, for example `systemd-timesyncd`.
+    /// Time service, for example `systemd-timesyncd`.
     pub source: Option<String>,
-    /// How far it is off, ms, where that is known.
+    /// Offset of the clock, ms; `None` where it is unknown.
     pub offset_ms: Option<f64>,
 }
 
 /// The host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SystemInfo {
-    /// Its name.
+    /// Hostname.
     pub hostname: String,
-    /// Its distribution.
+    /// Distribution.
     pub os: String,
-    /// Release of its kernel.
+    /// Kernel release.
     pub kernel: String,
-    /// What its processor speaks, for example `x86_64`.
+    /// Processor architecture, for example `x86_64`.
     pub arch: String,
-    /// For how long it runs, s.
+    /// Time since boot, s.
     pub uptime_s: u64,
     /// Runnable tasks, averaged over 1, 5 and 15 minutes.
     pub load: [f64; 3],
-    /// Its memory.
+    /// Memory.
     pub memory: Memory,
-    /// Its file systems.
+    /// File systems.
     pub storage: Vec<Storage>,
-    /// Its clock.
+    /// Clock.
     pub clock: ClockState,
 }
 
@@ -116,7 +116,7 @@ pub fn load(root: &Root) -> Result<[f64; 3], ReadingError> {
     Ok([next()?, next()?, next()?])
 }
 
-/// How much memory there is.
+/// Memory of the host.
 ///
 /// # Errors
 /// As [`info`].
@@ -185,7 +185,7 @@ fn storage(root: &Root) -> Vec<Storage> {
     found
 }
 
-/// What those who see to clocks leave in files.
+/// Clock state from the files of the time services.
 fn clock(root: &Root) -> ClockState {
     let there = |relative: &str| root.path(relative).exists();
     let (synced, source) = if there("run/systemd/timesync") {

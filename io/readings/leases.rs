@@ -23,27 +23,27 @@ const FILE_BYTES_MAX: u64 = 16 << 20;
 pub struct Lease {
     /// The address given.
     pub ip: Ipv4Addr,
-    /// Whom to.
+    /// Hardware address of the client.
     pub mac: Mac,
-    /// What it calls itself, if that is a name.
+    /// Hostname that the client sent, if valid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hostname: Option<String>,
-    /// How it identifies itself, bytes in hexadecimal with colons.
+    /// Client identifier, bytes in hexadecimal with colons.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_id: Option<String>,
-    /// Until when, RFC 3339 in UTC; `None` for good.
+    /// Time of expiry, RFC 3339 in UTC; `None` if the lease does not expire.
     pub expires_at: Option<String>,
-    /// Until when, s since the Unix epoch; `None` for good.
+    /// Time of expiry, s since the Unix epoch; `None` if the lease does not expire.
     #[serde(skip)]
     pub expires_unix_s: Option<i64>,
 }
 
-/// What a file of leases says.
+/// Content of a file of leases.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Leases {
-    /// Its leases, in order.
+    /// Leases, in the order of the file.
     pub leases: Vec<Lease>,
-    /// Lines that were none.
+    /// Number of invalid lines.
     pub dropped: usize,
 }
 

@@ -24,9 +24,9 @@ const ADDRESS_HEAD: usize = 8;
 pub struct Address {
     /// The address.
     pub address: IpAddr,
-    /// Bits of it that name the network.
+    /// Prefix length, bits.
     pub prefix_len: u8,
-    /// How far it reaches: `global`, `site`, `link`, `host` or `nowhere`.
+    /// Scope: `global`, `site`, `link`, `host` or `nowhere`.
     pub scope: String,
 }
 
@@ -34,23 +34,23 @@ pub struct Address {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "NetworkInterface")]
 pub struct Interface {
-    /// Its number.
+    /// Index of the interface.
     pub ifindex: u32,
-    /// Its name.
+    /// Name of the interface.
     pub name: String,
-    /// What it is: `batadv`, `wireguard`, `veth`; `ethernet` or `loopback` for those of the machine.
+    /// Kind: `batadv`, `wireguard`, `veth`; `ethernet` or `loopback` for those of the machine.
     pub kind: String,
-    /// Its hardware address, if it has one.
+    /// Hardware address, if any.
     pub mac: Option<Mac>,
-    /// Largest packet, bytes.
+    /// MTU, bytes.
     pub mtu: u32,
     /// State (RFC 2863): `up`, `down`, `dormant`, `lowerlayerdown`, `testing`, `notpresent`, `unknown`.
     pub operstate: String,
-    /// Whether somebody is at the other end.
+    /// `true` if the interface has a carrier.
     pub carrier: bool,
-    /// The interface it is under.
+    /// Master interface, such as a bridge.
     pub master: Option<String>,
-    /// Its addresses.
+    /// Addresses of the interface.
     pub ips: Vec<Address>,
     /// Bytes received.
     pub rx_bytes: u64,
@@ -68,7 +68,7 @@ pub struct Interface {
     pub rx_dropped: u64,
     /// Packets dropped instead of sent.
     pub tx_dropped: u64,
-    /// Speed of the wire, Mbit/s, where there is one.
+    /// Speed of the link, Mbit/s, for wired interfaces.
     pub speed_mbps: Option<u32>,
 }
 

@@ -11,34 +11,34 @@ use crate::host::{Mac, ReadingError};
 use crate::netlink::batadv::{Bandwidth, Batman, BatmanConfig, GatewayMode};
 use crate::netlink::nl80211::{Kind, PlinkState, Wireless};
 
-/// How the mesh is.
+/// State of the mesh.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MeshStatus {
-    /// Its interface.
+    /// Name of the mesh interface.
     pub mesh_ifname: String,
     /// `BATMAN_IV` or `BATMAN_V`.
     pub algo_name: String,
-    /// Address of the interface, that hosts see.
+    /// Hardware address of the mesh interface, as seen by hosts.
     pub mesh_address: Mac,
     /// State of the interface (RFC 2863), for example `up`.
     pub state: String,
-    /// Whether this node offers a way out, or seeks one.
+    /// Gateway mode: this node offers an uplink, or seeks one.
     pub gw_mode: Option<GatewayMode>,
-    /// What it offers if it does.
+    /// Bandwidth offered by a gateway server.
     pub gw_bandwidth: Option<Bandwidth>,
-    /// Interfaces under it.
+    /// Hard interfaces of the mesh.
     pub hardifs: Vec<String>,
-    /// Nodes in one hop.
+    /// Number of neighbours in one hop.
     pub neighbor_count: usize,
-    /// Nodes that can be reached.
+    /// Number of originators, i.e. of nodes that can be reached.
     pub originator_count: usize,
     /// Peerings of the radios under it that carry frames; `None` without a radio under it.
     pub plink_estab: Option<usize>,
-    /// The gateway chosen, by the address that names the node.
+    /// Selected gateway, by the address that names the node.
     pub selected_gateway: Option<Mac>,
 }
 
-/// How the mesh `ifname` is, in the network namespace at `netns` or that of the calling thread;
+/// State of the mesh `ifname`, in the network namespace at `netns` or that of the calling thread;
 /// `radios` are those of the same moment, if there are any.
 ///
 /// # Errors
@@ -99,7 +99,7 @@ pub struct MeshConfig {
     pub freq_mhz: Option<u32>,
     /// Width of the channel, MHz.
     pub width_mhz: Option<u32>,
-    /// Whether the mesh forwards frames itself; not under batman-adv.
+    /// `true` if the mesh forwards frames itself; not under batman-adv.
     pub mesh_fwding: Option<bool>,
     /// Settings of batman-adv.
     pub batman: BatmanConfig,

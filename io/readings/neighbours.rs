@@ -15,7 +15,7 @@ const HEAD: usize = 12;
 /// Milliseconds of a tick of `USER_HZ`.
 const TICK_MS: u64 = 10;
 
-/// How sure the kernel is of a neighbour (`NUD_*`).
+/// State of a neighbour entry in the kernel (`NUD_*`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum NeighbourState {
@@ -56,20 +56,20 @@ impl NeighbourState {
 /// A neighbour.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Neighbour {
-    /// Its address.
+    /// IP address.
     pub ip: IpAddr,
-    /// Its hardware address, once known.
+    /// Hardware address, once known.
     pub mac: Option<Mac>,
-    /// Number of the interface it is on.
+    /// Index of its interface.
     #[serde(skip)]
     pub ifindex: u32,
-    /// The interface it is on.
+    /// Name of its interface.
     pub ifname: String,
-    /// How sure the kernel is of it.
+    /// State of the entry.
     pub state: NeighbourState,
-    /// Whether it says to be a router.
+    /// `true` if the neighbour advertises itself as a router.
     pub router: bool,
-    /// When it was last known to answer, ms ago.
+    /// Time since the last confirmation, ms.
     pub confirmed_ms: Option<u64>,
 }
 

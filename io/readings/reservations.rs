@@ -54,7 +54,7 @@ pub struct Reservations {
 }
 
 impl Reservations {
-    /// Those in `folder`, which dnsmasq is told of.
+    /// Reservations in `folder`, which dnsmasq reads.
     #[must_use]
     pub fn at(folder: &Path) -> Self {
         Self {

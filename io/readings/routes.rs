@@ -21,20 +21,20 @@ const HEAD: usize = 12;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "NetworkRoute")]
 pub struct Route {
-    /// Where it leads, `address/bits`.
+    /// Destination, `address/bits`.
     pub dst: String,
-    /// Through whom; `None` for neighbours.
+    /// Gateway; `None` for destinations on the link.
     pub gateway: Option<IpAddr>,
-    /// Number of the interface.
+    /// Index of the interface.
     #[serde(skip)]
     pub ifindex: Option<u32>,
-    /// Through which interface.
+    /// Name of the interface.
     pub ifname: Option<String>,
-    /// The lower, the better.
+    /// Priority; the lowest is preferred.
     pub metric: u32,
-    /// Who set it: `kernel`, `boot`, `static`, `ra`, `dhcp`, `babel` or a number.
+    /// Origin of the route: `kernel`, `boot`, `static`, `ra`, `dhcp`, `babel` or a number.
     pub proto: String,
-    /// How far it reaches: `global`, `site`, `link`, `host` or `nowhere`.
+    /// Scope: `global`, `site`, `link`, `host` or `nowhere`.
     pub scope: String,
     /// Number of the table; 254 is `main`, 255 `local`.
     pub table: u32,

@@ -15,11 +15,11 @@ use crate::netlink::nl80211::{
 /// A wireless interface.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WirelessRow {
-    /// Its name.
+    /// Name of the interface.
     pub ifname: String,
-    /// Its radio.
+    /// Name of the radio.
     pub phy: String,
-    /// What it is in its network.
+    /// Role in the network.
     #[serde(rename = "type")]
     pub kind: Kind,
     /// Name of the network, of all but meshes.
@@ -49,11 +49,11 @@ pub struct ChannelRow {
     pub ifname: String,
     /// `2.4GHz`, `5GHz`, `6GHz`, `60GHz`, `s1g` or `other`.
     pub band: String,
-    /// Its number.
+    /// Channel number.
     pub channel: Option<u32>,
-    /// Its centre, MHz.
+    /// Centre frequency, MHz.
     pub freq_mhz: u32,
-    /// Its width, MHz.
+    /// Channel width, MHz.
     pub width_mhz: Option<u32>,
     /// Noise, dBm.
     pub noise_dbm: Option<i8>,
@@ -63,11 +63,11 @@ pub struct ChannelRow {
     pub tx_pct: Option<f64>,
     /// Share of the time the radio received, %.
     pub rx_pct: Option<f64>,
-    /// Most power allowed, dBm.
+    /// Largest transmit power allowed, dBm.
     pub max_tx_power_dbm: Option<f64>,
-    /// Nobody may begin to send on it unheard.
+    /// `true` if initiating radiation is not allowed: stations may only reply.
     pub no_ir: bool,
-    /// Radars have precedence.
+    /// `true` if radar detection is required.
     pub radar: bool,
 }
 
@@ -92,17 +92,17 @@ pub struct PlinkRow {
     pub tx_bitrate_mbps: Option<f64>,
     /// Rate it last sent with, Mbit/s.
     pub rx_bitrate_mbps: Option<f64>,
-    /// What rate control expects to carry, kbit/s.
+    /// Throughput expected by rate control, kbit/s.
     pub expected_throughput_kbps: Option<u32>,
     /// Airtime of a test frame, in units of 10.24 µs.
     pub airtime_link_metric: Option<u32>,
-    /// Frames that had to be sent again.
+    /// Retransmitted frames.
     pub tx_retries: Option<u32>,
-    /// Frames given up on.
+    /// Frames that failed after all retries.
     pub tx_failed: Option<u32>,
-    /// When it was last heard, ms ago.
+    /// Time since the last frame received, ms.
     pub inactive_ms: Option<u32>,
-    /// For how long it is known, s.
+    /// Age of the entry, s.
     pub connected_s: Option<u32>,
 }
 
@@ -125,11 +125,11 @@ pub struct AssocRow {
     pub rx_bytes: Option<u64>,
     /// Bytes sent to it.
     pub tx_bytes: Option<u64>,
-    /// When it was last heard, ms ago.
+    /// Time since the last frame received, ms.
     pub inactive_ms: Option<u32>,
-    /// For how long it is known, s.
+    /// Age of the entry, s.
     pub connected_s: Option<u32>,
-    /// Whether data may flow.
+    /// `true` if the station is authorised to exchange data.
     pub authorized: Option<bool>,
 }
 

@@ -68,7 +68,7 @@ pub(super) fn area(area: &Area, path: &KeyPath, report: &mut Report) -> bool {
     good
 }
 
-/// Whether `name` is 1 to 64 of `A-Z a-z 0-9 . - _`, not beginning with a punctuation mark.
+/// `true` if `name` is 1 to 64 of `A-Z a-z 0-9 . - _`, not beginning with a punctuation mark.
 pub(super) fn is_name(name: &str) -> bool {
     name.len() <= NAME_CHARS_MAX
         && name

@@ -10,7 +10,7 @@ pub struct Coverage {
     pub radius_m: f64,
     /// Height and width of a cell in EPSG:4326, arc-seconds, [0.1, 3600].
     pub cell_arcsec: f64,
-    /// What stands in every cell.
+    /// Receiver in every cell.
     pub receiver: Receiver,
     /// Names of the sites, each once, at least one; all are there at time 0.
     pub sites: Vec<String>,
@@ -20,24 +20,24 @@ pub struct Coverage {
     pub vary: Vary,
     /// Places that matter; names are unique.
     pub points: Vec<WeightedPoint>,
-    /// How many of the sites to choose for the most weight covered, or the most area where there
-    /// are no points: 1 to the number of sites.
+    /// Number of sites to choose for the largest covered weight, or the largest covered area where
+    /// there are no points: 1 to the number of sites.
     pub choose: Option<usize>,
     /// Terrain samples on a path, [8, 4096]; `None` takes one for each post of the tiles.
     pub samples: Option<usize>,
-    /// Whether sites share work between cells, at the error the fast mode states.
+    /// `true` if sites share work between cells, with the error stated by the fast mode.
     pub fast: bool,
 }
 
-/// What stands in every cell. It has no pointing: an omnidirectional antenna stands upright, a
-/// directive one looks at the site.
+/// Receiver in every cell. It has no pointing: an omnidirectional antenna is upright, a directive
+/// one points at the site.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Receiver {
     /// Antenna height above ground, m, [0, 20000].
     pub height_agl_m: f64,
-    /// Its radio; `None` is the radio of the site it hears.
+    /// Radio; `None` is the radio of the site it receives.
     pub radio: Option<Radio>,
-    /// Its antenna; `None` is the preset `omni_2_15`.
+    /// Antenna; `None` is the preset `omni_2_15`.
     pub antenna: Option<Antenna>,
 }
 
@@ -84,6 +84,6 @@ pub struct WeightedPoint {
     pub name: String,
     /// Where.
     pub position: GeoPoint,
-    /// What covering it is worth, in any one unit, (0, 1e10].
+    /// Weight of covering the point, in any one unit, (0, 1e10].
     pub weight: f64,
 }

@@ -186,7 +186,7 @@ fn take_time(fields: &mut Value<'_>, path: &KeyPath, report: &mut Report) -> Opt
     single(&value, &path.key("at_s"), report)
 }
 
-/// What a value is, with its article.
+/// Type of a value, with its article.
 fn kind(value: &Value<'_>) -> &'static str {
     match value.get_ref() {
         DeValue::String(_) => "a string",

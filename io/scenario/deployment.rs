@@ -10,11 +10,11 @@ use super::file_motion::PositionFile;
 use crate::toml_document::error::Report;
 use crate::toml_document::key::KeyPath;
 
-/// What the nodes are together; a run passes it over.
+/// Properties of all nodes together; a run ignores them.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeploymentFile {
-    /// What people call it, at most 64 characters; left out, the title of the scenario.
+    /// Display name, at most 64 characters; left out, the title of the scenario.
     pub name: Option<String>,
     /// Where a map of it opens.
     pub center: Option<PositionFile>,
@@ -23,10 +23,10 @@ pub struct DeploymentFile {
     pub region: Option<Region>,
 }
 
-/// What `[deployment]` says.
+/// Content of `[deployment]`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Deployment {
-    /// What people call it; `None` is the title of the scenario.
+    /// Display name; `None` is the title of the scenario.
     pub name: Option<String>,
     /// Where a map of it opens.
     pub center: Option<GeoPoint>,
@@ -34,7 +34,7 @@ pub struct Deployment {
     pub region: Option<Region>,
 }
 
-/// What the section means.
+/// Meaning of the section.
 pub(super) fn deployment(file: Option<&DeploymentFile>, report: &mut Report) -> Option<Deployment> {
     let file = file?;
     let path = KeyPath::section("deployment");

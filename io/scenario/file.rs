@@ -20,7 +20,7 @@ use super::testbed::TestbedFile;
 #[derive(Debug, Clone, Default, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct ScenarioFile {
-    /// What is run, and for how long.
+    /// Title and duration of the run.
     pub scenario: HeaderFile,
     /// The ground under the stations; flat at sea level when left out.
     #[schemars(default)]
@@ -28,22 +28,22 @@ pub struct ScenarioFile {
     /// Propagation model, climate, ground and weather: any subset of the fields.
     #[schemars(default)]
     pub environment: Option<Environment>,
-    /// What measurements say the model is off by.
+    /// Corrections of the model from measurements.
     #[schemars(default)]
     pub calibration: Option<CalibrationFile>,
     /// Which pairs become links, and how routes are compared.
     #[schemars(default)]
     pub mesh: Option<MeshFile>,
-    /// What a run writes.
+    /// Output of a run.
     #[schemars(default)]
     pub output: OutputFile,
-    /// What a sweep computes.
+    /// Coverage computed by a sweep.
     #[schemars(default)]
     pub coverage: Option<CoverageFile>,
-    /// What the nodes are together, for those who plan with them.
+    /// Properties of all nodes together, for planning.
     #[schemars(default)]
     pub deployment: Option<DeploymentFile>,
-    /// How a real network follows the scenario.
+    /// Settings of the testbed: a real network that follows the scenario.
     #[schemars(default)]
     pub testbed: Option<TestbedFile>,
     /// Radio presets of your own.
@@ -58,7 +58,7 @@ pub struct ScenarioFile {
     /// Stations placed by the seed.
     #[schemars(default)]
     pub generate: Vec<GenerateFile>,
-    /// How stations move.
+    /// Motion of stations.
     #[schemars(default)]
     pub motion: Vec<MotionFile>,
     /// Traffic through the mesh.
@@ -75,7 +75,7 @@ pub struct ScenarioFile {
     pub command: Vec<CommandFile>,
 }
 
-/// What is run, and for how long.
+/// Title and duration of the run.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HeaderFile {
@@ -119,7 +119,7 @@ pub struct MeshFile {
     pub link_range_max_m: f64,
     /// Distance between terrain samples on a path, m, [1, 10000]; left out, that of the tiles.
     pub sample_spacing_m: Option<f64>,
-    /// What routes minimise.
+    /// Metric that routes minimise.
     #[serde(default)]
     pub metric: Metric,
     /// Packet size the error rate is computed for, bytes, [1, 65535].
@@ -127,7 +127,7 @@ pub struct MeshFile {
     pub packet_bytes: u16,
 }
 
-/// What routes minimise.
+/// Metric that routes minimise.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
@@ -142,7 +142,7 @@ pub enum Metric {
     Hops,
 }
 
-/// What a run writes.
+/// Output of a run.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OutputFile {
@@ -176,9 +176,9 @@ pub enum OutputTable {
 pub struct NodeFile {
     /// Name, unique: 1 to 64 of A-Z, a-z, 0-9, `.`, `-` and `_`. References use it.
     pub name: String,
-    /// What people call it, at most 64 characters; left out, the name.
+    /// Display name, at most 64 characters; left out, the name.
     pub label: Option<String>,
-    /// What it is for.
+    /// Role of the node.
     #[serde(default)]
     pub role: Role,
     /// Latitude, degrees north (WGS84), [-90, 90].
@@ -224,7 +224,7 @@ pub struct PointingFile {
 pub struct FlowFile {
     /// Name, unique among flows: 1 to 64 of A-Z, a-z, 0-9, `.`, `-` and `_`.
     pub name: String,
-    /// What people call it, at most 64 characters; left out, the name.
+    /// Display name, at most 64 characters; left out, the name.
     pub label: Option<String>,
     /// Node that sends.
     pub source: String,
@@ -288,7 +288,7 @@ pub struct CommandFile {
 }
 
 impl Area {
-    /// Whether the area has an inside.
+    /// `true` if the area has an inside.
     pub(super) fn is_open(&self) -> bool {
         self.south_deg < self.north_deg && self.west_deg < self.east_deg
     }

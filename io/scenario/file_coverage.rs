@@ -5,8 +5,8 @@ use serde::Deserialize;
 
 use super::file_radio::{AntennaChoice, RadioChoice};
 
-/// What `groundwave sweep` computes: the coverage of every site, with every combination of
-/// settings. A run passes it over.
+/// Coverage computed by `groundwave sweep`: that of every site, with every combination of settings.
+/// A run ignores it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CoverageFile {
@@ -16,7 +16,7 @@ pub struct CoverageFile {
     /// [0.1, 3600]. From a site to the rim there are 1 to 50000 cells.
     #[serde(default = "three_arcsec")]
     pub cell_arcsec: f64,
-    /// What stands in every cell.
+    /// Receiver in every cell.
     #[serde(default)]
     pub receiver: ReceiverFile,
     /// Nodes whose coverage is computed, each there at time 0; left out, all that are.
@@ -40,8 +40,8 @@ pub struct CoverageFile {
     pub fast: bool,
 }
 
-/// What stands in every cell. An omnidirectional antenna stands upright, a directive one looks at
-/// the site.
+/// Receiver in every cell. An omnidirectional antenna is upright, a directive one points at the
+/// site.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReceiverFile {
@@ -80,7 +80,7 @@ pub struct PointFile {
     pub lat_deg: f64,
     /// Longitude, degrees east (WGS84), [-180, 180].
     pub lon_deg: f64,
-    /// What covering it is worth, such as the people who live there, (0, 10000000000].
+    /// Weight of covering the point, such as its number of residents, (0, 10000000000].
     #[serde(default = "one")]
     pub weight: f64,
 }

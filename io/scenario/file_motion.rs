@@ -30,11 +30,11 @@ pub struct PositionFile {
     pub lon_deg: f64,
 }
 
-/// What every generated station carries.
+/// Station of every generated node.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StationFile {
-    /// What it is for.
+    /// Role of the node.
     #[serde(default)]
     pub role: Role,
     /// Antenna height above ground, m, [0, 20000].
@@ -50,25 +50,25 @@ pub struct StationFile {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GenerateFile {
-    /// How many, [1, 100000].
+    /// Number of nodes, [1, 100000].
     pub count: u32,
     /// Names are this prefix and a number from 1, padded with zeros to one width.
     pub prefix: String,
     /// Where.
     pub area: Area,
-    /// How they are spread over the area.
+    /// Distribution over the area.
     #[serde(default)]
     pub placement: Placement,
     /// Least distance between two of them, m, (0, 100000]; needed by `poisson_disc` and used by
     /// it alone.
     pub spacing_m: Option<f64>,
-    /// What they carry.
+    /// Station of each node.
     pub station: StationFile,
     /// Let them wander; the area is the one above when none is given.
     pub wander: Option<WanderFile>,
 }
 
-/// How generated stations are spread over an area.
+/// Distribution of generated nodes over an area.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Placement {

@@ -49,7 +49,7 @@ pub struct RadioSettings {
     pub noise_figure_db: Option<f64>,
     /// Loss between radio and antenna, dB, [0, 100].
     pub feeder_loss_db: Option<f64>,
-    /// How bits are carried; replaces the preset's as a whole.
+    /// Waveform; replaces the preset's as a whole.
     pub waveform: Option<Waveform>,
 }
 
@@ -65,7 +65,7 @@ pub struct AntennaSettings {
     pub azimuth_beamwidth_deg: Option<f64>,
     /// Half-power beamwidth in elevation, deg, [0.1, 360].
     pub elevation_beamwidth_deg: Option<f64>,
-    /// Depth of the pattern floor below boresight, dB, [0, 80].
+    /// Attenuation limit of the pattern below boresight (front-to-back ratio), dB, [0, 80].
     pub front_to_back_db: Option<f64>,
     /// Polarisation of the radiated field.
     #[schemars(with = "Option<PolarizationName>")]
@@ -90,7 +90,7 @@ pub struct RadioPresetFile {
     pub noise_figure_db: Option<f64>,
     /// Loss between radio and antenna, dB, [0, 100].
     pub feeder_loss_db: Option<f64>,
-    /// How bits are carried; replaces the base's as a whole.
+    /// Waveform; replaces the base's as a whole.
     pub waveform: Option<Waveform>,
 }
 
@@ -108,7 +108,7 @@ pub struct AntennaPresetFile {
     pub azimuth_beamwidth_deg: Option<f64>,
     /// Half-power beamwidth in elevation, deg, [0.1, 360].
     pub elevation_beamwidth_deg: Option<f64>,
-    /// Depth of the pattern floor below boresight, dB, [0, 80].
+    /// Attenuation limit of the pattern below boresight (front-to-back ratio), dB, [0, 80].
     pub front_to_back_db: Option<f64>,
     /// Polarisation of the radiated field.
     #[schemars(with = "Option<PolarizationName>")]

@@ -25,8 +25,8 @@ use crate::toml_document::key::KeyPath;
 /// One arc-second along a meridian of the mean Earth (IUGG radius 6371008.8 m), m.
 const ARCSEC_M: f64 = 30.887_458;
 
-/// What the section asks for, when it is there; meaningful only if the report stays empty. Comes
-/// after all nodes have their names.
+/// Coverage requested by the section, if present; meaningful only if the report stays empty. Must
+/// run after all nodes have their names.
 pub(super) fn coverage(lowering: &mut Lowering<'_>) -> Option<Coverage> {
     let file = lowering.file.coverage.as_ref()?;
     let path = KeyPath::section("coverage");
@@ -94,7 +94,7 @@ fn sites(lowering: &mut Lowering<'_>, named: Option<&[String]>, path: &KeyPath) 
     named.to_vec()
 }
 
-/// What stands in every cell.
+/// Receiver in every cell.
 fn receiver(lowering: &mut Lowering<'_>, file: &ReceiverFile, path: &KeyPath) -> Receiver {
     let (catalogue, report) = (&lowering.catalogue, &mut lowering.report);
     station::height(file.height_agl_m, path, report);
@@ -131,7 +131,7 @@ fn extent(file: &CoverageFile, path: &KeyPath, report: &mut Report) {
     }
 }
 
-/// How many of `sites` to choose.
+/// Number of `sites` to choose.
 fn choice(count: Option<u32>, sites: usize, path: &KeyPath, report: &mut Report) -> Option<usize> {
     let count = count? as usize;
     // Without sites that is the error, and it was said.
@@ -257,7 +257,7 @@ fn values(
     values.to_vec()
 }
 
-/// Whether a station that is otherwise sound may have a value.
+/// `true` if a station that is otherwise valid may have a value.
 fn accepted(value: f64, set: impl Fn(f64, &mut Station)) -> Result<(), BadValue> {
     let mut station = Station {
         height_agl_m: 1.0,

@@ -104,7 +104,7 @@ pub(super) fn terrain(file: &TerrainFile, base_dir: &Path, report: &mut Report) 
     }
 }
 
-/// Whether a name is that of a one-degree tile.
+/// `true` if a name is that of a one-degree tile.
 fn is_tile(name: &str) -> bool {
     let degrees = |text: Option<&str>, last: u16| {
         let digits = text.filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
@@ -128,7 +128,7 @@ fn is_tile(name: &str) -> bool {
         )
 }
 
-/// What a run writes.
+/// Output of a run.
 pub(super) fn output(file: &OutputFile, header: &HeaderFile, report: &mut Report) -> Output {
     use OutputTable::{Flows, Links, Nodes, Routes};
     if let Some(every_s) = file.every_s {
@@ -268,7 +268,7 @@ pub(super) fn commands(lowering: &mut Lowering<'_>) {
     }
 }
 
-/// Whether a name has the form of a command's: lowercase words joined by dots.
+/// `true` if a name has the form of a command's: lowercase words joined by dots.
 fn is_command(name: &str) -> bool {
     let word = |word: &str| {
         word.bytes()

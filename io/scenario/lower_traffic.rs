@@ -73,7 +73,7 @@ pub(super) fn failures(lowering: &mut Lowering<'_>) {
     }
 }
 
-/// What fails: the first part of the command's name, and its body.
+/// Failing item: the first part of the command's name, and its body.
 fn victim(
     lowering: &mut Lowering<'_>,
     failure: &FailureFile,

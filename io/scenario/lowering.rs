@@ -131,7 +131,7 @@ impl Lowering<'_> {
     }
 }
 
-/// What `node.add` needs.
+/// Arguments of `node.add`.
 pub(super) struct NewNode<'n> {
     pub(super) at_ns: u64,
     pub(super) name: &'n str,

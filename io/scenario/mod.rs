@@ -80,9 +80,9 @@ pub struct Scheduled {
 /// A scenario, ready to run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
-    /// One line.
+    /// Title, one line.
     pub title: String,
-    /// A page, or empty.
+    /// Description, at most a page; may be empty.
     pub description: String,
     /// Seed of every random draw.
     pub seed: u64,
@@ -92,17 +92,17 @@ pub struct Scenario {
     pub duration_ns: u64,
     /// The ground under the stations.
     pub terrain: Terrain,
-    /// What a run writes.
+    /// Output of a run.
     pub output: Output,
-    /// What a sweep computes; a run passes it over.
+    /// Coverage computed by a sweep; a run ignores it.
     pub coverage: Option<Coverage>,
-    /// What the nodes are together; a run passes it over.
+    /// Properties of all nodes together; a run ignores them.
     pub deployment: Option<Deployment>,
-    /// How a real network follows it; a run passes it over. Its name may be empty.
+    /// Settings of the testbed; a run ignores them. The name may be empty.
     pub testbed: Settings,
     /// The commands by time; those of one time in the order in which they apply, setup first.
     pub records: Vec<Scheduled>,
-    /// The line, from 1, each record stems from: as long as `records`.
+    /// Line of the file, from 1, that each record stems from: as long as `records`.
     pub lines: Vec<u32>,
     /// Names of all nodes: those written, those generated, those added by commands.
     pub node_names: Vec<String>,
@@ -127,7 +127,7 @@ pub enum Terrain {
     },
 }
 
-/// What a run writes.
+/// Output of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
     /// Folder for the tables; `None` writes nothing.
@@ -195,8 +195,8 @@ fn parse_in(text: &str, name: &str, base_dir: Option<&Path>) -> Result<Scenario,
     Ok(scenario)
 }
 
-/// What a file with sound types means, and what is wrong with it: the scenario is meaningful only
-/// if the report is empty.
+/// Scenario of a file whose types are valid, and its errors: the scenario is meaningful only if the
+/// report is empty.
 fn meaning(
     file: &file::ScenarioFile,
     source: &Source<'_>,

@@ -15,16 +15,16 @@ const COORDINATE_M_MAX: f64 = 1e7;
 /// Largest node number: numbers become parts of names.
 const NODE_MAX: u32 = 999_999;
 
-/// What a trace says.
+/// Content of a trace.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Trace {
     /// Where each node starts: metres east and north of the origin, and the byte that said so.
     pub(crate) start: BTreeMap<u32, Start>,
-    /// Orders to move, in file order.
+    /// Moves, in file order.
     pub(crate) moves: Vec<Move>,
 }
 
-/// Where a node starts, as far as told.
+/// Start of a node, as far as given.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub(crate) struct Start {
     pub(crate) x_m: Option<f64>,
@@ -33,7 +33,7 @@ pub(crate) struct Start {
     pub(crate) offset: usize,
 }
 
-/// An order to move.
+/// Command to move.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Move {
     pub(crate) at_s: f64,

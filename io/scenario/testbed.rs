@@ -15,42 +15,42 @@ use crate::toml_document::key::KeyPath;
 /// First two bytes of a testbed's network unless it says otherwise.
 const NETWORK: [u8; 2] = [10, 77];
 
-/// How a real network follows the scenario; a run passes it over.
+/// Settings of the testbed: a real network that follows the scenario. A run ignores them.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TestbedFile {
-    /// Its name, 1 to 16 of a-z, 0-9 and `-`; left out, that of the file.
+    /// Name of the testbed, 1 to 16 of a-z, 0-9 and `-`; left out, that of the file.
     pub name: Option<String>,
-    /// Its network, an IPv4 prefix of 16 bits: `10.77.0.0/16`.
+    /// Network of the testbed, an IPv4 prefix of 16 bits: `10.77.0.0/16`.
     pub network: Option<String>,
-    /// What finds the ways through it.
+    /// Routing protocol of the nodes.
     #[serde(default)]
     pub routing: Protocol,
-    /// What a link becomes: a wire of its own, or a share of a segment that all nodes are on.
+    /// Realisation of a link: a veth pair of its own, or a share of a bridge segment of all nodes.
     #[serde(default)]
     pub wiring: Wiring,
     /// The medium: any subset of the fields.
     #[serde(default)]
     pub mac: MediumAccess,
-    /// Nodes whose ways something else finds.
+    /// Nodes with another routing protocol.
     #[serde(default)]
     pub node: Vec<TestbedNodeFile>,
-    /// Directions of links that follow something that is there already.
+    /// Directions of links that are bound to existing interfaces or daemons.
     #[serde(default)]
     pub bind: Vec<BindFile>,
 }
 
-/// A node whose ways something else finds.
+/// A node with another routing protocol.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TestbedNodeFile {
-    /// Which node.
+    /// Name of the node.
     pub name: String,
-    /// What finds its ways.
+    /// Routing protocol of the node.
     pub routing: Protocol,
 }
 
-/// A direction of a link, and what follows it: `interface`, or `daemon` and `port`.
+/// A direction of a link, and its target: `interface`, or `daemon` and `port`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BindFile {
@@ -58,7 +58,7 @@ pub struct BindFile {
     pub from: String,
     /// The node that receives.
     pub to: String,
-    /// An interface of the host: what leaves through it.
+    /// Interface of the host through which the direction leaves.
     pub interface: Option<String>,
     /// An impairment daemon: the path of its socket, or `host:port`.
     pub daemon: Option<String>,
@@ -66,7 +66,7 @@ pub struct BindFile {
     pub port: Option<PortName>,
 }
 
-/// What the section means; the name is empty when the file gives none.
+/// Settings of the section; the name is empty when the file gives none.
 pub(super) fn testbed(
     file: Option<&TestbedFile>,
     nodes: &[String],

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{OutputTable, Scenario, Terrain, parse};
 
-/// Two nodes, and room for more.
+/// Two nodes; tests append to it.
 pub(super) const HEAD: &str = r#"
 [scenario]
 title = "t"

@@ -103,7 +103,7 @@ fn late_samples_find_their_place_however_late() {
     assert_eq!(all(&store, 1).len(), 2);
     while store.roll(T0 + 4 * HOUR_MS).unwrap() {}
     store.add(node(1), &late(45, -2.0)).unwrap();
-    // What was rolled up is not rolled up again.
+    // A minute that was rolled up is not rolled up again.
     store.keep(&[minute(1, first, &[0])]).unwrap();
     while store.roll(T0 + 5 * HOUR_MS).unwrap() {}
     let minutes = all(&store, 1);

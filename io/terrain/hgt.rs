@@ -349,8 +349,8 @@ impl Tile {
     }
 }
 
-/// True if a tile with its corner at `south_deg` and `west_deg` surrounds a curve with room to
-/// spare, so that no position needs to be asked.
+/// True if a tile with its corner at `south_deg` and `west_deg` contains a curve with a margin
+/// above rounding, so that no position needs to be checked.
 #[must_use]
 pub fn surrounds([south_deg, west_deg]: [f64; 2], curve: &Curve) -> bool {
     // Far more than rounding makes of a position, deg.

@@ -80,7 +80,7 @@ impl Cell<'_> {
     }
 }
 
-/// [`f64::floor`] without a call, which processors of the oldest kind need for it.
+/// Largest integer not above `degrees`, without the call that the oldest processors need.
 #[inline]
 fn floor(degrees: f64) -> f64 {
     let whole = degrees as i32;

@@ -46,7 +46,7 @@ pub enum TestbedError {
     Failed {
         /// Name of the program.
         program: String,
-        /// Its output.
+        /// Output of the program.
         output: String,
     },
     /// More nodes than a bridge segment supports.

@@ -23,7 +23,7 @@ pub(crate) fn item<T: DeserializeOwned>(
         Err(error) => error,
     };
     if report.is_full() {
-        // Nobody will read more: count it and go on.
+        // Nothing more is reported: count it and go on.
         report.at(path, "", "");
         return None;
     }

@@ -18,11 +18,11 @@ pub struct TomlError {
     pub column: usize,
     /// Key path such as `node[3].radio` (positions count from zero); empty for syntax errors.
     pub key: String,
-    /// What is wrong, as a lowercase fragment.
+    /// Error found, as a lowercase fragment.
     pub what: String,
-    /// What would be accepted; empty when the fragment says it.
+    /// Allowed values; empty if the fragment states them.
     pub allowed: String,
-    /// The source line with carets under the place; empty when there is none.
+    /// The source line with carets under the location; empty when there is none.
     pub excerpt: String,
 }
 
@@ -129,7 +129,7 @@ impl Report {
         });
     }
 
-    /// Adds a finding, which is only made when there is room.
+    /// Adds a finding, which is only made if it is kept: at most [`ERRORS_MAX`] are.
     pub(crate) fn push(&mut self, finding: impl FnOnce() -> Finding) {
         if self.findings.len() < ERRORS_MAX {
             self.findings.push(finding());
@@ -138,7 +138,7 @@ impl Report {
         }
     }
 
-    /// Whether further findings are only counted.
+    /// `true` if further findings are only counted.
     pub(crate) fn is_full(&self) -> bool {
         self.findings.len() >= ERRORS_MAX
     }

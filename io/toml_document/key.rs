@@ -87,7 +87,7 @@ impl fmt::Display for KeyPath {
     }
 }
 
-/// Whether TOML lets the key stand without quotes.
+/// `true` if TOML allows the key without quotes.
 fn is_bare(key: &str) -> bool {
     !key.is_empty()
         && key

@@ -7,7 +7,7 @@ const EXCERPT_CHARS: usize = 96;
 
 /// A named text with its line starts.
 pub(crate) struct Source<'a> {
-    /// What the user called the file.
+    /// Name of the file, as the user gave it.
     pub(crate) name: &'a str,
     pub(crate) text: &'a str,
     line_starts: Vec<u32>,
@@ -90,7 +90,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Whether a UTF-8 byte begins a character.
+/// `true` if a UTF-8 byte begins a character.
 fn is_char_start(byte: u8) -> bool {
     byte & 0b1100_0000 != 0b1000_0000
 }

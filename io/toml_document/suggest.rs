@@ -6,7 +6,7 @@ const LISTED_MAX: usize = 16;
 /// Longest name, in characters, compared for likeness.
 const COMPARED_MAX: usize = 64;
 
-/// What is allowed, as a list, with the nearest name pointed out when one is near.
+/// List of allowed names, with the nearest one pointed out if one is near.
 ///
 /// `names` are listed in the order given: the first sixteen, then a count.
 pub(crate) fn one_of<'a>(found: &str, names: impl IntoIterator<Item = &'a str>) -> String {

@@ -99,7 +99,7 @@ fn unguarded(cell: &str) -> &str {
     if is_guarded(cell) { &cell[1..] } else { cell }
 }
 
-/// Whether a cell is a name after an apostrophe.
+/// `true` if a cell is a name escaped by an apostrophe.
 fn is_guarded(cell: &str) -> bool {
     let rest = cell.trim_start_matches('\'');
     cell.starts_with('\'') && rest.starts_with(FORMULA)

@@ -15,7 +15,7 @@ use super::{FORMAT, unguarded};
 /// Columns in one table: every one that is known, and many times as many others.
 const COLUMNS_MAX: usize = 1_000;
 
-/// Whether a line is a header of a plan: columns of latitude and longitude.
+/// `true` if a line is the header of a plan: it has columns of latitude and longitude.
 pub(super) fn is_header(line: &str) -> bool {
     let cells = line.split(char::from(delimiter(line)));
     let fields = cells.filter_map(|cell| match Field::of(cell.trim_matches('"')) {

@@ -277,7 +277,7 @@ fn node(
     Ok(draft)
 }
 
-/// Whether a property is a position: the geometry has it.
+/// `true` if a property is a position: the geometry has it.
 fn is_position(key: &str) -> bool {
     matches!(
         Field::of(key),

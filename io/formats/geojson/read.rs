@@ -20,7 +20,7 @@ use super::{DEPLOYMENT, FORMAT};
 /// Types of a GeoJSON text.
 const TYPES: &str = "a FeatureCollection, a Feature or a geometry";
 
-/// Whether `kind` is a type of RFC 7946.
+/// `true` if `kind` is a type of RFC 7946.
 pub(super) fn is_type(kind: &str) -> bool {
     matches!(kind, "FeatureCollection" | "Feature") || feature::GEOMETRIES.contains(&kind)
 }
@@ -149,7 +149,7 @@ impl Source<'_> {
     fn syntax(&self, error: &serde_json::Error, part: &str, path: &str) -> FormatError {
         let line = self.line_of_part(part) + error.line().saturating_sub(1) as u64;
         let full = error.to_string();
-        // Its own line counts from the part.
+        // The parser counts lines from the beginning of the part.
         let what = full.split(" at line ").next().unwrap_or(&full);
         Fault::new("", what, "JSON (RFC 8259)").at(&FORMAT, Location::new(line, path))
     }

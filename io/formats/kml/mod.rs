@@ -55,7 +55,7 @@ const DEPLOYMENT: &str = "deployment";
 /// The datum of a name that XML cannot represent, as a JSON string.
 const NAME_JSON: &str = "name_json";
 
-/// Whether XML 1.0 cannot represent a character (section 2.2). Names have no control characters.
+/// `true` if XML 1.0 cannot represent a character (section 2.2). Names have no control characters.
 fn is_unwritable(c: char) -> bool {
     matches!(c, '\u{fffe}' | '\u{ffff}') || (c.is_control() && !matches!(c, '\t' | '\n' | '\r'))
 }

@@ -146,7 +146,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Whether the next element is a direct child of the first document.
+    /// `true` if the next element is a direct child of the first document.
     fn describes_document(&self) -> bool {
         let documents = self.open.iter().filter(|name| *name == "Document").count();
         let described = |document: &Element| document.children.len() < 64;

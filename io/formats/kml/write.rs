@@ -72,7 +72,7 @@ fn placemark(out: &mut impl Write, node: &PlanNode) -> io::Result<()> {
     writeln!(out, "<styleUrl>#{role}</styleUrl>\n<ExtendedData>")?;
     name_json(out, &node.name)?;
     for (field, text) in flat::row(node) {
-        // What has an element of its own.
+        // These fields have elements of their own.
         if !matches!(field, Field::Name | Field::Lat | Field::Lon) {
             datum(out, field.name(), &text)?;
         }

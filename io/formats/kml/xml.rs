@@ -10,11 +10,11 @@ use super::super::text::line_of;
 /// An element with its contents.
 #[derive(Debug, Default)]
 pub(super) struct Element {
-    /// Its name without a prefix.
+    /// Name without prefix.
     pub(super) name: String,
-    /// Its attribute `name`; empty when there is none.
+    /// Value of the attribute `name`; empty if absent.
     pub(super) label: String,
-    /// Its own text, pieces joined.
+    /// Text directly in the element, pieces joined.
     pub(super) text: String,
     pub(super) children: Vec<Element>,
 }

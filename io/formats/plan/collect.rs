@@ -44,7 +44,7 @@ pub(crate) struct Collector<'d> {
     ids: BTreeSet<NodeId>,
     pub(crate) report: Report,
     pub(crate) deployment: Deployment,
-    /// Whether the region is marked as that of the deployment.
+    /// `true` if the region is marked as that of the deployment.
     own_region: bool,
 }
 

@@ -123,7 +123,7 @@ pub(crate) enum Meaning {
 }
 
 impl Field {
-    /// Its name in documents.
+    /// Name of the field in documents.
     pub(crate) fn name(self) -> &'static str {
         let found = FIELDS.iter().find(|(field, _)| *field == self);
         found.map_or("", |(_, name)| name)

@@ -19,7 +19,7 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
-/// Whether two values are the same to the bit: unlike `==`, this tells -0 from 0.
+/// `true` if two values are identical to the bit: unlike `==`, this distinguishes -0 from 0.
 pub(crate) fn identical<T: Serialize>(a: &T, b: &T) -> bool {
     let text = |value: &T| serde_json::to_string(value).ok();
     text(a).is_some() && text(a) == text(b)

@@ -94,7 +94,7 @@ fn what_is_not_said_comes_from_the_default_station() {
     assert_eq!(station.radio.frequency_mhz, pointed().radio.frequency_mhz);
     assert_eq!(station.pointing, pointed().pointing);
     told(&notes, &["parts of a radio: completed"]);
-    // Who brings an antenna decides where it looks.
+    // An antenna in the document comes without the default's pointing.
     let text = with(r#"{"antenna":"dish_24"}"#, "[11,57]");
     let (plan, _) = read(GEOJSON, text.as_bytes(), &pointed()).unwrap();
     assert_eq!(plan.nodes[0].station.pointing, None);

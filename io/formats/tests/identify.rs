@@ -89,7 +89,7 @@ fn the_registry_is_consistent() {
         );
         let writes = format.write_plan.is_some() || format.write_recording.is_some();
         assert!(format.read.is_some() || writes, "{format}");
-        // What is exchanged over HTTP has a media type, and reads what it writes.
+        // A format exchanged over HTTP has a media type, and reads its own output.
         let exchanged = format.write_plan.is_some();
         assert_eq!(format.media_type.is_some(), exchanged, "{format}");
         assert!(!exchanged || format.holds(Content::Plan), "{format}");

@@ -98,7 +98,7 @@ fn refused(format: &'static Format, bytes: &[u8], says: &[&str]) -> FormatError 
     error
 }
 
-/// Whether all of `says` stand in the notes.
+/// Asserts that the notes contain each of `says`.
 #[track_caller]
 fn told(notes: &Report, says: &[&str]) {
     let text = notes.to_string();

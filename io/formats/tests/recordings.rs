@@ -153,7 +153,7 @@ fn a_link_that_is_not_told_of_any_more_is_gone() {
         ways.map(|one| (one.0, one.3.delivery_prob.unwrap()))
             .collect()
     };
-    // What a node has of a link is what arrives there.
+    // A node's value of a link is the delivery probability towards that node.
     assert_eq!(of("2", "1"), [(0.0, 0.9), (60.0, 0.8)]);
     assert_eq!(of("1", "2"), [(0.0, 0.5), (60.0, 0.5)]);
     assert_eq!(of("3", "1"), [(0.0, 1.0), (60.0, 0.0)]);
@@ -366,7 +366,7 @@ fn tables_of_a_running_mesh_are_read() {
     assert!(recording.nodes.len() >= 200);
 }
 
-/// How the tables of OpenRainER are read.
+/// Mapping of the tables of OpenRainER.
 fn openrainer(folder: &Path) -> String {
     format!(
         "title = \"openrainer\"\nstep_s = 60\n[time]\ncolumn = \"t_unix\"\nunit = \"unix_s\"\n\

@@ -134,7 +134,7 @@ fn a_scenario_that_is_too_large_is_not_begun() {
     let error = write(SCENARIO, &many, &mut out).unwrap_err();
     assert!(error.to_string().contains("100000 nodes"), "{error}");
     assert!(out.is_empty());
-    // What a world holds fits in every other format, there and back.
+    // A full world fits in every other format, there and back.
     for format in [GEOJSON, KMZ, CSV] {
         let (again, _) = read(format, &written(format, &many), &defaults()).unwrap();
         assert!(again == many, "{format}");

@@ -119,7 +119,7 @@ fn shipped_scenarios_are_plans_but_for_files_of_their_own() {
     {
         let bytes = std::fs::read(file).unwrap();
         if file.ends_with("ns2_platoon.toml") {
-            // Whoever sends a scenario shall not look into the files of who takes it.
+            // A scenario sent by a client must not read files of the server.
             refused(
                 SCENARIO,
                 &bytes,

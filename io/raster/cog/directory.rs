@@ -31,7 +31,7 @@ pub(super) struct Header {
 const LEADER_BYTES: u64 = 4;
 const TRAILER_BYTES: u64 = 4;
 
-/// What readers that know GDAL's layout may rely on.
+/// Structural guarantees for readers that know GDAL's layout.
 const STRUCTURE: &str = "LAYOUT=IFDS_BEFORE_DATA\nBLOCK_ORDER=ROW_MAJOR\nBLOCK_LEADER=SIZE_AS_UINT4\n\
      BLOCK_TRAILER=LAST_4_BYTES_REPEATED\nKNOWN_INCOMPATIBLE_EDITION=NO\n ";
 
@@ -108,7 +108,7 @@ fn bytes(
     out
 }
 
-/// What every image has.
+/// Fields of every image.
 fn image_fields(layout: &CogLayout, image: &Image, offsets: &[u64], is_big: bool) -> Vec<Field> {
     let (samples, bands) = (layout.samples, layout.bands.len());
     let counts: Vec<u32> = image.tiles.iter().map(|tile| tile.bytes).collect();
@@ -137,7 +137,7 @@ fn image_fields(layout: &CogLayout, image: &Image, offsets: &[u64], is_big: bool
     fields
 }
 
-/// What only the raster itself has.
+/// Fields of the raster's full-resolution image only.
 fn whole_fields(geometry: GridGeometry, layout: &CogLayout) -> [Field; 5] {
     let scale = [geometry.cell_lon_deg, geometry.cell_lat_deg, 0.0];
     let corner = [0.0, 0.0, 0.0, geometry.west_deg, geometry.north_deg, 0.0];

@@ -38,15 +38,15 @@ pub const BANDS_MAX: usize = 32;
 /// One layer of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Band {
-    /// What it holds, e.g. `rx power`.
+    /// Quantity of the band, e.g. `rx power`.
     pub name: String,
     /// The unit of its values, e.g. `dBm`; empty for categories and counts.
     pub unit: String,
-    /// How its overviews are made.
+    /// Method by which overviews are computed.
     pub resampling: Resampling,
 }
 
-/// What is written besides the cells.
+/// Content of the file besides the cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CogLayout {
     /// Type of all samples; it settles what stands for "no data".
@@ -57,7 +57,7 @@ pub struct CogLayout {
     pub remarks: Vec<(String, String)>,
     /// Threads that compress; the bytes do not depend on it.
     pub threads: NonZeroUsize,
-    /// Whether offsets have 8 bytes even where 4 would do. They always do beyond 4 GiB.
+    /// `true` writes 8-byte offsets even where 4 bytes suffice. Beyond 4 GiB they always have 8.
     pub always_big: bool,
 }
 
@@ -80,14 +80,14 @@ impl CogLayout {
     }
 }
 
-/// What a finished file is like.
+/// Properties of a finished file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CogFacts {
-    /// Size of the file.
+    /// Size of the file, bytes.
     pub bytes: u64,
-    /// Smaller versions in it.
+    /// Number of overviews.
     pub overviews: usize,
-    /// Whether its offsets have 8 bytes (BigTIFF).
+    /// `true` if offsets have 8 bytes (BigTIFF).
     pub is_big: bool,
 }
 

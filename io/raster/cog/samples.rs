@@ -24,7 +24,7 @@ impl Samples {
         }
     }
 
-    /// Its name in messages.
+    /// Name in messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -35,7 +35,7 @@ impl Samples {
         }
     }
 
-    /// What says "no data", as GDAL writes it.
+    /// Text of the value that means "no data", as GDAL writes it.
     #[must_use]
     pub const fn nodata(self) -> &'static str {
         match self {
@@ -46,8 +46,8 @@ impl Samples {
         }
     }
 
-    /// Whether a cell can be written: NaN always, infinities never, and integers must round to
-    /// something within the range of real values.
+    /// `true` if a cell can be written: NaN always, infinities never; integers must round to a
+    /// value within the range of real values.
     #[must_use]
     pub fn holds(self, value: f32) -> bool {
         let (low, high) = match self {

@@ -22,7 +22,7 @@ pub struct Map<'a> {
     pub subtitle: &'a str,
     /// The layer; the map covers its area. [`Grid::reduce`] makes one of fitting size.
     pub layer: &'a Grid,
-    /// Its colours.
+    /// Colours and legend.
     pub style: &'a Style,
     /// Label of cells without a value, e.g. `beyond 20 km`.
     pub no_data: &'a str,

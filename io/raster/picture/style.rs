@@ -8,9 +8,9 @@ use crate::picture::Rgba;
 pub struct Category {
     /// The value of its cells.
     pub value: u32,
-    /// Its name in the legend.
+    /// Name in the legend.
     pub label: String,
-    /// Its colour.
+    /// Colour of the cells.
     pub colour: Rgba,
 }
 
@@ -32,7 +32,7 @@ pub enum Colours {
     Categories(Vec<Category>),
 }
 
-/// What a layer shows and how.
+/// Title, unit and colours of a layer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Style {
     /// Heading of the legend, e.g. `Received power`.

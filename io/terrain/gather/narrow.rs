@@ -46,7 +46,7 @@ pub(super) unsafe fn fill(square: Square<'_>, lat: &[f64], lon: &[f64], out: &mu
         let x = _mm256_fmadd_pd(x, scale, west);
         let row = _mm256_cvttpd_epi32(_mm256_floor_pd(y));
         let column = _mm256_cvttpd_epi32(_mm256_floor_pd(x));
-        // What is no number becomes the least of all.
+        // NaN becomes the least integer.
         let inside = _mm_and_si128(
             _mm_and_si128(_mm_cmpgt_epi32(row, none), _mm_cmpgt_epi32(last, row)),
             _mm_and_si128(_mm_cmpgt_epi32(column, none), _mm_cmpgt_epi32(last, column)),

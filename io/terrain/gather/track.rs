@@ -95,7 +95,8 @@ impl Track {
             let c = self.powers[axis];
             for index in 0..count {
                 let t = (first as f64 + f64::from(index as i32)) * self.pace;
-                // What is left out of lower degrees is 0, and makes no bit of difference.
+                // Coefficients left out of lower degrees are 0, which does not change a bit of the
+                // result.
                 let high = f64::mul_add(t, f64::mul_add(t, c[5], c[4]), c[3]);
                 let high = f64::mul_add(t, f64::mul_add(t, high, c[2]), c[1]);
                 out[index] = f64::mul_add(t, high, c[0]);
