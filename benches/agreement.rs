@@ -62,16 +62,16 @@ impl Terrain for Nearest<'_> {
     }
 }
 
-/// What is ours about a profile; the rest is SPLAT!'s.
+/// Parts of a profile computed by our method; the others follow SPLAT!.
 #[derive(Debug, Clone, Copy, Default)]
 struct Ours {
-    /// It ends in the cell, not one sample before it.
+    /// The path ends in the cell, not one sample before it.
     end: bool,
-    /// It follows the geodesic of the ellipsoid, not a circle of a sphere.
+    /// The path follows the geodesic of the ellipsoid, not a great circle of a sphere.
     geodesic: bool,
     /// Samples lie one post apart along the meridian, and there are 32 or more.
     spacing: bool,
-    /// Heights are interpolated.
+    /// Heights are interpolated bilinearly.
     bilinear: bool,
 }
 

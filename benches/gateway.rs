@@ -1,8 +1,8 @@
-//! A mesh of ten thousand nodes at its gateway: heartbeats at their pace, how soon they are
-//! answered, what a kill loses, how long the way back takes, how soon the topology is drawn.
+//! A mesh of ten thousand nodes at its gateway: heartbeats at their period, latency of the answers,
+//! loss by a kill, time of recovery, latency of the topology.
 //!
-//! `cargo bench --bench gateway`; GROUNDWAVE_BENCH_S sets how long nodes beat (60 s if unset; the
-//! numbers of benches/README.md are of 300), GROUNDWAVE_BENCH_NODES how many there are.
+//! `cargo bench --bench gateway`; GROUNDWAVE_BENCH_S sets the duration of the load (60 s if unset;
+//! the numbers of benches/README.md are of 300), GROUNDWAVE_BENCH_NODES the number of nodes.
 
 #![expect(clippy::print_stdout, reason = "a bench tells what it measured")]
 #![expect(clippy::disallowed_methods, reason = "a bench measures time")]
@@ -132,7 +132,7 @@ fn seed(folder: &Path, count: u64) -> (Vec<String>, String) {
     // Written at once: one transaction instead of one a command.
     let mut store = RedbStore::open(&folder.join("world.db")).expect("a store");
     let rows = rows.lock().expect("a row is a row");
-    store.commit(1, &rows).expect("a disk with room");
+    store.commit(1, &rows).expect("a disk with free space");
     let view = engine.view();
     let state = folder.join("state");
     std::fs::create_dir(&state).expect("a folder");
@@ -208,7 +208,7 @@ fn get(address: &str, token: &str, path: &str) -> Vec<u8> {
     answer
 }
 
-/// What a node says; its neighbours are the next four.
+/// Heartbeat of a node; its neighbours are the next four.
 fn beat(number: u64, count: u64, seq: u64) -> Vec<u8> {
     let links: Vec<Value> = (1..=4)
         .map(|step| json!({ "neigh_address": mac((number + step) % count), "tq": 200 + step, "signal_dbm": -60.0 }))
@@ -241,7 +241,7 @@ impl Tally {
     }
 }
 
-/// All nodes beat at their pace, spread over it, from sequence number `first` on.
+/// Heartbeats of all nodes, spread over the period, from sequence number `first` on.
 async fn load(
     address: &str,
     tokens: &Arc<Vec<String>>,
@@ -369,7 +369,7 @@ fn main() {
         drawn.quantile_ms(0.5),
         drawn.quantile_ms(0.99)
     );
-    // Killed while beats are under way.
+    // Killed while heartbeats are in flight.
     let pid = server.child.id();
     runtime.block_on(async {
         let kill = async {
@@ -391,7 +391,7 @@ fn main() {
         let mut client = Client::tcp(&server.address).await.expect("a server");
         let mut lost = 0;
         for number in (0..count).step_by(10) {
-            // The last beat that was acknowledged is known: the same again is an old one.
+            // The last acknowledged heartbeat is stored: the same again has an old sequence number.
             let seq = acked[number as usize].load(Ordering::Acquire);
             let token = &tokens[number as usize];
             let body = beat(number, count, seq);

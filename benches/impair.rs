@@ -20,7 +20,7 @@ use groundwave_io::kernel::{Handle, Kernel, LinuxTc, Options, Request, Shaper, T
 use groundwave_systems::impair::{Impairment, Rate};
 use serde_json::json;
 
-/// How long each way is measured.
+/// Duration of each measurement.
 const LASTS: Duration = Duration::from_secs(3);
 /// Pairs of interfaces of a mirror of many links.
 const LINKS: usize = 200;
@@ -131,7 +131,7 @@ fn serve() -> Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        // What it has put in force goes with the namespace.
+        // The settings of the kernel are deleted with the namespace.
         let _ = self.daemon.kill();
         let _ = self.daemon.wait();
     }

@@ -24,8 +24,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-/// How long each load lasts. Longer, and the creations would reach the most deployments there may
-/// be, 100,000.
+/// Duration of each load. A longer one would create more deployments than the limit, 100,000.
 const LASTS: Duration = Duration::from_secs(3);
 
 /// A request that every client repeats.

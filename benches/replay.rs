@@ -134,7 +134,7 @@ fn lay(engine: &Engine<Snapshot>, moving: u64) {
     }
 }
 
-/// What happens in a second of the day.
+/// Commands of a second of the day.
 fn happen(engine: &Engine<Snapshot>, second: u64, neighbours: &[Vec<(u64, f64)>]) {
     if second.is_multiple_of(WEATHER_S) {
         let storm = (second / WEATHER_S) % 36;

@@ -16,12 +16,12 @@ use groundwave_io::netlink::wireguard::PrivateKey;
 
 pub use run::{Agent, Seen};
 
-/// How an agent is set up.
+/// Settings of an agent.
 #[derive(Debug)]
 pub struct Options {
     /// The gateway on the underlay, `address:port`.
     pub gateway: String,
-    /// Where readings come from.
+    /// Source of the readings.
     pub source: Source,
     /// The mesh interface.
     pub mesh_ifname: String,

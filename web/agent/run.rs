@@ -28,7 +28,7 @@ const BATCH_MAX: usize = 512;
 /// Longest wait for approval that the gateway may ask for, ms.
 const PENDING_MS: u64 = 30_000;
 
-/// What an agent sees in one look.
+/// State seen by an agent at one moment.
 #[derive(Debug)]
 pub struct Seen<'a> {
     /// The machine.
@@ -39,7 +39,7 @@ pub struct Seen<'a> {
     pub beat: Option<Heartbeat>,
     /// The sensors.
     pub sensors: &'a Sensors,
-    /// What is wrong with sensors.
+    /// Errors of sensors.
     pub faults: &'a [String],
 }
 
@@ -176,7 +176,7 @@ impl Agent {
         Ok(())
     }
 
-    /// What sensors say, beside the other readings.
+    /// Reads the sensors into the readings.
     fn sense(&mut self) {
         let (sensed, faults) = self.options.sensors.read();
         for fault in &faults {
@@ -428,7 +428,7 @@ impl Agent {
         Ok(())
     }
 
-    /// What came of orders; what cannot be told now is told with the next heartbeat.
+    /// Reports results of node commands; those that cannot be sent now go with the next heartbeat.
     async fn tell_finished(&mut self, node_id: Uuid) {
         for finished in std::mem::take(&mut self.finished) {
             let path = format!(
@@ -452,7 +452,7 @@ impl Agent {
         let (told, moments) = self.ring.oldest(BATCH_MAX);
         let path = format!("/v1/nodes/{node_id}/telemetry");
         match self.say(&path, &Batch::from(told.as_slice())).await {
-            // What the gateway will never take is not offered again.
+            // A batch that the gateway refuses for good is not sent again.
             Ok(_) | Err(Trouble::Refused(400 | 404 | 413 | 422, _)) => {
                 self.ring.told_oldest(moments);
                 Ok(())

@@ -9,8 +9,8 @@ use serde::de::DeserializeOwned;
 use crate::http::client::{Client, HttpResponse};
 use crate::http::problem::Problem;
 
-/// How long an answer may take: a period, after which there is more to tell, but no less than a
-/// slow mesh needs and no more than anybody would wait.
+/// Bounds of the timeout of an answer, ms. The timeout is a heartbeat period, when the next report is
+/// due, but no less than a slow mesh needs and no more than an operator waits.
 const PATIENCE_MS: std::ops::RangeInclusive<u64> = 2_000..=10_000;
 
 /// Why there is no answer that helps.
@@ -113,7 +113,7 @@ impl Line {
     }
 }
 
-/// What an answer says.
+/// Body of an answer.
 ///
 /// # Errors
 /// [`Trouble::Silence`] when it cannot be understood.

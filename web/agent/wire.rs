@@ -17,13 +17,13 @@ pub struct Login<'a> {
     pub password: &'a str,
 }
 
-/// What a login gives.
+/// Answer to a login.
 #[derive(Deserialize)]
 pub struct Token {
     pub access_token: String,
 }
 
-/// What a node is and can do.
+/// Identity and capabilities of a node.
 #[derive(Serialize)]
 pub struct Join<'a> {
     pub node_id: Uuid,
@@ -63,7 +63,7 @@ impl From<&[Told]> for Batch {
     }
 }
 
-/// What came of an order.
+/// Result of a node command.
 #[derive(Serialize)]
 pub struct OrderResult<'a> {
     state: &'static str,

@@ -62,7 +62,7 @@ fn show(node: &mut Node, output: Output) -> Result<(), Failure> {
     } = node.once().map_err(Failure::machine)?;
     let probed = !sensors.selection().is_none();
     if output.json {
-        // Its own file can be the fixture of another agent.
+        // The agent's own output can be the fixture of another agent.
         let mut shown = serde_json::to_value(look).map_err(Failure::machine)?;
         shown["readings"] = json!(readings);
         shown["beat"] = json!(beat);

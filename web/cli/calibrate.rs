@@ -40,7 +40,7 @@ pub struct Calibrate {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// What the profile is called [default: the name of the log file]
+    /// Name of the profile [default: the name of the log file]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 

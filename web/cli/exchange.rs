@@ -21,7 +21,7 @@ pub struct Import {
     #[arg(value_name = "FILE")]
     from: PathBuf,
 
-    /// Its format, where content and ending do not tell it: geojson, kml, kmz, csv, scenario
+    /// Format, where content and extension do not determine it: geojson, kml, kmz, csv, scenario
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
 

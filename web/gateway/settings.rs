@@ -76,8 +76,8 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Whether `host` names this gateway: any IP address, or a known name
-    /// (protection against DNS rebinding).
+    /// `true` if `host` names this gateway: any IP address, or a known name (protection against DNS
+    /// rebinding).
     #[must_use]
     pub fn answers_to(&self, host: &str) -> bool {
         let name = match host.rsplit_once(':') {

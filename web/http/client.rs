@@ -89,10 +89,10 @@ impl Client {
         }
     }
 
-    /// Speaks HTTP over a stream that is there.
+    /// HTTP over a connected stream.
     ///
     /// # Errors
-    /// [`RequestError::Http`] when the other side does not.
+    /// [`RequestError::Http`] when the handshake fails.
     pub async fn over(
         address: String,
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -102,7 +102,7 @@ impl Client {
             address: address.clone(),
             cause,
         })?;
-        // Its errors come to light at the next request.
+        // Errors of the connection are reported by the next request.
         tokio::spawn(connection);
         Ok(Self { address, sender })
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::Problem;
 
-/// Room for an answer to begin with, bytes: nearly all fit, so that few are written twice.
+/// Initial capacity of an answer, bytes: nearly all fit, so that few are copied.
 const ROOM: usize = 2048;
 
 /// Response with a body of a media type.

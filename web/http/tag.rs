@@ -20,7 +20,7 @@ fn quoted(revision: impl Display) -> String {
     format!("\"{revision}\"")
 }
 
-/// Whether `If-None-Match` names this revision.
+/// `true` if `If-None-Match` names this revision.
 #[must_use]
 pub fn is_known(headers: &HeaderMap, revision: impl Display) -> bool {
     let own = quoted(revision);

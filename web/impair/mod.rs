@@ -1,8 +1,8 @@
 //! The impairment daemon: two directions of a link, shaped over HTTP on a Unix socket.
 //!
-//! Handlers parse, command or query, and show. What is wished of a direction is a command to the
-//! world; the world's effects reach the kernel through a driver, whose sightings are commands
-//! again. The answer to a wanted is what was read back after it.
+//! Handlers parse, submit a command or query, and serialise. The desired state of a direction is a
+//! command to the world; the world's effects reach the kernel through a driver, whose observations
+//! are commands again. A change is answered with the state read back after it.
 
 mod audit;
 mod baseline;

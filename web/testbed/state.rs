@@ -67,7 +67,7 @@ impl Controller {
         view.node(id).cloned().ok_or_else(|| no_node(name))
     }
 
-    /// How fast the world runs from now on.
+    /// Sets the time scale of the world: simulated seconds per second.
     pub fn pace(&self, speed: f64) {
         self.throttle.set(speed);
     }

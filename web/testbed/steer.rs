@@ -108,7 +108,7 @@ pub async fn cut(
     Ok(Json(controller.show()))
 }
 
-/// Mend a cut link
+/// Repair a cut link
 #[utoipa::path(post, path = "/v1/links/mend", tag = "links",
     responses(
         (status = 200, description = "The testbed after it"),
@@ -123,7 +123,7 @@ pub async fn mend(
     Ok(Json(controller.show()))
 }
 
-/// How fast the world runs
+/// Set the time scale
 #[utoipa::path(put, path = "/v1/pace", tag = "time",
     responses(
         (status = 200, description = "The testbed after it"),
@@ -137,7 +137,7 @@ pub async fn pace(
     Ok(Json(controller.show()))
 }
 
-/// Take steps at once, however fast the world runs
+/// Take steps at once, at any time scale
 #[utoipa::path(post, path = "/v1/steps", tag = "time",
     responses(
         (status = 200, description = "The testbed after them"),

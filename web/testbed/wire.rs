@@ -11,137 +11,138 @@ use serde::{Deserialize, Serialize};
 /// The testbed now.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Testbed {
-    /// Its name.
+    /// Name of the testbed.
     pub name: String,
-    /// Ticks of the world.
+    /// Tick of the world.
     pub tick: u64,
     /// Simulated time, s.
     pub now_s: f64,
     /// Simulated seconds per second; 0 is paused.
     pub speed: f64,
-    /// What a link is: a wire of its own, or a share of a segment that all nodes are on.
+    /// Realisation of a link: a veth pair of its own, or a share of a bridge segment of all nodes.
     #[serde(default)]
     pub wiring: Wiring,
-    /// What the kernel can do: all of it, or the rate alone; absent until somebody tried.
+    /// Capabilities of the kernel: all disciplines, or the rate alone; absent until they were
+    /// probed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<Means>,
-    /// Simulated time that the controller went on from, s; absent where it is the first.
+    /// Simulated time of the takeover, s; absent for the first controller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken_over_s: Option<f64>,
     /// Nodes by their numbers.
     pub nodes: Vec<Node>,
-    /// Directions of links, in the order of their wires.
+    /// Directions of links, in the order of their veth pairs.
     pub links: Vec<Link>,
 }
 
 /// A node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Node {
-    /// Its short name.
+    /// Short name of the node.
     pub name: String,
-    /// Its number, from 1.
+    /// Number of the node, from 1.
     pub number: u32,
-    /// Its address.
+    /// Address of the node.
     pub address: String,
-    /// What finds its ways.
+    /// Routing protocol.
     pub routing: Protocol,
-    /// Where it stands, degrees north; absent when it is gone.
+    /// Latitude, degrees north; absent when the node is removed.
     pub lat_deg: Option<f64>,
-    /// Degrees east.
+    /// Longitude, degrees east; absent when the node is removed.
     pub lon_deg: Option<f64>,
-    /// Whether it runs.
+    /// `true` if the node operates.
     pub operating: bool,
-    /// The neighbour by destination, as the world's metric has it.
+    /// Next hop by destination, by the world's metric.
     pub next_hops: BTreeMap<String, String>,
-    /// What the routing program found: neighbour and metric by destination.
+    /// Routes found by the routing protocol: next hop and metric by destination.
     pub heard: BTreeMap<String, HeardRoute>,
 }
 
-/// A route that a routing program found.
+/// A route found by the routing protocol.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HeardRoute {
-    /// The neighbour it goes to.
+    /// Next hop.
     pub next_hop: String,
-    /// Babel's metric (256 a lossless hop), or batman's quality of 255.
+    /// Babel's metric (256 for a lossless hop), or batman-adv's quality, 0 to 255.
     pub metric: f64,
 }
 
 /// One direction of a link.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Link {
-    /// The node that sends.
+    /// Sending node.
     pub from: String,
-    /// The node that receives.
+    /// Receiving node.
     pub to: String,
-    /// Number of the wire.
+    /// Number of the veth pair.
     pub wire: u32,
-    /// Whether the sender has the higher id of the two.
+    /// `true` if the sender has the higher id of the two.
     pub back: bool,
     /// SNR, dB; absent when the pair is out of range.
     pub snr_db: Option<f64>,
-    /// What the wire should do.
+    /// Desired impairments of the direction.
     pub predicted: Shape,
-    /// How often that changed.
+    /// Number of changes of the desired state.
     pub generation: u64,
-    /// The last change that was tried.
+    /// Last change that was applied, successfully or not.
     pub observed_generation: u64,
-    /// Why it is not in force.
+    /// Reason why the desired state is not in force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-    /// What was counted since the wire was laid.
+    /// Packet counters since the veth pair was created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted: Option<Count>,
-    /// What was measured last.
+    /// Last measurement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured: Option<Measured>,
 }
 
-/// Packets since the wire was laid.
+/// Packet counters since the veth pair was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Count {
-    /// To one receiver, that passed.
+    /// Unicast packets that passed.
     pub unicast_passed_total: u64,
-    /// To one receiver, that the loss took.
+    /// Unicast packets lost by impairment.
     pub unicast_lost_total: u64,
-    /// To one receiver, that found the queue full.
+    /// Unicast packets dropped by a full queue.
     pub unicast_overflowed_total: u64,
-    /// To everybody, that passed.
+    /// Broadcast packets that passed.
     pub broadcast_passed_total: u64,
-    /// To everybody, that the loss took.
+    /// Broadcast packets lost by impairment.
     pub broadcast_lost_total: u64,
 }
 
-/// What was measured with packets there and back.
+/// Result of a measurement with packets there and back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Measured {
     /// Packets sent.
     pub sent: u32,
-    /// Packets that came back.
+    /// Packets returned.
     pub received: u32,
-    /// Shortest, mean and longest time there and back, ms; absent when none came back.
+    /// Shortest, mean and longest round-trip time, ms; absent if no packet returned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_trip_ms: Option<[f64; 3]>,
-    /// What a stream carried, bit/s.
+    /// Throughput of a stream, bit/s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throughput_bps: Option<f64>,
 }
 
-/// Where a node is put.
+/// New position of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewPlace {
-    /// Degrees north, [-90, 90].
+    /// Latitude, degrees north, [-90, 90].
     pub lat_deg: f64,
-    /// Degrees east, [-180, 180].
+    /// Longitude, degrees east, [-180, 180].
     pub lon_deg: f64,
 }
 
-/// What changes about a node's station; what is left out stays.
+/// Changes of a node's station; absent fields stay.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewRadio {
-    /// Power of the transmitter, dBm, [-50, 80].
+    /// Transmit power, dBm, [-50, 80].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tx_power_dbm: Option<f64>,
     /// Centre frequency, MHz, [10, 100000].
@@ -155,7 +156,7 @@ pub struct NewRadio {
     pub height_agl_m: Option<f64>,
 }
 
-/// How fast the world runs.
+/// Time scale of the world.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewPace {
@@ -167,18 +168,18 @@ pub struct NewPace {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewSteps {
-    /// How many, [1, 100000].
+    /// Number of steps, [1, 100000].
     #[schemars(range(min = 1, max = 100_000))]
     pub steps: u64,
 }
 
-/// A link by its ends.
+/// A link, by its two nodes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkEnds {
-    /// One end.
+    /// First node.
     pub a: String,
-    /// The other end.
+    /// Second node.
     pub b: String,
 }
 
@@ -186,11 +187,11 @@ pub struct LinkEnds {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewProbe {
-    /// The node it began at.
+    /// Sending node.
     pub from: String,
-    /// The node at the other end.
+    /// Receiving node.
     pub to: String,
-    /// What it gave.
+    /// Result of the measurement.
     pub measured: Measured,
 }
 

@@ -45,7 +45,7 @@ impl Access {
         }
     }
 
-    /// Whether `caller` may call the operation.
+    /// Checks that `caller` may call the operation.
     ///
     /// # Errors
     /// 403 with the reason.

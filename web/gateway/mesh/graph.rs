@@ -39,11 +39,11 @@ pub struct GraphNodeProperties {
     pub lon: Option<f64>,
     /// Time since the last heartbeat, ms.
     pub last_seen_msecs: Option<u64>,
-    /// Whether it offers internet access to others.
+    /// `true` if the node offers internet access to others.
     pub is_gateway: bool,
     /// Origin of the data.
     pub origin: Origin,
-    /// Whether it is also planned.
+    /// `true` if the node is also planned.
     pub planned: bool,
 }
 
@@ -99,7 +99,7 @@ pub struct GraphLinkProperties {
     pub signal_dbm: Option<f64>,
     /// Time since either end last heard the other, ms.
     pub last_seen_msecs: Option<u64>,
-    /// Whether either end routes over it.
+    /// `true` if either node routes over the link.
     pub selected: Option<bool>,
     /// Difference in quality between the directions, [0, 1].
     pub asymmetry: Option<f64>,

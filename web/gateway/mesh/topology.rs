@@ -61,7 +61,7 @@ fn netjson(drawing: Drawing) -> Response {
     let (tell, told) = tokio::sync::mpsc::channel(WAITING);
     tokio::task::spawn_blocking(move || {
         for piece in drawing.pieces() {
-            // Whoever asked is gone.
+            // The client closed the connection.
             if tell.blocking_send(Ok::<_, Infallible>(piece)).is_err() {
                 break;
             }
@@ -88,7 +88,7 @@ pub async fn mesh_topology(
     headers: HeaderMap,
     Query(asked): Query<TopologyQuestion>,
 ) -> Result<Response, Problem> {
-    // What is computed or replayed is not mixed with what is there.
+    // Computed or replayed data is not mixed with live data.
     let live = !matches!(asked.origin, Some(Origin::Replay | Origin::Sim));
     let shown = match live {
         true => gateway.world.view(),

@@ -8,9 +8,8 @@ use groundwave_systems::onboarding::Mac;
 
 use crate::gateway::settings::Settings;
 
-/// Whether the kernel has learnt `mac` for `source`: in the neighbour table
-/// of the mesh interface, in the global translation table of batman-adv and, with a DHCP
-/// server, in its leases.
+/// `true` if the kernel has learnt `mac` for `source`: in the neighbour table of the mesh
+/// interface, in the global translation table of batman-adv and, with a DHCP server, in its leases.
 pub async fn verify_mac(settings: &Settings, source: IpAddr, mac: Mac) -> bool {
     let ifname = settings.mesh_ifname.clone();
     let lease_file = settings.leases.clone();

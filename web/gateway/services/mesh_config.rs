@@ -221,7 +221,7 @@ fn divergence(wanted: &BatmanConfig, found: &BatmanConfig) -> Vec<Divergence> {
     apart.collect()
 }
 
-/// Whether the named revisions are the present one.
+/// `true` if the named revisions are the present one.
 fn current(held: &MeshSettings, headers: &HeaderMap, body: Option<&str>) -> bool {
     let mut named = tag::if_match(headers).into_iter().chain(body);
     named.all(|one| one == held.revision)

@@ -90,7 +90,7 @@ impl Passwords {
         Ok(Secret::Argon2id(hashed))
     }
 
-    /// Whether `password` matches `secret`; `false` after the same time without a secret.
+    /// `true` if `password` matches `secret`; `false` after the same time without a secret.
     ///
     /// # Errors
     /// 503 when the queue is full.

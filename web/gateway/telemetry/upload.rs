@@ -178,7 +178,7 @@ pub async fn telemetry_post(
         node,
         samples: samples.clone(),
     };
-    // What the world no longer keeps, the history does: it is on disk before this is answered.
+    // Samples older than the world keeps go to the history: on disk before the answer.
     let late = world.submit(command).await?;
     if !late.is_empty() {
         let late: Vec<_> = late.iter().map(|place| samples[*place].clone()).collect();

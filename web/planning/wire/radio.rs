@@ -65,7 +65,7 @@ pub struct AntennaConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.1, max = 360.0))]
     pub elevation_beamwidth_deg: Option<f64>,
-    /// Depth of the pattern floor below boresight, dB.
+    /// Attenuation limit of the pattern below boresight (front-to-back ratio), dB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 80.0))]
     pub front_to_back_db: Option<f64>,

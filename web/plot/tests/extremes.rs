@@ -36,7 +36,7 @@ fn area(elements: &[Element], i: usize) -> Rect {
     }
 }
 
-/// What holds for every picture.
+/// Properties of every picture.
 fn check(name: &str, case: &Case) {
     let svg = case.svg();
     assert_eq!(svg, case.svg(), "{name}: equal input, equal text");
