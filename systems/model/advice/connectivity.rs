@@ -1,4 +1,4 @@
-//! How usable links hang together.
+//! Connectivity of the graph of usable links.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,32 +7,32 @@ use crate::model::id::NodeId;
 use crate::model::mesh::MeshLink;
 use crate::model::route::Adjacency;
 
-/// How usable links hang together. Of a sample that is not complete this is a lower bound: links
-/// that were not looked at could only add to it.
+/// Connectivity of the graph of usable links. For an incomplete sample this is a lower bound: links
+/// that were not evaluated could only add to it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Connectivity {
     /// Links usable in both directions.
     pub links: usize,
-    /// Parts that have no link between them; a node without links is one.
+    /// Connected components; a node without links is one.
     pub components: usize,
-    /// Nodes of the largest part.
+    /// Nodes of the largest component.
     pub largest_component_nodes: usize,
     /// Nodes without any link.
     pub isolated_nodes: usize,
-    /// Links of a node on average.
+    /// Mean number of links of a node.
     pub mean_degree: f64,
-    /// Longest of the shortest ways between two nodes that are connected, hops.
+    /// Longest of the shortest paths between two connected nodes, hops.
     pub diameter_hops: usize,
-    /// Nodes without which a part falls apart, in id order.
+    /// Nodes whose removal splits a component, in id order.
     #[schemars(with = "Vec<String>")]
     pub articulation_points: Vec<NodeId>,
-    /// Links without which a part falls apart, in id order.
+    /// Links whose removal splits a component, in id order.
     #[schemars(with = "Vec<[String; 2]>")]
     pub bridges: Vec<[NodeId; 2]>,
 }
 
 impl Connectivity {
-    /// `nodes` in id order, and whatever links are known between them.
+    /// Connectivity of `nodes` (in id order) by the links known between them.
     pub(super) fn of<'a>(nodes: &[NodeId], links: impl Iterator<Item = &'a MeshLink>) -> Self {
         let index = |id| nodes.binary_search(&id).expect("links end at nodes");
         let usable = links.filter(|link| link.budget.etx().is_some());

@@ -1,8 +1,8 @@
-//! Which routing protocol suits a deployment, and why.
+//! Ranking of routing protocols for a deployment, with reasons.
 //!
-//! Pairs of nodes are sampled and their links evaluated ([`Sampling`]); what they have in common is
-//! counted ([`LinkStatistics`], [`Connectivity`]); each protocol is scored by what its specification
-//! says and what was counted ([`score`]). A reason never stands without the number it rests on.
+//! Pairs of nodes are sampled and their links evaluated ([`Sampling`]); statistics of the links
+//! follow ([`LinkStatistics`], [`Connectivity`]); each protocol is scored from its specification
+//! and these statistics ([`score`]). Every reason states the number it rests on.
 
 mod connectivity;
 mod protocols;
@@ -24,14 +24,14 @@ pub use statistics::{ASYMMETRIC_DB, FRAGILE_DB, LinkStatistics, Quantiles, Verdi
 use crate::mesh::{Member, MeshError};
 use crate::model::link::Inputs;
 
-/// What is said about the protocols for a deployment.
+/// Ranked protocols for a deployment, and the statistics behind the ranking.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Advice {
-    /// What was looked at.
+    /// Pairs that were evaluated.
     pub sampling: Sampling,
-    /// What the links are like.
+    /// Statistics of the links.
     pub links: LinkStatistics,
-    /// How they hang together.
+    /// Connectivity of the graph of usable links.
     pub connectivity: Connectivity,
     /// All protocols, the best first; equals in the order of [`ProtocolId`].
     pub protocols: Vec<Recommendation>,
@@ -40,8 +40,8 @@ pub struct Advice {
 /// Samples the pairs of `members` (in any order) and ranks the protocols for them.
 ///
 /// # Errors
-/// What is wrong with the members, see [`MeshError`]; never [`MeshError::TooDense`], for a dense
-/// deployment is sampled.
+/// Invalid members, see [`MeshError`]; never [`MeshError::TooDense`], for a dense deployment is
+/// sampled.
 pub fn advise(inputs: &Inputs<'_>, members: &[Member<'_>]) -> Result<Advice, MeshError> {
     let sample = sample::take(inputs, members)?;
     let links = LinkStatistics::of(&sample.links);

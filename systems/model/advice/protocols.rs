@@ -1,4 +1,4 @@
-//! What protocols are, by their specifications.
+//! Properties of the protocols, by their specifications.
 //!
 //! Intervals and sizes are the specifications' defaults, header bytes of what carries a message
 //! included. Floods of many nodes are taken to share frames. The abilities are judgements, each
@@ -27,7 +27,7 @@ pub enum ProtocolId {
     Aodv,
 }
 
-/// How much of the channel something takes.
+/// Share of the channel taken by control traffic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
@@ -35,11 +35,11 @@ pub enum Class {
     Low,
     /// Below 5 %.
     Medium,
-    /// More.
+    /// 5 % and more.
     High,
 }
 
-/// How soon a broken link is routed around.
+/// Time until a broken link is routed around.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Speed {
@@ -51,40 +51,40 @@ pub enum Speed {
     Slow,
 }
 
-/// A protocol as its specification has it.
+/// Properties of a protocol by its specification.
 pub(super) struct Protocol {
     pub id: ProtocolId,
     pub name: &'static str,
-    /// Where the facts come from.
+    /// Source of the facts.
     pub source: &'static str,
     pub traffic: Traffic,
-    /// Until a broken link is routed around, s; absent where only a person does it.
+    /// Time until a broken link is routed around, s; absent where routes are changed by hand only.
     pub repair_s: Option<f64>,
-    /// How far routes follow the quality of links, [0, 1], and by what.
+    /// Ability to choose routes by link quality, [0, 1], and the metric used.
     pub quality: (f64, &'static str),
-    /// How well links that differ by direction are dealt with, [0, 1], and how.
+    /// Ability to handle links whose directions differ, [0, 1], and the means.
     pub asymmetry: (f64, &'static str),
-    /// How well it works for many nodes, [0, 1], and why.
+    /// Ability to scale to many nodes, [0, 1], and the reason.
     pub scale: (f64, &'static str),
-    /// How little there is to run and understand, [0, 1], and why.
+    /// Simplicity of operation, [0, 1], and the reason.
     pub simplicity: (f64, &'static str),
-    /// Whether it is part of 802.11 and runs on no other radio.
+    /// `true` if it is part of 802.11 and runs on no other radio.
     pub wifi_only: bool,
-    /// What else to know.
+    /// Further remark.
     pub note: Option<&'static str>,
 }
 
 /// Control traffic. Bytes include the headers that carry them.
 #[derive(Default)]
 pub(super) struct Traffic {
-    /// Sent by each node to its neighbours, bytes and every so many seconds.
+    /// Messages of each node to its neighbours: length, bytes, and interval, s.
     pub hello: Option<(f64, f64)>,
-    /// Sent by each node through the whole mesh, bytes and every so many seconds.
+    /// Messages of each node flooded through the mesh: length, bytes, and interval, s.
     pub flood: Option<(f64, f64)>,
     /// Share of nodes that pass a flood on, [0, 1].
     pub flood_share: f64,
-    /// Sent by each node to its neighbours for every node of the mesh, bytes and every so many
-    /// seconds.
+    /// Entries of each node to its neighbours for every node of the mesh: length, bytes, and
+    /// interval, s.
     pub table: Option<(f64, f64)>,
 }
 
@@ -96,7 +96,7 @@ impl Traffic {
         table: None,
     };
 
-    /// What each of `nodes` nodes sends, bit/s.
+    /// Control traffic sent by each of `nodes` nodes, bit/s.
     pub fn sent_bps(&self, nodes: usize) -> f64 {
         let rate = |every: Option<(f64, f64)>| every.map_or(0.0, |(bytes, s)| bytes * 8.0 / s);
         let nodes = nodes as f64;
@@ -112,17 +112,17 @@ const UDP6: f64 = FRAME + 48.0;
 /// Bytes of IPv4 and UDP headers in such a frame.
 const UDP4: f64 = FRAME + 28.0;
 
-/// Assumption: so many flooded messages share the headers of one frame (batman-adv aggregates
-/// originator messages, RFC 5444 packets hold several messages).
+/// Assumption: number of flooded messages that share the headers of one frame (batman-adv
+/// aggregates originator messages, RFC 5444 packets hold several messages).
 const SHARED: f64 = 8.0;
 
-/// Assumption: a node looks for a new destination every so many seconds.
+/// Assumption: interval of route discoveries of a node, s.
 const DISCOVERY_S: f64 = 300.0;
 
-/// Assumption: one node in so many keeps a path in use at any time.
+/// Assumption: one node in this number keeps a path in use at any time.
 const ACTIVE_ONE_IN: f64 = 10.0;
 
-/// All of them; the order decides between equals, the simpler first.
+/// All protocols; their order decides between equal scores, the simpler first.
 pub(super) static PROTOCOLS: [Protocol; 6] = [
     Protocol {
         id: ProtocolId::Static,

@@ -1,4 +1,4 @@
-//! Which pairs are looked at.
+//! Sampling of the pairs whose links are evaluated.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,13 +13,13 @@ use crate::terrain::geodesic;
 /// to within 0.7 percent at 95 % confidence, finer than any reason needs.
 pub const PAIRS_SAMPLED_MAX: usize = 20_000;
 
-/// Nearest neighbours of each node whose links are looked at besides a sample, for its
-/// connectivity: a node with 6 to 8 neighbours is almost surely connected (L. Kleinrock and
-/// J. Silvester, "Optimum transmission radii for packet radio networks or why six is a magic
-/// number", NTC 1978).
+/// Nearest neighbours of each node whose links are evaluated besides a sample, for its
+/// connectivity: a node with 6 to 8 neighbours is almost surely connected (L. Kleinrock and J.
+/// Silvester, "Optimum transmission radii for packet radio networks or why six is a magic number",
+/// NTC 1978).
 const NEAREST: usize = 6;
 
-/// What was looked at.
+/// Pairs that were evaluated.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Sampling {
     /// Nodes of the deployment.
@@ -33,11 +33,11 @@ pub struct Sampling {
     pub pairs_in_reach: usize,
     /// Pairs in reach that were evaluated for the statistics of links.
     pub pairs_sampled: usize,
-    /// Pairs evaluated besides, for connectivity alone.
+    /// Further pairs evaluated, for connectivity alone.
     pub pairs_for_connectivity: usize,
-    /// Whether every pair in reach was evaluated.
+    /// `true` if every pair in reach was evaluated.
     pub complete: bool,
-    /// How the pairs were chosen.
+    /// Sampling method.
     pub method: &'static str,
 }
 
@@ -46,7 +46,7 @@ const STRATIFIED: &str = "pairs in reach ordered by their lower node, then by di
                           k-th taken, so that nodes and distances are represented by their share; \
                           for connectivity also the links of each node to its 6 nearest";
 
-/// A sample and what came of it.
+/// A sample of nodes and links.
 pub(super) struct Sample {
     pub sampling: Sampling,
     /// The nodes in id order.

@@ -1,8 +1,8 @@
 //! Scores: a sum of named criteria, each in points.
 //!
-//! Every criterion is `points_max x (1 - demand x (1 - ability))`: `demand`, [0, 1], is counted from
-//! the sample and says how much it matters here; `ability`, [0, 1], is the protocol's. Where nothing
-//! is demanded all protocols get all points. A criterion with a demand of 5 % or more is told, as a
+//! Every criterion is `points_max x (1 - demand x (1 - ability))`: `demand`, [0, 1], is derived
+//! from the sample and weights the criterion; `ability`, [0, 1], is the protocol's. At a demand of
+//! 0 all protocols get all points. A criterion with a demand of 5 % or more is reported, as a
 //! reason where the ability is 0.7 or more, as a trade-off where it is less.
 //!
 //! | criterion | max | demand |
@@ -14,10 +14,10 @@
 //! | `scale` | 15 | `(nodes - 2) / 48`, at most 1 |
 //! | `simplicity` | 10 | `1 -` that of `scale` |
 //!
-//! A protocol that runs on 802.11 alone gets of all points the share of nodes with an OFDM radio; one
-//! whose control traffic is more than the channel carries gets of all points what there is room for.
-//! The ability of `convergence` is 1 for fast, 0.7 for medium and 0 for slow. Points are rounded to
-//! 0.1 before they are added.
+//! The points of a protocol that runs on 802.11 alone are multiplied by the share of nodes with an
+//! OFDM radio; those of one whose control traffic exceeds the channel capacity, by capacity over
+//! control traffic. The ability of `convergence` is 1 for fast, 0.7 for medium and 0 for slow.
+//! Points are rounded to 0.1 before they are added.
 
 use std::fmt::Write as _;
 
@@ -32,45 +32,45 @@ use super::statistics::{ASYMMETRIC_DB, FRAGILE_DB, LinkStatistics};
 /// Share of the channel at which overhead costs half its points.
 const OVERHEAD_HALF: f64 = 0.05;
 
-/// Nodes from which on a mesh counts as large; that is, `scale` is demanded in full.
+/// Number of nodes from which on the demand of `scale` is 1.
 const LARGE_NODES: f64 = 50.0;
 
-/// From this ability on a criterion speaks for a protocol, below it against.
+/// Ability from which on a criterion is a reason; below it is a trade-off.
 const FAVOURABLE: f64 = 0.7;
 
-/// Below this demand a criterion matters too little to be told.
+/// Least demand of a criterion that is reported.
 const WORTH_TELLING: f64 = 0.05;
 
 /// A protocol with its score.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Recommendation {
-    /// Which.
+    /// Id.
     pub id: ProtocolId,
-    /// What people call it.
+    /// Name of the protocol.
     pub name: &'static str,
     /// Sum of the criteria, [0, 100].
     pub score: f64,
-    /// Share of the channel that its control traffic would take.
+    /// Class of `overhead_share`.
     pub overhead_class: Class,
-    /// That share: control traffic that a node sends and hears over the rate that nine tenths of
-    /// the links have; above 1 it does not fit at all. Absent without links.
+    /// Control traffic that a node sends and hears over the 10 % quantile of link rates; above 1 it
+    /// exceeds the channel. Absent without links.
     pub overhead_share: Option<f64>,
-    /// How soon it routes around a broken link.
+    /// Time until it routes around a broken link.
     pub convergence_class: Speed,
-    /// What speaks for it here.
+    /// Criteria in its favour for this deployment, with numbers.
     pub reasons: Vec<String>,
-    /// What speaks against it here.
+    /// Criteria against it for this deployment, with numbers.
     pub tradeoffs: Vec<String>,
-    /// What the score is the sum of.
+    /// Criteria whose points add up to the score.
     pub criteria: Vec<Criterion>,
-    /// Where its facts come from.
+    /// Source of its properties.
     pub source: &'static str,
 }
 
 /// A part of a score.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Criterion {
-    /// Which.
+    /// Id.
     pub id: CriterionId,
     /// Points, [0, `points_max`].
     pub points: f64,
@@ -78,30 +78,30 @@ pub struct Criterion {
     pub points_max: f64,
 }
 
-/// What is judged.
+/// Criterion of the score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CriterionId {
-    /// Whether routes follow the quality of links.
+    /// Choice of routes by link quality.
     LinkQuality,
-    /// What control traffic takes of the channel.
+    /// Share of the channel taken by control traffic.
     Overhead,
-    /// How soon broken links are routed around.
+    /// Time until broken links are routed around.
     Convergence,
-    /// Whether links that differ by direction are dealt with.
+    /// Handling of links whose directions differ.
     Asymmetry,
-    /// Whether it works for so many nodes.
+    /// Scaling to the number of nodes.
     Scale,
-    /// How little there is to run.
+    /// Simplicity of operation.
     Simplicity,
 }
 
-/// What was counted, as far as scores depend on it.
+/// Statistics of the sample that scores depend on.
 #[derive(Debug, Clone)]
 pub(super) struct Evidence {
     pub nodes: usize,
     pub ofdm_nodes: usize,
-    /// Links sampled, from which the shares below are.
+    /// Sampled links, the base of the shares below.
     pub sampled: usize,
     /// Links known, of which some are bridges.
     pub links: usize,
@@ -139,7 +139,7 @@ impl Evidence {
         }
     }
 
-    /// Share of links that have a way around them.
+    /// Share of links that are no bridges.
     fn choice(&self) -> f64 {
         (self.links - self.bridges) as f64 / self.links.max(1) as f64
     }
@@ -158,8 +158,8 @@ impl Evidence {
         ((self.nodes as f64 - 2.0) / (LARGE_NODES - 2.0)).clamp(0.0, 1.0)
     }
 
-    /// How far a protocol can run here at all, [0, 1]: the share of nodes that have the radio for
-    /// it, and what the channel has room for of its control traffic.
+    /// Factor of the score, [0, 1]: the share of nodes with a radio that can run the protocol, over
+    /// the overhead share where that is above 1.
     fn fit(&self, protocol: &Protocol) -> f64 {
         let able = match protocol.wifi_only {
             true if self.nodes > 0 => self.ofdm_nodes as f64 / self.nodes as f64,
@@ -169,7 +169,8 @@ impl Evidence {
         able / share.max(1.0)
     }
 
-    /// What control traffic takes of the channel around a node: its own and its neighbours'.
+    /// Control traffic of a node and its neighbours over the 10 % quantile of link rates; `None`
+    /// without links.
     pub fn overhead_share(&self, protocol: &Protocol) -> Option<f64> {
         let (slow_bps, _) = self.rates_bps?;
         let sent_bps = protocol.traffic.sent_bps(self.nodes);
@@ -248,8 +249,7 @@ fn speed(protocol: &Protocol) -> Speed {
     }
 }
 
-/// Each criterion with its most points, what is demanded here and what the protocol is able to,
-/// both [0, 1].
+/// Each criterion with its most points, its demand and the ability of the protocol, both [0, 1].
 fn judge(
     evidence: &Evidence,
     protocol: &Protocol,
@@ -284,7 +284,7 @@ fn judge(
     ]
 }
 
-/// One criterion in words: what the protocol does, and the numbers that make it matter.
+/// Text of a criterion: the property of the protocol, and the numbers behind the demand.
 fn say(id: CriterionId, evidence: &Evidence, protocol: &Protocol) -> String {
     let e = evidence;
     let percent = |share: f64| share * 100.0;

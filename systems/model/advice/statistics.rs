@@ -1,4 +1,4 @@
-//! What sampled links have in common.
+//! Statistics of the sampled links.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -19,7 +19,7 @@ pub const FRAGILE_DB: f64 = 10.0;
 /// modulation's sensitivity is defined by.
 const LOSSY_PER: f64 = 0.1;
 
-/// What sampled pairs in reach are like. Shares are of usable links, [0, 1]; 0 without any.
+/// Statistics of the sampled pairs in reach. Shares are of usable links, [0, 1]; 0 without any.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LinkStatistics {
     /// Pairs usable in both directions.
@@ -46,7 +46,7 @@ pub struct LinkStatistics {
     pub etx: Option<Quantiles>,
 }
 
-/// How many pairs have which verdict.
+/// Number of pairs by verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Verdicts {
     /// 20 dB of margin and more.
@@ -57,7 +57,7 @@ pub struct Verdicts {
     pub marginal: usize,
     /// 0 dB and more.
     pub poor: usize,
-    /// Less, or no understanding.
+    /// Below 0 dB, or radios that cannot decode each other.
     pub no_link: usize,
 }
 

@@ -59,7 +59,7 @@ fn points(one: &Recommendation, id: CriterionId) -> f64 {
         .points
 }
 
-/// What holds of all advice.
+/// Checks the invariants of all advice.
 fn check(advice: &Advice) {
     assert_eq!(advice.protocols.len(), PROTOCOLS.len());
     assert!(advice.protocols.is_sorted_by(|a, b| a.score >= b.score));

@@ -12,7 +12,7 @@ pub struct LinkBudget {
     pub model: Model,
     /// WGS84 geodesic, m.
     pub distance_m: f64,
-    /// Whether the straight ray over the effective Earth is clear.
+    /// `true` if the straight ray over the effective Earth is clear.
     pub line_of_sight: bool,
     /// Least clearance over the radius of the first Fresnel zone; `None` where the models ask
     /// for none because no sample lies between the ends.
@@ -21,7 +21,7 @@ pub struct LinkBudget {
     pub void_samples: u32,
     /// Samples of the profile without a tile.
     pub missing_samples: u32,
-    /// What the model had to say, of both directions.
+    /// Warnings of the path-loss model, of both directions.
     pub warnings: Warnings,
     /// From the lower id to the higher.
     pub forward: Direction,
@@ -62,7 +62,7 @@ pub struct Direction {
     pub data_rate_bps: f64,
     /// Probability that a packet is lost, [0, 1].
     pub per: f64,
-    /// The link in one word.
+    /// Verdict by link margin.
     pub verdict: Verdict,
 }
 
@@ -91,7 +91,7 @@ impl Direction {
         }
     }
 
-    /// Whether packets can pass.
+    /// `true` if a modulation is decoded and PER is below 1.
     #[must_use]
     pub fn usable(&self) -> bool {
         self.modulation.is_some() && self.per < 1.0

@@ -30,8 +30,8 @@ pub fn post_spacing_m(terrain: &dyn Terrain, from: GeoPoint) -> f64 {
         .map_or(BARE_SPACING_M, |arcsec| arcsec * ARC_SECOND_M)
 }
 
-/// How many samples the profile of a path gets: one per post of the terrain, or per
-/// `spacing_m`, within [`SAMPLES_MIN`] and [`SAMPLES_MAX`].
+/// Number of samples of the profile of a path: one per post of the terrain, or per `spacing_m`,
+/// within [`SAMPLES_MIN`] and [`SAMPLES_MAX`].
 #[must_use]
 pub fn samples_for(
     terrain: &dyn Terrain,

@@ -1,8 +1,8 @@
-//! How far a pair may be apart and still be worth looking at.
+//! Range bound: the largest distance of a pair whose link is evaluated.
 //!
-//! Total path loss is never below free space (results are clamped to it), so a pair that free
-//! space alone would not close in either direction cannot be a link: leaving it out loses
-//! nothing. The horizon rule, by contrast, is a policy, and says so.
+//! Total path loss is never below free space (results are clamped to it), so a pair that free space
+//! alone would not close in either direction cannot be a link: excluding it loses nothing. The
+//! horizon rule, by contrast, is a policy.
 
 use std::f64::consts::PI;
 
@@ -10,8 +10,8 @@ use crate::propagation::noise::thermal_noise_dbm;
 use crate::radio::Station;
 use crate::radio::modulation::lowest;
 
-/// How far beyond the smooth-earth radio horizon pairs are still looked at, m. Policy: past it
-/// diffraction and troposcatter cost the 40 dB and more that no mesh radio has to spare, while
+/// Distance beyond the smooth-earth radio horizon up to which pairs are evaluated, m. Policy: past
+/// it diffraction and troposcatter cost the 40 dB and more that no mesh radio has to spare, while
 /// every pair would still cost a profile.
 pub const OVER_HORIZON_M: f64 = 50_000.0;
 
@@ -21,7 +21,7 @@ const EFFECTIVE_EARTH_M: f64 = 4.0 / 3.0 * 6_371_000.0;
 /// Speed of light, m/s.
 const C_M_S: f64 = 299_792_458.0;
 
-/// What a station can overcome at best, looking straight at its peer.
+/// Power and horizon of a station at best, with the antenna boresight on the peer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reach {
     /// Largest EIRP, dBm.

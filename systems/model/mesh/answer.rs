@@ -1,4 +1,4 @@
-//! What is said about a route through a plan.
+//! Answers to route requests over a plan.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,11 +7,11 @@ use crate::model::id::NodeId;
 use crate::radio::LinkResult;
 use crate::route::{Metric, Route};
 
-/// The answer to a question for a route.
+/// Answer to a request for a route.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum RouteAnswer {
-    /// There is a route; whether it keeps the target rate, its summary says.
+    /// There is a route; `meets_target` of its summary tells if it keeps the target rate.
     Found(Box<PlannedRoute>),
     /// Nothing connects the two.
     NoPath {
@@ -40,25 +40,25 @@ pub struct Gap {
     pub link_margin_db: f64,
 }
 
-/// A route with everything there is to say about its links.
+/// A route with its links evaluated in full.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PlannedRoute {
     /// The nodes from the source to the target; one when they are the same.
     #[schemars(with = "Vec<String>")]
     pub path: Vec<NodeId>,
-    /// Its links in order, one fewer than nodes.
+    /// Links in order, one fewer than nodes.
     pub segments: Vec<Segment>,
-    /// What it carries.
+    /// Metrics, rates and delivery probability of the route.
     pub summary: Summary,
 }
 
 /// One link of a route.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Segment {
-    /// The node it leaves.
+    /// Node that sends.
     #[schemars(with = "String")]
     pub source: NodeId,
-    /// The node it reaches.
+    /// Node that receives.
     #[schemars(with = "String")]
     pub target: NodeId,
     /// Length, m.
@@ -77,17 +77,17 @@ pub struct Segment {
     pub backward: LinkResult,
 }
 
-/// What a route carries.
+/// Metrics, rates and delivery probability of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Summary {
-    /// What was made small.
+    /// Metric that was minimised.
     pub metric: Metric,
     /// Links of the route.
     pub hop_count: usize,
     /// The rate asked for, bit/s; absent when none was.
     pub target_data_rate_bps: Option<f64>,
-    /// Whether every link keeps it; true when none was asked. A route that does not is the best
-    /// one there is.
+    /// `true` if every link keeps the target rate, or none was asked. A route that does not is the
+    /// best one there is.
     pub meets_target: bool,
     /// The slowest link, bit/s; absent without links.
     pub bottleneck_rate_bps: Option<f64>,

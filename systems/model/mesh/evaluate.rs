@@ -16,13 +16,13 @@ const LINKS_PER_TASK: usize = 16;
 /// A link of a plan.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeshLink {
-    /// Between whom.
+    /// The pair of nodes.
     pub ends: LinkKey,
-    /// What gets through, forward from the lower id to the higher.
+    /// Link budget, forward from the lower id to the higher.
     pub budget: LinkBudget,
 }
 
-/// What a set of planned nodes can do for each other.
+/// Links between a set of planned nodes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mesh {
     /// The nodes in id order.

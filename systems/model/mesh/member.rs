@@ -14,11 +14,11 @@ pub const MEMBERS_MAX: usize = 5_000;
 /// A node of a plan.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Member<'a> {
-    /// Its id.
+    /// Id.
     pub id: NodeId,
-    /// Where it stands.
+    /// Position, WGS84.
     pub position: GeoPoint,
-    /// What stands there.
+    /// Station: radio, antenna, height and pointing.
     pub station: &'a Station,
 }
 
@@ -28,15 +28,15 @@ pub enum MeshError {
     /// Two nodes have one id.
     #[error("the node {0} is given twice, allowed is once")]
     Twice(NodeId),
-    /// A station has a value it cannot have.
+    /// A station has an invalid value.
     #[error("node {node}: {cause}")]
     Station {
-        /// Whose.
+        /// Node of the station.
         node: NodeId,
-        /// Which value.
+        /// The invalid value.
         cause: BadValue,
     },
-    /// The environment has a value it cannot have.
+    /// The environment has an invalid value.
     #[error("environment: {0}")]
     Environment(BadValue),
     /// There are too many nodes.
@@ -51,7 +51,7 @@ pub enum MeshError {
     /// A node that was asked about is not among those given.
     #[error("the node {0} is not one of the deployment")]
     Unknown(NodeId),
-    /// The target rate is no rate.
+    /// The target rate is invalid.
     #[error("`target_data_rate_bps` is {0}, allowed is above 0 and finite")]
     Rate(f64),
 }

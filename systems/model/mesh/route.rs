@@ -11,14 +11,14 @@ use crate::model::id::NodeId;
 use crate::model::link::{Inputs, score};
 use crate::route::{Graph, Hop, Metric, find};
 
-/// A question for a route.
+/// Request for a route.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RouteRequest {
-    /// Where it begins.
+    /// Node at which the route begins.
     pub source: NodeId,
-    /// Where it ends.
+    /// Node at which the route ends.
     pub target: NodeId,
-    /// What it makes small.
+    /// Metric to minimise.
     pub metric: Metric,
     /// Rate every link must keep along the route, bit/s, above 0; absent asks for none.
     pub target_data_rate_bps: Option<f64>,
@@ -138,7 +138,7 @@ fn no_path(mesh: &Mesh, graph: &Graph, request: &RouteRequest) -> RouteAnswer {
     }
 }
 
-/// Who is connected with `end`, itself included. Links count both ways or not at all, so that this
+/// Nodes connected with `end`, itself included. Links count both ways or not at all, so that this
 /// is one set for both directions.
 fn side(graph: &Graph, end: NodeId) -> BTreeSet<NodeId> {
     let mut found = BTreeSet::from([end]);

@@ -67,7 +67,7 @@ fn detect() -> u8 {
             && std::arch::is_x86_feature_detected!("avx512bw")
             && std::arch::is_x86_feature_detected!("avx512dq")
             && std::arch::is_x86_feature_detected!("avx512vl");
-        // Whatever has AVX2 has these too, but for a few.
+        // All but a few processors with AVX2 have these too.
         let narrow = std::arch::is_x86_feature_detected!("avx2")
             && std::arch::is_x86_feature_detected!("fma")
             && std::arch::is_x86_feature_detected!("bmi1")

@@ -9,15 +9,15 @@ const LEVELS: u8 = 254;
 /// Most numbers.
 const MOST: usize = 250;
 
-/// Numbers in a row, of which two are sought: the first `count`, 250 at most, of `room`, whole
+/// Numbers of which two ranks are sought: the first `count`, 250 at most, of a buffer of whole
 /// groups of 64.
 #[derive(Clone, Copy)]
 pub(crate) struct Ranked<'a> {
     pub room: &'a [[f64; LANES]],
     pub count: usize,
-    /// From 1 on.
+    /// Rank sought from both ends, from 1.
     pub rank: usize,
-    /// The least and the greatest of them.
+    /// The least and the greatest of the numbers.
     pub extremes: [f64; 2],
 }
 
@@ -206,7 +206,7 @@ mod x86 {
         }
         let ranks = rows.map(|row| row.ranks());
         let mut found = [[0_u8; 2]; ROWS];
-        // How many reach beyond what was found.
+        // Number of keys above the one found.
         let mut above = [[0; 2]; ROWS];
         let mut bit = 128;
         while bit > 0 {

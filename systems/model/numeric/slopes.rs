@@ -161,7 +161,8 @@ mod x86 {
                     let out = _mm512_sub_pd(height, base[0]);
                     let back = _mm512_sub_pd(height, base[1]);
                     one = _mm512_max_pd(_mm512_fmsub_pd(out, near, fall), one);
-                    // What is taken off for the other is less by the same everywhere: see below.
+                    // The fall of the other is `both` less this one; the constant is subtracted
+                    // below.
                     two = _mm512_max_pd(_mm512_fmadd_pd(back, far, fall), two);
                     fall = _mm512_add_pd(fall, step);
                 }

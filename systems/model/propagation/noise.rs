@@ -87,9 +87,9 @@ pub fn thermal_noise_dbm(bandwidth_hz: f64) -> Result<f64, DomainError> {
 /// - `noise_figure_db`: receiver noise figure at 290 K, dB, 0 to 100
 /// - `external`: man-made noise, or `None` for thermal surroundings
 ///
-/// External noise counts only where it exceeds the 290 K (0 dB) that a noise figure assumes, so
-/// the floor is never below `k T0 B + noise_figure_db` and equals it where man-made noise is
-/// weak or unknown.
+/// External noise counts only where it exceeds the 290 K (0 dB) that a noise figure assumes, so the
+/// result is never below `k T0 B + noise_figure_db` and equals it where man-made noise is weak or
+/// unknown.
 ///
 /// # Errors
 /// [`DomainError`] outside those ranges.

@@ -136,7 +136,7 @@ pub struct Selected {
 
 /// Modulation with MCS index 0 of `radio`: the one every link needs.
 ///
-/// `thermal_floor_dbm` is the noise floor a narrowband sensitivity was measured over.
+/// The last parameter, dBm, is the noise floor over which a narrowband sensitivity was measured.
 #[must_use]
 pub fn lowest(radio: &Radio, thermal_floor_dbm: f64) -> Selected {
     match radio.waveform {
@@ -170,7 +170,7 @@ pub struct McsTable {
 
 impl McsTable {
     /// Table of `radio`, keeping `reserve_db` (0 or more) above the required SNR of all but the
-    /// lowest modulation. `thermal_floor_dbm` as in [`lowest`].
+    /// lowest modulation. The noise floor, dBm, is as in [`lowest`].
     #[must_use]
     pub fn new(radio: &Radio, reserve_db: f64, thermal_floor_dbm: f64) -> Self {
         let lowest = lowest(radio, thermal_floor_dbm);

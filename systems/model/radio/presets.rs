@@ -170,22 +170,22 @@ pub static ANTENNAS: [AntennaPreset; 9] = [
         id: "omni_2_15",
         name: "Half-wave dipole, 2.15 dBi",
         antenna: antenna_of(2.15, 360.0, 78.0, 20.0),
-        source: "Half-wave dipole: directivity 1.643, half-power beamwidth 78 deg. Floor \
-                 20 dB: 3GPP TR 36.814 table A.2.1.1-2 (vertical)",
+        source: "Half-wave dipole: directivity 1.643, half-power beamwidth 78 deg. \
+                 Front-to-back 20 dB: 3GPP TR 36.814 table A.2.1.1-2 (vertical)",
     },
     AntennaPreset {
         id: "omni_5",
         name: "Collinear omni, 5 dBi",
         antenna: antenna_of(5.0, 360.0, 35.5, 20.0),
         source: "Beamwidth from the gain by D = 101.5 / (H - 0.0027 H^2), H in deg \
-                 (McDonald). Floor 20 dB: 3GPP TR 36.814 table A.2.1.1-2 (vertical)",
+                 (McDonald). Front-to-back 20 dB: 3GPP TR 36.814 table A.2.1.1-2 (vertical)",
     },
     AntennaPreset {
         id: "omni_9",
         name: "Collinear omni, 9 dBi",
         antenna: antenna_of(9.0, 360.0, 13.3, 20.0),
         source: "Beamwidth from the gain by D = 101.5 / (H - 0.0027 H^2), H in deg \
-                 (McDonald). Floor 20 dB: 3GPP TR 36.814 table A.2.1.1-2 (vertical)",
+                 (McDonald). Front-to-back 20 dB: 3GPP TR 36.814 table A.2.1.1-2 (vertical)",
     },
     AntennaPreset {
         id: "yagi_12",
@@ -203,30 +203,30 @@ pub static ANTENNAS: [AntennaPreset; 9] = [
         id: "sector_17_90",
         name: "Sector 90 deg, 17 dBi",
         antenna: antenna_of(17.0, 90.0, 6.0, 25.0),
-        source: "Elevation from G = 27000 / (H x V) at H = 90 deg. Floor 25 dB: 3GPP TR \
-                 36.814 table A.2.1.1-2 (horizontal)",
+        source: "Elevation from G = 27000 / (H x V) at H = 90 deg. Front-to-back \
+                 25 dB: 3GPP TR 36.814 table A.2.1.1-2 (horizontal)",
     },
     AntennaPreset {
         id: "dish_24",
         name: "Grid dish, 24 dBi",
         antenna: antenna_of(24.0, 10.4, 10.4, 22.0),
         source: "Round lobe from G = 27000 / (H x V); 0.83 m at 2.44 GHz and 55 % \
-                 efficiency. Floor: ITU-R F.699 far side lobes, 10 - 10 log(D / lambda) \
-                 dBi",
+                 efficiency. Front-to-back: ITU-R F.699 far side lobes, \
+                 10 - 10 log(D / lambda) dBi",
     },
     AntennaPreset {
         id: "dish_30",
         name: "Dish 0.7 m at 5.8 GHz, 30 dBi",
         antenna: antenna_of(30.0, 5.2, 5.2, 31.0),
-        source: "0.70 m at 5.8 GHz and 55 % efficiency, HPBW 70 lambda / D. Floor: ITU-R \
-                 F.699 far side lobes, 10 - 10 log(D / lambda) dBi",
+        source: "0.70 m at 5.8 GHz and 55 % efficiency, HPBW 70 lambda / D. \
+                 Front-to-back: ITU-R F.699 far side lobes, 10 - 10 log(D / lambda) dBi",
     },
     AntennaPreset {
         id: "dish_32",
         name: "Dish 0.9 m at 5.8 GHz, 32 dBi",
         antenna: antenna_of(32.0, 4.1, 4.1, 34.0),
-        source: "0.88 m at 5.8 GHz and 55 % efficiency, HPBW 70 lambda / D. Floor: ITU-R \
-                 F.699 far side lobes, 10 - 10 log(D / lambda) dBi",
+        source: "0.88 m at 5.8 GHz and 55 % efficiency, HPBW 70 lambda / D. \
+                 Front-to-back: ITU-R F.699 far side lobes, 10 - 10 log(D / lambda) dBi",
     },
 ];
 

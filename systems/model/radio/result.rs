@@ -162,7 +162,7 @@ pub struct Losses {
     pub clutter_rx_db: f64,
     /// Woodland (ITU-R P.833), dB.
     pub vegetation_db: f64,
-    /// Whatever else the environment adds, dB.
+    /// Other loss of the environment, dB.
     pub other_loss_db: f64,
     /// Offset of the calibration profile, dB; limited so that the total is not below free space.
     /// Absent without a class that holds the path.

@@ -100,7 +100,7 @@ pub struct Antenna {
     /// Half-power beamwidth in elevation, deg, [0.1, 360]; 360 is isotropic.
     #[garde(range(min = 0.1, max = 360.0), custom(finite))]
     pub elevation_beamwidth_deg: f64,
-    /// Depth of the pattern floor below boresight, dB, [0, 80].
+    /// Attenuation limit of the pattern below boresight (front-to-back ratio), dB, [0, 80].
     #[garde(range(min = 0.0, max = 80.0), custom(finite))]
     pub front_to_back_db: f64,
     /// Polarisation of the radiated field.

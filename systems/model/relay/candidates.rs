@@ -1,4 +1,4 @@
-//! Places that a relay might stand at: along the great circle, and on high ground beside it.
+//! Candidate positions of relays: along the great circle, and on high ground beside it.
 
 use super::stretch::Task;
 use crate::terrain::{GeoPoint, Path, Terrain, geodesic};
@@ -6,11 +6,11 @@ use crate::terrain::{GeoPoint, Path, Terrain, geodesic};
 /// Places tested along the great circle, evenly apart.
 const STRAIGHT: usize = 39;
 
-/// How far to either side high ground is looked for, as a share of the way: a relay farther out
-/// makes two hops longer than the way they save.
+/// Half-width of the corridor searched for high ground, as a share of the path length: a relay
+/// farther out makes two hops longer than the path they save.
 const CORRIDOR_SHARE: f64 = 0.25;
 
-/// Widest look to either side, m: beyond it the hops of a mesh radio end.
+/// Largest half-width of the corridor, m: the range of a mesh radio.
 const CORRIDOR_M_MAX: f64 = 25_000.0;
 
 /// Columns of the lattice along the way.
@@ -119,7 +119,7 @@ fn hilltops(terrain: &dyn Terrain, path: &Path, rx: GeoPoint) -> Vec<(f64, f64, 
     found
 }
 
-/// Whether a point of the lattice is as high as all its neighbours and higher than one of them.
+/// `true` if a point of the lattice is as high as all its neighbours and higher than one of them.
 fn is_top(height_m: &[f64], (column, row): (usize, usize)) -> bool {
     let own = height_m[column * ROWS + row];
     let around = (column.saturating_sub(1)..=(column + 1).min(COLUMNS - 1)).flat_map(|column| {

@@ -1,4 +1,4 @@
-//! What is said about a chain of relays.
+//! The plan of a chain of relays.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,10 +7,10 @@ use super::request::Strategy;
 use crate::radio::{LinkResult, Pointing, Station};
 use crate::terrain::GeoPoint;
 
-/// A chain of relays and what it carries.
+/// A chain of relays and its data rate.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RelayPlan {
-    /// How it was found.
+    /// Strategy of the search.
     pub strategy: Strategy,
     /// The transmitter, the relays in order, the receiver.
     pub chain: Vec<ChainNode>,
@@ -20,13 +20,13 @@ pub struct RelayPlan {
     pub bottleneck_rate_bps: f64,
     /// The rate asked for, bit/s.
     pub target_data_rate_bps: f64,
-    /// Whether every hop keeps it in both directions.
+    /// `true` if every hop keeps the target rate in both directions.
     pub meets_target: bool,
     /// Why the target is not met; absent when it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shortfall: Option<Shortfall>,
-    /// What stands at every relay: the transmitter's radio and antenna at the height asked for,
-    /// without a fixed pointing, because a relay looks both ways.
+    /// Station at every relay: the transmitter's radio and antenna at the height asked for, without
+    /// a fixed pointing, because a relay looks both ways.
     pub relay_station: Station,
     /// Antennas at every relay: one where it is omnidirectional, two where it is directive, each
     /// aimed at its neighbour as [`ChainNode::to_previous`] and [`ChainNode::to_next`] say.
@@ -36,9 +36,9 @@ pub struct RelayPlan {
 /// A node of the chain.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct ChainNode {
-    /// What it is.
+    /// Role in the chain.
     pub role: ChainRole,
-    /// Where it stands.
+    /// Position, WGS84.
     pub position: GeoPoint,
     /// Ground above mean sea level, m.
     pub ground_msl_m: f64,
@@ -54,15 +54,15 @@ pub struct ChainNode {
     pub to_next: Option<Pointing>,
 }
 
-/// What a node of the chain is.
+/// Role of a node of the chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ChainRole {
-    /// Where the chain begins.
+    /// First node.
     Transmitter,
-    /// Between the two.
+    /// Node between transmitter and receiver.
     Relay,
-    /// Where it ends.
+    /// Last node.
     Receiver,
 }
 
@@ -73,7 +73,7 @@ pub struct RelaySegment {
     pub distance_m: f64,
     /// Rate of the slower direction, bit/s; 0 unless both directions pass.
     pub data_rate_bps: f64,
-    /// Whether that keeps the target rate.
+    /// `true` if the hop keeps the target rate.
     pub closes: bool,
     /// Toward the receiver.
     pub forward: LinkResult,
@@ -90,9 +90,9 @@ pub enum Shortfall {
     Blocked {
         /// The hop from the last relay to the receiver.
         segment: usize,
-        /// Its length, m.
+        /// Length of that hop, m.
         remaining_m: f64,
-        /// How far the nearest tested place lies, m; the receiver's distance where all others lie in
+        /// Distance to the nearest tested place, m; the receiver's distance where all others lie in
         /// voids of the terrain.
         nearest_tested_m: f64,
         /// Rate to that place in the slower direction, bit/s.
@@ -102,7 +102,7 @@ pub enum Shortfall {
     HopsUsedUp {
         /// The hop from the last relay to the receiver.
         segment: usize,
-        /// Its length, m.
+        /// Length of that hop, m.
         remaining_m: f64,
         /// Hops allowed.
         max_hops: u32,
@@ -112,7 +112,7 @@ pub enum Shortfall {
     NoChain {
         /// The slowest hop, the first of equals.
         segment: usize,
-        /// Its rate in the slower direction, bit/s.
+        /// Rate of that hop in the slower direction, bit/s.
         data_rate_bps: f64,
         /// Places considered.
         places: usize,

@@ -1,4 +1,4 @@
-//! What is asked of a relay plan.
+//! Request for a relay plan.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,16 +17,16 @@ pub const MAX_HOPS_MAX: u32 = 64;
 /// Highest a relay may stand, m above ground: the limit of every station.
 pub const HEIGHT_AGL_M_MAX: f64 = 20_000.0;
 
-/// One end of what relays are to connect.
+/// One of the two stations that relays are to connect.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RelayEnd<'a> {
-    /// Where it stands.
+    /// Position, WGS84.
     pub position: GeoPoint,
-    /// What stands there.
+    /// Station: radio, antenna, height and pointing.
     pub station: &'a Station,
 }
 
-/// A question for relays.
+/// Request for a chain of relays between two stations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RelayRequest<'a> {
     /// The transmitter.
@@ -39,11 +39,11 @@ pub struct RelayRequest<'a> {
     pub relay_height_agl_m: f64,
     /// Most hops, one more than relays, [1, [`MAX_HOPS_MAX`]].
     pub max_hops: u32,
-    /// How places are found.
+    /// Strategy of the search.
     pub strategy: Strategy,
 }
 
-/// How places for relays are found.
+/// Search strategy for relay positions.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -54,13 +54,13 @@ pub enum Strategy {
     Greedy,
     /// The best chain over the great circle and the high ground beside it.
     Optimal {
-        /// What best means.
+        /// Objective of the optimum.
         #[serde(default)]
         objective: Objective,
     },
 }
 
-/// What the best chain is.
+/// Objective by which chains are compared.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -76,21 +76,21 @@ pub enum Objective {
 /// Why there is no plan.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum RelayError {
-    /// A station has a value it cannot have.
+    /// A station has an invalid value.
     #[error("{end}: {cause}")]
     Station {
         /// `tx` or `rx`.
         end: &'static str,
-        /// Which value.
+        /// The invalid value.
         cause: BadValue,
     },
-    /// The environment has a value it cannot have.
+    /// The environment has an invalid value.
     #[error("environment: {0}")]
     Environment(BadValue),
     /// `relay_height_agl_m` or `max_hops` is out of range.
     #[error(transparent)]
     Value(#[from] BadValue),
-    /// The target rate is no rate.
+    /// The target rate is invalid.
     #[error("`target_data_rate_bps` is {0}, allowed is above 0 and finite")]
     Rate(f64),
     /// No chain of relays with one radio can connect two that do not understand each other.
@@ -124,12 +124,12 @@ impl RelayRequest<'_> {
         Ok(())
     }
 
-    /// What stands at every relay: the transmitter's radio and antenna at the height asked for.
+    /// Station at every relay: the transmitter's radio and antenna at the height asked for.
     ///
     /// The radio is the transmitter's because it is known to be allowed and at hand, and because
     /// the receiver understands it. The antenna has no fixed pointing: an omnidirectional one
     /// serves both neighbours as it is, and of a directive one a relay carries two, each aimed at
-    /// its neighbour, as nobody builds a relay that looks one way only.
+    /// its neighbour, because a relay with one direction only connects nothing.
     pub(super) fn relay_station(&self) -> Station {
         Station {
             height_agl_m: self.relay_height_agl_m,

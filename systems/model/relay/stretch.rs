@@ -1,4 +1,4 @@
-//! Whether a stretch between two places closes.
+//! Data rate of a hop between two places.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::terrain::GeoPoint;
 /// Stretches one task evaluates: long ones cost 50 us and more.
 const STRETCHES_PER_TASK: usize = 4;
 
-/// A place and what stands there.
+/// A position and its station.
 pub(super) type Place<'a> = (GeoPoint, &'a Station);
 
 /// A request made ready.
@@ -24,14 +24,14 @@ pub(super) struct Task<'a> {
     pub relay: &'a Station,
     pub target_bps: f64,
     pub max_hops: u32,
-    /// The environment with nothing in the way.
+    /// The environment without obstacles.
     clear: Cow<'a, Environment>,
 }
 
 /// Both directions of a stretch.
 pub(super) type Both = (LinkResult, LinkResult);
 
-/// What a stretch carries in its slower direction, bit/s; 0 unless both directions pass.
+/// Rate of a stretch in its slower direction, bit/s; 0 unless both directions pass.
 pub(super) fn rate_bps((forward, backward): &Both) -> f64 {
     let budget = LinkBudget::of(forward, backward);
     let slower_bps = budget
@@ -58,8 +58,8 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Whether a relay may be planned here: not in a void, where nobody knows how high the ground
-    /// is, and each of its hops would guess for itself. Off the tiles it is the sea.
+    /// `true` if a relay may be planned here: not in a void of the terrain, where the ground height
+    /// is unknown and each hop would estimate its own. Off the tiles the ground is the sea.
     pub fn has_ground(&self, at: GeoPoint) -> bool {
         let terrain = self.inputs.terrain;
         terrain.elevation_msl_m(at).is_some() || terrain.resolution_arcsec(at).is_none()
@@ -70,9 +70,8 @@ impl<'a> Task<'a> {
         score(self.inputs, a, b).expect("the request was checked")
     }
 
-    /// What the stretches carry in their slower directions, bit/s, in their order. One that falls
-    /// short of `least_bps` even with nothing in the way may come out as 0 without a look at the
-    /// ground.
+    /// Rates of the stretches in their slower directions, bit/s, in their order. One that is below
+    /// `least_bps` even in free space may come out as 0 without evaluation of the terrain.
     pub fn rates_bps(&self, stretches: &[(Place<'_>, Place<'_>)], least_bps: f64) -> Vec<f64> {
         let mut work: Vec<_> = stretches.iter().map(|&ends| (ends, 0.0)).collect();
         parallel::for_each(&mut work, STRETCHES_PER_TASK, |((a, b), rate)| {
@@ -83,9 +82,10 @@ impl<'a> Task<'a> {
         work.into_iter().map(|(_, rate)| rate).collect()
     }
 
-    /// What a stretch would carry over bare ends with nothing between: no less than it carries,
-    /// because path loss is never below free space and all other terms are the same. Unbounded
-    /// where an end lies in a void, whose height only the ground between can tell.
+    /// Upper bound of the rate of a stretch, bit/s: no terrain or obstacles between its ends. No
+    /// less than the actual rate, because path loss is never below free space and all other terms
+    /// are the same. Infinite where an end lies in a void, whose height is estimated from the
+    /// ground between.
     fn at_best_bps(&self, a: Place<'_>, b: Place<'_>) -> f64 {
         let inputs = Inputs {
             environment: &self.clear,

@@ -1,11 +1,11 @@
-//! What a hop costs.
+//! Route metrics: costs of hops.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::graph::Edge;
 
-/// What a route makes small.
+/// Metric that a route minimises.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]

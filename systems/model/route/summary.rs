@@ -1,4 +1,4 @@
-//! A route and what it carries.
+//! Routes with their metrics and rates.
 
 use serde::Serialize;
 
@@ -16,9 +16,9 @@ const COLLISION_HOPS: usize = 3;
 /// One hop of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Hop {
-    /// The node it leaves.
+    /// Node that sends.
     pub from: NodeId,
-    /// The node it reaches.
+    /// Node that receives.
     pub to: NodeId,
     /// Length, m.
     pub distance_m: f64,
@@ -39,7 +39,7 @@ pub struct Hop {
 pub struct Route {
     /// Hops in order; none when source and target are one node.
     pub hops: Vec<Hop>,
-    /// What was made small.
+    /// Metric that was minimised.
     pub metric: Metric,
     /// Sum of the hops' ETX.
     pub etx: f64,
@@ -55,7 +55,7 @@ pub struct Route {
     pub multi_radio_throughput_bps: Option<f64>,
     /// Probability that a packet sent once on each hop arrives, (0, 1].
     pub delivery_prob: f64,
-    /// Whether every hop keeps the target rate; true when none was asked.
+    /// `true` if every hop keeps the target rate, or none was asked.
     pub meets_target: bool,
 }
 

@@ -20,7 +20,7 @@ pub struct Curve {
     pub degree: u8,
 }
 
-/// A curve and room for the heights along it.
+/// A curve and a buffer for the heights along it.
 #[derive(Debug)]
 pub struct CurveRow<'a> {
     /// The curve.
@@ -82,7 +82,7 @@ impl Curve {
             return self.end_deg;
         }
         let t = number as f64 * self.pace;
-        // What is left out is 0, and makes no bit of difference.
+        // Omitted powers are 0 and change no bit of the result.
         [&self.lat_deg, &self.lon_deg].map(|powers| quintic_at(powers, t))
     }
 }

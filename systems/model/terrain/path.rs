@@ -346,7 +346,7 @@ impl Kernel for Positions<'_> {
         // Indices rather than iterators: these are compiled to vector code.
         let count = lat_deg.len().min(lon_deg.len());
         let (lat_deg, lon_deg) = (&mut lat_deg[..count], &mut lon_deg[..count]);
-        // What is left out is 0, and makes no bit of difference.
+        // Omitted powers are 0 and change no bit of the result.
         if degree(lat, lon) == 3 {
             for j in 0..count {
                 let t = f64::mul_add(f64::from(j as i32), pace, t0);

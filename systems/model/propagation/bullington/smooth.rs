@@ -9,7 +9,7 @@ pub(super) fn smooth_ends_msl_m(profile: &Profile<'_>, tx_msl_m: f64, rx_msl_m: 
     let length = profile.length_m();
     let (start, end) = least_squares_ends(profile);
 
-    // How far, and how steeply, terrain stands above the straight line between the antennas.
+    // Height, and steepness, of the terrain above the straight line between the antennas.
     let line_slope = (rx_msl_m - tx_msl_m) / length;
     let (mut highest, mut tx_slope, mut rx_slope) = (0.0, 0.0, 0.0);
     for (distance, elevation) in profile.interior() {

@@ -7,7 +7,7 @@ use crate::numeric::{Ranked, exp, level, nth_from_both_ends, sample_evenly};
 /// Buffer for the samples taken of a path, 245 at most, in whole vectors.
 pub(super) type SampleBuffer = [[f64; 8]; 32];
 
-/// A room to begin with.
+/// Empty buffer.
 pub(super) const NO_SAMPLES: SampleBuffer = [[0.0; 8]; 32];
 
 /// Interdecile range, m, of the terrain about a fitted line between `start_m` and `end_m` from the
@@ -31,8 +31,8 @@ pub(super) struct Sampled {
 }
 
 impl Sampled {
-    /// Takes them into `room`, evenly between `start_m` and `end_m` from the transmitter. `None`
-    /// where fewer than two steps lie between.
+    /// Fills the buffer with samples, evenly between `start_m` and `end_m` from the transmitter.
+    /// `None` where fewer than two steps lie between.
     #[inline(always)]
     pub fn take(
         profile: &PathProfile,

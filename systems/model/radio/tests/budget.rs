@@ -50,7 +50,8 @@ fn a_hand_worked_ten_kilometre_link() {
     );
 }
 
-/// LoRa SF11 in 250 kHz: floor -173.975 + 53.979 + 6 = -113.995 dBm, sensitivity 17.5 dB below.
+/// LoRa SF11 in 250 kHz: noise floor -173.975 + 53.979 + 6 = -113.995 dBm, sensitivity 17.5 dB
+/// below.
 #[test]
 fn a_hand_worked_lora_link() {
     let end = station("lora_915_us", "omni_5", 10.0);

@@ -2,7 +2,7 @@ use super::*;
 use crate::model::link::{LinkBudget, score};
 use crate::terrain::Path;
 
-/// Whether both directions carry the target, and pass at all.
+/// `true` if both directions pass and carry the target rate.
 fn closes(inputs: &Inputs<'_>, asked: &RelayRequest<'_>, ends: [(GeoPoint, &Station); 2]) -> bool {
     let (there, back) = score(inputs, ends[0], ends[1]).unwrap();
     let passes = LinkBudget::of(&there, &back).etx().is_some();

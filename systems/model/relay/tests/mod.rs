@@ -1,5 +1,5 @@
-//! Relay plans over ground that is made up and always there. Real ground is walked in the tests of
-//! the floor that reads tiles.
+//! Relay plans over synthetic terrain. Measured terrain is used in the tests of the layer that
+//! reads tiles.
 
 mod greedy;
 mod ground;
@@ -45,7 +45,7 @@ fn relays(plan: &RelayPlan) -> &[ChainNode] {
     &plan.chain[1..plan.chain.len() - 1]
 }
 
-/// What holds of every plan.
+/// Checks the invariants of every plan.
 fn check(plan: &RelayPlan, asked: &RelayRequest<'_>) {
     assert_eq!(plan.chain.len(), plan.segments.len() + 1);
     assert!(plan.segments.len() <= asked.max_hops as usize);
