@@ -16,13 +16,14 @@ impl Kind for TemplateKind {
 /// Stable id of a template.
 pub type TemplateId = Id<TemplateKind>;
 
-/// What a deployment is. Written by `deployment.create` and `deployment.update`.
+/// Name, centre, region and propagation settings of a deployment. Written by `deployment.create`
+/// and `deployment.update`.
 #[derive(Component, Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outline {
-    /// What people call it, 1 to 64 characters.
+    /// Display name, 1 to 64 characters.
     pub name: String,
-    /// Where a map of it opens.
+    /// Centre of its map, WGS84.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub center: Option<GeoPoint>,
     /// The area it serves.
@@ -37,13 +38,13 @@ pub struct Outline {
 #[derive(Component, Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Template {
-    /// What people call it, 1 to 64 characters, unique.
+    /// Display name, 1 to 64 characters, unique.
     pub name: String,
-    /// What it is good for, up to 1024 characters.
+    /// Description of its use, up to 1024 characters.
     #[serde(default)]
     pub description: String,
-    /// What its nodes are for.
+    /// Role of its nodes.
     pub role: Role,
-    /// What stands there.
+    /// Station of its nodes.
     pub station: Station,
 }

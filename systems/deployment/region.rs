@@ -57,7 +57,7 @@ pub enum BadRegion {
          same as the first"
     )]
     Ring {
-        /// Which ring, from 0.
+        /// Index of the ring, from 0.
         ring: usize,
         /// Positions in it.
         positions: usize,
@@ -68,11 +68,11 @@ pub enum BadRegion {
     /// A position does not lie on the Earth.
     #[error("position {position} in ring {ring} of region: {cause}")]
     Position {
-        /// Which ring, from 0.
+        /// Index of the ring, from 0.
         ring: usize,
-        /// Which position, from 0.
+        /// Index of the position in the ring, from 0.
         position: usize,
-        /// Why.
+        /// Cause.
         cause: crate::terrain::BadPoint,
     },
 }
@@ -109,8 +109,8 @@ impl Region {
         &self.rings
     }
 
-    /// Whether a point lies in the outline and in no hole, by the even-odd rule in the plane of
-    /// longitude and latitude, as GeoJSON means it.
+    /// `true` if a point lies in the outline and in no hole, by the even-odd rule in the plane of
+    /// longitude and latitude, as in GeoJSON.
     #[must_use]
     pub fn contains(&self, point: GeoPoint) -> bool {
         let (x, y) = (point.lon_deg(), point.lat_deg());

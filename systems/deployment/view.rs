@@ -1,5 +1,5 @@
-//! What readers see of deployments: maps that share what did not change, so that one more node
-//! among a hundred thousand costs one node.
+//! Views of deployments: persistent maps that share unchanged entries, so that adding a node copies
+//! that node only, not a hundred thousand.
 
 use std::sync::Arc;
 
@@ -19,41 +19,41 @@ use crate::terrain::GeoPoint;
 /// A deployment.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct DeploymentView {
-    /// Its id.
+    /// Id.
     pub id: DeploymentId,
-    /// What it is.
+    /// Name, centre, region and propagation settings.
     pub outline: Outline,
-    /// When it was made and changed.
+    /// Times of creation and of the last change.
     pub stamps: Stamps,
 }
 
 /// A node of a deployment.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct PlannedNode {
-    /// Its id.
+    /// Id.
     pub id: NodeId,
     /// The deployment it belongs to.
     pub deployment: DeploymentId,
-    /// What people call it.
+    /// Display name.
     pub name: String,
-    /// What it is for.
+    /// Role.
     pub role: Role,
-    /// Where it stands.
+    /// Position, WGS84.
     pub position: GeoPoint,
-    /// What stands there.
+    /// Station: radio, antenna, height and pointing.
     pub station: Station,
-    /// When it was made and changed.
+    /// Times of creation and of the last change.
     pub stamps: Stamps,
 }
 
 /// A template.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct TemplateView {
-    /// Its id.
+    /// Id.
     pub id: TemplateId,
-    /// What it keeps.
+    /// Name, description, role and station.
     pub content: Template,
-    /// When it was made.
+    /// Time of creation.
     pub stamps: Stamps,
 }
 
@@ -70,7 +70,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Whether nothing is planned.
+    /// `true` if there is no deployment and no template.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.deployments.is_empty() && self.templates.is_empty()
@@ -82,7 +82,7 @@ impl Plan {
         members.filter_map(|node| self.nodes.get(node))
     }
 
-    /// How many nodes a deployment has.
+    /// Number of nodes of a deployment; 0 for an unknown one.
     #[must_use]
     pub fn node_count(&self, id: DeploymentId) -> usize {
         self.members.get(&id).map_or(0, PersistentSet::len)
@@ -133,7 +133,7 @@ type NodeChanged = Or<(
 )>;
 type OutlineChanged = Or<(Changed<Outline>, Changed<Stamps>)>;
 
-/// Redraws what changed, came or went.
+/// Updates the entries that changed, appeared or were removed.
 pub(super) fn publish_plan(
     deployments: Query<(&DeploymentId, &Outline, &Stamps), OutlineChanged>,
     nodes: Query<NodeParts, NodeChanged>,

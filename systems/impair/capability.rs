@@ -1,9 +1,9 @@
-//! What a backend can do, found by asking the running kernel.
+//! Capabilities of a backend, probed on the running kernel.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What was asked of a backend beyond the interface's own set.
+/// Optional features of a backend beyond the interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Extensions {
@@ -15,7 +15,7 @@ pub struct Extensions {
     pub paretonormal: bool,
 }
 
-/// What a backend can do.
+/// Capabilities of a backend.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Capabilities {
@@ -27,13 +27,13 @@ pub struct Capabilities {
     pub pfifo: bool,
     /// Queues of bytes, by `bfifo`.
     pub bfifo: bool,
-    /// What was turned on beyond the interface; nothing without `netem`.
+    /// Optional features in use; none without `netem`.
     pub extensions: Extensions,
-    /// What the kernel does not have.
+    /// Queueing disciplines that the kernel lacks.
     pub missing: Vec<Missing>,
     /// Name of the backend, for example `linux-tc`.
     pub backend_name: String,
-    /// Its version: the release of the kernel.
+    /// Version of the backend: the release of the kernel.
     pub backend_version: String,
 }
 

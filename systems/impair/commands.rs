@@ -1,4 +1,4 @@
-//! What can be done to ports.
+//! Commands on ports.
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Recorded, Refusal};
@@ -8,14 +8,14 @@ use super::observed::{Applied, Failure};
 use super::ports::{Desired, Observed, Ports};
 use super::{Direction, Impairment};
 
-/// Says what a port should do to traffic. The reply is the generation of this wish; the port's
-/// view shows it, once the outside has answered, as `observed_generation`.
+/// Sets the desired impairment of a port. The reply is its generation; the port's view shows that
+/// as `observed_generation` once the driver has reported.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SetImpairment {
-    /// Which port.
+    /// Port.
     pub direction: Direction,
-    /// What it should do; absent, it is to be left alone.
+    /// Desired impairment; absent, the port is left alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub impairment: Option<Impairment>,
 }
@@ -28,8 +28,8 @@ impl Command for SetImpairment {
         let entity = world.resource::<Ports>().entity(self.direction);
         let mut desired = world
             .get_mut::<Desired>(entity)
-            .expect("every port has its wish");
-        // Equal wishes count as well: somebody may have changed the kernel meanwhile.
+            .expect("every port has a desired state");
+        // An equal desired impairment counts as well: the kernel may have been changed meanwhile.
         desired.generation += 1;
         desired.impairment = self.impairment;
         Ok(desired.generation)
@@ -40,19 +40,19 @@ impl Recorded for SetImpairment {
     type Reply = u64;
 }
 
-/// Reports what the outside holds.
+/// Reports the impairment in force, as read back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ObserveImpairment {
-    /// Which port.
+    /// Port.
     pub direction: Direction,
     /// The generation that was tried, or the last one that had been when the port was only read.
     pub generation: u64,
-    /// What the port holds; absent when it could not be read.
+    /// Impairment in force; absent when it could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub applied: Option<Applied>,
-    /// Why the wish of this generation is not in force. A reading alone says nothing here, and
-    /// does not take back what an attempt said.
+    /// Cause for which the desired impairment of this generation is not in force. A reading without
+    /// an attempt leaves it absent, and does not clear the failure of an attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
 }
@@ -63,11 +63,11 @@ impl Command for ObserveImpairment {
         let port = world.entity(entity);
         let wished = port
             .get::<Desired>()
-            .expect("every port has its wish")
+            .expect("every port has a desired state")
             .generation;
         let seen = port
             .get::<Observed>()
-            .expect("every port was seen")
+            .expect("every port has an observed state")
             .generation;
         if !(seen..=wished).contains(&self.generation) {
             let allowed = format!("{seen} to {wished}");
@@ -75,7 +75,7 @@ impl Command for ObserveImpairment {
         }
         let mut observed = world
             .get_mut::<Observed>(entity)
-            .expect("every port was seen");
+            .expect("every port has an observed state");
         if self.generation > seen || self.failure.is_some() {
             observed.failure = self.failure;
         }

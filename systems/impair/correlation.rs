@@ -1,10 +1,10 @@
-//! What correlated draws of netem do to a share.
+//! Effect of correlated draws of netem on a probability.
 
-/// How often a draw of netem with this `correlation` falls below `chance`.
+/// Probability, [0, 1], that a draw of netem with this `correlation` falls below `chance`.
 ///
 /// netem draws x' = (1 - c) u + c x with u uniform (net/sched/sch_netem.c, `get_crandom`). The
-/// distribution of x is iterated from the uniform one on a grid until it stands; where memory is
-/// long it is the normal one of mean 1/2 and variance (1 - c) / (12 (1 + c)).
+/// distribution of x is iterated from the uniform one on a grid until it converges; where the
+/// correlation is high it is the normal one of mean 1/2 and variance (1 - c) / (12 (1 + c)).
 pub(super) fn effective_prob(chance: f64, correlation: f64) -> f64 {
     const GRID: usize = 512;
     if correlation <= 0.0 || chance <= 0.0 || chance >= 1.0 || correlation >= 1.0 {

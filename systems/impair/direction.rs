@@ -23,7 +23,7 @@ impl Direction {
     /// Both, in order.
     pub const ALL: [Self; 2] = [Self::Port1, Self::Port2];
 
-    /// Its name on the wire.
+    /// Name on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! Comparing what was asked with what is in force, fact by fact.
+//! Comparison of the requested and the observed impairment, fact by fact.
 
 use super::observed::{DivergenceItem, DivergenceKind, Value};
 
@@ -11,13 +11,13 @@ pub struct Fact {
     pub field: &'static str,
     /// The number the kernel holds, by which facts are compared.
     pub raw: i128,
-    /// How far `raw` may be off where the kernel rounds.
+    /// Tolerance of `raw` where the kernel rounds, in its units.
     pub slack: i128,
     /// The number in the units of the interface, by which facts are shown.
     pub value: Value,
 }
 
-/// What differs between `requested` and `observed`, in the order of `requested`, then what is only
+/// Differences between `requested` and `observed`, in the order of `requested`, then what is only
 /// in `observed`. Every layer has a fact `kind`.
 #[must_use]
 pub fn compare(requested: &[Fact], observed: &[Fact]) -> Vec<DivergenceItem> {

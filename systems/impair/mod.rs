@@ -1,8 +1,9 @@
-//! Impairments: what the two ports of a link emulator do to traffic.
+//! Impairments of traffic by the two ports of a link emulator.
 //!
-//! A wish changes [`Desired`] and gets a generation; `mirror_impairments` sends it out as the
-//! effect [`ShapePort`]; a driver outside makes it so and reports what the kernel then holds,
-//! which lands in [`Observed`]. The world itself never talks to a kernel, so a replay needs none.
+//! A command changes [`Desired`] and gets a generation; `mirror_impairments` emits it as the effect
+//! [`ShapePort`]; a driver applies it and reports the impairment in force as read back from the
+//! kernel, which is stored in [`Observed`]. The world itself never talks to a kernel, so a replay
+//! needs none.
 
 mod capability;
 mod check;
@@ -46,7 +47,7 @@ pub fn world() -> Builder {
     builder
 }
 
-/// The two ports and what is wished of them.
+/// The two ports with their desired and observed impairments.
 pub fn impair(engine: &mut Builder) {
     let ports = Ports::spawn(engine.world());
     engine

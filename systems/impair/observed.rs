@@ -1,11 +1,11 @@
-//! What was found outside: the impairment in force, and how it differs from what was asked.
+//! Observed state of a port: the impairment in force, and its differences from the requested one.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shape::Impairment;
 
-/// What a port holds, as read back.
+/// Impairment in force, as read back from the kernel.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Applied {
@@ -15,15 +15,15 @@ pub struct Applied {
     pub captured_at_ns: u64,
     /// Wall clock of the reading, ns since the Unix epoch.
     pub captured_at_wall_ns: u64,
-    /// How it differs from what was asked.
+    /// Differences from the requested impairment.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub divergence: Vec<DivergenceItem>,
-    /// What the kernel does with it that the words do not say.
+    /// Side effects of the kernel that the requested impairment does not state.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
 }
 
-/// One difference between what was asked and what is in force.
+/// One difference between the requested and the observed impairment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DivergenceItem {
@@ -31,29 +31,29 @@ pub struct DivergenceItem {
     pub layer: String,
     /// The field of that layer.
     pub field: String,
-    /// What was asked; absent when nothing was.
+    /// Requested value; absent when none was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requested: Option<Value>,
-    /// What is in force; absent when nothing is or it cannot be read.
+    /// Value in force; absent when there is none or it cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed: Option<Value>,
-    /// What kind of difference it is.
+    /// Kind of difference.
     pub kind: DivergenceKind,
     /// The difference in one sentence.
     pub message: String,
 }
 
-/// What kind of difference there is.
+/// Kind of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DivergenceKind {
     /// The kernel holds another value.
     Differs,
-    /// The kernel does not tell.
+    /// The kernel does not report the value.
     Unverifiable,
-    /// Somebody else put it there.
+    /// It was set by another program.
     Foreign,
-    /// It was asked for, or is there, and this backend does not do it.
+    /// It was requested, or is in force, and this backend does not support it.
     Unsupported,
 }
 
@@ -69,11 +69,11 @@ pub enum Value {
     Text(String),
 }
 
-/// Something the kernel does silently with what was asked.
+/// A side effect of the kernel on the requested impairment, which it does not report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Warning {
-    /// What it is about, for programs: for example `jitter_reorders`.
+    /// Machine-readable code, for example `jitter_reorders`.
     pub code: String,
     /// Path of the field in the impairment.
     pub field: String,
@@ -81,17 +81,17 @@ pub struct Warning {
     pub message: String,
 }
 
-/// Why what was asked is not in force.
+/// Cause for which the requested impairment is not in force.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Failure {
-    /// Whose fault it is.
+    /// Class of the cause.
     pub kind: FailureKind,
-    /// What failed, on what, why.
+    /// Operation that failed, its object and the cause.
     pub message: String,
 }
 
-/// Whose fault a failure is.
+/// Class of the cause of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
@@ -101,6 +101,6 @@ pub enum FailureKind {
     Unsupported,
     /// The kernel refused it.
     Rejected,
-    /// The interface, or the kernel, could not be talked to.
+    /// The interface or the kernel could not be reached.
     Io,
 }

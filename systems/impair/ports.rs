@@ -1,4 +1,4 @@
-//! Ports in the world: what is wished of them, what was seen of them, and the way between.
+//! Ports in the world: desired state, observed state, and the effect that connects them.
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Effect, Outbox, Section};
@@ -7,37 +7,37 @@ use serde::{Deserialize, Serialize};
 use super::observed::{Applied, Failure};
 use super::{Direction, Impairment};
 
-/// A port. There are two, from the beginning of the world to its end.
+/// A port. A world always has two.
 #[derive(Component, Debug, Clone, Copy, PartialEq, Eq)]
 #[require(Desired, Observed)]
 pub struct Port(pub Direction);
 
-/// What is wished of a port. Written by `impairment.shape`.
+/// Desired impairment of a port. Written by `impairment.shape`.
 #[derive(Component, Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Desired {
-    /// Counts wishes; 0 before the first.
+    /// Number of `impairment.shape` commands; 0 before the first.
     pub generation: u64,
-    /// The wish; `None` wants the port left alone.
+    /// Desired impairment; `None` leaves the port alone.
     pub impairment: Option<Impairment>,
 }
 
-/// What was last seen of a port. Written by `impairment.observe`.
+/// Last observed state of a port. Written by `impairment.observe`.
 #[derive(Component, Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Observed {
     /// The last generation that was tried.
     pub generation: u64,
-    /// What the port holds.
+    /// Impairment in force, as read back.
     pub applied: Option<Applied>,
-    /// Why the wish of that generation is not in force.
+    /// Cause for which that generation is not in force.
     pub failure: Option<Failure>,
 }
 
-/// Where the two ports are.
+/// Entities of the two ports.
 #[derive(Resource, Debug)]
 pub struct Ports([Entity; 2]);
 
 impl Ports {
-    /// Brings the two ports into a world.
+    /// Spawns the two ports in a world.
     pub fn spawn(world: &mut World) -> Self {
         Self(Direction::ALL.map(|direction| world.spawn(Port(direction)).id()))
     }
@@ -49,14 +49,14 @@ impl Ports {
     }
 }
 
-/// Work for the outside: make this port do that.
+/// Effect for the driver: apply the desired impairment to a port.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShapePort {
-    /// Which port.
+    /// Port.
     pub direction: Direction,
-    /// The generation of the wish, to be named in the report.
+    /// Generation of the desired impairment, to be named in the report.
     pub generation: u64,
-    /// The wish; `None` wants the port left alone.
+    /// Desired impairment; `None` leaves the port alone.
     pub impairment: Option<Impairment>,
 }
 
@@ -67,22 +67,22 @@ impl Effect for ShapePort {
     }
 }
 
-/// A port as readers see it.
+/// View of a port.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PortView {
-    /// Which port.
+    /// Port.
     pub direction: Direction,
-    /// The generation of the latest wish; 0 before the first.
+    /// Generation of the desired impairment; 0 before the first.
     pub generation: u64,
-    /// The latest wish.
+    /// Desired impairment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub desired: Option<Impairment>,
-    /// The last generation that was tried: at or beyond one's own, one's answer is here.
+    /// The last generation that was tried: from that of a command on, its result is shown.
     pub observed_generation: u64,
-    /// What the port holds.
+    /// Impairment in force, as read back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub applied: Option<Applied>,
-    /// Why the wish of `observed_generation` is not in force.
+    /// Cause for which `observed_generation` is not in force.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
 }
@@ -111,14 +111,14 @@ impl Impairments {
         &self.0[direction as usize]
     }
 
-    /// Whether nobody ever wished or saw anything: most worlds have no ports to speak of.
+    /// `true` if there was never a desired or an observed impairment: most worlds use no ports.
     #[must_use]
     pub fn is_untouched(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// Emits the wishes that changed.
+/// Emits the desired impairments that changed.
 pub(super) fn mirror_impairments(
     wishes: Query<(&Port, &Desired), Changed<Desired>>,
     ports: Res<Ports>,
@@ -138,7 +138,7 @@ pub(super) fn mirror_impairments(
     }
 }
 
-/// Redraws the ports when a wish or a sighting changed.
+/// Redraws the ports when a desired or an observed state changed.
 pub(super) fn publish_impairments(
     changed: Query<(), Or<(Changed<Desired>, Changed<Observed>)>>,
     all: Query<(&Port, &Desired, &Observed)>,

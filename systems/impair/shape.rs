@@ -1,4 +1,4 @@
-//! What can be done to the traffic of one direction: the complete shaping state, as on the wire.
+//! Impairment of the traffic of one direction: the complete shaping state, as on the wire.
 //!
 //! Every kind is optional and independent of the others; together they make one stack. Names and
 //! units are those of the interface: durations in ns, `pct` in [0, 100], correlations and
@@ -72,7 +72,7 @@ pub enum Latency {
         #[serde(rename = "jitter")]
         #[garde(range(max = DURATION_NS_MAX))]
         jitter_ns: u64,
-        /// How deviations are distributed.
+        /// Distribution of the deviations.
         #[serde(default, deserialize_with = "distribution")]
         #[garde(dive)]
         distribution: Distribution,
@@ -83,7 +83,7 @@ pub enum Latency {
     },
 }
 
-/// How deviations from the mean delay are distributed.
+/// Distribution of the deviations from the mean delay.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Distribution {
@@ -97,15 +97,15 @@ pub enum Distribution {
     ParetoNormal {},
     /// A histogram of the operator's, by name.
     Table {
-        /// Its name: 1 to 64 of `a-z0-9_-`.
+        /// Name: 1 to 64 of `a-z0-9_-`.
         #[schemars(regex(pattern = r"^[a-z0-9_-]{1,64}$"))]
         #[garde(custom(table_name))]
         name: String,
     },
 }
 
-/// Reads a distribution by the letter of its schema: an object of words. Inside a tagged object
-/// serde would also take a kind by its number.
+/// Reads a distribution strictly by its schema: an object of strings. Inside a tagged object serde
+/// would also take a kind by its number.
 fn distribution<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Distribution, D::Error> {
     const KINDS: &[&str] = &["uniform", "normal", "pareto", "paretonormal", "table"];
     let mut fields = BTreeMap::<String, String>::deserialize(deserializer)?;
@@ -183,7 +183,7 @@ pub struct Rate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct Queue {
-    /// Its size.
+    /// Size of the queue.
     #[garde(dive)]
     pub limit: QueueLimit,
 }
@@ -192,16 +192,16 @@ pub struct Queue {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub struct QueueLimit {
-    /// What is counted.
+    /// Unit of the size.
     #[garde(skip)]
     pub unit: QueueUnit,
-    /// How many fit.
+    /// Size, in that unit.
     #[schemars(range(max = 4_294_967_295_u32))]
     #[garde(skip)]
     pub value: u32,
 }
 
-/// What a queue counts.
+/// Unit of the size of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum QueueUnit {
@@ -255,7 +255,7 @@ pub struct Corruption {
 }
 
 impl Impairment {
-    /// Whether it asks for nothing at all.
+    /// `true` if it impairs nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -283,7 +283,7 @@ impl Latency {
 }
 
 impl Distribution {
-    /// Its kind on the wire.
+    /// Name of the kind on the wire.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {

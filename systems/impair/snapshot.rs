@@ -1,4 +1,4 @@
-//! What readers of a world of ports alone see.
+//! Snapshot of a world that has ports only.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::Impairments;
 /// The whole view of a world of ports.
 #[derive(Debug, Clone, Default)]
 pub struct Snapshot {
-    /// The tick this is the end of.
+    /// Tick at whose end it was taken.
     pub tick: u64,
     /// Simulated time of that tick, ns.
     pub now_ns: u64,

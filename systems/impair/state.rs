@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Direction;
 use super::ports::{Desired, Observed, Ports};
 
-/// What is wished and what was seen of each port, in order.
+/// Desired and observed state of each port, in order.
 #[derive(Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct BothPorts([(Desired, Observed); 2]);
@@ -18,8 +18,12 @@ impl State for BothPorts {
     fn save(world: &World) -> Self {
         Self(Direction::ALL.map(|direction| {
             let port = world.entity(world.resource::<Ports>().entity(direction));
-            let desired = port.get::<Desired>().expect("every port has its wish");
-            let observed = port.get::<Observed>().expect("every port was seen");
+            let desired = port
+                .get::<Desired>()
+                .expect("every port has a desired state");
+            let observed = port
+                .get::<Observed>()
+                .expect("every port has an observed state");
             (desired.clone(), observed.clone())
         }))
     }

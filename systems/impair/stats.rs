@@ -1,4 +1,4 @@
-//! Counters of a port. They only grow; rates are left to whoever compares two samples.
+//! Counters of a port. They only grow; a rate is the difference of two samples.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,6 +39,6 @@ pub struct LinkStats {
     pub interface_tx_bytes_total: u64,
     /// Packets the interface dropped while sending.
     pub interface_tx_dropped_total: u64,
-    /// How often the counters began anew because the stack was made anew.
+    /// Number of resets of the kernel counters by a new discipline stack.
     pub resets_total: u64,
 }

@@ -1,4 +1,4 @@
-//! Shapes, ranges, and the way of a wish through a world.
+//! Shapes, ranges, and the way of a desired impairment through a world.
 
 use std::sync::Arc;
 
@@ -117,7 +117,7 @@ fn a_wish_leaves_as_an_effect_and_comes_back_as_a_sighting() {
     let mut effects: Effects<ShapePort> = engine.effects();
     let handle = engine.handle();
     engine.tick(None).unwrap();
-    assert_eq!(effects.try_next(), None, "nobody wished for anything");
+    assert_eq!(effects.try_next(), None, "no impairment was desired");
     assert!(handle.view().impairments.is_untouched());
     let set = |duration_ns| SetImpairment {
         direction: Direction::Port2,
@@ -126,7 +126,7 @@ fn a_wish_leaves_as_an_effect_and_comes_back_as_a_sighting() {
     let first = handle.submit(set(1)).unwrap();
     engine.tick(None).unwrap();
     assert_eq!(first.wait(), Ok(1));
-    // The outside is slow: only the latest wish is left for it.
+    // The driver is slow: only the latest desired impairment is left for it.
     let second = handle.submit(set(2)).unwrap();
     engine.tick(None).unwrap();
     assert_eq!(second.wait(), Ok(2));
@@ -167,7 +167,7 @@ fn a_wish_leaves_as_an_effect_and_comes_back_as_a_sighting() {
     let seen = port(&handle);
     assert_eq!((seen.observed_generation, seen.failure), (2, Some(failure)));
     assert_eq!(seen.applied.unwrap().impairment, delayed(2));
-    assert_eq!(effects.try_next(), None, "a sighting is no wish");
+    assert_eq!(effects.try_next(), None, "an observation emits no effect");
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! What the kernel does silently with an impairment, told beforehand.
+//! Warnings, before an impairment is applied, of side effects that the kernel does not report.
 
 use super::correlation::effective_prob;
 use super::observed::Warning;
 use super::shape::{Impairment, Latency, Loss, QueueUnit, Rate};
 
-/// What an impairment meets at its port.
+/// Properties of the interface that an impairment depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Surroundings {
     /// MTU of the interface, bytes, without the link-layer header.
@@ -75,7 +75,8 @@ impl Told {
         }
     }
 
-    /// Correlated draws gather around one half, so that fewer of them fall below a small chance.
+    /// Correlated draws concentrate around one half, so that fewer of them fall below a small
+    /// probability.
     fn correlations(&mut self, impairment: &Impairment) {
         let loss = match impairment.loss {
             Some(Loss::Bernoulli { pct, correlation }) => Some((pct, correlation)),

@@ -1,4 +1,4 @@
-//! How a testbed begins, how it is paced, and how reports come in.
+//! Commands on a testbed: begin, time scale, reports.
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Recorded, Refusal};
@@ -13,10 +13,10 @@ use crate::flow::MeshGraph;
 use crate::link::LinkKey;
 use crate::site::NodeId;
 
-/// Fastest pace, simulated seconds per second.
+/// Largest time scale, simulated seconds per second.
 const SPEED_MAX: f64 = 1000.0;
 
-/// Turns the mirror on.
+/// Sets up the testbed: from now on links are mirrored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct BeginTestbed(pub Settings);
@@ -39,7 +39,7 @@ impl Recorded for BeginTestbed {
     type Reply = ();
 }
 
-/// Notes how fast the world runs from now on. Whoever drives the world keeps to it.
+/// Sets the time scale, which the driver of the world follows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SetTimeScale {
@@ -99,11 +99,11 @@ fn report(
     Ok(())
 }
 
-/// Reports what came of wishes.
+/// Reports which generations of the desired state were tried.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReportLinkState {
-    /// One of each direction that was tried.
+    /// Observations, one a direction that was tried.
     pub sightings: Vec<Observation>,
 }
 impl Command for ReportLinkState {
@@ -134,7 +134,7 @@ impl Recorded for ReportLinkState {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CountWires {
-    /// Those that changed.
+    /// Counters that changed.
     pub counted: Vec<Counted>,
 }
 impl Command for CountWires {
@@ -160,7 +160,7 @@ impl Recorded for CountWires {
 pub struct ProbeLink {
     /// The direction it began in; its packets went both ways.
     pub side: LinkDirection,
-    /// What it gave.
+    /// Result of the measurement.
     pub probe: Probe,
 }
 impl Command for ProbeLink {
@@ -179,11 +179,11 @@ impl Recorded for ProbeLink {
     type Reply = ();
 }
 
-/// Reports what the kernel can do.
+/// Reports the link features of the kernel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MeetKernel {
-    /// What it can.
+    /// Link features of the kernel.
     pub means: Means,
 }
 impl Command for MeetKernel {
@@ -198,11 +198,11 @@ impl Recorded for MeetKernel {
     type Reply = ();
 }
 
-/// Notes that another controller goes on with the testbed.
+/// Reports that another controller took the testbed over.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TakeOver {
-    /// The simulated time it goes on from, ns.
+    /// Simulated time at the takeover, ns.
     pub from_ns: u64,
 }
 impl Command for TakeOver {
@@ -225,9 +225,9 @@ impl Recorded for TakeOver {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReportRoutes {
-    /// Which node.
+    /// Node.
     pub node: NodeId,
-    /// All its routes.
+    /// All routes of the node.
     pub routes: Vec<ObservedRoute>,
 }
 impl Command for ReportRoutes {

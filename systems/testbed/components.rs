@@ -14,7 +14,7 @@ use super::shape::Shape;
 use crate::link::LinkKey;
 use crate::site::NodeId;
 
-/// How the testbed is set up. Written by `testbed.begin` and `testbed.pace`.
+/// Settings and time scale of the testbed. Written by `testbed.begin` and `testbed.pace`.
 #[derive(Resource, Debug, Default)]
 pub struct Setup {
     /// Absent until the testbed begins.
@@ -44,7 +44,7 @@ pub struct VethPairs(pub BTreeMap<LinkKey, Entity>);
 /// Written by `assign_namespaces`.
 #[derive(Component, Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seat {
-    /// Its number, from 1, in the order of assignment; its address follows from it.
+    /// Number, from 1, in the order of assignment; its address follows from it.
     pub number: u32,
     /// The name of the node.
     pub name: String,
@@ -53,7 +53,7 @@ pub struct Seat {
 /// One direction of a veth pair.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Side {
-    /// Counts changes of the shape.
+    /// Number of changes of the shape.
     pub generation: u64,
     /// The desired shape.
     pub shape: Shape,
@@ -63,7 +63,8 @@ pub struct Side {
 /// `shape_links`.
 #[derive(Component, Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct VethPair {
-    /// Its number, from 1, in the order of creation; names and numbers of its interfaces follow from it.
+    /// Number, from 1, in the order of creation; names and numbers of its interfaces follow from
+    /// it.
     pub number: u32,
     /// From the lower id to the higher, and back.
     pub sides: [Side; 2],

@@ -87,7 +87,7 @@ type Budget = (
     Has<AdminDown>,
 );
 
-/// What shapes follow from, and what of it changed.
+/// Inputs of the shapes, and which of them changed.
 #[derive(SystemParam)]
 pub(super) struct Mesh<'w, 's> {
     links: Res<'w, Links>,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::link::LinkKey;
 use crate::site::NodeId;
 
-/// A direction of a wire.
+/// A direction of a veth pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkDirection {
@@ -25,35 +25,35 @@ impl LinkDirection {
     }
 }
 
-/// What came of a wish.
+/// Result of applying a desired shape.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Observation {
-    /// Which direction.
+    /// Direction.
     pub side: LinkDirection,
     /// The generation that was tried.
     pub generation: u64,
-    /// Why it is not in force, if it is not.
+    /// Cause for which it is not in force; absent if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
 
-/// Packets of one class, since the wire was laid.
+/// Packets of one class, since the veth pair was created.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tally {
     /// Packets that passed.
     pub passed_total: u64,
-    /// Packets that the loss took.
+    /// Packets dropped by the modelled loss.
     pub lost_total: u64,
-    /// Packets that found the queue full.
+    /// Packets dropped because the queue was full.
     pub overflowed_total: u64,
     /// Bytes that passed.
     pub bytes_total: u64,
 }
 
 impl Tally {
-    /// Share of the packets that the loss took, [0, 1]; `None` before the first.
+    /// Share of the packets dropped by the modelled loss, [0, 1]; `None` before the first.
     #[must_use]
     pub fn loss_prob(&self) -> Option<f64> {
         let all = self.passed_total + self.lost_total + self.overflowed_total;
@@ -65,37 +65,37 @@ impl Tally {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counted {
-    /// Which direction.
+    /// Direction.
     pub side: LinkDirection,
-    /// To one receiver.
+    /// Unicast packets.
     pub unicast: Tally,
-    /// To everybody.
+    /// Broadcast and multicast packets.
     pub broadcast: Tally,
 }
 
-/// What a measurement with packets gave.
+/// Result of a measurement with packets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Probe {
-    /// Packets sent there and back.
+    /// Echo requests sent.
     pub sent: u32,
-    /// Packets that came back.
+    /// Echo replies received.
     pub received: u32,
-    /// Shortest, mean and longest time there and back, ms; absent when none came back.
+    /// Least, mean and greatest round-trip time, ms; absent without a reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_trip_ms: Option<[f64; 3]>,
-    /// What a stream carried, bit/s; absent when none was sent.
+    /// Throughput of a stream, bit/s; absent when none was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throughput_bps: Option<f64>,
 }
 
-/// What a kernel can do for links.
+/// Link features of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Means {
-    /// Classes, loss, delay and rate.
+    /// Traffic classes, loss, delay and rate.
     Full,
-    /// Rate alone, and all or nothing.
+    /// Rate only; a link passes everything or nothing.
     Rate,
 }
 
@@ -103,9 +103,9 @@ pub enum Means {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Takeover {
-    /// The simulated time it went on from, ns: the last that the log had.
+    /// Simulated time at the takeover, ns: the last in the log.
     pub from_ns: u64,
-    /// The how-manieth it was.
+    /// Number of the takeover, from 1.
     pub number: u32,
 }
 
@@ -113,10 +113,10 @@ pub struct Takeover {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ObservedRoute {
-    /// Where it leads.
+    /// Destination.
     pub destination: NodeId,
-    /// The neighbour it goes to.
+    /// Next hop.
     pub next_hop: NodeId,
-    /// What the protocol makes of it: babel's metric, batman's TQ of 255.
+    /// Metric of the protocol: that of babel, or the TQ of batman-adv, 255 at best.
     pub metric: f64,
 }

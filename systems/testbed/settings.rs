@@ -1,4 +1,4 @@
-//! What a testbed is told at its beginning.
+//! Settings of a testbed.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,30 +16,30 @@ pub const SEATS_MAX: usize = 65_534;
 /// Longest name of a testbed, characters.
 const NAME_CHARS_MAX: usize = 16;
 
-/// What finds the ways through a testbed.
+/// Routing protocol of a testbed.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Protocol {
-    /// Routes of the world, kept as the world's metric has them.
+    /// Routes of the world, by the world's metric.
     #[default]
     Static,
     /// `babeld` in each node.
     Babel,
     /// `batman-adv` in each node; nodes speak over `bat0`.
     Batman,
-    /// Nothing: neighbours reach each other, and somebody else does the rest.
+    /// None: neighbours reach each other; routing is left to other programs.
     None,
 }
 
-/// What a link becomes.
+/// Wiring of links: veth pairs or a segment.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Wiring {
-    /// A wire of its own: a node has an interface for each neighbour.
+    /// A veth pair of its own: a node has an interface for each neighbour.
     #[default]
     Link,
     /// A share of a segment that all nodes are on: a node has one interface, as it has one radio,
@@ -48,24 +48,24 @@ pub enum Wiring {
 }
 
 impl Wiring {
-    /// Whether links are wires of their own.
+    /// `true` if each link is a veth pair of its own.
     #[must_use]
     pub fn is_link(&self) -> bool {
         *self == Self::Link
     }
 }
 
-/// How the medium is shared and how often a frame is tried.
+/// Medium access: retries, broadcast rate and share of the air.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MediumAccess {
     /// Times a frame to one receiver is sent again when it was not acknowledged, [0, 31].
     #[schemars(range(max = 31))]
     pub retries: u8,
-    /// Rung of the modulation ladder for what goes to everybody, [0, 9]; OFDM only.
+    /// MCS index of broadcast frames, [0, 9]; OFDM only.
     #[schemars(range(max = 9))]
     pub broadcast_mcs: u8,
-    /// Length of what goes to everybody, bytes, [1, 65535]: hellos and announcements.
+    /// Length of broadcast packets, bytes, [1, 65535]: hellos and announcements.
     #[schemars(range(min = 1, max = 65535))]
     pub broadcast_bytes: u32,
     /// Share of the air that a link has for itself, (0, 1].
@@ -95,22 +95,22 @@ impl Default for MediumAccess {
     }
 }
 
-/// What a direction of a link is bound to instead of a wire of the testbed.
+/// External port that a direction of a link is bound to instead of a veth pair of the testbed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Port {
-    /// What leaves through this interface of the host.
+    /// Egress of this interface of the host.
     Interface(String),
     /// A port of an impairment daemon.
     Daemon {
         /// The daemon's socket, or `host:port` where it is reached over TCP.
         address: String,
-        /// Which of its ports.
+        /// Port of the daemon.
         port: PortName,
     },
 }
 
-/// A direction of a link and what it is bound to.
+/// Binding of a direction of a link to an external port.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Binding {
@@ -118,49 +118,50 @@ pub struct Binding {
     pub from: NodeId,
     /// The node that receives.
     pub to: NodeId,
-    /// What follows the link.
+    /// Port that is shaped as the link.
     pub port: Port,
 }
 
-/// What a testbed is told at its beginning.
+/// Settings of a testbed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// Its name, in the names of everything that belongs to it: 1 to 16 of `a-z`, `0-9`, `-`.
+    /// Name, part of the names of everything that belongs to the testbed: 1 to 16 of `a-z`, `0-9`,
+    /// `-`.
     pub name: String,
     /// The first two bytes of its /16 network.
     pub network: [u8; 2],
-    /// What finds the ways.
+    /// Routing protocol.
     pub routing: Protocol,
-    /// What a link becomes.
+    /// Wiring of links: veth pairs or a segment.
     #[serde(default, skip_serializing_if = "Wiring::is_link")]
     pub wiring: Wiring,
     /// Short names of the nodes, in the names of what belongs to them; a node without one takes
     /// its label or its number.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub names: BTreeMap<NodeId, String>,
-    /// Nodes that do otherwise.
+    /// Nodes with another routing protocol.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub routing_of: BTreeMap<NodeId, Protocol>,
     /// The medium.
     #[serde(default)]
     pub mac: MediumAccess,
-    /// Directions that are bound to something that is there already.
+    /// Directions that are bound to external ports.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bindings: Vec<Binding>,
-    /// The scenario file, for whoever takes the testbed over.
+    /// The scenario file, for a controller that takes the testbed over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<PathBuf>,
 }
 
 impl Settings {
-    /// What finds the ways at a node.
+    /// Routing protocol of a node.
     #[must_use]
     pub fn protocol(&self, node: NodeId) -> Protocol {
         self.routing_of.get(&node).copied().unwrap_or(self.routing)
     }
 
-    /// What a direction is bound to.
+    /// External port that a direction is bound to.
     #[must_use]
     pub fn bound(&self, from: NodeId, to: NodeId) -> Option<&Port> {
         let found = self.bindings.iter();
@@ -168,7 +169,7 @@ impl Settings {
         found.next().map(|binding| &binding.port)
     }
 
-    /// Refuses what a testbed cannot be.
+    /// Refuses invalid settings.
     ///
     /// # Errors
     /// [`Refusal::Invalid`] with the key, what was found and what is allowed.

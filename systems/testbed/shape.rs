@@ -1,4 +1,5 @@
-//! What a direction of a link does to packets, from what the radio does to frames.
+//! Shape of a direction of a link: treatment of packets, derived from the frame loss and rate of
+//! the radio.
 //!
 //! With `p` the loss of one frame and `n` tries, a frame is lost for good with `p^n` and takes
 //! `(1 - p^n) / (1 - p)` tries, so that `1 - p` of the air's rate is delivered. What goes to everybody is sent once, at the basic rate. A frame waits
@@ -25,22 +26,22 @@ const SLOT_NS: f64 = 9_000.0;
 const WINDOW_SLOTS: [f64; 2] = [15.0, 1023.0];
 /// Speed of light, m/s.
 const LIGHT_M_PER_S: f64 = 299_792_458.0;
-/// The shaper counts bytes per second; slower than this nothing can be told apart.
+/// Least rate, bit/s: the shaper counts bytes per second, too coarse for lower rates.
 const RATE_BPS_MIN: u64 = 64;
 /// A bucket fills in this time, s, or holds two frames.
 const BUCKET_S: f64 = 2e-3;
 /// Largest frame on a wire, bytes: batman-adv's header around a full packet.
 const FRAME_BYTES: u32 = 1600;
 
-/// What a direction of a link does to packets.
+/// Treatment of packets in a direction of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Shape {
-    /// Whether anything passes at all.
+    /// `true` if the direction passes packets.
     pub up: bool,
-    /// Packets to one receiver that are lost for good, [0, 1].
+    /// Loss probability of unicast packets after all retries, [0, 1].
     pub loss_prob: f64,
-    /// Packets to everybody that are lost, [0, 1].
+    /// Loss probability of broadcast packets, [0, 1].
     pub broadcast_loss_prob: f64,
     /// Rate of what is delivered, bit/s.
     pub rate_bps: u64,
@@ -65,7 +66,7 @@ impl Shape {
         loss_burst_packets: None,
     };
 
-    /// This direction, cut: what does not matter then stays, so that only the loss changes.
+    /// This direction, cut: the other values stay, so that only the loss changes.
     #[must_use]
     pub fn cut(self) -> Self {
         Self {
@@ -84,8 +85,8 @@ impl Shape {
         (filled as u32).max(2 * FRAME_BYTES)
     }
 
-    /// Whether this differs from `before` by more than the noise of a walk: up or down, a twentieth
-    /// of rate or delay (0.1 ms or more), a twentieth of a loss (1 in 2000 or more).
+    /// `true` if this differs from `before` by more than small movements cause: up or down, a
+    /// twentieth of rate or delay (0.1 ms or more), a twentieth of a loss (1 in 2000 or more).
     #[must_use]
     pub fn moved_from(&self, before: &Self) -> bool {
         let apart =
@@ -99,7 +100,7 @@ impl Shape {
             || apart(self.jitter_ns as f64, before.jitter_ns as f64, 1e5)
     }
 
-    /// What is lost of packets to one receiver, in runs where there are such.
+    /// Loss of unicast packets, two-state where losses come in runs.
     fn loss(&self) -> Loss {
         match self.two_states() {
             Some([p, r]) => Loss::GilbertElliott {
@@ -115,7 +116,7 @@ impl Shape {
         }
     }
 
-    /// The same as an impairment of a port, where there is only one class of packets. Losses in runs
+    /// The shape as an impairment of a port, which has only one class of packets. Losses in runs
     /// are an extension there.
     #[must_use]
     pub fn impairment(&self) -> Impairment {
@@ -226,7 +227,7 @@ fn broadcast_loss(direction: &Direction, radio: &Radio, mac: &MediumAccess) -> f
 }
 
 impl Shape {
-    /// Refuses what no kernel could be told.
+    /// Refuses values that no kernel accepts.
     ///
     /// # Errors
     /// [`Refusal::Invalid`] with the key, what was found and what is allowed.

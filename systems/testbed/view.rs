@@ -1,4 +1,4 @@
-//! The testbed as readers see it.
+//! Views of the testbed.
 
 use std::collections::BTreeMap;
 
@@ -18,64 +18,64 @@ use crate::site::NodeId;
 /// A node of the testbed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SeatView {
-    /// Which node.
+    /// Node.
     pub node: NodeId,
-    /// What people call it.
+    /// Display name.
     pub name: String,
-    /// Its number, from 1.
+    /// Number, from 1.
     pub number: u32,
-    /// What finds its ways.
+    /// Routing protocol.
     pub protocol: Protocol,
     /// The neighbour by destination, where the routes are the world's.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub next_hops: BTreeMap<NodeId, NodeId>,
-    /// What its protocol found.
+    /// Routes that its protocol found.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub heard: Vec<ObservedRoute>,
 }
 
-/// One direction of a wire.
+/// One direction of a veth pair.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SideView {
     /// The node that sends.
     pub from: NodeId,
     /// The node that receives.
     pub to: NodeId,
-    /// What it should do.
+    /// Desired shape.
     pub shape: Shape,
-    /// How often that changed.
+    /// Number of changes of the desired shape.
     pub generation: u64,
     /// The last change that was tried.
     pub observed_generation: u64,
-    /// Why it is not in force.
+    /// Cause for which it is not in force.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-    /// What was counted.
+    /// Packet counters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counted: Option<Counted>,
-    /// What was measured.
+    /// Last measurement with packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe: Option<Probe>,
 }
 
-/// A wire.
+/// A veth pair.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WireView {
-    /// Its number, from 1.
+    /// Number, from 1.
     pub number: u32,
     /// From the lower id to the higher, and back.
     pub sides: [SideView; 2],
 }
 
-/// The testbed; empty in a world that is none.
+/// The testbed; empty in a world without one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct TestbedView {
-    /// How it was set up.
+    /// Settings, once it began.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settings: Option<Settings>,
     /// Simulated seconds per second.
     pub speed: f64,
-    /// What the kernel can do, once somebody tried.
+    /// Link features of the kernel, once probed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub means: Option<Means>,
     /// The last controller that took over.
@@ -83,7 +83,7 @@ pub struct TestbedView {
     pub takeover: Option<Takeover>,
     /// Nodes in id order.
     pub seats: Vec<SeatView>,
-    /// Wires in id order of their ends.
+    /// Veth pairs in id order of their nodes.
     pub wires: Vec<WireView>,
 }
 

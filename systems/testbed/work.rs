@@ -9,42 +9,42 @@ use super::components::{Seat, Side};
 use super::settings::Settings;
 use crate::site::NodeId;
 
-/// Work for the outside.
+/// Effect for the driver of the testbed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Work {
-    /// A node needs a seat.
+    /// A node needs a namespace.
     Seat {
-        /// Which node.
+        /// Node.
         node: NodeId,
-        /// Its place.
+        /// Namespace of the node.
         seat: Seat,
-        /// How the testbed is set up.
+        /// Settings of the testbed.
         settings: Settings,
     },
-    /// A direction should do this; its wire is to be laid if it is not there.
+    /// Desired shape of a direction; its veth pair is created if it is missing.
     Shape {
         /// The node that sends.
         from: NodeId,
         /// The node that receives.
         to: NodeId,
-        /// Number of the wire.
+        /// Number of the veth pair.
         number: u32,
-        /// What it should do, and how often that changed.
+        /// Desired shape and its generation.
         side: Side,
     },
     /// A node's routes: the neighbour by destination, and no others.
     Routes {
-        /// Which node.
+        /// Node.
         node: NodeId,
         /// Neighbour by destination.
         next_hops: BTreeMap<NodeId, NodeId>,
     },
 }
 
-/// What a piece of work is about.
+/// Key of an effect: the thing it is about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum WorkKey {
-    /// The seat of a node.
+    /// The namespace of a node.
     Seat(NodeId),
     /// A direction, from one node to another.
     Shape(NodeId, NodeId),
