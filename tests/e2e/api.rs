@@ -5,7 +5,7 @@ use hyper::Method;
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
-/// Somebody who asks the gateway.
+/// A client of the gateway.
 pub struct Api {
     runtime: Runtime,
     address: String,
@@ -13,7 +13,7 @@ pub struct Api {
 }
 
 impl Api {
-    /// Nobody yet.
+    /// A client without a token.
     pub fn at(address: &str) -> Self {
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         Self {
@@ -49,7 +49,7 @@ impl Api {
         said
     }
 
-    /// The answer to a wish, which must be granted.
+    /// Answer to a request that must succeed.
     pub fn post(&self, path: &str, body: Value) -> Value {
         let (status, said) = self.try_ask(Method::POST, path, Some(body));
         assert!((200..300).contains(&status), "{path}: {status} {said}");

@@ -8,14 +8,14 @@ use groundwave_systems::testing::fetched;
 
 use crate::qemu;
 
-/// The environment variable that is set inside the guest.
+/// Environment variable that is set inside the virtual machine.
 const INSIDE: &str = "GROUNDWAVE_GUEST";
-/// A guest that runs longer than this is killed; an idle machine needs some two minutes.
+/// A virtual machine that runs longer than this is killed; an idle host needs some two minutes.
 const LIMIT: Duration = Duration::from_secs(900);
 const PROCESSOR: [&str; 4] = ["-accel", "tcg,thread=multi", "-smp", "2"];
 
-/// Runs the body of a stage in the guest; outside, boots the guest once for all stages and asserts
-/// that this one passed there.
+/// Runs the body of a stage in the virtual machine; outside, boots it once for all stages and
+/// asserts that this one passed there.
 pub fn stage(name: &str, body: impl FnOnce()) {
     static REPORT: OnceLock<String> = OnceLock::new();
     if std::env::var_os(INSIDE).is_some() {
@@ -28,10 +28,14 @@ pub fn stage(name: &str, body: impl FnOnce()) {
     let passed = report
         .lines()
         .any(|line| line.ends_with(&format!("passed: {name}")));
-    assert!(passed, "{name} did not pass in the guest: {}", why(report));
+    assert!(
+        passed,
+        "{name} did not pass in the virtual machine: {}",
+        why(report)
+    );
 }
 
-/// What failed in the guest, and how far it was.
+/// Failures in the virtual machine, and its progress until then.
 fn why(report: &str) -> String {
     let guest = report.split("gateway.log:").next().unwrap_or_default();
     let said: Vec<&str> = guest.lines().filter(|line| line.starts_with('[')).collect();
@@ -59,7 +63,7 @@ fn run() -> String {
     format!("{stdout}\n{stderr}\n{logs}console:\n{console}")
 }
 
-/// The shell script the guest runs: this binary, with the stages in order.
+/// Shell script that the virtual machine runs: this binary, with the stages in order.
 fn job() -> String {
     let mut job = format!("export RUST_BACKTRACE=0 NO_COLOR=1 {INSIDE}=1\n");
     for (key, value) in std::env::vars() {

@@ -1,10 +1,13 @@
 //! A whole mesh: Debian's stock kernel in a virtual machine, three simulated radios in an 802.11s
 //! mesh, batman-adv over it, DHCP, a gateway and two agents that it lets in.
 //!
-//! One boot runs all stages in the order of their names; on this machine each stage shows the report
-//! of the guest.
+//! One boot runs all stages in the order of their names; on this machine each stage shows the
+//! report of the virtual machine.
 #![cfg(target_os = "linux")]
-#![expect(clippy::print_stdout, reason = "the report of the guest is shown")]
+#![expect(
+    clippy::print_stdout,
+    reason = "the report of the virtual machine is shown"
+)]
 
 mod api;
 mod machine;

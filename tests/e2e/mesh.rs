@@ -1,4 +1,5 @@
-//! Three radios: one for the gateway, in the guest's own namespace, one for each of two nodes.
+//! Three radios: one for the gateway, in the virtual machine's root namespace, one for each of two
+//! nodes.
 
 use crate::tool::{run, say, try_run, wait_for};
 
@@ -14,7 +15,7 @@ pub fn lay() {
             run(netns, "ip link set lo up");
         }
         run(netns, &format!("iw dev wlan{number} set type mp"));
-        // Room for batman-adv's headers around a full packet.
+        // The MTU leaves space for batman-adv's headers around a full packet.
         run(netns, &format!("ip link set wlan{number} mtu 1560 up"));
         run(
             netns,
@@ -58,8 +59,9 @@ pub fn converge() {
     }
 }
 
-/// Whether a radio hears the others and they hear it; peerings stay as they are, as with a node
-/// behind a hill. (A radio that leaves the mesh and joins it anew is not always peered with again.)
+/// Connects a radio to the others or cuts it off, in both directions; peerings stay as they are, as
+/// with a node behind a hill. (A radio that leaves the mesh and joins it anew is not always peered
+/// with again.)
 pub fn hears(number: usize, hears: bool) {
     let group = if hears { "1" } else { "2" };
     let path = format!("/sys/kernel/debug/ieee80211/phy{number}/hwsim/group");

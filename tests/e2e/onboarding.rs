@@ -19,7 +19,7 @@ fn program() -> &'static str {
     env!("CARGO_BIN_EXE_groundwave")
 }
 
-/// What runs until the stage is over.
+/// Programs that run until the end of the stage.
 pub struct Cast {
     _dnsmasq: Running,
     _gateway: Running,
@@ -282,7 +282,7 @@ impl Cast {
         });
     }
 
-    /// How much memory the agents take.
+    /// Prints the memory of the agents.
     pub fn memory(&self) {
         for (netns, running) in &self.agents {
             let status = std::fs::read_to_string(format!("/proc/{}/status", running.0.id()));

@@ -1,4 +1,5 @@
-//! A virtual machine with Debian's stock kernel, and the end of guests of either sort.
+//! A virtual machine with Debian's stock kernel, and the shutdown of virtual machines of either
+//! sort.
 
 use std::fmt::Write as _;
 use std::io::Read;

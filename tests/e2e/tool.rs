@@ -1,10 +1,10 @@
-//! Programs of the guest, in its namespaces.
+//! Programs of the virtual machine, in its namespaces.
 
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// A program in a namespace, or in the guest's own for "".
+/// A program in a namespace, or in the virtual machine's root namespace for "".
 pub fn command(netns: &str, words: &[&str]) -> Command {
     let mut all = match netns {
         "" => Vec::new(),
@@ -16,7 +16,7 @@ pub fn command(netns: &str, words: &[&str]) -> Command {
     command
 }
 
-/// What a program says, whatever it ends with.
+/// Output of a program and `true` if it succeeded.
 pub fn try_run(netns: &str, line: &str) -> (bool, String) {
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
     let output = command(netns, &words)
@@ -29,7 +29,7 @@ pub fn try_run(netns: &str, line: &str) -> (bool, String) {
     )
 }
 
-/// What a program says; it must succeed.
+/// Output of a program; it must succeed.
 pub fn run(netns: &str, line: &str) -> String {
     let (ok, said) = try_run(netns, line);
     assert!(ok, "{netns}: {line}: {said}");
@@ -60,7 +60,7 @@ pub fn start(netns: &str, line: &str, log: &str) -> Running {
     )
 }
 
-/// Seconds since the guest started.
+/// Time since the virtual machine started, s.
 pub fn uptime() -> String {
     let text = std::fs::read_to_string("/proc/uptime").unwrap();
     text.split(' ').next().unwrap().to_owned()
@@ -71,7 +71,8 @@ pub fn say(what: &str) {
     println!("[{:>7} s] {what}", uptime());
 }
 
-/// Tries every half second until something is there; fails after `seconds` of the guest's time.
+/// Tries every half second until a value is found; fails after `seconds` of the virtual machine's
+/// time.
 pub fn wait_for<T>(what: &str, seconds: u32, mut there: impl FnMut() -> Option<T>) -> T {
     let before = std::fs::read_to_string("/proc/uptime").unwrap();
     let start: f64 = before.split(' ').next().unwrap().parse().unwrap();

@@ -104,8 +104,8 @@ impl Tree {
                 here = child;
                 continue;
             }
-            // What an enclosing module passes on is an import of where it comes from; any other
-            // module that passes something on is imported itself.
+            // An item re-exported by an enclosing module is an import of its origin; any other
+            // module that re-exports an item is imported itself.
             let name = self.0[&here].names.get(segment);
             let Some(name) = name.filter(|_| at.starts_with(&here)) else {
                 break;

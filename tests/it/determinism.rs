@@ -74,7 +74,7 @@ fn check(name: &str) {
         let expected = (from, TICKS, digests.last().unwrap());
         assert_eq!(found, expected, "{name} from {begin}");
         assert!(replayed.marks > 0, "{name} from {begin}");
-        // What cannot be seen is the same as well.
+        // The state that is not in the snapshot is equal as well.
         let found = engine.checkpoint().unwrap();
         assert!(found == state, "the state of {name} from {begin}");
     }

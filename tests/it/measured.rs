@@ -34,7 +34,7 @@ fn levels(folder: &Path, off_db: f64) -> [String; 2] {
                    [station]\nheight_agl_m = 10\nradio = \"wifi_5g_mesh\"\nantenna = \"omni_5\"\n";
     let mapping_path = folder.join("survey.toml");
     std::fs::write(&mapping_path, mapping).unwrap();
-    // What the model says of these links, told by itself.
+    // Path losses of the model for these links, as constants.
     let mut rows = String::from("t,tx,rx,loss\n");
     for minute in 0..10 {
         for link in 0..12 {

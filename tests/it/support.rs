@@ -119,7 +119,7 @@ impl Memory {
         Self(Arc::new(Mutex::new(writer)))
     }
 
-    /// What was written so far.
+    /// Bytes written so far.
     pub fn bytes(&self) -> Vec<u8> {
         self.0.lock().unwrap().get_ref().clone()
     }

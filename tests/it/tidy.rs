@@ -1,4 +1,4 @@
-//! The lines the house holds: floors, sizes, promises of the README.
+//! Rules for the code base: layers, sizes, promises of the README.
 
 use std::path::{Path, PathBuf};
 
@@ -90,7 +90,7 @@ fn files_stay_small_and_say_what_they_are() {
             let (name, lines) = (relative(&path), text.lines().count());
             assert!(
                 lines <= 500,
-                "{name} has {lines} lines; a room has at most 500"
+                "{name} has {lines} lines; a file has at most 500"
             );
             let named = text.starts_with("//!") || name.contains("test");
             assert!(named, "{name} does not begin with what it is");
@@ -163,5 +163,5 @@ fn the_map_of_the_house_is_true() {
             checked += 1;
         }
     }
-    assert!(checked >= 20, "the map names its rooms");
+    assert!(checked >= 20, "the map names its modules");
 }

@@ -22,7 +22,7 @@ pub struct Arrival {
     pub at_ns: u64,
     /// Length of the frame.
     pub bytes: usize,
-    /// Whether a bit is not as it was sent.
+    /// `true` if a bit differs from what was sent.
     pub damaged: bool,
 }
 
@@ -94,7 +94,8 @@ fn word(frame: &[u8], place: usize) -> u64 {
         .map_or(0, |bytes| u64::from_be_bytes(bytes.try_into().unwrap()))
 }
 
-/// Whether anything but the UDP checksum, which a virtual wire leaves open, is not as sent.
+/// `true` if anything but the UDP checksum, which a veth pair leaves open, differs from what was
+/// sent.
 fn damaged(frame: &[u8]) -> bool {
     let addresses = [2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0];
     let length = u16::try_from(frame.len() - LOWER_BYTES).unwrap_or_default();

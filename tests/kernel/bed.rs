@@ -30,12 +30,12 @@ enum Either {
     Real,
 }
 
-/// What passed between shaper and kernel.
+/// Requests from the shaper to the kernel.
 #[derive(Default)]
 struct Requests {
     /// Every request that was carried out.
     done: Vec<(Verb, &'static str)>,
-    /// Which of the requests to come is to be spoilt; 1 is the next.
+    /// Countdown to the request that is made to fail; 1 is the next.
     spoil: usize,
 }
 
@@ -78,7 +78,7 @@ impl Bed {
         }
     }
 
-    /// Whether a kernel runs below.
+    /// `true` if the bed uses a real kernel.
     pub fn is_real(&self) -> bool {
         matches!(self.kernel, Either::Real)
     }
@@ -169,7 +169,7 @@ impl Bed {
         }
     }
 
-    /// Somebody else puts a discipline of another kind at the root.
+    /// Puts a foreign discipline of another kind at the root.
     pub fn intrude(&self) {
         match &self.kernel {
             Either::Fake(fake) => fake.insert_foreign(
@@ -254,7 +254,7 @@ impl Kernel for Tap {
     }
 }
 
-/// Whether the reading says the kernel holds what was asked, as far as it can be told.
+/// `true` if the reading agrees with the desired state, as far as it can be verified.
 pub fn agrees(reading: &Reading) -> bool {
     reading
         .divergence
@@ -279,7 +279,7 @@ pub fn on_host(body: impl FnOnce(&mut Bed) + Send) {
     in_namespace(|| body(&mut Bed::real()));
 }
 
-/// Runs a case over the kernel of the guest, or, outside of it, asks how it went there.
+/// Runs a case over the kernel of the virtual machine or, outside of it, asserts its outcome there.
 pub fn on_guest(group: &'static Group, case: &str, body: impl FnOnce(&mut Bed) + Send) {
     if guest::inside() {
         in_namespace(|| body(&mut Bed::real()));

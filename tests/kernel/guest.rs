@@ -1,7 +1,7 @@
-//! A guest kernel that runs this test binary as root.
+//! A virtual machine that runs this test binary as root.
 //!
-//! One boot runs all cases of a [`Group`]; each case is a test of its own on the host, which looks
-//! its outcome up in the guest's report.
+//! One boot runs all cases of a [`Group`]; each case is a test of its own on the host, which reads
+//! its outcome from the virtual machine's report.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use groundwave_systems::testing::fetched;
 
 use crate::qemu;
 
-/// What the environment says inside a guest.
+/// Environment variable that is set inside the virtual machine.
 const INSIDE: &str = "GROUNDWAVE_GUEST";
 
 /// The kernel that a group runs on.
@@ -42,9 +42,9 @@ const VIRTUAL_TIME: [&str; 6] = [
 pub struct Group {
     /// The module.
     pub module: &'static str,
-    /// The guest it runs in.
+    /// Kernel of the virtual machine.
     pub machine: Machine,
-    /// A guest that runs longer than this is killed.
+    /// A virtual machine that runs longer than this is killed.
     pub limit: Duration,
     report: OnceLock<Result<Report, String>>,
 }
@@ -60,19 +60,22 @@ impl Group {
         }
     }
 
-    /// Asserts that a case passed in the guest, and prints what it printed there.
+    /// Asserts that a case passed in the virtual machine, and prints its output.
     pub fn assert(&'static self, case: &str) {
         let report = self.report.get_or_init(|| Report::of(self));
         let report = report.as_ref().unwrap_or_else(|why| panic!("{why}"));
         let Some((passed, said)) = report.cases.get(case) else {
-            panic!("the guest did not finish {case}:\n{}", report.rest);
+            panic!(
+                "the virtual machine did not finish {case}:\n{}",
+                report.rest
+            );
         };
         println!("{said}");
-        assert!(passed, "{case} failed in the guest: see above");
+        assert!(passed, "{case} failed in the virtual machine: see above");
     }
 }
 
-/// Whether this process runs in a guest.
+/// `true` if this process runs in the virtual machine.
 pub fn inside() -> bool {
     std::env::var_os(INSIDE).is_some()
 }
@@ -111,11 +114,11 @@ impl Kernel {
     }
 }
 
-/// What a guest said when it was over.
+/// Output of a virtual machine after its end.
 struct Report {
     /// Outcome and output by the name of the case.
     cases: BTreeMap<String, (bool, String)>,
-    /// Everything, for a reader who misses a case.
+    /// Complete output, for a case that is missing.
     rest: String,
 }
 
@@ -139,13 +142,13 @@ impl Report {
         let cases = cases(&stdout);
         let rest = format!("{stdout}\n{stderr}\nconsole:\n{console}");
         if cases.is_empty() {
-            return Err(format!("no case ran in the guest:\n{rest}"));
+            return Err(format!("no case ran in the virtual machine:\n{rest}"));
         }
         Ok(Self { cases, rest })
     }
 }
 
-/// The shell script the guest runs: this binary, with the group's cases.
+/// Shell script that the virtual machine runs: this binary, with the group's cases.
 fn job(group: &Group) -> String {
     let mut job = format!("export {INSIDE}=1\n");
     for (key, value) in std::env::vars() {
@@ -159,7 +162,7 @@ fn job(group: &Group) -> String {
     let here = std::env::current_dir().unwrap();
     let binary = std::env::current_exe().unwrap();
     writeln!(job, "cd {}", qemu::quoted(&here.display().to_string())).unwrap();
-    // Whoever asked for some cases only, does not want to wait for the rest.
+    // Only the cases named on the command line are run.
     let asked: Vec<String> = std::env::args()
         .skip(1)
         .filter(|argument| argument.contains("::"))

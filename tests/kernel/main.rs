@@ -27,7 +27,7 @@ use std::time::Duration;
 
 use guest::{Group, Machine};
 
-/// What is asked, is there.
+/// The desired state is in force.
 static CONTRACT: Group = Group::new(
     "contract",
     Machine::UserMode("drivers/net/veth,net/sched/sch_netem,net/sched/sch_tbf,net/sched/sch_prio"),

@@ -17,7 +17,8 @@ use crate::arrival::{Arrival, PORT, payload, receive, stamp};
 
 /// The interface that is shaped.
 pub const NEAR: &str = "port1";
-/// What the far end takes, without the Ethernet header; the near end's MTU is the usual one.
+/// MTU of the far interface, bytes, without the Ethernet header; the near interface has the usual
+/// one.
 pub const FAR_MTU_BYTES: usize = 9000;
 /// Bytes a socket may hold: all packets of a measurement, with the kernel's own overhead.
 const BUFFER_BYTES: usize = 256 << 20;
@@ -78,7 +79,7 @@ pub struct Wire {
     next: u64,
 }
 
-/// What is sent in one measurement.
+/// Traffic of one measurement.
 #[derive(Clone, Copy)]
 pub struct Traffic {
     /// Packets.
@@ -87,7 +88,7 @@ pub struct Traffic {
     pub every: Duration,
     /// Length of the frame on the wire, headers included.
     pub frame_bytes: usize,
-    /// How long nothing must arrive for the measurement to be over.
+    /// Silence after which the measurement is over.
     pub quiet: Duration,
 }
 
@@ -141,7 +142,7 @@ impl Wire {
                 thread::sleep(Duration::from_nanos(ahead_ns));
             }
             stamp(&mut payload, first + index, now_ns());
-            // What the qdisc drops, the socket does not report.
+            // The socket does not report drops by the qdisc.
             self.sender.send(&payload).unwrap();
             if ahead_ns > 0 || index.is_multiple_of(64) {
                 receive(

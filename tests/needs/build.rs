@@ -17,7 +17,7 @@ struct Need {
     name: &'static str,
     /// All of these must hold.
     checks: &'static [Check],
-    /// How to get it.
+    /// Command that provides it.
     hint: &'static str,
 }
 

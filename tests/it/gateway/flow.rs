@@ -67,7 +67,7 @@ fn the_sequence_of_onboarding() {
         (&json!("node"), &inside["node_id"])
     );
 
-    // It beats, and everybody sees it.
+    // The node sends a heartbeat, and every view shows it.
     let ack = bench
         .call(token, "POST", "/v1/nodes/heartbeat", &beat(7, 1))
         .is(200);

@@ -173,7 +173,7 @@ fn a_planned_link_is_predicted_beside_what_is_measured() {
         .get(&admin, "/v1/mesh/topology?format=geojson")
         .is(200);
     assert_eq!(places["features"].as_array().unwrap().len(), 3);
-    // What is live cannot be planned away.
+    // A live node cannot be changed by a plan.
     let node = &graph["nodes"][0];
     assert_eq!(
         bench

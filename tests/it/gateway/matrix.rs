@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{Bench, KEY, request};
 
-/// Who calls.
+/// Roles of callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Caller {
     Nobody,

@@ -50,7 +50,7 @@ pub struct Bench {
     stop: CancellationToken,
 }
 
-/// What came back.
+/// Response to a request.
 #[derive(Debug)]
 pub struct Answer {
     pub status: StatusCode,
@@ -265,7 +265,7 @@ impl Drop for Bench {
     }
 }
 
-/// Where strangers ask.
+/// Path of registration by unknown peers.
 pub const REGISTER: &str = "/v1/mesh/wg-register";
 
 /// A request.
@@ -285,7 +285,7 @@ pub fn request(token: &str, method: &str, path: &str, body: &Value) -> Request<B
     request.body(body).unwrap()
 }
 
-/// What a stranger asks with.
+/// Registration request of an unknown peer.
 pub fn ask(number: u8) -> Value {
     json!({
         "public_key": PublicKey::new([number; 32]).unwrap(),
@@ -296,7 +296,7 @@ pub fn ask(number: u8) -> Value {
     })
 }
 
-/// What a node says.
+/// Heartbeat of a node.
 pub fn beat(number: u8, seq: u64) -> Value {
     json!({
         "mac": format!("02:00:00:00:00:{number:02x}"),

@@ -24,7 +24,7 @@ fn the_same_key_and_body_are_done_once() {
     assert_eq!(first.is(201), again.is(201));
     assert!(!first.headers.contains_key("idempotency-replayed"));
     assert_eq!(again.headers["idempotency-replayed"], "true");
-    // Without a key, or with another one, it is another deed.
+    // Without a key, or with another one, the request is carried out again.
     let other = ask(&bench, &admin, path, "two", &body).is(201);
     let plain = bench.call(&admin, "POST", path, &body).is(201);
     assert_ne!(first.json()["key_id"], other["key_id"]);
@@ -32,7 +32,7 @@ fn the_same_key_and_body_are_done_once() {
     // The same key for something else is a mistake.
     let other = ask(&bench, &admin, path, "one", &json!({ "grace_s": 61 }));
     assert_eq!(other.problem(422), "invalid-body");
-    // Who failed, failed: the problem comes again, as a problem of this request.
+    // A failed request stays failed: the problem is repeated, as a problem of this request.
     let wrong = json!({ "grace_s": -1 });
     let [one, two] = [(); 2].map(|()| ask(&bench, &admin, path, "bad", &wrong));
     assert_eq!(one.problem(422), two.problem(422));

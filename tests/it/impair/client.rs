@@ -24,7 +24,7 @@ fn document(socket: &Path, args: &[&str]) -> Value {
     serde_json::from_str(&said(socket, args)).unwrap()
 }
 
-/// What was said, less what the kernel is said to do silently.
+/// Output without the warnings about silent behaviour of the kernel.
 fn table(socket: &Path, args: &[&str]) -> String {
     let text = said(socket, args);
     let lines = text.lines().filter(|line| !line.contains(" warning: "));

@@ -39,7 +39,7 @@ pub struct Bench {
     world: Option<JoinHandle<Result<(), Broken>>>,
 }
 
-/// What came back.
+/// Response to a request.
 #[derive(Debug)]
 pub struct Answer {
     pub status: StatusCode,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::Bench;
 
-/// Replaces the state of port1 `turns` times; every answer must be the read-back of that wish.
+/// Replaces the state of port1 `turns` times; every answer must be the read-back of that state.
 async fn insist(socket: &Path, wish: Value, turns: usize) {
     let mut client = Client::unix(socket).await.unwrap();
     for _ in 0..turns {

@@ -32,7 +32,7 @@ pub struct Bench {
     world: Option<Running<Snapshot>>,
 }
 
-/// What came back.
+/// Response to a request.
 #[derive(Debug)]
 pub struct Answer {
     pub status: StatusCode,

@@ -167,7 +167,7 @@ fn a_store_is_copied_while_it_is_written_to() {
     );
 }
 
-/// What one client was told before the server died.
+/// Changes acknowledged to one client before the server was killed.
 #[derive(Default)]
 struct Told {
     /// Deployments made, with the nodes made in each.
@@ -207,7 +207,8 @@ async fn write_until_cut(address: String) -> Told {
         }
         if turn.is_multiple_of(2) {
             let path = format!("/api/v1/deployments/{id}");
-            // Whether a delete without an answer happened is not known; it is taken out of both.
+            // The outcome of a delete without an answer is unknown; the deployment is in neither
+            // list.
             let (id, _) = told.made.pop().unwrap();
             let Ok((status, _)) = client.ask(Method::DELETE, &path, None).await else {
                 return told;

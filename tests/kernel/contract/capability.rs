@@ -24,7 +24,7 @@ fn the_whole_kernel_does_it_all(bed: &mut Bed) {
     }
 }
 
-/// Whatever this machine's kernel is: rate and queue work, and latency does or names its module.
+/// On any kernel of this machine: rate and queue work, and latency does or names its module.
 fn this_machine_says_what_it_can_do(bed: &mut Bed) {
     let can = bed.shaper().capabilities().clone();
     assert!(can.tbf && can.pfifo && can.bfifo, "{can:?}");

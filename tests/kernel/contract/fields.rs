@@ -27,7 +27,7 @@ fn holds(bed: &mut Bed, asked: &Impairment) {
     }
 }
 
-/// What `tc` says of the discipline of a kind; null without one.
+/// Options of the discipline of a kind in the output of `tc`; null without one.
 fn options(seen: &[Value], kind: &str) -> Value {
     seen.iter()
         .find(|qdisc| qdisc["kind"] == kind)

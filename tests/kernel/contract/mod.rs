@@ -1,4 +1,5 @@
-//! What is asked, is there: over the model, the kernel of the guest, and this machine's own.
+//! The desired state is in force: over the model, the kernel of the virtual machine, and this
+//! machine's own.
 
 mod capability;
 mod extensions;

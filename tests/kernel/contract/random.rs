@@ -22,7 +22,7 @@ arms! {
     any_rate_and_queue: fake, host;
 }
 
-/// How many impairments are tried.
+/// Number of impairments tried.
 const CASES: u32 = 10_000;
 
 fn number(max: f64) -> impl Strategy<Value = f64> {
@@ -129,7 +129,7 @@ fn impairment() -> impl Strategy<Value = Impairment> {
         )
 }
 
-/// What the words are worth: a jitter of nothing is no jitter, and the shaper counts bytes.
+/// Canonical form of an impairment: jitter 0 is no jitter, and the shaper counts bytes.
 fn canonical(mut asked: Impairment) -> Impairment {
     if let Some(Latency::Stochastic {
         mean_ns,
@@ -148,7 +148,7 @@ fn canonical(mut asked: Impairment) -> Impairment {
     asked
 }
 
-/// Whether two say the same, numbers to the digits of a 32-bit fraction.
+/// `true` if two values are equal, numbers to the precision of a 32-bit fraction.
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Object(a), Value::Object(b)) => {

@@ -244,7 +244,7 @@ fn rate_is_shaped_on_any_kernel(_: &mut Bed) {
     );
 }
 
-/// Replaces the state of port1 `turns` times; every answer must be the read-back of that wish.
+/// Replaces the state of port1 `turns` times; every answer must be the read-back of that state.
 async fn insist(socket: &Path, wish: &Value, turns: usize) {
     let mut client = Client::unix(socket).await.unwrap();
     for _ in 0..turns {

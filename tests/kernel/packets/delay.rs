@@ -15,7 +15,7 @@ arms! {
     mixed: vm;
 }
 
-/// How far above what is set a median or a mean may be: the load of this machine.
+/// Tolerance of a median or a mean above the value set, for the load of this machine, ms.
 const ABOVE_MS: f64 = 2.0;
 
 fn constant(bed: &mut Bed) {

@@ -67,7 +67,7 @@ fn reordering(bed: &mut Bed) {
             (0.98 * counted..=counted + 0.5).contains(&at_once),
             "{at_once} of {counted}"
         );
-        // Who goes at once after a pause of the sender finds nobody to overtake.
+        // A packet sent at once after a pause of the sender has no packet to overtake.
         let overtook = seen.overtook * count;
         assert!(
             (0.9 * counted..=counted + 0.5).contains(&overtook),

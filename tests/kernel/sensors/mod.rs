@@ -34,7 +34,7 @@ fn a_bmp280_is_read_by_the_program() {
     let number = devices();
     let mut bus = MachineBus::at(format!("/dev/i2c-{number}").into());
 
-    // What the bus itself must keep to, before anything else.
+    // Checks of the bus itself first.
     let mut byte = [0];
     assert_eq!(bus.read(0x07, 0, &mut byte), Err(BusError::Reserved(0x07)));
     assert_eq!(bus.read(0x50, 0, &mut byte), Err(BusError::NoAnswer));
@@ -77,7 +77,7 @@ fn a_bmp280_is_read_by_the_program() {
     assert_eq!(started, [0x25], "it was told to measure");
 }
 
-/// What the program says of the machine.
+/// Output of the program about the machine.
 fn program(words: &[&str]) -> Value {
     let mut command = Command::new(env!("CARGO_BIN_EXE_groundwave"));
     command.args(["agent", "--once", "--json"]).args(words);
@@ -87,7 +87,7 @@ fn program(words: &[&str]) -> Value {
     serde_json::from_slice(&told.stdout).unwrap()
 }
 
-/// A folder /dev of the guest's own, with the device file of the bus; answers its number.
+/// A folder /dev of the virtual machine's own, with the device file of the bus; returns its number.
 fn devices() -> u32 {
     let buses = std::fs::read_dir("/sys/class/i2c-dev").unwrap();
     let names = buses.map(|entry| entry.unwrap().file_name().into_string().unwrap());

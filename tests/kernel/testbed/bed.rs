@@ -1,4 +1,4 @@
-//! The program in the guest, and what its tests ask it.
+//! The program in the virtual machine, as its tests call it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -50,14 +50,14 @@ impl Testbed {
         testbed
     }
 
-    /// What the program says; it must succeed.
+    /// Output of the program; it must succeed.
     pub fn said(&self, words: &[&str]) -> String {
         let (good, said) = self.outcome(words);
         assert!(good, "testbed {words:?}: {said}");
         said
     }
 
-    /// Whether the program succeeds, and what it says.
+    /// `true` if the program succeeds, and its output.
     pub fn outcome(&self, words: &[&str]) -> (bool, String) {
         let output = Command::new(env!("CARGO_BIN_EXE_groundwave"))
             .args(["testbed", words[0], "--name", self.name])
@@ -105,7 +105,7 @@ impl Testbed {
         command
     }
 
-    /// Whether a ping from one node to an address is answered.
+    /// `true` if a ping from one node to an address is answered.
     pub fn answers(&self, from: &str, address: &str) -> bool {
         let mut ping = self.command(from, "ping");
         ping.args(["-c", "1", "-W", "1", "-n", "-q", address]);

@@ -9,8 +9,8 @@ guest!(loss_delay_and_rate_are_those_of_the_link);
 
 /// Pings a direction; the loss is told from them within four standard deviations.
 const PINGS: f64 = 400.0;
-/// The fastest of all round trips is later than the predicted one by at most this, ms: what the
-/// guest itself takes, when it is not made to wait.
+/// Largest excess of the shortest round trip over the predicted one, ms: the time that the virtual
+/// machine itself takes.
 const LATE_MS: f64 = 5.0;
 /// A stream's rate is within this share of the predicted one.
 const RATE_SHARE: f64 = 0.1;

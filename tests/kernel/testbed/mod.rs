@@ -1,8 +1,7 @@
-//! A testbed in the guest: six nodes on real terrain, with routing programs that know nothing of
-//! any of it.
+//! A testbed in the virtual machine: six nodes on real terrain, with unmodified routing programs.
 //!
-//! Nothing here depends on how fast the machine is: what takes time is waited for, with bounds of
-//! minutes, and how long it took is printed.
+//! Nothing here depends on the speed of the machine: events are waited for, with bounds of minutes,
+//! and the time they took is printed.
 
 mod babel;
 mod batman;
@@ -13,7 +12,7 @@ mod measured;
 mod page;
 mod segment;
 
-/// Tests that run in the guest: `guest!(body, …)` makes `body::uml`.
+/// Tests that run in the virtual machine: the macro makes `body::uml` of each body.
 macro_rules! guest {
     ($($body:ident),+ $(,)?) => {
         $(mod $body {

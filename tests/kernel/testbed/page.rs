@@ -14,7 +14,7 @@ guest!(every_command_of_the_page_does_what_it_says);
 
 const PAGE: &str = include_str!("../../../docs/testbed.md");
 
-/// What is done before there is a guest, which this test itself is the outcome of.
+/// Commands that come before the virtual machine, in which this test runs.
 const BEFORE: [&str; 3] = ["apt-get install ", "make data", "cargo build --release"];
 
 /// The commands of a block of the page.
@@ -28,7 +28,7 @@ fn blocks() -> Vec<(String, Block)> {
             (None, "```sh") => open = Some(Block::new()),
             (Some(_), "```") => blocks.push((title.clone(), open.take().expect("open"))),
             (Some(block), command) => {
-                // What follows two blanks and a hash is meant for people.
+                // Two blanks and a hash begin a comment for the reader.
                 let command = command.split("  #").next().unwrap_or_default().trim();
                 block.push(command.to_owned());
             }
@@ -60,7 +60,7 @@ impl Desk {
         let data = std::env::var_os("GROUNDWAVE_DATA").map_or(here.join(".data"), PathBuf::from);
         symlink(data, folder.path().join(".data")).unwrap();
         symlink(env!("CARGO_BIN_EXE_groundwave"), bin.join("groundwave")).unwrap();
-        // The guest knows nobody but root.
+        // The virtual machine has no user but root.
         let sudo = bin.join("sudo");
         fs::write(&sudo, "#!/bin/sh\nexec \"$@\"\n").unwrap();
         fs::set_permissions(&sudo, fs::Permissions::from_mode(0o755)).unwrap();
@@ -114,7 +114,7 @@ impl Terminal {
         Self { child, said }
     }
 
-    /// What is on it.
+    /// Text of the terminal.
     fn text(&self) -> String {
         fs::read_to_string(&self.said).unwrap()
     }
@@ -142,7 +142,7 @@ fn go_on(terminals: &[Terminal], when: &str) {
     });
 }
 
-/// Whether the world sees a way between the two terminals, there and back.
+/// `true` if the world has routes between the two terminals in both directions.
 fn is_joined(desk: &Desk) -> bool {
     let status = desk.shell("groundwave testbed status --json").output();
     let status: serde_json::Value = serde_json::from_slice(&status.unwrap().stdout).unwrap();

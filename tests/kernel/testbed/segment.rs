@@ -40,7 +40,7 @@ fn each_neighbour_is_heard_as_its_link_has_it() {
     links_are_as_predicted(&testbed);
     everybody_hears_what_their_link_lets_through(&testbed);
 
-    // Who does not hear somebody, is not reached by what is meant for him either.
+    // A node that does not receive another one is not reached by unicast from it either.
     let city = testbed.address("ramberget");
     let hardware = tool(
         "ip",

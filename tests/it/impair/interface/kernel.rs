@@ -91,7 +91,7 @@ fn what_the_kernel_refuses() {
     let refused = vec![put("422 | kernel rejection", delay(), 422, ANY)];
     prove(&bench, refused);
     let left = bench.call("GET", PORT1, &Value::Null).json();
-    assert_eq!(left["impairment"], was, "a refused wish leaves what was");
+    assert_eq!(left["impairment"], was, "a refused request changes nothing");
 }
 
 #[test]
