@@ -3,7 +3,7 @@
 //! Everything here is pure: no sockets, no files, no clocks. What it needs from outside it names
 //! ([`terrain::Terrain`]), and `groundwave_io` supplies it.
 //!
-//! A feature is a folder with a plugin function; [`world`] moves all of them in.
+//! A feature is a folder with a plugin function; [`world`] registers all of them.
 
 pub mod account;
 pub mod coverage;
@@ -38,7 +38,7 @@ pub use snapshot::Snapshot;
 /// A world of nodes and links over `terrain`.
 #[must_use]
 pub fn world(terrain: Arc<dyn terrain::Terrain>) -> Builder {
-    // Its systems iterate in parallel, which needs the pool under a serial executor too.
+    // Systems of the world iterate in parallel, which needs the pool under a serial executor too.
     let _threads = groundwave_engine::parallel::threads();
     let mut builder = Builder::new();
     builder

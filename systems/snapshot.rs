@@ -1,4 +1,4 @@
-//! What readers of the world see: one consistent cut at the end of a tick.
+//! Snapshot of the world: its consistent state at the end of a tick.
 
 use std::sync::Arc;
 
@@ -20,11 +20,11 @@ use crate::route::Graph;
 use crate::site::{NodeId, NodeView};
 use crate::testbed::TestbedView;
 
-/// The whole view. A section is replaced only when it changed, so comparing two pointers tells
-/// whether it did.
+/// State of the world at the end of a tick. A section is replaced only when it changed, so
+/// comparing two pointers tells whether it did.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Snapshot {
-    /// The tick this is the end of.
+    /// Tick at whose end it was taken.
     pub tick: u64,
     /// Simulated time of that tick, ns.
     pub now_ns: u64,
@@ -37,34 +37,34 @@ pub struct Snapshot {
     /// Flows in id order.
     #[serde(serialize_with = "section")]
     pub flows: Arc<Vec<FlowView>>,
-    /// The air between all nodes.
+    /// Propagation settings of all links.
     #[serde(serialize_with = "section")]
     pub environment: Arc<Environment>,
-    /// What links share.
+    /// Settings that links share.
     #[serde(serialize_with = "section")]
     pub limits: Arc<Limits>,
-    /// What is planned.
+    /// Deployments, their nodes and templates.
     #[serde(serialize_with = "section", skip_serializing_if = "nothing")]
     pub plan: Arc<Plan>,
     /// The ports of the link emulator.
     #[serde(serialize_with = "section", skip_serializing_if = "untouched")]
     pub impairments: Arc<Impairments>,
-    /// What was measured of links.
+    /// Last measurements of links.
     #[serde(serialize_with = "section", skip_serializing_if = "unmeasured")]
     pub measured: Arc<Levels>,
     /// The testbed that follows this world.
     #[serde(serialize_with = "section", skip_serializing_if = "no_testbed")]
     pub testbed: Arc<TestbedView>,
-    /// Who may speak to the gateway.
+    /// Accounts of the gateway.
     #[serde(serialize_with = "section", skip_serializing_if = "nobody")]
     pub accounts: Arc<Accounts>,
-    /// Who asked to be let in, and by what they are measured.
+    /// Registrations, leases and the policy of admission.
     #[serde(serialize_with = "section", skip_serializing_if = "no_requests")]
     pub onboarding: Arc<Onboarding>,
-    /// Nodes that are there.
+    /// Nodes of the running mesh, by their heartbeats.
     #[serde(serialize_with = "section", skip_serializing_if = "no_fleet")]
     pub fleet: Arc<Fleet>,
-    /// What happened of late; a digest needs it no more than the clock.
+    /// Recent events; not part of the digest.
     #[serde(skip)]
     pub events: Arc<FleetEvents>,
 }

@@ -75,7 +75,7 @@ pub struct CreateAccount {
     pub role: AccountRole,
     /// Password hash.
     pub secret: Secret,
-    /// Whether the password must be changed at the first login.
+    /// `true` if the password must be changed at the first login.
     pub must_change_password: bool,
 }
 impl Command for CreateAccount {
@@ -125,7 +125,7 @@ pub struct UpdateAccount {
     /// New role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<AccountRole>,
-    /// Whether it is disabled.
+    /// New state: `true` to disable it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disabled: Option<bool>,
     /// New password hash; it must be changed at the next login.

@@ -80,9 +80,9 @@ pub struct Account {
     pub node: Option<NodeId>,
     /// Verifier of the credential.
     pub secret: Secret,
-    /// Whether it is disabled.
+    /// `true` if it is disabled.
     pub disabled: bool,
-    /// Whether it may only change its password.
+    /// `true` if it may only change its password.
     pub must_change_password: bool,
     /// Token version: tokens of earlier versions are invalid.
     pub version: u64,

@@ -38,13 +38,13 @@ impl Accounts {
         Some((id, self.by_id.get(&id)?))
     }
 
-    /// Whether the token with this `jti` is revoked.
+    /// `true` if the token with this `jti` is revoked.
     #[must_use]
     pub fn denies(&self, token: RevokedTokenId) -> bool {
         self.denied.contains_key(&token)
     }
 
-    /// Whether there is no account and no revoked token.
+    /// `true` if there is no account and no revoked token.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.by_id.is_empty() && self.denied.is_empty()

@@ -1,5 +1,5 @@
-//! Coverage against links, over ground that is made up and always there. Real ground is walked in
-//! the tests of the floor that reads tiles.
+//! Coverage against links, over synthetic terrain. Measured terrain is used in the tests of the
+//! layer that reads tiles.
 
 mod exact;
 mod fast_mode;

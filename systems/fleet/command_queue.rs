@@ -140,7 +140,7 @@ pub struct FinishCommand {
     /// Command id.
     #[serde(rename = "order")]
     pub id: Uuid,
-    /// Whether it was done.
+    /// `true` if the command succeeded.
     pub done: bool,
     /// Output of the node.
     pub output: Option<String>,

@@ -44,7 +44,7 @@ pub struct Transport {
     pub name: String,
     /// Type.
     pub kind: TransportKind,
-    /// Whether it is usable.
+    /// `true` if it is usable.
     pub up: bool,
     /// IP address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -107,7 +107,7 @@ pub struct MeshLink {
     /// Time since the neighbor was last heard, ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_seen_msecs: Option<u64>,
-    /// Whether it is the current next hop.
+    /// `true` if it is the current next hop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selected: Option<bool>,
 }

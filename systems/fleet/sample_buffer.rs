@@ -36,7 +36,7 @@ impl SampleMinute {
         self.packed.len() / SAMPLE_BYTES
     }
 
-    /// Whether there is no sample.
+    /// `true` if there is no sample.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.packed.is_empty()

@@ -42,7 +42,7 @@ pub struct MeshScore {
 pub(super) struct ScoredNode<'a> {
     pub id: NodeId,
     pub state: NodeState,
-    /// Whether its registration was approved.
+    /// `true` if its registration was approved.
     pub approved: bool,
     /// Links to nodes with higher ids.
     pub edges: &'a [Edge],

@@ -67,7 +67,7 @@ pub struct PredictedLink {
     pub margin_db: f64,
     /// Path loss, dB.
     pub path_loss_db: f64,
-    /// Whether the link closes.
+    /// `true` if the link closes.
     pub viable: bool,
 }
 

@@ -102,7 +102,7 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    /// Whether there is no node.
+    /// `true` if there is no node.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()

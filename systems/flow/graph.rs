@@ -22,11 +22,11 @@ pub struct MeshGraph {
     components: Vec<usize>,
     stale: Stale,
     current: bool,
-    /// Whether it is needed without flows. Written by `testbed.begin`.
+    /// `true` if it is needed without flows. Written by `testbed.begin`.
     pub keep: bool,
 }
 
-/// Where the graph changed in this tick.
+/// Part of the graph that changed in this tick.
 #[derive(Debug, Default)]
 enum Stale {
     #[default]
@@ -42,13 +42,13 @@ impl MeshGraph {
         &self.graph
     }
 
-    /// Whether anything changed in this tick.
+    /// `true` if anything changed in this tick.
     #[must_use]
     pub fn is_stale(&self) -> bool {
         !matches!(self.stale, Stale::Nowhere)
     }
 
-    /// Whether a route from `source` may have changed in this tick.
+    /// `true` if a route from `source` may have changed in this tick.
     #[must_use]
     pub fn is_stale_at(&self, source: NodeId) -> bool {
         match &self.stale {
@@ -111,7 +111,7 @@ impl MeshGraph {
 
 type Running = (Changed<OperState>, Without<InDeployment>);
 
-/// What the graph follows from.
+/// Inputs of the graph.
 #[derive(SystemParam)]
 pub(super) struct Mesh<'w, 's> {
     links: Res<'w, Links>,

@@ -1,4 +1,4 @@
-//! Flows: who sends to whom, and which way it goes now.
+//! Flows: traffic from one node to another, and its present route.
 
 mod commands;
 mod graph;
@@ -17,7 +17,7 @@ use crate::link::Limits;
 use crate::route::{Route, find};
 use crate::site::NodeId;
 
-/// Flows that one task routes: a search of a large mesh takes far longer than a task costs.
+/// Flows routed by one task: a search of a large mesh takes far longer than starting a task.
 const FLOWS_PER_TASK: usize = 8;
 
 /// The kind of thing that carries traffic between two nodes.
@@ -28,25 +28,25 @@ impl Kind for FlowKind {
 /// Stable id of a flow.
 pub type FlowId = Id<FlowKind>;
 
-/// A flow as asked for. Written by `flow.start`.
+/// A flow as requested. Written by `flow.start`.
 #[derive(Component, Debug, Clone, PartialEq)]
 #[require(FlowRoute)]
 pub struct Flow {
-    /// What people call it.
+    /// Display name.
     pub name: String,
-    /// Where it begins.
+    /// Source node.
     pub source: NodeId,
-    /// Where it ends.
+    /// Destination node.
     pub target: NodeId,
-    /// Rate it needs, bit/s.
+    /// Required rate, bit/s.
     pub rate_bps: f64,
 }
 
-/// Which way a flow goes. Derived: written by `route_flows` only.
+/// Route of a flow; `None` while there is none. Derived: written by `route_flows` only.
 #[derive(Component, Debug, Clone, Default, PartialEq)]
 pub struct FlowRoute(pub Option<Route>);
 
-/// Flows from a node; they go when it goes.
+/// Flows from a node; they are despawned with it.
 #[derive(Component, Debug)]
 #[relationship_target(relationship = FlowFrom, linked_spawn)]
 pub struct FlowsOut(Vec<Entity>);
@@ -56,7 +56,7 @@ pub struct FlowsOut(Vec<Entity>);
 #[relationship(relationship_target = FlowsOut)]
 pub struct FlowFrom(pub Entity);
 
-/// Flows to a node; they go when it goes.
+/// Flows to a node; they are despawned with it.
 #[derive(Component, Debug)]
 #[relationship_target(relationship = FlowTo, linked_spawn)]
 pub struct FlowsIn(Vec<Entity>);

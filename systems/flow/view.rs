@@ -1,4 +1,4 @@
-//! Flows as readers see them.
+//! Views of flows.
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, Section};
@@ -11,17 +11,17 @@ use crate::site::NodeId;
 /// A flow and its route.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FlowView {
-    /// Its id.
+    /// Id.
     pub id: FlowId,
-    /// What people call it.
+    /// Display name.
     pub name: String,
-    /// Where it begins.
+    /// Source node.
     pub source: NodeId,
-    /// Where it ends.
+    /// Destination node.
     pub target: NodeId,
-    /// Rate it needs, bit/s.
+    /// Required rate, bit/s.
     pub rate_bps: f64,
-    /// The way it goes; `None` while there is none.
+    /// Present route; `None` while there is none.
     pub route: Option<Route>,
 }
 

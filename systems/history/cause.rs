@@ -1,4 +1,4 @@
-//! Why a flow goes without a route.
+//! Causes of outages of flows.
 
 use serde::Serialize;
 
@@ -8,33 +8,33 @@ use crate::link::LinkView;
 use crate::route::Route;
 use crate::site::NodeId;
 
-/// The first thing on the way a flow took that is not there any more.
+/// First node or link of the former route of a flow that is gone.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Cause {
-    /// A node failed or was taken away.
+    /// A node failed or was removed.
     NodeDown {
-        /// What people called it, or its id when it is gone.
+        /// Display name, or the id when the node is gone.
         node: String,
     },
     /// A link was cut by command.
     LinkCut {
-        /// One end.
+        /// Node at one end.
         from: String,
-        /// The other.
+        /// Node at the other end.
         to: String,
     },
-    /// A link no longer closes: its ends moved, it rains, something is in the way.
+    /// A link no longer closes: its nodes moved, or rain or an obstacle attenuates it.
     LinkFaded {
-        /// One end.
+        /// Node at one end.
         from: String,
-        /// The other.
+        /// Node at the other end.
         to: String,
         /// Link margin of its weaker direction now, dB; absent when the ends are out of range.
         #[serde(skip_serializing_if = "Option::is_none")]
         margin_db: Option<f64>,
     },
-    /// It never had a route: no chain of links leads from end to end.
+    /// It never had a route: source and destination are not connected.
     NoWay,
 }
 
@@ -54,7 +54,7 @@ impl std::fmt::Display for Cause {
     }
 }
 
-/// What ended the route a flow had before.
+/// Cause that ended the former route of a flow.
 pub(super) fn of(flow: &FlowView, before: Option<&Route>, now: &Snapshot) -> Cause {
     let called = |id: NodeId| {
         now.node(id)

@@ -1,4 +1,4 @@
-//! Who can reach whom.
+//! Reachability between running nodes.
 
 use super::carries;
 use crate::Snapshot;

@@ -1,8 +1,8 @@
-//! What failures did to routes, and how long it took until all was well again.
+//! Effects of failures on routes, and times until they were restored.
 //!
 //! The world routes anew in the tick of a failure: a flow is down for as long as there is no other
-//! way. In a testbed protocols find the ways, and take their time: a route they still have over a
-//! hop that is gone is stale, and a mesh has converged when none is left.
+//! route. In a testbed protocols find the routes, with a delay: a route that they still have over a
+//! hop that is gone is stale, and a mesh has converged when no stale route is left.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,23 +20,23 @@ use crate::testbed::Protocol;
 /// Disturbances kept; later ones are counted.
 const DISTURBANCES_MAX: usize = 10_000;
 
-/// Things that failed at one time, and what followed.
+/// Nodes and links that failed at one time, and the effects.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Disturbance {
-    /// When, s.
+    /// Time of the failure, simulated s.
     pub at_s: f64,
-    /// What failed: `north down`, `north – south cut`.
+    /// Failed nodes and links: `north down`, `north – south cut`.
     pub what: Vec<String>,
-    /// Flows that went another way at once.
+    /// Flows that were rerouted at once.
     pub rerouted: usize,
-    /// Flows that were left without a way.
+    /// Flows that were left without a route.
     pub lost: usize,
-    /// How long it took until all of these had one again, s; absent when that did not come.
+    /// Time until all lost flows had a route again, s; absent if that did not happen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restored_after_s: Option<f64>,
-    /// Most routes of protocols over hops that were gone.
+    /// Largest number of stale routes at one time.
     pub stale_routes: usize,
-    /// How long it took until none was left, s; absent when that did not come.
+    /// Time until no stale route was left, s; absent if that did not happen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub converged_after_s: Option<f64>,
     #[serde(skip)]
@@ -48,7 +48,7 @@ pub struct Disturbance {
 pub struct Convergence {
     /// In the order of time.
     pub disturbances: Vec<Disturbance>,
-    /// Those beyond the most that are kept.
+    /// Number of disturbances beyond those kept.
     pub more: usize,
     before: Option<Before>,
 }
@@ -61,7 +61,7 @@ struct Before {
 }
 
 impl Convergence {
-    /// Takes in what was since the last snapshot.
+    /// Adds the time since the last snapshot.
     pub(super) fn note(&mut self, now: &Snapshot) {
         let at_s = now.now_ns as f64 / 1e9;
         let before = self.before.take();
@@ -140,7 +140,7 @@ impl Convergence {
     }
 }
 
-/// Nodes that stopped and links that were cut since `before`, in words.
+/// Nodes that stopped and links that were cut since `before`, as text.
 fn failures(before: &Before, now: &Snapshot) -> Vec<String> {
     let mut what = Vec::new();
     if !Arc::ptr_eq(&before.nodes, &now.nodes) {

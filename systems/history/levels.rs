@@ -1,4 +1,4 @@
-//! The past of what was measured, and how far it was from the model.
+//! History of measured levels, and their residuals from the model.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,17 +7,17 @@ use crate::Snapshot;
 use crate::measure::{LevelView, Levels, LinkDirection, Quantity, Residual, Series, residual};
 use crate::site::NodeId;
 
-/// The past of a direction that was measured.
+/// History of a measured direction.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LevelHistory {
-    /// Power at the receiver, dBm; of those that only told a path loss, the loss with a minus; of
-    /// others SNR.
+    /// Power at the receiver, dBm; where only a path loss was reported, its negative, dB; otherwise
+    /// SNR, dB.
     pub levels: Series,
-    /// What the levels are; `None` while there are none.
+    /// Quantity of the levels; `None` while there are none.
     pub quantity: Option<Quantity>,
     /// Share of packets that arrived, or quality, percent.
     pub shares: Series,
-    /// Loss beyond that of the model, dB.
+    /// Measured loss minus that of the model, dB.
     pub excess: Series,
     /// The last comparison with the model.
     pub last: Option<Residual>,
@@ -26,7 +26,7 @@ pub struct LevelHistory {
     at_ns: Option<u64>,
 }
 
-/// The past of all directions that were measured.
+/// History of all measured directions.
 #[derive(Debug, Clone, Default)]
 pub struct LevelsHistory {
     /// By sender and receiver.
@@ -35,7 +35,7 @@ pub struct LevelsHistory {
 }
 
 impl LevelsHistory {
-    /// Takes in what was measured since the last snapshot.
+    /// Adds the measurements since the last snapshot.
     pub(super) fn note(&mut self, now: &Snapshot) {
         let same = self
             .seen

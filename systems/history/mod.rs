@@ -1,7 +1,7 @@
-//! What became of a mesh over time: how long links and flows were up, how often routes changed,
-//! why flows went without one.
+//! History of a mesh: up times of links and flows, numbers of route changes, causes of outages.
 //!
-//! Folded from snapshots by whoever watches a run or a replay; the world itself keeps no past.
+//! Accumulated from snapshots by an observer of a run or a replay; the world itself keeps no
+//! history.
 
 mod cause;
 mod connected;
@@ -29,7 +29,7 @@ use crate::site::NodeId;
 /// A mesh at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Sample {
-    /// Tick it is the end of.
+    /// Tick at whose end it was taken.
     pub tick: u64,
     /// Simulated time, s.
     pub at_s: f64,
@@ -45,60 +45,60 @@ pub struct Sample {
     pub carried_bps: f64,
 }
 
-/// The past of a link.
+/// History of a link.
 #[derive(Debug, Clone, PartialEq, Serialize, Default)]
 pub struct LinkHistory {
-    /// How long it was known, s.
+    /// Time during which the link existed, s.
     pub known_s: f64,
-    /// How long it carried traffic, s.
+    /// Time during which it carried traffic, s.
     pub up_s: f64,
-    /// How often it came or went.
+    /// Number of changes between up and down.
     pub changes: u32,
     /// Least link margin of its weaker direction, dB.
     pub margin_min_db: f64,
     up: Option<bool>,
 }
 
-/// Changes of its way that are kept of a flow.
+/// Most route changes kept of a flow.
 pub const ROUTE_CHANGES_MAX: usize = 1000;
 
-/// The way of a flow from a time on.
+/// Route of a flow from a time on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RouteChange {
-    /// From when on, s.
+    /// Simulated time of the change, s.
     pub at_s: f64,
-    /// Nodes after the source; none when there is no way.
+    /// Nodes after the source; empty without a route.
     pub nodes: Vec<NodeId>,
 }
 
 /// A time without a route.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Outage {
-    /// When it began, s.
+    /// Simulated time of the beginning, s.
     pub from_s: f64,
-    /// When it ended, s; absent when it had not.
+    /// Simulated time of the end, s; absent while it lasts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to_s: Option<f64>,
-    /// Why.
+    /// Cause.
     pub cause: Cause,
 }
 
-/// The past of a flow.
+/// History of a flow.
 #[derive(Debug, Clone, PartialEq, Serialize, Default)]
 pub struct FlowHistory {
-    /// What people call it.
+    /// Display name.
     pub name: String,
-    /// How long it was wanted, s.
+    /// Time during which the flow existed, s.
     pub known_s: f64,
-    /// How long it had a route, s.
+    /// Time during which it had a route, s.
     pub up_s: f64,
-    /// How often its route changed, coming and going included.
+    /// Number of route changes, losses and returns of the route included.
     pub route_changes: u32,
     /// Mean over its time of what one radio a node carries, bit/s; 0 without a route.
     pub carried_mean_bps: f64,
-    /// When it had none.
+    /// Times without a route.
     pub outages: Vec<Outage>,
-    /// When its way changed, and to what; the first [`ROUTE_CHANGES_MAX`].
+    /// Route changes in the order of time; the first [`ROUTE_CHANGES_MAX`].
     pub ways: Vec<RouteChange>,
     #[serde(skip)]
     seen: bool,
@@ -106,25 +106,25 @@ pub struct FlowHistory {
     route: Option<Route>,
 }
 
-/// The past so far. Feed it every snapshot in order.
+/// History so far; it needs every snapshot in order.
 #[derive(Debug, Clone, Default)]
 pub struct History {
-    /// One for each snapshot that was asked to be kept.
+    /// Samples of the snapshots that were to be kept.
     pub samples: Vec<Sample>,
-    /// By the ids of the ends.
+    /// Links by the ids of their nodes.
     pub links: BTreeMap<(NodeId, NodeId), LinkHistory>,
-    /// By id.
+    /// Flows by id.
     pub flows: BTreeMap<FlowId, FlowHistory>,
-    /// What was measured.
+    /// Measured levels.
     pub levels: LevelsHistory,
-    /// What failures did.
+    /// Failures and their effects.
     pub convergence: Convergence,
     first_ns: Option<u64>,
     last_ns: Option<u64>,
 }
 
 impl History {
-    /// Takes in what was since the last snapshot: it held what this one shows.
+    /// Adds the time since the last snapshot, with the state that this one shows.
     pub fn note(&mut self, now: &Snapshot, keep: bool) {
         let passed_s = now
             .now_ns
@@ -153,7 +153,7 @@ impl History {
         }
     }
 
-    /// How long snapshots were noted, s.
+    /// Simulated time from the first to the last snapshot, s.
     #[must_use]
     pub fn span_s(&self) -> f64 {
         let span_ns = self
@@ -222,7 +222,7 @@ fn note_flow(past: &mut FlowHistory, flow: &FlowView, now: &Snapshot, passed_s: 
     past.route.clone_from(&flow.route);
 }
 
-/// Whether a link carries traffic now.
+/// `true` if a link carries traffic now.
 fn carries(now: &Snapshot, link: &LinkView) -> bool {
     let runs = |id| now.node(id).is_some_and(|node| node.operating);
     !link.severed && link.budget.etx().is_some() && runs(link.a) && runs(link.b)

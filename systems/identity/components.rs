@@ -74,7 +74,7 @@ pub struct JoinClaims {
     pub underlay_ip: IpAddr,
     /// Result of the proof check.
     pub proof: Proof,
-    /// Whether the kernel has learnt `mac` for `source_ip`.
+    /// `true` if the neighbour table of the kernel has `mac` for `source_ip`.
     pub mac_verified: bool,
     /// SHA-256 of the enrollment code, if any.
     pub code_sha256: Option<[u8; 32]>,
@@ -101,7 +101,7 @@ pub struct Registration {
     /// Claims of the last request.
     #[serde(rename = "shown")]
     pub claims: JoinClaims,
-    /// Whether its hardware address was trusted.
+    /// `true` if its hardware address was trusted.
     pub mac_listed: bool,
     /// Time of the first request, ns since the Unix epoch.
     pub requested_ns: u64,
@@ -112,7 +112,7 @@ pub struct Registration {
     /// Last decision.
     #[serde(rename = "settled")]
     pub decision: Option<Decision>,
-    /// Whether it can never be reset.
+    /// `true` if it can never be reset.
     pub blocked: bool,
     /// Node, once approved.
     pub node: Option<NodeId>,

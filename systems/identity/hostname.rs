@@ -9,8 +9,8 @@ const HOSTNAME_CHARS_MAX: usize = LABEL_CHARS_MAX;
 const NAME_CHARS_MAX: usize = 253;
 const LABEL_CHARS_MAX: usize = 63;
 
-/// Whether a text is the name of a host: labels of letters, digits and hyphens, none at an end
-/// (RFC 1123, section 2.1).
+/// `true` if a text is a host name: labels of letters, digits and hyphens, none at an end (RFC
+/// 1123, section 2.1).
 #[must_use]
 pub fn is_hostname(text: &str) -> bool {
     let label = |label: &str| {

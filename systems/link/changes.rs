@@ -29,7 +29,7 @@ impl PredictedChanges<'_, '_> {
         changed.map(|(link, endpoints)| (link, *endpoints))
     }
 
-    /// Whether none was.
+    /// `true` if no budget changed.
     pub fn is_empty(&self) -> bool {
         self.iter().next().is_none()
     }

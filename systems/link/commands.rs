@@ -1,4 +1,4 @@
-//! What can be done to links, and the settings they share.
+//! Commands on links, and the settings they share.
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Recorded, Refusal};
@@ -9,16 +9,16 @@ use crate::model::link::LinkKey;
 use crate::route::Metric;
 use crate::site::{NodeId, node};
 
-/// How links are looked for and what routes optimise.
+/// Settings of all links: range, terrain sampling, route metric, packet length.
 #[derive(Resource, Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// Longest link looked for, m, 1 to 1,000,000. Pairs that even free space would not close
-    /// are not looked for whatever this says.
+    /// Longest link evaluated, m, 1 to 1,000,000. Pairs that even free space would not close are
+    /// never evaluated.
     pub link_range_max_m: f64,
     /// Spacing of terrain samples, m, 1 to 10,000; absent takes the spacing of the tile's posts.
     pub sample_spacing_m: Option<f64>,
-    /// What routes optimise.
+    /// Metric that routes minimise.
     pub metric: Metric,
     /// Packet length of loss rates, ETX and ETT, bytes, 1 to 65,535.
     pub packet_bytes: u32,
@@ -113,7 +113,7 @@ impl Recorded for FailLink {
     type Reply = ();
 }
 
-/// Ends what [`FailLink`] did.
+/// Restores a link taken down by [`FailLink`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RestoreLink {

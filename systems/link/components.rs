@@ -55,7 +55,7 @@ pub struct Retained;
 #[derive(Resource, Debug, Default)]
 pub struct OutOfRange(pub Vec<LinkKey>);
 
-/// Which entity is the link between which nodes, in id order.
+/// Link entities by the ids of their nodes, in id order.
 #[derive(Resource, Debug, Default)]
 pub struct Links(BTreeMap<LinkKey, Entity>);
 
@@ -71,13 +71,13 @@ impl Links {
         self.0.iter().map(|(&key, &entity)| (key, entity))
     }
 
-    /// How many there are.
+    /// Number of links.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// `true` if there is no link.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

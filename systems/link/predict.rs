@@ -33,7 +33,7 @@ pub(super) fn predict_links(
             let out = out.map(|links| links.iter()).into_iter().flatten();
             out.chain(into.map(|links| links.iter()).into_iter().flatten())
         });
-        // Its own writes are no changes to this system, so that these are the links added.
+        // Writes of this system are no changes to it, so that these are the links added.
         let added = links.p0();
         of_moved.chain(added.iter().map(|(link, _)| link)).collect()
     };

@@ -1,4 +1,4 @@
-//! Links and their settings as readers see them.
+//! Views of links and their settings.
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::Section;
@@ -17,9 +17,9 @@ pub struct LinkView {
     pub a: NodeId,
     /// The end with the higher id.
     pub b: NodeId,
-    /// Whether it was cut by command.
+    /// `true` if it was taken down by command.
     pub severed: bool,
-    /// What gets through.
+    /// Link budget of both directions.
     pub budget: LinkBudget,
 }
 

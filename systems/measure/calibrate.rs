@@ -1,30 +1,30 @@
-//! From measurements beside the model to a calibration: the offset of each class of paths, how sure
-//! it is, and what it is worth on links it has not seen.
+//! Calibration of the model by measurements: the offset of each class of paths, its confidence
+//! interval, and its error on held-out links.
 //!
 //! The offset is Huber's estimate of location with k = 1.345 times the scale, which is the median
-//! absolute deviation times 1.4826 (Huber, "Robust Estimation of a Location Parameter", 1964): links
-//! that are out of order pull it no further than that. The interval is the distribution-free one of
-//! the median by order statistics, 95 % or more. Errors are those of five folds, each fitted on the
-//! other four.
+//! absolute deviation times 1.4826 (Huber, "Robust Estimation of a Location Parameter", 1964):
+//! outliers pull it no further than that. The interval is the distribution-free one of the median
+//! by order statistics, 95 % or more. Errors are those of five folds, each fitted on the other
+//! four.
 
 use serde::Serialize;
 
 use crate::radio::calibration::{Calibration, Offset};
 
-/// Edges of the bands that are told apart, MHz.
+/// Edges of the frequency classes, MHz.
 const BANDS_MHZ: [f64; 8] = [
     10.0, 300.0, 1_000.0, 3_000.0, 8_000.0, 18_000.0, 40_000.0, 100_001.0,
 ];
-/// Edges of the distances that are told apart, km.
+/// Edges of the distance classes, km.
 const DISTANCES_KM: [f64; 6] = [0.0, 1.0, 3.0, 10.0, 30.0, 1_000.0];
-/// Links a class needs.
+/// Least number of links of a class.
 pub const LINKS_MIN: usize = 8;
 /// Folds of the held-out error.
 const FOLDS: usize = 5;
 /// Bend of Huber's function, in scales.
 const BEND: f64 = 1.345;
 
-/// What is known of a direction of a link.
+/// Measured excess loss of a direction of a link.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
     /// Frequency, MHz.
@@ -38,17 +38,17 @@ pub struct Sample {
 /// A class that was fitted.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Fitted {
-    /// Its offset.
+    /// Offset of the class.
     pub offset: Offset,
-    /// Where the median lies with 95 % or more, dB.
+    /// Confidence interval of the median at 95 % or more, dB.
     pub interval_db: [f64; 2],
     /// Standard deviation of the links around it, by their median absolute deviation, dB.
     pub spread_db: f64,
     /// Directions it was fitted on.
     pub links: usize,
-    /// Mean error of the model alone, without sign, dB.
+    /// Mean absolute error of the model alone, dB.
     pub error_before_db: f64,
-    /// Mean error on links that were held out, without sign, dB.
+    /// Mean absolute error on held-out links, dB.
     pub error_held_out_db: f64,
 }
 
@@ -248,7 +248,7 @@ mod tests {
             assert!((class.offset.loss_db - truth_db).abs() < 0.6, "{class:?}");
             let [low, high] = class.interval_db;
             assert!(low < truth_db && truth_db < high, "{class:?}");
-            // What is left is the noise, on links that were not looked at.
+            // The remaining error is the noise, on links that were held out.
             assert!(
                 class.error_held_out_db < 1.1 && class.error_before_db > 3.0,
                 "{class:?}"

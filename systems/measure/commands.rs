@@ -9,18 +9,18 @@ use super::values::{LevelView, Measured};
 use crate::link::link_entity;
 use crate::site::{NodeId, node};
 
-/// Measurements one report may hold; more come in several.
+/// Most measurements of a report; more are sent in several.
 pub const MEASUREMENTS_MAX: usize = 10_000;
 
 /// A measurement of a direction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measurement {
-    /// Who sent.
+    /// Node that sent.
     pub from: NodeId,
-    /// Who received.
+    /// Node that received.
     pub to: NodeId,
-    /// What was measured; it takes the place of all that was before.
+    /// Measured values; they replace all earlier ones.
     pub values: Measured,
 }
 

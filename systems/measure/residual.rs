@@ -1,4 +1,4 @@
-//! How far a measurement is from the model.
+//! Residuals: differences between measurements and the model.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use super::{LevelView, Measured};
 use crate::link::{Direction, LinkView};
 use crate::site::NodeView;
 
-/// What a residual was made of.
+/// Quantity that was compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
@@ -18,16 +18,16 @@ pub enum Quantity {
     Snr,
 }
 
-/// A measurement beside the model.
+/// A measurement compared with the model.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Residual {
-    /// What was compared.
+    /// Quantity that was compared.
     pub quantity: Quantity,
-    /// What was measured, in dBm or dB.
+    /// Measured value, dBm or dB.
     pub measured: f64,
-    /// What the model says of the same.
+    /// Value predicted by the model, in the same unit.
     pub predicted: f64,
-    /// Loss that was measured beyond that of the model, dB.
+    /// Measured loss minus that of the model, dB.
     pub excess_loss_db: f64,
 }
 

@@ -1,13 +1,14 @@
-//! A series of levels in bounded memory: all of a short one, the extremes of pieces of a long one.
+//! A series of levels in bounded memory: all values of a short one, the extremes of buckets of a
+//! long one.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// Pieces a series has at most; twice the pixels of a picture.
+/// Most buckets of a series; twice the pixels of a picture.
 const BUCKETS_MAX: usize = 4096;
 
-/// A piece of a series.
+/// A bucket of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Bucket {
     /// Time of its first value, s.
@@ -26,13 +27,13 @@ pub struct Series {
     buckets: Vec<Bucket>,
     /// Values that share a bucket.
     width: u32,
-    /// How often each tenth of a dB was there.
+    /// Number of values by level, tenths of a dB.
     tenths: BTreeMap<i16, u32>,
     count: u64,
 }
 
 impl Series {
-    /// Takes in a value. Times never fall.
+    /// Adds a value. Times never fall.
     pub fn push(&mut self, at_s: f64, level_db: f64) {
         let tenth = (level_db * 10.0).round().clamp(-32_000.0, 32_000.0) as i16;
         *self.tenths.entry(tenth).or_default() += 1;
@@ -60,7 +61,7 @@ impl Series {
         }
     }
 
-    /// Puts two pieces together everywhere.
+    /// Merges neighbouring buckets.
     fn halve(&mut self) {
         let pairs = self.buckets.chunks(2);
         self.buckets = pairs
@@ -80,7 +81,7 @@ impl Series {
         self.width *= 2;
     }
 
-    /// Its pieces in the order of time.
+    /// Buckets in the order of time.
     #[must_use]
     pub fn buckets(&self) -> &[Bucket] {
         &self.buckets
@@ -105,14 +106,14 @@ impl Series {
         None
     }
 
-    /// The least value and when it was; of a long series, when its piece began.
+    /// Bucket with the least value; its time is that of the first value in it.
     #[must_use]
     pub fn least(&self) -> Option<Bucket> {
         let by_level = |a: &&Bucket, b: &&Bucket| a.min_db.total_cmp(&b.min_db);
         self.buckets.iter().min_by(by_level).copied()
     }
 
-    /// Whether it fell more than `depth_db` below its median between two times, s.
+    /// `true` if a level between two times, s, is more than `depth_db` below the median.
     #[must_use]
     pub fn faded(&self, depth_db: f64, from_s: f64, to_s: f64) -> bool {
         let Some(median_db) = self.median_db() else {

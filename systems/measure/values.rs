@@ -12,7 +12,7 @@ pub struct Measured {
     /// Power at the receiver, dBm, -200 to 60.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rx_power_dbm: Option<f64>,
-    /// Power of the transmitter meanwhile, dBm, -60 to 90, where it is told.
+    /// Transmit power at the same time, dBm, -60 to 90, where it is reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tx_power_dbm: Option<f64>,
     /// Loss between the radios, antennas not counted, dB, 0 to 400.
@@ -24,7 +24,7 @@ pub struct Measured {
     /// Share of packets that arrive, [0, 1]. A link that is known to be gone has 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivery_prob: Option<f64>,
-    /// Quality as a routing protocol has it, of [0, 1]: batman's TQ, OLSR's link quality.
+    /// Link quality of a routing protocol, [0, 1]: batman's TQ, OLSR's link quality.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quality: Option<f64>,
     /// Rate, bit/s, 0 to 1e12.
@@ -33,13 +33,13 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Whether nothing was measured.
+    /// `true` if no value was measured.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Refuses what cannot have been measured.
+    /// Refuses values outside their ranges.
     ///
     /// # Errors
     /// [`Refusal::Invalid`] names the first such field.
@@ -77,12 +77,12 @@ pub type LinkDirection = (NodeId, NodeId);
 /// The last measurement of a direction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LevelView {
-    /// Who sent.
+    /// Node that sent.
     pub from: NodeId,
-    /// Who received.
+    /// Node that received.
     pub to: NodeId,
-    /// When, simulated ns.
+    /// Time of the report, simulated ns.
     pub at_ns: u64,
-    /// What.
+    /// Measured values.
     pub values: Measured,
 }

@@ -1,4 +1,4 @@
-//! Measurements as readers see them.
+//! Views of measurements.
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, Section};
@@ -19,19 +19,19 @@ impl Levels {
         self.0.values()
     }
 
-    /// That of a direction.
+    /// Last measurement of a direction.
     #[must_use]
     pub fn get(&self, way: LinkDirection) -> Option<&LevelView> {
         self.0.get(&way)
     }
 
-    /// How many directions were measured.
+    /// Number of measured directions.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether nothing was measured.
+    /// `true` if no direction was measured.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

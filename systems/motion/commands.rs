@@ -1,4 +1,4 @@
-//! What can be asked of moving nodes.
+//! Commands on moving nodes.
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Recorded, Refusal};
@@ -9,7 +9,7 @@ use crate::site::node;
 use crate::site::{NodeId, Position};
 use crate::terrain::GeoPoint;
 
-/// Waypoints one motion may have: a day at one a second.
+/// Most waypoints of a motion: a day at one a second.
 pub const WAYPOINTS_MAX: usize = 86_400;
 
 /// Fastest speed a node may have, m/s: low Earth orbit.
@@ -46,7 +46,7 @@ fn here(world: &World, entity: Entity) -> (GeoPoint, u64) {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Follow {
-    /// Which node.
+    /// Node.
     pub node: NodeId,
     /// Where to be when, in rising time order, none of them past. From where it stands the node
     /// sets out at once for the first.
@@ -96,11 +96,11 @@ impl Recorded for Follow {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GoTo {
-    /// Which node.
+    /// Node.
     pub node: NodeId,
-    /// Where to.
+    /// Destination.
     pub destination: GeoPoint,
-    /// How fast, m/s, 0.001 to 8000.
+    /// Speed, m/s, 0.001 to 8000.
     pub speed_m_s: f64,
 }
 impl Command for GoTo {
@@ -131,14 +131,14 @@ impl Recorded for GoTo {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wander {
-    /// Which node.
+    /// Node.
     pub node: NodeId,
-    /// Where it may walk.
+    /// Area of the walk.
     pub area: Area,
-    /// Slowest walk, m/s. A floor well above 0 keeps the mean speed from decaying (Yoon, Liu and
+    /// Least speed, m/s. A value well above 0 keeps the mean speed from decaying (Yoon, Liu and
     /// Noble, "Random waypoint considered harmful", 2003).
     pub speed_min_m_s: f64,
-    /// Fastest walk, m/s.
+    /// Greatest speed, m/s.
     pub speed_max_m_s: f64,
     /// Pause at each place, ns.
     pub pause_ns: u64,
@@ -212,7 +212,7 @@ impl Area {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StopMotion {
-    /// Which node.
+    /// Node.
     pub node: NodeId,
 }
 impl Command for StopMotion {

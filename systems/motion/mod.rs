@@ -24,7 +24,7 @@ pub fn motion(engine: &mut Builder) {
         .systems(Phase::Ingest, move_nodes);
 }
 
-/// Where a node should be at a time.
+/// Position of a node at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Waypoint {
@@ -94,8 +94,8 @@ impl Leg {
 
     fn at_speed(from: GeoPoint, to: GeoPoint, start_ns: u64, speed_m_s: f64) -> Self {
         let mut leg = Self::new(from, to, start_ns, start_ns);
-        // Saturates at the end of time for a walk slower than the world lasts. The floor bounds
-        // how many walks of no length fit into a tick.
+        // Saturates for a walk that outlasts the simulated time. The lower bound limits how many
+        // walks of no length fit into a tick.
         let duration_ns = (leg.distance_m / speed_m_s * 1e9).ceil() as u64;
         leg.end_ns = start_ns.saturating_add(duration_ns.max(LEG_NS_MIN));
         leg
@@ -116,7 +116,7 @@ impl Leg {
 /// Shortest walk, ns.
 const LEG_NS_MIN: u64 = 1_000_000;
 
-/// What moves a node. Written by motion commands; advanced by `move_nodes` only.
+/// Motion of a node. Written by motion commands; advanced by `move_nodes` only.
 #[derive(Component, Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Motion {
     leg: Leg,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Motion;
 use crate::site::{NodeId, NodeKind, node};
 
-/// Who walks where, in id order.
+/// Motions of nodes, in id order.
 #[derive(Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Walks(Vec<(NodeId, Motion)>);

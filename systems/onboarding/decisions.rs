@@ -114,7 +114,7 @@ pub struct RejectRegistration {
     /// Reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Whether it can never be reset.
+    /// `true` if it can never be reset.
     #[serde(default)]
     pub block: bool,
     /// Deciding user.
@@ -155,7 +155,7 @@ pub struct RevokeRegistration {
     pub reason: Option<String>,
     /// Deciding user.
     pub by: String,
-    /// Whether the node also leaves the fleet.
+    /// `true` if the node also leaves the fleet.
     #[serde(default)]
     pub forget: bool,
 }

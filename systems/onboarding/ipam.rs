@@ -100,7 +100,7 @@ impl AddressPool {
         BY_HAND
     }
 
-    /// Whether a node can have this address.
+    /// `true` if a node can have this address.
     #[must_use]
     pub fn holds(&self, ip: Ipv4Addr) -> bool {
         let place = ip.to_bits().wrapping_sub(self.network.to_bits());

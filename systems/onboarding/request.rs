@@ -44,7 +44,7 @@ pub struct JoinOutcome {
     pub registration: RegistrationId,
     /// State.
     pub state: RegistrationState,
-    /// Whether this request admitted the node.
+    /// `true` if this request admitted the node.
     pub admitted: bool,
     /// Node, if admitted.
     pub node: Option<NodeId>,

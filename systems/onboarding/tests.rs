@@ -303,7 +303,7 @@ fn a_revoked_node_has_no_credential_and_gets_none() {
     ));
 }
 
-/// What those who watch are told to look at.
+/// Subjects of the alerts among the events.
 fn alerts(engine: &Engine<Snapshot>) -> Vec<String> {
     let view = engine.view();
     let told = view.events.iter();
@@ -319,7 +319,7 @@ fn the_pool_is_exhausted_exactly_at_its_size_and_never_reuses_in_quarantine() {
     for number in 0..size {
         let (_, ip) = let_in(&mut engine, number);
         assert!(AddressPool::default().holds(ip) && given.insert(ip), "{ip}");
-        // Who watches hears of the last one, and of none before it.
+        // The last address raises an alert, and none before it.
         let alerts = alerts(&engine);
         assert_eq!(alerts.len(), usize::from(number + 1 == size), "{alerts:?}");
     }
@@ -331,7 +331,7 @@ fn the_pool_is_exhausted_exactly_at_its_size_and_never_reuses_in_quarantine() {
         view.onboarding.registrations[&asked.registration].state,
         RegistrationState::Pending
     );
-    // What one gives up, nobody has for a day.
+    // A released address is in quarantine for a day.
     let first = view.onboarding.of_key(&key(0)).unwrap();
     let (first, ip) = (first.0, first.1.overlay_ip.unwrap());
     does(&mut engine, revoke(first)).unwrap();

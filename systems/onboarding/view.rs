@@ -35,7 +35,7 @@ pub struct Onboarding {
 }
 
 impl Onboarding {
-    /// Whether there was no request and no setting.
+    /// `true` if there is no registration, no lease, no trusted address and no setting.
     #[must_use]
     pub fn is_untouched(&self) -> bool {
         self.registrations.is_empty()

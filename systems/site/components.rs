@@ -6,17 +6,17 @@ use crate::radio::{Environment, Role, Station};
 use crate::terrain::{GeoPoint, Terrain};
 use bevy_ecs::prelude::*;
 
-/// What people call a node. Written by `node.add`.
+/// Display name and role of a node. Written by `node.add`.
 #[derive(Component, Debug, Clone, PartialEq)]
 #[require(OperState)]
 pub struct Label {
-    /// Name shown, 1 to 64 characters.
+    /// Display name, 1 to 64 characters.
     pub name: String,
-    /// What the node is for.
+    /// Role.
     pub role: Role,
 }
 
-/// Where a node stands. Written by commands and by `move_nodes`.
+/// Position of a node. Written by commands and by `move_nodes`.
 #[derive(Component, Debug, Clone, Copy, PartialEq)]
 pub struct Position(pub GeoPoint);
 
@@ -24,7 +24,7 @@ pub struct Position(pub GeoPoint);
 #[derive(Component, Debug, Clone, PartialEq)]
 pub struct StationConfig(pub Station);
 
-/// Whether a node runs. A failed one keeps its links' physics, but carries no traffic. Written by
+/// `true` if a node runs. A failed one keeps its link budgets, but carries no traffic. Written by
 /// `node.fail` and `node.restore`.
 #[derive(Component, Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OperState(pub bool);
@@ -47,7 +47,7 @@ pub struct Relocated {
     pub entity: Entity,
 }
 
-/// A node's place and station together, for those who need both.
+/// Position and station of a node.
 pub type Site<'a> = (&'a Position, &'a StationConfig);
 
 /// The propagation settings of the world. Written by `environment.set`.

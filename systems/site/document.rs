@@ -1,4 +1,4 @@
-//! The durable face of a node.
+//! The durable form of a node.
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Document, Index, Refusal};
@@ -13,27 +13,27 @@ use crate::terrain::GeoPoint;
 /// A node as the store keeps it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NodeDocument {
-    /// What people call it.
+    /// Display name.
     pub name: String,
-    /// What it is for.
+    /// Role.
     pub role: Role,
-    /// Where it stands.
+    /// Position, WGS84.
     pub position: GeoPoint,
-    /// What stands there.
+    /// Station: radio, antenna, height and pointing.
     pub station: Station,
-    /// Whether it runs.
+    /// `true` if it runs; a failed node carries no traffic.
     pub operating: bool,
     /// The deployment it is planned in and when it was made and changed; absent for nodes of the
     /// running mesh.
     pub planned: Option<Planned>,
 }
 
-/// What only planned nodes have.
+/// Membership and time stamps of a planned node.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Planned {
     /// The deployment it belongs to.
     pub deployment: DeploymentId,
-    /// When it was made and changed.
+    /// Times of creation and of the last change.
     pub stamps: Stamps,
 }
 

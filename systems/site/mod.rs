@@ -1,4 +1,4 @@
-//! Nodes: what stands where, and whether it runs.
+//! Nodes: positions, stations and operational states.
 
 mod commands;
 mod components;
@@ -26,7 +26,7 @@ pub use update::UpdateNode;
 pub use view::NodeView;
 
 use crate::radio::Environment;
-/// Nodes, their stations and the air between them.
+/// Nodes, their stations and the propagation settings.
 pub fn site(engine: &mut Builder) {
     engine
         .kind::<NodeKind>()

@@ -13,21 +13,21 @@ impl Kind for DeploymentKind {
 /// Stable id of a deployment.
 pub type DeploymentId = Id<DeploymentKind>;
 
-/// When something was made and last changed, nanoseconds since the Unix epoch by the clock of the
-/// tick. Written by every command that changes a planned thing.
+/// Times of creation and of the last change, ns since the Unix epoch by the wall clock of the tick.
+/// Written by every command that changes a planned thing.
 #[derive(
     Component, Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(deny_unknown_fields)]
 pub struct Stamps {
-    /// When it was made.
+    /// Time of creation, ns since the Unix epoch.
     pub created_ns: u64,
-    /// When it was last changed.
+    /// Time of the last change, ns since the Unix epoch.
     pub updated_ns: u64,
 }
 
 impl Stamps {
-    /// Of a thing made in this tick.
+    /// Stamps of a thing created in this tick.
     #[must_use]
     pub fn new(world: &World) -> Self {
         let now_ns = world.resource::<Clock>().wall_ns;
@@ -53,7 +53,7 @@ impl Stamps {
 #[relationship(relationship_target = Members)]
 pub struct InDeployment(pub Entity);
 
-/// The nodes of a deployment; they go when it goes.
+/// The nodes of a deployment; they are despawned with it.
 #[derive(Component, Debug)]
 #[relationship_target(relationship = InDeployment, linked_spawn)]
 pub struct Members(Vec<Entity>);

@@ -1,4 +1,4 @@
-//! The air, for checkpoints.
+//! Propagation settings, for checkpoints.
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Refusal, State};

@@ -1,4 +1,4 @@
-//! Changes of parts of a node, all or nothing.
+//! Partial updates of a node, all or nothing.
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Recorded, Refusal};
@@ -11,35 +11,35 @@ use crate::model::id::NodeId;
 use crate::radio::{Antenna, Pointing, Radio, Role};
 use crate::terrain::GeoPoint;
 
-/// Changes what is given and leaves the rest. Two that change different parts do not undo each
-/// other, as two that send whole stations would.
+/// Updates the given fields of a node; absent ones stay. Two updates of different fields do not
+/// undo each other, as two whole stations would.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateNode {
-    /// Which node.
+    /// Node.
     pub node: NodeId,
-    /// Its name from now on.
+    /// New display name, 1 to 64 characters.
     #[serde(default)]
     pub name: Option<String>,
-    /// Its role from now on.
+    /// New role.
     #[serde(default)]
     pub role: Option<Role>,
-    /// Where it stands from now on; ends any motion it was in.
+    /// New position, WGS84; ends any motion of the node.
     #[serde(default)]
     pub position: Option<GeoPoint>,
-    /// Height of its antenna above ground from now on, m.
+    /// New antenna height above ground, m.
     #[serde(default)]
     pub height_agl_m: Option<f64>,
-    /// Its radio from now on.
+    /// New radio.
     #[serde(default)]
     pub radio: Option<Radio>,
-    /// Its antenna from now on.
+    /// New antenna.
     #[serde(default)]
     pub antenna: Option<Antenna>,
-    /// Where its antenna looks from now on.
+    /// New boresight of the antenna.
     #[serde(default)]
     pub pointing: Option<Pointing>,
-    /// Whether the antenna looks at the other end of each link from now on.
+    /// `true` to remove the pointing: the antenna then points at the peer of each link.
     #[serde(default)]
     pub clear_pointing: bool,
 }

@@ -1,4 +1,4 @@
-//! Nodes and the environment as readers see them.
+//! Views of nodes and the environment.
 
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Index, Section};
@@ -13,17 +13,17 @@ use crate::terrain::GeoPoint;
 /// A node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NodeView {
-    /// Its id.
+    /// Id.
     pub id: NodeId,
-    /// What people call it.
+    /// Display name.
     pub name: String,
-    /// What it is for.
+    /// Role.
     pub role: Role,
-    /// Where it stands.
+    /// Position, WGS84.
     pub position: GeoPoint,
-    /// What stands there.
+    /// Station: radio, antenna, height and pointing.
     pub station: Station,
-    /// Whether it runs.
+    /// `true` if it runs; a failed node carries no traffic.
     pub operating: bool,
 }
 

@@ -30,7 +30,7 @@ const LIGHT_M_PER_S: f64 = 299_792_458.0;
 const RATE_BPS_MIN: u64 = 64;
 /// A bucket fills in this time, s, or holds two frames.
 const BUCKET_S: f64 = 2e-3;
-/// Largest frame on a wire, bytes: batman-adv's header around a full packet.
+/// Largest frame on a veth pair, bytes: batman-adv's header around a full packet.
 const FRAME_BYTES: u32 = 1600;
 
 /// Treatment of packets in a direction of a link.

@@ -1,4 +1,4 @@
-//! Shapes, and the way of a link onto a wire.
+//! Shapes, and the way of a link onto a veth pair.
 
 use std::sync::Arc;
 

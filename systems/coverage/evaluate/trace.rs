@@ -30,8 +30,9 @@ impl Scratch {
         wanted
     }
 
-    /// Finds out how far the cell in a place is and makes room for the heights on the way, which
-    /// are sampled at once if the way is no short one. False when the cell is out of reach.
+    /// Computes the distance of the cell in a place and allocates the buffer for the heights of its
+    /// path, which are sampled at once if the path is not a short one. Returns `false` when the
+    /// cell is out of reach.
     fn reach(
         &mut self,
         site: &CoverageSite<'_>,

@@ -31,7 +31,7 @@ pub(super) struct Ray {
 }
 
 impl Ray {
-    /// Forgets the ground, but not the room it took.
+    /// Clears the terrain; the buffers keep their capacity.
     pub fn clear(&mut self) {
         self.path = None;
         self.elevation_msl_m.clear();

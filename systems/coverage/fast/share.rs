@@ -17,7 +17,7 @@ const PACE: std::ops::RangeInclusive<f64> = 0.6..=2.5;
 /// samples leave nothing to guess.
 const SHORT: usize = 128;
 
-const _: () = assert!(SHORT < SLOTS * BATCH, "there is room for the positions");
+const _: () = assert!(SHORT < SLOTS * BATCH, "the buffers hold the positions");
 
 /// Rays shared between the cells of a block, and working buffers.
 #[derive(Debug, Clone, Default)]

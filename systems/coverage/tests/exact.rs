@@ -114,7 +114,7 @@ fn cells_are_links_under_every_configuration() {
     });
     // Never below free space.
     add("calibrated beyond reason", &|s| {
-        s.environment.calibration = calibrated("wish", [(0.0, 5.0, -60.0), (5.0, 100.0, 60.0)])
+        s.environment.calibration = calibrated("steep", [(0.0, 5.0, -60.0), (5.0, 100.0, 60.0)])
     });
     add("deaf", &|s| s.receiver.radio.frequency_mhz = 2_000.0);
     add("24 GHz", &|s| {

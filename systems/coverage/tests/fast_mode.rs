@@ -1,5 +1,5 @@
-//! The bound of the fast mode, and what it leaves to the exact one. Real ground is walked in the
-//! tests of the floor that reads tiles.
+//! The bound of the fast mode, and what it leaves to the exact one. Measured terrain is used in the
+//! tests of the layer that reads tiles.
 
 use ndarray::{Array2, s};
 
