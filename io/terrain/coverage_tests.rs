@@ -30,7 +30,7 @@ fn setup([lat_deg, lon_deg]: [f64; 2], frequency_mhz: f64, radius_m: f64) -> Cov
     }
 }
 
-/// Both modes in cells of `arcsec`: the bound, aloud.
+/// Checks the error bound of the fast mode in cells of `arcsec`.
 fn check(tiles: &TileDirectory, name: &str, setup: &CoverageRequest, arcsec: f64) {
     let site = setup.prepare(tiles).unwrap();
     let grid = Grid::around(&[setup.position], setup.radius_m, arcsec).unwrap();
