@@ -99,7 +99,7 @@ fn leave_index<K: Kind>(mut world: DeferredWorld, context: HookContext) {
     index.departed.push(id);
 }
 
-/// Which entity has which id, in id order.
+/// Entities by id, in id order.
 #[derive(Resource)]
 pub struct Index<K: Kind> {
     entities: BTreeMap<Id<K>, Entity>,

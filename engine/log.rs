@@ -131,7 +131,7 @@ impl Entry {
     }
 }
 
-/// Why a log cannot be read.
+/// Errors of reading a log.
 #[derive(Debug, Error)]
 pub enum LogError {
     /// Reading failed.
@@ -178,7 +178,7 @@ pub trait Journal: Send {
     /// Makes everything appended so far durable, against the end of this process and a power cut.
     ///
     /// # Errors
-    /// When that cannot be promised.
+    /// When durability cannot be guaranteed.
     fn commit(&mut self) -> io::Result<()>;
 }
 

@@ -110,7 +110,7 @@ impl<S: Snapshot> Engine<S> {
     /// simulated time.
     ///
     /// # Errors
-    /// When the system gives no thread.
+    /// When the thread cannot be spawned.
     pub fn spawn(mut self, mut pacer: impl Pacer) -> std::io::Result<Running<S>> {
         let stop = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&stop);
@@ -130,7 +130,7 @@ impl<S: Snapshot> Engine<S> {
     /// this returns, the first tick is over and the snapshot shows what the store brought back.
     ///
     /// # Errors
-    /// When the first tick breaks the world or the system gives no thread.
+    /// When the first tick breaks the world or the thread cannot be spawned.
     pub fn spawn_on_demand(mut self, mut pacer: impl Pacer) -> std::io::Result<Running<S>> {
         self.tick(Some(pacer.wall_ns()))
             .map_err(std::io::Error::other)?;
@@ -183,7 +183,7 @@ impl<S: Snapshot> Engine<S> {
     /// paused world commands wait for the next step.
     ///
     /// # Errors
-    /// When the system gives no thread.
+    /// When the thread cannot be spawned.
     pub fn spawn_throttled(
         mut self,
         mut pacer: impl Pacer,

@@ -43,7 +43,7 @@ pub enum Execution {
     Shuffled(u64),
 }
 
-/// Why a world cannot be built.
+/// Errors of building a world.
 #[derive(Debug, Error)]
 pub enum BuildError {
     /// Two systems conflict and nobody said which comes first.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use thiserror::Error;
 
-/// Why a command was not carried out. A refused command changed nothing.
+/// Causes for refusing a command. A refused command changed nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Error, Serialize)]
 #[serde(tag = "refusal", rename_all = "snake_case")]
 pub enum Refusal {

@@ -26,7 +26,7 @@ pub struct Replayed {
     pub digest: String,
 }
 
-/// Why a replay stopped.
+/// Errors that stop a replay.
 #[derive(Debug, Error)]
 pub enum ReplayError {
     /// The log cannot be read further.

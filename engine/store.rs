@@ -23,13 +23,13 @@ pub struct Row {
     pub value: Option<Vec<u8>>,
 }
 
-/// Why the store failed; its source is in the text, for it is only ever shown.
+/// Failure of the store; its source is in the text, because it is only shown.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{operation}: {cause}")]
 pub struct StoreFault {
     /// Operation that failed.
     pub operation: &'static str,
-    /// Why it failed.
+    /// Cause of the failure.
     pub cause: String,
 }
 
@@ -43,7 +43,7 @@ pub trait Store: Send {
     /// Writes the rows of one tick in one transaction that survives a power cut.
     ///
     /// # Errors
-    /// When that cannot be promised; then none of them was written.
+    /// When durability cannot be guaranteed; then none of them was written.
     fn commit(&mut self, tick: u64, rows: &[Row]) -> Result<(), StoreFault>;
 }
 
@@ -66,7 +66,8 @@ pub trait Document: Serialize + DeserializeOwned + Send + 'static {
     const TABLE: &'static str;
     /// The kind whose ids are the keys.
     type Kind: Kind;
-    /// Which entities may have changed, for example `Or<(Changed<Position>, Changed<Name>)>`.
+    /// Filter of the entities that may have changed, for example `Or<(Changed<Position>,
+    /// Changed<Name>)>`.
     type Changed: QueryFilter + 'static;
     /// `true` if an entity of the kind has this document at all; kinds may have several.
     fn shows(entity: EntityRef<'_>) -> bool {

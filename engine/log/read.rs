@@ -26,7 +26,7 @@ pub struct Reader<R> {
     pub(super) at: usize,
     /// Tick and offset of the fresh chunks seen.
     index: Vec<(u64, u64)>,
-    /// Where entries end and the index begins, once that was seen.
+    /// Offset at which the entries end and the index begins, once it was reached.
     closed: Option<(u64, u32)>,
     torn_bytes: u64,
     pub(super) done: bool,

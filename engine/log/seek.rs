@@ -14,7 +14,7 @@ impl<R: Read + Seek> Reader<R> {
     /// Logs of format 1 cannot be jumped in: they are read from where they are.
     ///
     /// # Errors
-    /// When the bytes do not come.
+    /// When reading fails.
     pub fn jump(&mut self, tick: u64) -> Result<(), LogError> {
         let Some(number) = self.number else {
             return Ok(());
@@ -32,7 +32,7 @@ impl<R: Read + Seek> Reader<R> {
     /// there is none, what is read next is the first entry.
     ///
     /// # Errors
-    /// When the bytes do not come.
+    /// When reading fails.
     pub fn checkpoint(&mut self, tick: u64) -> Result<Option<Checkpoint>, LogError> {
         if self.number.is_none() {
             return Ok(None);

@@ -136,7 +136,7 @@ impl<W: Write> Writer<W> {
     /// Closes the log with its index. What is appended later would be damage.
     ///
     /// # Errors
-    /// When `out` fails; then the log is as good as before, but for the index.
+    /// When `out` fails; then the log is complete but for the index.
     pub fn close(&mut self) -> io::Result<()> {
         self.put()?;
         let words = self.index.iter().flat_map(|(tick, at)| [*tick, *at]);
@@ -153,7 +153,7 @@ impl<W: Write> Writer<W> {
         self.out.flush()
     }
 
-    /// Where it is written to.
+    /// Sink of the log.
     pub fn get_ref(&self) -> &W {
         &self.out
     }

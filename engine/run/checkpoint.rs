@@ -105,7 +105,7 @@ impl<S: Snapshot> Engine<S> {
     /// are there as well; no effect leaves.
     ///
     /// # Errors
-    /// When the checkpoint does not fit; then this world is good for nothing more.
+    /// When the checkpoint does not fit; then this world must be discarded.
     pub fn take_up(&mut self, checkpoint: &Checkpoint) -> Result<(), String> {
         let tables = &self.durables.tables;
         for (table, ..) in checkpoint.tables() {

@@ -45,7 +45,7 @@ struct Position(
     #[schemars(range(min = -90.0, max = 90.0))] f64,
 );
 
-/// Why rings are no [`Region`].
+/// Errors of rings that are no [`Region`].
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum BadRegion {
     /// There is no ring.

@@ -48,8 +48,8 @@ fn here(world: &World, entity: Entity) -> (GeoPoint, u64) {
 pub struct Follow {
     /// Node.
     pub node: NodeId,
-    /// Where to be when, in rising time order, none of them past. From where it stands the node
-    /// sets out at once for the first.
+    /// Waypoints in rising time order, none of them past. The node leaves its present position for
+    /// the first at once.
     pub waypoints: Vec<Waypoint>,
 }
 impl Command for Follow {

@@ -20,7 +20,8 @@ pub(super) struct Ray {
     /// Integrals from the site to each sample of the height, and of the height times the distance
     /// in samples.
     integrals: Vec<[f64; 2]>,
-    /// Which sample up to each the antenna of the site looks at most steeply; 0 before the first.
+    /// Index of the sample, up to each, at the steepest angle from the antenna of the site; 0
+    /// before the first.
     steepest: Vec<u32>,
     /// The next sample towards the site on the upper hull of the samples up to each; 0 for none.
     before: Vec<u32>,

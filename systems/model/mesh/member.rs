@@ -22,7 +22,7 @@ pub struct Member<'a> {
     pub station: &'a Station,
 }
 
-/// Why nodes could not be analysed.
+/// Errors of the analysis of nodes.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum MeshError {
     /// Two nodes have one id.

@@ -66,7 +66,7 @@ pub(crate) fn greatest(of: &[Slopes<'_>; 2], heights: &[f64]) -> [[f64; BLOCKS];
     highest
 }
 
-/// Which of the blocks with the slopes `highest` reach `least`: the bit of each block.
+/// Bit mask of the blocks whose slope in `highest` reaches `least`.
 #[inline(always)]
 pub(crate) fn blocks_reaching(highest: &[f64; BLOCKS], least: f64) -> u32 {
     #[cfg(target_arch = "x86_64")]
@@ -82,7 +82,7 @@ pub(crate) fn blocks_reaching(highest: &[f64; BLOCKS], least: f64) -> u32 {
     found
 }
 
-/// Which slopes of the block of points from `at` on reach `least`: the bit of each point.
+/// Bit mask of the points of the block from `at` on whose slope reaches `least`.
 #[inline(always)]
 pub(crate) fn reaching(of: &Slopes<'_>, heights: &[f64], at: usize, least: f64) -> u64 {
     let heights = heights[at..].first_chunk::<BLOCK>().expect("a block");

@@ -67,7 +67,7 @@ pub enum ModulationId {
 /// One entry of the OFDM MCS table.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Modulation {
-    /// Which.
+    /// Id of the modulation.
     pub id: ModulationId,
     /// Bits per symbol and subcarrier before coding.
     pub bits_per_symbol: u8,
@@ -114,7 +114,7 @@ const fn mcs(
 /// A modulation of a radio, with its rates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Selected {
-    /// Which.
+    /// Id of the modulation.
     pub id: ModulationId,
     /// MCS index, 0 the most robust.
     pub mcs_index: u8,

@@ -22,7 +22,7 @@ pub struct RelayPlan {
     pub target_data_rate_bps: f64,
     /// `true` if every hop keeps the target rate in both directions.
     pub meets_target: bool,
-    /// Why the target is not met; absent when it is.
+    /// Cause for which the target is not met; absent when it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shortfall: Option<Shortfall>,
     /// Station at every relay: the transmitter's radio and antenna at the height asked for, without
@@ -81,8 +81,8 @@ pub struct RelaySegment {
     pub backward: LinkResult,
 }
 
-/// Why the target is not met. `segment` is the hop that fails, from 0; what it came to is in
-/// [`RelayPlan::segments`].
+/// Causes for which the target is not met. `segment` is the index of the hop that fails, from 0;
+/// its result is in [`RelayPlan::segments`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 pub enum Shortfall {

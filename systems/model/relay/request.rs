@@ -73,7 +73,7 @@ pub enum Objective {
     HighestBottleneck,
 }
 
-/// Why there is no plan.
+/// Errors of a relay plan.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum RelayError {
     /// A station has an invalid value.

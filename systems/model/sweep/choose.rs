@@ -12,7 +12,7 @@ use std::collections::BinaryHeap;
 /// A chosen site.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
-    /// Which site.
+    /// Site.
     pub site: u16,
     /// Weight it adds to those before it.
     pub gain: f64,

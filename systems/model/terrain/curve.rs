@@ -29,7 +29,7 @@ pub struct CurveRow<'a> {
     pub elevation_msl_m: &'a mut [f64],
     /// Upper bound of their absolute values, m, once all are filled.
     pub greatest_m: Option<f64>,
-    /// Where to note what they were made from, if anybody asks.
+    /// Record of the sources of the heights, if wanted.
     pub used: Option<&'a mut TerrainUse>,
 }
 

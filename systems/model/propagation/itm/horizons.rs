@@ -68,7 +68,7 @@ fn delicate(steps: [usize; 2], step_m: f64, antenna_agl_m: [f64; 2]) -> [bool; 2
     steps.map(|steps| span || steps.is_multiple_of(10))
 }
 
-/// Where one gets from `start_m` by `count` times `step_m`, m.
+/// Distance from the transmitter after `count` steps of `step_m` from `start_m`, m.
 ///
 /// The model as published adds up steps one at a time, so where the last bits matter that is done
 /// here too.

@@ -25,7 +25,7 @@ pub(crate) struct Measured {
     pub raised_m: [f64; 2],
     /// Interdecile range of the terrain about a line, m.
     pub range_m: f64,
-    /// Where the stretch it was taken over starts and ends, m from the transmitter.
+    /// Start and end of the stretch it was taken over, m from the transmitter.
     pub start_m: f64,
     /// See [`Measured::start_m`].
     pub end_m: f64,
