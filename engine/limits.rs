@@ -30,8 +30,8 @@ pub const CHECKPOINT_PART_BYTES: usize = 1 << 20;
 /// length beyond this in a log is damage.
 pub const CHECKPOINT_BYTES_MAX: usize = 256 << 20;
 
-/// Ticks between two checkpoints, if nobody says otherwise: a replay that begins in the middle makes
-/// half as many in vain.
+/// Ticks between two checkpoints, by default: a replay that begins in the middle makes half as many
+/// in vain.
 pub const CHECKPOINT_TICKS: u64 = 1000;
 
 /// Bytes of checkpoints a log may hold for each byte of its commands, beyond

@@ -25,12 +25,12 @@
 //! **Torn tail.** A process that dies while writing leaves an incomplete last chunk, or, after a
 //! power cut, zeros where the file had grown. Readers drop such a tail and say how many bytes it
 //! had. Every other damage, lost, doubled and swapped chunks included, is an error that names its
-//! offset, and comes after everything before it was read: a log that lies is worse than none.
+//! offset, and comes after everything before it was read: a wrong log is worse than none.
 //!
 //! **Checkpoints.** Now and then the whole state of the world is written between two ticks
 //! ([`Checkpoint`]): as parts, entries of their own, the first of which begins a fresh chunk, and a
 //! mark behind them. A replay may begin at one instead of at the beginning; the mark behind it
-//! proves that it was taken up to the bit. Whoever replays everything passes over them.
+//! proves that it was taken up to the bit. A replay from the beginning skips them.
 //!
 //! **Versions.** Every format ever written stays readable: format 1, `GWAVELOG`, was frames of
 //! length, CRC-32 and an entry, without compression; format 2 is format 3 without checkpoints. New

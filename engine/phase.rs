@@ -14,7 +14,7 @@ pub struct Tick;
 /// | `Plan` | desired state | which links exist, which jobs advance |
 /// | `Propagate` | positions, stations, terrain | link budgets, coverage cells |
 /// | `Route` | budgets | ETX, next hops, flow paths |
-/// | `Mirror` | desired against observed state | effects for the outside |
+/// | `Mirror` | desired against observed state | effects for drivers |
 /// | `Publish` | everything that changed | the snapshot |
 #[derive(SystemSet, Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Phase {

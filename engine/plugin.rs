@@ -46,7 +46,7 @@ pub enum Execution {
 /// Errors of building a world.
 #[derive(Debug, Error)]
 pub enum BuildError {
-    /// Two systems conflict and nobody said which comes first.
+    /// Two systems conflict and no order between them is declared.
     #[error("the schedule is not a schedule: {0}")]
     Schedule(String),
     /// The step is outside the limits.

@@ -12,7 +12,7 @@ pub enum Refusal {
     NotFound {
         /// The kind asked for, for example `node`.
         kind: &'static str,
-        /// The id as the asker knows it.
+        /// The id as the submitter wrote it.
         id: String,
     },
     /// The command contradicts what exists.
@@ -49,13 +49,13 @@ pub enum Refusal {
         /// Values allowed.
         allowed: String,
     },
-    /// This world cannot do it, whoever asks.
+    /// The world does not support the command.
     #[error("not supported: {what}")]
     Unsupported {
         /// The missing capability.
         what: String,
     },
-    /// The asker may not do it.
+    /// The submitter lacks a right.
     #[error("denied: {what}")]
     Denied {
         /// The missing right.

@@ -204,7 +204,7 @@ impl<S: Snapshot> Engine<S> {
     ///
     /// # Errors
     /// [`Broken`] when a system panicked or a write failed. The commands of that tick are in the
-    /// log if the log still could be written; nobody was told that they succeeded.
+    /// log if the log still could be written; no submitter got a successful reply.
     pub fn tick(&mut self, wall_ns: Option<u64>) -> Result<Ticked, Broken> {
         let tick = self.clock().tick + 1;
         match self.health.get() {

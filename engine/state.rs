@@ -3,9 +3,9 @@
 //!
 //! Only what nothing else follows from is kept: [documents](crate::Document) and, for what is no
 //! document, [`State`]. Everything derived is computed anew when a checkpoint is taken up; systems
-//! make it from the same state, so it comes to the same bits. For that they run once more at the
+//! make it from the same state, so the result has the same bits. For that they run once more at the
 //! tick of the checkpoint. A system that changes the state whenever it runs, instead of making it
-//! follow from the state and the clock, is found out by that: such a checkpoint does not fit.
+//! follow from the state and the clock, is detected by that: such a checkpoint does not fit.
 
 use bevy_ecs::prelude::World;
 use serde::Serialize;

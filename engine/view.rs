@@ -20,8 +20,8 @@ pub trait Snapshot: Default + Serialize + Send + Sync + 'static {
     /// Gathers the sections at the end of the tick that `clock` shows.
     fn gather(world: &World, clock: Clock) -> Self;
 
-    /// CRC-32 of each thing in each part; see [`parts_of`]. None, if nobody needs to know where
-    /// two snapshots differ.
+    /// CRC-32 of each thing in each part; see [`parts_of`]. Empty if differences between snapshots
+    /// need not be located.
     fn parts(&self) -> Parts {
         Parts::new()
     }

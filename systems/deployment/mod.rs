@@ -1,4 +1,4 @@
-//! Deployments: what people plan before it is built, and the templates they plan with.
+//! Deployments: planned meshes, and the templates of their nodes.
 //!
 //! A planned node is a node like any other, with a deployment it belongs to. It is not simulated:
 //! analyses run over snapshots, off the world's thread, so that thousands of plans cost the world

@@ -18,7 +18,7 @@ use crate::identity::{Mac, PublicKey, RegistrationId};
 /// Attributes of a node of the fleet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NodeInfo {
-    /// Name for people.
+    /// Display name.
     pub name: String,
     /// Role, free text.
     pub role_id: Option<String>,

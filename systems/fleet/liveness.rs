@@ -77,7 +77,7 @@ pub struct StateChange {
     pub from: NodeState,
     /// State after.
     pub to: NodeState,
-    /// Cause, for people.
+    /// Cause, for display.
     pub reason: String,
 }
 

@@ -47,7 +47,7 @@ impl Stamps {
 }
 
 /// The deployment a planned node belongs to, for as long as it lives. A node with it is planned,
-/// not simulated: it has no links and carries no flows until somebody analyses it. Written by
+/// not simulated: it has no links and carries no flows outside of an analysis. Written by
 /// `node.add`.
 #[derive(Component, Debug)]
 #[relationship(relationship_target = Members)]

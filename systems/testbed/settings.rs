@@ -27,7 +27,7 @@ pub enum Protocol {
     Static,
     /// `babeld` in each node.
     Babel,
-    /// `batman-adv` in each node; nodes speak over `bat0`.
+    /// `batman-adv` in each node; nodes communicate over `bat0`.
     Batman,
     /// None: neighbours reach each other; routing is left to other programs.
     None,
@@ -55,7 +55,7 @@ impl Wiring {
     }
 }
 
-/// Medium access: retries, broadcast rate and share of the air.
+/// Medium access: retries, broadcast rate and share of airtime.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MediumAccess {
@@ -68,7 +68,7 @@ pub struct MediumAccess {
     /// Length of broadcast packets, bytes, [1, 65535]: hellos and announcements.
     #[schemars(range(min = 1, max = 65535))]
     pub broadcast_bytes: u32,
-    /// Share of the air that a link has for itself, (0, 1].
+    /// Share of the airtime available to a link, (0, 1].
     #[schemars(range(max = 1.0))]
     pub airtime_share_prob: f64,
     /// Time that both ends take over a frame, ns, at most 1 s.

@@ -1,10 +1,10 @@
 //! Shape of a direction of a link: treatment of packets, derived from the frame loss and rate of
 //! the radio.
 //!
-//! With `p` the loss of one frame and `n` tries, a frame is lost for good with `p^n` and takes
-//! `(1 - p^n) / (1 - p)` tries, so that `1 - p` of the air's rate is delivered. What goes to everybody is sent once, at the basic rate. A frame waits
-//! DIFS and half a contention window, which doubles with each further try (IEEE 802.11-2020,
-//! 10.3.3, 10.3.4).
+//! With `p` the loss of one frame and `n` tries, a frame is lost for good with `p^n` and takes `(1
+//! - p^n) / (1 - p)` tries, so that `1 - p` of the rate on the air is delivered. Broadcast frames
+//! are sent once, at the basic rate. A frame waits DIFS and half a contention window, which doubles
+//! with each further try (IEEE 802.11-2020, 10.3.3, 10.3.4).
 
 use groundwave_engine::Refusal;
 use schemars::JsonSchema;
@@ -211,7 +211,7 @@ pub fn shape(
     }
 }
 
-/// Loss of one frame to everybody at the basic rate.
+/// Loss probability of one broadcast frame at the basic rate, [0, 1].
 fn broadcast_loss(direction: &Direction, radio: &Radio, mac: &MediumAccess) -> f64 {
     let (above_lowest_db, reference) = match radio.waveform {
         Waveform::Ofdm { .. } => {

@@ -1,4 +1,4 @@
-//! Ground nobody knows is told, and never covered.
+//! Cells over unknown terrain are reported, and never covered.
 
 use super::*;
 

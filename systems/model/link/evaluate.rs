@@ -48,9 +48,9 @@ pub fn samples_for(
 
 /// Everything a link's budget depends on.
 pub struct Inputs<'a> {
-    /// The ground between the ends.
+    /// Source of terrain heights.
     pub terrain: &'a dyn Terrain,
-    /// The air between the ends.
+    /// Propagation settings.
     pub environment: &'a Environment,
     /// Packet length, bytes.
     pub packet_bytes: u32,

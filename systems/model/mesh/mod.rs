@@ -1,10 +1,9 @@
-//! The mesh that a set of planned nodes would be: which links it would have, and what a route over
-//! them would carry.
+//! Mesh of a set of planned nodes: its links, and the rates of routes over them.
 //!
-//! Pure functions over borrowed nodes. Nothing here lives in a world: whoever holds a snapshot asks,
-//! off the world's thread, and may keep a [`Mesh`] for as long as the nodes stay what they are. Pairs
-//! and budgets come from the functions behind the world's own links, so that a plan, once built, is
-//! the mesh it said.
+//! Pure functions over borrowed nodes. They need a snapshot only, not the world, and run off the
+//! world's thread; a [`Mesh`] stays valid while its nodes do not change. Pairs and budgets come
+//! from the functions behind the world's own links, so that a plan, once built, has the predicted
+//! links.
 
 mod answer;
 mod evaluate;

@@ -1,5 +1,5 @@
-//! Propagation settings of a deployment: path-loss model, atmosphere, ground and weather.
-//! it is told about. One environment holds for a whole deployment.
+//! Propagation settings of a deployment: path-loss model, atmosphere, ground and weather. One
+//! environment holds for a whole deployment.
 
 use garde::Validate;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};

@@ -16,7 +16,7 @@ use crate::propagation::polarization::Polarization;
 pub struct RadioPreset {
     /// Stable identifier.
     pub id: &'static str,
-    /// For people.
+    /// Display name.
     pub name: &'static str,
     /// The values.
     pub radio: Radio,
@@ -29,7 +29,7 @@ pub struct RadioPreset {
 pub struct AntennaPreset {
     /// Stable identifier.
     pub id: &'static str,
-    /// For people.
+    /// Display name.
     pub name: &'static str,
     /// The values.
     pub antenna: Antenna,
@@ -54,16 +54,16 @@ pub struct AntennaPreset {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Directs others.
+    /// Command post: directs other nodes.
     Command,
-    /// Carries traffic for others.
+    /// Relay: forwards traffic of other nodes.
     #[default]
     Relay,
-    /// People on the move.
+    /// Team on the move.
     Team,
-    /// Measures.
+    /// Sensor: measures.
     Sensor,
-    /// Is watched over.
+    /// Monitored asset.
     Asset,
 }
 
@@ -72,7 +72,7 @@ pub enum Role {
 pub struct RolePreset {
     /// The role.
     pub id: Role,
-    /// For people.
+    /// Display name.
     pub name: &'static str,
     /// Display colour, `#rrggbb`; the five stay apart under common colour blindness
     /// (palette of Okabe and Ito).

@@ -1,6 +1,6 @@
 //! Routes: what a hop costs, which walk costs least, and what the walk carries.
 //!
-//! Pure functions of links; the world's flows and whoever holds a snapshot use the same ones.
+//! Pure functions of links; the world's flows and readers of a snapshot use the same ones.
 
 mod adjacency;
 mod dijkstra;

@@ -49,7 +49,7 @@ impl Default for Network {
 }
 
 impl Network {
-    /// Hears the next site; sites speak in their order, each once. Says whether it serves.
+    /// Adds the next site; each site is added once, in order. Returns `true` if it serves the cell.
     #[inline]
     pub fn hear(&mut self, site: u16, answer: Answer, required_db: f32) -> bool {
         let (margin_db, path_known) = match answer {
