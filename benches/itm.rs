@@ -1,5 +1,5 @@
-//! How many point-to-point predictions of the Irregular Terrain Model one core makes in a
-//! second, by the number of points in the terrain profile.
+//! Rate of point-to-point predictions of the Irregular Terrain Model on one core, 1/s, by the
+//! number of points in the terrain profile.
 
 use std::f64::consts::TAU;
 

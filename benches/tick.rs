@@ -1,4 +1,4 @@
-//! What a tick costs: at rest with 100,000 links, with 1,000 nodes moving over real terrain, and
+//! Duration of a tick: at rest with 100,000 links, with 1,000 nodes moving over real terrain, and
 //! after one move among many.
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Where the node is, from gpsd (JSON lines over TCP): the quality of the fix and the satellites.
+//! Position fix from gpsd (JSON lines over TCP): quality of the fix and number of satellites.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};

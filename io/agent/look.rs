@@ -52,22 +52,22 @@ pub struct Look {
     pub fix: Option<Fix>,
 }
 
-/// Where a look is taken.
+/// Source of the machine's state.
 #[derive(Debug, Clone)]
 pub enum Source {
     /// This machine, the mesh interface of this name.
     Machine {
         /// The mesh interface, usually `bat0`.
         mesh_ifname: String,
-        /// Where `/proc` and `/sys` are.
+        /// Folder of `/proc` and `/sys`.
         root: Root,
     },
-    /// A folder with a file `look.json`, which stands for a machine.
+    /// A folder with a file `look.json`, in place of a machine.
     Fixture(std::path::PathBuf),
 }
 
 impl Source {
-    /// Looks.
+    /// Reads the state of the machine.
     ///
     /// # Errors
     /// When there is no `/proc`, no netlink, or no fixture; what else is missing is absent.

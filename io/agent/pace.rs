@@ -1,4 +1,5 @@
-//! When to try again: jitter, so that nodes that fell silent together do not come back together.
+//! Waiting times between attempts: jitter, so that nodes that failed together do not retry
+//! together.
 
 use groundwave_engine::{Seed, Stream};
 

@@ -36,7 +36,7 @@ pub struct About {
     pub mesh_ifname: String,
     /// Number of the heartbeat.
     pub seq: u64,
-    /// When it is sent, RFC 3339.
+    /// Time of sending, RFC 3339.
     pub sent_at: String,
     /// Capabilities of the node.
     pub capabilities: Vec<String>,

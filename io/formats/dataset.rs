@@ -1,4 +1,4 @@
-//! What a document holds, whatever its format: a plan, positions, tracks, measurements.
+//! Content of a document, independent of its format: a plan, positions, tracks, measurements.
 
 use std::collections::{BTreeMap, BTreeSet};
 

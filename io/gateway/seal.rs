@@ -15,7 +15,7 @@ use super::{SecretError, random};
 const NAME: &[u8; 8] = b"GWSEAL1\n";
 const NONCE: usize = 24;
 
-/// Why bytes are not sealed or not opened.
+/// Reason why bytes are not sealed or not opened.
 #[derive(Debug, Error)]
 pub enum SealError {
     /// The system gave no random bytes.

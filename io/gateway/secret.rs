@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// Why a secret cannot be had.
+/// Reason why a secret is not available.
 #[derive(Debug, Error)]
 pub enum SecretError {
     /// The file cannot be read or written.
     #[error("secret {path}: {err}")]
     File {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
         /// Why.
         #[source]
@@ -22,7 +22,7 @@ pub enum SecretError {
     /// Others may read it.
     #[error("secret {path} has mode {mode:o}: others may read it; allowed: 600")]
     Open {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
         /// File mode.
         mode: u32,
@@ -30,7 +30,7 @@ pub enum SecretError {
     /// It is not what it should be.
     #[error("secret {path} holds {found} bytes; allowed: {wanted}")]
     Length {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
         /// Length of the file, bytes.
         found: usize,

@@ -85,7 +85,7 @@ pub enum TimelineError {
 struct File {
     #[serde(default)]
     title: String,
-    /// When it ends; the last step is held until then.
+    /// Length of the timeline; the last step is held until then.
     #[serde(default)]
     length: Option<String>,
     #[serde(default)]

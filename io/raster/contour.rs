@@ -133,7 +133,7 @@ impl<'a> Lattice<'a> {
         }
     }
 
-    /// Where the outline crosses an edge, in cells.
+    /// Intersection of the outline with an edge, in cells.
     fn crossing(&self, edge: usize, level: f64) -> [f64; 2] {
         let [a, b] = self.ends(edge);
         let reaches = |(i, j)| self.value(i, j) >= level;

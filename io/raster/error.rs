@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::geometry::BadGeometry;
 use crate::picture::PictureError;
 
-/// Why a file was not written. Nothing is left under its name.
+/// Reason why a file was not written. No file is left under its name.
 #[derive(Debug, Error)]
 pub enum RasterError {
     /// The raster cannot lie on the globe.

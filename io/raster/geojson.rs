@@ -12,7 +12,7 @@ use super::error::RasterError;
 use super::grid::Grid;
 use super::site::Site;
 
-/// Which outlines of a layer are written.
+/// Outlines of a layer to write.
 #[derive(Debug, Clone, Copy)]
 pub struct Levels<'a> {
     /// The layer, e.g. `link_margin`.

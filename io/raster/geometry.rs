@@ -1,4 +1,4 @@
-//! Where the cells of a raster lie.
+//! Position of a raster's cells.
 
 use thiserror::Error;
 

@@ -1,4 +1,4 @@
-//! Where cells come from, and a raster in memory.
+//! Sources of cells, and a raster in memory.
 
 use std::io;
 
@@ -35,7 +35,7 @@ pub enum Resampling {
 /// One band of a raster in memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grid {
-    /// Where the cells lie.
+    /// Position of the cells.
     pub geometry: GridGeometry,
     /// `rows * cols` values, northern row first; NaN says "no data".
     pub cells: Vec<f32>,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Root;
 
-/// Where it is known from.
+/// Source of the board's properties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BoardSource {
@@ -13,7 +13,7 @@ pub enum BoardSource {
     DeviceTree,
     /// The tables of a PC's firmware (DMI).
     Dmi,
-    /// It is not.
+    /// No source.
     Unknown,
 }
 

@@ -9,7 +9,7 @@ use crate::host::ReadingError;
 /// Longest file read here, bytes; those of `/proc` and `/sys` are some kilobytes.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// Where `/proc`, `/sys` and `/etc` are.
+/// Folder that contains `/proc`, `/sys` and `/etc`.
 #[derive(Debug, Clone)]
 pub struct Root(PathBuf);
 

@@ -25,7 +25,7 @@ pub struct Memory {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "SystemStorage")]
 pub struct Storage {
-    /// Where it is.
+    /// Mount point.
     pub mount: String,
     /// Size, bytes.
     pub total_bytes: u64,
@@ -85,7 +85,7 @@ pub fn info(root: &Root) -> Result<SystemInfo, ReadingError> {
     })
 }
 
-/// For how long the host runs, s.
+/// Time since boot, s.
 ///
 /// # Errors
 /// As [`info`].

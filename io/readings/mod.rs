@@ -1,5 +1,5 @@
-//! What the machine says of itself: interfaces, neighbours, routes, leases, radios, the mesh, the
-//! host. The rows are plain values with the names they have on the wire.
+//! State of the machine: interfaces, neighbours, routes, leases, radios, the mesh, the host. The
+//! rows are plain values with the names they have on the wire.
 //!
 //! Everything here blocks the calling thread, for as long as the kernel or a small file takes.
 

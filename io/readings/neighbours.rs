@@ -1,4 +1,4 @@
-//! Who answers to which address: the tables of ARP and of neighbour discovery.
+//! Neighbour tables of ARP and of neighbour discovery.
 
 use std::net::IpAddr;
 

@@ -1,4 +1,4 @@
-//! Which sources of readings this machine has.
+//! Sources of readings on this machine.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
@@ -21,21 +21,21 @@ const GPSD_PORT: u16 = 2947;
 /// A daemon of this machine answers at once or is not there.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Where readings of one kind come from.
+/// Source of readings of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Backend {
-    /// The kernel or a device, asked directly.
+    /// The kernel or a device, directly.
     Netlink,
     /// A program or daemon of this machine.
     Cli,
     /// Files that stand for a machine.
     Fixture,
-    /// Nowhere.
+    /// No source.
     Absent,
 }
 
-/// Where readings come from.
+/// Sources of readings, by kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Backends {
     /// batman-adv.
@@ -48,13 +48,13 @@ pub struct Backends {
     pub nft: Backend,
     /// Sensors.
     pub i2c: Backend,
-    /// Pins.
+    /// GPIO pins.
     pub gpio: Backend,
     /// Cameras.
     pub v4l2: Backend,
     /// UPSs.
     pub nut: Backend,
-    /// Places.
+    /// Positions.
     pub gpsd: Backend,
 }
 

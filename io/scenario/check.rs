@@ -136,7 +136,8 @@ impl Clock {
         nanoseconds(at_s)
     }
 
-    /// When what is due at a time is applied, ns: at the first step that does not start before.
+    /// Time at which an item due at `at_ns` is applied, ns: the first step that does not start
+    /// before.
     pub(super) fn applied_ns(self, at_ns: u64) -> u64 {
         at_ns.div_ceil(self.step_ns).saturating_mul(self.step_ns)
     }

@@ -1,4 +1,4 @@
-//! What `[coverage]` asks a sweep for.
+//! Coverage requested of a sweep by `[coverage]`.
 
 use groundwave_systems::radio::station::{Antenna, Radio};
 use groundwave_systems::terrain::GeoPoint;

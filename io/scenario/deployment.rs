@@ -16,7 +16,7 @@ use crate::toml_document::key::KeyPath;
 pub struct DeploymentFile {
     /// Display name, at most 64 characters; left out, the title of the scenario.
     pub name: Option<String>,
-    /// Where a map of it opens.
+    /// Initial centre of its map.
     pub center: Option<PositionFile>,
     /// The area it serves, a polygon as GeoJSON has it: closed rings of `[longitude, latitude]`,
     /// the first the outline, all others holes; at most 10000 positions.
@@ -28,7 +28,7 @@ pub struct DeploymentFile {
 pub struct Deployment {
     /// Display name; `None` is the title of the scenario.
     pub name: Option<String>,
-    /// Where a map of it opens.
+    /// Initial centre of its map.
     pub center: Option<GeoPoint>,
     /// The area it serves.
     pub region: Option<Region>,

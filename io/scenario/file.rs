@@ -31,7 +31,7 @@ pub struct ScenarioFile {
     /// Corrections of the model from measurements.
     #[schemars(default)]
     pub calibration: Option<CalibrationFile>,
-    /// Which pairs become links, and how routes are compared.
+    /// Range of links, sampling of paths, and metric of routes.
     #[schemars(default)]
     pub mesh: Option<MeshFile>,
     /// Output of a run.
@@ -110,7 +110,7 @@ pub struct TerrainFile {
     pub geoid: Option<String>,
 }
 
-/// Which pairs become links, and how routes are compared.
+/// Range of links, sampling of paths, and metric of routes.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MeshFile {
@@ -192,19 +192,19 @@ pub struct NodeFile {
     /// Antenna preset, or a table of settings; left out, a half-wave dipole.
     #[serde(default)]
     pub antenna: AntennaChoice,
-    /// Where the antenna looks; left out, at the other end of each link.
+    /// Direction of the antenna; left out, towards the other node of each link.
     pub pointing: Option<PointingFile>,
     /// Surveyed ground height above mean sea level, m, [-500, 9000]. Only `pointing = { at = … }`
     /// reads it; the run takes the ground from the terrain.
     pub ground_msl_m: Option<f64>,
-    /// When it joins, s.
+    /// Time of joining, s.
     #[serde(default)]
     pub at_s: f64,
-    /// When it leaves for good, s.
+    /// Time of final removal, s.
     pub until_s: Option<f64>,
 }
 
-/// Where an antenna looks: `azimuth_deg`, or `at`.
+/// Direction of an antenna: `azimuth_deg`, or `at`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PointingFile {
@@ -232,10 +232,10 @@ pub struct FlowFile {
     pub target: String,
     /// Offered payload rate, bit/s, [1, 1e12].
     pub rate_bps: f64,
-    /// When it starts, s.
+    /// Start time, s.
     #[serde(default)]
     pub at_s: f64,
-    /// When it stops, s; left out, at the end.
+    /// Stop time, s; left out, the end of the run.
     pub until_s: Option<f64>,
 }
 
@@ -245,11 +245,11 @@ pub struct FlowFile {
 pub struct FailureFile {
     /// Node that fails.
     pub node: Option<String>,
-    /// The two ends of the link that fails.
+    /// The two nodes of the link that fails.
     pub link: Option<[String; 2]>,
-    /// When it fails, s.
+    /// Time of the failure, s.
     pub at_s: f64,
-    /// When it is restored, s; left out, never.
+    /// Time of the repair, s; left out, never.
     pub until_s: Option<f64>,
 }
 
@@ -265,12 +265,12 @@ pub struct CalibrationFile {
 #[derive(Debug, Clone, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct WeatherFile {
-    /// When it changes, s.
+    /// Time of the change, s.
     pub at_s: f64,
     /// The fields to set.
     #[schemars(flatten)]
     pub environment: Environment,
-    /// Which fields the file names.
+    /// Names of the fields in the file.
     #[schemars(skip)]
     pub named: Vec<String>,
 }
@@ -278,7 +278,7 @@ pub struct WeatherFile {
 /// A command as the engine records it: the remaining keys are its body.
 #[derive(Debug, Clone, JsonSchema)]
 pub struct CommandFile {
-    /// When it is applied, s.
+    /// Time of application, s.
     pub at_s: f64,
     /// Name of the command, such as `node.fail`.
     pub command: String,

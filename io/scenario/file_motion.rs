@@ -85,7 +85,7 @@ pub enum Placement {
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WanderFile {
-    /// Where to stay.
+    /// Area of the motion.
     pub area: Option<Area>,
     /// Slowest speed, m/s, [0.001, 8000].
     pub speed_min_m_s: f64,
@@ -104,9 +104,9 @@ pub struct MotionFile {
     pub node: Option<String>,
     /// The nodes that move, each on its own; instead of `node`, and not with `waypoints`.
     pub nodes: Option<Vec<String>>,
-    /// When it begins, s; left out, when the node joins. Not with `ns2`.
+    /// Start time, s; left out, the time when the node joins. Not with `ns2`.
     pub at_s: Option<f64>,
-    /// When it stops where it is, s. Not with `ns2`.
+    /// Stop time, s; the node stays where it is. Not with `ns2`.
     pub until_s: Option<f64>,
     /// Places and times, at most 86400; between them the node moves evenly. It sets out for the
     /// first when the motion begins.

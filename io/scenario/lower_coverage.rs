@@ -1,4 +1,4 @@
-//! What a sweep is to compute.
+//! Lowering of `[coverage]` to the request of a sweep.
 
 use std::collections::{BTreeMap, BTreeSet};
 

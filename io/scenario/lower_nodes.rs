@@ -77,7 +77,7 @@ pub(super) fn declared(lowering: &mut Lowering<'_>) {
     }
 }
 
-/// When nodes leave: noted here, before anything refers to them, and recorded by [`removed`].
+/// Collects the times of removal, before anything refers to the nodes; recorded by [`removed`].
 pub(super) fn leaving(lowering: &mut Lowering<'_>) {
     let file = lowering.file;
     for (index, node) in file.node.iter().enumerate() {
@@ -166,7 +166,7 @@ pub(super) fn generated(lowering: &mut Lowering<'_>) {
     }
 }
 
-/// Where the nodes of one table stand.
+/// Positions of the nodes of one table.
 fn places(
     lowering: &mut Lowering<'_>,
     spec: &GenerateFile,

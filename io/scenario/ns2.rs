@@ -18,7 +18,8 @@ const NODE_MAX: u32 = 999_999;
 /// Content of a trace.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Trace {
-    /// Where each node starts: metres east and north of the origin, and the byte that said so.
+    /// Initial position of each node: metres east and north of the origin, and the byte that gave
+    /// it.
     pub(crate) start: BTreeMap<u32, Start>,
     /// Moves, in file order.
     pub(crate) moves: Vec<Move>,

@@ -1,4 +1,4 @@
-//! Where generated stations stand: a small generator and three ways to spread.
+//! Positions of generated stations: a small generator and three distributions.
 //!
 //! The generator is SplitMix64 (G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom
 //! number generators", OOPSLA 2014): the state grows by 0x9e3779b97f4a7c15, and each state is

@@ -222,7 +222,7 @@ pub(super) fn in_range(
     false
 }
 
-/// Where the antenna of `node` looks. `others` are the nodes it may look at.
+/// Direction of the antenna of `node`. `others` are the nodes it may point at.
 pub(super) fn pointing(
     node: &NodeFile,
     file: &PointingFile,

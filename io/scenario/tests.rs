@@ -1,4 +1,4 @@
-//! What scenarios mean: sections in, records out.
+//! Meaning of scenarios: sections in, records out.
 
 use std::path::Path;
 

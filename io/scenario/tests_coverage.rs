@@ -1,4 +1,4 @@
-//! What `[coverage]` means.
+//! Meaning of `[coverage]`.
 
 use std::path::Path;
 

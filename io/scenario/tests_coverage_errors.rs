@@ -1,4 +1,4 @@
-//! What a wrong `[coverage]` is told.
+//! Error messages of a wrong `[coverage]`.
 
 use std::path::Path;
 

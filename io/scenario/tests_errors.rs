@@ -1,4 +1,4 @@
-//! What wrong scenarios are told.
+//! Error messages of wrong scenarios.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Whatever the bytes are, the answer is a scenario or an error, and soon.
+//! For any bytes, the answer is a scenario or an error, within bounded time.
 
 use std::path::Path;
 

@@ -212,7 +212,7 @@ fn known(
     since_ns
 }
 
-/// Where a node of the trace starts: both coordinates are needed.
+/// Initial position of a node of the trace: both coordinates are needed.
 fn starting_place(
     lowering: &mut Lowering<'_>,
     read: &Read,

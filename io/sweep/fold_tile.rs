@@ -31,7 +31,7 @@ impl Folded {
     }
 }
 
-/// Which of a tile's sites serve each cell: as many bits a cell as there are sites.
+/// Sites of a tile that serve each cell: one bit per site and cell.
 struct Servers {
     sites: Vec<u16>,
     words: usize,

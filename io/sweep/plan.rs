@@ -131,7 +131,7 @@ pub enum PlanError {
         "site {site} has a directive antenna without pointing: its coverage would follow every receiver; give it pointing = {{ azimuth_deg = .. }}"
     )]
     Pointing {
-        /// Which site.
+        /// Name of the site.
         site: String,
     },
 }

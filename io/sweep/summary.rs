@@ -84,20 +84,20 @@ pub struct Areas {
 /// One site's part.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SiteSummary {
-    /// Which site.
+    /// Name of the site.
     pub name: String,
-    /// Covered by it, km².
+    /// Area covered by it, km².
     pub covered_km2: f64,
     /// Area where it is the best server, km².
     pub best_server_km2: f64,
-    /// Covered by it alone, km².
+    /// Area covered by it alone, km².
     pub only_server_km2: f64,
 }
 
 /// A place that matters.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PointSummary {
-    /// Which place.
+    /// Name of the point.
     pub name: String,
     /// Weight.
     pub weight: f64,

@@ -49,7 +49,7 @@ pub fn is_answered(flags: u8) -> bool {
 /// One site in one tile; vectors in row-major order of the tile's cells.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SiteTile {
-    /// Which site of the plan.
+    /// Index of the site in the plan.
     pub site: u16,
     /// Link margin and flags.
     pub answers: Answers,

@@ -146,7 +146,7 @@ pub struct UnitReader {
 /// One site of a unit, still packed.
 #[derive(Clone, Copy)]
 pub struct PackedSite<'a> {
-    /// Which site of the plan.
+    /// Index of the site in the plan.
     pub site: u16,
     cells: usize,
     flags: &'a [u8],

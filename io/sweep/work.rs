@@ -72,7 +72,7 @@ pub enum SweepError {
 /// One share of the units: `index` of `count`, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
-    /// Which share, 1 to `count`.
+    /// Number of this share, 1 to `count`.
     pub index: u32,
     /// Number of shares.
     pub count: u32,

@@ -1,4 +1,4 @@
-//! What we decode beside what `batctl`, `iw`, `ip` and `wg` say of the same kernel.
+//! Our decoded readings beside the output of `batctl`, `iw`, `ip` and `wg` for the same kernel.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

@@ -1,4 +1,4 @@
-//! What other programs make of our files: GDAL (through rasterio) and rio-cogeo.
+//! Our files in other programs: GDAL (through rasterio) and rio-cogeo.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

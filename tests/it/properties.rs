@@ -1,4 +1,4 @@
-//! Whatever is done to a world, in whatever order: it does not break, and it replays.
+//! Any sequence of commands leaves a world valid, and replays.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What several tests need: scenarios, worlds, the program.
+//! Shared fixtures of the tests: scenarios, worlds, the program.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

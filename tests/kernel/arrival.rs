@@ -1,4 +1,4 @@
-//! What arrived at the far end of a wire, and what it says about the way there.
+//! Packets received at the far interface of a veth pair, and the statistics of the path.
 
 use std::io::IoSliceMut;
 use std::os::fd::RawFd;

@@ -1,5 +1,5 @@
-//! What a case is given: a shaper over the fake, or over the running kernel, and ways to look at
-//! what it does that do not go through it.
+//! Fixture of a case: a shaper over the fake, or over the running kernel, and independent ways to
+//! observe its effects.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,6 +1,6 @@
-//! A node's agent: it asks the gateway to let the node in, and then tells how the node is.
+//! Agent of a node: registers it with the gateway and sends its heartbeats.
 //!
-//! What comes next is `groundwave_io::agent`'s to decide; here it is done, on one thread.
+//! The next task is decided by `groundwave_io::agent`; this module performs it, on one thread.
 
 mod run;
 mod talk;
@@ -27,7 +27,7 @@ pub struct Options {
     pub mesh_ifname: String,
     /// The tunnel; `None` talks on the underlay all the time, for machines without WireGuard.
     pub tunnel_ifname: Option<String>,
-    /// Where the tunnel listens, UDP; a port of the kernel's choice if there is none.
+    /// UDP port of the tunnel; without one the kernel chooses.
     pub listen_port: Option<u16>,
     /// The node's key.
     pub key: PrivateKey,
@@ -35,7 +35,7 @@ pub struct Options {
     pub secret: Option<TrustSecret>,
     /// The code that an admin was given for this node.
     pub enrollment_code: Option<String>,
-    /// Where gpsd listens.
+    /// Address of gpsd.
     pub gpsd: SocketAddr,
     /// The sensors that are read.
     pub sensors: Sensors,

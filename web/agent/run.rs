@@ -195,7 +195,7 @@ impl Agent {
         Ok(())
     }
 
-    /// Where the gateway is heard: through the tunnel once there is one.
+    /// Address of the gateway: through the tunnel once it is set up.
     fn address(&self, inside: bool) -> String {
         let tunnel = self.options.tunnel_ifname.as_ref().filter(|_| inside);
         let gateway = self

@@ -9,11 +9,11 @@ use serde::de::DeserializeOwned;
 use crate::http::client::{Client, HttpResponse};
 use crate::http::problem::Problem;
 
-/// Bounds of the timeout of an answer, ms. The timeout is a heartbeat period, when the next report is
-/// due, but no less than a slow mesh needs and no more than an operator waits.
+/// Bounds of the timeout of an answer, ms. The timeout is a heartbeat period, when the next report
+/// is due, but no less than a slow mesh needs and no more than an operator waits.
 const PATIENCE_MS: std::ops::RangeInclusive<u64> = 2_000..=10_000;
 
-/// Why there is no answer that helps.
+/// Reason why there is no usable answer.
 #[derive(Debug)]
 pub enum Trouble {
     /// The gateway refused: the status, and how long it wants us to wait, ms.

@@ -18,7 +18,7 @@ const ABOUT: About = About {
     version: env!("CARGO_PKG_VERSION"),
 };
 
-/// Where the document is.
+/// Path of the OpenAPI document.
 const DOCUMENT: &str = "/api-docs/openapi.json";
 
 fn endpoints() -> Endpoints<Controller> {

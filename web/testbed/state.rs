@@ -1,4 +1,4 @@
-//! What handlers share.
+//! State shared by the handlers.
 
 use groundwave_engine::{Handle, Recorded, Throttle};
 use groundwave_systems::Snapshot;

@@ -1,4 +1,4 @@
-//! What is written reads back to the bit, and twice the same.
+//! Written documents read back identical to the bit, and writing is reproducible.
 
 use groundwave_systems::sample;
 use groundwave_systems::site::NodeId;

@@ -3,7 +3,7 @@
 use super::super::geometry::{GridGeometry, METRES_PER_DEGREE};
 use super::super::grid::Grid;
 
-/// Where the light comes from, and how much steeper the ground is drawn.
+/// Direction of the light, and vertical exaggeration of the terrain.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Light {
     /// Azimuth of the light (degrees from north, clockwise).

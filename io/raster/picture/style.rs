@@ -1,4 +1,4 @@
-//! How the values of a layer become colours.
+//! Mapping of a layer's values to colours.
 
 use super::palette::{Sequence, VERDICTS, category};
 use crate::picture::Rgba;

@@ -1,4 +1,4 @@
-//! How a node gets in, what it says, how people see it.
+//! Registration of a node, its reports, and the views of them.
 
 use std::net::{IpAddr, Ipv4Addr};
 

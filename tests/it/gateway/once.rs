@@ -1,4 +1,4 @@
-//! What is asked twice for want of an answer is done once.
+//! A request repeated for want of an answer is carried out once.
 
 use std::net::{IpAddr, Ipv4Addr};
 

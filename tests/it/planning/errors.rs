@@ -1,4 +1,4 @@
-//! Whatever is wrong comes back as a problem that says what, where and what is allowed.
+//! Every error is a problem that states the field, the value found and the allowed ones.
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};

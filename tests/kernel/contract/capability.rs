@@ -1,4 +1,4 @@
-//! What the kernel can do, found by asking it.
+//! Capabilities of the kernel, found by probing.
 
 use groundwave_io::kernel::KernelError;
 use groundwave_systems::impair::FailureKind;

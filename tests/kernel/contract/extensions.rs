@@ -1,4 +1,4 @@
-//! What the kernel can do beyond the interface: refused until it is turned on.
+//! Capabilities of the kernel beyond the interface: refused until they are enabled.
 
 use groundwave_io::kernel::KernelError;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What somebody else put there stays there.
+//! Foreign disciplines are left in place.
 
 use groundwave_io::kernel::Options;
 use groundwave_systems::impair::DivergenceKind;

@@ -1,5 +1,5 @@
-//! Whatever is asked: what is accepted is what is read back, or the difference is said; what is
-//! refused leaves what was.
+//! For any request: an accepted one is read back as requested, or the difference is reported; a
+//! refused one changes nothing.
 
 use std::cell::{Cell, RefCell};
 use std::num::NonZeroU32;

@@ -1,4 +1,4 @@
-//! What packets see, beside what the world says of the link.
+//! Delay, loss and rate measured with packets, beside the world's predictions for the link.
 
 use serde_json::Value;
 

@@ -101,13 +101,13 @@ pub struct Claims {
     pub jti: Uuid,
     /// Time of issue, s since the Unix epoch.
     pub iat: u64,
-    /// From when it is good.
+    /// Start of validity, s since the Unix epoch.
     pub nbf: u64,
-    /// Until when it is good.
+    /// End of validity, s since the Unix epoch.
     pub exp: u64,
 }
 
-/// Why a token is no good.
+/// Reason why a token is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadToken {
     /// Malformed or not issued here.
@@ -185,7 +185,7 @@ impl TokenKeys {
     /// Claims of a valid token.
     ///
     /// # Errors
-    /// Why it is not.
+    /// Reason why the token is invalid.
     pub fn verify(&self, token: &str, now_s: u64) -> Result<Claims, BadToken> {
         let header = decode_header(token).map_err(|_| BadToken::Forged)?;
         if header.alg != Algorithm::HS256 || header.kid.as_deref() != Some(&self.kid) {

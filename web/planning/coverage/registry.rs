@@ -1,4 +1,4 @@
-//! Which jobs there are, and their turns.
+//! Registry of jobs, and their order of execution.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -37,7 +37,7 @@ pub struct MeshRoute {
     pub segments: Vec<RouteSegment>,
     /// End-to-end performance; null without a route.
     pub summary: Option<Summary>,
-    /// Why there is no path, where there is none.
+    /// Reason why there is no path; null with one.
     pub no_path: Option<NoPath>,
 }
 
@@ -64,7 +64,7 @@ pub struct RouteSegment {
     pub reverse: LinkResult,
 }
 
-/// Why nothing connects two nodes.
+/// Reason why no path connects two nodes.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct NoPath {
     /// Nodes the source can reach, itself included.

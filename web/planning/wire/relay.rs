@@ -84,7 +84,7 @@ pub struct RelayChain {
     pub strategy: RelayStrategy,
     /// Every hop meets the target rate in both directions.
     pub meets_target: bool,
-    /// Why not, where it does not.
+    /// Reason why the target is not met; null if it is.
     pub shortfall: Option<Shortfall>,
     /// Requested rate, bit/s.
     pub target_data_rate_bps: f64,
@@ -96,8 +96,8 @@ pub struct RelayChain {
     pub segments: Vec<ChainSegment>,
     /// Radio of every relay: that of the transmitter.
     pub relay_radio: RadioConfig,
-    /// Where a relay's antenna looks; null, because it looks both ways: `to_previous` and
-    /// `to_next` of each hop say where.
+    /// Direction of a relay's antenna; null, because there are two: `to_previous` and `to_next` of
+    /// each hop.
     pub relay_pointing: Option<Pointing>,
     /// Antennas at every relay: one where it is omnidirectional, else one to each side.
     pub antennas_per_relay: u8,

@@ -10,7 +10,7 @@ use groundwave_io::picture::labels::Rect;
 
 const HOSTILE: &str = "</text><script>alert('x & \"y\"')</script> ]]> \u{0}\u{1b}\u{ffff}\n\tend";
 
-/// Where text `i` lies, px, by the widths the layout allows for.
+/// Bounds of text `i`, px, by the widths the layout allows for.
 fn area(elements: &[Element], i: usize) -> Rect {
     let text = &elements[i];
     let aside = elements.get(i + 1).filter(|e| e.name == "tspan");

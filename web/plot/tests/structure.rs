@@ -1,4 +1,4 @@
-//! What must be in a picture, and where.
+//! Required elements of a picture and their positions.
 
 use super::cases::{Case, hill, level, rainy, rough};
 use super::xml::Element;
