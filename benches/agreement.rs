@@ -8,7 +8,7 @@
 //! `LOSS.ano` is SPLAT!'s table of path loss around a 15 m mast at LAT, LON on 900 MHz for
 //! receivers at 3 m (`benches/splat.sh` makes one). Each row is compared with our loss over the
 //! profile that SPLAT! took for it, and over profiles that are ours in one respect or in all.
-//! Without arguments, as `cargo bench` runs it, it says so and does nothing.
+//! Without arguments, as `cargo bench` runs it, it prints that and does nothing.
 
 #![expect(clippy::print_stdout, reason = "its report is what it is run for")]
 

@@ -1,8 +1,8 @@
 //! Duration of a coverage: 256 by 256 cells around a mast on real terrain, on all cores, by the
 //! number of samples on a path, in the exact and in the fast mode.
 //!
-//! Divan tells wall time. Where other programs share the cores that says little, so seconds of CPU
-//! come first: the least of several rounds, over all threads, and that divided by the cores.
+//! Divan reports wall time. Where other programs share the cores that is of little use, so seconds
+//! of CPU come first: the least of several rounds, over all threads, and that divided by the cores.
 
 #![expect(clippy::print_stdout, reason = "its report is what it is run for")]
 
@@ -25,13 +25,13 @@ const SIDE: u32 = 256;
 /// Half the side of the square, m.
 const RADIUS_M: f64 = 20e3;
 
-/// Samples on every path; 0 takes one for each post, as sweeps do when nothing is said.
+/// Samples on every path; 0 takes one for each post, as sweeps do by default.
 const SAMPLES: [u32; 6] = [0, 64, 128, 256, 512, 1024];
 
 /// Rounds of the report of CPU time.
 const ROUNDS: usize = 7;
 
-/// The fetched tile N57E011, or flat ground, which is said.
+/// The fetched tile N57E011, or flat ground, which is printed.
 static TERRAIN: LazyLock<Arc<dyn Terrain>> = LazyLock::new(|| {
     let tiles = Path::new(env!("CARGO_MANIFEST_DIR")).join(".data/srtm");
     match TerrainStack::open(Some(&tiles), None) {

@@ -16,7 +16,7 @@ fn main() {
     divan::main();
 }
 
-/// The fetched tile N57E011, or flat ground, which is said.
+/// The fetched tile N57E011, or flat ground, which is printed.
 fn terrain() -> Arc<dyn Terrain> {
     let tiles = Path::new(env!("CARGO_MANIFEST_DIR")).join(".data/srtm");
     match TerrainStack::open(Some(&tiles), None) {

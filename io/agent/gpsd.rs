@@ -43,7 +43,7 @@ struct Satellite {
 }
 
 impl Fix {
-    /// Takes in a line; what is none of gpsd's changes nothing. Tells whether it was about a fix.
+    /// Processes a line; lines that are not from gpsd change nothing. `true` if it was about a fix.
     pub fn hear(&mut self, line: &[u8]) -> bool {
         let Ok(line) = serde_json::from_slice::<Line>(line) else {
             return false;

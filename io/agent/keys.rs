@@ -1,4 +1,4 @@
-//! The node's key, in a file that nobody else may read.
+//! WireGuard key of the node, in a file that only its owner can read.
 
 use std::fs;
 use std::io;

@@ -1,4 +1,4 @@
-//! One look at the machine: everything a heartbeat tells of.
+//! State of the machine at one moment: the source of a heartbeat.
 
 use std::path::Path;
 
@@ -11,12 +11,12 @@ use crate::readings::links::Interface;
 use crate::readings::wireless::Radios;
 use crate::readings::{Root, RouteSocket, cpu, host, wireless};
 
-/// The mesh as batman-adv tells it.
+/// State of the mesh in batman-adv.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeshLook {
     /// The mesh interface.
     pub mesh: Mesh,
-    /// Names of the interfaces under it.
+    /// Names of its hard interfaces.
     pub hardifs: Vec<String>,
     /// Ways to other nodes.
     pub originators: Vec<Originator>,
@@ -48,7 +48,7 @@ pub struct Look {
     pub radios: Option<Radios>,
     /// The mesh.
     pub mesh: Option<MeshLook>,
-    /// The place, if somebody knows it.
+    /// Position fix, if known.
     pub fix: Option<Fix>,
 }
 

@@ -20,9 +20,9 @@ pub struct Rhythm {
     pub bounds: Bounds,
     /// Between looks for a link, ms.
     pub look_ms: u64,
-    /// After so long without an answer the way to the gateway is made anew, ms.
+    /// Time without an answer after which the connection to the gateway is set up again, ms.
     pub cut_off_ms: u64,
-    /// Between batches of an hour that is told late, ms.
+    /// Time between batches of stored readings, ms.
     pub replay_ms: u64,
 }
 

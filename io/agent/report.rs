@@ -76,10 +76,10 @@ pub fn beat(look: &Look, readings: &Readings, about: About) -> Result<Heartbeat,
     })
 }
 
-/// A hardware address as the gateway takes it: one of a single interface.
+/// A hardware address in the gateway's type: that of a single interface.
 ///
 /// # Errors
-/// When it is of a group, or nobody's.
+/// When it is a group address or zero.
 pub fn wire(mac: Mac) -> Result<groundwave_systems::onboarding::Mac, String> {
     mac.to_string().parse()
 }

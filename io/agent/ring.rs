@@ -156,7 +156,7 @@ impl Ring {
             .collect()
     }
 
-    /// The oldest moments were told.
+    /// Removes the oldest moments: they were reported.
     pub fn told_oldest(&mut self, moments: usize) {
         self.rows.drain(..moments.min(self.rows.len()));
     }

@@ -56,9 +56,9 @@ pub enum Event {
 pub struct Dataset {
     /// Title, where the document has one.
     pub title: Option<String>,
-    /// Time of second 0, s since the Unix epoch, where the document tells it.
+    /// Time of second 0, s since the Unix epoch, if the document states it.
     pub begin_unix_s: Option<f64>,
-    /// Time between two ticks of a recording, s; 1 unless the document says otherwise.
+    /// Time between two ticks of a recording, s; 1 unless the document states another.
     pub step_s: Option<f64>,
     /// Longest link the model evaluates, m.
     pub range_m: Option<f64>,

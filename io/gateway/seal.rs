@@ -1,4 +1,5 @@
-//! Bytes sealed so that nobody without the key reads them or changes them unseen.
+//! Authenticated encryption of files: without the key they can be neither read nor changed
+//! unnoticed.
 //!
 //! A sealed file is eight bytes that name the format, 24 random bytes, and the bytes encrypted with
 //! XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03), the name bound to them.

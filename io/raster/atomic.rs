@@ -79,8 +79,8 @@ impl PartFile {
         self.settle(true).map_err(RasterError::write(&path))
     }
 
-    /// Puts the file in its place without waiting until the disk has it: a killed process leaves it
-    /// whole, a power cut may not. For what says itself whether it is whole.
+    /// Renames the file to its final name without waiting for the disk: a killed process leaves it
+    /// complete, a power failure may not. For files with a check of their own completeness.
     ///
     /// # Errors
     /// As [`PartFile::commit`].

@@ -37,7 +37,7 @@ pub enum Resampling {
 pub struct Grid {
     /// Position of the cells.
     pub geometry: GridGeometry,
-    /// `rows * cols` values, northern row first; NaN says "no data".
+    /// `rows * cols` values, northern row first; NaN means "no data".
     pub cells: Vec<f32>,
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Root;
 use crate::host::ReadingError;
 
-/// Most cores told.
+/// Most cores listed.
 const CORES_MAX: usize = 1024;
 
 /// Ticks that a core spent since it started.

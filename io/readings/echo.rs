@@ -46,7 +46,7 @@ pub struct Pinger {
 }
 
 impl Pinger {
-    /// A socket for requests to `ip`; `mark` tells them from others'.
+    /// A socket for requests to `ip`; `mark` identifies them.
     ///
     /// # Errors
     /// [`ReadingError::Permission`] when this program may not, else what the kernel refused with.
@@ -73,8 +73,8 @@ impl Pinger {
         })
     }
 
-    /// Sends requests for `time` and hears the answers. Blocks for as long and a second more, or
-    /// until `stop` says so.
+    /// Sends requests for `time` and receives the replies. Blocks for that time and a second more,
+    /// or until `stop` is set.
     ///
     /// # Errors
     /// What the kernel refused with.
@@ -138,7 +138,7 @@ impl Pinger {
     }
 }
 
-/// Errors that a router or our own host tells us of a packet.
+/// `true` for errors that report the loss of a packet, from a router or our own host.
 fn is_loss(err: rustix::io::Errno) -> bool {
     use rustix::io::Errno;
     [

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Root;
 use crate::host::ReadingError;
 
-/// Most file systems told.
+/// Most file systems listed.
 const STORAGE_MAX: usize = 32;
 
 /// Memory, bytes.

@@ -1,4 +1,4 @@
-//! Leases that dnsmasq gave, as its file tells them: a line `expiry hardware address name client`.
+//! Leases of dnsmasq, from its file: a line `expiry hardware address name client` each.
 //!
 //! Names and client ids come from whoever asked for an address. A name that is none (RFC 1123) is
 //! dropped, a line that is none is left out; nothing of either is passed on.

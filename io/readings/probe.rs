@@ -93,7 +93,7 @@ fn has<T>(opened: Result<T, ReadingError>) -> bool {
     }
 }
 
-/// A socket for netfilter says nothing of its tables; the kernel's list of modules and symbols does.
+/// A netfilter socket does not show its tables; the kernel's list of modules and symbols does.
 fn has_nft(root: &Root) -> bool {
     root.path("sys/module/nf_tables").exists()
         || root

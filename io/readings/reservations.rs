@@ -1,5 +1,5 @@
-//! Addresses kept for somebody, for dnsmasq's `dhcp-hostsdir`: a file for each, which dnsmasq reads
-//! when it comes. It forgets one that went when it is told to read again (SIGHUP).
+//! Address reservations for dnsmasq's `dhcp-hostsdir`: a file for each, which dnsmasq reads when it
+//! appears. A deleted one stays in force until dnsmasq reloads (SIGHUP).
 
 use std::fs;
 use std::io::{self, Write};
@@ -12,15 +12,15 @@ use serde::{Deserialize, Serialize};
 use crate::host::{Mac, ReadingError};
 use groundwave_systems::onboarding::is_hostname;
 
-/// An address kept for somebody.
+/// A reserved address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "DhcpReservation")]
 pub struct Reservation {
-    /// For whom.
+    /// Hardware address of the client.
     pub mac: Mac,
-    /// Which.
+    /// Reserved address.
     pub ip: Ipv4Addr,
-    /// The name it goes by.
+    /// Hostname of the client.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hostname: Option<String>,
 }
@@ -86,11 +86,11 @@ impl Reservations {
         Ok(found)
     }
 
-    /// Keeps an address, in place of the one kept for the same hardware before.
+    /// Stores a reservation, in place of the previous one of the same hardware address.
     ///
     /// # Errors
-    /// [`ReadingError::Decode`] for a name that is none, else what the file system said; what was
-    /// there before stays then.
+    /// [`ReadingError::Decode`] for an invalid name, else the error of the file system; the
+    /// previous reservation then stays.
     pub fn put(&self, reservation: &Reservation) -> Result<(), ReadingError> {
         let line = reservation.line()?;
         let path = self.path(reservation.mac);
@@ -108,10 +108,10 @@ impl Reservations {
         write().map_err(|err| ReadingError::io(path.display().to_string(), err))
     }
 
-    /// Keeps no address for `mac` any more; tells whether one was.
+    /// Removes the reservation of `mac`; `true` if there was one.
     ///
     /// # Errors
-    /// What the file system said.
+    /// Error of the file system.
     pub fn remove(&self, mac: Mac) -> Result<bool, ReadingError> {
         let path = self.path(mac);
         match fs::remove_file(&path) {

@@ -1,4 +1,4 @@
-//! Tables of a kernel against what `ip` said at the same moment; files of machines.
+//! Tables of a kernel against the output of `ip` at the same moment; fixture files of machines.
 
 use std::fs;
 use std::path::Path;

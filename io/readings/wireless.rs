@@ -25,7 +25,7 @@ pub struct WirelessRow {
     /// Name of the network, of all but meshes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ssid: Option<String>,
-    /// Id of the mesh, where the kernel tells it.
+    /// Mesh ID, if the kernel reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mesh_id: Option<String>,
     /// Centre of the primary channel, MHz.

@@ -181,7 +181,7 @@ pub(super) struct Names {
     names: BTreeMap<String, Stay>,
 }
 
-/// From when to when somebody is there.
+/// Time interval of a node's presence.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stay {
     pub(super) since_ns: u64,
@@ -189,7 +189,7 @@ pub(super) struct Stay {
 }
 
 impl Names {
-    /// Takes a name; a second time is an error.
+    /// Reserves a name; a second time is an error.
     pub(super) fn add(
         &mut self,
         name: &str,
@@ -211,19 +211,19 @@ impl Names {
         true
     }
 
-    /// Says when a name is given up.
+    /// Ends the presence of a name.
     pub(super) fn leaves(&mut self, name: &str, until_ns: u64) {
         if let Some(stay) = self.names.get_mut(name) {
             stay.until_ns = Some(until_ns);
         }
     }
 
-    /// From when to when a node is there, if there is one.
+    /// Presence of a node, if it exists.
     pub(super) fn get(&self, name: &str) -> Option<Stay> {
         self.names.get(name).copied()
     }
 
-    /// From when to when a node is there; a name nobody has is an error.
+    /// Presence of a node; an unknown name is an error.
     pub(super) fn find(&self, name: &str, path: &KeyPath, report: &mut Report) -> Option<Stay> {
         let found = self.get(name);
         if found.is_none() {

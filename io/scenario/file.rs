@@ -104,9 +104,9 @@ pub struct TerrainFile {
     /// Elevation tiles the scenario needs, named by their south-west corner: `N57E011`.
     #[serde(default)]
     pub tiles: Vec<String>,
-    /// Folder with the tiles, relative to this file; left out, the folder the program is told.
+    /// Folder with the tiles, relative to this file; left out, the folder given to the program.
     pub directory: Option<String>,
-    /// Geoid file, relative to this file; left out, the one the program is told.
+    /// Geoid file, relative to this file; left out, the one given to the program.
     pub geoid: Option<String>,
 }
 

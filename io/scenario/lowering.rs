@@ -77,7 +77,7 @@ impl Lowering<'_> {
         self.record(node.at_ns, "node.add", body, path);
     }
 
-    /// Takes a node name that nobody has.
+    /// Reserves a node name that is not in use.
     pub(super) fn take_name(&mut self, name: &str, since_ns: u64, path: &KeyPath) -> bool {
         if self.node_names.len() >= NODES_MAX {
             self.report.at(
@@ -114,7 +114,7 @@ impl Lowering<'_> {
         self.nodes.present(name, at_ns, path, &mut self.report)
     }
 
-    /// A station from what a section says.
+    /// A station from a section of the file.
     pub(super) fn station(
         &mut self,
         spec: &super::file_motion::StationFile,

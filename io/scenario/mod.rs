@@ -148,8 +148,8 @@ pub fn load(path: &Path) -> Result<Scenario, TomlErrors> {
     parse(&text, &name, path.parent().unwrap_or(Path::new("")))
 }
 
-/// Reads a scenario from its text alone: it must name no file to read, so that nobody who sends
-/// one looks into the files of who takes it. `name` is what errors call it.
+/// Reads a scenario from its text alone: it must name no file to read, so that a client cannot read
+/// files of the server. `name` is the scenario's name in errors.
 ///
 /// # Errors
 /// All that is wrong with the text, up to [`ERRORS_MAX`](toml_document::limits::ERRORS_MAX) errors.

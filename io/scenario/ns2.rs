@@ -56,7 +56,7 @@ pub(crate) struct BadLine {
     pub(crate) allowed: String,
 }
 
-/// Reads a trace; bad lines are told and passed over.
+/// Reads a trace; bad lines are reported and ignored.
 pub(crate) fn read(text: &str, mut bad: impl FnMut(BadLine)) -> Trace {
     let mut trace = Trace::default();
     let mut offset = 0;

@@ -65,7 +65,7 @@ impl Catalogue {
         all
     }
 
-    /// A station from what a section says; each error at its own key.
+    /// A station from a section of the file; each error at its own key.
     pub(super) fn station(
         &self,
         height_agl_m: f64,

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use crate::toml_document::error::Report;
 use crate::toml_document::key::KeyPath;
 
-/// First two bytes of a testbed's network unless it says otherwise.
+/// First two bytes of a testbed's network, if not given.
 const NETWORK: [u8; 2] = [10, 77];
 
 /// Settings of the testbed: a real network that follows the scenario. A run ignores them.

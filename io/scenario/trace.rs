@@ -190,7 +190,7 @@ fn text(lowering: &mut Lowering<'_>, motion: &MotionFile, path: &KeyPath) -> Opt
     }
 }
 
-/// Since when a node of the trace is there, ns; an order for a node nobody has is an error.
+/// Time of joining of a node of the trace, ns; a command for an unknown node is an error.
 fn known(
     lowering: &mut Lowering<'_>,
     read: &Read,

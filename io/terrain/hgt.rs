@@ -50,7 +50,7 @@ impl Resolution {
         }
     }
 
-    /// The resolution whose tiles have this size; only the size tells.
+    /// The resolution whose tiles have this size.
     #[must_use]
     pub fn from_bytes(bytes: u64) -> Option<Self> {
         Self::ALL.into_iter().find(|r| r.bytes() == bytes)
@@ -216,7 +216,7 @@ impl Tile {
         }
     }
 
-    /// The way of a curve over this tile, whose corner is given, deg; `inside` says that it
+    /// Track of a curve over this tile, whose corner is given, deg; `inside` states that it
     /// [`surrounds`] the curve.
     #[must_use]
     pub fn track(&self, corner_deg: [f64; 2], curve: &Curve, inside: bool) -> Track {

@@ -1,4 +1,4 @@
-//! `babeld` of a node: started once, told of new interfaces, queried for its routes over its
+//! `babeld` of a node: started once, informed of new interfaces, queried for its routes over its
 //! control socket.
 
 use std::io::{BufRead, BufReader, Write};

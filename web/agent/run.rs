@@ -23,7 +23,7 @@ use super::talk::{Line, Trouble, read};
 use super::wire::{Batch, Join, Login, OrderResult, Token};
 use crate::http::time::rfc3339;
 
-/// Most readings of one batch told late; the gateway takes no more.
+/// Most readings of one late batch; the gateway accepts no more.
 const BATCH_MAX: usize = 512;
 /// Longest wait for approval that the gateway may ask for, ms.
 const PENDING_MS: u64 = 30_000;
@@ -188,7 +188,7 @@ impl Agent {
         }
     }
 
-    /// Looks, and keeps the readings until they are told.
+    /// Reads the state of the machine, and stores the readings until they are reported.
     fn keep(&mut self) -> Result<(), Trouble> {
         self.sample().map_err(local)?;
         self.ring.push(wall_ns() / 1_000_000, &self.readings);

@@ -125,7 +125,7 @@ fn silence(err: impl std::fmt::Display) -> Trouble {
     Trouble::Silence(err.to_string())
 }
 
-/// Words of somebody else, fit for a line of a log.
+/// Text of another program, escaped for a line of the log.
 fn shown(text: &str) -> String {
     text.chars()
         .filter(|one| !one.is_control())

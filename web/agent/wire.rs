@@ -37,7 +37,7 @@ pub struct Join<'a> {
     pub supported_commands: [&'static str; SUPPORTED.len()],
 }
 
-/// Readings told late, with the times they were taken at.
+/// Readings reported late, with the times of measurement.
 #[derive(Serialize)]
 pub struct Batch {
     samples: Vec<BatchSample>,

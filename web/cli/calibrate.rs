@@ -1,4 +1,4 @@
-//! `calibrate`: what was measured in a recording says by how much the model is off.
+//! `calibrate`: offsets of the model from the measurements of a recording.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,8 +28,8 @@ A scenario names a profile with [calibration] file = \"profile.toml\".";
 /// Fit offsets of the model to what a recording measured, class by class of frequency and distance
 ///
 /// The offset of a class is a robust mean over its links, each of which counts once, by the median
-/// of what it measured. Told with it: the interval of the median, the error of the model alone, and
-/// the error that is left on links that were held out.
+/// of its measurements. Reported with it: the interval of the median, the error of the model alone,
+/// and the remaining error on links that were held out.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Calibrate {

@@ -19,7 +19,7 @@ const TOPOLOGY_SNAPSHOT_PERIOD: Duration = Duration::from_secs(60);
 /// Most minutes written in one transaction.
 const KEPT_AT_ONCE: usize = 2_000;
 
-/// Tells the world that the gateway begins.
+/// Reports the start of the gateway to the world.
 ///
 /// # Errors
 /// The refusal.
@@ -32,7 +32,7 @@ pub async fn start_clock(gateway: &Gateway) -> Result<(), crate::http::Problem> 
     gateway.world.submit(begin).await
 }
 
-/// Tells the world the time, until the gateway stops.
+/// Reports the time to the world, until the gateway stops.
 pub async fn advance_clock(gateway: Gateway) {
     let mut due = tokio::time::interval(TEND);
     due.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);

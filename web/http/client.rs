@@ -65,7 +65,7 @@ impl Client {
     /// Connects over TCP.
     ///
     /// # Errors
-    /// [`RequestError::Connection`] when nobody listens.
+    /// [`RequestError::Connection`] when the connection fails.
     pub async fn tcp(address: &str) -> Result<Self, RequestError> {
         let stream = TcpStream::connect(address).await;
         let stream = stream.and_then(|stream| stream.set_nodelay(true).map(|()| stream));
@@ -79,7 +79,7 @@ impl Client {
     /// Connects to a Unix socket.
     ///
     /// # Errors
-    /// [`RequestError::Connection`] when nobody listens there.
+    /// [`RequestError::Connection`] when the connection fails.
     #[cfg(unix)]
     pub async fn unix(path: &std::path::Path) -> Result<Self, RequestError> {
         let address = path.display().to_string();

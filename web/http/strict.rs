@@ -29,7 +29,7 @@ pub fn read<T: DeserializeOwned>(document: Value) -> Result<T, String> {
 struct Strict(Value);
 
 /// A whole number written with a decimal point or an exponent is whole. Beyond 2^53 a float no
-/// longer says which whole number it is.
+/// longer identifies one whole number.
 fn whole(number: &Number) -> Option<i64> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let float = number.as_f64().filter(|_| number.is_f64())?;
@@ -138,7 +138,7 @@ impl<'de> Deserializer<'de> for Strict {
         unit_struct seq tuple tuple_struct map ignored_any
     }
 
-    /// The name of a variant that a field tells, never its number.
+    /// Name of the variant in a field, never its number.
     fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match &self.0 {
             Value::String(_) => self.deserialize_any(visitor),

@@ -61,8 +61,8 @@ pub struct Daemon {
     pub ports: Arc<Ports>,
     /// Stored baseline.
     pub baseline: Baseline,
-    /// One command at a time for each direction, so that everybody is answered with what was read
-    /// back after his own.
+    /// One command at a time for each direction, so that each caller is answered with the state
+    /// read back after its own command.
     turns: Arc<[Mutex<()>; 2]>,
 }
 

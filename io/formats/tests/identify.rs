@@ -1,4 +1,4 @@
-//! Recognition of formats, and what the registry says of them.
+//! Recognition of formats, and their registry.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -87,7 +87,7 @@ fn taken(format: &'static Format, text: &str) -> (PlanFile, Report) {
     read(format, text.as_bytes(), &defaults()).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// The error of a document; all of `says` stand in it.
+/// Error of a document; all of `says` are contained in it.
 #[track_caller]
 fn refused(format: &'static Format, bytes: &[u8], says: &[&str]) -> FormatError {
     let error = read(format, bytes, &defaults()).expect_err("a document at fault");

@@ -1,15 +1,15 @@
-//! The types of a sample and what says "no data" in each.
+//! Sample types and their values for "no data".
 
 /// Type of the samples of a raster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Samples {
-    /// 32-bit floating point; NaN says "no data".
+    /// 32-bit floating point; NaN means "no data".
     F32,
-    /// 0 to 254; 255 says "no data".
+    /// 0 to 254; 255 means "no data".
     U8,
-    /// 0 to 65534; 65535 says "no data".
+    /// 0 to 65534; 65535 means "no data".
     U16,
-    /// -32767 to 32767; -32768 says "no data".
+    /// -32767 to 32767; -32768 means "no data".
     I16,
 }
 

@@ -19,7 +19,7 @@ fn geometry(cols: u32, rows: u32) -> GridGeometry {
     }
 }
 
-/// A value that tells where it came from, with holes.
+/// A value that encodes its position, with holes.
 fn cell(band: u32, row: u32, col: u32) -> f32 {
     if (row / 7 + col / 11).is_multiple_of(5) {
         return f32::NAN;

@@ -33,7 +33,7 @@ pub struct Convert {
     #[arg(value_name = "TO")]
     to: PathBuf,
 
-    /// Format of FROM, instead of the one its content tells
+    /// Format of FROM, instead of the one detected from its content
     #[arg(long, value_name = "NAME")]
     format: Option<String>,
 

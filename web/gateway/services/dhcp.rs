@@ -77,7 +77,7 @@ impl DhcpServer {
         Ok(new)
     }
 
-    /// Removes the reservation of a MAC address; tells whether there was one. Blocks.
+    /// Removes the reservation of a MAC address; `true` if there was one. Blocks.
     ///
     /// # Errors
     /// 500 or 503.

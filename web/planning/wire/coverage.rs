@@ -61,7 +61,7 @@ pub enum JobStatus {
     Running,
     /// Every cell is computed.
     Done,
-    /// It ended early; `failure` says why.
+    /// Ended early; `failure` has the reason.
     Failed,
 }
 

@@ -11,7 +11,7 @@ use crate::http::strict::{saturating, whole_number};
 pub const SAMPLES_MIN: i64 = 2;
 /// Most samples of a profile.
 pub const SAMPLES_MAX: i64 = 4096;
-/// Samples where nobody says how many.
+/// Default number of samples.
 pub const SAMPLES: i64 = 256;
 
 /// Two points to look between.
