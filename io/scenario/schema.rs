@@ -33,6 +33,9 @@ fn forget_null(schema: &mut Value) {
                     keys.insert("type".to_owned(), only);
                 }
             }
+            if let Some(Value::Array(names)) = keys.get_mut("enum") {
+                names.retain(|name| !name.is_null());
+            }
             if let Some(Value::Array(choices)) = keys.get_mut("anyOf") {
                 choices.retain(|choice| choice.get("type") != Some(&Value::from("null")));
             }

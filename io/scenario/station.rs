@@ -9,7 +9,7 @@ use groundwave_systems::terrain::{GeoPoint, geodesic};
 
 use super::check;
 use super::file::{NodeFile, PointingFile, ScenarioFile};
-use super::file_radio::{AntennaChoice, AntennaSettings, RadioChoice, RadioSettings};
+use super::file_radio::{AntennaChoice, RadioChoice};
 use crate::toml_document::error::Report;
 use crate::toml_document::key::KeyPath;
 use crate::toml_document::suggest;
@@ -44,7 +44,13 @@ impl Catalogue {
                 &path,
                 report,
             );
-            let radio = all.radio_over(&preset.settings(), "base", &path, report);
+            let radio = all.radio_over(
+                &preset.base,
+                "base",
+                |base| preset.over(base),
+                &path,
+                report,
+            );
             if let (true, Some(radio)) = (free, radio) {
                 all.radios.insert(preset.id.clone(), radio);
             }
@@ -57,7 +63,13 @@ impl Catalogue {
                 &path,
                 report,
             );
-            let antenna = all.antenna_over(&preset.settings(), "base", &path, report);
+            let antenna = all.antenna_over(
+                &preset.base,
+                "base",
+                |base| preset.over(base),
+                &path,
+                report,
+            );
             if let (true, Some(antenna)) = (free, antenna) {
                 all.antennas.insert(preset.id.clone(), antenna);
             }
@@ -94,7 +106,10 @@ impl Catalogue {
     ) -> Option<Radio> {
         match choice {
             RadioChoice::Preset(id) => find(&self.radios, "radio", id, path, report).cloned(),
-            RadioChoice::Inline(settings) => self.radio_over(settings, "preset", path, report),
+            RadioChoice::Inline(settings) => {
+                let over = |base: Option<&Radio>| settings.over(base);
+                self.radio_over(&settings.preset, "preset", over, path, report)
+            }
         }
     }
 
@@ -107,41 +122,46 @@ impl Catalogue {
     ) -> Option<Antenna> {
         match choice {
             AntennaChoice::Preset(id) => find(&self.antennas, "antenna", id, path, report).cloned(),
-            AntennaChoice::Inline(settings) => self.antenna_over(settings, "preset", path, report),
+            AntennaChoice::Inline(settings) => {
+                let over = |base: Option<&Antenna>| settings.over(base);
+                self.antenna_over(&settings.preset, "preset", over, path, report)
+            }
         }
     }
 
-    /// Settings over the preset they name under `key`.
+    /// Settings over the `preset` that they name under `key`.
     fn radio_over(
         &self,
-        settings: &RadioSettings,
+        preset: &Option<String>,
         key: &'static str,
+        over: impl FnOnce(Option<&Radio>) -> Result<Radio, &'static str>,
         path: &KeyPath,
         report: &mut Report,
     ) -> Option<Radio> {
-        let base = match &settings.preset {
+        let base = match preset {
             Some(id) => Some(find(&self.radios, "radio", id, &path.key(key), report)?),
             None => None,
         };
-        match settings.over(base) {
+        match over(base) {
             Ok(radio) => in_range(radio.validate(), "radio.", path, report).then_some(radio),
             Err(missing) => refuse_missing(missing, key, path, report),
         }
     }
 
-    /// Settings over the preset they name under `key`.
+    /// Settings over the `preset` that they name under `key`.
     fn antenna_over(
         &self,
-        settings: &AntennaSettings,
+        preset: &Option<String>,
         key: &'static str,
+        over: impl FnOnce(Option<&Antenna>) -> Result<Antenna, &'static str>,
         path: &KeyPath,
         report: &mut Report,
     ) -> Option<Antenna> {
-        let base = match &settings.preset {
+        let base = match preset {
             Some(id) => Some(find(&self.antennas, "antenna", id, &path.key(key), report)?),
             None => None,
         };
-        match settings.over(base) {
+        match over(base) {
             Ok(antenna) => {
                 in_range(antenna.validate(), "antenna.", path, report).then_some(antenna)
             }

@@ -10,6 +10,7 @@ pub mod id;
 pub mod link;
 pub mod mesh;
 pub(crate) mod numeric;
+pub mod patch;
 pub mod propagation;
 pub mod radio;
 pub mod relay;
