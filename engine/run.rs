@@ -133,13 +133,13 @@ impl<S: Snapshot> Engine<S> {
     /// # Panics
     /// When `tick` is below that of an earlier script command or already over.
     pub fn script(&mut self, tick: u64, command: Box<dyn Queued>) {
-        let floor = self
+        let earliest = self
             .script
             .back()
             .map_or(self.clock().tick + 1, |(last, _)| *last);
         assert!(
-            tick >= floor,
-            "script commands come in tick order: {tick} after {floor}"
+            tick >= earliest,
+            "script commands come in tick order: {tick} after {earliest}"
         );
         self.script.push_back((tick, command));
     }

@@ -189,12 +189,12 @@ fn a_node_cut_off_beats_on_and_then_makes_its_way_anew() {
     let mut bench = Bench::running();
     bench.expect(Task::Heartbeat, Outcome::Done);
     let cut_ms = bench.now_ms;
-    let mut beats = 0;
+    let mut heartbeats = 0;
     while bench.task() == Task::Heartbeat {
         bench.expect(Task::Heartbeat, Outcome::Failed);
-        beats += 1;
+        heartbeats += 1;
     }
-    assert!(beats >= 10, "{beats}");
+    assert!(heartbeats >= 10, "{heartbeats}");
     assert!((60_000..=70_000).contains(&(bench.now_ms - cut_ms)));
     bench.expect(Task::Look, Outcome::Done);
     bench.expect(Task::Register, Outcome::Done);

@@ -122,10 +122,10 @@ pub(super) fn generated(lowering: &mut Lowering<'_>) {
     for (index, spec) in file.generate.iter().enumerate() {
         let path = KeyPath::item("generate", index);
         let count = spec.count as usize;
-        let room = NODES_MAX.saturating_sub(lowering.node_names.len());
+        let free = NODES_MAX.saturating_sub(lowering.node_names.len());
         let mut good = true;
-        if count == 0 || count > room {
-            let allowed = format!("[1, {room}] ({NODES_MAX} nodes in one scenario)");
+        if count == 0 || count > free {
+            let allowed = format!("[1, {free}] ({NODES_MAX} nodes in one scenario)");
             lowering.report.at(
                 &path.key("count"),
                 format!("{count} is out of range"),

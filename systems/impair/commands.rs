@@ -61,7 +61,7 @@ impl Command for ObserveImpairment {
     fn apply(self, world: &mut World) -> Self::Out {
         let entity = world.resource::<Ports>().entity(self.direction);
         let port = world.entity(entity);
-        let wished = port
+        let desired = port
             .get::<Desired>()
             .expect("every port has a desired state")
             .generation;
@@ -69,8 +69,8 @@ impl Command for ObserveImpairment {
             .get::<Observed>()
             .expect("every port has an observed state")
             .generation;
-        if !(seen..=wished).contains(&self.generation) {
-            let allowed = format!("{seen} to {wished}");
+        if !(seen..=desired).contains(&self.generation) {
+            let allowed = format!("{seen} to {desired}");
             return Err(Refusal::invalid("generation", self.generation, allowed));
         }
         let mut observed = world

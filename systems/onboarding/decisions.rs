@@ -23,9 +23,9 @@ const PENDING_NS: u64 = 24 * 3600 * 1_000_000_000;
 /// Validity of an enrollment code.
 pub const CODE_NS: u64 = 24 * 3600 * 1_000_000_000;
 
-fn wrong_state(found: &Registration, wish: &str) -> Refusal {
+fn wrong_state(found: &Registration, target: &str) -> Refusal {
     let state = found.state.word();
-    Refusal::conflict(format!("a registration that is {state} cannot be {wish}"))
+    Refusal::conflict(format!("a registration that is {state} cannot be {target}"))
 }
 
 /// Refuses an outdated revision.

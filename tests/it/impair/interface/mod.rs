@@ -149,13 +149,13 @@ fn every_kind_of_impairment_is_applied_and_read_back() {
                 "duplication": { "pct": 1.0 }, "corruption": { "pct": 2.0 },
                 "reordering": { "pct": 3.0, "gap": 2 } }),
     ];
-    for wish in wishes {
-        let put = bench.call("PUT", PORT1, &wish);
+    for requested in wishes {
+        let put = bench.call("PUT", PORT1, &requested);
         let found = put.json();
-        assert_eq!(put.status, StatusCode::OK, "{wish}: {found}");
+        assert_eq!(put.status, StatusCode::OK, "{requested}: {found}");
         assert_eq!(
             (&found["direction"], &found["impairment"]),
-            (&json!("port1"), &wish)
+            (&json!("port1"), &requested)
         );
         assert!(found["captured_at"].is_u64() && found["captured_at_wall"].is_u64());
         assert!(
@@ -163,7 +163,7 @@ fn every_kind_of_impairment_is_applied_and_read_back() {
             "omitted when empty: {found}"
         );
         let got = bench.call("GET", PORT1, &Value::Null).json();
-        assert_eq!(got["impairment"], wish);
+        assert_eq!(got["impairment"], requested);
         assert!(got["captured_at"].as_u64() >= found["captured_at"].as_u64());
     }
     let untouched = bench.call("GET", PORT2, &Value::Null).json();
