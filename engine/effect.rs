@@ -31,12 +31,12 @@ struct Waiting<E: Effect> {
     ended: bool,
 }
 
-struct Door<E: Effect> {
+struct EffectQueue<E: Effect> {
     waiting: Mutex<Waiting<E>>,
-    news: Notify,
+    arrived: Notify,
 }
 
-impl<E: Effect> Door<E> {
+impl<E: Effect> EffectQueue<E> {
     fn lock(&self) -> MutexGuard<'_, Waiting<E>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -46,7 +46,7 @@ impl<E: Effect> Door<E> {
 #[derive(Resource)]
 pub struct Outbox<E: Effect> {
     fresh: Vec<E>,
-    door: Arc<Door<E>>,
+    queue: Arc<EffectQueue<E>>,
 }
 
 impl<E: Effect> Default for Outbox<E> {
@@ -60,9 +60,9 @@ impl<E: Effect> Default for Outbox<E> {
         };
         Self {
             fresh: Vec::new(),
-            door: Arc::new(Door {
+            queue: Arc::new(EffectQueue {
                 waiting: Mutex::new(waiting),
-                news: Notify::new(),
+                arrived: Notify::new(),
             }),
         }
     }
@@ -75,20 +75,20 @@ impl<E: Effect> Outbox<E> {
     }
 
     pub(crate) fn open(&self) -> Effects<E> {
-        let mut waiting = self.door.lock();
+        let mut waiting = self.queue.lock();
         assert!(
             !waiting.open,
             "the effects of one kind have one driver: two would race"
         );
         waiting.open = true;
-        Effects(Arc::clone(&self.door))
+        Effects(Arc::clone(&self.queue))
     }
 }
 
 impl<E: Effect> Drop for Outbox<E> {
     fn drop(&mut self) {
-        self.door.lock().ended = true;
-        self.door.news.notify_one();
+        self.queue.lock().ended = true;
+        self.queue.arrived.notify_one();
     }
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn release<E: Effect>(world: &mut World) {
         return;
     }
     let fresh = std::mem::take(&mut outbox.fresh);
-    let mut waiting = outbox.door.lock();
+    let mut waiting = outbox.queue.lock();
     if !waiting.open {
         return;
     }
@@ -112,12 +112,12 @@ pub(crate) fn release<E: Effect>(world: &mut World) {
         waiting.queue.insert(place, effect);
     }
     drop(waiting);
-    outbox.door.news.notify_one();
+    outbox.queue.arrived.notify_one();
 }
 
 /// The driver's end of the effect queue of one kind; there is one driver a kind. Dropping it
 /// detaches the driver and drops pending effects.
-pub struct Effects<E: Effect>(Arc<Door<E>>);
+pub struct Effects<E: Effect>(Arc<EffectQueue<E>>);
 
 impl<E: Effect> Effects<E> {
     /// The next effect, or `None` when the world is gone and nothing waits. Cancelling it loses
@@ -130,7 +130,7 @@ impl<E: Effect> Effects<E> {
             if self.0.lock().ended {
                 return self.try_next();
             }
-            self.0.news.notified().await;
+            self.0.arrived.notified().await;
         }
     }
 
