@@ -8,7 +8,7 @@
 #![expect(clippy::disallowed_methods, reason = "a bench measures time")]
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{IpAddr, Ipv4Addr, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,6 +20,7 @@ use groundwave::gateway::services::tokens::TokenKeys;
 use groundwave::http::client::Client;
 use groundwave_engine::{Engine, Recorded, Row, Store, StoreFault};
 use groundwave_io::gateway::load_or_make;
+use groundwave_io::host::descriptors::raise_limit;
 use groundwave_io::store::RedbStore;
 use groundwave_io::wall::wall_ns;
 use groundwave_systems::account::{AccountId, AccountRole, CreateAccount, IssueCredential, Secret};
@@ -31,6 +32,8 @@ use groundwave_systems::site::NodeId;
 use groundwave_systems::terrain::Flat;
 use groundwave_systems::{Snapshot, world};
 use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpSocket;
 
 /// Connections that share the load: as many proxies or keep-alive pools would.
 const CONNECTIONS: usize = 64;
@@ -321,6 +324,61 @@ fn states(address: &str, admin: &str) -> String {
         .join(" ")
 }
 
+/// Heartbeats of 400 nodes on fresh connections and of as many on a kept one, beside 2,100
+/// connections from one address and from 32 that say nothing, or stop in the middle.
+async fn crowds(address: &str, tokens: &[String], mut seq: u64) {
+    let to: SocketAddr = address.parse().expect("an address");
+    let connect = |source: Ipv4Addr| async move {
+        let socket = TcpSocket::new_v4().expect("a socket");
+        socket.bind((source, 0).into()).expect("an address");
+        socket.connect(to).await.expect("a server")
+    };
+    let node = Ipv4Addr::new(127, 0, 1, 1);
+    let open = || async { Client::over(address.to_owned(), connect(node).await).await };
+    let half = "POST /v1/nodes/heartbeat HTTP/1.1\r\nHost: localhost\r\n";
+    let stalled = "POST /api/auth/login HTTP/1.1\r\nHost: localhost\r\n\
+                   Content-Type: application/json\r\nContent-Length: 60\r\n\r\n{";
+    for (what, count, sources, words) in [
+        ("none", 0, 1, ""),
+        ("silent, 1 address", 2_100, 1, ""),
+        ("half a head, 1 address", 2_100, 1, half),
+        ("silent, 32 addresses", 2_100, 32, ""),
+        ("stalled bodies, 32 addresses", 2_100, 32, stalled),
+    ] {
+        let mut crowd = Vec::new();
+        for number in 0..count {
+            let mut stream = connect(Ipv4Addr::new(127, 0, 0, (number % sources) as u8 + 1)).await;
+            let _ = stream.write_all(words.as_bytes()).await;
+            crowd.push(stream);
+        }
+        seq += 2;
+        let mut kept = open().await.expect("a server");
+        let mut tallies = [Tally::default(), Tally::default()];
+        for (number, token) in tokens.iter().enumerate().take(400) {
+            for (is_fresh, tally) in tallies.iter_mut().enumerate() {
+                let body = beat(number as u64, tokens.len() as u64, seq + is_fresh as u64);
+                let began = Instant::now();
+                let mut fresh = None;
+                let client = match is_fresh {
+                    0 => &mut kept,
+                    _ => fresh.insert(open().await.expect("a server")),
+                };
+                let path = "/v1/nodes/heartbeat";
+                let answer = client.call(Method::POST, path, Some(token), body).await;
+                match answer.is_ok_and(|heard| heard.status.is_success()) {
+                    true => tally.took_us.push(began.elapsed().as_micros() as u32),
+                    false => tally.refused += 1,
+                }
+            }
+        }
+        let [kept, fresh] = tallies.map(|mut tally| (tally.refused, tally.quantile_ms(0.99)));
+        println!(
+            "crowd: {what}: failed {} fresh, {} kept; p99 {:.1} ms fresh, {:.1} ms kept",
+            fresh.0, kept.0, fresh.1, kept.1
+        );
+    }
+}
+
 fn main() {
     // `cargo test --benches` asks whether it runs, not how fast.
     if std::env::args().any(|arg| arg == "--test") {
@@ -330,6 +388,7 @@ fn main() {
         setting("GROUNDWAVE_BENCH_NODES", 10_000),
         setting("GROUNDWAVE_BENCH_S", 60),
     );
+    let _ = raise_limit();
     let folder = tempfile::tempdir().expect("a folder");
     let began = Instant::now();
     let (tokens, admin) = seed(folder.path(), count);
@@ -413,6 +472,7 @@ fn main() {
         begun.elapsed().as_secs_f64(),
         states(&server.address, &admin)
     );
+    runtime.block_on(crowds(&server.address, &tokens, rounds + 20));
     let _ = server.child.kill();
     let _ = server.child.wait();
 }

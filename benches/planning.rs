@@ -22,6 +22,7 @@ use groundwave_systems::terrain::Terrain;
 use groundwave_systems::{Snapshot, world};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 /// Duration of each load. A longer one would create more deployments than the limit, 100,000.
@@ -112,6 +113,43 @@ async fn listen(router: axum::Router) -> String {
     address
 }
 
+/// Clients that each move a node of 1,000 and ask for protocol advice again, until `over`.
+async fn heavy(server: &str, clients: u32, over: CancellationToken) -> Vec<JoinHandle<u32>> {
+    let mut client = Client::tcp(server).await.unwrap();
+    let d = make(
+        &mut client,
+        "/api/v1/deployments",
+        json!({ "name": "large" }),
+    )
+    .await;
+    let nodes = format!("/api/v1/deployments/{d}/nodes");
+    let mut moved = String::new();
+    for number in 0..1_000 {
+        let (row, column) = (f64::from(number / 32), f64::from(number % 32));
+        let node = json!({ "name": "n", "lat": 57.0 + 0.01 * row, "lon": 11.0 + 0.02 * column });
+        moved = make(&mut client, &nodes, node).await;
+    }
+    let ask = |number: u32| {
+        let (server, moved, d, over) = (server.to_owned(), moved.clone(), d.clone(), over.clone());
+        tokio::spawn(async move {
+            let mut client = Client::tcp(&server).await.unwrap();
+            let mut answers = 0;
+            while !over.is_cancelled() {
+                let lat = 57.0 + 1e-4 * f64::from(number + 4 * answers);
+                let path = format!("/api/v1/nodes/{moved}/position");
+                let place = json!({ "lat": lat, "lon": 11.0 });
+                client.ask(Method::PUT, &path, Some(&place)).await.unwrap();
+                let asked = json!({ "deployment_id": d });
+                let path = "/api/v1/mesh/recommend-protocol";
+                client.ask(Method::POST, path, Some(&asked)).await.unwrap();
+                answers += 1;
+            }
+            answers
+        })
+    };
+    (0..clients).map(ask).collect()
+}
+
 async fn run(planner: Planner) {
     let server = listen(router(planner)).await;
     let nothing = listen(axum::Router::new().route("/", get(|| async { "nothing" }))).await;
@@ -134,6 +172,13 @@ async fn run(planner: Planner) {
     };
     let no_op = load("no-op handler", 64, Method::GET, "/", None);
     let link = json!({ "tx_node_id": a, "rx_node_id": b, "samples": 256 });
+    let one_link = load(
+        "analyse a link, 1 client",
+        1,
+        Method::POST,
+        "/api/v1/links/analyze",
+        Some(link.clone()),
+    );
     let loads = [
         load(
             "fetch a node",
@@ -193,6 +238,22 @@ async fn run(planner: Planner) {
             found.p50_ms,
             found.p99_ms,
             resident_mib()
+        );
+    }
+    if one_link.name.contains(&wanted) {
+        let alone = measure(&server, &one_link).await;
+        let over = CancellationToken::new();
+        let clients = heavy(&server, 4, over.clone()).await;
+        let beside = measure(&server, &one_link).await;
+        over.cancel();
+        let mut answers = 0;
+        for client in clients {
+            answers += client.await.unwrap();
+        }
+        println!(
+            "{}: alone p50 {:.2}, p99 {:.2} ms; beside 4 clients with protocol advice over 1,000 \
+             nodes ({answers} answers) p50 {:.2}, p99 {:.2} ms",
+            one_link.name, alone.p50_ms, alone.p99_ms, beside.p50_ms, beside.p99_ms
         );
     }
 }

@@ -18,6 +18,7 @@ pub mod netlink;
 pub mod picture;
 pub mod raster;
 pub mod readings;
+pub mod rotated;
 pub mod scenario;
 pub mod store;
 pub mod sweep;

@@ -1,9 +1,8 @@
 //! Audit log: append-only lines, each with the digest of the line before it, so that a line changed or
-//! removed later is detected.
+//! removed later is detected. The file is rotated within a bound; the chain goes on from file to file.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -12,6 +11,7 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use crate::hex::hex;
+use crate::rotated::{Bounds, RotatedFile};
 
 /// Error of the audit log.
 #[derive(Debug, Error)]
@@ -54,6 +54,15 @@ pub struct AuditEntry {
     pub source_ip: String,
     /// Request id.
     pub request_id: String,
+    /// Further requests like this one, from the same source and with the same outcome, that have no
+    /// line of their own.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub repeated: u64,
+}
+
+/// Whether a count is left out of a line.
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A line of the audit log.
@@ -86,7 +95,7 @@ pub struct AuditQuery {
 }
 
 struct End {
-    file: File,
+    file: RotatedFile,
     number: u64,
     digest: String,
 }
@@ -102,47 +111,40 @@ fn digest(line: &str) -> String {
 }
 
 impl Audit {
-    /// Opens the log, or creates it, and checks it. A last line cut off by a crash is removed.
-    /// by a crash is taken away.
+    /// Opens the log, or creates it, and checks it. A last line cut off by a crash is removed. Where
+    /// older files were removed, the chain begins at the first line that is kept.
     ///
     /// # Errors
     /// [`AuditError`].
     pub fn open(path: &Path) -> Result<Self, AuditError> {
-        let failed = |err| AuditError::File {
+        Self::open_within(path, Bounds::USUAL)
+    }
+
+    /// As [`Self::open`], with bounds of its own.
+    ///
+    /// # Errors
+    /// [`AuditError`].
+    pub fn open_within(path: &Path, bounds: Bounds) -> Result<Self, AuditError> {
+        let failed = |path: &Path, err| AuditError::File {
             path: path.to_owned(),
             err,
         };
-        let file = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .create(true)
-            .mode(0o600)
-            .open(path)
-            .map_err(failed)?;
-        let (mut number, mut before, mut whole_bytes) = (0, digest(""), 0);
-        let mut lines = BufReader::new(&file);
-        let mut line = String::new();
-        loop {
-            line.clear();
-            let count = lines.read_line(&mut line).map_err(failed)?;
-            if count == 0 || !line.ends_with('\n') {
-                break;
+        let mut file = RotatedFile::open(path, bounds).map_err(|err| failed(path, err))?;
+        let files = RotatedFile::files(path);
+        let (mut number, mut before) = (0, digest(""));
+        for (age, held) in files
+            .iter()
+            .enumerate()
+            .map(|(place, held)| (files.len() - 1 - place, held))
+        {
+            let is_anchor = age + 1 == files.len() && age > 0;
+            let checked = check(held, number, before, is_anchor)?;
+            if age == 0 {
+                file.cut(checked.whole_bytes)
+                    .map_err(|err| failed(held, err))?;
             }
-            let text = line.trim_end_matches('\n');
-            let record: Option<AuditRecord> = serde_json::from_str(text).ok();
-            let follows =
-                |record: &AuditRecord| record.follows == before && record.number == number + 1;
-            if !record.as_ref().is_some_and(follows) {
-                return Err(AuditError::Broken {
-                    path: path.to_owned(),
-                    line: number as usize + 1,
-                });
-            }
-            number += 1;
-            before = digest(text);
-            whole_bytes += count as u64;
+            (number, before) = (checked.number, checked.digest);
         }
-        file.set_len(whole_bytes).map_err(failed)?;
         Ok(Self {
             path: path.to_owned(),
             end: Mutex::new(End {
@@ -195,9 +197,17 @@ impl Audit {
             path: self.path.clone(),
             err,
         };
-        let file = File::open(&self.path).map_err(failed)?;
         let mut found = std::collections::VecDeque::new();
-        for line in BufReader::new(file).lines() {
+        let files: Result<Vec<_>, _> = {
+            // Not while the files are numbered anew.
+            let _end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+            RotatedFile::files(&self.path)
+                .iter()
+                .map(File::open)
+                .collect()
+        };
+        let lines = files.map_err(failed)?.into_iter().map(BufReader::new);
+        for line in lines.flat_map(BufRead::lines) {
             let Ok(record) = serde_json::from_str::<AuditRecord>(&line.map_err(failed)?) else {
                 continue;
             };
@@ -219,6 +229,58 @@ impl Audit {
     }
 }
 
+/// End of a file whose lines follow from each other.
+struct Checked {
+    number: u64,
+    digest: String,
+    /// Bytes of its whole lines.
+    whole_bytes: u64,
+}
+
+/// Checks the lines of a file, which follow line `number` with this digest; the first line of an
+/// `is_anchor` file follows one that is no longer kept.
+fn check(
+    path: &Path,
+    mut number: u64,
+    mut before: String,
+    mut is_anchor: bool,
+) -> Result<Checked, AuditError> {
+    let failed = |err| AuditError::File {
+        path: path.to_owned(),
+        err,
+    };
+    let mut lines = BufReader::new(File::open(path).map_err(failed)?);
+    let (mut line, mut line_number, mut whole_bytes) = (String::new(), 0, 0);
+    loop {
+        line.clear();
+        let count = lines.read_line(&mut line).map_err(failed)?;
+        if count == 0 || !line.ends_with('\n') {
+            break;
+        }
+        line_number += 1;
+        let text = line.trim_end_matches('\n');
+        let record: Option<AuditRecord> = serde_json::from_str(text).ok();
+        let follows = |record: &AuditRecord| {
+            is_anchor || record.follows == before && record.number == number + 1
+        };
+        let Some(record) = record.filter(follows) else {
+            return Err(AuditError::Broken {
+                path: path.to_owned(),
+                line: line_number,
+            });
+        };
+        is_anchor = false;
+        number = record.number;
+        before = digest(text);
+        whole_bytes += count as u64;
+    }
+    Ok(Checked {
+        number,
+        digest: before,
+        whole_bytes,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -233,6 +295,7 @@ mod tests {
             outcome: 204,
             source_ip: "127.0.0.1".to_owned(),
             request_id: "r".to_owned(),
+            repeated: 0,
         }
     }
 
@@ -283,6 +346,45 @@ mod tests {
         assert!(matches!(
             Audit::open(&path),
             Err(AuditError::Broken { line: 3, .. })
+        ));
+    }
+    #[test]
+    fn the_chain_goes_on_over_rotated_files_and_the_oldest_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.jsonl");
+        let bounds = Bounds {
+            file_bytes: 2_000,
+            older_files: 2,
+        };
+        for at_ns in 0..100 {
+            let audit = Audit::open_within(&path, bounds).unwrap();
+            audit.add(entry("ada", at_ns)).unwrap();
+        }
+        let files = RotatedFile::files(&path);
+        let bytes: u64 = files
+            .iter()
+            .map(|file| file.metadata().unwrap().len())
+            .sum();
+        assert!(files.len() == 3 && bytes <= 6_000, "{bytes} bytes");
+        let audit = Audit::open_within(&path, bounds).unwrap();
+        assert_eq!(audit.len(), 100);
+        let query = AuditQuery {
+            to_ns: u64::MAX,
+            before: u64::MAX,
+            limit: 100,
+            ..AuditQuery::default()
+        };
+        let found = audit.find(&query).unwrap();
+        let numbers: Vec<_> = found.iter().rev().map(|record| record.number).collect();
+        assert!(numbers.len() > 10 && numbers[0] > 1);
+        assert_eq!(numbers, (numbers[0]..=100).collect::<Vec<_>>());
+        drop(audit);
+        // A file that is gone from the middle is noticed.
+        std::fs::remove_file(&files[1]).unwrap();
+        std::fs::rename(&files[0], &files[1]).unwrap();
+        assert!(matches!(
+            Audit::open_within(&path, bounds),
+            Err(AuditError::Broken { line: 1, .. })
         ));
     }
 }

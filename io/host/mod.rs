@@ -1,5 +1,6 @@
 //! The machine a daemon runs on: its sockets, capabilities, interfaces and hardware addresses.
 
+pub mod descriptors;
 mod error;
 pub mod interface;
 mod mac;

@@ -178,6 +178,14 @@ fn every_subcommand_speaks_json() {
         (8, 9, 5, 10)
     );
     assert!(presets["radios"][0]["source"].as_str().unwrap().len() > 10);
+    // A table cuts no source.
+    let shown = stdout(&groundwave(&["presets"]));
+    for catalogue in ["radios", "antennas", "models"] {
+        for entry in presets[catalogue].as_array().unwrap() {
+            let source = entry["source"].as_str().unwrap();
+            assert!(shown.contains(source), "{source}");
+        }
+    }
     let valid = json(&["validate", &scenario("two_nodes.toml"), "--json"]);
     assert_eq!(valid[0]["valid"], true);
     assert_eq!(json(&["schema"])["$schema"].as_str().unwrap().len(), 44);

@@ -58,6 +58,8 @@ pub struct Agent {
     readings: Readings,
     faults: Vec<String>,
     ready: Option<Ready>,
+    /// The log says that the mesh interface is not ready.
+    waits_for_mesh: bool,
     registered: Option<WgRegisterResult>,
     credentials: Option<Credentials>,
     token: Option<String>,
@@ -85,6 +87,7 @@ impl Agent {
             readings: Readings::new(),
             faults: Vec::new(),
             ready: None,
+            waits_for_mesh: false,
             registered: None,
             credentials: None,
             token: None,
@@ -168,6 +171,12 @@ impl Agent {
         }
         let now_ms = self.now_ms();
         self.ready = look.ready(&self.options.mesh_ifname);
+        let waits = self.ready.is_none();
+        if waits && !self.waits_for_mesh {
+            let name = &self.options.mesh_ifname;
+            tracing::info!("waiting for {name}: it is absent, down or without an IPv4 address");
+        }
+        self.waits_for_mesh = waits;
         self.readings = self
             .meter
             .read(&look, now_ms, self.options.rhythm.period_ms);

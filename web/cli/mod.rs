@@ -14,6 +14,7 @@ mod impair;
 mod impaird;
 mod link;
 mod log;
+mod logging;
 mod output;
 mod presets;
 mod profile;
@@ -29,7 +30,8 @@ mod validate;
 
 use std::process::ExitCode;
 
-use clap::{ColorChoice, CommandFactory, Parser, Subcommand};
+use clap::builder::Resettable;
+use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use groundwave::serve::Failure;
 use output::Output;
@@ -99,7 +101,8 @@ pub fn command() -> clap::Command {
 
 /// Parses the arguments, runs the subcommand, reports failures on stderr.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let matches = without_empty_variables(command()).get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|err| err.exit());
     anstream::ColorChoice::write_global(match cli.color {
         ColorChoice::Auto => anstream::ColorChoice::Auto,
         ColorChoice::Always => anstream::ColorChoice::Always,
@@ -112,13 +115,13 @@ pub fn main() -> ExitCode {
         Command::Testbed(_) => testbed::LOG_FILTER,
         _ => "warn",
     };
-    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(default_filter));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(output::has_colour(&std::io::stderr()))
-        .init();
+    let log_file = match &cli.command {
+        Command::Serve(args) => args.log_file.as_deref(),
+        _ => None,
+    };
+    if let Err(failure) = logging::start(default_filter, log_file) {
+        return report(failure);
+    }
     // The impairment daemon computes nothing, and its threads must start after it drops privileges.
     let computes = !matches!(cli.command, Command::Impaird(_));
     if let Some(threads) = cli.threads.filter(|_| computes) {
@@ -156,6 +159,20 @@ pub fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => report(failure),
     }
+}
+
+/// The command line without the environment variables that are set to nothing: they count as unset.
+fn without_empty_variables(command: clap::Command) -> clap::Command {
+    let is_empty = |arg: &clap::Arg| {
+        let name = arg.get_env();
+        name.and_then(std::env::var_os)
+            .is_some_and(|value| value.is_empty())
+    };
+    let command = command.mut_args(|arg| match is_empty(&arg) {
+        true => arg.env(Resettable::Reset),
+        false => arg,
+    });
+    command.mut_subcommands(without_empty_variables)
 }
 
 /// Writes the failure to stderr; returns the exit code.

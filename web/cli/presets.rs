@@ -48,27 +48,75 @@ impl Presets {
             };
         }
         let catalogues = [
-            (Catalogue::Radios, "Radios", radios()),
-            (Catalogue::Antennas, "Antennas", antennas()),
-            (Catalogue::Roles, "Roles", roles()),
-            (Catalogue::Modulations, "Modulations", modulations()),
-            (Catalogue::Models, "Path-loss models", models()),
+            (Catalogue::Radios, "Radios", radios(), sources_of_radios()),
+            (
+                Catalogue::Antennas,
+                "Antennas",
+                antennas(),
+                sources_of_antennas(),
+            ),
+            (Catalogue::Roles, "Roles", roles(), String::new()),
+            (
+                Catalogue::Modulations,
+                "Modulations",
+                modulations(),
+                String::new(),
+            ),
+            (
+                Catalogue::Models,
+                "Path-loss models",
+                models(),
+                sources_of_models(),
+            ),
         ];
         let shown = |catalogue| self.catalogue.is_none_or(|only| only == catalogue);
         let mut out = String::new();
-        for (_, title, table) in catalogues
+        for (_, title, table, sources) in catalogues
             .iter()
             .filter(|(catalogue, ..)| shown(*catalogue))
         {
             let lead = if out.is_empty() { "" } else { "\n" };
             out += &format!(
-                "{lead}{}\n{}",
+                "{lead}{}\n{}{sources}",
                 output::heading(title),
                 output::table(table, None)
             );
         }
         output.text(&out)
     }
+}
+
+/// Lines below a table: texts that do not fit a column, whole.
+fn below(texts: impl Iterator<Item = (String, String)>) -> String {
+    texts
+        .map(|(id, text)| format!("  {}: {text}\n", output::faint(&id)))
+        .collect()
+}
+
+fn sources_of_radios() -> String {
+    below(
+        RADIOS
+            .iter()
+            .map(|preset| (preset.id.to_owned(), preset.source.to_owned())),
+    )
+}
+
+fn sources_of_antennas() -> String {
+    below(
+        ANTENNAS
+            .iter()
+            .map(|preset| (preset.id.to_owned(), preset.source.to_owned())),
+    )
+}
+
+fn sources_of_models() -> String {
+    below(Model::ALL.iter().map(|id| {
+        let model = id.get();
+        (
+            id.to_string(),
+            format!("{}; {}", model.description(), model.source()),
+        )
+    }))
 }
 
 fn radios() -> Table {
@@ -78,7 +126,6 @@ fn radios() -> Table {
         ("bandwidth kHz", Align::Right),
         ("power dBm", Align::Right),
         ("NF dB", Align::Right),
-        ("source", Align::Left),
     ]);
     for preset in &RADIOS {
         table.row([
@@ -87,7 +134,6 @@ fn radios() -> Table {
             (preset.radio.bandwidth_hz / 1e3).to_string(),
             preset.radio.tx_power_dbm.to_string(),
             preset.radio.noise_figure_db.to_string(),
-            preset.source.to_owned(),
         ]);
     }
     table
@@ -100,7 +146,6 @@ fn antennas() -> Table {
         ("azimuth °", Align::Right),
         ("elevation °", Align::Right),
         ("front to back dB", Align::Right),
-        ("source", Align::Left),
     ]);
     for preset in &ANTENNAS {
         table.row([
@@ -109,7 +154,6 @@ fn antennas() -> Table {
             preset.antenna.azimuth_beamwidth_deg.to_string(),
             preset.antenna.elevation_beamwidth_deg.to_string(),
             preset.antenna.front_to_back_db.to_string(),
-            preset.source.to_owned(),
         ]);
     }
     table
@@ -156,8 +200,6 @@ fn models() -> Table {
         ("terrain", Align::Left),
         ("valid MHz", Align::Left),
         ("valid km", Align::Left),
-        ("description", Align::Left),
-        ("source", Align::Left),
     ]);
     for id in Model::ALL {
         let model = id.get();
@@ -174,8 +216,6 @@ fn models() -> Table {
             if model.uses_terrain() { "yes" } else { "no" }.to_owned(),
             range(*frequency.start(), *frequency.end()),
             range(distance.start() * 1e-3, distance.end() * 1e-3),
-            model.description().to_owned(),
-            model.source().to_owned(),
         ]);
     }
     table

@@ -1,5 +1,7 @@
 //! `groundwave serve`: planning server and mesh gateway over one simulation.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use groundwave::serve::Failure;
 use groundwave::serve::server::{Server, ServerConfig};
@@ -15,6 +17,11 @@ pub const LOG_FILTER: &str = "info,groundwave=debug";
 pub struct Serve {
     #[command(flatten)]
     config: ServerConfig,
+
+    /// Log file instead of stderr, mode 0600; rotated at 16 MiB, with the seven before it as FILE.1
+    /// to FILE.7
+    #[arg(long, env = "GROUNDWAVE_LOG_FILE", value_name = "FILE")]
+    pub log_file: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "\
@@ -24,6 +31,7 @@ Examples:
   groundwave serve planning --bind 127.0.0.1:8788 --db plans.db
   groundwave serve gateway --state gateway-state --tunnel off
   groundwave serve --record today.gwlog
+  groundwave serve gateway --log-file gateway.log
   PLAN_SRTM_DIR=.data/srtm PLAN_GEOID=.data/geoid/WW15MGH.DAC groundwave serve
 
 Both APIs are described at /docs and /openapi.json of their port. The planning API has no

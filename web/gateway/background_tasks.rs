@@ -16,6 +16,8 @@ const KEEP: Duration = Duration::from_millis(500);
 const ROLL: Duration = Duration::from_secs(60);
 /// Period of topology snapshots.
 const TOPOLOGY_SNAPSHOT_PERIOD: Duration = Duration::from_secs(60);
+/// Period of looks for counts of refused requests to write.
+const REFUSALS: Duration = Duration::from_secs(10);
 /// Most minutes written in one transaction.
 const KEPT_AT_ONCE: usize = 2_000;
 
@@ -113,6 +115,31 @@ pub async fn snapshot_topology(gateway: Gateway) {
         gateway
             .background_tasks
             .done("topology", took_ns, 0, kept.is_err());
+    }
+}
+
+/// Writes the counts of refused requests to the audit log, until the gateway stops.
+pub async fn write_refusals(gateway: Gateway) {
+    let mut is_stopping = false;
+    while !is_stopping {
+        tokio::select! {
+            () = gateway.stop.cancelled() => is_stopping = true,
+            () = tokio::time::sleep(REFUSALS) => {}
+        }
+        let began_ns = monotonic_ns();
+        let (audit, sampling) = (gateway.audit.clone(), gateway.audit_sampling.clone());
+        let written = tokio::task::spawn_blocking(move || {
+            let due = sampling.due(monotonic_ns(), is_stopping);
+            due.into_iter().try_for_each(|entry| audit.add(entry))
+        });
+        let written = written.await;
+        if let Ok(Err(err)) = &written {
+            tracing::error!(%err, "audit log write failed");
+        }
+        let failed = !matches!(written, Ok(Ok(())));
+        gateway
+            .background_tasks
+            .done("audit", monotonic_ns() - began_ns, 0, failed);
     }
 }
 

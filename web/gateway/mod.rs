@@ -23,4 +23,4 @@ mod trust;
 pub use document::{document, operations};
 pub use router::router;
 pub use settings::{Effort, Settings};
-pub use state::Gateway;
+pub use state::{Gateway, STREAMS_PER_ACCOUNT_MAX};

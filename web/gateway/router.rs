@@ -33,6 +33,7 @@ pub fn router(gateway: Gateway) -> Router {
         tokens: Arc::clone(&gateway.tokens),
         metrics: Arc::clone(&gateway.metrics),
         audit: Arc::clone(&gateway.audit),
+        audit_sampling: Arc::clone(&gateway.audit_sampling),
     };
     let text = document.json().to_string();
     let own = Arc::new(OwnDocument {

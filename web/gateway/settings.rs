@@ -37,6 +37,8 @@ pub struct Settings {
     pub overlay: AddressPool,
     /// Tunnel endpoint of the gateway; without one, admins issue the credentials of nodes.
     pub tunnel: Option<GatewayEnd>,
+    /// The tunnel was asked for: its absence is told by the health check.
+    pub tunnel_wanted: bool,
     /// MTU of the tunnel, bytes.
     pub tunnel_mtu: u16,
     /// Heartbeat period.
@@ -63,6 +65,7 @@ impl Default for Settings {
             underlay: AddressPool::new(Ipv4Addr::new(10, 41, 0, 0), 24).expect("a sound range"),
             overlay: AddressPool::default(),
             tunnel: None,
+            tunnel_wanted: false,
             tunnel_mtu: 1420,
             heartbeat: Duration::from_secs(5),
             telemetry: Duration::from_secs(5),

@@ -8,9 +8,11 @@ use groundwave_engine::Handle;
 use groundwave_io::gateway::Audit;
 use groundwave_io::telemetry::TelemetryStore;
 use groundwave_systems::Snapshot;
+use groundwave_systems::account::AccountId;
 use tokio_util::sync::CancellationToken;
 
 use super::access::idempotency::IdempotencyCache;
+use super::services::audit_sampling::AuditSampling;
 use super::services::backups::Backups;
 use super::services::dhcp::DhcpServer;
 use super::services::host::Host;
@@ -19,11 +21,18 @@ use super::services::mesh_config::MeshConfigService;
 use super::services::metrics::Metrics;
 use super::services::passwords::Passwords;
 use super::services::probes::Probes;
+use super::services::sample_rate::SampleRate;
 use super::services::tasks::BackgroundTasks;
 use super::services::tokens::TokenKeys;
 use super::services::topology::TopologyState;
 use super::services::world::World;
 use super::settings::Settings;
+use crate::http::streams::OpenStreams;
+
+/// Event streams of an account.
+pub const STREAMS_PER_ACCOUNT_MAX: usize = 16;
+/// Event streams of all accounts.
+const STREAMS_MAX: usize = 512;
 
 /// The gateway. Cheap to clone: every request has one.
 #[derive(Clone)]
@@ -65,6 +74,8 @@ services! {
     limits: Arc<RateLimits>,
     /// Audit log.
     audit: Arc<Audit>,
+    /// Sampling of refused requests in the audit log.
+    audit_sampling: Arc<AuditSampling>,
     /// Telemetry and topology of the past.
     history: TelemetryStore,
     /// Prometheus metrics.
@@ -85,6 +96,10 @@ services! {
     backups: Arc<Backups>,
     /// Background tasks: last runs and errors.
     background_tasks: Arc<BackgroundTasks>,
+    /// Rate limit of telemetry samples.
+    sample_rate: Arc<SampleRate>,
+    /// Open event streams by account.
+    streams: Arc<OpenStreams<AccountId>>,
     /// Cancelled when the gateway stops, so that streams end.
     stop: CancellationToken,
 }
@@ -107,6 +122,7 @@ impl Gateway {
             passwords: Arc::new(Passwords::new(settings.effort)),
             limits: Arc::new(RateLimits::new(settings.heartbeat)),
             audit: Arc::new(audit),
+            audit_sampling: Arc::default(),
             history,
             metrics: Arc::default(),
             idempotency: Arc::default(),
@@ -118,6 +134,8 @@ impl Gateway {
             backups: Arc::new(Backups::new(key)),
             background_tasks: Arc::default(),
             settings: Arc::new(settings),
+            sample_rate: Arc::default(),
+            streams: OpenStreams::new(STREAMS_PER_ACCOUNT_MAX, STREAMS_MAX),
             stop,
         }))
     }

@@ -3,6 +3,7 @@
 use axum::body::Bytes;
 use axum::extract::{self, FromRequest, FromRequestParts, Json, Request};
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -17,6 +18,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        plain_encoding(request.headers())?;
         let Json(document) = Json::<Value>::from_request(request, state).await?;
         let body = strict::read(document);
         let body = body.map_err(|why| Problem::bad_request(format!("the body: {why}")))?;
@@ -56,6 +58,31 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     }
 }
 
+/// Checks that a body is not compressed.
+///
+/// # Errors
+/// 415 for a `Content-Encoding` other than `identity`.
+pub fn plain_encoding(headers: &HeaderMap) -> Result<(), Problem> {
+    let encoding = headers.get(header::CONTENT_ENCODING);
+    let is_plain = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
+    match encoding.is_none_or(is_plain) {
+        true => Ok(()),
+        false => Err(Problem::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "unsupported content encoding: allowed identity",
+        )),
+    }
+}
+
+/// The whole body of a request.
+///
+/// # Errors
+/// 413 for a body that is too long, 408 for one that does not arrive in time, 400 for one that
+/// breaks off.
+pub async fn whole_body<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, Problem> {
+    Ok(Bytes::from_request(request, state).await?)
+}
+
 /// Request body, unparsed.
 #[derive(Debug)]
 pub struct Raw(pub Bytes);
@@ -64,10 +91,8 @@ impl<S: Send + Sync> FromRequest<S> for Raw {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        match Bytes::from_request(request, state).await {
-            Ok(body) => Ok(Self(body)),
-            Err(rejection) => Err(Problem::new(rejection.status(), rejection.body_text())),
-        }
+        plain_encoding(request.headers())?;
+        Ok(Self(whole_body(request, state).await?))
     }
 }
 

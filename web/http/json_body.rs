@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, StatusCode, header};
 use schemars::JsonSchema;
@@ -10,6 +9,7 @@ use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, SeqA
 use serde_json::{Map, Number, Value, json};
 
 use super::endpoints::{Describe, add_body};
+use super::extract::{plain_encoding, whole_body};
 use super::{Problem, Schemas, strict};
 use crate::http::problem::{FieldCode, ProblemKind};
 
@@ -132,7 +132,8 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for StrictJson<T> {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         json_media(request.headers())?;
-        let bytes = bytes(request, state).await?;
+        plain_encoding(request.headers())?;
+        let bytes = whole_body(request, state).await?;
         Ok(Self(read(&bytes)?))
     }
 }
@@ -147,7 +148,8 @@ impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for OptionalJ
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         let typed = request.headers().contains_key(header::CONTENT_TYPE);
         let media = json_media(request.headers());
-        let bytes = bytes(request, state).await?;
+        plain_encoding(request.headers())?;
+        let bytes = whole_body(request, state).await?;
         if bytes.is_empty() && !typed {
             return Ok(Self(T::default()));
         }
@@ -167,11 +169,6 @@ impl<T: JsonSchema> Describe for OptionalJson<T> {
         let schema = json!({ "oneOf": [schemas.reference::<T>(), { "type": "null" }] });
         add_body(operation, &schema, false);
     }
-}
-
-async fn bytes<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, Problem> {
-    let bytes = Bytes::from_request(request, state).await;
-    bytes.map_err(|rejection| Problem::new(rejection.status(), rejection.body_text()))
 }
 
 /// Checks that the media type of the body is JSON.

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
-use axum::http::Method;
-use axum::http::Response;
+use axum::http::{HeaderValue, Method, Response, StatusCode, header};
 use tower::ServiceBuilder;
+use tower::util::MapResponseLayer;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::cors::{Any, CorsLayer};
@@ -18,6 +18,12 @@ use super::problem;
 /// Longest JSON body, bytes. The longest honest one, a region of ten thousand positions, is a
 /// third of it.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
+
+/// Longest URI in the log, characters.
+const URI_CHARS_MAX: usize = 256;
+
+/// Wait recommended to clients where the handler recommends none, s.
+const RETRY_S: u32 = 5;
 
 /// Adds the middleware of an open interface.
 pub fn any_origin(router: Router) -> Router {
@@ -42,6 +48,7 @@ pub fn any_origin(router: Router) -> Router {
         .layer(cors)
         .layer(CompressionLayer::new())
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+        .layer(MapResponseLayer::new(retry_later))
         .layer(CatchPanicLayer::custom(problem::panicked));
     let router = router
         .method_not_allowed_fallback(problem::no_such_method)
@@ -54,8 +61,22 @@ pub fn any_origin(router: Router) -> Router {
 pub fn own_origin(router: Router) -> Router {
     let worn = ServiceBuilder::new()
         .layer(CompressionLayer::new())
+        .layer(MapResponseLayer::new(retry_later))
         .layer(CatchPanicLayer::custom(problem::panicked));
     traced(router.layer(worn))
+}
+
+/// Adds `Retry-After` to responses 429 and 503 that have none.
+fn retry_later<B>(mut response: Response<B>) -> Response<B> {
+    let is_temporary = matches!(
+        response.status(),
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE
+    );
+    if is_temporary {
+        let wait = response.headers_mut().entry(header::RETRY_AFTER);
+        wait.or_insert(HeaderValue::from(RETRY_S));
+    }
+    response
 }
 
 /// Traces requests and responses at level DEBUG; without that level the layer
@@ -66,7 +87,13 @@ fn traced(router: Router) -> Router {
     }
     let traces = TraceLayer::new_for_http()
         .make_span_with(|request: &Request| {
-            tracing::debug_span!("request", method = %request.method(), uri = %request.uri())
+            let uri: String = request
+                .uri()
+                .to_string()
+                .chars()
+                .take(URI_CHARS_MAX)
+                .collect();
+            tracing::debug_span!("request", method = %request.method(), uri)
         })
         .on_request(())
         .on_response(|response: &Response<_>, took: Duration, _: &Span| {

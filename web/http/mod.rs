@@ -1,23 +1,31 @@
 //! Shared parts of the HTTP interfaces: endpoints, extractors, problems, OpenAPI document, server
 //! with graceful shutdown.
 
+pub mod accept;
+pub mod admission;
 pub mod client;
+pub mod connection;
 pub mod document;
 pub mod endpoints;
 pub mod extract;
-pub mod gate;
 pub mod id;
 pub mod json_body;
 pub mod layers;
+mod malformed;
+pub mod origin;
 pub mod page;
 pub mod problem;
 pub mod serve;
 pub mod show;
+pub mod streams;
 pub mod strict;
 pub mod tag;
 pub mod time;
+pub mod tls;
+mod write_timeout;
 
 pub use document::{ApiDocument, Schemas};
 pub use extract::{JsonBody, Path, Query, Raw};
+pub use origin::Origin;
 pub use problem::Problem;
 pub use show::Json;

@@ -1,12 +1,13 @@
 //! Problems: error responses, RFC 7807.
 
-use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
+use axum::extract::rejection::{BytesRejection, JsonRejection, PathRejection, QueryRejection};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use groundwave_engine::Refusal;
 use groundwave_systems::radio::BadValue;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 /// Problem: error response, `application/problem+json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -265,9 +266,35 @@ impl From<BadValue> for Problem {
     }
 }
 
+/// A request body that did not arrive in time.
+#[derive(Debug, Error)]
+#[error("the request body did not arrive in time")]
+pub struct BodyTimeout;
+
+/// A body that did not arrive in time is 408, whatever axum makes of it.
+impl From<BytesRejection> for Problem {
+    fn from(rejection: BytesRejection) -> Self {
+        match is_timeout(&rejection) {
+            true => Self::new(StatusCode::REQUEST_TIMEOUT, BodyTimeout.to_string()),
+            false => Self::new(rejection.status(), rejection.body_text()),
+        }
+    }
+}
+
+/// Whether the cause of an error is a body that did not arrive in time.
+#[must_use]
+pub fn is_timeout(error: &(dyn std::error::Error + 'static)) -> bool {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.into_iter().any(|cause| cause.is::<BodyTimeout>())
+}
+
 /// axum answers a wrong type with 422; the interfaces say 400.
 impl From<JsonRejection> for Problem {
     fn from(rejection: JsonRejection) -> Self {
+        let rejection = match rejection {
+            JsonRejection::BytesRejection(rejection) => return rejection.into(),
+            other => other,
+        };
         let status = match rejection.status() {
             StatusCode::UNPROCESSABLE_ENTITY => StatusCode::BAD_REQUEST,
             other => other,

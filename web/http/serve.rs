@@ -1,17 +1,60 @@
 //! Serving a router until told to stop.
 
 use std::future::Future;
+use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::connect_info::Connected;
-use axum::serve::{IncomingStream, Listener};
+use groundwave_io::host::descriptors::raise_limit;
 use tokio::net::TcpListener;
+use tokio::time::Instant;
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::accept::{Accept, PeerOf};
+use super::admission::{Admission, Bounds, Place, Tally};
+use super::connection::{Timeouts, converse};
+use super::tls::HANDSHAKE;
 
 /// Grace period of requests in flight at shutdown.
 pub const DRAIN: Duration = Duration::from_secs(10);
+/// Wait after a failure to accept, such as no free descriptor.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
+/// Period of reports of failures and of connections turned away.
+const REPORT_PERIOD: Duration = Duration::from_secs(60);
+
+/// Parameters of a server.
+#[derive(Clone)]
+pub struct Serving {
+    /// Table of connections; listeners of one process share it.
+    pub admission: Arc<Admission>,
+    /// TLS certificate and key.
+    pub identity: Option<TlsAcceptor>,
+    /// Times of connections; `None` for those of the listener's kind.
+    pub timeouts: Option<Timeouts>,
+}
+
+impl Serving {
+    /// Parameters of this process: its limit of open files is raised, and connections are bounded
+    /// below it.
+    #[must_use]
+    pub fn of_process() -> Self {
+        Self::within(Bounds::of_descriptors(raise_limit()))
+    }
+
+    /// Parameters with these bounds of connections.
+    #[must_use]
+    pub fn within(bounds: Bounds) -> Self {
+        Self {
+            admission: Admission::new(bounds),
+            identity: None,
+            timeouts: None,
+        }
+    }
+}
 
 /// Serves until `stop` is cancelled, then takes no more connections and lets requests in flight
 /// end. Streams end by themselves when they watch `stop`; whatever is still there after [`DRAIN`]
@@ -23,47 +66,172 @@ pub async fn serve(
     listener: TcpListener,
     router: Router,
     stop: CancellationToken,
-) -> std::io::Result<()> {
+) -> io::Result<()> {
     serve_to::<_, SocketAddr>(listener, router, stop).await
 }
 
-/// As [`serve`], on any listener, with what `C` makes of each connection as connect info.
+/// As [`serve`], on any listener, with what `P` makes of each connection as connect info.
 ///
 /// # Errors
 /// When the listener fails.
-pub async fn serve_to<L, C>(
+pub async fn serve_to<L: Accept, P: PeerOf<L>>(
     listener: L,
     router: Router,
     stop: CancellationToken,
-) -> std::io::Result<()>
+) -> io::Result<()> {
+    serve_with::<L, P>(listener, router, stop, Serving::of_process()).await
+}
+
+/// As [`serve_to`], with parameters.
+///
+/// # Errors
+/// When the listener fails.
+pub async fn serve_with<L: Accept, P: PeerOf<L>>(
+    listener: L,
+    router: Router,
+    stop: CancellationToken,
+    serving: Serving,
+) -> io::Result<()> {
+    let (connections, cut_off) = (TaskTracker::new(), CancellationToken::new());
+    let mut reports = Reports::default();
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = stop.cancelled() => break,
+        };
+        reports.tell(&serving.admission);
+        let (stream, source) = match accepted {
+            Ok(accepted) => accepted,
+            Err(err) if is_of_one_connection(&err) => continue,
+            Err(err) => {
+                // No descriptor or no memory: what waits longest makes room.
+                reports.failed(&err);
+                serving.admission.make_room();
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+                continue;
+            }
+        };
+        let Some(peer) = P::of(&stream) else { continue };
+        let Some(place) = serving.admission.admit(source) else {
+            continue;
+        };
+        let conversation = open(
+            stream,
+            router.clone(),
+            peer,
+            place,
+            &serving,
+            L::TIMEOUTS,
+            &stop,
+        );
+        let cut_off = cut_off.clone();
+        connections.spawn(async move {
+            tokio::select! {
+                () = conversation => {}
+                () = cut_off.cancelled() => {}
+            }
+        });
+    }
+    drop(listener);
+    connections.close();
+    if tokio::time::timeout(DRAIN, connections.wait())
+        .await
+        .is_err()
+    {
+        tracing::warn!(
+            "requests were still open after {} s and are cut off",
+            DRAIN.as_secs()
+        );
+        cut_off.cancel();
+    }
+    Ok(())
+}
+
+/// A connection from its TLS handshake, if it has one, to its end.
+fn open<S, P>(
+    stream: S,
+    router: Router,
+    peer: P,
+    place: Place,
+    serving: &Serving,
+    usual: Timeouts,
+    stop: &CancellationToken,
+) -> impl Future<Output = ()> + Send + 'static
 where
-    L: Listener,
-    L::Addr: std::fmt::Debug,
-    C: for<'a> Connected<IncomingStream<'a, L>>,
+    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
+    P: Clone + Send + Sync + 'static,
 {
-    let asked = stop.clone();
-    let service = router.into_make_service_with_connect_info::<C>();
-    let server = axum::serve(listener, service)
-        .with_graceful_shutdown(async move { asked.cancelled().await });
-    tokio::select! {
-        ended = server.into_future() => ended,
-        () = deadline(stop) => {
-            tracing::warn!("requests were still open after {} s and are cut off", DRAIN.as_secs());
-            Ok(())
+    let timeouts = serving.timeouts.unwrap_or(usual);
+    let (identity, stop, place) = (serving.identity.clone(), stop.clone(), Arc::new(place));
+    async move {
+        let Some(identity) = identity else {
+            return converse(stream, router, peer, place, timeouts, stop).await;
+        };
+        let handshake = tokio::time::timeout(HANDSHAKE, identity.accept(stream));
+        let shaken = tokio::select! {
+            shaken = handshake => shaken,
+            () = place.displaced() => return,
+            () = stop.cancelled() => return,
+        };
+        if let Ok(Ok(stream)) = shaken {
+            converse(stream, router, peer, place, timeouts, stop).await;
         }
     }
 }
 
-async fn deadline(stop: CancellationToken) {
-    stop.cancelled().await;
-    tokio::time::sleep(DRAIN).await;
+/// Errors of a connection that was gone before it was accepted.
+fn is_of_one_connection(err: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
+    matches!(
+        err.kind(),
+        ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted
+    )
+}
+
+/// Reports in the log, one a period.
+#[derive(Default)]
+struct Reports {
+    /// Begin of the period of failures to accept, and their number.
+    failures: Option<(Instant, u64)>,
+    /// Time of the last report of connections turned away.
+    told: Option<Instant>,
+}
+
+impl Reports {
+    /// A failure to accept.
+    fn failed(&mut self, err: &io::Error) {
+        let now = Instant::now();
+        let (since, count) = self.failures.get_or_insert((now, 0));
+        *count += 1;
+        if *count == 1 || now >= *since + REPORT_PERIOD {
+            tracing::warn!(%err, failures = *count, "no connection could be accepted");
+            (*since, *count) = (now, 1);
+        }
+    }
+
+    /// Connections turned away since the last report.
+    fn tell(&mut self, admission: &Admission) {
+        let now = Instant::now();
+        if self.told.is_some_and(|told| now < told + REPORT_PERIOD) {
+            return;
+        }
+        let tally = admission.take_tally();
+        if tally != Tally::default() {
+            self.told = Some(now);
+            tracing::warn!(
+                displaced = tally.displaced,
+                refused = tally.refused,
+                "more connections than allowed: waiting ones were closed for newcomers"
+            );
+        }
+    }
 }
 
 /// Ends when Ctrl-C or, on Unix, SIGTERM arrives.
 ///
 /// # Errors
 /// When the system takes no handler.
-pub fn shutdown_signal() -> std::io::Result<impl Future<Output = ()>> {
+pub fn shutdown_signal() -> io::Result<impl Future<Output = ()>> {
     #[cfg(unix)]
     let mut term = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
     Ok(async move {

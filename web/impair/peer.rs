@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use axum::extract::connect_info::Connected;
-use axum::serve::IncomingStream;
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+
+use crate::http::accept::PeerOf;
 
 /// Peer process by `SO_PEERCRED`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -25,19 +25,19 @@ impl fmt::Display for Peer {
     }
 }
 
-impl Connected<IncomingStream<'_, UnixListener>> for Peer {
-    fn connect_info(stream: IncomingStream<'_, UnixListener>) -> Self {
-        let told = stream.io().peer_cred().ok();
-        Self {
+impl PeerOf<UnixListener> for Peer {
+    fn of(stream: &UnixStream) -> Option<Self> {
+        let told = stream.peer_cred().ok();
+        Some(Self {
             uid: told.map(|told| told.uid()),
             pid: told.and_then(|told| told.pid()),
-        }
+        })
     }
 }
 
-impl Connected<IncomingStream<'_, TcpListener>> for Peer {
+impl PeerOf<TcpListener> for Peer {
     /// TCP does not tell: there, tools that speak no Unix sockets test the interface.
-    fn connect_info(_: IncomingStream<'_, TcpListener>) -> Self {
-        Self::default()
+    fn of(_: &TcpStream) -> Option<Self> {
+        Some(Self::default())
     }
 }

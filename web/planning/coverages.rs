@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::Planner;
 use super::coverage::{JobRequest, events};
 use super::wire::coverage::{CoverageAccepted, CoverageQuestion, CoverageSnapshot};
-use crate::http::{Json, JsonBody, Path, Problem, id};
+use crate::http::{Json, JsonBody, Origin, Path, Problem, id};
 
 /// Start a coverage job of a node
 ///
@@ -20,9 +20,11 @@ use crate::http::{Json, JsonBody, Path, Problem, id};
         (status = 202, description = "Job accepted",
             headers(("location" = String, description = "URL"))),
         (status = 404, description = "No such node"),
-        (status = 503, description = "Too many jobs")))]
+        (status = 429, description = "Too many jobs of this client wait"),
+        (status = 503, description = "Too many jobs wait")))]
 pub async fn create(
     State(planner): State<Planner>,
+    Origin(client): Origin,
     JsonBody(asked): JsonBody<CoverageQuestion>,
 ) -> Result<
     (
@@ -35,7 +37,7 @@ pub async fn create(
     let source = planner.node(asked.source_node_id)?;
     let deployment = planner.deployment(source.deployment.uuid())?;
     let asked = JobRequest::new(&asked, &source, &deployment.outline.environment)?;
-    let job_id = planner.jobs.begin(id::mint(), asked)?;
+    let job_id = planner.jobs.begin(id::mint(), client, asked)?;
     let location = [(header::LOCATION, format!("/api/v1/coverage/{job_id}"))];
     let accepted = Json(CoverageAccepted { job_id });
     Ok((StatusCode::ACCEPTED, location, accepted))
@@ -54,6 +56,22 @@ pub async fn fetch(
     Ok(Json(planner.jobs.get(id)?.snapshot()))
 }
 
+/// Cancel and delete a coverage job
+///
+/// A job that has not ended is cancelled; its streams end with `failed`.
+#[utoipa::path(delete, path = "/api/v1/coverage/{id}", tag = "coverage",
+    params(("id" = Uuid, Path, description = "Job id")),
+    responses(
+        (status = 204, description = "Deleted"),
+        (status = 404, description = "No such job, or evicted")))]
+pub async fn delete(
+    State(planner): State<Planner>,
+    Path(id): Path<Uuid>,
+) -> Result<StatusCode, Problem> {
+    planner.jobs.delete(id)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
 /// Stream the progress of a coverage job
 ///
 /// Server-Sent Events: `started` (rows, cols), then for each row its `tile`s (row, col, lat, lon,
@@ -63,12 +81,17 @@ pub async fn fetch(
     params(("id" = Uuid, Path, description = "Job id")),
     responses(
         (status = 200, description = "The events", body = String, content_type = "text/event-stream"),
-        (status = 404, description = "No such job, or evicted")))]
+        (status = 404, description = "No such job, or evicted"),
+        (status = 429, description = "Too many streams of this client are open"),
+        (status = 503, description = "Too many streams are open")))]
 pub async fn stream(
     State(planner): State<Planner>,
+    Origin(client): Origin,
     Path(id): Path<Uuid>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, std::convert::Infallible>>>, Problem> {
-    let events = events(planner.jobs.get(id)?, planner.stop.clone());
+    let job = planner.jobs.get(id)?;
+    let permit = planner.streams.open(client)?;
+    let events = permit.hold(events(job, planner.stop.clone()));
     let alive = KeepAlive::new().interval(KEEP_ALIVE);
     Ok(Sse::new(events).keep_alive(alive))
 }

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
 use groundwave_systems::advice::advise;
-use groundwave_systems::deployment::{DeploymentId, PlannedNode};
+use groundwave_systems::deployment::PlannedNode;
 use groundwave_systems::link::Inputs;
-use groundwave_systems::mesh::{Member, MeshError, RouteRequest, mesh, route as find};
+use groundwave_systems::mesh::{Member, Mesh, MeshError, RouteRequest, mesh, route as find};
 use groundwave_systems::radio::Environment;
 use groundwave_systems::relay::{RelayEnd, RelayError, RelayRequest, plan as plan_relays};
 use groundwave_systems::site::NodeId;
@@ -14,11 +16,14 @@ use groundwave_systems::terrain::Terrain;
 use uuid::Uuid;
 
 use super::Planner;
+use super::kept::Analysed;
 use super::links::ends;
 use super::wire::PACKET_BYTES;
-use super::wire::mesh::{AdviceQuestion, MeshRoute, ProtocolAdvice, RouteQuestion};
+use super::wire::mesh::{
+    AdviceQuestion, DeploymentLinks, LinkFilter, MeshRoute, ProtocolAdvice, RouteQuestion,
+};
 use super::wire::relay::{RelayChain, RelayQuestion};
-use crate::http::{Json, JsonBody, Problem};
+use crate::http::{Json, JsonBody, Origin, Path, Problem, Query};
 
 impl From<MeshError> for Problem {
     fn from(error: MeshError) -> Self {
@@ -49,9 +54,12 @@ fn inputs<'a>(terrain: &'a dyn Terrain, environment: &'a Environment) -> Inputs<
 #[utoipa::path(post, path = "/api/v1/relay/plan", tag = "analysis",
     responses(
         (status = 200, description = "Relay chain, also when it misses the target"),
-        (status = 404, description = "No such node")))]
+        (status = 404, description = "No such node"),
+        (status = 429, description = "Too many analyses of this client wait"),
+        (status = 503, description = "Too many analyses wait")))]
 pub async fn relay(
     State(planner): State<Planner>,
+    Origin(client): Origin,
     JsonBody(asked): JsonBody<RelayQuestion>,
 ) -> Result<Json<RelayChain>, Problem> {
     let (tx, rx) = ends(&planner, asked.tx_node_id, asked.rx_node_id)?;
@@ -60,7 +68,7 @@ pub async fn relay(
         .outline
         .environment
         .clone();
-    let planned = planner.analyse(move |terrain| {
+    let planned = planner.analyse_in_turn(client, move |terrain| {
         fn end(node: &PlannedNode) -> RelayEnd<'_> {
             RelayEnd {
                 position: node.position,
@@ -81,9 +89,17 @@ pub async fn relay(
     Ok(Json(planned.await?))
 }
 
-/// Nodes of a deployment.
-fn members(planner: &Planner, id: DeploymentId) -> Vec<Arc<PlannedNode>> {
-    planner.world.view().plan.nodes_of(id).cloned().collect()
+/// All links of a deployment, computed unless they are kept.
+fn links_of<'k>(
+    kept: &'k Analysed,
+    inputs: &Inputs<'_>,
+    members: &[Member<'_>],
+) -> Result<&'k Mesh, Problem> {
+    if let Some(found) = kept.mesh.get() {
+        return Ok(found);
+    }
+    let found = mesh(inputs, members)?;
+    Ok(kept.mesh.get_or_init(|| found))
 }
 
 fn member(node: &Arc<PlannedNode>) -> Member<'_> {
@@ -101,9 +117,12 @@ fn member(node: &Arc<PlannedNode>) -> Member<'_> {
 #[utoipa::path(post, path = "/api/v1/mesh/route", tag = "analysis",
     responses(
         (status = 200, description = "Route, or the reason for none"),
-        (status = 404, description = "No such node")))]
+        (status = 404, description = "No such node"),
+        (status = 429, description = "Too many analyses of this client wait"),
+        (status = 503, description = "Too many analyses wait")))]
 pub async fn route(
     State(planner): State<Planner>,
+    Origin(client): Origin,
     JsonBody(asked): JsonBody<RouteQuestion>,
 ) -> Result<Json<MeshRoute>, Problem> {
     let source = planner.node(asked.src_node_id)?;
@@ -113,43 +132,94 @@ pub async fn route(
         return Err(Problem::bad_request(what));
     }
     let deployment = planner.deployment(source.deployment.uuid())?;
-    let nodes = members(&planner, deployment.id);
     let request = RouteRequest {
         source: NodeId::new(asked.src_node_id),
         target: NodeId::new(asked.dst_node_id),
         metric: asked.metric,
         target_data_rate_bps: asked.target_data_rate_bps,
     };
-    let found = planner.analyse(move |terrain| {
-        let inputs = inputs(terrain, &deployment.outline.environment);
-        let members: Vec<_> = nodes.iter().map(member).collect();
-        let all = mesh(&inputs, &members)?;
-        Ok(MeshRoute::from(find(&inputs, &members, &all, &request)?))
+    let basis = planner.basis(&deployment);
+    let kept = planner.kept.of(basis.clone());
+    if let Some(route) = kept.route(&request) {
+        return Ok(Json(route));
+    }
+    let found = planner.analyse_in_turn(client, move |terrain| {
+        let inputs = inputs(terrain, &basis.environment);
+        let members: Vec<_> = basis.nodes.iter().map(member).collect();
+        let all = links_of(&kept, &inputs, &members)?;
+        let found = MeshRoute::from(find(&inputs, &members, all, &request)?);
+        kept.keep_route(request, found.clone());
+        Ok(found)
     });
     Ok(Json(found.await?))
+}
+
+/// List all links of a deployment
+///
+/// Every pair of nodes in reach of each other, usable or not, with the budgets that routes rest on.
+#[utoipa::path(get, path = "/api/v1/deployments/{id}/links", tag = "analysis",
+    params(("id" = Uuid, Path, description = "Deployment id"), LinkFilter),
+    responses(
+        (status = 200, description = "Links by node id", body = DeploymentLinks),
+        (status = 404, description = "No such deployment"),
+        (status = 429, description = "Too many analyses of this client wait"),
+        (status = 503, description = "Too many analyses wait")))]
+pub async fn links(
+    State(planner): State<Planner>,
+    Origin(client): Origin,
+    Path(id): Path<Uuid>,
+    Query(filter): Query<LinkFilter>,
+) -> Result<Response, Problem> {
+    let deployment = planner.deployment(id)?;
+    let basis = planner.basis(&deployment);
+    let kept = planner.kept.of(basis.clone());
+    // A large deployment has a hundred megabytes of them: written off the threads of connections.
+    let listed = planner.analyse_in_turn(client, move |terrain| {
+        let inputs = inputs(terrain, &basis.environment);
+        let members: Vec<_> = basis.nodes.iter().map(member).collect();
+        let all = links_of(&kept, &inputs, &members)?;
+        let listed = DeploymentLinks::new(id, all, filter.usable.unwrap_or(false));
+        serde_json::to_vec(&listed).map_err(|err| Problem::internal(err.to_string()))
+    });
+    let media = [(header::CONTENT_TYPE, "application/json")];
+    Ok((media, listed.await?).into_response())
 }
 
 /// Recommend routing protocols for a deployment
 #[utoipa::path(post, path = "/api/v1/mesh/recommend-protocol", tag = "analysis",
     responses(
         (status = 200, description = "Protocols, best first, each with reasons and trade-offs"),
-        (status = 404, description = "No such deployment")))]
+        (status = 404, description = "No such deployment"),
+        (status = 429, description = "Too many analyses of this client wait"),
+        (status = 503, description = "Too many analyses wait")))]
 pub async fn recommend(
     State(planner): State<Planner>,
+    Origin(client): Origin,
     JsonBody(asked): JsonBody<AdviceQuestion>,
 ) -> Result<Json<ProtocolAdvice>, Problem> {
     let deployment_id: Uuid = asked.deployment_id;
     let deployment = planner.deployment(deployment_id)?;
-    let nodes = members(&planner, deployment.id);
-    let advice = planner.analyse(move |terrain| {
-        let members: Vec<_> = nodes.iter().map(member).collect();
-        Ok(advise(
-            &inputs(terrain, &deployment.outline.environment),
-            &members,
-        )?)
-    });
+    let basis = planner.basis(&deployment);
+    let kept = planner.kept.of(basis.clone());
+    let advice = match kept.advice.get() {
+        Some(advice) => advice.clone(),
+        None => {
+            let advice = planner.analyse_in_turn(client, move |terrain| {
+                // Another request may have computed it while this one waited.
+                if let Some(advice) = kept.advice.get() {
+                    return Ok(advice.clone());
+                }
+                let members: Vec<_> = basis.nodes.iter().map(member).collect();
+                let advice = advise(&inputs(terrain, &basis.environment), &members)?;
+                Ok(kept.advice.get_or_init(|| advice).clone())
+            });
+            advice.await?
+        }
+    };
     Ok(Json(ProtocolAdvice {
         deployment_id,
-        advice: advice.await?,
+        advice,
     }))
 }
+
+crate::schema_refs!(DeploymentLinks);

@@ -9,6 +9,7 @@ mod coverages;
 mod deployments;
 mod exchange;
 mod health;
+mod kept;
 mod links;
 mod mesh;
 mod nodes;
@@ -18,6 +19,7 @@ mod state;
 mod statics;
 mod templates;
 mod terrain;
+mod turns;
 pub mod wire;
 
 pub use router::{document, router};

@@ -18,7 +18,8 @@ const ABOUT: About = About {
     description: "Plans wireless meshes on real terrain: deployments, link budgets, terrain, \
                   relays, routes, protocol advice, coverage. Errors are RFC 7807 problems. There \
                   is no authentication: bind to localhost or put a proxy in front. JSON bodies \
-                  may have 1 MiB.",
+                  may have 1 MiB. Routes, relays, links of a deployment, advice and coverage take \
+                  turns by client; 429 and 503 say with Retry-After when to ask again.",
     version: env!("CARGO_PKG_VERSION"),
 };
 
@@ -44,6 +45,7 @@ fn endpoints() -> Endpoints<Planner> {
             terrain::profile,
             mesh::relay,
             mesh::route,
+            mesh::links,
             mesh::recommend,
             presets::radios,
             presets::antennas,
@@ -54,12 +56,14 @@ fn endpoints() -> Endpoints<Planner> {
             templates::delete,
             coverages::create,
             coverages::fetch,
+            coverages::delete,
             coverages::stream,
             exchange::export,
             backup::backup,
         ))
         .with(import.body_limit(exchange::IMPORT_BYTES_MAX))
         .schema::<super::wire::exchange::ExchangeFormat>()
+        .schema::<super::wire::mesh::DeploymentLinks>()
 }
 
 /// OpenAPI document of the planning server.

@@ -14,7 +14,20 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::coverage::Registry;
+use super::kept::{Basis, Kept};
+use super::turns::Turns;
 use crate::http::Problem;
+use crate::http::admission::Source;
+use crate::http::streams::OpenStreams;
+
+/// Long analyses of a client that may wait.
+const WAITING_PER_CLIENT_MAX: usize = 64;
+/// Long analyses of all clients that may wait.
+const WAITING_MAX: usize = 512;
+/// Coverage streams of a client.
+const STREAMS_PER_CLIENT_MAX: usize = 256;
+/// Coverage streams of all clients.
+const STREAMS_MAX: usize = 1_024;
 
 /// Probe of the store; the text describes it.
 pub type StoreProbe = Arc<dyn Fn() -> Result<String, String> + Send + Sync>;
@@ -59,7 +72,12 @@ pub struct Parts {
     pub copy: StoreCopier,
     /// Source of static files.
     pub frontend: Frontend,
+    /// Open streams of coverage jobs.
+    pub streams: Arc<OpenStreams<Source>>,
+    /// Results of whole deployments.
+    pub kept: Kept,
     analyses: Arc<Semaphore>,
+    turns: Arc<Turns>,
 }
 
 impl Planner {
@@ -82,7 +100,11 @@ impl Planner {
             store,
             copy,
             frontend,
+            streams: OpenStreams::new(STREAMS_PER_CLIENT_MAX, STREAMS_MAX),
+            kept: Kept::default(),
             analyses: Arc::new(Semaphore::new(cores)),
+            // One core is left to short analyses.
+            turns: Turns::new((cores - 1).max(1), WAITING_PER_CLIENT_MAX, WAITING_MAX),
         }))
     }
 
@@ -116,8 +138,8 @@ impl Planner {
         found.cloned().ok_or_else(|| Problem::not_found("node", id))
     }
 
-    /// Runs a computation off the threads that serve connections, no more at once than there are
-    /// cores.
+    /// Runs a short computation off the threads that serve connections, no more at once than there
+    /// are cores.
     ///
     /// # Errors
     /// The computation's own, or 500 when it panicked.
@@ -126,6 +148,28 @@ impl Planner {
         work: impl FnOnce(&dyn Terrain) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let permit = Arc::clone(&self.analyses).acquire_owned().await;
+        self.compute(permit, work).await
+    }
+
+    /// Runs a long computation when the client's turn comes. Short ones do not wait for it.
+    ///
+    /// # Errors
+    /// 429 or 503 when too many wait; otherwise as [`Self::analyse`].
+    pub async fn analyse_in_turn<T: Send + 'static>(
+        &self,
+        client: Source,
+        work: impl FnOnce(&dyn Terrain) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let turn = self.turns.take(client).await?;
+        self.compute(turn, work).await
+    }
+
+    /// Runs a computation that holds `permit` until its end, also when its client went away.
+    async fn compute<T: Send + 'static>(
+        &self,
+        permit: impl Send + 'static,
+        work: impl FnOnce(&dyn Terrain) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
         let terrain = Arc::clone(&self.terrain);
         let done = tokio::task::spawn_blocking(move || {
             let outcome = work(&*terrain);
@@ -134,6 +178,23 @@ impl Planner {
         });
         done.await
             .unwrap_or_else(|err| Err(Problem::internal(format!("an analysis failed: {err}"))))
+    }
+
+    /// Inputs of an analysis of a whole deployment.
+    #[must_use]
+    pub fn basis(&self, deployment: &DeploymentView) -> Basis {
+        let nodes = self
+            .world
+            .view()
+            .plan
+            .nodes_of(deployment.id)
+            .cloned()
+            .collect();
+        Basis {
+            deployment: deployment.id,
+            environment: deployment.outline.environment.clone(),
+            nodes,
+        }
     }
 
     /// Checks that the world accepts commands.

@@ -1,5 +1,6 @@
 //! The mesh gateway: first admin, background tasks and serving.
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,8 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::Failure;
 pub use super::gateway_config::{GatewayConfig, TunnelChoice};
 use crate::gateway::{self, Gateway};
-use crate::http::gate::{Gate, Peer};
-use crate::http::serve::serve_to;
+use crate::http::serve::{Serving, serve_with};
 use crate::http::{Problem, id};
 
 /// A gateway with its ports taken and its background tasks started.
@@ -26,7 +26,8 @@ pub struct RunningGateway {
     listener: TcpListener,
     tls: Option<(TcpListener, TlsAcceptor)>,
     routes: Router,
-    history: JoinHandle<()>,
+    /// Tasks that write what is left when the gateway stops.
+    writers: [JoinHandle<()>; 2],
 }
 
 impl RunningGateway {
@@ -63,12 +64,14 @@ impl RunningGateway {
             Arc::clone(&gateway.settings),
             gateway.stop.clone(),
         ));
-        let history = tokio::spawn(gateway::background_tasks::store_minutes(gateway, minutes));
+        let refusals = gateway::background_tasks::write_refusals(gateway.clone());
+        let history = gateway::background_tasks::store_minutes(gateway, minutes);
+        let writers = [tokio::spawn(history), tokio::spawn(refusals)];
         Ok(Self {
             listener,
             tls,
             routes,
-            history,
+            writers,
         })
     }
 
@@ -76,20 +79,36 @@ impl RunningGateway {
     ///
     /// # Errors
     /// When a port fails.
-    pub async fn serve(self, stop: CancellationToken) -> std::io::Result<()> {
+    pub async fn serve(self, stop: CancellationToken, serving: Serving) -> std::io::Result<()> {
         if let Some((listener, identity)) = self.tls {
             let address = listener.local_addr()?;
             tracing::info!("gateway listening on https://{address}");
-            let gate = Gate::open(listener, Some(identity))?;
-            tokio::spawn(serve_to::<_, Peer>(gate, self.routes.clone(), stop.clone()));
+            let serving = Serving {
+                identity: Some(identity),
+                ..serving.clone()
+            };
+            let routes = self.routes.clone();
+            tokio::spawn(serve_with::<_, SocketAddr>(
+                listener,
+                routes,
+                stop.clone(),
+                serving,
+            ));
         }
         let address = self.listener.local_addr()?;
         tracing::info!("gateway listening on http://{address}, API at /docs/");
-        let gate = Gate::open(self.listener, None)?;
-        let served = serve_to::<_, Peer>(gate, self.routes, stop.clone()).await;
+        if address.ip().is_unspecified() {
+            tracing::info!(
+                "it listens on all addresses of this machine; --gateway-bind restricts it"
+            );
+        }
+        let served =
+            serve_with::<_, SocketAddr>(self.listener, self.routes, stop.clone(), serving).await;
         stop.cancel();
-        // Completed minutes are stored before the end.
-        let _ = self.history.await;
+        // Completed minutes and counts of refusals are stored before the end.
+        for writer in self.writers {
+            let _ = writer.await;
+        }
         served
     }
 }
@@ -124,7 +143,8 @@ async fn create_first_admin(
             // Left by a start that failed before the account was created.
             let _ = std::fs::remove_file(bootstrap);
             keep_once(bootstrap, format!("{password}\n").as_bytes()).map_err(failed)?;
-            tracing::warn!("the password of `admin` is in {}", bootstrap.display());
+            let path = std::path::absolute(bootstrap).unwrap_or(bootstrap.to_owned());
+            tracing::warn!("the password of `admin` is in {}", path.display());
             password
         }
     };

@@ -1,7 +1,7 @@
 //! Configuration of the mesh gateway.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::Failure;
 use crate::gateway::services::tunnel;
 use crate::gateway::{Gateway, Settings};
-use crate::http::gate;
+use crate::http::tls;
 
 /// WireGuard tunnel of the gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -40,6 +40,7 @@ pub struct GatewayConfig {
         long,
         env = "GATEWAY_BIND",
         value_name = "ADDR",
+        value_parser = super::socket_address,
         default_value = "0.0.0.0:8080"
     )]
     pub gateway_bind: SocketAddr,
@@ -123,6 +124,7 @@ pub struct GatewayConfig {
         long,
         env = "GATEWAY_TLS_BIND",
         value_name = "ADDR",
+        value_parser = super::socket_address,
         default_value = "0.0.0.0:8443"
     )]
     pub gateway_tls_bind: SocketAddr,
@@ -175,7 +177,7 @@ impl GatewayConfig {
     /// Certificate and key for TLS, if configured.
     pub(super) fn tls_identity(&self) -> Result<Option<TlsAcceptor>, Failure> {
         let files = self.tls_cert.as_deref().zip(self.tls_key.as_deref());
-        let read = |(cert, key)| gate::identity(cert, key).map_err(Failure::Input);
+        let read = |(cert, key)| tls::identity(cert, key).map_err(Failure::Input);
         files.map(read).transpose()
     }
 
@@ -210,11 +212,13 @@ impl GatewayConfig {
                 "invalid --overlay: {overlay} lacks {ip}, the address of a node; revoke the node first"
             )));
         }
-        create_private(&self.state)?;
+        super::create_private(&self.state)?;
         let key = load_or_make::<32>(&self.state.join("token.key")).map_err(Failure::input)?;
         let audit = Audit::open(&self.state.join("audit.jsonl")).map_err(Failure::input)?;
-        let history =
-            TelemetryStore::open(&self.state.join("telemetry.redb")).map_err(Failure::input)?;
+        let telemetry = self.state.join("telemetry.redb");
+        // Before it holds anything: positions of nodes are nobody else's business.
+        super::create_for_owner(&telemetry)?;
+        let history = TelemetryStore::open(&telemetry).map_err(Failure::input)?;
         let mut hosts = vec!["localhost".to_owned()];
         let machine = groundwave_io::readings::host::info(&Root::default());
         hosts.extend(machine.ok().map(|machine| machine.hostname));
@@ -227,6 +231,7 @@ impl GatewayConfig {
             underlay: range("underlay", &self.underlay)?,
             overlay,
             tunnel: self.create_tunnel(overlay, defaults.tunnel_mtu)?,
+            tunnel_wanted: self.tunnel != TunnelChoice::Off,
             heartbeat,
             telemetry: heartbeat,
             insecure_open: self.insecure_open_onboarding,
@@ -274,14 +279,4 @@ impl GatewayConfig {
             Err(err) => Err(Failure::Machine(format!("--tunnel on: {err}"))),
         }
     }
-}
-
-/// Creates a folder with mode 0700.
-fn create_private(folder: &Path) -> Result<(), Failure> {
-    use std::os::unix::fs::DirBuilderExt;
-    let made = std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder);
-    made.map_err(|err| Failure::Input(format!("--state {}: {err}", folder.display())))
 }

@@ -19,13 +19,32 @@ mod tests;
 
 pub use failure::Failure;
 
+use std::fs::DirBuilder;
 use std::future::Future;
-use std::net::SocketAddr;
-use std::os::unix::fs::PermissionsExt;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+
+/// Reads `ADDRESS:PORT` or `NAME:PORT`; of the addresses of a name the first IPv4 one counts, else
+/// the first.
+fn socket_address(text: &str) -> Result<SocketAddr, String> {
+    if let Ok(address) = text.parse() {
+        return Ok(address);
+    }
+    let allowed = "allowed ADDRESS:PORT or NAME:PORT, such as 127.0.0.1:8787 or localhost:8787";
+    let found = text.to_socket_addrs();
+    let found: Vec<_> = found.map_err(|err| format!("{err}; {allowed}"))?.collect();
+    let first = found
+        .iter()
+        .find(|address| address.is_ipv4())
+        .or(found.first());
+    first
+        .copied()
+        .ok_or_else(|| format!("no address; {allowed}"))
+}
 
 /// Binds a TCP port.
 ///
@@ -43,6 +62,20 @@ fn stop_on(signal: impl Future<Output = ()> + Send + 'static, stop: Cancellation
         tracing::info!("stop signal received");
         stop.cancel();
     });
+}
+
+/// Creates a folder with mode 0700, and those above it, where there are none.
+fn create_private(folder: &Path) -> Result<(), Failure> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|err| Failure::Input(format!("create folder {}: {err}", folder.display())))
+}
+
+/// Creates a file, if there is none, that only its owner may read; restricts one that is there.
+fn create_for_owner(path: &Path) -> Result<(), Failure> {
+    let mut options = std::fs::OpenOptions::new();
+    let opened = options.append(true).create(true).mode(0o600).open(path);
+    opened.map_err(|err| Failure::Input(format!("open {}: {err}", path.display())))?;
+    restrict_to_owner(path)
 }
 
 /// Restricts a file with secrets to its owner: mode 0600.

@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use super::Failure;
 use super::gateway::{GatewayConfig, RunningGateway};
 use super::terrain::TerrainOptions;
-use crate::http::serve::{serve, shutdown_signal};
+use crate::http::serve::{Serving, serve_with, shutdown_signal};
 use crate::planning::{Frontend, Planner, built_in, router};
 
 /// Simulated time of a tick, ns; it only counts ticks, nothing in a plan moves.
@@ -50,6 +50,7 @@ pub struct ServerConfig {
         long,
         env = "PLAN_BIND",
         value_name = "ADDR",
+        value_parser = super::socket_address,
         default_value = "127.0.0.1:8787"
     )]
     pub bind: SocketAddr,
@@ -107,6 +108,14 @@ impl Server {
             true => config.gateway.overlay()?,
             false => Default::default(),
         });
+        let folder = config
+            .db
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        let state = with_gateway.then_some(config.gateway.state.as_path());
+        for folder in folder.into_iter().chain(state) {
+            super::create_private(folder)?;
+        }
         let store = RedbStore::open(&config.db).map_err(Failure::input)?;
         let is_new = store.last_tick().map_err(Failure::machine)? == 0;
         let (probe, copy, whole_copy) = (store.probe(), store.copier(), store.whole_copier());
@@ -132,7 +141,8 @@ impl Server {
             gateway: None,
             stop: CancellationToken::new(),
         };
-        tracing::info!(store = %config.db.display(), documents = rows, terrain = terrain.describe().name, "opened");
+        let path = std::path::absolute(&config.db).unwrap_or(config.db.clone());
+        tracing::info!(store = %path.display(), documents = rows, terrain = terrain.describe().name, "opened");
         let open = || {
             // All ports are taken before one is served.
             if let Some(frontend) = frontend {
@@ -192,13 +202,17 @@ impl Server {
         let stop = self.stop.clone();
         let served: Result<(), Failure> = self.runtime.block_on(async move {
             super::stop_on(shutdown_signal()?, stop.clone());
+            // Both services share the bound of connections: they share the descriptors.
+            let serving = Serving::of_process();
             let planning = async {
                 let Some((listener, routes)) = planning else {
                     return Ok(());
                 };
                 let address = listener.local_addr()?;
                 tracing::info!("listening on http://{address}, API at http://{address}/docs/");
-                let served = serve(listener, routes, stop.clone()).await;
+                let served =
+                    serve_with::<_, SocketAddr>(listener, routes, stop.clone(), serving.clone())
+                        .await;
                 stop.cancel();
                 served
             };
@@ -206,7 +220,7 @@ impl Server {
                 let Some(gateway) = gateway else {
                     return Ok(());
                 };
-                let served = gateway.serve(stop.clone()).await;
+                let served = gateway.serve(stop.clone(), serving.clone()).await;
                 stop.cancel();
                 served
             };

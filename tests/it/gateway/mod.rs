@@ -1,6 +1,8 @@
 //! The mesh gateway: who may do what, how nodes get in, what they say, what is kept.
 
 mod canary;
+mod crowd;
+mod flood;
 mod flow;
 mod fuzz;
 mod links;

@@ -15,7 +15,7 @@ use crate::support::command;
 /// A gateway process on a port of its own.
 pub struct Process {
     child: Child,
-    address: String,
+    pub address: String,
     state: PathBuf,
     log: Receiver<String>,
     heard: String,
@@ -26,7 +26,8 @@ pub fn start(folder: &Path, filter: &str, log: Stdio) -> Process {
     start_with(folder, filter, log, &[])
 }
 
-fn start_with(folder: &Path, filter: &str, log: Stdio, options: &[&str]) -> Process {
+/// As [`start`], with further options.
+pub fn start_with(folder: &Path, filter: &str, log: Stdio, options: &[&str]) -> Process {
     let state = folder.join("state");
     let mut child = command(&[
         "serve",
@@ -41,7 +42,8 @@ fn start_with(folder: &Path, filter: &str, log: Stdio, options: &[&str]) -> Proc
     .arg("--state")
     .arg(&state)
     .args(options)
-    .current_dir(folder)
+    // The gateway makes the folders that it needs.
+    .current_dir(folder.ancestors().find(|folder| folder.is_dir()).unwrap())
     .env("NO_COLOR", "1")
     .env("RUST_LOG", filter)
     .stdout(Stdio::null())
@@ -139,7 +141,7 @@ impl Drop for Process {
 }
 
 /// The first admin, with another password, logged in.
-fn admin(server: &Process) -> String {
+pub fn admin(server: &Process) -> String {
     let first = server.bootstrap();
     let login = |password: &str| {
         let body = json!({ "username": "admin", "password": password });
@@ -183,7 +185,7 @@ fn two_fresh_gateways_share_no_secret_and_have_no_usual_password() {
 }
 
 /// Lets a node in ahead and logs it in: its id and its token.
-fn mast(server: &Process, admin: &str, number: u8) -> (String, String) {
+pub fn mast(server: &Process, admin: &str, number: u8) -> (String, String) {
     let mac = format!("02:00:00:00:00:{number:02x}");
     let expected = json!({ "name": format!("Mast {number}"), "mac": mac });
     let (_, made) = server.post(admin, "/v1/nodes/register", &expected);
@@ -357,4 +359,20 @@ fn with_a_certificate_it_also_speaks_tls() {
         "{}",
         String::from_utf8_lossy(&answer)
     );
+}
+
+#[test]
+fn a_first_start_makes_its_folders_and_keeps_its_files_to_itself() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("var/lib/groundwave");
+    let server = start(&place, "info", Stdio::piped());
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&place), mode(&server.state)), (0o700, 0o700));
+    assert_eq!(mode(&place.join("world.db")), 0o600);
+    for file in ["telemetry.redb", "audit.jsonl", "token.key"] {
+        assert_eq!(mode(&server.state.join(file)), 0o600, "{file}");
+    }
+    let (status, _) = server.ask("", "GET", "/", &Value::Null);
+    assert_eq!(status, 200);
 }

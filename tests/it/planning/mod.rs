@@ -1,5 +1,6 @@
 //! The planning server: the document it answers, its streams, its store.
 
+mod bounds;
 mod browser;
 mod coverage;
 mod errors;

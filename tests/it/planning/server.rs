@@ -2,7 +2,8 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use axum::http::Method;
@@ -16,6 +17,7 @@ use crate::support::command;
 pub struct Process {
     child: Child,
     pub address: String,
+    log: Option<JoinHandle<String>>,
 }
 
 impl Process {
@@ -31,35 +33,56 @@ impl Process {
         if let Some((tiles, geoid)) = data {
             command.env("PLAN_SRTM_DIR", tiles).env("PLAN_GEOID", geoid);
         }
-        let mut child = command
+        command
             .arg(db)
             .current_dir(db.parent().unwrap())
             .env("NO_COLOR", "1")
-            .env_remove("RUST_LOG")
+            .env_remove("RUST_LOG");
+        Self::of(command)
+    }
+
+    /// A server by its command line.
+    pub fn of(mut command: Command) -> Self {
+        let mut child = command
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let mut heard = String::new();
         let address = loop {
             let line = lines
                 .next()
                 .expect("the server says where it listens")
                 .unwrap();
+            heard = heard + &line + "\n";
             if let Some((_, rest)) = line.split_once("listening on http://") {
                 break rest.split([',', ' ']).next().unwrap().to_owned();
             }
         };
         // The pipe is read on, so that the server never waits for its log.
-        std::thread::spawn(move || lines.for_each(drop));
-        Self { child, address }
+        let log = std::thread::spawn(move || {
+            lines
+                .map_while(Result::ok)
+                .fold(heard, |heard, line| heard + &line + "\n")
+        });
+        Self {
+            child,
+            address,
+            log: Some(log),
+        }
+    }
+
+    /// Ends it as its operator would; its log.
+    pub fn end(mut self) -> String {
+        self.signal("-TERM");
+        assert!(self.child.wait().unwrap().success());
+        self.log.take().unwrap().join().unwrap()
     }
 
     fn signal(&self, signal: &str) {
         let pid = self.child.id().to_string();
-        let sent = std::process::Command::new("kill")
-            .args([signal, &pid])
-            .status();
+        let sent = Command::new("kill").args([signal, &pid]).status();
         assert!(sent.unwrap().success());
     }
 }

@@ -12,7 +12,6 @@ use groundwave_systems::site::NodeId;
 use crate::gateway::services::tokens::{BadToken, Claims, TokenKeys};
 use crate::http::Problem;
 use crate::http::endpoints::Describe;
-use crate::http::gate::Peer;
 use crate::http::problem::ProblemKind;
 
 /// Authenticated caller.
@@ -110,12 +109,8 @@ impl ClientAddress {
     /// Address of the connection; requests without one, as tests make them, are local.
     #[must_use]
     pub fn of(extensions: &Extensions) -> Self {
-        let gated = extensions.get::<ConnectInfo<Peer>>().map(|peer| peer.0.0);
-        let plain = extensions
-            .get::<ConnectInfo<SocketAddr>>()
-            .map(|peer| peer.0);
-        let peer = gated.or(plain);
-        let ip = peer.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.ip());
+        let peer = extensions.get::<ConnectInfo<SocketAddr>>();
+        let ip = peer.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0.ip());
         Self(ip.to_canonical())
     }
 }

@@ -12,6 +12,7 @@ use groundwave_io::wall::{monotonic_ns, wall_ns};
 
 use super::caller::{Caller, ClientAddress};
 use super::{Access, forbidden};
+use crate::gateway::services::audit_sampling::AuditSampling;
 use crate::gateway::services::metrics::Metrics;
 use crate::gateway::services::tokens::TokenKeys;
 use crate::gateway::services::world::World;
@@ -61,6 +62,8 @@ pub struct Guard {
     pub metrics: Arc<Metrics>,
     /// Audit log.
     pub audit: Arc<Audit>,
+    /// Sampling of refused requests in the audit log.
+    pub audit_sampling: Arc<AuditSampling>,
 }
 
 /// Nodes reach paths with their own `node_id` only; others do not exist for them.
@@ -131,7 +134,7 @@ pub async fn guard(
     let id = operation.map_or("none", |operation| operation.id);
     guard.metrics.answered(id, status, took_ns);
     let audited = |held: &Operation<Access>| held.rule.audited && held.method != "GET";
-    if operation.is_some_and(audited) && status != 429 {
+    if operation.is_some_and(audited) {
         let entry = AuditEntry {
             at_ns: wall_ns(),
             actor: caller
@@ -146,8 +149,11 @@ pub async fn guard(
             outcome: status,
             source_ip: client.to_string(),
             request_id,
+            repeated: 0,
         };
-        if let Err(err) = guard.audit.add(entry) {
+        if let Some(entry) = guard.audit_sampling.admit(entry, monotonic_ns())
+            && let Err(err) = guard.audit.add(entry)
+        {
             tracing::error!(%err, "audit log write failed");
         }
     }

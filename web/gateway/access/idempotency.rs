@@ -18,6 +18,7 @@ use sha2::{Digest, Sha256};
 use super::Caller;
 use crate::gateway::services::limits::BATCH_BYTES_MAX;
 use crate::http::Problem;
+use crate::http::problem::{BodyTimeout, is_timeout};
 
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// Header of replayed replies.
@@ -163,9 +164,16 @@ pub async fn once(
     };
     let name = (caller.account, request.uri().to_string(), key.to_owned());
     let (parts, body) = request.into_parts();
-    let Ok(body) = to_bytes(body, BATCH_BYTES_MAX).await else {
-        let message = format!("request body too long: allowed 0 to {BATCH_BYTES_MAX} bytes");
-        return Problem::new(StatusCode::PAYLOAD_TOO_LARGE, message).into_response();
+    let body = match to_bytes(body, BATCH_BYTES_MAX).await {
+        Ok(body) => body,
+        Err(err) if is_timeout(&err) => {
+            return Problem::new(StatusCode::REQUEST_TIMEOUT, BodyTimeout.to_string())
+                .into_response();
+        }
+        Err(_) => {
+            let message = format!("request body too long: allowed 0 to {BATCH_BYTES_MAX} bytes");
+            return Problem::new(StatusCode::PAYLOAD_TOO_LARGE, message).into_response();
+        }
     };
     let body_sha256 = Sha256::digest(&body).into();
     match cache.begin(&name, body_sha256, monotonic_ns()) {

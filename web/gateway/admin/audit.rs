@@ -48,6 +48,8 @@ pub struct AuditEntryView {
     pub source_ip: String,
     /// Request id.
     pub request_id: String,
+    /// Further requests like this one that have no entry of their own.
+    pub repeated: u64,
     /// SHA-256 of the previous line.
     pub follows: String,
 }
@@ -65,6 +67,7 @@ impl From<AuditRecord> for AuditEntryView {
             outcome: entry.outcome,
             source_ip: entry.source_ip,
             request_id: entry.request_id,
+            repeated: entry.repeated,
             follows: record.follows,
         }
     }

@@ -1,6 +1,7 @@
 //! Services behind the handlers: everything that reaches the world, the kernel, files or secrets.
 
 pub mod addresses;
+pub mod audit_sampling;
 pub mod backups;
 pub mod dhcp;
 pub mod host;
@@ -10,6 +11,7 @@ pub mod mesh_config;
 pub mod metrics;
 pub mod passwords;
 pub mod probes;
+pub mod sample_rate;
 pub mod secrets;
 pub mod tasks;
 pub mod tokens;

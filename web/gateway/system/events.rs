@@ -1,6 +1,7 @@
 //! Event stream endpoint.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
@@ -8,6 +9,7 @@ use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::Stream;
 use futures_util::stream::unfold;
+use groundwave_systems::account::AccountId;
 use groundwave_systems::fleet::FleetEvent;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -15,6 +17,7 @@ use serde::Deserialize;
 use crate::gateway::access::Viewer;
 use crate::gateway::services::world::World;
 use crate::http::problem::FieldCode;
+use crate::http::streams::OpenStreams;
 use crate::http::time::rfc3339;
 use crate::http::{Problem, Query};
 use tokio_util::sync::CancellationToken;
@@ -49,11 +52,14 @@ fn event(happening: &FleetEvent) -> Event {
 /// 1024); without it, with the next event.
 #[utoipa::path(get, path = "/v1/events", tag = "system", params(EventQuery,
         ("last-event-id" = Option<String>, Header, description = "Id of the last received event")),
-    responses((status = 200, description = "Server-sent events", body = String, content_type = "text/event-stream")))]
+    responses((status = 200, description = "Server-sent events", body = String, content_type = "text/event-stream"),
+        (status = 429, description = "Too many streams of this account are open"),
+        (status = 503, description = "Too many streams are open")))]
 pub async fn events(
-    _: Viewer,
+    Viewer(caller): Viewer,
     State(world): State<World>,
     State(stop): State<CancellationToken>,
+    State(streams): State<Arc<OpenStreams<AccountId>>>,
     headers: HeaderMap,
     Query(asked): Query<EventQuery>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
@@ -71,6 +77,7 @@ pub async fn events(
         );
         return Err(Problem::field("/types", FieldCode::NotAllowed, message));
     }
+    let permit = streams.open(caller.account)?;
     let views = world.watch();
     let latest = views.borrow().events.back().map_or(0, |last| last.seq);
     let since = headers
@@ -90,7 +97,7 @@ pub async fn events(
                 let next = {
                     let view = views.borrow_and_update();
                     let news = view.events.iter().filter(|told| told.seq > since);
-                    let wanted = |told: &&std::sync::Arc<FleetEvent>| {
+                    let wanted = |told: &&Arc<FleetEvent>| {
                         types.is_empty() || types.iter().any(|word| word == told.kind.word())
                     };
                     news.clone().find(wanted).cloned()
@@ -106,5 +113,5 @@ pub async fn events(
             }
         },
     );
-    Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+    Ok(Sse::new(permit.hold(stream)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
 }

@@ -2,6 +2,7 @@
 
 mod events;
 pub mod host;
+mod index;
 pub mod status;
 
 use crate::gateway::access::{Access, rule_of};
@@ -15,6 +16,7 @@ pub fn endpoints() -> Endpoints<Gateway, Access> {
         .schema::<status::GatewayHealth>()
         .with(operations!(
             rule_of;
+            index::index,
             status::health,
             status::capabilities,
             status::metrics,

@@ -53,6 +53,16 @@ pub struct GatewayHealth {
     pub checks: BTreeMap<String, CheckState>,
 }
 
+/// State of the tunnel; `None` unless it was asked for.
+fn tunnel_state(settings: &Settings) -> Option<CheckState> {
+    let interface = std::path::Path::new("/sys/class/net").join(&settings.tunnel_ifname);
+    let state = match settings.tunnel.is_some() && interface.exists() {
+        true => CheckState::Ok,
+        false => CheckState::Absent,
+    };
+    settings.tunnel_wanted.then_some(state)
+}
+
 /// Get the gateway health
 #[utoipa::path(get, path = "/health", tag = "system",
     responses((status = 200, description = "Serving requests", body = GatewayHealth),
@@ -62,6 +72,7 @@ pub async fn health(
     State(world): State<World>,
     State(metrics): State<Arc<Metrics>>,
     State(host): State<Arc<Host>>,
+    State(settings): State<Arc<Settings>>,
 ) -> (StatusCode, Json<GatewayHealth>) {
     let now_ns = world.now_ns();
     let backends = blocking(move || Ok(host.facilities(now_ns)))
@@ -85,16 +96,20 @@ pub async fn health(
             .get(name)
             .map_or(CheckState::Absent, |word| there(word))
     };
-    let checks = BTreeMap::from([
+    let tunnel = tunnel_state(&settings);
+    let mut checks = BTreeMap::from([
         ("store".to_owned(), store),
         ("netlink".to_owned(), CheckState::Ok),
         ("batman".to_owned(), backend("batman")),
         ("wireguard".to_owned(), backend("wireguard")),
         ("scheduler".to_owned(), scheduler),
     ]);
+    checks.extend(tunnel.map(|state| ("tunnel".to_owned(), state)));
+    let is_degraded = tunnel.is_some_and(|state| state != CheckState::Ok);
     let (code, status) = match (store, scheduler) {
         (CheckState::Fail, _) => (StatusCode::SERVICE_UNAVAILABLE, CheckState::Fail),
         (_, CheckState::Degraded) => (StatusCode::OK, CheckState::Degraded),
+        _ if is_degraded => (StatusCode::OK, CheckState::Degraded),
         _ => (StatusCode::OK, CheckState::Ok),
     };
     let told = GatewayHealth {

@@ -16,8 +16,10 @@ use uuid::Uuid;
 use crate::gateway::access::NodeOrOperator;
 use crate::gateway::services::limits::BATCH_BYTES_MAX;
 use crate::gateway::services::metrics::Metrics;
+use crate::gateway::services::sample_rate::SampleRate;
 use crate::gateway::services::world::{World, blocking};
 use crate::http::endpoints::{Describe, add_body};
+use crate::http::extract::whole_body;
 use crate::http::json_body::{self, json_media};
 use crate::http::problem::FieldCode;
 use crate::http::{Json, Path, Problem, Schemas};
@@ -77,9 +79,7 @@ impl<T: serde::de::DeserializeOwned, S: Send + Sync> FromRequest<S> for GzipJson
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         let headers = request.headers().clone();
-        let bytes = Bytes::from_request(request, state).await;
-        let bytes =
-            bytes.map_err(|rejection| Problem::new(rejection.status(), rejection.body_text()))?;
+        let bytes = whole_body(request, state).await?;
         json_media(&headers)?;
         Ok(Self(json_body::read(&unpacked(&headers, &bytes)?)?))
     }
@@ -147,12 +147,14 @@ fn sound(sample: SampleIn, now_ms: u64) -> Result<Sample, &'static str> {
 #[utoipa::path(post, path = "/v1/nodes/{node_id}/telemetry", tag = "nodes",
     params(("node_id" = Uuid, Path, description = "Node id")),
     responses((status = 202, description = "Accepted and rejected entries"),
-        (status = 404, description = "No such approved node")))]
+        (status = 404, description = "No such approved node"),
+        (status = 429, description = "Too many samples of this node")))]
 pub async fn telemetry_post(
     _: NodeOrOperator,
     State(world): State<World>,
     State(metrics): State<Arc<Metrics>>,
     State(history): State<TelemetryStore>,
+    State(rate): State<Arc<SampleRate>>,
     Path(id): Path<Uuid>,
     GzipJson(batch): GzipJson<TelemetryBatch>,
 ) -> Result<(StatusCode, Json<BatchResult>), Problem> {
@@ -161,6 +163,7 @@ pub async fn telemetry_post(
         return Err(Problem::field("/samples", FieldCode::Length, message));
     }
     let node = world.node(id)?.id;
+    rate.allow(node, batch.samples.len())?;
     let now_ms = wall_ns() / 1_000_000;
     let mut samples = Vec::new();
     let mut rejected = Vec::new();

@@ -7,6 +7,7 @@ use groundwave_systems::deployment::PlannedNode;
 use groundwave_systems::radio::{Environment, Station, Verdict, presets};
 use groundwave_systems::terrain::geodesic::curvature_radii_m;
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::super::wire::PACKET_BYTES;
@@ -108,6 +109,7 @@ pub struct Job {
     cells: RwLock<Vec<StoredCell>>,
     failure: RwLock<Option<String>>,
     progress: watch::Sender<Progress>,
+    cancelled: CancellationToken,
 }
 
 /// The part of a cell that is kept: jobs keep half a gigabyte at most.
@@ -153,7 +155,19 @@ impl Job {
             cells: RwLock::default(),
             failure: RwLock::default(),
             progress: watch::Sender::new(begun),
+            cancelled: CancellationToken::new(),
         }
+    }
+
+    /// Token that is cancelled when the job is deleted or evicted.
+    #[must_use]
+    pub fn cancelled(&self) -> CancellationToken {
+        self.cancelled.clone()
+    }
+
+    /// Ends the computation at its next step, if it has not ended.
+    pub(super) fn cancel(&self) {
+        self.cancelled.cancel();
     }
 
     /// Word of progress, from now on.
@@ -191,8 +205,12 @@ impl Job {
             .send_modify(|progress| progress.rows_done = rows_done);
     }
 
-    /// The job has ended, well or not.
+    /// The job has ended, well or not; the first end counts.
     pub(super) fn end(&self, outcome: Result<(), String>) {
+        let has_ended = matches!(self.progress().status, JobStatus::Done | JobStatus::Failed);
+        if has_ended {
+            return;
+        }
         let status = match outcome {
             Ok(()) => JobStatus::Done,
             Err(why) => {

@@ -1,18 +1,21 @@
 //! Registry of jobs, and their order of execution.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use groundwave_systems::coverage::CoverageJob;
 use groundwave_systems::terrain::Terrain;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use super::super::turns::Turns;
 use super::job::{Job, JobRequest};
 use crate::http::Problem;
+use crate::http::admission::Source;
 
 /// Retention of an ended job.
 pub const RETENTION: Duration = Duration::from_secs(600);
@@ -20,14 +23,65 @@ pub const RETENTION: Duration = Duration::from_secs(600);
 /// Jobs kept at once, waiting ones included: half a gigabyte of the largest ones.
 pub const JOBS_MAX: usize = 256;
 
+/// Jobs of a client that have not ended: some room is left for others.
+pub const PENDING_PER_CLIENT_MAX: usize = 192;
+
+/// Wait recommended to a client when there are too many jobs, s.
+const RETRY_S: u32 = 5;
+
+/// Cause of failure of a job that was deleted before its end.
+const CANCELLED: &str = "the job was cancelled";
+
 /// Cells between two words of progress: some milliseconds of work.
 const CELLS_PER_STEP: u32 = 2048;
 
-/// Jobs in memory. Each uses all cores, so they take turns.
+/// A job that is kept.
+struct Slot {
+    job: Arc<Job>,
+    client: Source,
+    /// Rank among the jobs that ended, the earliest first; `None` before its end.
+    ended: Option<u64>,
+}
+
+/// Jobs that are kept.
+#[derive(Default)]
+struct Table {
+    slots: BTreeMap<Uuid, Slot>,
+    ends: u64,
+}
+
+impl Table {
+    /// Evicts the job that ended first, of the client with the most ended ones; whether there was one.
+    fn evict(&mut self) -> bool {
+        let mut ended = BTreeMap::<Source, (usize, u64, Uuid)>::new();
+        for (id, slot) in &self.slots {
+            let Some(rank) = slot.ended else { continue };
+            let first = ended.entry(slot.client).or_insert((0, rank, *id));
+            first.0 += 1;
+            if rank < first.1 {
+                (first.1, first.2) = (rank, *id);
+            }
+        }
+        let most = ended
+            .values()
+            .max_by_key(|(count, rank, _)| (*count, Reverse(*rank)));
+        let evicted = most.map(|(_, _, id)| *id);
+        evicted.is_some_and(|id| self.remove(id).is_some())
+    }
+
+    /// Cancels a job and forgets it.
+    fn remove(&mut self, id: Uuid) -> Option<Arc<Job>> {
+        let slot = self.slots.remove(&id)?;
+        slot.job.cancel();
+        Some(slot.job)
+    }
+}
+
+/// Jobs in memory. Each uses all cores, so they take turns, and so do their clients.
 #[derive(Clone)]
 pub struct Registry {
-    jobs: Arc<Mutex<BTreeMap<Uuid, Arc<Job>>>>,
-    turn: Arc<Semaphore>,
+    jobs: Arc<Mutex<Table>>,
+    turns: Arc<Turns>,
     terrain: Arc<dyn Terrain>,
     stop: CancellationToken,
 }
@@ -38,10 +92,14 @@ impl Registry {
     pub fn new(terrain: Arc<dyn Terrain>, stop: CancellationToken) -> Self {
         Self {
             jobs: Arc::default(),
-            turn: Arc::new(Semaphore::new(1)),
+            turns: Turns::new(1, JOBS_MAX, JOBS_MAX),
             terrain,
             stop,
         }
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The job with this id.
@@ -49,61 +107,115 @@ impl Registry {
     /// # Errors
     /// When there is none, or it is no longer kept.
     pub fn get(&self, id: Uuid) -> Result<Arc<Job>, Problem> {
-        let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = jobs.get(&id).cloned();
+        let table = self.table();
+        let found = table.slots.get(&id).map(|slot| Arc::clone(&slot.job));
         found.ok_or_else(|| Problem::not_found("coverage job", id))
     }
 
-    /// Takes a job on. It runs without anybody watching, and is evicted [`RETENTION`] after its
-    /// end.
+    /// Cancels a job, if it has not ended, and forgets it.
     ///
     /// # Errors
-    /// When a value is not allowed or there are too many jobs.
-    pub fn begin(&self, id: Uuid, asked: JobRequest) -> Result<Uuid, Problem> {
+    /// When there is none, or it is no longer kept.
+    pub fn delete(&self, id: Uuid) -> Result<(), Problem> {
+        let removed = self.table().remove(id).map(drop);
+        removed.ok_or_else(|| Problem::not_found("coverage job", id))
+    }
+
+    /// Takes a job of `client` on. It runs without anybody watching, and is evicted [`RETENTION`]
+    /// after its end, or earlier when the table is full.
+    ///
+    /// # Errors
+    /// When a value is not allowed or there are too many jobs that have not ended.
+    pub fn begin(&self, id: Uuid, client: Source, asked: JobRequest) -> Result<Uuid, Problem> {
         let work = CoverageJob::new(asked.setup.clone(), asked.grid, Arc::clone(&self.terrain))?;
         let job = Arc::new(Job::new(id, asked));
         {
-            let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
-            if jobs.len() >= JOBS_MAX {
+            let mut table = self.table();
+            let pending = table.slots.values().filter(|slot| slot.ended.is_none());
+            let own = pending.filter(|slot| slot.client == client).count();
+            if own >= PENDING_PER_CLIENT_MAX {
                 let what = format!(
-                    "{JOBS_MAX} coverage jobs are kept, the most; each goes {} minutes after its end",
-                    RETENTION.as_secs() / 60
+                    "too many coverage jobs wait: found {own}, allowed {PENDING_PER_CLIENT_MAX}; \
+                     DELETE /api/v1/coverage/ID cancels one"
                 );
-                return Err(Problem::unavailable(what));
+                let status = StatusCode::TOO_MANY_REQUESTS;
+                return Err(Problem::new(status, what).retry_after(RETRY_S));
             }
-            jobs.insert(id, Arc::clone(&job));
+            if table.slots.len() >= JOBS_MAX && !table.evict() {
+                let what =
+                    format!("too many coverage jobs of all clients wait: allowed {JOBS_MAX}");
+                return Err(Problem::unavailable(what).retry_after(RETRY_S));
+            }
+            let slot = Slot {
+                job: Arc::clone(&job),
+                client,
+                ended: None,
+            };
+            table.slots.insert(id, slot);
         }
-        tokio::spawn(self.clone().run(job, work));
+        tokio::spawn(self.clone().run(job, client, work));
         Ok(id)
     }
 
-    async fn run(self, job: Arc<Job>, mut work: CoverageJob) {
-        let permit = Arc::clone(&self.turn).acquire_owned().await;
-        let (worker, stop) = (Arc::clone(&job), self.stop.clone());
+    async fn run(self, job: Arc<Job>, client: Source, work: CoverageJob) {
+        let (id, cancelled) = (job.id, job.cancelled());
+        let outcome = tokio::select! {
+            outcome = self.compute(&job, client, work) => outcome,
+            // A job that waits leaves its queue; one that runs ends at its next step.
+            () = cancelled.cancelled() => Err(CANCELLED.to_owned()),
+        };
+        if let Err(why) = outcome {
+            job.end(Err(why));
+        }
+        {
+            let mut table = self.table();
+            table.ends += 1;
+            let rank = table.ends;
+            if let Some(slot) = table.slots.get_mut(&id) {
+                slot.ended = Some(rank);
+            }
+        }
+        drop(job);
+        tokio::select! {
+            () = tokio::time::sleep(RETENTION) => {}
+            () = self.stop.cancelled() => {}
+            () = cancelled.cancelled() => {}
+        }
+        self.table().remove(id);
+    }
+
+    /// Computes a job when the client's turn comes; an error is one that the job does not know yet.
+    async fn compute(
+        &self,
+        job: &Arc<Job>,
+        client: Source,
+        mut work: CoverageJob,
+    ) -> Result<(), String> {
+        let turn = self.turns.take(client).await;
+        let turn = turn.map_err(|problem| problem.detail)?;
+        let (worker, stop) = (Arc::clone(job), self.stop.clone());
         let computed = tokio::task::spawn_blocking(move || {
             worker.begin();
             let outcome = catch_unwind(AssertUnwindSafe(|| compute(&worker, &mut work, &stop)));
             let panicked =
                 || Err("the computation panicked; the server's log says more".to_owned());
             worker.end(outcome.unwrap_or_else(|_| panicked()));
-            drop(permit);
+            drop(turn);
         });
-        if let Err(err) = computed.await {
-            job.end(Err(format!("the computation was lost: {err}")));
-        }
-        tokio::select! {
-            () = tokio::time::sleep(RETENTION) => {}
-            () = self.stop.cancelled() => {}
-        }
-        let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
-        jobs.remove(&job.id);
+        computed
+            .await
+            .map_err(|err| format!("the computation was lost: {err}"))
     }
 }
 
 fn compute(job: &Job, work: &mut CoverageJob, stop: &CancellationToken) -> Result<(), String> {
+    let cancelled = job.cancelled();
     loop {
         if stop.is_cancelled() {
             return Err("the server is stopping".to_owned());
+        }
+        if cancelled.is_cancelled() {
+            return Err(CANCELLED.to_owned());
         }
         let before = work.progress().rows_done;
         let after = work.step(CELLS_PER_STEP);
@@ -148,6 +260,11 @@ mod tests {
         Registry::new(Arc::new(Flat::default()), CancellationToken::new())
     }
 
+    fn client(last: usize) -> Source {
+        let last = u8::try_from(last).unwrap();
+        Source::of(std::net::IpAddr::from([192, 0, 2, last]))
+    }
+
     async fn done(job: &Job) {
         let mut progress = job.watch();
         let ended = progress.wait_for(|progress| progress.status == JobStatus::Done);
@@ -157,7 +274,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_job_is_evicted_ten_minutes_after_its_end_and_not_before() {
         let registry = registry();
-        let id = registry.begin(Uuid::from_u128(1), asked()).unwrap();
+        let id = registry
+            .begin(Uuid::from_u128(1), client(1), asked())
+            .unwrap();
         done(&registry.get(id).unwrap()).await;
         tokio::time::sleep(Duration::from_secs(599)).await;
         assert_eq!(registry.get(id).unwrap().progress().rows_done, 4);
@@ -170,15 +289,66 @@ mod tests {
     async fn jobs_are_bounded_and_room_comes_back() {
         let registry = registry();
         for i in 0..JOBS_MAX {
-            registry.begin(Uuid::from_u128(i as u128), asked()).unwrap();
+            let id = Uuid::from_u128(i as u128);
+            registry.begin(id, client(i % 2), asked()).unwrap();
         }
         let id = Uuid::from_u128(JOBS_MAX as u128);
-        let refused = registry.begin(id, asked()).unwrap_err();
+        let refused = registry.begin(id, client(9), asked()).unwrap_err();
         assert_eq!(refused.status, 503);
+        assert_eq!(refused.retry_after_s, Some(RETRY_S));
         for i in 0..JOBS_MAX {
             done(&registry.get(Uuid::from_u128(i as u128)).unwrap()).await;
         }
         tokio::time::sleep(RETENTION + Duration::from_secs(1)).await;
-        registry.begin(id, asked()).unwrap();
+        registry.begin(id, client(9), asked()).unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_full_table_evicts_what_ended_first_of_the_client_with_most() {
+        let registry = registry();
+        let id = |i: usize| Uuid::from_u128(i as u128);
+        for i in 0..JOBS_MAX {
+            registry
+                .begin(id(i), client(usize::from(i == 0)), asked())
+                .unwrap();
+            done(&registry.get(id(i)).unwrap()).await;
+            tokio::task::yield_now().await;
+        }
+        registry.begin(id(JOBS_MAX), client(2), asked()).unwrap();
+        // The oldest of all belongs to another client.
+        assert!(registry.get(id(0)).is_ok());
+        assert_eq!(registry.get(id(1)).unwrap_err().status, 404);
+        assert!(registry.get(id(2)).is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_leaves_room_for_others() {
+        let registry = registry();
+        let id = |i: usize| Uuid::from_u128(i as u128);
+        for i in 0..PENDING_PER_CLIENT_MAX {
+            registry.begin(id(i), client(1), asked()).unwrap();
+        }
+        let refused = registry.begin(id(999), client(1), asked()).unwrap_err();
+        assert_eq!(
+            (refused.status, refused.retry_after_s),
+            (429, Some(RETRY_S))
+        );
+        registry.begin(id(999), client(2), asked()).unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_deleted_job_leaves_the_queue_and_its_watchers_are_told() {
+        let registry = registry();
+        let [first, second] = [1, 2].map(Uuid::from_u128);
+        registry.begin(first, client(1), asked()).unwrap();
+        registry.begin(second, client(1), asked()).unwrap();
+        let job = registry.get(second).unwrap();
+        registry.delete(second).unwrap();
+        assert_eq!(registry.delete(second).unwrap_err().status, 404);
+        let mut progress = job.watch();
+        let ended = progress.wait_for(|progress| progress.status == JobStatus::Failed);
+        ended.await.unwrap();
+        assert_eq!(job.failure().as_deref(), Some(CANCELLED));
+        done(&registry.get(first).unwrap()).await;
     }
 }

@@ -1,8 +1,9 @@
 //! Routes and protocol advice.
 
 use groundwave_systems::advice::Advice;
-use groundwave_systems::mesh::{RouteAnswer, Segment, Summary};
-use groundwave_systems::radio::LinkResult;
+use groundwave_systems::link::Direction;
+use groundwave_systems::mesh::{Mesh, MeshLink, RouteAnswer, Segment, Summary};
+use groundwave_systems::radio::{LinkResult, ModulationId, Verdict};
 use groundwave_systems::route::Metric;
 use groundwave_systems::site::NodeId;
 use schemars::JsonSchema;
@@ -134,6 +135,109 @@ impl From<RouteAnswer> for MeshRoute {
                     }),
                 }),
             },
+        }
+    }
+}
+
+/// Filter of links.
+#[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct LinkFilter {
+    /// Only links with a direction that closes
+    pub usable: Option<bool>,
+}
+
+/// All links of a deployment.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct DeploymentLinks {
+    /// Deployment id.
+    pub deployment_id: Uuid,
+    /// Number of nodes.
+    pub nodes: usize,
+    /// Links, by the lower and then the higher node id.
+    pub links: Vec<DeploymentLink>,
+}
+
+/// Link of a deployment.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct DeploymentLink {
+    /// Node with the lower id.
+    pub a_node_id: Uuid,
+    /// Node with the higher id.
+    pub b_node_id: Uuid,
+    /// Length, m.
+    pub distance_m: f64,
+    /// The straight ray over the effective Earth is clear.
+    pub line_of_sight: bool,
+    /// Samples of the profile without a height in the tile.
+    pub void_samples: u32,
+    /// Samples of the profile without a tile.
+    pub missing_samples: u32,
+    /// From the lower id to the higher.
+    pub forward: LinkDirection,
+    /// From the higher id to the lower.
+    pub reverse: LinkDirection,
+}
+
+/// Direction of a link.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct LinkDirection {
+    /// Path loss, dB.
+    pub path_loss_db: f64,
+    /// Received power, dBm.
+    pub rx_power_dbm: f64,
+    /// SNR, dB.
+    pub snr_db: f64,
+    /// SNR above the need of the lowest modulation, dB.
+    pub link_margin_db: f64,
+    /// Modulation; null when none can be decoded.
+    pub modulation: Option<ModulationId>,
+    /// Rate left to payload, bit/s.
+    pub data_rate_bps: f64,
+    /// Probability that a packet is lost, [0, 1].
+    pub per: f64,
+    /// Rating by the link margin.
+    pub verdict: Verdict,
+}
+
+impl From<Direction> for LinkDirection {
+    fn from(direction: Direction) -> Self {
+        Self {
+            path_loss_db: direction.path_loss_db,
+            rx_power_dbm: direction.rx_power_dbm,
+            snr_db: direction.snr_db,
+            link_margin_db: direction.link_margin_db,
+            modulation: direction.modulation,
+            data_rate_bps: direction.data_rate_bps,
+            per: direction.per,
+            verdict: direction.verdict,
+        }
+    }
+}
+
+impl DeploymentLinks {
+    /// The links of `mesh`, or those of them that close in a direction.
+    #[must_use]
+    pub fn new(deployment_id: Uuid, mesh: &Mesh, only_usable: bool) -> Self {
+        let closes = |direction: &Direction| direction.verdict != Verdict::NoLink;
+        let wanted = |link: &&MeshLink| {
+            !only_usable || closes(&link.budget.forward) || closes(&link.budget.backward)
+        };
+        let link = |link: &MeshLink| DeploymentLink {
+            a_node_id: link.ends.a().uuid(),
+            b_node_id: link.ends.b().uuid(),
+            distance_m: link.budget.distance_m,
+            line_of_sight: link.budget.line_of_sight,
+            void_samples: link.budget.void_samples,
+            missing_samples: link.budget.missing_samples,
+            forward: link.budget.forward.into(),
+            reverse: link.budget.backward.into(),
+        };
+        Self {
+            deployment_id,
+            nodes: mesh.nodes.len(),
+            links: mesh.links.iter().filter(wanted).map(link).collect(),
         }
     }
 }

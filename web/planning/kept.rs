@@ -1,0 +1,173 @@
+//! Results of whole deployments, kept while the nodes and the environment they were computed from
+//! stay as they are.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use groundwave_systems::advice::Advice;
+use groundwave_systems::deployment::{DeploymentId, PlannedNode};
+use groundwave_systems::mesh::{Mesh, PAIRS_MAX, RouteRequest};
+use groundwave_systems::radio::Environment;
+
+use super::wire::mesh::MeshRoute;
+
+/// Deployments whose results are kept.
+const DEPLOYMENTS_MAX: usize = 8;
+/// Links that are kept, of all deployments: those of two of the largest, some 100 MB.
+const LINKS_MAX: usize = 2 * PAIRS_MAX;
+/// Routes that are kept of a deployment.
+const ROUTES_MAX: usize = 64;
+
+/// Inputs of an analysis of a whole deployment.
+#[derive(Debug, Clone)]
+pub struct Basis {
+    /// Deployment.
+    pub deployment: DeploymentId,
+    /// Its environment.
+    pub environment: Environment,
+    /// Its nodes.
+    pub nodes: Vec<Arc<PlannedNode>>,
+}
+
+impl Basis {
+    /// Whether an analysis of `other` comes to the same result.
+    fn is_same(&self, other: &Self) -> bool {
+        let is_same = |(one, other): (&Arc<PlannedNode>, &Arc<PlannedNode>)| {
+            Arc::ptr_eq(one, other)
+                || one.id == other.id
+                    && one.position == other.position
+                    && one.station == other.station
+        };
+        self.deployment == other.deployment
+            && self.nodes.len() == other.nodes.len()
+            && self.environment == other.environment
+            && self.nodes.iter().zip(&other.nodes).all(is_same)
+    }
+}
+
+/// Results of a deployment.
+#[derive(Debug)]
+pub struct Analysed {
+    basis: Basis,
+    /// All links.
+    pub mesh: OnceLock<Mesh>,
+    /// Protocol advice.
+    pub advice: OnceLock<Advice>,
+    routes: Mutex<VecDeque<(RouteRequest, MeshRoute)>>,
+}
+
+impl Analysed {
+    /// The route of a request that was answered before.
+    #[must_use]
+    pub fn route(&self, request: &RouteRequest) -> Option<MeshRoute> {
+        let routes = self.routes.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = routes.iter().find(|(asked, _)| asked == request);
+        found.map(|(_, route)| route.clone())
+    }
+
+    /// Keeps the route of a request.
+    pub fn keep_route(&self, request: RouteRequest, route: MeshRoute) {
+        let mut routes = self.routes.lock().unwrap_or_else(PoisonError::into_inner);
+        if routes.len() >= ROUTES_MAX {
+            routes.pop_front();
+        }
+        routes.push_back((request, route));
+    }
+}
+
+/// Kept results, those used last at the end.
+#[derive(Debug, Default)]
+pub struct Kept(Mutex<VecDeque<Arc<Analysed>>>);
+
+impl Kept {
+    /// The results of `basis`, none yet when an input changed since the last ones of its deployment.
+    pub fn of(&self, basis: Basis) -> Arc<Analysed> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = kept.iter().position(|found| found.basis.is_same(&basis));
+        let found = match place.and_then(|place| kept.remove(place)) {
+            Some(found) => found,
+            None => {
+                kept.retain(|found| found.basis.deployment != basis.deployment);
+                Arc::new(Analysed {
+                    basis,
+                    mesh: OnceLock::new(),
+                    advice: OnceLock::new(),
+                    routes: Mutex::default(),
+                })
+            }
+        };
+        kept.push_back(Arc::clone(&found));
+        let links = |kept: &VecDeque<Arc<Analysed>>| {
+            let meshes = kept.iter().filter_map(|found| found.mesh.get());
+            meshes.map(|mesh| mesh.links.len()).sum::<usize>()
+        };
+        while kept.len() > DEPLOYMENTS_MAX || links(&kept) > LINKS_MAX {
+            kept.pop_front();
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use groundwave_systems::radio::presets::Role;
+    use groundwave_systems::site::{NodeId, Stamps};
+    use groundwave_systems::terrain::GeoPoint;
+
+    use super::*;
+    use crate::planning::wire::radio::default_station;
+
+    fn basis(deployment: u128, lat_deg: f64) -> Basis {
+        let deployment = DeploymentId::from_u128(deployment);
+        let node = PlannedNode {
+            id: NodeId::from_u128(1),
+            deployment,
+            name: "n".to_owned(),
+            role: Role::default(),
+            position: GeoPoint::new(lat_deg, 11.0).unwrap(),
+            station: default_station(),
+            stamps: Stamps::default(),
+        };
+        Basis {
+            deployment,
+            environment: Environment::default(),
+            nodes: vec![Arc::new(node)],
+        }
+    }
+
+    #[test]
+    fn results_are_kept_until_an_input_changes() {
+        let kept = Kept::default();
+        let made = kept.of(basis(1, 57.0));
+        let is_made = |basis: Basis| Arc::ptr_eq(&kept.of(basis), &made);
+        let mut renamed = basis(1, 57.0);
+        Arc::make_mut(&mut renamed.nodes[0]).name = "m".to_owned();
+        assert!(is_made(renamed));
+        assert!(!is_made(basis(2, 57.0)));
+        assert!(is_made(basis(1, 57.0)));
+        assert!(!is_made(basis(1, 57.1)));
+        // A deployment has one result.
+        assert!(!is_made(basis(1, 57.0)));
+    }
+
+    #[test]
+    fn another_environment_is_another_result() {
+        let kept = Kept::default();
+        let made = kept.of(basis(1, 57.0));
+        let mut rainy = basis(1, 57.0);
+        rainy.environment.rain_rate_mm_h += 1.0;
+        assert!(!Arc::ptr_eq(&kept.of(rainy), &made));
+    }
+
+    #[test]
+    fn the_results_used_last_stay() {
+        let kept = Kept::default();
+        let made: Vec<_> = (0..DEPLOYMENTS_MAX as u128)
+            .map(|deployment| kept.of(basis(deployment, 57.0)))
+            .collect();
+        kept.of(basis(0, 57.0));
+        kept.of(basis(99, 57.0));
+        assert!(Arc::ptr_eq(&kept.of(basis(0, 57.0)), &made[0]));
+        assert!(!Arc::ptr_eq(&kept.of(basis(1, 57.0)), &made[1]));
+    }
+}
