@@ -60,7 +60,7 @@ pub struct AuditEntry {
     pub repeated: u64,
 }
 
-/// Whether a count is left out of a line.
+/// True for a count that is left out of a line.
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }

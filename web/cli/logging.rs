@@ -87,7 +87,7 @@ struct Count {
 struct Sampler(Mutex<BTreeMap<Place, Count>>);
 
 impl Sampler {
-    /// Whether an event is written; the second value is the number of those before it that were not.
+    /// True for an event that is written, and the number of those before it that were not.
     fn admit(&self, place: Place, level: Level, now_ns: u64) -> (bool, u64) {
         let most = match level > Level::INFO {
             true => VERBOSE_PER_S,

@@ -269,7 +269,7 @@ impl Admission {
         table.total + table.reserve.len()
     }
 
-    /// Whether there is no connection.
+    /// True without connections.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -299,7 +299,7 @@ impl Place {
         self.entry.has_request.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a request is under way.
+    /// True from the head of a request to its answer.
     #[must_use]
     pub fn has_request(&self) -> bool {
         self.entry.has_request.load(Ordering::Relaxed)

@@ -13,7 +13,7 @@ fn admission(connections: usize) -> Arc<Admission> {
     })
 }
 
-/// Whether a newcomer has taken the place.
+/// True when a newcomer has taken the place.
 async fn is_displaced(place: &Place) -> bool {
     tokio::time::timeout(std::time::Duration::ZERO, place.displaced())
         .await

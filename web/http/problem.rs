@@ -281,7 +281,7 @@ impl From<BytesRejection> for Problem {
     }
 }
 
-/// Whether the cause of an error is a body that did not arrive in time.
+/// True for errors caused by a body that did not arrive in time.
 #[must_use]
 pub fn is_timeout(error: &(dyn std::error::Error + 'static)) -> bool {
     let causes = std::iter::successors(Some(error), |error| error.source());

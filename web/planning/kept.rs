@@ -23,14 +23,14 @@ const ROUTES_MAX: usize = 64;
 pub struct Basis {
     /// Deployment.
     pub deployment: DeploymentId,
-    /// Its environment.
+    /// Environment of the deployment.
     pub environment: Environment,
-    /// Its nodes.
+    /// Nodes of the deployment.
     pub nodes: Vec<Arc<PlannedNode>>,
 }
 
 impl Basis {
-    /// Whether an analysis of `other` comes to the same result.
+    /// True when an analysis of `other` comes to the same result.
     fn is_same(&self, other: &Self) -> bool {
         let is_same = |(one, other): (&Arc<PlannedNode>, &Arc<PlannedNode>)| {
             Arc::ptr_eq(one, other)

@@ -23,7 +23,7 @@ pub const RETENTION: Duration = Duration::from_secs(600);
 /// Jobs kept at once, waiting ones included: half a gigabyte of the largest ones.
 pub const JOBS_MAX: usize = 256;
 
-/// Jobs of a client that have not ended: some room is left for others.
+/// Jobs of a client that have not ended: others have the rest.
 pub const PENDING_PER_CLIENT_MAX: usize = 192;
 
 /// Wait recommended to a client when there are too many jobs, s.
