@@ -33,6 +33,14 @@ fn the_demo_shows_links_routes_and_rates() {
     assert!(widest <= Some(100), "{widest:?} columns");
 }
 
+#[needs(terrain)]
+#[test]
+fn a_run_shows_the_worst_of_its_flows_and_not_only_its_end() {
+    let text = stdout(&groundwave(&["run", &scenario("storm.toml")]));
+    let during = text.split_once("During the run\n").unwrap().1;
+    assert!(during.contains("lowest bottleneck"), "{text}");
+}
+
 #[test]
 fn what_was_recorded_replays_and_reads() {
     let folder = tempfile::tempdir().unwrap();

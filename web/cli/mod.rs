@@ -20,6 +20,7 @@ mod presets;
 mod profile;
 mod replay;
 mod run;
+mod run_extremes;
 mod run_report;
 mod run_tables;
 mod schema;

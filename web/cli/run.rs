@@ -15,6 +15,7 @@ use groundwave_systems::Snapshot;
 use serde::Serialize;
 
 use super::output::{self, Output};
+use super::run_extremes::Extremes;
 use super::run_report::{Report, show};
 use super::run_tables::Tables;
 use groundwave::serve::Failure;
@@ -153,6 +154,7 @@ impl Run {
             commands: outcome.commands,
             refused: &outcome.refused,
             stopped: outcome.stopped,
+            extremes: outcome.extremes.lines(),
         };
         show(&report, self.links, output)?;
         if !outcome.refused.is_empty() {
@@ -185,7 +187,9 @@ impl Run {
             let ticked = engine.tick(wall_ns).map_err(Failure::machine)?;
             self.acknowledge(&ticked, output)?;
             outcome.note(ticked);
-            tables.row(&engine.view())?;
+            let view = engine.view();
+            outcome.extremes.note(&view);
+            tables.row(&view)?;
             progress.set_position(tick);
             if self.args.realtime {
                 sleep_until(&mut clock, tick * engine.clock().step_ns, &stop);
@@ -215,6 +219,7 @@ struct Outcome {
     commands: usize,
     refused: Vec<(u64, &'static str, Refusal)>,
     stopped: bool,
+    extremes: Extremes,
 }
 
 impl Outcome {

@@ -24,6 +24,8 @@ pub struct Report<'a> {
     pub commands: usize,
     pub refused: &'a [(u64, &'static str, Refusal)],
     pub stopped: bool,
+    /// Lines about flows that were worse during the run than at its end.
+    pub extremes: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -128,6 +130,12 @@ fn text(report: &Report<'_>, links_max: usize) -> String {
     }
     links(&mut out, snapshot, links_max);
     flows(&mut out, snapshot);
+    if !report.extremes.is_empty() {
+        let _ = writeln!(out, "\nDuring the run");
+    }
+    for line in &report.extremes {
+        let _ = writeln!(out, "  {line}");
+    }
     let _ = writeln!(
         out,
         "{}",

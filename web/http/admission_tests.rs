@@ -58,7 +58,8 @@ async fn a_newcomer_takes_the_place_of_an_idle_connection_of_the_greatest_source
         assert!(!is_displaced(place).await);
     }
     // Once the others are gone, the answered one goes, the busy one stays.
-    let _rest: Vec<_> = (4..10)
+    drop(small);
+    let _rest: Vec<_> = (4..12)
         .map(|last| admission.admit(from(last)).unwrap())
         .collect();
     assert!(is_displaced(&greatest[1]).await);

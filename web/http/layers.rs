@@ -104,3 +104,39 @@ fn traced(router: Router) -> Router {
         .on_failure(());
     router.layer(traces)
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use axum::routing::get;
+    use tower::ServiceExt;
+
+    use super::*;
+    use crate::http::Problem;
+
+    #[tokio::test]
+    async fn every_temporary_refusal_says_when_to_ask_again() {
+        let router = Router::new()
+            .route("/busy", get(|| async { StatusCode::SERVICE_UNAVAILABLE }))
+            .route("/fast", get(|| async { StatusCode::TOO_MANY_REQUESTS }))
+            .route(
+                "/own",
+                get(|| async { Problem::unavailable("busy").retry_after(77) }),
+            )
+            .route("/fine", get(|| async { "fine" }));
+        let cases = [
+            ("/busy", Some("5")),
+            ("/fast", Some("5")),
+            ("/own", Some("77")),
+            ("/fine", None),
+        ];
+        for layered in [any_origin(router.clone()), own_origin(router)] {
+            for (path, wait) in cases {
+                let request = Request::get(path).body(Body::empty()).unwrap();
+                let answer = layered.clone().oneshot(request).await.unwrap();
+                let told = answer.headers().get(header::RETRY_AFTER);
+                assert_eq!(told.map(|told| told.to_str().unwrap()), wait, "{path}");
+            }
+        }
+    }
+}

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::name;
 use super::place::Place;
 use crate::http::Problem;
 use crate::http::time::rfc3339;
@@ -38,7 +39,7 @@ pub struct Deployment {
 #[serde(deny_unknown_fields)]
 pub struct NewDeployment {
     /// Name.
-    #[schemars(regex(pattern = r"^[^\u0000-\u001f\u007f-\u009f]{1,64}$"))]
+    #[schemars(regex(pattern = name::PATTERN))]
     pub name: String,
     /// Initial map centre.
     #[serde(default)]
@@ -61,7 +62,7 @@ pub struct NewDeployment {
 pub struct DeploymentPatch {
     /// New name.
     #[serde(default)]
-    #[schemars(regex(pattern = r"^[^\u0000-\u001f\u007f-\u009f]{1,64}$"))]
+    #[schemars(regex(pattern = name::PATTERN))]
     pub name: Option<String>,
     /// New centre.
     #[serde(default)]
@@ -96,8 +97,9 @@ impl NewDeployment {
     /// Command that creates it.
     ///
     /// # Errors
-    /// 400 for an invalid centre.
+    /// 400 for an invalid name or centre.
     pub fn command(self, deployment: DeploymentId) -> Result<CreateDeployment, Problem> {
+        name::check(&self.name)?;
         let center = self.center.map(TryInto::try_into).transpose()?;
         let outline = Outline {
             name: self.name,
@@ -116,8 +118,9 @@ impl DeploymentPatch {
     /// Command of the changes.
     ///
     /// # Errors
-    /// 400 for an invalid centre.
+    /// 400 for an invalid name or centre.
     pub fn command(self, deployment: DeploymentId) -> Result<UpdateDeployment, Problem> {
+        self.name.as_deref().map_or(Ok(()), name::check)?;
         Ok(UpdateDeployment {
             deployment,
             name: self.name,

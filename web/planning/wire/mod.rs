@@ -8,6 +8,7 @@ pub mod exchange;
 pub mod health;
 pub mod link;
 pub mod mesh;
+pub mod name;
 pub mod node;
 pub mod place;
 pub mod radio;

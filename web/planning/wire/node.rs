@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::name;
 use super::place::point;
 use super::radio::{RadioConfig, default_station};
 use crate::http::Problem;
@@ -47,7 +48,7 @@ pub struct Node {
 #[serde(deny_unknown_fields)]
 pub struct NewNode {
     /// Name.
-    #[schemars(regex(pattern = r"^[^\u0000-\u001f\u007f-\u009f]{1,64}$"))]
+    #[schemars(regex(pattern = name::PATTERN))]
     pub name: String,
     /// Degrees north, WGS84.
     #[schemars(range(min = -90.0, max = 90.0))]
@@ -83,7 +84,7 @@ pub struct NewNode {
 pub struct NodePatch {
     /// New name.
     #[serde(default)]
-    #[schemars(regex(pattern = r"^[^\u0000-\u001f\u007f-\u009f]{1,64}$"))]
+    #[schemars(regex(pattern = name::PATTERN))]
     pub name: Option<String>,
     /// New role.
     #[serde(default)]
@@ -148,6 +149,7 @@ impl NewNode {
         deployment: DeploymentId,
         template: Option<&Template>,
     ) -> Result<AddNode, Problem> {
+        name::check(&self.name)?;
         let base = template.map_or_else(default_station, |kept| kept.station.clone());
         let (radio, antenna) = self.radio.unwrap_or_default().resolve(&base)?;
         let station = Station {
@@ -172,8 +174,9 @@ impl NodePatch {
     /// Command of the changes to a node with the station `before`.
     ///
     /// # Errors
-    /// 400 for an unknown preset.
+    /// 400 for an invalid name or an unknown preset.
     pub fn command(self, node: NodeId, before: &Station) -> Result<UpdateNode, Problem> {
+        self.name.as_deref().map_or(Ok(()), name::check)?;
         let names_antenna = self
             .radio
             .as_ref()

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::name;
 use super::radio::{RadioConfig, default_station};
 use crate::http::Problem;
 use crate::http::time::rfc3339;
@@ -39,7 +40,7 @@ pub struct Template {
 #[serde(deny_unknown_fields)]
 pub struct NewTemplate {
     /// Name, unique.
-    #[schemars(regex(pattern = r"^[^\u0000-\u001f\u007f-\u009f]{1,64}$"))]
+    #[schemars(regex(pattern = name::PATTERN))]
     pub name: String,
     /// Description.
     #[serde(default)]
@@ -85,8 +86,9 @@ impl NewTemplate {
     /// Command that creates it.
     ///
     /// # Errors
-    /// 400 for an unknown preset.
+    /// 400 for an invalid name or an unknown preset.
     pub fn command(self, template: TemplateId) -> Result<CreateTemplate, Problem> {
+        name::check(&self.name)?;
         let base = default_station();
         let (radio, antenna) = self.radio.unwrap_or_default().resolve(&base)?;
         let station = Station {
