@@ -245,3 +245,66 @@ pub fn shutdown_signal() -> io::Result<impl Future<Output = ()>> {
         let _ = interrupt.await;
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use axum::routing::get;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+
+    use super::super::admission::Source;
+    use super::*;
+
+    /// Results of the next calls to accept, the next one last.
+    struct Script(Mutex<Vec<io::Result<DuplexStream>>>);
+
+    impl Accept for Script {
+        type Stream = DuplexStream;
+        const TIMEOUTS: Timeouts = Timeouts::NETWORK;
+
+        async fn accept(&self) -> io::Result<(DuplexStream, Source)> {
+            let next = self.0.lock().unwrap().pop();
+            match next {
+                Some(result) => result.map(|stream| (stream, Source::Local)),
+                None => std::future::pending().await,
+            }
+        }
+    }
+
+    impl PeerOf<Script> for () {
+        fn of(_: &DuplexStream) -> Option<Self> {
+            Some(())
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn without_descriptors_the_oldest_silent_connection_makes_way_and_serving_goes_on() {
+        let (mut silent, silent_end) = duplex(1 << 10);
+        let (mut client, client_end) = duplex(1 << 10);
+        let exhausted = || io::Error::from_raw_os_error(nix::libc::EMFILE);
+        let script = Script(Mutex::new(vec![
+            Ok(client_end),
+            Err(exhausted()),
+            Err(io::ErrorKind::ConnectionAborted.into()),
+            Ok(silent_end),
+        ]));
+        let router = Router::new().route("/", get(|| async { "served" }));
+        let stop = CancellationToken::new();
+        let serving = Serving::within(Bounds::of_descriptors(1_024));
+        let admission = Arc::clone(&serving.admission);
+        let server = serve_with::<_, ()>(script, router, stop.clone(), serving);
+        let server = tokio::spawn(server);
+        let mut heard = Vec::new();
+        let began = Instant::now();
+        silent.read_to_end(&mut heard).await.unwrap();
+        assert!(heard.is_empty() && began.elapsed() < Duration::from_secs(1));
+        let request = b"GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
+        client.write_all(request).await.unwrap();
+        client.read_to_end(&mut heard).await.unwrap();
+        assert!(heard.ends_with(b"served"));
+        stop.cancel();
+        server.await.unwrap().unwrap();
+        assert!(admission.is_empty());
+    }
+}
