@@ -11,6 +11,7 @@ mod once;
 mod process;
 mod readings;
 mod schema;
+mod status;
 mod tokens;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};

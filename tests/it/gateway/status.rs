@@ -1,0 +1,38 @@
+//! Start page and health.
+
+use groundwave::gateway::Settings;
+use serde_json::json;
+
+use super::Bench;
+
+#[test]
+fn the_start_page_links_to_pages_that_answer_without_a_token() {
+    let bench = Bench::new();
+    let page = bench.get("", "/");
+    assert_eq!(page.status, 200);
+    assert_eq!(page.headers["content-type"], "text/html; charset=utf-8");
+    let text = String::from_utf8(page.body).unwrap();
+    let links: Vec<_> = text.split("href=\"").skip(1).collect();
+    assert!(links.len() >= 4, "{text}");
+    for link in links {
+        let path = link.split('"').next().unwrap();
+        assert_eq!(bench.get("", path).status, 200, "{path}");
+    }
+}
+
+#[test]
+fn health_tells_that_a_wanted_tunnel_is_absent() {
+    let health = |settings: Settings| Bench::with(settings).get("", "/health").is(200);
+    let without = health(Settings::default());
+    assert_eq!(
+        (&without["status"], without["checks"].get("tunnel")),
+        (&json!("ok"), None)
+    );
+    let wanted = health(Settings {
+        tunnel_wanted: true,
+        tunnel_ifname: "no-such-tunnel".to_owned(),
+        ..Settings::default()
+    });
+    let told = (&wanted["status"], &wanted["checks"]["tunnel"]);
+    assert_eq!(told, (&json!("degraded"), &json!("absent")));
+}
