@@ -10,3 +10,4 @@ pub mod quantity;
 pub mod timeline;
 mod timeline_csv;
 pub mod timeline_file;
+pub mod trace_rates;

@@ -4,11 +4,11 @@
 //! each by its content. A step is the complete
 //! state of a direction from its time on; between two steps nothing changes.
 
-use groundwave_systems::impair::{Direction, Impairment, Rate};
+use groundwave_systems::impair::{Direction, Impairment};
 use serde::Deserialize;
 
-use super::impairment_spec::{ImpairmentSpec, ParseError, derived_burst_bytes};
-use super::{mahimahi, presets, quantity};
+use super::impairment_spec::{ImpairmentSpec, ParseError};
+use super::{mahimahi, presets, quantity, trace_rates};
 use crate::toml_document::{TomlDocument, TomlErrors};
 
 /// Steps in one timeline: a day in steps of 100 ms, for both directions.
@@ -49,6 +49,9 @@ pub struct TimelineOptions {
     pub directions: Vec<Direction>,
     /// Window over which a packet-delivery trace is averaged, ns.
     pub window_ns: u64,
+    /// Playback speed of a packet-delivery trace, times real time: its shaper depends on the time
+    /// between two steps.
+    pub speed: f64,
     /// Impairment of a packet-delivery trace besides its rate.
     pub base: ImpairmentSpec,
 }
@@ -75,7 +78,6 @@ pub enum TimelineError {
         /// File name.
         file: String,
         /// The reason.
-        #[source]
         cause: mahimahi::TraceError,
     },
 }
@@ -160,7 +162,7 @@ pub fn from_toml(
     })
 }
 
-/// Reads a packet-delivery trace: one rate a window.
+/// Reads a packet-delivery trace: one rate a window, as [`trace_rates::steps`] shapes it.
 ///
 /// # Errors
 /// The first invalid line.
@@ -181,18 +183,13 @@ pub fn from_trace(
     };
     let base = options.base.impairment();
     let base = base.map_err(|error| bad(error.to_string()))?;
-    let windows = rates.bps.iter().enumerate();
-    let steps = windows.flat_map(|(window, &bps)| {
+    let shapers = trace_rates::steps(&rates, options.speed).into_iter();
+    let steps = shapers.flat_map(|(at_ms, rate)| {
         let impairment = Impairment {
-            // A window without an opportunity lets nothing pass; the shaper's slowest rate is one
-            // byte a second.
-            rate: Some(Rate {
-                bps: bps.max(8),
-                burst_bytes: derived_burst_bytes(bps),
-            }),
+            rate: Some(rate),
             ..base.clone()
         };
-        let at_ns = window as u64 * rates.window_ms * 1_000_000;
+        let at_ns = at_ms * 1_000_000;
         options.directions.iter().map(move |&direction| Step {
             at_ns,
             direction,

@@ -4,6 +4,7 @@ fn options() -> TimelineOptions {
     TimelineOptions {
         directions: vec![Direction::Port1],
         window_ns: 100_000_000,
+        speed: 1.0,
         base: ImpairmentSpec::default(),
     }
 }
@@ -73,19 +74,27 @@ fn traces_become_rates_beside_what_they_do_not_say() {
     let options = TimelineOptions {
         directions: vec![Direction::Port2],
         window_ns: 100_000_000,
+        speed: 1.0,
         base: ImpairmentSpec {
             delay: Some("20ms".to_owned()),
             ..ImpairmentSpec::default()
         },
     };
-    let trace = from_trace("10\n50\n90\n310\n", "trace", &options).unwrap();
+    // A packet a millisecond, a pause, then two.
+    let times = (1..100).chain((300..=400).flat_map(|ms| [ms, ms]));
+    let text: String = times.map(|ms| format!("{ms}\n")).collect();
+    let trace = from_trace(&text, "trace", &options).unwrap();
     let steps: Vec<_> = trace
         .steps
         .iter()
         .map(|step| (step.at_ns / 1_000_000, step.impairment.rate.unwrap().bps))
         .collect();
-    assert_eq!(steps, [(0, 360_000), (100, 8), (200, 8), (300, 1_200_000)]);
-    assert_eq!(trace.length_ns, 310_000_000);
+    // 148500 bytes less the bucket of 23760, plus half a frame, in 100 ms; a frame a second; 303000
+    // bytes less the bucket of 48480, half a frame and what passed in the pause.
+    let bytes = [148_500.0 - 23_260.0, 151.4, 303_000.0 - 47_980.0 - 1_316.8];
+    let bps = bytes.map(|bytes| (bytes * 10.0) as u64 * 8);
+    assert_eq!(steps, [(0, bps[0]), (100, bps[1]), (300, bps[2])]);
+    assert_eq!(trace.length_ns, 400_000_000);
     assert!(
         trace
             .steps
@@ -153,4 +162,16 @@ fn wrong_lines_are_named() {
             .to_string();
         assert!(told.contains(says), "{told} does not say {says}");
     }
+}
+
+#[test]
+fn an_invalid_trace_is_told_once() {
+    let error = from_trace("5\n4\n", "cell.down", &options()).unwrap_err();
+    let told = error.to_string();
+    assert_eq!(
+        told,
+        "cell.down: line 2: found 4 ms, allowed 5 ms (the line above) or more"
+    );
+    let causes = std::error::Error::source(&error);
+    assert!(causes.is_none(), "{causes:?}");
 }

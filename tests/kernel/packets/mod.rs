@@ -7,6 +7,7 @@ mod delay;
 mod loss;
 mod rate;
 mod share;
+mod trace;
 mod update;
 
 use std::time::Duration;

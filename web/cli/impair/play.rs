@@ -9,6 +9,7 @@ use groundwave_io::impair::impairment_spec::ImpairmentSpec;
 use groundwave_io::impair::quantity::{self, print_duration};
 use groundwave_io::impair::timeline::{Timeline, TimelineOptions};
 use groundwave_io::impair::timeline_file::load;
+use groundwave_io::impair::trace_rates::OUTAGE;
 use groundwave_systems::impair::{Direction, Impairment};
 use serde_json::json;
 
@@ -42,7 +43,8 @@ pub struct Play {
     #[arg(long, value_name = "FACTOR", default_value = "1x")]
     speed: String,
 
-    /// Averaging interval of the rates of a trace, 10ms or more
+    /// Averaging interval of the rates of a trace, 10ms or more; longer where it carries less than 20 kB
+    /// or the burst
     #[arg(long, value_name = "TIME", default_value = "200ms")]
     window: String,
 
@@ -80,8 +82,10 @@ As CSV, with the same keys as columns:
   0s,both,lte,,,
   30s,port1,,120ms,3%,512kbit
 
-A trace gives the rate; options such as --delay and --loss give the rest. At the end and on Ctrl-C
-the previous state is restored, unless --leave.";
+A trace gives the rate; options such as --delay and --loss give the rest. The kernel fills the bucket
+of a shaper at each change, so each step has the rate of the trace less the bucket; where a trace has
+no opportunities, a frame a second passes (outage). At the end and on Ctrl-C the previous state is
+restored, unless --leave.";
 
 impl Play {
     /// True without a daemon: --dry-run.
@@ -97,6 +101,7 @@ impl Play {
         let reading = TimelineOptions {
             directions: self.direction.directions(),
             window_ns: window,
+            speed,
             base: self.beside.clone().words(),
         };
         let line = load(&self.timeline, &reading).map_err(Failure::input)?;
@@ -188,7 +193,11 @@ impl Play {
     }
 }
 
-async fn restore(mut client: Client, before: Vec<(Direction, Impairment)>) -> Result<(), Failure> {
+/// Restores the states of directions.
+pub async fn restore(
+    mut client: Client,
+    before: Vec<(Direction, Impairment)>,
+) -> Result<(), Failure> {
     for (direction, impairment) in before {
         if impairment.is_empty() {
             client.clear(direction).await?;
@@ -236,8 +245,15 @@ fn brief(impairment: &Impairment) -> String {
     if said.is_empty() {
         return "no impairment".to_owned();
     }
+    let outage = impairment.rate == Some(OUTAGE);
     let words = said
         .iter()
+        .filter(|(key, _)| !(outage && ["rate", "burst"].contains(key)))
         .map(|(key, word)| format!("{} {word}", key.replace('_', " ")));
-    words.collect::<Vec<_>>().join(", ")
+    let outage = outage.then(|| "outage".to_owned());
+    outage
+        .into_iter()
+        .chain(words)
+        .collect::<Vec<_>>()
+        .join(", ")
 }

@@ -132,6 +132,7 @@ mod tests {
         let reading = TimelineOptions {
             directions: vec![Direction::Port1],
             window_ns: 0,
+            speed: 1.0,
             base: ImpairmentSpec::default(),
         };
         from_toml(text, "line.toml", &reading).unwrap()
