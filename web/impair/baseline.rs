@@ -2,33 +2,61 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::{Baseline, Daemon};
+use crate::http::document::Schemas;
+use crate::http::endpoints::Reply;
+use crate::http::show::typed;
 use crate::http::{Json, Problem};
 
 impl Baseline {
-    fn stored(&self) -> Result<Value, Problem> {
+    /// The stored text, which is a JSON document.
+    fn stored(&self) -> Result<String, Problem> {
         let path = self.path.display();
         let text = (self.read)().map_err(|err| Problem::internal(format!("read {path}: {err}")))?;
         let text = text.ok_or_else(|| {
             let what = format!("no calibration baseline is stored at {path}");
             Problem::new(StatusCode::NOT_FOUND, what)
         })?;
-        serde_json::from_str(&text)
-            .map_err(|err| Problem::internal(format!("{path}: invalid JSON document: {err}")))
+        let checked: Result<IgnoredAny, _> = serde_json::from_str(&text);
+        match checked {
+            Ok(_) => Ok(text),
+            Err(err) => Err(Problem::internal(format!(
+                "{path}: invalid JSON document: {err}"
+            ))),
+        }
+    }
+}
+
+/// Stored JSON document as response, byte for byte.
+pub struct StoredDocument(String);
+
+impl IntoResponse for StoredDocument {
+    fn into_response(self) -> Response {
+        typed("application/json", self.0)
+    }
+}
+
+impl Reply for StoredDocument {
+    fn schema(schemas: &mut Schemas) -> Option<Value> {
+        <Json<Value>>::schema(schemas)
     }
 }
 
 /// Get the stored calibration baseline
+///
+/// The document is opaque: the response is the stored file, byte for byte.
 #[utoipa::path(get, path = "/v1/calibration/baseline", tag = "calibration",
     responses(
         (status = 200, description = "Stored document"),
         (status = 404, description = "No baseline stored")))]
-pub async fn fetch(State(daemon): State<Daemon>) -> Result<Json<Value>, Problem> {
+pub async fn fetch(State(daemon): State<Daemon>) -> Result<StoredDocument, Problem> {
     let baseline = daemon.baseline;
     // A file on a slow disk must not hold up other connections.
     let read = tokio::task::spawn_blocking(move || baseline.stored()).await;
     read.unwrap_or_else(|err| Err(Problem::internal(format!("the reading failed: {err}"))))
-        .map(Json)
+        .map(StoredDocument)
 }

@@ -409,6 +409,11 @@ fn directions_statistics_and_the_baseline() {
     );
     std::fs::write(&file, "17").unwrap();
     prove(&bench, stored(200, |v| *v == 17));
+    // Opaque: digits and the order of keys are not those of a number or a map of this program.
+    let opaque = "{\n  \"z\": 0.10000000000000000001, \"a\": 123456789012345678901234567890\n}\n";
+    std::fs::write(&file, opaque).unwrap();
+    let answer = bench.call("GET", "/v1/calibration/baseline", &Value::Null);
+    assert_eq!(String::from_utf8(answer.body).unwrap(), opaque);
     std::fs::write(&file, "{ torn").unwrap();
     prove(&bench, stored(500, |v| says(v, "invalid JSON document")));
 }
