@@ -31,6 +31,19 @@ pub enum SocketError {
         /// Requested group.
         group: String,
     },
+    /// The process may not give the socket to the group.
+    #[error(
+        "cannot give {} to group {group:?}: the process is not in the group; allowed: a group of the \
+         process, by SupplementaryGroups={group} in its systemd unit, which \
+         `groundwave impaird --unit` prints",
+        .path.display()
+    )]
+    NotInGroup {
+        /// Path of the socket.
+        path: PathBuf,
+        /// Requested group.
+        group: String,
+    },
     /// A system call failed.
     #[error("cannot {operation} {}", .path.display())]
     System {
@@ -87,18 +100,25 @@ impl Socket {
         let lock = lock(path)?;
         remove_stale(path)?;
         let listener = bind(path).map_err(tried("listen on", path))?;
-        if let Some(gid) = gid {
-            std::os::unix::fs::chown(path, None, Some(gid.as_raw()))
-                .map_err(tried("give to its group", path))?;
-        }
-        let mode = std::fs::Permissions::from_mode(access.mode);
-        std::fs::set_permissions(path, mode).map_err(tried("set the mode of", path))?;
         let facts = std::fs::symlink_metadata(path).map_err(tried("look at", path))?;
+        // From here on a failure unlinks the socket.
         let socket = Self {
             path: path.to_owned(),
             inode: (facts.dev(), facts.ino()),
             _lock: lock,
         };
+        if let Some(gid) = gid {
+            let given = std::os::unix::fs::chown(path, None, Some(gid.as_raw()));
+            given.map_err(|cause| match (cause.kind(), &access.group) {
+                (ErrorKind::PermissionDenied, Some(group)) => SocketError::NotInGroup {
+                    path: path.to_owned(),
+                    group: group.clone(),
+                },
+                _ => tried("give to its group", path)(cause),
+            })?;
+        }
+        let mode = std::fs::Permissions::from_mode(access.mode);
+        std::fs::set_permissions(path, mode).map_err(tried("set the mode of", path))?;
         Ok((socket, listener))
     }
 

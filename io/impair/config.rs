@@ -23,6 +23,11 @@ pub const TABLES_PATH: &str = "/var/lib/impair/dist";
 /// Longest name of an interface, bytes: IFNAMSIZ less its NUL.
 const INTERFACE_BYTES_MAX: usize = 15;
 
+/// Names of interfaces that are accepted.
+const INTERFACE_NAMES: &str = "1 to 15 characters without spaces and slashes, such as \"eth0\"";
+/// Interfaces of two directions that are accepted.
+const INTERFACE_EACH: &str = "an interface of its own for each direction";
+
 /// Configuration of the daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
@@ -139,16 +144,37 @@ fn mode(text: Option<&str>, document: &mut TomlDocument<'_>) -> u32 {
     })
 }
 
+fn is_interface_name(name: &str) -> bool {
+    (1..=INTERFACE_BYTES_MAX).contains(&name.len())
+        && ![".", ".."].contains(&name)
+        && !name.contains(|c: char| c == '/' || c.is_whitespace() || c.is_control())
+}
+
+/// The interfaces of both directions, checked as those of a configuration file.
+///
+/// # Errors
+/// The value found and the values allowed.
+pub fn check_interfaces(names: [&String; 2]) -> Result<[String; 2], String> {
+    if let Some(name) = names.iter().find(|name| !is_interface_name(name)) {
+        return Err(format!("found {name:?}, allowed {INTERFACE_NAMES}"));
+    }
+    let [first, second] = names.map(Clone::clone);
+    if first == second {
+        return Err(format!(
+            "found {first} for both directions, allowed {INTERFACE_EACH}"
+        ));
+    }
+    Ok([first, second])
+}
+
 fn interfaces(ports: &[PortFile], document: &mut TomlDocument<'_>) -> [String; 2] {
     for (index, port) in ports.iter().enumerate() {
         let name = &port.interface;
-        let sound = (1..=INTERFACE_BYTES_MAX).contains(&name.len())
-            && !name.contains(|c: char| c == '/' || c.is_whitespace() || c.is_control());
-        if !sound {
+        if !is_interface_name(name) {
             document.invalid(
                 &format!("ports[{index}].interface"),
                 format!("invalid interface name {name:?}"),
-                "1 to 15 characters without spaces and slashes, such as \"eth0\"",
+                INTERFACE_NAMES,
             );
         }
         let earlier = &ports[..index];
@@ -165,8 +191,8 @@ fn interfaces(ports: &[PortFile], document: &mut TomlDocument<'_>) -> [String; 2
         }
         if earlier.iter().any(|other| other.interface == *name) {
             let what = format!("{name} serves two directions");
-            let allowed = "an interface of its own for each direction";
-            document.invalid(&format!("ports[{index}].interface"), what, allowed);
+            let key = format!("ports[{index}].interface");
+            document.invalid(&key, what, INTERFACE_EACH);
         }
     }
     Direction::ALL.map(|direction| {

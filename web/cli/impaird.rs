@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use groundwave::serve::Failure;
 use groundwave::serve::impair::ImpairDaemon;
+use groundwave_io::host::interface::bus_address;
 use groundwave_io::host::socket::Access;
 use groundwave_io::impair::config::{self, BASELINE_PATH, CONFIG_PATH, Config, TABLES_PATH};
 use groundwave_systems::impair::Extensions;
@@ -16,6 +17,9 @@ pub const LOG_FILTER: &str = "info";
 
 /// The unit file for systemd.
 const UNIT: &str = include_str!("../impair/impaird.service");
+
+/// Line of the unit file before which that of the group stands.
+const UNIT_GROUP_PLACE: &str = "\n# Netlink to the kernel";
 
 /// Serve the impairment API on a Unix socket
 #[derive(Args)]
@@ -37,7 +41,7 @@ pub struct Impaird {
     #[arg(long)]
     check: bool,
 
-    /// Print the systemd unit file and exit
+    /// Print the systemd unit file and exit; with the group of the configuration, if it has one
     #[arg(long)]
     unit: bool,
 }
@@ -51,7 +55,7 @@ Examples:
 Configuration file; every key but ports shows its default:
   socket = \"/run/impair/impair.sock\"
   mode = \"0660\"                             # of the socket
-  group = \"netdev\"                          # of the socket; default: group of the process
+  group = \"netdev\"                          # of the socket and, by --unit, of the process
   baseline_path = \"/var/lib/impair/baseline.json\"
   tables = \"/var/lib/impair/dist\"           # <name>.table, delay distributions
   log = \"/var/lib/impair/log\"               # folder of replayable logs; default: none
@@ -71,18 +75,43 @@ impl Impaird {
     /// Serves until a stop signal.
     pub fn run(self, output: Output) -> Result<(), Failure> {
         if self.unit {
+            let unit = self.unit_file()?;
             return match output.json {
-                true => output.json(&serde_json::json!({ "unit": UNIT })),
-                false => output.text(UNIT),
+                true => output.json(&serde_json::json!({ "unit": unit })),
+                false => output.text(&unit),
             };
         }
         let config = self.configuration()?;
         if self.check {
-            let [first, second] = &config.interfaces;
+            let shown = |name: &String| match bus_address(name).is_empty() {
+                true => format!("{name} (no such interface at present)"),
+                false => name.clone(),
+            };
+            let [first, second] = config.interfaces.each_ref().map(shown);
             let socket = config.socket.display();
             return output.text(&format!("port1 {first}, port2 {second}, socket {socket}\n"));
         }
         ImpairDaemon::start(&config)?.run()
+    }
+
+    /// The unit file; with the group of the configuration, if there is one.
+    fn unit_file(&self) -> Result<String, Failure> {
+        let is_configured = self.config.is_some() || Path::new(CONFIG_PATH).exists();
+        if self.interfaces.is_some() || !is_configured {
+            return Ok(UNIT.to_owned());
+        }
+        let Some(group) = self.configuration()?.access.group else {
+            return Ok(UNIT.to_owned());
+        };
+        let allowed = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        if group.is_empty() || !group.chars().all(allowed) {
+            let what = "allowed a name or a number of /etc/group";
+            return Err(Failure::Input(format!(
+                "invalid group: found {group:?}, {what}"
+            )));
+        }
+        let line = format!("SupplementaryGroups={group}\n");
+        Ok(UNIT.replace(UNIT_GROUP_PLACE, &format!("{line}{UNIT_GROUP_PLACE}")))
     }
 
     fn configuration(&self) -> Result<Config, Failure> {
@@ -102,7 +131,8 @@ impl Impaird {
                 baseline: BASELINE_PATH.into(),
                 tables: TABLES_PATH.into(),
                 log: None,
-                interfaces: [first.clone(), second.clone()],
+                interfaces: config::check_interfaces([first, second])
+                    .map_err(|what| Failure::Input(format!("invalid --interfaces: {what}")))?,
                 extensions: Extensions::default(),
             },
             _ => {

@@ -135,6 +135,12 @@ fn engine(config: &Config) -> Result<Engine<Snapshot>, Failure> {
         .build::<Snapshot>(0, STEP_NS)
         .map_err(Failure::machine)?;
     if let Some(folder) = &config.log {
+        std::fs::create_dir_all(folder).map_err(|err| {
+            Failure::Input(format!(
+                "make the folder of logs {}: {err}",
+                folder.display()
+            ))
+        })?;
         let path = folder.join(format!("impaird-{}.gwlog", wall_ns()));
         let header = Header {
             format: FORMAT,

@@ -254,6 +254,66 @@ fn the_unit_keeps_what_the_daemon_promises() {
 }
 
 #[test]
+fn the_unit_has_the_group_of_the_configuration() {
+    let folder = tempfile::tempdir().unwrap();
+    let unit = |head: &str| {
+        let file = configuration(folder.path(), head);
+        let mut command = command(&["impaird", "--unit", "--config"]);
+        command.arg(file).output().unwrap()
+    };
+    let with = stdout(&unit("group = \"netdev\"\n"));
+    let place = with
+        .lines()
+        .position(|line| line == "SupplementaryGroups=netdev");
+    let service = with.lines().position(|line| line == "[Service]");
+    let install = with.lines().position(|line| line == "[Install]");
+    assert!(
+        service < place && place < install && place.is_some(),
+        "{with}"
+    );
+    let without = stdout(&unit(""));
+    assert_eq!(without, with.replace("SupplementaryGroups=netdev\n", ""));
+    let told = refusal(&unit("group = \"x\\nUser=root\"\n"));
+    assert!(told.contains("invalid group"), "{told}");
+}
+
+#[test]
+fn interfaces_on_the_command_line_are_checked_like_those_of_a_file() {
+    let told = |names: [&str; 2]| {
+        let output = command(&["impaird", "--check", "--interfaces"])
+            .args(names)
+            .output()
+            .unwrap();
+        refusal(&output)
+    };
+    let twice = told(["lo", "lo"]);
+    assert!(twice.contains("found lo for both directions"), "{twice}");
+    let long = told(["lo", "abcdefghijklmnopqrstuvwxyz"]);
+    assert!(long.contains("1 to 15 characters"), "{long}");
+    let slash = told(["..", "lo"]);
+    assert!(slash.contains("invalid --interfaces"), "{slash}");
+}
+
+#[test]
+fn a_missing_interface_is_told_by_the_check_and_the_folder_of_logs_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let checked = command(&["impaird", "--check", "--config"])
+        .arg(configuration(folder.path(), ""))
+        .output()
+        .unwrap();
+    let told = stdout(&checked);
+    assert!(
+        told.contains("gw-not-there (no such interface at present)"),
+        "{told}"
+    );
+    assert!(told.starts_with("port1 lo,"), "{told}");
+    let logs = folder.path().join("state/log");
+    let daemon = Process::start(folder.path(), &format!("log = {logs:?}\n"));
+    assert_eq!(daemon.get("/v1/system").0, 200);
+    assert_eq!(std::fs::read_dir(&logs).unwrap().count(), 1);
+}
+
+#[test]
 fn open_requests_do_not_hold_the_daemon_up_for_ever() {
     use std::io::Write;
     let folder = tempfile::tempdir().unwrap();
