@@ -81,6 +81,11 @@ impl Batch {
         Ok(refused.collect())
     }
 
+    /// Port of the socket, which notifications of its changes carry.
+    pub(crate) fn port(&self) -> u32 {
+        self.socket.port()
+    }
+
     /// Bodies of all answers to a dump request of type `kind`, whose own body is `body`.
     ///
     /// # Errors

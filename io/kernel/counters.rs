@@ -12,24 +12,26 @@ use super::{Counters, Qdisc};
 pub struct CounterTotals {
     last: Option<CounterSnapshot>,
     total: LinkStats,
+    /// Packets that waited in removed disciplines, to be counted with the next reading.
+    discarded: u64,
 }
 
-/// One reading.
+/// One reading: counters of each own discipline.
 #[derive(Debug, Clone, Default)]
 struct CounterSnapshot {
     root: Counters,
-    /// Drops by layer: netem, tbf, queue.
-    drops: [u32; 3],
+    /// Netem, tbf, queue; `None` without one.
+    layers: [Option<Counters>; 3],
 }
 
 impl CounterTotals {
     /// Adds the increments since the last reading and returns the sums.
     pub fn add(&mut self, current: &InterfaceQdiscs) -> LinkStats {
         let now = CounterSnapshot::of(&current.ours);
-        let anew = self.last.as_ref().is_none_or(|last| {
-            // Bytes have 64 bits and do not wrap: a lower value is that of a new discipline.
-            now.root.bytes < last.root.bytes || now.root.packets < last.root.packets
-        });
+        let anew = self
+            .last
+            .as_ref()
+            .is_none_or(|last| is_new(&last.root, &now.root));
         let before = match &self.last {
             Some(last) if !anew => last.clone(),
             _ => CounterSnapshot::default(),
@@ -38,14 +40,34 @@ impl CounterTotals {
         total.resets_total += u64::from(anew && self.last.is_some());
         total.packets_total += now.root.packets - before.root.packets;
         total.bytes_total += now.root.bytes - before.root.bytes;
-        let grown = |now: u32, before: u32| u64::from(now.wrapping_sub(before));
-        let drops: [u64; 3] = std::array::from_fn(|at| grown(now.drops[at], before.drops[at]));
-        total.impairment_drops_total += drops[0];
-        total.rate_drops_total += drops[1];
-        total.queue_drops_total += drops[2];
-        total.drops_total += drops.iter().sum::<u64>();
-        total.overlimits_total += grown(now.root.overlimits, before.root.overlimits);
-        total.reordered_total += grown(now.root.requeues, before.root.requeues);
+        // Each layer by itself: one may be made anew while the others stay.
+        let grown = |layer: usize, of: fn(&Counters) -> u32| {
+            let Some(now) = now.layers[layer] else {
+                return 0;
+            };
+            let before = before.layers[layer].filter(|before| !is_new(before, &now));
+            grown(of(&now), before.as_ref().map_or(0, of))
+        };
+        let [netem, tbf, queue] = [0, 1, 2].map(|layer| grown(layer, |counters| counters.drops));
+        // A discipline also counts the drops of its children.
+        let mut tbf_own = tbf.saturating_sub(queue);
+        let mut netem_own = match now.layers[1] {
+            Some(_) => netem.saturating_sub(tbf),
+            None => netem.saturating_sub(queue),
+        };
+        // The disciplines above a removed one count the packets that waited in it; with the root none does.
+        let discarded = std::mem::take(&mut self.discarded);
+        let of_tbf = discarded.min(tbf_own);
+        tbf_own -= of_tbf;
+        netem_own -= netem_own.min(discarded - of_tbf);
+        let queue = queue + discarded;
+        total.impairment_drops_total += netem_own;
+        total.rate_drops_total += tbf_own;
+        total.queue_drops_total += queue;
+        total.drops_total += netem_own + tbf_own + queue;
+        // The shaper counts packets that wait for tokens.
+        total.overlimits_total += grown(1, |tbf| tbf.overlimits);
+        total.reordered_total += grown(0, |netem| netem.requeues);
         total.backlog_packets = now.root.backlog_packets;
         total.backlog_bytes = now.root.backlog_bytes;
         total.interface_tx_packets_total = current.link.tx_packets;
@@ -53,6 +75,27 @@ impl CounterTotals {
         total.interface_tx_dropped_total = current.link.tx_dropped;
         self.last = Some(now);
         self.total.clone()
+    }
+
+    /// Counts packets that wait in a discipline which is removed before the next reading as dropped by
+    /// a queue.
+    pub fn discard(&mut self, packets: u64) {
+        self.discarded += packets;
+    }
+}
+
+/// A discipline made anew since `before`. Bytes and packets have 64 bits and do not wrap: a lower value
+/// is that of a new discipline.
+pub(super) fn is_new(before: &Counters, now: &Counters) -> bool {
+    now.bytes < before.bytes || now.packets < before.packets
+}
+
+/// Growth of a counter of 32 bits, which wraps. A growth of more than half its range is the restart of a
+/// discipline that passed nothing before.
+pub(super) fn grown(now: u32, before: u32) -> u64 {
+    match now.wrapping_sub(before) {
+        grown if grown <= u32::MAX / 2 => grown.into(),
+        _ => now.into(),
     }
 }
 
@@ -64,24 +107,9 @@ impl CounterSnapshot {
                 .find(|qdisc| kinds.contains(&qdisc.kind.as_str()));
             found.map(|qdisc| qdisc.counters)
         };
-        let (netem, tbf, leaf) = (of(&["netem"]), of(&["tbf"]), of(&["pfifo", "bfifo"]));
-        let drops = |counters: Option<Counters>| counters.map_or(0, |counters| counters.drops);
-        // A discipline also counts the drops of its children.
-        let under_tbf = drops(leaf);
-        let under_netem = if tbf.is_some() { drops(tbf) } else { under_tbf };
-        let own = |all: u32, under: u32| all.saturating_sub(under);
         Self {
-            root: Counters {
-                // The shaper counts packets that wait for tokens.
-                overlimits: tbf.map_or(0, |tbf| tbf.overlimits),
-                requeues: netem.map_or(0, |netem| netem.requeues),
-                ..ours.first().map(|root| root.counters).unwrap_or_default()
-            },
-            drops: [
-                netem.map_or(0, |netem| own(netem.drops, under_netem)),
-                tbf.map_or(0, |tbf| own(tbf.drops, under_tbf)),
-                under_tbf,
-            ],
+            root: ours.first().map(|root| root.counters).unwrap_or_default(),
+            layers: [of(&["netem"]), of(&["tbf"]), of(&["pfifo", "bfifo"])],
         }
     }
 }
@@ -133,5 +161,72 @@ mod tests {
         assert_eq!((anew.packets_total, anew.resets_total), (170, 1));
         let gone = totals.add(&current(&[]));
         assert_eq!((gone.packets_total, gone.resets_total), (170, 2));
+    }
+
+    #[test]
+    fn layers_made_anew_under_a_remaining_one_restart_alone() {
+        let mut totals = CounterTotals::default();
+        let shaped = [
+            ("netem", 900, 2155, 0),
+            ("tbf", 900, 2155, 0),
+            ("pfifo", 900, 2155, 0),
+        ];
+        assert_eq!(totals.add(&current(&shaped)).queue_drops_total, 2155);
+        // The unit of the queue changes: netem and the shaper keep their counters.
+        let queue_anew = [
+            ("netem", 950, 2160, 0),
+            ("tbf", 950, 2160, 0),
+            ("bfifo", 20, 5, 0),
+        ];
+        let stats = totals.add(&current(&queue_anew));
+        let drops = |stats: &LinkStats| {
+            [
+                stats.drops_total,
+                stats.impairment_drops_total,
+                stats.rate_drops_total,
+                stats.queue_drops_total,
+            ]
+        };
+        assert_eq!((drops(&stats), stats.resets_total), ([2160, 0, 0, 2160], 0));
+        // The shaper goes, and comes again without a packet: netem stays.
+        let stats = totals.add(&current(&[("netem", 980, 2161, 0)]));
+        assert_eq!(drops(&stats), [2161, 1, 0, 2160]);
+        let shaper_anew = [
+            ("netem", 990, 2161, 0),
+            ("tbf", 0, 0, 0),
+            ("bfifo", 0, 0, 0),
+        ];
+        let stats = totals.add(&current(&shaper_anew));
+        assert_eq!((drops(&stats), stats.resets_total), ([2161, 1, 0, 2160], 0));
+    }
+
+    #[test]
+    fn a_restart_without_a_packet_is_no_wrap() {
+        let mut totals = CounterTotals::default();
+        // Every frame exceeded the bucket.
+        let dropping = [("netem", 0, 700, 0), ("tbf", 0, 700, 0), ("bfifo", 0, 0, 0)];
+        totals.add(&current(&dropping));
+        let anew = [("netem", 0, 703, 0), ("tbf", 0, 3, 0), ("bfifo", 0, 0, 0)];
+        let stats = totals.add(&current(&anew));
+        assert_eq!((stats.drops_total, stats.rate_drops_total), (703, 703));
+    }
+
+    #[test]
+    fn packets_of_a_removed_discipline_are_drops_of_a_queue() {
+        let mut totals = CounterTotals::default();
+        totals.add(&current(&[
+            ("netem", 9, 0, 0),
+            ("tbf", 9, 0, 0),
+            ("pfifo", 9, 0, 0),
+        ]));
+        totals.discard(7);
+        // netem and the shaper count what the queue held.
+        let anew = [("netem", 9, 7, 0), ("tbf", 9, 7, 0), ("bfifo", 0, 0, 0)];
+        let stats = totals.add(&current(&anew));
+        assert_eq!((stats.drops_total, stats.queue_drops_total), (7, 7));
+        // The root goes: nothing counts them.
+        totals.discard(2);
+        let stats = totals.add(&current(&[]));
+        assert_eq!((stats.drops_total, stats.queue_drops_total), (9, 9));
     }
 }

@@ -1,6 +1,7 @@
 //! Connects a world with a shaper: desired impairments out, observations in.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use groundwave_engine::{Effects, Handle, Snapshot};
 use groundwave_systems::impair::{
@@ -11,6 +12,8 @@ use tokio::sync::{mpsc, oneshot};
 use super::{Kernel, KernelError, Reading, Shaper};
 use crate::wall::{monotonic_ns, wall_ns};
 
+/// Interval at which notifications of the kernel are read.
+const WATCH_INTERVAL: Duration = Duration::from_millis(250);
 /// Most pending calls; a kernel answers one in well under 1 ms.
 const CALLS_MAX: usize = 64;
 
@@ -27,6 +30,8 @@ pub struct Driver<K: Kernel, S: Snapshot> {
     effects: Effects<ShapePort>,
     calls: mpsc::Receiver<DriverCall>,
     generations: [u64; 2],
+    /// The last reading of each port.
+    seen: [Option<Applied>; 2],
 }
 
 /// A cheap, cloneable handle to the driver.
@@ -103,6 +108,7 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
             effects,
             calls,
             generations: [0; 2],
+            seen: [None, None],
         };
         (driver, access)
     }
@@ -115,6 +121,8 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
             }
         }
         let (mut ended, mut deaf) = (false, false);
+        let mut watch = tokio::time::interval(WATCH_INTERVAL);
+        watch.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         while !(ended && deaf) {
             tokio::select! {
                 effect = self.effects.next(), if !ended => match effect {
@@ -125,6 +133,36 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
                     Some(call) => self.answer(call).await,
                     None => deaf = true,
                 },
+                _ = watch.tick() => self.look().await,
+            }
+        }
+    }
+
+    /// Reads the ports that other programs changed, and reports them.
+    async fn look(&mut self) {
+        let changed = match self.shaper.changed() {
+            Ok(changed) => changed,
+            Err(err) => {
+                tracing::error!(%err, "changes of other programs go unnoticed");
+                return;
+            }
+        };
+        for direction in Direction::ALL {
+            let interface = self.interfaces[direction as usize].clone();
+            if !changed.contains(&interface) {
+                continue;
+            }
+            let before = self.seen[direction as usize].clone();
+            match self.refresh(direction).await {
+                Ok(()) => {
+                    let now = self.seen[direction as usize].as_ref();
+                    tell(direction, &interface, before.as_ref(), now);
+                }
+                Err(failure) => {
+                    let why = failure.message;
+                    tracing::warn!(target: "audit", %direction, interface, why, "changed by another program");
+                    self.report(direction, None, None).await;
+                }
             }
         }
     }
@@ -185,6 +223,7 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
         applied: Option<Applied>,
         failure: Option<Failure>,
     ) {
+        self.seen[direction as usize].clone_from(&applied);
         let report = ObserveImpairment {
             direction,
             generation: self.generations[direction as usize],
@@ -199,6 +238,29 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
             tracing::warn!(%direction, %refusal, "the world did not take a report");
         }
     }
+}
+
+/// Writes an event if a reading differs from the one before, which no request explains.
+fn tell(direction: Direction, interface: &str, before: Option<&Applied>, now: Option<&Applied>) {
+    let facts = |applied: &Applied| (applied.impairment.clone(), applied.divergence.clone());
+    if before.map(facts) == now.map(facts) {
+        return;
+    }
+    let text = |applied: Option<&Applied>| {
+        applied.and_then(|applied| serde_json::to_string(&applied.impairment).ok())
+    };
+    let divergence: Vec<_> = now
+        .map(|now| now.divergence.as_slice())
+        .unwrap_or_default()
+        .iter()
+        .map(|item| item.message.as_str())
+        .collect();
+    let divergence = divergence.join("; ");
+    let (before, after) = (text(before), text(now));
+    tracing::warn!(
+        target: "audit", %direction, interface, before, after, divergence,
+        outcome = "changed by another program"
+    );
 }
 
 fn stamp(reading: Reading) -> Applied {

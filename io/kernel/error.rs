@@ -120,6 +120,7 @@ impl KernelError {
         let verb = match request.verb {
             Verb::Create => "create",
             Verb::Change => "change",
+            Verb::Replace => "replace",
             Verb::Delete => "delete",
         };
         let what = format!("{verb} {} {}", request.kind, request.handle);

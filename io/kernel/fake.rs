@@ -28,6 +28,8 @@ struct State {
     /// Number of changes until a failure, and its error number.
     fails: Option<(usize, i32)>,
     sent: Vec<Request>,
+    /// Interfaces that other programs changed.
+    changed: Vec<String>,
 }
 
 /// A refusal: error number and message.
@@ -76,7 +78,9 @@ impl Fake {
     /// # Panics
     /// When there is no such interface.
     pub fn insert_foreign(&self, interface: &str, qdisc: Qdisc) {
-        self.lock().device(interface).insert_foreign(qdisc);
+        let mut state = self.lock();
+        state.device(interface).insert_foreign(qdisc);
+        state.changed.push(interface.to_owned());
     }
 
     /// Executes a request of another program: not denied, failed or recorded.
@@ -92,6 +96,7 @@ impl Fake {
             index: state.device(interface).link.index,
             ..request.clone()
         };
+        state.changed.push(interface.to_owned());
         state.change(&request).map_err(|(errno, message)| {
             KernelError::refused(&request, errno, Some(message.to_owned()))
         })
@@ -99,7 +104,9 @@ impl Fake {
 
     /// Removes an interface.
     pub fn remove_interface(&self, interface: &str) {
-        self.lock().devices.remove(interface);
+        let mut state = self.lock();
+        state.devices.remove(interface);
+        state.changed.push(interface.to_owned());
     }
 
     /// Sets the counters of the discipline of this kind.
@@ -160,6 +167,13 @@ impl State {
 impl Kernel for Fake {
     fn backend(&self) -> (String, String) {
         ("fake".to_owned(), "0".to_owned())
+    }
+
+    fn changed(&mut self) -> Result<Vec<String>, KernelError> {
+        let mut changed = std::mem::take(&mut self.lock().changed);
+        changed.sort();
+        changed.dedup();
+        Ok(changed)
     }
 
     async fn link(&mut self, interface: &str) -> Result<Link, KernelError> {

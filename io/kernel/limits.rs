@@ -1,28 +1,36 @@
 //! Derived sizes that an impairment has no field for.
 
-use groundwave_systems::impair::{Impairment, QueueLimit, QueueUnit, Rate};
+use groundwave_systems::impair::{
+    FRAME_BYTES_MIN, Impairment, QueueLimit, QueueUnit, Rate, line_packets,
+};
 
 /// Smallest capacity of a delay line, packets: the default of netem.
 pub const LINE_PACKETS_MIN: u64 = 1000;
-/// Packet size for the capacity of a delay line, bytes: half of a common mean on the Internet.
-pub const PACKET_BYTES: u64 = 500;
-/// Rate of a delay line without a rate limit, bit/s.
-pub const LINE_BPS: u64 = 1_000_000_000;
 /// Capacity of a shaper without a queue, ms.
 pub const SHAPER_MS: u64 = 50;
 
-/// Capacity of the delay line of `impairment`, packets: twice the bandwidth-delay product, so that
-/// the delay line itself loses none.
+/// Limit of netem for `impairment`, packets: those in its delay line, and those in the shaper and the
+/// queue below, which it counts as its own (`sch->q.qlen` in net/sched/sch_netem.c).
 #[must_use]
 pub fn netem_limit(impairment: &Impairment) -> u32 {
-    let bps = impairment.rate.map_or(LINE_BPS, |rate| rate.bps);
-    let delay_ns = impairment.latency.as_ref().map_or(0, |latency| {
-        latency.mean_ns().saturating_add(latency.jitter_ns())
+    let line = line_packets(impairment).held.max(LINE_PACKETS_MIN);
+    let queue = impairment.queue.map(|queue| queue.limit);
+    let derived = impairment.rate.map(|rate| QueueLimit {
+        unit: QueueUnit::Bytes,
+        value: shaper_limit(rate, queue),
     });
-    let bits = u128::from(bps) * u128::from(delay_ns) / 1_000_000_000;
-    let packets = 2 * bits / u128::from(8 * PACKET_BYTES);
-    let packets = packets.max(u128::from(LINE_PACKETS_MIN));
-    u32::try_from(packets).unwrap_or(u32::MAX)
+    let below = match queue.or(derived) {
+        None => 0,
+        Some(QueueLimit {
+            unit: QueueUnit::Packets,
+            value,
+        }) => u64::from(value),
+        Some(QueueLimit { value, .. }) => u64::from(value) / FRAME_BYTES_MIN,
+    };
+    let limit = line.saturating_add(below);
+    // In steps, so that a small change of rate or queue leaves netem alone.
+    let limit = limit.checked_next_multiple_of(LINE_PACKETS_MIN);
+    u32::try_from(limit.unwrap_or(u64::MAX)).unwrap_or(u32::MAX)
 }
 
 /// Capacity of the shaper, bytes. A change of the shaper sets it on the queue below for a moment,
@@ -39,5 +47,30 @@ pub fn shaper_limit(rate: Rate, queue: Option<QueueLimit>) -> u32 {
             QueueUnit::Packets => derived.max(queue.value),
             QueueUnit::Bytes => derived.max(queue.value.saturating_add(1)),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limit(text: &str) -> u32 {
+        netem_limit(&serde_json::from_str(text).unwrap())
+    }
+
+    #[test]
+    fn netem_holds_the_delay_line_and_the_queue_below() {
+        assert_eq!(limit("{}"), 1000);
+        let queue = r#"{"rate":{"bps":1000000,"burst_bytes":2000},
+            "queue":{"limit":{"unit":"packets","value":8000}}}"#;
+        assert_eq!(limit(queue), 9000);
+        let bytes = r#"{"queue":{"limit":{"unit":"bytes","value":600000}}}"#;
+        assert_eq!(limit(bytes), 11_000);
+        // 64 Mbit/s of 100-byte frames are 24000 packets in 300 ms.
+        let fast = r#"{"latency":{"kind":"constant","duration":300000000},
+            "rate":{"bps":100000000,"burst_bytes":200000}}"#;
+        assert!(limit(fast) >= 24_000 + 8_000, "{}", limit(fast));
+        let all = r#"{"queue":{"limit":{"unit":"packets","value":4294967295}}}"#;
+        assert_eq!(limit(all), u32::MAX);
     }
 }

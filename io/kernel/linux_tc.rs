@@ -14,7 +14,7 @@ use nix::libc::{
 use super::batch::Message as _;
 use super::{Counters, Handle, Kernel, KernelError, Link, Qdisc, ReadBack, Request};
 use crate::netlink::attr::{Attrs, append_words, put_text, words};
-use crate::netlink::{Answer, NetlinkError, NetlinkSocket};
+use crate::netlink::{Answer, NetlinkError, NetlinkSocket, WatchSocket};
 
 /// Bytes of `struct ifinfomsg`.
 const LINK_HEADER_BYTES: usize = 16;
@@ -25,6 +25,7 @@ pub(crate) const TC_HEADER_BYTES: usize = 20;
 #[derive(Debug)]
 pub struct LinuxTc {
     socket: NetlinkSocket,
+    watch: WatchSocket,
     release: String,
     /// Last seen indices of interfaces by name.
     indices: BTreeMap<String, u32>,
@@ -42,9 +43,10 @@ impl LinuxTc {
             what: "read the kernel's release".to_owned(),
             source: io::Error::from(source),
         })?;
-        let socket = NetlinkSocket::open(NETLINK_ROUTE, netns);
+        let failed = |source| KernelError::open(netns, source);
         Ok(Self {
-            socket: socket.map_err(|source| KernelError::open(netns, source))?,
+            socket: NetlinkSocket::open(NETLINK_ROUTE, netns).map_err(failed)?,
+            watch: WatchSocket::open(netns).map_err(failed)?,
             release: release.release().to_string_lossy().into_owned(),
             indices: BTreeMap::new(),
         })
@@ -96,6 +98,22 @@ impl Kernel for LinuxTc {
         Ok(link)
     }
 
+    fn changed(&mut self) -> Result<Vec<String>, KernelError> {
+        let changes = self.watch.changes(self.socket.port());
+        let changes = changes.map_err(|source| KernelError::Io {
+            what: "receive the kernel's notifications".to_owned(),
+            source,
+        })?;
+        let is_changed = |(name, index): &(&String, &u32)| {
+            changes.overrun
+                || changes.disciplines.contains(*index)
+                || changes.removed.contains(*index)
+                || changes.present.get(*name).is_some_and(|now| now != *index)
+        };
+        let changed = self.indices.iter().filter(is_changed);
+        Ok(changed.map(|(name, _)| name.clone()).collect())
+    }
+
     async fn get(&mut self, index: u32, parent: Handle) -> Result<Option<Qdisc>, KernelError> {
         let [found] = self.qdiscs(index, [parent])?;
         Ok(found)
@@ -135,17 +153,22 @@ impl Kernel for LinuxTc {
 
     async fn send_and_read<const N: usize>(
         &mut self,
-        request: &Request,
+        index: u32,
+        requests: &[Request],
         parents: [Handle; N],
     ) -> Result<ReadBack<N>, KernelError> {
-        self.socket.add(request);
-        self.add_qdisc_requests(request.index, &parents);
-        let mut answers = self.call()?;
-        let qdiscs = answers.split_off(1);
-        match answers.pop() {
-            Some(Err(refusal)) => Err(request.refused(refusal)),
-            _ => Ok(read_qdiscs(request.index, parents, qdiscs)),
+        for request in requests {
+            self.socket.add(request);
         }
+        self.add_qdisc_requests(index, &parents);
+        let mut answers = self.call()?;
+        let qdiscs = answers.split_off(requests.len());
+        for (request, answer) in requests.iter().zip(answers) {
+            if let Err(refusal) = answer {
+                return Err(request.refused(refusal));
+            }
+        }
+        Ok(read_qdiscs(index, parents, qdiscs))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
+use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
 use nix::libc::{RTM_DELQDISC, RTM_NEWQDISC, TCA_KIND, TCA_OPTIONS};
 
 use crate::netlink::NetlinkRequest;
@@ -56,6 +56,8 @@ pub enum Verb {
     Create,
     /// Sets the options of an existing discipline of the same kind, without loss of packets.
     Change,
+    /// Puts a discipline in the place of another in one step; what waited in that one is dropped.
+    Replace,
     /// Deletes a discipline of this handle and kind; refused for any other.
     Delete,
 }
@@ -82,6 +84,7 @@ impl NetlinkRequest for Request {
         match self.verb {
             Verb::Create => (RTM_NEWQDISC, NLM_F_CREATE | NLM_F_EXCL),
             Verb::Change => (RTM_NEWQDISC, 0),
+            Verb::Replace => (RTM_NEWQDISC, NLM_F_CREATE | NLM_F_REPLACE),
             Verb::Delete => (RTM_DELQDISC, 0),
         }
     }

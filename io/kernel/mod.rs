@@ -16,6 +16,7 @@ mod error;
 mod fake;
 mod fifo;
 mod limits;
+pub(crate) mod link_counters;
 pub(crate) mod linux_tc;
 mod message;
 mod netem;
@@ -30,6 +31,7 @@ mod table;
 mod tbf;
 #[cfg(test)]
 mod tests;
+pub(crate) mod veth_check;
 pub(crate) mod veth_qdiscs;
 
 use std::future::Future;
@@ -55,6 +57,14 @@ pub trait Kernel: Send + 'static {
     /// # Errors
     /// [`KernelError::Gone`] without such an interface.
     fn link(&mut self, interface: &str) -> impl Future<Output = Result<Link, KernelError>> + Send;
+
+    /// Names of the interfaces looked up before that other programs changed since the last call.
+    ///
+    /// # Errors
+    /// When the subscription to the kernel's notifications fails.
+    fn changed(&mut self) -> Result<Vec<String>, KernelError> {
+        Ok(Vec::new())
+    }
 
     /// The queueing discipline of interface `index` under `parent`, `None` for a default of the
     /// kernel.
@@ -93,21 +103,26 @@ pub trait Kernel: Send + 'static {
     /// The kernel's refusal; then nothing changed.
     fn send(&mut self, request: &Request) -> impl Future<Output = Result<(), KernelError>> + Send;
 
-    /// Executes one request, then reads the disciplines under each of `parents` of its interface,
-    /// in one call where the backend supports it.
+    /// Executes `requests`, which are about interface `index`, in order, then reads the disciplines
+    /// under each of `parents`, in one call where the backend supports it: then no packet comes
+    /// between the deletion of a discipline and the creation of its successor. After a refused
+    /// request later ones may be executed.
     ///
     /// # Errors
-    /// Those of [`Self::send`]; those of [`Self::get`] are inside the result.
+    /// The first refusal; those of [`Self::get`] are inside the result.
     fn send_and_read<const N: usize>(
         &mut self,
-        request: &Request,
+        index: u32,
+        requests: &[Request],
         parents: [Handle; N],
     ) -> impl Future<Output = Result<ReadBack<N>, KernelError>> + Send {
         async move {
-            self.send(request).await?;
+            for request in requests {
+                self.send(request).await?;
+            }
             let mut found = [const { None }; N];
             for (found, parent) in found.iter_mut().zip(parents) {
-                *found = match self.get(request.index, parent).await {
+                *found = match self.get(index, parent).await {
                     Ok(qdisc) => qdisc,
                     Err(err) => return Ok(Err(err)),
                 };

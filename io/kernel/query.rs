@@ -2,7 +2,7 @@
 
 use super::fifo::Fifo;
 use super::netem::Netem;
-use super::stack::{LEAF, NETEM, Stack, TBF};
+use super::stack::{LEAF, NETEM, SECOND_LEAF, Stack, TBF};
 use super::tbf::Tbf;
 use super::{Handle, Kernel, KernelError, Link, Qdisc};
 
@@ -69,7 +69,8 @@ pub fn classify(link: Link, found: [Option<Qdisc>; 3]) -> Result<InterfaceQdiscs
                 all.stack.tbf = Some(Tbf::parse(&qdisc.options)?);
                 parent = UNDER_TBF;
             }
-            (LEAF, "pfifo" | "bfifo") => {
+            (LEAF | SECOND_LEAF, "pfifo" | "bfifo") => {
+                all.stack.second_leaf = qdisc.handle == SECOND_LEAF;
                 all.stack.leaf = Fifo::parse(&qdisc.kind, &qdisc.options)?;
                 all.ours.push(qdisc);
                 return Ok(all);

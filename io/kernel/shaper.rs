@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use groundwave_systems::impair::{
-    Capabilities, DivergenceItem, Extensions, Impairment, Latency, LinkStats, compare,
+    Capabilities, DivergenceItem, Extensions, Impairment, Latency, LinkStats, Warning, compare,
 };
 
 use super::counters::CounterTotals;
@@ -15,7 +15,7 @@ use super::query::{InterfaceQdiscs, PARENTS, classify, query};
 use super::reading::{Reading, describe, refused};
 use super::stack::{Stack, plan};
 use super::steps::{Target, steps};
-use super::{Kernel, KernelError, table};
+use super::{Kernel, KernelError, Qdisc, Verb, table};
 
 /// Configuration of a shaper.
 #[derive(Debug, Clone)]
@@ -133,6 +133,10 @@ impl<K: Kernel> Shaper<K> {
         if let Some(Latency::Stochastic { jitter_ns: 0, .. }) = impairment.latency {
             tracing::warn!(interface, "stochastic latency with zero jitter is constant");
         }
+        let record = self.records.entry(interface.to_owned()).or_default();
+        // Counters of disciplines that this change makes anew would be lost.
+        record.totals.add(&before);
+        let discarded = discarded(&before, &target);
         let after = self.execute(interface, before, &target).await?;
         let record = self.records.entry(interface.to_owned()).or_default();
         record.requested = Some(Requested {
@@ -140,7 +144,12 @@ impl<K: Kernel> Shaper<K> {
             target,
         });
         record.refused = None;
-        Ok(self.reading(interface, &after?))
+        record.totals.discard(discarded);
+        let mut reading = self.reading(interface, &after?);
+        if discarded > 0 {
+            reading.warnings.push(discarded_warning(discarded));
+        }
+        Ok(reading)
     }
 
     /// Removes the disciplines of this shaper, and only those, from `interface`.
@@ -149,6 +158,14 @@ impl<K: Kernel> Shaper<K> {
     /// See [`KernelError`].
     pub async fn clear(&mut self, interface: &str) -> Result<Reading, KernelError> {
         self.apply(interface, &Impairment::default()).await
+    }
+
+    /// Names of interfaces whose disciplines other programs changed since the last call.
+    ///
+    /// # Errors
+    /// See [`KernelError`].
+    pub fn changed(&mut self) -> Result<Vec<String>, KernelError> {
+        self.kernel.changed()
     }
 
     /// State of `interface`.
@@ -214,22 +231,15 @@ impl<K: Kernel> Shaper<K> {
         before: InterfaceQdiscs,
         target: &Target,
     ) -> Result<Result<InterfaceQdiscs, KernelError>, KernelError> {
-        let all = steps(before.link.index, &before.stack, target);
-        let Some((last, earlier)) = all.split_last() else {
+        let index = before.link.index;
+        let requests = steps(index, &before.stack, target);
+        if requests.is_empty() {
             return Ok(Ok(before));
-        };
-        for (done, request) in earlier.iter().enumerate() {
-            if let Err(err) = self.kernel.send(request).await {
-                if done > 0 {
-                    self.roll_back(interface, &before.stack).await;
-                }
-                return Err(err);
-            }
         }
-        match self.kernel.send_and_read(last, PARENTS).await {
+        match self.kernel.send_and_read(index, &requests, PARENTS).await {
             Ok(found) => Ok(found.and_then(|found| classify(before.link, found))),
             Err(err) => {
-                if !earlier.is_empty() {
+                if requests.len() > 1 {
                     self.roll_back(interface, &before.stack).await;
                 }
                 Err(err)
@@ -273,6 +283,33 @@ fn nothing<K: Kernel>(kernel: &K) -> Capabilities {
         missing: Vec::new(),
         backend_name,
         backend_version,
+    }
+}
+
+/// Packets waiting in the queue, if the change to `target` makes it anew or removes it.
+fn discarded(before: &InterfaceQdiscs, target: &Target) -> u64 {
+    let requests = steps(before.link.index, &before.stack, target);
+    let removed = |qdisc: &&Qdisc| {
+        requests.iter().any(|request| match request.verb {
+            Verb::Delete => request.handle == qdisc.handle,
+            Verb::Replace => request.parent == qdisc.parent,
+            Verb::Create | Verb::Change => false,
+        })
+    };
+    // A discipline counts the packets below it as well.
+    let first = before.ours.iter().find(removed);
+    first.map_or(0, |qdisc| qdisc.counters.backlog_packets.into())
+}
+
+/// Warning about packets that went with a removed discipline.
+fn discarded_warning(packets: u64) -> Warning {
+    Warning {
+        code: "packets_discarded".to_owned(),
+        field: "queue".to_owned(),
+        message: format!(
+            "{packets} packets that waited in a discipline which this change removed were dropped; \
+             they are counted in queue_drops_total"
+        ),
     }
 }
 

@@ -24,6 +24,9 @@ pub const NETEM: Handle = Handle::new(1, 0);
 pub const TBF: Handle = Handle::new(2, 0);
 /// Handle of the queue.
 pub const LEAF: Handle = Handle::new(3, 0);
+/// Handle of a queue in the place of one with the first handle: the kernel replaces a discipline by one
+/// of another kind in one step only if their handles differ.
+pub const SECOND_LEAF: Handle = Handle::new(4, 0);
 
 /// Own disciplines of one interface, from the root down.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -36,6 +39,8 @@ pub struct Stack {
     pub tbf: Option<Tbf>,
     /// Queue.
     pub leaf: Option<Fifo>,
+    /// Use of the second handle by the queue; only of a stack as read.
+    pub second_leaf: bool,
 }
 
 impl Stack {
@@ -43,6 +48,12 @@ impl Stack {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.netem.is_none() && self.tbf.is_none() && self.leaf.is_none()
+    }
+
+    /// Handle of the queue.
+    #[must_use]
+    pub fn leaf_handle(&self) -> Handle {
+        if self.second_leaf { SECOND_LEAF } else { LEAF }
     }
 
     /// Parent of `tbf`.
@@ -102,6 +113,7 @@ pub fn plan(
         table,
         tbf,
         leaf: requested.or(derived),
+        second_leaf: false,
     })
 }
 

@@ -2,10 +2,10 @@
 //!
 //! Remaining disciplines are changed in place, without loss of packets. Obsolete ones are deleted
 //! by handle and kind, so that those of other programs are safe. New ones are created only where
-//! there is none.
+//! there is none; a queue of another unit replaces the own one that was read there.
 
 use super::qdisc_params::qdisc_params;
-use super::stack::{LEAF, NETEM, Stack, TBF};
+use super::stack::{LEAF, NETEM, SECOND_LEAF, Stack, TBF};
 use super::table;
 use super::tbf;
 use super::{Handle, Request, Verb};
@@ -64,7 +64,7 @@ impl Stack {
         let tbf = || self.tbf.map(|_| (TBF, "tbf"));
         netem
             .or_else(tbf)
-            .or_else(|| self.leaf.map(|leaf| (LEAF, leaf.kind())))
+            .or_else(|| self.leaf.map(|leaf| (self.leaf_handle(), leaf.kind())))
     }
 }
 
@@ -132,7 +132,7 @@ impl Steps {
             }
             (None, Some(tbf)) => {
                 if let Some(leaf) = now.leaf.take() {
-                    self.delete(LEAF, parent, leaf.kind());
+                    self.delete(now.leaf_handle(), parent, leaf.kind());
                 }
                 self.set(false, TBF, parent, "tbf", tbf.payload(to.burst));
                 true
@@ -149,17 +149,20 @@ impl Steps {
 
     fn leaf(&mut self, now: &Stack, goal: &Stack, touched: bool) {
         let parent = goal.under_tbf();
+        let handle = now.leaf_handle();
         match (&now.leaf, &goal.leaf) {
             (None, None) => {}
-            (Some(before), None) => self.delete(LEAF, parent, before.kind()),
+            (Some(before), None) => self.delete(handle, parent, before.kind()),
             (None, Some(leaf)) => self.set(false, LEAF, parent, leaf.kind(), leaf.payload()),
+            (Some(before), Some(leaf)) if before.unit != leaf.unit => {
+                // In one step: without a queue the shaper drops every packet.
+                let other = if handle == LEAF { SECOND_LEAF } else { LEAF };
+                self.push(Verb::Replace, other, parent, leaf.kind());
+                self.requests.last_mut().expect("just pushed").options = Some(leaf.payload());
+            }
             (Some(before), Some(leaf)) => {
-                let kept = before.unit == leaf.unit;
-                if !kept {
-                    self.delete(LEAF, parent, before.kind());
-                }
                 if touched || before != leaf {
-                    self.set(kept, LEAF, parent, leaf.kind(), leaf.payload());
+                    self.set(true, handle, parent, leaf.kind(), leaf.payload());
                 }
             }
         }

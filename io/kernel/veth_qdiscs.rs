@@ -10,7 +10,7 @@
 
 use groundwave_systems::impair::QueueUnit;
 pub use groundwave_systems::testbed::Means;
-use groundwave_systems::testbed::{Counted, LinkDirection, Shape, Tally};
+use groundwave_systems::testbed::Shape;
 use netlink_packet_core::{DecodeError, NLM_F_CREATE, NLM_F_EXCL};
 use nix::libc::RTM_NEWTFILTER;
 
@@ -116,7 +116,9 @@ impl VethQdiscs {
         for qdisc in qdiscs {
             let (handle, options) = (qdisc.handle, qdisc.options.as_slice());
             match qdisc.kind.as_str() {
-                "prio" if handle == ROOT_QDISC => ends.bands = layout.exclusive,
+                "prio" if handle == ROOT_QDISC => {
+                    ends.bands = layout.exclusive && options.starts_with(&two_bands());
+                }
                 "netem" if handle == layout.broadcast => {
                     ends.broadcast = Some(Netem::parse(options)?);
                 }
@@ -204,7 +206,7 @@ impl VethQdiscs {
 }
 
 /// Parent handle of the only child of a discipline.
-const fn child(parent: Handle) -> Handle {
+pub(super) const fn child(parent: Handle) -> Handle {
     Handle::new(parent.major(), 1)
 }
 
@@ -223,7 +225,7 @@ fn line(shape: &Shape, loss_prob: f64, states: Option<[f64; 2]>, jitter_ns: u64)
 
 /// The compared part of a delay line: a two-state loss relayouts the other, and unsupported
 /// attributes do not count.
-fn comparable(mut netem: Netem) -> Netem {
+pub(super) fn comparable(mut netem: Netem) -> Netem {
     if netem.gemodel.is_some() {
         netem.loss = 0;
     }
@@ -232,7 +234,7 @@ fn comparable(mut netem: Netem) -> Netem {
 }
 
 /// Equality of shapers up to the kernel's rounding.
-fn equivalent(before: &Tbf, goal: &Tbf) -> bool {
+pub(super) fn equivalent(before: &Tbf, goal: &Tbf) -> bool {
     let before = before.unwrapped(goal);
     before.rate == goal.rate
         && before.limit == goal.limit
@@ -240,7 +242,7 @@ fn equivalent(before: &Tbf, goal: &Tbf) -> bool {
 }
 
 /// `struct tc_prio_qopt`: two bands, the second by default.
-fn two_bands() -> Vec<u8> {
+pub(super) fn two_bands() -> Vec<u8> {
     let mut options = 2u32.to_ne_bytes().to_vec();
     options.extend([1; 16]);
     options
@@ -261,37 +263,6 @@ pub(crate) fn group_filter(index: u32) -> RouteRequest {
     let what = format!("create the broadcast filter of interface {index}");
     let header = (RTM_NEWTFILTER, NLM_F_CREATE | NLM_F_EXCL);
     tc_request(header, head, "flower", &options, what)
-}
-
-/// Counters of one direction, from all disciplines of its interface.
-#[must_use]
-pub fn count(side: LinkDirection, qdiscs: &[Qdisc], layout: &QdiscLayout) -> Counted {
-    let of = |handle| qdiscs.iter().find(|qdisc| qdisc.handle == handle);
-    let drops = |handle| of(handle).map_or(0, |qdisc: &Qdisc| u64::from(qdisc.counters.drops));
-    let passed = |handle| of(handle).map(|qdisc| (qdisc.counters.packets, qdisc.counters.bytes));
-    // A parent's drops include those below it.
-    let (packets, bytes) = passed(layout.unicast)
-        .or_else(|| passed(layout.shaper))
-        .unwrap_or_default();
-    let overflowed_total = drops(layout.shaper);
-    let unicast = Tally {
-        passed_total: packets,
-        lost_total: drops(layout.unicast).saturating_sub(overflowed_total),
-        overflowed_total,
-        bytes_total: bytes,
-    };
-    let (packets, bytes) = passed(layout.broadcast).unwrap_or_default();
-    let broadcast = Tally {
-        passed_total: packets,
-        lost_total: drops(layout.broadcast),
-        overflowed_total: 0,
-        bytes_total: bytes,
-    };
-    Counted {
-        side,
-        unicast,
-        broadcast,
-    }
 }
 
 #[cfg(test)]

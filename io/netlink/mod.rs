@@ -17,6 +17,7 @@ pub mod netns;
 pub mod nl80211;
 pub(crate) mod route;
 mod socket;
+mod watch;
 pub mod wireguard;
 
 pub use error::NetlinkError;
@@ -24,3 +25,4 @@ pub(crate) use genl::{GenlSocket, payload};
 #[cfg(test)]
 pub(crate) use socket::append_message;
 pub(crate) use socket::{Answer, NetlinkRequest, NetlinkSocket};
+pub(crate) use watch::{Changes, WatchSocket};

@@ -25,7 +25,7 @@ use super::netns::within;
 /// default send buffer of a socket.
 const SEND_BYTES_MAX: usize = 64 << 10;
 /// Longest datagram of answers, bytes; the kernel fills at most 32 KiB.
-const RECEIVE_BYTES_MAX: usize = 64 << 10;
+pub(super) const RECEIVE_BYTES_MAX: usize = 64 << 10;
 /// Most bytes of one dump: the tables of about ten thousand nodes.
 const DUMP_BYTES_MAX: usize = 64 << 20;
 /// Attempts at a dump of a table that changes meanwhile.
@@ -60,6 +60,8 @@ pub(crate) type Answer = Result<Option<Vec<u8>>, NetlinkError>;
 #[derive(Debug)]
 pub(crate) struct NetlinkSocket {
     socket: Socket,
+    /// Port, the address of the socket in the kernel.
+    port: u32,
     /// Sequence number of the last message.
     sequence: u32,
     out: Vec<u8>,
@@ -72,23 +74,29 @@ impl NetlinkSocket {
     /// Opens a socket in the network namespace at `netns`, or in that of the calling thread.
     pub fn open(protocol: isize, netns: Option<&Path>) -> io::Result<Self> {
         // A socket belongs to the namespace of the thread that opens it.
-        let socket = within(netns, || {
+        let (socket, port) = within(netns, || {
             let mut socket = Socket::new(protocol)?;
-            socket.bind_auto()?;
+            let port = socket.bind_auto()?.port_number();
             socket.connect(&SocketAddr::new(0, 0))?;
             socket.set_ext_ack(true)?;
             // Without it a refusal repeats the request, up to 8 KiB of a distribution table.
             socket.set_cap_ack(true)?;
             set_socket_timeout(socket.as_fd(), Timeout::Recv, Some(ANSWER_TIMEOUT))?;
-            io::Result::Ok(socket)
+            io::Result::Ok((socket, port))
         })??;
         Ok(Self {
             socket,
+            port,
             sequence: 0,
             out: Vec::new(),
             starts: Vec::new(),
             received: Vec::with_capacity(RECEIVE_BYTES_MAX),
         })
+    }
+
+    /// Port of the socket, which notifications of its changes carry.
+    pub fn port(&self) -> u32 {
+        self.port
     }
 
     /// Index of the interface `name`.
@@ -223,7 +231,7 @@ impl NetlinkSocket {
 }
 
 /// The messages of a datagram.
-fn messages(mut datagram: &[u8]) -> impl Iterator<Item = NetlinkBuffer<&[u8]>> {
+pub(super) fn messages(mut datagram: &[u8]) -> impl Iterator<Item = NetlinkBuffer<&[u8]>> {
     std::iter::from_fn(move || {
         let message = NetlinkBuffer::new_checked(datagram).ok()?;
         let next = (message.length() as usize).next_multiple_of(4);

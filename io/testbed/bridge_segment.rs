@@ -28,11 +28,7 @@ pub(super) struct Segment {
 impl Segment {
     /// Creates the segment at this path, or opens an existing one.
     pub(super) fn open(path: &Path) -> Result<Self, TestbedError> {
-        let mut namespace = if path.exists() {
-            Namespace::open(path)?
-        } else {
-            Namespace::create(path)?
-        };
+        let mut namespace = Namespace::open_or_create(path)?;
         let links = dump::links(&mut namespace.batch);
         let links = links.map_err(TestbedError::kernel("read the interfaces of the segment"))?;
         let mut segment = Self {

@@ -7,16 +7,20 @@ use groundwave_engine::{Effects, Handle};
 use groundwave_systems::Snapshot;
 use groundwave_systems::site::NodeId;
 use groundwave_systems::testbed::{
-    CountWires, Counted, LinkDirection, MeetKernel, Observation, ObservedRoute, Port,
-    ReportLinkState, ReportRoutes, Settings, Work,
+    CountWires, Counted, LinkDirection, Means, MeetKernel, Observation, ObservedRoute, Port,
+    ReportLinkState, ReportRoutes, Settings, Side, Work,
 };
 
 use super::bound_ports::BoundPorts;
 use super::error::TestbedError;
 use super::network::{DesiredDirection, TestbedNetwork};
+use crate::kernel::veth_check::RATE_ONLY;
 
 /// Shortest interval between two observations of counters and routes.
 const OBSERVE_INTERVAL: Duration = Duration::from_secs(5);
+/// Interval at which changes of other programs are noticed and undone: within a second, and not so
+/// often that a program in a dispute over a discipline fills the log.
+const WATCH_INTERVAL: Duration = Duration::from_millis(500);
 /// Interval of clock reports: a log is resumed at the last one.
 const CLOCK_INTERVAL: Duration = Duration::from_secs(1);
 /// Links per second of the observation interval: one observation logs about 200 bytes for each
@@ -30,6 +34,8 @@ pub struct Driver {
     world: Handle<Snapshot>,
     effects: Effects<Work>,
     settings: Option<Settings>,
+    /// Desired state of each bound direction, and its last failure.
+    bound: BTreeMap<LinkDirection, (Port, Side, Option<String>)>,
     count: BTreeMap<LinkDirection, Counted>,
     observed: BTreeMap<NodeId, Vec<ObservedRoute>>,
 }
@@ -49,6 +55,7 @@ impl Driver {
             world,
             effects,
             settings: None,
+            bound: BTreeMap::new(),
             count: BTreeMap::new(),
             observed: BTreeMap::new(),
         }
@@ -73,7 +80,7 @@ impl Driver {
                     from: side.from,
                     to: side.to,
                 };
-                let state = groundwave_systems::testbed::Side {
+                let state = Side {
                     generation: side.generation,
                     shape: side.shape,
                 };
@@ -102,6 +109,12 @@ impl Driver {
         Ok(count)
     }
 
+    /// Capability of the kernel, known after the first node.
+    #[must_use]
+    pub fn means(&self) -> Option<Means> {
+        self.network.means()
+    }
+
     /// Reports the capability of the kernel to the world, if it is new.
     fn report_means(&self) {
         let known = self.world.view().testbed.means;
@@ -117,6 +130,8 @@ impl Driver {
     pub async fn run(mut self) -> Result<(), TestbedError> {
         let mut clock = tokio::time::interval(CLOCK_INTERVAL);
         clock.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut watch = tokio::time::interval(WATCH_INTERVAL);
+        watch.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut waited = Duration::ZERO;
         loop {
             tokio::select! {
@@ -126,8 +141,10 @@ impl Driver {
                     let works: Vec<Work> = std::iter::once(first).chain(rest).collect();
                     self.execute(works).await?;
                 }
+                _ = watch.tick() => self.watch().await,
                 _ = clock.tick() => {
                     waited += CLOCK_INTERVAL;
+                    self.check_daemons().await;
                     self.on_clock(&mut waited);
                 }
             }
@@ -200,21 +217,84 @@ impl Driver {
         Ok(())
     }
 
-    async fn follow(
+    async fn follow(&mut self, side: LinkDirection, port: &Port, state: Side) -> Observation {
+        let outcome = self.bound_ports.apply(port, &state.shape).await;
+        self.follow_outcome(side, port, state, outcome, None)
+    }
+
+    /// Notes the outcome for a bound direction.
+    fn follow_outcome(
         &mut self,
         side: LinkDirection,
         port: &Port,
-        state: groundwave_systems::testbed::Side,
+        state: Side,
+        outcome: Result<(), String>,
+        change: Option<String>,
     ) -> Observation {
-        let outcome = self.bound_ports.apply(port, &state.shape).await;
-        if let Err(why) = &outcome {
-            tracing::warn!(?port, why, "a bound direction does not follow");
-        }
+        let failure = outcome.err();
+        self.bound
+            .insert(side, (port.clone(), state, failure.clone()));
         Observation {
             side,
             generation: state.generation,
-            failure: outcome.err(),
+            repaired: change.filter(|_| failure.is_none()),
+            failure,
         }
+    }
+
+    /// Undoes changes of other programs, and reports them.
+    async fn watch(&mut self) {
+        match self.network.repair() {
+            Ok(observations) => self.report(observations),
+            Err(err) => {
+                tracing::warn!(
+                    err = error_chain(&err),
+                    "changes of others cannot be undone"
+                );
+            }
+        }
+        let changed = match self.bound_ports.changed() {
+            Ok(changed) if changed.is_empty() => return,
+            Ok(changed) => changed,
+            Err(err) => {
+                tracing::warn!(err, "changes of bound interfaces go unnoticed");
+                return;
+            }
+        };
+        let mut observations = Vec::new();
+        for (side, (port, state, _)) in self.bound.clone() {
+            let Port::Interface(name) = &port else {
+                continue;
+            };
+            if !changed.contains(name) {
+                continue;
+            }
+            let repair = self.bound_ports.repair(name, &state.shape).await;
+            if let Some((change, outcome)) = repair {
+                let seen = self.follow_outcome(side, &port, state, outcome, Some(change));
+                observations.push(seen);
+            }
+        }
+        self.report(observations);
+    }
+
+    /// Reads the ports of daemons back, and reports those whose outcome changed.
+    async fn check_daemons(&mut self) {
+        let mut observations = Vec::new();
+        for (side, (port, state, known)) in self.bound.clone() {
+            let Port::Daemon {
+                address,
+                port: name,
+            } = &port
+            else {
+                continue;
+            };
+            let outcome = self.bound_ports.check(address, *name).await;
+            if outcome.as_ref().err() != known.as_ref() {
+                observations.push(self.follow_outcome(side, &port, state, outcome, None));
+            }
+        }
+        self.report(observations);
     }
 
     fn report(&self, sightings: Vec<Observation>) {
@@ -223,7 +303,7 @@ impl Driver {
         }
         for sighting in sightings
             .iter()
-            .filter(|sighting| sighting.failure.is_some())
+            .filter(|sighting| told(sighting.failure.as_deref()))
         {
             tracing::warn!(
                 from = %sighting.side.from,
@@ -231,6 +311,12 @@ impl Driver {
                 failure = sighting.failure,
                 "a wire is not as it should be"
             );
+        }
+        for sighting in &sightings {
+            if let Some(change) = &sighting.repaired {
+                let LinkDirection { from, to } = sighting.side;
+                tracing::warn!(%from, %to, change, "changed by another program, repaired");
+            }
         }
         self.submit(ReportLinkState { sightings });
     }
@@ -268,6 +354,11 @@ impl Driver {
             tracing::warn!(%refusal, report = C::NAME, "the world did not take a report");
         }
     }
+}
+
+/// Failures that are worth a message each: the lack of netem is told once.
+fn told(failure: Option<&str>) -> bool {
+    failure.is_some_and(|failure| failure != RATE_ONLY)
 }
 
 /// The text of an error with its causes.

@@ -12,9 +12,9 @@ use super::batman;
 use super::error::TestbedError;
 use super::names::{hardware, index, interface, link_local};
 use super::network::{DesiredDirection, NodeNamespace, TestbedNetwork, VethState};
-use crate::kernel::veth_qdiscs::VethQdiscs;
+use crate::kernel::veth_qdiscs::{Means, VethQdiscs, group_filter};
 use crate::netlink::route::{
-    VethEnd, add_address, add_neighbour, create_veth_pair, set_controller, set_up,
+    RouteRequest, VethEnd, add_address, add_neighbour, create_veth_pair, set_controller, set_up,
 };
 
 /// MTU of a link without a mesh protocol, bytes.
@@ -60,39 +60,23 @@ impl TestbedNetwork {
                 .push((side, Action::Route(act)));
         }
         self.execute(actions, failures)?;
-        let mut actions: BTreeMap<NodeId, Vec<(LinkDirection, Action)>> = BTreeMap::new();
         let mut guided: BTreeMap<NodeId, Vec<String>> = BTreeMap::new();
-        let speaks_ipv6 = Path::new("/proc/sys/net/ipv6").exists();
+        let mut actions: BTreeMap<NodeId, Vec<(LinkDirection, Action)>> = BTreeMap::new();
         for (&(a, b), &number) in &fresh {
             if failures.contains_key(&LinkDirection { from: a, to: b }) {
                 continue;
             }
             for (from, to) in [(a, b), (b, a)] {
-                let (Some(own), Some(peer)) = (self.seats.get(&from), self.seats.get(&to)) else {
+                let side = LinkDirection { from, to };
+                let Some(peer) = self.seats.get(&to) else {
                     continue;
                 };
-                let side = LinkDirection { from, to };
-                let index = index(number);
-                let mut setup = vec![set_up(index, None)];
-                if speaks_ipv6 {
-                    // Radios learn addresses from beacons; a lost neighbour solicitation must not
-                    // disturb measurements of one link.
-                    let far = hardware(number, from == a);
-                    setup.push(add_neighbour(index, link_local(far), far));
-                }
-                match own.protocol {
-                    Protocol::Batman => setup.push(set_controller(index, batman::INDEX)),
-                    _ => setup.push(add_address(
-                        index,
-                        self.names.address(own.seat.number).into(),
-                        32,
-                    )),
-                }
+                guided.entry(from).or_default().push(interface(&peer.seat));
+                let setup = self.setup_of(side, number).into_iter();
                 let of_node = actions.entry(from).or_default();
-                of_node.extend(setup.into_iter().map(|setup| (side, Action::Route(setup))));
+                of_node.extend(setup.map(|setup| (side, Action::Route(setup))));
                 let qdiscs = Some(VethQdiscs::default());
                 self.wires.insert(side, VethState { number, qdiscs });
-                guided.entry(from).or_default().push(interface(&peer.seat));
             }
         }
         self.execute(actions, failures)?;
@@ -100,6 +84,43 @@ impl TestbedNetwork {
             self.start_routing(node, &interfaces)?;
         }
         Ok(())
+    }
+
+    /// Requests that set one end of a veth pair up. Repeating them changes nothing.
+    fn setup_of(&self, side: LinkDirection, number: u32) -> Vec<RouteRequest> {
+        let Some(own) = self.seats.get(&side.from) else {
+            return Vec::new();
+        };
+        let index = index(number);
+        let mut setup = vec![set_up(index, None)];
+        if Path::new("/proc/sys/net/ipv6").exists() {
+            // Radios learn addresses from beacons; a lost neighbour solicitation must not disturb
+            // measurements of one link.
+            let far = hardware(number, side.from < side.to);
+            setup.push(add_neighbour(index, link_local(far), far));
+        }
+        setup.push(match own.protocol {
+            Protocol::Batman => set_controller(index, batman::INDEX),
+            _ => add_address(index, self.names.address(own.seat.number).into(), 32),
+        });
+        setup
+    }
+
+    /// Sets existing links up: a controller may have been killed after it created them.
+    pub(super) fn complete_links(&mut self) -> Result<(), TestbedError> {
+        let mut actions: BTreeMap<NodeId, Vec<(LinkDirection, Action)>> = BTreeMap::new();
+        for (side, veth) in &self.wires {
+            let setup = self.setup_of(*side, veth.number).into_iter();
+            let of_node = actions.entry(side.from).or_default();
+            of_node.extend(setup.map(|setup| (*side, Action::Route(setup))));
+            if self.means == Some(Means::Full) {
+                // Refused where it exists, and where its discipline is still to be created.
+                let filter = Action::Route(group_filter(index(veth.number)));
+                of_node.push((*side, filter));
+            }
+        }
+        // What is not set up shows when it is read back, or when a route is refused.
+        self.execute(actions, &mut BTreeMap::new())
     }
 
     /// Adds new interfaces to the routing daemon of a node, or starts it on all interfaces.

@@ -20,10 +20,11 @@ mod network;
 mod observe;
 mod probe;
 mod program;
+mod repair;
 mod segment;
 mod state;
 
-pub use bound_ports::BoundPorts;
+pub use bound_ports::{Ask, BoundPorts, DaemonReply, DaemonRequest, DaemonState, restore};
 pub use driver::Driver;
 pub use error::TestbedError;
 pub use names::{Names, interface};

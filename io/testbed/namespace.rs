@@ -12,12 +12,14 @@ use std::time::Duration;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::signal::{Signal, kill};
+use nix::sys::statfs::{NSFS_MAGIC, statfs};
 use nix::unistd::Pid;
 
 use super::error::TestbedError;
 use super::names::NETNS;
 use crate::kernel::batch::Batch;
 use crate::netlink::netns::within;
+use crate::netlink::{Changes, WatchSocket};
 
 /// Kernel settings of a new namespace: forwarding, no address filters, no address delays.
 const SETTINGS: [(&str, &str); 9] = [
@@ -38,6 +40,7 @@ pub struct Namespace {
     file: File,
     /// The socket.
     pub batch: Batch,
+    watch: WatchSocket,
 }
 
 impl Namespace {
@@ -73,6 +76,23 @@ impl Namespace {
         Self::open(path)
     }
 
+    /// Opens the namespace at a path, or creates it where there is none. A process that was killed
+    /// while it created one leaves an empty file, which is replaced.
+    ///
+    /// # Errors
+    /// As [`Namespace::create`] and [`Namespace::open`].
+    pub fn open_or_create(path: &Path) -> Result<Self, TestbedError> {
+        let Ok(facts) = fs::symlink_metadata(path) else {
+            return Self::create(path);
+        };
+        let is_namespace = statfs(path).is_ok_and(|facts| facts.filesystem_type() == NSFS_MAGIC);
+        if !is_namespace && facts.is_file() && facts.len() == 0 {
+            fs::remove_file(path).map_err(TestbedError::file("remove the empty file", path))?;
+            return Self::create(path);
+        }
+        Self::open(path)
+    }
+
     /// Opens the namespace at a path.
     ///
     /// # Errors
@@ -80,7 +100,18 @@ impl Namespace {
     pub fn open(path: &Path) -> Result<Self, TestbedError> {
         let file = File::open(path).map_err(TestbedError::file("open the namespace", path))?;
         let batch = Batch::open(Some(path)).map_err(TestbedError::kernel("open a socket"))?;
-        Ok(Self { file, batch })
+        let watch = WatchSocket::open(Some(path));
+        let watch = watch.map_err(TestbedError::file("watch the namespace", path))?;
+        Ok(Self { file, batch, watch })
+    }
+
+    /// Changes of other programs since the last call.
+    ///
+    /// # Errors
+    /// When the socket fails.
+    pub(super) fn changes(&mut self) -> Result<Changes, TestbedError> {
+        let changes = self.watch.changes(self.batch.port());
+        changes.map_err(TestbedError::file("receive the notifications of", NETNS))
     }
 
     /// Descriptor of its open file, for requests that name a namespace.

@@ -1,6 +1,7 @@
 //! State of a testbed in the kernel, and its changes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error as _;
 use std::path::{Path, PathBuf};
 
 use groundwave_systems::site::NodeId;
@@ -14,6 +15,8 @@ use super::error::TestbedError;
 use super::names::{Names, RADIO_INDEX, index};
 use super::namespace::Namespace;
 use super::{batman, dump};
+use crate::kernel::link_counters::LinkCounters;
+use crate::kernel::veth_check::not_emulated;
 use crate::kernel::veth_qdiscs::{Means, QdiscLayout, VethQdiscs, group_filter};
 use crate::kernel::{Handle, Request, Verb};
 use crate::netlink::route::{HostRoute, RouteRequest, add_address, set_up};
@@ -28,6 +31,8 @@ pub(super) struct NodeNamespace {
     pub(super) protocol: Protocol,
     pub(super) namespace: Namespace,
     pub(super) routes: BTreeMap<NodeId, HostRoute>,
+    /// Neighbour by destination, as last requested.
+    pub(super) next_hops: BTreeMap<NodeId, NodeId>,
 }
 
 /// State of a veth end.
@@ -46,7 +51,10 @@ pub struct TestbedNetwork {
     pub(super) means: Option<Means>,
     pub(super) seats: BTreeMap<NodeId, NodeNamespace>,
     pub(super) wires: BTreeMap<LinkDirection, VethState>,
-    wiring: Wiring,
+    /// Last desired state of each direction.
+    pub(super) goals: BTreeMap<LinkDirection, (u32, Side)>,
+    pub(super) counters: BTreeMap<LinkDirection, LinkCounters>,
+    pub(super) wiring: Wiring,
     /// Encapsulation by a mesh protocol on a segment.
     pub(super) wrapped: bool,
     pub(super) segment: Option<Segment>,
@@ -65,6 +73,8 @@ impl TestbedNetwork {
             means: None,
             seats: BTreeMap::new(),
             wires: BTreeMap::new(),
+            goals: BTreeMap::new(),
+            counters: BTreeMap::new(),
             wiring: Wiring::Link,
             wrapped: false,
             segment: None,
@@ -95,27 +105,23 @@ impl TestbedNetwork {
         protocol: Protocol,
     ) -> Result<(), TestbedError> {
         let path = self.names.path(&seat.name);
-        // A file of another program, or a namespace of an earlier run.
-        let there = path.exists();
-        let mut namespace = if there {
-            Namespace::open(&path)?
-        } else {
-            Namespace::create(&path)?
-        };
+        let mut namespace = Namespace::open_or_create(&path)?;
         if self.means.is_none() {
             self.means = Some(means(&mut namespace)?);
         }
-        if !there {
-            let own = self.names.address(seat.number);
-            let mut actions = vec![set_up(LOOPBACK, None)];
-            match protocol {
-                Protocol::Batman => actions.extend(batman::setup(own)),
-                _ => actions.push(add_address(LOOPBACK, own.into(), 32)),
-            }
-            send_all(&mut namespace, &actions, &seat.name)?;
-            if protocol == Protocol::Batman {
-                batman::tune(&path)?;
-            }
+        // Also of an existing namespace: its controller may have been killed before this.
+        let own = self.names.address(seat.number);
+        let mut actions = vec![set_up(LOOPBACK, None)];
+        let links = dump::links(&mut namespace.batch);
+        let links = links.map_err(TestbedError::kernel("read interfaces"))?;
+        match protocol {
+            Protocol::Batman if links.contains(&batman::INDEX) => {}
+            Protocol::Batman => actions.extend(batman::setup(own)),
+            _ => actions.push(add_address(LOOPBACK, own.into(), 32)),
+        }
+        send_all(&mut namespace, &actions, &seat.name)?;
+        if protocol == Protocol::Batman {
+            batman::tune(&path)?;
         }
         if self.wiring == Wiring::Segment {
             self.attach_to_segment(seat, protocol, &mut namespace)?;
@@ -126,6 +132,7 @@ impl TestbedNetwork {
             protocol,
             namespace,
             routes: BTreeMap::new(),
+            next_hops: BTreeMap::new(),
         };
         self.seats.insert(node, node_namespace);
         Ok(())
@@ -177,22 +184,29 @@ impl TestbedNetwork {
             let (generation, shape) = (side.generation, side.shape);
             desired.push((key, number, Side { generation, shape }));
         }
+        self.complete_links()?;
         let sightings = self.shape(&desired)?;
         for seat in &view.seats {
-            self.route(seat.node, &seat.next_hops)?;
+            if let Err(err) = self.route(seat.node, &seat.next_hops) {
+                let cause = err.source().map(ToString::to_string);
+                tracing::warn!(node = seat.name, %err, cause, "routes are not in force");
+            }
             self.start_routing(seat.node, &[])?;
         }
         Ok(sightings)
     }
 
-    /// Applies desired states; missing veth pairs are created.
+    /// Applies desired states and reads them back; missing veth pairs are created.
     ///
     /// # Errors
-    /// When the kernel's state cannot be changed. Refusals are part of the result.
+    /// When the kernel's state cannot be changed or read. Refusals are part of the result.
     pub fn shape(
         &mut self,
         desired: &[DesiredDirection],
     ) -> Result<Vec<Observation>, TestbedError> {
+        let goals = desired.iter();
+        self.goals
+            .extend(goals.map(|(side, number, state)| (*side, (*number, *state))));
         if self.wiring == Wiring::Segment {
             return self.shape_segment(desired);
         }
@@ -201,6 +215,7 @@ impl TestbedNetwork {
         let means = self.means.unwrap_or(Means::Rate);
         let mut actions: BTreeMap<NodeId, Vec<(LinkDirection, Action)>> = BTreeMap::new();
         self.query_qdiscs(desired)?;
+        let mut touched = BTreeSet::new();
         for (side, _, state) in desired {
             let Some(veth) = self.wires.get_mut(side) else {
                 continue;
@@ -213,6 +228,7 @@ impl TestbedNetwork {
             if steps.is_empty() {
                 continue;
             }
+            touched.insert(*side);
             let of_node = actions.entry(side.from).or_default();
             of_node.extend(steps.into_iter().map(|step| (*side, Action::Qdisc(step))));
             if goal.bands && !before.bands {
@@ -220,17 +236,13 @@ impl TestbedNetwork {
             }
         }
         self.execute(actions, &mut failures)?;
+        self.read_back(&touched, &mut failures)?;
         for side in failures.keys() {
             if let Some(veth) = self.wires.get_mut(side) {
                 veth.qdiscs = None;
             }
         }
-        let sighted = desired.iter().map(|(side, _, state)| Observation {
-            side: *side,
-            generation: state.generation,
-            failure: failures.remove(side),
-        });
-        Ok(sighted.collect())
+        Ok(observations(desired, means, &mut failures))
     }
 
     /// Reads unknown queueing disciplines of existing veth ends.
@@ -326,6 +338,7 @@ impl TestbedNetwork {
             }
         }
         let node_namespace = self.seats.get_mut(&node).expect("just seen");
+        node_namespace.next_hops.clone_from(next_hops);
         if node_namespace.protocol != Protocol::Static {
             return Ok(());
         }
@@ -352,6 +365,23 @@ impl TestbedNetwork {
             (None, veth) => veth.map(|veth| index(veth.number)),
         }
     }
+}
+
+/// Outcome of each desired state: its failure, or the part that the kernel does not emulate.
+pub(super) fn observations(
+    desired: &[DesiredDirection],
+    means: Means,
+    failures: &mut BTreeMap<LinkDirection, String>,
+) -> Vec<Observation> {
+    let outcome = |(side, _, state): &DesiredDirection| Observation {
+        side: *side,
+        generation: state.generation,
+        failure: failures
+            .remove(side)
+            .or_else(|| not_emulated(&state.shape, means)),
+        repaired: None,
+    };
+    desired.iter().map(outcome).collect()
 }
 
 /// Capability of the kernel, tested on the loopback interface of a new namespace.

@@ -10,7 +10,7 @@ use super::error::TestbedError;
 use super::names::{index, interface, of_hardware, of_radio_address, of_radio_hardware};
 use super::network::{NodeNamespace, TestbedNetwork};
 use super::{batman, dump};
-use crate::kernel::veth_qdiscs::{QdiscLayout, count};
+use crate::kernel::veth_qdiscs::QdiscLayout;
 
 impl TestbedNetwork {
     /// Counters of all links.
@@ -28,7 +28,8 @@ impl TestbedNetwork {
             let own = self.wires.iter().filter(|(side, _)| side.from == *node);
             all.extend(own.filter_map(|(side, veth)| {
                 let qdiscs = found.get(&index(veth.number))?;
-                Some(count(*side, qdiscs, &QdiscLayout::VETH))
+                let counters = self.counters.entry(*side).or_default();
+                Some(counters.add(*side, qdiscs, &QdiscLayout::VETH))
             }));
         }
         Ok(all)

@@ -16,11 +16,11 @@ use super::bridge_segment::{BRIDGE, Segment};
 use super::error::TestbedError;
 use super::names::{RADIO, RADIO_INDEX, SEGMENT, index, interface, link_local, radio_hardware};
 use super::namespace::Namespace;
-use super::network::{DesiredDirection, TestbedNetwork};
+use super::network::{DesiredDirection, TestbedNetwork, observations};
 use super::{batman, dump};
 use crate::kernel::Qdisc;
 use crate::kernel::bridge_port_qdiscs::{self, SENDERS_MAX, SENDERS_WITHOUT_NETEM_MAX};
-use crate::kernel::veth_qdiscs::{Means, QdiscLayout, VethQdiscs, count};
+use crate::kernel::veth_qdiscs::{Means, QdiscLayout, VethQdiscs};
 use crate::netlink::route::{
     VethEnd, add_address, add_forwarding_entry, add_neighbour, create_veth_pair, set_controller,
     set_up,
@@ -36,7 +36,7 @@ fn speaks_ipv6() -> bool {
 
 impl TestbedNetwork {
     /// The segment; created or opened at the first use.
-    fn segment(&mut self) -> Result<&mut Segment, TestbedError> {
+    pub(super) fn segment(&mut self) -> Result<&mut Segment, TestbedError> {
         let segment = match self.segment.take() {
             Some(segment) => segment,
             None => Segment::open(&self.names.path(SEGMENT))?,
@@ -118,6 +118,7 @@ impl TestbedNetwork {
         let means = self.means.unwrap_or(Means::Rate);
         let found = self.query_segment(desired)?;
         let mut actions: Vec<(LinkDirection, Action)> = Vec::new();
+        let mut touched = BTreeSet::new();
         let mut known: BTreeMap<NodeId, Vec<(LinkDirection, Action)>> = BTreeMap::new();
         for (side, _, state) in desired {
             let Some([from, to]) = self.numbers(*side) else {
@@ -135,6 +136,9 @@ impl TestbedNetwork {
                 actions.extend(made.map(|request| (*side, Action::Route(request))));
             }
             let steps = before.steps(&goal, &place, port, state.shape.burst_bytes());
+            if fresh || !steps.is_empty() {
+                touched.insert(*side);
+            }
             actions.extend(steps.into_iter().map(|step| (*side, Action::Qdisc(step))));
             if fresh {
                 // Last: a filter must lead to a complete class.
@@ -151,20 +155,16 @@ impl TestbedNetwork {
         }
         self.send_segment(actions, &mut failures)?;
         self.execute(known, &mut failures)?;
+        self.read_back(&touched, &mut failures)?;
         let nodes: BTreeSet<NodeId> = desired.iter().map(|(side, ..)| side.from).collect();
         for node in nodes {
             self.start_segment_routing(node)?;
         }
-        let sighted = desired.iter().map(|(side, _, state)| Observation {
-            side: *side,
-            generation: state.generation,
-            failure: failures.remove(side),
-        });
-        Ok(sighted.collect())
+        Ok(observations(desired, means, &mut failures))
     }
 
     /// Numbers of both nodes of a direction.
-    fn numbers(&self, side: LinkDirection) -> Option<[u32; 2]> {
+    pub(super) fn numbers(&self, side: LinkDirection) -> Option<[u32; 2]> {
         let number = |node| Some(self.seats.get(&node)?.seat.number);
         Some([number(side.from)?, number(side.to)?])
     }
@@ -246,16 +246,22 @@ impl TestbedNetwork {
         let Some(segment) = &self.segment else {
             return Ok(Vec::new());
         };
-        let of = |side: &LinkDirection| {
-            let [from, to] = self.numbers(*side)?;
-            let qdiscs = found.get(&index(to))?;
-            Some(count(*side, qdiscs, &QdiscLayout::of_sender(from)))
-        };
-        Ok(segment.sides.keys().filter_map(of).collect())
+        let sides: Vec<LinkDirection> = segment.sides.keys().copied().collect();
+        let mut all = Vec::new();
+        for side in sides {
+            let Some([from, to]) = self.numbers(side) else {
+                continue;
+            };
+            if let Some(qdiscs) = found.get(&index(to)) {
+                let counters = self.counters.entry(side).or_default();
+                all.push(counters.add(side, qdiscs, &QdiscLayout::of_sender(from)));
+            }
+        }
+        Ok(all)
     }
 
     /// All disciplines of the segment, by the index of the port.
-    fn segment_qdiscs(&mut self) -> Result<BTreeMap<u32, Vec<Qdisc>>, TestbedError> {
+    pub(super) fn segment_qdiscs(&mut self) -> Result<BTreeMap<u32, Vec<Qdisc>>, TestbedError> {
         let segment = self.segment()?;
         let found = dump::qdiscs(&mut segment.namespace.batch);
         found.map_err(TestbedError::kernel("read queueing disciplines"))

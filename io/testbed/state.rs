@@ -64,6 +64,12 @@ impl State {
         self.folder.join("world.gwlog")
     }
 
+    /// Previous states of bound ports.
+    #[must_use]
+    pub fn ports(&self) -> PathBuf {
+        self.folder.join("bound-ports.json")
+    }
+
     /// Messages of a controller without a terminal.
     #[must_use]
     pub fn messages(&self) -> PathBuf {

@@ -1,6 +1,7 @@
 //! Warnings, before an impairment is applied, of side effects that the kernel does not report.
 
 use super::correlation::effective_prob;
+use super::delay_line::line_packets;
 use super::observed::Warning;
 use super::shape::{Impairment, Latency, Loss, QueueUnit, Rate};
 
@@ -64,6 +65,15 @@ impl Told {
         if jitter_ns >= JITTER_NS_MAX {
             let message = format!("the kernel keeps at most {JITTER_NS_MAX} ns of jitter");
             self.tell("jitter_capped", "latency.jitter", message);
+        }
+        let line = line_packets(impairment);
+        if line.in_flight > line.held && mean_ns > 0 {
+            let pps = u128::from(line.held) * 1_000_000_000 / u128::from(mean_ns);
+            let message = format!(
+                "the delay line holds {} packets: of more than {pps} packets/s, the excess is lost",
+                line.held
+            );
+            self.tell("delay_line_full", "latency", message);
         }
         if impairment.reordering.is_some() && mean_ns == 0 {
             let message = "without latency there is nothing to overtake: no packet is reordered";
@@ -240,6 +250,19 @@ mod tests {
         check(
             r#"{"loss":{"model":"bernoulli","pct":5,"correlation":0.25}}"#,
             &["correlation_changes_share"],
+        );
+        check(
+            r#"{"latency":{"kind":"constant","duration":600000000}}"#,
+            &[],
+        );
+        check(
+            r#"{"latency":{"kind":"constant","duration":700000000}}"#,
+            &["delay_line_full"],
+        );
+        check(
+            r#"{"latency":{"kind":"constant","duration":3000000000},
+                "rate":{"bps":100000000,"burst_bytes":200000}}"#,
+            &["delay_line_full"],
         );
         check(r#"{"rate":{"bps":8000,"burst_bytes":1514}}"#, &[]);
         check(

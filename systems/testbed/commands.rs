@@ -120,7 +120,13 @@ impl Command for ReportLinkState {
         }
         for sighting in self.sightings {
             let tried = Some((sighting.generation, sighting.failure));
-            report(world, sighting.side, |report| report.tried = tried)?;
+            report(world, sighting.side, |report| {
+                report.tried = tried;
+                if let Some(change) = sighting.repaired {
+                    let before = report.repairs.as_ref().map_or(0, |(number, _)| *number);
+                    report.repairs = Some((before.saturating_add(1), change));
+                }
+            })?;
         }
         Ok(())
     }

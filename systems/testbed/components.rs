@@ -92,4 +92,6 @@ pub struct Report {
     pub counted: Option<Counted>,
     /// The last measurement with packets.
     pub probe: Option<Probe>,
+    /// Repairs after changes of other programs: number, and the last change.
+    pub repairs: Option<(u64, String)>,
 }

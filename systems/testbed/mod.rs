@@ -27,7 +27,7 @@ pub use commands::{
     TakeOver,
 };
 pub use components::{Seat, Side, VethPair};
-pub use hops::next_hops;
+pub use hops::{next_hops, relative_cost};
 pub use observed::{
     Counted, LinkDirection, Means, Observation, ObservedRoute, Probe, Takeover, Tally,
 };

@@ -36,6 +36,9 @@ pub struct Observation {
     /// Cause for which it is not in force; absent if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
+    /// Change of another program that was undone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repaired: Option<String>,
 }
 
 /// Packets of one class, since the veth pair was created.

@@ -77,6 +77,8 @@ pub(super) struct Observed {
     heard: BTreeMap<NodeId, Vec<ObservedRoute>>,
     means: Option<Means>,
     takeover: Option<Takeover>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    repairs: BTreeMap<LinkDirection, (u64, String)>,
 }
 
 impl State for Observed {
@@ -103,12 +105,15 @@ impl State for Observed {
                     tried,
                     counted,
                     probe,
+                    repairs,
                 } = report;
                 observed.sides.extend(tried.map(|tried| (side, tried)));
                 observed
                     .counted
                     .extend(counted.map(|counted| (side, counted)));
                 observed.probes.extend(probe.map(|probe| (side, probe)));
+                let repairs = repairs.map(|repairs| (side, repairs));
+                observed.repairs.extend(repairs);
             }
         }
         observed
@@ -129,6 +134,7 @@ impl State for Observed {
                 tried: self.sides.remove(&side),
                 counted: self.counted.remove(&side),
                 probe: self.probes.remove(&side),
+                repairs: self.repairs.remove(&side),
             };
             let reports = LinkDirection::both(key).map(report);
             world.entity_mut(entity).insert(Reports(reports));

@@ -305,6 +305,7 @@ fn reports_of_what_is_not_there_are_refused() {
             side,
             generation,
             failure: None,
+            repaired: None,
         }],
     };
     let good = handle.submit(sight(1)).unwrap();

@@ -50,6 +50,9 @@ pub struct SideView {
     /// Cause for which it is not in force.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
+    /// Repairs after changes of other programs: number, and the last change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repairs: Option<(u64, String)>,
     /// Packet counters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counted: Option<Counted>,
@@ -163,6 +166,7 @@ fn side(direction: LinkDirection, desired: Side, report: &Report) -> SideView {
         generation: desired.generation,
         observed_generation,
         failure,
+        repairs: report.repairs.clone(),
         counted: report.counted,
         probe: report.probe.clone(),
     }

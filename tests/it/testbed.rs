@@ -12,7 +12,7 @@ use groundwave_io::wall::MachineClock;
 use groundwave_systems::radio::Role;
 use groundwave_systems::site::{AddNode, NodeId};
 use groundwave_systems::terrain::{Flat, GeoPoint};
-use groundwave_systems::testbed::{BeginTestbed, MediumAccess, Protocol, Settings, Wiring};
+use groundwave_systems::testbed::{BeginTestbed, Means, MediumAccess, Protocol, Settings, Wiring};
 use groundwave_systems::{Snapshot, world};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
@@ -62,7 +62,7 @@ fn bench() -> Bench {
     let running = engine
         .spawn_throttled(MachineClock::start(), throttle.clone())
         .unwrap();
-    let controller = Controller::new(handle, throttle, stop.clone());
+    let controller = Controller::new(handle, throttle, stop.clone()).on_kernel(Some(Means::Rate));
     Bench {
         router: router(controller),
         stop,
@@ -258,4 +258,11 @@ async fn what_is_wrong_is_told() {
 fn operations_and_fields_are_unchanged() {
     assert_eq!(document().dangling(), Vec::<String>::new());
     outline::assert_unchanged("testbed", document().json());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kernel_without_netem_is_shown_before_the_first_report() {
+    let bench = bench();
+    let begun = bench.done("GET", "/v1/testbed", None).await;
+    assert_eq!(begun["kernel"], json!("rate"), "{begun}");
 }

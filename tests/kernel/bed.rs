@@ -169,6 +169,33 @@ impl Bed {
         }
     }
 
+    /// Interfaces that another program changed since the last call.
+    pub fn changed(&mut self) -> Vec<String> {
+        self.shaper.changed().unwrap()
+    }
+
+    /// Another program deletes the root discipline.
+    pub fn strip(&self) {
+        match &self.kernel {
+            Either::Fake(fake) => {
+                let root = fake.qdiscs(NEAR).remove(0);
+                let kinds = ["netem", "tbf"];
+                let request = Request {
+                    verb: Verb::Delete,
+                    index: 0,
+                    handle: root.handle,
+                    parent: Handle::ROOT,
+                    kind: kinds.into_iter().find(|kind| *kind == root.kind).unwrap(),
+                    options: None,
+                };
+                fake.send_foreign(NEAR, &request).unwrap();
+            }
+            Either::Real => {
+                tool("tc", &format!("qdisc del dev {NEAR} root"));
+            }
+        }
+    }
+
     /// Puts a foreign discipline of another kind at the root.
     pub fn intrude(&self) {
         match &self.kernel {
@@ -215,6 +242,13 @@ impl Kernel for Tap {
         }
     }
 
+    fn changed(&mut self) -> Result<Vec<String>, KernelError> {
+        match &mut self.inner {
+            Inner::Fake(fake) => fake.changed(),
+            Inner::Real(real) => real.changed(),
+        }
+    }
+
     async fn link(&mut self, interface: &str) -> Result<Link, KernelError> {
         match &mut self.inner {
             Inner::Fake(fake) => fake.link(interface).await,
@@ -237,7 +271,7 @@ impl Kernel for Tap {
                 // Options too short for any kind, or the end of one that is not there.
                 match request.verb {
                     Verb::Delete => request.handle = Handle::new(0xfff, 0),
-                    Verb::Create | Verb::Change => request.options = Some(vec![0]),
+                    Verb::Create | Verb::Change | Verb::Replace => request.options = Some(vec![0]),
                 }
             }
             requests.spoil = requests.spoil.saturating_sub(1);

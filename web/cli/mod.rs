@@ -181,6 +181,7 @@ fn report(failure: Failure) -> ExitCode {
     let (message, code) = match failure {
         Failure::Input(message) => (message, 2),
         Failure::Machine(message) => (message, 1),
+        Failure::Exit { message, code } => (message, code),
         Failure::BrokenPipe => return ExitCode::SUCCESS,
     };
     let style = anstyle::AnsiColor::Red.on_default().bold();

@@ -10,6 +10,13 @@ pub enum Failure {
     Input(String),
     /// Failure of the simulation or the machine: exit code 1.
     Machine(String),
+    /// Failure with an exit code of its own.
+    Exit {
+        /// Text.
+        message: String,
+        /// Exit code.
+        code: u8,
+    },
     /// Broken pipe on stdout: exit code 0, as for any Unix filter.
     BrokenPipe,
 }
@@ -23,6 +30,12 @@ impl Failure {
     /// Failure of the machine, with the chain of causes.
     pub fn machine(error: impl Error) -> Self {
         Self::Machine(chain(&error))
+    }
+
+    /// Failure with an exit code of its own, with the chain of causes.
+    pub fn exit(error: impl Error, code: u8) -> Self {
+        let message = chain(&error);
+        Self::Exit { message, code }
     }
 }
 

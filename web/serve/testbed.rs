@@ -3,13 +3,14 @@
 
 use std::os::unix::net::UnixListener;
 use std::path::Path;
-use std::pin::Pin;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use crate::http::client::Client as Http;
 use crate::http::serve::{serve_to, shutdown_signal};
 use crate::impair::Peer;
+use crate::impair::wire::AppliedState;
 use crate::testbed::wire::Testbed;
 use crate::testbed::{Controller, router};
 use axum::http::Method;
@@ -20,15 +21,17 @@ use super::terrain::TerrainOptions;
 use groundwave_engine::limits::CHECKPOINT_TICKS;
 use groundwave_engine::log::Header;
 use groundwave_engine::{Effects, Engine, Execution, Next, Running, Throttle};
+use groundwave_io::host::descriptors::raise_limit;
 use groundwave_io::host::socket::{Access, Socket};
 use groundwave_io::journal::{self, FileJournal};
 use groundwave_io::scenario::Scenario;
 use groundwave_io::testbed::{
-    BoundPorts, Driver, Names, State, TestbedError, TestbedNetwork, tear_down,
+    BoundPorts, DaemonReply, DaemonRequest, DaemonState, Driver, Names, State, TestbedError,
+    TestbedNetwork, restore, tear_down,
 };
 use groundwave_io::wall::{MachineClock, wall_ns};
-use groundwave_systems::impair::{Direction as PortName, Impairment};
-use groundwave_systems::testbed::{Settings, TakeOver, Work};
+use groundwave_systems::impair::{Direction as PortName, DivergenceKind};
+use groundwave_systems::testbed::{Means, Port, Settings, TakeOver, Work};
 use groundwave_systems::{Snapshot, world};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
@@ -75,7 +78,7 @@ pub fn prepare(
     let ticked = engine.tick(Some(wall_ns())).map_err(Failure::machine)?;
     if let Some((name, refusal)) = ticked.refused.first() {
         let message = format!("command {name} rejected: {refusal}");
-        let _ = tear_down(state, None);
+        let _ = remove(state, None);
         return Err(Failure::Input(message));
     }
     terrain.check_tiles()?;
@@ -93,7 +96,16 @@ pub fn prepare(
 /// # Errors
 /// When the log is invalid or not that of a testbed.
 pub fn take_over(state: &State, terrain: &TerrainOptions) -> Result<Prepared, Failure> {
-    let mut log = journal::open(&state.log()).map_err(Failure::input)?;
+    let name = &state.testbed;
+    let unusable = |err: Failure| match err {
+        Failure::Input(why) | Failure::Machine(why) => Failure::Input(format!(
+            "the log of testbed {name} cannot be resumed: {why}; `groundwave testbed down --name \
+             {name}` removes the testbed"
+        )),
+        other => other,
+    };
+    let opened = journal::open(&state.log()).map_err(Failure::input);
+    let mut log = opened.map_err(unusable)?;
     let header: Header = log.header().clone();
     let terrain = terrain.for_log(&header.inputs)?;
     let mut builder = world(terrain.terrain.clone());
@@ -101,13 +113,13 @@ pub fn take_over(state: &State, terrain: &TerrainOptions) -> Result<Prepared, Fa
     let mut engine: Engine<Snapshot> = builder
         .build(header.seed, header.step_ns)
         .map_err(Failure::input)?;
-    groundwave_engine::replay(&mut engine, &mut log, |_| Next::Go).map_err(Failure::input)?;
+    let replayed = groundwave_engine::replay(&mut engine, &mut log, |_| Next::Go);
+    replayed.map_err(Failure::input).map_err(unusable)?;
     drop(log);
     let view = engine.view();
     let Some(settings) = view.testbed.settings.clone() else {
-        let name = &state.testbed;
-        let message = format!("the log of {name} is not that of a testbed");
-        return Err(Failure::Input(message));
+        let what = "its controller ended before its first tick was logged";
+        return Err(unusable(Failure::Input(what.to_owned())));
     };
     // Remaining commands of the scenario.
     match settings.scenario.as_deref().map(|path| (path, load(path))) {
@@ -166,8 +178,11 @@ impl RunningTestbed {
             testbed: settings.name.clone(),
             network: settings.network,
         };
+        // A file and two sockets for each node.
+        tracing::debug!(limit = raise_limit(), "open files");
         let handle = engine.handle();
         let network = TestbedNetwork::new(names, state.folder());
+        let ports = BoundPorts::new(Box::new(request_impairment), &state.ports())?;
         let (up, is_up) = mpsc::channel();
         let world = handle.clone();
         let stop = CancellationToken::new();
@@ -176,7 +191,6 @@ impl RunningTestbed {
         let driver = std::thread::Builder::new()
             .name("testbed".to_owned())
             .spawn(move || {
-                let ports = BoundPorts::new(Box::new(request_impairment));
                 let outcome = drive(Driver::new(network, ports, world, effects), adopt, &up);
                 if let Err(err) = &outcome {
                     tracing::error!(%err, "the network is no longer updated");
@@ -184,11 +198,11 @@ impl RunningTestbed {
                 ended.cancel();
                 outcome
             })?;
-        if is_up.recv().is_err() {
+        let Ok(kernel) = is_up.recv() else {
             drop(engine);
             let outcome = driver.join().expect("the driver does not panic");
             return Err(Failure::machine(outcome.expect_err("it reported no start")));
-        }
+        };
         let access = Access {
             mode: 0o600,
             group: None,
@@ -198,7 +212,7 @@ impl RunningTestbed {
         let throttle = Throttle::default();
         throttle.set(speed);
         let engine = engine.spawn_throttled(MachineClock::start(), throttle.clone())?;
-        let controller = Controller::new(handle, throttle, stop.clone());
+        let controller = Controller::new(handle, throttle, stop.clone()).on_kernel(kernel);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(THREADS)
             .enable_all()
@@ -264,7 +278,11 @@ impl RunningTestbed {
     }
 }
 
-fn drive(mut driver: Driver, adopt: bool, up: &mpsc::Sender<()>) -> Result<(), TestbedError> {
+fn drive(
+    mut driver: Driver,
+    adopt: bool,
+    up: &mpsc::Sender<Option<Means>>,
+) -> Result<(), TestbedError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -276,32 +294,96 @@ fn drive(mut driver: Driver, adopt: bool, up: &mpsc::Sender<()>) -> Result<(), T
             driver.catch_up().await?;
         }
         // The receiver may be gone.
-        let _ = up.send(());
+        let _ = up.send(driver.means());
         driver.run().await
     })
 }
 
-/// Requests the state of a port from an impairment daemon.
-fn request_impairment(
-    address: String,
-    port: PortName,
-    impairment: Impairment,
-) -> Pin<Box<dyn Future<Output = Result<(), String>>>> {
+/// Time limit for the answer of an impairment daemon.
+const DAEMON_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Sends a request about a port to an impairment daemon.
+fn request_impairment(address: String, port: PortName, request: DaemonRequest) -> DaemonReply {
     Box::pin(async move {
-        let text = |err: &dyn std::error::Error| err.to_string();
-        let connected = match address.contains('/') {
-            true => Http::unix(address.as_ref()).await,
-            false => Http::tcp(&address).await,
-        };
-        let mut http = connected.map_err(|err| text(&err))?;
-        let body = serde_json::to_value(&impairment).map_err(|err| text(&err))?;
-        let path = format!("/v1/impairments/{port}");
-        let response = http.ask(Method::PUT, &path, Some(&body)).await;
-        let (status, bytes) = response.map_err(|err| text(&err))?;
-        if status.is_success() {
-            return Ok(());
-        }
-        let body = String::from_utf8_lossy(&bytes).into_owned();
-        Err(format!("{address}: status {status}: {body}"))
+        let answer = ask_daemon(&address, port, request);
+        let answer = tokio::time::timeout(DAEMON_TIMEOUT, answer).await;
+        answer.unwrap_or_else(|_| {
+            let waited = DAEMON_TIMEOUT.as_secs();
+            Err(format!("{address}: no answer in {waited} s"))
+        })
     })
+}
+
+async fn ask_daemon(
+    address: &str,
+    port: PortName,
+    request: DaemonRequest,
+) -> Result<DaemonState, String> {
+    let text = |err: &dyn std::error::Error| format!("{address}: {err}");
+    let connected = match address.contains('/') {
+        true => Http::unix(address.as_ref()).await,
+        false => Http::tcp(address).await,
+    };
+    let mut http = connected.map_err(|err| text(&err))?;
+    let (method, body) = match request {
+        DaemonRequest::Read => (Method::GET, None),
+        DaemonRequest::Set(impairment) => (Method::PUT, Some(impairment)),
+        DaemonRequest::Clear => (Method::DELETE, None),
+    };
+    let body = body.map(serde_json::to_value).transpose();
+    let body = body.map_err(|err| text(&err))?;
+    let path = format!("/v1/impairments/{port}");
+    let response = http.ask(method, &path, body.as_ref()).await;
+    let (status, bytes) = response.map_err(|err| text(&err))?;
+    if !status.is_success() {
+        let body = String::from_utf8_lossy(&bytes).into_owned();
+        return Err(format!("{address}: status {status}: {body}"));
+    }
+    let state: AppliedState = serde_json::from_slice(&bytes).map_err(|err| text(&err))?;
+    let items = state.divergence.into_iter();
+    let verifiable = items.filter(|item| item.kind != DivergenceKind::Unverifiable);
+    Ok(DaemonState {
+        impairment: state.impairment,
+        divergence: verifiable.map(|item| item.message).collect(),
+    })
+}
+
+/// Restores bound ports, then removes everything with the testbed's name, except the log, which is
+/// copied to `keep_log`. Returns the number of nodes.
+///
+/// # Errors
+/// When something cannot be removed, or a port not be restored; the rest is removed then, and a
+/// repetition tries the port again.
+pub fn remove(state: &State, keep_log: Option<&Path>) -> Result<usize, Failure> {
+    let record = state.ports();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let mut ask: groundwave_io::testbed::Ask = Box::new(request_impairment);
+    let restored = runtime.block_on(restore(&record, &mut ask));
+    let outcomes = restored.map_err(|err| {
+        Failure::Machine(format!("restore the ports of {}: {err}", record.display()))
+    });
+    let left = std::fs::read(&record).ok();
+    let removed = tear_down(state, keep_log).map_err(Failure::machine)?;
+    if let Some(left) = left {
+        state.create().map_err(Failure::machine)?;
+        std::fs::write(&record, left)?;
+    }
+    let mut problems = Vec::new();
+    for (port, outcome) in outcomes? {
+        if let Err(why) = outcome {
+            problems.push(match port {
+                Port::Interface(name) => format!("interface {name}: {why}"),
+                Port::Daemon { address, port } => format!("{port} of {address}: {why}"),
+            });
+        }
+    }
+    if problems.is_empty() {
+        return Ok(removed);
+    }
+    let (problems, name) = (problems.join("; "), &state.testbed);
+    Err(Failure::Machine(format!(
+        "not restored: {problems}; `groundwave testbed down --name {name}` tries again"
+    )))
 }

@@ -3,6 +3,7 @@
 //! Handlers parse, command or query, and show. Every change is a command to the world and stands in
 //! its log; what follows on the wires is the mirror's business.
 
+mod agreement;
 mod router;
 mod state;
 mod steer;

@@ -4,6 +4,7 @@ use groundwave_engine::{Handle, Recorded, Throttle};
 use groundwave_systems::Snapshot;
 use groundwave_systems::site::NodeId;
 use groundwave_systems::site::NodeView;
+use groundwave_systems::testbed::Means;
 use tokio_util::sync::CancellationToken;
 
 use super::wire::Testbed;
@@ -15,6 +16,7 @@ pub struct Controller {
     world: Handle<Snapshot>,
     throttle: Throttle,
     stop: CancellationToken,
+    kernel: Option<Means>,
 }
 
 impl Controller {
@@ -25,13 +27,23 @@ impl Controller {
             world,
             throttle,
             stop,
+            kernel: None,
         }
+    }
+
+    /// This controller on a kernel with this capability, which it shows before the world has it.
+    #[must_use]
+    pub fn on_kernel(mut self, kernel: Option<Means>) -> Self {
+        self.kernel = kernel;
+        self
     }
 
     /// The testbed now.
     #[must_use]
     pub fn show(&self) -> Testbed {
-        Testbed::of(&self.world.view())
+        let mut testbed = Testbed::of(&self.world.view());
+        testbed.kernel = testbed.kernel.or(self.kernel);
+        testbed
     }
 
     /// Puts a command to the world and waits until it is logged and seen. A paused world takes a

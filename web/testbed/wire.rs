@@ -1,12 +1,15 @@
 //! The shapes on the wire: names of the controller's interface. Nodes go by their short names.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use groundwave_systems::Snapshot;
 use groundwave_systems::site::NodeId;
 use groundwave_systems::testbed::{Means, Protocol, Shape, SideView, Tally, Wiring, next_hops};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::agreement::agreement;
+pub use super::agreement::{Agreement, Difference};
 
 /// The testbed now.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -56,6 +59,9 @@ pub struct Node {
     pub next_hops: BTreeMap<String, String>,
     /// Routes found by the routing protocol: next hop and metric by destination.
     pub heard: BTreeMap<String, HeardRoute>,
+    /// Comparison of both; absent for a failed node, and until its routing program reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agreement: Option<Agreement>,
 }
 
 /// A route found by the routing protocol.
@@ -89,12 +95,24 @@ pub struct Link {
     /// Reason why the desired state is not in force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
+    /// Changes of other programs that were undone; absent without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repaired: Option<Repaired>,
     /// Packet counters since the veth pair was created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted: Option<Count>,
     /// Last measurement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured: Option<Measured>,
+}
+
+/// Repairs of a direction after changes of other programs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Repaired {
+    /// Number of repairs.
+    pub repairs_total: u64,
+    /// The last change that was undone.
+    pub last_change: String,
 }
 
 /// Packet counters since the veth pair was created.
@@ -212,6 +230,9 @@ impl Testbed {
                 .map_or_else(|| id.to_string(), |name| (*name).to_owned())
         };
         let graph = view.graph();
+        let runs = |node: &NodeId| view.node(*node).is_some_and(|node| node.operating);
+        let operating: BTreeSet<NodeId> = testbed.seats.iter().map(|seat| seat.node).collect();
+        let operating: BTreeSet<NodeId> = operating.into_iter().filter(runs).collect();
         let all = testbed.seats.iter().map(|seat| seat.node);
         let hops = all.map(|node| (node, next_hops(&graph, view.limits.metric, node)));
         let hops: BTreeMap<_, _> = hops.collect();
@@ -242,6 +263,11 @@ impl Testbed {
                     operating: there.is_some_and(|node| node.operating),
                     next_hops: hops.get(&seat.node).map(named).unwrap_or_default(),
                     heard: heard.collect(),
+                    agreement: hops.get(&seat.node).and_then(|hops| {
+                        let routes = (hops, seat.heard.as_slice());
+                        let by = (&graph, view.limits.metric);
+                        agreement(seat.node, routes, &operating, by, &name)
+                    }),
                 }
             })
             .collect();
@@ -258,6 +284,13 @@ impl Testbed {
                 generation: side.generation,
                 observed_generation: side.observed_generation,
                 failure: side.failure.clone(),
+                repaired: side
+                    .repairs
+                    .clone()
+                    .map(|(repairs_total, last_change)| Repaired {
+                        repairs_total,
+                        last_change,
+                    }),
                 counted: side
                     .counted
                     .map(|counted| Count::of(&counted.unicast, &counted.broadcast)),

@@ -91,6 +91,7 @@ impl Device {
         match request.verb {
             Verb::Delete => self.delete(request, place),
             Verb::Create => self.create(request, place, unknown_kind),
+            Verb::Replace => self.replace(request, place, unknown_kind),
             Verb::Change => {
                 let at = place.ok_or((
                     ENOENT,
@@ -144,6 +145,25 @@ impl Device {
             counters: Counters::default(),
         });
         Ok(())
+    }
+
+    fn replace(
+        &mut self,
+        request: &Request,
+        place: Option<usize>,
+        unknown_kind: bool,
+    ) -> Result<(), Refusal> {
+        if let Some(at) = place
+            && self.tree[at].handle == request.handle
+        {
+            return self.update(request, at);
+        }
+        let below = place.map(|at| self.tree.split_off(at));
+        let created = self.create(request, None, unknown_kind);
+        if created.is_err() {
+            self.tree.extend(below.into_iter().flatten());
+        }
+        created
     }
 
     fn update(&mut self, request: &Request, at: usize) -> Result<(), Refusal> {

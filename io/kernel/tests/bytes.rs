@@ -131,12 +131,12 @@ fn a_request_is_encoded_as_the_kernel_expects() {
 #[test]
 fn messages_equal_those_of_netlink_packet_route() {
     use netlink_packet_core::{
-        DefaultNla, NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkHeader,
-        NetlinkMessage,
+        DefaultNla, NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST,
+        NetlinkHeader, NetlinkMessage,
     };
     use netlink_packet_route::RouteNetlinkMessage;
     use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage};
-    for verb in [Verb::Create, Verb::Change, Verb::Delete] {
+    for verb in [Verb::Create, Verb::Change, Verb::Replace, Verb::Delete] {
         let request = Request {
             verb,
             options: (verb != Verb::Delete).then(|| Netem::default().payload(Some(&[1; 333]))),
@@ -159,6 +159,10 @@ fn messages_equal_those_of_netlink_packet_route() {
                 NLM_F_CREATE | NLM_F_EXCL,
             ),
             Verb::Change => (RouteNetlinkMessage::NewQueueDiscipline(message), 0),
+            Verb::Replace => (
+                RouteNetlinkMessage::NewQueueDiscipline(message),
+                NLM_F_CREATE | NLM_F_REPLACE,
+            ),
             Verb::Delete => (RouteNetlinkMessage::DelQueueDiscipline(message), 0),
         };
         let mut header = NetlinkHeader::default();

@@ -128,7 +128,7 @@ fn random_graph(seed: u64, nodes: u128) -> Graph {
 /// Cost of the cheapest walk by relaxing every edge again and again (Bellman and Ford).
 fn by_relaxation(graph: &Graph, source: usize, metric: Metric) -> Vec<Option<f64>> {
     let mut best = vec![None; graph.nodes().len()];
-    best[source] = Some(metric::Cost::ZERO);
+    best[source] = Some(Cost::ZERO);
     for _ in graph.nodes() {
         for from in 0..graph.nodes().len() {
             let Some(cost) = best[from] else { continue };
@@ -154,7 +154,7 @@ fn no_walk_is_cheaper_than_dijkstras() {
             for (target, expected) in expected.iter().enumerate() {
                 let path = shortest(&graph, 0, Some(target), metric, |_| true).path(target);
                 let cost = path.map(|hops| {
-                    let zero = metric::Cost::ZERO;
+                    let zero = Cost::ZERO;
                     hops.iter()
                         .fold(zero, |cost, (_, edge)| metric.extend(cost, edge))
                         .first

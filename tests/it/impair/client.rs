@@ -299,3 +299,16 @@ fn a_stopped_player_restores_what_was() {
         .json();
     assert_eq!(state["impairment"], json!({}));
 }
+
+#[test]
+fn a_state_with_an_end_is_restored() {
+    let bench = Bench::new();
+    let socket = bench.listen();
+    said(&socket, &["set", "port1", "--delay", "5ms"]);
+    let shown = said(&socket, &["set", "both", "--loss", "9%", "--for", "50ms"]);
+    assert!(shown.contains("9%"), "{shown}");
+    let after = document(&socket, &["show", "--json"]);
+    let before = json!({ "latency": { "kind": "constant", "duration": 5_000_000 } });
+    assert_eq!(after[0]["impairment"], before);
+    assert_eq!(after[1]["impairment"], json!({}));
+}

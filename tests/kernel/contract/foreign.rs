@@ -11,6 +11,7 @@ arms! {
     a_foreign_root_survives_clear: fake, uml;
     a_foreign_root_in_place_of_ours_survives_clear: fake, uml;
     a_restarted_program_knows_its_own: fake, host, uml;
+    changes_of_others_are_noticed: fake, host, uml;
 }
 
 fn survives(bed: &mut Bed) {
@@ -52,4 +53,28 @@ fn a_restarted_program_knows_its_own(bed: &mut Bed) {
         "{cleared:?}"
     );
     assert_eq!(bed.stack(), []);
+}
+
+/// The kernel notifies; own changes are told from those of others.
+fn changes_of_others_are_noticed(bed: &mut Bed) {
+    let asked = impairment(json!({"rate": {"bps": 1_000_000, "burst_bytes": 2000}}));
+    bed.apply(&asked).unwrap();
+    assert_eq!(bed.changed(), [""; 0], "own changes");
+    bed.strip();
+    assert_eq!(bed.changed(), ["port1"]);
+    let reading = bed.read().unwrap();
+    assert!(reading.impairment.is_empty(), "{reading:?}");
+    let messages: Vec<_> = reading
+        .divergence
+        .iter()
+        .map(|item| &item.message)
+        .collect();
+    assert!(
+        messages
+            .iter()
+            .any(|message| message.contains("the kernel holds nothing")),
+        "{messages:?}"
+    );
+    assert_eq!(bed.apply(&asked).unwrap().impairment, asked);
+    assert_eq!(bed.changed(), [""; 0], "the repair is an own change");
 }

@@ -1,15 +1,20 @@
 //! Which changes are made in place.
 
-use groundwave_io::kernel::Verb;
+use std::time::Duration;
+
+use groundwave_io::kernel::{Counters, Verb};
+use groundwave_systems::impair::LinkStats;
 use serde_json::json;
 
 use crate::bed::{Bed, agrees, arms, impairment};
+use crate::wire::{NEAR, Traffic};
 
 arms! {
     CONTRACT,
     same_layers_are_changed_in_place: fake, uml;
     the_same_shaper_is_changed_in_place: fake, host, uml;
     new_layers_are_counted: fake, uml;
+    counters_survive_new_layers: fake, host, uml;
 }
 
 fn same_layers_are_changed_in_place(bed: &mut Bed) {
@@ -77,4 +82,58 @@ fn new_layers_are_counted(bed: &mut Bed) {
         "the delay line keeps its packets: {requests:?}"
     );
     assert_eq!(bed.stats().unwrap().resets_total, before);
+}
+
+/// More packets than the queue holds, all of which are over when this returns.
+fn overflow(bed: &mut Bed) {
+    if let Some(fake) = bed.model() {
+        let dropped = Counters {
+            packets: 60,
+            bytes: 60_000,
+            drops: 40,
+            ..Counters::default()
+        };
+        for kind in ["netem", "tbf", "pfifo"] {
+            fake.set_counters(NEAR, kind, dropped);
+        }
+        return;
+    }
+    let traffic = Traffic {
+        count: 100,
+        every: Duration::ZERO,
+        frame_bytes: 1000,
+        quiet: Duration::from_millis(300),
+    };
+    bed.wire.as_mut().unwrap().measure(traffic);
+}
+
+fn counters_survive_new_layers(bed: &mut Bed) {
+    let queue = |unit: &str, value: u32| json!({"limit": {"unit": unit, "value": value}});
+    let rate = json!({"bps": 1_000_000, "burst_bytes": 2000});
+    let shaped = impairment(json!({"rate": rate, "queue": queue("packets", 10)}));
+    bed.apply(&shaped).unwrap();
+    overflow(bed);
+    let drops = |stats: &LinkStats| {
+        [
+            stats.drops_total,
+            stats.impairment_drops_total,
+            stats.rate_drops_total,
+            stats.queue_drops_total,
+        ]
+    };
+    let before = bed.stats().unwrap();
+    assert!(before.queue_drops_total > 0, "{before:?}");
+    // A queue of another unit, no queue, a shaper that comes and goes.
+    for next in [
+        json!({"rate": rate, "queue": queue("bytes", 10_000)}),
+        json!({"rate": rate}),
+        json!({"rate": rate, "queue": queue("packets", 10)}),
+        json!({"queue": queue("packets", 10)}),
+        json!({"rate": rate, "queue": queue("packets", 10)}),
+    ] {
+        let reading = bed.apply(&impairment(next.clone())).unwrap();
+        assert!(agrees(&reading), "{:?}", reading.divergence);
+        let after = bed.stats().unwrap();
+        assert_eq!(drops(&after), drops(&before), "after {next}");
+    }
 }

@@ -1,6 +1,7 @@
 //! The daemon itself: the program, its socket, and interfaces that are really there.
 
 use std::io::Write as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -22,6 +23,8 @@ arms! {
     a_foreign_root_survives_a_delete: host, uml;
     racing_clients_end_in_one_of_their_states: host, uml;
     without_the_capability_it_is_forbidden: host, uml;
+    a_change_of_another_program_is_told: host, uml;
+    a_user_with_one_capability_gives_its_socket_to_a_group: host, uml;
 }
 
 /// A running daemon on `port1` and `port2`, and a connection to it.
@@ -35,12 +38,20 @@ struct Daemon {
 impl Daemon {
     /// Starts it in the namespace of this thread, `before` the program's own words.
     fn start(before: &[&str]) -> Self {
+        Self::configured(before, "", None)
+    }
+
+    /// Like [`Self::start`], with lines of configuration, in a folder of user `owner`.
+    fn configured(before: &[&str], lines: &str, owner: Option<u32>) -> Self {
         ip("link add port2 type veth peer name far2\nlink set port2 up\nlink set far2 up\n");
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("impair.sock");
         let config = folder.path().join("impaird.toml");
         let mut file = std::fs::File::create(&config).unwrap();
-        writeln!(file, "socket = \"{}\"", socket.display()).unwrap();
+        writeln!(file, "socket = \"{}\"\n{lines}", socket.display()).unwrap();
+        if owner.is_some() {
+            std::os::unix::fs::chown(folder.path(), owner, owner).unwrap();
+        }
         for port in ["port1", "port2"] {
             writeln!(
                 file,
@@ -323,5 +334,62 @@ fn without_the_capability_it_is_forbidden(_: &mut Bed) {
         (200, &json!(1_000_000))
     );
     assert_eq!(seen_by_tc(NEAR)[0]["kind"], "tbf");
+    daemon.stop();
+}
+
+fn a_change_of_another_program_is_told(_: &mut Bed) {
+    let mut daemon = Daemon::start(&[]);
+    daemon.set(
+        "port1",
+        &json!({"rate": {"bps": 10_000_000, "burst_bytes": 20_000}}),
+    );
+    tool("tc", &format!("qdisc del dev {NEAR} root"));
+    let log = daemon.folder.path().join("log");
+    let told = (0..200).find_map(|_| {
+        std::thread::sleep(Duration::from_millis(50));
+        let log = std::fs::read_to_string(&log).unwrap();
+        let line = log
+            .lines()
+            .find(|line| line.contains("changed by another program"));
+        line.map(str::to_owned)
+    });
+    let told = told.expect("the daemon tells");
+    println!("{told}");
+    assert!(
+        told.contains("port1") && told.contains("the kernel holds nothing"),
+        "{told}"
+    );
+    let (_, state) = daemon.ask("GET", "/v1/impairments/port1", None);
+    let items = state["divergence"].as_array().expect("it is said");
+    assert!(
+        items.iter().all(|item| item["kind"] == "differs"),
+        "{state}"
+    );
+    assert_eq!(state["impairment"], json!({}));
+    daemon.stop();
+}
+
+/// As under the shipped unit: a user of its own, one capability, the group of the configuration as a
+/// supplementary group.
+fn a_user_with_one_capability_gives_its_socket_to_a_group(_: &mut Bed) {
+    const USER: u32 = 60_123;
+    const GROUP: u32 = 60_456;
+    let user = USER.to_string();
+    let caps = ["inh-caps", "ambient-caps", "bounding-set"];
+    let caps = caps.map(|set| format!("--{set}=-all,+net_admin"));
+    let groups = format!("--groups={GROUP}");
+    let mut before = vec!["setpriv", "--reuid", &user, "--regid", &user, &groups];
+    before.extend(caps.iter().map(String::as_str));
+    let lines = format!("group = \"{GROUP}\"\nmode = \"0660\"");
+    let mut daemon = Daemon::configured(&before, &lines, Some(USER));
+    let facts = std::fs::metadata(daemon.socket()).unwrap();
+    assert_eq!(
+        (facts.uid(), facts.gid(), facts.permissions().mode() & 0o777),
+        (USER, GROUP, 0o660)
+    );
+    daemon.set(
+        "port1",
+        &json!({"rate": {"bps": 10_000_000, "burst_bytes": 20_000}}),
+    );
     daemon.stop();
 }

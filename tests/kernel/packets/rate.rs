@@ -15,6 +15,7 @@ arms! {
     queue_of_packets: host, vm;
     queue_of_bytes: host, vm;
     behind_a_delay: vm;
+    a_long_queue: host, vm;
 }
 
 /// Half as much again as the rate lets through, for so long.
@@ -128,4 +129,26 @@ fn behind_a_delay(bed: &mut Bed) {
         (low_ms..=high_ms + 2.0).contains(&figures.p50_ms),
         "{figures:?}"
     );
+}
+
+/// A queue above the default limit of netem, which counts the packets below it as its own: all that is
+/// sent at once arrives.
+fn a_long_queue(bed: &mut Bed) {
+    let traffic = Traffic {
+        count: 3000,
+        frame_bytes: 100,
+        ..FLOOD
+    };
+    let before = bed.stats().unwrap().drops_total;
+    let asked = json!({"rate": {"bps": 1_000_000, "burst_bytes": 2000},
+        "queue": {"limit": {"unit": "packets", "value": 8000}}});
+    let arrivals = send(bed, asked, traffic);
+    let stats = bed.stats().unwrap();
+    row(
+        "a queue of 8000 packets, 3000 sent at once",
+        "0 lost",
+        format_args!("{} lost", traffic.count - arrivals.len() as u64),
+    );
+    assert_eq!(arrivals.len() as u64, traffic.count, "{stats:?}");
+    assert_eq!(stats.drops_total, before, "{stats:?}");
 }

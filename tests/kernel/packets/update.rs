@@ -16,6 +16,8 @@ arms! {
     in_place_loses_nothing: vm;
     of_the_shaper_loses_nothing: host, vm;
     of_the_layers: vm;
+    of_the_queue_loses_nothing: host, vm;
+    of_a_full_queue_is_told: host, vm;
 }
 
 const STREAM: Traffic = Traffic {
@@ -98,4 +100,52 @@ fn of_the_layers(bed: &mut Bed) {
         lost < f64::from(changes),
         "{lost} lost in {changes} changes"
     );
+}
+
+/// A queue of packets that comes and goes, and one of bytes: below the rate nothing waits in them.
+fn of_the_queue_loses_nothing(bed: &mut Bed) {
+    let rate = json!({"bps": 50_000_000, "burst_bytes": 100_000});
+    let (seen, changes) = under_traffic(bed, |step| {
+        impairment(match step % 3 {
+            0 => json!({"rate": rate}),
+            1 => json!({"rate": rate, "queue": {"limit": {"unit": "packets", "value": 1000}}}),
+            _ => json!({"rate": rate, "queue": {"limit": {"unit": "bytes", "value": 400_000}}}),
+        })
+    });
+    nothing_lost("a queue that comes and goes under traffic", &seen, changes);
+}
+
+/// Packets that wait in a queue which a change makes anew are dropped, told and counted.
+fn of_a_full_queue_is_told(bed: &mut Bed) {
+    let rate = json!({"bps": 800, "burst_bytes": 2000});
+    let queue = |unit: &str| json!({"limit": {"unit": unit, "value": 5000}});
+    bed.apply(&impairment(
+        json!({"rate": rate, "queue": queue("packets")}),
+    ))
+    .unwrap();
+    let before = bed.stats().unwrap();
+    let burst = Traffic {
+        count: 12,
+        every: Duration::ZERO,
+        frame_bytes: 1000,
+        quiet: Duration::from_millis(20),
+    };
+    let arrived = bed.wire.as_mut().unwrap().measure(burst).len() as u64;
+    let after = bed
+        .apply(&impairment(json!({"rate": rate, "queue": queue("bytes")})))
+        .unwrap();
+    let told = after
+        .warnings
+        .iter()
+        .find(|told| told.code == "packets_discarded");
+    let told = told.expect("a warning");
+    println!("{}", told.message);
+    let waited = 12 - arrived;
+    assert!(
+        told.message.starts_with(&format!("{waited} packets")),
+        "{told:?}"
+    );
+    let stats = bed.stats().unwrap();
+    assert_eq!(stats.queue_drops_total - before.queue_drops_total, waited);
+    assert_eq!(stats.drops_total - before.drops_total, waited);
 }

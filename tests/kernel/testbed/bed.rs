@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -29,6 +29,48 @@ pub struct Testbed {
 impl Testbed {
     /// Brings the ridge up, with pieces of its scenario replaced.
     pub fn up(name: &'static str, changes: &[(&str, &str)]) -> Self {
+        let testbed = Self::of(name, changes);
+        let began_ns = now_ns();
+        let path = testbed.scenario.display().to_string();
+        testbed.said(&["up", &path, "--detach"]);
+        println!("{name}: up after {:.1} s", seconds(began_ns));
+        testbed
+    }
+
+    /// Starts a controller of the ridge and kills it when there are this many namespaces.
+    pub fn killed_while_starting(
+        name: &'static str,
+        changes: &[(&str, &str)],
+        spaces: usize,
+    ) -> Self {
+        let testbed = Self::of(name, changes);
+        let mut controller = Command::new(env!("CARGO_BIN_EXE_groundwave"))
+            .args(["testbed", "up", "--name", name])
+            .arg(&testbed.scenario)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mark = format!("gw.{name}.");
+        let there = || {
+            let entries = std::fs::read_dir("/run/netns")
+                .into_iter()
+                .flatten()
+                .flatten();
+            let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+            names.filter(|name| name.starts_with(&mark)).count()
+        };
+        while there() < spaces {
+            std::thread::sleep(Duration::from_micros(200));
+            assert!(controller.try_wait().unwrap().is_none(), "it ended");
+        }
+        controller.kill().unwrap();
+        controller.wait().unwrap();
+        testbed
+    }
+
+    /// The ridge with pieces of its scenario replaced, not up yet.
+    fn of(name: &'static str, changes: &[(&str, &str)]) -> Self {
         let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/ridge.toml");
         let mut text = std::fs::read_to_string(shipped).unwrap();
         for (from, to) in changes {
@@ -38,16 +80,11 @@ impl Testbed {
         let folder = tempfile::tempdir().unwrap();
         let scenario = folder.path().join("ridge.toml");
         std::fs::write(&scenario, text).unwrap();
-        let testbed = Self {
+        Self {
             name,
             scenario,
             _folder: folder,
-        };
-        let began_ns = now_ns();
-        let path = testbed.scenario.display().to_string();
-        testbed.said(&["up", &path, "--detach"]);
-        println!("{name}: up after {:.1} s", seconds(began_ns));
-        testbed
+        }
     }
 
     /// Output of the program; it must succeed.

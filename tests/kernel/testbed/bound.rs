@@ -2,6 +2,8 @@
 
 use std::process::{Child, Command, Stdio};
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
 
 use super::bed::{Testbed, until};
@@ -45,6 +47,13 @@ fn an_interface_and_a_daemons_port_follow_their_link() {
     until("the daemon listens", || {
         std::path::Path::new(SOCKET).exists()
     });
+    // Both have a state of their own before the testbed.
+    tool(
+        "tc",
+        "qdisc add dev lab1 root handle 1: netem limit 1000 delay 3ms",
+    );
+    let set = impair(&["set", "port2", "--delay", "7ms", "--loss", "2%"]);
+    assert!(set.contains("7ms"), "{set}");
     let bind = format!(
         "routing = \"none\"\nbind = [{{ from = \"save\", to = \"nolvik\", interface = \"lab1\" }}, \
          {{ from = \"nolvik\", to = \"save\", daemon = \"{SOCKET}\", port = \"port2\" }}]"
@@ -59,12 +68,60 @@ fn an_interface_and_a_daemons_port_follow_their_link() {
     );
     testbed.said(&["radio", "save", "--tx-power-dbm", "17"]);
     follows(&testbed, true);
+    // Another program deletes what the interface has, and another client changes the daemon's port.
+    tool("tc", "qdisc del dev lab1 root");
+    until("the interface is repaired", || {
+        let link = Testbed::link(&testbed.status(), "save", "nolvik");
+        link["repaired"]["repairs_total"] == 1
+    });
+    follows(&testbed, true);
+    impair(&["set", "port2", "--delay", "1ms"]);
+    until("the change of the daemon's port is told", || {
+        let link = Testbed::link(&testbed.status(), "nolvik", "save");
+        let failure = link["failure"].as_str().unwrap_or_default();
+        failure.contains("changed by another client")
+    });
     testbed.said(&["fail", "save"]);
     follows(&testbed, false);
     let log = tempfile::NamedTempFile::new().unwrap();
     let path = log.path().display().to_string();
     testbed.said(&["down", "--keep-log", &path]);
+    restored();
+    // Also after a controller that was killed while nothing passed.
+    let testbed = Testbed::up("bound", &[("routing = \"babel\"", &bind)]);
+    follows(&testbed, true);
+    testbed.said(&["fail", "save"]);
+    follows(&testbed, false);
+    kill(Pid::from_raw(testbed.controller()), Signal::SIGKILL).unwrap();
+    testbed.said(&["down"]);
+    restored();
     ip("link del lab1\nlink del lab2\nlink del lab3\n");
+}
+
+/// Output of the client of the daemon, which must succeed.
+fn impair(words: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_groundwave"))
+        .args(["impair", "--socket", SOCKET])
+        .args(words)
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "impair {words:?}: {errors}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Both ports are as before the testbed.
+fn restored() {
+    let shown = tool("tc", "-j qdisc show dev lab1");
+    let shown: Vec<Value> = serde_json::from_str(&shown).unwrap();
+    assert_eq!(shown.len(), 1, "{shown:?}");
+    assert_eq!(shown[0]["options"]["delay"]["delay"], 0.003, "{shown:?}");
+    let port: Value = serde_json::from_str(&impair(&["show", "port2", "--json"])).unwrap();
+    let before = serde_json::json!({
+        "latency": { "kind": "constant", "duration": 7_000_000 },
+        "loss": { "model": "bernoulli", "pct": 2.0 },
+    });
+    assert_eq!(port["impairment"], before, "{port}");
 }
 
 /// Both hold what the world says of their direction.

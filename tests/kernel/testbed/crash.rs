@@ -10,7 +10,10 @@ use super::bed::{Testbed, until};
 use super::guest;
 use crate::wire::tool;
 
-guest!(a_killed_controller_loses_no_packet);
+guest!(
+    a_killed_controller_loses_no_packet,
+    a_controller_killed_while_it_starts_is_taken_over,
+);
 
 fn a_killed_controller_loses_no_packet() {
     survives("crash", &[]);
@@ -106,4 +109,29 @@ pub fn survives(name: &'static str, changes: &[(&str, &str)]) {
         "{replayed}"
     );
     println!("{replayed}");
+}
+
+/// Kills controllers after their first namespaces, in the middle and near the end of their start.
+fn a_controller_killed_while_it_starts_is_taken_over() {
+    for spaces in [1, 3, 6] {
+        let changes = [("routing = \"babel\"", "routing = \"static\"")];
+        let testbed = Testbed::killed_while_starting("partial", &changes, spaces);
+        // A process that is killed while it creates a namespace leaves an empty file.
+        let half = std::path::Path::new("/run/netns/gw.partial.lindholmen");
+        if !half.exists() {
+            std::fs::write(half, "").unwrap();
+        }
+        let (good, said) = testbed.outcome(&["attach", "--detach"]);
+        assert!(good, "killed after {spaces} namespaces: {said}");
+        until("everything is in force", || {
+            let status = testbed.status();
+            let mut links = status["links"].as_array().unwrap().iter();
+            links.all(|link| {
+                link["generation"] == link["observed_generation"] && link.get("failure").is_none()
+            })
+        });
+        let city = testbed.address("ramberget");
+        let after_s = testbed.await_answers("bohus", &city);
+        println!("killed after {spaces} namespaces, taken over: pings pass after {after_s:.1} s");
+    }
 }

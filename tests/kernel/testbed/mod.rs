@@ -8,6 +8,7 @@ mod batman;
 mod bed;
 mod bound;
 mod crash;
+mod foreign;
 mod measured;
 mod page;
 mod segment;

@@ -1,12 +1,17 @@
 //! `impair set` and `impair clear`: changes of the state of ports.
 
+use std::time::Duration;
+
 use clap::Args;
+use groundwave::http::serve::shutdown_signal;
 use groundwave_io::impair::impairment_spec::ImpairmentSpec;
+use groundwave_io::impair::quantity;
 use groundwave_io::impair::timeline::resolve;
 
 use super::Side;
 use super::client::Client;
 use super::options::ImpairmentArgs;
+use super::play::restore;
 use super::show::show;
 use crate::cli::output::Output;
 use groundwave::serve::Failure;
@@ -27,6 +32,10 @@ pub struct Set {
     #[arg(long, conflicts_with = "preset")]
     keep: bool,
 
+    /// Restore the previous state after this time, and on Ctrl-C: 60s
+    #[arg(long = "for", value_name = "TIME")]
+    lasts: Option<String>,
+
     #[command(flatten)]
     options: ImpairmentArgs,
 }
@@ -37,6 +46,7 @@ Examples:
   groundwave impair set port1 --keep --rate 10mbit
   groundwave impair set port1 --keep --loss none
   groundwave impair set both --preset lte --loss 0.5%
+  groundwave impair set port1 --loss 100% --for 60s
 
 The state is replaced as a whole: `set port1 --loss 1%` alone removes a delay. With --keep, options
 change the state in force.";
@@ -59,6 +69,8 @@ A root qdisc of another program stays in place and is reported.";
 
 impl Set {
     pub async fn run(self, client: &mut Client, output: Output) -> Result<(), Failure> {
+        let lasts = self.lasts.as_deref().map(quantity::duration_ns).transpose();
+        let lasts = lasts.map_err(|what| Failure::Input(format!("--for: {what}")))?;
         let words = self.options.words();
         if words.is_empty() && self.preset.is_none() {
             let message = "nothing to set, allowed --preset or options such as --delay 50ms; `impair \
@@ -79,12 +91,26 @@ impl Set {
             })?;
             requested.push((direction, meant));
         }
+        let mut before = Vec::new();
+        for (direction, _) in requested.iter().filter(|_| lasts.is_some()) {
+            before.push((*direction, client.fetch(*direction).await?.impairment));
+        }
+        let stopped = shutdown_signal()?;
         // All are parsed before the first is applied.
         let mut states = Vec::new();
         for (direction, impairment) in requested {
             states.push(client.replace(direction, &impairment).await?);
         }
-        show(&states, output)
+        show(&states, output)?;
+        let Some(lasts_ns) = lasts else {
+            return Ok(());
+        };
+        tokio::select! {
+            () = tokio::time::sleep(Duration::from_nanos(lasts_ns)) => {}
+            () = stopped => {}
+        }
+        // The daemon may have closed the first connection since.
+        restore(client.reconnect().await?, before).await
     }
 }
 

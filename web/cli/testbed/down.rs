@@ -5,18 +5,19 @@ use std::time::Duration;
 
 use axum::http::Method;
 use clap::Args;
-use groundwave_io::testbed::{State, tear_down};
+use groundwave_io::testbed::State;
 use serde_json::json;
 
 use super::Selection;
 use super::client::{is_running, request};
 use crate::cli::output::Output;
 use groundwave::serve::Failure;
+use groundwave::serve::testbed::remove;
 
 /// Time limit for the end of a controller.
 const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Remove a testbed: controller, programs and namespaces; without one nothing happens
+/// Remove a testbed: controller, programs and namespaces; bound ports get their previous state
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  groundwave testbed down\n  groundwave testbed down --keep-log ridge.gwlog && groundwave replay ridge.gwlog"
@@ -40,7 +41,7 @@ impl Down {
         }
         let state = self.selection.state()?;
         stop_controller(&state)?;
-        let removed = tear_down(&state, self.keep_log.as_deref()).map_err(Failure::machine)?;
+        let removed = remove(&state, self.keep_log.as_deref())?;
         let name = &state.testbed;
         if output.json {
             return output.json(&json!({ "testbed": name, "nodes_removed": removed }));

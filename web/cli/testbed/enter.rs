@@ -1,17 +1,23 @@
 //! `testbed exec` and `testbed shell`: programs in the namespace of a node.
 
+use std::io::ErrorKind;
 use std::process::Command;
 
 use clap::Args;
-use groundwave_io::testbed::replace;
+use groundwave_io::testbed::{TestbedError, replace};
 
 use super::Selection;
 use groundwave::serve::Failure;
 
+/// Exit code of a missing program, as that of a shell (POSIX.1, 2.8.2).
+const NOT_FOUND: u8 = 127;
+/// Exit code of a program that cannot be executed.
+const NOT_EXECUTABLE: u8 = 126;
+
 /// Run a program in a node
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  groundwave testbed exec west -- ping -c 3 10.77.0.3\n  groundwave testbed exec east -- iperf3 -s"
+    after_help = "Examples:\n  groundwave testbed exec west -- ping -c 3 10.77.0.3\n  groundwave testbed exec east -- iperf3 -s\n\nThe exit code is that of the program; 127 without such a program, 126 if it cannot be executed."
 )]
 pub struct Exec {
     /// Short name of the node
@@ -57,5 +63,11 @@ fn execute(selection: &Selection, node: &str, mut command: Command) -> Result<()
     let path = state.node(node).map_err(Failure::input)?;
     command.env("GROUNDWAVE_NODE", node);
     command.env("GROUNDWAVE_TESTBED", &state.testbed);
-    Err(Failure::machine(replace(&path, &mut command)))
+    let failure = replace(&path, &mut command);
+    let code = match &failure {
+        TestbedError::Program { source, .. } if source.kind() == ErrorKind::NotFound => NOT_FOUND,
+        TestbedError::Program { .. } => NOT_EXECUTABLE,
+        _ => return Err(Failure::machine(failure)),
+    };
+    Err(Failure::exit(failure, code))
 }

@@ -1,7 +1,7 @@
 //! `testbed status`: nodes and links of a testbed.
 
 use clap::Args;
-use groundwave::testbed::wire::{HeardRoute, Link, Node, Testbed};
+use groundwave::testbed::wire::{Difference, Link, Node, Testbed};
 use groundwave::text::{Align, Table, bits_per_second};
 use groundwave_io::testbed::State;
 use groundwave_systems::testbed::{Means, Wiring};
@@ -11,6 +11,9 @@ use super::Selection;
 use super::client::{is_running, show};
 use crate::cli::output::{self, Output, word};
 use groundwave::serve::Failure;
+
+/// Most next hops shown that are not as predicted.
+const DIFFERENCES_SHOWN: usize = 12;
 
 /// Show nodes and links, predicted and in force
 #[derive(Args)]
@@ -92,10 +95,11 @@ pub fn headline(testbed: &Testbed) -> String {
 /// Summary, remarks, nodes and links.
 pub fn text(testbed: &Testbed) -> String {
     format!(
-        "{}\n{}\n{}\n{}",
+        "{}\n{}\n{}{}\n{}",
         output::heading(&headline(testbed)),
         remarks(testbed),
         output::table(&nodes(&testbed.nodes), None),
+        differences(&testbed.nodes),
         output::table(&links(&testbed.links), None)
     )
 }
@@ -113,6 +117,15 @@ fn remarks(testbed: &Testbed) -> String {
     if testbed.kernel == Some(Means::Rate) {
         lines
             .push_str("kernel without netem: rates are limited, loss and delay are not emulated\n");
+    }
+    for link in &testbed.links {
+        if let Some(repaired) = &link.repaired {
+            let line = format!(
+                "{} > {}: repaired {} x, the last time because {}\n",
+                link.from, link.to, repaired.repairs_total, repaired.last_change
+            );
+            lines.push_str(&line);
+        }
     }
     lines
 }
@@ -144,15 +157,43 @@ fn nodes(nodes: &[Node]) -> Table {
     table
 }
 
-/// Next hops of the routing program equal to the prediction, of all it reported.
+/// Next hops of the routing program as predicted or of equal cost, of all that can be compared.
 fn agreement(node: &Node) -> String {
-    if node.heard.is_empty() {
-        return "-".to_owned();
+    match &node.agreement {
+        None => "-".to_owned(),
+        Some(agreement) => format!("{} of {}", agreement.same, agreement.compared),
     }
-    let same =
-        |(to, heard): &(&String, &HeardRoute)| node.next_hops.get(*to) == Some(&heard.next_hop);
-    let same = node.heard.iter().filter(same).count();
-    format!("{same} of {}", node.heard.len())
+}
+
+/// Next hops that are not as predicted, one a line.
+fn differences(nodes: &[Node]) -> String {
+    let all = nodes.iter().flat_map(|node| {
+        let found = node.agreement.iter();
+        let found = found.flat_map(|agreement| &agreement.differences);
+        found.map(move |difference| (node, difference))
+    });
+    let word = |hop: &Option<String>| hop.clone().unwrap_or_else(|| "none".to_owned());
+    let line = |(node, difference): (&Node, &Difference)| {
+        format!(
+            "{} to {}: predicted {}, found {}: {}\n",
+            node.name,
+            difference.to,
+            word(&difference.predicted),
+            word(&difference.found),
+            difference.reason
+        )
+    };
+    let all: Vec<String> = all.map(line).collect();
+    let mut shown: String = all
+        .iter()
+        .take(DIFFERENCES_SHOWN)
+        .map(String::as_str)
+        .collect();
+    if all.len() > DIFFERENCES_SHOWN {
+        let more = all.len() - DIFFERENCES_SHOWN;
+        shown.push_str(&format!("and {more} more, see --json\n"));
+    }
+    shown
 }
 
 fn links(links: &[Link]) -> Table {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use groundwave_io::scenario::Scenario;
-use groundwave_io::testbed::{State, tear_down};
+use groundwave_io::testbed::State;
 use groundwave_systems::testbed::Settings;
 
 use super::Selection;
@@ -117,7 +117,7 @@ impl Up {
         // A testbed that did not come up is removed.
         if !came_up || !(self.background || self.keep) {
             let log = self.record.as_deref().filter(|_| came_up);
-            tear_down(&state, log).map_err(Failure::machine)?;
+            testbed::remove(&state, log)?;
         }
         outcome
     }
@@ -199,14 +199,18 @@ fn detach(
         if is_running(state) {
             return announce(&show(state)?, output, false);
         }
-        if child.try_wait()?.is_some() {
+        if let Some(status) = child.try_wait()? {
             let mut text = String::new();
             log.rewind()?;
             log.read_to_string(&mut text)?;
             if !state.is_there().map_err(Failure::machine)? {
-                tear_down(state, None).map_err(Failure::machine)?;
+                testbed::remove(state, None)?;
             }
-            let what = format!("the controller ended: {}", text.trim());
+            let cause = match text.trim() {
+                "" => status.to_string(),
+                text => text.to_owned(),
+            };
+            let what = format!("the controller ended: {cause}");
             return Err(Failure::Machine(what));
         }
         std::thread::sleep(interval);
@@ -260,7 +264,10 @@ impl Attach {
             )));
         }
         if !state.log().exists() {
-            let what = format!("testbed {name} is not up, or its log is missing");
+            let what = format!(
+                "testbed {name} is not up, or its controller ended before it had a log; \
+                 `groundwave testbed down --name {name}` removes it"
+            );
             return Err(Failure::Input(what));
         }
         if self.detach {

@@ -1,0 +1,157 @@
+//! Notifications of the kernel about traffic control and interfaces, whoever changed them.
+//!
+//! A notification carries the port of the socket whose request caused it (`nlmsg_pid`), so changes of
+//! an own socket are told from those of other programs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::Path;
+
+use netlink_packet_core::NetlinkBuffer;
+use netlink_sys::Socket;
+use netlink_sys::protocols::NETLINK_ROUTE;
+use nix::libc::{
+    ENOBUFS, IFLA_IFNAME, RTM_DELLINK, RTM_DELQDISC, RTM_DELTCLASS, RTM_DELTFILTER, RTM_NEWLINK,
+    RTM_NEWQDISC, RTM_NEWTCLASS, RTM_NEWTFILTER,
+};
+
+use super::attr::{Attrs, words};
+use super::netns::within;
+use super::socket::{RECEIVE_BYTES_MAX, messages};
+
+/// Multicast group of interfaces (`RTNLGRP_LINK`).
+const LINKS: u32 = 1;
+/// Multicast group of traffic control (`RTNLGRP_TC`).
+const TRAFFIC_CONTROL: u32 = 4;
+/// Bytes of `struct ifinfomsg`.
+const LINK_HEADER_BYTES: usize = 16;
+/// Most datagrams read at once: a program that changes without pause must not hold the reader.
+const DATAGRAMS_MAX: usize = 4096;
+
+/// Interfaces that other programs changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Changes {
+    /// Indices of interfaces whose disciplines or classes changed.
+    pub disciplines: BTreeSet<u32>,
+    /// Indices of interfaces whose filters changed.
+    pub filters: BTreeSet<u32>,
+    /// Indices of removed interfaces.
+    pub removed: BTreeSet<u32>,
+    /// Index by name of interfaces that appeared or changed.
+    pub present: BTreeMap<String, u32>,
+    /// Lost notifications: any interface may have changed.
+    pub overrun: bool,
+}
+
+/// A socket that receives notifications of one network namespace.
+#[derive(Debug)]
+pub(crate) struct WatchSocket {
+    socket: Socket,
+    received: Vec<u8>,
+}
+
+impl WatchSocket {
+    /// Subscribes in the network namespace at `netns`, or in that of the calling thread.
+    pub fn open(netns: Option<&Path>) -> io::Result<Self> {
+        let socket = within(netns, || {
+            let mut socket = Socket::new(NETLINK_ROUTE)?;
+            socket.bind_auto()?;
+            socket.add_membership(TRAFFIC_CONTROL)?;
+            socket.add_membership(LINKS)?;
+            socket.set_non_blocking(true)?;
+            io::Result::Ok(socket)
+        })??;
+        Ok(Self {
+            socket,
+            received: Vec::with_capacity(RECEIVE_BYTES_MAX),
+        })
+    }
+
+    /// The changes since the last call that the socket with port `own` did not make.
+    ///
+    /// # Errors
+    /// When the socket fails.
+    pub fn changes(&mut self, own: u32) -> io::Result<Changes> {
+        let mut changes = Changes::default();
+        for _ in 0..DATAGRAMS_MAX {
+            self.received.clear();
+            match self.socket.recv(&mut self.received, 0) {
+                Ok(_) => read(&self.received, own, &mut changes),
+                Err(err) if err.kind() == io::ErrorKind::WouldBlock => break,
+                Err(err) if err.kind() == io::ErrorKind::Interrupted => {}
+                Err(err) if err.raw_os_error() == Some(ENOBUFS) => changes.overrun = true,
+                Err(err) => return Err(err),
+            }
+        }
+        Ok(changes)
+    }
+}
+
+/// Adds the changes in a datagram. What cannot be decoded may have changed anything.
+fn read(datagram: &[u8], own: u32, changes: &mut Changes) {
+    for message in messages(datagram) {
+        let Ok([_, index]) = words("a notification", message.payload()) else {
+            changes.overrun = true;
+            continue;
+        };
+        match message.message_type() {
+            RTM_NEWQDISC | RTM_DELQDISC | RTM_NEWTCLASS | RTM_DELTCLASS
+                if message.port_number() != own =>
+            {
+                changes.disciplines.insert(index);
+            }
+            RTM_NEWTFILTER | RTM_DELTFILTER if message.port_number() != own => {
+                changes.filters.insert(index);
+            }
+            RTM_NEWLINK => {
+                let name = name(&message);
+                changes.present.extend(name.map(|name| (name, index)));
+            }
+            RTM_DELLINK => {
+                changes.removed.insert(index);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Name of the interface of a notification.
+fn name(message: &NetlinkBuffer<&[u8]>) -> Option<String> {
+    let attributes = message.payload().get(LINK_HEADER_BYTES..)?;
+    Attrs::read("an interface", attributes)
+        .ok()?
+        .text(IFLA_IFNAME)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::attr::{append_words, put_text};
+    use super::super::socket::append_message;
+    use super::*;
+
+    fn notification(kind: u16, port: u32, index: u32) -> Vec<u8> {
+        let mut body = Vec::new();
+        append_words(&mut body, &[0, index]);
+        body.resize(LINK_HEADER_BYTES, 0);
+        put_text(&mut body, IFLA_IFNAME, "eth7");
+        let mut out = Vec::new();
+        append_message(&mut out, 1, &(kind, 0, body.as_slice()));
+        NetlinkBuffer::new(&mut out[..]).set_port_number(port);
+        out
+    }
+
+    #[test]
+    fn changes_of_others_are_told_from_own_ones() {
+        let mut changes = Changes::default();
+        read(&notification(RTM_NEWQDISC, 41, 3), 41, &mut changes);
+        assert_eq!(changes, Changes::default());
+        read(&notification(RTM_DELQDISC, 42, 4), 41, &mut changes);
+        read(&notification(RTM_DELLINK, 0, 5), 41, &mut changes);
+        assert_eq!(changes.disciplines, [4].into());
+        assert_eq!(changes.removed, [5].into());
+        read(&notification(RTM_NEWLINK, 0, 6), 41, &mut changes);
+        assert_eq!(changes.present, [("eth7".to_owned(), 6)].into());
+        read(&notification(RTM_NEWQDISC, 42, 4)[..20], 41, &mut changes);
+        assert!(!changes.overrun, "a torn datagram has no message");
+    }
+}

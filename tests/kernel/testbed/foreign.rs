@@ -1,0 +1,95 @@
+//! Disciplines and interfaces of a testbed that another program changes: noticed, told and undone.
+
+use serde_json::Value;
+
+use super::bed::{Testbed, seconds, until};
+use super::guest;
+use crate::wire::{now_ns, tool};
+
+guest!(
+    links_changed_by_others_are_repaired,
+    ports_changed_by_others_are_repaired
+);
+
+/// All disciplines of a namespace, without counters.
+fn disciplines(space: &str) -> Vec<Value> {
+    let shown = tool("ip", &format!("netns exec {space} tc -j qdisc show"));
+    serde_json::from_str(&shown).unwrap()
+}
+
+fn in_force(testbed: &Testbed) {
+    until("everything is in force", || {
+        let status = testbed.status();
+        let mut links = status["links"].as_array().unwrap().iter();
+        links.all(|link| {
+            link["generation"] == link["observed_generation"] && link.get("failure").is_none()
+        })
+    });
+}
+
+/// Another program changes something of a direction in a namespace; afterwards all is as before.
+fn repaired(testbed: &Testbed, space: &str, [from, to]: [&str; 2], change: &str) {
+    let before = disciplines(space);
+    let known = Testbed::link(&testbed.status(), from, to)["repaired"]["repairs_total"].clone();
+    let began_ns = now_ns();
+    tool("ip", &format!("netns exec {space} {change}"));
+    until("the change is undone", || {
+        let repaired = Testbed::link(&testbed.status(), from, to)["repaired"].clone();
+        repaired["repairs_total"] != known && disciplines(space).len() == before.len()
+    });
+    let link = Testbed::link(&testbed.status(), from, to);
+    println!(
+        "`{change}`: undone and told after {:.1} s: {}",
+        seconds(began_ns),
+        link["repaired"]["last_change"]
+    );
+    assert_eq!(link.get("failure"), None, "{link}");
+    assert_eq!(disciplines(space), before, "{change}");
+    let told = testbed.said(&["status"]);
+    assert!(told.contains(&format!("{from} > {to}: repaired")), "{told}");
+}
+
+fn links_changed_by_others_are_repaired() {
+    let testbed = Testbed::up(
+        "foreign",
+        &[("routing = \"babel\"", "routing = \"static\"")],
+    );
+    in_force(&testbed);
+    let city = testbed.address("ramberget");
+    testbed.await_answers("bohus", &city);
+    let ends = ["save", "nolvik"];
+    for change in [
+        "tc qdisc del dev to-nolvik root",
+        "tc qdisc replace dev to-nolvik root handle 7: pfifo limit 9",
+        "tc qdisc change dev to-nolvik parent 1:2 handle 12: netem loss 100%",
+        "tc qdisc del dev to-nolvik parent 12:1 handle 22:",
+        "tc filter del dev to-nolvik",
+        "ip link del to-nolvik",
+    ] {
+        repaired(&testbed, "gw.foreign.save", ends, change);
+    }
+    in_force(&testbed);
+    testbed.await_answers("bohus", &city);
+    testbed.await_answers("save", &testbed.address("nolvik"));
+}
+
+fn ports_changed_by_others_are_repaired() {
+    let changes = [(
+        "routing = \"babel\"",
+        "routing = \"static\"\nwiring = \"segment\"",
+    )];
+    let testbed = Testbed::up("ports", &changes);
+    in_force(&testbed);
+    let ends = ["nolvik", "save"];
+    let port = tool("ip", "netns exec gw.ports.~air ip -br link");
+    assert!(port.contains("to-save"), "{port}");
+    for change in [
+        "tc qdisc del dev to-save root",
+        "tc qdisc replace dev to-save root handle 7: pfifo limit 9",
+        "tc filter del dev to-save",
+    ] {
+        repaired(&testbed, "gw.ports.~air", ends, change);
+    }
+    in_force(&testbed);
+    testbed.await_answers("nolvik", &testbed.address("save"));
+}

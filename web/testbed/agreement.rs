@@ -1,0 +1,180 @@
+//! Next hops of routing programs beside the predicted ones.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use groundwave_systems::route::{Graph, Metric};
+use groundwave_systems::site::NodeId;
+use groundwave_systems::testbed::{ObservedRoute, relative_cost};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Costs that differ by less than this part are equal: sums of the same numbers in another order.
+const EQUAL_COST: f64 = 1e-9;
+
+/// Next hops of a node's routing program, compared with the predicted ones. Failed and removed
+/// destinations do not count.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Agreement {
+    /// Destinations with the predicted next hop, or one of equal cost.
+    pub same: usize,
+    /// Destinations compared.
+    pub compared: usize,
+    /// The other destinations.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<Difference>,
+}
+
+/// Destination whose next hop is not the predicted one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Difference {
+    /// Destination.
+    pub to: String,
+    /// Predicted next hop; absent for an unreachable destination.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicted: Option<String>,
+    /// Next hop of the routing program; absent without a route.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<String>,
+    /// Explanation.
+    pub reason: String,
+}
+
+/// Compares the routes of `node` with its predicted next hops over `graph`. `None` for a node that is
+/// not one of `operating`, and for one whose program has not reported.
+pub(super) fn agreement(
+    node: NodeId,
+    (predicted, found): (&BTreeMap<NodeId, NodeId>, &[ObservedRoute]),
+    operating: &BTreeSet<NodeId>,
+    (graph, metric): (&Graph, Metric),
+    name: &dyn Fn(&NodeId) -> String,
+) -> Option<Agreement> {
+    if found.is_empty() || !operating.contains(&node) {
+        return None;
+    }
+    let found: BTreeMap<NodeId, NodeId> = found
+        .iter()
+        .map(|route| (route.destination, route.next_hop))
+        .collect();
+    let destinations: BTreeSet<NodeId> = predicted.keys().chain(found.keys()).copied().collect();
+    let mut agreement = Agreement::default();
+    for to in destinations.intersection(operating) {
+        let (predicted, found) = (predicted.get(to), found.get(to));
+        let cost = |via: &NodeId| relative_cost(graph, metric, [node, *to, *via]);
+        let reason = match (predicted, found) {
+            (Some(predicted), Some(found)) if predicted == found => None,
+            (Some(_), Some(found)) => match cost(found) {
+                Some(cost) if cost <= 1.0 + EQUAL_COST => None,
+                Some(cost) => Some(format!(
+                    "{:.1} % more by the metric of the scenario",
+                    100.0 * (cost - 1.0)
+                )),
+                None => Some("no usable path at present".to_owned()),
+            },
+            (Some(_), None) => Some("the program has no route yet".to_owned()),
+            (None, _) => Some("unreachable at present".to_owned()),
+        };
+        agreement.compared += 1;
+        match reason {
+            None => agreement.same += 1,
+            Some(reason) => agreement.differences.push(Difference {
+                to: name(to),
+                predicted: predicted.map(name),
+                found: found.map(name),
+                reason,
+            }),
+        }
+    }
+    Some(agreement)
+}
+
+#[cfg(test)]
+mod tests {
+    use groundwave_systems::link::{LinkBudget, LinkKey};
+
+    use super::*;
+
+    fn id(name: &str) -> NodeId {
+        NodeId::named(name)
+    }
+
+    /// A square a-b-d, a-c-d with equal links, and e behind d.
+    fn square() -> Graph {
+        let mut nodes = ["a", "b", "c", "d", "e"].map(id).to_vec();
+        nodes.sort();
+        let mut graph = Graph::new(nodes, 1000);
+        let mut budget = LinkBudget::default();
+        for direction in [&mut budget.forward, &mut budget.backward] {
+            direction.data_rate_bps = 1e6;
+            direction.per = 0.0;
+            direction.modulation =
+                Some(groundwave_systems::radio::modulation::ModulationId::Bpsk12);
+        }
+        for (a, b) in [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("d", "e")] {
+            let key = LinkKey::new(id(a), id(b)).unwrap();
+            graph.set(key, Some(&budget));
+        }
+        graph
+    }
+
+    fn route(to: &str, via: &str) -> ObservedRoute {
+        ObservedRoute {
+            destination: id(to),
+            next_hop: id(via),
+            metric: 1.0,
+        }
+    }
+
+    #[test]
+    fn equal_costs_agree_and_differences_are_explained() {
+        let graph = square();
+        let names = ["a", "b", "c", "d", "e"];
+        let name = |node: &NodeId| {
+            names
+                .into_iter()
+                .find(|n| id(n) == *node)
+                .unwrap()
+                .to_owned()
+        };
+        let all: BTreeSet<NodeId> = names.map(id).into();
+        let predicted: BTreeMap<NodeId, NodeId> = [("b", "b"), ("c", "c"), ("d", "b"), ("e", "b")]
+            .map(|(to, via)| (id(to), id(via)))
+            .into();
+        let compare = |found: &[ObservedRoute], operating: &BTreeSet<NodeId>| {
+            let routes = (&predicted, found);
+            agreement(id("a"), routes, operating, (&graph, Metric::Hops), &name)
+        };
+        let found = [
+            route("b", "b"),
+            route("c", "b"),
+            route("d", "c"),
+            route("e", "c"),
+        ];
+        let seen = compare(&found, &all).unwrap();
+        assert_eq!((seen.same, seen.compared), (3, 4));
+        let [difference] = seen.differences.as_slice() else {
+            panic!("{seen:?}");
+        };
+        assert_eq!(
+            (difference.to.as_str(), difference.found.as_deref()),
+            ("c", Some("b"))
+        );
+        assert_eq!(
+            difference.reason,
+            "200.0 % more by the metric of the scenario"
+        );
+        // A failed node is no disagreement, nor is one that has failed itself.
+        let mut operating = all.clone();
+        operating.remove(&id("c"));
+        let seen = compare(&found, &operating).unwrap();
+        assert_eq!((seen.same, seen.compared), (3, 3));
+        operating.remove(&id("a"));
+        assert_eq!(compare(&found, &operating), None);
+        let seen = compare(&found[..1], &all).unwrap();
+        assert_eq!(
+            (seen.same, seen.compared, seen.differences.len()),
+            (1, 4, 3)
+        );
+        assert_eq!(seen.differences[0].reason, "the program has no route yet");
+        assert_eq!(compare(&[], &all), None, "no program reported");
+    }
+}
