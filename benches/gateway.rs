@@ -102,6 +102,7 @@ fn seed(folder: &Path, count: u64) -> (Vec<String>, String) {
                 proof: Proof::Absent,
                 mac_verified: false,
                 code_sha256: None,
+                key_proof: None,
             },
         };
         let (registration, node) = (request.registration, request.node);

@@ -4,9 +4,12 @@ use std::net::Ipv4Addr;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use groundwave_systems::onboarding::{Mac, PublicKey, WgRegister, proof_message};
+use groundwave_systems::onboarding::{Mac, PublicKey, WgChallenge, WgRegister, proof_message};
 use hmac::{Hmac, KeyInit, Mac as _};
 use sha2::Sha256;
+
+use crate::gateway::possession::key_proof;
+use crate::netlink::wireguard::PrivateKey;
 
 /// Bytes of a nonce.
 const NONCE_BYTES: usize = 24;
@@ -52,16 +55,15 @@ pub struct Identity {
     pub listen_port: Option<u16>,
 }
 
-/// A request made at `ts`, RFC 3339, with a nonce of its own.
+/// A request made at `ts`, RFC 3339, with a nonce in base64.
 #[must_use]
 pub fn request(
     identity: &Identity,
     secret: Option<&TrustSecret>,
     enrollment_code: Option<&str>,
-    nonce: [u8; NONCE_BYTES],
+    nonce: String,
     ts: String,
 ) -> WgRegister {
-    let nonce = STANDARD.encode(nonce);
     let (public_key, mac) = (identity.public_key.to_string(), identity.mac.to_string());
     let fields = [&public_key, &mac, &identity.hostname, &nonce, &ts].map(String::as_str);
     let proof = secret.map(|secret| {
@@ -84,17 +86,33 @@ pub fn request(
             .flatten(),
         proof,
         enrollment_code: enrollment_code.map(str::to_owned),
+        key_proof: None,
+        seal_credentials: false,
     }
 }
 
-/// A nonce.
+/// Proves possession of `key` in a request with the nonce of a challenge; returns the secret shared
+/// with the gateway.
+pub fn prove_key(
+    asked: &mut WgRegister,
+    key: &PrivateKey,
+    challenge: &WgChallenge,
+) -> Option<[u8; 32]> {
+    let shared = key.shared_secret(challenge.public_key.bytes())?;
+    let (public_key, mac) = (asked.public_key.to_string(), asked.mac.to_string());
+    let fields = [&public_key, &mac, &asked.hostname, &asked.nonce, &asked.ts];
+    asked.key_proof = Some(key_proof(&shared, fields.map(String::as_str)));
+    Some(shared)
+}
+
+/// A nonce of the node's own, base64.
 ///
 /// # Errors
 /// When the system has no random bytes.
-pub fn nonce() -> std::io::Result<[u8; NONCE_BYTES]> {
+pub fn nonce() -> std::io::Result<String> {
     let mut bytes = [0; NONCE_BYTES];
     getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
-    Ok(bytes)
+    Ok(STANDARD.encode(bytes))
 }
 
 #[cfg(test)]
@@ -115,14 +133,15 @@ mod tests {
         let secret = STANDARD.encode([0x0b; 32]);
         let secret = TrustSecret::from_text("k1".to_owned(), &secret).unwrap();
         let ts = "2026-11-21T20:00:00.000Z".to_owned();
-        let asked = request(&identity, Some(&secret), None, [7; NONCE_BYTES], ts.clone());
+        let nonce = STANDARD.encode([7; NONCE_BYTES]);
+        let asked = request(&identity, Some(&secret), None, nonce.clone(), ts.clone());
         // python3: base64(hmac.new(b"\x0b" * 32, b"wg-register-v1\0hSDw…\0…", "sha256").digest())
         assert_eq!(asked.proof.as_deref(), Some(PROOF));
         assert_eq!(
             (asked.key_id.as_deref(), asked.nonce.len()),
             (Some("k1"), 32)
         );
-        let bare = request(&identity, None, Some("code"), [7; NONCE_BYTES], ts);
+        let bare = request(&identity, None, Some("code"), nonce, ts);
         assert_eq!(
             (bare.proof, bare.key_id, bare.enrollment_code.as_deref()),
             (None, None, Some("code"))

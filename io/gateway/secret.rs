@@ -27,6 +27,14 @@ pub enum SecretError {
         /// File mode.
         mode: u32,
     },
+    /// Others than its owner and group may read it, or others than its owner write it.
+    #[error("secret {path} has mode {mode:o}: others may read or change it; allowed: 600, 640")]
+    Shared {
+        /// Which file.
+        path: PathBuf,
+        /// Mode.
+        mode: u32,
+    },
     /// It is not what it should be.
     #[error("secret {path} holds {found} bytes; allowed: {wanted}")]
     Length {
@@ -104,11 +112,28 @@ pub fn load_or_make<const N: usize>(path: &Path) -> Result<[u8; N], SecretError>
     })
 }
 
+/// Refuses a file with a secret that a person put there, unless only its owner may change it, and only
+/// owner and group may read it.
+///
+/// # Errors
+/// [`SecretError::File`], [`SecretError::Shared`].
+pub fn check_private(path: &Path) -> Result<(), SecretError> {
+    let mode = fs::metadata(path).map_err(failed(path))?.mode() & 0o777;
+    match mode & 0o037 {
+        0 => Ok(()),
+        _ => Err(SecretError::Shared {
+            path: path.to_owned(),
+            mode,
+        }),
+    }
+}
+
 /// The first line of a file that a person wrote a secret into.
 ///
 /// # Errors
-/// [`SecretError::File`].
+/// [`SecretError::File`], [`SecretError::Shared`].
 pub fn read_words(path: &Path) -> Result<String, SecretError> {
+    check_private(path)?;
     let text = fs::read_to_string(path).map_err(failed(path))?;
     Ok(text.lines().next().unwrap_or_default().to_owned())
 }
@@ -139,5 +164,28 @@ mod tests {
             Err(SecretError::Open { .. })
         ));
         assert!(keep_once(&path, b"x").is_err());
+    }
+
+    #[test]
+    fn words_that_others_may_read_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("password");
+        fs::write(&path, "first line\nsecond\n").unwrap();
+        for (mode, fits) in [
+            (0o600, true),
+            (0o640, true),
+            (0o400, true),
+            (0o440, true),
+            (0o644, false),
+            (0o660, false),
+            (0o604, false),
+        ] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            let found = read_words(&path);
+            match fits {
+                true => assert_eq!(found.unwrap(), "first line"),
+                false => assert!(matches!(found, Err(SecretError::Shared { .. })), "{mode:o}"),
+            }
+        }
     }
 }

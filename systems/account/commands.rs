@@ -212,6 +212,32 @@ impl Recorded for ChangePassword {
     type Reply = ();
 }
 
+/// Replaces the verifier of a password by the same verifier, sealed. Tokens stay valid.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SealPassword {
+    /// Account.
+    pub account: AccountId,
+    /// Sealed verifier.
+    pub sealed: String,
+}
+impl Command for SealPassword {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        let (entity, mut account) = find(world, self.account)?;
+        if !matches!(account.secret, Secret::Argon2id(_)) {
+            return Err(Refusal::conflict("this account has no password in clear"));
+        }
+        account.secret = Secret::Sealed(self.sealed);
+        world.entity_mut(entity).insert(account);
+        Ok(())
+    }
+}
+impl Recorded for SealPassword {
+    const NAME: &'static str = "account.seal";
+    type Reply = ();
+}
+
 /// Revokes all tokens of an account.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

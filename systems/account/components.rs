@@ -59,6 +59,8 @@ pub enum Secret {
     Argon2id(String),
     /// SHA-256 of 32 random bytes held by a node: a random secret needs no slow hash.
     Sha256([u8; 32]),
+    /// Password of a user, as an argon2id PHC string sealed with a key of the gateway, in base64.
+    Sealed(String),
 }
 
 impl fmt::Debug for Secret {

@@ -15,7 +15,7 @@ use groundwave_engine::{Builder, Phase};
 pub(crate) use commands::remove_node_account;
 pub use commands::{
     ACCOUNTS_MAX, ChangePassword, CreateAccount, IssueCredential, RecordLogin, RemoveAccount,
-    RevokeToken, RevokeTokens, USERNAME_CHARS_MAX, UpdateAccount, check_username,
+    RevokeToken, RevokeTokens, SealPassword, USERNAME_CHARS_MAX, UpdateAccount, check_username,
 };
 pub use components::{
     Account, AccountId, AccountKind, AccountRole, RevokedToken, RevokedTokenId, RevokedTokenKind,
@@ -35,6 +35,7 @@ pub fn account(engine: &mut Builder) {
         .command::<RemoveAccount>()
         .command::<ChangePassword>()
         .command::<RevokeTokens>()
+        .command::<SealPassword>()
         .command::<RecordLogin>()
         .command::<RevokeToken>()
         .command::<IssueCredential>()

@@ -65,6 +65,7 @@ fn let_in(engine: &mut Engine<Snapshot>, number: u8, as_node: NodeId) -> Registr
             proof: Proof::Absent,
             mac_verified: false,
             code_sha256: None,
+            key_proof: None,
         },
     };
     does(engine, request).unwrap();

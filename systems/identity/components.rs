@@ -78,6 +78,24 @@ pub struct JoinClaims {
     pub mac_verified: bool,
     /// SHA-256 of the enrollment code, if any.
     pub code_sha256: Option<[u8; 32]>,
+    /// Result of the check that the requester holds the private key; absent in requests recorded
+    /// before there was one, which are taken as they were then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_proof: Option<Proof>,
+}
+
+impl JoinClaims {
+    /// `true` if the requester has shown that it holds the private key.
+    #[must_use]
+    pub fn owns_key(&self) -> bool {
+        self.key_proof == Some(Proof::Valid)
+    }
+
+    /// `true` if the requester may be another than the holder of the private key.
+    #[must_use]
+    pub fn is_doubtful(&self) -> bool {
+        matches!(self.key_proof, Some(Proof::Absent | Proof::Invalid))
+    }
 }
 
 /// A decision on a registration.

@@ -11,7 +11,8 @@ use super::components::{
     Lease, LeaseId, LeaseKind, LeaseState, Registration, RegistrationId, RegistrationState,
 };
 use super::ipam;
-use super::request::{admit, all, decide, put};
+use super::queue::all;
+use super::request::{admit, decide, put};
 use crate::account;
 use crate::fleet::{self, Preregistration};
 use crate::identity::{STALE, find};
@@ -20,12 +21,21 @@ use crate::site::{NodeId, check_name};
 /// Time until a pending registration expires.
 const PENDING_NS: u64 = 24 * 3600 * 1_000_000_000;
 
+/// Time until an expired registration is removed.
+const EXPIRED_NS: u64 = 7 * 24 * 3600 * 1_000_000_000;
+
 /// Validity of an enrollment code.
 pub const CODE_NS: u64 = 24 * 3600 * 1_000_000_000;
 
 fn wrong_state(found: &Registration, target: &str) -> Refusal {
     let state = found.state.word();
     Refusal::conflict(format!("a registration that is {state} cannot be {target}"))
+}
+
+/// `true` for an undecided registration without a proof of its key.
+fn is_only_claimed(found: &Registration) -> bool {
+    let undecided = [RegistrationState::Pending, RegistrationState::Expired];
+    found.claims.is_doubtful() && undecided.contains(&found.state)
 }
 
 /// Refuses an outdated revision.
@@ -287,7 +297,7 @@ impl Command for PreregisterNode {
         fleet::check_role(self.role_id.as_deref())?;
         fleet::check_tags(&self.tags)?;
         if let Some(key) = self.public_key
-            && all(world).any(|(_, other)| other.public_key == key)
+            && all(world).any(|(_, other)| other.public_key == key && !is_only_claimed(other))
         {
             return Err(Refusal::conflict("a node has registered with this key"));
         }
@@ -352,13 +362,23 @@ impl Recorded for ReleaseLease {
     type Reply = ();
 }
 
-/// Expires pending registrations without a decision.
-pub(super) fn expire(clock: Res<Clock>, mut registrations: Query<&mut Registration>) {
-    for mut found in &mut registrations {
-        let late = clock.wall_ns.saturating_sub(found.asked_ns) > PENDING_NS;
-        if found.state == RegistrationState::Pending && late {
+/// Expires pending registrations without a decision, and removes expired ones a week later. Those
+/// recorded before requests had proofs of their keys stay, as they did then.
+pub(super) fn expire(
+    clock: Res<Clock>,
+    mut registrations: Query<(Entity, &mut Registration)>,
+    mut commands: Commands,
+) {
+    for (entity, mut found) in &mut registrations {
+        let idle_ns = clock.wall_ns.saturating_sub(found.asked_ns);
+        if found.state == RegistrationState::Pending && idle_ns > PENDING_NS {
             found.state = RegistrationState::Expired;
             found.revision += 1;
+        }
+        let of_use = found.node.is_some() || found.claims.key_proof.is_none();
+        let over = found.state == RegistrationState::Expired && idle_ns > EXPIRED_NS;
+        if over && !of_use {
+            commands.entity(entity).despawn();
         }
     }
 }

@@ -4,10 +4,12 @@
 //! evidence of the request whether it is approved, waits for an admin or is denied. An approved node
 //! has an overlay address for as long as it is approved; the address belongs to the key.
 
+mod bulk;
 mod decisions;
 mod document;
 mod ipam;
 mod policy;
+mod queue;
 mod request;
 #[cfg(test)]
 mod tests;
@@ -21,6 +23,7 @@ pub use crate::identity::{STALE, is_hostname};
 use crate::identity::{address, components, proof};
 
 pub use address::{Mac, PublicKey, six_bytes};
+pub use bulk::{ForgetRegistrations, RejectRegistrations, SELECTION_MAX};
 pub use components::{
     Decision, JoinClaims, Lease, LeaseId, LeaseKind, LeaseState, Registration, RegistrationId,
     RegistrationKind, RegistrationState,
@@ -32,14 +35,18 @@ pub use decisions::{
 pub use document::{LeaseDocument, RegistrationDocument, TrustDocument, TrustedMacDocument};
 pub use ipam::{AddressPool, EXHAUSTED, QUARANTINE_NS};
 pub use policy::{Admission, Evidence, Policy, admission};
-pub use proof::{PROOF_DOMAIN, Proof, message as proof_message};
-pub use request::{JoinOutcome, PENDING_MAX, RequestJoin};
+pub use proof::{
+    KEY_PROOF_DOMAIN, PROOF_DOMAIN, Proof, key_message as key_proof_message,
+    message as proof_message,
+};
+pub use queue::{PENDING_MAX, PER_ADDRESS_MAX, PER_NETWORK_MAX, Standing};
+pub use request::{JoinOutcome, RequestJoin};
 pub use trust::{
-    AddMacs, GRACE_S_MAX, RemoveMac, RotateSecret, SetPolicy, Trust, TrustId, TrustKind,
-    TrustSecret, TrustedMac, TrustedMacId, TrustedMacKind,
+    AddMacs, GRACE_S_MAX, RemoveMac, RotateSecret, SealSecrets, SecretBytes, SetPolicy, Trust,
+    TrustId, TrustKind, TrustSecret, TrustedMac, TrustedMacId, TrustedMacKind,
 };
 pub use view::Onboarding;
-pub use wire::{Credentials, GatewayEnd, WgRegister, WgRegisterResult};
+pub use wire::{Credentials, GatewayEnd, WgChallenge, WgRegister, WgRegisterResult};
 
 /// Registrations, leases and trust.
 pub fn onboarding(engine: &mut Builder) {
@@ -53,6 +60,8 @@ pub fn onboarding(engine: &mut Builder) {
         .command::<RequestJoin>()
         .command::<ApproveRegistration>()
         .command::<RejectRegistration>()
+        .command::<RejectRegistrations>()
+        .command::<ForgetRegistrations>()
         .command::<RevokeRegistration>()
         .command::<DeregisterNode>()
         .command::<ResetRegistration>()
@@ -60,6 +69,7 @@ pub fn onboarding(engine: &mut Builder) {
         .command::<ReleaseLease>()
         .command::<SetPolicy>()
         .command::<RotateSecret>()
+        .command::<SealSecrets>()
         .command::<AddMacs>()
         .command::<RemoveMac>()
         .document::<RegistrationDocument>()

@@ -13,13 +13,11 @@ use super::components::{
 use super::ipam;
 use super::policy::{Admission, Evidence, Policy, admission};
 use super::proof::Proof;
+use super::queue::{self, all};
 use super::trust::{self, Trust};
 use crate::fleet::{self, NodeRecord};
 use crate::identity::{check_hostname, find};
 use crate::site::{NodeId, NodeKind};
-
-/// Pending registrations at most: a bound on floods.
-pub const PENDING_MAX: usize = 1_000;
 
 /// Requests to join with a key. A repeated request of the same key has the same result.
 /// Safe to repeat.
@@ -52,14 +50,6 @@ pub struct JoinOutcome {
     pub overlay_ip: Option<Ipv4Addr>,
 }
 
-pub(super) fn all(world: &World) -> impl Iterator<Item = (RegistrationId, &Registration)> {
-    let index = world.resource::<Index<RegistrationKind>>();
-    index.iter().map(|(id, entity)| {
-        let found = world.get::<Registration>(entity);
-        (id, found.expect("a registration has one"))
-    })
-}
-
 impl RequestJoin {
     /// Node registered ahead that this request matches.
     fn expected(&self, world: &World) -> Option<NodeId> {
@@ -79,6 +69,14 @@ impl RequestJoin {
         index
             .iter()
             .find_map(|(id, entity)| fits(entity).map(|()| id))
+    }
+
+    /// `true` if it is worth an alert that this hardware address came with another key before: a flood
+    /// of keys must not displace other events.
+    fn is_news(&self, world: &World, before: RegistrationId) -> bool {
+        let admitted = |found: &Registration| found.state == RegistrationState::Approved;
+        self.claims.key_proof.is_none()
+            || find(world, before).is_ok_and(|(_, found)| admitted(&found))
     }
 
     /// Registration of a key that was not seen before.
@@ -104,6 +102,27 @@ impl RequestJoin {
     }
 }
 
+impl RequestJoin {
+    /// `true` for a request of the owner of the key where the registration may be of another.
+    fn reclaims(&self, found: &Registration) -> bool {
+        let undecided = match found.state {
+            RegistrationState::Pending | RegistrationState::Expired => true,
+            // Another was rejected.
+            RegistrationState::Rejected => !found.blocked,
+            RegistrationState::Approved | RegistrationState::Revoked => false,
+        };
+        undecided && self.claims.owns_key() && !found.claims.owns_key()
+    }
+
+    /// `true` if the claims of this request may replace the earlier ones: those with a proof of the key
+    /// only with a proof, others only from the same address.
+    fn may_replace(&self, found: &Registration) -> bool {
+        let same_source = found.claims.source_ip == self.claims.source_ip;
+        let over = found.state == RegistrationState::Expired;
+        !self.claims.is_doubtful() || over || !found.claims.owns_key() && same_source
+    }
+}
+
 impl Command for RequestJoin {
     type Out = Result<JoinOutcome, Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
@@ -111,6 +130,15 @@ impl Command for RequestJoin {
         let known = all(world).find(|(_, other)| other.public_key == self.public_key);
         let known = known.map(|(id, found)| (id, found.clone()));
         let (id, mut found) = match known {
+            Some((id, found)) if found.claims.mac != self.claims.mac && self.reclaims(&found) => {
+                let mut requested = self.fresh(world);
+                // It keeps its place in the queue.
+                if found.state == RegistrationState::Pending {
+                    requested.state = found.state;
+                }
+                requested.revision = found.revision;
+                (id, requested)
+            }
             Some((_, found)) if found.claims.mac != self.claims.mac => {
                 return Err(Refusal::conflict(format!(
                     "this key was registered for another hardware address than {}",
@@ -132,6 +160,15 @@ impl Command for RequestJoin {
         if shut_out {
             return Err(Refusal::Denied {
                 what: format!("this key was {}", found.state.word()),
+            });
+        }
+        if found.attempts > 0 && !self.may_replace(&found) {
+            return Ok(JoinOutcome {
+                registration: id,
+                state: found.state,
+                admitted: false,
+                node: found.node,
+                overlay_ip: found.overlay_ip,
             });
         }
         let trust = trust::of(world);
@@ -159,10 +196,8 @@ impl Command for RequestJoin {
                 });
             }
             Admission::Pending => {
-                let waits = |other: &Registration| other.state == RegistrationState::Pending;
-                let waiting = all(world).filter(|(_, other)| waits(other)).count();
-                if found.state != RegistrationState::Pending && waiting >= PENDING_MAX {
-                    return Err(Refusal::Busy);
+                if found.state != RegistrationState::Pending {
+                    queue::make_room(world, &self.claims, mac_listed)?;
                 }
                 found.state = RegistrationState::Pending;
             }
@@ -175,7 +210,9 @@ impl Command for RequestJoin {
         }
         trust::seen(world, self.claims.mac, self.claims.source_ip);
         put(world, id, found.clone());
-        if let (1, Some(before)) = (found.attempts, found.follows) {
+        if let (1, Some(before)) = (found.attempts, found.follows)
+            && self.is_news(world, before)
+        {
             let data = [
                 ("registration_id", id.to_string()),
                 ("follows", before.to_string()),

@@ -64,6 +64,7 @@ fn request(number: u32) -> RequestJoin {
             proof: Proof::Absent,
             mac_verified: false,
             code_sha256: None,
+            key_proof: None,
         },
     }
 }
@@ -163,7 +164,7 @@ fn a_trusted_stranger_comes_in_by_itself() {
     );
     let secret = RotateSecret {
         key_id: "k1".to_owned(),
-        secret: [3; 32],
+        secret: SecretBytes::Clear([3; 32]),
         grace_s: 60,
     };
     does(&mut engine, secret).unwrap();
@@ -375,4 +376,65 @@ fn ranges_are_read_with_care() {
     ] {
         assert!(AddressPool::parse(bad).is_err(), "{bad}");
     }
+}
+
+/// A request of another source, without a proof of its key.
+fn claimed(number: u32, source: [u8; 4]) -> RequestJoin {
+    let mut asked = request(number);
+    asked.claims.key_proof = Some(Proof::Absent);
+    asked.claims.source_ip = source.into();
+    asked
+}
+
+#[test]
+fn a_flood_shuts_out_no_other_address_and_no_proof() {
+    let mut engine = engine();
+    for number in 0..1_100_u32 {
+        let [_, _, high, low] = (number % 300).to_be_bytes();
+        // One that has its share replaces its own, or is turned away.
+        let _ = does(&mut engine, claimed(number, [10, 41, high, low]));
+    }
+    let pending = |engine: &Engine<Snapshot>| engine.view().onboarding.registrations.len();
+    assert!((500..=PENDING_MAX).contains(&pending(&engine)));
+    for host in 0..50 {
+        let asked = does(
+            &mut engine,
+            claimed(5_000 + u32::from(host), [10, 41, 9, host]),
+        );
+        assert_eq!(asked.unwrap().state, RegistrationState::Pending);
+    }
+    let mut vouched = claimed(6_000, [10, 41, 0, 1]);
+    vouched.claims.proof = Proof::Valid;
+    let asked = does(&mut engine, vouched).unwrap();
+    assert_eq!(asked.state, RegistrationState::Pending);
+    // Without an answer they expire, and are gone a week later.
+    does_at(
+        &mut engine,
+        7_000 + 2 * DAY_NS,
+        claimed(7_000, [10, 41, 8, 1]),
+    )
+    .unwrap();
+    let later = claimed(7_001, [10, 41, 8, 2]);
+    does_at(&mut engine, 7_000 + 9 * DAY_NS, later).unwrap();
+    assert_eq!(pending(&engine), 2);
+}
+
+#[test]
+fn a_secret_in_clear_is_sealed_once() {
+    let mut engine = engine();
+    let secret = RotateSecret {
+        key_id: "k1".to_owned(),
+        secret: SecretBytes::Clear([3; 32]),
+        grace_s: 0,
+    };
+    does(&mut engine, secret).unwrap();
+    let seal = SealSecrets {
+        secret: Some("sealed".to_owned()),
+        previous: None,
+    };
+    does(&mut engine, seal.clone()).unwrap();
+    let view = engine.view();
+    let held = view.onboarding.trust.secret.as_ref().unwrap();
+    assert_eq!(held.secret, SecretBytes::Sealed("sealed".to_owned()));
+    assert!(does(&mut engine, seal).is_err());
 }

@@ -32,13 +32,29 @@ pub const MACS_MAX: usize = 100_000;
 /// Longest grace period of a previous secret, s: a week.
 pub const GRACE_S_MAX: u32 = 604_800;
 
+/// Bytes of a secret.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum SecretBytes {
+    /// Sealed with a key of the gateway, in base64.
+    Sealed(String),
+    /// In clear, as recorded by earlier versions.
+    Clear([u8; 32]),
+}
+
+impl fmt::Debug for SecretBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecretBytes(..)")
+    }
+}
+
 /// A shared secret of the mesh.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrustSecret {
     /// Key id.
     pub key_id: String,
     /// Secret.
-    pub secret: [u8; 32],
+    pub secret: SecretBytes,
     /// Time of creation, ns since the Unix epoch.
     pub created_ns: u64,
 }
@@ -151,7 +167,7 @@ pub struct RotateSecret {
     /// Key id of the new secret.
     pub key_id: String,
     /// New secret.
-    pub secret: [u8; 32],
+    pub secret: SecretBytes,
     /// Grace period of the previous secret, s.
     pub grace_s: u32,
 }
@@ -178,6 +194,43 @@ impl Command for RotateSecret {
 }
 impl Recorded for RotateSecret {
     const NAME: &'static str = "trust.secret";
+    type Reply = ();
+}
+
+/// Replaces secrets in clear by the same secrets, sealed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SealSecrets {
+    /// Current secret.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<String>,
+    /// Previous secret.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<String>,
+}
+impl Command for SealSecrets {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        let mut trust = of(world);
+        let previous = trust.previous.as_mut().map(|(secret, _)| secret);
+        for (held, sealed) in [
+            (trust.secret.as_mut(), self.secret),
+            (previous, self.previous),
+        ] {
+            match (held, sealed) {
+                (_, None) => {}
+                (Some(held), Some(sealed)) if matches!(held.secret, SecretBytes::Clear(_)) => {
+                    held.secret = SecretBytes::Sealed(sealed);
+                }
+                _ => return Err(Refusal::conflict("there is no such secret in clear")),
+            }
+        }
+        put(world, trust);
+        Ok(())
+    }
+}
+impl Recorded for SealSecrets {
+    const NAME: &'static str = "trust.seal";
     type Reply = ();
 }
 

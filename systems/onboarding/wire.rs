@@ -32,10 +32,10 @@ pub struct WgRegister {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub listen_port: Option<u16>,
-    /// 16 to 32 random bytes in base64.
+    /// Nonce of a challenge, or 16 to 32 random bytes in base64; for one use.
     #[schemars(length(min = 24, max = 44))]
     pub nonce: String,
-    /// Time of the request, RFC 3339.
+    /// Time of the request, RFC 3339; at most 300 s from the gateway's time.
     #[schemars(length(max = 40))]
     pub ts: String,
     /// HMAC-SHA256 under the trust secret of the message that `proof_message` makes, in base64.
@@ -50,6 +50,28 @@ pub struct WgRegister {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 64))]
     pub enrollment_code: Option<String>,
+    /// Proof of possession of the private key, in base64: HMAC-SHA256 of the message that
+    /// `key_proof_message` makes, under the X25519 secret shared by the node's key and the key of the
+    /// challenge; its nonce is the `nonce` of the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(equal = 44))]
+    pub key_proof: Option<String>,
+    /// Asks for the credential sealed to the key, as nodes without a tunnel do; needs `key_proof`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub seal_credentials: bool,
+}
+
+/// Challenge of the gateway for one join request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WgChallenge {
+    /// Nonce of the request, base64, for one use.
+    pub nonce: String,
+    /// Key of the gateway for the proof of possession.
+    pub public_key: PublicKey,
+    /// Time of the gateway, RFC 3339: `ts` of the request, for nodes whose clock may be wrong.
+    pub ts: String,
+    /// Validity of the nonce, s.
+    pub expires_in_s: u32,
 }
 
 /// WireGuard end point of the gateway.
@@ -99,6 +121,10 @@ pub struct WgRegisterResult {
     /// Credential, once only and only through the tunnel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credentials: Option<Credentials>,
+    /// Credential sealed to the node's key: base64 of XChaCha20-Poly1305 over the JSON of
+    /// `credentials`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sealed_credentials: Option<String>,
     /// Time until the next request, s, while pending.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_s: Option<u32>,

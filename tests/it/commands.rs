@@ -16,6 +16,7 @@ fn the_list_of_commands_is_the_one_we_know() {
     account.password
     account.remove
     account.revoke_tokens
+    account.seal
     account.update
     deployment.create
     deployment.delete
@@ -52,7 +53,9 @@ fn the_list_of_commands_is_the_one_we_know() {
     onboarding.approve
     onboarding.dismiss
     onboarding.expect
+    onboarding.forget
     onboarding.reject
+    onboarding.reject_many
     onboarding.release_lease
     onboarding.request
     onboarding.reset
@@ -71,6 +74,7 @@ fn the_list_of_commands_is_the_one_we_know() {
     trust.add_macs
     trust.policy
     trust.remove_mac
+    trust.seal
     trust.secret
     ");
 }

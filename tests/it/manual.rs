@@ -15,7 +15,7 @@ use groundwave_needs::needs;
 use crate::support::{self, root};
 
 /// Lines that are parsed only, by their beginning, and what they need.
-const ELSEWHERE: [(&str, &str); 13] = [
+const ELSEWHERE: [(&str, &str); 14] = [
     ("groundwave impair play", "a daemon, but for --dry-run"),
     ("groundwave impair", "a daemon: tests/kernel/daemon"),
     ("groundwave testbed", "a testbed: tests/kernel/testbed"),
@@ -26,6 +26,10 @@ const ELSEWHERE: [(&str, &str); 13] = [
     ),
     ("groundwave agent --once", "nothing"),
     ("groundwave agent", "a gateway: tests/it/gateway, tests/e2e"),
+    (
+        "groundwave gateway",
+        "the folder of a gateway: tests/it/gateway/secrets.rs",
+    ),
     ("groundwave backup", "a server: tests/it/planning"),
     ("groundwave restore", "a copy of a store: tests/it/planning"),
     ("groundwave import", "a server: tests/it/planning"),

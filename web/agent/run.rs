@@ -1,11 +1,12 @@
 //! The agent's tasks, done.
 
+mod enrol;
+
 use std::time::Duration;
 
 use groundwave_engine::Pacer;
 use groundwave_io::agent::look::{Look, Ready};
 use groundwave_io::agent::orders::{Also, Finished, Orders, SUPPORTED};
-use groundwave_io::agent::request::{Identity, nonce, request};
 use groundwave_io::agent::ring::{Readings, Ring};
 use groundwave_io::agent::tunnel::Plan;
 use groundwave_io::agent::{Gpsd, Machine, MachineChance, Meter, Outcome, Task, report};
@@ -14,7 +15,7 @@ use groundwave_io::i2c::Sensors;
 use groundwave_io::readings::{Root, board};
 use groundwave_io::wall::{MachineClock, wall_ns};
 use groundwave_systems::fleet::{Heartbeat, HeartbeatAck};
-use groundwave_systems::onboarding::{Credentials, PublicKey, RegistrationState, WgRegisterResult};
+use groundwave_systems::onboarding::{Credentials, WgRegisterResult};
 use hyper::Method;
 use uuid::Uuid;
 
@@ -25,8 +26,6 @@ use crate::http::time::rfc3339;
 
 /// Most readings of one late batch; the gateway accepts no more.
 const BATCH_MAX: usize = 512;
-/// Longest wait for approval that the gateway may ask for, ms.
-const PENDING_MS: u64 = 30_000;
 
 /// State seen by an agent at one moment.
 #[derive(Debug)]
@@ -218,74 +217,6 @@ impl Agent {
         }
     }
 
-    async fn register(&mut self, inside: bool) -> Outcome {
-        match self.ask_in(inside).await {
-            Ok(answer) => self.answered(answer, inside),
-            Err(trouble) => outcome(Err(trouble)),
-        }
-    }
-
-    async fn ask_in(&mut self, inside: bool) -> Result<WgRegisterResult, Trouble> {
-        let ready = self
-            .ready
-            .ok_or_else(|| Trouble::Silence("no link".to_owned()))?;
-        let identity = Identity {
-            public_key: self.public_key().map_err(Trouble::Silence)?,
-            mac: report::wire(ready.mac).map_err(Trouble::Silence)?,
-            hostname: report::hostname(&self.look.hostname, ready.mac),
-            underlay_ip: Some(ready.ip),
-            listen_port: self.options.listen_port,
-        };
-        let nonce = nonce().map_err(|err| Trouble::Silence(err.to_string()))?;
-        let (secret, code) = (
-            self.options.secret.as_ref(),
-            self.options.enrollment_code.as_deref(),
-        );
-        let body = request(&identity, secret, code, nonce, rfc3339(wall_ns()));
-        let address = self.address(inside);
-        let path = "/v1/mesh/wg-register";
-        read(&self.ask(&address, None, path, &body).await?)
-    }
-
-    fn answered(&mut self, answer: WgRegisterResult, inside: bool) -> Outcome {
-        let wait_ms = answer
-            .retry_after_s
-            .map_or(PENDING_MS, |seconds| u64::from(seconds) * 1000);
-        match answer.state {
-            RegistrationState::Approved => {}
-            RegistrationState::Pending => return Outcome::Pending(wait_ms),
-            _ => return Outcome::Refused(403, None),
-        }
-        self.node_id = answer.node_id;
-        let found = answer.credentials.clone();
-        self.registered = Some(answer);
-        let tunnelled = self.options.tunnel_ifname.is_some();
-        if found.is_some() {
-            self.credentials = found;
-        }
-        // Told through the tunnel only; where there is none, the code is the first password.
-        match (inside, &self.credentials) {
-            (true, None) if tunnelled => Outcome::Failed,
-            (true, None) => self.code_as_credentials(),
-            _ => Outcome::Done,
-        }
-    }
-
-    fn code_as_credentials(&mut self) -> Outcome {
-        let (Some(code), Some(node_id)) = (&self.options.enrollment_code, self.node_id) else {
-            return Outcome::Failed;
-        };
-        self.credentials = Some(Credentials {
-            username: node_id.to_string(),
-            password: code.clone(),
-        });
-        Outcome::Done
-    }
-
-    fn public_key(&self) -> Result<PublicKey, String> {
-        PublicKey::new(self.options.key.public().0)
-    }
-
     fn tunnel(&mut self) -> Result<(), ReadingError> {
         let (Some(ifname), Some(answer)) = (&self.options.tunnel_ifname, &self.registered) else {
             return Ok(());
@@ -353,11 +284,22 @@ impl Agent {
         path: &str,
         body: &impl serde::Serialize,
     ) -> Result<crate::http::client::HttpResponse, Trouble> {
+        self.send(Method::POST, address, token, path, body).await
+    }
+
+    async fn send(
+        &mut self,
+        method: Method,
+        address: &str,
+        token: Option<&str>,
+        path: &str,
+        body: &impl serde::Serialize,
+    ) -> Result<crate::http::client::HttpResponse, Trouble> {
         let period = Duration::from_millis(self.options.rhythm.period_ms);
         let fresh = Line::of(self.options.rhythm.period_ms);
         let mut line = std::mem::replace(&mut self.line, fresh);
         let heard = {
-            let asked = line.ask(address, token, Method::POST, path, body);
+            let asked = line.ask(address, token, method, path, body);
             tokio::pin!(asked);
             loop {
                 tokio::select! {

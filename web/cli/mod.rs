@@ -10,6 +10,7 @@ mod completions;
 mod convert;
 mod ends;
 mod exchange;
+mod gateway;
 mod impair;
 mod impaird;
 mod link;
@@ -84,6 +85,7 @@ enum Command {
     Impaird(impaird::Impaird),
     Impair(Box<impair::Impair>),
     Agent(Box<agent::Agent>),
+    Gateway(gateway::Gateway),
     Testbed(Box<testbed::Testbed>),
     Backup(backup::Backup),
     Restore(backup::Restore),
@@ -147,6 +149,7 @@ pub fn main() -> ExitCode {
         Command::Impaird(args) => args.run(output),
         Command::Impair(args) => args.run(output),
         Command::Agent(args) => args.run(output),
+        Command::Gateway(args) => args.run(output),
         Command::Testbed(args) => args.run(output),
         Command::Backup(args) => args.run(output),
         Command::Restore(args) => args.run(output),

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::access::idempotency::IdempotencyCache;
 use super::services::audit_sampling::AuditSampling;
 use super::services::backups::Backups;
+use super::services::challenges::Challenges;
 use super::services::dhcp::DhcpServer;
 use super::services::host::Host;
 use super::services::limits::RateLimits;
@@ -25,6 +26,7 @@ use super::services::sample_rate::SampleRate;
 use super::services::tasks::BackgroundTasks;
 use super::services::tokens::TokenKeys;
 use super::services::topology::TopologyState;
+use super::services::vault::Vault;
 use super::services::world::World;
 use super::settings::Settings;
 use crate::http::streams::OpenStreams;
@@ -70,6 +72,10 @@ services! {
     tokens: Arc<TokenKeys>,
     /// Hashing and checking of passwords.
     passwords: Arc<Passwords>,
+    /// Sealing of secrets in the world.
+    vault: Vault,
+    /// Challenges of join requests.
+    challenges: Arc<Challenges>,
     /// Rate limits of logins, registrations and heartbeats.
     limits: Arc<RateLimits>,
     /// Audit log.
@@ -119,7 +125,9 @@ impl Gateway {
         Self(Arc::new(Services {
             world: World::new(world),
             tokens: Arc::new(TokenKeys::new(key)),
-            passwords: Arc::new(Passwords::new(settings.effort)),
+            passwords: Arc::new(Passwords::new(settings.effort, Vault::new(key))),
+            vault: Vault::new(key),
+            challenges: Arc::new(Challenges::new(key)),
             limits: Arc::new(RateLimits::new(settings.heartbeat)),
             audit: Arc::new(audit),
             audit_sampling: Arc::default(),

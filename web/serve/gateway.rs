@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use groundwave_engine::Effects;
-use groundwave_io::gateway::{SecretError, keep_once, random};
+use groundwave_io::gateway::SecretError;
 use groundwave_systems::account::{AccountId, AccountRole, CreateAccount};
 use groundwave_systems::fleet::StoreMinute;
 use groundwave_systems::onboarding::{Policy, SetPolicy};
@@ -16,6 +16,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 use super::Failure;
+use super::admin::{ADMIN, BOOTSTRAP, generate_password};
 pub use super::gateway_config::{GatewayConfig, TunnelChoice};
 use crate::gateway::{self, Gateway};
 use crate::http::serve::{Serving, serve_with};
@@ -39,7 +40,7 @@ impl RunningGateway {
         minutes: Effects<StoreMinute>,
     ) -> Result<Self, Failure> {
         let identity = config.tls_identity()?;
-        let admin_password = config.admin_password()?;
+        let admin_password = config.admin_password(!has_admin(&gateway))?;
         let listener = super::bind(config.gateway_bind).await?;
         let tls = match identity {
             Some(identity) => Some((super::bind(config.gateway_tls_bind).await?, identity)),
@@ -47,7 +48,7 @@ impl RunningGateway {
         };
         let routes = gateway::router(gateway.clone());
         let failed = |problem: Problem| Failure::Machine(problem.detail);
-        let bootstrap = config.state.join("bootstrap-admin");
+        let bootstrap = config.state.join(BOOTSTRAP);
         create_first_admin(&gateway, admin_password, &bootstrap)
             .await
             .map_err(failed)?;
@@ -113,6 +114,13 @@ impl RunningGateway {
     }
 }
 
+/// `true` if an admin can log in.
+fn has_admin(gateway: &Gateway) -> bool {
+    let view = gateway.world.view();
+    let mut accounts = view.accounts.by_id.values();
+    accounts.any(|account| account.role == AccountRole::Admin && !account.disabled)
+}
+
 /// Creates an admin unless one is enabled; replaces the onboarding policy `open` by `approval` where
 /// the configuration does not allow it.
 async fn create_first_admin(
@@ -126,8 +134,7 @@ async fn create_first_admin(
         let policy = Policy::Approval;
         gateway.world.submit(SetPolicy { policy }).await?;
     }
-    let mut accounts = view.accounts.by_id.values();
-    if accounts.any(|account| account.role == AccountRole::Admin && !account.disabled) {
+    if has_admin(gateway) {
         return Ok(());
     }
     let failed = |err: SecretError| Problem::internal(err.to_string());
@@ -135,22 +142,15 @@ async fn create_first_admin(
     let password = match chosen {
         Some(password) => password,
         None => {
-            let bytes: [u8; 18] = random().map_err(failed)?;
-            let password = {
-                use base64::Engine as _;
-                base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes)
-            };
-            // Left by a start that failed before the account was created.
-            let _ = std::fs::remove_file(bootstrap);
-            keep_once(bootstrap, format!("{password}\n").as_bytes()).map_err(failed)?;
+            let password = generate_password(bootstrap).map_err(failed)?;
             let path = std::path::absolute(bootstrap).unwrap_or(bootstrap.to_owned());
-            tracing::warn!("the password of `admin` is in {}", path.display());
+            tracing::warn!("the password of `{ADMIN}` is in {}", path.display());
             password
         }
     };
     let command = CreateAccount {
         account: AccountId::new(id::mint()),
-        username: "admin".to_owned(),
+        username: ADMIN.to_owned(),
         role: AccountRole::Admin,
         secret: gateway.passwords.hash(password).await?,
         must_change_password,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use groundwave_engine::Handle;
-use groundwave_io::gateway::{Audit, load_or_make, read_words};
+use groundwave_io::gateway::{check_private, load_or_make};
 use groundwave_io::netlink::wireguard::PrivateKey;
 use groundwave_io::readings::Root;
 use groundwave_io::telemetry::TelemetryStore;
@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Failure;
 use crate::gateway::services::tunnel;
+use crate::gateway::services::vault::Vault;
 use crate::gateway::{Gateway, Settings};
 use crate::http::tls;
 
@@ -54,7 +55,8 @@ pub struct GatewayConfig {
     )]
     pub state: PathBuf,
 
-    /// File with the password of the first admin [default: a random password]
+    /// File with the password of the first admin, mode 0600 or 0640, 12 to 1024 characters that are no
+    /// common password [default: a random password]
     #[arg(long, env = "GATEWAY_ADMIN_PASSWORD_FILE", value_name = "FILE")]
     pub admin_password_file: Option<PathBuf>,
 
@@ -138,7 +140,7 @@ pub struct GatewayConfig {
     )]
     pub tls_cert: Option<PathBuf>,
 
-    /// Private key of the certificate, PEM
+    /// Private key of the certificate, PEM, mode 0600 or 0640
     #[arg(
         long,
         env = "GATEWAY_TLS_KEY",
@@ -177,14 +179,25 @@ impl GatewayConfig {
     /// Certificate and key for TLS, if configured.
     pub(super) fn tls_identity(&self) -> Result<Option<TlsAcceptor>, Failure> {
         let files = self.tls_cert.as_deref().zip(self.tls_key.as_deref());
+        if let Some((_, key)) = files {
+            check_private(key).map_err(Failure::input)?;
+        }
         let read = |(cert, key)| tls::identity(cert, key).map_err(Failure::Input);
         files.map(read).transpose()
     }
 
-    /// Password of the first admin, if configured.
-    pub(super) fn admin_password(&self) -> Result<Option<String>, Failure> {
+    /// Password of the first admin, if configured; checked by the rule of passwords if it is `needed`.
+    pub(super) fn admin_password(&self, needed: bool) -> Result<Option<String>, Failure> {
         let path = self.admin_password_file.as_deref();
-        path.map(read_words).transpose().map_err(Failure::input)
+        let read = |path| super::admin::read_password("--admin-password-file", path, needed);
+        path.map(read).transpose()
+    }
+
+    /// Vault of the secrets in the world, by the key in the folder of the state.
+    pub(super) fn vault(&self) -> Result<Vault, Failure> {
+        super::create_private(&self.state)?;
+        let key = load_or_make::<32>(&self.state.join("token.key")).map_err(Failure::input)?;
+        Ok(Vault::new(&key))
     }
 
     /// A gateway over `world`, with its keys, audit log, history and tunnel.
@@ -214,7 +227,7 @@ impl GatewayConfig {
         }
         super::create_private(&self.state)?;
         let key = load_or_make::<32>(&self.state.join("token.key")).map_err(Failure::input)?;
-        let audit = Audit::open(&self.state.join("audit.jsonl")).map_err(Failure::input)?;
+        let audit = super::audit::open(&self.state.join("audit.jsonl"), &key)?;
         let telemetry = self.state.join("telemetry.redb");
         // Before it holds anything: positions of nodes are nobody else's business.
         super::create_for_owner(&telemetry)?;

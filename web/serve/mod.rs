@@ -5,11 +5,14 @@
 //! description, default and environment variable. `start` opens stores, takes ports and spawns what
 //! runs in the background; `run` serves until a stop signal or until the stop token is cancelled.
 
+pub mod admin;
 pub mod agent;
+pub mod audit;
 mod failure;
 pub mod gateway;
 mod gateway_config;
 pub mod impair;
+pub mod reset_admin;
 pub mod server;
 pub mod simulation;
 pub mod terrain;

@@ -27,7 +27,7 @@ use crate::http::serve::{Serving, serve_with, shutdown_signal};
 use crate::planning::{Frontend, Planner, built_in, router};
 
 /// Simulated time of a tick, ns; it only counts ticks, nothing in a plan moves.
-const STEP_NS: u64 = 1_000_000;
+pub(super) const STEP_NS: u64 = 1_000_000;
 
 /// A service of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -125,6 +125,10 @@ impl Server {
         let rows = engine.keep(store).map_err(Failure::Input)?;
         if is_new {
             add_built_in(&mut engine)?;
+        }
+        if with_gateway {
+            let vault = config.gateway.vault()?;
+            vault.seal_earlier(&mut engine).map_err(Failure::Machine)?;
         }
         if let Some(path) = &config.record {
             config.record(path, &mut engine)?;

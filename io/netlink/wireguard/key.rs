@@ -111,6 +111,16 @@ impl PrivateKey {
         self.0.as_bytes()
     }
 
+    /// Secret shared with the holder of the private key of `public` (RFC 7748, section 6.1), `None` for
+    /// a point of small order.
+    #[must_use]
+    pub fn shared_secret(&self, public: &[u8; 32]) -> Option<[u8; 32]> {
+        let shared = self
+            .0
+            .diffie_hellman(&x25519_dalek::PublicKey::from(*public));
+        shared.was_contributory().then(|| shared.to_bytes())
+    }
+
     /// The public key that belongs to it.
     #[must_use]
     pub fn public(&self) -> PublicKey {

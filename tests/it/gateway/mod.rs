@@ -1,16 +1,19 @@
 //! The mesh gateway: who may do what, how nodes get in, what they say, what is kept.
 
+mod admission;
 mod canary;
 mod crowd;
 mod flood;
 mod flow;
 mod fuzz;
 mod links;
+mod logins;
 mod matrix;
 mod once;
 mod process;
 mod readings;
 mod schema;
+mod secrets;
 mod status;
 mod tokens;
 
@@ -143,7 +146,7 @@ impl Bench {
             }),
             ..settings
         };
-        let audit = Audit::open(&folder.path().join("audit.jsonl")).unwrap();
+        let audit = Audit::open(&folder.path().join("audit.jsonl"), &KEY).unwrap();
         let history = TelemetryStore::open(&folder.path().join("telemetry.redb")).unwrap();
         let (gateway, router) = runtime.block_on(async {
             let gateway = Gateway::new(world.clone(), settings, &KEY, audit, history, stop.clone());
@@ -288,14 +291,17 @@ pub fn request(token: &str, method: &str, path: &str, body: &Value) -> Request<B
     request.body(body).unwrap()
 }
 
-/// Registration request of an unknown peer.
+/// Registration request of an unknown peer, for one use.
 pub fn ask(number: u8) -> Value {
+    use base64::Engine as _;
+    let nonce = groundwave_io::gateway::random::<16>().unwrap();
+    let now_ns = groundwave_io::wall::wall_ns();
     json!({
         "public_key": PublicKey::new([number; 32]).unwrap(),
         "mac": format!("02:00:00:00:00:{number:02x}"),
         "hostname": format!("node-{number}"),
-        "nonce": "AAAAAAAAAAAAAAAAAAAAAA==",
-        "ts": "2026-01-01T00:00:00Z",
+        "nonce": base64::engine::general_purpose::STANDARD.encode(nonce),
+        "ts": groundwave::http::time::rfc3339(now_ns),
     })
 }
 

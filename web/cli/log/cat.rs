@@ -7,6 +7,7 @@ use clap::Args;
 use groundwave_engine::log::Entry;
 use serde::Serialize;
 
+use super::redact::redact;
 use super::{decoder, open, tick_at};
 use crate::cli::output::Output;
 use groundwave::serve::Failure;
@@ -78,6 +79,7 @@ impl Cat {
                     let body = engine.registry().to_json(&record.name, &record.body);
                     let body = body
                         .map_err(|what| Failure::Input(format!("tick {}: {what}", record.tick)))?;
+                    let body = redact(&record.name, body);
                     let (tick, wall_ns, command) =
                         (record.tick, record.wall_ns, record.name.as_str());
                     let line = Line::Command {

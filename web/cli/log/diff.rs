@@ -9,6 +9,7 @@ use groundwave_systems::Snapshot;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::redact::redact;
 use super::{LogFile, decoder, open};
 use crate::cli::output::Output;
 use groundwave::serve::Failure;
@@ -118,6 +119,7 @@ fn shown(engine: &Engine<Snapshot>, entry: &Entry) -> Value {
             let body = engine.registry().to_json(&record.name, &record.body);
             // A command this version does not know still differs by its bytes.
             let body = body.unwrap_or_else(|_| Value::from(record.body.clone()));
+            let body = redact(&record.name, body);
             serde_json::json!({ "tick": record.tick, "command": record.name, "body": body })
         }
         Entry::Checkpoint(part) => {

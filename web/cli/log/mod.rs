@@ -3,6 +3,7 @@
 mod cat;
 mod cut;
 mod diff;
+mod redact;
 mod stat;
 mod verify;
 

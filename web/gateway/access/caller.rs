@@ -54,11 +54,7 @@ impl Caller {
         };
         let id = AccountId::new(claims.sub);
         let account = accounts.by_id.get(&id).ok_or_else(revoked)?;
-        let dead = account.disabled
-            || account.version != claims.ver
-            || account.node.map(|node| node.uuid()) != claims.node_id
-            || accounts.denies(RevokedTokenId::new(claims.jti));
-        if dead {
+        if is_revoked(accounts, &claims) {
             return Err(revoked());
         }
         Ok(Self {
@@ -71,6 +67,13 @@ impl Caller {
         })
     }
 
+    /// Time for which the token stays valid, s; `None` once it has expired or was revoked.
+    #[must_use]
+    pub fn remaining_s(&self, accounts: &Accounts, now_s: u64) -> Option<u64> {
+        let remaining_s = self.claims.exp.checked_sub(now_s)?;
+        (remaining_s > 0 && !is_revoked(accounts, &self.claims)).then_some(remaining_s)
+    }
+
     /// Kind of the caller in the audit log.
     #[must_use]
     pub fn kind(&self) -> &'static str {
@@ -79,6 +82,17 @@ impl Caller {
             None => "user",
         }
     }
+}
+
+/// `true` if an account that is gone, disabled or changed, or a logout, revoked the token.
+fn is_revoked(accounts: &Accounts, claims: &Claims) -> bool {
+    let Some(account) = accounts.by_id.get(&AccountId::new(claims.sub)) else {
+        return true;
+    };
+    account.disabled
+        || account.version != claims.ver
+        || account.node.map(|node| node.uuid()) != claims.node_id
+        || accounts.denies(RevokedTokenId::new(claims.jti))
 }
 
 /// Problem with status 401.

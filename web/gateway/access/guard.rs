@@ -11,7 +11,7 @@ use groundwave_io::gateway::{Audit, AuditEntry};
 use groundwave_io::wall::{monotonic_ns, wall_ns};
 
 use super::caller::{Caller, ClientAddress};
-use super::{Access, forbidden};
+use super::{Access, LoginNote, forbidden};
 use crate::gateway::services::audit_sampling::AuditSampling;
 use crate::gateway::services::metrics::Metrics;
 use crate::gateway::services::tokens::TokenKeys;
@@ -124,6 +124,8 @@ pub async fn guard(
     let operation = guard.table.operation(&request);
     let access = operation.map(|operation| &operation.rule);
     let mut caller = None;
+    let note = LoginNote::default();
+    request.extensions_mut().insert(note.clone());
     let answer = match admit(&guard, access, &params, &mut request, &mut caller) {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
@@ -150,6 +152,7 @@ pub async fn guard(
             source_ip: client.to_string(),
             request_id,
             repeated: 0,
+            name: note.name(),
         };
         if let Some(entry) = guard.audit_sampling.admit(entry, monotonic_ns())
             && let Err(err) = guard.audit.add(entry)

@@ -6,6 +6,7 @@
 mod caller;
 pub mod guard;
 pub mod idempotency;
+mod note;
 
 use std::sync::Arc;
 
@@ -20,6 +21,7 @@ use crate::http::endpoints::Describe;
 use crate::http::problem::{FieldCode, ProblemKind};
 
 pub use caller::{Caller, ClientAddress};
+pub use note::LoginNote;
 
 /// Access rule of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -17,7 +17,7 @@ use crate::http::{Json, Problem, Query};
 #[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct AuditFilter {
-    /// Account name
+    /// Account name, also of logins
     pub actor: Option<String>,
     /// Operation id
     pub action: Option<String>,
@@ -50,8 +50,11 @@ pub struct AuditEntryView {
     pub request_id: String,
     /// Further requests like this one that have no entry of their own.
     pub repeated: u64,
-    /// SHA-256 of the previous line.
+    /// SHA-256 of the previous line; in the first line of a segment, of the damage before it.
     pub follows: String,
+    /// Username of a login, also of one that failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
 }
 
 impl From<AuditRecord> for AuditEntryView {
@@ -69,6 +72,7 @@ impl From<AuditRecord> for AuditEntryView {
             request_id: entry.request_id,
             repeated: entry.repeated,
             follows: record.follows,
+            name: entry.name,
         }
     }
 }

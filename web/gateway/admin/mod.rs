@@ -3,6 +3,7 @@
 pub mod audit;
 pub mod backup;
 pub mod registrations;
+pub mod registrations_bulk;
 pub mod users;
 
 use groundwave_systems::onboarding::RegistrationState;
@@ -24,6 +25,9 @@ pub fn endpoints() -> Endpoints<Gateway, Access> {
             registrations::registration_reject,
             registrations::registration_revoke,
             registrations::registration_reset,
+            registrations_bulk::registrations_reject,
+            registrations_bulk::registrations_delete,
+            registrations_bulk::registration_delete,
             users::users,
             users::user_create,
             users::user_patch,

@@ -46,6 +46,8 @@ pub struct RegistrationView {
     pub underlay_ip: IpAddr,
     /// Result of the proof of the trust secret.
     pub proof: Proof,
+    /// Result of the proof that the requester holds the private key.
+    pub key_proof: Proof,
     /// The MAC address is trusted.
     pub mac_whitelisted: bool,
     /// The kernel has learnt the MAC address for the source address.
@@ -83,6 +85,7 @@ impl RegistrationView {
             source_ip: held.claims.source_ip,
             underlay_ip: held.claims.underlay_ip,
             proof: held.claims.proof,
+            key_proof: held.claims.key_proof.unwrap_or(Proof::Absent),
             mac_whitelisted: held.mac_listed,
             mac_verified: held.claims.mac_verified,
             decided_by: decision.map(|decision| decision.by.clone()),
@@ -209,7 +212,7 @@ pub struct Rejection {
     pub block: bool,
 }
 
-fn reason(reason: Option<&String>) -> Result<(), Problem> {
+pub(super) fn reason(reason: Option<&String>) -> Result<(), Problem> {
     match reason {
         Some(reason) if reason.chars().count() > 256 => {
             let message = "too long: allowed 0 to 256 characters";

@@ -3,14 +3,16 @@
 use axum::extract::{FromRef, State};
 use axum::http::StatusCode;
 use groundwave_systems::account::{
-    AccountRole, ChangePassword, RecordLogin, RevokeToken, RevokedTokenId,
+    Account, AccountId, AccountRole, Accounts, ChangePassword, RecordLogin, RevokeToken,
+    RevokedTokenId,
 };
+use groundwave_systems::site::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use uuid::Uuid;
 
-use crate::gateway::access::{Anonymous, ClientAddress, Session, UserSession};
+use crate::gateway::access::{Anonymous, ClientAddress, LoginNote, Session, UserSession};
 use crate::gateway::services::limits::RateLimits;
 use crate::gateway::services::passwords::Passwords;
 use crate::gateway::services::passwords::check_new;
@@ -27,7 +29,7 @@ use crate::http::{Json, Problem, id};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Login {
-    /// Username.
+    /// Username; nodes may send their node id.
     #[schemars(length(min = 1, max = 64))]
     pub username: String,
     /// Password.
@@ -100,6 +102,12 @@ impl FromRef<Gateway> for Authenticator {
     }
 }
 
+/// Account with this username; that of a node also by its node id.
+fn account_of<'a>(accounts: &'a Accounts, username: &str) -> Option<(AccountId, &'a Arc<Account>)> {
+    let by_node = || accounts.of_node(NodeId::new(username.parse().ok()?));
+    accounts.named(username).or_else(by_node)
+}
+
 /// Logs in with `wanted`, or with the role of the account.
 async fn authenticate(
     services: Authenticator,
@@ -123,20 +131,25 @@ async fn authenticate(
         }
     }
     let now_s = world.now_s();
-    limits.logins.allow(&login.username, client.0, now_s)?;
+    let attempt = limits.logins.begin(&login.username, client.0, now_s)?;
     let view = world.view();
-    let found = view.accounts.named(&login.username);
+    let found = account_of(&view.accounts, &login.username);
     let found = found.filter(|(_, account)| !account.disabled);
     let secret = found.map(|(_, account)| account.secret.clone());
-    let fits = passwords.check(secret.as_ref(), login.password).await?;
+    let fits = match passwords.check(secret.as_ref(), login.password).await {
+        Ok(fits) => fits,
+        Err(problem) => {
+            attempt.not_checked();
+            return Err(problem);
+        }
+    };
     let Some((account_id, account)) = found.filter(|_| fits) else {
-        limits.logins.failed(&login.username, client.0, now_s);
         return Err(Problem::new(
             StatusCode::UNAUTHORIZED,
             "wrong username or password",
         ));
     };
-    limits.logins.succeeded(&login.username);
+    attempt.succeeded();
     let role = wanted.unwrap_or(account.role);
     if account.role < role {
         return Err(Problem::new(
@@ -167,8 +180,10 @@ pub async fn login(
     _: Anonymous,
     State(services): State<Authenticator>,
     client: ClientAddress,
+    note: LoginNote,
     StrictJson(login): StrictJson<Login>,
 ) -> Result<Json<Token>, Problem> {
+    note.tried(&login.username);
     authenticate(services, client, login, None).await
 }
 
@@ -181,8 +196,10 @@ pub async fn login_viewer(
     _: Anonymous,
     State(services): State<Authenticator>,
     client: ClientAddress,
+    note: LoginNote,
     StrictJson(login): StrictJson<Login>,
 ) -> Result<Json<Token>, Problem> {
+    note.tried(&login.username);
     authenticate(services, client, login, Some(AccountRole::Viewer)).await
 }
 
@@ -196,8 +213,10 @@ pub async fn login_operator(
     _: Anonymous,
     State(services): State<Authenticator>,
     client: ClientAddress,
+    note: LoginNote,
     StrictJson(login): StrictJson<Login>,
 ) -> Result<Json<Token>, Problem> {
+    note.tried(&login.username);
     authenticate(services, client, login, Some(AccountRole::Operator)).await
 }
 
@@ -211,8 +230,10 @@ pub async fn login_admin(
     _: Anonymous,
     State(services): State<Authenticator>,
     client: ClientAddress,
+    note: LoginNote,
     StrictJson(login): StrictJson<Login>,
 ) -> Result<Json<Token>, Problem> {
+    note.tried(&login.username);
     authenticate(services, client, login, Some(AccountRole::Admin)).await
 }
 
@@ -258,7 +279,6 @@ pub async fn change_password(
     StrictJson(new): StrictJson<NewPassword>,
 ) -> Result<StatusCode, Problem> {
     let now_s = world.now_s();
-    limits.logins.allow(&caller.username, client.0, now_s)?;
     check_new("/new_password", &new.new_password, &caller.username)?;
     if new.new_password == new.current_password {
         let message = "unchanged password";
@@ -268,19 +288,24 @@ pub async fn change_password(
             message,
         ));
     }
+    let attempt = limits.logins.begin(&caller.username, client.0, now_s)?;
     let view = world.view();
     let secret = view.accounts.by_id.get(&caller.account);
     let secret = secret.map(|account| account.secret.clone());
-    let fits = passwords
-        .check(secret.as_ref(), new.current_password)
-        .await?;
+    let fits = match passwords.check(secret.as_ref(), new.current_password).await {
+        Ok(fits) => fits,
+        Err(problem) => {
+            attempt.not_checked();
+            return Err(problem);
+        }
+    };
     if !fits {
-        limits.logins.failed(&caller.username, client.0, now_s);
         return Err(Problem::new(
             StatusCode::FORBIDDEN,
             "wrong current password",
         ));
     }
+    attempt.succeeded();
     let secret = passwords.hash(new.new_password).await?;
     let change = ChangePassword {
         account: caller.account,

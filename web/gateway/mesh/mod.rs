@@ -22,6 +22,7 @@ pub fn endpoints() -> Endpoints<Gateway, Access> {
         .with(operations!(
             rule_of;
             registration::wg_register,
+            registration::wg_challenge,
             topology::mesh_topology,
             topology::mesh_health,
             peers::mesh_peers,

@@ -3,14 +3,16 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::extract::{FromRef, State};
 use axum::http::StatusCode;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use groundwave_io::gateway::possession::{seal_credentials, verify_key_proof};
 use groundwave_io::wall::wall_ns;
+use groundwave_systems::Snapshot;
 use groundwave_systems::onboarding::{
     Credentials, JoinClaims, JoinOutcome, Onboarding, Proof, RegistrationId, RegistrationState,
-    RequestJoin, WgRegister, WgRegisterResult, proof_message,
+    RequestJoin, WgChallenge, WgRegister, WgRegisterResult, proof_message,
 };
 use groundwave_systems::site::NodeId;
 use hmac::{Hmac, KeyInit, Mac as _};
@@ -18,10 +20,14 @@ use sha2::{Digest, Sha256};
 
 use crate::gateway::access::{Anonymous, ClientAddress};
 use crate::gateway::services::addresses::verify_mac;
+use crate::gateway::services::challenges::{CHALLENGE_S, Challenges, SKEW_S};
 use crate::gateway::services::limits::RateLimits;
 use crate::gateway::services::secrets::issue;
+use crate::gateway::services::vault::Vault;
 use crate::gateway::services::world::World;
 use crate::gateway::settings::Settings;
+use crate::gateway::state::Gateway;
+use crate::http::admission::network;
 use crate::http::json_body::StrictJson;
 use crate::http::problem::{FieldCode, ProblemKind};
 use crate::http::{Json, Problem, id, time};
@@ -33,7 +39,7 @@ const ASK_AGAIN_S: u32 = 10;
 const KEEPALIVE_S: u16 = 25;
 
 /// Result of a proof under the present and the previous secret.
-fn proven(onboarding: &Onboarding, asked: &WgRegister, now_ns: u64) -> Proof {
+fn proven(vault: &Vault, onboarding: &Onboarding, asked: &WgRegister, now_ns: u64) -> Proof {
     let Some(proof) = &asked.proof else {
         return Proof::Absent;
     };
@@ -48,12 +54,17 @@ fn proven(onboarding: &Onboarding, asked: &WgRegister, now_ns: u64) -> Proof {
             .is_none_or(|wanted| wanted == key_id)
     };
     let (key, mac) = (asked.public_key.to_string(), asked.mac.to_string());
-    let message = proof_message([&key, &mac, &asked.hostname, &asked.nonce, &asked.ts]);
+    let message = proof_message(fields(asked, &key, &mac));
     let Ok(proof) = STANDARD.decode(proof) else {
         return Proof::Invalid;
     };
     for secret in secrets.filter(|secret| named(&secret.key_id)) {
-        let hmac = Hmac::<Sha256>::new_from_slice(&secret.secret);
+        let Ok(bytes) = vault.open(secret).inspect_err(|problem| {
+            tracing::error!("{}", problem.detail);
+        }) else {
+            continue;
+        };
+        let hmac = Hmac::<Sha256>::new_from_slice(&bytes);
         let mut hmac = hmac.expect("a key of any length will do");
         hmac.update(&message);
         if hmac.verify_slice(&proof).is_ok() {
@@ -63,19 +74,128 @@ fn proven(onboarding: &Onboarding, asked: &WgRegister, now_ns: u64) -> Proof {
     Proof::Invalid
 }
 
-fn check(asked: &WgRegister) -> Result<(), Problem> {
+/// Fields that proofs cover.
+fn fields<'a>(asked: &'a WgRegister, key: &'a str, mac: &'a str) -> [&'a str; 5] {
+    [key, mac, &asked.hostname, &asked.nonce, &asked.ts]
+}
+
+/// Refuses requests that were made at another time or before. A proof of possession needs a nonce of
+/// this gateway.
+fn check(challenges: &Challenges, asked: &WgRegister, now_ns: u64) -> Result<(), Problem> {
     let nonce = STANDARD.decode(&asked.nonce).unwrap_or_default();
     if !(16..=32).contains(&nonce.len()) {
         let message = "invalid length: allowed 16 to 32 bytes in base64";
         return Err(Problem::field("/nonce", FieldCode::Length, message));
     }
-    time::read("/ts", &asked.ts).map(|_| ())
+    let at_ns = time::read("/ts", &asked.ts)?.as_nanosecond();
+    let skew_ns = (i128::from(now_ns) - at_ns).unsigned_abs();
+    if skew_ns > u128::from(SKEW_S) * 1_000_000_000 {
+        let message = format!(
+            "too far from the time of the gateway: allowed {SKEW_S} s; the `ts` of GET \
+             /v1/mesh/wg-register/challenge will do"
+        );
+        return Err(Problem::field("/ts", FieldCode::NotAllowed, message));
+    }
+    let now_s = now_ns / 1_000_000_000;
+    if asked.key_proof.is_some() && !challenges.is_current(&nonce, now_s) {
+        let message = "not of a current challenge: allowed a nonce of GET \
+                       /v1/mesh/wg-register/challenge";
+        return Err(Problem::field("/nonce", FieldCode::NotAllowed, message));
+    }
+    challenges.take(&nonce, now_s)
+}
+
+/// Result of the proof of possession. A request through the tunnel needs none: the kernel admits
+/// packets from an overlay address only under the key it belongs to.
+fn possession(
+    shared: Option<&[u8; 32]>,
+    settings: &Settings,
+    onboarding: &Onboarding,
+    source: IpAddr,
+    asked: &WgRegister,
+) -> Proof {
+    if let Some(proof) = &asked.key_proof {
+        let (key, mac) = (asked.public_key.to_string(), asked.mac.to_string());
+        let fits = |shared| verify_key_proof(shared, fields(asked, &key, &mac), proof);
+        return match shared.is_some_and(fits) {
+            true => Proof::Valid,
+            false => Proof::Invalid,
+        };
+    }
+    let held = onboarding.of_key(&asked.public_key);
+    let overlay_ip = held.and_then(|(_, held)| held.overlay_ip);
+    let inside = overlay_ip.is_some_and(|ip| source == IpAddr::V4(ip));
+    match inside && settings.tunnel.is_some() {
+        true => Proof::Valid,
+        false => Proof::Absent,
+    }
+}
+
+/// `true` if a node was registered ahead with this code.
+fn has_code(view: &Snapshot, code_sha256: Option<[u8; 32]>) -> bool {
+    let expected = |code| {
+        let mut nodes = view.fleet.nodes.values();
+        nodes.any(|node| {
+            let ahead = node.record.preregistration.as_ref();
+            ahead.is_some_and(|ahead| ahead.code_sha256 == code)
+        })
+    };
+    code_sha256.is_some_and(expected)
+}
+
+/// Services of a registration.
+#[derive(Clone)]
+pub struct Registrar {
+    world: World,
+    settings: Arc<Settings>,
+    limits: Arc<RateLimits>,
+    challenges: Arc<Challenges>,
+    vault: Vault,
+}
+
+impl FromRef<Gateway> for Registrar {
+    fn from_ref(gateway: &Gateway) -> Self {
+        Self {
+            world: gateway.world.clone(),
+            settings: Arc::clone(&gateway.settings),
+            limits: Arc::clone(&gateway.limits),
+            challenges: Arc::clone(&gateway.challenges),
+            vault: gateway.vault.clone(),
+        }
+    }
+}
+
+/// Get a nonce to register with
+///
+/// For the proof that the requester holds the private key (`key_proof`).
+#[utoipa::path(get, path = "/v1/mesh/wg-register/challenge", tag = "mesh",
+    responses((status = 200, description = "Nonce for one request"),
+        (status = 429, description = "Too many requests")))]
+pub async fn wg_challenge(
+    _: Anonymous,
+    State(services): State<Registrar>,
+    client: ClientAddress,
+) -> Result<Json<WgChallenge>, Problem> {
+    let Registrar {
+        limits, challenges, ..
+    } = services;
+    limits
+        .challenges
+        .allow(&network(client.0), "challenge rate limit exceeded")?;
+    let now_ns = wall_ns();
+    Ok(Json(WgChallenge {
+        nonce: STANDARD.encode(challenges.issue(now_ns / 1_000_000_000)?),
+        public_key: challenges.public_key()?,
+        ts: time::rfc3339(now_ns),
+        expires_in_s: CHALLENGE_S,
+    }))
 }
 
 /// Register a WireGuard key and get an overlay address
 ///
-/// Idempotent per public key. Credentials are returned once, and only to requests through
-/// the tunnel.
+/// Idempotent per public key. Credentials are returned only to requests through the tunnel, or sealed
+/// to the key. With a proof of possession (`key_proof`) the request replaces what others claimed for the
+/// key; without one it changes nothing that another address or the holder of the key requested.
 #[utoipa::path(post, path = "/v1/mesh/wg-register", tag = "mesh",
     responses(
         (status = 200, description = "Approved earlier"),
@@ -87,24 +207,39 @@ fn check(asked: &WgRegister) -> Result<(), Problem> {
         (status = 503, description = "No free address")))]
 pub async fn wg_register(
     _: Anonymous,
-    State(world): State<World>,
-    State(settings): State<Arc<Settings>>,
-    State(limits): State<Arc<RateLimits>>,
+    State(services): State<Registrar>,
     client: ClientAddress,
     StrictJson(asked): StrictJson<WgRegister>,
 ) -> Result<(StatusCode, Json<WgRegisterResult>), Problem> {
+    let Registrar {
+        world,
+        settings,
+        limits,
+        challenges,
+        vault,
+    } = services;
     limits
         .registrations
-        .allow(&client.0, "registration rate limit exceeded")?;
-    check(&asked)?;
+        .allow(&network(client.0), "registration rate limit exceeded")?;
+    let now_ns = wall_ns();
+    check(&challenges, &asked, now_ns)?;
     let view = world.view();
+    let proof = proven(&vault, &view.onboarding, &asked, now_ns);
+    let shared = challenges.shared_secret(&asked.public_key);
+    let key_proof = possession(
+        shared.as_ref(),
+        &settings,
+        &view.onboarding,
+        client.0,
+        &asked,
+    );
+    let code_sha256 = asked.enrollment_code.as_ref();
+    let code_sha256 = code_sha256.map(|code| Sha256::digest(code.as_bytes()).into());
     if view.onboarding.of_key(&asked.public_key).is_none() {
-        limits
-            .unknown_keys
-            .allow(&(), "registration rate limit of unknown keys exceeded")?;
+        let vouched = proof == Proof::Valid || has_code(&view, code_sha256);
+        limits.unknown_key(client.0, vouched)?;
     }
     let mac_verified = verify_mac(&settings, client.0, asked.mac).await;
-    let code_sha256 = asked.enrollment_code.as_ref();
     let command = RequestJoin {
         registration: RegistrationId::new(id::mint()),
         node: NodeId::new(id::mint()),
@@ -115,19 +250,26 @@ pub async fn wg_register(
             listen_port: asked.listen_port,
             source_ip: client.0,
             underlay_ip: asked.underlay_ip.unwrap_or(client.0),
-            proof: proven(&view.onboarding, &asked, wall_ns()),
+            proof,
             mac_verified,
-            code_sha256: code_sha256.map(|code| Sha256::digest(code.as_bytes()).into()),
+            code_sha256,
+            key_proof: Some(key_proof),
         },
     };
     let done = world.submit(command).await.map_err(kind_of)?;
     let credentials = credentials(&world, &settings, client.0, &done, &asked).await?;
+    let sealed = match shared.filter(|_| key_proof == Proof::Valid && asked.seal_credentials) {
+        Some(shared) => sealed(&world, &done, &asked, &shared).await?,
+        None => None,
+    };
     let status = match done.state {
         RegistrationState::Approved if done.admitted => StatusCode::CREATED,
         RegistrationState::Approved => StatusCode::OK,
         _ => StatusCode::ACCEPTED,
     };
-    Ok((status, Json(result(&settings, &done, credentials))))
+    let mut result = result(&settings, &done, credentials);
+    result.sealed_credentials = sealed;
+    Ok((status, Json(result)))
 }
 
 /// The kind of a refusal here: which conflict, which no.
@@ -158,6 +300,24 @@ async fn credentials(
     issue(world, node, &asked.hostname).await.map(Some)
 }
 
+/// Credentials for a request with a proof of possession, sealed to its key.
+async fn sealed(
+    world: &World,
+    done: &JoinOutcome,
+    asked: &WgRegister,
+    shared: &[u8; 32],
+) -> Result<Option<String>, Problem> {
+    let admitted = done.state == RegistrationState::Approved;
+    let Some(node) = done.node.filter(|_| admitted) else {
+        return Ok(None);
+    };
+    let credentials = issue(world, node, &asked.hostname).await?;
+    let sealed = seal_credentials(shared, &asked.nonce, &credentials);
+    sealed
+        .map(Some)
+        .map_err(|err| Problem::internal(err.to_string()))
+}
+
 fn result(
     settings: &Settings,
     done: &JoinOutcome,
@@ -176,6 +336,7 @@ fn result(
         persistent_keepalive: KEEPALIVE_S,
         mtu: settings.tunnel_mtu,
         credentials,
+        sealed_credentials: None,
         retry_after_s: (!inside).then_some(ASK_AGAIN_S),
     }
 }

@@ -129,6 +129,7 @@ mod tests {
             source_ip: source.to_owned(),
             request_id: "r".to_owned(),
             repeated: 0,
+            name: None,
         }
     }
 

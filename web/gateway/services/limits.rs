@@ -1,9 +1,7 @@
 //! Limits: lengths of request bodies, rates of logins, registrations and heartbeats.
 
-use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::num::NonZeroU32;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use governor::clock::Clock as _;
@@ -11,7 +9,10 @@ use governor::{DefaultKeyedRateLimiter, Quota};
 
 use groundwave_systems::site::NodeId;
 
+pub use super::limited::limited;
+use super::login_attempts::LoginAttempts;
 use crate::http::Problem;
+use crate::http::admission::network;
 
 /// Longest request body unless the operation has another limit, bytes.
 pub const BODY_BYTES_MAX: usize = 64 << 10;
@@ -20,106 +21,30 @@ pub const HEARTBEAT_BYTES_MAX: usize = 16 << 10;
 /// Longest telemetry batch, bytes, decompressed.
 pub const BATCH_BYTES_MAX: usize = 256 << 10;
 
-/// Failed logins of an account or source address before it must wait.
-const FAILURES: u32 = 5;
-/// Memory of failures and longest wait, s.
-const WINDOW_S: u64 = 15 * 60;
-/// Most accounts and source addresses remembered.
+/// Most keys remembered by a limiter.
 const REMEMBERED: usize = 20_000;
 
-#[derive(Debug, Clone, Copy)]
-struct Failures {
-    count: u32,
-    last_s: u64,
-}
-
-impl Failures {
-    /// Time of the next permitted attempt, s: at once up to [`FAILURES`], then after 1, 2, 4 ... s.
-    fn allowed_s(self) -> u64 {
-        let beyond = self.count.saturating_sub(FAILURES);
-        match self.count >= FAILURES {
-            true => self.last_s + (1 << beyond.min(20)).min(WINDOW_S),
-            false => 0,
-        }
-    }
-}
-
-/// Failed logins by account name and source address.
-#[derive(Debug, Default)]
-pub struct FailedLogins(Mutex<BTreeMap<String, Failures>>);
-
-/// Network of a source address: the IPv4 address itself, the /64 of an IPv6 address.
-fn network(source: IpAddr) -> IpAddr {
-    match source {
-        IpAddr::V6(ip) => match ip.to_ipv4_mapped() {
-            Some(ip) => IpAddr::V4(ip),
-            None => IpAddr::V6(Ipv6Addr::from_bits(ip.to_bits() & (u128::MAX << 64))),
-        },
-        ip => ip,
-    }
-}
-
-fn keys(username: &str, source: IpAddr) -> [String; 2] {
-    [
-        format!("name {username}"),
-        format!("from {}", network(source)),
-    ]
-}
-
-impl FailedLogins {
-    /// Refuses an attempt before its time.
-    ///
-    /// # Errors
-    /// 429 with the time to wait.
-    pub fn allow(&self, username: &str, source: IpAddr, now_s: u64) -> Result<(), Problem> {
-        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let due = |key: &String| held.get(key).map_or(0, |failures| failures.allowed_s());
-        let due_s = keys(username, source).iter().map(due).max().unwrap_or(0);
-        if now_s < due_s {
-            let wait_s = u32::try_from(due_s - now_s).unwrap_or(u32::MAX);
-            return Err(limited("too many failed logins", wait_s));
-        }
-        Ok(())
-    }
-
-    /// Records a failure.
-    pub fn failed(&self, username: &str, source: IpAddr, now_s: u64) {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if held.len() >= REMEMBERED {
-            held.retain(|_, failures| now_s < failures.last_s + WINDOW_S);
-        }
-        for key in keys(username, source) {
-            if held.len() >= REMEMBERED && !held.contains_key(&key) {
-                continue;
-            }
-            let failures = held.entry(key).or_insert(Failures {
-                count: 0,
-                last_s: now_s,
-            });
-            if now_s >= failures.last_s + WINDOW_S {
-                failures.count = 0;
-            }
-            failures.count = failures.count.saturating_add(1);
-            failures.last_s = now_s;
-        }
-    }
-
-    /// Forgets the failures of an account that logged in; those of its source address stay, for they
-    /// may concern other accounts.
-    pub fn succeeded(&self, username: &str) {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        held.remove(&format!("name {username}"));
+/// Wider network of a source address: the /24 of an IPv4 address, the /48 of an IPv6 address.
+#[must_use]
+pub fn wide_network(source: IpAddr) -> IpAddr {
+    match network(source) {
+        IpAddr::V4(ip) => IpAddr::V4(Ipv4Addr::from_bits(ip.to_bits() & (u32::MAX << 8))),
+        IpAddr::V6(ip) => IpAddr::V6(Ipv6Addr::from_bits(ip.to_bits() & (u128::MAX << 80))),
     }
 }
 
 /// Rate limits of the gateway.
 pub struct RateLimits {
-    /// Failed logins.
-    pub logins: FailedLogins,
+    /// Login attempts.
+    pub logins: LoginAttempts,
     /// Registration requests by source address: 6, then one in 10 s.
     pub registrations: RateLimiter<IpAddr>,
-    /// Registration requests with unknown public keys, in all: 60, then one a second.
-    pub unknown_keys: RateLimiter<()>,
+    /// Registration requests with a first unknown public key, by source address: one a minute.
+    pub first_keys: RateLimiter<IpAddr>,
+    /// Registration requests with further unknown public keys, by network: 60, then one a second.
+    pub unknown_keys: RateLimiter<IpAddr>,
+    /// Challenges by source address: 12, then one in 5 s.
+    pub challenges: RateLimiter<IpAddr>,
     /// Heartbeats by node: 4, then ten in a heartbeat period.
     pub heartbeats: RateLimiter<NodeId>,
 }
@@ -129,20 +54,14 @@ impl RateLimits {
     #[must_use]
     pub fn new(heartbeat: Duration) -> Self {
         Self {
-            logins: FailedLogins::default(),
+            logins: LoginAttempts::default(),
             registrations: RateLimiter::new(6, Duration::from_secs(10)),
+            first_keys: RateLimiter::new(1, Duration::from_secs(60)),
             unknown_keys: RateLimiter::new(60, Duration::from_secs(1)),
+            challenges: RateLimiter::new(12, Duration::from_secs(5)),
             heartbeats: RateLimiter::new(4, heartbeat / 10),
         }
     }
-}
-
-/// Problem with status 429.
-#[must_use]
-pub fn limited(what: &str, wait_s: u32) -> Problem {
-    let status = axum::http::StatusCode::TOO_MANY_REQUESTS;
-    let wait_s = wait_s.max(1);
-    Problem::new(status, format!("{what}; try again in {wait_s} s")).retry_after(wait_s)
 }
 
 /// Token bucket by key.
@@ -178,41 +97,36 @@ impl<K: Clone + Eq + std::hash::Hash> RateLimiter<K> {
     }
 }
 
+impl RateLimits {
+    /// Takes a request to register a key that is not known. The first of an address within a minute
+    /// passes whatever others send; those that are vouched for by a proof or code do, too.
+    ///
+    /// # Errors
+    /// 429 with the time to wait.
+    pub fn unknown_key(&self, source: IpAddr, vouched: bool) -> Result<(), Problem> {
+        let what = "registration rate limit of unknown keys exceeded";
+        if vouched || self.first_keys.allow(&network(source), what).is_ok() {
+            return Ok(());
+        }
+        self.unknown_keys.allow(&wide_network(source), what)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn waiting_doubles_after_five_failures_and_ends_at_a_quarter_of_an_hour() {
-        let logins = FailedLogins::default();
-        let source = "192.0.2.1".parse().unwrap();
-        for _ in 0..4 {
-            logins.failed("ada", source, 100);
+    fn a_flood_of_keys_holds_up_no_other_address_of_its_network() {
+        let limits = RateLimits::new(Duration::from_secs(5));
+        let flood: IpAddr = "10.41.0.66".parse().unwrap();
+        let passed = (0..1_000).filter(|_| limits.unknown_key(flood, false).is_ok());
+        assert!(passed.count() <= 63);
+        for host in 1..50 {
+            let honest = IpAddr::from([10, 41, 0, host]);
+            assert!(limits.unknown_key(honest, false).is_ok(), "{honest}");
         }
-        assert!(logins.allow("ada", source, 100).is_ok());
-        logins.failed("ada", source, 100);
-        assert!(logins.allow("ada", source, 100).is_err());
-        assert!(logins.allow("ada", source, 101).is_ok());
-        for _ in 0..30 {
-            logins.failed("ada", source, 101);
-        }
-        assert!(logins.allow("ada", source, 101 + WINDOW_S - 1).is_err());
-        assert!(logins.allow("ada", source, 101 + WINDOW_S).is_ok());
-        // Another name from the same source waits as well, another source with the same name too.
-        let other = "192.0.2.2".parse().unwrap();
-        assert!(logins.allow("bob", source, 102).is_err());
-        assert!(logins.allow("ada", other, 102).is_err());
-        assert!(logins.allow("bob", other, 102).is_ok());
-    }
-
-    #[test]
-    fn a_network_of_ipv6_is_one_source() {
-        let logins = FailedLogins::default();
-        for host in 0..9_u128 {
-            let ip = Ipv6Addr::from_bits((0x2001_0db8_u128 << 96) + host);
-            logins.failed(&format!("name{host}"), IpAddr::V6(ip), 0);
-        }
-        let next = IpAddr::V6(Ipv6Addr::from_bits((0x2001_0db8_u128 << 96) + 99));
-        assert!(logins.allow("new", next, 0).is_err());
+        assert!(limits.unknown_key(flood, false).is_err());
+        assert!(limits.unknown_key(flood, true).is_ok());
     }
 }

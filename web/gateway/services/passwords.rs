@@ -9,6 +9,7 @@ use groundwave_systems::account::Secret;
 use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 
+use super::vault::Vault;
 use crate::gateway::settings::Effort;
 use crate::http::Problem;
 use crate::http::problem::FieldCode;
@@ -35,9 +36,10 @@ const COMMON: [&str; 12] = [
     "iloveyou1234",
 ];
 
-/// Password hashing, with at most one fewer threads than cores.
+/// Password hashing and sealing of the hashes, with at most one fewer threads than cores.
 pub struct Passwords {
     effort: Effort,
+    vault: Vault,
     turns: Arc<Semaphore>,
     waiting: Arc<Semaphore>,
     /// Hash checked for unknown usernames, so that the response time is the same.
@@ -50,12 +52,13 @@ impl Passwords {
     /// # Panics
     /// For an invalid cost.
     #[must_use]
-    pub fn new(effort: Effort) -> Self {
+    pub fn new(effort: Effort, vault: Vault) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let turns = cores.saturating_sub(1).max(1);
         let decoy = hash(effort, "no password is this").expect("a sound effort");
         Self {
             effort,
+            vault,
             turns: Arc::new(Semaphore::new(turns)),
             waiting: Arc::new(Semaphore::new(turns + QUEUE)),
             decoy,
@@ -79,7 +82,7 @@ impl Passwords {
             .map_err(|err| Problem::internal(format!("hash a password: {err}")))
     }
 
-    /// Hash of a password.
+    /// Sealed hash of a password.
     ///
     /// # Errors
     /// 503 when the queue is full.
@@ -87,10 +90,12 @@ impl Passwords {
         let effort = self.effort;
         let hashed = self.work(move || hash(effort, &password)).await?;
         let hashed = hashed.map_err(Problem::internal)?;
-        Ok(Secret::Argon2id(hashed))
+        let sealed = self.vault.seal(hashed.as_bytes());
+        sealed.map(Secret::Sealed).map_err(Problem::internal)
     }
 
-    /// `true` if `password` matches `secret`; `false` after the same time without a secret.
+    /// `true` if `password` matches `secret`. A refusal takes the time of an argon2id hash for every
+    /// kind of secret and without one, so that it does not tell accounts apart.
     ///
     /// # Errors
     /// 503 when the queue is full.
@@ -99,9 +104,20 @@ impl Passwords {
             // A node's secret is as long as its hash; comparing hashes tells nobody anything.
             Some(Secret::Sha256(held)) => {
                 let found: [u8; 32] = Sha256::digest(password.as_bytes()).into();
-                return Ok(found == *held);
+                if found == *held {
+                    return Ok(true);
+                }
+                (self.decoy.clone(), false)
             }
             Some(Secret::Argon2id(hashed)) => (hashed.clone(), true),
+            Some(Secret::Sealed(sealed)) => {
+                let hashed = self.vault.unseal(sealed);
+                let hashed = hashed.map(|hashed| String::from_utf8_lossy(&hashed).into_owned());
+                if let Err(what) = &hashed {
+                    tracing::error!("password sealed under another key: {what}; reset it");
+                }
+                hashed.map_or((self.decoy.clone(), false), |hashed| (hashed, true))
+            }
             None => (self.decoy.clone(), false),
         };
         let fits = self.work(move || {
@@ -145,5 +161,42 @@ pub fn check_new(pointer: &str, password: &str, username: &str) -> Result<(), Pr
     match wrong {
         Some(why) => Err(Problem::field(pointer, FieldCode::Password, why)),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_costs_a_hash_for_every_kind_of_account() {
+        let effort = Effort {
+            memory_kib: 8,
+            passes: 1,
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        let runtime = runtime.unwrap();
+        let passwords = Passwords::new(effort, Vault::new(&[1; 32]));
+        let foreign = Passwords::new(effort, Vault::new(&[2; 32]));
+        let check = |secret: Option<&Secret>, password: &str| {
+            runtime.block_on(passwords.check(secret, password.to_owned()))
+        };
+        let own = runtime.block_on(passwords.hash("a password".to_owned()));
+        let own = own.unwrap();
+        assert_eq!(check(Some(&own), "a password"), Ok(true));
+        assert_eq!(check(Some(&own), "another"), Ok(false));
+        let other = runtime.block_on(foreign.hash("a password".to_owned()));
+        let other = other.unwrap();
+        assert_eq!(check(Some(&other), "a password"), Ok(false));
+        let node = Secret::Sha256(Sha256::digest("random").into());
+        assert_eq!(check(Some(&node), "guess"), Ok(false));
+        // With the queue full, only what needs no hash has an answer.
+        let places = u32::try_from(passwords.waiting.available_permits()).unwrap();
+        let queue = Arc::clone(&passwords.waiting).try_acquire_many_owned(places);
+        let _queue = queue.unwrap();
+        for secret in [None, Some(&own), Some(&other), Some(&node)] {
+            assert!(check(secret, "guess").is_err());
+        }
+        assert_eq!(check(Some(&node), "random"), Ok(true));
     }
 }

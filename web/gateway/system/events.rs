@@ -49,7 +49,7 @@ fn event(happening: &FleetEvent) -> Event {
 /// Stream events
 ///
 /// With `Last-Event-ID` the stream begins after that event, as far as it is kept (the last
-/// 1024); without it, with the next event.
+/// 1024); without it, with the next event. It ends when the token expires or is revoked.
 #[utoipa::path(get, path = "/v1/events", tag = "system", params(EventQuery,
         ("last-event-id" = Option<String>, Header, description = "Id of the last received event")),
     responses((status = 200, description = "Server-sent events", body = String, content_type = "text/event-stream"),
@@ -91,23 +91,25 @@ pub async fn events(
     };
     let stop = stop.clone();
     let stream = unfold(
-        (views, since, stop, types),
-        |(mut views, since, stop, types)| async move {
+        (views, since, stop, types, caller, world),
+        |(mut views, since, stop, types, caller, world)| async move {
             loop {
-                let next = {
+                let (next, remaining_s) = {
                     let view = views.borrow_and_update();
+                    let remaining_s = caller.remaining_s(&view.accounts, world.now_s())?;
                     let news = view.events.iter().filter(|told| told.seq > since);
                     let wanted = |told: &&Arc<FleetEvent>| {
                         types.is_empty() || types.iter().any(|word| word == told.kind.word())
                     };
-                    news.clone().find(wanted).cloned()
+                    (news.clone().find(wanted).cloned(), remaining_s)
                 };
                 if let Some(next) = next {
                     let told = event(&next);
-                    return Some((Ok(told), (views, next.seq, stop, types)));
+                    return Some((Ok(told), (views, next.seq, stop, types, caller, world)));
                 }
                 tokio::select! {
                     () = stop.cancelled() => return None,
+                    () = tokio::time::sleep(Duration::from_secs(remaining_s)) => {}
                     changed = views.changed() => changed.ok()?,
                 }
             }

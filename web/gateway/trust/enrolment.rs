@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use groundwave_io::hex::hex;
 use groundwave_systems::onboarding::{
-    AddMacs, Mac, Policy, RemoveMac, RotateSecret, SetPolicy, TrustedMac,
+    AddMacs, Mac, Policy, RemoveMac, RotateSecret, SecretBytes, SetPolicy, TrustedMac,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use crate::gateway::access::{Admin, Operator, Viewer};
 use crate::gateway::services::secrets::random;
+use crate::gateway::services::vault::Vault;
 use crate::gateway::services::world::{World, missing};
 use crate::gateway::settings::Settings;
 use crate::http::json_body::{OptionalJson, StrictJson};
@@ -208,15 +209,20 @@ pub async fn trust_policy_put(
 /// Get the trust secret's id and fingerprint
 #[utoipa::path(get, path = "/v1/trust/secret", tag = "trust",
     responses((status = 200, description = "Id, time and fingerprint")))]
-pub async fn trust_secret(_: Admin, State(world): State<World>) -> Json<SecretState> {
+pub async fn trust_secret(
+    _: Admin,
+    State(world): State<World>,
+    State(vault): State<Vault>,
+) -> Result<Json<SecretState>, Problem> {
     let view = world.view();
     let secret = view.onboarding.trust.secret.as_ref();
-    let print = |secret: &[u8; 32]| hex(&Sha256::digest(secret)[..16]);
-    Json(SecretState {
+    let print = |secret: [u8; 32]| hex(&Sha256::digest(secret)[..16]);
+    let bytes = secret.map(|secret| vault.open(secret)).transpose()?;
+    Ok(Json(SecretState {
         key_id: secret.map(|secret| secret.key_id.clone()),
         created_at: secret.map(|secret| rfc3339(secret.created_ns)),
-        fingerprint: secret.map(|secret| print(&secret.secret)),
-    })
+        fingerprint: bytes.map(print),
+    }))
 }
 
 /// Rotate the trust secret
@@ -225,6 +231,7 @@ pub async fn trust_secret(_: Admin, State(world): State<World>) -> Json<SecretSt
 pub async fn trust_secret_rotate(
     _: Admin,
     State(world): State<World>,
+    State(vault): State<Vault>,
     OptionalJson(rotation): OptionalJson<Rotation>,
 ) -> Result<(StatusCode, Json<NewSecret>), Problem> {
     let secret: [u8; 32] = random()?;
@@ -232,7 +239,7 @@ pub async fn trust_secret_rotate(
     let key_id = hex(&name);
     let rotate = RotateSecret {
         key_id: key_id.clone(),
-        secret,
+        secret: SecretBytes::Sealed(vault.seal(&secret).map_err(Problem::internal)?),
         grace_s: rotation.grace_s,
     };
     world.submit(rotate).await?;

@@ -1,0 +1,97 @@
+//! Decisions on many registrations at once.
+
+use bevy_ecs::prelude::*;
+use groundwave_engine::{Recorded, Refusal};
+use serde::{Deserialize, Serialize};
+
+use super::components::{RegistrationId, RegistrationState};
+use super::request::{decide, put};
+use crate::identity::find;
+
+/// Registrations of one command at most.
+pub const SELECTION_MAX: usize = 1_000;
+
+fn check(registrations: &[RegistrationId]) -> Result<(), Refusal> {
+    if registrations.len() > SELECTION_MAX {
+        let allowed = format!("0 to {SELECTION_MAX} registrations");
+        return Err(Refusal::invalid(
+            "registrations",
+            registrations.len(),
+            allowed,
+        ));
+    }
+    Ok(())
+}
+
+/// Rejects registrations. Those that are missing, or neither pending nor expired, stay as they are.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RejectRegistrations {
+    /// Registrations.
+    pub registrations: Vec<RegistrationId>,
+    /// Reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// `true` for registrations that can never be reset.
+    #[serde(default)]
+    pub block: bool,
+    /// Deciding user.
+    pub by: String,
+}
+impl Command for RejectRegistrations {
+    type Out = Result<Vec<RegistrationId>, Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        check(&self.registrations)?;
+        let mut rejected = Vec::new();
+        for id in self.registrations {
+            let Ok((_, mut found)) = find(world, id) else {
+                continue;
+            };
+            let open = [RegistrationState::Pending, RegistrationState::Expired];
+            if !open.contains(&found.state) {
+                continue;
+            }
+            found.state = RegistrationState::Rejected;
+            found.blocked = self.block;
+            found.decision = Some(decide(world, &self.by, self.reason.clone()));
+            put(world, id, found);
+            rejected.push(id);
+        }
+        Ok(rejected)
+    }
+}
+impl Recorded for RejectRegistrations {
+    const NAME: &'static str = "onboarding.reject_many";
+    type Reply = Vec<RegistrationId>;
+}
+
+/// Deletes registrations; their keys may ask again. Those that are missing, approved or belong to a
+/// node stay.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ForgetRegistrations {
+    /// Registrations.
+    pub registrations: Vec<RegistrationId>,
+}
+impl Command for ForgetRegistrations {
+    type Out = Result<Vec<RegistrationId>, Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        check(&self.registrations)?;
+        let mut deleted = Vec::new();
+        for id in self.registrations {
+            let Ok((entity, found)) = find(world, id) else {
+                continue;
+            };
+            if found.state == RegistrationState::Approved || found.node.is_some() {
+                continue;
+            }
+            world.despawn(entity);
+            deleted.push(id);
+        }
+        Ok(deleted)
+    }
+}
+impl Recorded for ForgetRegistrations {
+    const NAME: &'static str = "onboarding.forget";
+    type Reply = Vec<RegistrationId>;
+}

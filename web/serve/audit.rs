@@ -1,0 +1,90 @@
+//! The audit log of a gateway: opened with its key, checked, repaired.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use groundwave_io::gateway::possession::derive_key;
+use groundwave_io::gateway::{Audit, AuditReport, load_or_make};
+
+use super::Failure;
+
+/// Key of the audit log, by the key of tokens.
+fn audit_key(token_key: &[u8; 32]) -> [u8; 32] {
+    derive_key(token_key, b"groundwave-audit-v1")
+}
+
+/// Opens the audit log; damage is logged and a new segment begins.
+///
+/// # Errors
+/// When the file cannot be read or written, or another process writes to it.
+pub(super) fn open(path: &Path, token_key: &[u8; 32]) -> Result<Audit, Failure> {
+    let audit = Audit::open(path, &audit_key(token_key)).map_err(Failure::input)?;
+    if !audit.report().is_intact() {
+        tracing::error!(
+            "audit log {}: {}; a new segment begins",
+            path.display(),
+            describe(audit.report())
+        );
+    }
+    Ok(audit)
+}
+
+/// Lines of a report that are damaged.
+#[must_use]
+pub fn describe(report: &AuditReport) -> String {
+    let damage = report.damage.iter();
+    let lines = damage.map(|one| match one.first_line == one.last_line {
+        true => format!("line {} damaged", one.first_line),
+        false => format!("lines {} to {} damaged", one.first_line, one.last_line),
+    });
+    lines.collect::<Vec<_>>().join(", ")
+}
+
+/// Configuration of a check of the audit log.
+#[derive(Debug, Clone, Args)]
+pub struct AuditConfig {
+    /// Folder of keys and audit log of the gateway
+    #[arg(
+        long,
+        env = "GATEWAY_STATE",
+        value_name = "DIR",
+        default_value = "gateway"
+    )]
+    pub state: PathBuf,
+}
+
+impl AuditConfig {
+    /// File of the audit log and its key.
+    fn log(&self) -> Result<(PathBuf, [u8; 32]), Failure> {
+        let (log, key) = (self.state.join("audit.jsonl"), self.state.join("token.key"));
+        for file in [&log, &key] {
+            if !file.is_file() {
+                return Err(Failure::Input(format!(
+                    "invalid --state: found no {}, allowed the folder of a gateway that ran",
+                    file.display()
+                )));
+            }
+        }
+        let key = load_or_make::<32>(&key).map_err(Failure::input)?;
+        Ok((log, audit_key(&key)))
+    }
+
+    /// Checks the log without changing it, also while the gateway runs.
+    ///
+    /// # Errors
+    /// When a file is missing or cannot be read.
+    pub fn verify(&self) -> Result<AuditReport, Failure> {
+        let (log, key) = self.log()?;
+        Audit::verify(&log, &key).map_err(Failure::input)
+    }
+
+    /// Checks the log; removes an incomplete last line, and begins a new segment after damage.
+    ///
+    /// # Errors
+    /// When a file is missing or cannot be written, or the gateway runs.
+    pub fn repair(&self) -> Result<AuditReport, Failure> {
+        let (log, key) = self.log()?;
+        let audit = Audit::open(&log, &key).map_err(Failure::input)?;
+        Ok(audit.report().clone())
+    }
+}
