@@ -15,6 +15,7 @@ arms! {
     the_same_shaper_is_changed_in_place: fake, host, uml;
     new_layers_are_counted: fake, uml;
     counters_survive_new_layers: fake, host, uml;
+    netem_holds_the_queue_below: host, uml;
 }
 
 fn same_layers_are_changed_in_place(bed: &mut Bed) {
@@ -136,4 +137,24 @@ fn counters_survive_new_layers(bed: &mut Bed) {
         let after = bed.stats().unwrap();
         assert_eq!(drops(&after), drops(&before), "after {next}");
     }
+}
+
+/// netem counts the packets below it as its own: a queue above its default limit holds all the same.
+fn netem_holds_the_queue_below(bed: &mut Bed) {
+    let asked = impairment(json!({"rate": {"bps": 1_000_000, "burst_bytes": 2000},
+        "queue": {"limit": {"unit": "packets", "value": 8000}}}));
+    assert!(agrees(&bed.apply(&asked).unwrap()));
+    let traffic = Traffic {
+        count: 3000,
+        every: Duration::ZERO,
+        frame_bytes: 100,
+        quiet: Duration::from_millis(500),
+    };
+    let arrivals = bed.wire.as_mut().unwrap().measure(traffic);
+    let stats = bed.stats().unwrap();
+    println!(
+        "a queue of 8000 packets: {} of 3000 arrived",
+        arrivals.len()
+    );
+    assert_eq!((arrivals.len(), stats.drops_total), (3000, 0), "{stats:?}");
 }
