@@ -35,6 +35,8 @@ pub trait Queued: Send {
     /// # Errors
     /// When a value cannot be written, which is a bug of the command's type.
     fn encode(&self) -> Result<Vec<u8>, rmp_serde::encode::Error>;
+    /// Answers the command without applying it.
+    fn refuse(self: Box<Self>, refusal: &Refusal);
     /// Applies the command.
     fn apply(self: Box<Self>, world: &mut World) -> Applied;
 }
@@ -81,6 +83,12 @@ impl<C: Recorded> Queued for Envelope<C> {
 
     fn encode(&self) -> Result<Vec<u8>, rmp_serde::encode::Error> {
         rmp_serde::to_vec_named(&self.command)
+    }
+
+    fn refuse(self: Box<Self>, refusal: &Refusal) {
+        if let Some(reply) = self.reply {
+            let _ = reply.send(Err(refusal.clone()));
+        }
     }
 
     fn apply(self: Box<Self>, world: &mut World) -> Applied {

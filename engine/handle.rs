@@ -14,6 +14,8 @@ use crate::{Recorded, Refusal};
 pub enum Health {
     /// It ticks and takes commands.
     Ready,
+    /// The disk has no space or is read-only: snapshots are shown, commands are refused until it has.
+    Full(String),
     /// It was asked to stop and has.
     Stopped,
     /// A system panicked or a write failed; the log up to there is intact.
@@ -100,7 +102,8 @@ impl<S: Snapshot> Handle<S> {
     /// [`Refusal::Broken`] when the world no longer ticks.
     pub fn submit<C: Recorded>(&self, command: C) -> Result<Awaited<C::Reply>, Refusal> {
         match self.health.get() {
-            Health::Ready => {}
+            // The world itself refuses while there is no space: it knows first when there is again.
+            Health::Ready | Health::Full(_) => {}
             Health::Stopped => return Err(Refusal::Stopped),
             Health::Broken(what) => return Err(Refusal::Broken { what }),
         }

@@ -88,7 +88,7 @@ pub use replay::{Next, ReplayError, Replayed, replay, resume};
 pub use rng::{Seed, Stream};
 pub use run::{Broken, Engine, Ticked};
 pub use state::State;
-pub use store::{Document, NullStore, Row, Store, StoreFault};
+pub use store::{Document, FaultKind, NullStore, Row, Store, StoreFault};
 pub use time::Clock;
 pub use view::{Section, Snapshot, Views, digest, parts_of};
 

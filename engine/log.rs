@@ -180,6 +180,13 @@ pub trait Journal: Send {
     /// # Errors
     /// When durability cannot be guaranteed.
     fn commit(&mut self) -> io::Result<()>;
+    /// Makes sure that the entries of a tick have space; asked before commands are applied.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::StorageFull`] and its like while there is no space; any other ends the world.
+    fn space(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// A journal that discards entries: for runs that are not replayed.

@@ -239,6 +239,8 @@ impl<S: Snapshot> Engine<S> {
         while !stop.load(Ordering::Acquire) {
             if self.await_command(STOP_LATENCY) {
                 self.tick(Some(pacer.wall_ns()))?;
+            } else {
+                self.look_for_space();
             }
         }
         self.tick(Some(pacer.wall_ns())).map(drop)

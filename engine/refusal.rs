@@ -64,6 +64,12 @@ pub enum Refusal {
     /// The inbox is full; the same command may succeed later.
     #[error("the world is busy: its inbox is full")]
     Busy,
+    /// The disk has no space or is read-only; the same command may succeed later.
+    #[error("not stored: {what}")]
+    Full {
+        /// Cause.
+        what: String,
+    },
     /// The world has stopped.
     #[error("the world has stopped")]
     Stopped,

@@ -1,6 +1,7 @@
 //! The engine: one world, one tick at a time.
 
 mod checkpoint;
+mod space;
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -204,11 +205,12 @@ impl<S: Snapshot> Engine<S> {
     ///
     /// # Errors
     /// [`Broken`] when a system panicked or a write failed. The commands of that tick are in the
-    /// log if the log still could be written; no submitter got a successful reply.
+    /// log if the log still could be written; no submitter got a successful reply. While the disk has
+    /// no space the tick is not taken: its commands are refused, and the result is an empty one.
     pub fn tick(&mut self, wall_ns: Option<u64>) -> Result<Ticked, Broken> {
         let tick = self.clock().tick + 1;
         match self.health.get() {
-            Health::Ready => {}
+            Health::Ready | Health::Full(_) => {}
             Health::Stopped => {
                 return Err(Broken {
                     tick,
@@ -216,6 +218,12 @@ impl<S: Snapshot> Engine<S> {
                 });
             }
             Health::Broken(what) => return Err(Broken { tick, what }),
+        }
+        match self.space() {
+            Ok(true) => {}
+            // Nothing is applied that could not be stored: the tick is not taken.
+            Ok(false) => return Ok(Ticked::default()),
+            Err(what) => return Err(self.break_in(tick, what, Vec::new())),
         }
         self.advance(tick, wall_ns);
         let mut ticked = Ticked {
@@ -231,21 +239,24 @@ impl<S: Snapshot> Engine<S> {
                 }
                 Ok(ticked)
             }
-            Err(what) => {
-                tracing::error!(tick, what, "the world broke");
-                self.health.set(Health::Broken(what.clone()));
-                // Best effort: what was appended is worth having, but the tick is lost already.
-                if let Err(err) = self.journal.commit() {
-                    tracing::error!(%err, "the log could not be flushed after the break");
-                }
-                let refusal = Refusal::Broken { what: what.clone() };
-                for release in releases {
-                    release(Some(&refusal));
-                }
-                self.refuse_waiting();
-                Err(Broken { tick, what })
-            }
+            Err(what) => Err(self.break_in(tick, what, releases)),
         }
+    }
+
+    /// Ends the world in a tick that was lost.
+    fn break_in(&mut self, tick: u64, what: String, releases: Vec<Release>) -> Broken {
+        tracing::error!(tick, what, "the world broke");
+        self.health.set(Health::Broken(what.clone()));
+        // Best effort: what was appended is worth having, but the tick is lost already.
+        if let Err(err) = self.journal.commit() {
+            tracing::error!(%err, "the log could not be flushed after the break");
+        }
+        let refusal = Refusal::Broken { what: what.clone() };
+        for release in releases {
+            release(Some(&refusal));
+        }
+        self.refuse_waiting();
+        Broken { tick, what }
     }
 
     /// Waits for a command, at most so long, and tells whether one is there.
@@ -390,7 +401,7 @@ impl<S: Snapshot> Engine<S> {
 
     /// Ends the world: no command is accepted, waiting submitters receive [`Refusal::Stopped`].
     pub fn stop(&mut self) {
-        if self.health.get() == Health::Ready {
+        if matches!(self.health.get(), Health::Ready | Health::Full(_)) {
             self.health.set(Health::Stopped);
         }
         self.refuse_waiting();

@@ -23,10 +23,41 @@ pub struct Row {
     pub value: Option<Vec<u8>>,
 }
 
+/// Kind of a failure of the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FaultKind {
+    /// No space on the disk or in a quota: the same commit may succeed later.
+    Full,
+    /// The file system is read-only: the same commit may succeed later.
+    ReadOnly,
+    /// Any other failure. The state of the file is unknown until it is opened again.
+    Failed,
+}
+
+impl FaultKind {
+    /// Kind of an error of the operating system.
+    #[must_use]
+    pub fn of(err: &std::io::Error) -> Self {
+        match err.kind() {
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => Self::Full,
+            std::io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly,
+            _ => Self::Failed,
+        }
+    }
+
+    /// True when the same write may succeed later.
+    #[must_use]
+    pub const fn may_pass(self) -> bool {
+        matches!(self, Self::Full | Self::ReadOnly)
+    }
+}
+
 /// Failure of the store; its source is in the text, because it is only shown.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{operation}: {cause}")]
 pub struct StoreFault {
+    /// Kind of the failure.
+    pub kind: FaultKind,
     /// Operation that failed.
     pub operation: &'static str,
     /// Cause of the failure.
@@ -40,6 +71,14 @@ pub trait Store: Send {
     /// # Errors
     /// When they cannot be read.
     fn load(&mut self) -> Result<Vec<Row>, StoreFault>;
+    /// Makes sure that a commit has space; asked before commands are applied, so that commands
+    /// without space are refused and change nothing.
+    ///
+    /// # Errors
+    /// A fault that [may pass](FaultKind::may_pass) while there is no space; any other ends the world.
+    fn space(&mut self) -> Result<(), StoreFault> {
+        Ok(())
+    }
     /// Writes the rows of one tick in one transaction that survives a power cut.
     ///
     /// # Errors

@@ -237,4 +237,5 @@ impl Store for Shelf {
 }
 
 mod checkpoint;
+mod full;
 mod world;

@@ -111,7 +111,7 @@ impl Drop for FileJournal {
 }
 
 /// Makes the name of a new file durable: its folder must reach the disk too.
-fn sync_folder(path: &Path) -> io::Result<()> {
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());

@@ -1,5 +1,6 @@
 //! Files of a gateway beside its world: keys, the first password, the audit log.
 
+pub mod archive;
 mod audit;
 mod audit_chain;
 mod audit_entry;

@@ -2,30 +2,36 @@
 
 use std::path::Path;
 
-use redb::{Database, ReadableDatabase, ReadableTable, WriteTransaction};
+use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable, WriteTransaction};
 
+use super::kept::Dirty;
 use super::{DOCUMENTS, METADATA};
 
 /// Version of the layout that is written.
 ///
 /// 1. Nodes.
 /// 2. Deployments and templates; nodes may say which deployment they are planned in.
-pub const SCHEMA: u64 = 2;
+/// 3. The last commits may be in a journal beside the file.
+pub const SCHEMA: u64 = 3;
 
 type Migration = fn(&WriteTransaction) -> Result<(), redb::Error>;
 
 /// `MIGRATIONS[i]` brings layout `i + 1` to layout `i + 2`.
-const MIGRATIONS: [Migration; SCHEMA as usize - 1] = [one_to_two];
+const MIGRATIONS: [Migration; SCHEMA as usize - 1] = [unchanged, unchanged];
 
-/// Nodes of layout 1 are nodes of the running mesh, unchanged in layout 2. The new number keeps
-/// programs of layout 1 from opening the file and dropping the deployments of its nodes.
-fn one_to_two(_: &WriteTransaction) -> Result<(), redb::Error> {
+/// Documents stay as they are. The new number keeps programs of layout 1 from dropping the deployments
+/// of nodes, and those of layout 2 from missing the commits in the journal.
+fn unchanged(_: &WriteTransaction) -> Result<(), redb::Error> {
     Ok(())
 }
 
 /// Brings a file to [`SCHEMA`] in one transaction and returns its layout; a file of a later one is
 /// left untouched.
 pub(super) fn prepare(database: &Database) -> Result<u64, redb::Error> {
+    // A file that is as it should be is opened without a write, which a full disk may not have space for.
+    if current(database).unwrap_or(false) {
+        return Ok(SCHEMA);
+    }
     let write = database.begin_write()?;
     let found = {
         let metadata = write.open_table(METADATA)?;
@@ -47,8 +53,16 @@ pub(super) fn prepare(database: &Database) -> Result<u64, redb::Error> {
     Ok(SCHEMA)
 }
 
+/// True when a file has this layout.
+fn current(database: &Database) -> Result<bool, redb::Error> {
+    let read = database.begin_read()?;
+    read.open_table(DOCUMENTS)?;
+    let schema = read.open_table(METADATA)?.get("schema")?;
+    Ok(schema.is_some_and(|schema| schema.value() == SCHEMA))
+}
+
 /// Tables of accounts, credentials and fleet nodes: left out of the copies of the planning server.
-const PRIVATE: [&str; 7] = [
+pub(super) const PRIVATE: [&str; 7] = [
     "accounts",
     "denials",
     "registrations",
@@ -58,24 +72,36 @@ const PRIVATE: [&str; 7] = [
     "fleet",
 ];
 
-/// Copies the documents of the last commit into a new file; without `private`, planned ones only.
-pub(super) fn copy(from: &Database, to: &Path, private: bool) -> Result<(), redb::Error> {
-    let read = from.begin_read()?;
+/// Copies documents into a new file, with the rows that are not in it yet; without `private`, planned
+/// ones only. The copy has no journal.
+pub(super) fn copy(
+    from: &ReadTransaction,
+    dirty: &Dirty,
+    tick: u64,
+    to: &Path,
+    private: bool,
+) -> Result<(), redb::Error> {
     let copy = Database::create(to)?;
     let write = copy.begin_write()?;
     {
         let mut documents = write.open_table(DOCUMENTS)?;
-        for entry in read.open_table(DOCUMENTS)?.iter()? {
+        let shown = |table: &str| private || !PRIVATE.contains(&table);
+        for entry in from.open_table(DOCUMENTS)?.iter()? {
             let (key, value) = entry?;
-            if private || !PRIVATE.contains(&key.value().0) {
+            if shown(key.value().0) {
                 documents.insert(key.value(), value.value())?;
             }
         }
-        let mut metadata = write.open_table(METADATA)?;
-        for entry in read.open_table(METADATA)?.iter()? {
-            let (key, value) = entry?;
-            metadata.insert(key.value(), value.value())?;
+        for (table, key, value) in dirty.rows.iter().filter(|(table, ..)| shown(table)) {
+            let key = (table.as_str(), *key);
+            match value {
+                Some(value) => documents.insert(key, &**value)?,
+                None => documents.remove(key)?,
+            };
         }
+        let mut metadata = write.open_table(METADATA)?;
+        metadata.insert("schema", SCHEMA)?;
+        metadata.insert("tick", tick)?;
     }
     write.commit()?;
     Ok(())

@@ -3,6 +3,8 @@
 //! A roll-up keeps count, sum, minimum, maximum and last value: means, extremes and last values stay
 //! exact. Rows are keyed by time first: old rows are adjacent and removed together.
 
+mod copy;
+mod retention;
 mod roll;
 mod row;
 #[cfg(test)]
@@ -11,7 +13,7 @@ mod topology_snapshots;
 
 use std::borrow::Borrow;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use groundwave_systems::fleet::{Sample, StoreMinute};
 use groundwave_systems::site::NodeId;
@@ -19,6 +21,8 @@ use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
+use groundwave_engine::FaultKind;
+use retention::Retention;
 pub use row::Point;
 use row::{Aggregates, Raw};
 pub use topology_snapshots::{EACH_MS, HOURLY_MS, TOPOLOGY_SNAPSHOTS_BYTES_MAX};
@@ -48,19 +52,42 @@ const DAY_HOURS: u64 = 24;
 
 /// Error of the history of readings.
 #[derive(Debug, Error)]
-#[error("history of readings: {0}")]
-pub struct HistoryError(String);
+#[error("history of readings: {cause}")]
+pub struct HistoryError {
+    /// Kind of the failure.
+    pub kind: FaultKind,
+    cause: String,
+}
+
+impl HistoryError {
+    fn new(cause: String) -> Self {
+        let kind = FaultKind::Failed;
+        Self { kind, cause }
+    }
+}
 
 impl<E: Into<redb::Error>> From<E> for HistoryError {
     fn from(err: E) -> Self {
-        Self(err.into().to_string())
+        let err = err.into();
+        let kind = match &err {
+            redb::Error::Io(err) => FaultKind::of(err),
+            _ => FaultKind::Failed,
+        };
+        let cause = err.to_string();
+        Self { kind, cause }
     }
 }
+
+/// Change of the mark after which it is stored, ms.
+const MARK_STEP_MS: u64 = 600_000;
+/// Key of the mark in the table of metadata.
+const MARK: &str = "retention_ms";
 
 /// History of readings, in a file of its own. Cheap to clone.
 #[derive(Clone)]
 pub struct TelemetryStore {
     database: Arc<Database>,
+    retention: Arc<Mutex<Retention>>,
 }
 
 impl TelemetryStore {
@@ -72,17 +99,70 @@ impl TelemetryStore {
         let database = Database::builder()
             .set_cache_size(CACHE_BYTES)
             .create(path)
-            .map_err(|err| HistoryError(format!("open {}: {err}", path.display())))?;
-        let write = database.begin_write()?;
-        write.open_table(RAW)?;
-        write.open_table(MINUTES)?;
-        write.open_table(HOURS)?;
-        write.open_table(ABOUT)?;
-        write.open_table(topology_snapshots::TOPOLOGY_SNAPSHOTS)?;
-        write.commit()?;
+            .map_err(|err| HistoryError::new(format!("open {}: {err}", path.display())))?;
+        // A file with all tables is opened without a write, which a full disk may not have space for.
+        if !has_tables(&database) {
+            let write = database.begin_write()?;
+            write.open_table(RAW)?;
+            write.open_table(MINUTES)?;
+            write.open_table(HOURS)?;
+            write.open_table(ABOUT)?;
+            write.open_table(topology_snapshots::TOPOLOGY_SNAPSHOTS)?;
+            write.commit()?;
+        }
+        let about = database.begin_read()?.open_table(ABOUT)?;
+        let mark_ms = match about.get(MARK)? {
+            Some(mark) => mark.value(),
+            // Written before there was a mark: it follows from what was rolled up.
+            None => match rolled_hour(&about)? {
+                0 => 0,
+                hour => (hour + RAW_HOURS) * HOUR_MINUTES * MINUTE_MS,
+            },
+        };
+        drop(about);
         Ok(Self {
             database: Arc::new(database),
+            retention: Arc::new(Mutex::new(Retention::at(mark_ms))),
         })
+    }
+
+    fn retention(&self) -> MutexGuard<'_, Retention> {
+        self.retention
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Moves the time by which readings grow old to the present, for [`Self::roll`]: wall clock and
+    /// time since boot, ms, and whether a time server disciplines the wall clock. It follows the wall
+    /// clock only as far as that agrees with the time since boot.
+    ///
+    /// # Errors
+    /// When the disk fails; the mark is moved nevertheless.
+    pub fn advance_retention(
+        &self,
+        now_ms: u64,
+        boot_ms: u64,
+        synchronised: bool,
+    ) -> Result<u64, HistoryError> {
+        let mark_ms = self.retention().advance(now_ms, boot_ms, synchronised);
+        let stored = {
+            let about = self.database.begin_read()?.open_table(ABOUT)?;
+            about.get(MARK)?.map_or(0, |mark| mark.value())
+        };
+        if stored.abs_diff(mark_ms) >= MARK_STEP_MS {
+            let write = self.database.begin_write()?;
+            write.open_table(ABOUT)?.insert(MARK, mark_ms)?;
+            write.commit()?;
+        }
+        Ok(mark_ms)
+    }
+
+    /// Time by which what is of `at_ms` is old, ms since the Unix epoch.
+    fn aged_ms(&self, at_ms: u64) -> u64 {
+        match self.retention().mark_ms() {
+            0 => at_ms,
+            mark_ms => mark_ms.min(at_ms),
+        }
     }
 
     /// Stores completed minutes. Storing one twice has the effect of storing it once.
@@ -94,9 +174,12 @@ impl TelemetryStore {
         {
             let rolled = rolled_hour(&write.open_table(ABOUT)?)?;
             let mut raw = write.open_table(RAW)?;
+            let (minutes_table, hours) = (write.open_table(MINUTES)?, write.open_table(HOURS)?);
             for kept in minutes {
                 let hour = kept.minute.minute / HOUR_MINUTES;
-                if hour < rolled {
+                // A minute of a time that was rolled up is new after the clock was set back, and
+                // comes a second time after a restart.
+                if hour < rolled && is_rolled_up(&minutes_table, &hours, kept)? {
                     continue;
                 }
                 let key = (hour, kept.node.as_u128(), kept.minute.minute);
@@ -165,15 +248,25 @@ impl TelemetryStore {
         to_ms: u64,
     ) -> Result<Vec<Point>, HistoryError> {
         let read = self.database.begin_read()?;
-        let rolled = rolled_hour(&read.open_table(ABOUT)?)?;
         let id = node.as_u128();
         let hour_of = |ms: u64| ms / MINUTE_MS / HOUR_MINUTES;
         let (first, last) = (hour_of(from_ms), hour_of(to_ms));
         let mut points = Vec::new();
-        let days = (first / DAY_HOURS)..=(last / DAY_HOURS).min(rolled / DAY_HOURS);
         let hours = read.open_table(HOURS)?;
         let minutes = read.open_table(MINUTES)?;
-        for day in days {
+        // What was rolled up may be of a later time than the mark, once a clock was set back: days and
+        // hours are those that have rows.
+        let mut day = first / DAY_HOURS;
+        loop {
+            let next = minutes.range((day, 0, 0)..)?.next().transpose()?;
+            let next = next.map_or(u64::MAX, |(key, _)| key.value().0);
+            let of_hours = hours.range((day, 0)..)?.next().transpose()?;
+            day = of_hours
+                .map_or(u64::MAX, |(key, _)| key.value().0)
+                .min(next);
+            if day > last / DAY_HOURS || day == u64::MAX {
+                break;
+            }
             if let Some(held) = hours.get((day, id))? {
                 let row = row::read::<Aggregates>(Some(held.value().to_vec()))?;
                 points.extend(row.points(metric));
@@ -182,21 +275,60 @@ impl TelemetryStore {
                 let row = row::read::<Aggregates>(Some(entry?.1.value().to_vec()))?;
                 points.extend(row.points(metric));
             }
+            day += 1;
         }
         let raw = read.open_table(RAW)?;
-        // Hours before the first row hold nothing: no need to ask for each of them.
-        let oldest = raw.first()?.map_or(u64::MAX, |(key, _)| key.value().0);
-        let newest = raw.last()?.map_or(0, |(key, _)| key.value().0);
-        for hour in first.max(oldest)..=last.min(newest) {
+        let mut hour = first;
+        loop {
+            let next = raw.range((hour, 0, 0)..)?.next().transpose()?;
+            hour = next.map_or(u64::MAX, |(key, _)| key.value().0);
+            if hour > last || hour == u64::MAX {
+                break;
+            }
             for entry in raw.range((hour, id, 0)..=(hour, id, u64::MAX))? {
                 let row = row::read::<Raw>(Some(entry?.1.value().to_vec()))?;
                 points.extend(row.points(metric));
             }
+            hour += 1;
         }
         points.retain(|point| (from_ms..=to_ms).contains(&point.ts_ms));
         points.sort_by_key(|point| point.ts_ms);
         Ok(points)
     }
+}
+
+/// True when the roll-up has that minute of that node.
+fn is_rolled_up(
+    minutes: &impl ReadableTable<(u64, u128, u64), &'static [u8]>,
+    hours: &impl ReadableTable<(u64, u128), &'static [u8]>,
+    kept: &StoreMinute,
+) -> Result<bool, HistoryError> {
+    let hour = kept.minute.minute / HOUR_MINUTES;
+    let (day, node) = (hour / DAY_HOURS, kept.node.as_u128());
+    let has = |row: Aggregates, ts_ms: u64| {
+        let mut names = kept.names.iter();
+        names.any(|name| row.points(name).any(|point| point.ts_ms == ts_ms))
+    };
+    let minute = held::<_, Aggregates>(minutes, (day, node, hour))?;
+    let of_hour = held::<_, Aggregates>(hours, (day, node))?;
+    Ok(
+        has(minute, kept.minute.minute * MINUTE_MS)
+            || has(of_hour, hour * HOUR_MINUTES * MINUTE_MS),
+    )
+}
+
+/// True when the file has all tables.
+fn has_tables(database: &Database) -> bool {
+    let Ok(read) = database.begin_read() else {
+        return false;
+    };
+    read.open_table(RAW).is_ok()
+        && read.open_table(MINUTES).is_ok()
+        && read.open_table(HOURS).is_ok()
+        && read.open_table(ABOUT).is_ok()
+        && read
+            .open_table(topology_snapshots::TOPOLOGY_SNAPSHOTS)
+            .is_ok()
 }
 
 /// Row under `key`; an empty one where there is none.

@@ -1,6 +1,6 @@
 //! Roll-up: samples to minutes, minutes to hours, removal of the rest.
 
-use redb::ReadableTable;
+use redb::{ReadableDatabase, ReadableTable};
 
 use super::row::{self, Aggregates, Raw};
 use super::{
@@ -13,8 +13,8 @@ use super::{
 const ROWS_AT_ONCE: usize = 2_000;
 
 impl TelemetryStore {
-    /// Rolls up a part of what is old at `now_ms`, ms since the Unix epoch; returns whether more is
-    /// left.
+    /// Rolls up a part of what is old at `now_ms`, ms since the Unix epoch by
+    /// [`Self::advance_retention`]; returns whether more is left. Writes nothing when nothing is old.
     ///
     /// # Errors
     /// When the disk fails; then this step changed nothing.
@@ -28,14 +28,21 @@ impl TelemetryStore {
     }
 
     fn roll_samples(&self, keep_from: u64) -> Result<bool, HistoryError> {
+        let is_rolled = {
+            let read = self.database.begin_read()?;
+            let rolled = rolled_hour(&read.open_table(ABOUT)?)?;
+            let oldest = read.open_table(RAW)?.first()?.map(|(key, _)| key.value().0);
+            rolled == keep_from && oldest.is_none_or(|oldest| oldest >= keep_from)
+        };
+        if is_rolled {
+            return Ok(false);
+        }
         let write = self.database.begin_write()?;
         let mut done = 0;
         {
             let mut about = write.open_table(ABOUT)?;
             // From here on, late samples of these hours go to the minutes.
-            if rolled_hour(&about)? < keep_from {
-                about.insert("rolled", keep_from)?;
-            }
+            about.insert("rolled", keep_from)?;
             let mut raw = write.open_table(RAW)?;
             let mut minutes = write.open_table(MINUTES)?;
             let mut old = Vec::new();
@@ -61,6 +68,11 @@ impl TelemetryStore {
     }
 
     fn roll_minutes(&self, keep_from: u64) -> Result<bool, HistoryError> {
+        let oldest = self.database.begin_read()?.open_table(MINUTES)?;
+        let oldest = oldest.first()?.map(|(key, _)| key.value().0);
+        if oldest.is_none_or(|oldest| oldest >= keep_from) {
+            return Ok(false);
+        }
         let write = self.database.begin_write()?;
         let mut done = 0;
         {
@@ -87,6 +99,11 @@ impl TelemetryStore {
     }
 
     fn drop_hours(&self, keep_from: u64) -> Result<(), HistoryError> {
+        let oldest = self.database.begin_read()?.open_table(HOURS)?;
+        let oldest = oldest.first()?.map(|(key, _)| key.value().0);
+        if oldest.is_none_or(|oldest| oldest >= keep_from) {
+            return Ok(());
+        }
         let write = self.database.begin_write()?;
         let mut hours = write.open_table(HOURS)?;
         hours.retain_in(..(keep_from, 0), |_, _| false)?;

@@ -133,7 +133,7 @@ pub(super) fn read<T: DeserializeOwned + Default>(
     let Some(bytes) = bytes else {
         return Ok(T::default());
     };
-    let damaged = |cause: String| HistoryError(format!("a row is damaged: {cause}"));
+    let damaged = |cause: String| HistoryError::new(format!("a row is damaged: {cause}"));
     rmp_serde::from_slice(&bytes).map_err(|err| damaged(err.to_string()))
 }
 

@@ -22,7 +22,7 @@ fn minute(number: u128, minute: u64, seconds: &[u64]) -> StoreMinute {
     let mut buffer = SampleBuffer::default();
     for second in seconds {
         let ts_ms = minute * MINUTE_MS + second * 1_000;
-        buffer.push("sys.load1", ts_ms, (ts_ms / 1_000) as f64);
+        buffer.push("sys.load1", ts_ms, (ts_ms / 1_000) as f64, ts_ms);
     }
     StoreMinute {
         node: node(number),
@@ -164,4 +164,47 @@ fn snapshots_keep_to_their_size_limit_and_lose_the_oldest_first() {
     let (first, last) = store.topology_range().unwrap().unwrap();
     assert_eq!((first, last), (T0 + 16 * MINUTE_MS, T0 + 20 * MINUTE_MS));
     assert_eq!(store.topology_at(last).unwrap(), Some((last, noise(20))));
+}
+
+#[test]
+fn a_clock_set_forward_and_back_loses_no_reading() {
+    let (folder, store) = store();
+    let first = T0 / MINUTE_MS;
+    let years = 10 * 365 * 24 * 60;
+    let mut stored = 0;
+    // Minutes since the start; the wall clock is ten years ahead from 60 to 63.
+    for at in 0..360 {
+        let wall = first + at + if (60..63).contains(&at) { years } else { 0 };
+        store.keep(&[minute(1, wall, &[7])]).unwrap();
+        stored += 1;
+        let mark = store.advance_retention(wall * MINUTE_MS, at * MINUTE_MS, false);
+        let mark = mark.unwrap();
+        while store.roll(mark).unwrap() {}
+        if at % 20 == 19 || (60..66).contains(&at) {
+            let count: u32 = all(&store, 1).iter().map(|point| point.count).sum();
+            assert_eq!(count, stored, "minute {at}");
+        }
+    }
+    // After a restart with the clock ahead and one with it right.
+    drop(store);
+    for (wall, boot) in [(first + years, 0), (first + 360, 10), (first + 361, 11)] {
+        let store = TelemetryStore::open(&folder.path().join("t.redb")).unwrap();
+        let mark = store.advance_retention(wall * MINUTE_MS, boot * MINUTE_MS, true);
+        let mark = mark.unwrap();
+        while store.roll(mark).unwrap() {}
+        store.keep(&[minute(1, wall, &[7])]).unwrap();
+        stored += 1;
+        let count: u32 = all(&store, 1).iter().map(|point| point.count).sum();
+        assert_eq!(count, stored);
+    }
+}
+
+#[test]
+fn an_hour_without_anything_old_writes_nothing() {
+    let (folder, store) = store();
+    store.keep(&[minute(1, T0 / MINUTE_MS, &[0])]).unwrap();
+    while store.roll(T0 + 60_000).unwrap() {}
+    let before = std::fs::read(folder.path().join("t.redb")).unwrap();
+    store.roll(T0 + 120_000).unwrap();
+    assert!(std::fs::read(folder.path().join("t.redb")).unwrap() == before);
 }

@@ -28,7 +28,7 @@ const LEVEL: i32 = 1;
 const BYTES: &str = "stills_bytes";
 
 fn packed(err: std::io::Error) -> HistoryError {
-    HistoryError(format!("topology snapshot: {err}"))
+    HistoryError::new(format!("topology snapshot: {err}"))
 }
 
 impl TelemetryStore {
@@ -66,9 +66,10 @@ impl TelemetryStore {
             if let Some(before) = snapshots.insert(at_ms, bytes.as_slice())? {
                 weight -= before.value().len() as u64;
             }
+            let aged_ms = self.aged_ms(at_ms);
             let (each_from, hourly_from) = (
-                at_ms.saturating_sub(EACH_MS),
-                at_ms.saturating_sub(HOURLY_MS),
+                aged_ms.saturating_sub(EACH_MS),
+                aged_ms.saturating_sub(HOURLY_MS),
             );
             let mut old = Vec::new();
             for entry in snapshots.range(..hourly_from)? {

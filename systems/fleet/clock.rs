@@ -12,7 +12,7 @@ use groundwave_engine::{Clock, Index, Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
 use super::components::{LivenessState, NodeRecord};
-use super::event::EventBuffer;
+use super::event::{self, EventBuffer, FleetEventKind};
 use super::liveness::LivenessRules;
 use super::sample_buffer::RecentSamples;
 use crate::site::{NodeId, NodeKind};
@@ -93,6 +93,35 @@ impl Command for SetGatewayClock {
 }
 impl Recorded for SetGatewayClock {
     const NAME: &'static str = "fleet.tend";
+    type Reply = ();
+}
+
+/// Records that the system clock of the gateway was set.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordClockStep {
+    /// Time expected by the time since boot, ns since the Unix epoch.
+    pub expected_ns: u64,
+    /// Time of the system clock, ns since the Unix epoch.
+    pub system_ns: u64,
+    /// True when the gateway goes by the system clock from now on.
+    pub adopted: bool,
+}
+impl Command for RecordClockStep {
+    type Out = Result<(), Refusal>;
+    fn apply(self, world: &mut World) -> Self::Out {
+        let data = [
+            ("expected_ns", self.expected_ns.to_string()),
+            ("system_ns", self.system_ns.to_string()),
+            ("adopted", self.adopted.to_string()),
+        ];
+        let data = data.map(|(name, value)| (name.to_owned(), value));
+        event::push(world, FleetEventKind::ClockStep, data.into());
+        Ok(())
+    }
+}
+impl Recorded for RecordClockStep {
+    const NAME: &'static str = "fleet.clock_step";
     type Reply = ();
 }
 

@@ -125,19 +125,25 @@ fn record_readings(world: &mut World, entity: Entity, ts_ms: u64, metrics: &BTre
     let mut latest = world.get_mut::<LatestReadings>(entity).expect("required");
     let readings = Arc::make_mut(&mut latest.0);
     for (name, value) in metrics {
-        record_reading(readings, name, *value, ts_ms);
+        record_reading(readings, name, (ts_ms, *value), ts_ms);
     }
     let mut samples = world.get_mut::<RecentSamples>(entity).expect("required");
     let buffer = Arc::make_mut(&mut samples.0);
     for (name, value) in metrics {
-        buffer.push(name, ts_ms, *value);
+        buffer.push(name, ts_ms, *value, ts_ms);
     }
 }
 
-fn record_reading(readings: &mut Readings, name: &str, value: f64, ts_ms: u64) {
+/// Lead of a reading after which it was taken by a clock that was ahead, ms.
+const LEAD_MS: u64 = 60_000;
+
+/// Records a reading unless there is a later one that is not to come at `now_ms`.
+fn record_reading(readings: &mut Readings, name: &str, (ts_ms, value): (u64, f64), now_ms: u64) {
     let full = readings.len() >= NAMES_MAX;
     match readings.get_mut(name) {
-        Some(reading) if reading.ts_ms <= ts_ms => *reading = Reading { value, ts_ms },
+        Some(reading) if reading.ts_ms <= ts_ms || reading.ts_ms > now_ms + LEAD_MS => {
+            *reading = Reading { value, ts_ms }
+        }
         Some(_) => {}
         None if full => {}
         None => {
@@ -167,16 +173,18 @@ impl Command for RecordSamples {
             check_metric(&sample.metric, sample.value)?;
         }
         let entity = approved_node(world, self.node)?;
+        let now_ms = world.resource::<Clock>().wall_ns / 1_000_000;
         let mut latest = world.get_mut::<LatestReadings>(entity).expect("required");
         let readings = Arc::make_mut(&mut latest.0);
         for sample in &self.samples {
-            record_reading(readings, &sample.metric, sample.value, sample.ts_ms);
+            let reading = (sample.ts_ms, sample.value);
+            record_reading(readings, &sample.metric, reading, now_ms);
         }
         let mut samples = world.get_mut::<RecentSamples>(entity).expect("required");
         let buffer = Arc::make_mut(&mut samples.0);
         let mut late = Vec::new();
         for (index, sample) in self.samples.iter().enumerate() {
-            if !buffer.push(&sample.metric, sample.ts_ms, sample.value) {
+            if !buffer.push(&sample.metric, sample.ts_ms, sample.value, now_ms) {
                 late.push(index);
             }
         }

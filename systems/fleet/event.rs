@@ -26,6 +26,9 @@ pub enum FleetEventKind {
     /// A condition that needs the attention of an operator.
     #[serde(rename = "alert")]
     Alert,
+    /// The system clock of the gateway was set.
+    #[serde(rename = "clock_step")]
+    ClockStep,
 }
 
 impl FleetEventKind {
@@ -36,6 +39,7 @@ impl FleetEventKind {
             Self::NodeState => "node.state",
             Self::Registration => "registration",
             Self::Alert => "alert",
+            Self::ClockStep => "clock_step",
         }
     }
 }

@@ -28,7 +28,7 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Builder, Phase};
 
 pub(crate) use approved::approved_node;
-pub use clock::{SetGatewayClock, StartGatewayClock};
+pub use clock::{RecordClockStep, SetGatewayClock, StartGatewayClock};
 pub use command_queue::{
     CommandQueue, CommandState, EnqueueCommand, FinishCommand, NodeCommand, NodeCommands,
     OUTPUT_BYTES_MAX,
@@ -70,6 +70,7 @@ pub fn fleet(engine: &mut Builder) {
         .effect::<StoreMinute>()
         .command::<StartGatewayClock>()
         .command::<SetGatewayClock>()
+        .command::<RecordClockStep>()
         .command::<RecordHeartbeat>()
         .command::<RecordJoinReport>()
         .command::<PatchNode>()

@@ -14,6 +14,8 @@ use crate::site::NodeId;
 /// Samples of one node and minute; more are dropped and counted.
 pub const SAMPLES_MAX: usize = 4096;
 
+/// Lead of a node's clock that is allowed, minutes.
+const LEAD_MINUTES: u64 = 1;
 const MINUTE_MS: u64 = 60_000;
 const MINUTE_NS: u64 = MINUTE_MS * 1_000_000;
 /// Packed size of a sample: index of the metric (2), ms within the minute (2), value (8).
@@ -100,10 +102,18 @@ impl Effect for StoreMinute {
 }
 
 impl SampleBuffer {
-    /// Adds a sample of the current minute or a later one; returns whether it did. Earlier samples
-    /// belong to the history.
-    pub fn push(&mut self, name: &str, ts_ms: u64, value: f64) -> bool {
+    /// Adds a sample of the current minute or a later one; returns whether it did. Earlier samples,
+    /// and those of minutes before the last one, belong to the history: the buffer has space for two
+    /// minutes. `now_ms` is the wall clock of the gateway, ms since the Unix epoch: a
+    /// minute that is to come was begun by a clock that was ahead, and ends.
+    pub fn push(&mut self, name: &str, ts_ms: u64, value: f64, now_ms: u64) -> bool {
         let minute = ts_ms / MINUTE_MS;
+        if minute + 2 <= now_ms / MINUTE_MS {
+            return false;
+        }
+        if minute < self.current.minute && self.current.minute > now_ms / MINUTE_MS + LEAD_MINUTES {
+            self.begin(minute);
+        }
         if minute < self.current.minute {
             return false;
         }
@@ -130,9 +140,13 @@ impl SampleBuffer {
 
     /// Completes the current minute if it is before `minute`.
     pub fn roll_over_to(&mut self, minute: u64) {
-        if minute <= self.current.minute {
-            return;
+        if minute > self.current.minute {
+            self.begin(minute);
         }
+    }
+
+    /// Completes the current minute and begins another.
+    fn begin(&mut self, minute: u64) {
         let over = std::mem::replace(
             &mut self.current,
             SampleMinute {
@@ -198,10 +212,10 @@ mod tests {
     #[test]
     fn a_minute_ends_with_the_first_sample_of_the_next() {
         let mut buffer = SampleBuffer::default();
-        assert!(buffer.push("mesh.tx_mbps", 120_500, 1.5));
-        assert!(buffer.push("mesh.rx_mbps", 179_999, 2.5));
-        assert!(buffer.push("mesh.tx_mbps", 180_000, 3.5));
-        assert!(!buffer.push("mesh.tx_mbps", 179_000, 9.0));
+        assert!(buffer.push("mesh.tx_mbps", 120_500, 1.5, 180_000));
+        assert!(buffer.push("mesh.rx_mbps", 179_999, 2.5, 180_000));
+        assert!(buffer.push("mesh.tx_mbps", 180_000, 3.5, 180_000));
+        assert!(!buffer.push("mesh.tx_mbps", 179_000, 9.0, 180_000));
         assert_eq!((buffer.previous.minute, buffer.previous.len()), (2, 2));
         let found: Vec<_> = buffer.of("mesh.tx_mbps").collect();
         assert_eq!(found, [(120_500, 1.5), (180_000, 3.5)]);
@@ -211,13 +225,25 @@ mod tests {
     fn a_flood_is_bounded_and_counted() {
         let mut buffer = SampleBuffer::default();
         for index in 0..NAMES_MAX + 10 {
-            buffer.push(&format!("sys.m{index}"), 1, 0.0);
+            buffer.push(&format!("sys.m{index}"), 1, 0.0, 0);
         }
         assert_eq!((buffer.names.len(), buffer.dropped), (NAMES_MAX, 10));
         for _ in 0..SAMPLES_MAX {
-            buffer.push("sys.m0", 1, 0.0);
+            buffer.push("sys.m0", 1, 0.0, 0);
         }
         assert_eq!(buffer.current.len(), SAMPLES_MAX);
         assert_eq!(buffer.dropped, 10 + NAMES_MAX as u64);
+    }
+
+    #[test]
+    fn a_minute_that_a_clock_ahead_began_ends_and_no_sample_is_dropped() {
+        let mut buffer = SampleBuffer::default();
+        let years_ms = 10 * 365 * 86_400_000;
+        let true_ms = 120_500;
+        assert!(buffer.push("sys.load1", true_ms + years_ms, 1.0, true_ms + years_ms));
+        assert!(buffer.push("sys.load1", true_ms, 2.0, true_ms));
+        assert_eq!(buffer.previous.len(), 1, "the sample of the future is kept");
+        let found: Vec<_> = buffer.of("sys.load1").collect();
+        assert_eq!(found, [(true_ms + years_ms, 1.0), (true_ms, 2.0)]);
     }
 }

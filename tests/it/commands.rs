@@ -24,6 +24,7 @@ fn the_list_of_commands_is_the_one_we_know() {
     deployment.update
     environment.set
     fleet.begin
+    fleet.clock_step
     fleet.finish
     fleet.hear
     fleet.join

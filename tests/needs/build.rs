@@ -88,6 +88,13 @@ const NEEDS: &[Need] = &[
         hint: "run as root on a kernel with veth",
     },
     Need {
+        name: "small_disk",
+        checks: &[Shell(
+            "unshare -m sh -c 'mount -t tmpfs -o size=64k small /mnt && umount /mnt'",
+        )],
+        hint: "run as root",
+    },
+    Need {
         name: "tbf",
         checks: &[
             Program("tc"),

@@ -1,14 +1,17 @@
 //! `groundwave backup` and `groundwave restore`: copies of the store.
 
-use std::io::Write;
+use std::fs::Permissions;
+use std::io::{Cursor, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
 use groundwave::http::client::Client;
 use groundwave_engine::Store;
-use groundwave_io::gateway::seal;
+use groundwave_io::gateway::{archive, seal};
 use groundwave_io::store::{RedbStore, StoreError};
+use groundwave_io::telemetry::TelemetryStore;
 use groundwave_systems::terrain::Flat;
 use groundwave_systems::{Snapshot, world};
 use serde_json::json;
@@ -28,6 +31,11 @@ pub struct Backup {
     #[arg(long, env = "PLAN_DB", value_name = "FILE", default_value = "plan.db")]
     db: PathBuf,
 
+    /// State folder of a stopped gateway: store, keys, audit log and telemetry are copied, sealed with
+    /// the key that follows from `token.key`
+    #[arg(long, value_name = "DIR")]
+    state: Option<PathBuf>,
+
     /// Address of the server that may hold the store
     #[arg(
         long,
@@ -44,7 +52,9 @@ Examples:
   groundwave backup monday.redb
   groundwave backup --db plan.db tuesday.redb
 
-A store in use is copied by its server, as of its last commit.";
+A store in use is copied by its server, as of its last commit. Documents of a gateway (accounts,
+registrations, nodes) are in copies with --state only; a running gateway makes its own sealed copy:
+POST /v1/admin/backup.";
 
 /// Restore a store from a copy
 #[derive(Args)]
@@ -62,7 +72,16 @@ pub struct Restore {
     #[arg(long, env = "GATEWAY_TOKEN_KEY", value_name = "FILE")]
     token_key: Option<PathBuf>,
 
-    /// Replace an existing store
+    /// State folder of the gateway to write, for copies that have one
+    #[arg(
+        long,
+        env = "GATEWAY_STATE",
+        value_name = "DIR",
+        default_value = "gateway"
+    )]
+    state: PathBuf,
+
+    /// Replace an existing store and state folder
     #[arg(long)]
     force: bool,
 }
@@ -85,11 +104,22 @@ impl Backup {
             return Err(Failure::Input(what));
         }
         let (bytes, by) = match RedbStore::open_existing(&self.db) {
-            Ok(store) => (copy_of(&store)?, "file"),
+            Ok(store) => match &self.state {
+                Some(state) => return self.archive(&store, state, output),
+                None => {
+                    warn_of_private(store.private_documents().map_err(Failure::machine)?);
+                    (copy_of(&store)?, "file")
+                }
+            },
+            Err(err @ StoreError::InUse { .. }) if self.state.is_some() => {
+                return Err(Failure::Input(format!(
+                    "{err}; a running gateway makes its own sealed copy: POST /v1/admin/backup"
+                )));
+            }
             Err(StoreError::InUse { .. }) => (self.fetch_from_server()?, "server"),
             Err(err) => return Err(Failure::input(err)),
         };
-        write_new(&self.to, &bytes)?;
+        write_new(&self.to, &bytes, USUAL)?;
         // Verified before success is reported.
         let documents = verify(&self.to)?;
         if output.json {
@@ -97,6 +127,28 @@ impl Backup {
             return output.json(&told);
         }
         let line = format!("{}: {documents} documents\n", self.to.display());
+        output.text(&line)
+    }
+
+    /// Writes a sealed archive of a stopped gateway.
+    fn archive(&self, store: &RedbStore, state: &Path, output: Output) -> Result<(), Failure> {
+        let key = token_key(&state.join("token.key"))?;
+        let history =
+            TelemetryStore::open(&state.join(archive::TELEMETRY)).map_err(Failure::input)?;
+        let folder = tempfile::tempdir()?;
+        let copy = folder.path().join("copy.redb");
+        store.whole_copier()(&copy).map_err(Failure::machine)?;
+        let mut out = Cursor::new(Vec::new());
+        archive::pack(&mut out, &copy, state, &history)?;
+        let sealed =
+            seal::seal(&seal::backup_key(&key), out.get_ref()).map_err(Failure::machine)?;
+        write_new(&self.to, &sealed, PRIVATE)?;
+        let documents = verify(&copy)?;
+        if output.json {
+            let told = json!({ "file": self.to, "documents": documents, "copied_by": "file" });
+            return output.json(&told);
+        }
+        let line = format!("{}: {documents} documents, sealed\n", self.to.display());
         output.text(&line)
     }
 
@@ -139,21 +191,83 @@ impl Restore {
         let bytes = std::fs::read(&self.from)
             .map_err(|err| Failure::Input(format!("read {}: {err}", self.from.display())))?;
         let bytes = self.unsealed(bytes)?;
-        let folder = match self.db.parent() {
-            Some(parent) if parent != Path::new("") => parent,
-            _ => Path::new("."),
-        };
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        file.write_all(&bytes)?;
-        file.as_file().sync_all()?;
-        let documents = verify(file.path())?;
-        file.persist(&self.db)
-            .map_err(|err| Failure::from(err.error))?;
+        if archive::is_archive(&bytes) {
+            return self.unpack(&bytes, output);
+        }
+        let documents = self.put_store(&bytes)?;
         if output.json {
             return output.json(&json!({ "store": self.db, "documents": documents }));
         }
         let line = format!("{}: {documents} documents\n", self.db.display());
         output.text(&line)
+    }
+
+    /// Puts the files of an archive in place; the state folder first, which nothing uses before the
+    /// store is there.
+    fn unpack(&self, bytes: &[u8], output: Output) -> Result<(), Failure> {
+        let from = self.from.display();
+        let files = archive::unpack(bytes);
+        let files = files.map_err(|err| Failure::Input(format!("{from}: {err}")))?;
+        let state = self.state.display();
+        if self.state.exists() && !self.force {
+            return Err(Failure::Input(format!(
+                "{state} exists; --force replaces it"
+            )));
+        }
+        let parent = match self.state.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        let folder = tempfile::Builder::new()
+            .prefix(".restore")
+            .permissions(Permissions::from_mode(0o700))
+            .tempdir_in(parent)?;
+        let mut store = None;
+        for file in &files {
+            match &file.name {
+                Some(name) => {
+                    write_new(&folder.path().join(name), &file.bytes, PRIVATE)?;
+                }
+                None => store = Some(&file.bytes),
+            }
+        }
+        let store = store.ok_or_else(|| Failure::Input(format!("{from}: it has no store")))?;
+        let checked = tempfile::NamedTempFile::new_in(parent)?;
+        std::fs::write(checked.path(), store)?;
+        verify(checked.path())?;
+        if self.state.exists() {
+            let aside = self.state.with_extension("replaced");
+            std::fs::rename(&self.state, &aside).map_err(|err| {
+                Failure::Input(format!("move {state} to {}: {err}", aside.display()))
+            })?;
+        }
+        std::fs::rename(folder.keep(), &self.state)?;
+        let documents = self.put_store(store)?;
+        if output.json {
+            let told = json!({ "store": self.db, "documents": documents, "state": self.state });
+            return output.json(&told);
+        }
+        let line = format!(
+            "{}: {documents} documents\n{state}: {} files\n",
+            self.db.display(),
+            files.len() - 1
+        );
+        output.text(&line)
+    }
+
+    /// Verifies a store and puts it in place; returns its number of documents.
+    fn put_store(&self, bytes: &[u8]) -> Result<usize, Failure> {
+        let folder = match self.db.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        file.write_all(bytes)?;
+        file.as_file().sync_all()?;
+        let documents = verify(file.path())?;
+        file.persist(&self.db)
+            .map_err(|err| Failure::from(err.error))?;
+        Ok(documents)
     }
 
     /// The copy, decrypted if sealed.
@@ -167,13 +281,26 @@ impl Restore {
                 format!("{from} is sealed; name the token.key of the gateway with --token-key");
             return Err(Failure::Input(what));
         };
-        let key = std::fs::read(path)
-            .map_err(|err| Failure::Input(format!("read {}: {err}", path.display())))?;
-        let key = <[u8; 32]>::try_from(key).map_err(|_| {
-            Failure::Input(format!("invalid key {}: allowed 32 bytes", path.display()))
-        })?;
+        let key = token_key(path)?;
         let opened = seal::unseal(&seal::backup_key(&key), &bytes);
         opened.map_err(|err| Failure::Input(format!("{from}: {err}")))
+    }
+}
+
+/// The key in a file `token.key`.
+fn token_key(path: &Path) -> Result<[u8; 32], Failure> {
+    let key = std::fs::read(path)
+        .map_err(|err| Failure::Input(format!("read {}: {err}", path.display())))?;
+    <[u8; 32]>::try_from(key)
+        .map_err(|_| Failure::Input(format!("invalid key {}: allowed 32 bytes", path.display())))
+}
+
+/// Says that documents of a gateway are not in a copy.
+fn warn_of_private(count: usize) {
+    if count > 0 {
+        tracing::warn!(
+            "{count} documents of a gateway (accounts, registrations, nodes) are left out; --state DIR copies all of it, sealed"
+        );
     }
 }
 
@@ -184,8 +311,14 @@ fn copy_of(store: &RedbStore) -> Result<Vec<u8>, Failure> {
     Ok(std::fs::read(path)?)
 }
 
-fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let mut file = std::fs::File::create_new(path)?;
+/// Mode of files with secrets.
+const PRIVATE: u32 = 0o600;
+/// Mode of other files, less what the process masks.
+const USUAL: u32 = 0o666;
+
+fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Failure> {
+    let mut options = std::fs::File::options();
+    let mut file = options.write(true).create_new(true).mode(mode).open(path)?;
     file.write_all(bytes)?;
     file.sync_all()?;
     Ok(())

@@ -1,7 +1,8 @@
 //! The command line: one file a subcommand.
 //!
 //! A subcommand parses, calls and shows. Results go to stdout, everything else to stderr. Exit
-//! codes: 0 success, 1 failure of the simulation or the machine, 2 invalid input.
+//! codes: 0 success, 1 failure of the simulation or the machine, 2 invalid input, 3 the world of a
+//! server broke: restart it.
 
 mod agent;
 mod backup;
@@ -67,7 +68,8 @@ Examples:
 Terrain tiles come from --srtm-dir, else PLAN_SRTM_DIR, else .data/srtm; without a folder the ground
 is flat at 0 m. `make data` fetches the geoid and tile N57E011, which most files in scenarios/ need.
 
-Exit codes: 0 success, 1 failure of the simulation or the machine, 2 invalid input.";
+Exit codes: 0 success, 1 failure of the simulation or the machine, 2 invalid input, 3 the world of a
+server broke: restart it.";
 
 #[derive(Subcommand)]
 enum Command {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use groundwave_engine::Effects;
-use groundwave_io::wall::{monotonic_ns, wall_ns};
-use groundwave_systems::fleet::{SetGatewayClock, StartGatewayClock, StoreMinute};
+use groundwave_io::wall::{boot_ns, is_synchronised, monotonic_ns, next_clock_step, wall_ns};
+use groundwave_systems::fleet::{RecordClockStep, SetGatewayClock, StartGatewayClock, StoreMinute};
 
 use crate::gateway::state::Gateway;
 
@@ -18,6 +18,10 @@ const ROLL: Duration = Duration::from_secs(60);
 const TOPOLOGY_SNAPSHOT_PERIOD: Duration = Duration::from_secs(60);
 /// Period of looks for counts of refused requests to write.
 const REFUSALS: Duration = Duration::from_secs(10);
+/// Time that completed minutes wait for those of other nodes; they are in the store meanwhile.
+const GATHER: Duration = Duration::from_secs(10);
+/// A minute, ns.
+const MINUTE_NS: u64 = 60_000_000_000;
 /// Most minutes written in one transaction.
 const KEPT_AT_ONCE: usize = 2_000;
 
@@ -34,11 +38,13 @@ pub async fn start_clock(gateway: &Gateway) -> Result<(), crate::http::Problem> 
     gateway.world.submit(begin).await
 }
 
-/// Reports the time to the world, until the gateway stops.
-pub async fn advance_clock(gateway: Gateway) {
+/// Reports the time to the world, until the gateway stops; first the start of the gateway, if that
+/// found no space before.
+pub async fn advance_clock(gateway: Gateway, mut is_started: bool) {
     let mut due = tokio::time::interval(TEND);
     due.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut before_ns = monotonic_ns();
+    let mut step = None;
     loop {
         tokio::select! {
             () = gateway.stop.cancelled() => return,
@@ -47,6 +53,19 @@ pub async fn advance_clock(gateway: Gateway) {
         let began_ns = monotonic_ns();
         let late_ns = (began_ns - before_ns).saturating_sub(TEND.as_nanos() as u64);
         before_ns = began_ns;
+        // Read once in each period, so that a step is noticed while nothing else asks for the time.
+        let _ = wall_ns();
+        step = step.or_else(next_clock_step);
+        if let Some(found) = step {
+            let command = RecordClockStep {
+                expected_ns: found.expected_ns,
+                system_ns: found.system_ns,
+                adopted: found.adopted,
+            };
+            // Told again until it is recorded.
+            step = gateway.world.submit(command).await.err().and(step);
+        }
+        is_started = is_started || start_clock(&gateway).await.is_ok();
         let now_ns = gateway.world.now_ns();
         let failed = gateway
             .world
@@ -60,8 +79,11 @@ pub async fn advance_clock(gateway: Gateway) {
     }
 }
 
-/// Keeps minutes of readings that are over, until the gateway stops.
+/// Keeps minutes of readings that are over, until the gateway stops. What finds no space is kept until
+/// there is space.
 pub async fn store_minutes(gateway: Gateway, mut effects: Effects<StoreMinute>) {
+    let mut batch = Vec::new();
+    let mut since_ns = None;
     loop {
         tokio::select! {
             () = gateway.stop.cancelled() => {}
@@ -69,24 +91,48 @@ pub async fn store_minutes(gateway: Gateway, mut effects: Effects<StoreMinute>) 
         }
         let stopping = gateway.stop.is_cancelled();
         loop {
-            let batch: Vec<StoreMinute> = std::iter::from_fn(|| effects.try_next())
-                .take(KEPT_AT_ONCE)
-                .collect();
+            let space = KEPT_AT_ONCE - batch.len();
+            batch.extend(std::iter::from_fn(|| effects.try_next()).take(space));
             if batch.is_empty() {
                 break;
             }
+            // Nodes end their minutes within one heartbeat period: one transaction has them all.
             let began_ns = monotonic_ns();
+            let waited_ns = began_ns - *since_ns.get_or_insert(began_ns);
+            // The store has the last minute of each node; an earlier one is nowhere else.
+            let now_minute = wall_ns() / MINUTE_NS;
+            let in_store = |kept: &StoreMinute| kept.minute.minute + 2 > now_minute;
+            let gathers = batch.len() < KEPT_AT_ONCE
+                && waited_ns < GATHER.as_nanos() as u64
+                && batch.iter().all(in_store);
+            if gathers && !stopping {
+                break;
+            }
+            since_ns = None;
             let history = gateway.history.clone();
-            let kept = tokio::task::spawn_blocking(move || history.keep(&batch)).await;
-            let failed = !matches!(kept, Ok(Ok(())));
-            if let Ok(Err(err)) = kept {
+            let work = move || (history.keep(&batch), batch);
+            let (kept, rest) = match tokio::task::spawn_blocking(work).await {
+                Ok((kept, rest)) => (Some(kept), rest),
+                Err(_) => (None, Vec::new()),
+            };
+            batch = rest;
+            let failed = !matches!(kept, Some(Ok(())));
+            let passing = matches!(&kept, Some(Err(err)) if err.kind.may_pass());
+            if let Some(Err(err)) = &kept
+                && gateway.metrics.history_full.get() == 0
+            {
                 tracing::error!(%err, "readings could not be kept");
             }
+            gateway.metrics.history_full.set(i64::from(passing));
             if failed {
                 gateway.metrics.history_faults.inc();
             }
             let took_ns = monotonic_ns() - began_ns;
             gateway.background_tasks.done("history", took_ns, 0, failed);
+            if passing {
+                break;
+            }
+            batch.clear();
         }
         if stopping {
             return;
@@ -148,7 +194,12 @@ pub async fn roll_up(gateway: Gateway) {
     loop {
         let began_ns = monotonic_ns();
         let history = gateway.history.clone();
-        let rolled = tokio::task::spawn_blocking(move || history.roll(wall_ns() / 1_000_000)).await;
+        let roll = move || {
+            let (now_ms, boot_ms) = (wall_ns() / 1_000_000, boot_ns() / 1_000_000);
+            let mark_ms = history.advance_retention(now_ms, boot_ms, is_synchronised())?;
+            history.roll(mark_ms)
+        };
+        let rolled = tokio::task::spawn_blocking(roll).await;
         let more = matches!(rolled, Ok(Ok(true)));
         let failed = !matches!(rolled, Ok(Ok(_)));
         if let Ok(Err(err)) = rolled {

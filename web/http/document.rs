@@ -83,7 +83,8 @@ impl ApiDocument {
         let paths = document["paths"].as_object_mut().into_iter();
         let items = paths.flat_map(Map::values_mut);
         let items = items.filter_map(Value::as_object_mut);
-        items.flat_map(Map::values_mut).for_each(add_common);
+        let operations = items.flat_map(Map::iter_mut);
+        operations.for_each(|(method, operation)| add_common(method, operation));
         Self(document)
     }
 
@@ -119,7 +120,7 @@ impl ApiDocument {
 }
 
 /// Adds the problems that every operation may answer with.
-fn add_common(operation: &mut Value) {
+fn add_common(method: &str, operation: &mut Value) {
     let mut common = vec![
         ("500", "Internal error; details are in the server log"),
         ("503", "Busy or stopping; retry later"),
@@ -131,6 +132,12 @@ fn add_common(operation: &mut Value) {
     if has_body {
         common.push(("413", "Request body too long"));
         common.push(("415", "Unsupported media type of the request body"));
+    }
+    if method != "get" {
+        common.push((
+            "507",
+            "Disk full or read-only, nothing changed; retry later",
+        ));
     }
     add_problems(operation, &common);
 }

@@ -100,6 +100,8 @@ codes! {
         BackendAbsent = "backend-absent",
         /// Older than the present revision or sequence number.
         StaleRevision = "stale-revision",
+        /// Disk full or read-only.
+        StorageFull = "storage-full",
     }
 }
 
@@ -116,6 +118,7 @@ impl ProblemKind {
             412 => Self::PreconditionFailed,
             413 => Self::PayloadTooLarge,
             429 => Self::RateLimited,
+            507 => Self::StorageFull,
             _ => return None,
         })
     }
@@ -154,6 +157,10 @@ const URN_PREFIX: &str = "urn:groundwave:problem:";
 
 /// Type of problems without a kind.
 const UNTYPED: &str = "about:blank";
+
+/// Wait before a request that found no space on the disk is repeated, s: space is looked for each
+/// second.
+const STORAGE_RETRY_S: u32 = 5;
 
 /// Media type of problems.
 pub const MEDIA_TYPE: &str = "application/problem+json";
@@ -236,6 +243,12 @@ impl Problem {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, detail)
     }
 
+    /// Status 507 with `Retry-After`: the disk is full or read-only, and the request changed nothing.
+    #[must_use]
+    pub fn storage_full(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::INSUFFICIENT_STORAGE, detail).retry_after(STORAGE_RETRY_S)
+    }
+
     /// Status 503.
     #[must_use]
     pub fn unavailable(detail: impl Into<String>) -> Self {
@@ -253,6 +266,7 @@ impl From<Refusal> for Problem {
             Refusal::Invalid { .. } => StatusCode::BAD_REQUEST,
             Refusal::Unsupported { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             Refusal::Denied { .. } => StatusCode::FORBIDDEN,
+            Refusal::Full { .. } => return Self::storage_full(refusal.to_string()),
             Refusal::Busy | Refusal::Stopped => StatusCode::SERVICE_UNAVAILABLE,
             Refusal::Broken { .. } => StatusCode::INTERNAL_SERVER_ERROR,
         };
@@ -318,8 +332,8 @@ impl From<QueryRejection> for Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        // The one place where errors are logged.
-        if status.is_server_error() {
+        // The one place where errors are logged. A full disk is logged by the world, once.
+        if status.is_server_error() && status != StatusCode::INSUFFICIENT_STORAGE {
             tracing::error!(status = self.status, detail = self.detail, "server error");
         } else {
             tracing::debug!(status = self.status, detail = self.detail, "client error");

@@ -204,6 +204,7 @@ impl Planner {
     pub fn well(&self) -> Result<(), Problem> {
         match self.world.health() {
             Health::Ready => Ok(()),
+            Health::Full(what) => Err(Problem::unavailable(format!("storage: full: {what}"))),
             Health::Stopped => Err(Problem::unavailable("the world has stopped")),
             Health::Broken(what) => Err(Problem::unavailable(format!("the world broke: {what}"))),
         }

@@ -52,10 +52,17 @@ impl RunningGateway {
         create_first_admin(&gateway, admin_password, &bootstrap)
             .await
             .map_err(failed)?;
-        gateway::background_tasks::start_clock(&gateway)
-            .await
-            .map_err(failed)?;
-        tokio::spawn(gateway::background_tasks::advance_clock(gateway.clone()));
+        let started = gateway::background_tasks::start_clock(&gateway).await;
+        let is_started = match started {
+            Ok(()) => true,
+            // Served is what the store has; the clock starts when there is space.
+            Err(problem) if problem.status == 507 => false,
+            Err(problem) => return Err(failed(problem)),
+        };
+        tokio::spawn(gateway::background_tasks::advance_clock(
+            gateway.clone(),
+            is_started,
+        ));
         tokio::spawn(gateway::background_tasks::roll_up(gateway.clone()));
         tokio::spawn(gateway::background_tasks::snapshot_topology(
             gateway.clone(),

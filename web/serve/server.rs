@@ -1,14 +1,17 @@
 //! The server: planning API and mesh gateway over one simulation and one store.
 
+use std::fs::File;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use clap::{Args, ValueEnum};
 use groundwave_engine::limits::CHECKPOINT_TICKS;
 use groundwave_engine::log::{FORMAT, Header};
-use groundwave_engine::{Engine, Running};
+use groundwave_engine::{Engine, Handle, Health, Running, StoreFault};
+use groundwave_io::gateway::archive;
 use groundwave_io::journal::FileJournal;
 use groundwave_io::store::RedbStore;
 use groundwave_io::terrain::TerrainStack;
@@ -23,11 +26,23 @@ use tokio_util::sync::CancellationToken;
 use super::Failure;
 use super::gateway::{GatewayConfig, RunningGateway};
 use super::terrain::TerrainOptions;
+use crate::gateway::Gateway;
+use crate::gateway::services::backups::Copier;
 use crate::http::serve::{Serving, serve_with, shutdown_signal};
 use crate::planning::{Frontend, Planner, built_in, router};
 
 /// Simulated time of a tick, ns; it only counts ticks, nothing in a plan moves.
 pub(super) const STEP_NS: u64 = 1_000_000;
+
+/// Exit code after the world broke, so that a supervisor restarts the program: a write failed or a
+/// system panicked. What was acknowledged is on disk.
+const WORLD_BROKE: u8 = 3;
+
+/// Period of the check that the world still ticks.
+const WORLD_CHECK_PERIOD: Duration = Duration::from_millis(100);
+
+/// Time that connections have to end after the world broke.
+const BROKEN_GRACE: Duration = Duration::from_secs(5);
 
 /// A service of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -88,6 +103,7 @@ pub struct Server {
     planning: Option<(TcpListener, Router)>,
     gateway: Option<RunningGateway>,
     stop: CancellationToken,
+    world: Handle<Snapshot>,
 }
 
 impl Server {
@@ -144,6 +160,7 @@ impl Server {
             planning: None,
             gateway: None,
             stop: CancellationToken::new(),
+            world: handle.clone(),
         };
         let path = std::path::absolute(&config.db).unwrap_or(config.db.clone());
         tracing::info!(store = %path.display(), documents = rows, terrain = terrain.describe().name, "opened");
@@ -167,8 +184,8 @@ impl Server {
             if with_gateway {
                 super::restrict_to_owner(&config.db)?;
                 let gateway = config.gateway.open(handle, server.stop.clone())?;
-                let copy = move |to: &Path| whole_copy(to).map_err(|fault| fault.to_string());
-                gateway.backups.set_copier(Box::new(copy));
+                let copy = archiver(&config.gateway.state, &gateway, whole_copy);
+                gateway.backups.set_copier(copy);
                 let starting = RunningGateway::start(&config.gateway, gateway, minutes);
                 server.gateway = Some(server.runtime.block_on(starting)?);
             }
@@ -204,6 +221,7 @@ impl Server {
     pub fn run(mut self) -> Result<(), Failure> {
         let (planning, gateway) = (self.planning.take(), self.gateway.take());
         let stop = self.stop.clone();
+        let world = self.world.clone();
         let served: Result<(), Failure> = self.runtime.block_on(async move {
             super::stop_on(shutdown_signal()?, stop.clone());
             // Both services share the bound of connections: they share the descriptors.
@@ -228,9 +246,13 @@ impl Server {
                 stop.cancel();
                 served
             };
-            let (planning, gateway) = tokio::join!(planning, gateway);
-            planning?;
-            gateway?;
+            tokio::select! {
+                (planning, gateway) = async { tokio::join!(planning, gateway) } => {
+                    planning?;
+                    gateway?;
+                }
+                () = end_with_world(world, stop.clone()) => {}
+            }
             Ok(())
         });
         let closed = self.close();
@@ -248,8 +270,22 @@ impl Server {
         if ended.is_ok() {
             engine.mark()?;
         }
-        ended.map_err(Failure::machine)
+        ended.map_err(|broken| Failure::Exit {
+            message: broken.to_string(),
+            code: WORLD_BROKE,
+        })
     }
+}
+
+/// Stops the server when its world breaks: every command would be refused for ever, and a supervisor
+/// restarts only what ends. Connections have [`BROKEN_GRACE`] to end.
+async fn end_with_world(world: Handle<Snapshot>, stop: CancellationToken) {
+    while !matches!(world.health(), Health::Broken(_)) {
+        tokio::time::sleep(WORLD_CHECK_PERIOD).await;
+    }
+    tracing::error!("the world broke: the server ends");
+    stop.cancel();
+    tokio::time::sleep(BROKEN_GRACE).await;
 }
 
 impl ServerConfig {
@@ -288,6 +324,21 @@ impl ServerConfig {
         engine.checkpoint_every(CHECKPOINT_TICKS);
         Ok(())
     }
+}
+
+/// A function that writes an archive of the gateway: store, keys, audit log, telemetry.
+fn archiver(
+    state: &Path,
+    gateway: &Gateway,
+    copy: impl Fn(&Path) -> Result<(), StoreFault> + Send + Sync + 'static,
+) -> Copier {
+    let (state, history) = (state.to_owned(), gateway.history.clone());
+    Box::new(move |to: &Path| {
+        let store = to.with_extension("store");
+        copy(&store).map_err(|fault| fault.to_string())?;
+        let pack = || archive::pack(File::create_new(to)?, &store, &state, &history);
+        pack().map_err(|err| err.to_string())
+    })
 }
 
 /// Adds the built-in catalogue to a store without commits.

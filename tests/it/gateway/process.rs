@@ -113,6 +113,23 @@ impl Process {
         (status, serde_json::from_str(body).unwrap_or(Value::Null))
     }
 
+    /// Posts without a body; the body of the answer.
+    pub fn fetch(&self, token: &str, path: &str) -> Vec<u8> {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let address = &self.address;
+        write!(
+            stream,
+            "POST {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\
+             Authorization: Bearer {token}\r\nContent-Length: 0\r\n\r\n"
+        )
+        .unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        assert!(answer.starts_with(b"HTTP/1.1 200"));
+        let end = answer.windows(4).position(|four| four == b"\r\n\r\n");
+        answer.split_off(end.unwrap() + 4)
+    }
+
     /// Posts.
     pub fn post(&self, token: &str, path: &str, body: &Value) -> (u16, Value) {
         self.ask(token, "POST", path, body)

@@ -3,6 +3,7 @@
 mod bounds;
 mod browser;
 mod coverage;
+mod disk;
 mod errors;
 mod exchange;
 mod fuzz;

@@ -43,6 +43,8 @@ pub struct Metrics {
     pub samples: Counter,
     /// Failed writes of the telemetry history.
     pub history_faults: Counter,
+    /// 1 while the telemetry history has no space on its disk.
+    pub history_full: Gauge,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -92,6 +94,12 @@ impl Default for Metrics {
             "Readings the history could not keep",
             history_faults.clone(),
         );
+        let history_full = Gauge::default();
+        registry.register(
+            "history_full",
+            "Whether the history has no space on its disk",
+            history_full.clone(),
+        );
         Self {
             registry,
             answered,
@@ -101,6 +109,7 @@ impl Default for Metrics {
             overlay_leases,
             samples,
             history_faults,
+            history_full,
         }
     }
 }

@@ -30,6 +30,7 @@ struct Run {
     duration_ns: u64,
     lag_ns: u64,
     errors: u64,
+    last_failed: bool,
 }
 
 /// Runs of background tasks by name.
@@ -45,6 +46,14 @@ impl BackgroundTasks {
         run.duration_ns = duration_ns;
         run.lag_ns = lag_ns;
         run.errors += u64::from(failed);
+        run.last_failed = failed;
+    }
+
+    /// True when the last run of any task failed.
+    #[must_use]
+    pub fn failing(&self) -> bool {
+        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        held.values().any(|run| run.last_failed)
     }
 
     /// Last runs, by name.

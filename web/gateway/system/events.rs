@@ -69,7 +69,7 @@ pub async fn events(
         .flat_map(|types| types.split(','))
         .map(str::to_owned)
         .collect();
-    let known = ["node.state", "registration", "alert"];
+    let known = ["node.state", "registration", "alert", "clock_step"];
     if let Some(unknown) = types.iter().find(|word| !known.contains(&word.as_str())) {
         let message = format!(
             "invalid event type: found {unknown:?}, allowed {}",

@@ -32,6 +32,8 @@ pub enum CheckState {
     Degraded,
     /// Absent.
     Absent,
+    /// Without space: reads are served, writes are refused with 507.
+    Full,
     /// Failing.
     Fail,
 }
@@ -73,6 +75,7 @@ pub async fn health(
     State(metrics): State<Arc<Metrics>>,
     State(host): State<Arc<Host>>,
     State(settings): State<Arc<Settings>>,
+    State(tasks): State<Arc<BackgroundTasks>>,
 ) -> (StatusCode, Json<GatewayHealth>) {
     let now_ns = world.now_ns();
     let backends = blocking(move || Ok(host.facilities(now_ns)))
@@ -80,12 +83,18 @@ pub async fn health(
         .unwrap_or_default();
     let store = match world.health() {
         WorldHealth::Ready => CheckState::Ok,
+        WorldHealth::Full(_) => CheckState::Full,
         WorldHealth::Stopped | WorldHealth::Broken(_) => CheckState::Fail,
     };
-    let faults = metrics.history_faults.get();
-    let scheduler = match faults {
-        0 => CheckState::Ok,
-        _ => CheckState::Degraded,
+    let scheduler = match tasks.failing() {
+        false => CheckState::Ok,
+        true => CheckState::Degraded,
+    };
+    // The history has a file of its own, which may be on another disk.
+    let storage = match (store, metrics.history_full.get()) {
+        (CheckState::Ok, 0) => CheckState::Ok,
+        (CheckState::Ok, _) => CheckState::Full,
+        (store, _) => store,
     };
     let there = |word: &str| match word {
         "absent" => CheckState::Absent,
@@ -99,6 +108,7 @@ pub async fn health(
     let tunnel = tunnel_state(&settings);
     let mut checks = BTreeMap::from([
         ("store".to_owned(), store),
+        ("storage".to_owned(), storage),
         ("netlink".to_owned(), CheckState::Ok),
         ("batman".to_owned(), backend("batman")),
         ("wireguard".to_owned(), backend("wireguard")),
@@ -106,9 +116,9 @@ pub async fn health(
     ]);
     checks.extend(tunnel.map(|state| ("tunnel".to_owned(), state)));
     let is_degraded = tunnel.is_some_and(|state| state != CheckState::Ok);
-    let (code, status) = match (store, scheduler) {
+    let (code, status) = match (storage, scheduler) {
         (CheckState::Fail, _) => (StatusCode::SERVICE_UNAVAILABLE, CheckState::Fail),
-        (_, CheckState::Degraded) => (StatusCode::OK, CheckState::Degraded),
+        (CheckState::Full, _) | (_, CheckState::Degraded) => (StatusCode::OK, CheckState::Degraded),
         _ if is_degraded => (StatusCode::OK, CheckState::Degraded),
         _ => (StatusCode::OK, CheckState::Ok),
     };

@@ -23,7 +23,7 @@ use crate::http::extract::whole_body;
 use crate::http::json_body::{self, json_media};
 use crate::http::problem::FieldCode;
 use crate::http::{Json, Path, Problem, Schemas};
-use groundwave_io::telemetry::TelemetryStore;
+use groundwave_io::telemetry::{HistoryError, TelemetryStore};
 
 /// Largest compression ratio of a batch.
 const RATIO_MAX: usize = 20;
@@ -143,6 +143,14 @@ fn sound(sample: SampleIn, now_ms: u64) -> Result<Sample, &'static str> {
     })
 }
 
+/// A failure of the history as a problem: 507 while its disk has no space.
+fn history_failed(err: HistoryError) -> Problem {
+    match err.kind.may_pass() {
+        true => Problem::storage_full(err.to_string()),
+        false => Problem::internal(err.to_string()),
+    }
+}
+
 /// Upload telemetry samples with their timestamps
 #[utoipa::path(post, path = "/v1/nodes/{node_id}/telemetry", tag = "nodes",
     params(("node_id" = Uuid, Path, description = "Node id")),
@@ -186,11 +194,7 @@ pub async fn telemetry_post(
     if !late.is_empty() {
         let late: Vec<_> = late.iter().map(|place| samples[*place].clone()).collect();
         let history = history.clone();
-        let added = blocking(move || {
-            history
-                .add(node, &late)
-                .map_err(|err| Problem::internal(err.to_string()))
-        });
+        let added = blocking(move || history.add(node, &late).map_err(history_failed));
         added.await?;
     }
     metrics.samples.inc_by(accepted as u64);

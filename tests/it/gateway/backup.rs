@@ -1,0 +1,129 @@
+//! Backups of a gateway: made while it runs, restored to a gateway that works.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use super::beat;
+use super::process::{Process, admin, mast, start};
+use crate::support::command;
+
+/// Restores `sealed` into `folder` with the key of the first gateway; the exit code and what it said.
+fn restore(sealed: &Path, key: &Path, folder: &Path) -> (Option<i32>, String) {
+    let output = command(&["restore"])
+        .arg(sealed)
+        .arg("--token-key")
+        .arg(key)
+        .arg("--db")
+        .arg(folder.join("world.db"))
+        .arg("--state")
+        .arg(folder.join("state"))
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status.code(), told)
+}
+
+fn points(server: &Process, token: &str, id: &str) -> usize {
+    let path = format!("/v1/nodes/{id}/telemetry?metric=mesh.tx_mbps");
+    let (_, told) = server.ask(token, "GET", &path, &Value::Null);
+    let series = told["series"][0]["points"].as_array();
+    series.unwrap_or_else(|| panic!("{told}")).len()
+}
+
+#[test]
+fn a_sealed_backup_of_a_running_gateway_restores_to_a_working_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = start(folder.path(), "info", Stdio::piped());
+    let token = admin(&server);
+    let (id, node) = mast(&server, &token, 5);
+    for seq in 1..=3 {
+        let (status, told) = server.post(&node, "/v1/nodes/heartbeat", &beat(5, seq));
+        assert_eq!(status, 200, "{told}");
+    }
+    let sealed = folder.path().join("gateway.sealed");
+    fs::write(&sealed, server.fetch(&token, "/v1/admin/backup")).unwrap();
+    // After the copy: not in it.
+    assert_eq!(
+        server.post(&node, "/v1/nodes/heartbeat", &beat(5, 4)).0,
+        200
+    );
+    server.end();
+    let state = folder.path().join("state");
+    let key = state.join("token.key");
+
+    let other = tempfile::tempdir().unwrap();
+    let (code, told) = restore(&sealed, &key, other.path());
+    assert_eq!(code, Some(0), "{told}");
+    let restored = other.path().join("state");
+    for secret in ["token.key", "audit.jsonl", "telemetry.redb"] {
+        let mode = fs::metadata(restored.join(secret))
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600, "{secret}");
+    }
+    assert_eq!(
+        fs::read(restored.join("token.key")).unwrap(),
+        fs::read(&key).unwrap()
+    );
+    // It is not put over another one unasked.
+    assert_eq!(restore(&sealed, &key, other.path()).0, Some(2));
+
+    let again = start(other.path(), "info", Stdio::piped());
+    // Tokens of the first gateway hold, readings and nodes are there, the audit log goes on.
+    assert_eq!(points(&again, &token, &id), 3);
+    assert_eq!(again.post(&node, "/v1/nodes/heartbeat", &beat(5, 4)).0, 200);
+    let login = json!({ "username": "admin", "password": "a better password" });
+    assert_eq!(again.post("", "/api/auth/login", &login).0, 200);
+    let (status, audit) = again.ask(&token, "GET", "/v1/admin/audit", &Value::Null);
+    assert_eq!(status, 200);
+    let actions = audit.to_string();
+    assert!(
+        actions.contains("node_register") || actions.contains("nodes_register"),
+        "{actions}"
+    );
+}
+
+#[test]
+fn a_stopped_gateway_is_copied_whole_with_its_state_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = start(folder.path(), "info", Stdio::piped());
+    let token = admin(&server);
+    let (id, _) = mast(&server, &token, 5);
+    let (db, state) = (folder.path().join("world.db"), folder.path().join("state"));
+    let backup = |to: &Path, with_state: bool| {
+        let mut backup = command(&["backup"]);
+        backup.arg(to).arg("--db").arg(&db);
+        if with_state {
+            backup.arg("--state").arg(&state);
+        }
+        backup.output().unwrap()
+    };
+    let sealed = folder.path().join("gateway.sealed");
+    let running = backup(&sealed, true);
+    assert_eq!(running.status.code(), Some(2));
+    let told = String::from_utf8_lossy(&running.stderr);
+    assert!(told.contains("POST /v1/admin/backup"), "{told}");
+    server.end();
+    let made = backup(&sealed, true);
+    assert!(
+        made.status.success(),
+        "{}",
+        String::from_utf8_lossy(&made.stderr)
+    );
+    let plans = backup(&folder.path().join("plans.redb"), false);
+    assert!(plans.status.success());
+    let told = String::from_utf8_lossy(&plans.stderr);
+    assert!(told.contains("are left out"), "{told}");
+
+    let other = tempfile::tempdir().unwrap();
+    let (code, told) = restore(&sealed, &state.join("token.key"), other.path());
+    assert_eq!(code, Some(0), "{told}");
+    let again = start(other.path(), "info", Stdio::piped());
+    let (status, node) = again.ask(&token, "GET", &format!("/v1/nodes/{id}"), &Value::Null);
+    assert_eq!(status, 200, "{node}");
+}
