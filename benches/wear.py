@@ -3,9 +3,10 @@
 
 usage: wear.py PROGRAM [NODES [SECONDS [PERIOD]]]   (as root: it makes an ext4 of its own on a loop device)
 
-NODES nodes (up to 240; 50 if unset) send a heartbeat each PERIOD s (5 if unset), as an agent does: four interfaces, one radio, six neighbours,
-24 readings. Counted are the sectors written to the device (/sys/block/loopN/stat) after
-warm-up, the journal of the file system included, over the heartbeats answered with 200.
+NODES nodes (up to 240; 50 if unset) send a heartbeat each PERIOD s (5 if unset), as an agent does:
+four interfaces, one radio, six neighbours, 24 readings. Counted are the sectors written to the device
+(/sys/block/loopN/stat) after WARM_UP_S seconds (130 if unset), the journal of the file system included,
+over the heartbeats answered with 200.
 """
 
 import base64
