@@ -19,8 +19,8 @@ pub enum RouteAnswer {
         source_side_nodes: usize,
         /// Nodes from which the target can be reached, itself included.
         target_side_nodes: usize,
-        /// The pair across the gap that comes closest to being a link; absent when no pair across
-        /// it is in reach.
+        /// The pair across the gap that comes closest to being a link, the nearest where none is in
+        /// reach; absent when its radios do not understand each other.
         closest: Option<Gap>,
     },
 }

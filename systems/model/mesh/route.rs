@@ -51,7 +51,7 @@ pub fn route(
     }
     let (source, target) = (request.source, request.target);
     let Some(found) = find(&graph, source, target, request.metric, target_bps) else {
-        return Ok(no_path(mesh, &graph, request));
+        return Ok(no_path(inputs, &roster, mesh, &graph, request));
     };
     let reached = found.hops.iter().map(|hop| hop.to);
     Ok(RouteAnswer::Found(Box::new(PlannedRoute {
@@ -104,7 +104,50 @@ fn name(result: &mut crate::radio::LinkResult, tx: NodeId, rx: NodeId) {
     result.rx_node_id = Some(rx.to_string());
 }
 
-fn no_path(mesh: &Mesh, graph: &Graph, request: &RouteRequest) -> RouteAnswer {
+/// The nearest pair across the gap, evaluated although the range bound leaves it out; `None` where
+/// its radios do not understand each other.
+fn nearest(
+    inputs: &Inputs<'_>,
+    roster: &Roster<'_>,
+    near: &BTreeSet<NodeId>,
+    far: &BTreeSet<NodeId>,
+) -> Option<Gap> {
+    // The chord through the Earth rises with the distance and costs a thousandth of a geodesic.
+    let points = |side: &BTreeSet<NodeId>| {
+        let members = side.iter().filter_map(|&id| roster.get(id).ok());
+        let point = |member: &Member<'_>| (member.id, member.position.unit_vector());
+        members.map(point).collect::<Vec<_>>()
+    };
+    let (near, far) = (points(near), points(far));
+    let mut best: Option<(f64, NodeId, NodeId)> = None;
+    for (a, from) in &near {
+        for (b, to) in &far {
+            let towards: f64 = from.iter().zip(to).map(|(x, y)| x * y).sum();
+            if best.is_none_or(|(known, ..)| towards > known) {
+                best = Some((towards, *a, *b));
+            }
+        }
+    }
+    let (_, source_side, target_side) = best?;
+    let [a, b] = [source_side, target_side].map(|id| roster.get(id).ok());
+    let (a, b) = (a?, b?);
+    let (there, back) = score(inputs, (a.position, a.station), (b.position, b.station)).ok()?;
+    let link_margin_db = there.margin.link_margin_db.min(back.margin.link_margin_db);
+    (link_margin_db < 0.0).then_some(Gap {
+        source_side,
+        target_side,
+        distance_m: there.geometry.distance_m,
+        link_margin_db,
+    })
+}
+
+fn no_path(
+    inputs: &Inputs<'_>,
+    roster: &Roster<'_>,
+    mesh: &Mesh,
+    graph: &Graph,
+    request: &RouteRequest,
+) -> RouteAnswer {
     let [near, far] = [request.source, request.target].map(|end| side(graph, end));
     let gap = |link: &MeshLink| {
         let (a, b) = (link.ends.a(), link.ends.b());
@@ -134,7 +177,12 @@ fn no_path(mesh: &Mesh, graph: &Graph, request: &RouteRequest) -> RouteAnswer {
     RouteAnswer::NoPath {
         source_side_nodes: near.len(),
         target_side_nodes: far.len(),
-        closest: mesh.links.iter().filter_map(gap).reduce(better),
+        closest: mesh
+            .links
+            .iter()
+            .filter_map(gap)
+            .reduce(better)
+            .or_else(|| nearest(inputs, roster, &near, &far)),
     }
 }
 

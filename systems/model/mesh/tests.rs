@@ -194,6 +194,26 @@ fn no_path_is_an_answer_that_names_the_gap() {
 }
 
 #[test]
+fn a_gap_beyond_all_reach_is_named_by_its_nearest_pair() {
+    let station = station();
+    let environment = Environment::default();
+    let inputs = inputs(&environment);
+    let members = row(&station, &[0.0, 3_000.0, 2_000_000.0, 2_003_000.0]);
+    let mesh = mesh(&inputs, &members).unwrap();
+    assert_eq!(mesh.links.len(), 2, "no pair across the gap is in reach");
+    let answer = route(&inputs, &members, &mesh, &ask(3, Metric::Ett, None)).unwrap();
+    let RouteAnswer::NoPath {
+        closest: Some(gap), ..
+    } = answer
+    else {
+        panic!("{answer:?}");
+    };
+    assert_eq!((gap.source_side, gap.target_side), (id(1), id(2)));
+    assert!((gap.distance_m - 1_997_000.0).abs() < 10_000.0, "{gap:?}");
+    assert!(gap.link_margin_db < 0.0);
+}
+
+#[test]
 fn the_source_reaches_itself_and_strangers_are_refused() {
     let station = station();
     let environment = Environment::default();

@@ -74,6 +74,13 @@ impl GeoPoint {
         Self::new(lat_deg, wrap_lon_deg(lon_deg))
     }
 
+    /// Direction from the centre of a sphere: east of the equator's origin, east, north.
+    #[must_use]
+    pub fn unit_vector(self) -> [f64; 3] {
+        let (lat, lon) = (self.lat_deg.to_radians(), self.lon_deg.to_radians());
+        [lat.cos() * lon.cos(), lat.cos() * lon.sin(), lat.sin()]
+    }
+
     /// Latitude (degrees north), [-90, 90].
     #[must_use]
     pub const fn lat_deg(self) -> f64 {

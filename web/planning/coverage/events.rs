@@ -24,8 +24,8 @@ struct Watcher {
     ended: bool,
 }
 
-/// All events of a job from its start, as they come to be; ends after `done` or `failed`, and when
-/// the server stops.
+/// All events of a job from its start, as they come to be; ends after `done` or `failed`, which also
+/// says that the server stops.
 pub fn events(
     job: Arc<Job>,
     stop: CancellationToken,
@@ -70,7 +70,11 @@ impl Watcher {
                     tokio::select! {
                         // The sender lives in the job, which this watcher holds.
                         _ = self.progress.changed() => {}
-                        () = self.stop.cancelled() => return None,
+                        () = self.stop.cancelled() => {
+                            let failed = json!({ "detail": "the server is stopping" });
+                            self.ready.push_back(event("failed", &failed));
+                            self.ended = true;
+                        }
                     }
                 }
                 JobStatus::Done => {

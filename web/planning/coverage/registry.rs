@@ -285,6 +285,22 @@ mod tests {
         assert_eq!(gone.status, 404);
     }
 
+    #[tokio::test]
+    async fn a_stream_ends_with_failed_when_the_server_stops() {
+        use axum::response::{IntoResponse, Sse};
+        let stop = CancellationToken::new();
+        // Its turn never comes.
+        let job = Arc::new(Job::new(Uuid::from_u128(1), asked()));
+        let stream = super::super::events::events(job, stop.clone());
+        let body = Sse::new(stream).into_response().into_body();
+        stop.cancel();
+        let told = axum::body::to_bytes(body, 1 << 16).await.unwrap();
+        let told = String::from_utf8(told.to_vec()).unwrap();
+        assert!(told.starts_with("event: started"), "{told}");
+        let end = "event: failed\ndata: {\"detail\":\"the server is stopping\"}\n\n";
+        assert!(told.ends_with(end), "{told}");
+    }
+
     #[tokio::test(start_paused = true)]
     async fn jobs_are_bounded_and_room_comes_back() {
         let registry = registry();

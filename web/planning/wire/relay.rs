@@ -96,8 +96,8 @@ pub struct RelayChain {
     pub segments: Vec<ChainSegment>,
     /// Radio of every relay: that of the transmitter.
     pub relay_radio: RadioConfig,
-    /// Direction of a relay's antenna; null, because there are two: `to_previous` and `to_next` of
-    /// each hop.
+    /// Pointing of the first relay's antenna toward the next hop; null without a relay. Those of all
+    /// relays, in both directions, are `to_previous` and `to_next` of each hop.
     pub relay_pointing: Option<Pointing>,
     /// Antennas at every relay: one where it is omnidirectional, else one to each side.
     pub antennas_per_relay: u8,
@@ -185,7 +185,11 @@ impl RelayChain {
             bottleneck_rate_bps: plan.bottleneck_rate_bps,
             hops: plan.chain.iter().map(place).collect(),
             relay_radio: RadioConfig::of(&plan.relay_station),
-            relay_pointing: plan.relay_station.pointing,
+            relay_pointing: plan
+                .chain
+                .iter()
+                .find(|node| node.role == ChainRole::Relay)
+                .and_then(|relay| relay.to_next),
             antennas_per_relay: plan.antennas_per_relay,
             segments: segments.map(segment).collect(),
         }
