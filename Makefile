@@ -64,6 +64,18 @@ gis:
 api:
 	@sh scripts/venv.sh api schemathesis==4.32.5
 
+# Each fuzz target for FUZZ_SECONDS, two at a time; a crash leaves its input in a file and its name.
+FUZZ_SECONDS ?= 20
+.PHONY: fuzz
+fuzz:
+	FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test -p groundwave_io -p groundwave --lib -- fuzz:: --test-threads 2
+
+# Server, planner and impairments under load, with kills, for SOAK_MINUTES.
+SOAK_MINUTES ?= 30
+.PHONY: soak
+soak:
+	SOAK_MINUTES=$(SOAK_MINUTES) cargo bench --bench soak
+
 .PHONY: lint
 lint:
 	cargo fmt --all --check

@@ -7,6 +7,8 @@ pub mod agent;
 pub mod calibration;
 pub mod changes;
 pub mod formats;
+#[cfg(test)]
+mod fuzz;
 pub mod gateway;
 pub mod hex;
 pub mod host;

@@ -8,6 +8,8 @@ extern crate self as groundwave;
 
 pub mod agent;
 pub mod cli;
+#[cfg(test)]
+mod fuzz;
 pub mod gateway;
 pub mod http;
 pub mod impair;

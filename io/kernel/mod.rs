@@ -27,7 +27,7 @@ mod reading;
 mod shaper;
 mod stack;
 mod steps;
-mod table;
+pub(crate) mod table;
 mod tbf;
 #[cfg(test)]
 mod tests;

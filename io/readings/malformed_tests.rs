@@ -13,7 +13,7 @@ use crate::netlink::{payload, wireguard};
 use netlink_packet_core::DecodeError;
 
 /// Number of decoders that accept the bytes.
-fn accepting_decoders(bytes: &[u8]) -> usize {
+pub(crate) fn accepting_decoders(bytes: &[u8]) -> usize {
     fn accepts<T>(bytes: &[u8], decode: fn(&Attrs<'_>) -> Result<T, DecodeError>) -> usize {
         let attrs = payload(bytes).and_then(|body| Attrs::read("", body));
         usize::from(attrs.and_then(|attrs| decode(&attrs)).is_ok())
@@ -39,7 +39,7 @@ fn accepting_decoders(bytes: &[u8]) -> usize {
         + usize::from(routes::decoded(&all).is_ok())
 }
 
-fn corpus() -> Vec<Vec<u8>> {
+pub(crate) fn corpus() -> Vec<Vec<u8>> {
     let names = [
         "batman_iv/mesh",
         "batman_iv/originators",

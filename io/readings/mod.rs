@@ -11,7 +11,7 @@ pub mod host;
 pub mod leases;
 pub mod links;
 #[cfg(test)]
-mod malformed_tests;
+pub(crate) mod malformed_tests;
 pub mod mesh;
 pub mod neighbours;
 pub mod probe;

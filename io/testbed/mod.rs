@@ -6,7 +6,7 @@
 //! created, and a network can be [adopted](TestbedNetwork::adopt) from the kernel's state.
 
 mod actions;
-mod babel;
+pub(crate) mod babel;
 mod batman;
 mod bound_ports;
 mod bridge_segment;
@@ -18,7 +18,7 @@ mod names;
 mod namespace;
 mod network;
 mod observe;
-mod probe;
+pub(crate) mod probe;
 mod program;
 mod repair;
 mod segment;

@@ -78,7 +78,7 @@ pub fn ping(
 
 /// Result in the summary of `ping -q`: `5 packets transmitted, 4 received, …` and
 /// `rtt min/avg/max/mdev = 1/2/3/4 ms`.
-fn read(text: &str) -> Option<Probe> {
+pub(crate) fn read(text: &str) -> Option<Probe> {
     let number = |text: &str| text.split_whitespace().next()?.parse::<u32>().ok();
     let counts = text
         .lines()

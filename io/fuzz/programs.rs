@@ -1,0 +1,60 @@
+//! Output of programs and files of the machine: babeld, ping, gpsd, dnsmasq, /proc.
+
+use groundwave_fuzz::fuzz_target;
+
+use super::{as_file, text};
+use crate::agent::Fix;
+use crate::readings::{Mac, Root, cpu, host, leases, reservations::Reservations};
+use crate::testbed::{babel, probe};
+
+fuzz_target!(babeld, vec![
+    b"add route 5c8 prefix 10.77.0.3/32 from 0.0.0.0/0 installed yes id 02:77 metric 512 refmetric 256 via fe80::77:ff:fe00:201 if to-b".to_vec(),
+    b"add neighbour 5c9 address fe80::1 if to-b reach ffff".to_vec(),
+], |bytes: &[u8]| {
+    for line in text(bytes).lines() {
+        drop(babel::parse(line));
+    }
+});
+fuzz_target!(ping, vec![b"PING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.\n\n--- 10.0.0.2 ping statistics ---\n5 packets transmitted, 4 received, 20% packet loss, time 806ms\nrtt min/avg/max/mdev = 0.041/0.052/0.063/0.008 ms\n".to_vec()], |bytes: &[u8]| drop(probe::read(&text(bytes))));
+fuzz_target!(
+    gpsd,
+    vec![
+        br#"{"class":"TPV","device":"/dev/ttyS0","mode":3,"lat":57.7,"lon":11.9}"#.to_vec(),
+        br#"{"class":"SKY","uSat":9,"satellites":[{"PRN":1,"used":true},{"PRN":2}]}"#.to_vec(),
+    ],
+    |bytes: &[u8]| {
+        let mut fix = Fix::default();
+        fix.hear(bytes);
+        assert!(matches!(fix.mode, 0 | 2 | 3));
+    }
+);
+fuzz_target!(dhcp_leases, vec![b"1700000000 02:00:00:00:00:01 10.0.0.7 host 01:02\nduid 00:01\n1700000000 7 fd00::7 host 00:01\n".to_vec()], |bytes: &[u8]| drop(leases::parse(bytes)));
+fuzz_target!(
+    reservations,
+    vec![b"02:00:00:00:00:01,10.0.0.7,camera\n".to_vec()],
+    |bytes: &[u8]| {
+        as_file("02-00-00-00-00-01.conf", bytes, |path| {
+            drop(Reservations::at(path.parent().expect("a folder")).all());
+        });
+        drop(text(bytes).parse::<Mac>());
+    }
+);
+fuzz_target!(proc_files, vec![
+    b"cpu  10 20 30 40 50 60 70 0 0 0\ncpu0 1 2 3 4 5 6 7 0 0 0\nMemTotal: 100 kB\nMemAvailable: 50 kB\n".to_vec(),
+    b"0.10 0.20 0.30 1/200 777\n".to_vec(),
+    b"12345.67 9999.99\n".to_vec(),
+    b"MemTotal:       16000 kB\nMemFree:  1 kB\nMemAvailable: 8000 kB\nSwapTotal: 0 kB\n".to_vec(),
+], |bytes: &[u8]| {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = Root::at(folder.path());
+    std::fs::create_dir_all(root.path("proc")).expect("a folder");
+    std::fs::create_dir_all(root.path("etc")).expect("a folder");
+    for name in ["proc/stat", "proc/loadavg", "proc/uptime", "proc/meminfo", "etc/os-release"] {
+        std::fs::write(root.path(name), bytes).expect("a file");
+    }
+    drop(cpu::read(&root, None));
+    drop(host::info(&root));
+    drop(host::uptime_s(&root));
+    drop(host::load(&root));
+    drop(host::memory(&root));
+});
