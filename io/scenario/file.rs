@@ -22,7 +22,7 @@ use super::testbed::TestbedFile;
 pub struct ScenarioFile {
     /// Title and duration of the run.
     pub scenario: HeaderFile,
-    /// The ground under the stations; flat at sea level when left out.
+    /// The ground under the stations; not known when left out: links assume sea level and say so.
     #[schemars(default)]
     pub terrain: TerrainFile,
     /// Propagation model, climate, ground and weather: any subset of the fields.
@@ -94,7 +94,7 @@ pub struct HeaderFile {
     pub duration_s: f64,
 }
 
-/// The ground under the stations.
+/// The ground under the stations. Left out, it is not known: links assume 0 m and say so.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TerrainFile {
@@ -108,6 +108,14 @@ pub struct TerrainFile {
     pub directory: Option<String>,
     /// Geoid file, relative to this file; left out, the one given to the program.
     pub geoid: Option<String>,
+}
+
+impl TerrainFile {
+    /// True if a key says anything of the ground.
+    pub fn names_some(&self) -> bool {
+        let tiled = !self.tiles.is_empty() || self.directory.is_some() || self.geoid.is_some();
+        tiled || self.flat_msl_m.is_some()
+    }
 }
 
 /// Range of links, sampling of paths, and metric of routes.

@@ -92,6 +92,8 @@ pub struct Scenario {
     pub duration_ns: u64,
     /// The ground under the stations.
     pub terrain: Terrain,
+    /// False if the file says nothing of the ground, which is then not known.
+    pub names_terrain: bool,
     /// Output of a run.
     pub output: Output,
     /// Coverage computed by a sweep; a run ignores it.
@@ -248,6 +250,7 @@ fn meaning(
         step_ns,
         duration_ns,
         terrain,
+        names_terrain: file.terrain.names_some(),
         output,
         coverage,
         deployment,

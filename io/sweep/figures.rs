@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use groundwave_systems::radio::Verdict;
-use groundwave_systems::sweep::{Step, Variant, choose};
+use groundwave_systems::sweep::{Answer, Step, Variant, choose};
 
 use super::fold::{Layer, Network};
 use super::plan::{Plan, TILE_CELLS, Unit};
 use super::site_rows::tile_cell;
 use super::summary::{
-    Areas, ChoiceSummary, ChosenSite, METHOD, PointSummary, VariantSummary, sites,
+    Areas, ChoiceSummary, ChosenSite, METHOD, NoAnswer, PointSummary, VariantSummary, sites,
 };
 use super::work::{Sweep, SweepError};
 
@@ -18,6 +18,8 @@ pub(super) struct Offer {
     margin_db: Option<f32>,
     best: Option<u16>,
     servers: Vec<u16>,
+    /// True if some site reaches the place but has no terrain data for it.
+    no_data: bool,
 }
 
 pub(super) fn points(
@@ -42,6 +44,7 @@ pub(super) fn points(
                 margin_db: None,
                 best: None,
                 servers: Vec::new(),
+                no_data: false,
             });
             continue;
         }
@@ -64,20 +67,22 @@ pub(super) fn points(
             row: row / tile,
             col: col / tile,
         };
+        let (servers, no_data) = servers(sweep, unit, tile_cell(plan.grid.cols, row, col))?;
         offers.push(Offer {
             margin_db,
             best: best.map(|best| best as u16),
-            servers: servers(sweep, unit, tile_cell(plan.grid.cols, row, col))?,
+            servers,
+            no_data,
         });
     }
     Ok(offers)
 }
 
-/// The sites that serve a cell of a tile.
-fn servers(sweep: &Sweep, unit: Unit, cell: usize) -> Result<Vec<u16>, SweepError> {
-    let mut servers = Vec::new();
+/// The sites that serve a cell of a tile, and true if one lacks terrain data there.
+fn servers(sweep: &Sweep, unit: Unit, cell: usize) -> Result<(Vec<u16>, bool), SweepError> {
+    let (mut servers, mut no_data) = (Vec::new(), false);
     if sweep.plan.reaching(unit.row, unit.col).is_empty() {
-        return Ok(servers);
+        return Ok((servers, no_data));
     }
     let required_db = sweep.plan.margin_db as f32;
     for site in sweep.read(unit)?.sites() {
@@ -85,8 +90,9 @@ fn servers(sweep: &Sweep, unit: Unit, cell: usize) -> Result<Vec<u16>, SweepErro
         if answers.margin_db(cell).is_some_and(|m| m >= required_db) {
             servers.push(site.site);
         }
+        no_data |= answers.answer(cell) == Answer::NoData;
     }
-    Ok(servers)
+    Ok((servers, no_data))
 }
 
 pub(super) fn summarise(
@@ -105,6 +111,11 @@ pub(super) fn summarise(
             name: point.name.clone(),
             weight: point.weight,
             verdict: offer.margin_db.map(|margin| Verdict::of(f64::from(margin))),
+            no_answer: match (offer.margin_db, offer.no_data) {
+                (Some(_), _) => None,
+                (None, true) => Some(NoAnswer::NoData),
+                (None, false) => Some(NoAnswer::BeyondRadius),
+            },
             margin_db: offer.margin_db,
             best_server: offer.best.map(name),
         })

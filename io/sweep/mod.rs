@@ -19,13 +19,15 @@ pub mod products;
 mod rasters;
 mod site_rows;
 mod summary;
+mod terrain_files;
 mod unit;
 mod unit_file;
 mod work;
 
 pub use evaluate::evaluator;
 pub use plan::{Plan, PlanError, PlanGrid, PlanPoint, PlanSite, Unit};
-pub use summary::{Summary, VariantSummary};
+pub use summary::{NoAnswer, Summary, VariantSummary};
+pub use terrain_files::TerrainFiles;
 pub use unit::{Answers, SiteTile};
 pub use unit_file::{PackedSite, UnitReader, UnitWriter};
 pub use work::{Shard, Sweep, SweepError, Worked};

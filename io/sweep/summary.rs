@@ -94,6 +94,27 @@ pub struct SiteSummary {
     pub only_server_km2: f64,
 }
 
+/// Reason why a place has no verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoAnswer {
+    /// It lies beyond the radius of every site.
+    BeyondRadius,
+    /// Its ground is not known.
+    NoData,
+}
+
+impl NoAnswer {
+    /// The reason in words.
+    #[must_use]
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::BeyondRadius => "beyond the radius",
+            Self::NoData => "no data",
+        }
+    }
+}
+
 /// A place that matters.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PointSummary {
@@ -101,8 +122,11 @@ pub struct PointSummary {
     pub name: String,
     /// Weight.
     pub weight: f64,
-    /// Verdict of the best server in its cell; absent where nothing is known.
+    /// Verdict of the best server in its cell; absent where there is no answer.
     pub verdict: Option<Verdict>,
+    /// Reason why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_answer: Option<NoAnswer>,
     /// Link margin of the best server, dB.
     pub margin_db: Option<f32>,
     /// The best server, if any covers the place.

@@ -18,8 +18,8 @@ pub mod tiles;
 pub use geoid::{Geoid, GeoidError};
 pub use hgt::{Resolution, Tile};
 pub use read::HgtError;
-pub use stack::{TerrainError, TerrainStack};
-pub use tiles::{DirectoryError, Ignored, TileDirectory};
+pub use stack::{OffTiles, TerrainError, TerrainStack};
+pub use tiles::{DirectoryError, FAULT_TARGET, Ignored, TileDirectory};
 
 #[cfg(test)]
 mod coverage_tests;

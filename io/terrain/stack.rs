@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use groundwave_systems::terrain::{CurveRow, Flat, GeoPoint, Terrain, TerrainSource, TerrainUse};
+use groundwave_systems::terrain::{
+    CurveRow, Flat, GeoPoint, NoTerrain, Terrain, TerrainSource, TerrainUse,
+};
 use thiserror::Error;
 
 use super::geoid::{Geoid, GeoidError};
@@ -23,18 +25,36 @@ pub enum TerrainError {
     Geoid(#[from] GeoidError),
 }
 
-/// Tiles, or flat ground at 0 m without them, and a geoid, or no undulation without it.
+/// Ground without a tile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OffTiles {
+    /// Not known: counted as missing, sea level along paths, no answer in coverages.
+    #[default]
+    Unknown,
+    /// As above where there are tiles; without any, coverages are computed over sea level too. Still
+    /// counted as missing.
+    AssumedSeaLevel,
+    /// Said to lie at sea level, as the open sea does: not counted as missing.
+    SeaLevel,
+}
+
+/// Tiles, what is off them, and a geoid, or no undulation without it.
 #[derive(Debug, Default)]
 pub struct TerrainStack {
     tiles: Option<TileDirectory>,
     geoid: Option<Geoid>,
+    off_tiles: OffTiles,
 }
 
 impl TerrainStack {
     /// Joins what there is.
     #[must_use]
     pub fn new(tiles: Option<TileDirectory>, geoid: Option<Geoid>) -> Self {
-        Self { tiles, geoid }
+        Self {
+            tiles,
+            geoid,
+            off_tiles: OffTiles::default(),
+        }
     }
 
     /// Opens what is configured: a directory of tiles and a geoid file, either may be absent.
@@ -45,7 +65,14 @@ impl TerrainStack {
         Ok(Self {
             tiles: tiles.map(TileDirectory::open).transpose()?,
             geoid: geoid.map(Geoid::open).transpose()?,
+            off_tiles: OffTiles::default(),
         })
+    }
+
+    /// The same with another answer off the tiles.
+    #[must_use]
+    pub fn off_tiles(self, off_tiles: OffTiles) -> Self {
+        Self { off_tiles, ..self }
     }
 
     /// Decodes every tile once, see [`TileDirectory::check`].
@@ -68,13 +95,42 @@ impl TerrainStack {
         const SEA_LEVEL: Flat = Flat {
             elevation_msl_m: 0.0,
         };
-        self.tiles.as_ref().map_or(&SEA_LEVEL, |tiles| tiles)
+        const UNKNOWN: NoTerrain = NoTerrain {
+            elevation_msl_m: f64::NAN,
+        };
+        const ASSUMED: NoTerrain = NoTerrain {
+            elevation_msl_m: 0.0,
+        };
+        match (&self.tiles, self.off_tiles) {
+            (Some(tiles), _) => tiles,
+            (None, OffTiles::Unknown) => &UNKNOWN,
+            (None, OffTiles::AssumedSeaLevel) => &ASSUMED,
+            (None, OffTiles::SeaLevel) => &SEA_LEVEL,
+        }
+    }
+
+    /// Takes samples off every tile as sea level.
+    fn fill_sea(&self, lat_deg: &[f64], lon_deg: &[f64], elevation_msl_m: &mut [f64]) {
+        let places = lat_deg.iter().zip(lon_deg);
+        for (height_m, (&lat, &lon)) in elevation_msl_m.iter_mut().zip(places) {
+            let off = || {
+                GeoPoint::wrapping(lat, lon).is_ok_and(|at| self.resolution_arcsec(at).is_none())
+            };
+            if height_m.is_nan() && off() {
+                *height_m = 0.0;
+            }
+        }
     }
 }
 
 impl Terrain for TerrainStack {
     fn sample(&self, lat_deg: &[f64], lon_deg: &[f64], elevation_msl_m: &mut [f64]) -> TerrainUse {
-        self.surface().sample(lat_deg, lon_deg, elevation_msl_m)
+        let mut used = self.surface().sample(lat_deg, lon_deg, elevation_msl_m);
+        if used.missing_samples > 0 && self.off_tiles == OffTiles::SeaLevel {
+            self.fill_sea(lat_deg, lon_deg, elevation_msl_m);
+            used.missing_samples = 0;
+        }
+        used
     }
 
     fn sample_curves(&self, rows: &mut [CurveRow<'_>]) {
@@ -104,14 +160,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_configuration_the_earth_is_flat_and_says_so() {
-        let stack = TerrainStack::open(None, None).unwrap();
+    fn without_tiles_the_ground_is_missing_unless_it_is_said_to_be_flat() {
         let at = GeoPoint::new(51.0, -114.0).unwrap();
-        assert_eq!(stack.elevation_msl_m(at), Some(0.0));
-        assert_eq!(stack.undulation_m(at), 0.0);
-        assert_eq!(stack.describe().name, "flat earth at 0 m");
-        assert!(!stack.describe().has_geoid && stack.tiles().is_none());
-        stack.check().unwrap();
+        let missing = |stack: &TerrainStack| {
+            let mut height_m = [7.0];
+            let used = stack.sample(&[51.0], &[-114.0], &mut height_m);
+            (used.missing_samples, height_m[0])
+        };
+        let stack = || TerrainStack::open(None, None).unwrap();
+        assert_eq!(stack().elevation_msl_m(at), None);
+        assert_eq!(missing(&stack()).0, 1);
+        assert!(!stack().describe().has_geoid && stack().tiles().is_none());
+        stack().check().unwrap();
+        let assumed = stack().off_tiles(OffTiles::AssumedSeaLevel);
+        assert_eq!(missing(&assumed), (1, 0.0));
+        assert_eq!(assumed.describe().name, "none, flat earth at 0 m assumed");
+        let said = stack().off_tiles(OffTiles::SeaLevel);
+        assert_eq!(missing(&said), (0, 0.0));
+        assert_eq!(said.undulation_m(at), 0.0);
+        assert_eq!(said.describe().name, "flat earth at 0 m");
+    }
+
+    #[test]
+    fn sea_off_the_tiles_may_be_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let tiles = || TileDirectory::open(folder.path()).unwrap();
+        let stack = TerrainStack::new(Some(tiles()), None).off_tiles(OffTiles::SeaLevel);
+        let mut height_m = [7.0; 2];
+        let used = stack.sample(&[51.0, 52.5], &[-114.0, 11.5], &mut height_m);
+        assert!(used.is_clean());
+        assert_eq!(height_m, [0.0; 2]);
+        assert_eq!(stack.describe().summary(), "0 of 0 SRTM tiles used");
     }
 
     #[test]

@@ -12,6 +12,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use groundwave_systems::terrain::{
     Curve, CurveRow, GeoPoint, Terrain, TerrainSource, TerrainUse, TileId,
@@ -23,6 +24,10 @@ use super::gather::{LANES, Track};
 use super::hgt::{Run, Tile, surrounds};
 use super::name::{self, Packing};
 use super::read::{HgtError, probe, read_tile};
+
+/// Target of the message about a damaged tile in the log of a service; commands end with the fault as
+/// their error instead.
+pub const FAULT_TARGET: &str = "groundwave_io::terrain::fault";
 
 /// Reasons for refusing a directory.
 #[derive(Debug, Error)]
@@ -55,6 +60,8 @@ struct Slot {
     path: PathBuf,
     packing: Packing,
     tile: OnceLock<Result<Tile, HgtError>>,
+    /// True once it supplied a sample.
+    is_used: AtomicBool,
 }
 
 /// The square a sample falls into, kept from one sample to the next.
@@ -135,6 +142,20 @@ impl TileDirectory {
         self.tiles.len()
     }
 
+    /// Number of tiles that supplied a sample since the directory was opened.
+    #[must_use]
+    pub fn used_count(&self) -> usize {
+        let used = |slot: &&Slot| slot.is_used.load(Ordering::Relaxed);
+        self.tiles.values().filter(used).count()
+    }
+
+    /// Notes that a tile supplied a sample.
+    fn note_use(&self, id: TileId) {
+        if let Some(slot) = self.tiles.get(&id) {
+            slot.is_used.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// Files that look like tiles and are not used, by path.
     #[must_use]
     pub fn ignored(&self) -> &[Ignored] {
@@ -188,6 +209,7 @@ impl TileDirectory {
             path,
             packing,
             tile: OnceLock::new(),
+            is_used: AtomicBool::new(false),
         };
         let Some(holder) = self.tiles.remove(&id) else {
             self.tiles.insert(id, newcomer);
@@ -221,7 +243,9 @@ impl TileDirectory {
         let slot = self.tiles.get(&id)?;
         let decoded = slot.tile.get_or_init(|| {
             read_tile(&slot.path, id, slot.packing)
-                .inspect_err(|error| warn!(%error, tile = %id, "terrain tile counts as missing"))
+                .inspect_err(
+                    |error| warn!(target: FAULT_TARGET, %error, tile = %id, "terrain tile counts as missing"),
+                )
         });
         decoded.as_ref().ok()
     }
@@ -332,9 +356,12 @@ impl TileDirectory {
                 way.fresh = false;
                 way.lost = filled == 0;
                 way.greatest_m = way.greatest_m.max(tile.greatest_m());
-                if let Some(used) = row.used.as_deref_mut().filter(|_| filled > 0) {
+                if filled > 0 {
                     let id = TileId::containing(corner[0], corner[1]).expect("a tile of the Earth");
-                    used.note_tile(id, tile.resolution().arcsec());
+                    self.note_use(id);
+                    if let Some(used) = row.used.as_deref_mut() {
+                        used.note_tile(id, tile.resolution().arcsec());
+                    }
                 }
             }
             if filled < wanted {
@@ -378,6 +405,7 @@ impl Terrain for TileDirectory {
                 continue;
             };
             used.note_tile(id, tile.resolution().arcsec());
+            self.note_use(id);
             let mut run = tile.bilinear_run([cell.south_deg, cell.west_deg], lat, lon, elevation);
             if run.positions == 0 {
                 // On an edge that the tile has and does not own.
@@ -430,6 +458,7 @@ impl Terrain for TileDirectory {
                 tiles => format!("{tiles} SRTM tiles"),
             },
             has_geoid: false,
+            tiles_used: Some(self.used_count()),
         }
     }
 }

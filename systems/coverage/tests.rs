@@ -54,6 +54,7 @@ impl Terrain for Rough {
         TerrainSource {
             name: "rough".into(),
             has_geoid: false,
+            tiles_used: None,
         }
     }
 }
@@ -92,6 +93,7 @@ impl Terrain for Holed {
         TerrainSource {
             name: "holed".into(),
             has_geoid: false,
+            tiles_used: None,
         }
     }
 }

@@ -203,7 +203,13 @@ fn coordinates_out_of_range_are_refused_with_the_range() {
 
 #[test]
 fn a_link_to_itself_is_answered_with_a_warning() {
-    let output = groundwave(&["link", "57.7,11.9,10", "57.7,11.9,10", "--json"]);
+    let output = groundwave(&[
+        "link",
+        "57.7,11.9,10",
+        "57.7,11.9,10",
+        "--flat-earth",
+        "--json",
+    ]);
     let json: serde_json::Value = serde_json::from_str(&support::stdout(&output)).unwrap();
     let warnings = json["forward"]["warnings"].as_array().unwrap();
     assert!(

@@ -2,7 +2,7 @@
 
 use groundwave_needs::needs;
 
-use crate::support::{self, groundwave, stdout};
+use crate::support::{self, blind, groundwave, stdout};
 
 fn scenario(name: &str) -> String {
     support::scenario_path(name).display().to_string()
@@ -135,7 +135,14 @@ fn the_two_directions_of_a_link_are_the_two_links() {
 #[test]
 fn missing_terrain_is_disclosed_and_never_silent() {
     // From the tile N57E011 into the sea west of it, where there is no tile.
-    let over = json(&["link", "57.7,11.9,30", "57.7,10.5,30", "--json"]);
+    let over = blind(&groundwave(&[
+        "link",
+        "57.7,11.9,30",
+        "57.7,10.5,30",
+        "--json",
+    ]));
+    let over: serde_json::Value = serde_json::from_str(&over).unwrap();
+    assert_eq!(over["verdict"], "no_terrain_data");
     assert!(
         over["forward"]["terrain"]["missing_samples"]
             .as_u64()
@@ -147,11 +154,122 @@ fn missing_terrain_is_disclosed_and_never_silent() {
         warnings.iter().any(|warning| warning == "terrain_missing"),
         "{warnings:?}"
     );
-    let text = stdout(&groundwave(&["profile", "57.7,11.9", "57.7,10.5"]));
+    let said = json(&[
+        "link",
+        "57.7,11.9,30",
+        "57.7,10.5,30",
+        "--flat-earth",
+        "--json",
+    ]);
+    assert_eq!(said["forward"]["terrain"]["missing_samples"], 0);
+    assert_ne!(said["verdict"], "no_terrain_data");
+    let text = blind(&groundwave(&["profile", "57.7,11.9", "57.7,10.5"]));
     assert!(
         text.contains("outside the tiles taken as sea level"),
         "{text}"
     );
+}
+
+/// The program in an empty folder without any terrain.
+fn bare(arguments: &[&str]) -> std::process::Output {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = support::command(arguments);
+    command.current_dir(folder.path());
+    command.env("GROUNDWAVE_DATA", folder.path());
+    command.output().unwrap()
+}
+
+const ENDS: [&str; 2] = ["57.7142,11.9367,30", "57.8868,11.5880,20"];
+
+#[test]
+fn a_link_without_tiles_has_no_verdict_but_the_missing_terrain() {
+    let link = |more: &[&str]| bare(&[&["link", ENDS[0], ENDS[1]], more].concat());
+    let text = blind(&link(&[]));
+    assert!(
+        text.contains("terrain: none, flat earth at 0 m assumed"),
+        "{text}"
+    );
+    assert!(text.contains("no terrain data"), "{text}");
+    for good in ["excellent", "good", "marginal", "poor"] {
+        assert!(!text.contains(good), "{good} in {text}");
+    }
+    let found: serde_json::Value = serde_json::from_str(&blind(&link(&["--json"]))).unwrap();
+    assert_eq!(found["verdict"], "no_terrain_data");
+    let said = stdout(&link(&["--flat-earth"]));
+    assert!(said.contains("terrain: flat earth at 0 m"), "{said}");
+    assert!(!said.contains("no terrain data"), "{said}");
+    blind(&bare(&["profile", ENDS[0], ENDS[1]]));
+    stdout(&bare(&["profile", ENDS[0], ENDS[1], "--flat-earth"]));
+}
+
+#[needs(terrain)]
+#[test]
+fn the_header_names_the_tiles_that_were_used() {
+    let text = stdout(&groundwave(&["link", ENDS[0], ENDS[1]]));
+    assert!(text.contains("terrain: N57E011 of 1 SRTM tile"), "{text}");
+    let elsewhere = blind(&groundwave(&["link", "51.5,-0.12,20", "51.6,-0.2,20"]));
+    assert!(
+        elsewhere.contains("terrain: none of 1 SRTM tile used"),
+        "{elsewhere}"
+    );
+    let run = stdout(&groundwave(&[
+        "run",
+        &scenario("gothenburg.toml"),
+        "--until",
+        "1",
+    ]));
+    assert!(run.contains("terrain: 1 of 1 SRTM tile used"), "{run}");
+}
+
+#[test]
+fn a_tile_that_is_no_square_is_refused_once() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("N60E011.hgt"), vec![0; 2 * 3601 * 1801]).unwrap();
+    let tiles = folder.path().to_str().unwrap();
+    let link = ["link", "60.5,11.5,20", "60.6,11.5,20", "--srtm-dir", tiles];
+    let error = support::refusal(&groundwave(&link));
+    assert_eq!(error.matches("N60E011.hgt").count(), 1, "{error}");
+    let bytes = (2 * 3601 * 1801).to_string();
+    assert_eq!(error.matches(&bytes).count(), 1, "{error}");
+}
+
+/// Two nodes whose scenario says nothing of the ground.
+const UNSAID: &str = "[scenario]\ntitle = \"unsaid\"\nduration_s = 2\n\
+    [[node]]\nname = \"a\"\nlat_deg = 57.700\nlon_deg = 11.9\nheight_agl_m = 10\nradio = \"wifi_2g4_mesh\"\n\
+    [[node]]\nname = \"b\"\nlat_deg = 57.705\nlon_deg = 11.9\nheight_agl_m = 10\nradio = \"wifi_2g4_mesh\"\n";
+
+#[test]
+fn a_scenario_without_terrain_is_valid_and_says_that_its_ground_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("unsaid.toml");
+    std::fs::write(&path, UNSAID).unwrap();
+    let (path, log) = (path.to_str().unwrap(), folder.path().join("unsaid.gwlog"));
+    let missing = "no terrain data under 1 of 1 links";
+    let validated = stdout(&groundwave(&["validate", path]));
+    assert!(validated.contains(missing), "{validated}");
+    let checked = json(&["validate", path, "--json"]);
+    assert_eq!(checked[0]["links_without_terrain"], 1);
+    let run = ["run", path, "--record", log.to_str().unwrap()];
+    let ran = stdout(&groundwave(&run));
+    assert!(
+        ran.contains(missing) && ran.contains("no terrain data"),
+        "{ran}"
+    );
+    // A replay stands on the same ground.
+    let again = stdout(&groundwave(&["replay", log.to_str().unwrap(), "--check"]));
+    assert!(again.contains(missing), "{again}");
+    let page = folder.path().join("report.html");
+    stdout(&groundwave(&[
+        "replay",
+        log.to_str().unwrap(),
+        "--report",
+        page.to_str().unwrap(),
+    ]));
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains(missing), "the report says so too");
+    blind(&groundwave(&["link", "--scenario", path, "a", "b"]));
+    let flat = stdout(&groundwave(&["validate", path, "--flat-earth"]));
+    assert!(!flat.contains("no terrain data"), "{flat}");
 }
 
 #[needs(terrain)]

@@ -72,7 +72,14 @@ pub fn groundwave(args: &[&str]) -> Output {
 pub fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_groundwave"));
     command.args(args);
-    for key in ["PLAN_SRTM_DIR", "PLAN_GEOID", "RUST_LOG", "NO_COLOR"] {
+    for key in [
+        "PLAN_SRTM_DIR",
+        "PLAN_GEOID",
+        "GROUNDWAVE_FLAT_EARTH",
+        "PLAN_FLAT_EARTH",
+        "RUST_LOG",
+        "NO_COLOR",
+    ] {
         command.env_remove(key);
     }
     if std::env::var_os("GROUNDWAVE_DATA").is_none() {
@@ -100,6 +107,17 @@ pub fn refusal(output: &Output) -> String {
     assert!(errors.contains("error"), "{errors}");
     assert!(!errors.contains("panicked"), "{errors}");
     errors
+}
+
+/// Standard output of a program without terrain data under its result: exit code 3, one error that
+/// names the ways out.
+pub fn blind(output: &Output) -> String {
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{errors}");
+    for wanted in ["no terrain data", "--srtm-dir", "--flat-earth"] {
+        assert!(errors.contains(wanted), "no {wanted:?} in {errors}");
+    }
+    String::from_utf8(output.stdout.clone()).unwrap()
 }
 
 /// A log in memory.

@@ -41,7 +41,11 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
                 folders.push(path);
             } else {
                 let place = path.strip_prefix(folder).unwrap().to_owned();
-                found.insert(place, std::fs::read(&path).unwrap());
+                match std::fs::read(&path) {
+                    Ok(bytes) => drop(found.insert(place, bytes)),
+                    // A running sweep renames what it has written.
+                    Err(err) => assert_eq!(err.kind(), std::io::ErrorKind::NotFound),
+                }
             }
         }
     }
@@ -305,4 +309,71 @@ fn scenarios_that_cannot_be_swept_are_refused() {
     std::fs::write(&scenario, FLAT).unwrap();
     refusal(&sweep(&scenario, &out, &["--shard", "4/3"]));
     assert!(!out.exists(), "a refused sweep leaves no folder");
+}
+
+#[test]
+fn places_out_of_reach_are_told_from_places_without_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = folder.path().join("flat.toml");
+    let place = |name: &str, lat_deg: f64| {
+        format!("[[coverage.point]]\nname = \"{name}\"\nlat_deg = {lat_deg}\nlon_deg = 11.92\n")
+    };
+    let places = place("near", 57.7) + &place("far", 57.9);
+    std::fs::write(&scenario, format!("{FLAT}{places}")).unwrap();
+    let out = folder.path().join("out");
+    let (scenario, out) = (scenario.to_str().unwrap(), out.to_str().unwrap());
+    let told = stdout(&support::groundwave(&["sweep", scenario, "-o", out]));
+    let line = |name: &str| {
+        let mut lines = told.lines();
+        lines
+            .find(|line| line.trim_start().starts_with(name))
+            .unwrap()
+    };
+    assert!(line("far").contains("beyond the radius"), "{told}");
+    assert!(!line("near").contains("beyond"), "{told}");
+    assert!(!told.contains("no data\n"), "{told}");
+}
+
+#[test]
+fn sites_on_ground_without_data_end_a_sweep_with_code_3() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = folder.path().join("unsaid.toml");
+    std::fs::write(&scenario, FLAT.replace("[terrain]\nflat_msl_m = 10\n", "")).unwrap();
+    let out = folder.path().join("out");
+    let output = sweep(&scenario, &out, &[]);
+    let summary: serde_json::Value = serde_json::from_str(&support::blind(&output)).unwrap();
+    assert_eq!(summary["variants"][0]["area_km2"]["covered"], 0.0);
+    let flat = folder.path().join("flat");
+    stdout(&sweep(&scenario, &flat, &["--flat-earth"]));
+}
+
+#[needs(terrain)]
+#[test]
+fn a_merge_finds_the_tiles_that_the_scenario_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let tiles = folder.path().join("tiles");
+    std::fs::create_dir(&tiles).unwrap();
+    let tile = "N57E011.hgt";
+    std::fs::copy(support::data().0.join(tile), tiles.join(tile)).unwrap();
+    let scenario = folder.path().join("tiled.toml");
+    let named = "[terrain]\ntiles = [\"N57E011\"]\ndirectory = \"tiles\"\n";
+    let text = FLAT.replace("[terrain]\nflat_msl_m = 10\n", named);
+    std::fs::write(
+        &scenario,
+        text.replace("cell_arcsec = 9", "cell_arcsec = 30"),
+    )
+    .unwrap();
+    let out = folder.path().join("out");
+    let run = |arguments: &[&str]| {
+        let mut command = support::command(arguments);
+        // No tiles but those that the scenario names.
+        command.env("GROUNDWAVE_DATA", folder.path().join("none"));
+        command.output().unwrap()
+    };
+    let (scenario, out) = (scenario.to_str().unwrap(), out.to_str().unwrap());
+    stdout(&run(&["sweep", scenario, "-o", out, "--shard", "1/1"]));
+    stdout(&run(&["sweep", "merge", out]));
+    std::fs::rename(&tiles, folder.path().join("moved")).unwrap();
+    let lost = refusal(&run(&["sweep", "merge", out]));
+    assert!(lost.contains("--srtm-dir"), "{lost}");
 }

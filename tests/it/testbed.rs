@@ -11,7 +11,7 @@ use groundwave_engine::{Running, Throttle};
 use groundwave_io::wall::MachineClock;
 use groundwave_systems::radio::Role;
 use groundwave_systems::site::{AddNode, NodeId};
-use groundwave_systems::terrain::{Flat, GeoPoint};
+use groundwave_systems::terrain::{Flat, GeoPoint, NoTerrain, Terrain};
 use groundwave_systems::testbed::{BeginTestbed, Means, MediumAccess, Protocol, Settings, Wiring};
 use groundwave_systems::{Snapshot, world};
 use http_body_util::BodyExt;
@@ -29,9 +29,11 @@ struct Bench {
 }
 
 fn bench() -> Bench {
-    let mut engine = world(Arc::new(Flat::default()))
-        .build::<Snapshot>(1, 1_000_000_000)
-        .unwrap();
+    over(Arc::new(Flat::default()))
+}
+
+fn over(terrain: Arc<dyn Terrain>) -> Bench {
+    let mut engine = world(terrain).build::<Snapshot>(1, 1_000_000_000).unwrap();
     let handle = engine.handle();
     let settings = Settings {
         name: "bench".to_owned(),
@@ -167,6 +169,22 @@ async fn nodes_and_links_are_steered() {
         (before - after - 10.0).abs() < 0.01,
         "{before} dB, then {after} dB"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn links_without_terrain_say_so() {
+    let missing = async |bench: Bench| {
+        let shown = bench.done("GET", "/v1/testbed", None).await;
+        let link = shown["links"][0].clone();
+        (
+            link["predicted"]["up"].clone(),
+            link["missing_samples"].clone(),
+        )
+    };
+    assert_eq!(missing(bench()).await, (json!(true), Value::Null));
+    let (up, samples) = missing(over(Arc::new(NoTerrain::default()))).await;
+    assert_eq!(up, true);
+    assert!(samples.as_u64() > Some(0), "{samples}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -122,6 +122,7 @@ impl Calibrate {
             Next::Go
         });
         replayed.map_err(Failure::input)?;
+        ground.check_tiles()?;
         Ok((engine, history))
     }
 }

@@ -165,7 +165,7 @@ impl EndArgs {
     fn of_scenario(&self, samples: Option<usize>) -> Result<Path, Failure> {
         let path = self.scenario.as_ref().expect("called only with a scenario");
         let scenario = load(path)?;
-        let ground = self.ground.for_scenario(&scenario.terrain)?;
+        let ground = self.ground.for_scenario(&scenario)?;
         let mut engine = prepare(path, &scenario, &ground)?;
         let duration_s = scenario.duration_ns as f64 / 1e9;
         if !(0.0..=duration_s).contains(&self.at) {

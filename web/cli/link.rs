@@ -7,7 +7,7 @@ use groundwave::text::{bits_per_second, distance};
 use groundwave_systems::link::{judge, trace};
 use groundwave_systems::radio::LinkResult;
 use groundwave_systems::radio::budget::Workspace;
-use groundwave_systems::terrain::Profile;
+use groundwave_systems::terrain::{Profile, TileSet};
 use serde::Serialize;
 
 use super::ends::{EndArgs, Path};
@@ -18,7 +18,7 @@ const EXAMPLES: &str = "\
 Examples:
   groundwave link 57.7142,11.9367,30 57.8868,11.5880,20 --radio ptp_5g8 --antenna dish_30
   groundwave link --scenario scenarios/failover.toml west east --at 30
-  groundwave link 51.5,-0.12 51.6,-0.2 --radio lora_868_eu --antenna omni_2_15 --json | jq .forward.margin";
+  groundwave link 51.5,-0.12 51.6,-0.2 --radio lora_868_eu --antenna omni_2_15 --flat-earth --json | jq .forward.margin";
 
 /// Compute the link budget between two endpoints in both directions, with every loss term
 #[derive(Args)]
@@ -33,7 +33,11 @@ struct Document<'a> {
     from: &'a str,
     to: &'a str,
     terrain: String,
+    /// Tiles that supplied samples of the profile.
+    tiles_used: &'a TileSet,
     samples: usize,
+    /// `no_terrain_data` where samples are missing, else the worse of both directions.
+    verdict: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     calibration: Option<&'a str>,
     forward: &'a LinkResult,
@@ -61,29 +65,30 @@ impl Link {
         let path = self.endpoints.resolve()?;
         let (profile, forward, backward) = analyse(&path)?;
         let [from, to] = &path.endpoints;
-        let terrain = path.ground.terrain.describe();
+        let samples = profile.elevation_msl_m.len();
+        let missing = profile.terrain.missing_samples;
+        let has_data = path.ground.require_data(missing, samples);
         if output.json {
-            let samples = profile.elevation_msl_m.len();
+            let worse = forward.verdict.min(backward.verdict);
             let document = Document {
                 from: &from.name,
                 to: &to.name,
-                terrain: terrain.name,
+                terrain: path.ground.terrain.describe().name,
+                tiles_used: &profile.terrain.tiles,
                 samples,
+                verdict: output::verdict_over(missing, worse).replace(' ', "_"),
                 calibration: path.calibration(),
                 forward: &forward,
                 backward: &backward,
             };
-            return output.json(&document);
+            output.json(&document)?;
+            return has_data;
         }
         let mut out = format!(
             "{}\n",
             output::heading(&format!("{} → {}", from.name, to.name))
         );
-        let samples = format!(
-            "terrain: {}, {} samples",
-            terrain.name,
-            profile.elevation_msl_m.len()
-        );
+        let samples = format!("terrain: {}, {samples} samples", sources(&path, &profile));
         let _ = writeln!(out, "{}", output::faint(&samples));
         if let Some(name) = path.calibration() {
             let line = format!("calibration profile: {name:?}");
@@ -92,7 +97,25 @@ impl Link {
         geometry(&mut out, &forward);
         budgets(&mut out, &forward, &backward);
         warnings(&mut out, &forward, &backward);
-        output.text(&out)
+        output.text(&out)?;
+        has_data
+    }
+}
+
+/// Source of a profile, with the tiles that supplied its samples.
+pub fn sources(path: &Path, profile: &Profile) -> String {
+    let source = path.ground.terrain.describe();
+    let used: Vec<_> = profile
+        .terrain
+        .tiles
+        .as_slice()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    match (source.tiles_used, used.as_slice()) {
+        (None, _) => source.name,
+        (Some(_), []) => format!("none of {} used", source.name),
+        (Some(_), names) => format!("{} of {}", names.join(", "), source.name),
     }
 }
 
@@ -231,13 +254,19 @@ fn budgets(out: &mut String, forward: &LinkResult, backward: &LinkResult) {
                 .map_or("–".to_owned(), |percent| format!("{percent:.4}"))
         });
     }
-    both("verdict", &|r| output::verdict(r.verdict).to_owned());
+    both("verdict", &|r| {
+        output::verdict_over(r.terrain.missing_samples, r.verdict).to_owned()
+    });
 }
 
 fn warnings(out: &mut String, forward: &LinkResult, backward: &LinkResult) {
     let warnings = forward.warnings.union(backward.warnings);
     if warnings.is_empty() {
         return;
+    }
+    if forward.terrain.missing_samples > 0 {
+        let what = "no terrain data: the figures above assume ground at sea level";
+        let _ = writeln!(out, "\n  {}", output::warning(what));
     }
     let names: Vec<_> = warnings
         .iter()

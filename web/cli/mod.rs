@@ -65,11 +65,12 @@ Examples:
   groundwave link 57.7142,11.9367,30 57.8868,11.5880,20 --radio ptp_5g8 --antenna dish_30
   groundwave profile 57.7142,11.9367,30 57.8868,11.5880,20 --plot path.svg
 
-Terrain tiles come from --srtm-dir, else PLAN_SRTM_DIR, else .data/srtm; without a folder the ground
-is flat at 0 m. `make data` fetches the geoid and tile N57E011, which most files in scenarios/ need.
+Terrain tiles come from --srtm-dir, else PLAN_SRTM_DIR, else .data/srtm; ground without a tile counts
+as missing unless --flat-earth says that it lies at 0 m. `make data` fetches the geoid and tile N57E011, which most files in scenarios/ need.
 
-Exit codes: 0 success, 1 failure of the simulation or the machine, 2 invalid input, 3 the world of a
-server broke: restart it.";
+Exit codes: 0 success, 1 failure of the simulation or the machine, 2 invalid input, 3 no terrain
+data under a link, a profile or a site of a sweep (the result assumes sea level); of `serve`: 3 the
+world of the server broke, restart it.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -113,12 +114,13 @@ pub fn main() -> ExitCode {
         ColorChoice::Always => anstream::ColorChoice::Always,
         ColorChoice::Never => anstream::ColorChoice::Never,
     });
+    let quiet = format!("warn,{}=off", groundwave_io::terrain::FAULT_TARGET);
     let default_filter = match cli.command {
         Command::Serve(_) => serve::LOG_FILTER,
         Command::Impaird(_) => impaird::LOG_FILTER,
         Command::Agent(_) => agent::LOG_FILTER,
         Command::Testbed(_) => testbed::LOG_FILTER,
-        _ => "warn",
+        _ => quiet.as_str(),
     };
     let log_file = match &cli.command {
         Command::Serve(args) => args.log_file.as_deref(),

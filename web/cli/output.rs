@@ -7,11 +7,14 @@ use anstream::stream::RawStream;
 use anstyle::{AnsiColor, Style};
 use groundwave::text::Table;
 use groundwave_io::picture;
+use groundwave_systems::Snapshot;
+use groundwave_systems::link::LinkView;
 use groundwave_systems::radio::Verdict;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
 use groundwave::serve::Failure;
+use groundwave::serve::terrain::REMEDY;
 
 /// Output options that all subcommands share.
 #[derive(Debug, Clone, Copy)]
@@ -110,6 +113,52 @@ pub fn table(table: &Table, verdict_column: Option<usize>) -> String {
     })
 }
 
+/// Verdict of a link whose profile has samples without terrain data: its figures assume sea level.
+pub const NO_TERRAIN: &str = "no terrain data";
+
+/// Name of the verdict of a link with `missing_samples` in its profile.
+pub fn verdict_over(missing_samples: u32, found: Verdict) -> &'static str {
+    match missing_samples {
+        0 => verdict(found),
+        _ => NO_TERRAIN,
+    }
+}
+
+/// Links whose profiles have samples without terrain data or in voids, as a warning.
+pub fn gaps(snapshot: &Snapshot) -> Option<String> {
+    let count = |has_gap: fn(&LinkView) -> bool| {
+        let links = snapshot.links.iter();
+        links.filter(|link| has_gap(link)).count()
+    };
+    let missing = count(|link| link.budget.missing_samples > 0);
+    let voids = count(|link| link.budget.void_samples > 0);
+    let mut parts = Vec::new();
+    if missing > 0 {
+        parts.push(missing_links(missing, snapshot.links.len()));
+    }
+    if voids > 0 {
+        parts.push(format!("{voids} links cross voids of tiles, interpolated"));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// Sentence about links without terrain data.
+pub fn missing_links(missing: usize, all: usize) -> String {
+    format!(
+        "no terrain data under {missing} of {all} links: they assume ground at sea level; {REMEDY}"
+    )
+}
+
+/// The first names of a list, and how many more there are.
+pub fn some_of(names: &[&str]) -> String {
+    const SHOWN: usize = 5;
+    let shown = names[..names.len().min(SHOWN)].join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
 /// Name of a verdict.
 pub fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
@@ -125,7 +174,7 @@ fn verdict_style(word: &str) -> Style {
     match word {
         "excellent" | "good" => AnsiColor::Green.on_default(),
         "marginal" => AnsiColor::Yellow.on_default(),
-        "poor" | "none" | "below target" => AnsiColor::Red.on_default(),
+        "poor" | "none" | "below target" | NO_TERRAIN => AnsiColor::Red.on_default(),
         "no link" => Style::new().dimmed(),
         _ => Style::new(),
     }

@@ -11,7 +11,7 @@ use groundwave_systems::terrain::Profile as Ground;
 use serde::Serialize;
 
 use super::ends::{EndArgs, Path};
-use super::link::analyse;
+use super::link::{analyse, sources};
 use super::output::{self, Output};
 use groundwave::serve::Failure;
 
@@ -84,29 +84,32 @@ impl Profile {
             output::picture(file, &profile_svg(&picture))?;
         }
         let samples = samples(&path, &profile, &forward);
-        let terrain = path.ground.terrain.describe().name;
+        let missing = profile.terrain.missing_samples;
+        let has_data = path.ground.require_data(missing, samples.len());
         if output.json {
-            return output.json(&Document {
+            output.json(&Document {
                 from: &from.name,
                 to: &to.name,
                 distance_m: profile.distance_m,
                 azimuth_deg: profile.azimuth_deg,
-                terrain,
+                terrain: path.ground.terrain.describe().name,
                 void_samples: profile.terrain.void_samples,
                 missing_samples: profile.terrain.missing_samples,
                 samples,
-            });
+            })?;
+            return has_data;
         }
         let mut out = format!(
             "{}\n",
             output::heading(&format!("{} → {}", from.name, to.name))
         );
         let summary = format!(
-            "{} at {:.2}°, {} samples {:.1} m apart, terrain: {terrain}",
+            "{} at {:.2}°, {} samples {:.1} m apart, terrain: {}",
             distance(profile.distance_m),
             profile.azimuth_deg,
             samples.len(),
-            profile.step_m
+            profile.step_m,
+            sources(&path, &profile)
         );
         let _ = writeln!(out, "{}\n", output::faint(&summary));
         out.push_str(&output::table(&table(&samples), None));
@@ -121,7 +124,8 @@ impl Profile {
             );
             let _ = writeln!(out, "{}", output::warning(&what));
         }
-        output.text(&out)
+        output.text(&out)?;
+        has_data
     }
 }
 

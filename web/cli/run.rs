@@ -127,7 +127,7 @@ impl Run {
         let args = &self.args;
         let scenario = load(&args.scenario)?;
         let ticks = ticks(&scenario, args.until)?;
-        let ground = args.ground.for_scenario(&scenario.terrain)?;
+        let ground = args.ground.for_scenario(&scenario)?;
         let mut engine = prepare(&args.scenario, &scenario, &ground)?;
         if let Some(path) = &self.store {
             keep(&mut engine, path)?;

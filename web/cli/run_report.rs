@@ -108,7 +108,7 @@ fn text(report: &Report<'_>, links_max: usize) -> String {
     let _ = writeln!(
         out,
         "{}",
-        output::faint(&format!("terrain: {}, {geoid}", report.terrain.name))
+        output::faint(&format!("terrain: {}, {geoid}", report.terrain.summary()))
     );
     if let Some(calibration) = &snapshot.environment.calibration {
         let line = format!("calibration profile: {:?}", calibration.name);
@@ -179,7 +179,7 @@ fn links(out: &mut String, snapshot: &Snapshot, links_max: usize) {
         let verdict = if link.severed {
             "cut"
         } else {
-            output::verdict(there.verdict.min(back.verdict))
+            output::verdict_over(budget.missing_samples, there.verdict.min(back.verdict))
         };
         let clear = budget
             .fresnel_clearance_ratio
@@ -213,13 +213,7 @@ fn links(out: &mut String, snapshot: &Snapshot, links_max: usize) {
         );
         let _ = writeln!(out, "{}", output::faint(&rest));
     }
-    let gaps = snapshot
-        .links
-        .iter()
-        .filter(|l| l.budget.void_samples + l.budget.missing_samples > 0);
-    let gaps = gaps.count();
-    if gaps > 0 {
-        let line = format!("{gaps} links cross terrain without data; --json has the counts");
+    if let Some(line) = output::gaps(snapshot) {
         let _ = writeln!(out, "{}", output::warning(&line));
     }
 }

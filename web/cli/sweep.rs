@@ -9,14 +9,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::{Args, Subcommand};
 use groundwave::text::{Align, Table};
 use groundwave_io::sweep::products::{self, Wanted};
-use groundwave_io::sweep::{Plan, Shard, Sweep as Work, SweepError, Worked, evaluator, plan};
+use groundwave_io::sweep::{
+    NoAnswer, Plan, Shard, Sweep as Work, SweepError, Worked, evaluator, plan,
+};
 use groundwave_systems::radio::Verdict;
 
 use super::output::{self, Output};
 use super::run::interrupts;
 use groundwave::serve::Failure;
 use groundwave::serve::simulation::{load, prepare};
-use groundwave::serve::terrain::{OpenTerrain, TerrainOptions};
+use groundwave::serve::terrain::{OpenTerrain, REMEDY, TerrainOptions};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -86,7 +88,8 @@ impl Sweep {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         if let Some(Merge::Merge { out, shared }) = self.merge {
             let work = Work::find(&out).map_err(failure)?;
-            let ground = shared.ground.for_sweep(&work.plan.terrain)?;
+            let found = work.noted_terrain().map_err(failure)?;
+            let ground = shared.ground.for_sweep(&work.plan.terrain, &found)?;
             return finish(&work, &ground, &shared, &*interrupts()?, output);
         }
         let scenario_path = self.scenario.as_ref().expect("clap requires it");
@@ -97,6 +100,7 @@ impl Sweep {
             .map(drop)
             .map_err(Failure::Input)?;
         let work = Work::enter(plan, out).map_err(failure)?;
+        work.note_terrain(&ground.files()).map_err(failure)?;
         let shard = self.shard.unwrap_or(Shard::ALL);
         let stop = interrupts()?;
         let worked = compute(&work, &ground, shard, &stop)?;
@@ -124,7 +128,7 @@ impl Sweep {
             return Err(Failure::Input(format!("{}: {message}", path.display())));
         };
         coverage.fast |= self.fast;
-        let ground = self.shared.ground.for_scenario(&scenario.terrain)?;
+        let ground = self.shared.ground.for_scenario(&scenario)?;
         // In parallel: hashing the tiles takes longer than building the world.
         let (terrain, view) = std::thread::scope(|scope| {
             let terrain = scope.spawn(|| ground.identity());
@@ -204,8 +208,10 @@ fn finish(
     });
     progress.finish_and_clear();
     let summary = summary.map_err(failure)?;
+    let has_data = require_sites(work, ground);
     if output.json {
-        return output.json(&summary);
+        output.json(&summary)?;
+        return has_data;
     }
     let mut out = format!("{}\n", output::heading(&summary.title));
     let [cols, rows] = summary.raster_cells;
@@ -246,7 +252,28 @@ fn finish(
         sites(&mut out, variant);
     }
     let _ = writeln!(out, "\nproducts: {}", work.folder().display());
-    output.text(&out)
+    output.text(&out)?;
+    has_data
+}
+
+/// Fails, with exit code 3, where sites stand on ground without data.
+fn require_sites(work: &Work, ground: &OpenTerrain) -> Result<(), Failure> {
+    let sites = work.plan.sites.iter();
+    let blind = sites.filter(|site| {
+        let place = ([site.position.lat_deg()], [site.position.lon_deg()]);
+        let used = ground.terrain.sample(&place.0, &place.1, &mut [f64::NAN]);
+        used.missing_samples > 0
+    });
+    let names: Vec<_> = blind.map(|site| site.name.as_str()).collect();
+    match names.as_slice() {
+        [] => Ok(()),
+        names => Err(Failure::no_terrain(format!(
+            "no terrain data under {} of {} sites ({}); {REMEDY}",
+            names.len(),
+            work.plan.sites.len(),
+            output::some_of(names)
+        ))),
+    }
 }
 
 fn sites(out: &mut String, variant: &groundwave_io::sweep::VariantSummary) {
@@ -272,9 +299,10 @@ fn sites(out: &mut String, variant: &groundwave_io::sweep::VariantSummary) {
         ("verdict", Align::Left),
     ]);
     for point in &variant.points {
+        let why = point.no_answer.map_or("", NoAnswer::text);
         let verdict = point
             .verdict
-            .map_or("no data", |verdict: Verdict| output::verdict(verdict));
+            .map_or(why, |verdict: Verdict| output::verdict(verdict));
         let server = point.best_server.clone().unwrap_or_else(|| "–".to_owned());
         table.row([
             point.name.clone(),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
-use super::output::Output;
+use super::output::{self, Output};
 use groundwave::serve::Failure;
 use groundwave::serve::simulation::{load, prepare};
 use groundwave::serve::terrain::TerrainOptions;
@@ -39,8 +39,22 @@ struct Checked {
     title: Option<String>,
     commands: usize,
     nodes: usize,
+    /// Links at the start without terrain data under them.
+    links_without_terrain: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
+    /// The same as a sentence.
+    #[serde(skip)]
+    warning: Option<String>,
+}
+
+/// A scenario without problems.
+struct Sound {
+    title: String,
+    commands: usize,
+    nodes: usize,
+    links_without_terrain: usize,
+    warning: Option<String>,
 }
 
 impl Validate {
@@ -50,17 +64,16 @@ impl Validate {
         for path in &self.scenarios {
             let scenario = path.display().to_string();
             match self.check(path) {
-                Ok((title, commands, nodes)) => {
-                    let title = Some(title);
-                    checked.push(Checked {
-                        scenario,
-                        valid: true,
-                        title,
-                        commands,
-                        nodes,
-                        problem: None,
-                    });
-                }
+                Ok(sound) => checked.push(Checked {
+                    scenario,
+                    valid: true,
+                    title: Some(sound.title),
+                    commands: sound.commands,
+                    nodes: sound.nodes,
+                    links_without_terrain: sound.links_without_terrain,
+                    problem: None,
+                    warning: sound.warning,
+                }),
                 Err(Failure::Input(what)) => {
                     problems.push(what.clone());
                     let problem = Some(what);
@@ -70,7 +83,9 @@ impl Validate {
                         title: None,
                         commands: 0,
                         nodes: 0,
+                        links_without_terrain: 0,
                         problem,
+                        warning: None,
                     });
                 }
                 Err(other) => return Err(other),
@@ -86,6 +101,10 @@ impl Validate {
                     file.scenario, file.nodes, file.commands
                 );
                 output.text(&line)?;
+                if let Some(warning) = &file.warning {
+                    let line = format!("{}: {warning}\n", file.scenario);
+                    output.text(&output::warning(&line))?;
+                }
             }
         }
         if problems.is_empty() {
@@ -95,9 +114,9 @@ impl Validate {
         }
     }
 
-    fn check(&self, path: &std::path::Path) -> Result<(String, usize, usize), Failure> {
+    fn check(&self, path: &std::path::Path) -> Result<Sound, Failure> {
         let scenario = load(path)?;
-        let ground = self.ground.for_scenario(&scenario.terrain)?;
+        let ground = self.ground.for_scenario(&scenario)?;
         if self.tiles
             && let Some(folder) = ground.inputs.get("srtm_dir")
         {
@@ -105,12 +124,20 @@ impl Validate {
                 .map_err(Failure::input)?;
             tiles.check().map_err(Failure::input)?;
         }
-        let engine = prepare(path, &scenario, &ground)?;
-        drop(engine);
-        Ok((
-            scenario.title,
-            scenario.records.len(),
-            scenario.node_names.len(),
-        ))
+        let mut engine = prepare(path, &scenario, &ground)?;
+        // The first tick evaluates the links of the start.
+        engine.tick(None).map_err(Failure::machine)?;
+        let view = engine.view();
+        let missing = view
+            .links
+            .iter()
+            .filter(|link| link.budget.missing_samples > 0);
+        Ok(Sound {
+            title: scenario.title,
+            commands: scenario.records.len(),
+            nodes: scenario.node_names.len(),
+            links_without_terrain: missing.count(),
+            warning: output::gaps(&view),
+        })
     }
 }

@@ -1,7 +1,7 @@
 // The planning page: deployments, nodes, links, coverage, over the public interface only.
 
 import { Map, VERDICTS } from './map.js';
-import { budgetRows, drawProfile } from './profile.js';
+import { budgetRows, drawProfile, verdict } from './profile.js';
 
 const $ = (id) => document.getElementById(id);
 let deployment = null;
@@ -29,6 +29,7 @@ function tell(text, bad = false) {
 }
 
 const map = new Map($('map'), { onPick: pick, onAdd: add });
+map.onTerrain = (known) => { $('terrain').hidden = known; };
 
 async function start() {
   for (const role of await api('GET', '/api/v1/presets/roles')) map.colours[role.id] = role.color;
@@ -115,7 +116,7 @@ async function link() {
     row.append(...cells.map((text) => Object.assign(document.createElement('td'), { textContent: text })));
     return row;
   }));
-  tell(`${tx.name} – ${rx.name}: ${found.result.verdict.replace('_', ' ')}`);
+  tell(`${tx.name} – ${rx.name}: ${verdict(found, found.result)}`, !found.terrain_known);
 }
 
 $('coverage-form').addEventListener('submit', async (e) => {

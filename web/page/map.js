@@ -7,6 +7,7 @@ export const VERDICTS = {
   poor: ['#e08a3c', '0 dB or more'],
   no_link: [null, 'no link'],
   no_data: ['#9a9a9a', 'ground not known'],
+  path_missing: ['repeating-linear-gradient(45deg, #b3261e 0 2px, #fff 2px 6px)', 'no terrain data on the path, 0 m assumed'],
 };
 
 const METRES_PER_DEGREE = 111320;
@@ -110,16 +111,23 @@ export class Map {
           method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body),
         });
         if (!response.ok) return;
-        heights[row] = (await response.json()).samples.map((s) => s.elevation_msl_m);
+        heights[row] = (await response.json()).samples.map((s) => (s.missing ? NaN : s.elevation_msl_m));
       }
     };
     await Promise.all([worker(), worker(), worker(), worker()]);
     if (turn !== this.turn || heights.includes(undefined)) return;
     const image = new ImageData(cols, rows);
     const cell = block * this.metresPerPixel;
+    let unknown = false;
     for (let r = 0; r < rows; r++) {
       for (let c = 0; c < cols; c++) {
         const at = (y, x) => heights[Math.min(rows - 1, Math.max(0, y))][Math.min(cols - 1, Math.max(0, x))];
+        if (Number.isNaN(at(r, c))) {
+          // Hatched: no terrain data here. Never the colour of the sea.
+          unknown = true;
+          image.data.set([...((r + c) % 4 < 1 ? [150, 110, 110] : [246, 246, 246]), 255], 4 * (r * cols + c));
+          continue;
+        }
         const east = (at(r, c + 1) - at(r, c - 1)) / (2 * cell);
         const north = (at(r - 1, c) - at(r + 1, c)) / (2 * cell);
         const steep = Math.hypot(east * 4, north * 4, 1);
@@ -133,6 +141,8 @@ export class Map {
     const picture = new OffscreenCanvas(cols, rows);
     picture.getContext('2d').putImageData(image, 0, 0);
     this.relief = { picture, ...edges };
+    this.canvas.dataset.terrain = unknown ? 'missing' : 'known';
+    this.onTerrain?.(!unknown);
     this.canvas.dataset.shaded = String(turn);
     this.draw();
   }
@@ -193,6 +203,17 @@ export class Map {
       g.fillRect(Math.floor(x0), Math.floor(y0), Math.ceil(x1) - Math.floor(x0), Math.ceil(y1) - Math.floor(y0));
     }
     g.globalAlpha = 1;
+    // Cells whose paths lack terrain data: their verdict assumes 0 m.
+    g.strokeStyle = '#b3261e';
+    g.lineWidth = 1;
+    g.beginPath();
+    for (const tile of tiles.filter((t) => t.path_missing)) {
+      const [x0, y0] = this.pixel(tile.lat + height / 2, tile.lon - width / 2);
+      const [x1, y1] = this.pixel(tile.lat - height / 2, tile.lon + width / 2);
+      g.moveTo(x0, y1);
+      g.lineTo(x1, y0);
+    }
+    g.stroke();
     this.canvas.dataset.cells = `${tiles.length}/${rows * cols}`;
   }
 

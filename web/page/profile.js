@@ -13,6 +13,7 @@ export function drawProfile(canvas, analysis) {
     const ray = geometry.tx_antenna_msl_m + (geometry.rx_antenna_msl_m - geometry.tx_antenna_msl_m) * (all ? d1 / all : 0);
     return {
       d: d1,
+      missing: Boolean(s.missing),
       ground: s.elevation_msl_m + d1 * d2 / (2 * radius),
       ray,
       fresnel: all ? Math.sqrt(wavelength * d1 * d2 / all) : 0,
@@ -29,6 +30,16 @@ export function drawProfile(canvas, analysis) {
   g.lineTo(x(0), h - 20);
   g.fillStyle = '#b9ad92';
   g.fill();
+  // Hatched where there is no terrain data.
+  g.strokeStyle = '#b3261e';
+  g.lineWidth = 1;
+  g.beginPath();
+  points.filter((p) => p.missing).forEach((p) => {
+    g.moveTo(x(p.d), y(p.ground));
+    g.lineTo(x(p.d) - 6, h - 20);
+  });
+  g.stroke();
+  canvas.dataset.missing = String(points.filter((p) => p.missing).length);
   g.beginPath();
   points.forEach((p) => g.lineTo(x(p.d), y(p.ray + p.fresnel)));
   [...points].reverse().forEach((p) => g.lineTo(x(p.d), y(p.ray - p.fresnel)));
@@ -48,13 +59,18 @@ export function drawProfile(canvas, analysis) {
   g.textAlign = 'left';
 }
 
+// The verdict in words; without terrain data it would say nothing.
+export function verdict(analysis, direction) {
+  return analysis.terrain_known ? direction.verdict.replace('_', ' ') : 'no terrain data';
+}
+
 export function budgetRows(analysis) {
   const { result, reverse } = analysis;
   const rate = (r) => r.rate.data_rate_bps ? `${(r.rate.data_rate_bps / 1e6).toPrecision(3)} Mbit/s` : '–';
   const row = (name, of) => [name, of(result), of(reverse)];
   return [
     ['', 'there', 'back'],
-    row('Verdict', (r) => r.verdict.replace('_', ' ')),
+    row('Verdict', (r) => verdict(analysis, r)),
     row('Received', (r) => `${r.receiver.rx_power_dbm.toFixed(1)} dBm`),
     row('SNR', (r) => `${r.receiver.snr_db.toFixed(1)} dB`),
     row('Margin', (r) => `${r.margin.link_margin_db.toFixed(1)} dB`),

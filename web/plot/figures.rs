@@ -6,6 +6,7 @@ use groundwave_systems::radio::{
 };
 
 use super::text::{distance, frequency, metres, number, prefixed, signed, snake_case};
+use super::theme::Palette;
 
 /// A value with its label and a note.
 #[derive(Debug)]
@@ -92,9 +93,20 @@ pub(super) fn conditions(result: &LinkResult) -> String {
     .join(" · ")
 }
 
-/// Name of a verdict.
-pub(super) fn verdict(verdict: Verdict) -> &'static str {
-    match verdict {
+/// Colour of the verdict: that of no link without terrain data.
+pub(super) fn verdict_colour(result: &LinkResult, palette: &Palette) -> &'static str {
+    match result.terrain.missing_samples {
+        0 => palette.verdict(result.verdict),
+        _ => palette.verdict(Verdict::NoLink),
+    }
+}
+
+/// Verdict in words.
+pub(super) fn verdict(result: &LinkResult) -> &'static str {
+    if result.terrain.missing_samples > 0 {
+        return "No terrain data";
+    }
+    match result.verdict {
         Verdict::NoLink => "No link",
         Verdict::Poor => "Poor",
         Verdict::Marginal => "Marginal",

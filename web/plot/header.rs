@@ -2,7 +2,7 @@
 
 use groundwave_systems::radio::LinkResult;
 
-use super::figures::{Figure, conditions, sight, verdict};
+use super::figures::{Figure, conditions, sight, verdict, verdict_colour};
 use super::scene::RIGHT;
 use super::text;
 use super::theme::Palette;
@@ -41,7 +41,7 @@ pub(super) fn draw(
 fn badge(canvas: &mut Canvas, result: &LinkResult, palette: &Palette) -> f64 {
     let words = format!(
         "{} · {} dB · {}",
-        verdict(result.verdict),
+        verdict(result),
         text::signed(result.margin.link_margin_db, 1),
         sight(result)
     );
@@ -50,7 +50,7 @@ fn badge(canvas: &mut Canvas, result: &LinkResult, palette: &Palette) -> f64 {
         .anchored(Anchor::Middle);
     let width = font.width(&words) + 28.0;
     let left = RIGHT - width;
-    let fill = format!("rx=\"17\" fill=\"{}\"", palette.verdict(result.verdict));
+    let fill = format!("rx=\"17\" fill=\"{}\"", verdict_colour(result, palette));
     canvas.rect("badge", [left, 18.0], [width, 34.0], &fill);
     canvas.text("verdict", [left + width / 2.0, 40.0], font, &words);
     left

@@ -3,6 +3,7 @@
 use groundwave_systems::radio::fresnel::CLEAR_RATIO;
 use groundwave_systems::radio::{LinkResult, Verdict};
 
+use super::figures::verdict_colour;
 use super::scene::{BOTTOM, LEFT, RIGHT, Scene, TOP};
 use super::text;
 use super::theme::Palette;
@@ -81,7 +82,7 @@ pub(super) fn ray_stroke(result: &LinkResult, palette: &Palette) -> String {
     };
     format!(
         "stroke=\"{}\" stroke-width=\"2.6\"{dashes}",
-        palette.verdict(result.verdict)
+        verdict_colour(result, palette)
     )
 }
 
@@ -97,6 +98,7 @@ pub(super) fn draw(canvas: &mut Canvas, scene: &Scene, result: &LinkResult, pale
     canvas.rect("sky", [LEFT, TOP], size, &format!("fill=\"url(#{sky})\""));
     grid(canvas, scene, palette);
     earth(canvas, scene, &ground, palette);
+    hatching(canvas, scene, palette);
     zone(canvas, scene, palette);
     let edge = format!(
         "stroke=\"{}\" stroke-width=\"1.4\" stroke-linejoin=\"round\"",
@@ -163,6 +165,14 @@ fn bulge(scene: &Scene) -> Vec<Point> {
         below_m
     };
     scene.level(level_m)
+}
+
+/// Hatches the ground without terrain data.
+fn hatching(canvas: &mut Canvas, scene: &Scene, palette: &Palette) {
+    let style = format!("stroke=\"{}\" stroke-width=\"1.6\"", palette.intrusion);
+    for [top, bottom] in scene.hatching(BOTTOM) {
+        canvas.line("no-terrain", top, bottom, &style);
+    }
 }
 
 /// Draws the first Fresnel zone, 0.6 of it, and the ground within that.

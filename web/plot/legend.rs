@@ -116,11 +116,7 @@ fn samples(scene: &Scene, result: &LinkResult, palette: &Palette) -> Vec<(Sample
     let mut samples = Vec::new();
     let mut add = |sample, words: &str| samples.push((sample, words.to_owned()));
     if scene.distance_m > 0.0 {
-        let words = format!(
-            "ray: {}, {}",
-            verdict(result.verdict).to_lowercase(),
-            sight(result)
-        );
+        let words = format!("ray: {}, {}", verdict(result).to_lowercase(), sight(result));
         add(Sample::Line(ray_stroke(result, palette)), &words);
         let zone = palette.zone;
         let band = format!(
@@ -149,6 +145,13 @@ fn samples(scene: &Scene, result: &LinkResult, palette: &Palette) -> Vec<(Sample
             palette.ink
         );
         add(Sample::Line(style), "over the radio horizons (ITM)");
+    }
+    if scene.missing.contains(&true) {
+        let style = format!("stroke=\"{}\" stroke-width=\"1.6\"", palette.intrusion);
+        add(
+            Sample::Line(style),
+            "hatched: no terrain data, sea level assumed",
+        );
     }
     if sea_in_view(scene) {
         let style = format!("stroke=\"{}\" stroke-width=\"1.2\"", palette.sea);

@@ -93,7 +93,7 @@ fn describe(picture: &ProfilePicture<'_>, scene: &Scene) -> String {
         text::distance(scene.distance_m),
         names[0],
         names[1],
-        verdict(result.verdict),
+        verdict(result),
         text::signed(result.margin.link_margin_db, 1),
         text::number(result.losses.total_path_loss_db, 1),
         sight(result),

@@ -26,6 +26,9 @@ const FOOTROOM: f64 = 56.0;
 const SPAN_MIN_M: f64 = 4.0;
 const SPAN_MIN_SHARE: f64 = 0.002;
 
+/// Distance between the lines of hatching, px.
+const HATCH_PX: f64 = 9.0;
+
 /// Half the Earth's circumference, m; no path is longer.
 const LONGEST_M: f64 = 2.1e7;
 
@@ -44,6 +47,8 @@ pub(super) struct Scene {
     pub antenna_m: [f64; 2],
     /// The ground, start to end; two samples or more.
     pub ground: Vec<Sample>,
+    /// Samples without terrain data, as in the profile.
+    pub missing: Vec<bool>,
     /// Point of least clearance in Fresnel radii.
     pub tightest: Option<Tightest>,
     /// Radio horizons of both antennas, without line of sight.
@@ -90,6 +95,7 @@ impl Scene {
             k_factor,
             antenna_m: [height(antennas[0], 0.0), height(antennas[1], 0.0)],
             ground: Vec::new(),
+            missing: profile.missing.clone(),
             tightest: None,
             horizons: None,
             wavelength_m: sane(wavelength_m(result.frequency_mhz), 0.0).max(0.0),
@@ -182,6 +188,25 @@ impl Scene {
         let along_m = rise_m / (tx_slope - rx_slope);
         let inside = along_m > 0.0 && along_m < self.distance_m;
         inside.then(|| [along_m, self.antenna_m[0] + tx_slope * along_m])
+    }
+
+    /// Lines that hatch the ground without terrain data, from the surface down to `bottom_px`.
+    pub fn hatching(&self, bottom_px: f64) -> Vec<[Point; 2]> {
+        let mut lines = Vec::new();
+        let pairs = self.ground.windows(2).zip(self.missing.windows(2));
+        let mut next_px = f64::NEG_INFINITY;
+        for (pair, _) in pairs.filter(|(_, missing)| missing.contains(&true)) {
+            let [from, to] = [pair[0], pair[1]].map(|sample| self.at(sample.along_m, sample.up_m));
+            let mut x = next_px.max(from[0]);
+            while x <= to[0] {
+                let share = (x - from[0]) / (to[0] - from[0]).max(1e-9);
+                let y = from[1] + share * (to[1] - from[1]);
+                lines.push([[x, y], [x - HATCH_PX, bottom_px]]);
+                x += HATCH_PX;
+            }
+            next_px = x;
+        }
+        lines
     }
 
     /// Chooses the heights to show: ground, antennas, the Fresnel zone (below ground only a part

@@ -35,6 +35,8 @@ pub struct Side {
     pub to: String,
     /// True while the link is up.
     pub up: bool,
+    /// True if there is terrain data along the whole link.
+    pub has_terrain: bool,
     /// Predicted rate, bit/s.
     pub rate_bps: f64,
     /// Measured rate, bit/s.
@@ -98,9 +100,10 @@ pub fn testbed_svg(picture: &Picture) -> String {
             continue;
         }
         drawn.push((&side.from, &side.to));
-        let (colour, dashes) = match side.up {
-            true => (palette.ink_soft, ""),
-            false => (palette.grid, " stroke-dasharray=\"4 6\""),
+        let (colour, dashes) = match (side.up, side.has_terrain) {
+            (true, true) => (palette.ink_soft, ""),
+            (true, false) => (palette.intrusion, " stroke-dasharray=\"9 4 2 4\""),
+            (false, _) => (palette.grid, " stroke-dasharray=\"4 6\""),
         };
         let style = format!("stroke=\"{colour}\" stroke-width=\"1.5\"{dashes}");
         canvas.line("link", from, to, &style);
@@ -165,6 +168,17 @@ fn figures(canvas: &mut Canvas, at: Point, side: &Side) {
         ),
     ];
     let mut row = at[1] - 8.0;
+    if !side.has_terrain {
+        let fill = palette.intrusion;
+        let font = Font::plain(11.0, fill).bold().over(palette.page);
+        let place = [at[0], row - 13.0];
+        canvas.text(
+            "no-terrain",
+            place,
+            font.anchored(Anchor::Middle),
+            "no terrain data",
+        );
+    }
     for (predicted, measured, floor, unit) in pairs {
         let Some(predicted) = predicted else { continue };
         let written = |value: f64| match unit {
@@ -232,6 +246,7 @@ mod tests {
             from: from.to_owned(),
             to: to.to_owned(),
             up,
+            has_terrain: true,
             rate_bps: 7.8e6,
             measured_bps: Some(4e6),
             round_trip_ms: Some(0.4),
@@ -259,6 +274,16 @@ mod tests {
             svg[y..].split('"').next().unwrap().parse::<f64>().unwrap()
         };
         assert!(at("a") > at("b (failed)"));
+    }
+
+    #[test]
+    fn links_without_terrain_data_say_so() {
+        assert!(!testbed_svg(&picture()).contains("no terrain data"));
+        let mut blind = picture();
+        for side in &mut blind.sides {
+            side.has_terrain = false;
+        }
+        assert_eq!(testbed_svg(&blind).matches("no terrain data").count(), 1);
     }
 
     #[test]

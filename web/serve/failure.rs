@@ -27,6 +27,12 @@ impl Failure {
         Self::Input(chain(&error))
     }
 
+    /// No terrain data under a result, which is shown all the same: exit code 3.
+    #[must_use]
+    pub fn no_terrain(message: String) -> Self {
+        Self::Exit { message, code: 3 }
+    }
+
     /// Failure of the machine, with the chain of causes.
     pub fn machine(error: impl Error) -> Self {
         Self::Machine(chain(&error))
@@ -53,7 +59,11 @@ fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
-        let _ = write!(text, ": {cause}");
+        // Some messages hold that of their cause already.
+        let said = cause.to_string();
+        if !text.ends_with(&said) {
+            let _ = write!(text, ": {said}");
+        }
         source = cause.source();
     }
     text

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use clap::builder::FalseyValueParser;
 use clap::{Args, ValueEnum};
 use groundwave_engine::limits::CHECKPOINT_TICKS;
 use groundwave_engine::log::{FORMAT, Header};
@@ -14,7 +15,7 @@ use groundwave_engine::{Engine, Handle, Health, Running, StoreFault};
 use groundwave_io::gateway::archive;
 use groundwave_io::journal::FileJournal;
 use groundwave_io::store::RedbStore;
-use groundwave_io::terrain::TerrainStack;
+use groundwave_io::terrain::{OffTiles, TerrainStack};
 use groundwave_io::wall::{MachineClock, wall_ns};
 use groundwave_systems::fleet::StoreMinute;
 use groundwave_systems::terrain::Terrain;
@@ -78,9 +79,13 @@ pub struct ServerConfig {
     #[arg(long, env = "PLAN_FRONTEND", value_name = "DIR")]
     pub frontend: Option<PathBuf>,
 
-    /// Folder of .hgt terrain tiles [default: none, flat ground at 0 m]
+    /// Folder of .hgt terrain tiles [default: none, ground at 0 m assumed and said to be missing]
     #[arg(long, env = "PLAN_SRTM_DIR", value_name = "DIR")]
     pub srtm_dir: Option<PathBuf>,
+
+    /// Take ground without a tile as known, at 0 m above sea level: open sea, or flat earth
+    #[arg(long, env = "PLAN_FLAT_EARTH", value_parser = FalseyValueParser::new())]
+    pub flat_earth: bool,
 
     /// EGM96 geoid grid [default: none, undulation 0 m]
     #[arg(long, env = "PLAN_GEOID", value_name = "FILE")]
@@ -113,7 +118,18 @@ impl Server {
     /// When an option is invalid, or a file or port is unavailable.
     pub fn start(config: &ServerConfig) -> Result<Self, Failure> {
         let stack = TerrainStack::open(config.srtm_dir.as_deref(), config.geoid.as_deref());
-        let terrain: Arc<dyn Terrain> = Arc::new(stack.map_err(Failure::input)?);
+        let off_tiles = match config.flat_earth {
+            true => OffTiles::SeaLevel,
+            false => OffTiles::AssumedSeaLevel,
+        };
+        let stack = stack.map_err(Failure::input)?.off_tiles(off_tiles);
+        let terrain: Arc<dyn Terrain> = Arc::new(stack);
+        if config.srtm_dir.is_none() && !config.flat_earth {
+            tracing::warn!(
+                "no terrain data: links and coverages assume ground at 0 m; set PLAN_SRTM_DIR, or \
+                 PLAN_FLAT_EARTH=true if the ground is flat"
+            );
+        }
         let with_gateway = config.has(Service::Gateway);
         let frontend = match config.has(Service::Planning) {
             true => Some(config.frontend()?),
@@ -310,6 +326,7 @@ impl ServerConfig {
         let terrain = TerrainOptions {
             srtm_dir: self.srtm_dir.clone(),
             geoid: self.geoid.clone(),
+            flat_earth: self.flat_earth,
         };
         let header = Header {
             format: FORMAT,

@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use clap::builder::FalseyValueParser;
 use groundwave_io::hex::hex;
-use groundwave_io::scenario;
-use groundwave_io::terrain::TerrainStack;
+use groundwave_io::scenario::{self, Scenario};
+use groundwave_io::sweep::TerrainFiles;
+use groundwave_io::terrain::{OffTiles, TerrainStack};
 use groundwave_systems::terrain::{Flat, Terrain};
 use rayon::prelude::*;
 
@@ -24,7 +26,20 @@ pub struct TerrainOptions {
     /// EGM96 geoid grid: WW15MGH.DAC or egm96_15.gtx
     #[arg(long, value_name = "FILE", env = "PLAN_GEOID")]
     pub geoid: Option<PathBuf>,
+
+    /// Take ground without a tile as known, at 0 m above sea level: open sea, or flat earth
+    #[arg(long, env = "GROUNDWAVE_FLAT_EARTH", value_parser = FalseyValueParser::new())]
+    pub flat_earth: bool,
 }
+
+/// Key of a log header: the terrain has no tiles, and nothing says that the ground is flat.
+const NO_TERRAIN: &str = "no_terrain";
+/// Key of a log header: ground without a tile is said to lie at sea level.
+const FLAT_EARTH: &str = "flat_earth";
+
+/// Ways out of missing terrain, for messages.
+pub const REMEDY: &str = "name a folder of tiles with --srtm-dir (`make data` fetches N57E011), \
+                          or say --flat-earth if the ground is flat at 0 m";
 
 /// The terrain and its description in a log header.
 pub struct OpenTerrain {
@@ -37,7 +52,7 @@ pub struct OpenTerrain {
 }
 
 impl TerrainOptions {
-    /// The requested terrain, else that of `make data`, else flat ground.
+    /// The requested terrain, else that of `make data`, else none.
     ///
     /// # Errors
     /// When input is invalid or the machine fails.
@@ -45,12 +60,15 @@ impl TerrainOptions {
         self.tiles(None, None)
     }
 
-    /// The terrain of a scenario; options override its folder.
+    /// The terrain of a scenario; options override its folder. A scenario that names none has none.
     ///
     /// # Errors
     /// When input is invalid or the machine fails.
-    pub fn for_scenario(&self, terrain: &scenario::Terrain) -> Result<OpenTerrain, Failure> {
-        match terrain {
+    pub fn for_scenario(&self, scenario: &Scenario) -> Result<OpenTerrain, Failure> {
+        match &scenario.terrain {
+            scenario::Terrain::Flat { .. } if !scenario.names_terrain && !self.flat_earth => {
+                Ok(no_terrain(None))
+            }
             scenario::Terrain::Flat { elevation_msl_m } => Ok(flat(*elevation_msl_m)),
             scenario::Terrain::Tiles {
                 names,
@@ -83,14 +101,28 @@ impl TerrainOptions {
                 .map(PathBuf::from)
                 .filter(|path| path.exists())
         };
-        self.tiles(path("srtm_dir").as_deref(), path("geoid").as_deref())
+        let (folder, geoid) = (path("srtm_dir"), path("geoid"));
+        if inputs.contains_key(NO_TERRAIN) {
+            let stack = TerrainStack::open(None, geoid.as_deref()).map_err(Failure::input)?;
+            return Ok(no_terrain(Some(stack)));
+        }
+        let mut options = self.clone();
+        options.flat_earth |= inputs.contains_key(FLAT_EARTH);
+        options.tiles(folder.as_deref(), geoid.as_deref())
     }
 
-    /// The terrain a sweep was planned on; products of other terrain would not fit its cells.
+    /// The terrain a sweep was planned on, in the files it was `found` in unless options name
+    /// others; products of other terrain would not fit its cells.
     ///
     /// # Errors
     /// When input is invalid or the machine fails.
-    pub fn for_sweep(&self, identity: &BTreeMap<String, String>) -> Result<OpenTerrain, Failure> {
+    pub fn for_sweep(
+        &self,
+        identity: &BTreeMap<String, String>,
+        found: &TerrainFiles,
+    ) -> Result<OpenTerrain, Failure> {
+        let mut options = self.clone();
+        options.flat_earth |= identity.contains_key(FLAT_EARTH);
         let ground = match identity.get("flat_msl_m").map(|height| height.parse()) {
             Some(Ok(elevation_msl_m)) => flat(elevation_msl_m),
             Some(Err(_)) => {
@@ -98,7 +130,8 @@ impl TerrainOptions {
                     "invalid flat_msl_m of the sweep plan: not a number".to_owned(),
                 ));
             }
-            None => self.open()?,
+            None if identity.contains_key(NO_TERRAIN) => no_terrain(None),
+            None => options.tiles(found.srtm_dir.as_deref(), found.geoid.as_deref())?,
         };
         if ground.identity()? != *identity {
             let what =
@@ -113,10 +146,22 @@ impl TerrainOptions {
         let mut inputs = BTreeMap::new();
         insert_path(&mut inputs, "srtm_dir", self.srtm_dir.as_deref());
         insert_path(&mut inputs, "geoid", self.geoid.as_deref());
-        if self.srtm_dir.is_none() {
-            inputs.insert("flat_msl_m".to_owned(), "0".to_owned());
-        }
+        let (key, value) = match (&self.srtm_dir, self.flat_earth) {
+            (Some(_), false) => return inputs,
+            (Some(_), true) => (FLAT_EARTH, ""),
+            (None, true) => ("flat_msl_m", "0"),
+            (None, false) => (NO_TERRAIN, ""),
+        };
+        inputs.insert(key.to_owned(), value.to_owned());
         inputs
+    }
+
+    /// Ground off the tiles.
+    fn off_tiles(&self) -> OffTiles {
+        match self.flat_earth {
+            true => OffTiles::SeaLevel,
+            false => OffTiles::Unknown,
+        }
     }
 
     fn tiles(&self, folder: Option<&Path>, geoid: Option<&Path>) -> Result<OpenTerrain, Failure> {
@@ -133,14 +178,14 @@ impl TerrainOptions {
             .clone()
             .or(geoid.map(Path::to_owned))
             .or_else(|| downloaded("geoid/WW15MGH.DAC"));
-        let stack =
-            TerrainStack::open(folder.as_deref(), geoid.as_deref()).map_err(Failure::input)?;
-        let mut inputs = BTreeMap::new();
-        insert_path(&mut inputs, "srtm_dir", folder.as_deref());
-        insert_path(&mut inputs, "geoid", geoid.as_deref());
-        if folder.is_none() {
-            inputs.insert("flat_msl_m".to_owned(), "0".to_owned());
-        }
+        let stack = TerrainStack::open(folder.as_deref(), geoid.as_deref());
+        let stack = stack.map_err(Failure::input)?.off_tiles(self.off_tiles());
+        let found = Self {
+            srtm_dir: folder,
+            geoid,
+            flat_earth: self.flat_earth,
+        };
+        let mut inputs = found.server_inputs();
         inputs.insert("terrain".to_owned(), stack.describe().name);
         let stack = Arc::new(stack);
         Ok(OpenTerrain {
@@ -181,18 +226,44 @@ impl OpenTerrain {
     /// When input is invalid or the machine fails.
     pub fn identity(&self) -> Result<BTreeMap<String, String>, Failure> {
         let mut identity = BTreeMap::new();
-        match (self.inputs.get("flat_msl_m"), self.inputs.get("srtm_dir")) {
-            (Some(flat_msl_m), _) => {
-                identity.insert("flat_msl_m".to_owned(), flat_msl_m.clone());
+        for key in ["flat_msl_m", NO_TERRAIN, FLAT_EARTH] {
+            if let Some(value) = self.inputs.get(key) {
+                identity.insert(key.to_owned(), value.clone());
             }
-            (None, Some(folder)) => {
-                for (name, digest) in digests(Path::new(folder))? {
-                    identity.insert(name, digest);
-                }
-            }
-            (None, None) => {}
+        }
+        if let Some(folder) = self.inputs.get("srtm_dir") {
+            identity.extend(digests(Path::new(folder))?);
         }
         Ok(identity)
+    }
+
+    /// Files of the terrain on this machine.
+    #[must_use]
+    pub fn files(&self) -> TerrainFiles {
+        let path = |key: &str| self.inputs.get(key).map(PathBuf::from);
+        TerrainFiles {
+            srtm_dir: path("srtm_dir"),
+            geoid: path("geoid"),
+        }
+    }
+
+    /// Fails, with exit code 3, where samples of a result lie on ground without data.
+    ///
+    /// # Errors
+    /// [`Failure::no_terrain`] if `missing_samples` of `samples` is above 0.
+    pub fn require_data(&self, missing_samples: u32, samples: usize) -> Result<(), Failure> {
+        if missing_samples == 0 {
+            return Ok(());
+        }
+        let why = match self.inputs.get("srtm_dir") {
+            Some(folder) => {
+                format!("{missing_samples} of {samples} samples lie off the tiles in {folder}")
+            }
+            None => "no folder of tiles".to_owned(),
+        };
+        Err(Failure::no_terrain(format!(
+            "no terrain data: {why}; {REMEDY}"
+        )))
     }
 
     /// Fails when a tile that was read is damaged: its samples would count as missing.
@@ -245,6 +316,20 @@ fn digests(folder: &Path) -> Result<BTreeMap<String, String>, Failure> {
         Ok((name, hex(&digest.finalize())))
     };
     tiles.into_par_iter().map(digest).collect()
+}
+
+/// No tiles and no statement about the ground, with a geoid if there is one.
+fn no_terrain(stack: Option<TerrainStack>) -> OpenTerrain {
+    let stack = Arc::new(stack.unwrap_or_default());
+    let inputs = BTreeMap::from([
+        (NO_TERRAIN.to_owned(), String::new()),
+        ("terrain".to_owned(), stack.describe().name),
+    ]);
+    OpenTerrain {
+        terrain: stack.clone(),
+        stack: Some(stack),
+        inputs,
+    }
 }
 
 fn flat(elevation_msl_m: f64) -> OpenTerrain {

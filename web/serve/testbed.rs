@@ -62,7 +62,7 @@ pub fn prepare(
     terrain: &TerrainOptions,
     speed: f64,
 ) -> Result<Prepared, Failure> {
-    let terrain = terrain.for_scenario(&scenario.terrain)?;
+    let terrain = terrain.for_scenario(scenario)?;
     let begin = serde_json::to_value(&settings).map_err(Failure::machine)?;
     let first = vec![
         ("testbed.begin", begin),

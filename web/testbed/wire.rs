@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use groundwave_systems::Snapshot;
+use groundwave_systems::link::LinkBudget;
 use groundwave_systems::site::NodeId;
 use groundwave_systems::testbed::{Means, Protocol, Shape, SideView, Tally, Wiring, next_hops};
 use schemars::JsonSchema;
@@ -86,6 +87,9 @@ pub struct Link {
     pub back: bool,
     /// SNR, dB; absent when the pair is out of range.
     pub snr_db: Option<f64>,
+    /// Samples of the terrain profile without data, which assume ground at sea level.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub missing_samples: u32,
     /// Desired impairments of the direction.
     pub predicted: Shape,
     /// Number of changes of the desired state.
@@ -280,6 +284,7 @@ impl Testbed {
                 wire: wire.number,
                 back: side.from > side.to,
                 snr_db: snr_db(view, side),
+                missing_samples: budget(view, side).map_or(0, |budget| budget.missing_samples),
                 predicted: side.shape,
                 generation: side.generation,
                 observed_generation: side.observed_generation,
@@ -333,14 +338,23 @@ impl Count {
     }
 }
 
-fn snr_db(view: &Snapshot, side: &SideView) -> Option<f64> {
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+/// Budget of the link of a direction; `None` when the pair is out of range.
+fn budget<'a>(view: &'a Snapshot, side: &SideView) -> Option<&'a LinkBudget> {
     let (a, b) = (side.from.min(side.to), side.from.max(side.to));
     let found = view
         .links
         .binary_search_by_key(&(a, b), |link| (link.a, link.b))
         .ok()?;
-    let budget = &view.links[found].budget;
-    let direction = if side.from == a {
+    Some(&view.links[found].budget)
+}
+
+fn snr_db(view: &Snapshot, side: &SideView) -> Option<f64> {
+    let budget = budget(view, side)?;
+    let direction = if side.from < side.to {
         &budget.forward
     } else {
         &budget.backward

@@ -215,7 +215,7 @@ fn tiles(plan: &PlanFile) -> String {
     let tile =
         |node: &PlanNode| TileId::containing(node.position.lat_deg(), node.position.lon_deg());
     let tiles: BTreeSet<TileId> = plan.nodes.iter().filter_map(tile).collect();
-    let mut text = "# The ground is flat unless the scenario names elevation tiles.\n".to_owned();
+    let mut text = "# Say what the ground is: elevation tiles, or flat_msl_m. Without either, links say that it is\n# not known.\n".to_owned();
     if (1..=TILES_MAX).contains(&tiles.len()) {
         let names: Vec<String> = tiles.iter().map(|tile| format!("\"{tile}\"")).collect();
         text += "# These lie under the nodes:\n# [terrain]\n# tiles = [";

@@ -51,7 +51,8 @@ pub struct Rate {
     pub phy_rate_bps: f64,
     /// Rate left to payload, bit/s; 0 without a modulation.
     pub data_rate_bps: f64,
-    /// Packet length of the figures below, octets.
+    /// Packet length of the figures below, octets; that of one frame where the waveform has a longest
+    /// (LoRa: 255).
     pub packet_octets: u32,
     /// Probability that a packet is lost, [0, 1]; that of the lowest modulation where none
     /// can be decoded, and 1 where the ends cannot understand each other.

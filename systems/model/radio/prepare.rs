@@ -28,6 +28,10 @@ pub const CROSS_POLARIZATION_DB: f64 = 20.0;
 /// enough for oscillators and too narrow for neighbouring channels.
 const TUNING_SHARE: f64 = 0.25;
 
+/// Longest frame of LoRa, octets: the length field of its header has eight bits (Semtech SX1276 data
+/// sheet, section 4.1.1.6). Longer packets are sent as several frames.
+pub const LORA_FRAME_OCTETS_MAX: u32 = 255;
+
 /// One direction of a pair of stations, validated and prepared for [`super::budget`].
 #[derive(Debug, Clone)]
 pub struct Prepared<'a> {
@@ -108,7 +112,7 @@ impl<'a> Prepared<'a> {
             tx,
             rx,
             env,
-            packet_octets: packet_octets.max(1),
+            packet_octets: packet_octets.clamp(1, packet_octets_max(&link_radio.waveform)),
             frequency_mhz,
             wavelength_m: wavelength_m(frequency_mhz),
             compatible,
@@ -177,6 +181,14 @@ impl<'a> Prepared<'a> {
         } else {
             Verdict::NoLink
         }
+    }
+}
+
+/// Longest packet that is sent as one frame, octets.
+fn packet_octets_max(waveform: &Waveform) -> u32 {
+    match waveform {
+        Waveform::Lora { .. } => LORA_FRAME_OCTETS_MAX,
+        Waveform::Ofdm { .. } | Waveform::Narrowband { .. } => u32::MAX,
     }
 }
 

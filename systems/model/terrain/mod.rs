@@ -71,9 +71,23 @@ pub struct TerrainSource {
     pub name: String,
     /// True if undulations come from a geoid; otherwise they are 0 m.
     pub has_geoid: bool,
+    /// Tiles that supplied samples so far; absent without a folder of tiles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tiles_used: Option<usize>,
 }
 
-/// Ground of one height everywhere: the answer when no tile directory is configured.
+impl TerrainSource {
+    /// The name, with the share of the tiles in use: `1 of 16 SRTM tiles used`.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        match self.tiles_used {
+            Some(used) => format!("{used} of {} used", self.name),
+            None => self.name.clone(),
+        }
+    }
+}
+
+/// Ground of one height everywhere, known to be so: the scenario or the user says it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Flat {
     /// Height of the ground above mean sea level (m).
@@ -99,6 +113,50 @@ impl Terrain for Flat {
         TerrainSource {
             name: format!("flat earth at {} m", self.elevation_msl_m),
             has_geoid: false,
+            tiles_used: None,
+        }
+    }
+}
+
+/// Ground of unknown height everywhere: every sample counts as missing. Paths take it as sea level.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NoTerrain {
+    /// Height of single samples above mean sea level, m; NaN for none, so that coverage has no
+    /// answer.
+    pub elevation_msl_m: f64,
+}
+
+impl Default for NoTerrain {
+    fn default() -> Self {
+        Self {
+            elevation_msl_m: f64::NAN,
+        }
+    }
+}
+
+impl Terrain for NoTerrain {
+    fn sample(&self, lat_deg: &[f64], lon_deg: &[f64], elevation_msl_m: &mut [f64]) -> TerrainUse {
+        let samples = lat_deg.len().min(lon_deg.len()).min(elevation_msl_m.len());
+        elevation_msl_m[..samples].fill(self.elevation_msl_m);
+        TerrainUse {
+            missing_samples: u32::try_from(samples).unwrap_or(u32::MAX),
+            ..TerrainUse::default()
+        }
+    }
+
+    fn undulation_m(&self, _at: GeoPoint) -> f64 {
+        0.0
+    }
+
+    fn resolution_arcsec(&self, _at: GeoPoint) -> Option<f64> {
+        None
+    }
+
+    fn describe(&self) -> TerrainSource {
+        TerrainSource {
+            name: "none, flat earth at 0 m assumed".to_owned(),
+            has_geoid: false,
+            tiles_used: None,
         }
     }
 }
@@ -119,6 +177,19 @@ mod tests {
         assert_eq!(flat.undulation_m(at), 0.0);
         assert_eq!(flat.resolution_arcsec(at), None);
         assert_eq!(flat.elevation_msl_m(at), Some(0.0));
+    }
+
+    #[test]
+    fn without_terrain_every_sample_is_missing_and_paths_run_at_sea_level() {
+        let mut elevation = [7.0; 3];
+        let used = NoTerrain::default().sample(&[0.0; 3], &[500.0; 3], &mut elevation);
+        assert!(elevation.iter().all(|height_m| height_m.is_nan()));
+        assert_eq!(used.missing_samples, 3);
+        let at = |lat_deg| GeoPoint::new(lat_deg, 11.0).unwrap();
+        let profile = sample_profile(&NoTerrain::default(), at(57.0), at(57.1), 9);
+        assert_eq!(profile.elevation_msl_m, [0.0; 9]);
+        assert_eq!(profile.terrain.missing_samples, 9);
+        assert!(NoTerrain::default().describe().name.contains("assumed"));
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub struct Profile {
     pub elevation_msl_m: Vec<f64>,
     /// Sources of the heights.
     pub terrain: TerrainUse,
+    /// Samples without a readable tile, true at their places; empty where there are none.
+    pub missing: Vec<bool>,
 }
 
 impl Profile {
@@ -40,6 +42,7 @@ impl Profile {
         let curve = path.curve(samples);
         if let Some(used) = curve.and_then(|curve| self.follow(terrain, curve)) {
             self.terrain = used;
+            self.missing.clear();
             return;
         }
         self.terrain = sample_filled(
@@ -48,6 +51,14 @@ impl Profile {
             &self.lon_deg,
             &mut self.elevation_msl_m,
         );
+        self.missing.clear();
+        if self.terrain.missing_samples > 0 {
+            let places = self.lat_deg.iter().zip(&self.lon_deg);
+            let off = |(&lat, &lon)| {
+                GeoPoint::wrapping(lat, lon).is_ok_and(|at| terrain.resolution_arcsec(at).is_none())
+            };
+            self.missing.extend(places.map(off));
+        }
     }
 
     /// Takes the heights of a short way as a coverage does: its first, then those along its curve.

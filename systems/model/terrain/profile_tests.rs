@@ -40,6 +40,7 @@ impl Terrain for Slope {
         TerrainSource {
             name: "slope".into(),
             has_geoid: false,
+            tiles_used: None,
         }
     }
 }

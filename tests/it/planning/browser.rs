@@ -125,6 +125,48 @@ impl Browser {
     }
 }
 
+#[needs(browser)]
+#[test]
+fn a_page_without_terrain_shows_hatching_and_no_verdict() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Process::start(&folder.path().join("plan.db"));
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let mut api = Client::tcp(&server.address).await.unwrap();
+        let mut make = async |path: &str, body: Value| {
+            let (_, made) = api.ask(Method::POST, path, Some(&body)).await.unwrap();
+            let made: Value = serde_json::from_slice(&made).unwrap();
+            made["id"].as_str().unwrap().to_owned()
+        };
+        let d = make("/api/v1/deployments", json!({ "name": "flat" })).await;
+        let nodes = format!("/api/v1/deployments/{d}/nodes");
+        for (name, lat) in [("a", 57.70), ("b", 57.71)] {
+            make(&nodes, json!({ "name": name, "lat": lat, "lon": 11.9 })).await;
+        }
+        let mut browser = Browser::open(&folder.path().join("profile")).await;
+        let url = json!({ "url": format!("http://{}/", server.address) });
+        browser.ask("POST", "/url", url).await;
+        browser
+            .until("document.getElementById('map').dataset.terrain === 'missing'")
+            .await;
+        browser
+            .until("!document.getElementById('terrain').hidden")
+            .await;
+        for node in [1, 2] {
+            browser.click(&format!("#nodes li:nth-child({node})")).await;
+        }
+        browser
+            .until("/no terrain data/.test(document.querySelector('#budget').textContent)")
+            .await;
+        browser
+            .until("Number(document.getElementById('profile').dataset.missing) > 100")
+            .await;
+    });
+}
+
 #[needs(terrain, browser)]
 #[test]
 fn a_planner_sees_nodes_links_and_coverage() {

@@ -132,6 +132,7 @@ impl Replay {
             Some(changes) => Some(self.replay_once(&ground.terrain, changes, None)?),
             None => None,
         };
+        ground.check_tiles()?;
         if self.check && run.replayed.marks == 0 {
             let message = "the replayed part of the log holds no digest to compare";
             return Err(Failure::Input(message.to_owned()));
@@ -272,8 +273,10 @@ fn show(run: &Run, output: Output) -> Result<(), Failure> {
     } else {
         String::new()
     };
+    let gaps = output::gaps(&run.engine.view());
+    let gaps = gaps.map_or_else(String::new, |line| format!("{}\n", output::warning(&line)));
     output.text(&format!(
-        "{}\n{span}, {commands} commands replayed; {proof}\n{torn}{levels}{}\n",
+        "{}\n{span}, {commands} commands replayed; {proof}\n{torn}{gaps}{levels}{}\n",
         output::heading(run.title()),
         output::faint(&format!("digest {digest}"))
     ))

@@ -18,7 +18,8 @@ const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;color:#1b2430;max-w
 margin:2rem auto;padding:0 1rem}h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}\
 table{border-collapse:collapse;font-size:.9rem}td,th{padding:.2rem .7rem;border-bottom:1px solid \
 #d5dce3;text-align:left}td.r,th.r{text-align:right;font-variant-numeric:tabular-nums}\
-.soft{color:#5a6675}svg{max-width:100%;height:auto}";
+.soft{color:#5a6675}.missing{padding:.4rem .7rem;color:#7a1810;background:repeating-linear-gradient(\
+45deg,#fbe3df 0 8px,#fff 8px 16px)}svg{max-width:100%;height:auto}";
 
 /// The report of a replay and, if given, of the changed replay beside it.
 pub fn page(run: &Run, fork: Option<&Run>) -> String {
@@ -74,6 +75,9 @@ fn summary(run: &Run, view: &Snapshot) -> Markup {
             (run.history.span_s()) " s simulated in " (replayed.ticks) " ticks, "
             (replayed.commands) " commands; " (replayed.marks) " digests compared, all equal. "
             span.soft { "Digest " (replayed.digest) "." }
+        }
+        @if let Some(gaps) = crate::cli::output::gaps(view) {
+            p class="missing" { (gaps) }
         }
         @if let Some(calibration) = &view.environment.calibration {
             p { "Calibration profile: " b { (calibration.name) } }

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::Selection;
 use super::client::{request, show};
-use super::show::headline;
+use super::show::{headline, missing_terrain};
 use crate::cli::output::{self, Output};
 use groundwave::serve::Failure;
 
@@ -98,7 +98,11 @@ impl Report {
             }));
         }
         let head = output::heading(&headline(&testbed));
-        output.text(&format!("{head}\n\n{}", output::table(&table(&rows), None)))
+        let missing = missing_terrain(&testbed);
+        output.text(&format!(
+            "{head}\n{missing}\n{}",
+            output::table(&table(&rows), None)
+        ))
     }
 
     /// True for selected links.
@@ -251,7 +255,11 @@ fn table(rows: &[Row<'_>]) -> Table {
         let up = |value: f64| shape.up.then_some(value);
         table.row([
             format!("{} > {}", link.from, link.to),
-            if shape.up { "up" } else { "down" }.to_owned(),
+            match (shape.up, link.missing_samples) {
+                (false, _) => "down".to_owned(),
+                (true, 0) => "up".to_owned(),
+                (true, _) => format!("up, {}", output::NO_TERRAIN),
+            },
             beside(row.predicted_round_trip_ms, round.map(|[_, mean, _]| mean)),
             beside(
                 row.predicted_round_trip_loss_prob.map(|loss| loss * 100.0),
@@ -298,6 +306,7 @@ fn picture(testbed: &Testbed) -> Picture {
             from: link.from.clone(),
             to: link.to.clone(),
             up: link.predicted.up,
+            has_terrain: link.missing_samples == 0,
             rate_bps: link.predicted.rate_bps as f64,
             measured_bps: link
                 .measured

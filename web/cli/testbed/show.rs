@@ -104,9 +104,25 @@ pub fn text(testbed: &Testbed) -> String {
     )
 }
 
+/// Warning about directions without terrain data; empty when there are none.
+pub fn missing_terrain(testbed: &Testbed) -> String {
+    let links = testbed.links.iter().filter(|link| !link.back);
+    let missing = links
+        .clone()
+        .filter(|link| link.missing_samples > 0)
+        .count();
+    match missing {
+        0 => String::new(),
+        _ => {
+            let line = output::missing_links(missing, links.count());
+            format!("{}\n", output::warning(&line))
+        }
+    }
+}
+
 /// Remarks, one a line.
 fn remarks(testbed: &Testbed) -> String {
-    let mut lines = String::new();
+    let mut lines = missing_terrain(testbed);
     if testbed.wiring == Wiring::Segment {
         lines.push_str("segment wiring: each node has one interface, radio0\n");
     }
@@ -236,5 +252,42 @@ fn percent(prob: f64) -> String {
         0.0 => "0 %".to_owned(),
         small if small < 0.01 => "< 0.01 %".to_owned(),
         percent => format!("{percent:.2} %"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    /// A testbed of one link, with so many samples without terrain data.
+    fn testbed(missing_samples: u32) -> Testbed {
+        let shape = json!({
+            "up": true, "loss_prob": 0.0, "broadcast_loss_prob": 0.0, "rate_bps": 1_000_000,
+            "delay_ns": 0, "jitter_ns": 0,
+        });
+        let side = |from: &str, to: &str, back: bool| {
+            json!({
+                "from": from, "to": to, "wire": 1, "back": back, "snr_db": 9.0, "predicted": shape,
+                "generation": 1, "observed_generation": 1, "missing_samples": missing_samples,
+            })
+        };
+        let links = Value::from(vec![side("a", "b", false), side("b", "a", true)]);
+        let testbed = json!({
+            "name": "t", "tick": 1, "now_s": 1.0, "speed": 1.0, "nodes": [], "links": links,
+        });
+        serde_json::from_value(testbed).unwrap()
+    }
+
+    #[test]
+    fn status_and_report_warn_of_missing_terrain() {
+        assert_eq!(missing_terrain(&testbed(0)), "");
+        let warned = missing_terrain(&testbed(7));
+        assert!(
+            warned.contains("no terrain data under 1 of 1 links"),
+            "{warned}"
+        );
+        assert!(text(&testbed(7)).contains("no terrain data"));
+        assert!(!text(&testbed(0)).contains("terrain"));
     }
 }

@@ -102,7 +102,7 @@ impl Up {
         }
         if self.detach {
             // Terrain errors are reported here rather than in the message file.
-            self.ground.for_scenario(&scenario.terrain)?;
+            self.ground.for_scenario(&scenario)?;
             let arguments = std::env::args_os()
                 .skip(1)
                 .filter(|argument| argument != "--detach");

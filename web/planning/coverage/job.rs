@@ -237,6 +237,7 @@ impl Job {
             lon: grid.column_lon_deg(col),
             rx_power_dbm: Some(known.rx_power_dbm).filter(|power| power.is_finite()),
             verdict: known.verdict,
+            path_missing: known.flags.contains(Flags::PATH_MISSING),
         };
         (0..).zip(known.unwrap_or_default()).map(tile).collect()
     }

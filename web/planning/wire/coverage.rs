@@ -171,4 +171,8 @@ pub struct Tile {
     pub rx_power_dbm: Option<f64>,
     /// The link in one word.
     pub verdict: CellVerdict,
+    /// True if part of the path lies off every tile, where sea level is assumed. Absent where the
+    /// ground is known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub path_missing: bool,
 }

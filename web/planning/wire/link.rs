@@ -34,6 +34,9 @@ pub struct LinkAnalysis {
     pub rx_node_id: Uuid,
     /// Terrain profile.
     pub profile: TerrainProfile,
+    /// False if part of the profile lies off every tile: verdicts and figures then assume ground at
+    /// sea level there.
+    pub terrain_known: bool,
     /// From the sender to the receiver.
     pub result: LinkResult,
     /// Reverse direction.

@@ -63,6 +63,9 @@ pub struct TerrainSample {
     pub elevation_msl_m: f64,
     /// Above the WGS84 ellipsoid, m.
     pub elevation_hae_m: f64,
+    /// True off every tile: the heights are assumed. Absent where the ground is known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub missing: bool,
 }
 
 impl TerrainProfile {
@@ -77,6 +80,7 @@ impl TerrainProfile {
                 distance_m: i as f64 * profile.step_m,
                 elevation_msl_m,
                 elevation_hae_m: elevation_msl_m + terrain.undulation_m(point),
+                missing: profile.missing.get(i).copied().unwrap_or(false),
             })
         };
         let heights = profile.elevation_msl_m.iter().enumerate();

@@ -192,6 +192,19 @@ fn gaps_in_the_ground_are_told() {
 }
 
 #[test]
+fn ground_without_data_is_hatched_and_rated_so() {
+    let mut case = Case::over(&level(101, 0.0), 5_000.0, [30.0, 20.0], "wifi_5g_mesh");
+    assert!(!case.svg().contains("no-terrain") && !case.svg().contains("No terrain data"));
+    case.result.terrain.missing_samples = 50;
+    case.profile.missing = (0..101).map(|i| i < 50).collect();
+    let drawn = case.svg();
+    assert!(drawn.contains("No terrain data"), "{drawn}");
+    let lines = drawn.matches("class=\"no-terrain\"").count();
+    assert!((20..100).contains(&lines), "{lines}");
+    assert!(drawn.contains("hatched: no terrain data"), "{drawn}");
+}
+
+#[test]
 fn the_drawing_is_the_one_on_file() {
     const PATH: &str = concat!(
         env!("CARGO_MANIFEST_DIR"),

@@ -1,7 +1,8 @@
 //! Whole budgets against numbers worked by hand, and against the models they are made of.
 
 use super::super::{
-    Environment, LimitingFactor, Model, PropagationMode, Verdict, Workspace, evaluate_both,
+    Environment, LimitingFactor, Model, PropagationMode, Station, Verdict, Workspace, evaluate,
+    evaluate_both,
 };
 use super::{flat, link, near, profile, ridge, station, under};
 use crate::propagation::itm;
@@ -61,6 +62,21 @@ fn a_hand_worked_lora_link() {
     near(found.receiver.rx_power_dbm, 27.0 - 105.654 + 5.0, 0.05);
     near(found.rate.data_rate_bps, 1_074.2, 0.1);
     assert_eq!((found.model, found.itm), (Model::FreeSpace, None));
+}
+
+/// No frame of LoRa is longer than 255 octets, so that its loss is not that of 1,500.
+#[test]
+fn lora_is_rated_by_the_longest_frame_that_it_sends() {
+    let [lora, wifi] = ["lora_868_eu", "wifi_5g_mesh"].map(|radio| station(radio, "omni_5", 10.0));
+    let env = under(Model::FreeSpace);
+    let rate = |end: &Station, octets| {
+        let found = evaluate(&flat(5_000.0), [0.0; 2], end, end, &env, octets);
+        found.unwrap().rate
+    };
+    assert_eq!(rate(&lora, 1_500).packet_octets, 255);
+    assert_eq!(rate(&lora, 1_500).per, rate(&lora, 255).per);
+    assert_eq!(rate(&lora, 24).packet_octets, 24);
+    assert_eq!(rate(&wifi, 1_500).packet_octets, 1_500);
 }
 
 /// A narrowband radio works down to the sensitivity of its data sheet, whatever its noise figure.
@@ -271,7 +287,7 @@ fn the_geoid_moves_ellipsoidal_heights_only() {
     let end = station("wifi_5g_mesh", "omni_5", 10.0);
     let ground = profile(3_000.0, vec![100.0; 11]);
     let env = under(Model::FreeSpace);
-    let found = super::super::evaluate(&ground, [50.0, 47.5], &end, &end, &env, 100).unwrap();
+    let found = evaluate(&ground, [50.0, 47.5], &end, &end, &env, 100).unwrap();
     near(found.geometry.tx_ground_hae_m, 150.0, 1e-12);
     near(found.geometry.rx_ground_hae_m, 147.5, 1e-12);
     near(found.geometry.tx_antenna_msl_m, 110.0, 1e-12);

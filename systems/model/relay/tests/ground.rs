@@ -40,6 +40,7 @@ fn source(name: &str) -> TerrainSource {
     TerrainSource {
         name: name.into(),
         has_geoid: false,
+        tiles_used: None,
     }
 }
 

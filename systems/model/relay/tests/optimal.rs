@@ -70,6 +70,7 @@ fn high_ground_beside_the_line_is_found() {
             crate::terrain::TerrainSource {
                 name: "hill".into(),
                 has_geoid: false,
+                tiles_used: None,
             }
         }
     }
