@@ -70,7 +70,7 @@ fn main() {
         "{NODES} nodes, {minutes} min; the impairment daemon runs over the modelled kernel, because no \
          interface of this machine is touched"
     );
-    load.begin(&runtime);
+    let tasks = load.begin(&runtime);
     let mut chance = Seed(15).stream("soak.kill", 0, 0);
     let mut wait = |lasts: Duration| {
         let most = (lasts.as_secs_f64() / 8.0).clamp(10.0, 90.0);
@@ -102,7 +102,11 @@ fn main() {
         }
     }
     load.stop.store(true, Ordering::Release);
-    std::thread::sleep(Duration::from_secs(1));
+    for task in tasks {
+        runtime
+            .block_on(task)
+            .expect("a load that went on to its end");
+    }
     lost.extend(runtime.block_on(load.missing()));
     lost.extend(impairments.faults());
     server.kill();

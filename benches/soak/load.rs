@@ -13,6 +13,7 @@ use groundwave_engine::Seed;
 use groundwave_io::wall::wall_ns;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
+use tokio::task::JoinHandle;
 use uuid::Uuid;
 
 use crate::nodes::heartbeat;
@@ -29,7 +30,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// Nodes of the plan, most: analyses of meshes grow with their square.
 const PLANNED_MAX: usize = 40;
 /// Metric of the readings that are uploaded.
-const METRIC: &str = "soak.count";
+const METRIC: &str = "sys.soak";
 
 /// The load and what was acknowledged.
 pub struct Load {
@@ -143,16 +144,18 @@ impl Load {
         }
     }
 
-    /// Starts all of it.
-    pub fn begin(self: &Arc<Self>, runtime: &Runtime) {
+    /// Starts all of it; the tasks end once `stop` is true.
+    pub fn begin(self: &Arc<Self>, runtime: &Runtime) -> Vec<JoinHandle<()>> {
+        let mut tasks = Vec::new();
         for hand in 0..CONNECTIONS {
             let load = Arc::clone(self);
-            runtime.spawn(async move { load.nodes(hand).await });
+            tasks.push(runtime.spawn(async move { load.nodes(hand).await }));
         }
         let load = Arc::clone(self);
-        runtime.spawn(async move { load.plan().await });
+        tasks.push(runtime.spawn(async move { load.plan().await }));
         let load = Arc::clone(self);
-        runtime.spawn(async move { load.watch().await });
+        tasks.push(runtime.spawn(async move { load.watch().await }));
+        tasks
     }
 
     fn goes_on(&self) -> bool {
@@ -318,7 +321,10 @@ impl Load {
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
         for (number, at_ns) in readings {
-            let path = format!("/v1/nodes/{}/telemetry/latest?prefix=soak", node_id(number));
+            let path = format!(
+                "/v1/nodes/{}/telemetry/latest?prefix=sys.soak",
+                node_id(number)
+            );
             let found = line.ask(Method::GET, &path, &Value::Null).await;
             let kept = found.and_then(|(_, found)| {
                 let at = read("ts", found[METRIC]["ts"].as_str()?).ok()?;
