@@ -27,6 +27,7 @@ fuzz_target!(
         let options = TimelineOptions {
             directions: Direction::ALL.to_vec(),
             window_ns: 100_000_000,
+            speed: 1.0,
             base: ImpairmentSpec::default(),
         };
         for name in ["t.toml", "t.csv", "t.down"] {
