@@ -66,7 +66,9 @@ fuzz_target!(
     audit_log,
     vec![shipped("tests/fixtures/compat/audit.jsonl")],
     |bytes: &[u8]| {
-        as_file("audit.jsonl", bytes, |path| drop(Audit::open(path)));
+        as_file("audit.jsonl", bytes, |path| {
+            drop(Audit::open(path, &[7; 32]))
+        });
         as_file("words", bytes, |path| drop(read_words(path)));
     }
 );
