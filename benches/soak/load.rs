@@ -1,4 +1,4 @@
-//! What the server is asked: heartbeats, readings, plans, analyses. What it acknowledges is noted, and
+//! Load of the server: heartbeats, readings, plans, analyses. Acknowledged writes are noted, and
 //! looked for after each restart.
 
 use std::collections::BTreeMap;

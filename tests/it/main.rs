@@ -17,6 +17,7 @@ mod planning;
 mod program;
 mod properties;
 mod recordings;
+mod reliability;
 mod scenarios;
 mod schedule;
 mod support;
