@@ -24,7 +24,7 @@ pub enum DaemonRequest {
     /// Reads its state.
     Read,
     /// Replaces its impairment.
-    Set(Impairment),
+    Set(Box<Impairment>),
     /// Removes its impairment.
     Clear,
 }
@@ -86,7 +86,7 @@ impl BoundPorts {
         let impairment = shape.impairment();
         match port {
             Port::Daemon { address, port } => {
-                let request = DaemonRequest::Set(impairment);
+                let request = DaemonRequest::Set(Box::new(impairment));
                 let state = (self.ask)(address.clone(), *port, request).await?;
                 self.held.insert((address.clone(), *port), state.impairment);
                 in_force(&state.divergence)
@@ -220,7 +220,7 @@ async fn restore_one(saved: &Saved, ask: &mut Ask) -> Result<(), String> {
         Port::Daemon { address, port } => {
             let request = match saved.before.is_empty() {
                 true => DaemonRequest::Clear,
-                false => DaemonRequest::Set(saved.before.clone()),
+                false => DaemonRequest::Set(Box::new(saved.before.clone())),
             };
             ask(address.clone(), *port, request).await.map(drop)
         }
@@ -326,7 +326,7 @@ mod tests {
             // A controller that took over finds the port impaired, and does not record that.
             let mut ports = BoundPorts::new(ask(&requests, false), &record).unwrap();
             ports.apply(&port, &Shape::DOWN).await.unwrap();
-            let set = DaemonRequest::Set(Shape::DOWN.impairment());
+            let set = DaemonRequest::Set(Box::new(Shape::DOWN.impairment()));
             let sent = std::mem::take(&mut *requests.lock().unwrap());
             assert_eq!(sent, [DaemonRequest::Read, set.clone(), set]);
 
@@ -336,7 +336,7 @@ mod tests {
             let done = restore(&record, &mut ask(&requests, false)).await.unwrap();
             assert_eq!(done, [(port, Ok(()))]);
             let last = requests.lock().unwrap().pop();
-            assert_eq!(last, Some(DaemonRequest::Set(delayed())));
+            assert_eq!(last, Some(DaemonRequest::Set(Box::new(delayed()))));
             assert!(!record.exists());
             assert_eq!(
                 restore(&record, &mut ask(&requests, false)).await.unwrap(),

@@ -1,8 +1,8 @@
 //! Shape of a direction of a link: treatment of packets, derived from the frame loss and rate of
 //! the radio.
 //!
-//! With `p` the loss of one frame and `n` tries, a frame is lost for good with `p^n` and takes `(1
-//! - p^n) / (1 - p)` tries, so that `1 - p` of the rate on the air is delivered. Broadcast frames
+//! With `p` the loss of one frame and `n` tries, a frame is lost for good with `p^n` and takes
+//! `(1 - p^n) / (1 - p)` tries, so that `1 - p` of the rate on the air is delivered. Broadcast frames
 //! are sent once, at the basic rate. A frame waits DIFS and half a contention window, which doubles
 //! with each further try (IEEE 802.11-2020, 10.3.3, 10.3.4).
 
