@@ -129,6 +129,7 @@ fn lay(engine: &Engine<Snapshot>, moving: u64) {
                 speed_min_m_s: 0.5,
                 speed_max_m_s: 2.0,
                 pause_ns: 60 * STEP_NS,
+                at_ns: None,
             },
         );
     }

@@ -105,6 +105,39 @@ impl<C: Recorded> Queued for Envelope<C> {
     }
 }
 
+/// A command whose refusal is told, and nothing else of its reply.
+pub(crate) struct Watched {
+    command: Box<dyn Queued>,
+    outcome: oneshot::Sender<Result<(), Refusal>>,
+}
+
+impl Watched {
+    /// The command, and where its outcome will be.
+    pub(crate) fn new(command: Box<dyn Queued>) -> (Self, oneshot::Receiver<Result<(), Refusal>>) {
+        let (outcome, receiver) = oneshot::channel();
+        (Self { command, outcome }, receiver)
+    }
+}
+
+impl Queued for Watched {
+    fn name(&self) -> &'static str {
+        self.command.name()
+    }
+
+    fn encode(&self) -> Result<Vec<u8>, rmp_serde::encode::Error> {
+        self.command.encode()
+    }
+
+    fn apply(self: Box<Self>, world: &mut World) -> Applied {
+        let applied = self.command.apply(world);
+        // One that stopped listening is no error.
+        let _ = self
+            .outcome
+            .send(applied.refusal.clone().map_or(Ok(()), Err));
+        applied
+    }
+}
+
 struct Decoder {
     from_bytes: fn(&[u8]) -> Result<Box<dyn Queued>, String>,
     from_json: fn(serde_json::Value) -> Result<Box<dyn Queued>, String>,

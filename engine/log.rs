@@ -102,6 +102,9 @@ pub struct Mark {
     /// that diverges can name the first thing that differs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Parts,
+    /// Names and digests of the files that the world has read until then, such as terrain tiles.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, String>,
 }
 
 /// Parts by name, causes before effects, with the CRC-32 of each thing in them.

@@ -1,8 +1,10 @@
 //! Replay: apply a log to a fresh world and compare the digests.
 
+use std::collections::BTreeMap;
 use std::io::{Read, Seek};
 use std::ops::ControlFlow;
 
+use bevy_ecs::world::World;
 use thiserror::Error;
 
 use crate::log::{Checkpoint, Entry, LogError, Mark, Part, Reader};
@@ -65,6 +67,14 @@ pub enum ReplayError {
         logged: String,
         /// Digest of the replay.
         replayed: String,
+    },
+    /// The world came to something else because it read other files.
+    #[error("tick {tick}: {what}")]
+    Files {
+        /// The tick of the mark.
+        tick: u64,
+        /// The files that differ.
+        what: String,
     },
     /// The world cannot be built.
     #[error(transparent)]
@@ -254,6 +264,10 @@ impl<S: Snapshot, F: FnMut(&mut Engine<S>) -> Next> Fold<'_, S, F> {
         if replayed == mark.digest {
             return ControlFlow::Continue(());
         }
+        if let Some(what) = other_files::<S>(&mark.files, self.engine.world()) {
+            let tick = mark.tick;
+            return ControlFlow::Break(Some(ReplayError::Files { tick, what }));
+        }
         let what = difference(&mark, &*self.engine.view());
         ControlFlow::Break(Some(ReplayError::Diverged {
             tick: mark.tick,
@@ -262,6 +276,34 @@ impl<S: Snapshot, F: FnMut(&mut Engine<S>) -> Next> Fold<'_, S, F> {
             replayed,
         }))
     }
+}
+
+/// Files of a log that are missing here or are others; nothing where they are the same, or the log
+/// does not name them.
+fn other_files<S: Snapshot>(logged: &BTreeMap<String, String>, world: &World) -> Option<String> {
+    if logged.is_empty() {
+        return None;
+    }
+    let wrong = |(name, digest): (&String, &String)| match S::file_digest(world, name) {
+        None => Some(format!("{name} is missing")),
+        Some(other) if other != *digest => {
+            let (other, digest) = (shortened(&other), shortened(digest));
+            Some(format!(
+                "{name} is another one: found SHA-256 {other}, recorded {digest}"
+            ))
+        }
+        Some(_) => None,
+    };
+    let found = S::files(world);
+    let added = found.keys().filter(|name| !logged.contains_key(*name));
+    let added = added.map(|name| format!("{name} is there, and was not when the log was recorded"));
+    let all: Vec<String> = logged.iter().filter_map(wrong).chain(added).collect();
+    Some(all.join("; ")).filter(|what| !what.is_empty())
+}
+
+/// The first digits of a digest.
+fn shortened(digest: &str) -> &str {
+    digest.get(..16).unwrap_or(digest)
 }
 
 /// The first thing in which `view` differs from `mark`.

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use bevy_ecs::prelude::*;
 use crossbeam_channel::{Receiver, Select};
 use thiserror::Error;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
-use crate::command::{Queued, Registry, Release};
+use crate::command::{Queued, Registry, Release, Watched};
 use crate::effect::{Effect, Effects, Outbox};
 use crate::handle::{Health, WorldHealth};
 use crate::limits::{COMMANDS_PER_TICK_MAX, INBOX_COMMANDS_MAX};
@@ -151,6 +151,19 @@ impl<S: Snapshot> Engine<S> {
     /// As [`Handle::submit`].
     pub fn inject(&mut self, command: Box<dyn Queued>) -> Result<(), Refusal> {
         self.handle.post(command)
+    }
+
+    /// As [`inject`](Self::inject); the receiver has what came of the command after that tick.
+    ///
+    /// # Errors
+    /// As [`Handle::submit`].
+    pub fn inject_watched(
+        &mut self,
+        command: Box<dyn Queued>,
+    ) -> Result<oneshot::Receiver<Result<(), Refusal>>, Refusal> {
+        let (command, outcome) = Watched::new(command);
+        self.handle.post(Box::new(command))?;
+        Ok(outcome)
     }
 
     /// Handle for other threads.
@@ -393,6 +406,7 @@ impl<S: Snapshot> Engine<S> {
             tick: self.clock().tick,
             digest: digest.clone(),
             parts: self.views.borrow().parts(),
+            files: S::files(&self.world),
         };
         self.journal.append(&Entry::Mark(mark))?;
         self.journal.commit()?;

@@ -4,6 +4,7 @@
 //! when it changed; at the end of a tick the engine gathers the sections into one immutable
 //! snapshot and sends it to everyone as an `Arc`. A reader always holds a consistent cut.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bevy_ecs::prelude::{Resource, World};
@@ -24,6 +25,18 @@ pub trait Snapshot: Default + Serialize + Send + Sync + 'static {
     /// need not be located.
     fn parts(&self) -> Parts {
         Parts::new()
+    }
+
+    /// Names and digests of the files the world has read, such as terrain tiles.
+    fn files(world: &World) -> BTreeMap<String, String> {
+        let _ = world;
+        BTreeMap::new()
+    }
+
+    /// Digest of the file with a name of [`Snapshot::files`], read by the world or not; `None`
+    /// without it.
+    fn file_digest(world: &World, name: &str) -> Option<String> {
+        Self::files(world).remove(name)
     }
 
     /// Display name of the thing at this index of a part, if there is one.

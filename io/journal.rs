@@ -152,6 +152,7 @@ mod tests {
             tick,
             digest: "d".to_owned(),
             parts: Default::default(),
+            files: Default::default(),
         })
     }
 

@@ -1,5 +1,6 @@
 //! Snapshot of the world: its consistent state at the end of a tick.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bevy_ecs::world::World;
@@ -17,7 +18,7 @@ use crate::measure::Levels;
 use crate::onboarding::Onboarding;
 use crate::radio::Environment;
 use crate::route::Graph;
-use crate::site::{NodeId, NodeView};
+use crate::site::{NodeId, NodeView, WorldTerrain};
 use crate::testbed::TestbedView;
 
 /// State of the world at the end of a tick. A section is replaced only when it changed, so
@@ -138,6 +139,14 @@ impl groundwave_engine::Snapshot for Snapshot {
             put("testbed", parts_of([&*self.testbed]));
         }
         parts
+    }
+
+    fn files(world: &World) -> BTreeMap<String, String> {
+        world.resource::<WorldTerrain>().0.files()
+    }
+
+    fn file_digest(world: &World, name: &str) -> Option<String> {
+        world.resource::<WorldTerrain>().0.file_digest(name)
     }
 
     fn label(&self, part: &str, place: usize) -> Option<String> {

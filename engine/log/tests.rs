@@ -30,6 +30,7 @@ fn entries() -> Vec<Entry> {
         tick: 3,
         digest: "00ff".to_owned(),
         parts: vec![("nodes".to_owned(), vec![1, u32::MAX])],
+        files: BTreeMap::from([("tile".to_owned(), "11ee".to_owned())]),
     };
     vec![
         command(1, vec![]),

@@ -8,6 +8,7 @@ use groundwave_systems::site::NODES_MAX;
 use groundwave_systems::terrain::GeoPoint;
 
 use super::error::{Fault, FormatError, Location};
+use super::extremes::Extremes;
 use super::limits::EVENTS_MAX;
 use super::plan::{PlanFile, PlanNode, name_of};
 use super::report::Report;
@@ -60,6 +61,8 @@ pub struct Dataset {
     pub begin_unix_s: Option<f64>,
     /// Time between two ticks of a recording, s; 1 unless the document states another.
     pub step_s: Option<f64>,
+    /// Time of the end, s, where it is later than the last event.
+    pub end_s: Option<f64>,
     /// Longest link the model evaluates, m.
     pub range_m: Option<f64>,
     /// A deployment with complete nodes.
@@ -73,6 +76,7 @@ pub struct Dataset {
     /// Notes on dropped or completed parts of the document.
     pub report: Report,
     pub(super) index: BTreeMap<String, u32>,
+    pub(super) extremes: Extremes,
 }
 
 impl Dataset {
@@ -144,6 +148,7 @@ impl Dataset {
         if self.events.len() >= EVENTS_MAX {
             return self.drop("one event too many", line);
         }
+        self.extremes.note(at_s, line);
         self.events.push((at_s, event));
     }
 

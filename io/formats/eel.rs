@@ -73,6 +73,9 @@ fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
             }
         }
     }
+    // Most logs count from their beginning, some have the time of day.
+    dataset.drop_unset_clocks();
+    dataset.begin_with_clock();
     Ok(dataset)
 }
 

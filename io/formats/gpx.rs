@@ -79,6 +79,7 @@ fn read(source: &Source, _: &ReadOptions) -> Result<Dataset, FormatError> {
         }
     }
     let mut dataset = state.dataset;
+    dataset.drop_unset_clocks();
     dataset.count_from_first();
     dataset.thin_tracks();
     Ok(dataset)

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use quick_xml::Reader;
@@ -31,11 +32,14 @@ impl Source {
         }
     }
 
-    /// Reads a file, or all files of a folder.
+    /// Reads a file, or all files of a folder; standard input for the path `-`.
     ///
     /// # Errors
     /// I/O errors and files larger than [`SOURCE_BYTES_MAX`], with the path.
     pub fn open(path: &Path) -> Result<Self, String> {
+        if path == Path::new("-") {
+            return Self::of_stream(std::io::stdin().lock());
+        }
         let read = |path: &Path| {
             let failed = |error: std::io::Error| format!("read {}: {error}", path.display());
             let bytes = std::fs::metadata(path).map_err(failed)?.len();
@@ -64,6 +68,19 @@ impl Source {
                 .map(|path| read(path))
                 .collect::<Result<_, _>>()?,
         })
+    }
+
+    /// Reads a document to its end.
+    fn of_stream(stream: impl Read) -> Result<Self, String> {
+        let mut bytes = Vec::new();
+        let read = stream.take(SOURCE_BYTES_MAX + 1).read_to_end(&mut bytes);
+        let read = read.map_err(|error| format!("read standard input: {error}"))?;
+        if read as u64 > SOURCE_BYTES_MAX {
+            return Err(format!(
+                "standard input: found more than {SOURCE_BYTES_MAX} bytes, allowed no more"
+            ));
+        }
+        Ok(Self::of(bytes))
     }
 
     /// The first document.

@@ -36,5 +36,8 @@ pub const SOURCE_BYTES_MAX: u64 = 1 << 30;
 /// Bytes at the beginning of a document that its format is recognised by.
 pub const SAMPLE_BYTES: usize = 64 << 10;
 
+/// Ticks of one recording: four months at one a second, hours of computing.
+pub const TICKS_MAX: u64 = 10_000_000;
+
 /// Events of one recording, so that a wrong mapping cannot fill the memory.
 pub const EVENTS_MAX: usize = 20_000_000;

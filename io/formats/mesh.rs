@@ -96,7 +96,11 @@ pub(super) fn read(
             series.take(snapshot, number);
         }
     }
-    Ok(series.dataset)
+    let mut dataset = series.dataset;
+    if dataset.begin_unix_s.is_some() {
+        dataset.drop_unset_clocks();
+    }
+    Ok(dataset)
 }
 
 /// Snapshots read so far.

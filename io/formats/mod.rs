@@ -28,11 +28,13 @@
 //! of the first.
 
 pub mod batctl;
+mod clock;
 pub mod core_xml;
 pub mod csv;
 mod dataset;
 pub mod eel;
 mod error;
+mod extremes;
 pub mod geojson;
 pub mod gpx;
 mod identify;
@@ -66,6 +68,8 @@ use std::io::{self, Write};
 use groundwave_systems::radio::Station;
 use groundwave_systems::terrain::GeoPoint;
 
+use crate::scenario::setdest::Dialect;
+
 pub use dataset::{Dataset, Event, Node};
 pub use error::{FormatError, Location};
 pub use identify::{Sample, Source, by_extension, by_name, extensions, identify, names};
@@ -73,7 +77,7 @@ pub use plan::{PlanFile, PlanNode};
 pub use recording::{Output, RecordingWriter};
 pub use report::{Note, Report};
 pub use rows::{COLUMNS, Row};
-pub use script::Script;
+pub use script::{Script, is_placeholder};
 
 /// Kinds of data in a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,6 +101,8 @@ pub struct ReadOptions {
     pub step_s: f64,
     /// Origin of documents in metres.
     pub origin: Option<GeoPoint>,
+    /// Meaning of a speed of 0 in ns-2 motion; by the content where it is not said.
+    pub dialect: Option<Dialect>,
     /// Columns of a table of measurements.
     pub mapping: Option<csv::levels::Levels>,
 }
@@ -109,6 +115,7 @@ impl ReadOptions {
             station,
             step_s: 60.0,
             origin: None,
+            dialect: None,
             mapping: None,
         }
     }

@@ -6,8 +6,13 @@ use std::fmt::Write;
 use super::dataset::{Dataset, Event};
 use super::error::{Fault, FormatError, Location};
 use super::{Format, report::Report};
-use crate::scenario::limits::WAYPOINTS_MAX;
+use crate::scenario::limits::{DURATION_S_MAX, WAYPOINTS_MAX};
 use groundwave_systems::terrain::GeoPoint;
+
+/// Step of a scenario of tracks, ns.
+const SCENARIO_STEP_NS: u64 = 1_000_000_000;
+/// Longest scenario of tracks, ticks.
+const SCENARIO_TICKS_MAX: u64 = DURATION_S_MAX as u64;
 
 /// A position and its time, s.
 type Fix = (f64, GeoPoint);
@@ -20,6 +25,8 @@ impl Dataset {
         for event in &mut self.events {
             event.0 -= begin_s;
         }
+        self.extremes.count_from(begin_s);
+        self.begin_unix_s = None;
     }
 
     /// The positions of each node in the order of time. Of several at one time the last one
@@ -93,6 +100,7 @@ impl Dataset {
             }
         });
         self.count_from_first();
+        self.check_span(format, SCENARIO_STEP_NS, SCENARIO_TICKS_MAX)?;
         let (tracks, dropped) = self.tracks();
         tell_thinned(&mut self.report, dropped);
         if tracks.is_empty() {

@@ -7,6 +7,7 @@ use super::error::{FormatError, Location};
 use super::text::{line_of, text};
 use super::{Content, Format, ReadOptions, Source};
 use crate::scenario::ns2;
+use crate::scenario::setdest::{self, Action};
 
 /// The format.
 pub static FORMAT: Format = Format {
@@ -49,8 +50,17 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
             dataset.event(0.0, Event::Move(node, at), line);
         }
     }
-    for order in &trace.moves {
+    let orders = setdest::orders(&trace, options.dialect);
+    for offset in &orders.doubtful {
+        let what = "speed 0 with another destination: read as a stop; --dialect core reads a jump";
+        dataset.drop(what, line_at(*offset));
+    }
+    for (order, action) in &orders.orders {
         let line = line_at(order.offset);
+        if trace.stop_s.is_some_and(|stop_s| order.at_s > stop_s) {
+            dataset.drop("motion after the end of the trace", line);
+            continue;
+        }
         let Some(target) = position(order.x_m, order.y_m) else {
             dataset.drop("a destination beyond the Earth", line);
             continue;
@@ -60,9 +70,13 @@ fn read(source: &Source, options: &ReadOptions) -> Result<Dataset, FormatError> 
             continue;
         }
         if let Some(node) = dataset.node(&format!("node-{}", order.node), line) {
-            let event = Event::GoTo(node, target, order.speed_m_s);
+            let event = match action {
+                Action::Jump => Event::Move(node, target),
+                Action::Head | Action::Stop => Event::GoTo(node, target, order.speed_m_s),
+            };
             dataset.event(order.at_s, event, line);
         }
     }
+    dataset.end_s = Some(orders.end_s).filter(|_| !dataset.events.is_empty());
     Ok(dataset)
 }

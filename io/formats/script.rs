@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::Format;
 use super::dataset::{Dataset, Event};
 use super::error::{Fault, FormatError, Location};
+use super::limits::TICKS_MAX;
 
 /// Radius of the ring of nodes without a position, m.
 const RING_M: f64 = 500.0;
@@ -41,6 +42,7 @@ impl Dataset {
             let fault = Fault::new("", found, "at least one of both");
             return Err(fault.at(format, Location::default()));
         }
+        self.check_span(format, self.step_ns(), TICKS_MAX)?;
         let mut out = Script::default();
         let limits = Limits {
             link_range_max_m: self.range_m.unwrap_or(100_000.0).clamp(1.0, 1_000_000.0),
@@ -102,14 +104,22 @@ impl Dataset {
                             node,
                             destination,
                             speed_m_s,
+                            at_ns: Some(at_ns),
                         },
                     );
                 }
-                Event::GoTo(node, ..) => out.put(tick, StopMotion { node: id(node) }),
+                Event::GoTo(node, ..) => {
+                    let (node, at_ns) = (id(node), Some(at_ns));
+                    out.put(tick, StopMotion { node, at_ns });
+                }
             }
             out.last_tick = out.last_tick.max(tick);
         }
         out.observe(&mut measured);
+        if let Some(end_s) = self.end_s {
+            let end_ns = ((end_s - begin_s).max(0.0) * 1e9).round() as u64;
+            out.last_tick = out.last_tick.max(clock.tick_at(end_ns));
+        }
     }
 
     /// Length of a step, ns.
@@ -136,6 +146,14 @@ impl Dataset {
         }
         (positions, used)
     }
+}
+
+/// True if a position is a placeholder of [`Dataset::script`]: on the ring around 0 N 0 E, to the
+/// millimetre.
+#[must_use]
+pub fn is_placeholder(position: GeoPoint) -> bool {
+    let origin = GeoPoint::new(0.0, 0.0).expect("the origin is a place");
+    (geodesic::inverse(origin, position).distance_m - RING_M).abs() < 0.001
 }
 
 fn ring(number: usize, count: usize) -> GeoPoint {

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::file_radio::{AntennaChoice, RadioChoice};
+use super::setdest::Dialect;
 
 /// A rectangle of latitudes and longitudes. It may not cross the 180th meridian.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize, JsonSchema)]
@@ -121,6 +122,9 @@ pub struct MotionFile {
     pub ns2_file: Option<String>,
     /// Place of the ns-2 coordinates (0, 0); X_ counts metres east and Y_ metres north.
     pub origin: Option<PositionFile>,
+    /// Meaning of a `setdest` with a speed of 0: `ns2`, a stop; `core`, a jump to the destination.
+    /// Left out, a node that no line gives a speed jumps; others stop.
+    pub dialect: Option<Dialect>,
     /// ns-2's `$node_(7)` is the node named by this prefix and 7; left out, `node-`.
     pub prefix: Option<String>,
     /// Add the ns-2 nodes with this station; left out, they must be nodes of this scenario.

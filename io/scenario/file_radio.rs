@@ -11,7 +11,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, Visitor};
 
 /// The antenna of a station that names none.
-pub(super) const ANTENNA_DEFAULT: &str = "omni_2_15";
+pub(crate) const ANTENNA_DEFAULT: &str = "omni_2_15";
 
 /// A radio preset by id, or a table of settings.
 #[derive(Debug, Clone, JsonSchema)]

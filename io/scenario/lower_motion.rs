@@ -73,6 +73,7 @@ pub(super) fn declared(lowering: &mut Lowering<'_>, mut traces: Traces) {
         }
         let foreign = [
             (motion.origin.is_some(), "origin"),
+            (motion.dialect.is_some(), "dialect"),
             (motion.prefix.is_some(), "prefix"),
             (motion.station.is_some(), "station"),
         ];

@@ -32,6 +32,7 @@ mod lowering;
 pub(crate) mod ns2;
 mod placement;
 mod schema;
+pub mod setdest;
 mod station;
 pub mod testbed;
 mod trace;
@@ -75,6 +76,17 @@ pub struct Scheduled {
     pub name: String,
     /// The command's body, as its decoder reads it.
     pub body: serde_json::Value,
+}
+
+impl Scheduled {
+    /// The body with the time of the event where the command takes one, so that events between two
+    /// ticks are integrated at their own times.
+    #[must_use]
+    pub fn timed_body(&self) -> serde_json::Value {
+        let mut body = self.body.clone();
+        groundwave_systems::motion::set_time(&self.name, &mut body, self.at_ns);
+        body
+    }
 }
 
 /// A scenario, ready to run.

@@ -1,8 +1,8 @@
 //! Motion in the Tcl lines of ns-2, as `setdest` and `BonnMotion` write them.
 //!
 //! Three kinds of lines carry meaning: `$node_(0) set X_ 100` (and `Y_`; `Z_` is read and left),
-//! `$ns_ at 1.0 "$node_(0) setdest 200 300 5"` (x m, y m, speed m/s), and comments. `$god_` lines,
-//! with which setdest tells ns-2 hop counts, are passed over.
+//! `$ns_ at 1.0 "$node_(0) setdest 200 300 5"` (x m, y m, speed m/s), `$ns_ at 60.0 stop`, and
+//! comments. `$god_` lines, with which setdest tells ns-2 hop counts, are passed over.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -23,6 +23,8 @@ pub(crate) struct Trace {
     pub(crate) start: BTreeMap<u32, Start>,
     /// Moves, in file order.
     pub(crate) moves: Vec<Move>,
+    /// End of the simulation, s, where a line says it.
+    pub(crate) stop_s: Option<f64>,
 }
 
 /// Start of a node, as far as given.
@@ -41,7 +43,7 @@ pub(crate) struct Move {
     pub(crate) node: u32,
     pub(crate) x_m: f64,
     pub(crate) y_m: f64,
-    /// Zero means stop.
+    /// Zero means a stop or a jump; see [`super::setdest`].
     pub(crate) speed_m_s: f64,
     /// Offset of the line.
     pub(crate) offset: usize,
@@ -78,8 +80,7 @@ pub(crate) fn read(text: &str, mut bad: impl FnMut(BadLine)) -> Trace {
 type Fault = (String, &'static str);
 
 /// The forms a line can have.
-const FORMS: &str =
-    "\"$node_(0) set X_ 100\", \"$ns_ at 1.0 \\\"$node_(0) setdest 200 300 5\\\"\", or a comment";
+const FORMS: &str = "\"$node_(0) set X_ 100\", \"$ns_ at 1.0 \\\"$node_(0) setdest 200 300 5\\\"\", \"$ns_ at 60.0 stop\", or a comment";
 
 fn read_line(raw: &str, offset: usize, trace: &mut Trace) -> Result<(), Fault> {
     let line = raw.trim();
@@ -109,8 +110,13 @@ fn read_line(raw: &str, offset: usize, trace: &mut Trace) -> Result<(), Fault> {
             }
             Ok(())
         }
-        ["$ns_", "at", _, "$god_", ..] => Ok(()),
-        ["$ns_", "at", at_s, node, "setdest", x, y, speed] => {
+        ["$ns_" | "$ns", "at", _, "$god_", ..] => Ok(()),
+        ["$ns_" | "$ns", "at", at_s, "stop" | "finish" | "halt"]
+        | ["$ns_" | "$ns", "at", at_s, .., "$ns_" | "$ns", "halt"] => {
+            trace.stop_s = Some(number(at_s, "seconds since the start")?);
+            Ok(())
+        }
+        ["$ns_" | "$ns", "at", at_s, node, "setdest", x, y, speed] => {
             let order = Move {
                 at_s: number(at_s, "seconds since the start")?,
                 node: node_number(node)?,

@@ -12,6 +12,7 @@ use super::file_motion::MotionFile;
 use super::limits::SPEED_M_S;
 use super::lowering::{Lowering, NewNode, position, to_json};
 use super::ns2::{self, BadLine, Start, Trace};
+use super::setdest::{self, Action};
 use crate::toml_document::error::{Finding, TomlError};
 use crate::toml_document::key::KeyPath;
 use crate::toml_document::source::Source;
@@ -101,7 +102,7 @@ pub(super) fn read(lowering: &mut Lowering<'_>, index: usize, motion: &MotionFil
 }
 
 /// Lowers the orders of a trace: `node.move` to the start for nodes that were there before, and
-/// `motion.goto` or `motion.stop` for each order.
+/// `motion.goto`, `motion.stop` or `node.move` for each order.
 pub(super) fn moves(lowering: &mut Lowering<'_>, read: &Read, motion: &MotionFile, path: &KeyPath) {
     if motion.station.is_none() {
         for (&number, start) in &read.trace.start {
@@ -115,7 +116,7 @@ pub(super) fn moves(lowering: &mut Lowering<'_>, read: &Read, motion: &MotionFil
             }
         }
     }
-    for order in &read.trace.moves {
+    for (order, action) in setdest::orders(&read.trace, motion.dialect).orders {
         let name = name(motion, order.node);
         let fault = |what: String, allowed: String| {
             let line = line_at(&read.text.text, order.offset);
@@ -141,19 +142,32 @@ pub(super) fn moves(lowering: &mut Lowering<'_>, read: &Read, motion: &MotionFil
         };
         let (slowest, fastest) = SPEED_M_S;
         if order.speed_m_s != 0.0 && !(slowest..=fastest).contains(&order.speed_m_s) {
-            let allowed = format!("0 to stop, or [{slowest}, {fastest}]");
+            let allowed = format!("0, or [{slowest}, {fastest}]");
             let line = fault(format!("{} m/s is out of range", order.speed_m_s), allowed);
             refuse(lowering, &read.text, line, path);
             continue;
         }
-        if order.speed_m_s == 0.0 {
+        if action == Action::Stop {
             lowering.record(at_ns, "motion.stop", json!({ "node": name }), path);
-        } else if let Some((lat_deg, lon_deg)) = place(read.origin, order.x_m, order.y_m) {
-            let destination = position(lat_deg, lon_deg);
-            let body =
-                json!({ "node": name, "destination": destination, "speed_m_s": order.speed_m_s });
-            lowering.record(at_ns, "motion.goto", body, path);
+            continue;
         }
+        let Some((lat_deg, lon_deg)) = place(read.origin, order.x_m, order.y_m) else {
+            continue;
+        };
+        let destination = position(lat_deg, lon_deg);
+        let (command, body) = match action {
+            Action::Jump => (
+                "node.move",
+                json!({ "node": name, "position": destination }),
+            ),
+            _ => {
+                let speed_m_s = order.speed_m_s;
+                let body =
+                    json!({ "node": name, "destination": destination, "speed_m_s": speed_m_s });
+                ("motion.goto", body)
+            }
+        };
+        lowering.record(at_ns, command, body, path);
     }
 }
 

@@ -15,7 +15,10 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use groundwave_systems::terrain::GeoPoint;
+use sha2::{Digest, Sha256};
 use thiserror::Error;
+
+use crate::hex::hex;
 
 const ROWS: usize = 721;
 const COLUMNS: usize = 1440;
@@ -89,6 +92,17 @@ pub struct Geoid {
 }
 
 impl Geoid {
+    /// SHA-256 digest of the undulations as big-endian 32-bit metres.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        let bytes: Vec<u8> = self
+            .posts
+            .iter()
+            .flat_map(|post| post.to_be_bytes())
+            .collect();
+        hex(&Sha256::digest(&bytes))
+    }
+
     /// Reads a geoid file of either layout.
     ///
     /// # Errors

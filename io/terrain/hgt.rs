@@ -6,7 +6,10 @@
 //! derivatives use, is no void in this format and is taken as a height.
 
 use groundwave_systems::terrain::Curve;
+use sha2::{Digest, Sha256};
 use thiserror::Error;
+
+use crate::hex::hex;
 
 use super::gather::{self, LANES, Square, Track, VOID};
 
@@ -122,6 +125,18 @@ impl Tile {
             greatest_m: f64::from(greatest),
             pairs,
         })
+    }
+
+    /// SHA-256 digest of the posts as a plain `.hgt` file holds them.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        let side = self.resolution.side();
+        let last = self.pairs.len().saturating_sub(side);
+        let northern = self.pairs.iter().map(|pair| pair[0]);
+        let southern = self.pairs[last..].iter().map(|pair| pair[1]);
+        let posts = northern.chain(southern);
+        let bytes: Vec<u8> = posts.flat_map(i16::to_be_bytes).collect();
+        hex(&Sha256::digest(&bytes))
     }
 
     /// Spacing of the posts.

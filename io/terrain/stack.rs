@@ -1,6 +1,8 @@
 //! Tiles and geoid joined into the one terrain a process uses.
 
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use groundwave_systems::terrain::{
     CurveRow, Flat, GeoPoint, NoTerrain, Terrain, TerrainSource, TerrainUse,
@@ -24,6 +26,9 @@ pub enum TerrainError {
     #[error(transparent)]
     Geoid(#[from] GeoidError),
 }
+
+/// Name of the geoid among the files of a terrain.
+const GEOID: &str = "geoid";
 
 /// Ground without a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -91,6 +96,13 @@ impl TerrainStack {
         self.tiles.as_ref()
     }
 
+    /// SHA-256 digest of the undulations.
+    #[must_use]
+    pub fn geoid_digest(&self) -> Option<String> {
+        let geoid = self.geoid.as_ref()?;
+        Some(self.geoid_digest.get_or_init(|| geoid.digest()).clone())
+    }
+
     fn surface(&self) -> &dyn Terrain {
         const SEA_LEVEL: Flat = Flat {
             elevation_msl_m: 0.0,
@@ -145,6 +157,19 @@ impl Terrain for TerrainStack {
 
     fn resolution_arcsec(&self, at: GeoPoint) -> Option<f64> {
         self.surface().resolution_arcsec(at)
+    }
+
+    fn files(&self) -> BTreeMap<String, String> {
+        let mut files = self.surface().files();
+        files.extend(self.geoid_digest().map(|digest| (GEOID.to_owned(), digest)));
+        files
+    }
+
+    fn file_digest(&self, name: &str) -> Option<String> {
+        match name {
+            GEOID => self.geoid_digest(),
+            name => self.surface().file_digest(name),
+        }
     }
 
     fn describe(&self) -> TerrainSource {

@@ -62,6 +62,7 @@ struct Slot {
     tile: OnceLock<Result<Tile, HgtError>>,
     /// True once it supplied a sample.
     is_used: AtomicBool,
+    digest: OnceLock<String>,
 }
 
 /// The square a sample falls into, kept from one sample to the next.
@@ -210,6 +211,7 @@ impl TileDirectory {
             packing,
             tile: OnceLock::new(),
             is_used: AtomicBool::new(false),
+            digest: OnceLock::new(),
         };
         let Some(holder) = self.tiles.remove(&id) else {
             self.tiles.insert(id, newcomer);
@@ -281,6 +283,9 @@ impl TileDirectory {
         }
     }
 }
+
+/// Name of a tile among the files of a terrain, before its id.
+const FILE_NAME: &str = "terrain tile ";
 
 /// Curves followed together.
 const TOGETHER: usize = 8;
@@ -449,6 +454,22 @@ impl Terrain for TileDirectory {
     fn resolution_arcsec(&self, at: GeoPoint) -> Option<f64> {
         let (_, tile) = self.cell(at.lat_deg(), at.lon_deg()).tile?;
         Some(tile.resolution().arcsec())
+    }
+
+    fn files(&self) -> BTreeMap<String, String> {
+        let read = self.tiles.iter().filter_map(|(id, slot)| {
+            let tile = slot.tile.get()?.as_ref().ok()?;
+            let digest = slot.digest.get_or_init(|| tile.digest());
+            Some((format!("{FILE_NAME}{id}"), digest.clone()))
+        });
+        read.collect()
+    }
+
+    fn file_digest(&self, name: &str) -> Option<String> {
+        let id: TileId = name.strip_prefix(FILE_NAME)?.parse().ok()?;
+        let tile = self.tile(id)?;
+        let slot = self.tiles.get(&id)?;
+        Some(slot.digest.get_or_init(|| tile.digest()).clone())
     }
 
     fn describe(&self) -> TerrainSource {

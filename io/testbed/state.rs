@@ -70,6 +70,12 @@ impl State {
         self.folder.join("bound-ports.json")
     }
 
+    /// Folder of tiles and geoid of the testbed, which its log names by digests alone.
+    #[must_use]
+    pub fn terrain(&self) -> PathBuf {
+        self.folder.join("terrain.json")
+    }
+
     /// Messages of a controller without a terminal.
     #[must_use]
     pub fn messages(&self) -> PathBuf {

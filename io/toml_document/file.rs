@@ -13,48 +13,57 @@ pub(crate) struct Fault {
     pub(crate) allowed: String,
 }
 
-/// The text of a file of at most [`FILE_BYTES_MAX`]. Larger files, folders and devices are
-/// refused unread.
-pub(crate) fn text(path: &Path) -> Result<String, Fault> {
-    let fault = |what: String, allowed: &str| Fault {
+fn fault(what: String, allowed: &str) -> Fault {
+    Fault {
         what,
         allowed: allowed.to_owned(),
-    };
-    let unreadable = |error: std::io::Error| fault(format!("cannot be read: {error}"), "");
+    }
+}
+
+fn unreadable(error: std::io::Error) -> Fault {
+    fault(format!("cannot be read: {error}"), "")
+}
+
+fn limit() -> String {
+    let mebibytes = FILE_BYTES_MAX >> 20;
+    format!("at most {FILE_BYTES_MAX} bytes ({mebibytes} MiB)")
+}
+
+/// The text of a file of at most [`FILE_BYTES_MAX`]; of standard input for the path `-`. Larger
+/// files, folders and devices are refused unread.
+pub(crate) fn text(path: &Path) -> Result<String, Fault> {
+    if path == Path::new("-") {
+        return text_of(std::io::stdin().lock(), "more bytes than that");
+    }
     // Asked before opening: opening a pipe would wait for its other end.
     let metadata = std::fs::metadata(path).map_err(unreadable)?;
     if !metadata.is_file() {
         return Err(fault("not a file".to_owned(), "a plain file"));
     }
-    let limit = format!(
-        "at most {FILE_BYTES_MAX} bytes ({} MiB)",
-        FILE_BYTES_MAX >> 20
-    );
     if metadata.len() > FILE_BYTES_MAX {
-        return Err(fault(
-            format!("{} bytes are too many", metadata.len()),
-            &limit,
-        ));
+        let what = format!("{} bytes are too many", metadata.len());
+        return Err(fault(what, &limit()));
     }
-    let mut bytes = Vec::new();
     // A file may grow after it was asked for its size.
     let file = File::open(path).map_err(unreadable)?;
-    file.take(FILE_BYTES_MAX + 1)
+    text_of(file, "it grew while it was read")
+}
+
+/// All that `source` has, unless it is longer than allowed: then the fault is `too_long`.
+fn text_of(source: impl Read, too_long: &str) -> Result<String, Fault> {
+    let mut bytes = Vec::new();
+    source
+        .take(FILE_BYTES_MAX + 1)
         .read_to_end(&mut bytes)
         .map_err(unreadable)?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
-        return Err(fault("it grew while it was read".to_owned(), &limit));
+        return Err(fault(too_long.to_owned(), &limit()));
     }
     String::from_utf8(bytes).map_err(|error| {
         let offset = error.utf8_error().valid_up_to();
-        let line = error.as_bytes()[..offset]
-            .iter()
-            .filter(|byte| **byte == b'\n')
-            .count()
-            + 1;
-        fault(
-            format!("byte {offset} (line {line}) is not UTF-8"),
-            "UTF-8 text",
-        )
+        let before = error.as_bytes()[..offset].iter();
+        let line = before.filter(|byte| **byte == b'\n').count() + 1;
+        let what = format!("byte {offset} (line {line}) is not UTF-8");
+        fault(what, "UTF-8 text")
     })
 }

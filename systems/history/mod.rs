@@ -41,7 +41,8 @@ pub struct Sample {
     pub flows_up: usize,
     /// Share of the ordered pairs of running nodes that can reach each other, [0, 1].
     pub reachable_share: f64,
-    /// Sum over flows of what one radio a node carries, bit/s.
+    /// Sum over flows of the throughput of their routes with one radio a node, each flow alone,
+    /// bit/s: flows share neither links nor airtime, and their own rates do not matter.
     pub carried_bps: f64,
 }
 
@@ -94,7 +95,8 @@ pub struct FlowHistory {
     pub up_s: f64,
     /// Number of route changes, losses and returns of the route included.
     pub route_changes: u32,
-    /// Mean over its time of what one radio a node carries, bit/s; 0 without a route.
+    /// Mean over its time of the throughput of its route with one radio a node, bit/s; 0 without a
+    /// route. The rate of the flow does not matter.
     pub carried_mean_bps: f64,
     /// Times without a route.
     pub outages: Vec<Outage>,

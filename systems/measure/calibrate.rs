@@ -88,10 +88,17 @@ pub fn profile(name: &str, fitted: &[Fitted]) -> Calibration {
     }
 }
 
+/// Largest offset of a class, dB: that of a calibration profile.
+const LOSS_DB_MAX: f64 = 60.0;
+
 fn fit_class(class: Offset, excess: &[f64]) -> Fitted {
     let (location, spread_db) = huber(excess);
-    // A tenth of a dB: finer says nothing.
-    let loss_db = ((location * 10.0).round() / 10.0).clamp(-60.0, 60.0);
+    let [low, high] = interval(excess);
+    // A tenth of a dB: finer says nothing. The interval is rounded outwards, so that it holds
+    // with its probability or more, and the offset, which need not be the median, stays in it.
+    let tenths = |value: f64| value.clamp(-LOSS_DB_MAX, LOSS_DB_MAX) * 10.0;
+    let interval_db = [tenths(low).floor() / 10.0, tenths(high).ceil() / 10.0];
+    let loss_db = tenths(location.clamp(low, high)).round() / 10.0;
     let mut held_out = 0.0;
     for fold in 0..FOLDS {
         let others = excess
@@ -106,7 +113,7 @@ fn fit_class(class: Offset, excess: &[f64]) -> Fitted {
     let count = excess.len() as f64;
     Fitted {
         offset: Offset { loss_db, ..class },
-        interval_db: interval(excess),
+        interval_db,
         spread_db,
         links: excess.len(),
         error_before_db: excess.iter().map(|value| value.abs()).sum::<f64>() / count,
@@ -204,6 +211,23 @@ mod tests {
         let mean = excess.iter().sum::<f64>() / 100.0;
         assert!(mean > 12.0, "the mean is carried away: {mean}");
         assert_eq!(huber(&[2.0, 2.0, 2.0, 9.0]), (2.0, 0.0));
+    }
+
+    #[test]
+    fn an_offset_lies_in_its_own_interval() {
+        let class = Offset {
+            frequency_mhz: [3000.0, 8000.0],
+            distance_km: [0.0, 1.0],
+            loss_db: 0.0,
+        };
+        // Two clusters: the robust mean lies between them, the median in the larger one.
+        let skewed: Vec<f64> = [0.02; 14].into_iter().chain([9.0; 11]).collect();
+        let far: Vec<f64> = (0..8).map(|at| 70.0 + f64::from(at)).collect();
+        for excess in [skewed, far, vec![-3.333; 9], deviates(30, "own interval")] {
+            let fitted = fit_class(class, &excess);
+            let ([low, high], loss_db) = (fitted.interval_db, fitted.offset.loss_db);
+            assert!(low <= loss_db && loss_db <= high, "{fitted:?}");
+        }
     }
 
     #[test]

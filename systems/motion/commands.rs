@@ -1,10 +1,11 @@
 //! Commands on moving nodes.
 
 use bevy_ecs::prelude::*;
-use groundwave_engine::{Clock, Recorded, Refusal};
+use groundwave_engine::{Clock, Recorded, Refusal, Seed};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::{Area, Leg, Motion, Then, Waypoint};
+use super::{Area, LEG_NS_MIN, Leg, Motion, Then, Waypoint};
 use crate::site::node;
 use crate::site::{NodeId, Position};
 use crate::terrain::GeoPoint;
@@ -29,17 +30,53 @@ fn check_speed(key: &str, speed_m_s: f64) -> Result<(), Refusal> {
     Err(Refusal::invalid(key, speed_m_s, allowed))
 }
 
+/// Completes the body of a motion command with the time of its event, ns, unless it has one;
+/// leaves the bodies of other commands alone.
+pub fn set_time(name: &str, body: &mut Value, at_ns: u64) {
+    let timed = [Follow::NAME, GoTo::NAME, Wander::NAME, StopMotion::NAME].contains(&name);
+    if let (true, Value::Object(body)) = (timed, body) {
+        body.entry("at_ns").or_insert_with(|| at_ns.into());
+    }
+}
+
 /// Starts a motion, replacing any before it.
 fn start(world: &mut World, entity: Entity, motion: Motion) {
     world.entity_mut(entity).insert(motion);
 }
 
-fn here(world: &World, entity: Entity) -> (GeoPoint, u64) {
+/// Position of a node when an event happens, and that time, ns. Events of one tick come in the
+/// order of their times; one that comes late happens with the last before it.
+///
+/// Logs of earlier versions have no times: there the position of the tick before counts as that of
+/// the present one.
+fn here(
+    world: &mut World,
+    entity: Entity,
+    id: NodeId,
+    at_ns: Option<u64>,
+) -> Result<(GeoPoint, u64), Refusal> {
+    if at_ns.is_some() {
+        // A jump before this event ends the motion by a deferred command, which must not end this one.
+        world.flush();
+    }
     let position = world
         .get::<Position>(entity)
         .expect("every node has a position")
         .0;
-    (position, world.resource::<Clock>().now_ns())
+    let clock = world.resource::<Clock>();
+    let now_ns = clock.now_ns();
+    let Some(at_ns) = at_ns else {
+        return Ok((position, now_ns));
+    };
+    let begin_ns = now_ns.saturating_sub(clock.step_ns);
+    if !(begin_ns..=now_ns).contains(&at_ns) {
+        let allowed = format!("{begin_ns} to {now_ns}, the time since the tick before");
+        return Err(Refusal::invalid("at_ns", at_ns, allowed));
+    }
+    Ok(match world.get::<Motion>(entity) {
+        Some(motion) => motion.clone().at(at_ns, id, *world.resource::<Seed>()),
+        None => (position, at_ns),
+    })
 }
 
 /// Follows waypoints, arriving at each at its time and walking geodesics between them.
@@ -51,17 +88,20 @@ pub struct Follow {
     /// Waypoints in rising time order, none of them past. The node leaves its present position for
     /// the first at once.
     pub waypoints: Vec<Waypoint>,
+    /// Time of the event within the tick, ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_ns: Option<u64>,
 }
 impl Command for Follow {
     type Out = Result<(), Refusal>;
     fn apply(mut self, world: &mut World) -> Self::Out {
         let entity = node(world, self.node)?;
-        let (from, now_ns) = here(world, entity);
+        let (from, begin_ns) = here(world, entity, self.node, self.at_ns)?;
         if !(1..=WAYPOINTS_MAX).contains(&self.waypoints.len()) {
             let allowed = format!("1 to {WAYPOINTS_MAX} waypoints");
             return Err(Refusal::invalid("waypoints", self.waypoints.len(), allowed));
         }
-        let mut last_ns = now_ns;
+        let mut last_ns = begin_ns;
         for (i, waypoint) in self.waypoints.iter().enumerate() {
             if waypoint.at_ns < last_ns {
                 let key = format!("waypoints[{i}].at_ns");
@@ -75,7 +115,7 @@ impl Command for Follow {
         }
         self.waypoints.reverse();
         let first = self.waypoints.pop().expect("there is at least one");
-        let leg = Leg::new(from, first.position, now_ns, first.at_ns);
+        let leg = Leg::new(from, first.position, begin_ns, first.at_ns);
         start(
             world,
             entity,
@@ -102,14 +142,19 @@ pub struct GoTo {
     pub destination: GeoPoint,
     /// Speed, m/s, 0.001 to 8000.
     pub speed_m_s: f64,
+    /// Time of the event within the tick, ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_ns: Option<u64>,
 }
 impl Command for GoTo {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         check_speed("speed_m_s", self.speed_m_s)?;
         let entity = node(world, self.node)?;
-        let (from, now_ns) = here(world, entity);
-        let leg = Leg::at_speed(from, self.destination, now_ns, self.speed_m_s);
+        let (from, begin_ns) = here(world, entity, self.node, self.at_ns)?;
+        // Logs without times were recorded with a shortest walk.
+        let least_ns = self.at_ns.map_or(LEG_NS_MIN, |_| 0);
+        let leg = Leg::at_speed(from, self.destination, begin_ns, self.speed_m_s, least_ns);
         start(
             world,
             entity,
@@ -142,6 +187,9 @@ pub struct Wander {
     pub speed_max_m_s: f64,
     /// Pause at each place, ns.
     pub pause_ns: u64,
+    /// Time of the event within the tick, ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_ns: Option<u64>,
 }
 impl Command for Wander {
     type Out = Result<(), Refusal>;
@@ -162,8 +210,8 @@ impl Command for Wander {
         }
         self.area.check()?;
         let entity = node(world, self.node)?;
-        let (from, now_ns) = here(world, entity);
-        let leg = Leg::new(from, from, now_ns, now_ns);
+        let (from, begin_ns) = here(world, entity, self.node, self.at_ns)?;
+        let leg = Leg::new(from, from, begin_ns, begin_ns);
         let Self {
             area,
             speed_min_m_s,
@@ -208,18 +256,26 @@ impl Area {
     }
 }
 
-/// Stops a node where it is.
+/// Stops a node where it is at that time.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StopMotion {
     /// Node.
     pub node: NodeId,
+    /// Time of the event within the tick, ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_ns: Option<u64>,
 }
 impl Command for StopMotion {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         let entity = node(world, self.node)?;
-        world.entity_mut(entity).remove::<Motion>();
+        let (position, _) = here(world, entity, self.node, self.at_ns)?;
+        let mut moved = world.entity_mut(entity);
+        moved.remove::<Motion>();
+        if let Some(mut at) = moved.get_mut::<Position>() {
+            at.set_if_neq(Position(position));
+        }
         Ok(())
     }
 }

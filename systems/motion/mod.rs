@@ -7,7 +7,7 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Builder, Clock, Phase, Seed, Stream};
 use serde::{Deserialize, Serialize};
 
-pub use commands::{Follow, GoTo, StopMotion, WAYPOINTS_MAX, Wander};
+pub use commands::{Follow, GoTo, StopMotion, WAYPOINTS_MAX, Wander, set_time};
 
 use crate::site::{NodeId, Position, Relocated};
 use crate::terrain::{GeoPoint, geodesic};
@@ -92,12 +92,18 @@ impl Leg {
         }
     }
 
-    fn at_speed(from: GeoPoint, to: GeoPoint, start_ns: u64, speed_m_s: f64) -> Self {
+    /// A walk of at least `least_ns`.
+    fn at_speed(
+        from: GeoPoint,
+        to: GeoPoint,
+        start_ns: u64,
+        speed_m_s: f64,
+        least_ns: u64,
+    ) -> Self {
         let mut leg = Self::new(from, to, start_ns, start_ns);
-        // Saturates for a walk that outlasts the simulated time. The lower bound limits how many
-        // walks of no length fit into a tick.
+        // Saturates for a walk that outlasts the simulated time.
         let duration_ns = (leg.distance_m / speed_m_s * 1e9).ceil() as u64;
-        leg.end_ns = start_ns.saturating_add(duration_ns.max(LEG_NS_MIN));
+        leg.end_ns = start_ns.saturating_add(duration_ns.max(least_ns));
         leg
     }
 
@@ -113,7 +119,7 @@ impl Leg {
     }
 }
 
-/// Shortest walk, ns.
+/// Shortest drawn walk, ns: bounds how many walks of no length fit into a tick.
 const LEG_NS_MIN: u64 = 1_000_000;
 
 /// Motion of a node. Written by motion commands; advanced by `move_nodes` only.
@@ -140,6 +146,12 @@ enum Then {
 }
 
 impl Motion {
+    /// Position at a time, ns, and that time: the begin of the leg where the leg begins later.
+    fn at(mut self, at_ns: u64, id: NodeId, seed: Seed) -> (GeoPoint, u64) {
+        self.advance(at_ns, id, seed);
+        (self.leg.position(at_ns), at_ns.max(self.leg.start_ns))
+    }
+
     /// Moves on to the leg that covers `now_ns`; false when there is nowhere left to go.
     fn advance(&mut self, now_ns: u64, id: NodeId, seed: Seed) -> bool {
         loop {
@@ -162,7 +174,7 @@ impl Motion {
                 let mut chance = seed.stream("motion.wander", id.as_u128(), *legs);
                 let to = area.draw(&mut chance);
                 let speed_m_s = chance.between(*speed_min_m_s, *speed_max_m_s);
-                self.leg = Leg::at_speed(self.leg.to, to, start_ns, speed_m_s);
+                self.leg = Leg::at_speed(self.leg.to, to, start_ns, speed_m_s, LEG_NS_MIN);
                 continue;
             }
             if now_ns < self.leg.end_ns {

@@ -61,6 +61,7 @@ fn waypoints_are_met_at_their_times_and_in_between_in_proportion() {
         Follow {
             node: NodeId::named("n"),
             waypoints,
+            at_ns: None,
         },
     )
     .unwrap();
@@ -96,6 +97,7 @@ fn a_destination_is_walked_to_at_speed_across_the_antimeridian() {
             node,
             destination: at(0.0, -179.999),
             speed_m_s: 10.0,
+            at_ns: None,
         },
     )
     .unwrap();
@@ -121,6 +123,7 @@ fn wander(speed_min_m_s: f64, speed_max_m_s: f64) -> Wander {
         speed_min_m_s,
         speed_max_m_s,
         pause_ns: 0,
+        at_ns: None,
     }
 }
 
@@ -199,6 +202,7 @@ fn nonsense_is_refused_with_its_key() {
         Follow {
             node,
             waypoints: vec![late],
+            at_ns: None,
         },
     );
     assert!(matches!(refused, Err(Refusal::Invalid { key, .. }) if key == "waypoints[0].at_ns"));
@@ -206,10 +210,160 @@ fn nonsense_is_refused_with_its_key() {
         &mut engine,
         StopMotion {
             node: NodeId::named("nobody"),
+            at_ns: None,
         },
     );
     assert!(matches!(
         stranger,
         Err(Refusal::NotFound { kind: "node", .. })
     ));
+}
+
+#[test]
+fn a_goal_told_again_every_second_is_reached_as_if_told_once() {
+    let goal = at(57.01, 11.0);
+    let walk = |every_s: u64| {
+        let mut engine = engine(1, STEP_NS);
+        while engine.clock().now_ns() < 20 * STEP_NS {
+            let at_ns = engine.clock().now_ns() + STEP_NS;
+            if (at_ns / STEP_NS - 1).is_multiple_of(every_s) {
+                let told = GoTo {
+                    node: NodeId::named("n"),
+                    destination: goal,
+                    speed_m_s: 10.0,
+                    at_ns: Some(at_ns),
+                };
+                do_it(&mut engine, told).unwrap();
+            } else {
+                engine.tick(None).unwrap();
+            }
+        }
+        place(&engine)
+    };
+    let (once, again) = (walk(1_000), walk(1));
+    let walked = metres_apart(at(57.0, 11.0), once);
+    assert!((walked - 190.0).abs() < 1e-6, "{walked}");
+    assert!(metres_apart(once, again) < 1e-6, "{once:?} {again:?}");
+}
+
+#[test]
+fn a_time_outside_the_tick_is_refused() {
+    for at_ns in [2 * STEP_NS - 1, 3 * STEP_NS + 1] {
+        let mut engine = engine(1, STEP_NS);
+        // The next tick is at 3 s.
+        run_to(&mut engine, 2);
+        let stop = StopMotion {
+            node: NodeId::named("n"),
+            at_ns: Some(at_ns),
+        };
+        let refused = do_it(&mut engine, stop);
+        let key = matches!(&refused, Err(Refusal::Invalid { key, .. }) if key == "at_ns");
+        assert!(key, "{at_ns}: {refused:?}");
+    }
+}
+
+mod direct {
+    //! Motion integrated straight from its events, without ticks.
+
+    use super::*;
+    use crate::site::MoveNode;
+    use proptest::prelude::*;
+
+    #[derive(Debug, Clone, Copy)]
+    enum Event {
+        GoTo(GeoPoint, f64),
+        Stop,
+        Jump(GeoPoint),
+    }
+
+    /// The state after an event: from where, since when, ns, and where to at a speed.
+    #[derive(Debug, Clone, Copy)]
+    struct Course {
+        from: GeoPoint,
+        since_ns: u64,
+        to: Option<(GeoPoint, f64)>,
+    }
+
+    impl Course {
+        fn at(&self, at_ns: u64) -> GeoPoint {
+            let Some((to, speed_m_s)) = self.to else {
+                return self.from;
+            };
+            let way = geodesic::inverse(self.from, to);
+            let walked_m = (at_ns - self.since_ns) as f64 / 1e9 * speed_m_s;
+            match walked_m >= way.distance_m {
+                true => to,
+                false => geodesic::direct(self.from, way.azimuth_deg, walked_m).unwrap(),
+            }
+        }
+
+        fn after(&self, at_ns: u64, event: Event) -> Self {
+            let from = self.at(at_ns);
+            let (from, to) = match event {
+                Event::GoTo(to, speed_m_s) => (from, Some((to, speed_m_s))),
+                Event::Stop => (from, None),
+                Event::Jump(to) => (to, None),
+            };
+            Self {
+                from,
+                since_ns: at_ns,
+                to,
+            }
+        }
+    }
+
+    fn event() -> impl Strategy<Value = Event> {
+        let point = || (57.0..57.01f64, 11.0..11.02f64).prop_map(|(lat, lon)| at(lat, lon));
+        prop_oneof![
+            6 => (point(), 0.1..60.0f64).prop_map(|(to, speed_m_s)| Event::GoTo(to, speed_m_s)),
+            1 => Just(Event::Stop),
+            1 => point().prop_map(Event::Jump),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn events_between_ticks_are_integrated_in_their_order(
+            events in prop::collection::vec((0..2_500_000_000u64, event()), 1..40),
+            step_ns in prop_oneof![Just(100_000_000u64), Just(STEP_NS), Just(7 * STEP_NS)],
+        ) {
+            let mut engine = engine(1, step_ns);
+            let node = NodeId::named("n");
+            let mut course = Course { from: place(&engine), since_ns: 0, to: None };
+            let mut waiting = Vec::new();
+            let mut at_ns = 0;
+            for (pause_ns, event) in events {
+                at_ns += pause_ns;
+                waiting.push((at_ns, event));
+            }
+            let mut waiting = waiting.into_iter().peekable();
+            while engine.clock().now_ns() < at_ns + 10 * STEP_NS {
+                let next_ns = engine.clock().now_ns() + step_ns;
+                while let Some((at_ns, event)) = waiting.next_if(|(at_ns, _)| *at_ns <= next_ns) {
+                    let handle = engine.handle();
+                    match event {
+                        Event::GoTo(destination, speed_m_s) => drop(handle.submit(GoTo {
+                            node,
+                            destination,
+                            speed_m_s,
+                            at_ns: Some(at_ns),
+                        }).unwrap()),
+                        Event::Stop => {
+                            drop(handle.submit(StopMotion { node, at_ns: Some(at_ns) }).unwrap());
+                        }
+                        Event::Jump(position) => {
+                            drop(handle.submit(MoveNode { node, position }).unwrap());
+                        }
+                    }
+                    course = course.after(at_ns, event);
+                }
+                let ticked = engine.tick(None).unwrap();
+                prop_assert!(ticked.refused.is_empty(), "{:?}", ticked.refused);
+                let off_m = metres_apart(place(&engine), course.at(next_ns));
+                prop_assert!(off_m <= 1e-6, "{off_m} m at {next_ns} ns");
+            }
+        }
+    }
 }

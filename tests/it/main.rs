@@ -1,13 +1,16 @@
 //! The whole program under test, as one binary.
 
 mod bad_input;
+mod changes;
 mod commands;
 mod compatibility;
 mod cycles;
 mod dependencies;
 mod determinism;
+mod files;
 mod gateway;
 mod gis;
+mod ground;
 mod impair;
 mod kill;
 mod manual;

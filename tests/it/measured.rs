@@ -18,7 +18,7 @@ fn text(path: &Path) -> &str {
 
 /// Twelve links side by side on one frequency, each measured once a minute; the model is off by
 /// `off_db` there, and one link is out of order.
-fn levels(folder: &Path, off_db: f64) -> [String; 2] {
+pub fn levels(folder: &Path, off_db: f64) -> [String; 2] {
     let mut nodes = String::from("id,lat,lon\n");
     for at in 0..24 {
         let (lat, lon) = (
@@ -242,4 +242,49 @@ fn a_report_tells_failures_ways_and_what_was_measured() {
     ]));
     let html = std::fs::read_to_string(&page).unwrap();
     assert!(html.contains("Measurements") && html.contains("120 measurements of 12 directions"));
+}
+
+#[test]
+fn nothing_is_compared_with_the_model_at_places_that_were_made_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: String = (0..12)
+        .map(|link| {
+            format!(
+                "0.0 nem:{} pathloss nem:{},{}\n",
+                2 * link + 1,
+                2 * link + 2,
+                80 + link
+            )
+        })
+        .collect();
+    let eel = folder.path().join("unplaced.eel");
+    std::fs::write(&eel, rows).unwrap();
+    let log = folder.path().join("unplaced.gwlog");
+    let told = json(&["convert", text(&eel), text(&log)]);
+    assert_eq!(
+        (&told["nodes"], &told["unplaced"]),
+        (&24.into(), &24.into())
+    );
+    let profile = folder.path().join("profile.toml");
+    for words in [
+        vec!["calibrate", text(&log), "-o", text(&profile)],
+        vec!["replay", text(&log), "--measured"],
+    ] {
+        let told = support::refusal(&groundwave(&words));
+        assert!(
+            told.contains("24 of 24 measured nodes have no position") && told.contains("--places"),
+            "{told}"
+        );
+    }
+    assert!(!profile.exists());
+    json(&["replay", text(&log), "--check"]);
+    let page = folder.path().join("page.html");
+    stdout(&groundwave(&[
+        "replay",
+        text(&log),
+        "--report",
+        text(&page),
+    ]));
+    let html = std::fs::read_to_string(&page).unwrap();
+    assert!(html.contains("not compared with the model") && !html.contains("excess dB"));
 }

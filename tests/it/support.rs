@@ -55,7 +55,7 @@ pub fn engine(
     for record in &scenario.records {
         let command = engine
             .registry()
-            .from_json(&record.name, record.body.clone())
+            .from_json(&record.name, record.timed_body())
             .unwrap();
         engine.script(clock.tick_at(record.at_ns), command);
     }

@@ -14,8 +14,9 @@ use groundwave_systems::{Snapshot, world};
 use serde::Serialize;
 
 use super::output::{self, Output};
+use super::placeholders;
 use groundwave::serve::Failure;
-use groundwave::serve::terrain::TerrainOptions;
+use groundwave::serve::terrain::{TerrainOptions, replay_failure};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,9 +37,13 @@ pub struct Calibrate {
     /// Log file with measured links
     log: PathBuf,
 
-    /// The profile to write; must not exist
+    /// The profile to write; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+
+    /// Write over an existing file
+    #[arg(long)]
+    force: bool,
 
     /// Name of the profile [default: the name of the log file]
     #[arg(long, value_name = "NAME")]
@@ -60,6 +65,7 @@ impl Calibrate {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let stem = self.log.file_stem().unwrap_or_default().to_string_lossy();
         let name = self.name.clone().unwrap_or_else(|| stem.into_owned());
+        output::refuse_existing(&self.output, self.force)?;
         let (engine, history) = self.replay()?;
         let view = engine.view();
         if let Some(before) = &view.environment.calibration {
@@ -69,6 +75,7 @@ impl Calibrate {
             );
             return Err(Failure::Input(what));
         }
+        placeholders::refuse(&history.levels, &view)?;
         let sample = |(way, past): (&LinkDirection, &LevelHistory)| {
             let (from, to) = (view.node(way.0)?, view.node(way.1)?);
             let way = groundwave_systems::terrain::geodesic::inverse(from.position, to.position);
@@ -88,9 +95,10 @@ impl Calibrate {
             )));
         }
         let text = calibration::write(&name, &self.log.display().to_string(), &fitted);
-        let mut file = std::fs::File::create_new(&self.output)
-            .map_err(|err| Failure::Input(format!("create {}: {err}", self.output.display())))?;
-        std::io::Write::write_all(&mut file, text.as_bytes())?;
+        output::write_whole(&self.output, text.as_bytes())?;
+        if output::is_stdio(&self.output) {
+            return Ok(());
+        }
         if output.json {
             return output.json(&Document {
                 file: &self.output,
@@ -121,7 +129,7 @@ impl Calibrate {
             history.note(&engine.view(), false);
             Next::Go
         });
-        replayed.map_err(Failure::input)?;
+        replayed.map_err(replay_failure)?;
         ground.check_tiles()?;
         Ok((engine, history))
     }

@@ -9,8 +9,7 @@ use groundwave_io::formats::{self, Format, Source};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::convert::write_whole;
-use super::output::{Output, warning};
+use super::output::{self, Output, warning, write_whole};
 use groundwave::serve::Failure;
 
 /// Make a deployment on a planning server from a document
@@ -51,13 +50,17 @@ pub struct Export {
     #[arg(value_name = "DEPLOYMENT")]
     deployment: String,
 
-    /// The document to write; its ending decides the format
+    /// The document to write; its ending decides the format; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
     /// The format, where the ending does not tell it
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
+
+    /// Write over an existing file
+    #[arg(long)]
+    force: bool,
 
     /// Where the server listens
     #[arg(
@@ -143,10 +146,14 @@ impl Export {
             Some(name) => exchanged(name)?,
             None => super::convert::plan_format(&self.output)?,
         };
+        output::refuse_existing(&self.output, self.force)?;
         let id = self.find()?;
         let path = format!("/api/v1/deployments/{id}/export?format={format}");
         let document = ask(&self.bind, Method::GET, &path, None)?;
         write_whole(&self.output, &document)?;
+        if output::is_stdio(&self.output) {
+            return Ok(());
+        }
         if output.json {
             let told = json!({ "file": self.output, "bytes": document.len(), "deployment": id });
             return output.json(&told);

@@ -18,6 +18,7 @@ mod link;
 mod log;
 mod logging;
 mod output;
+mod placeholders;
 mod presets;
 mod profile;
 mod replay;
@@ -70,7 +71,8 @@ as missing unless --flat-earth says that it lies at 0 m. `make data` fetches the
 
 Exit codes: 0 success, 1 failure of the simulation or the machine, 2 invalid input, 3 no terrain
 data under a link, a profile or a site of a sweep (the result assumes sea level); of `serve`: 3 the
-world of the server broke, restart it.";
+world of the server broke, restart it. With --json an
+error is a JSON document on stderr: {\"error\": {\"message\": …, \"exit_code\": …}}.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -105,10 +107,17 @@ pub fn command() -> clap::Command {
     Cli::command()
 }
 
+/// Exit code of invalid input.
+const USAGE_CODE: u8 = 2;
+
 /// Parses the arguments, runs the subcommand, reports failures on stderr.
 pub fn main() -> ExitCode {
-    let matches = without_empty_variables(command()).get_matches();
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|err| err.exit());
+    let matches = without_empty_variables(command()).try_get_matches();
+    let parsed = matches.and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
     anstream::ColorChoice::write_global(match cli.color {
         ColorChoice::Auto => anstream::ColorChoice::Auto,
         ColorChoice::Always => anstream::ColorChoice::Always,
@@ -127,7 +136,7 @@ pub fn main() -> ExitCode {
         _ => None,
     };
     if let Err(failure) = logging::start(default_filter, log_file) {
-        return report(failure);
+        return report(failure, output);
     }
     // The impairment daemon computes nothing, and its threads must start after it drops privileges.
     let computes = !matches!(cli.command, Command::Impaird(_));
@@ -137,7 +146,6 @@ pub fn main() -> ExitCode {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads));
         pool.build_global().ok();
     }
-    let output = Output { json: cli.json };
     let outcome = match cli.command {
         Command::Run(args) => args.run(output),
         Command::Record(args) => args.run(output),
@@ -165,7 +173,7 @@ pub fn main() -> ExitCode {
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => report(failure),
+        Err(failure) => report(failure, output),
     }
 }
 
@@ -183,14 +191,31 @@ fn without_empty_variables(command: clap::Command) -> clap::Command {
     command.mut_subcommands(without_empty_variables)
 }
 
-/// Writes the failure to stderr; returns the exit code.
-fn report(failure: Failure) -> ExitCode {
+/// Writes what clap has to say: help and versions as they are, errors as JSON where `--json` is
+/// among the arguments.
+fn usage(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() || !std::env::args_os().any(|argument| argument == "--json") {
+        error.exit();
+    }
+    let text = error.render().to_string();
+    let message = text.trim().strip_prefix("error: ").unwrap_or(text.trim());
+    anstream::eprintln!("{}", output::error_json(message, USAGE_CODE));
+    ExitCode::from(USAGE_CODE)
+}
+
+/// Writes the failure to stderr, with `--json` as a JSON document on one line; returns the exit
+/// code.
+fn report(failure: Failure, output: Output) -> ExitCode {
     let (message, code) = match failure {
-        Failure::Input(message) => (message, 2),
+        Failure::Input(message) => (message, USAGE_CODE),
         Failure::Machine(message) => (message, 1),
         Failure::Exit { message, code } => (message, code),
         Failure::BrokenPipe => return ExitCode::SUCCESS,
     };
+    if output.json {
+        anstream::eprintln!("{}", output::error_json(&message, code));
+        return ExitCode::from(code);
+    }
     let style = anstyle::AnsiColor::Red.on_default().bold();
     anstream::eprintln!("{style}error{style:#}: {message}");
     ExitCode::from(code)

@@ -50,6 +50,11 @@ impl Output {
     }
 }
 
+/// An error as a JSON document on one line.
+pub fn error_json(message: &str, exit_code: u8) -> String {
+    serde_json::json!({ "error": { "message": message, "exit_code": exit_code } }).to_string()
+}
+
 /// True where escape sequences are written to `stream`: by `--color`, else on terminals.
 pub fn has_colour(stream: &impl RawStream) -> bool {
     anstream::AutoStream::choice(stream) != anstream::ColorChoice::Never
@@ -64,6 +69,46 @@ pub fn progress(count: u64, template: &str) -> ProgressBar {
     }
     bar.enable_steady_tick(std::time::Duration::from_millis(250));
     bar
+}
+
+/// True if a path means standard input or output.
+pub fn is_stdio(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Refuses to write over an existing file, unless `force` says so.
+pub fn refuse_existing(path: &Path, force: bool) -> Result<(), Failure> {
+    if force || is_stdio(path) || !path.exists() {
+        return Ok(());
+    }
+    let file = path.display();
+    Err(Failure::Input(format!(
+        "{file} exists: --force writes over it"
+    )))
+}
+
+/// As [`refuse_existing`], for files that are created only where there is none: with `force` an
+/// existing one is removed.
+pub fn make_way(path: &Path, force: bool) -> Result<(), Failure> {
+    refuse_existing(path, force)?;
+    if force && path.is_file() {
+        std::fs::remove_file(path)?;
+    }
+    Ok(())
+}
+
+/// Writes a whole file or none; `-` is standard output.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    if is_stdio(path) {
+        let mut out = std::io::stdout().lock();
+        out.write_all(bytes)?;
+        return Ok(out.flush()?);
+    }
+    let folder = path.parent().filter(|parent| *parent != Path::new(""));
+    let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+    file.write_all(bytes)?;
+    file.persist(path).map_err(|err| Failure::from(err.error))?;
+    Ok(())
 }
 
 /// Writes a picture: PNG where the name of the file ends with `.png`, else SVG.

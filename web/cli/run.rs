@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use clap::Args;
 use groundwave_engine::limits::CHECKPOINT_TICKS;
-use groundwave_engine::{Engine, Refusal, Store, Ticked};
-use groundwave_io::journal::FileJournal;
+use groundwave_engine::log::Header;
+use groundwave_engine::{Clock, Engine, Execution, Next, Refusal, Store, Ticked};
+use groundwave_io::journal::{self, FileJournal};
 use groundwave_io::scenario::Scenario;
 use groundwave_io::store::RedbStore;
-use groundwave_systems::Snapshot;
+use groundwave_systems::{Snapshot, world};
 use serde::Serialize;
 
 use super::output::{self, Output};
@@ -19,8 +20,8 @@ use super::run_extremes::Extremes;
 use super::run_report::{Report, show};
 use super::run_tables::Tables;
 use groundwave::serve::Failure;
-use groundwave::serve::simulation::{header, load, prepare};
-use groundwave::serve::terrain::TerrainOptions;
+use groundwave::serve::simulation::{header, load, prepare, queue};
+use groundwave::serve::terrain::{OpenTerrain, TerrainOptions, replay_failure};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -37,7 +38,7 @@ struct RunArgs {
     #[command(flatten)]
     ground: TerrainOptions,
 
-    /// Stop at this simulated time, s [default: the scenario's duration]
+    /// Last simulated time, s [default: the scenario's duration]
     #[arg(long, value_name = "SECONDS")]
     until: Option<f64>,
 
@@ -61,8 +62,11 @@ pub struct Run {
     #[arg(long, value_name = "TICKS", default_value_t = CHECKPOINT_TICKS, requires = "record")]
     checkpoint_every: u64,
 
+    #[command(flatten)]
+    log: LogOptions,
+
     /// Store file for the nodes; must be new or empty
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     store: Option<PathBuf>,
 
     /// Print one JSON line for each tick with commands, once they are durable
@@ -88,12 +92,28 @@ pub struct Record {
     /// Ticks between checkpoints of the whole state in the log, for replays from the middle; 0: none
     #[arg(long, value_name = "TICKS", default_value_t = CHECKPOINT_TICKS)]
     checkpoint_every: u64,
+
+    #[command(flatten)]
+    log: LogOptions,
+}
+
+/// Treatment of a log that exists.
+#[derive(Args, Clone, Copy)]
+struct LogOptions {
+    /// Continue the log of a run that was killed: replay it, then go on to the end
+    #[arg(long = "continue", conflicts_with = "force")]
+    resume: bool,
+
+    /// Write over an existing log
+    #[arg(long)]
+    force: bool,
 }
 
 const RECORD_EXAMPLES: &str = "\
 Examples:
   groundwave record scenarios/failover.toml && groundwave replay failover.gwlog --check
   groundwave record scenarios/failover.toml -o first-minute.gwlog --until 60
+  groundwave record scenarios/failover.toml -o first-minute.gwlog --continue
 
 Live systems record themselves: `serve --record FILE`, `testbed up --record FILE`, and `log` in the
 configuration of `impaird`.";
@@ -106,6 +126,7 @@ impl Record {
             args: self.args,
             record: Some(self.output.unwrap_or(beside)),
             checkpoint_every: self.checkpoint_every,
+            log: self.log,
             store: None,
             events: false,
             links: 20,
@@ -125,23 +146,40 @@ struct Acknowledged<'a> {
 impl Run {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let args = &self.args;
+        if self.log.resume && self.record.is_none() {
+            let what = "invalid --continue: found no log, allowed with --record";
+            return Err(Failure::Input(what.to_owned()));
+        }
         let scenario = load(&args.scenario)?;
         let ticks = ticks(&scenario, args.until)?;
         let ground = args.ground.for_scenario(&scenario)?;
-        let mut engine = prepare(&args.scenario, &scenario, &ground)?;
-        if let Some(path) = &self.store {
-            keep(&mut engine, path)?;
-        }
-        let mut tables = Tables::create(&scenario)?;
+        let continued = self.record.as_deref().filter(|_| self.log.resume);
+        let mut outcome = Outcome::default();
+        let (mut engine, mut tables) = match continued {
+            Some(log) => self.resumed(log, &scenario, &ground, &mut outcome)?,
+            None => {
+                let mut engine = prepare(&args.scenario, &scenario, &ground)?;
+                if let Some(path) = &self.store {
+                    keep(&mut engine, path)?;
+                }
+                (engine, Tables::create(&scenario)?)
+            }
+        };
         // Last: a rejected run leaves no log behind.
         if let Some(path) = &self.record {
-            let header = header(&scenario, &ground);
-            engine.record(FileJournal::create(path, &header).map_err(Failure::input)?);
+            engine.record(match continued {
+                Some(_) => FileJournal::append_to(path).map_err(Failure::input)?.0,
+                None => {
+                    output::make_way(path, self.log.force)?;
+                    let header = header(&scenario, &ground);
+                    FileJournal::create(path, &header).map_err(Failure::input)?
+                }
+            });
             if self.checkpoint_every > 0 {
                 engine.checkpoint_every(self.checkpoint_every);
             }
         }
-        let outcome = self.tick(&mut engine, ticks, &mut tables, output)?;
+        self.tick(&mut engine, ticks, &mut tables, &mut outcome, output)?;
         ground.check_tiles()?;
         let digest = engine.mark()?;
         engine.stop();
@@ -171,13 +209,14 @@ impl Run {
         engine: &mut Engine<Snapshot>,
         ticks: u64,
         tables: &mut Tables,
+        outcome: &mut Outcome,
         output: Output,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<(), Failure> {
         let stop = interrupts()?;
         let progress = output::progress(ticks, "{bar:30} {pos}/{len} ticks  {per_sec}  {eta} left");
-        let mut outcome = Outcome::default();
         let mut clock = groundwave_io::wall::MachineClock::start();
-        for tick in 1..=ticks {
+        let done = engine.clock().tick;
+        for tick in done + 1..=ticks {
             if stop.load(Ordering::Relaxed) {
                 outcome.stopped = true;
                 break;
@@ -192,11 +231,68 @@ impl Run {
             tables.row(&view)?;
             progress.set_position(tick);
             if self.args.realtime {
-                sleep_until(&mut clock, tick * engine.clock().step_ns, &stop);
+                sleep_until(&mut clock, (tick - done) * engine.clock().step_ns, &stop);
             }
         }
         progress.finish_and_clear();
-        Ok(outcome)
+        Ok(())
+    }
+
+    /// The world at the end of a log of this scenario, with the rest of its commands queued, and
+    /// the tables up to there.
+    fn resumed(
+        &self,
+        path: &Path,
+        scenario: &Scenario,
+        ground: &OpenTerrain,
+        outcome: &mut Outcome,
+    ) -> Result<(Engine<Snapshot>, Tables), Failure> {
+        let mut log = journal::open(path).map_err(Failure::input)?;
+        let invalid = |what: &str| {
+            let file = path.display();
+            Failure::Input(format!("invalid --continue: {file} {what}"))
+        };
+        let (found, expected) = (log.header().clone(), header(scenario, ground));
+        let known = |header: &Header| {
+            let inputs = ["title", "flat_msl_m", "geoid_sha256"];
+            let inputs = inputs.map(|key| header.inputs.get(key).cloned());
+            (header.seed, header.step_ns, inputs)
+        };
+        if known(&found) != known(&expected) {
+            return Err(invalid("was recorded with another scenario or terrain"));
+        }
+        let mut builder = world(ground.terrain.clone());
+        builder.execution(Execution::Parallel);
+        let mut engine: Engine<Snapshot> = builder
+            .build(found.seed, found.step_ns)
+            .map_err(Failure::input)?;
+        let mut tables = Tables::create(scenario)?;
+        let mut failed = None;
+        let replayed = groundwave_engine::replay(&mut engine, &mut log, |engine| {
+            match tables.row(&engine.view()) {
+                Ok(()) => Next::Go,
+                Err(err) => {
+                    failed = Some(err);
+                    Next::Stop
+                }
+            }
+        });
+        if let Some(failure) = failed {
+            return Err(failure);
+        }
+        let replayed = replayed.map_err(replay_failure)?;
+        let done = engine.clock().tick;
+        let clock = Clock::new(scenario.step_ns);
+        let records = scenario.records.iter();
+        let due = records.filter(|record| clock.tick_at(record.at_ns) <= done);
+        if replayed.commands != due.count() as u64 {
+            return Err(invalid("ends within a tick, or is not of this scenario"));
+        }
+        queue(&mut engine, &self.args.scenario, scenario, |tick| {
+            tick > done
+        })?;
+        outcome.commands = usize::try_from(replayed.commands).unwrap_or(usize::MAX);
+        Ok((engine, tables))
     }
 
     fn acknowledge(&self, ticked: &Ticked, output: Output) -> Result<(), Failure> {
@@ -245,8 +341,10 @@ fn ticks(scenario: &Scenario, until_s: Option<f64>) -> Result<u64, Failure> {
             "invalid --until: found {until_s} s, allowed 0 or more"
         )));
     }
-    let until_ns = (until_s * 1e9) as u64;
-    Ok(until_ns.div_ceil(scenario.step_ns).clamp(1, all))
+    // The tick that begins then is the last one, as with --to of a replay.
+    let until_ns = (until_s * 1e9).round() as u64;
+    let last = Clock::new(scenario.step_ns).tick_at(until_ns);
+    Ok(last.clamp(1, all))
 }
 
 fn keep(engine: &mut Engine<Snapshot>, path: &Path) -> Result<(), Failure> {

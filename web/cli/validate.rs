@@ -118,10 +118,10 @@ impl Validate {
         let scenario = load(path)?;
         let ground = self.ground.for_scenario(&scenario)?;
         if self.tiles
-            && let Some(folder) = ground.inputs.get("srtm_dir")
+            && let Some(folder) = &ground.source.srtm_dir
         {
-            let tiles = groundwave_io::terrain::TileDirectory::open(folder.as_ref())
-                .map_err(Failure::input)?;
+            let tiles =
+                groundwave_io::terrain::TileDirectory::open(folder).map_err(Failure::input)?;
             tiles.check().map_err(Failure::input)?;
         }
         let mut engine = prepare(path, &scenario, &ground)?;

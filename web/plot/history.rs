@@ -1,4 +1,4 @@
-//! History of a mesh: reachability, links and carried traffic over time.
+//! History of a mesh: reachability, links and the throughput of routes over time.
 
 use groundwave_systems::history::Sample;
 
@@ -32,7 +32,9 @@ const PANELS: [Panel; 3] = [
         sample.reachable_share * 100.0
     }),
     ("links up", |sample| sample.links_up as f64),
-    ("carried, Mbit/s", |sample| sample.carried_bps / 1e6),
+    ("route throughput, Mbit/s", |sample| {
+        sample.carried_bps / 1e6
+    }),
 ];
 
 /// Draws the history as SVG.
@@ -42,7 +44,7 @@ pub fn history_svg(picture: &HistoryPicture<'_>) -> String {
     let mut canvas = Canvas::new(
         [WIDTH, height],
         "The mesh over time",
-        "Reachable pairs, links and carried traffic against simulated time",
+        "Reachable pairs, links and throughput of the routes against simulated time",
     );
     let palette = Theme::Light.palette();
     canvas.rect("page", [0.0, 0.0], [WIDTH, height], &fill(palette.page));

@@ -1,5 +1,6 @@
 //! The server: planning API and mesh gateway over one simulation and one store.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Failure;
 use super::gateway::{GatewayConfig, RunningGateway};
-use super::terrain::TerrainOptions;
+use super::terrain::inputs_of;
 use crate::gateway::Gateway;
 use crate::gateway::services::backups::Copier;
 use crate::http::serve::{Serving, serve_with, shutdown_signal};
@@ -123,6 +124,7 @@ impl Server {
             false => OffTiles::AssumedSeaLevel,
         };
         let stack = stack.map_err(Failure::input)?.off_tiles(off_tiles);
+        let inputs = inputs_of(&stack, config.flat_earth);
         let terrain: Arc<dyn Terrain> = Arc::new(stack);
         if config.srtm_dir.is_none() && !config.flat_earth {
             tracing::warn!(
@@ -163,7 +165,7 @@ impl Server {
             vault.seal_earlier(&mut engine).map_err(Failure::Machine)?;
         }
         if let Some(path) = &config.record {
-            config.record(path, &mut engine)?;
+            config.record(path, inputs, &mut engine)?;
         }
         let handle = engine.handle();
         let minutes = engine.effects::<StoreMinute>();
@@ -322,17 +324,17 @@ impl ServerConfig {
         }
     }
 
-    fn record(&self, path: &Path, engine: &mut Engine<Snapshot>) -> Result<(), Failure> {
-        let terrain = TerrainOptions {
-            srtm_dir: self.srtm_dir.clone(),
-            geoid: self.geoid.clone(),
-            flat_earth: self.flat_earth,
-        };
+    fn record(
+        &self,
+        path: &Path,
+        inputs: BTreeMap<String, String>,
+        engine: &mut Engine<Snapshot>,
+    ) -> Result<(), Failure> {
         let header = Header {
             format: FORMAT,
             seed: 0,
             step_ns: STEP_NS,
-            inputs: terrain.server_inputs(),
+            inputs,
         };
         let journal = FileJournal::create(path, &header).map_err(Failure::input)?;
         super::restrict_to_owner(path)?;

@@ -72,7 +72,7 @@ pub fn queue(
         }
         let command = engine
             .registry()
-            .from_json(&record.name, record.body.clone())
+            .from_json(&record.name, record.timed_body())
             .map_err(|what| {
                 let file = path.display();
                 Failure::Input(format!("{file}:{line}: {}: {what}", record.name))

@@ -7,17 +7,20 @@ use std::sync::Arc;
 
 use clap::Args;
 use clap::builder::FalseyValueParser;
+use groundwave_engine::ReplayError;
 use groundwave_io::hex::hex;
 use groundwave_io::scenario::{self, Scenario};
 use groundwave_io::sweep::TerrainFiles;
 use groundwave_io::terrain::{OffTiles, TerrainStack};
 use groundwave_systems::terrain::{Flat, Terrain};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::Failure;
 
 /// Sources of terrain and geoid.
-#[derive(Args, Debug, Clone, Default)]
+#[derive(Args, Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct TerrainOptions {
     /// Folder of SRTM tiles (.hgt, .hgt.zip, .hgt.gz)
     #[arg(long, value_name = "DIR", env = "PLAN_SRTM_DIR")]
@@ -47,11 +50,35 @@ pub struct OpenTerrain {
     pub terrain: Arc<dyn Terrain>,
     /// The same where it is made of tiles.
     stack: Option<Arc<TerrainStack>>,
-    /// Inputs of the log header.
+    /// Absolute paths of the files it is read from, for those who open it again on this machine.
+    pub source: TerrainOptions,
+    /// Inputs of the log header; tiles are named with their digests where the log has a digest.
     pub inputs: BTreeMap<String, String>,
 }
 
 impl TerrainOptions {
+    /// These options, and those of `other` where they leave something open.
+    #[must_use]
+    pub fn or(&self, other: Self) -> Self {
+        Self {
+            srtm_dir: self.srtm_dir.clone().or(other.srtm_dir),
+            geoid: self.geoid.clone().or(other.geoid),
+            flat_earth: self.flat_earth || other.flat_earth,
+        }
+    }
+
+    /// The options as JSON.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        serde_json::json!(self).to_string()
+    }
+
+    /// Options that were written as JSON; none where they cannot be read.
+    #[must_use]
+    pub fn from_json(json: &[u8]) -> Self {
+        serde_json::from_slice(json).unwrap_or_default()
+    }
+
     /// The requested terrain, else that of `make data`, else none.
     ///
     /// # Errors
@@ -67,7 +94,7 @@ impl TerrainOptions {
     pub fn for_scenario(&self, scenario: &Scenario) -> Result<OpenTerrain, Failure> {
         match &scenario.terrain {
             scenario::Terrain::Flat { .. } if !scenario.names_terrain && !self.flat_earth => {
-                Ok(no_terrain(None))
+                open(None, None, false)
             }
             scenario::Terrain::Flat { elevation_msl_m } => Ok(flat(*elevation_msl_m)),
             scenario::Terrain::Tiles {
@@ -82,33 +109,41 @@ impl TerrainOptions {
         }
     }
 
-    /// The terrain a log was recorded on.
+    /// The terrain a log was recorded on. Logs name tiles by their digests, which a replay
+    /// compares; those of earlier versions name folders, which are used where they still exist.
     ///
     /// # Errors
     /// When input is invalid or the machine fails.
     pub fn for_log(&self, inputs: &BTreeMap<String, String>) -> Result<OpenTerrain, Failure> {
-        if let Some(flat_msl_m) = inputs.get("flat_msl_m") {
-            let elevation_msl_m = flat_msl_m.parse().map_err(|_| {
-                Failure::Input(format!(
-                    "invalid flat_msl_m of the log: found {flat_msl_m:?}, allowed a number"
-                ))
-            })?;
-            return Ok(flat(elevation_msl_m));
-        }
-        let path = |key: &str| {
-            inputs
-                .get(key)
-                .map(PathBuf::from)
-                .filter(|path| path.exists())
+        let path = |key: &str| inputs.get(key).map(PathBuf::from);
+        let recorded = |key: &str| path(key).filter(|path| path.exists());
+        let without_geoid = match inputs.get(GEOID_DIGEST) {
+            Some(digest) => digest == NONE,
+            None => inputs.contains_key("terrain") && !inputs.contains_key("geoid"),
         };
-        let (folder, geoid) = (path("srtm_dir"), path("geoid"));
+        let geoid = || {
+            let given = self.geoid.clone().or_else(|| recorded("geoid"));
+            given.or_else(|| downloaded(GEOID_FILE))
+        };
+        let geoid = (!without_geoid).then(geoid).flatten();
         if inputs.contains_key(NO_TERRAIN) {
-            let stack = TerrainStack::open(None, geoid.as_deref()).map_err(Failure::input)?;
-            return Ok(no_terrain(Some(stack)));
+            return open(None, geoid, false);
         }
-        let mut options = self.clone();
-        options.flat_earth |= inputs.contains_key(FLAT_EARTH);
-        options.tiles(folder.as_deref(), geoid.as_deref())
+        let Some(flat_msl_m) = inputs.get("flat_msl_m") else {
+            let flat_earth = self.flat_earth || inputs.contains_key(FLAT_EARTH);
+            let folder = self.srtm_dir.clone().or_else(|| recorded("srtm_dir"));
+            return open(folder.or_else(|| downloaded("srtm")), geoid, flat_earth);
+        };
+        let elevation_msl_m: f64 = flat_msl_m.parse().map_err(|_| {
+            Failure::Input(format!(
+                "invalid flat_msl_m of the log: found {flat_msl_m:?}, allowed a number"
+            ))
+        })?;
+        // Flat ground with a geoid is always at 0 m.
+        match geoid.filter(|_| elevation_msl_m == 0.0) {
+            Some(geoid) => open(None, Some(geoid), true),
+            None => Ok(flat(elevation_msl_m)),
+        }
     }
 
     /// The terrain a sweep was planned on, in the files it was `found` in unless options name
@@ -130,7 +165,7 @@ impl TerrainOptions {
                     "invalid flat_msl_m of the sweep plan: not a number".to_owned(),
                 ));
             }
-            None if identity.contains_key(NO_TERRAIN) => no_terrain(None),
+            None if identity.contains_key(NO_TERRAIN) => open(None, None, false)?,
             None => options.tiles(found.srtm_dir.as_deref(), found.geoid.as_deref())?,
         };
         if ground.identity()? != *identity {
@@ -141,63 +176,18 @@ impl TerrainOptions {
         Ok(ground)
     }
 
-    /// Inputs of a log header for a server: options only, nothing from `make data`.
-    pub fn server_inputs(&self) -> BTreeMap<String, String> {
-        let mut inputs = BTreeMap::new();
-        insert_path(&mut inputs, "srtm_dir", self.srtm_dir.as_deref());
-        insert_path(&mut inputs, "geoid", self.geoid.as_deref());
-        let (key, value) = match (&self.srtm_dir, self.flat_earth) {
-            (Some(_), false) => return inputs,
-            (Some(_), true) => (FLAT_EARTH, ""),
-            (None, true) => ("flat_msl_m", "0"),
-            (None, false) => (NO_TERRAIN, ""),
-        };
-        inputs.insert(key.to_owned(), value.to_owned());
-        inputs
-    }
-
-    /// Ground off the tiles.
-    fn off_tiles(&self) -> OffTiles {
-        match self.flat_earth {
-            true => OffTiles::SeaLevel,
-            false => OffTiles::Unknown,
-        }
-    }
-
     fn tiles(&self, folder: Option<&Path>, geoid: Option<&Path>) -> Result<OpenTerrain, Failure> {
-        let data =
-            std::env::var_os("GROUNDWAVE_DATA").map_or(PathBuf::from(".data"), PathBuf::from);
-        let downloaded = |name: &str| Some(data.join(name)).filter(|path| path.exists());
-        let folder = self
-            .srtm_dir
-            .clone()
-            .or(folder.map(Path::to_owned))
-            .or_else(|| downloaded("srtm"));
-        let geoid = self
-            .geoid
-            .clone()
-            .or(geoid.map(Path::to_owned))
-            .or_else(|| downloaded("geoid/WW15MGH.DAC"));
-        let stack = TerrainStack::open(folder.as_deref(), geoid.as_deref());
-        let stack = stack.map_err(Failure::input)?.off_tiles(self.off_tiles());
-        let found = Self {
-            srtm_dir: folder,
-            geoid,
-            flat_earth: self.flat_earth,
-        };
-        let mut inputs = found.server_inputs();
-        inputs.insert("terrain".to_owned(), stack.describe().name);
-        let stack = Arc::new(stack);
-        Ok(OpenTerrain {
-            terrain: stack.clone(),
-            stack: Some(stack),
-            inputs,
-        })
+        let folder = self.srtm_dir.clone().or(folder.map(Path::to_owned));
+        let geoid = self.geoid.clone().or(geoid.map(Path::to_owned));
+        open(
+            folder.or_else(|| downloaded("srtm")),
+            geoid.or_else(|| downloaded(GEOID_FILE)),
+            self.flat_earth,
+        )
     }
 
     /// Rejects a scenario whose tiles are missing.
     fn require(&self, names: &[String], ground: &OpenTerrain) -> Result<(), Failure> {
-        let folder = ground.inputs.get("srtm_dir");
         for name in names {
             let tile: groundwave_systems::terrain::TileId = name.parse().map_err(Failure::input)?;
             let centre = groundwave_systems::terrain::GeoPoint::new(
@@ -207,9 +197,10 @@ impl TerrainOptions {
             .map_err(Failure::input)?;
             if ground.terrain.resolution_arcsec(centre).is_none() {
                 ground.check_tiles()?;
-                let place = folder.map_or("no tile folder".to_owned(), |folder| folder.clone());
+                let folder = ground.source.srtm_dir.as_deref();
+                let place = folder.map_or(String::new(), |at| format!(" in {}", at.display()));
                 return Err(Failure::Input(format!(
-                    "missing terrain tile {name} of the scenario in {place}; fetch it with \
+                    "missing terrain tile {name} of the scenario{place}; fetch it with \
                      `make data` or name its folder with --srtm-dir"
                 )));
             }
@@ -231,8 +222,8 @@ impl OpenTerrain {
                 identity.insert(key.to_owned(), value.clone());
             }
         }
-        if let Some(folder) = self.inputs.get("srtm_dir") {
-            identity.extend(digests(Path::new(folder))?);
+        if let Some(folder) = &self.source.srtm_dir {
+            identity.extend(digests(folder)?);
         }
         Ok(identity)
     }
@@ -240,10 +231,9 @@ impl OpenTerrain {
     /// Files of the terrain on this machine.
     #[must_use]
     pub fn files(&self) -> TerrainFiles {
-        let path = |key: &str| self.inputs.get(key).map(PathBuf::from);
         TerrainFiles {
-            srtm_dir: path("srtm_dir"),
-            geoid: path("geoid"),
+            srtm_dir: self.source.srtm_dir.clone(),
+            geoid: self.source.geoid.clone(),
         }
     }
 
@@ -255,8 +245,9 @@ impl OpenTerrain {
         if missing_samples == 0 {
             return Ok(());
         }
-        let why = match self.inputs.get("srtm_dir") {
+        let why = match &self.source.srtm_dir {
             Some(folder) => {
+                let folder = folder.display();
                 format!("{missing_samples} of {samples} samples lie off the tiles in {folder}")
             }
             None => "no folder of tiles".to_owned(),
@@ -280,11 +271,76 @@ impl OpenTerrain {
     }
 }
 
-/// Inserts an absolute path: it is found from any working directory of a replay.
-fn insert_path(inputs: &mut BTreeMap<String, String>, key: &str, path: Option<&Path>) {
-    if let Some(path) = path.and_then(|path| path.canonicalize().ok()) {
-        inputs.insert(key.to_owned(), path.display().to_string());
+/// Key of the digest of the geoid among the inputs of a log.
+const GEOID_DIGEST: &str = "geoid_sha256";
+/// The value of [`GEOID_DIGEST`] without a geoid.
+const NONE: &str = "none";
+/// The geoid of `make data`.
+const GEOID_FILE: &str = "geoid/WW15MGH.DAC";
+
+/// A file or folder of `make data`, if it is there.
+fn downloaded(name: &str) -> Option<PathBuf> {
+    let data = std::env::var_os("GROUNDWAVE_DATA").map_or(PathBuf::from(".data"), PathBuf::from);
+    Some(data.join(name)).filter(|path| path.exists())
+}
+
+fn absolute(path: Option<PathBuf>) -> Option<PathBuf> {
+    path.map(|path| path.canonicalize().unwrap_or(path))
+}
+
+/// Opens tiles and a geoid. Ground without a tile is unknown, or at sea level with `flat_earth`.
+fn open(
+    folder: Option<PathBuf>,
+    geoid: Option<PathBuf>,
+    flat_earth: bool,
+) -> Result<OpenTerrain, Failure> {
+    let stack = TerrainStack::open(folder.as_deref(), geoid.as_deref()).map_err(Failure::input)?;
+    let stack = stack.off_tiles(match flat_earth {
+        true => OffTiles::SeaLevel,
+        false => OffTiles::Unknown,
+    });
+    let inputs = inputs_of(&stack, flat_earth);
+    let stack = Arc::new(stack);
+    Ok(OpenTerrain {
+        terrain: stack.clone(),
+        stack: Some(stack),
+        source: TerrainOptions {
+            srtm_dir: absolute(folder),
+            geoid: absolute(geoid),
+            flat_earth,
+        },
+        inputs,
+    })
+}
+
+/// The failure of a replay; where files of the terrain are others, with the options that name them.
+pub fn replay_failure(error: ReplayError) -> Failure {
+    match error {
+        ReplayError::Files { .. } => Failure::Input(format!(
+            "{error}; name the terrain of the log with --srtm-dir and --geoid"
+        )),
+        error => Failure::input(error),
     }
+}
+
+/// Inputs of the header of a log: no paths, which mean nothing elsewhere and tell about a machine.
+pub fn inputs_of(stack: &TerrainStack, flat_earth: bool) -> BTreeMap<String, String> {
+    let mut inputs = BTreeMap::from([("terrain".to_owned(), stack.describe().name)]);
+    let off_tiles = match (stack.tiles(), flat_earth) {
+        (Some(_), false) => None,
+        (Some(_), true) => Some((FLAT_EARTH, "")),
+        (None, true) => Some(("flat_msl_m", "0")),
+        (None, false) => Some((NO_TERRAIN, "")),
+    };
+    if let Some((key, value)) = off_tiles {
+        inputs.insert(key.to_owned(), value.to_owned());
+    }
+    let digest = stack.geoid_digest();
+    inputs.insert(
+        GEOID_DIGEST.to_owned(),
+        digest.unwrap_or_else(|| NONE.to_owned()),
+    );
+    inputs
 }
 
 /// SHA-256 of each tile in a folder, by file name.
@@ -318,20 +374,6 @@ fn digests(folder: &Path) -> Result<BTreeMap<String, String>, Failure> {
     tiles.into_par_iter().map(digest).collect()
 }
 
-/// No tiles and no statement about the ground, with a geoid if there is one.
-fn no_terrain(stack: Option<TerrainStack>) -> OpenTerrain {
-    let stack = Arc::new(stack.unwrap_or_default());
-    let inputs = BTreeMap::from([
-        (NO_TERRAIN.to_owned(), String::new()),
-        ("terrain".to_owned(), stack.describe().name),
-    ]);
-    OpenTerrain {
-        terrain: stack.clone(),
-        stack: Some(stack),
-        inputs,
-    }
-}
-
 fn flat(elevation_msl_m: f64) -> OpenTerrain {
     let terrain = Flat { elevation_msl_m };
     let inputs = BTreeMap::from([
@@ -341,6 +383,7 @@ fn flat(elevation_msl_m: f64) -> OpenTerrain {
     OpenTerrain {
         terrain: Arc::new(terrain),
         stack: None,
+        source: TerrainOptions::default(),
         inputs,
     }
 }

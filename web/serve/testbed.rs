@@ -17,7 +17,7 @@ use axum::http::Method;
 
 use super::Failure;
 use super::simulation::{header, load, prepare_after, queue};
-use super::terrain::TerrainOptions;
+use super::terrain::{TerrainOptions, replay_failure};
 use groundwave_engine::limits::CHECKPOINT_TICKS;
 use groundwave_engine::log::Header;
 use groundwave_engine::{Effects, Engine, Execution, Next, Running, Throttle};
@@ -70,6 +70,7 @@ pub fn prepare(
     ];
     let mut engine = prepare_after(path, scenario, &terrain, first)?;
     state.create().map_err(Failure::machine)?;
+    std::fs::write(state.terrain(), terrain.source.to_json())?;
     let journal = FileJournal::create(&state.log(), &header(scenario, &terrain));
     engine
         .record(journal.map_err(Failure::input)?)
@@ -107,14 +108,17 @@ pub fn take_over(state: &State, terrain: &TerrainOptions) -> Result<Prepared, Fa
     let opened = journal::open(&state.log()).map_err(Failure::input);
     let mut log = opened.map_err(unusable)?;
     let header: Header = log.header().clone();
-    let terrain = terrain.for_log(&header.inputs)?;
+    let source = std::fs::read(state.terrain()).unwrap_or_default();
+    let terrain = terrain
+        .or(TerrainOptions::from_json(&source))
+        .for_log(&header.inputs)?;
     let mut builder = world(terrain.terrain.clone());
     builder.execution(Execution::Parallel);
     let mut engine: Engine<Snapshot> = builder
         .build(header.seed, header.step_ns)
         .map_err(Failure::input)?;
     let replayed = groundwave_engine::replay(&mut engine, &mut log, |_| Next::Go);
-    replayed.map_err(Failure::input).map_err(unusable)?;
+    replayed.map_err(replay_failure).map_err(unusable)?;
     drop(log);
     let view = engine.view();
     let Some(settings) = view.testbed.settings.clone() else {

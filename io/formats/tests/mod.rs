@@ -1,5 +1,6 @@
 //! Round trips, documents of other programs, damaged documents.
 
+mod clocks;
 mod csv;
 mod exports;
 mod geojson;
@@ -7,6 +8,7 @@ mod hostile;
 mod identify;
 mod kml;
 mod maps;
+mod motion;
 mod plans;
 mod recordings;
 mod roundtrip;

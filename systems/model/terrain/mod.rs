@@ -18,6 +18,8 @@ pub(crate) mod short;
 mod tile;
 mod used;
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 pub use curve::{Curve, CurveRow};
@@ -55,6 +57,18 @@ pub trait Terrain: Send + Sync {
 
     /// Description of this source.
     fn describe(&self) -> TerrainSource;
+
+    /// Names and SHA-256 digests of the files read so far, each named for people:
+    /// `terrain tile N57E011`, `geoid`.
+    fn files(&self) -> BTreeMap<String, String> {
+        BTreeMap::new()
+    }
+
+    /// SHA-256 digest of the file with a name of [`Terrain::files`], read or not; `None` without
+    /// it.
+    fn file_digest(&self, name: &str) -> Option<String> {
+        self.files().remove(name)
+    }
 
     /// Ground height at one point (m above mean sea level), `None` in a void or off the tiles.
     fn elevation_msl_m(&self, at: GeoPoint) -> Option<f64> {

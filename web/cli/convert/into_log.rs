@@ -89,6 +89,7 @@ impl Convert {
             step_ns,
             inputs,
         };
+        output::make_way(&self.to, self.force)?;
         let journal = FileJournal::create(&self.to, &header).map_err(Failure::input)?;
         engine.record(journal).checkpoint_every(CHECKPOINT_TICKS);
         let progress = output::progress(

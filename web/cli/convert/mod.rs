@@ -10,10 +10,12 @@ use groundwave::planning::wire::radio::default_station;
 use groundwave_io::formats::csv::{self, levels};
 use groundwave_io::formats::scenario;
 use groundwave_io::formats::{self, Content, Dataset, Format, ReadOptions, Report, Source};
+use groundwave_io::journal;
+use groundwave_io::scenario::setdest::Dialect;
 use groundwave_systems::terrain::GeoPoint;
 use serde_json::{Value, json};
 
-use super::output::{Output, warning};
+use super::output::{self, Output, is_stdio, warning, write_whole};
 use groundwave::serve::Failure;
 use groundwave::serve::terrain::TerrainOptions;
 
@@ -25,13 +27,21 @@ use groundwave::serve::terrain::TerrainOptions;
 #[derive(Args)]
 #[command(after_help = help())]
 pub struct Convert {
-    /// The document, a folder of snapshots, or a log (.gwlog)
+    /// The document, a folder of snapshots, or a log; `-` is standard input
     #[arg(value_name = "FROM")]
     from: PathBuf,
 
-    /// The document to write; its ending decides the format
+    /// The document to write; its ending decides the format; `-` is standard output
     #[arg(value_name = "TO")]
     to: PathBuf,
+
+    /// Format of TO, instead of the one of its ending
+    #[arg(long, value_name = "NAME")]
+    output_format: Option<String>,
+
+    /// Write over TO where it exists
+    #[arg(long)]
+    force: bool,
 
     /// Format of FROM, instead of the one detected from its content
     #[arg(long, value_name = "NAME")]
@@ -49,6 +59,10 @@ pub struct Convert {
     #[arg(long, value_name = "LAT,LON")]
     origin: Option<String>,
 
+    /// Meaning of a speed of 0 in ns-2 motion: ns2, a stop; core, a jump [default: by the content]
+    #[arg(long, value_name = "NAME")]
+    dialect: Option<String>,
+
     /// Seconds between snapshots without a time of their own
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
     step: f64,
@@ -65,7 +79,8 @@ Examples:
   groundwave convert examples/emane.eel emane.gwlog && groundwave replay emane.gwlog --report emane.html
   groundwave convert examples/levels.csv levels.gwlog --mapping examples/levels.toml
   groundwave record scenarios/failover.toml -o run.gwlog && groundwave convert run.gwlog run.eel
-  groundwave convert run.gwlog run.parquet";
+  groundwave convert run.gwlog run.parquet
+  groundwave convert - - --output-format csv < examples/masts.geojson";
 
 /// The examples, and the formats of the registry with what they read and write.
 fn help() -> String {
@@ -96,14 +111,14 @@ pub fn plan_format(path: &Path) -> Result<&'static Format, Failure> {
     })
 }
 
-/// Writes a whole file or none.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    use std::io::Write;
-    let folder = path.parent().filter(|parent| *parent != Path::new(""));
-    let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
-    file.write_all(bytes)?;
-    file.persist(path).map_err(|err| Failure::from(err.error))?;
-    Ok(())
+/// The format of this name, of those that can be written.
+fn output_format(name: &str, writes: fn(&Format) -> bool) -> Result<&'static Format, Failure> {
+    let found = formats::by_name(name).filter(|format| writes(format));
+    found.ok_or_else(|| {
+        let allowed = formats::names(writes);
+        let what = format!("invalid --output-format: found {name:?}, allowed {allowed}");
+        Failure::Input(what)
+    })
 }
 
 /// Prints the notes of a report as warnings.
@@ -132,9 +147,11 @@ fn dropped(report: &Report) -> Vec<Value> {
 impl Convert {
     /// Reads one document and writes the other.
     pub fn run(self, output: Output) -> Result<(), Failure> {
+        output::refuse_existing(&self.to, self.force)?;
         let is_log = |path: &Path| path.extension().is_some_and(|ending| ending == "gwlog");
-        if is_log(&self.from) {
-            return from_log::export(&self.from, &self.to, &self.ground, output);
+        let begins_like_one = || journal::open(&self.from).is_ok();
+        if is_log(&self.from) || (self.from.is_file() && begins_like_one()) {
+            return self.export(output);
         }
         let into_log = is_log(&self.to);
         let source = Source::open(&self.from).map_err(Failure::Input)?;
@@ -146,7 +163,7 @@ impl Convert {
         }
         let to = match into_log {
             true => None,
-            false => Some(plan_format(&self.to)?),
+            false => Some(self.plan_format()?),
         };
         let mut dataset = format
             .read(&source, &self.options()?)
@@ -156,6 +173,24 @@ impl Convert {
             None => self.write_log(format, dataset, output),
             Some(to) if format.holds(Content::Tracks) => self.tracks(format, dataset, to, output),
             Some(to) => self.plan(format, dataset, to, output),
+        }
+    }
+
+    /// The format of a plan to write: the one asked for, or by the ending.
+    fn plan_format(&self) -> Result<&'static Format, Failure> {
+        let writes = |format: &Format| format.write_plan.is_some();
+        match &self.output_format {
+            Some(name) => output_format(name, writes),
+            None => plan_format(&self.to),
+        }
+    }
+
+    /// Tells what was done, unless the document itself went to standard output.
+    fn told(&self, output: Output, told: &Value, text: &str) -> Result<(), Failure> {
+        match (is_stdio(&self.to), output.json) {
+            (true, _) => Ok(()),
+            (false, true) => output.json(told),
+            (false, false) => output.text(text),
         }
     }
 
@@ -183,6 +218,13 @@ impl Convert {
         let mut options = ReadOptions::new(default_station());
         options.step_s = self.step;
         options.origin = self.origin.as_deref().map(origin).transpose()?;
+        let dialect = self.dialect.as_deref().map(|name| {
+            Dialect::named(name).ok_or_else(|| {
+                let what = format!("invalid --dialect: found {name:?}, allowed ns2, core");
+                Failure::Input(what)
+            })
+        });
+        options.dialect = dialect.transpose()?;
         let mapping = self.mapping.as_deref().map(levels::load);
         options.mapping = mapping.transpose().map_err(Failure::input)?;
         Ok(options)
@@ -204,11 +246,12 @@ impl Convert {
         }
         write_whole(&self.to, &out)?;
         let nodes = plan.nodes.len();
-        if output.json {
-            return output.json(&json!({ "file": self.to, "nodes": nodes, "notes": report }));
+        if !output.json {
+            tell(&report);
         }
-        tell(&report);
-        output.text(&format!("{}: {nodes} nodes\n", self.to.display()))
+        let told = json!({ "file": self.to, "nodes": nodes, "notes": report });
+        let text = format!("{}: {nodes} nodes\n", self.to.display());
+        self.told(output, &told, &text)
     }
 
     /// Writes a scenario of moving nodes.
@@ -228,12 +271,11 @@ impl Convert {
         let scenario = dataset.motion_scenario(format);
         let (text, nodes, report) = scenario.map_err(|err| self.invalid(err))?;
         write_whole(&self.to, text.as_bytes())?;
-        if output.json {
-            let told = json!({ "file": self.to, "nodes": nodes, "dropped": dropped(&report) });
-            return output.json(&told);
+        if !output.json {
+            tell(&report);
         }
-        tell(&report);
-        output.text(&format!("{file}: {nodes} moving nodes\n"))
+        let told = json!({ "file": self.to, "nodes": nodes, "dropped": dropped(&report) });
+        self.told(output, &told, &format!("{file}: {nodes} moving nodes\n"))
     }
 }
 

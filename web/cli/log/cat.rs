@@ -8,7 +8,7 @@ use groundwave_engine::log::Entry;
 use serde::Serialize;
 
 use super::redact::redact;
-use super::{decoder, open, tick_at};
+use super::{decoder, open, span};
 use crate::cli::output::Output;
 use groundwave::serve::Failure;
 
@@ -61,9 +61,7 @@ impl Cat {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let mut log = open(&self.log)?;
         let header = log.header().clone();
-        let from = tick_at(&header, "--from", self.from)?;
-        let to = self.to.map(|to| tick_at(&header, "--to", to));
-        let to = to.transpose()?.unwrap_or(u64::MAX);
+        let (from, to) = span(&header, self.from, self.to)?;
         let engine = decoder(&header)?;
         log.jump(from).map_err(Failure::input)?;
         let mut out = std::io::BufWriter::new(std::io::stdout().lock());

@@ -1,6 +1,6 @@
 //! `log cut`: the beginning of a log as a new log.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use groundwave_engine::log::{FORMAT, Header, Journal};
@@ -27,6 +27,10 @@ pub struct Cut {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
+    /// Write over an existing file
+    #[arg(long)]
+    force: bool,
+
     /// Last simulated time, s [default: the end or the first damage]
     #[arg(long, value_name = "SECONDS")]
     to: Option<f64>,
@@ -40,6 +44,12 @@ struct Document {
     damage: Option<String>,
 }
 
+/// True if two paths lead to one file.
+fn same_file(a: &Path, b: &Path) -> bool {
+    let paths = a.canonicalize().ok().zip(b.canonicalize().ok());
+    paths.is_some_and(|(a, b)| a == b)
+}
+
 impl Cut {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let mut log = open(&self.log)?;
@@ -49,6 +59,12 @@ impl Cut {
             format: FORMAT,
             ..log.header().clone()
         };
+        if same_file(&self.log, &self.output) {
+            let file = self.output.display();
+            let what = format!("invalid --output: found {file}, allowed another file than the log");
+            return Err(Failure::Input(what));
+        }
+        output::make_way(&self.output, self.force)?;
         let mut new = FileJournal::create(&self.output, &header).map_err(Failure::input)?;
         let (mut entries, mut last_tick) = (0, 0);
         let damage = loop {

@@ -80,6 +80,18 @@ fn decoder(header: &Header) -> Result<Engine<Snapshot>, Failure> {
     built.map_err(Failure::input)
 }
 
+/// First and last tick between `--from` and `--to`.
+pub fn span(header: &Header, from_s: f64, to_s: Option<f64>) -> Result<(u64, u64), Failure> {
+    let from = tick_at(header, "--from", from_s)?;
+    let to = to_s.map(|to_s| tick_at(header, "--to", to_s)).transpose()?;
+    match to_s.filter(|to_s| *to_s < from_s) {
+        None => Ok((from, to.unwrap_or(u64::MAX))),
+        Some(to_s) => Err(Failure::Input(format!(
+            "invalid --to: found {to_s} s, allowed {from_s} s (--from) or more"
+        ))),
+    }
+}
+
 /// The first tick that ends at or after `at_s`; tick 1 ends at 0 s.
 pub fn tick_at(header: &Header, key: &str, at_s: f64) -> Result<u64, Failure> {
     if !(0.0..=1e15).contains(&at_s) {

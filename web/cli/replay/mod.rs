@@ -19,11 +19,12 @@ use groundwave_systems::terrain::Terrain;
 use groundwave_systems::{Snapshot, world};
 use serde::Serialize;
 
-use super::log::tick_at;
+use super::log::span;
 use super::output::{self, Output};
+use super::placeholders;
 use fork::Fork;
 use groundwave::serve::Failure;
-use groundwave::serve::terrain::TerrainOptions;
+use groundwave::serve::terrain::{TerrainOptions, replay_failure};
 use measured::Summary;
 use watch::{Speed, Watch};
 
@@ -35,14 +36,31 @@ Examples:
   groundwave replay run.gwlog --with examples/changes.toml --report whatif.html
   groundwave replay run.gwlog --threads 1 --json | jq .digest
 
-Changes are a TOML file:
+Changes are a TOML file; nodes by label or by name:
   [[change]]
   at_s = 60
   fail = \"north\"            # or repair, or remove
   [[change]]
   at_s = 60
   node = \"south\"            # with height_agl_m, radio, antenna, tx_power_dbm
-  height_agl_m = 30";
+  height_agl_m = 30
+  [[change]]
+  at_s = 60
+  add = \"relay\"             # or move; with lat_deg and lon_deg, add also with a station
+  lat_deg = 57.7
+  lon_deg = 11.9
+  height_agl_m = 12
+  radio = \"wifi_5g_mesh\"
+  [[change]]
+  at_s = 60
+  cut = [\"north\", \"south\"]  # or mend
+  [[change]]
+  at_s = 60
+  rain_rate_mm_h = 40
+  [[change]]
+  at_s = 60
+  command = \"node.fail\"     # any command, as `log cat --json` shows it
+  body = { node = \"south\" }";
 
 /// Replay a recorded log and compare digests
 #[derive(Args)]
@@ -82,7 +100,8 @@ pub struct Replay {
     #[arg(long, value_name = "FILE")]
     with: Option<PathBuf>,
 
-    /// Write an HTML report with pictures and tables, without external resources
+    /// Write an HTML report with pictures and tables, without external resources; an existing
+    /// file is written over; `-` is standard output
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 }
@@ -124,9 +143,12 @@ impl Replay {
             .map_err(Failure::input)?
             .header()
             .clone();
-        // Opened once: it reads every tile to compare them with those of the log.
+        // Opened once: tiles that were read are kept.
         let ground = self.ground.for_log(&header.inputs)?;
         let run = self.replay_once(&ground.terrain, &[], self.watch(output)?)?;
+        if self.measured {
+            placeholders::refuse(&run.history.levels, &run.engine.view())?;
+        }
         let fork = match &changes {
             // Without status lines: the first replay showed them.
             Some(changes) => Some(self.replay_once(&ground.terrain, changes, None)?),
@@ -139,9 +161,14 @@ impl Replay {
         }
         if let Some(path) = &self.report {
             let page = report::page(&run, fork.as_ref());
-            let written = std::fs::write(path, page);
-            written
-                .map_err(|err| Failure::Input(format!("write report {}: {err}", path.display())))?;
+            let failed = |what: &str| format!("write report {}: {what}", path.display());
+            output::write_whole(path, page.as_bytes()).map_err(|err| match err {
+                Failure::Machine(what) => Failure::Input(failed(&what)),
+                other => other,
+            })?;
+            if output::is_stdio(path) {
+                return Ok(());
+            }
         }
         match &fork {
             Some(fork) => Fork::of(&run, fork).show(output),
@@ -171,9 +198,7 @@ impl Replay {
     ) -> Result<Run, Failure> {
         let mut log = journal::open(&self.log).map_err(Failure::input)?;
         let header = log.header().clone();
-        let from = tick_at(&header, "--from", self.from)?;
-        let to = self.to.map(|to| tick_at(&header, "--to", to));
-        let to = to.transpose()?.unwrap_or(u64::MAX);
+        let (from, to) = span(&header, self.from, self.to)?;
         let mut changer = fork::Changer::new(changes);
         let build = || world(Arc::clone(terrain)).build::<Snapshot>(header.seed, header.step_ns);
         // Nothing is shown or changed up to here: the first shown tick and the tick after which
@@ -201,16 +226,14 @@ impl Replay {
                     progress.set_message(format!("tick {}", view.tick));
                 }
             }
-            if view.tick >= to {
-                return Next::Stop;
-            }
-            match changer.inject(engine) {
-                Ok(next) => next,
-                Err(err) => {
-                    failed = Some(err);
-                    Next::Stop
-                }
-            }
+            let next = changer.settle().and_then(|()| match view.tick >= to {
+                true => Ok(Next::Stop),
+                false => changer.inject(engine),
+            });
+            next.unwrap_or_else(|err| {
+                failed = Some(err);
+                Next::Stop
+            })
         };
         let replayed = groundwave_engine::replay(&mut engine, &mut log, observer);
         progress.finish_and_clear();
@@ -220,7 +243,7 @@ impl Replay {
         let changed = changer.finish()?;
         Ok(Run {
             header,
-            replayed: replayed.map_err(Failure::input)?,
+            replayed: replayed.map_err(replay_failure)?,
             history,
             engine,
             changed,
@@ -244,7 +267,7 @@ fn show(run: &Run, output: Output) -> Result<(), Failure> {
             ticks: *ticks,
             commands: *commands,
             marks_compared: *marks,
-            comparison: Summary::of(&run.history.levels, run.begin_unix_s()),
+            comparison: run.measured(),
             torn_bytes: *torn_bytes,
             snapshot: &run.engine.view(),
         });
@@ -254,7 +277,7 @@ fn show(run: &Run, output: Output) -> Result<(), Failure> {
         1 => "its digest equals that of the log".to_owned(),
         marks => format!("all {marks} digests equal those of the log"),
     };
-    let levels = Summary::of(&run.history.levels, run.begin_unix_s());
+    let levels = run.measured();
     let levels = levels.map_or_else(String::new, |levels| {
         let table = measured::table(&run.history.levels, &run.engine.view());
         format!("{}\n{}", levels.text(), output::table(&table, None))
@@ -286,6 +309,16 @@ impl Run {
     /// Start of the simulated time, s since the Unix epoch, if known.
     pub fn begin_unix_s(&self) -> Option<f64> {
         self.header.inputs.get("begin_unix_s")?.parse().ok()
+    }
+
+    /// Summary of what was measured; `None` without measurements, or without positions to compare
+    /// them at.
+    pub fn measured(&self) -> Option<Summary> {
+        let levels = &self.history.levels;
+        match placeholders::found(levels, &self.engine.view()) {
+            None => Summary::of(levels, self.begin_unix_s()),
+            Some(_) => None,
+        }
     }
 
     /// Title of the recorded run.

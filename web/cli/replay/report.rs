@@ -8,8 +8,9 @@ use groundwave_systems::site::NodeId;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::fork::{Fork, up_share};
-use super::measured::{self as levels, Summary};
+use super::measured as levels;
 use super::{Run, failures};
+use crate::cli::placeholders;
 
 /// Most links in the table.
 const LINKS_MAX: usize = 50;
@@ -53,7 +54,11 @@ pub fn page(run: &Run, fork: Option<&Run>) -> String {
                 }
                 @let failures = failures::disturbances(&shown.history);
                 @if !failures.is_empty() { (section("Failures and their effects", &failures)) }
-                @if let Some(measured) = Summary::of(&run.history.levels, run.begin_unix_s()) {
+                @if let Some(what) = placeholders::found(&run.history.levels, &view) {
+                    h2 { "Measurements" }
+                    p { (what) ": they are not compared with the model." }
+                }
+                @if let Some(measured) = run.measured() {
                     h2 { "Measurements" }
                     p { (measured.text()) }
                     @if let Some(picture) = levels::picture(&run.history.levels) {
@@ -61,7 +66,11 @@ pub fn page(run: &Run, fork: Option<&Run>) -> String {
                     }
                     (table(&levels::table(&run.history.levels, &view)))
                 }
-                (section("Links with the longest time down", &links(shown, &view)))
+                @let (was_up, never_up) = links(shown, &view);
+                (section("Links with the longest time down", &was_up))
+                @if !never_up.is_empty() {
+                    (section("Links that were never up, the nearest to it first", &never_up))
+                }
             }
         }
     };
@@ -123,7 +132,7 @@ fn flows(run: &Run) -> Table {
     let mut table = Table::new(&[
         ("flow", Align::Left),
         ("with a route", Align::Right),
-        ("carried, mean", Align::Right),
+        ("route throughput, mean", Align::Right),
         ("reroutes", Align::Right),
         ("outages", Align::Right),
     ]);
@@ -160,7 +169,17 @@ fn outages(run: &Run) -> Table {
     table
 }
 
-fn links(run: &Run, view: &Snapshot) -> Table {
+/// Links that were up at times, by the time they were not, and links that never were.
+fn links(run: &Run, view: &Snapshot) -> (Table, Table) {
+    let down_s = |link: &LinkHistory| link.known_s - link.up_s;
+    let all = run.history.links.iter();
+    let (mut was_up, mut never_up): (Vec<_>, Vec<_>) = all.partition(|(_, link)| link.up_s > 0.0);
+    was_up.sort_by(|(_, a), (_, b)| down_s(b).total_cmp(&down_s(a)));
+    never_up.sort_by(|(_, a), (_, b)| b.margin_min_db.total_cmp(&a.margin_min_db));
+    (link_table(was_up, view), link_table(never_up, view))
+}
+
+fn link_table(all: Vec<(&(NodeId, NodeId), &LinkHistory)>, view: &Snapshot) -> Table {
     let mut table = Table::new(&[
         ("link", Align::Left),
         ("to", Align::Left),
@@ -172,11 +191,6 @@ fn links(run: &Run, view: &Snapshot) -> Table {
         view.node(id)
             .map_or_else(|| id.to_string(), |node| node.name.clone())
     };
-    let down_s = |link: &LinkHistory| link.known_s - link.up_s;
-    // Pairs that were never up are out of range.
-    let was_up = |(_, link): &(&_, &LinkHistory)| link.up_s > 0.0;
-    let mut all: Vec<_> = run.history.links.iter().filter(was_up).collect();
-    all.sort_by(|(_, a), (_, b)| down_s(b).total_cmp(&down_s(a)));
     for ((a, b), link) in all.into_iter().take(LINKS_MAX) {
         let share = if link.known_s > 0.0 {
             link.up_s / link.known_s
@@ -188,7 +202,10 @@ fn links(run: &Run, view: &Snapshot) -> Table {
             name(*b),
             percent(share),
             link.changes.to_string(),
-            format!("{:.1}", link.margin_min_db),
+            match link.margin_min_db.is_finite() {
+                true => format!("{:.1}", link.margin_min_db),
+                false => "–".to_owned(),
+            },
         ]);
     }
     table

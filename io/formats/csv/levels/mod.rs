@@ -318,6 +318,7 @@ fn values(
         dataset.observe(at_s, pair, measured, line);
     });
     if mapping.time.unit != TimeUnit::Seconds {
+        dataset.drop_unset_clocks();
         let times = dataset.events.iter().map(|event| event.0);
         let begin = times.fold(f64::INFINITY, f64::min);
         dataset.begin_unix_s = begin.is_finite().then_some(begin);

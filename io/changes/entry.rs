@@ -1,0 +1,160 @@
+//! An entry of a file of changes, and the action it asks for.
+
+use groundwave_systems::radio::{Role, presets};
+use groundwave_systems::terrain::GeoPoint;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Action, Equipment};
+
+/// Keys of an entry that say what is done, one of them in each.
+const ACTIONS: &str = "one of fail, repair, remove, node, command, add, move, cut, mend, \
+                       rain_rate_mm_h";
+
+/// An entry as written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Entry {
+    pub(super) at_s: f64,
+    fail: Option<String>,
+    repair: Option<String>,
+    remove: Option<String>,
+    node: Option<String>,
+    add: Option<String>,
+    r#move: Option<String>,
+    cut: Option<[String; 2]>,
+    mend: Option<[String; 2]>,
+    rain_rate_mm_h: Option<f64>,
+    lat_deg: Option<f64>,
+    lon_deg: Option<f64>,
+    role: Option<Role>,
+    height_agl_m: Option<f64>,
+    radio: Option<String>,
+    antenna: Option<String>,
+    tx_power_dbm: Option<f64>,
+    command: Option<String>,
+    body: Option<Value>,
+}
+
+/// Key, value found, values allowed.
+pub(super) type Invalid = (&'static str, String, String);
+
+fn invalid<T>(key: &'static str, found: &str, allowed: &str) -> Result<T, Invalid> {
+    Err((key, found.to_owned(), allowed.to_owned()))
+}
+
+/// Refuses a preset that is not one of `all`.
+fn known(key: &'static str, id: Option<&str>, all: Vec<&str>) -> Result<(), Invalid> {
+    match id.filter(|id| !all.contains(id)) {
+        None => Ok(()),
+        Some(id) => invalid(
+            key,
+            "unknown preset",
+            &format!("{}, not {id:?}", all.join(", ")),
+        ),
+    }
+}
+
+impl Entry {
+    /// The action, or the key at fault.
+    pub(super) fn action(self) -> Result<Action, Invalid> {
+        let radios = presets::RADIOS.iter().map(|preset| preset.id);
+        known(".radio", self.radio.as_deref(), radios.collect())?;
+        let antennas = presets::ANTENNAS.iter().map(|preset| preset.id);
+        known(".antenna", self.antenna.as_deref(), antennas.collect())?;
+        self.check_companions()?;
+        let position = self.position()?;
+        let equipment = Equipment {
+            height_agl_m: self.height_agl_m,
+            radio: self.radio,
+            antenna: self.antenna,
+            tx_power_dbm: self.tx_power_dbm,
+        };
+        let mut found = Vec::new();
+        for (verb, node) in [
+            ("node.fail", self.fail),
+            ("node.restore", self.repair),
+            ("node.remove", self.remove),
+        ] {
+            found.extend(node.map(|node| Action::Node(verb, node)));
+        }
+        for (verb, nodes) in [("link.fail", self.cut), ("link.restore", self.mend)] {
+            found.extend(nodes.map(|nodes| Action::Link(verb, nodes)));
+        }
+        if let Some(name) = self.add {
+            if equipment.height_agl_m.is_none() || equipment.radio.is_none() {
+                return invalid(".add", "no station", "height_agl_m and radio beside it");
+            }
+            found.push(Action::Add {
+                name,
+                role: self.role.unwrap_or_default(),
+                position: position.ok_or_else(|| without_position(".add"))?,
+                equipment: equipment.clone(),
+            });
+        }
+        if let Some(node) = self.r#move {
+            let position = position.ok_or_else(|| without_position(".move"))?;
+            found.push(Action::Move { node, position });
+        }
+        found.extend(self.rain_rate_mm_h.map(Action::Rain));
+        if let Some(node) = self.node {
+            found.push(Action::Station { node, equipment });
+        }
+        if let Some(command) = self.command {
+            let body = self.body.unwrap_or_else(|| json!({}));
+            found.push(Action::Command(command, body));
+        }
+        match found.len() {
+            1 => Ok(found.remove(0)),
+            0 => invalid("", "no action", ACTIONS),
+            _ => invalid("", "several actions", ACTIONS),
+        }
+    }
+
+    /// Refuses keys that say nothing without another one.
+    fn check_companions(&self) -> Result<(), Invalid> {
+        let station = self.height_agl_m.is_some()
+            || self.radio.is_some()
+            || self.antenna.is_some()
+            || self.tx_power_dbm.is_some();
+        let placed = self.lat_deg.is_some() || self.lon_deg.is_some();
+        if self.node.is_some() && !station {
+            let allowed = "height_agl_m, radio, antenna or tx_power_dbm beside it";
+            return invalid(".node", "no change", allowed);
+        }
+        if station && self.node.is_none() && self.add.is_none() {
+            return invalid("", "a station without a node", "node or add with its name");
+        }
+        if placed && self.add.is_none() && self.r#move.is_none() {
+            return invalid("", "a position without a node", "add or move with its name");
+        }
+        if self.role.is_some() && self.add.is_none() {
+            return invalid(".role", "a role without a new node", "add beside it");
+        }
+        if self.body.is_some() && self.command.is_none() {
+            return invalid(".body", "a body without a command", "command beside it");
+        }
+        Ok(())
+    }
+
+    fn position(&self) -> Result<Option<GeoPoint>, Invalid> {
+        let (lat_deg, lon_deg) = match (self.lat_deg, self.lon_deg) {
+            (None, None) => return Ok(None),
+            (Some(lat_deg), Some(lon_deg)) => (lat_deg, lon_deg),
+            _ => return invalid("", "half a position", "lat_deg and lon_deg"),
+        };
+        match GeoPoint::new(lat_deg, lon_deg) {
+            Ok(position) => Ok(Some(position)),
+            Err(error) => invalid(
+                "",
+                &error.to_string(),
+                "lat_deg -90 to 90, lon_deg -180 to 180",
+            ),
+        }
+    }
+}
+
+fn without_position(key: &'static str) -> Invalid {
+    let (found, allowed) = ("no position", "lat_deg and lon_deg beside it");
+    (key, found.to_owned(), allowed.to_owned())
+}

@@ -1,0 +1,79 @@
+//! Times of a recording: rows whose clock was not set, and the length of what is replayed.
+
+use groundwave_engine::Clock;
+use jiff::Timestamp;
+
+use super::Format;
+use super::dataset::Dataset;
+use super::error::{Fault, FormatError, Location};
+use super::extremes::CLOCK_SET_UNIX_S;
+
+impl Dataset {
+    /// Drops events before 1990 from a recording with times since the Unix epoch, unless they are
+    /// the half of it or more: then the clock was never set, and the times are its own. A
+    /// beginning that goes with them moves to the first event that is left.
+    pub(super) fn drop_unset_clocks(&mut self) {
+        let set = |at_s: &f64| *at_s >= CLOCK_SET_UNIX_S;
+        let all = self.events.len();
+        let unset = all - self.events.iter().filter(|(at_s, _)| set(at_s)).count();
+        if unset == 0 || unset * 2 >= all {
+            return;
+        }
+        self.events.retain(|(at_s, _)| set(at_s));
+        let line = self.extremes.unset.take().map_or(0, |row| row.1);
+        let what = "a time before 1990, as of a clock that was not set";
+        self.report.add_many(what, unset, || Location::line(line));
+        if self.begin_unix_s.is_some_and(|begin_s| !set(&begin_s)) {
+            let times = self.events.iter().map(|event| event.0);
+            self.begin_unix_s = Some(times.fold(f64::INFINITY, f64::min));
+        }
+    }
+
+    /// Takes the times of events for times since the Unix epoch where none of them is before 1990.
+    pub(super) fn begin_with_clock(&mut self) {
+        let times = self.events.iter().map(|event| event.0);
+        let begin_s = times.fold(f64::INFINITY, f64::min);
+        if begin_s >= CLOCK_SET_UNIX_S && begin_s.is_finite() {
+            self.begin_unix_s = Some(begin_s);
+        }
+    }
+
+    /// Refuses a recording of more than `ticks_max` ticks, with the row that makes it as long.
+    pub(super) fn check_span(
+        &self,
+        format: &Format,
+        step_ns: u64,
+        ticks_max: u64,
+    ) -> Result<(), FormatError> {
+        let begin_s = self.begin_unix_s.unwrap_or(0.0);
+        let times = self.events.iter().map(|event| event.0);
+        let last_s = times.chain(self.end_s).fold(begin_s, f64::max);
+        let last_ns = ((last_s - begin_s) * 1e9).round() as u64;
+        if Clock::new(step_ns).tick_at(last_ns) <= ticks_max {
+            return Ok(());
+        }
+        let step_s = step_ns as f64 / 1e9;
+        let allowed = format!("a recording of at most {ticks_max} ticks of {step_s} s");
+        let mut times: Vec<f64> = self.events.iter().map(|event| event.0).collect();
+        times.sort_by(f64::total_cmp);
+        let median_s = times.get(times.len() / 2).copied().unwrap_or(begin_s);
+        let row = self.extremes.farthest(median_s);
+        let (found, line) = match row.filter(|_| self.end_s != Some(last_s)) {
+            Some((at_s, line)) => {
+                let (time, apart_s) = (self.time(at_s), (at_s - median_s).abs());
+                let found = format!("the time {time}, {apart_s} s from the median of the times");
+                (found, line)
+            }
+            None => (format!("the end {}", self.time(last_s)), 0),
+        };
+        Err(Fault::new("", found, allowed).at(format, Location::line(line)))
+    }
+
+    /// A time of the recording as text: a date where it has dates.
+    fn time(&self, at_s: f64) -> String {
+        let date = self
+            .begin_unix_s
+            .and(Timestamp::from_second(at_s as i64).ok());
+        date.map_or_else(|| format!("{at_s} s"), |date| date.to_string())
+    }
+}

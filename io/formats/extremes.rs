@@ -1,0 +1,48 @@
+//! The first and the last rows of a recording by time.
+
+/// 1990-01-01, s since the Unix epoch. Clocks that were not set begin in 1970 or, of GPS
+/// receivers, in 1980; no mesh is older.
+pub(super) const CLOCK_SET_UNIX_S: f64 = 631_152_000.0;
+
+/// Time of an event, s, and its line.
+pub(super) type Row = (f64, usize);
+
+/// The first and the last rows by time.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Extremes {
+    /// Earliest of the rows before [`CLOCK_SET_UNIX_S`].
+    pub(super) unset: Option<Row>,
+    /// Earliest of the others.
+    earliest: Option<Row>,
+    latest: Option<Row>,
+}
+
+impl Extremes {
+    /// Notes the time of a row.
+    pub(super) fn note(&mut self, at_s: f64, line: usize) {
+        let early = match at_s < CLOCK_SET_UNIX_S {
+            true => &mut self.unset,
+            false => &mut self.earliest,
+        };
+        if early.is_none_or(|(early_s, _)| at_s < early_s) {
+            *early = Some((at_s, line));
+        }
+        if self.latest.is_none_or(|(late_s, _)| at_s > late_s) {
+            self.latest = Some((at_s, line));
+        }
+    }
+
+    /// The row that is farthest from a time.
+    pub(super) fn farthest(&self, from_s: f64) -> Option<Row> {
+        let rows = [self.unset, self.earliest, self.latest];
+        let rows = rows.into_iter().flatten();
+        rows.max_by(|a, b| (a.0 - from_s).abs().total_cmp(&(b.0 - from_s).abs()))
+    }
+
+    /// Counts the times of all rows from `begin_s`.
+    pub(super) fn count_from(&mut self, begin_s: f64) {
+        for row in [&mut self.unset, &mut self.earliest, &mut self.latest] {
+            *row = row.map(|(at_s, line)| (at_s - begin_s, line));
+        }
+    }
+}

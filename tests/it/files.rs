@@ -1,0 +1,170 @@
+//! Files and streams of the command line: spans of time, `-`, `--force`, `--continue`, errors.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+
+use serde_json::Value;
+
+use crate::support::{self, command, groundwave, refusal, stdout};
+
+fn json(words: &[&str]) -> Value {
+    let mut all = vec!["--json"];
+    all.extend(words);
+    serde_json::from_str(&stdout(&groundwave(&all))).unwrap()
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn scenario() -> String {
+    text(&support::scenario_path("failover.toml")).to_owned()
+}
+
+fn recorded(folder: &Path) -> PathBuf {
+    let log = folder.join("run.gwlog");
+    stdout(&groundwave(&["record", &scenario(), "-o", text(&log)]));
+    log
+}
+
+/// Runs the program with `input` on its standard input.
+fn piped(words: &[&str], input: &[u8]) -> Output {
+    let mut child = command(words)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A program that refuses its input may close it.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn a_run_until_a_time_ends_where_a_replay_to_it_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = recorded(folder.path());
+    let run = json(&["run", &scenario(), "--until", "60"]);
+    let replay = json(&["replay", text(&log), "--to", "60"]);
+    assert_eq!(run["digest"], replay["digest"]);
+    for (name, words) in [
+        ("replay", vec!["replay", text(&log)]),
+        ("log cat", vec!["log", "cat", text(&log)]),
+    ] {
+        let words = [&words[..], &["--from", "500", "--to", "400"]].concat();
+        let told = refusal(&groundwave(&words));
+        assert!(told.contains("invalid --to: found 400 s"), "{name}: {told}");
+    }
+}
+
+#[test]
+fn a_run_that_was_killed_is_continued_to_the_same_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = recorded(folder.path());
+    let digest = json(&["replay", text(&whole), "--check"])["digest"].clone();
+    let bytes = std::fs::read(&whole).unwrap();
+    let killed = folder.path().join("killed.gwlog");
+    // Torn in the middle of what was recorded, index and end included.
+    for share in [2, 3, 10] {
+        std::fs::write(&killed, &bytes[..bytes.len() - bytes.len() / share]).unwrap();
+        let words = ["run", &scenario(), "--record", text(&killed), "--continue"];
+        assert_eq!(json(&words)["digest"], digest, "{share}");
+        let again = json(&["replay", text(&killed), "--check"]);
+        assert_eq!(again["digest"], digest, "{share}");
+    }
+    let other = text(&support::scenario_path("two_nodes.toml")).to_owned();
+    let told = refusal(&groundwave(&[
+        "record",
+        &other,
+        "-o",
+        text(&killed),
+        "--continue",
+    ]));
+    assert!(told.contains("invalid --continue"), "{told}");
+    refusal(&groundwave(&["run", &other, "--continue"]));
+}
+
+#[test]
+fn existing_files_are_written_over_by_force_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = recorded(folder.path());
+    let plan = folder.path().join("plan.kml");
+    let part = folder.path().join("part.gwlog");
+    let masts = support::root().join("examples/masts.csv");
+    for words in [
+        vec!["record", &scenario(), "-o", text(&log)],
+        vec!["convert", text(&masts), text(&plan)],
+        vec!["log", "cut", text(&log), "-o", text(&part), "--to", "30"],
+    ] {
+        let first = words[0] == "record";
+        if !first {
+            stdout(&groundwave(&words));
+        }
+        let told = refusal(&groundwave(&words));
+        assert!(
+            told.contains("exists") && told.contains("--force"),
+            "{told}"
+        );
+        stdout(&groundwave(&[&words[..], &["--force"]].concat()));
+    }
+    let own = ["log", "cut", text(&log), "-o", text(&log), "--force"];
+    let told = refusal(&groundwave(&own));
+    assert!(told.contains("another file"), "{told}");
+    json(&["replay", text(&log), "--check"]);
+}
+
+#[test]
+fn a_dash_is_standard_input_or_output() {
+    let masts = std::fs::read(support::root().join("examples/masts.geojson")).unwrap();
+    let words = ["convert", "-", "-", "--output-format", "csv"];
+    let table = stdout(&piped(&words, &masts));
+    assert!(
+        table.starts_with("id,name,") && table.lines().count() > 2,
+        "{table}"
+    );
+    let shipped = std::fs::read(scenario()).unwrap();
+    stdout(&piped(&["validate", "-"], &shipped));
+    let run = stdout(&piped(&["run", "-", "--until", "5", "--json"], &shipped));
+    assert!(run.contains("\"digest\""));
+    let folder = tempfile::tempdir().unwrap();
+    let log = recorded(folder.path());
+    let events = stdout(&groundwave(&[
+        "convert",
+        text(&log),
+        "-",
+        "--output-format",
+        "eel",
+    ]));
+    assert!(events.starts_with("# nem:1 is "), "{events}");
+    let told = refusal(&piped(&["convert", "-", "x.kml"], b"hello"));
+    assert!(told.contains("content of an unknown kind"), "{told}");
+}
+
+#[test]
+fn a_log_is_told_by_its_content() {
+    let folder = tempfile::tempdir().unwrap();
+    let renamed = folder.path().join("run.bin");
+    std::fs::rename(recorded(folder.path()), &renamed).unwrap();
+    let table = folder.path().join("run.csv");
+    assert!(json(&["convert", text(&renamed), text(&table)])["written"].as_u64() > Some(5));
+}
+
+#[test]
+fn errors_are_json_where_results_are() {
+    for (words, says) in [
+        (vec!["--json", "replay", "none.gwlog"], "none.gwlog"),
+        (vec!["--json", "replay"], "required"),
+        (
+            vec!["replay", "none.gwlog", "--json", "--speeed", "2x"],
+            "--speeed",
+        ),
+    ] {
+        let told = refusal(&groundwave(&words));
+        let error: Value =
+            serde_json::from_str(&told).unwrap_or_else(|err| panic!("{err}: {told}"));
+        assert_eq!(error["error"]["exit_code"], 2);
+        let message = error["error"]["message"].as_str().unwrap();
+        assert!(message.contains(says), "{message}");
+    }
+}
