@@ -128,6 +128,11 @@ impl Queued for Watched {
         self.command.encode()
     }
 
+    fn refuse(self: Box<Self>, refusal: &Refusal) {
+        let _ = self.outcome.send(Err(refusal.clone()));
+        self.command.refuse(refusal);
+    }
+
     fn apply(self: Box<Self>, world: &mut World) -> Applied {
         let applied = self.command.apply(world);
         // One that stopped listening is no error.

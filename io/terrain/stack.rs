@@ -48,6 +48,7 @@ pub enum OffTiles {
 pub struct TerrainStack {
     tiles: Option<TileDirectory>,
     geoid: Option<Geoid>,
+    geoid_digest: OnceLock<String>,
     off_tiles: OffTiles,
 }
 
@@ -58,6 +59,7 @@ impl TerrainStack {
         Self {
             tiles,
             geoid,
+            geoid_digest: OnceLock::new(),
             off_tiles: OffTiles::default(),
         }
     }
@@ -67,11 +69,9 @@ impl TerrainStack {
     /// # Errors
     /// When one that is configured cannot be used. Tiles are not decoded yet.
     pub fn open(tiles: Option<&Path>, geoid: Option<&Path>) -> Result<Self, TerrainError> {
-        Ok(Self {
-            tiles: tiles.map(TileDirectory::open).transpose()?,
-            geoid: geoid.map(Geoid::open).transpose()?,
-            off_tiles: OffTiles::default(),
-        })
+        let tiles = tiles.map(TileDirectory::open).transpose()?;
+        let geoid = geoid.map(Geoid::open).transpose()?;
+        Ok(Self::new(tiles, geoid))
     }
 
     /// The same with another answer off the tiles.

@@ -123,6 +123,7 @@ pub fn main() -> ExitCode {
         ColorChoice::Always => anstream::ColorChoice::Always,
         ColorChoice::Never => anstream::ColorChoice::Never,
     });
+    let output = Output { json: cli.json };
     let quiet = format!("warn,{}=off", groundwave_io::terrain::FAULT_TARGET);
     let default_filter = match cli.command {
         Command::Serve(_) => serve::LOG_FILTER,
