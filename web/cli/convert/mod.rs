@@ -80,7 +80,7 @@ Examples:
   groundwave convert examples/levels.csv levels.gwlog --mapping examples/levels.toml
   groundwave record scenarios/failover.toml -o run.gwlog && groundwave convert run.gwlog run.eel
   groundwave convert run.gwlog run.parquet
-  groundwave convert - - --output-format csv < examples/masts.geojson";
+  cat examples/masts.geojson | groundwave convert - - --output-format csv";
 
 /// The examples, and the formats of the registry with what they read and write.
 fn help() -> String {
