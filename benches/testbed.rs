@@ -155,12 +155,12 @@ fn main() {
     let mut plant = TestbedNetwork::new(names, state.folder());
     let (start, cpu) = (Instant::now(), cpu_s());
     for work in &works {
-        if let Work::Seat {
+        if let Work::NamespaceAssignment {
             node,
-            seat,
+            assignment,
             settings,
         } = work
-            && let Err(err) = plant.seat(*node, seat, settings.protocol(*node))
+            && let Err(err) = plant.assignment(*node, assignment, settings.protocol(*node))
         {
             println!("SKIPPED: no namespaces on this machine: {err}");
             return;

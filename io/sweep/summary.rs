@@ -100,7 +100,7 @@ pub struct SiteSummary {
 pub enum NoAnswer {
     /// It lies beyond the radius of every site.
     BeyondRadius,
-    /// Its ground is not known.
+    /// Site on unknown ground.
     NoData,
 }
 

@@ -176,13 +176,14 @@ impl Driver {
         let mut sightings = Vec::new();
         for work in works {
             match work {
-                Work::Seat {
+                Work::NamespaceAssignment {
                     node,
-                    seat,
+                    assignment,
                     settings,
                 } => {
                     self.network.set_up(&settings);
-                    self.network.seat(node, &seat, settings.protocol(node))?;
+                    self.network
+                        .assignment(node, &assignment, settings.protocol(node))?;
                     self.settings = Some(settings);
                 }
                 Work::Shape {

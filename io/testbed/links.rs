@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use groundwave_systems::site::NodeId;
-use groundwave_systems::testbed::{LinkDirection, Protocol, Seat};
+use groundwave_systems::testbed::{LinkDirection, NamespaceAssignment, Protocol};
 
 use super::actions::Action;
 use super::babel::Babel;
@@ -34,13 +34,14 @@ impl TestbedNetwork {
         }
         let mut actions: BTreeMap<NodeId, Vec<(LinkDirection, Action)>> = BTreeMap::new();
         for (&(a, b), &number) in &fresh {
-            let (Some(near), Some(far)) = (self.seats.get(&a), self.seats.get(&b)) else {
+            let (Some(near), Some(far)) = (self.assignments.get(&a), self.assignments.get(&b))
+            else {
                 continue;
             };
             let wrapped = [near, far]
                 .iter()
                 .any(|end| end.protocol == Protocol::Batman);
-            let end = |peer: &Seat, back| VethEnd {
+            let end = |peer: &NamespaceAssignment, back| VethEnd {
                 name: interface(peer),
                 index: index(number),
                 hardware: hardware(number, back),
@@ -51,7 +52,7 @@ impl TestbedNetwork {
                 },
                 alias: format!("groundwave {}", self.names.testbed),
             };
-            let (one, other) = (end(&far.seat, false), end(&near.seat, true));
+            let (one, other) = (end(&far.assignment, false), end(&near.assignment, true));
             let act = create_veth_pair(&one, &other, far.namespace.descriptor());
             let side = LinkDirection { from: a, to: b };
             actions
@@ -68,10 +69,13 @@ impl TestbedNetwork {
             }
             for (from, to) in [(a, b), (b, a)] {
                 let side = LinkDirection { from, to };
-                let Some(peer) = self.seats.get(&to) else {
+                let Some(peer) = self.assignments.get(&to) else {
                     continue;
                 };
-                guided.entry(from).or_default().push(interface(&peer.seat));
+                guided
+                    .entry(from)
+                    .or_default()
+                    .push(interface(&peer.assignment));
                 let setup = self.setup_of(side, number).into_iter();
                 let of_node = actions.entry(from).or_default();
                 of_node.extend(setup.map(|setup| (side, Action::Route(setup))));
@@ -88,7 +92,7 @@ impl TestbedNetwork {
 
     /// Requests that set one end of a veth pair up. Repeating them changes nothing.
     fn setup_of(&self, side: LinkDirection, number: u32) -> Vec<RouteRequest> {
-        let Some(own) = self.seats.get(&side.from) else {
+        let Some(own) = self.assignments.get(&side.from) else {
             return Vec::new();
         };
         let index = index(number);
@@ -101,7 +105,7 @@ impl TestbedNetwork {
         }
         setup.push(match own.protocol {
             Protocol::Batman => set_controller(index, batman::INDEX),
-            _ => add_address(index, self.names.address(own.seat.number).into(), 32),
+            _ => add_address(index, self.names.address(own.assignment.number).into(), 32),
         });
         setup
     }
@@ -125,7 +129,7 @@ impl TestbedNetwork {
 
     /// Adds new interfaces to the routing daemon of a node, or starts it on all interfaces.
     pub(super) fn start_routing(&self, node: NodeId, fresh: &[String]) -> Result<(), TestbedError> {
-        let Some(node_namespace) = self.seats.get(&node) else {
+        let Some(node_namespace) = self.assignments.get(&node) else {
             return Ok(());
         };
         if node_namespace.protocol != Protocol::Babel {
@@ -133,7 +137,9 @@ impl TestbedNetwork {
         }
         let babel = self.babel(node_namespace);
         let all = || self.wires.keys().filter(|side| side.from == node);
-        let all = || all().filter_map(|side| Some(interface(&self.seats.get(&side.to)?.seat)));
+        let all = || {
+            all().filter_map(|side| Some(interface(&self.assignments.get(&side.to)?.assignment)))
+        };
         let interfaces: Vec<String> = if babel.runs() {
             fresh.to_vec()
         } else {
@@ -142,11 +148,14 @@ impl TestbedNetwork {
         if interfaces.is_empty() {
             return Ok(());
         }
-        babel.serve(self.names.address(node_namespace.seat.number), &interfaces)
+        babel.serve(
+            self.names.address(node_namespace.assignment.number),
+            &interfaces,
+        )
     }
 
     pub(super) fn babel(&self, node_namespace: &NodeNamespace) -> Babel {
-        let netns = self.names.path(&node_namespace.seat.name);
-        Babel::of(&self.folder, &netns, &node_namespace.seat.name)
+        let netns = self.names.path(&node_namespace.assignment.name);
+        Babel::of(&self.folder, &netns, &node_namespace.assignment.name)
     }
 }

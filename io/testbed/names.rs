@@ -4,7 +4,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
 
-use groundwave_systems::testbed::Seat;
+use groundwave_systems::testbed::NamespaceAssignment;
 
 /// Folder of named network namespaces, that of iproute2.
 pub const NETNS: &str = "/run/netns";
@@ -72,7 +72,7 @@ impl Names {
 /// Interface of the link to `peer`: `to-` and its name, shortened and numbered where that is too
 /// long.
 #[must_use]
-pub fn interface(peer: &Seat) -> String {
+pub fn interface(peer: &NamespaceAssignment) -> String {
     let whole = format!("to-{}", peer.name);
     if whole.len() <= INTERFACE_BYTES_MAX {
         return whole;
@@ -163,13 +163,13 @@ mod tests {
             (far, names.number(far)),
             (Ipv4Addr::new(10, 77, 1, 3), Some(259))
         );
-        let seat = |name: &str| Seat {
+        let assignment = |name: &str| NamespaceAssignment {
             number: 12,
             name: name.to_owned(),
         };
-        assert_eq!(interface(&seat("marstrand")), "to-marstrand");
-        assert_eq!(interface(&seat("twelve-chars")), "to-twelve-chars");
-        assert_eq!(interface(&seat("thirteen-char")), "to-thirteen-~12");
+        assert_eq!(interface(&assignment("marstrand")), "to-marstrand");
+        assert_eq!(interface(&assignment("twelve-chars")), "to-twelve-chars");
+        assert_eq!(interface(&assignment("thirteen-char")), "to-thirteen-~12");
         let address = hardware(70_000, true);
         assert_eq!(address, [0x02, 0x77, 1, 0x11, 0x70, 1]);
         assert_eq!(of_hardware("02:77:01:11:70:01"), Some((70_000, true)));

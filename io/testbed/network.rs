@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use groundwave_systems::site::NodeId;
 use groundwave_systems::testbed::{
-    LinkDirection, Observation, Protocol, Seat, Settings, Shape, Side, TestbedView, Wiring,
+    LinkDirection, NamespaceAssignment, Observation, Protocol, Settings, Shape, Side, TestbedView,
+    Wiring,
 };
 
 use super::actions::{Action, send_all};
@@ -27,7 +28,7 @@ const LOOPBACK: u32 = 1;
 /// Namespace of a node.
 #[derive(Debug)]
 pub(super) struct NodeNamespace {
-    pub(super) seat: Seat,
+    pub(super) assignment: NamespaceAssignment,
     pub(super) protocol: Protocol,
     pub(super) namespace: Namespace,
     pub(super) routes: BTreeMap<NodeId, HostRoute>,
@@ -49,7 +50,7 @@ pub struct TestbedNetwork {
     pub(super) names: Names,
     pub(super) folder: PathBuf,
     pub(super) means: Option<Means>,
-    pub(super) seats: BTreeMap<NodeId, NodeNamespace>,
+    pub(super) assignments: BTreeMap<NodeId, NodeNamespace>,
     pub(super) wires: BTreeMap<LinkDirection, VethState>,
     /// Last desired state of each direction.
     pub(super) goals: BTreeMap<LinkDirection, (u32, Side)>,
@@ -71,7 +72,7 @@ impl TestbedNetwork {
             names,
             folder: folder.to_owned(),
             means: None,
-            seats: BTreeMap::new(),
+            assignments: BTreeMap::new(),
             wires: BTreeMap::new(),
             goals: BTreeMap::new(),
             counters: BTreeMap::new(),
@@ -98,19 +99,19 @@ impl TestbedNetwork {
     ///
     /// # Errors
     /// When the kernel refuses; then the node has none.
-    pub fn seat(
+    pub fn assignment(
         &mut self,
         node: NodeId,
-        seat: &Seat,
+        assignment: &NamespaceAssignment,
         protocol: Protocol,
     ) -> Result<(), TestbedError> {
-        let path = self.names.path(&seat.name);
+        let path = self.names.path(&assignment.name);
         let mut namespace = Namespace::open_or_create(&path)?;
         if self.means.is_none() {
             self.means = Some(means(&mut namespace)?);
         }
         // Also of an existing namespace: its controller may have been killed before this.
-        let own = self.names.address(seat.number);
+        let own = self.names.address(assignment.number);
         let mut actions = vec![set_up(LOOPBACK, None)];
         let links = dump::links(&mut namespace.batch);
         let links = links.map_err(TestbedError::kernel("read interfaces"))?;
@@ -119,22 +120,22 @@ impl TestbedNetwork {
             Protocol::Batman => actions.extend(batman::setup(own)),
             _ => actions.push(add_address(LOOPBACK, own.into(), 32)),
         }
-        send_all(&mut namespace, &actions, &seat.name)?;
+        send_all(&mut namespace, &actions, &assignment.name)?;
         if protocol == Protocol::Batman {
             batman::tune(&path)?;
         }
         if self.wiring == Wiring::Segment {
-            self.attach_to_segment(seat, protocol, &mut namespace)?;
+            self.attach_to_segment(assignment, protocol, &mut namespace)?;
         }
-        let seat = seat.clone();
+        let assignment = assignment.clone();
         let node_namespace = NodeNamespace {
-            seat,
+            assignment,
             protocol,
             namespace,
             routes: BTreeMap::new(),
             next_hops: BTreeMap::new(),
         };
-        self.seats.insert(node, node_namespace);
+        self.assignments.insert(node, node_namespace);
         Ok(())
     }
 
@@ -143,19 +144,19 @@ impl TestbedNetwork {
     /// # Errors
     /// When the kernel's state cannot be read or changed.
     pub fn adopt(&mut self, view: &TestbedView) -> Result<Vec<Observation>, TestbedError> {
-        for seat in &view.seats {
-            let place = Seat {
-                number: seat.number,
-                name: seat.name.clone(),
+        for assignment in &view.assignments {
+            let place = NamespaceAssignment {
+                number: assignment.number,
+                name: assignment.name.clone(),
             };
-            self.seat(seat.node, &place, seat.protocol)?;
+            self.assignment(assignment.node, &place, assignment.protocol)?;
         }
         self.forget_segment_state(view.sides().map(|(_, side)| LinkDirection {
             from: side.from,
             to: side.to,
         }));
         let mut there: BTreeMap<NodeId, BTreeSet<u32>> = BTreeMap::new();
-        for (node, node_namespace) in &mut self.seats {
+        for (node, node_namespace) in &mut self.assignments {
             let links = dump::links(&mut node_namespace.namespace.batch);
             there.insert(
                 *node,
@@ -186,12 +187,12 @@ impl TestbedNetwork {
         }
         self.complete_links()?;
         let sightings = self.shape(&desired)?;
-        for seat in &view.seats {
-            if let Err(err) = self.route(seat.node, &seat.next_hops) {
+        for assignment in &view.assignments {
+            if let Err(err) = self.route(assignment.node, &assignment.next_hops) {
                 let cause = err.source().map(ToString::to_string);
-                tracing::warn!(node = seat.name, %err, cause, "routes are not in force");
+                tracing::warn!(node = assignment.name, %err, cause, "routes are not in force");
             }
-            self.start_routing(seat.node, &[])?;
+            self.start_routing(assignment.node, &[])?;
         }
         Ok(sightings)
     }
@@ -259,7 +260,7 @@ impl TestbedNetwork {
             .collect();
         let nodes: BTreeSet<NodeId> = sides.iter().map(|side| side.from).collect();
         for node in nodes {
-            let Some(node_namespace) = self.seats.get_mut(&node) else {
+            let Some(node_namespace) = self.assignments.get_mut(&node) else {
                 continue;
             };
             let found = dump::qdiscs(&mut node_namespace.namespace.batch);
@@ -285,7 +286,7 @@ impl TestbedNetwork {
         failures: &mut BTreeMap<LinkDirection, String>,
     ) -> Result<(), TestbedError> {
         for (node, actions) in actions {
-            let Some(node_namespace) = self.seats.get_mut(&node) else {
+            let Some(node_namespace) = self.assignments.get_mut(&node) else {
                 continue;
             };
             let (sides, actions): (Vec<LinkDirection>, Vec<Action>) = actions.into_iter().unzip();
@@ -309,9 +310,9 @@ impl TestbedNetwork {
         next_hops: &BTreeMap<NodeId, NodeId>,
     ) -> Result<(), TestbedError> {
         let number = |id: &NodeId| {
-            self.seats
+            self.assignments
                 .get(id)
-                .map(|node_namespace| node_namespace.seat.number)
+                .map(|node_namespace| node_namespace.assignment.number)
         };
         let host = |id: &NodeId| number(id).map(|number| self.names.address(number));
         let Some(own) = host(&node) else {
@@ -337,7 +338,7 @@ impl TestbedNetwork {
                 );
             }
         }
-        let node_namespace = self.seats.get_mut(&node).expect("just seen");
+        let node_namespace = self.assignments.get_mut(&node).expect("just seen");
         node_namespace.next_hops.clone_from(next_hops);
         if node_namespace.protocol != Protocol::Static {
             return Ok(());
@@ -352,7 +353,7 @@ impl TestbedNetwork {
             .filter(|(to, route)| node_namespace.routes.get(to) != Some(route));
         actions.extend(fresh.map(|(_, route)| route.add()));
         node_namespace.routes = goal;
-        let name = node_namespace.seat.name.clone();
+        let name = node_namespace.assignment.name.clone();
         send_all(&mut node_namespace.namespace, &actions, &name)
     }
 }

@@ -22,7 +22,7 @@ impl TestbedNetwork {
             return self.count_segment();
         }
         let mut all = Vec::new();
-        for (node, node_namespace) in &mut self.seats {
+        for (node, node_namespace) in &mut self.assignments {
             let found = dump::qdiscs(&mut node_namespace.namespace.batch);
             let found = found.map_err(TestbedError::kernel("read queueing disciplines"))?;
             let own = self.wires.iter().filter(|(side, _)| side.from == *node);
@@ -41,7 +41,7 @@ impl TestbedNetwork {
     /// The first failed query.
     pub fn observe_routes(&self) -> Result<BTreeMap<NodeId, Vec<ObservedRoute>>, TestbedError> {
         let mut observed = BTreeMap::new();
-        for (node, node_namespace) in &self.seats {
+        for (node, node_namespace) in &self.assignments {
             let found = match node_namespace.protocol {
                 Protocol::Babel if self.babel(node_namespace).runs() => {
                     self.babel_routes(*node, node_namespace)?
@@ -78,7 +78,7 @@ impl TestbedNetwork {
         node: NodeId,
         node_namespace: &NodeNamespace,
     ) -> Result<Vec<ObservedRoute>, TestbedError> {
-        let found = batman::routes(&self.names.path(&node_namespace.seat.name))?;
+        let found = batman::routes(&self.names.path(&node_namespace.assignment.name))?;
         if self.segment.is_some() {
             let radio = |address: &str| self.numbered(of_radio_hardware(address)?);
             let observed = found.into_iter().filter_map(|found| {
@@ -112,9 +112,9 @@ impl TestbedNetwork {
 
     /// The node with this number.
     fn numbered(&self, number: u32) -> Option<NodeId> {
-        let mut seats = self.seats.iter();
-        seats
-            .find(|(_, node_namespace)| node_namespace.seat.number == number)
+        let mut assignments = self.assignments.iter();
+        assignments
+            .find(|(_, node_namespace)| node_namespace.assignment.number == number)
             .map(|(id, _)| *id)
     }
 
@@ -122,9 +122,9 @@ impl TestbedNetwork {
     fn behind(&self, node: NodeId, name: &str) -> Option<NodeId> {
         let mut own = self.wires.keys().filter(|side| side.from == node);
         let leads = |side: &&LinkDirection| {
-            self.seats
+            self.assignments
                 .get(&side.to)
-                .is_some_and(|peer| interface(&peer.seat) == name)
+                .is_some_and(|peer| interface(&peer.assignment) == name)
         };
         own.find(leads).map(|side| side.to)
     }

@@ -5,7 +5,7 @@ use std::net::Ipv6Addr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use groundwave_systems::testbed::{Probe, Seat};
+use groundwave_systems::testbed::{NamespaceAssignment, Probe};
 
 use super::error::TestbedError;
 use super::names::{RADIO, hardware, interface, link_local, radio_hardware};
@@ -25,13 +25,13 @@ pub struct FarEnd {
 impl FarEnd {
     /// Far end of link `number` to `peer`; `back` when the near end is that of the higher id.
     #[must_use]
-    pub fn of_wire(number: u32, back: bool, peer: &Seat) -> Self {
+    pub fn of_wire(number: u32, back: bool, peer: &NamespaceAssignment) -> Self {
         Self::on(interface(peer), link_local(hardware(number, !back)))
     }
 
     /// `peer` on a segment.
     #[must_use]
-    pub fn on_segment(peer: &Seat) -> Self {
+    pub fn on_segment(peer: &NamespaceAssignment) -> Self {
         Self::on(RADIO.to_owned(), link_local(radio_hardware(peer.number)))
     }
 

@@ -71,7 +71,7 @@ impl TestbedNetwork {
         let mut found = Found::new();
         let mut gone = BTreeSet::new();
         let means = self.means.unwrap_or(Means::Rate);
-        for (node, node_namespace) in &mut self.seats {
+        for (node, node_namespace) in &mut self.assignments {
             let changes = node_namespace.namespace.changes()?;
             let suspect = |number| touches(&changes, index(number));
             let own = self.wires.iter_mut();
@@ -229,7 +229,7 @@ impl TestbedNetwork {
             Wiring::Link => None,
         };
         for (node, places) in places {
-            let of_node = match (&of_segment, self.seats.get_mut(&node)) {
+            let of_node = match (&of_segment, self.assignments.get_mut(&node)) {
                 (None, Some(node_namespace)) => {
                     dump::qdiscs(&mut node_namespace.namespace.batch)
                         .map_err(TestbedError::kernel("read queueing disciplines"))?
@@ -262,14 +262,15 @@ impl TestbedNetwork {
         let removed: Vec<LinkDirection> = removed.map(|(side, _)| *side).collect();
         let nodes: BTreeSet<NodeId> = removed.iter().map(|side| side.from).collect();
         for node in nodes {
-            let Some(node_namespace) = self.seats.get_mut(&node) else {
+            let Some(node_namespace) = self.assignments.get_mut(&node) else {
                 continue;
             };
             node_namespace.routes.clear();
             let next_hops = node_namespace.next_hops.clone();
             self.route(node, &next_hops)?;
             let own = removed.iter().filter(|side| side.from == node);
-            let names = own.filter_map(|side| Some(interface(&self.seats.get(&side.to)?.seat)));
+            let names =
+                own.filter_map(|side| Some(interface(&self.assignments.get(&side.to)?.assignment)));
             let names: Vec<String> = names.collect();
             self.start_routing(node, &names)?;
         }

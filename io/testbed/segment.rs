@@ -9,7 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use groundwave_systems::site::NodeId;
-use groundwave_systems::testbed::{Counted, LinkDirection, Observation, Protocol, Seat};
+use groundwave_systems::testbed::{
+    Counted, LinkDirection, NamespaceAssignment, Observation, Protocol,
+};
 
 use super::actions::{Action, send_all};
 use super::bridge_segment::{BRIDGE, Segment};
@@ -47,7 +49,7 @@ impl TestbedNetwork {
     /// Attaches a node to the segment; its port drops everything at first.
     pub(super) fn attach_to_segment(
         &mut self,
-        seat: &Seat,
+        assignment: &NamespaceAssignment,
         protocol: Protocol,
         namespace: &mut Namespace,
     ) -> Result<(), TestbedError> {
@@ -55,21 +57,21 @@ impl TestbedNetwork {
             Means::Full => SENDERS_MAX,
             Means::Rate => SENDERS_WITHOUT_NETEM_MAX,
         };
-        if seat.number > most {
+        if assignment.number > most {
             return Err(TestbedError::Crowded {
-                node: seat.name.clone(),
+                node: assignment.name.clone(),
                 most,
             });
         }
-        let own = self.names.address(seat.number);
+        let own = self.names.address(assignment.number);
         let alias = format!("groundwave {}", self.names.testbed);
-        let (port, wrapped) = (index(seat.number), self.wrapped);
+        let (port, wrapped) = (index(assignment.number), self.wrapped);
         let mtu_bytes = if wrapped {
             batman::MTU_BYTES
         } else {
             MTU_BYTES
         };
-        let hardware = radio_hardware(seat.number);
+        let hardware = radio_hardware(assignment.number);
         let segment = self.segment()?;
         if segment.links.insert(port) {
             let far = VethEnd {
@@ -83,7 +85,7 @@ impl TestbedNetwork {
             let [_, tail @ ..] = hardware;
             let [a, b, c, d, e] = tail;
             let near = VethEnd {
-                name: interface(seat),
+                name: interface(assignment),
                 index: port,
                 hardware: [0x06, a, b, c, d, e],
                 ..far.clone()
@@ -97,7 +99,7 @@ impl TestbedNetwork {
                 Action::Route(add_forwarding_entry(port, hardware)),
                 Action::Route(set_up(port, None)),
             ];
-            send_all(&mut segment.namespace, &actions, &seat.name)?;
+            send_all(&mut segment.namespace, &actions, &assignment.name)?;
         }
         let mut actions = vec![Action::Route(set_up(RADIO_INDEX, None))];
         actions.push(Action::Route(match protocol {
@@ -106,7 +108,7 @@ impl TestbedNetwork {
             Protocol::None => add_address(RADIO_INDEX, own.into(), 16),
             Protocol::Static | Protocol::Babel => add_address(RADIO_INDEX, own.into(), 32),
         }));
-        send_all(namespace, &actions, &seat.name)
+        send_all(namespace, &actions, &assignment.name)
     }
 
     /// Applies desired states on the segment.
@@ -165,7 +167,7 @@ impl TestbedNetwork {
 
     /// Numbers of both nodes of a direction.
     pub(super) fn numbers(&self, side: LinkDirection) -> Option<[u32; 2]> {
-        let number = |node| Some(self.seats.get(&node)?.seat.number);
+        let number = |node| Some(self.assignments.get(&node)?.assignment.number);
         Some([number(side.from)?, number(side.to)?])
     }
 
@@ -229,14 +231,14 @@ impl TestbedNetwork {
 
     /// Starts the routing daemon of a node, if it does not run.
     fn start_segment_routing(&self, node: NodeId) -> Result<(), TestbedError> {
-        let Some(node_namespace) = self.seats.get(&node) else {
+        let Some(node_namespace) = self.assignments.get(&node) else {
             return Ok(());
         };
         let babel = self.babel(node_namespace);
         if node_namespace.protocol != Protocol::Babel || babel.runs() {
             return Ok(());
         }
-        let own = self.names.address(node_namespace.seat.number);
+        let own = self.names.address(node_namespace.assignment.number);
         babel.serve(own, &[RADIO.to_owned()])
     }
 

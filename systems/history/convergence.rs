@@ -178,12 +178,14 @@ fn stale_routes(now: &Snapshot) -> usize {
         found.is_ok_and(|at| carries(now, &now.links[at]))
     };
     let runs = |id: NodeId| now.node(id).is_some_and(|node| node.operating);
-    let seats = now.testbed.seats.iter();
-    let finding = seats.filter(|seat| seat.protocol != Protocol::Static && runs(seat.node));
+    let assignments = now.testbed.assignments.iter();
+    let finding = assignments
+        .filter(|assignment| assignment.protocol != Protocol::Static && runs(assignment.node));
     finding
-        .map(|seat| {
-            let stale = |next_hop: NodeId| !carried(seat.node, next_hop);
-            seat.heard
+        .map(|assignment| {
+            let stale = |next_hop: NodeId| !carried(assignment.node, next_hop);
+            assignment
+                .heard
                 .iter()
                 .filter(|heard| stale(heard.next_hop))
                 .count()

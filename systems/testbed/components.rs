@@ -43,7 +43,7 @@ pub struct VethPairs(pub BTreeMap<LinkKey, Entity>);
 /// The namespace of a node, its own as long as the testbed lasts, even when the node leaves the world.
 /// Written by `assign_namespaces`.
 #[derive(Component, Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seat {
+pub struct NamespaceAssignment {
     /// Number, from 1, in the order of assignment; its address follows from it.
     pub number: u32,
     /// The name of the node.

@@ -8,7 +8,8 @@ use bevy_ecs::system::SystemParam;
 use groundwave_engine::{Index, Outbox, parallel};
 
 use super::components::{
-    Namespaces, NextHops, ObservedRoutes, Reports, Seat, Setup, Side, VethPair, VethPairs,
+    NamespaceAssignment, Namespaces, NextHops, ObservedRoutes, Reports, Setup, Side, VethPair,
+    VethPairs,
 };
 use super::hops::next_hops;
 use super::observed::LinkDirection;
@@ -28,7 +29,7 @@ pub(super) fn assign_namespaces(
     added: Query<(), (Added<Label>, Without<InDeployment>)>,
     index: Res<Index<NodeKind>>,
     nodes: Query<&Label, Without<InDeployment>>,
-    assigned: Query<&Seat>,
+    assigned: Query<&NamespaceAssignment>,
     mut namespaces: ResMut<Namespaces>,
     mut out: ResMut<Outbox<Work>>,
     mut commands: Commands,
@@ -39,7 +40,10 @@ pub(super) fn assign_namespaces(
     if added.is_empty() && !setup.is_changed() {
         return;
     }
-    let mut names: BTreeSet<String> = assigned.iter().map(|seat| seat.name.clone()).collect();
+    let mut names: BTreeSet<String> = assigned
+        .iter()
+        .map(|assignment| assignment.name.clone())
+        .collect();
     let mut add = Vec::new();
     for (node, entity) in index.iter() {
         let taken = namespaces.0.len() + add.len();
@@ -53,15 +57,19 @@ pub(super) fn assign_namespaces(
         let wanted = settings.names.get(&node).unwrap_or(&label.name);
         let name = free_name(&names, wanted, number);
         names.insert(name.clone());
-        add.push((node, Seat { number, name }));
+        add.push((node, NamespaceAssignment { number, name }));
     }
-    for (node, seat) in add {
-        let parts = (seat.clone(), NextHops::default(), ObservedRoutes::default());
+    for (node, assignment) in add {
+        let parts = (
+            assignment.clone(),
+            NextHops::default(),
+            ObservedRoutes::default(),
+        );
         namespaces.0.insert(node, commands.spawn(parts).id());
         let settings = settings.clone();
-        out.emit(Work::Seat {
+        out.emit(Work::NamespaceAssignment {
             node,
-            seat,
+            assignment,
             settings,
         });
     }

@@ -26,14 +26,14 @@ pub use commands::{
     BeginTestbed, CountWires, MeetKernel, ProbeLink, ReportLinkState, ReportRoutes, SetTimeScale,
     TakeOver,
 };
-pub use components::{Seat, Side, VethPair};
+pub use components::{NamespaceAssignment, Side, VethPair};
 pub use hops::{next_hops, relative_cost};
 pub use observed::{
     Counted, LinkDirection, Means, Observation, ObservedRoute, Probe, Takeover, Tally,
 };
 pub use settings::{Binding, MediumAccess, Port, Protocol, SEATS_MAX, Settings, Wiring};
 pub use shape::{Shape, shape};
-pub use view::{SeatView, SideView, TestbedView, WireView};
+pub use view::{NamespaceView, SideView, TestbedView, WireView};
 pub use work::{Work, WorkKey};
 
 /// The mirror; idle until `testbed.begin`.

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::commands::begin;
 use super::components::{
-    Host, Namespaces, NextHops, ObservedRoutes, Report, Reports, Seat, Setup, VethPair, VethPairs,
+    Host, NamespaceAssignment, Namespaces, NextHops, ObservedRoutes, Report, Reports, Setup,
+    VethPair, VethPairs,
 };
 use super::observed::{Counted, LinkDirection, Means, ObservedRoute, Probe, Takeover};
 use super::settings::Settings;
@@ -20,7 +21,8 @@ use crate::site::NodeId;
 pub(super) struct Desired {
     settings: Option<Settings>,
     speed: f64,
-    seats: BTreeMap<NodeId, Seat>,
+    #[serde(rename = "seats")]
+    assignments: BTreeMap<NodeId, NamespaceAssignment>,
     wires: BTreeMap<LinkKey, VethPair>,
     routes: BTreeMap<NodeId, BTreeMap<NodeId, NodeId>>,
 }
@@ -37,8 +39,10 @@ impl State for Desired {
         };
         for (node, entity) in &world.resource::<Namespaces>().0 {
             let namespace = world.entity(*entity);
-            let seat = namespace.get::<Seat>().expect("a namespace has one");
-            desired.seats.insert(*node, seat.clone());
+            let assignment = namespace
+                .get::<NamespaceAssignment>()
+                .expect("a namespace has one");
+            desired.assignments.insert(*node, assignment.clone());
             if let Some(NextHops(Some(routes))) = namespace.get() {
                 desired.routes.insert(*node, routes.clone());
             }
@@ -55,9 +59,11 @@ impl State for Desired {
             begin(world, settings);
         }
         world.resource_mut::<Setup>().speed = self.speed;
-        for (node, seat) in self.seats {
+        for (node, assignment) in self.assignments {
             let routes = NextHops(self.routes.remove(&node));
-            let namespace = world.spawn((seat, routes, ObservedRoutes::default())).id();
+            let namespace = world
+                .spawn((assignment, routes, ObservedRoutes::default()))
+                .id();
             world.resource_mut::<Namespaces>().0.insert(node, namespace);
         }
         for (key, wire) in self.wires {

@@ -223,7 +223,7 @@ fn seats_come_before_wires_and_stay() {
     let kinds: Vec<char> = work
         .iter()
         .map(|work| match work {
-            Work::Seat { .. } => 's',
+            Work::NamespaceAssignment { .. } => 's',
             Work::Shape { .. } => 'w',
             Work::Routes { .. } => 'r',
         })
@@ -231,7 +231,7 @@ fn seats_come_before_wires_and_stay() {
     assert_eq!(kinds.iter().collect::<String>(), "ssswwwwwwrrr");
     assert_eq!(bed.tick(), [], "nothing moved");
     let view = bed.engine.view();
-    assert_eq!(view.testbed.seats.len(), 3);
+    assert_eq!(view.testbed.assignments.len(), 3);
     assert_eq!(view.testbed.wires.len(), 3);
     assert!(
         view.testbed

@@ -7,8 +7,8 @@ use groundwave_engine::Section;
 use serde::Serialize;
 
 use super::components::{
-    Host, Namespaces, NextHops, ObservedRoutes, Report, Reports, Seat, Setup, Side, VethPair,
-    VethPairs,
+    Host, NamespaceAssignment, Namespaces, NextHops, ObservedRoutes, Report, Reports, Setup, Side,
+    VethPair, VethPairs,
 };
 use super::observed::{Counted, LinkDirection, Means, ObservedRoute, Probe, Takeover};
 use super::settings::{Protocol, Settings};
@@ -17,7 +17,7 @@ use crate::site::NodeId;
 
 /// A node of the testbed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct SeatView {
+pub struct NamespaceView {
     /// Node.
     pub node: NodeId,
     /// Display name.
@@ -85,7 +85,8 @@ pub struct TestbedView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub takeover: Option<Takeover>,
     /// Nodes in id order.
-    pub seats: Vec<SeatView>,
+    #[serde(rename = "seats")]
+    pub assignments: Vec<NamespaceView>,
     /// Veth pairs in id order of their nodes.
     pub wires: Vec<WireView>,
 }
@@ -93,8 +94,10 @@ pub struct TestbedView {
 impl TestbedView {
     /// The node with this name.
     #[must_use]
-    pub fn named(&self, name: &str) -> Option<&SeatView> {
-        self.seats.iter().find(|seat| seat.name == name)
+    pub fn named(&self, name: &str) -> Option<&NamespaceView> {
+        self.assignments
+            .iter()
+            .find(|assignment| assignment.name == name)
     }
 
     /// All directions, in order.
@@ -104,7 +107,11 @@ impl TestbedView {
     }
 }
 
-type NamespaceParts = (&'static Seat, &'static NextHops, &'static ObservedRoutes);
+type NamespaceParts = (
+    &'static NamespaceAssignment,
+    &'static NextHops,
+    &'static ObservedRoutes,
+);
 type NamespaceChanged = Or<(Changed<NextHops>, Changed<ObservedRoutes>)>;
 type PairParts = (&'static VethPair, &'static Reports);
 type PairChanged = Or<(Changed<VethPair>, Changed<Reports>)>;
@@ -127,13 +134,13 @@ pub(super) fn publish_testbed(
     if still && !setup.is_changed() && !host.is_changed() {
         return;
     }
-    let seats = namespaces.0.iter().map(|(node, entity)| {
+    let assignments = namespaces.0.iter().map(|(node, entity)| {
         let parts = namespace.get(*entity).expect("an indexed namespace");
-        let (seat, next_hops, observed) = parts;
-        SeatView {
+        let (assignment, next_hops, observed) = parts;
+        NamespaceView {
             node: *node,
-            name: seat.name.clone(),
-            number: seat.number,
+            name: assignment.name.clone(),
+            number: assignment.number,
             protocol: settings.protocol(*node),
             next_hops: next_hops.0.clone().unwrap_or_default(),
             heard: observed.0.clone(),
@@ -148,7 +155,7 @@ pub(super) fn publish_testbed(
         }
     });
     section.redraw(TestbedView {
-        seats: seats.collect(),
+        assignments: assignments.collect(),
         wires: wires.collect(),
         speed: setup.speed,
         means: host.means,

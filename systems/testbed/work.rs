@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use groundwave_engine::Effect;
 use serde::{Deserialize, Serialize};
 
-use super::components::{Seat, Side};
+use super::components::{NamespaceAssignment, Side};
 use super::settings::Settings;
 use crate::site::NodeId;
 
@@ -13,11 +13,11 @@ use crate::site::NodeId;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Work {
     /// A node needs a namespace.
-    Seat {
+    NamespaceAssignment {
         /// Node.
         node: NodeId,
         /// Namespace of the node.
-        seat: Seat,
+        assignment: NamespaceAssignment,
         /// Settings of the testbed.
         settings: Settings,
     },
@@ -45,7 +45,7 @@ pub enum Work {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum WorkKey {
     /// The namespace of a node.
-    Seat(NodeId),
+    NamespaceAssignment(NodeId),
     /// A direction, from one node to another.
     Shape(NodeId, NodeId),
     /// The routes of a node.
@@ -56,7 +56,7 @@ impl Effect for Work {
     type Key = WorkKey;
     fn key(&self) -> WorkKey {
         match self {
-            Self::Seat { node, .. } => WorkKey::Seat(*node),
+            Self::NamespaceAssignment { node, .. } => WorkKey::NamespaceAssignment(*node),
             Self::Shape { from, to, .. } => WorkKey::Shape(*from, *to),
             Self::Routes { node, .. } => WorkKey::Routes(*node),
         }

@@ -65,8 +65,10 @@ impl Controller {
     /// When there is none.
     pub fn node(&self, name: &str) -> Result<NodeId, Problem> {
         let view = self.world.view();
-        let seat = view.testbed.named(name);
-        seat.map(|seat| seat.node).ok_or_else(|| no_node(name))
+        let assignment = view.testbed.named(name);
+        assignment
+            .map(|assignment| assignment.node)
+            .ok_or_else(|| no_node(name))
     }
 
     /// A node as it is.

@@ -224,9 +224,9 @@ impl Testbed {
         let testbed = &view.testbed;
         let settings = testbed.settings.as_ref();
         let name_of: BTreeMap<NodeId, &str> = testbed
-            .seats
+            .assignments
             .iter()
-            .map(|seat| (seat.node, seat.name.as_str()))
+            .map(|assignment| (assignment.node, assignment.name.as_str()))
             .collect();
         let name = |id: &NodeId| {
             name_of
@@ -235,22 +235,26 @@ impl Testbed {
         };
         let graph = view.graph();
         let runs = |node: &NodeId| view.node(*node).is_some_and(|node| node.operating);
-        let operating: BTreeSet<NodeId> = testbed.seats.iter().map(|seat| seat.node).collect();
+        let operating: BTreeSet<NodeId> = testbed
+            .assignments
+            .iter()
+            .map(|assignment| assignment.node)
+            .collect();
         let operating: BTreeSet<NodeId> = operating.into_iter().filter(runs).collect();
-        let all = testbed.seats.iter().map(|seat| seat.node);
+        let all = testbed.assignments.iter().map(|assignment| assignment.node);
         let hops = all.map(|node| (node, next_hops(&graph, view.limits.metric, node)));
         let hops: BTreeMap<_, _> = hops.collect();
         let named = |hops: &BTreeMap<NodeId, NodeId>| {
             hops.iter().map(|(to, via)| (name(to), name(via))).collect()
         };
         let mut nodes: Vec<Node> = testbed
-            .seats
+            .assignments
             .iter()
-            .map(|seat| {
-                let there = view.node(seat.node);
+            .map(|assignment| {
+                let there = view.node(assignment.node);
                 let [a, b] = settings.map_or([0, 0], |settings| settings.network);
-                let [.., c, d] = seat.number.to_be_bytes();
-                let heard = seat.heard.iter().map(|heard| {
+                let [.., c, d] = assignment.number.to_be_bytes();
+                let heard = assignment.heard.iter().map(|heard| {
                     let route = HeardRoute {
                         next_hop: name(&heard.next_hop),
                         metric: heard.metric,
@@ -258,19 +262,19 @@ impl Testbed {
                     (name(&heard.destination), route)
                 });
                 Node {
-                    name: seat.name.clone(),
-                    number: seat.number,
+                    name: assignment.name.clone(),
+                    number: assignment.number,
                     address: format!("{a}.{b}.{c}.{d}"),
-                    routing: seat.protocol,
+                    routing: assignment.protocol,
                     lat_deg: there.map(|node| node.position.lat_deg()),
                     lon_deg: there.map(|node| node.position.lon_deg()),
                     operating: there.is_some_and(|node| node.operating),
-                    next_hops: hops.get(&seat.node).map(named).unwrap_or_default(),
+                    next_hops: hops.get(&assignment.node).map(named).unwrap_or_default(),
                     heard: heard.collect(),
-                    agreement: hops.get(&seat.node).and_then(|hops| {
-                        let routes = (hops, seat.heard.as_slice());
+                    agreement: hops.get(&assignment.node).and_then(|hops| {
+                        let routes = (hops, assignment.heard.as_slice());
                         let by = (&graph, view.limits.metric);
-                        agreement(seat.node, routes, &operating, by, &name)
+                        agreement(assignment.node, routes, &operating, by, &name)
                     }),
                 }
             })

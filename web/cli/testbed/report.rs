@@ -8,7 +8,7 @@ use groundwave::plot::testbed::{Mark, Picture, Side, testbed_svg};
 use groundwave::testbed::wire::{Link, Measured, NewProbe, Testbed};
 use groundwave::text::{Align, Table};
 use groundwave_io::testbed::{FarEnd, State, ping, throughput};
-use groundwave_systems::testbed::{Probe, Seat, Wiring};
+use groundwave_systems::testbed::{NamespaceAssignment, Probe, Wiring};
 use serde::Serialize;
 
 use super::Selection;
@@ -165,20 +165,20 @@ impl Report {
     }
 }
 
-fn seat(testbed: &Testbed, name: &str) -> Seat {
+fn assignment(testbed: &Testbed, name: &str) -> NamespaceAssignment {
     let number = testbed
         .nodes
         .iter()
         .find(|node| node.name == name)
         .map_or(0, |node| node.number);
-    Seat {
+    NamespaceAssignment {
         number,
         name: name.to_owned(),
     }
 }
 
 /// Address of the far end of a link.
-fn far(testbed: &Testbed, link: &Link, peer: &Seat) -> FarEnd {
+fn far(testbed: &Testbed, link: &Link, peer: &NamespaceAssignment) -> FarEnd {
     match testbed.wiring {
         Wiring::Link => FarEnd::of_wire(link.wire, link.back, peer),
         Wiring::Segment => FarEnd::on_segment(peer),
@@ -192,7 +192,7 @@ fn measure_ping(
     count: u32,
 ) -> Result<Probe, Failure> {
     let netns = state.node(&link.from).map_err(Failure::input)?;
-    let peer = seat(testbed, &link.to);
+    let peer = assignment(testbed, &link.to);
     // Pings of about 120 bytes must not queue on slow links.
     let interval_s = (120.0 * 8.0 * 4.0 / link.predicted.rate_bps as f64).clamp(0.02, 10.0);
     ping(&netns, &far(testbed, link, &peer), count, interval_s).map_err(Failure::machine)
@@ -206,7 +206,7 @@ fn measure_throughput(
 ) -> Result<f64, Failure> {
     let near = state.node(&link.from).map_err(Failure::input)?;
     let end = state.node(&link.to).map_err(Failure::input)?;
-    let peer = seat(testbed, &link.to);
+    let peer = assignment(testbed, &link.to);
     let ends: [&Path; 2] = [&near, &end];
     // 1.5 times the capacity after loss, so that the link limits the rate.
     let passes = (1.0 - link.predicted.loss_prob).max(0.1);
