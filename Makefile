@@ -74,7 +74,7 @@ fuzz:
 SOAK_MINUTES ?= 30
 .PHONY: soak
 soak:
-	SOAK_MINUTES=$(SOAK_MINUTES) cargo bench --bench soak
+	SOAK_MINUTES=$(SOAK_MINUTES) cargo bench --profile demo --bench soak
 
 .PHONY: lint
 lint:
