@@ -180,6 +180,9 @@ fn is_mention(line: &str) -> bool {
 /// Files that a line writes and does not replace. Examples of several subcommands write the same.
 fn outputs(line: &str) -> Vec<&str> {
     let mut outputs = Vec::new();
+    if line.contains("--continue") {
+        return outputs;
+    }
     for call in line.split("&&") {
         let words: Vec<&str> = call.split_whitespace().collect();
         if let ["groundwave", "convert", _, to, ..] = words[..] {
