@@ -36,7 +36,8 @@
 //!     }
 //! }
 //!
-//! // A feature registers itself by one function. fn counting(engine: &mut Builder) {
+//! // A feature registers itself by one function.
+//! fn counting(engine: &mut Builder) {
 //!     engine
 //!         .resource(Count::default())
 //!         .command::<Add>()

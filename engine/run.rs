@@ -323,6 +323,8 @@ impl<S: Snapshot> Engine<S> {
 
     /// Runs the systems; returns the rows of the documents that changed.
     pub(super) fn settle(&mut self) -> Result<Vec<Row>, String> {
+        // Commands of observers, such as the end of a motion, apply before the systems run.
+        guarded(|| self.world.flush())?;
         guarded(|| self.schedule.run(&mut self.world))?;
         let mut rows = Vec::new();
         for collect in &mut self.durables.collect {
