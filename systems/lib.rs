@@ -6,6 +6,9 @@
 //! A feature is a folder with a plugin function; [`world`] registers all of them.
 
 pub mod account;
+pub mod canonical;
+pub mod config;
+pub mod configuration;
 pub mod coverage;
 pub mod deployment;
 pub mod fleet;
@@ -53,6 +56,7 @@ pub fn world(terrain: Arc<dyn terrain::Terrain>) -> Builder {
         .plugin(testbed::testbed)
         .plugin(onboarding::onboarding)
         .plugin(account::account)
-        .plugin(fleet::fleet);
+        .plugin(fleet::fleet)
+        .plugin(configuration::configuration);
     builder
 }

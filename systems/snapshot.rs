@@ -9,6 +9,7 @@ use groundwave_engine::{Clock, Section, parts_of};
 use serde::Serialize;
 
 use crate::account::Accounts;
+use crate::configuration::Configuration;
 use crate::deployment::Plan;
 use crate::fleet::{Fleet, FleetEvents};
 use crate::flow::FlowView;
@@ -65,6 +66,9 @@ pub struct Snapshot {
     /// Nodes of the running mesh, by their heartbeats.
     #[serde(serialize_with = "section", skip_serializing_if = "no_fleet")]
     pub fleet: Arc<Fleet>,
+    /// Configuration objects.
+    #[serde(skip_serializing_if = "Configuration::is_empty")]
+    pub config: Configuration,
     /// Recent events; not part of the digest.
     #[serde(skip)]
     pub events: Arc<FleetEvents>,
@@ -120,6 +124,7 @@ impl groundwave_engine::Snapshot for Snapshot {
             accounts: world.resource::<Section<_>>().share(),
             onboarding: world.resource::<Section<_>>().share(),
             fleet: world.resource::<Section<_>>().share(),
+            config: Configuration::gather(world),
             events: world.resource::<Section<_>>().share(),
         }
     }

@@ -151,6 +151,18 @@ fn leases(world: &World) -> impl Iterator<Item = (Entity, &Lease)> {
     })
 }
 
+/// A leased address outside `pool`, if there is one.
+pub(crate) fn lease_outside(world: &World, pool: AddressPool) -> Option<Ipv4Addr> {
+    let mut ips = leases(world).map(|(_, lease)| lease.ip);
+    ips.find(|ip| !pool.holds(*ip))
+}
+
+/// Number of leased addresses of `pool`.
+pub(crate) fn leased(world: &World, pool: AddressPool) -> usize {
+    let ips = leases(world).map(|(_, lease)| lease.ip);
+    ips.filter(|ip| pool.holds(*ip)).count()
+}
+
 /// Conflict of a request that finds no free address.
 pub const EXHAUSTED: &str = "every overlay address is taken";
 

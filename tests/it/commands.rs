@@ -44,6 +44,8 @@ fn the_list_of_commands_is_the_one_we_know() {
     motion.goto
     motion.stop
     motion.wander
+    network.put
+    network.remove
     node.add
     node.fail
     node.move
@@ -77,5 +79,7 @@ fn the_list_of_commands_is_the_one_we_know() {
     trust.remove_mac
     trust.seal
     trust.secret
+    underlay_domain.put
+    underlay_domain.remove
     ");
 }

@@ -2,7 +2,7 @@
 
 use super::access::Access;
 use super::state::Gateway;
-use super::{admin, auth, mesh, network, nodes, system, telemetry, trust};
+use super::{admin, auth, canonical, mesh, network, nodes, system, telemetry, trust};
 use crate::http::endpoints::Endpoints;
 
 /// Endpoints of all categories.
@@ -14,5 +14,6 @@ pub fn endpoints() -> Endpoints<Gateway, Access> {
         .merge(telemetry::endpoints())
         .merge(trust::endpoints())
         .merge(network::endpoints())
+        .merge(canonical::endpoints())
         .merge(admin::endpoints())
 }

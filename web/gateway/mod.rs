@@ -7,6 +7,7 @@ pub mod access;
 mod admin;
 mod auth;
 pub mod background_tasks;
+mod canonical;
 mod document;
 mod endpoints;
 pub mod mesh;

@@ -3,9 +3,11 @@
 
 use std::fmt::Display;
 
-use axum::http::{HeaderMap, HeaderName, header};
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use groundwave_io::hex::hex;
 use sha2::{Digest, Sha256};
+
+use super::Problem;
 
 /// Header with a revision.
 pub type Tag = [(HeaderName, String); 1];
@@ -35,6 +37,21 @@ pub fn if_match(headers: &HeaderMap) -> Option<&str> {
     let named = headers.get(header::IF_MATCH)?.to_str().unwrap_or("").trim();
     let bare = named.trim_start_matches("W/").trim_matches('"');
     (named != "*").then_some(bare)
+}
+
+/// Number of a revision in `If-Match`; `None` without one and for `*`.
+///
+/// # Errors
+/// 412 for what is no revision.
+pub fn if_match_revision(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
+    let named = if_match(headers).map(str::parse);
+    let unknown = |_| {
+        Problem::new(
+            StatusCode::PRECONDITION_FAILED,
+            "unknown revision in If-Match",
+        )
+    };
+    named.transpose().map_err(unknown)
 }
 
 /// Revision of a document: digest of its content.

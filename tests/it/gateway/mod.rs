@@ -10,6 +10,7 @@ mod fuzz;
 mod links;
 mod logins;
 mod matrix;
+mod model;
 mod once;
 mod process;
 mod readings;

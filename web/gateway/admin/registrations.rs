@@ -12,12 +12,12 @@ use std::net::{IpAddr, Ipv4Addr};
 use uuid::Uuid;
 
 use crate::gateway::access::{Admin, Operator};
-use crate::gateway::nodes::inventory::{if_match, planned};
+use crate::gateway::nodes::inventory::planned;
 use crate::gateway::services::world::{World, missing};
 use crate::http::json_body::OptionalJson;
 use crate::http::page::{Page, Paging};
 use crate::http::problem::FieldCode;
-use crate::http::tag::{Tag, tag};
+use crate::http::tag::{Tag, if_match_revision, tag};
 use crate::http::time::rfc3339;
 use crate::http::{Json, Path, Problem, Query};
 
@@ -193,7 +193,7 @@ pub async fn registration_approve(
         role_id: approval.role_id,
         overlay_ip: approval.overlay_ip,
         by: caller.username.clone(),
-        revision: if_match(&headers)?,
+        revision: if_match_revision(&headers)?,
     };
     world.submit(command).await?;
     shown(&world, id)
@@ -243,7 +243,7 @@ pub async fn registration_reject(
         reason: rejection.reason,
         block: rejection.block,
         by: caller.username.clone(),
-        revision: if_match(&headers)?,
+        revision: if_match_revision(&headers)?,
     };
     world.submit(command).await?;
     shown(&world, id)

@@ -21,23 +21,8 @@ use crate::gateway::services::world::{World, missing};
 use crate::http::json_body::StrictJson;
 use crate::http::page::{Page, Paging};
 use crate::http::problem::FieldCode;
-use crate::http::tag::{self, Tag, tag};
+use crate::http::tag::{Tag, if_match_revision, tag};
 use crate::http::{Json, Path, Problem, Query, id};
-
-/// Revision in `If-Match`.
-///
-/// # Errors
-/// 412 for an unknown revision.
-pub fn if_match(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
-    let named = tag::if_match(headers).map(str::parse);
-    let unknown = |_| {
-        Problem::new(
-            StatusCode::PRECONDITION_FAILED,
-            "unknown revision in If-Match",
-        )
-    };
-    named.transpose().map_err(unknown)
-}
 
 /// Filter of nodes.
 #[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
@@ -208,7 +193,7 @@ pub async fn node_patch(
         role_id: change.role_id,
         tags: change.tags,
         location: place.transpose()?,
-        revision: if_match(&headers)?,
+        revision: if_match_revision(&headers)?,
     };
     world.submit(command).await?;
     shown(&world, id)

@@ -4,6 +4,7 @@ pub mod addresses;
 pub mod audit_sampling;
 pub mod backups;
 pub mod challenges;
+pub mod config_objects;
 pub mod dhcp;
 pub mod host;
 pub mod kernel;

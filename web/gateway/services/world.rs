@@ -110,7 +110,9 @@ fn refused(refusal: Refusal) -> Problem {
             found,
             allowed,
         } => {
-            let pointer = format!("/{}", key.replace('.', "/"));
+            // `a.b[0]` as RFC 6901 writes it.
+            let steps = key.replace('[', ".").replace(']', "");
+            let pointer = format!("/{}", steps.replace('.', "/"));
             let message = format!("invalid value: found {found}, allowed {allowed}");
             Problem::field(&pointer, FieldCode::NotAllowed, message)
                 .of_kind(ProblemKind::InvalidBody)

@@ -1,0 +1,33 @@
+//! Configuration objects: networks, zones, flows and their like, which people define and change.
+//!
+//! A kind of object is a component with the trait [`ConfigObject`]; [`config_object`] registers its
+//! commands `KIND.put` and `KIND.remove`, its document and its section of the snapshot. Bounds,
+//! unique names, references and revisions are checked here, once for all kinds.
+
+mod commands;
+mod document;
+mod object;
+mod reference;
+#[cfg(test)]
+mod tests;
+mod view;
+
+use groundwave_engine::{Builder, Phase};
+
+pub use commands::{Expected, Put, Remove};
+pub use document::ConfigDocument;
+pub use object::{ConfigObject, Versioned, all, find};
+pub use reference::Reference;
+pub use view::ConfigObjects;
+
+/// Objects of the kind `T`.
+pub fn config_object<T: ConfigObject>(engine: &mut Builder) {
+    reference::register::<T>(engine.world());
+    engine
+        .kind::<T>()
+        .section::<ConfigObjects<T>>()
+        .command::<Put<T>>()
+        .command::<Remove<T>>()
+        .document::<ConfigDocument<T>>()
+        .systems(Phase::Publish, view::publish_objects::<T>);
+}

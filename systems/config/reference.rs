@@ -1,0 +1,86 @@
+//! References between configuration objects of any kinds.
+
+use bevy_ecs::prelude::*;
+use groundwave_engine::{Id, Index, Refusal};
+use uuid::Uuid;
+
+use super::object::{self, ConfigObject};
+
+/// A reference of an object to another one.
+#[derive(Debug, Clone)]
+pub struct Reference {
+    key: String,
+    kind: &'static str,
+    word: &'static str,
+    id: Uuid,
+    exists: fn(&World, Uuid) -> bool,
+}
+
+impl Reference {
+    /// Reference to the object `id` at `key` of the document, for example
+    /// `underlay_domain_ids[0]`.
+    pub fn to<T: ConfigObject>(key: impl Into<String>, id: Id<T>) -> Self {
+        Self {
+            key: key.into(),
+            kind: T::KIND,
+            word: T::NAME,
+            id: id.uuid(),
+            exists: |world, id| world.resource::<Index<T>>().get(Id::new(id)).is_ok(),
+        }
+    }
+
+    /// References of a list at `key`.
+    pub fn list<T: ConfigObject>(key: &str, ids: &[Id<T>]) -> Vec<Self> {
+        let ids = ids.iter().enumerate();
+        ids.map(|(i, id)| Self::to(format!("{key}[{i}]"), *id))
+            .collect()
+    }
+}
+
+/// Refuses references to nothing.
+pub(super) fn check<T: ConfigObject>(object: &T, world: &World) -> Result<(), Refusal> {
+    let references = object.references();
+    let missing = references
+        .iter()
+        .find(|reference| !(reference.exists)(world, reference.id));
+    match missing {
+        None => Ok(()),
+        Some(missing) => Err(Refusal::invalid(
+            missing.key.clone(),
+            missing.id,
+            format!("the id of an existing {}", missing.word),
+        )),
+    }
+}
+
+/// Searches of one kind for an object that refers to another one.
+#[derive(Resource, Default)]
+struct Referrers(Vec<fn(&World, &'static str, Uuid) -> Option<String>>);
+
+/// Adds a kind to those whose references are kept whole.
+pub(super) fn register<T: ConfigObject>(world: &mut World) {
+    let mut referrers = world.get_resource_or_init::<Referrers>();
+    referrers.0.push(|world, kind, target| {
+        let found = object::all::<T>(world).find(|(_, object)| {
+            let mut references = object.references().into_iter();
+            references.any(|reference| reference.kind == kind && reference.id == target)
+        });
+        found.map(|(id, object)| match object.name() {
+            Some(name) => format!("{} {name:?}", T::NAME),
+            None => format!("{} {id}", T::NAME),
+        })
+    });
+}
+
+/// Refuses to remove an object that another one refers to.
+pub(super) fn check_unused<T: ConfigObject>(world: &World, id: Id<T>) -> Result<(), Refusal> {
+    let referrers = world.resource::<Referrers>();
+    let mut found = referrers.0.iter();
+    match found.find_map(|search| search(world, T::KIND, id.uuid())) {
+        None => Ok(()),
+        Some(who) => Err(Refusal::conflict(format!(
+            "this {} is in use: {who} refers to it",
+            T::NAME
+        ))),
+    }
+}

@@ -1,0 +1,20 @@
+//! Canonical model endpoints: networks, underlay domains, node roles, interfaces.
+
+pub mod networks;
+
+use crate::gateway::access::{Access, rule_of};
+use crate::gateway::state::Gateway;
+use crate::http::endpoints::Endpoints;
+use crate::operations;
+
+/// Endpoints of this category.
+pub fn endpoints() -> Endpoints<Gateway, Access> {
+    Endpoints::default().with(operations!(
+        rule_of;
+        networks::networks,
+        networks::network_create,
+        networks::network_fetch,
+        networks::network_replace,
+        networks::network_remove,
+    ))
+}

@@ -1,0 +1,157 @@
+//! Configuration objects over HTTP: list, read, create, replace, remove, for all kinds alike.
+//!
+//! Handlers name the kind by its view, a [`Shown`]; revisions are `ETag`s, and a change may name the
+//! one it applies to in `If-Match`. `Idempotency-Key` is honoured for every POST.
+
+use std::sync::Arc;
+
+use axum::http::{HeaderMap, StatusCode};
+use groundwave_engine::Id;
+use groundwave_systems::config::{ConfigObject, ConfigObjects, Expected, Put, Remove, Versioned};
+use groundwave_systems::configuration::{Configuration, Holds};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::world::{World, missing};
+use crate::http::page::{Page, Paging};
+use crate::http::tag::{Tag, if_match_revision, tag};
+use crate::http::time::rfc3339;
+use crate::http::{Json, Problem, id};
+
+/// View of a configuration object.
+pub trait Shown: Serialize + JsonSchema {
+    /// Object.
+    type Object: ConfigObject;
+
+    /// The view of an object.
+    fn of(id: Uuid, held: &Versioned<Self::Object>) -> Self;
+}
+
+/// Revision of an object, as views show it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Revision {
+    /// Revision, for `If-Match`.
+    pub revision: u64,
+    /// Time of creation, RFC 3339.
+    pub created_at: String,
+    /// Time of the last change, RFC 3339.
+    pub changed_at: String,
+}
+
+impl Revision {
+    /// Revision of an object.
+    #[must_use]
+    pub fn of<T>(held: &Versioned<T>) -> Self {
+        Self {
+            revision: held.revision,
+            created_at: rfc3339(held.created_ns),
+            changed_at: rfc3339(held.changed_ns),
+        }
+    }
+}
+
+/// Objects of a kind.
+#[must_use]
+pub fn objects<T: ConfigObject>(world: &World) -> Arc<ConfigObjects<T>>
+where
+    Configuration: Holds<T>,
+{
+    Arc::clone(world.view().config.objects())
+}
+
+/// Page of the objects that `fits` accepts, oldest first.
+///
+/// # Errors
+/// 422 for a page size outside 1 to 1000.
+pub fn list<V: Shown>(
+    world: &World,
+    paging: &Paging,
+    fits: impl Fn(&V::Object) -> bool,
+) -> Result<Json<Page<V>>, Problem>
+where
+    Configuration: Holds<V::Object>,
+{
+    let held = objects::<V::Object>(world);
+    let all = held.iter().filter(|(_, held)| fits(&held.object));
+    let all = all.map(|(id, held)| (id.uuid().to_string(), (id, held)));
+    Ok(Json(paging.of(all, |(id, held)| V::of(id.uuid(), held))?))
+}
+
+/// Object with its revision.
+///
+/// # Errors
+/// 404.
+pub fn fetch<V: Shown>(world: &World, id: Uuid) -> Result<(Tag, Json<V>), Problem>
+where
+    Configuration: Holds<V::Object>,
+{
+    let held = objects::<V::Object>(world);
+    let found = held.get(Id::new(id));
+    let found = found.ok_or_else(|| missing(<V::Object as groundwave_engine::Kind>::NAME, id))?;
+    Ok((tag(found.revision), Json(V::of(id, found))))
+}
+
+/// Creates an object; 201 with its revision.
+///
+/// # Errors
+/// 409 for a name that another one has, 422 for a value that is not allowed or a reference to
+/// nothing.
+pub async fn create<V: Shown>(
+    world: &World,
+    object: V::Object,
+) -> Result<(StatusCode, Tag, Json<V>), Problem> {
+    let id = id::mint();
+    let (tag, shown) = put(world, id, object, Expected::Absent).await?;
+    Ok((StatusCode::CREATED, tag, shown))
+}
+
+/// Replaces an object, if `If-Match` names its revision or none.
+///
+/// # Errors
+/// 404, 412 for another revision, and as [`create`].
+pub async fn replace<V: Shown>(
+    world: &World,
+    id: Uuid,
+    headers: &HeaderMap,
+    object: V::Object,
+) -> Result<(Tag, Json<V>), Problem> {
+    let expected = Expected::revision(if_match_revision(headers)?);
+    put(world, id, object, expected).await
+}
+
+/// Creates or replaces an object whose id follows from its content.
+///
+/// # Errors
+/// As [`replace`].
+pub async fn put<V: Shown>(
+    world: &World,
+    id: Uuid,
+    object: V::Object,
+    expected: Expected,
+) -> Result<(Tag, Json<V>), Problem> {
+    let command = Put {
+        id: Id::new(id),
+        object,
+        expected,
+    };
+    let held = world.submit(command).await?;
+    Ok((tag(held.revision), Json(V::of(id, &held))))
+}
+
+/// Removes an object, if `If-Match` names its revision or none; 204.
+///
+/// # Errors
+/// 404, 409 while something refers to it, 412 for another revision.
+pub async fn remove<T: ConfigObject>(
+    world: &World,
+    id: Uuid,
+    headers: &HeaderMap,
+) -> Result<StatusCode, Problem> {
+    let command = Remove::<T> {
+        id: Id::new(id),
+        expected: Expected::revision(if_match_revision(headers)?),
+    };
+    world.submit(command).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
