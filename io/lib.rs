@@ -17,6 +17,7 @@ pub mod impair;
 pub mod journal;
 pub mod kernel;
 pub mod netlink;
+pub mod outbound;
 pub mod picture;
 pub mod raster;
 pub mod readings;

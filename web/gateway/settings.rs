@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
+use groundwave_io::outbound::TargetPolicy;
 use groundwave_systems::onboarding::{AddressPool, GatewayEnd};
 
 /// Cost of a hash.
@@ -55,6 +56,8 @@ pub struct Settings {
     pub leases: Option<std::path::PathBuf>,
     /// Reservation folder of dnsmasq.
     pub reservations: Option<std::path::PathBuf>,
+    /// Targets of outbound requests.
+    pub targets: TargetPolicy,
 }
 
 impl Default for Settings {
@@ -74,6 +77,7 @@ impl Default for Settings {
             effort: Effort::default(),
             leases: None,
             reservations: None,
+            targets: TargetPolicy::default(),
         }
     }
 }

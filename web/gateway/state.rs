@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::extract::FromRef;
 use groundwave_engine::Handle;
 use groundwave_io::gateway::Audit;
+use groundwave_io::outbound::Outbound;
 use groundwave_io::telemetry::TelemetryStore;
 use groundwave_systems::Snapshot;
 use groundwave_systems::account::AccountId;
@@ -98,6 +99,8 @@ services! {
     mesh_config: Arc<MeshConfigService>,
     /// Reachability probes.
     probes: Arc<Probes>,
+    /// Client of requests to other systems.
+    outbound: Outbound,
     /// Backups of the store.
     backups: Arc<Backups>,
     /// Background tasks: last runs and errors.
@@ -139,6 +142,7 @@ impl Gateway {
             dhcp: Arc::new(dhcp),
             mesh_config: Arc::new(MeshConfigService::new(&settings.mesh_ifname)),
             probes: Arc::default(),
+            outbound: Outbound::new(settings.targets.clone()),
             backups: Arc::new(Backups::new(key)),
             background_tasks: Arc::default(),
             settings: Arc::new(settings),

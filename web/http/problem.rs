@@ -98,6 +98,8 @@ codes! {
         IpamExhausted = "ipam-exhausted",
         /// Kernel facility or configuration absent on this host.
         BackendAbsent = "backend-absent",
+        /// Address that the gateway does not connect to.
+        TargetForbidden = "target-forbidden",
         /// Older than the present revision or sequence number.
         StaleRevision = "stale-revision",
         /// Disk full or read-only.

@@ -46,6 +46,10 @@ impl RunningGateway {
             Some(identity) => Some((super::bind(config.gateway_tls_bind).await?, identity)),
             None => None,
         };
+        let listeners = [Some(&listener), tls.as_ref().map(|(listener, _)| listener)];
+        for listener in listeners.into_iter().flatten() {
+            gateway.outbound.listens_on(listener.local_addr()?);
+        }
         let routes = gateway::router(gateway.clone());
         let failed = |problem: Problem| Failure::Machine(problem.detail);
         let bootstrap = config.state.join(BOOTSTRAP);

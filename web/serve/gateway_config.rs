@@ -8,6 +8,7 @@ use clap::Args;
 use groundwave_engine::Handle;
 use groundwave_io::gateway::{check_private, load_or_make};
 use groundwave_io::netlink::wireguard::PrivateKey;
+use groundwave_io::outbound::{AllowedTarget, TargetPolicy};
 use groundwave_io::readings::Root;
 use groundwave_io::telemetry::TelemetryStore;
 use groundwave_systems::Snapshot;
@@ -158,6 +159,20 @@ pub struct GatewayConfig {
     )]
     pub hosts: Vec<String>,
 
+    /// Target of outbound requests that is otherwise forbidden (loopback, link-local, metadata services,
+    /// own listeners): HOST, HOST:PORT, ADDRESS, ADDRESS:PORT or ADDRESS/PREFIX; repeatable
+    #[arg(
+        long = "allow-target",
+        env = "GATEWAY_ALLOW_TARGETS",
+        value_name = "TARGET",
+        value_delimiter = ','
+    )]
+    pub allowed_targets: Vec<AllowedTarget>,
+
+    /// Forbid private addresses as targets of outbound requests
+    #[arg(long, env = "GATEWAY_FORBID_PRIVATE_TARGETS")]
+    pub forbid_private_targets: bool,
+
     /// Allow the onboarding policy `open`, which admits every node; for laboratories only
     #[arg(long, env = "GATEWAY_INSECURE_OPEN_ONBOARDING")]
     pub insecure_open_onboarding: bool,
@@ -251,6 +266,10 @@ impl GatewayConfig {
             hosts,
             leases: self.leases.clone(),
             reservations: self.reservations.clone(),
+            targets: TargetPolicy {
+                forbids_private: self.forbid_private_targets,
+                allowed: self.allowed_targets.clone(),
+            },
             ..defaults
         };
         Ok(Gateway::new(world, settings, &key, audit, history, stop))

@@ -204,6 +204,9 @@ impl Server {
                 let gateway = config.gateway.open(handle, server.stop.clone())?;
                 let copy = archiver(&config.gateway.state, &gateway, whole_copy);
                 gateway.backups.set_copier(copy);
+                if let Some((listener, _)) = &server.planning {
+                    gateway.outbound.listens_on(listener.local_addr()?);
+                }
                 let starting = RunningGateway::start(&config.gateway, gateway, minutes);
                 server.gateway = Some(server.runtime.block_on(starting)?);
             }

@@ -13,6 +13,7 @@ pub mod limits;
 pub mod login_attempts;
 pub mod mesh_config;
 pub mod metrics;
+pub mod outbound;
 pub mod passwords;
 pub mod probes;
 pub mod sample_rate;

@@ -1,0 +1,221 @@
+//! Client of outbound requests.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::client::conn::http1::handshake;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::client::TlsStream;
+
+use super::connect::{CONNECT_MAX, Guard, Resolve, SystemResolver, Target};
+use super::error::OutboundError;
+use super::policy::TargetPolicy;
+use super::request::{Connection, OpenResponse, Request, Response};
+use super::tls::Trust;
+use crate::wall::monotonic_ns;
+
+/// Client of outbound requests; cheap to clone.
+#[derive(Clone)]
+pub struct Outbound(Arc<Guard>);
+
+impl Outbound {
+    /// Client with the name service of the operating system.
+    #[must_use]
+    pub fn new(policy: TargetPolicy) -> Self {
+        Self::with_resolver(policy, Arc::new(SystemResolver))
+    }
+
+    /// Client with another name service.
+    #[must_use]
+    pub fn with_resolver(policy: TargetPolicy, resolver: Arc<dyn Resolve>) -> Self {
+        let own = RwLock::default();
+        Self(Arc::new(Guard {
+            policy,
+            resolver,
+            own,
+        }))
+    }
+
+    /// Forbids a listener of this program as a target.
+    pub fn listens_on(&self, address: SocketAddr) {
+        let mut own = self.0.own.write().unwrap_or_else(PoisonError::into_inner);
+        own.push(address);
+    }
+
+    /// Resolves and judges a host and port, of any protocol over TCP.
+    ///
+    /// # Errors
+    /// [`OutboundError::Forbidden`] or [`OutboundError::Resolve`].
+    pub async fn target(&self, host: &str, port: u16) -> Result<Target, OutboundError> {
+        self.0.target(host, port).await
+    }
+
+    /// Connects to a target over TCP.
+    ///
+    /// # Errors
+    /// [`OutboundError::Connect`].
+    pub async fn connect(&self, target: &Target) -> Result<TcpStream, OutboundError> {
+        self.0.connect(target).await
+    }
+
+    /// Connects to a target over TLS.
+    ///
+    /// # Errors
+    /// [`OutboundError::Connect`] or [`OutboundError::Tls`].
+    pub async fn connect_tls(
+        &self,
+        target: &Target,
+        trust: &Trust,
+    ) -> Result<TlsStream<TcpStream>, OutboundError> {
+        let stream = self.connect(target).await?;
+        let shaken = timeout(CONNECT_MAX, trust.shake(&target.host, stream)).await;
+        let shaken = shaken.unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into()));
+        shaken.map_err(|cause| OutboundError::Tls {
+            target: target.label(),
+            cause,
+        })
+    }
+
+    /// Sends a request and reads the response.
+    ///
+    /// # Errors
+    /// Without a complete response.
+    pub async fn send(&self, request: &Request) -> Result<Response, OutboundError> {
+        let started_ns = monotonic_ns();
+        let limit = request.limit();
+        let whole = async {
+            let target = self.target(request.host(), request.port()).await?;
+            self.exchange(&target, request, started_ns).await
+        };
+        within(limit, request, whole).await
+    }
+
+    /// Sends a request to a target that was judged before.
+    ///
+    /// # Errors
+    /// Without a complete response.
+    pub async fn send_to(
+        &self,
+        target: &Target,
+        request: &Request,
+    ) -> Result<Response, OutboundError> {
+        let whole = self.exchange(target, request, monotonic_ns());
+        within(request.limit(), request, whole).await
+    }
+
+    async fn exchange(
+        &self,
+        target: &Target,
+        request: &Request,
+        started_ns: u64,
+    ) -> Result<Response, OutboundError> {
+        let (open, address) = self.open_to(target, request).await?;
+        let label = target.label();
+        let limit_bytes = request.body_bytes_max;
+        let body = Limited::new(open.body, limit_bytes).collect().await;
+        let body = body.map_err(|cause| match cause.downcast::<hyper::Error>() {
+            Ok(cause) => OutboundError::Http {
+                target: label.clone(),
+                cause: *cause,
+            },
+            Err(cause) => {
+                debug_assert!(cause.is::<LengthLimitError>());
+                OutboundError::TooLong {
+                    target: label.clone(),
+                    limit_bytes,
+                }
+            }
+        })?;
+        drop(open.connection);
+        Ok(Response {
+            status: open.status,
+            headers: open.headers,
+            body: body.to_bytes(),
+            address,
+            latency_ms: monotonic_ns().saturating_sub(started_ns) as f64 / 1e6,
+        })
+    }
+
+    /// Sends a request and reads the head of the response; the body has no time limit.
+    ///
+    /// # Errors
+    /// Without a response.
+    pub async fn open(&self, request: &Request) -> Result<OpenResponse, OutboundError> {
+        let whole = async {
+            let target = self.target(request.host(), request.port()).await?;
+            Ok(self.open_to(&target, request).await?.0)
+        };
+        within(request.limit(), request, whole).await
+    }
+
+    async fn open_to(
+        &self,
+        target: &Target,
+        request: &Request,
+    ) -> Result<(OpenResponse, SocketAddr), OutboundError> {
+        let label = target.label();
+        let found = |stream: &TcpStream| {
+            stream.peer_addr().map_err(|cause| OutboundError::Connect {
+                target: target.label(),
+                cause,
+            })
+        };
+        if request.is_secure() {
+            let stream = self.connect_tls(target, &request.trust).await?;
+            let address = found(stream.get_ref().0)?;
+            return Ok((ask(label, request, stream).await?, address));
+        }
+        let stream = self.connect(target).await?;
+        let address = found(&stream)?;
+        Ok((ask(label, request, stream).await?, address))
+    }
+}
+
+/// The work, within a time limit.
+async fn within<T>(
+    limit: Duration,
+    request: &Request,
+    work: impl Future<Output = Result<T, OutboundError>>,
+) -> Result<T, OutboundError> {
+    let done = timeout(limit, work).await;
+    done.unwrap_or_else(|_| {
+        Err(OutboundError::Timeout {
+            target: super::connect::label(request.host(), request.port()),
+            limit_ms: limit.as_millis(),
+        })
+    })
+}
+
+/// HTTP/1.1 over a stream.
+async fn ask(
+    target: String,
+    request: &Request,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+) -> Result<OpenResponse, OutboundError> {
+    let broken = |cause| OutboundError::Http {
+        target: target.clone(),
+        cause,
+    };
+    let head = request.head().map_err(|cause| OutboundError::Request {
+        target: target.clone(),
+        cause,
+    })?;
+    let (mut sender, connection) = handshake(TokioIo::new(stream)).await.map_err(broken)?;
+    let connection = Connection(tokio::spawn(async move {
+        // Errors of the connection are reported by the response.
+        let _ = connection.await;
+    }));
+    let response = sender.send_request(head).await.map_err(broken)?;
+    let (parts, body) = response.into_parts();
+    Ok(OpenResponse {
+        status: parts.status,
+        headers: parts.headers,
+        body,
+        connection,
+    })
+}
