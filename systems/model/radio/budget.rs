@@ -6,16 +6,18 @@
 
 use super::environment::Environment;
 use super::geometry::View;
-use super::prepare::Prepared;
+use super::prepare::{GasMemo, Prepared};
 use super::result::LinkResult;
 use super::station::Station;
 use crate::bounds::BadValue;
 use crate::terrain::Profile;
 
-/// Buffer for the reversed heights of a path; one per thread avoids allocations.
+/// Buffer for the reversed heights of a path, and the air of the last link; one per thread avoids
+/// allocations.
 #[derive(Debug, Clone, Default)]
 pub struct Workspace {
     reversed: Vec<f64>,
+    gas: GasMemo,
 }
 
 /// Evaluates one direction: `profile` is traced from `tx` to `rx`, `undulation_m` is the geoid
@@ -51,8 +53,7 @@ pub fn evaluate_both(
     packet_octets: u32,
     workspace: &mut Workspace,
 ) -> Result<(LinkResult, LinkResult), BadValue> {
-    let forward = Prepared::new(a, b, env, packet_octets)?;
-    let back = Prepared::new(b, a, env, packet_octets)?;
+    let (forward, back) = Prepared::both(a, b, env, packet_octets, &mut workspace.gas)?;
     both(&forward, &back, profile, undulation_m, workspace)
 }
 

@@ -24,13 +24,38 @@ use crate::propagation::rain::{RAIN_FREQUENCY_MIN_GHZ, RainCoefficients};
 /// 15 to 35 dB, and depolarisation along the path takes some of it back.
 pub const CROSS_POLARIZATION_DB: f64 = 20.0;
 
-/// LinkKey may be tuned this share of the narrower bandwidth apart: a planning convention, wide
+/// The two ends may be tuned this share of the narrower bandwidth apart: a planning convention, wide
 /// enough for oscillators and too narrow for neighbouring channels.
 const TUNING_SHARE: f64 = 0.25;
 
 /// Longest frame of LoRa, octets: the length field of its header has eight bits (Semtech SX1276 data
 /// sheet, section 4.1.1.6). Longer packets are sent as several frames.
 pub const LORA_FRAME_OCTETS_MAX: u32 = 255;
+
+/// Absorption of the air where the last link was evaluated. Its spectral lines are the dearest part
+/// of preparing a link, and the links of a world share environment and frequency.
+#[derive(Debug, Clone, Default)]
+pub struct GasMemo(Option<(Environment, f64, Gamma)>);
+
+impl GasMemo {
+    /// Absorption of the air of an environment, dB/km; checks the environment where it is new.
+    ///
+    /// # Errors
+    /// The first [`BadValue`] in the environment.
+    fn gamma(&mut self, env: &Environment, frequency_mhz: f64) -> Result<Gamma, BadValue> {
+        match &self.0 {
+            Some((known, at_mhz, gamma)) if known == env => {
+                if *at_mhz == frequency_mhz {
+                    return Ok(*gamma);
+                }
+            }
+            _ => env.validate()?,
+        }
+        let gamma = gas(env, frequency_mhz);
+        self.0 = Some((env.clone(), frequency_mhz, gamma));
+        Ok(gamma)
+    }
+}
 
 /// One direction of a pair of stations, validated and prepared for [`super::budget`].
 #[derive(Debug, Clone)]
@@ -79,7 +104,38 @@ impl<'a> Prepared<'a> {
     ) -> Result<Self, BadValue> {
         tx.validate()?;
         rx.validate()?;
-        env.validate()?;
+        let gas = GasMemo::default().gamma(env, tx.radio.frequency_mhz)?;
+        Ok(Self::of_valid(tx, rx, env, packet_octets, gas))
+    }
+
+    /// Prepares both directions between `a` and `b` for packets of `packet_octets` (1 or more);
+    /// returns (a to b, b to a).
+    ///
+    /// # Errors
+    /// The first [`BadValue`] in the stations or the environment.
+    pub(super) fn both(
+        a: &'a Station,
+        b: &'a Station,
+        env: &'a Environment,
+        packet_octets: u32,
+        memo: &mut GasMemo,
+    ) -> Result<(Self, Self), BadValue> {
+        a.validate()?;
+        b.validate()?;
+        let [there, back] = [a, b].map(|station| station.radio.frequency_mhz);
+        let (there, back) = (memo.gamma(env, there)?, memo.gamma(env, back)?);
+        let forward = Self::of_valid(a, b, env, packet_octets, there);
+        Ok((forward, Self::of_valid(b, a, env, packet_octets, back)))
+    }
+
+    /// Prepares the direction between validated stations in a validated environment.
+    fn of_valid(
+        tx: &'a Station,
+        rx: &'a Station,
+        env: &'a Environment,
+        packet_octets: u32,
+        gas: Gamma,
+    ) -> Self {
         let frequency_mhz = tx.radio.frequency_mhz;
         let mut warnings = Warnings::default();
         let link_radio = common_radio(&tx.radio, &rx.radio, &mut warnings);
@@ -108,7 +164,7 @@ impl<'a> Prepared<'a> {
         };
         let model = env.model.get();
         let fallback = FALLBACK_MODEL.get().prepare(&direction);
-        Ok(Self {
+        Self {
             tx,
             rx,
             env,
@@ -117,7 +173,7 @@ impl<'a> Prepared<'a> {
             wavelength_m: wavelength_m(frequency_mhz),
             compatible,
             polarization_loss_db: if crossed { CROSS_POLARIZATION_DB } else { 0.0 },
-            gas: gas(env, frequency_mhz),
+            gas,
             rain: rain(frequency_mhz, polarization),
             model: model.prepare(&direction).map(Arc::from),
             validity: model.validity(),
@@ -137,7 +193,7 @@ impl<'a> Prepared<'a> {
             mcs_table: McsTable::new(&link_radio, env.required_margin_db, thermal_floor_dbm),
             link_radio,
             warnings,
-        })
+        }
     }
 
     /// The model of the environment for paths of `distance_m`.

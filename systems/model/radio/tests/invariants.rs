@@ -174,6 +174,17 @@ fn both_directions_are_each_direction() {
         let ground = random_profile(&mut random);
         let (there, here) =
             evaluate_both(&ground, [10.0, 20.0], &a, &b, &env, 256, &mut workspace).unwrap();
+        // The air is known now; air that is not allowed is refused nevertheless.
+        let dry = Environment {
+            water_vapour_g_m3: -1.0,
+            ..env.clone()
+        };
+        evaluate_both(&ground, [10.0, 20.0], &a, &b, &dry, 256, &mut workspace).unwrap_err();
+        for _ in 0..2 {
+            let again =
+                evaluate_both(&ground, [10.0, 20.0], &a, &b, &env, 256, &mut workspace).unwrap();
+            assert_eq!(again, (there.clone(), here.clone()));
+        }
         let single = evaluate(&ground, [10.0, 20.0], &a, &b, &env, 256).unwrap();
         let mut back = ground.clone();
         back.elevation_msl_m.reverse();
