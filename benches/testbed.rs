@@ -152,7 +152,7 @@ fn main() {
     };
     let state = State::of("bench");
     tear_down(&state, None).unwrap();
-    let mut plant = TestbedNetwork::new(names, state.folder());
+    let mut plant = TestbedNetwork::new(names, state.folder()).unwrap();
     let (start, cpu) = (Instant::now(), cpu_s());
     for work in &works {
         if let Work::NamespaceAssignment {

@@ -8,12 +8,16 @@ use groundwave_systems::impair::{
     Applied, Capabilities, Direction, Failure, FailureKind, LinkStats, ObserveImpairment, ShapePort,
 };
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep_until};
 
 use super::{Kernel, KernelError, Reading, Shaper};
 use crate::wall::{monotonic_ns, wall_ns};
 
-/// Interval at which notifications of the kernel are read.
-const WATCH_INTERVAL: Duration = Duration::from_millis(250);
+/// Shortest interval between two readings of the kernel's notifications: a program that changes without
+/// pause must not hold requests.
+const NOTIFICATION_INTERVAL: Duration = Duration::from_millis(250);
+/// Interval at which both ports are read while the kernel's notifications cannot be received.
+const READ_INTERVAL: Duration = Duration::from_secs(1);
 /// Most pending calls; a kernel answers one in well under 1 ms.
 const CALLS_MAX: usize = 64;
 
@@ -32,6 +36,10 @@ pub struct Driver<K: Kernel, S: Snapshot> {
     generations: [u64; 2],
     /// The last reading of each port.
     seen: [Option<Applied>; 2],
+    /// Time from which notifications are read.
+    notified_from: Instant,
+    /// Notifications cannot be received.
+    unnotified: bool,
 }
 
 /// A cheap, cloneable handle to the driver.
@@ -109,6 +117,8 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
             calls,
             generations: [0; 2],
             seen: [None, None],
+            notified_from: Instant::now(),
+            unnotified: false,
         };
         (driver, access)
     }
@@ -116,13 +126,11 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
     /// Reads both ports once, then runs until the world and all handles are gone.
     pub async fn run(mut self) {
         for direction in Direction::ALL {
-            if let Err(failure) = self.refresh(direction).await {
+            if let Err(failure) = self.read(direction).await {
                 tracing::warn!(%direction, failure = failure.message, "a port cannot be read");
             }
         }
         let (mut ended, mut deaf) = (false, false);
-        let mut watch = tokio::time::interval(WATCH_INTERVAL);
-        watch.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         while !(ended && deaf) {
             tokio::select! {
                 effect = self.effects.next(), if !ended => match effect {
@@ -133,36 +141,45 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
                     Some(call) => self.answer(call).await,
                     None => deaf = true,
                 },
-                _ = watch.tick() => self.look().await,
+                notified = notified(&mut self.shaper, self.notified_from) => {
+                    self.read_changed(notified).await;
+                }
             }
         }
     }
 
-    /// Reads the ports that other programs changed, and reports them.
-    async fn look(&mut self) {
-        let changed = match self.shaper.changed() {
-            Ok(changed) => changed,
-            Err(err) => {
-                tracing::error!(%err, "changes of other programs go unnoticed");
-                return;
-            }
+    /// Reads the ports that other programs changed, and reports them; both ports if notifications
+    /// cannot be received.
+    async fn read_changed(&mut self, notified: Result<(), KernelError>) {
+        let changed = notified.and_then(|()| self.shaper.changed());
+        let interval = match &changed {
+            Ok(_) => NOTIFICATION_INTERVAL,
+            Err(_) => READ_INTERVAL,
         };
+        self.notified_from = Instant::now() + interval;
+        if let Err(err) = &changed
+            && !self.unnotified
+        {
+            let interval_s = interval.as_secs();
+            tracing::error!(%err, interval_s, "no notifications of changes: both ports are read at intervals");
+        }
+        self.unnotified = changed.is_err();
         for direction in Direction::ALL {
-            let interface = self.interfaces[direction as usize].clone();
-            if !changed.contains(&interface) {
+            let interface = &self.interfaces[direction as usize];
+            if changed
+                .as_ref()
+                .is_ok_and(|changed| !changed.contains(interface))
+            {
                 continue;
             }
-            let before = self.seen[direction as usize].clone();
-            match self.refresh(direction).await {
-                Ok(()) => {
-                    let now = self.seen[direction as usize].as_ref();
-                    tell(direction, &interface, before.as_ref(), now);
-                }
-                Err(failure) => {
+            let known = self.seen[direction as usize].is_some();
+            if let Err(failure) = self.refresh(direction).await {
+                if known {
+                    let interface = &self.interfaces[direction as usize];
                     let why = failure.message;
                     tracing::warn!(target: "audit", %direction, interface, why, "changed by another program");
-                    self.report(direction, None, None).await;
                 }
+                self.report(direction, None, None).await;
             }
         }
     }
@@ -209,7 +226,18 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
         self.report(direction, applied, failure).await;
     }
 
+    /// Reads a port, and tells a difference from the reading before: a request may come before the
+    /// notification of another program's change.
     async fn refresh(&mut self, direction: Direction) -> Result<(), Failure> {
+        let before = self.seen[direction as usize].clone();
+        self.read(direction).await?;
+        let now = self.seen[direction as usize].as_ref();
+        let interface = &self.interfaces[direction as usize];
+        tell(direction, interface, before.as_ref(), now);
+        Ok(())
+    }
+
+    async fn read(&mut self, direction: Direction) -> Result<(), Failure> {
         let interface = &self.interfaces[direction as usize];
         let reading = self.shaper.read(interface).await;
         let reading = reading.map_err(|err: KernelError| err.failure())?;
@@ -238,6 +266,12 @@ impl<K: Kernel, S: Snapshot> Driver<K, S> {
             tracing::warn!(%direction, %refusal, "the world did not take a report");
         }
     }
+}
+
+/// Waits for a notification of the kernel, at `from` or later.
+async fn notified<K: Kernel>(shaper: &mut Shaper<K>, from: Instant) -> Result<(), KernelError> {
+    sleep_until(from).await;
+    shaper.until_changed().await
 }
 
 /// Writes an event if a reading differs from the one before, which no request explains.

@@ -13,11 +13,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::{Counters, Handle, Kernel, KernelError, Link, Qdisc, Request};
 use device::Device;
 use nix::libc::EPERM;
+use tokio::sync::Notify;
 
 /// A kernel in memory. Clones share its state, one for a test and one for a shaper.
 #[derive(Debug, Clone, Default)]
 pub struct Fake {
     state: Arc<Mutex<State>>,
+    notifications: Arc<Notify>,
 }
 
 #[derive(Debug, Default)]
@@ -80,7 +82,7 @@ impl Fake {
     pub fn insert_foreign(&self, interface: &str, qdisc: Qdisc) {
         let mut state = self.lock();
         state.device(interface).insert_foreign(qdisc);
-        state.changed.push(interface.to_owned());
+        self.notify(&mut state, interface);
     }
 
     /// Executes a request of another program: not denied, failed or recorded.
@@ -96,7 +98,7 @@ impl Fake {
             index: state.device(interface).link.index,
             ..request.clone()
         };
-        state.changed.push(interface.to_owned());
+        self.notify(&mut state, interface);
         state.change(&request).map_err(|(errno, message)| {
             KernelError::refused(&request, errno, Some(message.to_owned()))
         })
@@ -106,7 +108,20 @@ impl Fake {
     pub fn remove_interface(&self, interface: &str) {
         let mut state = self.lock();
         state.devices.remove(interface);
+        self.notify(&mut state, interface);
+    }
+
+    /// Drops the notifications that were not read yet, as a kernel does when there are too many; the
+    /// reader is told that some were lost.
+    pub fn lose_notifications(&self) {
+        let mut state = self.lock();
+        state.changed = state.devices.keys().cloned().collect();
+        self.notifications.notify_one();
+    }
+
+    fn notify(&self, state: &mut State, interface: &str) {
         state.changed.push(interface.to_owned());
+        self.notifications.notify_one();
     }
 
     /// Sets the counters of the discipline of this kind.
@@ -174,6 +189,13 @@ impl Kernel for Fake {
         changed.sort();
         changed.dedup();
         Ok(changed)
+    }
+
+    async fn until_changed(&mut self) -> Result<(), KernelError> {
+        while self.lock().changed.is_empty() {
+            self.notifications.notified().await;
+        }
+        Ok(())
     }
 
     async fn link(&mut self, interface: &str) -> Result<Link, KernelError> {

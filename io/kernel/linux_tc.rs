@@ -14,7 +14,7 @@ use nix::libc::{
 use super::batch::Message as _;
 use super::{Counters, Handle, Kernel, KernelError, Link, Qdisc, ReadBack, Request};
 use crate::netlink::attr::{Attrs, append_words, put_text, words};
-use crate::netlink::{Answer, NetlinkError, NetlinkSocket, WatchSocket};
+use crate::netlink::{Answer, NetlinkError, NetlinkSocket, ReadySockets, WatchSocket};
 
 /// Bytes of `struct ifinfomsg`.
 const LINK_HEADER_BYTES: usize = 16;
@@ -26,6 +26,7 @@ pub(crate) const TC_HEADER_BYTES: usize = 20;
 pub struct LinuxTc {
     socket: NetlinkSocket,
     watch: WatchSocket,
+    wake: ReadySockets,
     release: String,
     /// Last seen indices of interfaces by name.
     indices: BTreeMap<String, u32>,
@@ -44,9 +45,13 @@ impl LinuxTc {
             source: io::Error::from(source),
         })?;
         let failed = |source| KernelError::open(netns, source);
+        let watch = WatchSocket::open(netns).map_err(failed)?;
+        let mut wake = ReadySockets::new().map_err(failed)?;
+        wake.add(&watch, 0).map_err(failed)?;
         Ok(Self {
             socket: NetlinkSocket::open(NETLINK_ROUTE, netns).map_err(failed)?,
-            watch: WatchSocket::open(netns).map_err(failed)?,
+            watch,
+            wake,
             release: release.release().to_string_lossy().into_owned(),
             indices: BTreeMap::new(),
         })
@@ -112,6 +117,13 @@ impl Kernel for LinuxTc {
         };
         let changed = self.indices.iter().filter(is_changed);
         Ok(changed.map(|(name, _)| name.clone()).collect())
+    }
+
+    async fn until_changed(&mut self) -> Result<(), KernelError> {
+        self.wake.wait().await.map_err(|source| KernelError::Io {
+            what: "wait for the kernel's notifications".to_owned(),
+            source,
+        })
     }
 
     async fn get(&mut self, index: u32, parent: Handle) -> Result<Option<Qdisc>, KernelError> {

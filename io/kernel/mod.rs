@@ -66,6 +66,14 @@ pub trait Kernel: Send + 'static {
         Ok(Vec::new())
     }
 
+    /// Waits until [`Self::changed`] may have something. A dropped future loses nothing.
+    ///
+    /// # Errors
+    /// As [`Self::changed`].
+    fn until_changed(&mut self) -> impl Future<Output = Result<(), KernelError>> + Send {
+        std::future::pending()
+    }
+
     /// The queueing discipline of interface `index` under `parent`, `None` for a default of the
     /// kernel.
     ///

@@ -168,6 +168,14 @@ impl<K: Kernel> Shaper<K> {
         self.kernel.changed()
     }
 
+    /// Waits until [`Self::changed`] may have something. A dropped future loses nothing.
+    ///
+    /// # Errors
+    /// See [`KernelError`].
+    pub async fn until_changed(&mut self) -> Result<(), KernelError> {
+        self.kernel.until_changed().await
+    }
+
     /// State of `interface`.
     ///
     /// # Errors

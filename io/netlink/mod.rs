@@ -17,6 +17,7 @@ pub mod netns;
 pub mod nl80211;
 pub(crate) mod route;
 mod socket;
+mod wake;
 mod watch;
 pub mod wireguard;
 
@@ -25,4 +26,5 @@ pub(crate) use genl::{GenlSocket, payload};
 #[cfg(test)]
 pub(crate) use socket::append_message;
 pub(crate) use socket::{Answer, NetlinkRequest, NetlinkSocket};
+pub(crate) use wake::ReadySockets;
 pub(crate) use watch::{Changes, WatchSocket};

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
 use netlink_packet_core::NetlinkBuffer;
@@ -84,6 +85,12 @@ impl WatchSocket {
             }
         }
         Ok(changes)
+    }
+}
+
+impl AsFd for WatchSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 }
 

@@ -154,6 +154,17 @@ impl BoundPorts {
         }
     }
 
+    /// Waits until [`Self::changed`] may have something; for ever without a bound interface.
+    ///
+    /// # Errors
+    /// As [`Self::changed`].
+    pub async fn until_changed(&mut self) -> Result<(), String> {
+        match &mut self.shaper {
+            Some(shaper) => { shaper.until_changed().await }.map_err(|err| err.to_string()),
+            None => std::future::pending().await,
+        }
+    }
+
     /// Applies `shape` again if the state of the interface differs from it; the change in words and the
     /// outcome. `None` without a difference.
     pub async fn repair(

@@ -8,19 +8,17 @@ use groundwave_systems::Snapshot;
 use groundwave_systems::site::NodeId;
 use groundwave_systems::testbed::{
     CountWires, Counted, LinkDirection, Means, MeetKernel, Observation, ObservedRoute, Port,
-    ReportLinkState, ReportRoutes, Settings, Side, Work,
+    ReportRoutes, Settings, Side, Work,
 };
+use tokio::time::{Instant, sleep_until};
 
 use super::bound_ports::BoundPorts;
 use super::error::TestbedError;
 use super::network::{DesiredDirection, TestbedNetwork};
-use crate::kernel::veth_check::RATE_ONLY;
+use super::watched::{REPAIR_INTERVAL, WatchedNetwork, error_chain};
 
 /// Shortest interval between two observations of counters and routes.
 const OBSERVE_INTERVAL: Duration = Duration::from_secs(5);
-/// Interval at which changes of other programs are noticed and undone: within a second, and not so
-/// often that a program in a dispute over a discipline fills the log.
-const WATCH_INTERVAL: Duration = Duration::from_millis(500);
 /// Interval of clock reports: a log is resumed at the last one.
 const CLOCK_INTERVAL: Duration = Duration::from_secs(1);
 /// Links per second of the observation interval: one observation logs about 200 bytes for each
@@ -29,9 +27,10 @@ const WIRES_PER_S: usize = 50;
 
 /// Keeps a network equal to a world.
 pub struct Driver {
-    network: TestbedNetwork,
+    watched: WatchedNetwork,
     bound_ports: BoundPorts,
-    world: Handle<Snapshot>,
+    /// Time from which notifications about bound interfaces are read.
+    bound_from: Instant,
     effects: Effects<Work>,
     settings: Option<Settings>,
     /// Desired state of each bound direction, and its last failure.
@@ -50,9 +49,9 @@ impl Driver {
         effects: Effects<Work>,
     ) -> Self {
         Self {
-            network,
+            watched: WatchedNetwork::new(network, world),
             bound_ports,
-            world,
+            bound_from: Instant::now(),
             effects,
             settings: None,
             bound: BTreeMap::new(),
@@ -66,10 +65,10 @@ impl Driver {
     /// # Errors
     /// When the kernel's state cannot be read or changed.
     pub async fn adopt(&mut self) -> Result<(), TestbedError> {
-        let view = self.world.view();
+        let view = self.watched.world.view();
         self.settings.clone_from(&view.testbed.settings);
         if let Some(settings) = &self.settings {
-            self.network.set_up(settings);
+            self.watched.network.set_up(settings);
         }
         let mut whole = (*view.testbed).clone();
         let bound = |from, to| view.testbed.settings.as_ref()?.bound(from, to).cloned();
@@ -91,8 +90,8 @@ impl Driver {
         whole
             .wires
             .retain(|wire| free(wire.sides[0].from, wire.sides[0].to));
-        sightings.extend(self.network.adopt(&whole)?);
-        self.report(sightings);
+        sightings.extend(self.watched.network.adopt(&whole)?);
+        self.watched.report(sightings);
         self.report_means();
         Ok(())
     }
@@ -112,14 +111,19 @@ impl Driver {
     /// Capability of the kernel, known after the first node.
     #[must_use]
     pub fn means(&self) -> Option<Means> {
-        self.network.means()
+        self.watched.network.means()
     }
 
     /// Reports the capability of the kernel to the world, if it is new.
     fn report_means(&self) {
-        let known = self.world.view().testbed.means;
-        if let Some(means) = self.network.means().filter(|means| known != Some(*means)) {
-            self.submit(MeetKernel { means });
+        let known = self.watched.world.view().testbed.means;
+        if let Some(means) = self
+            .watched
+            .network
+            .means()
+            .filter(|means| known != Some(*means))
+        {
+            self.watched.submit(MeetKernel { means });
         }
     }
 
@@ -130,8 +134,6 @@ impl Driver {
     pub async fn run(mut self) -> Result<(), TestbedError> {
         let mut clock = tokio::time::interval(CLOCK_INTERVAL);
         clock.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let mut watch = tokio::time::interval(WATCH_INTERVAL);
-        watch.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut waited = Duration::ZERO;
         loop {
             tokio::select! {
@@ -141,7 +143,10 @@ impl Driver {
                     let works: Vec<Work> = std::iter::once(first).chain(rest).collect();
                     self.execute(works).await?;
                 }
-                _ = watch.tick() => self.watch().await,
+                () = self.watched.repair_when_changed() => {}
+                notified = bound_changed(&mut self.bound_ports, self.bound_from) => {
+                    self.repair_bound(notified).await;
+                }
                 _ = clock.tick() => {
                     waited += CLOCK_INTERVAL;
                     self.check_daemons().await;
@@ -153,7 +158,7 @@ impl Driver {
 
     /// Sends due reports; none to a paused world, where they would queue up.
     fn on_clock(&mut self, waited: &mut Duration) {
-        let view = self.world.view();
+        let view = self.watched.world.view();
         if view.testbed.speed == 0.0 {
             return;
         }
@@ -164,7 +169,7 @@ impl Driver {
             *waited = Duration::ZERO;
             self.observe();
         } else {
-            self.submit(CountWires {
+            self.watched.submit(CountWires {
                 counted: Vec::new(),
             });
         }
@@ -181,8 +186,9 @@ impl Driver {
                     assignment,
                     settings,
                 } => {
-                    self.network.set_up(&settings);
-                    self.network
+                    self.watched.network.set_up(&settings);
+                    self.watched
+                        .network
                         .assignment(node, &assignment, settings.protocol(node))?;
                     self.settings = Some(settings);
                 }
@@ -208,18 +214,19 @@ impl Driver {
                 Work::Routes { node, next_hops } => routes.push((node, next_hops)),
             }
         }
-        sightings.extend(self.network.shape(&desired)?);
+        sightings.extend(self.watched.network.shape(&desired)?);
         for (node, next_hops) in routes {
-            if let Err(err) = self.network.route(node, &next_hops) {
+            if let Err(err) = self.watched.network.route(node, &next_hops) {
                 tracing::warn!(%node, err = error_chain(&err), "routes are not in force");
             }
         }
-        self.report(sightings);
+        self.watched.report(sightings);
         Ok(())
     }
 
     async fn follow(&mut self, side: LinkDirection, port: &Port, state: Side) -> Observation {
-        let outcome = self.bound_ports.apply(port, &state.shape).await;
+        let apply = self.bound_ports.apply(port, &state.shape);
+        let outcome = self.watched.meanwhile(apply).await;
         self.follow_outcome(side, port, state, outcome, None)
     }
 
@@ -243,19 +250,10 @@ impl Driver {
         }
     }
 
-    /// Undoes changes of other programs, and reports them.
-    async fn watch(&mut self) {
-        match self.network.repair() {
-            Ok(observations) => self.report(observations),
-            Err(err) => {
-                tracing::warn!(
-                    err = error_chain(&err),
-                    "changes of others cannot be undone"
-                );
-            }
-        }
-        let changed = match self.bound_ports.changed() {
-            Ok(changed) if changed.is_empty() => return,
+    /// Undoes changes of other programs to bound interfaces, and reports them.
+    async fn repair_bound(&mut self, notified: Result<(), String>) {
+        self.bound_from = Instant::now() + REPAIR_INTERVAL;
+        let changed = match notified.and_then(|()| self.bound_ports.changed()) {
             Ok(changed) => changed,
             Err(err) => {
                 tracing::warn!(err, "changes of bound interfaces go unnoticed");
@@ -276,7 +274,7 @@ impl Driver {
                 observations.push(seen);
             }
         }
-        self.report(observations);
+        self.watched.report(observations);
     }
 
     /// Reads the ports of daemons back, and reports those whose outcome changed.
@@ -290,86 +288,45 @@ impl Driver {
             else {
                 continue;
             };
-            let outcome = self.bound_ports.check(address, *name).await;
+            let check = self.bound_ports.check(address, *name);
+            let outcome = self.watched.meanwhile(check).await;
             if outcome.as_ref().err() != known.as_ref() {
                 observations.push(self.follow_outcome(side, &port, state, outcome, None));
             }
         }
-        self.report(observations);
-    }
-
-    fn report(&self, sightings: Vec<Observation>) {
-        if sightings.is_empty() {
-            return;
-        }
-        for sighting in sightings
-            .iter()
-            .filter(|sighting| told(sighting.failure.as_deref()))
-        {
-            tracing::warn!(
-                from = %sighting.side.from,
-                to = %sighting.side.to,
-                failure = sighting.failure,
-                "a wire is not as it should be"
-            );
-        }
-        for sighting in &sightings {
-            if let Some(change) = &sighting.repaired {
-                let LinkDirection { from, to } = sighting.side;
-                tracing::warn!(%from, %to, change, "changed by another program, repaired");
-            }
-        }
-        self.submit(ReportLinkState { sightings });
+        self.watched.report(observations);
     }
 
     /// Reads counters and routes, and reports changes.
     pub fn observe(&mut self) {
-        match self.network.count() {
+        match self.watched.network.count() {
             Ok(all) => {
                 let known = &self.count;
                 let fresh = |count: &Counted| known.get(&count.side) != Some(count);
                 let count: Vec<Counted> = all.into_iter().filter(fresh).collect();
                 self.count.extend(count.iter().map(|one| (one.side, *one)));
                 if !count.is_empty() {
-                    self.submit(CountWires { counted: count });
+                    self.watched.submit(CountWires { counted: count });
                 }
             }
             Err(err) => tracing::warn!(err = error_chain(&err), "counters cannot be read"),
         }
-        match self.network.observe_routes() {
+        match self.watched.network.observe_routes() {
             Ok(all) => {
                 for (node, routes) in all {
                     if self.observed.get(&node) != Some(&routes) {
                         self.observed.insert(node, routes.clone());
-                        self.submit(ReportRoutes { node, routes });
+                        self.watched.submit(ReportRoutes { node, routes });
                     }
                 }
             }
             Err(err) => tracing::warn!(err = error_chain(&err), "routes cannot be read"),
         }
     }
-
-    /// Submits a report without waiting for the reply.
-    fn submit<C: groundwave_engine::Recorded + Send + 'static>(&self, report: C) {
-        if let Err(refusal) = self.world.submit(report) {
-            tracing::warn!(%refusal, report = C::NAME, "the world did not take a report");
-        }
-    }
 }
 
-/// Failures that are worth a message each: the lack of netem is told once.
-fn told(failure: Option<&str>) -> bool {
-    failure.is_some_and(|failure| failure != RATE_ONLY)
-}
-
-/// The text of an error with its causes.
-fn error_chain(err: &dyn std::error::Error) -> String {
-    let mut text = err.to_string();
-    let mut source = err.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
+/// Waits for a notification of the kernel about a bound interface, at `from` or later.
+async fn bound_changed(ports: &mut BoundPorts, from: Instant) -> Result<(), String> {
+    sleep_until(from).await;
+    ports.until_changed().await
 }

@@ -23,6 +23,7 @@ mod program;
 mod repair;
 mod segment;
 mod state;
+mod watched;
 
 pub use bound_ports::{Ask, BoundPorts, DaemonReply, DaemonRequest, DaemonState, restore};
 pub use driver::Driver;

@@ -19,7 +19,7 @@ use super::error::TestbedError;
 use super::names::NETNS;
 use crate::kernel::batch::Batch;
 use crate::netlink::netns::within;
-use crate::netlink::{Changes, WatchSocket};
+use crate::netlink::{Changes, ReadySockets, WatchSocket};
 
 /// Kernel settings of a new namespace: forwarding, no address filters, no address delays.
 const SETTINGS: [(&str, &str); 9] = [
@@ -112,6 +112,19 @@ impl Namespace {
     pub(super) fn changes(&mut self) -> Result<Changes, TestbedError> {
         let changes = self.watch.changes(self.batch.port());
         changes.map_err(TestbedError::file("receive the notifications of", NETNS))
+    }
+
+    /// Adds its notifications to those waited for, under `key`.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub(super) fn watch_with(
+        &self,
+        watched: &mut ReadySockets,
+        key: u32,
+    ) -> Result<(), TestbedError> {
+        let added = watched.add(&self.watch, key.into());
+        added.map_err(TestbedError::file("watch the namespaces in", NETNS))
     }
 
     /// Descriptor of its open file, for requests that name a namespace.

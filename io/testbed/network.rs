@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error as _;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use groundwave_systems::site::NodeId;
@@ -20,10 +21,14 @@ use crate::kernel::link_counters::LinkCounters;
 use crate::kernel::veth_check::not_emulated;
 use crate::kernel::veth_qdiscs::{Means, QdiscLayout, VethQdiscs, group_filter};
 use crate::kernel::{Handle, Request, Verb};
+use crate::netlink::ReadySockets;
 use crate::netlink::route::{HostRoute, RouteRequest, add_address, set_up};
 
 /// Index of the loopback interface.
 const LOOPBACK: u32 = 1;
+
+/// Key of the notifications of the segment; nodes are numbered from 1.
+pub(super) const SEGMENT_KEY: u32 = 0;
 
 /// Namespace of a node.
 #[derive(Debug)]
@@ -59,6 +64,9 @@ pub struct TestbedNetwork {
     /// Encapsulation by a mesh protocol on a segment.
     pub(super) wrapped: bool,
     pub(super) segment: Option<Segment>,
+    /// Notifications of the namespaces whose disciplines are those of links: by number of the node,
+    /// [`SEGMENT_KEY`] for the segment.
+    pub(super) notifications: ReadySockets,
 }
 
 /// Link direction, link number, desired state.
@@ -66,9 +74,11 @@ pub type DesiredDirection = (LinkDirection, u32, Side);
 
 impl TestbedNetwork {
     /// An empty network; routing daemons keep their files in `folder`.
-    #[must_use]
-    pub fn new(names: Names, folder: &Path) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// When the system gives no descriptor.
+    pub fn new(names: Names, folder: &Path) -> io::Result<Self> {
+        Ok(Self {
             names,
             folder: folder.to_owned(),
             means: None,
@@ -79,7 +89,8 @@ impl TestbedNetwork {
             wiring: Wiring::Link,
             wrapped: false,
             segment: None,
-        }
+            notifications: ReadySockets::new()?,
+        })
     }
 
     /// Applies the settings, before the first node.
@@ -124,8 +135,9 @@ impl TestbedNetwork {
         if protocol == Protocol::Batman {
             batman::tune(&path)?;
         }
-        if self.wiring == Wiring::Segment {
-            self.attach_to_segment(assignment, protocol, &mut namespace)?;
+        match self.wiring {
+            Wiring::Segment => self.attach_to_segment(assignment, protocol, &mut namespace)?,
+            Wiring::Link => namespace.watch_with(&mut self.notifications, assignment.number)?,
         }
         let assignment = assignment.clone();
         let node_namespace = NodeNamespace {

@@ -9,7 +9,7 @@ use groundwave_systems::testbed::{LinkDirection, Observation, Wiring};
 use super::actions::{Action, send_all};
 use super::dump;
 use super::error::TestbedError;
-use super::names::{index, interface};
+use super::names::{NETNS, index, interface};
 use super::network::{DesiredDirection, TestbedNetwork};
 use crate::kernel::bridge_port_qdiscs::{empty_root, unheard_class, unheard_queue};
 use crate::kernel::veth_check::obstacles;
@@ -24,6 +24,15 @@ const REMOVED: &str = "its interface was removed";
 type Found = BTreeMap<LinkDirection, String>;
 
 impl TestbedNetwork {
+    /// Waits until another program may have changed something. A dropped future loses nothing.
+    ///
+    /// # Errors
+    /// When notifications cannot be received.
+    pub async fn until_changed(&mut self) -> Result<(), TestbedError> {
+        let notified = self.notifications.wait().await;
+        notified.map_err(TestbedError::file("watch the namespaces in", NETNS))
+    }
+
     /// Undoes the changes of other programs since the last call.
     ///
     /// # Errors
@@ -71,7 +80,13 @@ impl TestbedNetwork {
         let mut found = Found::new();
         let mut gone = BTreeSet::new();
         let means = self.means.unwrap_or(Means::Rate);
+        let ready = self.notifications.ready();
+        let ready = ready.map_err(TestbedError::file("watch the namespaces in", NETNS))?;
+        let ready: BTreeSet<u64> = ready.into_iter().collect();
         for (node, node_namespace) in &mut self.assignments {
+            if !ready.contains(&node_namespace.assignment.number.into()) {
+                continue;
+            }
             let changes = node_namespace.namespace.changes()?;
             let suspect = |number| touches(&changes, index(number));
             let own = self.wires.iter_mut();

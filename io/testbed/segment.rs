@@ -18,7 +18,7 @@ use super::bridge_segment::{BRIDGE, Segment};
 use super::error::TestbedError;
 use super::names::{RADIO, RADIO_INDEX, SEGMENT, index, interface, link_local, radio_hardware};
 use super::namespace::Namespace;
-use super::network::{DesiredDirection, TestbedNetwork, observations};
+use super::network::{DesiredDirection, SEGMENT_KEY, TestbedNetwork, observations};
 use super::{batman, dump};
 use crate::kernel::Qdisc;
 use crate::kernel::bridge_port_qdiscs::{self, SENDERS_MAX, SENDERS_WITHOUT_NETEM_MAX};
@@ -41,7 +41,12 @@ impl TestbedNetwork {
     pub(super) fn segment(&mut self) -> Result<&mut Segment, TestbedError> {
         let segment = match self.segment.take() {
             Some(segment) => segment,
-            None => Segment::open(&self.names.path(SEGMENT))?,
+            None => {
+                let segment = Segment::open(&self.names.path(SEGMENT))?;
+                let namespace = &segment.namespace;
+                namespace.watch_with(&mut self.notifications, SEGMENT_KEY)?;
+                segment
+            }
         };
         Ok(self.segment.insert(segment))
     }

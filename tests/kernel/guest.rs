@@ -179,9 +179,13 @@ fn job(group: &Group) -> String {
         writeln!(job, "cp {binary} /run/tmp/tests || exit 1").unwrap();
         "/run/tmp/tests".clone_into(&mut binary);
     }
+    let other = match group.machine {
+        Machine::UserMode(_) => "::vm",
+        Machine::VirtualTime => "::uml",
+    };
     writeln!(
         job,
-        "exec {binary} {which} --test-threads=1 --show-output --skip ::fake --skip ::host",
+        "exec {binary} {which} --test-threads=1 --show-output --skip ::fake --skip ::host --skip {other}",
     )
     .unwrap();
     job

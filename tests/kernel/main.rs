@@ -52,6 +52,13 @@ static DAEMON: Group = Group::new(
     Duration::from_secs(120),
 );
 
+/// The program under load, in time that the load of this machine does not stretch.
+static LOADED: Group = Group::new(
+    "daemon::loaded",
+    Machine::VirtualTime,
+    Duration::from_secs(600),
+);
+
 /// A bus with a sensor, whose registers are memory.
 static SENSORS: Group = Group::new(
     "sensors",

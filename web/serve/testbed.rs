@@ -185,7 +185,7 @@ impl RunningTestbed {
         // A file and two sockets for each node.
         tracing::debug!(limit = raise_limit(), "open files");
         let handle = engine.handle();
-        let network = TestbedNetwork::new(names, state.folder());
+        let network = TestbedNetwork::new(names, state.folder())?;
         let ports = BoundPorts::new(Box::new(request_impairment), &state.ports())?;
         let (up, is_up) = mpsc::channel();
         let world = handle.clone();

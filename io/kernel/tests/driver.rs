@@ -1,6 +1,7 @@
 //! A world, a driver and the model of a kernel together, and a replay of the world alone.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use groundwave_engine::log::{FORMAT, Header};
 use groundwave_engine::{Engine, Next, replay};
@@ -10,7 +11,10 @@ use groundwave_systems::impair::{
 use groundwave_systems::terrain::Flat;
 use groundwave_systems::{Snapshot, world};
 
-use super::super::{Driver, Fake, Handle as KernelHandle, Options, Qdisc, Shaper};
+use super::super::{
+    Driver, DriverHandle, Fake, Handle as KernelHandle, Kernel, KernelError, Link, Options, Qdisc,
+    Request, Shaper, Verb,
+};
 use super::random::block_on;
 use crate::journal::{FileJournal, open};
 use crate::wall::MachineClock;
@@ -172,4 +176,97 @@ fn racing_requests_end_in_one_of_them() {
         drop(handle);
         driving.await.unwrap();
     });
+}
+
+/// The model, each of whose answers takes 2 ms.
+struct Slow(Fake);
+
+impl Slow {
+    async fn work(&self) {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+impl Kernel for Slow {
+    fn backend(&self) -> (String, String) {
+        self.0.backend()
+    }
+
+    fn changed(&mut self) -> Result<Vec<String>, KernelError> {
+        self.0.changed()
+    }
+
+    async fn until_changed(&mut self) -> Result<(), KernelError> {
+        self.0.until_changed().await
+    }
+
+    async fn link(&mut self, interface: &str) -> Result<Link, KernelError> {
+        self.work().await;
+        self.0.link(interface).await
+    }
+
+    async fn get(
+        &mut self,
+        index: u32,
+        parent: KernelHandle,
+    ) -> Result<Option<Qdisc>, KernelError> {
+        self.work().await;
+        self.0.get(index, parent).await
+    }
+
+    async fn send(&mut self, request: &Request) -> Result<(), KernelError> {
+        self.work().await;
+        self.0.send(request).await
+    }
+}
+
+/// A client that changes and reads the second port without pause.
+async fn load(handle: groundwave_engine::Handle<Snapshot>, access: DriverHandle, client: u64) {
+    loop {
+        access.refresh(Direction::Port2).await.unwrap();
+        shape(&handle, Direction::Port2, delayed(client)).await;
+        access.stats(Direction::Port2).await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_of_another_program_is_noticed_within_a_second_under_load() {
+    let mut engine = engine();
+    let (handle, effects) = (engine.handle(), engine.effects());
+    // In this thread: virtual time stands still while the world computes.
+    tokio::spawn(async move {
+        let never = std::future::pending::<()>();
+        drop(engine.tend(MachineClock::start(), never).await);
+    });
+    let fake = Fake::new(&["a", "b"]);
+    let shaper = Shaper::start(Slow(fake.clone()), Options::default());
+    let interfaces = ["a".to_owned(), "b".to_owned()];
+    let (driver, access) = Driver::new(shaper.await.unwrap(), interfaces, handle.clone(), effects);
+    tokio::spawn(driver.run());
+    for client in 1..=100 {
+        tokio::spawn(load(handle.clone(), access.clone(), client));
+    }
+    for round in 1..=10 {
+        shape(&handle, Direction::Port1, delayed(5_000_000)).await;
+        tokio::time::sleep(Duration::from_millis(137 * round)).await;
+        let began = tokio::time::Instant::now();
+        let root = fake.qdiscs("a").remove(0);
+        let delete = Request {
+            verb: Verb::Delete,
+            index: 0,
+            handle: root.handle,
+            parent: KernelHandle::ROOT,
+            kind: "netem",
+            options: None,
+        };
+        fake.send_foreign("a", &delete).unwrap();
+        let mut views = handle.watch();
+        let noticed = views.wait_for(|view| {
+            let applied = view.impairments.port(Direction::Port1).applied.as_ref();
+            applied.is_some_and(|applied| !applied.divergence.is_empty())
+        });
+        noticed.await.unwrap();
+        let took = began.elapsed();
+        assert!(took < Duration::from_secs(1), "round {round}: {took:?}");
+    }
 }

@@ -199,3 +199,46 @@ fn a_batch_goes_on_after_errors_and_names_them() {
         });
     });
 }
+
+#[needs(namespaces)]
+#[test]
+fn lost_notifications_are_answered_with_every_interface() {
+    in_a_fresh_namespace(|| {
+        block_on(async {
+            let mut kernel = LinuxTc::open(None).unwrap();
+            for quiet in ["lo", "port1"] {
+                kernel.link(quiet).await.unwrap();
+            }
+            let index = kernel.link("peer1").await.unwrap().index;
+            // Notifications of `ip`, which made the interfaces.
+            kernel.changed().unwrap();
+            let mut other = Batch::open(None).unwrap();
+            let queue = |verb, limit| Request {
+                verb,
+                index,
+                handle: Handle::new(3, 0),
+                parent: Handle::ROOT,
+                kind: "bfifo",
+                options: Some(
+                    Fifo {
+                        unit: QueueUnit::Bytes,
+                        limit,
+                    }
+                    .payload(),
+                ),
+            };
+            assert!(other.send(&[queue(Verb::Create, 1)]).unwrap().is_empty());
+            kernel.until_changed().await.unwrap();
+            assert_eq!(kernel.changed().unwrap(), ["peer1"]);
+            let many: Vec<_> = (0..5000).map(|at| queue(Verb::Change, at)).collect();
+            assert!(other.send(&many).unwrap().is_empty());
+            kernel.until_changed().await.unwrap();
+            assert_eq!(kernel.changed().unwrap(), ["lo", "peer1", "port1"]);
+            tokio::select! {
+                biased;
+                _ = kernel.until_changed() => panic!("everything was read"),
+                () = std::future::ready(()) => {}
+            }
+        });
+    });
+}

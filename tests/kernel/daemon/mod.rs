@@ -1,5 +1,7 @@
 //! The daemon itself: the program, its socket, and interfaces that are really there.
 
+mod loaded;
+
 use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
@@ -26,6 +28,9 @@ arms! {
     a_change_of_another_program_is_told: host, uml;
     a_user_with_one_capability_gives_its_socket_to_a_group: host, uml;
 }
+
+/// The program.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_groundwave");
 
 /// A running daemon on `port1` and `port2`, and a connection to it.
 struct Daemon {
@@ -60,7 +65,7 @@ impl Daemon {
             .unwrap();
         }
         let mut words: Vec<&str> = before.to_vec();
-        words.extend([env!("CARGO_BIN_EXE_groundwave"), "impaird", "--config"]);
+        words.extend([PROGRAM, "impaird", "--config"]);
         let log = std::fs::File::create(folder.path().join("log")).unwrap();
         let child = Command::new(words[0])
             .args(&words[1..])

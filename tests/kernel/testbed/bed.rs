@@ -108,6 +108,13 @@ impl Testbed {
         )
     }
 
+    /// Exit code of a program that `testbed exec` runs in a node.
+    pub fn exit_code(&self, node: &str, program: &str) -> Option<i32> {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_groundwave"));
+        command.args(["testbed", "exec", "--name", self.name, node, "--", program]);
+        command.output().unwrap().status.code()
+    }
+
     /// The testbed as a document.
     pub fn status(&self) -> Value {
         serde_json::from_str(&self.said(&["status", "--json"])).unwrap()

@@ -71,6 +71,15 @@ fn links_changed_by_others_are_repaired() {
     in_force(&testbed);
     testbed.await_answers("bohus", &city);
     testbed.await_answers("save", &testbed.address("nolvik"));
+    // What the program in a node says is passed on.
+    for (program, code) in [
+        ("true", 0),
+        ("false", 1),
+        ("no-such-program", 127),
+        ("/etc", 126),
+    ] {
+        assert_eq!(testbed.exit_code("save", program), Some(code), "{program}");
+    }
 }
 
 fn ports_changed_by_others_are_repaired() {
