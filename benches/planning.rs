@@ -7,6 +7,10 @@
     reason = "a bench measures the time of this machine and reports it"
 )]
 
+#[path = "planning/heavy.rs"]
+mod heavy;
+
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,7 +26,6 @@ use groundwave_systems::terrain::Terrain;
 use groundwave_systems::{Snapshot, world};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
-use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 /// Duration of each load. A longer one would create more deployments than the limit, 100,000.
@@ -109,45 +112,9 @@ async fn make(client: &mut Client, path: &str, body: Value) -> String {
 async fn listen(router: axum::Router) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
-    tokio::spawn(async move { axum::serve(listener, router).await });
+    let service = router.into_make_service_with_connect_info::<SocketAddr>();
+    tokio::spawn(async move { axum::serve(listener, service).await });
     address
-}
-
-/// Clients that each move a node of 1,000 and ask for protocol advice again, until `over`.
-async fn heavy(server: &str, clients: u32, over: CancellationToken) -> Vec<JoinHandle<u32>> {
-    let mut client = Client::tcp(server).await.unwrap();
-    let d = make(
-        &mut client,
-        "/api/v1/deployments",
-        json!({ "name": "large" }),
-    )
-    .await;
-    let nodes = format!("/api/v1/deployments/{d}/nodes");
-    let mut moved = String::new();
-    for number in 0..1_000 {
-        let (row, column) = (f64::from(number / 32), f64::from(number % 32));
-        let node = json!({ "name": "n", "lat": 57.0 + 0.01 * row, "lon": 11.0 + 0.02 * column });
-        moved = make(&mut client, &nodes, node).await;
-    }
-    let ask = |number: u32| {
-        let (server, moved, d, over) = (server.to_owned(), moved.clone(), d.clone(), over.clone());
-        tokio::spawn(async move {
-            let mut client = Client::tcp(&server).await.unwrap();
-            let mut answers = 0;
-            while !over.is_cancelled() {
-                let lat = 57.0 + 1e-4 * f64::from(number + 4 * answers);
-                let path = format!("/api/v1/nodes/{moved}/position");
-                let place = json!({ "lat": lat, "lon": 11.0 });
-                client.ask(Method::PUT, &path, Some(&place)).await.unwrap();
-                let asked = json!({ "deployment_id": d });
-                let path = "/api/v1/mesh/recommend-protocol";
-                client.ask(Method::POST, path, Some(&asked)).await.unwrap();
-                answers += 1;
-            }
-            answers
-        })
-    };
-    (0..clients).map(ask).collect()
 }
 
 async fn run(planner: Planner) {
@@ -171,14 +138,28 @@ async fn run(planner: Planner) {
         body,
     };
     let no_op = load("no-op handler", 64, Method::GET, "/", None);
-    let link = json!({ "tx_node_id": a, "rx_node_id": b, "samples": 256 });
-    let one_link = load(
-        "analyse a link, 1 client",
-        1,
-        Method::POST,
-        "/api/v1/links/analyze",
-        Some(link.clone()),
-    );
+    let link = |samples: u32| json!({ "tx_node_id": a, "rx_node_id": b, "samples": samples });
+    let one = |name, method, path: &str, body| load(name, 1, method, path, body);
+    let light = [
+        one(
+            "fetch a node, 1 client",
+            Method::GET,
+            &format!("/api/v1/nodes/{a}"),
+            None,
+        ),
+        one(
+            "analyse a link, 32 samples",
+            Method::POST,
+            "/api/v1/links/analyze",
+            Some(link(32)),
+        ),
+        one(
+            "move a node, on disk",
+            Method::PUT,
+            &format!("/api/v1/nodes/{b}/position"),
+            Some(json!({ "lat": 57.75, "lon": 11.98 })),
+        ),
+    ];
     let loads = [
         load(
             "fetch a node",
@@ -199,7 +180,7 @@ async fn run(planner: Planner) {
             16,
             Method::POST,
             "/api/v1/links/analyze",
-            Some(link),
+            Some(link(256)),
         ),
         load(
             "create a deployment, on disk",
@@ -240,21 +221,8 @@ async fn run(planner: Planner) {
             resident_mib()
         );
     }
-    if one_link.name.contains(&wanted) {
-        let alone = measure(&server, &one_link).await;
-        let over = CancellationToken::new();
-        let clients = heavy(&server, 4, over.clone()).await;
-        let beside = measure(&server, &one_link).await;
-        over.cancel();
-        let mut answers = 0;
-        for client in clients {
-            answers += client.await.unwrap();
-        }
-        println!(
-            "{}: alone p50 {:.2}, p99 {:.2} ms; beside 4 clients with protocol advice over 1,000 \
-             nodes ({answers} answers) p50 {:.2}, p99 {:.2} ms",
-            one_link.name, alone.p50_ms, alone.p99_ms, beside.p50_ms, beside.p99_ms
-        );
+    if "heavy".contains(&wanted) {
+        heavy::run(&server, &light).await;
     }
 }
 

@@ -4,6 +4,7 @@ pub mod descriptors;
 mod error;
 pub mod interface;
 mod mac;
+pub mod priority;
 pub mod privilege;
 pub mod socket;
 

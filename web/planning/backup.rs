@@ -18,7 +18,7 @@ pub async fn backup(
     State(planner): State<Planner>,
 ) -> Result<([(HeaderName, &'static str); 2], Vec<u8>), Problem> {
     let copy = planner.copy.clone();
-    let made = planner.analyse(move |_| {
+    let made = planner.transfer(move || {
         let failed = |why: String| Problem::internal(format!("copy the store: {why}"));
         let folder = tempfile::tempdir().map_err(|err| failed(err.to_string()))?;
         let path = folder.path().join("backup.redb");

@@ -35,7 +35,7 @@ pub async fn export(
     let deployment = planner.deployment(id)?;
     let view = planner.world.view();
     let format = asked.format.format();
-    let written = planner.analyse(move |_| {
+    let written = planner.transfer(move || {
         let nodes = view.plan.nodes_of(deployment.id).map(|node| PlanNode {
             id: Some(node.id),
             name: node.name.clone(),
@@ -81,7 +81,7 @@ pub async fn import(
     Raw(document): Raw,
 ) -> Result<(StatusCode, Json<Imported>), Problem> {
     let format = asked.format.format();
-    let read = planner.analyse(move |_| {
+    let read = planner.transfer(move || {
         let read = format.read_plan(document.into(), &default_station());
         read.map_err(|err| Problem::bad_request(err.to_string()))
     });

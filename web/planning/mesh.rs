@@ -16,7 +16,7 @@ use groundwave_systems::terrain::Terrain;
 use uuid::Uuid;
 
 use super::Planner;
-use super::kept::Analysed;
+use super::analysis_cache::CachedAnalysis;
 use super::links::ends;
 use super::wire::PACKET_BYTES;
 use super::wire::mesh::{
@@ -68,7 +68,7 @@ pub async fn relay(
         .outline
         .environment
         .clone();
-    let planned = planner.analyse_in_turn(client, move |terrain| {
+    let planned = planner.analyse_queued(client, move |terrain| {
         fn end(node: &PlannedNode) -> RelayEnd<'_> {
             RelayEnd {
                 position: node.position,
@@ -89,17 +89,17 @@ pub async fn relay(
     Ok(Json(planned.await?))
 }
 
-/// All links of a deployment, computed unless they are kept.
+/// All links of a deployment, computed unless they are cached.
 fn links_of<'k>(
-    kept: &'k Analysed,
+    cached: &'k CachedAnalysis,
     inputs: &Inputs<'_>,
     members: &[Member<'_>],
 ) -> Result<&'k Mesh, Problem> {
-    if let Some(found) = kept.mesh.get() {
+    if let Some(found) = cached.mesh.get() {
         return Ok(found);
     }
     let found = mesh(inputs, members)?;
-    Ok(kept.mesh.get_or_init(|| found))
+    Ok(cached.mesh.get_or_init(|| found))
 }
 
 fn member(node: &Arc<PlannedNode>) -> Member<'_> {
@@ -139,16 +139,16 @@ pub async fn route(
         target_data_rate_bps: asked.target_data_rate_bps,
     };
     let basis = planner.basis(&deployment);
-    let kept = planner.kept.of(basis.clone());
-    if let Some(route) = kept.route(&request) {
+    let cached = planner.cache.of(basis.clone());
+    if let Some(route) = cached.route(&request) {
         return Ok(Json(route));
     }
-    let found = planner.analyse_in_turn(client, move |terrain| {
+    let found = planner.analyse_queued(client, move |terrain| {
         let inputs = inputs(terrain, &basis.environment);
         let members: Vec<_> = basis.nodes.iter().map(member).collect();
-        let all = links_of(&kept, &inputs, &members)?;
+        let all = links_of(&cached, &inputs, &members)?;
         let found = MeshRoute::from(find(&inputs, &members, all, &request)?);
-        kept.keep_route(request, found.clone());
+        cached.cache_route(request, found.clone());
         Ok(found)
     });
     Ok(Json(found.await?))
@@ -172,12 +172,12 @@ pub async fn links(
 ) -> Result<Response, Problem> {
     let deployment = planner.deployment(id)?;
     let basis = planner.basis(&deployment);
-    let kept = planner.kept.of(basis.clone());
+    let cached = planner.cache.of(basis.clone());
     // A large deployment has a hundred megabytes of them: written off the threads of connections.
-    let listed = planner.analyse_in_turn(client, move |terrain| {
+    let listed = planner.analyse_queued(client, move |terrain| {
         let inputs = inputs(terrain, &basis.environment);
         let members: Vec<_> = basis.nodes.iter().map(member).collect();
-        let all = links_of(&kept, &inputs, &members)?;
+        let all = links_of(&cached, &inputs, &members)?;
         let listed = DeploymentLinks::new(id, all, filter.usable.unwrap_or(false));
         serde_json::to_vec(&listed).map_err(|err| Problem::internal(err.to_string()))
     });
@@ -200,18 +200,18 @@ pub async fn recommend(
     let deployment_id: Uuid = asked.deployment_id;
     let deployment = planner.deployment(deployment_id)?;
     let basis = planner.basis(&deployment);
-    let kept = planner.kept.of(basis.clone());
-    let advice = match kept.advice.get() {
+    let cached = planner.cache.of(basis.clone());
+    let advice = match cached.advice.get() {
         Some(advice) => advice.clone(),
         None => {
-            let advice = planner.analyse_in_turn(client, move |terrain| {
+            let advice = planner.analyse_queued(client, move |terrain| {
                 // Another request may have computed it while this one waited.
-                if let Some(advice) = kept.advice.get() {
+                if let Some(advice) = cached.advice.get() {
                     return Ok(advice.clone());
                 }
                 let members: Vec<_> = basis.nodes.iter().map(member).collect();
                 let advice = advise(&inputs(terrain, &basis.environment), &members)?;
-                Ok(kept.advice.get_or_init(|| advice).clone())
+                Ok(cached.advice.get_or_init(|| advice).clone())
             });
             advice.await?
         }

@@ -3,13 +3,15 @@
 //! Handlers parse, command or query, and show. What changes the world is a command; analyses run
 //! over snapshots, off the world's thread.
 
+mod analyses;
+mod analysis_cache;
 mod backup;
 pub mod coverage;
 mod coverages;
 mod deployments;
 mod exchange;
+mod fair_queue;
 mod health;
-mod kept;
 mod links;
 mod mesh;
 mod nodes;
@@ -19,7 +21,6 @@ mod state;
 mod statics;
 mod templates;
 mod terrain;
-mod turns;
 pub mod wire;
 
 pub use router::{document, router};

@@ -9,21 +9,16 @@ use groundwave_systems::Snapshot;
 use groundwave_systems::deployment::{DeploymentId, DeploymentView, PlannedNode};
 use groundwave_systems::site::NodeId;
 use groundwave_systems::terrain::Terrain;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use super::analyses::Analyses;
+use super::analysis_cache::{AnalysisCache, Basis};
 use super::coverage::Registry;
-use super::kept::{Basis, Kept};
-use super::turns::Turns;
 use crate::http::Problem;
 use crate::http::admission::Source;
 use crate::http::streams::OpenStreams;
 
-/// Long analyses of a client that may wait.
-const WAITING_PER_CLIENT_MAX: usize = 64;
-/// Long analyses of all clients that may wait.
-const WAITING_MAX: usize = 512;
 /// Coverage streams of a client.
 const STREAMS_PER_CLIENT_MAX: usize = 256;
 /// Coverage streams of all clients.
@@ -74,10 +69,9 @@ pub struct Parts {
     pub frontend: Frontend,
     /// Open streams of coverage jobs.
     pub streams: Arc<OpenStreams<Source>>,
-    /// Results of whole deployments.
-    pub kept: Kept,
-    analyses: Arc<Semaphore>,
-    turns: Arc<Turns>,
+    /// Cached results of whole deployments.
+    pub cache: AnalysisCache,
+    analyses: Analyses,
 }
 
 impl Planner {
@@ -91,7 +85,7 @@ impl Planner {
         frontend: Frontend,
         stop: CancellationToken,
     ) -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let analyses = Analyses::new(Arc::clone(&terrain));
         Self(Arc::new(Parts {
             world,
             jobs: Registry::new(Arc::clone(&terrain), stop.clone()),
@@ -101,10 +95,8 @@ impl Planner {
             copy,
             frontend,
             streams: OpenStreams::new(STREAMS_PER_CLIENT_MAX, STREAMS_MAX),
-            kept: Kept::default(),
-            analyses: Arc::new(Semaphore::new(cores)),
-            // One core is left to short analyses.
-            turns: Turns::new((cores - 1).max(1), WAITING_PER_CLIENT_MAX, WAITING_MAX),
+            cache: AnalysisCache::default(),
+            analyses,
         }))
     }
 
@@ -138,8 +130,7 @@ impl Planner {
         found.cloned().ok_or_else(|| Problem::not_found("node", id))
     }
 
-    /// Runs a short computation off the threads that serve connections, no more at once than there
-    /// are cores.
+    /// Runs a short computation, see [`Analyses::short`].
     ///
     /// # Errors
     /// The computation's own, or 500 when it panicked.
@@ -147,37 +138,30 @@ impl Planner {
         &self,
         work: impl FnOnce(&dyn Terrain) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
-        let permit = Arc::clone(&self.analyses).acquire_owned().await;
-        self.compute(permit, work).await
+        self.analyses.short(work).await
     }
 
-    /// Runs a long computation when the client's turn comes. Short ones do not wait for it.
+    /// Runs a long computation in the fair queue, see [`Analyses::long`].
     ///
     /// # Errors
     /// 429 or 503 when too many wait; otherwise as [`Self::analyse`].
-    pub async fn analyse_in_turn<T: Send + 'static>(
+    pub async fn analyse_queued<T: Send + 'static>(
         &self,
         client: Source,
         work: impl FnOnce(&dyn Terrain) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
-        let turn = self.turns.take(client).await?;
-        self.compute(turn, work).await
+        self.analyses.long(client, work).await
     }
 
-    /// Runs a computation that holds `permit` until its end, also when its client went away.
-    async fn compute<T: Send + 'static>(
+    /// Reads or writes a whole document, see [`Analyses::document`].
+    ///
+    /// # Errors
+    /// As [`Self::analyse`].
+    pub async fn transfer<T: Send + 'static>(
         &self,
-        permit: impl Send + 'static,
-        work: impl FnOnce(&dyn Terrain) -> Result<T, Problem> + Send + 'static,
+        work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
-        let terrain = Arc::clone(&self.terrain);
-        let done = tokio::task::spawn_blocking(move || {
-            let outcome = work(&*terrain);
-            drop(permit);
-            outcome
-        });
-        done.await
-            .unwrap_or_else(|err| Err(Problem::internal(format!("an analysis failed: {err}"))))
+        self.analyses.document(work).await
     }
 
     /// Inputs of an analysis of a whole deployment.

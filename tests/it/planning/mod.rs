@@ -6,6 +6,7 @@ mod coverage;
 mod disk;
 mod errors;
 mod exchange;
+mod fairness;
 mod fuzz;
 mod interface;
 mod schema;

@@ -12,7 +12,7 @@ use groundwave_systems::terrain::Terrain;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::super::turns::Turns;
+use super::super::fair_queue::FairQueue;
 use super::job::{Job, JobRequest};
 use crate::http::Problem;
 use crate::http::admission::Source;
@@ -81,7 +81,7 @@ impl Table {
 #[derive(Clone)]
 pub struct Registry {
     jobs: Arc<Mutex<Table>>,
-    turns: Arc<Turns>,
+    queue: Arc<FairQueue>,
     terrain: Arc<dyn Terrain>,
     stop: CancellationToken,
 }
@@ -92,7 +92,7 @@ impl Registry {
     pub fn new(terrain: Arc<dyn Terrain>, stop: CancellationToken) -> Self {
         Self {
             jobs: Arc::default(),
-            turns: Turns::new(1, JOBS_MAX, JOBS_MAX),
+            queue: FairQueue::new(1, JOBS_MAX, JOBS_MAX),
             terrain,
             stop,
         }
@@ -191,8 +191,8 @@ impl Registry {
         client: Source,
         mut work: CoverageJob,
     ) -> Result<(), String> {
-        let turn = self.turns.take(client).await;
-        let turn = turn.map_err(|problem| problem.detail)?;
+        let permit = self.queue.acquire(client).await;
+        let permit = permit.map_err(|problem| problem.detail)?;
         let (worker, stop) = (Arc::clone(job), self.stop.clone());
         let computed = tokio::task::spawn_blocking(move || {
             worker.begin();
@@ -200,7 +200,7 @@ impl Registry {
             let panicked =
                 || Err("the computation panicked; the server's log says more".to_owned());
             worker.end(outcome.unwrap_or_else(|_| panicked()));
-            drop(turn);
+            drop(permit);
         });
         computed
             .await

@@ -1,4 +1,4 @@
-//! Turns of long computations: a few at once, the clients one after the other, each with a queue of
+//! FairQueue of long computations: a few at once, the clients one after the other, each with a queue of
 //! its own.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -18,14 +18,14 @@ const RETRY_S: u32 = 2;
 struct Waiting {
     /// Permits that nobody holds.
     free: usize,
-    queues: BTreeMap<Source, VecDeque<oneshot::Sender<Turn>>>,
+    queues: BTreeMap<Source, VecDeque<oneshot::Sender<Permit>>>,
     /// Clients with a queue, the next one first.
     order: VecDeque<Source>,
 }
 
 impl Waiting {
-    /// The computation whose turn is next.
-    fn next(&mut self) -> Option<oneshot::Sender<Turn>> {
+    /// The computation that runs next.
+    fn next(&mut self) -> Option<oneshot::Sender<Permit>> {
         let client = self.order.pop_front()?;
         let queue = self.queues.get_mut(&client)?;
         let next = queue.pop_front();
@@ -48,16 +48,16 @@ impl Waiting {
     }
 }
 
-/// Turns of long computations.
+/// FairQueue of long computations.
 #[derive(Debug)]
-pub struct Turns {
+pub struct FairQueue {
     waiting: Mutex<Waiting>,
     per_client: usize,
     total: usize,
 }
 
-impl Turns {
-    /// Turns of `permits` computations at once; up to `per_client` of a client and `total` of all
+impl FairQueue {
+    /// FairQueue of `permits` computations at once; up to `per_client` of a client and `total` of all
     /// may wait.
     #[must_use]
     pub fn new(permits: usize, per_client: usize, total: usize) -> Arc<Self> {
@@ -73,16 +73,16 @@ impl Turns {
         })
     }
 
-    /// Waits for the turn of a computation of `client`.
+    /// Waits for the permit of a computation of `client`.
     ///
     /// # Errors
     /// 429 when the client has too many that wait, 503 when all together have.
-    pub async fn take(self: &Arc<Self>, client: Source) -> Result<Turn, Problem> {
-        let turn = {
+    pub async fn acquire(self: &Arc<Self>, client: Source) -> Result<Permit, Problem> {
+        let permit = {
             let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
             if waiting.free > 0 {
                 waiting.free -= 1;
-                return Ok(Turn(Some(Arc::clone(self))));
+                return Ok(Permit(Some(Arc::clone(self))));
             }
             waiting.forget_gone();
             let all: usize = waiting.queues.values().map(VecDeque::len).sum();
@@ -101,29 +101,30 @@ impl Turns {
                 );
                 return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, what).retry_after(RETRY_S));
             }
-            let (give, turn) = oneshot::channel();
+            let (give, permit) = oneshot::channel();
             if own == 0 {
                 waiting.order.push_back(client);
             }
             waiting.queues.entry(client).or_default().push_back(give);
-            turn
+            permit
         };
-        // The sender is kept until its turn.
-        turn.await
+        // The sender is kept until the permit is given.
+        permit
+            .await
             .map_err(|_| Problem::unavailable("the analysis was dropped").retry_after(RETRY_S))
     }
 }
 
-/// Turn of a computation; the next one has it on drop.
+/// Permit of a computation; the next one has it on drop.
 #[derive(Debug)]
-pub struct Turn(Option<Arc<Turns>>);
+pub struct Permit(Option<Arc<FairQueue>>);
 
-impl Drop for Turn {
+impl Drop for Permit {
     fn drop(&mut self) {
-        let Some(turns) = self.0.take() else { return };
+        let Some(queue) = self.0.take() else { return };
         loop {
             let next = {
-                let mut waiting = turns.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut waiting = queue.waiting.lock().unwrap_or_else(PoisonError::into_inner);
                 let next = waiting.next();
                 if next.is_none() {
                     waiting.free += 1;
@@ -131,9 +132,9 @@ impl Drop for Turn {
                 next
             };
             let Some(next) = next else { return };
-            match next.send(Self(Some(Arc::clone(&turns)))) {
+            match next.send(Self(Some(Arc::clone(&queue)))) {
                 Ok(()) => return,
-                // Its client went away: the turn is another one's.
+                // Its client went away: the permit is another one's.
                 Err(mut unwanted) => unwanted.0 = None,
             }
         }
@@ -151,17 +152,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn clients_have_their_turns_one_after_the_other() {
-        let turns = Turns::new(1, 8, 100);
-        let first = turns.take(client(1)).await.unwrap();
+    async fn clients_take_turns() {
+        let queue = FairQueue::new(1, 8, 100);
+        let first = queue.acquire(client(1)).await.unwrap();
         let (tell, told) = std::sync::mpsc::channel();
         let mut tasks = Vec::new();
         for (number, who) in [1, 1, 1, 1, 2, 3].into_iter().enumerate() {
-            let (turns, tell) = (Arc::clone(&turns), tell.clone());
+            let (queue, tell) = (Arc::clone(&queue), tell.clone());
             tasks.push(tokio::spawn(async move {
-                let turn = turns.take(client(who)).await.unwrap();
+                let permit = queue.acquire(client(who)).await.unwrap();
                 tell.send((who, number)).unwrap();
-                drop(turn);
+                drop(permit);
             }));
             tokio::task::yield_now().await;
         }
@@ -175,22 +176,22 @@ mod tests {
 
     #[tokio::test]
     async fn a_full_queue_refuses_its_client_alone_and_those_gone_leave_it() {
-        let turns = Turns::new(1, 8, 100);
-        let held = turns.take(client(1)).await.unwrap();
+        let queue = FairQueue::new(1, 8, 100);
+        let held = queue.acquire(client(1)).await.unwrap();
         let mut waiting: Vec<_> = (0..8)
             .map(|_| {
-                let turns = Arc::clone(&turns);
-                tokio::spawn(async move { turns.take(client(1)).await })
+                let queue = Arc::clone(&queue);
+                tokio::spawn(async move { queue.acquire(client(1)).await })
             })
             .collect();
         tokio::task::yield_now().await;
-        let refused = turns.take(client(1)).await.unwrap_err();
+        let refused = queue.acquire(client(1)).await.unwrap_err();
         assert_eq!(
             (refused.status, refused.retry_after_s),
             (429, Some(RETRY_S))
         );
-        let of_turns = Arc::clone(&turns);
-        let other = tokio::spawn(async move { of_turns.take(client(2)).await });
+        let of_queue = Arc::clone(&queue);
+        let other = tokio::spawn(async move { of_queue.acquire(client(2)).await });
         tokio::task::yield_now().await;
         for task in waiting.drain(..) {
             task.abort();
@@ -198,6 +199,6 @@ mod tests {
         }
         drop(held);
         drop(other.await.unwrap().unwrap());
-        assert_eq!(turns.waiting.lock().unwrap().free, 1);
+        assert_eq!(queue.waiting.lock().unwrap().free, 1);
     }
 }

@@ -1,4 +1,4 @@
-//! Results of whole deployments, kept while the nodes and the environment they were computed from
+//! Cache of the analyses of whole deployments, valid while the nodes and the environment they were computed from
 //! stay as they are.
 
 use std::collections::VecDeque;
@@ -11,11 +11,11 @@ use groundwave_systems::radio::Environment;
 
 use super::wire::mesh::MeshRoute;
 
-/// Deployments whose results are kept.
+/// Deployments whose results are cached.
 const DEPLOYMENTS_MAX: usize = 8;
-/// Links that are kept, of all deployments: those of two of the largest, some 100 MB.
+/// Cached links, of all deployments: those of two of the largest, some 100 MB.
 const LINKS_MAX: usize = 2 * PAIRS_MAX;
-/// Routes that are kept of a deployment.
+/// Cached routes of a deployment.
 const ROUTES_MAX: usize = 64;
 
 /// Inputs of an analysis of a whole deployment.
@@ -45,9 +45,9 @@ impl Basis {
     }
 }
 
-/// Results of a deployment.
+/// Cached results of a deployment.
 #[derive(Debug)]
-pub struct Analysed {
+pub struct CachedAnalysis {
     basis: Basis,
     /// All links.
     pub mesh: OnceLock<Mesh>,
@@ -56,7 +56,7 @@ pub struct Analysed {
     routes: Mutex<VecDeque<(RouteRequest, MeshRoute)>>,
 }
 
-impl Analysed {
+impl CachedAnalysis {
     /// The route of a request that was answered before.
     #[must_use]
     pub fn route(&self, request: &RouteRequest) -> Option<MeshRoute> {
@@ -65,8 +65,8 @@ impl Analysed {
         found.map(|(_, route)| route.clone())
     }
 
-    /// Keeps the route of a request.
-    pub fn keep_route(&self, request: RouteRequest, route: MeshRoute) {
+    /// Stores the route of a request.
+    pub fn cache_route(&self, request: RouteRequest, route: MeshRoute) {
         let mut routes = self.routes.lock().unwrap_or_else(PoisonError::into_inner);
         if routes.len() >= ROUTES_MAX {
             routes.pop_front();
@@ -75,20 +75,20 @@ impl Analysed {
     }
 }
 
-/// Kept results, those used last at the end.
+/// Cached results, those used last at the end.
 #[derive(Debug, Default)]
-pub struct Kept(Mutex<VecDeque<Arc<Analysed>>>);
+pub struct AnalysisCache(Mutex<VecDeque<Arc<CachedAnalysis>>>);
 
-impl Kept {
+impl AnalysisCache {
     /// The results of `basis`, none yet when an input changed since the last ones of its deployment.
-    pub fn of(&self, basis: Basis) -> Arc<Analysed> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = kept.iter().position(|found| found.basis.is_same(&basis));
-        let found = match place.and_then(|place| kept.remove(place)) {
+    pub fn of(&self, basis: Basis) -> Arc<CachedAnalysis> {
+        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = cache.iter().position(|found| found.basis.is_same(&basis));
+        let found = match place.and_then(|place| cache.remove(place)) {
             Some(found) => found,
             None => {
-                kept.retain(|found| found.basis.deployment != basis.deployment);
-                Arc::new(Analysed {
+                cache.retain(|found| found.basis.deployment != basis.deployment);
+                Arc::new(CachedAnalysis {
                     basis,
                     mesh: OnceLock::new(),
                     advice: OnceLock::new(),
@@ -96,13 +96,13 @@ impl Kept {
                 })
             }
         };
-        kept.push_back(Arc::clone(&found));
-        let links = |kept: &VecDeque<Arc<Analysed>>| {
-            let meshes = kept.iter().filter_map(|found| found.mesh.get());
+        cache.push_back(Arc::clone(&found));
+        let links = |cache: &VecDeque<Arc<CachedAnalysis>>| {
+            let meshes = cache.iter().filter_map(|found| found.mesh.get());
             meshes.map(|mesh| mesh.links.len()).sum::<usize>()
         };
-        while kept.len() > DEPLOYMENTS_MAX || links(&kept) > LINKS_MAX {
-            kept.pop_front();
+        while cache.len() > DEPLOYMENTS_MAX || links(&cache) > LINKS_MAX {
+            cache.pop_front();
         }
         found
     }
@@ -137,9 +137,9 @@ mod tests {
 
     #[test]
     fn results_are_kept_until_an_input_changes() {
-        let kept = Kept::default();
-        let made = kept.of(basis(1, 57.0));
-        let is_made = |basis: Basis| Arc::ptr_eq(&kept.of(basis), &made);
+        let cache = AnalysisCache::default();
+        let made = cache.of(basis(1, 57.0));
+        let is_made = |basis: Basis| Arc::ptr_eq(&cache.of(basis), &made);
         let mut renamed = basis(1, 57.0);
         Arc::make_mut(&mut renamed.nodes[0]).name = "m".to_owned();
         assert!(is_made(renamed));
@@ -152,22 +152,22 @@ mod tests {
 
     #[test]
     fn another_environment_is_another_result() {
-        let kept = Kept::default();
-        let made = kept.of(basis(1, 57.0));
+        let cache = AnalysisCache::default();
+        let made = cache.of(basis(1, 57.0));
         let mut rainy = basis(1, 57.0);
         rainy.environment.rain_rate_mm_h += 1.0;
-        assert!(!Arc::ptr_eq(&kept.of(rainy), &made));
+        assert!(!Arc::ptr_eq(&cache.of(rainy), &made));
     }
 
     #[test]
     fn the_results_used_last_stay() {
-        let kept = Kept::default();
+        let cache = AnalysisCache::default();
         let made: Vec<_> = (0..DEPLOYMENTS_MAX as u128)
-            .map(|deployment| kept.of(basis(deployment, 57.0)))
+            .map(|deployment| cache.of(basis(deployment, 57.0)))
             .collect();
-        kept.of(basis(0, 57.0));
-        kept.of(basis(99, 57.0));
-        assert!(Arc::ptr_eq(&kept.of(basis(0, 57.0)), &made[0]));
-        assert!(!Arc::ptr_eq(&kept.of(basis(1, 57.0)), &made[1]));
+        cache.of(basis(0, 57.0));
+        cache.of(basis(99, 57.0));
+        assert!(Arc::ptr_eq(&cache.of(basis(0, 57.0)), &made[0]));
+        assert!(!Arc::ptr_eq(&cache.of(basis(1, 57.0)), &made[1]));
     }
 }
