@@ -29,6 +29,7 @@ mod stack;
 mod steps;
 pub(crate) mod table;
 mod tbf;
+mod tc_text;
 #[cfg(test)]
 mod tests;
 pub(crate) mod veth_check;
@@ -46,6 +47,7 @@ pub use netem::{Netem, UnsupportedNetemAttr};
 pub use reading::Reading;
 pub use shaper::{Options, Shaper};
 pub use tbf::Tbf;
+pub use tc_text::tc_commands;
 
 /// A kernel, or a model of one, that executes queueing discipline requests.
 pub trait Kernel: Send + 'static {

@@ -6,6 +6,7 @@ mod extensions;
 mod fields;
 mod foreign;
 mod permission;
+mod printed;
 mod random;
 mod rollback;
 mod update;

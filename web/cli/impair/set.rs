@@ -4,9 +4,13 @@ use std::time::Duration;
 
 use clap::Args;
 use groundwave::http::serve::shutdown_signal;
+use groundwave::impair::wire::SystemRecord;
 use groundwave_io::impair::impairment_spec::ImpairmentSpec;
 use groundwave_io::impair::quantity;
 use groundwave_io::impair::timeline::resolve;
+use groundwave_io::kernel::tc_commands;
+use groundwave_systems::impair::{Direction, Impairment};
+use serde::Serialize;
 
 use super::Side;
 use super::client::Client;
@@ -36,6 +40,10 @@ pub struct Set {
     #[arg(long = "for", value_name = "TIME")]
     lasts: Option<String>,
 
+    /// Print the equivalent commands of tc, for interfaces without impairments, and change nothing
+    #[arg(long, conflicts_with = "lasts")]
+    print_tc: bool,
+
     #[command(flatten)]
     options: ImpairmentArgs,
 }
@@ -47,6 +55,7 @@ Examples:
   groundwave impair set port1 --keep --loss none
   groundwave impair set both --preset lte --loss 0.5%
   groundwave impair set port1 --loss 100% --for 60s
+  groundwave impair set port1 --delay 50ms --print-tc
 
 The state is replaced as a whole: `set port1 --loss 1%` alone removes a delay. With --keep, options
 change the state in force.";
@@ -91,6 +100,9 @@ impl Set {
             })?;
             requested.push((direction, meant));
         }
+        if self.print_tc {
+            return print_tc(&client.system().await?, &requested, output);
+        }
         let mut before = Vec::new();
         for (direction, _) in requested.iter().filter(|_| lasts.is_some()) {
             before.push((*direction, client.fetch(*direction).await?.impairment));
@@ -112,6 +124,42 @@ impl Set {
         // The daemon may have closed the first connection since.
         restore(client.reconnect().await?, before).await
     }
+}
+
+/// Commands of tc for an interface.
+#[derive(Serialize)]
+struct TcCommands {
+    direction: Direction,
+    interface: String,
+    commands: Vec<String>,
+}
+
+fn print_tc(
+    system: &SystemRecord,
+    requested: &[(Direction, Impairment)],
+    output: Output,
+) -> Result<(), Failure> {
+    let mut printed = Vec::new();
+    for port in &system.ports {
+        let wanted = requested
+            .iter()
+            .filter(|(direction, _)| *direction == port.direction);
+        for (direction, impairment) in wanted {
+            let netem = system.capabilities.supports_latency;
+            let commands = tc_commands(&port.interface, impairment, netem);
+            printed.push(TcCommands {
+                direction: *direction,
+                interface: port.interface.clone(),
+                commands: commands.map_err(Failure::input)?,
+            });
+        }
+    }
+    if output.json {
+        return output.json(&printed);
+    }
+    let commands = printed.iter().flat_map(|port| &port.commands);
+    let text: String = commands.map(|command| format!("{command}\n")).collect();
+    output.text(&text)
 }
 
 impl Clear {

@@ -1,0 +1,172 @@
+//! Impairments as commands of `tc`(8), for scripts and for people who know them.
+
+use groundwave_systems::impair::{Capabilities, Distribution, Extensions, Impairment, Latency};
+
+use super::netem::{Netem, fraction};
+use super::stack::{NETEM, TBF, plan};
+use super::{Handle, KernelError, Link};
+
+/// Capabilities of a kernel with every other module: what it lacks, `tc` says itself.
+fn capabilities(netem: bool) -> Capabilities {
+    Capabilities {
+        netem,
+        tbf: true,
+        pfifo: true,
+        bfifo: true,
+        extensions: Extensions {
+            gilbert_elliott: true,
+            paretonormal: true,
+        },
+        missing: Vec::new(),
+        backend_name: String::new(),
+        backend_version: String::new(),
+    }
+}
+
+/// Commands that put `impairment` into force on an `interface` without queueing disciplines of its own,
+/// with the handles that the daemon uses; the command that removes all of them for no impairment. As the
+/// daemon does, they use `netem` wherever the kernel has it.
+///
+/// # Errors
+/// [`KernelError::Unsupported`] for what needs `netem`, without it.
+pub fn tc_commands(
+    interface: &str,
+    impairment: &Impairment,
+    netem: bool,
+) -> Result<Vec<String>, KernelError> {
+    // Of the link only the length of its frames matters, which `tc` takes from the interface.
+    let stack = plan(impairment, &Link::default(), &capabilities(netem), None)?;
+    if stack.is_empty() {
+        return Ok(vec![format!("tc qdisc del dev {interface} root")]);
+    }
+    let add = |parent: Handle, handle: Handle, options: String| {
+        let place = match parent {
+            Handle::ROOT => "root".to_owned(),
+            parent => format!("parent {parent}"),
+        };
+        format!("tc qdisc add dev {interface} {place} handle {handle} {options}")
+    };
+    let mut commands = Vec::new();
+    if let Some(netem) = &stack.netem {
+        commands.push(add(Handle::ROOT, NETEM, options(netem, impairment)));
+    }
+    if let (Some(tbf), Some(rate)) = (&stack.tbf, &impairment.rate) {
+        // Bytes: `bps` of tc are bytes a second.
+        let text = format!(
+            "tbf rate {}bps burst {} limit {}",
+            tbf.rate, rate.burst_bytes, tbf.limit
+        );
+        commands.push(add(stack.under_netem(), TBF, text));
+    }
+    if let Some(leaf) = &stack.leaf {
+        let text = format!("{} limit {}", leaf.kind(), leaf.limit);
+        commands.push(add(stack.under_tbf(), stack.leaf_handle(), text));
+    }
+    Ok(commands)
+}
+
+/// Options of `netem`.
+fn options(netem: &Netem, impairment: &Impairment) -> String {
+    let mut words = vec![format!("netem limit {}", netem.limit)];
+    if netem.latency_ns > 0 || netem.jitter_ns > 0 {
+        words.push(format!("delay {}", time(netem.latency_ns)));
+    }
+    if netem.jitter_ns > 0 {
+        words.push(time(netem.jitter_ns));
+        words.extend(correlation(netem.delay_corr));
+        if let Some(Latency::Stochastic { distribution, .. }) = &impairment.latency
+            && distribution.kind() != "uniform"
+        {
+            words.push(format!("distribution {}", name(distribution)));
+        }
+    }
+    match netem.gemodel {
+        Some([p, r, h, lost_in_good]) => {
+            let shares = [p, r, u32::MAX - h, lost_in_good].map(percent);
+            words.push(format!("loss gemodel {}", shares.join(" ")));
+        }
+        None => words.extend(share("loss random", netem.loss, netem.loss_corr)),
+    }
+    words.extend(share("duplicate", netem.duplicate, netem.dup_corr));
+    words.extend(share("reorder", netem.reorder, netem.reorder_corr));
+    if netem.gap > 0 {
+        words.push(format!("gap {}", netem.gap));
+    }
+    words.extend(share("corrupt", netem.corrupt, netem.corrupt_corr));
+    words.join(" ")
+}
+
+/// Name of a distribution, as of its file for `tc`.
+fn name(distribution: &Distribution) -> &str {
+    match distribution {
+        Distribution::Table { name } => name,
+        built_in => built_in.kind(),
+    }
+}
+
+fn share(what: &str, raw: u32, correlated: u32) -> Option<String> {
+    let correlation = correlation(correlated).map_or(String::new(), |text| format!(" {text}"));
+    (raw > 0).then(|| format!("{what} {}{correlation}", percent(raw)))
+}
+
+fn correlation(raw: u32) -> Option<String> {
+    (raw > 0).then(|| percent(raw))
+}
+
+fn percent(raw: u32) -> String {
+    format!("{}%", fraction(raw, 100.0))
+}
+
+fn time(ns: i64) -> String {
+    match ns {
+        _ if ns % 1_000_000 == 0 => format!("{}ms", ns / 1_000_000),
+        _ if ns % 1_000 == 0 => format!("{}us", ns / 1_000),
+        _ => format!("{ns}ns"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn commands(json: serde_json::Value) -> Vec<String> {
+        let impairment: Impairment = serde_json::from_value(json).unwrap();
+        tc_commands("eth0", &impairment, true).unwrap()
+    }
+
+    #[test]
+    fn every_field_has_its_words() {
+        let told = commands(serde_json::json!({
+            "latency": {"kind": "stochastic", "mean": 50_000_000, "jitter": 2_500, "correlation": 0.25,
+                "distribution": {"kind": "normal"}},
+            "loss": {"model": "gilbert-elliott", "p": 0.01, "r": 0.3, "one_minus_h": 0.0,
+                "one_minus_k": 1.0},
+            "duplication": {"pct": 0.5}, "corruption": {"pct": 0.1, "correlation": 0.5},
+            "reordering": {"pct": 25.0, "gap": 5},
+            "rate": {"bps": 10_000_000, "burst_bytes": 20_000},
+            "queue": {"limit": {"unit": "packets", "value": 500}}}));
+        let [netem, tbf, queue] = &told[..] else {
+            panic!("{told:?}")
+        };
+        assert!(
+            netem.starts_with("tc qdisc add dev eth0 root handle 1: netem limit ")
+                && netem.ends_with(
+                    " delay 50ms 2500ns 25% distribution normal loss gemodel 1% 30% 100% 0% \
+                     duplicate 0.5% reorder 25% gap 5 corrupt 0.1% 50%"
+                ),
+            "{netem}"
+        );
+        assert!(
+            tbf.starts_with(
+                "tc qdisc add dev eth0 parent 1:1 handle 2: tbf rate 1250000bps burst 20000 limit "
+            ),
+            "{tbf}"
+        );
+        assert_eq!(
+            queue,
+            "tc qdisc add dev eth0 parent 2:1 handle 3: pfifo limit 500"
+        );
+        let none = commands(serde_json::json!({}));
+        assert_eq!(none, ["tc qdisc del dev eth0 root"]);
+    }
+}
