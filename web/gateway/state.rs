@@ -23,7 +23,6 @@ use super::services::mesh_config::MeshConfigService;
 use super::services::metrics::Metrics;
 use super::services::passwords::Passwords;
 use super::services::probes::Probes;
-use super::services::sample_rate::SampleRate;
 use super::services::tasks::BackgroundTasks;
 use super::services::tokens::TokenKeys;
 use super::services::topology::TopologyState;
@@ -77,7 +76,7 @@ services! {
     vault: Vault,
     /// Challenges of join requests.
     challenges: Arc<Challenges>,
-    /// Rate limits of logins, registrations and heartbeats.
+    /// Rate limits of logins, registrations, heartbeats and samples.
     limits: Arc<RateLimits>,
     /// Audit log.
     audit: Arc<Audit>,
@@ -105,8 +104,6 @@ services! {
     backups: Arc<Backups>,
     /// Background tasks: last runs and errors.
     background_tasks: Arc<BackgroundTasks>,
-    /// Rate limit of telemetry samples.
-    sample_rate: Arc<SampleRate>,
     /// Open event streams by account.
     streams: Arc<OpenStreams<AccountId>>,
     /// Cancelled when the gateway stops, so that streams end.
@@ -146,7 +143,6 @@ impl Gateway {
             backups: Arc::new(Backups::new(key)),
             background_tasks: Arc::default(),
             settings: Arc::new(settings),
-            sample_rate: Arc::default(),
             streams: OpenStreams::new(STREAMS_PER_ACCOUNT_MAX, STREAMS_MAX),
             stop,
         }))

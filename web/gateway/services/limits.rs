@@ -47,6 +47,9 @@ pub struct RateLimits {
     pub challenges: RateLimiter<IpAddr>,
     /// Heartbeats by node: 4, then ten in a heartbeat period.
     pub heartbeats: RateLimiter<NodeId>,
+    /// Telemetry samples by node: the hour that an agent keeps while it has no connection, then 100 a
+    /// second, 25 times those of an agent with the usual period.
+    pub samples: RateLimiter<NodeId>,
 }
 
 impl RateLimits {
@@ -60,12 +63,17 @@ impl RateLimits {
             unknown_keys: RateLimiter::new(60, Duration::from_secs(1)),
             challenges: RateLimiter::new(12, Duration::from_secs(5)),
             heartbeats: RateLimiter::new(4, heartbeat / 10),
+            samples: RateLimiter::new(24_000, Duration::from_millis(10)),
         }
     }
 }
 
 /// Token bucket by key.
-pub struct RateLimiter<K: Clone + Eq + std::hash::Hash>(DefaultKeyedRateLimiter<K>);
+pub struct RateLimiter<K: Clone + Eq + std::hash::Hash> {
+    buckets: DefaultKeyedRateLimiter<K>,
+    /// Time to fill an empty bucket, s.
+    full_s: u32,
+}
 
 impl<K: Clone + Eq + std::hash::Hash> RateLimiter<K> {
     /// Buckets of `burst` tokens, refilled one every `every`.
@@ -74,11 +82,15 @@ impl<K: Clone + Eq + std::hash::Hash> RateLimiter<K> {
     /// For zero `burst` or `every`.
     #[must_use]
     pub fn new(burst: u32, every: Duration) -> Self {
-        let burst = NonZeroU32::new(burst).expect("a burst of one or more");
+        let tokens = NonZeroU32::new(burst).expect("a burst of one or more");
         let quota = Quota::with_period(every)
             .expect("some time")
-            .allow_burst(burst);
-        Self(DefaultKeyedRateLimiter::keyed(quota))
+            .allow_burst(tokens);
+        let full = every.saturating_mul(burst);
+        Self {
+            buckets: DefaultKeyedRateLimiter::keyed(quota),
+            full_s: u32::try_from(full.as_secs()).unwrap_or(u32::MAX),
+        }
     }
 
     /// Takes a token of `key`.
@@ -86,11 +98,23 @@ impl<K: Clone + Eq + std::hash::Hash> RateLimiter<K> {
     /// # Errors
     /// 429 with the time to wait.
     pub fn allow(&self, key: &K, what: &str) -> Result<(), Problem> {
-        if self.0.len() > REMEMBERED {
-            self.0.retain_recent();
+        self.allow_n(key, 1, what)
+    }
+
+    /// Takes `count` tokens of `key`, at least one.
+    ///
+    /// # Errors
+    /// 429 with the time to wait; for more than a full bucket the time that it takes to fill.
+    pub fn allow_n(&self, key: &K, count: usize, what: &str) -> Result<(), Problem> {
+        if self.buckets.len() > REMEMBERED {
+            self.buckets.retain_recent();
         }
-        self.0.check_key(key).map_err(|early| {
-            let wait = early.wait_time_from(self.0.clock().now());
+        let count = u32::try_from(count.max(1)).unwrap_or(u32::MAX);
+        let count = NonZeroU32::new(count).unwrap_or(NonZeroU32::MIN);
+        let checked = self.buckets.check_key_n(key, count);
+        let checked = checked.map_err(|_| limited(what, self.full_s))?;
+        checked.map_err(|early| {
+            let wait = early.wait_time_from(self.buckets.clock().now());
             let wait_s = u32::try_from(wait.as_secs() + 1).unwrap_or(u32::MAX);
             limited(what, wait_s)
         })
@@ -128,5 +152,24 @@ mod tests {
         }
         assert!(limits.unknown_key(flood, false).is_err());
         assert!(limits.unknown_key(flood, true).is_ok());
+    }
+
+    #[test]
+    fn several_tokens_are_taken_at_once_and_never_more_than_a_bucket_has() {
+        let limits = RateLimits::new(Duration::from_secs(5));
+        let (one, other) = (NodeId::from_u128(1), NodeId::from_u128(2));
+        let wait_s = |count| {
+            let refused = limits.samples.allow_n(&one, count, "too many samples");
+            refused.err().and_then(|problem| problem.retry_after_s)
+        };
+        assert_eq!(wait_s(24_001), Some(240));
+        assert_eq!(wait_s(24_000), None);
+        assert!(wait_s(12_000).is_some_and(|wait_s| (119..=121).contains(&wait_s)));
+        assert!(
+            limits
+                .samples
+                .allow_n(&other, 0, "too many samples")
+                .is_ok()
+        );
     }
 }

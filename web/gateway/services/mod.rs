@@ -16,7 +16,6 @@ pub mod metrics;
 pub mod outbound;
 pub mod passwords;
 pub mod probes;
-pub mod sample_rate;
 pub mod secrets;
 pub mod tasks;
 pub mod tokens;

@@ -15,8 +15,8 @@ use uuid::Uuid;
 
 use crate::gateway::access::NodeOrOperator;
 use crate::gateway::services::limits::BATCH_BYTES_MAX;
+use crate::gateway::services::limits::RateLimits;
 use crate::gateway::services::metrics::Metrics;
-use crate::gateway::services::sample_rate::SampleRate;
 use crate::gateway::services::world::{World, blocking};
 use crate::http::endpoints::{Describe, add_body};
 use crate::http::extract::whole_body;
@@ -162,7 +162,7 @@ pub async fn telemetry_post(
     State(world): State<World>,
     State(metrics): State<Arc<Metrics>>,
     State(history): State<TelemetryStore>,
-    State(rate): State<Arc<SampleRate>>,
+    State(limits): State<Arc<RateLimits>>,
     Path(id): Path<Uuid>,
     GzipJson(batch): GzipJson<TelemetryBatch>,
 ) -> Result<(StatusCode, Json<BatchResult>), Problem> {
@@ -171,7 +171,9 @@ pub async fn telemetry_post(
         return Err(Problem::field("/samples", FieldCode::Length, message));
     }
     let node = world.node(id)?.id;
-    rate.allow(node, batch.samples.len())?;
+    limits
+        .samples
+        .allow_n(&node, batch.samples.len(), "too many samples")?;
     let now_ms = wall_ns() / 1_000_000;
     let mut samples = Vec::new();
     let mut rejected = Vec::new();
