@@ -195,7 +195,7 @@ fn states(address: &str, admin: &str) -> String {
 
 /// Heartbeats of 400 nodes on fresh connections and of as many on a kept one, beside 2,100
 /// connections from one address and from 32 that say nothing, or stop in the middle.
-async fn crowds(address: &str, tokens: &[String], mut seq: u64) {
+async fn other_connections(address: &str, tokens: &[String], mut seq: u64) {
     let to: SocketAddr = address.parse().expect("an address");
     let connect = |source: Ipv4Addr| async move {
         let socket = TcpSocket::new_v4().expect("a socket");
@@ -214,11 +214,11 @@ async fn crowds(address: &str, tokens: &[String], mut seq: u64) {
         ("silent, 32 addresses", 2_100, 32, ""),
         ("stalled bodies, 32 addresses", 2_100, 32, stalled),
     ] {
-        let mut crowd = Vec::new();
+        let mut held = Vec::new();
         for number in 0..count {
             let mut stream = connect(Ipv4Addr::new(127, 0, 0, (number % sources) as u8 + 1)).await;
             let _ = stream.write_all(words.as_bytes()).await;
-            crowd.push(stream);
+            held.push(stream);
         }
         seq += 2;
         let mut kept = open().await.expect("a server");
@@ -242,7 +242,7 @@ async fn crowds(address: &str, tokens: &[String], mut seq: u64) {
         }
         let [kept, fresh] = tallies.map(|mut tally| (tally.refused, tally.quantile_ms(0.99)));
         println!(
-            "crowd: {what}: failed {} fresh, {} kept; p99 {:.1} ms fresh, {:.1} ms kept",
+            "other connections: {what}: failed {} fresh, {} kept; p99 {:.1} ms fresh, {:.1} ms kept",
             fresh.0, kept.0, fresh.1, kept.1
         );
     }
@@ -341,7 +341,7 @@ fn main() {
         begun.elapsed().as_secs_f64(),
         states(&server.address, &admin)
     );
-    runtime.block_on(crowds(&server.address, &tokens, rounds + 20));
+    runtime.block_on(other_connections(&server.address, &tokens, rounds + 20));
     let _ = server.child.kill();
     let _ = server.child.wait();
 }

@@ -104,7 +104,7 @@ fn places(world: &World) -> Vec<Place> {
 ///
 /// # Errors
 /// [`Refusal::Busy`] when none yields.
-pub(super) fn make_room(
+pub(super) fn evict_for(
     world: &mut World,
     claims: &JoinClaims,
     mac_listed: bool,

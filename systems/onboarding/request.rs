@@ -197,7 +197,7 @@ impl Command for RequestJoin {
             }
             Admission::Pending => {
                 if found.state != RegistrationState::Pending {
-                    queue::make_room(world, &self.claims, mac_listed)?;
+                    queue::evict_for(world, &self.claims, mac_listed)?;
                 }
                 found.state = RegistrationState::Pending;
             }

@@ -164,17 +164,18 @@ impl Table {
     fn displace(&mut self, source: Source) -> bool {
         let number = self.by_source.get(&source).and_then(longest_waiting);
         let entry = number.and_then(|number| self.remove(source, number));
-        if let Some(entry) = &entry {
-            self.tally.displaced += 1;
-            entry.displaced.notify_one();
-        }
-        entry.is_some()
+        self.tell_displaced(entry)
     }
 
     /// Closes the connection of the reserve that waits longest; whether there was one.
     fn displace_in_reserve(&mut self) -> bool {
         let number = longest_waiting(&self.reserve);
         let entry = number.and_then(|number| self.reserve.remove(&number));
+        self.tell_displaced(entry)
+    }
+
+    /// Closes a connection that was removed; whether there is one.
+    fn tell_displaced(&mut self, entry: Option<Arc<Entry>>) -> bool {
         if let Some(entry) = &entry {
             self.tally.displaced += 1;
             entry.displaced.notify_one();
@@ -215,9 +216,9 @@ impl Admission {
     pub fn admit(self: &Arc<Self>, source: Source) -> Option<Place> {
         let mut table = self.table();
         let own = table.count(source);
-        let is_crowded = own >= self.bounds.per_source && !source.is_local();
+        let is_at_source_bound = own >= self.bounds.per_source && !source.is_local();
         let is_full = table.total >= self.bounds.connections;
-        let has_room = match (is_crowded, is_full) {
+        let admitted = match (is_at_source_bound, is_full) {
             (true, _) => table.displace(source),
             (false, true) => {
                 let from = table.greatest(own).unwrap_or(source);
@@ -230,14 +231,14 @@ impl Admission {
             waits_since: AtomicU64::new(number),
             ..Entry::default()
         });
-        let for_health = !has_room;
-        if has_room {
+        let for_health = !admitted;
+        if admitted {
             table.total += 1;
             let held = table.by_source.entry(source).or_default();
             held.insert(number, Arc::clone(&entry));
         } else {
             let is_taken = table.reserve.len() >= HEALTH_RESERVE;
-            if is_crowded || is_taken && !table.displace_in_reserve() {
+            if is_at_source_bound || is_taken && !table.displace_in_reserve() {
                 table.tally.refused += 1;
                 return None;
             }
@@ -255,7 +256,7 @@ impl Admission {
 
     /// Closes the connection that waits longest, of the source that holds most, to free its
     /// descriptor.
-    pub fn make_room(&self) {
+    pub fn displace_one(&self) {
         let mut table = self.table();
         if let Some(source) = table.greatest(0) {
             table.displace(source);

@@ -106,7 +106,7 @@ pub async fn serve_with<L: Accept, P: PeerOf<L>>(
             Err(err) => {
                 // No descriptor or no memory: what waits longest makes room.
                 reports.failed(&err);
-                serving.admission.make_room();
+                serving.admission.displace_one();
                 tokio::time::sleep(ACCEPT_PAUSE).await;
                 continue;
             }

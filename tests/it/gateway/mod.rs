@@ -3,7 +3,7 @@
 mod admission;
 mod backup;
 mod canary;
-mod crowd;
+mod connections;
 mod flood;
 mod flow;
 mod fuzz;

@@ -49,10 +49,7 @@ pub struct AuditSampling(Mutex<Counts>);
 /// Cuts a text at a character boundary.
 fn cut(text: &mut String, bytes_max: usize) {
     if text.len() > bytes_max {
-        let end = (0..=bytes_max)
-            .rev()
-            .find(|end| text.is_char_boundary(*end));
-        text.truncate(end.unwrap_or(0));
+        text.truncate(text.floor_char_boundary(bytes_max));
         text.push_str("...");
     }
 }
@@ -77,13 +74,13 @@ impl AuditSampling {
             OTHERS.clone_into(&mut key.0);
             OTHERS.clone_into(&mut entry.source_ip);
         }
-        let has_room = counts.whole < WHOLE_MAX;
+        let below_limit = counts.whole < WHOLE_MAX;
         let count = counts.by_key.entry(key).or_insert(Count {
             since_ns: now_ns,
             whole: 0,
             last: None,
         });
-        if has_room && count.whole < WHOLE_PER_KEY {
+        if below_limit && count.whole < WHOLE_PER_KEY {
             count.whole += 1;
             counts.whole += 1;
             return Some(entry);

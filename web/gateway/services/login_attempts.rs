@@ -79,13 +79,13 @@ struct Memory {
 
 impl Memory {
     /// Frees places for one more pair and network: the oldest that wait for no outcome are forgotten.
-    fn make_room(&mut self, now_s: u64) {
-        make_room(&mut self.pairs, now_s);
-        make_room(&mut self.networks, now_s);
+    fn evict_oldest(&mut self, now_s: u64) {
+        evict_oldest(&mut self.pairs, now_s);
+        evict_oldest(&mut self.networks, now_s);
     }
 }
 
-fn make_room<K: Clone + Ord>(held: &mut BTreeMap<K, Tally>, now_s: u64) {
+fn evict_oldest<K: Clone + Ord>(held: &mut BTreeMap<K, Tally>, now_s: u64) {
     if held.len() < REMEMBERED {
         return;
     }
@@ -141,7 +141,7 @@ impl LoginAttempts {
         tally(memory.pairs.get(&pair)).allow(now_s, WINDOW_S)?;
         if !memory.known.contains_key(&pair) {
             tally(memory.networks.get(&pair.0)).allow(now_s, NETWORK_WAIT_S)?;
-            memory.make_room(now_s);
+            memory.evict_oldest(now_s);
         }
         memory.pairs.entry(pair.clone()).or_default().pending += 1;
         memory.networks.entry(pair.0).or_default().pending += 1;

@@ -16,9 +16,9 @@ use tower::ServiceExt;
 use super::beat;
 use super::process::{Process, admin, mast, start_with};
 
-/// Connections of a crowd.
-const CROWD: usize = 2_100;
-/// Heartbeats beside a crowd, each on a fresh and on a kept connection.
+/// Connections that are held open.
+const HELD: usize = 2_100;
+/// Heartbeats beside them, each on a fresh and on a kept connection.
 const BEATS: u64 = 20;
 
 async fn connect(source: Ipv4Addr, to: SocketAddr) -> std::io::Result<TcpStream> {
@@ -37,12 +37,12 @@ fn gateway(folder: &tempfile::TempDir) -> (Process, String, SocketAddr) {
 }
 
 /// Connections from `sources` addresses that say `words` and no more.
-async fn crowd(sources: u8, to: SocketAddr, words: &str) -> Vec<TcpStream> {
+async fn hold(sources: u8, to: SocketAddr, words: &str) -> Vec<TcpStream> {
     let mut held = Vec::new();
-    for number in 0..CROWD {
+    for number in 0..HELD {
         let last = (number % usize::from(sources)) as u8 + 1;
         let mut stream = connect(Ipv4Addr::new(127, 0, 0, last), to).await.unwrap();
-        // One that was closed for another is part of the crowd all the same.
+        // One that was closed for another counts all the same.
         let _ = stream.write_all(words.as_bytes()).await;
         held.push(stream);
     }
@@ -75,7 +75,7 @@ async fn beats(to: SocketAddr, token: &str, first: u64) -> Vec<u16> {
 }
 
 #[test]
-fn a_crowd_of_2100_connections_stops_no_heartbeat() {
+fn connections_without_requests_stop_no_heartbeat() {
     let _ = raise_limit();
     let folder = tempfile::tempdir().unwrap();
     let (server, token, address) = gateway(&folder);
@@ -86,7 +86,7 @@ fn a_crowd_of_2100_connections_stops_no_heartbeat() {
     let mut first = 1;
     for (sources, words) in [(1, ""), (1, half), (32, ""), (32, half), (32, stalled)] {
         let statuses = runtime.block_on(async {
-            let _crowd = crowd(sources, address, words).await;
+            let _held = hold(sources, address, words).await;
             beats(address, &token, first).await
         });
         let what = format!("{sources} addresses, {words:?}: {statuses:?}");
@@ -146,10 +146,10 @@ fn a_server_with_few_descriptors_goes_on() {
     };
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let status = runtime.block_on(async {
-        let mut crowd = Vec::new();
+        let mut held = Vec::new();
         for number in 0..300 {
             let source = Ipv4Addr::new(127, 0, 0, (number % 32) as u8 + 1);
-            crowd.push(connect(source, address).await.unwrap());
+            held.push(connect(source, address).await.unwrap());
         }
         let mine = connect(Ipv4Addr::new(127, 0, 1, 1), address).await.unwrap();
         let mut client = Client::over(address.to_string(), mine).await.unwrap();
