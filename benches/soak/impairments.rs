@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
 use axum::http::{Method, Request, header};
-use groundwave::impair::{Baseline, Daemon, DriverQueries, Ports, router};
+use groundwave::impair::{Baseline, Daemon, Ports, router};
 use groundwave_engine::{Execution, Seed};
 use groundwave_io::kernel::{Driver, Fake, Options, Shaper};
 use groundwave_io::wall::MachineClock;
-use groundwave_systems::impair::{Direction, Extensions, ShapePort, Snapshot, world};
+use groundwave_systems::impair::{Extensions, ShapePort, Snapshot, world};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use tower::ServiceExt;
@@ -63,18 +63,7 @@ impl Impairments {
             path: file.clone(),
             read: Arc::new(move || Ok(std::fs::read_to_string(&file).ok())),
         };
-        let counters = access.clone();
-        let queries = DriverQueries {
-            refresh: Arc::new(move |direction: Direction| {
-                let access = access.clone();
-                Box::pin(async move { access.refresh(direction).await })
-            }),
-            stats: Arc::new(move |direction: Direction| {
-                let access = counters.clone();
-                Box::pin(async move { access.stats(direction).await })
-            }),
-        };
-        let router = router(Daemon::new(handle, queries, ports, baseline));
+        let router = router(Daemon::new(handle, access.into(), ports, baseline));
         let (changes, faults) = (
             Arc::new(AtomicU64::new(0)),
             Arc::new(Mutex::new(Vec::new())),

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use groundwave_engine::Handle;
+use groundwave_io::kernel::DriverHandle;
 use groundwave_systems::impair::{
     Applied, Capabilities, Direction, Failure, FailureKind, Impairment, LinkStats, SetImpairment,
     Snapshot,
@@ -30,6 +31,22 @@ pub struct DriverQueries {
     pub refresh: Arc<dyn Fn(Direction) -> DriverCall<()> + Send + Sync>,
     /// Present counters of a direction.
     pub stats: Arc<dyn Fn(Direction) -> DriverCall<LinkStats> + Send + Sync>,
+}
+
+impl From<DriverHandle> for DriverQueries {
+    fn from(driver: DriverHandle) -> Self {
+        let counters = driver.clone();
+        Self {
+            refresh: Arc::new(move |direction| {
+                let driver = driver.clone();
+                Box::pin(async move { driver.refresh(direction).await })
+            }),
+            stats: Arc::new(move |direction| {
+                let driver = counters.clone();
+                Box::pin(async move { driver.stats(direction).await })
+            }),
+        }
+    }
 }
 
 /// Interfaces behind the two directions.

@@ -12,16 +12,16 @@ use groundwave_io::host::privilege::keep_net_admin;
 use groundwave_io::host::socket::Socket;
 use groundwave_io::impair::config::Config;
 use groundwave_io::journal::FileJournal;
-use groundwave_io::kernel::{Driver, DriverHandle, LinuxTc, Options, Shaper};
+use groundwave_io::kernel::{Driver, LinuxTc, Options, Shaper};
 use groundwave_io::wall::{MachineClock, wall_ns};
-use groundwave_systems::impair::{Direction, ShapePort, Snapshot, world};
+use groundwave_systems::impair::{ShapePort, Snapshot, world};
 use tokio::net::UnixListener;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use super::Failure;
 use crate::http::serve::{serve_to, shutdown_signal};
-use crate::impair::{Baseline, Daemon, DriverQueries, Peer, Ports, router};
+use crate::impair::{Baseline, Daemon, Peer, Ports, router};
 
 /// Simulated time of a tick, ns; it only counts ticks.
 const STEP_NS: u64 = 1_000_000;
@@ -71,12 +71,7 @@ impl ImpairDaemon {
             capabilities: access.capabilities().clone(),
         };
         announce(&socket, &ports);
-        let daemon = Daemon::new(
-            handle,
-            driver_queries(access),
-            ports,
-            baseline(&config.baseline),
-        );
+        let daemon = Daemon::new(handle, access.into(), ports, baseline(&config.baseline));
         Ok(Self {
             runtime,
             socket,
@@ -169,21 +164,6 @@ fn announce(socket: &Socket, ports: &Ports) {
         "listening on {}, API at /swagger-ui",
         socket.path().display()
     );
-}
-
-/// Driver requests of handlers.
-fn driver_queries(access: DriverHandle) -> DriverQueries {
-    let counters = access.clone();
-    DriverQueries {
-        refresh: Arc::new(move |direction: Direction| {
-            let access = access.clone();
-            Box::pin(async move { access.refresh(direction).await })
-        }),
-        stats: Arc::new(move |direction: Direction| {
-            let access = counters.clone();
-            Box::pin(async move { access.stats(direction).await })
-        }),
-    }
 }
 
 fn baseline(path: &Path) -> Baseline {

@@ -90,7 +90,7 @@ impl Bench {
             capabilities: access.capabilities().clone(),
         };
         let baseline = baseline(&folder.path().join("baseline.json"));
-        let daemon = Daemon::new(handle, driver_queries(access), ports, baseline);
+        let daemon = Daemon::new(handle, access.into(), ports, baseline);
         Self {
             runtime,
             router: router(daemon),
@@ -160,20 +160,6 @@ impl Drop for Bench {
             self.over.cancel();
             assert_eq!(self.runtime.block_on(world).unwrap(), Ok(()));
         }
-    }
-}
-
-fn driver_queries(access: DriverHandle) -> DriverQueries {
-    let counters = access.clone();
-    DriverQueries {
-        refresh: Arc::new(move |direction: Direction| {
-            let access = access.clone();
-            Box::pin(async move { access.refresh(direction).await })
-        }),
-        stats: Arc::new(move |direction: Direction| {
-            let access = counters.clone();
-            Box::pin(async move { access.stats(direction).await })
-        }),
     }
 }
 
