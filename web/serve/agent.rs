@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use groundwave_io::agent::look::Source;
+use groundwave_io::agent::host_state::Source;
 use groundwave_io::agent::request::TrustSecret;
-use groundwave_io::agent::{Bounds, Rhythm, keys};
+use groundwave_io::agent::{Backoff, Rhythm, keys};
 use groundwave_io::host::privilege::keep_net_admin;
 use groundwave_io::i2c::bus::MachineBuses;
 use groundwave_io::i2c::load::load;
@@ -151,7 +151,7 @@ impl AgentConfig {
         let sensors = sensors(choice, self.templates.as_deref())?;
         let period_ms = (self.period * 1000.0) as u64;
         let usual = Rhythm::default();
-        let least_ms = usual.bounds.least_ms.min(period_ms);
+        let least_ms = usual.backoff.least_ms.min(period_ms);
         Ok(Options {
             gateway: self.gateway.to_string(),
             source,
@@ -165,9 +165,9 @@ impl AgentConfig {
             sensors,
             rhythm: Rhythm {
                 period_ms,
-                bounds: Bounds {
+                backoff: Backoff {
                     least_ms,
-                    ..usual.bounds
+                    ..usual.backoff
                 },
                 ..usual
             },

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use groundwave_io::gateway::possession::derive_key;
-use groundwave_io::gateway::{Audit, AuditReport, load_or_make};
+use groundwave_io::gateway::{Audit, AuditReport};
 
 use super::Failure;
+use super::gateway_folder::GatewayFolder;
 
 /// Key of the audit log, by the key of tokens.
 fn audit_key(token_key: &[u8; 32]) -> [u8; 32] {
@@ -43,30 +44,16 @@ pub fn describe(report: &AuditReport) -> String {
 /// Configuration of a check of the audit log.
 #[derive(Debug, Clone, Args)]
 pub struct AuditConfig {
-    /// Folder of keys and audit log of the gateway
-    #[arg(
-        long,
-        env = "GATEWAY_STATE",
-        value_name = "DIR",
-        default_value = "gateway"
-    )]
-    pub state: PathBuf,
+    /// Folder.
+    #[command(flatten)]
+    pub state: GatewayFolder,
 }
 
 impl AuditConfig {
     /// File of the audit log and its key.
     fn log(&self) -> Result<(PathBuf, [u8; 32]), Failure> {
-        let (log, key) = (self.state.join("audit.jsonl"), self.state.join("token.key"));
-        for file in [&log, &key] {
-            if !file.is_file() {
-                return Err(Failure::Input(format!(
-                    "invalid --state: found no {}, allowed the folder of a gateway that ran",
-                    file.display()
-                )));
-            }
-        }
-        let key = load_or_make::<32>(&key).map_err(Failure::input)?;
-        Ok((log, audit_key(&key)))
+        let log = self.state.existing("audit.jsonl")?;
+        Ok((log, audit_key(&self.state.existing_key()?)))
     }
 
     /// Checks the log without changing it, also while the gateway runs.

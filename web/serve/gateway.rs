@@ -52,7 +52,7 @@ impl RunningGateway {
         }
         let routes = gateway::router(gateway.clone());
         let failed = |problem: Problem| Failure::Machine(problem.detail);
-        let bootstrap = config.state.join(BOOTSTRAP);
+        let bootstrap = config.state.file(BOOTSTRAP);
         create_first_admin(&gateway, admin_password, &bootstrap)
             .await
             .map_err(failed)?;

@@ -17,6 +17,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 use super::Failure;
+use super::gateway_folder::GatewayFolder;
 use crate::gateway::services::tunnel;
 use crate::gateway::services::vault::Vault;
 use crate::gateway::{Gateway, Settings};
@@ -47,14 +48,9 @@ pub struct GatewayConfig {
     )]
     pub gateway_bind: SocketAddr,
 
-    /// Folder of keys, audit log and history of readings
-    #[arg(
-        long,
-        env = "GATEWAY_STATE",
-        value_name = "DIR",
-        default_value = "gateway"
-    )]
-    pub state: PathBuf,
+    /// Folder.
+    #[command(flatten)]
+    pub state: GatewayFolder,
 
     /// File with the password of the first admin, mode 0600 or 0640, 12 to 1024 characters that are no
     /// common password [default: a random password]
@@ -210,9 +206,7 @@ impl GatewayConfig {
 
     /// Vault of the secrets in the world, by the key in the folder of the state.
     pub(super) fn vault(&self) -> Result<Vault, Failure> {
-        super::create_private(&self.state)?;
-        let key = load_or_make::<32>(&self.state.join("token.key")).map_err(Failure::input)?;
-        Ok(Vault::new(&key))
+        Ok(Vault::new(&self.state.key()?))
     }
 
     /// A gateway over `world`, with its keys, audit log, history and tunnel.
@@ -240,10 +234,9 @@ impl GatewayConfig {
                 "invalid --overlay: {overlay} lacks {ip}, the address of a node; revoke the node first"
             )));
         }
-        super::create_private(&self.state)?;
-        let key = load_or_make::<32>(&self.state.join("token.key")).map_err(Failure::input)?;
-        let audit = super::audit::open(&self.state.join("audit.jsonl"), &key)?;
-        let telemetry = self.state.join("telemetry.redb");
+        let key = self.state.key()?;
+        let audit = super::audit::open(&self.state.file("audit.jsonl"), &key)?;
+        let telemetry = self.state.file("telemetry.redb");
         // Before it holds anything: positions of nodes are nobody else's business.
         super::create_for_owner(&telemetry)?;
         let history = TelemetryStore::open(&telemetry).map_err(Failure::input)?;
@@ -280,7 +273,7 @@ impl GatewayConfig {
         if self.tunnel == TunnelChoice::Off {
             return Ok(None);
         }
-        let bytes = load_or_make::<32>(&self.state.join("tunnel.key")).map_err(Failure::input)?;
+        let bytes = load_or_make::<32>(&self.state.file("tunnel.key")).map_err(Failure::input)?;
         let key = PrivateKey::from_bytes(bytes);
         let public_key = PublicKey::new(key.public().0).map_err(Failure::Machine)?;
         let underlay = range("underlay", &self.underlay)?;

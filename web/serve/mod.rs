@@ -11,6 +11,7 @@ pub mod audit;
 mod failure;
 pub mod gateway;
 mod gateway_config;
+pub mod gateway_folder;
 pub mod impair;
 pub mod reset_admin;
 pub mod server;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use clap::Args;
 use groundwave_engine::Engine;
-use groundwave_io::gateway::load_or_make;
 use groundwave_io::store::RedbStore;
 use groundwave_io::wall::wall_ns;
 use groundwave_systems::account::{
@@ -16,6 +15,7 @@ use groundwave_systems::{Snapshot, world};
 
 use super::Failure;
 use super::admin::{ADMIN, BOOTSTRAP, generate_password, read_password};
+use super::gateway_folder::GatewayFolder;
 use crate::gateway::Effort;
 use crate::gateway::services::passwords::Passwords;
 use crate::gateway::services::vault::Vault;
@@ -28,14 +28,9 @@ pub struct ResetAdminConfig {
     #[arg(long, env = "PLAN_DB", value_name = "FILE", default_value = "plan.db")]
     pub db: PathBuf,
 
-    /// Folder of keys of the gateway
-    #[arg(
-        long,
-        env = "GATEWAY_STATE",
-        value_name = "DIR",
-        default_value = "gateway"
-    )]
-    pub state: PathBuf,
+    /// Folder.
+    #[command(flatten)]
+    pub state: GatewayFolder,
 
     /// Account; created if missing
     #[arg(long, value_name = "NAME", default_value = ADMIN)]
@@ -54,14 +49,7 @@ pub struct ResetAdminConfig {
 /// When an option is invalid, the gateway runs, or a file cannot be read or written.
 pub fn reset_admin(config: &ResetAdminConfig) -> Result<Option<PathBuf>, Failure> {
     check_username(&config.username).map_err(Failure::input)?;
-    let key_file = config.state.join("token.key");
-    if !key_file.is_file() {
-        return Err(Failure::Input(format!(
-            "invalid --state: found {} without token.key, allowed the folder of a gateway that ran",
-            config.state.display()
-        )));
-    }
-    let key = load_or_make::<32>(&key_file).map_err(Failure::input)?;
+    let key = config.state.existing_key()?;
     let given = config.password_file.as_deref();
     let given = given.map(|path| read_password("--password-file", path, true));
     let given = given.transpose()?;
@@ -73,7 +61,7 @@ pub fn reset_admin(config: &ResetAdminConfig) -> Result<Option<PathBuf>, Failure
     engine.keep(store).map_err(Failure::Input)?;
     // What the store held is published by a tick.
     engine.tick(None).map_err(Failure::machine)?;
-    let bootstrap = config.state.join(BOOTSTRAP);
+    let bootstrap = config.state.file(BOOTSTRAP);
     let (password, file) = match given {
         Some(password) => (password, None),
         None => {

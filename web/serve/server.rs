@@ -146,7 +146,7 @@ impl Server {
             .db
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty());
-        let state = with_gateway.then_some(config.gateway.state.as_path());
+        let state = with_gateway.then_some(config.gateway.state.path.as_path());
         for folder in folder.into_iter().chain(state) {
             super::create_private(folder)?;
         }
@@ -202,7 +202,7 @@ impl Server {
             if with_gateway {
                 super::restrict_to_owner(&config.db)?;
                 let gateway = config.gateway.open(handle, server.stop.clone())?;
-                let copy = archiver(&config.gateway.state, &gateway, whole_copy);
+                let copy = archiver(&config.gateway.state.path, &gateway, whole_copy);
                 gateway.backups.set_copier(copy);
                 if let Some((listener, _)) = &server.planning {
                     gateway.outbound.listens_on(listener.local_addr()?);
