@@ -207,7 +207,7 @@ pub(super) async fn converse<S, P>(
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     P: Clone + Send + Sync + 'static,
 {
-    let stream = TokioIo::new(Explained::new(WriteTimeout::new(stream, timeouts.write)));
+    let stream = TokioIo::new(Explained::over(WriteTimeout::over(stream, timeouts.write)));
     let of_request = Arc::clone(&place);
     let service = service_fn(move |request| {
         answer(

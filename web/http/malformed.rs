@@ -1,13 +1,14 @@
-//! Responses to malformed HTTP: hyper writes them with an empty body, this stream gives them one.
+//! Responses to malformed HTTP: hyper writes them with an empty body, this hook gives them one.
 
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use axum::http::StatusCode;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::AsyncWrite;
 
 use super::Problem;
+use super::hooked::{Hooked, WriteHook};
 use super::problem::MEDIA_TYPE;
 
 /// Longest response that hyper writes by itself, bytes.
@@ -49,24 +50,24 @@ struct Replacement {
     replaced: usize,
 }
 
-/// Stream that completes bare responses.
-#[derive(Debug)]
-pub(super) struct Explained<S> {
-    stream: S,
+/// Completes bare responses.
+#[derive(Debug, Default)]
+pub(super) struct Explained {
     replacement: Option<Replacement>,
 }
 
-impl<S: AsyncWrite + Unpin> Explained<S> {
-    /// Over a stream.
-    pub(super) const fn new(stream: S) -> Self {
-        Self {
-            stream,
-            replacement: None,
-        }
+impl Explained {
+    /// A stream whose bare responses are completed.
+    pub(super) const fn over<S>(stream: S) -> Hooked<S, Self> {
+        Hooked::over(stream, Self { replacement: None })
     }
 
     /// Writes what replaces the response, as if it had been that.
-    fn poll_replacement(&mut self, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
+    fn poll_replacement<S: AsyncWrite + Unpin>(
+        &mut self,
+        mut stream: Pin<&mut S>,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<usize>> {
         while let Some(replacement) = &mut self.replacement {
             let rest = &replacement.bytes[replacement.written..];
             if rest.is_empty() {
@@ -74,7 +75,7 @@ impl<S: AsyncWrite + Unpin> Explained<S> {
                 self.replacement = None;
                 return Poll::Ready(Ok(replaced));
             }
-            let count = ready!(Pin::new(&mut self.stream).poll_write(context, rest))?;
+            let count = ready!(stream.as_mut().poll_write(context, rest))?;
             if count == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }
@@ -84,19 +85,10 @@ impl<S: AsyncWrite + Unpin> Explained<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Explained<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        into: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, into)
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for Explained<S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
+impl WriteHook for Explained {
+    fn poll_write<S: AsyncWrite + Unpin>(
+        &mut self,
+        stream: Pin<&mut S>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
@@ -108,32 +100,21 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Explained<S> {
             });
         }
         match self.replacement {
-            Some(_) => self.poll_replacement(context),
-            None => Pin::new(&mut self.stream).poll_write(context, bytes),
+            Some(_) => self.poll_replacement(stream, context),
+            None => stream.poll_write(context, bytes),
         }
     }
 
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
+    fn poll_write_vectored<S: AsyncWrite + Unpin>(
+        &mut self,
+        stream: Pin<&mut S>,
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         match slices {
             // A bare response is one slice.
-            [one] => self.poll_write(context, one),
-            _ => Pin::new(&mut self.stream).poll_write_vectored(context, slices),
+            [one] => self.poll_write(stream, context, one),
+            _ => stream.poll_write_vectored(context, slices),
         }
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }

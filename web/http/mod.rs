@@ -8,6 +8,7 @@ pub mod connection;
 pub mod document;
 pub mod endpoints;
 pub mod extract;
+mod hooked;
 pub mod id;
 pub mod json_body;
 pub mod layers;

@@ -5,30 +5,31 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::AsyncWrite;
 use tokio::time::{Instant, Sleep};
+
+use super::hooked::{Hooked, WriteHook};
 
 /// Least progress within the timeout, bytes.
 const PROGRESS_BYTES: usize = 16 << 10;
 
-/// Stream with a timeout of writes: each timeout after a write had to wait, 16 KiB or the whole
+/// Timeout of writes: each timeout after a write had to wait, 16 KiB or the whole
 /// buffer must have been taken.
 #[derive(Debug)]
-pub(super) struct WriteTimeout<S> {
-    stream: S,
+pub(super) struct WriteTimeout {
     timeout: Duration,
     /// Deadline and bytes taken since it was set, while a write waits.
     stalled: Option<(Pin<Box<Sleep>>, usize)>,
 }
 
-impl<S> WriteTimeout<S> {
-    /// Stream with a timeout.
-    pub(super) const fn new(stream: S, timeout: Duration) -> Self {
-        Self {
-            stream,
+impl WriteTimeout {
+    /// A stream with a timeout.
+    pub(super) const fn over<S>(stream: S, timeout: Duration) -> Hooked<S, Self> {
+        let hook = Self {
             timeout,
             stalled: None,
-        }
+        };
+        Hooked::over(stream, hook)
     }
 
     /// Result of a write of `offered` bytes, or the error of a receiver that stalls.
@@ -62,46 +63,26 @@ impl<S> WriteTimeout<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        into: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, into)
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
+impl WriteHook for WriteTimeout {
+    fn poll_write<S: AsyncWrite + Unpin>(
+        &mut self,
+        stream: Pin<&mut S>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        let written = stream.poll_write(context, bytes);
         self.watched(context, bytes.len(), written)
     }
 
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
+    fn poll_write_vectored<S: AsyncWrite + Unpin>(
+        &mut self,
+        stream: Pin<&mut S>,
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let offered = slices.iter().map(|slice| slice.len()).sum();
-        let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        let written = stream.poll_write_vectored(context, slices);
         self.watched(context, offered, written)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }
 
@@ -116,7 +97,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_receiver_that_takes_nothing_ends_the_write() {
         let (ours, _theirs) = tokio::io::duplex(1 << 10);
-        let mut ours = WriteTimeout::new(ours, TIMEOUT);
+        let mut ours = WriteTimeout::over(ours, TIMEOUT);
         let failed = ours.write_all(&[0; 1 << 20]).await.unwrap_err();
         assert_eq!(failed.kind(), io::ErrorKind::TimedOut);
     }
@@ -130,7 +111,7 @@ mod tests {
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }
         });
-        let mut ours = WriteTimeout::new(ours, TIMEOUT);
+        let mut ours = WriteTimeout::over(ours, TIMEOUT);
         let failed = ours.write_all(&[0; 1 << 20]).await.unwrap_err();
         assert_eq!(failed.kind(), io::ErrorKind::TimedOut);
     }
@@ -146,7 +127,7 @@ mod tests {
             }
             count
         });
-        let mut ours = WriteTimeout::new(ours, TIMEOUT);
+        let mut ours = WriteTimeout::over(ours, TIMEOUT);
         ours.write_all(&[0; 256 << 10]).await.unwrap();
         drop(ours);
         assert_eq!(reader.await.unwrap(), 256 << 10);
