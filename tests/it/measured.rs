@@ -202,6 +202,12 @@ fn a_recording_is_written_for_others_and_read_back() {
     assert!(refused.contains(".csv, .eel"), "{refused}");
 }
 
+/// Report of a replay of `log`, written as `page`.
+fn report(log: &Path, page: &Path) -> String {
+    stdout(&groundwave(&["replay", text(log), "--report", text(page)]));
+    std::fs::read_to_string(page).unwrap()
+}
+
 #[test]
 fn a_report_tells_failures_ways_and_what_was_measured() {
     let folder = tempfile::tempdir().unwrap();
@@ -214,13 +220,7 @@ fn a_report_tells_failures_ways_and_what_was_measured() {
         text(&log),
     ]));
     let page = folder.path().join("page.html");
-    stdout(&groundwave(&[
-        "replay",
-        text(&log),
-        "--report",
-        text(&page),
-    ]));
-    let html = std::fs::read_to_string(&page).unwrap();
+    let html = report(&log, &page);
     for title in ["Routes of flows", "Failures and their effects", "Outages"] {
         assert!(html.contains(title), "{title}");
     }
@@ -234,13 +234,7 @@ fn a_report_tells_failures_ways_and_what_was_measured() {
         "--mapping",
         &mapping,
     ]));
-    stdout(&groundwave(&[
-        "replay",
-        text(&log),
-        "--report",
-        text(&page),
-    ]));
-    let html = std::fs::read_to_string(&page).unwrap();
+    let html = report(&log, &page);
     assert!(html.contains("Measurements") && html.contains("120 measurements of 12 directions"));
 }
 

@@ -1,21 +1,16 @@
 //! Disks without space and disks that fail, under the planning server as a process.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use groundwave_needs::needs;
 
+use super::server::Process;
 use crate::support::command;
-
-/// A server below a shell that prepares its disk.
-struct Process {
-    child: Child,
-    address: String,
-}
 
 /// Starts a server over `folder` after the shell ran `prepare`.
 fn start(folder: &Path, prepare: &str) -> Process {
@@ -28,29 +23,16 @@ fn start(folder: &Path, prepare: &str) -> Process {
         "--db",
         "plan.db",
     ];
-    let mut child = Command::new("unshare")
+    let mut command = Command::new("unshare");
+    command
         .args(["-m", "sh", "-c"])
         .arg(format!("{prepare} && cd disk && exec \"$0\" \"$@\""))
         .arg(program)
         .args(arguments)
         .current_dir(folder)
         .env("NO_COLOR", "1")
-        .env_remove("RUST_LOG")
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    let mut heard = String::new();
-    let address = loop {
-        let line = lines.next().unwrap_or_else(|| panic!("{heard}")).unwrap();
-        heard = heard + &line + "\n";
-        if let Some((_, rest)) = line.split_once("listening on http://") {
-            break rest.split(',').next().unwrap().to_owned();
-        }
-    };
-    std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
-    Process { child, address }
+        .env_remove("RUST_LOG");
+    Process::of(command)
 }
 
 impl Process {
@@ -78,19 +60,6 @@ impl Process {
     /// The disk as the server sees it.
     fn disk(&self) -> PathBuf {
         PathBuf::from(format!("/proc/{}/root", self.child.id()))
-    }
-
-    fn end(mut self) {
-        let pid = self.child.id().to_string();
-        assert!(Command::new("kill").arg(&pid).status().unwrap().success());
-        assert!(self.child.wait().unwrap().success());
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -15,7 +15,7 @@ use crate::support::command;
 
 /// A server process on a port of its own.
 pub struct Process {
-    child: Child,
+    pub child: Child,
     pub address: String,
     log: Option<JoinHandle<String>>,
 }
