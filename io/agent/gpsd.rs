@@ -94,7 +94,7 @@ impl Gpsd {
     }
 
     /// Latest fix received since the last call. Does not block, except briefly to connect.
-    pub fn look(&mut self) -> Option<Fix> {
+    pub fn fix(&mut self) -> Option<Fix> {
         if self.stream.is_none() {
             if self.looks_until > 0 {
                 self.looks_until -= 1;
@@ -173,7 +173,7 @@ mod tests {
     fn a_gpsd_is_heard_and_its_silence_too() {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let mut gpsd = Gpsd::at(listener.local_addr().unwrap());
-        assert_eq!(gpsd.look(), None);
+        assert_eq!(gpsd.fix(), None);
         let (mut peer, _) = listener.accept().unwrap();
         let mut told = vec![0; WATCH.len()];
         peer.read_exact(&mut told).unwrap();
@@ -182,7 +182,7 @@ mod tests {
         let heard = (0..200).find_map(|_| {
             std::thread::sleep(Duration::from_millis(5));
             gpsd.looks_silent = LOOKS_FRESH;
-            gpsd.look().filter(|fix| fix.sats_used.is_some())
+            gpsd.fix().filter(|fix| fix.sats_used.is_some())
         });
         assert_eq!(
             heard,
@@ -192,7 +192,7 @@ mod tests {
             })
         );
         gpsd.looks_silent = LOOKS_FRESH;
-        assert_eq!(gpsd.look(), None, "an old fix is none");
+        assert_eq!(gpsd.fix(), None, "an old fix is none");
     }
 
     proptest! {

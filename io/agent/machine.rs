@@ -2,12 +2,12 @@
 //! current [`Task`], performs it and reports the [`Outcome`].
 //!
 //! ```text
-//! look ─► register ─► tunnel ─► fetch ─► log in ─► join ─► report, replay, renew
+//! host ─► register ─► tunnel ─► fetch ─► log in ─► join ─► report, replay, renew
 //!   ▲   202: wait │     ▲          credentials │      ▲ 401: once │
 //!   └─────────────┴─────┴── refused, silence ──┴──────┴───────────┘
 //! ```
 
-use super::pace::{Bounds, Chance, about, between};
+use super::backoff::{Backoff, Chance, about, between};
 
 /// Periods and waiting times of the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,8 +17,8 @@ pub struct Rhythm {
     /// A token is renewed at an age between these, ms.
     pub renew_ms: (u64, u64),
     /// After failures.
-    pub bounds: Bounds,
-    /// Between looks for a link, ms.
+    pub backoff: Backoff,
+    /// Between readings of the state of a link, ms.
     pub look_ms: u64,
     /// Time without an answer after which the connection to the gateway is set up again, ms.
     pub cut_off_ms: u64,
@@ -31,7 +31,7 @@ impl Default for Rhythm {
         Self {
             period_ms: 5_000,
             renew_ms: (50 * 60_000, 58 * 60_000),
-            bounds: Bounds {
+            backoff: Backoff {
                 least_ms: 5_000,
                 most_ms: 300_000,
             },
@@ -48,7 +48,7 @@ pub enum Task {
     /// Nothing before this time, ms.
     Wait(u64),
     /// Read the state of the mesh interface: carrier and address.
-    Look,
+    ReadHost,
     /// Request registration, over the underlay.
     Register,
     /// Set the tunnel up with the parameters of the gateway.
@@ -82,7 +82,7 @@ pub enum Outcome {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    Look,
+    ReadHost,
     Register,
     Tunnel,
     Fetch,
@@ -131,7 +131,7 @@ impl Machine {
     pub fn new(rhythm: Rhythm, now_ms: u64) -> Self {
         Self {
             rhythm,
-            stage: Stage::Look,
+            stage: Stage::ReadHost,
             not_before_ms: now_ms,
             failures: 0,
             sample_at_ms: now_ms,
@@ -176,7 +176,7 @@ impl Machine {
         }
         let stage = match self.stage {
             Stage::Run => return self.run(now_ms),
-            Stage::Look => Task::Look,
+            Stage::ReadHost => Task::ReadHost,
             Stage::Register => Task::Register,
             Stage::Tunnel => Task::Tunnel,
             Stage::Fetch => Task::Fetch,
@@ -217,7 +217,7 @@ impl Machine {
                 self.sample_at_ms = now_ms + about(chance, self.rhythm.period_ms);
                 self.beat_due = true;
             }
-            Task::Look => match outcome {
+            Task::ReadHost => match outcome {
                 Outcome::Done => self.go(Stage::Register, now_ms),
                 _ => self.not_before_ms = now_ms + self.rhythm.look_ms,
             },
@@ -247,7 +247,7 @@ impl Machine {
             Outcome::Done => self.go(Stage::LogIn, now_ms),
             Outcome::Pending(wait_ms) => {
                 self.go(Stage::Register, now_ms);
-                let wait_ms = wait_ms.clamp(1_000, self.rhythm.bounds.most_ms);
+                let wait_ms = wait_ms.clamp(1_000, self.rhythm.backoff.most_ms);
                 self.not_before_ms = now_ms + about(chance, wait_ms);
             }
             // An operator has to change a decision or a key: retry rarely, but do retry.
@@ -259,7 +259,7 @@ impl Machine {
             other => {
                 self.refused(other, now_ms, chance);
                 if self.failures >= TUNNEL_FAILURES && task == Task::Fetch {
-                    self.stage = Stage::Look;
+                    self.stage = Stage::ReadHost;
                 }
             }
         }
@@ -325,7 +325,7 @@ impl Machine {
             Outcome::Refused(TOO_MANY | UNAVAILABLE, Some(wait_ms)) => wait_ms,
             _ => about(
                 chance,
-                self.rhythm.period_ms.max(self.rhythm.bounds.least_ms),
+                self.rhythm.period_ms.max(self.rhythm.backoff.least_ms),
             ),
         };
         self.replay_at_ms = now_ms + wait_ms;
@@ -342,7 +342,7 @@ impl Machine {
 
     fn fail(&mut self, now_ms: u64, chance: &mut dyn Chance) {
         self.failures = self.failures.saturating_add(1);
-        self.not_before_ms = now_ms + self.rhythm.bounds.wait(chance, self.failures);
+        self.not_before_ms = now_ms + self.rhythm.backoff.wait(chance, self.failures);
     }
 
     fn go(&mut self, stage: Stage, now_ms: u64) {
@@ -360,7 +360,7 @@ impl Machine {
     /// After a long silence the way is made anew: the lease or the gateway's key may be another.
     fn cut_off(&mut self, now_ms: u64) {
         if now_ms.saturating_sub(self.heard_at_ms) >= self.rhythm.cut_off_ms {
-            self.go(Stage::Look, now_ms);
+            self.go(Stage::ReadHost, now_ms);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The machine driven by hand: time and chance are what the test says.
 
+use super::backoff::{Chance, MachineChance};
 use super::machine::{Machine, Outcome, Rhythm, Task};
-use super::pace::{Chance, MachineChance};
 
 /// A node, its clock, and a gateway that a test plays.
 struct Bench {
@@ -46,7 +46,7 @@ impl Bench {
     fn running() -> Self {
         let mut bench = Self::new();
         for task in [
-            Task::Look,
+            Task::ReadHost,
             Task::Register,
             Task::Tunnel,
             Task::Fetch,
@@ -77,10 +77,10 @@ fn a_node_that_is_let_in_comes_to_beat_every_five_seconds() {
 fn a_node_waits_for_its_link_and_for_approval() {
     let mut bench = Bench::new();
     for _ in 0..5 {
-        bench.expect(Task::Look, Outcome::Failed);
+        bench.expect(Task::ReadHost, Outcome::Failed);
     }
     assert_eq!(bench.now_ms, 4_000);
-    bench.expect(Task::Look, Outcome::Done);
+    bench.expect(Task::ReadHost, Outcome::Done);
     bench.expect(Task::Register, Outcome::Pending(30_000));
     let asked_ms = bench.now_ms;
     bench.expect(Task::Register, Outcome::Done);
@@ -90,7 +90,7 @@ fn a_node_waits_for_its_link_and_for_approval() {
 #[test]
 fn silence_while_registering_backs_off_to_five_minutes() {
     let mut bench = Bench::new();
-    bench.expect(Task::Look, Outcome::Done);
+    bench.expect(Task::ReadHost, Outcome::Done);
     let mut waits = Vec::new();
     for _ in 0..12 {
         let before_ms = bench.now_ms;
@@ -114,7 +114,7 @@ fn silence_while_registering_backs_off_to_five_minutes() {
 #[test]
 fn what_the_gateway_asks_to_wait_is_waited() {
     let mut bench = Bench::new();
-    bench.expect(Task::Look, Outcome::Done);
+    bench.expect(Task::ReadHost, Outcome::Done);
     bench.expect(Task::Register, Outcome::Refused(503, Some(300_000)));
     let before_ms = bench.now_ms;
     bench.expect(Task::Register, Outcome::Done);
@@ -196,7 +196,7 @@ fn a_node_cut_off_beats_on_and_then_makes_its_way_anew() {
     }
     assert!(heartbeats >= 10, "{heartbeats}");
     assert!((60_000..=70_000).contains(&(bench.now_ms - cut_ms)));
-    bench.expect(Task::Look, Outcome::Done);
+    bench.expect(Task::ReadHost, Outcome::Done);
     bench.expect(Task::Register, Outcome::Done);
 }
 

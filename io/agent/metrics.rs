@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::look::Look;
-use super::ring::Readings;
-use crate::host::Mac;
+use super::backlog::Readings;
+use super::host_state::HostState;
+use crate::host::HardwareAddress;
 use crate::netlink::nl80211::{PlinkState, Station};
 
 /// A neighbour not heard for so many periods is none.
@@ -22,12 +22,12 @@ pub struct Meter {
 /// A sum over counters of peers that come and go; it never goes back.
 #[derive(Debug, Default)]
 struct Sum {
-    seen: BTreeMap<Mac, u32>,
+    seen: BTreeMap<HardwareAddress, u32>,
     total: u64,
 }
 
 impl Sum {
-    fn add(&mut self, counts: impl Iterator<Item = (Mac, u32)>) -> f64 {
+    fn add(&mut self, counts: impl Iterator<Item = (HardwareAddress, u32)>) -> f64 {
         let mut seen = BTreeMap::new();
         for (mac, count) in counts {
             // A counter that went back started anew, with a peering that did.
@@ -41,34 +41,34 @@ impl Sum {
 }
 
 impl Meter {
-    /// Readings of a look taken at `at_ms` of a clock that only goes forward; `period_ms` is the
+    /// Readings of a host state read at `at_ms` of a clock that only goes forward; `period_ms` is the
     /// time between looks. Without peers there is no signal: absent, not 0.
-    pub fn read(&mut self, look: &Look, at_ms: u64, period_ms: u64) -> Readings {
+    pub fn read(&mut self, host: &HostState, at_ms: u64, period_ms: u64) -> Readings {
         let mut readings = Readings::new();
-        self.rates(look, at_ms, &mut readings);
-        self.peers(look, &mut readings);
-        mesh(look, period_ms, &mut readings);
-        if let Some(fix) = look.fix {
+        self.rates(host, at_ms, &mut readings);
+        self.peers(host, &mut readings);
+        mesh(host, period_ms, &mut readings);
+        if let Some(fix) = host.fix {
             note(&mut readings, "gps.fix_mode", Some(f64::from(fix.mode)));
             let sats_used = fix.sats_used.map(f64::from);
             note(&mut readings, "gps.sats_used", sats_used);
         }
-        note(&mut readings, "sys.load1", look.load1);
-        let available = look.mem_available_bytes.map(|bytes| bytes as f64);
+        note(&mut readings, "sys.load1", host.load1);
+        let available = host.mem_available_bytes.map(|bytes| bytes as f64);
         note(&mut readings, "sys.mem_available_bytes", available);
-        note(&mut readings, "sys.temp_c", look.temp_c);
-        note(&mut readings, "sys.uptime_s", Some(look.uptime_s as f64));
+        note(&mut readings, "sys.temp_c", host.temp_c);
+        note(&mut readings, "sys.uptime_s", Some(host.uptime_s as f64));
         readings
     }
 
-    /// Bytes over the interfaces under the mesh since the look before, Mbit/s.
-    fn rates(&mut self, look: &Look, at_ms: u64, readings: &mut Readings) {
-        let hardifs = look
+    /// Bytes over the interfaces under the mesh since the state before, Mbit/s.
+    fn rates(&mut self, host: &HostState, at_ms: u64, readings: &mut Readings) {
+        let hardifs = host
             .mesh
             .as_ref()
             .map(|mesh| mesh.hardifs.as_slice())
             .unwrap_or_default();
-        let counts = look
+        let counts = host
             .interfaces
             .iter()
             .filter(|one| hardifs.contains(&one.name));
@@ -95,8 +95,8 @@ impl Meter {
         self.bytes = Some((at_ms, counts));
     }
 
-    fn peers(&mut self, look: &Look, readings: &mut Readings) {
-        let Some(radios) = &look.radios else { return };
+    fn peers(&mut self, host: &HostState, readings: &mut Readings) {
+        let Some(radios) = &host.radios else { return };
         let stations = radios.stations.values().flatten();
         let peers: Vec<&Station> = stations.filter(|one| one.plink_state.is_some()).collect();
         let estab = |one: &&&Station| one.plink_state == Some(PlinkState::Estab);
@@ -120,14 +120,14 @@ impl Meter {
     }
 }
 
-fn mesh(look: &Look, period_ms: u64, readings: &mut Readings) {
-    let Some(mesh) = &look.mesh else { return };
+fn mesh(host: &HostState, period_ms: u64, readings: &mut Readings) {
+    let Some(mesh) = &host.mesh else { return };
     let heard = |last_ms: u32| u64::from(last_ms) < HEARD_PERIODS * period_ms;
     let heard = mesh
         .neighbors
         .iter()
         .filter(|one| heard(one.last_seen_msecs));
-    let mut heard: Vec<Mac> = heard.map(|one| one.neigh_address).collect();
+    let mut heard: Vec<HardwareAddress> = heard.map(|one| one.neigh_address).collect();
     heard.sort_unstable();
     heard.dedup();
     note(readings, "mesh.neighbor_count", Some(heard.len() as f64));
@@ -167,9 +167,9 @@ mod tests {
 
     #[test]
     fn readings_are_as_defined() {
-        let mut look = samples::look();
+        let mut host = samples::host();
         let mut meter = Meter::default();
-        let first = meter.read(&look, 1_000, 5_000);
+        let first = meter.read(&host, 1_000, 5_000);
         assert!(
             !first.contains_key("mesh.tx_mbps"),
             "a rate needs two looks"
@@ -178,17 +178,17 @@ mod tests {
         assert_eq!(first["mesh.signal_dbm"], -60.0);
         assert_eq!(first["mesh.neighbor_count"], 2.0);
         assert_eq!(first["mesh.best_tq"], 200.0);
-        look.interfaces[1].tx_bytes += 1_250_000;
-        let second = meter.read(&look, 6_000, 5_000);
+        host.interfaces[1].tx_bytes += 1_250_000;
+        let second = meter.read(&host, 6_000, 5_000);
         assert_eq!((second["mesh.tx_mbps"], second["mesh.rx_mbps"]), (2.0, 0.0));
     }
 
     #[test]
     fn sums_over_peers_never_go_back() {
-        let mut look = samples::look();
+        let mut host = samples::host();
         let mut meter = Meter::default();
-        assert_eq!(meter.read(&look, 0, 5_000)["mesh.tx_retries"], 17.0);
-        let gone = look
+        assert_eq!(meter.read(&host, 0, 5_000)["mesh.tx_retries"], 17.0);
+        let gone = host
             .radios
             .as_mut()
             .unwrap()
@@ -197,33 +197,33 @@ mod tests {
             .unwrap()
             .pop()
             .unwrap();
-        assert_eq!(meter.read(&look, 1, 5_000)["mesh.tx_retries"], 17.0);
+        assert_eq!(meter.read(&host, 1, 5_000)["mesh.tx_retries"], 17.0);
         // It comes back with a counter that begins anew.
         let back = Station {
             tx_retries: Some(3),
             ..gone
         };
-        look.radios
+        host.radios
             .as_mut()
             .unwrap()
             .stations
             .get_mut(&2)
             .unwrap()
             .push(back);
-        assert_eq!(meter.read(&look, 2, 5_000)["mesh.tx_retries"], 20.0);
+        assert_eq!(meter.read(&host, 2, 5_000)["mesh.tx_retries"], 20.0);
     }
 
     #[test]
     fn without_peers_there_is_no_signal() {
-        let mut look = samples::look();
-        look.radios.as_mut().unwrap().stations.clear();
-        let readings = Meter::default().read(&look, 0, 5_000);
+        let mut host = samples::host();
+        host.radios.as_mut().unwrap().stations.clear();
+        let readings = Meter::default().read(&host, 0, 5_000);
         assert_eq!(readings["mesh.plink_estab"], 0.0);
         assert!(!readings.contains_key("mesh.signal_dbm"));
-        look.radios = None;
+        host.radios = None;
         assert!(
             !Meter::default()
-                .read(&look, 0, 5_000)
+                .read(&host, 0, 5_000)
                 .contains_key("mesh.plink_estab")
         );
     }

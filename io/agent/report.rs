@@ -1,4 +1,4 @@
-//! A look as a heartbeat.
+//! A host state as a heartbeat.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -9,9 +9,9 @@ use groundwave_systems::fleet::{
 use groundwave_systems::onboarding::PublicKey;
 use uuid::Uuid;
 
-use super::look::{Look, MeshLook, Ready};
-use super::ring::Readings;
-use crate::host::Mac;
+use super::backlog::Readings;
+use super::host_state::{HostState, MeshState, Ready};
+use crate::host::HardwareAddress;
 use crate::netlink::nl80211::{Kind, PlinkState, Station, WirelessInterface};
 
 /// Most entries of each list; the gateway takes no more.
@@ -42,12 +42,12 @@ pub struct About {
     pub capabilities: Vec<String>,
 }
 
-/// The heartbeat of a look and its readings.
+/// The heartbeat of a host state and its readings.
 ///
 /// # Errors
 /// When the mesh interface has an address that no single interface can have.
-pub fn beat(look: &Look, readings: &Readings, about: About) -> Result<Heartbeat, String> {
-    let transports = transports(look, &about.mesh_ifname);
+pub fn beat(host: &HostState, readings: &Readings, about: About) -> Result<Heartbeat, String> {
+    let transports = transports(host, &about.mesh_ifname);
     let active = transports.iter().find(|one| one.up).map(|one| one.kind);
     let metrics: BTreeMap<String, f64> = readings
         .iter()
@@ -55,13 +55,13 @@ pub fn beat(look: &Look, readings: &Readings, about: About) -> Result<Heartbeat,
         .collect();
     Ok(Heartbeat {
         node_id: about.node_id,
-        mac: wire(about.ready.mac)?,
-        hostname: hostname(&look.hostname, about.ready.mac),
+        mac: about.ready.mac.of_interface()?,
+        hostname: hostname(&host.hostname, about.ready.mac),
         agent_version: env!("CARGO_PKG_VERSION").to_owned(),
-        boot_id: boot_id(&look.boot_id),
+        boot_id: boot_id(&host.boot_id),
         seq: about.seq,
         sent_at: Some(about.sent_at),
-        uptime_s: look.uptime_s,
+        uptime_s: host.uptime_s,
         underlay_ip: Some(about.ready.ip.into()),
         overlay_ip: about.overlay_ip,
         public_key: Some(about.public_key),
@@ -69,24 +69,16 @@ pub fn beat(look: &Look, readings: &Readings, about: About) -> Result<Heartbeat,
         active_transport: active.unwrap_or_default(),
         transports,
         capabilities: about.capabilities,
-        interfaces: interfaces(look),
-        radios: radios(look),
-        mesh: mesh(look, readings),
+        interfaces: interfaces(host),
+        radios: radios(host),
+        mesh: mesh(host, readings),
         metrics,
     })
 }
 
-/// A hardware address in the gateway's type: that of a single interface.
-///
-/// # Errors
-/// When it is a group address or zero.
-pub fn wire(mac: Mac) -> Result<groundwave_systems::onboarding::Mac, String> {
-    mac.to_string().parse()
-}
-
 /// The host's name; a name that the gateway would not take is replaced by one of the address.
 #[must_use]
-pub fn hostname(name: &str, mac: Mac) -> String {
+pub fn hostname(name: &str, mac: HardwareAddress) -> String {
     let short = name.split('.').next().unwrap_or_default();
     for name in [name, short] {
         if name.len() <= 63 && groundwave_systems::onboarding::is_hostname(name) {
@@ -104,8 +96,8 @@ fn boot_id(text: &str) -> String {
     }
 }
 
-fn interfaces(look: &Look) -> Vec<Interface> {
-    let told = look
+fn interfaces(host: &HostState) -> Vec<Interface> {
+    let told = host
         .interfaces
         .iter()
         .filter(|one| one.name != "lo")
@@ -124,21 +116,21 @@ fn interfaces(look: &Look) -> Vec<Interface> {
     told.collect()
 }
 
-fn wireless<'a>(look: &'a Look, name: &str) -> Option<&'a WirelessInterface> {
-    let radios = look.radios.as_ref()?;
+fn wireless<'a>(host: &'a HostState, name: &str) -> Option<&'a WirelessInterface> {
+    let radios = host.radios.as_ref()?;
     radios.interfaces.iter().find(|one| one.ifname == name)
 }
 
 /// The interfaces under the mesh, and what they are.
-fn transports(look: &Look, mesh_ifname: &str) -> Vec<Transport> {
-    let hardifs = look
+fn transports(host: &HostState, mesh_ifname: &str) -> Vec<Transport> {
+    let hardifs = host
         .mesh
         .as_ref()
         .map(|mesh| mesh.hardifs.as_slice())
         .unwrap_or_default();
-    let address = look.ready(mesh_ifname).map(|ready| IpAddr::V4(ready.ip));
+    let address = host.ready(mesh_ifname).map(|ready| IpAddr::V4(ready.ip));
     let told = hardifs.iter().take(INTERFACES_MAX).map(|name| {
-        let kind = match wireless(look, name) {
+        let kind = match wireless(host, name) {
             Some(one) if one.freq_mhz.is_some_and(|freq| freq < HALOW_MHZ) => TransportKind::Halow,
             Some(_) => TransportKind::Wifi,
             None => TransportKind::Ethernet,
@@ -146,7 +138,7 @@ fn transports(look: &Look, mesh_ifname: &str) -> Vec<Transport> {
         Transport {
             name: name.clone(),
             kind,
-            up: look.interface(name).is_some_and(|one| one.carrier),
+            up: host.interface(name).is_some_and(|one| one.carrier),
             ip: address,
             rtt_ms: None,
         }
@@ -154,20 +146,20 @@ fn transports(look: &Look, mesh_ifname: &str) -> Vec<Transport> {
     told.collect()
 }
 
-fn stations(look: &Look, ifindex: u32) -> &[Station] {
-    let radios = look.radios.as_ref();
+fn stations(host: &HostState, ifindex: u32) -> &[Station] {
+    let radios = host.radios.as_ref();
     let known = radios.and_then(|radios| radios.stations.get(&ifindex));
     known.map(Vec::as_slice).unwrap_or_default()
 }
 
-fn radios(look: &Look) -> Vec<RadioReport> {
-    let Some(radios) = &look.radios else {
+fn radios(host: &HostState) -> Vec<RadioReport> {
+    let Some(radios) = &host.radios else {
         return Vec::new();
     };
     let rows = radios.wireless();
     let told = radios.interfaces.iter().zip(rows).take(INTERFACES_MAX);
     let told = told.map(|(one, row)| {
-        let peers = stations(look, one.ifindex);
+        let peers = stations(host, one.ifindex);
         let estab = |peer: &&Station| peer.plink_state == Some(PlinkState::Estab);
         let signals: Vec<f64> = peers
             .iter()
@@ -200,8 +192,8 @@ fn radios(look: &Look) -> Vec<RadioReport> {
     told.collect()
 }
 
-fn mesh(look: &Look, readings: &Readings) -> MeshReport {
-    let Some(mesh) = &look.mesh else {
+fn mesh(host: &HostState, readings: &Readings) -> MeshReport {
+    let Some(mesh) = &host.mesh else {
         return MeshReport::default();
     };
     let count = |name: &str| readings.get(name).map_or(0, |count| *count as u32);
@@ -209,26 +201,26 @@ fn mesh(look: &Look, readings: &Readings) -> MeshReport {
     let reached = mesh.originators.iter().filter(|one| one.best).count();
     MeshReport {
         algo_name: Some(mesh.mesh.algo_name.clone()),
-        selected_gateway: chosen.and_then(|one| wire(one.orig_address).ok()),
+        selected_gateway: chosen.and_then(|one| one.orig_address.of_interface().ok()),
         originators: u32::try_from(reached).unwrap_or(u32::MAX),
         neighbor_count: count("mesh.neighbor_count"),
         plink_estab: count("mesh.plink_estab"),
-        links: links(look, mesh),
+        links: links(host, mesh),
     }
 }
 
 /// Neighbours, each once as it was heard last, the strongest first when there are too many.
-fn links(look: &Look, mesh: &MeshLook) -> Vec<MeshLink> {
-    let mut heard: BTreeMap<Mac, MeshLink> = BTreeMap::new();
-    let peers = look
+fn links(host: &HostState, mesh: &MeshState) -> Vec<MeshLink> {
+    let mut heard: BTreeMap<HardwareAddress, MeshLink> = BTreeMap::new();
+    let peers = host
         .radios
         .iter()
         .flat_map(|radios| radios.stations.values().flatten());
-    let signals: BTreeMap<Mac, i8> = peers
+    let signals: BTreeMap<HardwareAddress, i8> = peers
         .filter_map(|peer| Some((peer.mac, peer.signal_avg_dbm.or(peer.signal_dbm)?)))
         .collect();
     for one in &mesh.neighbors {
-        let Ok(neigh_address) = wire(one.neigh_address) else {
+        let Ok(neigh_address) = one.neigh_address.of_interface() else {
             continue;
         };
         let direct = mesh.originators.iter().find(|way| {
@@ -284,11 +276,11 @@ mod tests {
 
     #[test]
     fn a_heartbeat_tells_what_was_seen_and_the_gateway_takes_it() {
-        let look = samples::look();
-        let readings = Meter::default().read(&look, 0, 5_000);
-        let beat = beat(&look, &readings, about()).unwrap();
+        let host = samples::host();
+        let readings = Meter::default().read(&host, 0, 5_000);
+        let beat = beat(&host, &readings, about()).unwrap();
         beat.check().unwrap();
-        assert_eq!(look.ready("bat0").map(|ready| ready.mac), Some(OWN));
+        assert_eq!(host.ready("bat0").map(|ready| ready.mac), Some(OWN));
         assert_eq!(
             (beat.active_transport, beat.signal_dbm),
             (TransportKind::Wifi, Some(-60.0))
@@ -327,19 +319,19 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_of_neighbours_is_cut_to_the_best() {
-        let mut look = samples::look();
-        let mesh = look.mesh.as_mut().unwrap();
+    fn many_neighbours_are_cut_to_the_best() {
+        let mut host = samples::host();
+        let mesh = host.mesh.as_mut().unwrap();
         let pattern = mesh.neighbors[0].clone();
         mesh.neighbors = (0..200)
             .map(|at| crate::netlink::batadv::Neighbor {
-                neigh_address: Mac([2, 9, 0, 0, 0, at]),
+                neigh_address: HardwareAddress([2, 9, 0, 0, 0, at]),
                 throughput_kbps: Some(u64::from(at)),
                 ..pattern.clone()
             })
             .collect();
-        look.interfaces = vec![look.interfaces[1].clone(); 50];
-        let beat = beat(&look, &Readings::new(), about()).unwrap();
+        host.interfaces = vec![host.interfaces[1].clone(); 50];
+        let beat = beat(&host, &Readings::new(), about()).unwrap();
         beat.check().unwrap();
         assert_eq!(
             (beat.mesh.links.len(), beat.mesh.links[0].throughput_kbps),

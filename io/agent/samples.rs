@@ -2,17 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use super::look::{Look, MeshLook};
-use crate::host::Mac;
+use super::host_state::{HostState, MeshState};
+use crate::host::HardwareAddress;
 use crate::netlink::batadv::{Gateway, Mesh, Neighbor, Originator};
 use crate::netlink::nl80211::{Kind, PlinkState, Station, WirelessInterface};
 use crate::readings::links::{Address, Interface};
 use crate::readings::wireless::Radios;
 
-pub(super) const OWN: Mac = Mac([2, 0, 0, 0, 0xaa, 1]);
-pub(super) const PEERS: [Mac; 2] = [Mac([2, 0, 0, 0, 1, 0]), Mac([2, 0, 0, 0, 2, 0])];
+pub(super) const OWN: HardwareAddress = HardwareAddress([2, 0, 0, 0, 0xaa, 1]);
+pub(super) const PEERS: [HardwareAddress; 2] = [
+    HardwareAddress([2, 0, 0, 0, 1, 0]),
+    HardwareAddress([2, 0, 0, 0, 2, 0]),
+];
 
-fn interface(ifindex: u32, name: &str, kind: &str, mac: Mac) -> Interface {
+fn interface(ifindex: u32, name: &str, kind: &str, mac: HardwareAddress) -> Interface {
     Interface {
         ifindex,
         name: name.to_owned(),
@@ -35,7 +38,7 @@ fn interface(ifindex: u32, name: &str, kind: &str, mac: Mac) -> Interface {
     }
 }
 
-fn station(mac: Mac, signal: i8, retries: u32) -> Station {
+fn station(mac: HardwareAddress, signal: i8, retries: u32) -> Station {
     Station {
         mac,
         ifindex: 2,
@@ -58,7 +61,7 @@ fn station(mac: Mac, signal: i8, retries: u32) -> Station {
     }
 }
 
-fn way(orig: Mac, neigh: Mac, tq: u8, best: bool) -> Originator {
+fn way(orig: HardwareAddress, neigh: HardwareAddress, tq: u8, best: bool) -> Originator {
     Originator {
         orig_address: orig,
         neigh_address: neigh,
@@ -71,7 +74,7 @@ fn way(orig: Mac, neigh: Mac, tq: u8, best: bool) -> Originator {
     }
 }
 
-fn neighbor(mac: Mac, last_seen_msecs: u32) -> Neighbor {
+fn neighbor(mac: HardwareAddress, last_seen_msecs: u32) -> Neighbor {
     Neighbor {
         neigh_address: mac,
         hard_ifindex: 2,
@@ -81,13 +84,13 @@ fn neighbor(mac: Mac, last_seen_msecs: u32) -> Neighbor {
     }
 }
 
-fn mesh() -> MeshLook {
+fn mesh() -> MeshState {
     let [one, two] = PEERS;
     let settings = serde_json::json!({
         "version": "2022.3", "algo_name": "BATMAN_IV", "mesh_ifname": "bat0", "mesh_address": OWN,
     });
     let mesh: Mesh = serde_json::from_value(settings).unwrap();
-    MeshLook {
+    MeshState {
         mesh,
         hardifs: vec!["wlan0".to_owned()],
         originators: vec![
@@ -115,7 +118,7 @@ fn mesh() -> MeshLook {
 }
 
 /// The node.
-pub(super) fn look() -> Look {
+pub(super) fn host() -> HostState {
     let mut bat0 = interface(3, "bat0", "batadv", OWN);
     bat0.ips.push(Address {
         address: [10, 41, 0, 57].into(),
@@ -127,20 +130,20 @@ pub(super) fn look() -> Look {
         ifname: "wlan0".to_owned(),
         wiphy: 0,
         kind: Kind::MeshPoint,
-        mac: Some(Mac([2, 0, 0, 0, 0, 0])),
+        mac: Some(HardwareAddress([2, 0, 0, 0, 0, 0])),
         network: None,
         freq_mhz: Some(2412),
         width_mhz: Some(20),
         tx_power_dbm: Some(20.0),
     };
     let stations = vec![station(PEERS[0], -55, 10), station(PEERS[1], -65, 7)];
-    Look {
+    HostState {
         hostname: "hill".to_owned(),
         boot_id: "b-1".to_owned(),
         uptime_s: 100,
         interfaces: vec![
-            interface(1, "lo", "loopback", Mac([0; 6])),
-            interface(2, "wlan0", "ethernet", Mac([2, 0, 0, 0, 0, 0])),
+            interface(1, "lo", "loopback", HardwareAddress([0; 6])),
+            interface(2, "wlan0", "ethernet", HardwareAddress([2, 0, 0, 0, 0, 0])),
             bat0,
         ],
         radios: Some(Radios {
@@ -149,6 +152,6 @@ pub(super) fn look() -> Look {
             ..Radios::default()
         }),
         mesh: Some(mesh()),
-        ..Look::default()
+        ..HostState::default()
     }
 }

@@ -4,7 +4,7 @@ use groundwave_fuzz::fuzz_target;
 
 use super::{as_file, text};
 use crate::agent::Fix;
-use crate::readings::{Mac, Root, cpu, host, leases, reservations::Reservations};
+use crate::readings::{HardwareAddress, Root, cpu, host, leases, reservations::Reservations};
 use crate::testbed::{babel, probe};
 
 fuzz_target!(babeld, vec![
@@ -38,7 +38,7 @@ fuzz_target!(
         as_file("02-00-00-00-00-01.conf", bytes, |path| {
             drop(Reservations::at(path.parent().expect("a folder")).all());
         });
-        drop(text(bytes).parse::<Mac>());
+        drop(text(bytes).parse::<HardwareAddress>());
     }
 );
 fuzz_target!(proc_files, vec![

@@ -2,11 +2,11 @@
 
 pub mod descriptors;
 mod error;
+mod hardware_address;
 pub mod interface;
-mod mac;
 pub mod priority;
 pub mod privilege;
 pub mod socket;
 
 pub use error::ReadingError;
-pub use mac::Mac;
+pub use hardware_address::HardwareAddress;

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use netlink_packet_core::{DecodeError, NLA_HEADER_SIZE, NlasIterator};
 
-use crate::host::Mac;
+use crate::host::HardwareAddress;
 
 /// Attributes of a message or of a nest, in order; flag bits are removed from their types.
 #[derive(Debug, Clone)]
@@ -71,8 +71,8 @@ impl<'a> Attrs<'a> {
         Ok(self.bytes(kind)?.map(u64::from_ne_bytes))
     }
 
-    pub fn mac(&self, kind: u16) -> Result<Option<Mac>, DecodeError> {
-        Ok(self.bytes(kind)?.map(Mac))
+    pub fn mac(&self, kind: u16) -> Result<Option<HardwareAddress>, DecodeError> {
+        Ok(self.bytes(kind)?.map(HardwareAddress))
     }
 
     /// The first `N` 32-bit words of an attribute, which newer kernels may have extended.

@@ -10,7 +10,7 @@ use groundwave_systems::onboarding::is_hostname;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::host::{Mac, ReadingError};
+use crate::host::{HardwareAddress, ReadingError};
 
 /// Most leases read; a /16 has as many addresses.
 const LEASES_MAX: usize = 65_536;
@@ -24,7 +24,7 @@ pub struct Lease {
     /// The address given.
     pub ip: Ipv4Addr,
     /// Hardware address of the client.
-    pub mac: Mac,
+    pub mac: HardwareAddress,
     /// Hostname that the client sent, if valid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hostname: Option<String>,

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Root, RouteSocket};
-use crate::host::{Mac, ReadingError};
+use crate::host::{HardwareAddress, ReadingError};
 use crate::netlink::attr::Attrs;
 
 /// Bytes of `struct ifinfomsg` and of `struct ifaddrmsg`.
@@ -41,7 +41,7 @@ pub struct Interface {
     /// Kind: `batadv`, `wireguard`, `veth`; `ethernet` or `loopback` for those of the machine.
     pub kind: String,
     /// Hardware address, if any.
-    pub mac: Option<Mac>,
+    pub mac: Option<HardwareAddress>,
     /// MTU, bytes.
     pub mtu: u32,
     /// State (RFC 2863): `up`, `down`, `dormant`, `lowerlayerdown`, `testing`, `notpresent`, `unknown`.
@@ -150,7 +150,7 @@ fn interface(answer: &[u8]) -> Result<(Interface, Option<u32>), ReadingError> {
         ifindex: u32::from_ne_bytes([head[4], head[5], head[6], head[7]]),
         name: attrs.need(IFLA_IFNAME, attrs.text(IFLA_IFNAME))?,
         kind: kind.unwrap_or_else(|| hardware_kind(hardware).to_owned()),
-        mac: mac.map(Mac),
+        mac: mac.map(HardwareAddress),
         mtu: attrs.u32(IFLA_MTU)?.unwrap_or_default(),
         operstate: operstate(attrs.u8(IFLA_OPERSTATE)?).to_owned(),
         carrier: attrs.u8(IFLA_CARRIER)?.is_some_and(|carrier| carrier != 0),

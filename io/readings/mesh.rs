@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::RouteSocket;
 use super::wireless::Radios;
-use crate::host::{Mac, ReadingError};
+use crate::host::{HardwareAddress, ReadingError};
 use crate::netlink::batadv::{Bandwidth, Batman, BatmanConfig, GatewayMode};
 use crate::netlink::nl80211::{Kind, PlinkState, Wireless};
 
@@ -19,7 +19,7 @@ pub struct MeshStatus {
     /// `BATMAN_IV` or `BATMAN_V`.
     pub algo_name: String,
     /// Hardware address of the mesh interface, as seen by hosts.
-    pub mesh_address: Mac,
+    pub mesh_address: HardwareAddress,
     /// State of the interface (RFC 2863), for example `up`.
     pub state: String,
     /// Gateway mode: this node offers an uplink, or seeks one.
@@ -35,7 +35,7 @@ pub struct MeshStatus {
     /// Peerings of the radios under it that carry frames; `None` without a radio under it.
     pub plink_estab: Option<usize>,
     /// Selected gateway, by the address that names the node.
-    pub selected_gateway: Option<Mac>,
+    pub selected_gateway: Option<HardwareAddress>,
 }
 
 /// State of the mesh `ifname`, in the network namespace at `netns` or that of the calling thread;

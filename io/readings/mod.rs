@@ -22,6 +22,6 @@ pub mod routes;
 mod tests;
 pub mod wireless;
 
-pub use crate::host::{Mac, ReadingError};
+pub use crate::host::{HardwareAddress, ReadingError};
 pub use files::Root;
 pub use route_socket::RouteSocket;

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::RouteSocket;
-use crate::host::{Mac, ReadingError};
+use crate::host::{HardwareAddress, ReadingError};
 use crate::netlink::attr::Attrs;
 
 /// Bytes of `struct ndmsg`.
@@ -59,7 +59,7 @@ pub struct Neighbour {
     /// IP address.
     pub ip: IpAddr,
     /// Hardware address, once known.
-    pub mac: Option<Mac>,
+    pub mac: Option<HardwareAddress>,
     /// Index of its interface.
     #[serde(skip)]
     pub ifindex: u32,
@@ -93,7 +93,11 @@ impl RouteSocket {
     ///
     /// # Errors
     /// As [`RouteSocket::neighbours`].
-    pub fn hardware_of(&mut self, ifname: &str, ip: IpAddr) -> Result<Option<Mac>, ReadingError> {
+    pub fn hardware_of(
+        &mut self,
+        ifname: &str,
+        ip: IpAddr,
+    ) -> Result<Option<HardwareAddress>, ReadingError> {
         let learnt = |one: &Neighbour| {
             one.ip == ip
                 && one.ifname == ifname
@@ -134,7 +138,7 @@ fn neighbour(answer: &[u8]) -> Result<Option<Neighbour>, ReadingError> {
     let mac = attrs.get(NDA_LLADDR).and_then(|mac| mac.try_into().ok());
     Ok(Some(Neighbour {
         ip,
-        mac: mac.map(Mac),
+        mac: mac.map(HardwareAddress),
         ifindex: u32::from_ne_bytes([head[4], head[5], head[6], head[7]]),
         ifname: String::new(),
         state,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::host::{Mac, ReadingError};
+use crate::host::{HardwareAddress, ReadingError};
 use groundwave_systems::onboarding::is_hostname;
 
 /// A reserved address.
@@ -17,7 +17,7 @@ use groundwave_systems::onboarding::is_hostname;
 #[schemars(rename = "DhcpReservation")]
 pub struct Reservation {
     /// Hardware address of the client.
-    pub mac: Mac,
+    pub mac: HardwareAddress,
     /// Reserved address.
     pub ip: Ipv4Addr,
     /// Hostname of the client.
@@ -62,7 +62,7 @@ impl Reservations {
         }
     }
 
-    fn path(&self, mac: Mac) -> PathBuf {
+    fn path(&self, mac: HardwareAddress) -> PathBuf {
         self.folder.join(mac.to_string().replace(':', "-"))
     }
 
@@ -112,7 +112,7 @@ impl Reservations {
     ///
     /// # Errors
     /// Error of the file system.
-    pub fn remove(&self, mac: Mac) -> Result<bool, ReadingError> {
+    pub fn remove(&self, mac: HardwareAddress) -> Result<bool, ReadingError> {
         let path = self.path(mac);
         match fs::remove_file(&path) {
             Ok(()) => Ok(true),

@@ -6,7 +6,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::host::{Mac, ReadingError};
+use crate::host::{HardwareAddress, ReadingError};
 use crate::netlink::nl80211::{
     Channel, Kind, PlinkState, Station, Survey, Wiphy, Wireless, WirelessInterface, band,
     channel_number,
@@ -75,7 +75,7 @@ pub struct ChannelRow {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PlinkRow {
     /// The peer.
-    pub mac: Mac,
+    pub mac: HardwareAddress,
     /// Our interface.
     pub ifname: String,
     /// State of the peering.
@@ -110,7 +110,7 @@ pub struct PlinkRow {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AssocRow {
     /// The station.
-    pub mac: Mac,
+    pub mac: HardwareAddress,
     /// Our interface.
     pub ifname: String,
     /// Signal of the last frame, dBm.

@@ -2,14 +2,14 @@
 //!
 //! The next task is decided by `groundwave_io::agent`; this module performs it, on one thread.
 
+mod connection;
 mod run;
-mod talk;
 mod wire;
 
 use std::net::SocketAddr;
 
 use groundwave_io::agent::Rhythm;
-use groundwave_io::agent::look::Source;
+use groundwave_io::agent::host_state::Source;
 use groundwave_io::agent::request::TrustSecret;
 use groundwave_io::i2c::Sensors;
 use groundwave_io::netlink::wireguard::PrivateKey;

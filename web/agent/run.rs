@@ -5,9 +5,9 @@ mod enrol;
 use std::time::Duration;
 
 use groundwave_engine::Pacer;
-use groundwave_io::agent::look::{Look, Ready};
-use groundwave_io::agent::orders::{Also, Finished, Orders, SUPPORTED};
-use groundwave_io::agent::ring::{Readings, Ring};
+use groundwave_io::agent::backlog::{Backlog, Readings};
+use groundwave_io::agent::host_state::{HostState, Ready};
+use groundwave_io::agent::node_commands::{Finished, FollowUp, NodeCommands, SUPPORTED};
 use groundwave_io::agent::tunnel::Plan;
 use groundwave_io::agent::{Gpsd, Machine, MachineChance, Meter, Outcome, Task, report};
 use groundwave_io::host::ReadingError;
@@ -20,8 +20,8 @@ use hyper::Method;
 use uuid::Uuid;
 
 use super::Options;
-use super::talk::{Line, Trouble, read};
-use super::wire::{Batch, Join, Login, OrderResult, Token};
+use super::connection::{Line, RequestFailure, read};
+use super::wire::{Batch, CommandOutcome, Join, Login, Token};
 use crate::http::time::rfc3339;
 
 /// Most readings of one late batch; the gateway accepts no more.
@@ -31,7 +31,7 @@ const BATCH_MAX: usize = 512;
 #[derive(Debug)]
 pub struct Seen<'a> {
     /// The machine.
-    pub look: &'a Look,
+    pub host: &'a HostState,
     /// The readings.
     pub readings: &'a Readings,
     /// The heartbeat it would be, where there is a link to send it over.
@@ -50,10 +50,10 @@ pub struct Agent {
     clock: MachineClock,
     meter: Meter,
     gpsd: Gpsd,
-    ring: Ring,
-    orders: Orders,
+    backlog: Backlog,
+    commands: NodeCommands,
     line: Line,
-    look: Look,
+    host: HostState,
     readings: Readings,
     faults: Vec<String>,
     ready: Option<Ready>,
@@ -79,10 +79,10 @@ impl Agent {
             clock: MachineClock::start(),
             meter: Meter::default(),
             gpsd: Gpsd::at(options.gpsd),
-            ring: Ring::new(options.rhythm.period_ms),
-            orders: Orders::default(),
+            backlog: Backlog::new(options.rhythm.period_ms),
+            commands: NodeCommands::default(),
             line: Line::of(options.rhythm.period_ms),
-            look: Look::default(),
+            host: HostState::default(),
             readings: Readings::new(),
             faults: Vec::new(),
             ready: None,
@@ -101,15 +101,15 @@ impl Agent {
         self.clock.monotonic_ns() / 1_000_000
     }
 
-    /// One look, and the heartbeat it would be.
+    /// One reading of the machine, and the heartbeat it would be.
     ///
     /// # Errors
-    /// When the machine cannot be looked at.
+    /// When the machine cannot be read.
     pub fn once(&mut self) -> Result<Seen<'_>, ReadingError> {
         self.sample()?;
         let beat = self.ready.and_then(|ready| self.beat(ready).ok());
         Ok(Seen {
-            look: &self.look,
+            host: &self.host,
             readings: &self.readings,
             beat,
             sensors: &self.options.sensors,
@@ -139,17 +139,17 @@ impl Agent {
             }
             let now_ms = self.now_ms();
             self.machine.done(task, outcome, now_ms, &mut self.chance);
-            self.machine.set_backlog(!self.ring.is_empty());
+            self.machine.set_backlog(!self.backlog.is_empty());
         }
     }
 
     async fn attempt(&mut self, task: Task) -> Outcome {
         let tried = match task {
             Task::Wait(_) => Ok(()),
-            Task::Look => self.sample().map_err(local).and_then(|()| {
+            Task::ReadHost => self.sample().map_err(local).and_then(|()| {
                 self.ready
                     .map(|_| ())
-                    .ok_or(Trouble::Silence(String::new()))
+                    .ok_or(RequestFailure::NoAnswer(String::new()))
             }),
             Task::Sample => self.keep(),
             Task::Register => return self.register(false).await,
@@ -164,12 +164,12 @@ impl Agent {
     }
 
     fn sample(&mut self) -> Result<(), ReadingError> {
-        let mut look = self.options.source.look()?;
-        if look.fix.is_none() {
-            look.fix = self.gpsd.look();
+        let mut host = self.options.source.read()?;
+        if host.fix.is_none() {
+            host.fix = self.gpsd.fix();
         }
         let now_ms = self.now_ms();
-        self.ready = look.ready(&self.options.mesh_ifname);
+        self.ready = host.ready(&self.options.mesh_ifname);
         let waits = self.ready.is_none();
         if waits && !self.waits_for_mesh {
             let name = &self.options.mesh_ifname;
@@ -178,8 +178,8 @@ impl Agent {
         self.waits_for_mesh = waits;
         self.readings = self
             .meter
-            .read(&look, now_ms, self.options.rhythm.period_ms);
-        self.look = look;
+            .read(&host, now_ms, self.options.rhythm.period_ms);
+        self.host = host;
         self.sense();
         Ok(())
     }
@@ -197,9 +197,9 @@ impl Agent {
     }
 
     /// Reads the state of the machine, and stores the readings until they are reported.
-    fn keep(&mut self) -> Result<(), Trouble> {
+    fn keep(&mut self) -> Result<(), RequestFailure> {
         self.sample().map_err(local)?;
-        self.ring.push(wall_ns() / 1_000_000, &self.readings);
+        self.backlog.push(wall_ns() / 1_000_000, &self.readings);
         Ok(())
     }
 
@@ -225,10 +225,10 @@ impl Agent {
         plan.apply(ifname, &self.options.key, self.options.listen_port)
     }
 
-    async fn log_in(&mut self) -> Result<(), Trouble> {
+    async fn log_in(&mut self) -> Result<(), RequestFailure> {
         let address = self.address(true);
         let Some(known) = &self.credentials else {
-            return Err(Trouble::Refused(401, None));
+            return Err(RequestFailure::Refused(401, None));
         };
         let known = known.clone();
         let login = Login {
@@ -236,18 +236,18 @@ impl Agent {
             password: &known.password,
         };
         let heard = self.ask(&address, None, "/api/auth/login", &login).await;
-        if matches!(heard, Err(Trouble::Refused(401 | 403, None))) {
+        if matches!(heard, Err(RequestFailure::Refused(401 | 403, None))) {
             self.credentials = None;
         }
         self.token = Some(read::<Token>(&heard?)?.access_token);
         Ok(())
     }
 
-    async fn join(&mut self) -> Result<(), Trouble> {
+    async fn join(&mut self) -> Result<(), RequestFailure> {
         let ready = self
             .ready
-            .ok_or_else(|| Trouble::Silence("no link".to_owned()))?;
-        let beat = self.beat(ready).map_err(Trouble::Silence)?;
+            .ok_or_else(|| RequestFailure::NoAnswer("no link".to_owned()))?;
+        let beat = self.beat(ready).map_err(RequestFailure::NoAnswer)?;
         let Some(node_id) = self.node_id else {
             return Ok(());
         };
@@ -270,7 +270,7 @@ impl Agent {
         &mut self,
         path: &str,
         body: &impl serde::Serialize,
-    ) -> Result<crate::http::client::HttpResponse, Trouble> {
+    ) -> Result<crate::http::client::HttpResponse, RequestFailure> {
         let address = self.address(true);
         let token = self.token.clone();
         self.ask(&address, token.as_deref(), path, body).await
@@ -283,7 +283,7 @@ impl Agent {
         token: Option<&str>,
         path: &str,
         body: &impl serde::Serialize,
-    ) -> Result<crate::http::client::HttpResponse, Trouble> {
+    ) -> Result<crate::http::client::HttpResponse, RequestFailure> {
         self.send(Method::POST, address, token, path, body).await
     }
 
@@ -294,7 +294,7 @@ impl Agent {
         token: Option<&str>,
         path: &str,
         body: &impl serde::Serialize,
-    ) -> Result<crate::http::client::HttpResponse, Trouble> {
+    ) -> Result<crate::http::client::HttpResponse, RequestFailure> {
         let period = Duration::from_millis(self.options.rhythm.period_ms);
         let fresh = Line::of(self.options.rhythm.period_ms);
         let mut line = std::mem::replace(&mut self.line, fresh);
@@ -318,7 +318,7 @@ impl Agent {
 
     fn beat(&mut self, ready: Ready) -> Result<Heartbeat, String> {
         // Counts on over restarts of the agent within a boot.
-        let boot_ms = self.look.uptime_s.saturating_mul(1000);
+        let boot_ms = self.host.uptime_s.saturating_mul(1000);
         self.seq = (self.seq + 1).max(boot_ms);
         let about = report::About {
             node_id: self.node_id,
@@ -333,15 +333,15 @@ impl Agent {
             sent_at: rfc3339(wall_ns()),
             capabilities: self.capabilities(),
         };
-        report::beat(&self.look, &self.readings, about)
+        report::beat(&self.host, &self.readings, about)
     }
 
     fn capabilities(&self) -> Vec<String> {
         let has = [
-            ("batman", self.look.mesh.is_some()),
-            ("wifi", self.look.radios.is_some()),
+            ("batman", self.host.mesh.is_some()),
+            ("wifi", self.host.radios.is_some()),
             ("wireguard", self.options.tunnel_ifname.is_some()),
-            ("gps", self.look.fix.is_some()),
+            ("gps", self.host.fix.is_some()),
             ("i2c", !self.options.sensors.found().is_empty()),
         ];
         has.iter()
@@ -350,18 +350,18 @@ impl Agent {
             .collect()
     }
 
-    /// A heartbeat with the readings of the moment; then what came of orders.
-    async fn tell(&mut self) -> Result<(), Trouble> {
+    /// A heartbeat with the readings of the moment; then what came of commands.
+    async fn tell(&mut self) -> Result<(), RequestFailure> {
         let ready = self
             .ready
-            .ok_or_else(|| Trouble::Silence("no link".to_owned()))?;
-        let beat = self.beat(ready).map_err(Trouble::Silence)?;
+            .ok_or_else(|| RequestFailure::NoAnswer("no link".to_owned()))?;
+        let beat = self.beat(ready).map_err(RequestFailure::NoAnswer)?;
         // While it is told, the next ones may be kept.
-        let moment_ms = self.ring.last_ms();
+        let moment_ms = self.backlog.last_ms();
         let heard = self.say("/v1/nodes/heartbeat", &beat).await?;
         let ack: HeartbeatAck = read(&heard)?;
         if let Some(moment_ms) = moment_ms {
-            self.ring.told(moment_ms);
+            self.backlog.remove(moment_ms);
         }
         self.node_id = Some(ack.node_id);
         if ack.next_heartbeat_s.is_finite() && ack.next_heartbeat_s > 0.0 {
@@ -371,8 +371,8 @@ impl Agent {
         for order in ack.commands {
             let id = order.command_id;
             let finished = self
-                .orders
-                .carry_out(id, &order.kind, &order.args, &self.look);
+                .commands
+                .execute(id, &order.kind, &order.args, &self.host);
             self.finished.extend(finished);
         }
         self.tell_finished(ack.node_id).await;
@@ -386,26 +386,26 @@ impl Agent {
                 "/v1/nodes/{node_id}/commands/{}/result",
                 finished.command_id
             );
-            let told = self.say(&path, &OrderResult::from(&finished)).await;
-            if finished.also == Also::RenewToken {
+            let told = self.say(&path, &CommandOutcome::from(&finished)).await;
+            if finished.follow_up == FollowUp::RenewToken {
                 self.machine.renew_now();
             }
-            if matches!(told, Err(Trouble::Silence(_))) {
+            if matches!(told, Err(RequestFailure::NoAnswer(_))) {
                 self.finished.push(finished);
             }
         }
     }
 
-    async fn replay(&mut self) -> Result<(), Trouble> {
+    async fn replay(&mut self) -> Result<(), RequestFailure> {
         let Some(node_id) = self.node_id else {
             return Ok(());
         };
-        let (told, moments) = self.ring.oldest(BATCH_MAX);
+        let (told, moments) = self.backlog.oldest(BATCH_MAX);
         let path = format!("/v1/nodes/{node_id}/telemetry");
         match self.say(&path, &Batch::from(told.as_slice())).await {
             // A batch that the gateway refuses for good is not sent again.
-            Ok(_) | Err(Trouble::Refused(400 | 404 | 413 | 422, _)) => {
-                self.ring.told_oldest(moments);
+            Ok(_) | Err(RequestFailure::Refused(400 | 404 | 413 | 422, _)) => {
+                self.backlog.remove_oldest(moments);
                 Ok(())
             }
             Err(trouble) => Err(trouble),
@@ -413,15 +413,15 @@ impl Agent {
     }
 }
 
-fn local(err: ReadingError) -> Trouble {
-    Trouble::Silence(err.to_string())
+fn local(err: ReadingError) -> RequestFailure {
+    RequestFailure::NoAnswer(err.to_string())
 }
 
-fn outcome(tried: Result<(), Trouble>) -> Outcome {
+fn outcome(tried: Result<(), RequestFailure>) -> Outcome {
     match tried {
         Ok(()) => Outcome::Done,
-        Err(Trouble::Refused(status, wait_ms)) => Outcome::Refused(status, wait_ms),
-        Err(Trouble::Silence(why)) => {
+        Err(RequestFailure::Refused(status, wait_ms)) => Outcome::Refused(status, wait_ms),
+        Err(RequestFailure::NoAnswer(why)) => {
             tracing::debug!("{why}");
             Outcome::Failed
         }

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use groundwave_io::agent::orders::{Finished, SUPPORTED};
-use groundwave_io::agent::ring::Told;
+use groundwave_io::agent::backlog::UnreportedReading;
+use groundwave_io::agent::node_commands::{Finished, SUPPORTED};
 use groundwave_systems::fleet::Interface;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -50,9 +50,9 @@ struct BatchSample {
     value: f64,
 }
 
-impl From<&[Told]> for Batch {
-    fn from(told: &[Told]) -> Self {
-        let sample = |one: &Told| BatchSample {
+impl From<&[UnreportedReading]> for Batch {
+    fn from(told: &[UnreportedReading]) -> Self {
+        let sample = |one: &UnreportedReading| BatchSample {
             ts: rfc3339(one.ts_ms.saturating_mul(1_000_000)),
             metric: one.metric.clone(),
             value: one.value,
@@ -65,12 +65,12 @@ impl From<&[Told]> for Batch {
 
 /// Result of a node command.
 #[derive(Serialize)]
-pub struct OrderResult<'a> {
+pub struct CommandOutcome<'a> {
     state: &'static str,
     output: &'a str,
 }
 
-impl<'a> From<&'a Finished> for OrderResult<'a> {
+impl<'a> From<&'a Finished> for CommandOutcome<'a> {
     fn from(finished: &'a Finished) -> Self {
         Self {
             state: if finished.done { "done" } else { "failed" },

@@ -54,7 +54,7 @@ impl Agent {
 
 fn show(node: &mut Node, output: Output) -> Result<(), Failure> {
     let Seen {
-        look,
+        host,
         readings,
         beat,
         sensors,
@@ -63,7 +63,7 @@ fn show(node: &mut Node, output: Output) -> Result<(), Failure> {
     let probed = !sensors.selection().is_none();
     if output.json {
         // The agent's own output can be the fixture of another agent.
-        let mut shown = serde_json::to_value(look).map_err(Failure::machine)?;
+        let mut shown = serde_json::to_value(host).map_err(Failure::machine)?;
         shown["readings"] = json!(readings);
         shown["beat"] = json!(beat);
         shown["sensors"] = json!({ "probed": probed, "found": sensors.found(), "faults": faults });
@@ -71,9 +71,9 @@ fn show(node: &mut Node, output: Output) -> Result<(), Failure> {
     }
     let mut lines = format!(
         "{}: up {} s, {} interfaces\n",
-        look.hostname,
-        look.uptime_s,
-        look.interfaces.len()
+        host.hostname,
+        host.uptime_s,
+        host.interfaces.len()
     );
     for (name, value) in readings {
         lines.push_str(&format!("{name} {value}\n"));

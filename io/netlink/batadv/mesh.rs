@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::attr;
-use crate::host::Mac;
+use crate::host::HardwareAddress;
 use crate::netlink::attr::Attrs;
 use netlink_packet_core::DecodeError;
 
@@ -40,11 +40,11 @@ pub struct Mesh {
     /// Name, usually `bat0`.
     pub mesh_ifname: String,
     /// Hardware address, as seen by hosts.
-    pub mesh_address: Mac,
+    pub mesh_address: HardwareAddress,
     /// First underlying interface, whose address identifies the node in the mesh.
     pub hard_ifname: Option<String>,
     /// Hardware address of the first underlying interface.
-    pub hard_address: Option<Mac>,
+    pub hard_address: Option<HardwareAddress>,
     /// Version of the local translation table.
     pub tt_ttvn: Option<u8>,
     /// Checksum announced by bridge loop avoidance.

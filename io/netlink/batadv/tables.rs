@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::attr;
-use crate::host::Mac;
+use crate::host::HardwareAddress;
 use crate::netlink::attr::Attrs;
 use netlink_packet_core::DecodeError;
 
@@ -15,9 +15,9 @@ use netlink_packet_core::DecodeError;
 #[schemars(rename = "BatmanOriginator")]
 pub struct Originator {
     /// Originator, as hardware address of its first interface.
-    pub orig_address: Mac,
+    pub orig_address: HardwareAddress,
     /// Next hop.
-    pub neigh_address: Mac,
+    pub neigh_address: HardwareAddress,
     /// Index of the output interface.
     #[serde(skip)]
     pub hard_ifindex: u32,
@@ -56,7 +56,7 @@ impl Originator {
 #[schemars(rename = "BatmanNeighbor")]
 pub struct Neighbor {
     /// Hardware address of the neighbour's interface.
-    pub neigh_address: Mac,
+    pub neigh_address: HardwareAddress,
     /// Index of the local interface.
     #[serde(skip)]
     pub hard_ifindex: u32,
@@ -87,9 +87,9 @@ impl Neighbor {
 #[schemars(rename = "BatmanGateway")]
 pub struct Gateway {
     /// Gateway node.
-    pub orig_address: Mac,
+    pub orig_address: HardwareAddress,
     /// Next hop.
-    pub router: Mac,
+    pub router: HardwareAddress,
     /// Index of the output interface.
     #[serde(skip)]
     pub hard_ifindex: u32,
@@ -168,7 +168,7 @@ impl From<u32> for Flags {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TransLocal {
     /// Host.
-    pub tt_address: Mac,
+    pub tt_address: HardwareAddress,
     /// VLAN, -1 without one.
     pub tt_vid: i32,
     /// Time since the last frame, ms; absent for permanent entries.
@@ -196,9 +196,9 @@ impl TransLocal {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TransGlobal {
     /// Host.
-    pub tt_address: Mac,
+    pub tt_address: HardwareAddress,
     /// Node of the host.
-    pub orig_address: Mac,
+    pub orig_address: HardwareAddress,
     /// VLAN, -1 without one.
     pub tt_vid: i32,
     /// Version of the table at the announcement.
@@ -236,7 +236,7 @@ pub struct DatEntry {
     /// IPv4 address.
     pub dat_cache_ip4address: Ipv4Addr,
     /// Hardware address.
-    pub dat_cache_hwaddress: Mac,
+    pub dat_cache_hwaddress: HardwareAddress,
     /// VLAN, -1 without one.
     pub dat_cache_vid: i32,
     /// Time since the last use, ms.
@@ -260,11 +260,11 @@ impl DatEntry {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BlaClaim {
     /// Host.
-    pub bla_address: Mac,
+    pub bla_address: HardwareAddress,
     /// VLAN, -1 without one.
     pub bla_vid: i32,
     /// Claiming gateway.
-    pub bla_backbone: Mac,
+    pub bla_backbone: HardwareAddress,
     /// Claim of this node.
     pub bla_own: bool,
     /// Checksum of the gateway's claims.
@@ -292,7 +292,7 @@ pub struct HardInterface {
     /// Name.
     pub hard_ifname: String,
     /// Hardware address.
-    pub hard_address: Mac,
+    pub hard_address: HardwareAddress,
     /// Active participation in the mesh.
     pub active: bool,
     /// Penalty per hop over this interface, [0, 255].
@@ -321,7 +321,7 @@ impl HardInterface {
     }
 }
 
-fn mac(attrs: &Attrs<'_>, kind: u16) -> Result<Mac, DecodeError> {
+fn mac(attrs: &Attrs<'_>, kind: u16) -> Result<HardwareAddress, DecodeError> {
     attrs.need(kind, attrs.mac(kind)?)
 }
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::attr;
-use crate::host::Mac;
+use crate::host::HardwareAddress;
 use crate::netlink::attr::Attrs;
 use netlink_packet_core::DecodeError;
 
@@ -62,7 +62,7 @@ pub struct WirelessInterface {
     #[serde(rename = "type")]
     pub kind: Kind,
     /// Hardware address.
-    pub mac: Option<Mac>,
+    pub mac: Option<HardwareAddress>,
     /// SSID, or mesh id; bytes that are not UTF-8 are replaced.
     pub network: Option<String>,
     /// Centre frequency of the primary channel, MHz; `None` without a channel.

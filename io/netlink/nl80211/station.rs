@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::attr;
-use crate::host::Mac;
+use crate::host::HardwareAddress;
 use crate::netlink::attr::Attrs;
 use netlink_packet_core::DecodeError;
 
@@ -75,7 +75,7 @@ const AUTHORIZED: u32 = 1;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Station {
     /// Hardware address.
-    pub mac: Mac,
+    pub mac: HardwareAddress,
     /// Index of the local interface.
     #[serde(skip)]
     pub ifindex: u32,

@@ -233,7 +233,7 @@ fn machine(host: u8) -> tempfile::TempDir {
         ifindex: 2,
         name: "bat0".to_owned(),
         kind: "batadv".to_owned(),
-        mac: Some(groundwave_io::host::Mac([2, 0, 0, 0, 0, host])),
+        mac: Some(groundwave_io::host::HardwareAddress([2, 0, 0, 0, 0, host])),
         mtu: 1500,
         operstate: "up".to_owned(),
         carrier: true,

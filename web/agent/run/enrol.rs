@@ -11,7 +11,7 @@ use groundwave_systems::onboarding::{
 use hyper::Method;
 
 use super::{Agent, outcome};
-use crate::agent::talk::{Trouble, read};
+use crate::agent::connection::{RequestFailure, read};
 use crate::http::time::rfc3339;
 
 /// Longest wait for approval that the gateway may ask for, ms.
@@ -32,23 +32,23 @@ impl Agent {
     }
 
     /// Challenge of the gateway; `None` from earlier versions, which have none.
-    async fn challenge(&mut self, address: &str) -> Result<Option<WgChallenge>, Trouble> {
+    async fn challenge(&mut self, address: &str) -> Result<Option<WgChallenge>, RequestFailure> {
         let heard = self.send(Method::GET, address, None, CHALLENGE, &()).await;
         match heard {
             Ok(heard) => read(&heard).map(Some),
-            Err(Trouble::Refused(status, _)) if NO_SUCH_PATH.contains(&status) => Ok(None),
+            Err(RequestFailure::Refused(status, _)) if NO_SUCH_PATH.contains(&status) => Ok(None),
             Err(trouble) => Err(trouble),
         }
     }
 
-    async fn ask_in(&mut self, inside: bool) -> Result<WgRegisterResult, Trouble> {
+    async fn ask_in(&mut self, inside: bool) -> Result<WgRegisterResult, RequestFailure> {
         let ready = self
             .ready
-            .ok_or_else(|| Trouble::Silence("no link".to_owned()))?;
+            .ok_or_else(|| RequestFailure::NoAnswer("no link".to_owned()))?;
         let identity = Identity {
-            public_key: self.public_key().map_err(Trouble::Silence)?,
-            mac: report::wire(ready.mac).map_err(Trouble::Silence)?,
-            hostname: report::hostname(&self.look.hostname, ready.mac),
+            public_key: self.public_key().map_err(RequestFailure::NoAnswer)?,
+            mac: ready.mac.of_interface().map_err(RequestFailure::NoAnswer)?,
+            hostname: report::hostname(&self.host.hostname, ready.mac),
             underlay_ip: Some(ready.ip),
             listen_port: self.options.listen_port,
         };
@@ -58,7 +58,7 @@ impl Agent {
         let (nonce, ts) = match &challenge {
             Some(challenge) => (challenge.nonce.clone(), challenge.ts.clone()),
             None => {
-                let nonce = nonce().map_err(|err| Trouble::Silence(err.to_string()))?;
+                let nonce = nonce().map_err(|err| RequestFailure::NoAnswer(err.to_string()))?;
                 (nonce, rfc3339(wall_ns()))
             }
         };
@@ -74,7 +74,7 @@ impl Agent {
         let mut answer: WgRegisterResult = read(&self.ask(&address, None, REGISTER, &body).await?)?;
         if let (Some(sealed), Some(shared)) = (answer.sealed_credentials.take(), shared) {
             let opened = unseal_credentials(&shared, &body.nonce, &sealed);
-            let opened = opened.map_err(|err| Trouble::Silence(err.to_string()))?;
+            let opened = opened.map_err(|err| RequestFailure::NoAnswer(err.to_string()))?;
             answer.credentials = Some(opened);
         }
         Ok(answer)

@@ -83,7 +83,7 @@ pub async fn dhcp_reservation_create(
     }
     dhcp.folder()?;
     let wanted = Reservation {
-        mac: host::Mac(new.mac.0),
+        mac: host::HardwareAddress::from(new.mac),
         ip: new.ip,
         hostname,
     };

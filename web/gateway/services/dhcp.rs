@@ -84,7 +84,9 @@ impl DhcpServer {
     pub fn release(&self, mac: Mac) -> Result<bool, Problem> {
         let folder = self.folder()?;
         let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        folder.remove(host::Mac(mac.0)).map_err(unread)
+        folder
+            .remove(host::HardwareAddress::from(mac))
+            .map_err(unread)
     }
 }
 
@@ -115,7 +117,7 @@ mod tests {
 
     fn kept(last: u8, ip: u8, name: Option<&str>) -> Reservation {
         Reservation {
-            mac: host::Mac([2, 0, 0, 0, 0, last]),
+            mac: host::HardwareAddress([2, 0, 0, 0, 0, last]),
             ip: Ipv4Addr::new(10, 41, 0, ip),
             hostname: name.map(str::to_owned),
         }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use groundwave_io::host::Mac;
+use groundwave_io::host::HardwareAddress;
 use groundwave_io::netlink::batadv::Batman;
 use groundwave_io::readings::wireless::{self, Radios};
 use groundwave_io::readings::{ReadingError, RouteSocket};
@@ -32,7 +32,11 @@ pub struct Known<T> {
 }
 
 /// Rows with the nodes of their MAC addresses.
-pub fn known<T>(view: &Snapshot, rows: Vec<T>, whose: fn(&T) -> Option<Mac>) -> Vec<Known<T>> {
+pub fn known<T>(
+    view: &Snapshot,
+    rows: Vec<T>,
+    whose: fn(&T) -> Option<HardwareAddress>,
+) -> Vec<Known<T>> {
     let named = |row: T| {
         let mac = whose(&row).map(|mac| onboarding::Mac(mac.0));
         let node = mac.and_then(|mac| view.fleet.with_mac(mac));

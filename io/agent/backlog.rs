@@ -36,13 +36,13 @@ struct Row {
     ts_ms: u64,
     /// In the order of [`NAMES`]; NaN for what was not read.
     values: [f64; NAMES.len()],
-    /// In the order of [`Ring::sensed`], as far as that went then; NaN for what was not read.
+    /// In the order of [`Backlog::sensed`], as far as that went then; NaN for what was not read.
     sensed: Vec<f64>,
 }
 
 /// Reading to report.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Told {
+pub struct UnreportedReading {
     /// Time, ms since the Unix epoch.
     pub ts_ms: u64,
     /// Name of the metric.
@@ -53,14 +53,14 @@ pub struct Told {
 
 /// Unreported readings, the oldest first.
 #[derive(Debug)]
-pub struct Ring {
+pub struct Backlog {
     rows: VecDeque<Row>,
     /// Names of sensors' readings, in the order in which they first came.
     sensed: Vec<String>,
     most: usize,
 }
 
-impl Ring {
+impl Backlog {
     /// One for readings every `period_ms`. All its memory is taken now, 160 bytes a moment;
     /// sensors take 8 bytes more for each of their readings.
     #[must_use]
@@ -119,7 +119,7 @@ impl Ring {
     }
 
     /// Removes the readings of this moment: they were reported.
-    pub fn told(&mut self, ts_ms: u64) {
+    pub fn remove(&mut self, ts_ms: u64) {
         if let Some(place) = self.rows.iter().rposition(|row| row.ts_ms == ts_ms) {
             self.rows.remove(place);
         }
@@ -127,7 +127,7 @@ impl Ring {
 
     /// The oldest readings, at most `most` of whole moments, and of how many moments they are.
     #[must_use]
-    pub fn oldest(&self, most: usize) -> (Vec<Told>, usize) {
+    pub fn oldest(&self, most: usize) -> (Vec<UnreportedReading>, usize) {
         let mut told = Vec::new();
         let mut moments = 0;
         for row in &self.rows {
@@ -142,13 +142,13 @@ impl Ring {
     }
 
     /// Readings of a row.
-    fn of_row(&self, row: &Row) -> Vec<Told> {
+    fn of_row(&self, row: &Row) -> Vec<UnreportedReading> {
         let own = NAMES.into_iter().map(Cow::Borrowed);
         let sensed = self.sensed.iter().map(|name| Cow::Owned(name.clone()));
         let values = row.values.iter().chain(&row.sensed);
         let read = own.chain(sensed).zip(values);
         read.filter(|(_, value)| !value.is_nan())
-            .map(|(metric, value)| Told {
+            .map(|(metric, value)| UnreportedReading {
                 ts_ms: row.ts_ms,
                 metric,
                 value: *value,
@@ -157,7 +157,7 @@ impl Ring {
     }
 
     /// Removes the oldest moments: they were reported.
-    pub fn told_oldest(&mut self, moments: usize) {
+    pub fn remove_oldest(&mut self, moments: usize) {
         self.rows.drain(..moments.min(self.rows.len()));
     }
 }
@@ -180,57 +180,57 @@ mod tests {
 
     #[test]
     fn an_hour_is_kept_with_its_times_and_not_more() {
-        let mut ring = Ring::new(5_000);
-        let capacity = ring.rows.capacity();
+        let mut backlog = Backlog::new(5_000);
+        let capacity = backlog.rows.capacity();
         for beat in 0..10_000u64 {
-            ring.push(beat * 5_000, &readings(beat as f64));
+            backlog.push(beat * 5_000, &readings(beat as f64));
         }
-        assert_eq!((ring.len(), ring.rows.capacity()), (720, capacity));
-        let (told, moments) = ring.oldest(512);
+        assert_eq!((backlog.len(), backlog.rows.capacity()), (720, capacity));
+        let (told, moments) = backlog.oldest(512);
         assert_eq!((told.len(), moments), (512, 256));
-        let first = Told {
+        let first = UnreportedReading {
             ts_ms: 9_280 * 5_000,
             metric: Cow::Borrowed("mesh.tx_mbps"),
             value: 9_280.0,
         };
         assert_eq!(told[0], first);
-        ring.told_oldest(moments);
-        assert_eq!(ring.oldest(2).0[0].ts_ms, 9_536 * 5_000);
-        let last_ms = ring.last_ms().unwrap();
-        ring.push(last_ms + 1, &readings(0.0));
-        ring.told(last_ms);
-        assert_eq!(ring.last_ms(), Some(last_ms + 1));
-        ring.told(last_ms + 1);
-        assert_eq!(ring.len(), 720 - 256 - 1);
+        backlog.remove_oldest(moments);
+        assert_eq!(backlog.oldest(2).0[0].ts_ms, 9_536 * 5_000);
+        let last_ms = backlog.last_ms().unwrap();
+        backlog.push(last_ms + 1, &readings(0.0));
+        backlog.remove(last_ms);
+        assert_eq!(backlog.last_ms(), Some(last_ms + 1));
+        backlog.remove(last_ms + 1);
+        assert_eq!(backlog.len(), 720 - 256 - 1);
     }
 
     #[test]
     fn what_sensors_say_is_kept_by_their_names() {
-        let mut ring = Ring::new(5_000);
-        ring.push(0, &readings(1.0));
+        let mut backlog = Backlog::new(5_000);
+        backlog.push(0, &readings(1.0));
         let mut with = readings(2.0);
         with.insert(Cow::Owned("i2c.lm75.temperature_c".to_owned()), 20.5);
-        ring.push(5_000, &with);
-        ring.push(10_000, &readings(3.0));
-        let (told, moments) = ring.oldest(512);
+        backlog.push(5_000, &with);
+        backlog.push(10_000, &readings(3.0));
+        let (told, moments) = backlog.oldest(512);
         assert_eq!((told.len(), moments), (7, 3));
-        let sensed: Vec<&Told> = told.iter().filter(|one| one.value == 20.5).collect();
+        let sensed: Vec<&UnreportedReading> = told.iter().filter(|one| one.value == 20.5).collect();
         assert_eq!((sensed[0].ts_ms, sensed.len()), (5_000, 1));
         assert_eq!(sensed[0].metric, "i2c.lm75.temperature_c");
         for number in 0..100 {
             with.insert(Cow::Owned(format!("i2c.t{number}.a")), 1.0);
         }
-        ring.push(15_000, &with);
-        assert_eq!(ring.sensed.len(), READINGS_MAX);
+        backlog.push(15_000, &with);
+        assert_eq!(backlog.sensed.len(), READINGS_MAX);
     }
 
     #[test]
     fn what_is_older_than_an_hour_goes_however_few_there_are() {
-        let mut ring = Ring::new(5_000);
-        ring.push(0, &readings(1.0));
-        ring.push(KEEP_MS + 1, &readings(2.0));
-        assert_eq!(ring.oldest(100).1, 1);
-        ring.told_oldest(7);
-        assert!(ring.is_empty());
+        let mut backlog = Backlog::new(5_000);
+        backlog.push(0, &readings(1.0));
+        backlog.push(KEEP_MS + 1, &readings(2.0));
+        assert_eq!(backlog.oldest(100).1, 1);
+        backlog.remove_oldest(7);
+        assert!(backlog.is_empty());
     }
 }

@@ -9,33 +9,33 @@ use serde::de::DeserializeOwned;
 use crate::http::client::{Client, HttpResponse};
 use crate::http::problem::Problem;
 
-/// Bounds of the timeout of an answer, ms. The timeout is a heartbeat period, when the next report
+/// Backoff of the timeout of an answer, ms. The timeout is a heartbeat period, when the next report
 /// is due, but no less than a slow mesh needs and no more than an operator waits.
-const PATIENCE_MS: std::ops::RangeInclusive<u64> = 2_000..=10_000;
+const TIMEOUT_MS: std::ops::RangeInclusive<u64> = 2_000..=10_000;
 
 /// Reason why there is no usable answer.
 #[derive(Debug)]
-pub enum Trouble {
+pub enum RequestFailure {
     /// The gateway refused: the status, and how long it wants us to wait, ms.
     Refused(u16, Option<u64>),
     /// There is none, or none that can be understood.
-    Silence(String),
+    NoAnswer(String),
 }
 
 /// A line to the gateway, kept open while it works.
 pub struct Line {
     open: Option<(String, Client)>,
-    patience: Duration,
+    timeout: Duration,
 }
 
 impl Line {
-    /// A line of an agent that looks at its machine every `period_ms`.
+    /// A line of an agent that reads its machine every `period_ms`.
     #[must_use]
     pub fn of(period_ms: u64) -> Self {
-        let patience_ms = period_ms.clamp(*PATIENCE_MS.start(), *PATIENCE_MS.end());
+        let patience_ms = period_ms.clamp(*TIMEOUT_MS.start(), *TIMEOUT_MS.end());
         Self {
             open: None,
-            patience: Duration::from_millis(patience_ms),
+            timeout: Duration::from_millis(patience_ms),
         }
     }
 
@@ -50,19 +50,19 @@ impl Line {
         method: Method,
         path: &str,
         body: &impl Serialize,
-    ) -> Result<HttpResponse, Trouble> {
+    ) -> Result<HttpResponse, RequestFailure> {
         let body = serde_json::to_vec(body).map_err(silence)?;
         let asked =
-            tokio::time::timeout(self.patience, self.turn(address, token, method, path, body));
+            tokio::time::timeout(self.timeout, self.turn(address, token, method, path, body));
         let heard = match asked.await {
             Ok(Ok(heard)) => heard,
             Ok(Err(why)) => {
                 self.open = None;
-                return Err(Trouble::Silence(why));
+                return Err(RequestFailure::NoAnswer(why));
             }
             Err(_) => {
                 self.open = None;
-                return Err(Trouble::Silence(format!(
+                return Err(RequestFailure::NoAnswer(format!(
                     "{address} did not answer in time"
                 )));
             }
@@ -76,7 +76,7 @@ impl Line {
         let wait = heard
             .retry_after_s
             .map(|seconds| seconds.saturating_mul(1000));
-        Err(Trouble::Refused(heard.status.as_u16(), wait))
+        Err(RequestFailure::Refused(heard.status.as_u16(), wait))
     }
 
     async fn turn(
@@ -116,13 +116,13 @@ impl Line {
 /// Body of an answer.
 ///
 /// # Errors
-/// [`Trouble::Silence`] when it cannot be understood.
-pub fn read<T: DeserializeOwned>(heard: &HttpResponse) -> Result<T, Trouble> {
+/// [`RequestFailure::NoAnswer`] when it cannot be understood.
+pub fn read<T: DeserializeOwned>(heard: &HttpResponse) -> Result<T, RequestFailure> {
     serde_json::from_slice(&heard.body).map_err(silence)
 }
 
-fn silence(err: impl std::fmt::Display) -> Trouble {
-    Trouble::Silence(err.to_string())
+fn silence(err: impl std::fmt::Display) -> RequestFailure {
+    RequestFailure::NoAnswer(err.to_string())
 }
 
 /// Text of another program, escaped for a line of the log.

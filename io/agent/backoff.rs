@@ -47,16 +47,16 @@ pub(super) fn about(chance: &mut dyn Chance, period_ms: u64) -> u64 {
     between(chance, period_ms - tenth, period_ms + tenth)
 }
 
-/// Bounds of waiting after failures.
+/// Backoff of waiting after failures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
+pub struct Backoff {
     /// After the first failure, ms.
     pub least_ms: u64,
     /// Upper bound, ms.
     pub most_ms: u64,
 }
 
-impl Bounds {
+impl Backoff {
     /// Waiting time after the `failures`-th failure in a row, ms: doubled each time, drawn from its
     /// upper half (full jitter of half, after AWS's "equal jitter").
     pub(super) fn wait(&self, chance: &mut dyn Chance, failures: u32) -> u64 {
@@ -74,19 +74,19 @@ mod tests {
 
     #[test]
     fn waiting_doubles_within_its_bounds() {
-        let bounds = Bounds {
+        let backoff = Backoff {
             least_ms: 5_000,
             most_ms: 300_000,
         };
         let mut chance = MachineChance::seeded(1);
         let mut longest = 0;
         for failures in 1..40 {
-            let wait = bounds.wait(&mut chance, failures);
+            let wait = backoff.wait(&mut chance, failures);
             assert!((5_000..=300_000).contains(&wait), "{failures}: {wait}");
             longest = longest.max(wait);
         }
         assert!(longest > 150_000);
-        assert!(bounds.wait(&mut chance, 1) == 5_000 && bounds.wait(&mut chance, 2) <= 10_000);
+        assert!(backoff.wait(&mut chance, 1) == 5_000 && backoff.wait(&mut chance, 2) <= 10_000);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use uuid::Uuid;
 
-use super::look::Look;
+use super::host_state::HostState;
 
 /// Names of the supported commands.
 pub const SUPPORTED: [&str; 3] = ["echo", "look", "renew_token"];
@@ -15,7 +15,7 @@ const REMEMBERED: usize = 64;
 
 /// Further action that a node command needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Also {
+pub enum FollowUp {
     /// Nothing.
     Nothing,
     /// A new token.
@@ -32,23 +32,23 @@ pub struct Finished {
     /// Output or reason of failure.
     pub output: String,
     /// Further action needed.
-    pub also: Also,
+    pub follow_up: FollowUp,
 }
 
 /// Node commands seen so far.
 #[derive(Debug, Default)]
-pub struct Orders {
+pub struct NodeCommands {
     seen: VecDeque<Uuid>,
 }
 
-impl Orders {
-    /// Carries out an order; `None` when it was before.
-    pub fn carry_out(
+impl NodeCommands {
+    /// Carries out a node command; `None` when it was before.
+    pub fn execute(
         &mut self,
         command_id: Uuid,
         kind: &str,
         args: &BTreeMap<String, String>,
-        look: &Look,
+        host: &HostState,
     ) -> Option<Finished> {
         if self.seen.contains(&command_id) {
             return None;
@@ -57,24 +57,24 @@ impl Orders {
             self.seen.pop_front();
         }
         self.seen.push_back(command_id);
-        let (done, output, also) = match kind {
-            "echo" => (true, said(args), Also::Nothing),
-            "look" => match serde_json::to_string(look) {
-                Ok(text) => (true, text, Also::Nothing),
-                Err(err) => (false, err.to_string(), Also::Nothing),
+        let (done, output, follow_up) = match kind {
+            "echo" => (true, said(args), FollowUp::Nothing),
+            "look" => match serde_json::to_string(host) {
+                Ok(text) => (true, text, FollowUp::Nothing),
+                Err(err) => (false, err.to_string(), FollowUp::Nothing),
             },
-            "renew_token" => (true, String::new(), Also::RenewToken),
+            "renew_token" => (true, String::new(), FollowUp::RenewToken),
             _ => (
                 false,
                 format!("known are {}", SUPPORTED.join(", ")),
-                Also::Nothing,
+                FollowUp::Nothing,
             ),
         };
         Some(Finished {
             command_id,
             done,
             output: cut(output),
-            also,
+            follow_up,
         })
     }
 }
@@ -99,27 +99,27 @@ mod tests {
 
     #[test]
     fn known_words_are_done_once_and_others_never() {
-        let mut orders = Orders::default();
-        let look = Look::default();
+        let mut commands = NodeCommands::default();
+        let host = HostState::default();
         let args = BTreeMap::from([("text".to_owned(), "ä".repeat(20_000))]);
         let id = |at: u128| Uuid::from_u128(at);
-        let done = orders.carry_out(id(1), "echo", &args, &look).unwrap();
+        let done = commands.execute(id(1), "echo", &args, &host).unwrap();
         assert!(
             done.done && done.output.len() <= OUTPUT_BYTES_MAX && done.output.starts_with("text=ä")
         );
-        assert_eq!(orders.carry_out(id(1), "echo", &args, &look), None);
-        let shell = orders.carry_out(id(2), "sh", &args, &look).unwrap();
+        assert_eq!(commands.execute(id(1), "echo", &args, &host), None);
+        let shell = commands.execute(id(2), "sh", &args, &host).unwrap();
         assert!(!shell.done && shell.output.contains("echo"));
         assert_eq!(
-            orders
-                .carry_out(id(3), "renew_token", &args, &look)
+            commands
+                .execute(id(3), "renew_token", &args, &host)
                 .unwrap()
-                .also,
-            Also::RenewToken
+                .follow_up,
+            FollowUp::RenewToken
         );
         for at in 10..200 {
-            assert!(orders.carry_out(id(at), "echo", &args, &look).is_some());
+            assert!(commands.execute(id(at), "echo", &args, &host).is_some());
         }
-        assert_eq!(orders.seen.len(), REMEMBERED);
+        assert_eq!(commands.seen.len(), REMEMBERED);
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::gpsd::Fix;
-use crate::host::{Mac, ReadingError};
+use crate::host::{HardwareAddress, ReadingError};
 use crate::netlink::batadv::{Batman, Gateway, Mesh, Neighbor, Originator};
 use crate::readings::links::Interface;
 use crate::readings::wireless::Radios;
@@ -13,7 +13,7 @@ use crate::readings::{Root, RouteSocket, cpu, host, wireless};
 
 /// State of the mesh in batman-adv.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MeshLook {
+pub struct MeshState {
     /// The mesh interface.
     pub mesh: Mesh,
     /// Names of its hard interfaces.
@@ -29,7 +29,7 @@ pub struct MeshLook {
 /// State of the machine at one moment. Fields without a source on this machine are absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Look {
+pub struct HostState {
     /// Name of the host.
     pub hostname: String,
     /// Identifier of this boot, new after each reboot.
@@ -47,7 +47,7 @@ pub struct Look {
     /// Radios.
     pub radios: Option<Radios>,
     /// The mesh.
-    pub mesh: Option<MeshLook>,
+    pub mesh: Option<MeshState>,
     /// Position fix, if known.
     pub fix: Option<Fix>,
 }
@@ -71,7 +71,7 @@ impl Source {
     ///
     /// # Errors
     /// When there is no `/proc`, no netlink, or no fixture; what else is missing is absent.
-    pub fn look(&self) -> Result<Look, ReadingError> {
+    pub fn read(&self) -> Result<HostState, ReadingError> {
         match self {
             Self::Machine { mesh_ifname, root } => machine(mesh_ifname, root),
             Self::Fixture(folder) => fixture(folder),
@@ -79,7 +79,7 @@ impl Source {
     }
 }
 
-fn fixture(folder: &Path) -> Result<Look, ReadingError> {
+fn fixture(folder: &Path) -> Result<HostState, ReadingError> {
     let path = folder.join("look.json");
     let text = std::fs::read_to_string(&path);
     let text = text.map_err(|err| ReadingError::io(path.display().to_string(), err))?;
@@ -87,9 +87,9 @@ fn fixture(folder: &Path) -> Result<Look, ReadingError> {
         .map_err(|err| ReadingError::decode(format!("{}: {err}", path.display())))
 }
 
-fn machine(mesh_ifname: &str, root: &Root) -> Result<Look, ReadingError> {
+fn machine(mesh_ifname: &str, root: &Root) -> Result<HostState, ReadingError> {
     let interfaces = RouteSocket::open(None)?.interfaces(root)?;
-    Ok(Look {
+    Ok(HostState {
         hostname: root.line("proc/sys/kernel/hostname").unwrap_or_default(),
         boot_id: root
             .line("proc/sys/kernel/random/boot_id")
@@ -105,10 +105,10 @@ fn machine(mesh_ifname: &str, root: &Root) -> Result<Look, ReadingError> {
     })
 }
 
-fn mesh(ifname: &str) -> Result<MeshLook, ReadingError> {
+fn mesh(ifname: &str) -> Result<MeshState, ReadingError> {
     let mut batman = Batman::open(None)?;
     let hard = batman.hard_interfaces(ifname)?;
-    Ok(MeshLook {
+    Ok(MeshState {
         mesh: batman.mesh(ifname)?,
         hardifs: hard.into_iter().map(|one| one.hard_ifname).collect(),
         originators: batman.originators(ifname)?,
@@ -121,12 +121,12 @@ fn mesh(ifname: &str) -> Result<MeshLook, ReadingError> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ready {
     /// Hardware address.
-    pub mac: Mac,
+    pub mac: HardwareAddress,
     /// IPv4 address.
     pub ip: std::net::Ipv4Addr,
 }
 
-impl Look {
+impl HostState {
     /// The interface of this name.
     #[must_use]
     pub fn interface(&self, name: &str) -> Option<&Interface> {

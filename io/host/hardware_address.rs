@@ -8,23 +8,40 @@ use groundwave_systems::onboarding;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A hardware address, written as six bytes in lower-case hexadecimal with colons.
+/// Any hardware address that a kernel reports, a group address or zero too, written as six bytes in
+/// lower-case hexadecimal with colons.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Mac(pub [u8; 6]);
+pub struct HardwareAddress(pub [u8; 6]);
 
-impl fmt::Display for Mac {
+impl fmt::Display for HardwareAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&onboarding::Mac(self.0), f)
     }
 }
 
-impl fmt::Debug for Mac {
+impl fmt::Debug for HardwareAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-impl FromStr for Mac {
+impl HardwareAddress {
+    /// The address as that of one interface.
+    ///
+    /// # Errors
+    /// When it is a group address or zero.
+    pub fn of_interface(self) -> Result<onboarding::Mac, String> {
+        self.to_string().parse()
+    }
+}
+
+impl From<onboarding::Mac> for HardwareAddress {
+    fn from(mac: onboarding::Mac) -> Self {
+        Self(mac.0)
+    }
+}
+
+impl FromStr for HardwareAddress {
     type Err = String;
 
     /// Parses six bytes with colons, in either case.
@@ -34,20 +51,20 @@ impl FromStr for Mac {
     }
 }
 
-impl Serialize for Mac {
+impl Serialize for HardwareAddress {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl<'de> Deserialize<'de> for Mac {
+impl<'de> Deserialize<'de> for HardwareAddress {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(deserializer)?;
         text.parse().map_err(serde::de::Error::custom)
     }
 }
 
-impl JsonSchema for Mac {
+impl JsonSchema for HardwareAddress {
     fn inline_schema() -> bool {
         true
     }
@@ -72,7 +89,7 @@ mod tests {
 
     #[test]
     fn an_address_reads_back_and_nothing_else_reads() {
-        let mac: Mac = "02:00:00:aB:01:00".parse().unwrap();
+        let mac: HardwareAddress = "02:00:00:aB:01:00".parse().unwrap();
         assert_eq!(mac.to_string(), "02:00:00:ab:01:00");
         assert_eq!(
             serde_json::to_string(&mac).unwrap(),
@@ -86,7 +103,7 @@ mod tests {
             "02-00-00-00-01-00",
             "2:0:0:0:1:0",
         ] {
-            assert!(wrong.parse::<Mac>().is_err(), "{wrong}");
+            assert!(wrong.parse::<HardwareAddress>().is_err(), "{wrong}");
         }
     }
 }
