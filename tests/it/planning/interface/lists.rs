@@ -48,6 +48,22 @@ fn templates_and_presets() {
             |v| v["status"] == 404,
         ),
         case(
+            "a missing template is told from a missing deployment",
+            "POST",
+            format!("/api/v1/deployments/{within}/nodes"),
+            json!({ "name": "t", "lat": 1.0, "lon": 2.0, "template_id": id }),
+            404,
+            |v| v["detail"].as_str().unwrap().starts_with("no template"),
+        ),
+        case(
+            "a deployment that was just created takes a node",
+            "POST",
+            format!("/api/v1/deployments/{within}/nodes"),
+            json!({ "name": "t", "lat": 1.0, "lon": 2.0 }),
+            201,
+            |v| v["name"] == "t",
+        ),
+        case(
             "GET presets/radios | eight presets",
             "GET",
             "/api/v1/presets/radios",
