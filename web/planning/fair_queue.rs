@@ -1,4 +1,4 @@
-//! FairQueue of long computations: a few at once, the clients one after the other, each with a queue of
+//! A fair queue of long computations: a few run at once, the clients take turns, each with a queue of
 //! its own.
 
 use std::collections::{BTreeMap, VecDeque};
