@@ -17,6 +17,8 @@ pub mod impair;
 pub mod journal;
 pub mod kernel;
 pub mod netlink;
+pub mod nft;
+pub mod nut;
 pub mod outbound;
 pub mod picture;
 pub mod raster;

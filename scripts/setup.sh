@@ -40,11 +40,12 @@ has cargo || {
 [ "${1:-}" = build ] && exit 0
 
 # In the order of the tests: pages in a browser; commands of the documentation; testbeds; a user-mode
-# kernel with netem; a mesh in a virtual machine; Python packages.
+# kernel with netem; a mesh in a virtual machine; a firewall and a UPS; Python packages.
 need chromedriver:chromium-driver chromium:chromium \
     jq:jq curl:curl openssl:openssl \
     babeld:babeld batctl:batctl iperf3:iperf3 ping:iputils-ping unshare:util-linux \
     linux.uml:user-mode-linux busybox:busybox-static tc:iproute2 ip:iproute2 \
     qemu-system-x86_64:qemu-system-x86 iw:iw wg:wireguard-tools dnsmasq:dnsmasq-base \
+    nft:nftables upsdrvctl:nut-server \
     depmod:kmod cpio:cpio xz:xz-utils setpriv:util-linux \
     python3:python3-venv || echo "setup: the tests that need these are ignored" >&2

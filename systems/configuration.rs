@@ -7,8 +7,10 @@ use bevy_ecs::world::World;
 use groundwave_engine::{Builder, Section};
 use serde::Serialize;
 
-use crate::canonical::{Network, UnderlayDomain};
+use crate::canonical::{InterfaceSettings, Network, UnderlayDomain};
 use crate::config::{ConfigObject, ConfigObjects, config_object};
+use crate::firewall::{FirewallRule, Zone};
+use crate::fleet::NodeRole;
 
 /// Objects of the kind `T` among those of a snapshot.
 pub trait Holds<T: ConfigObject> {
@@ -67,4 +69,12 @@ configuration! {
     networks: Network,
     /// Underlay domains.
     underlay_domains: UnderlayDomain,
+    /// Roles of nodes.
+    node_roles: NodeRole,
+    /// Settings of interfaces of nodes.
+    interfaces: InterfaceSettings,
+    /// Zones of the firewall.
+    firewall_zones: Zone,
+    /// Rules of the firewall.
+    firewall_rules: FirewallRule,
 }

@@ -11,6 +11,7 @@ pub mod config;
 pub mod configuration;
 pub mod coverage;
 pub mod deployment;
+pub mod firewall;
 pub mod fleet;
 pub mod flow;
 pub mod history;
@@ -22,6 +23,7 @@ mod model;
 pub mod motion;
 pub mod onboarding;
 mod persistent;
+pub mod power;
 #[doc(hidden)]
 pub mod sample;
 pub mod site;
@@ -57,6 +59,9 @@ pub fn world(terrain: Arc<dyn terrain::Terrain>) -> Builder {
         .plugin(onboarding::onboarding)
         .plugin(account::account)
         .plugin(fleet::fleet)
+        .plugin(canonical::canonical)
+        .plugin(firewall::firewall)
+        .plugin(power::power)
         .plugin(configuration::configuration);
     builder
 }

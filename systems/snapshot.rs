@@ -11,12 +11,14 @@ use serde::Serialize;
 use crate::account::Accounts;
 use crate::configuration::Configuration;
 use crate::deployment::Plan;
+use crate::firewall::Firewall;
 use crate::fleet::{Fleet, FleetEvents};
 use crate::flow::FlowView;
 use crate::impair::Impairments;
 use crate::link::{Limits, LinkKey, LinkView};
 use crate::measure::Levels;
 use crate::onboarding::Onboarding;
+use crate::power::LatestUps;
 use crate::radio::Environment;
 use crate::route::Graph;
 use crate::site::{NodeId, NodeView, WorldTerrain};
@@ -66,6 +68,12 @@ pub struct Snapshot {
     /// Nodes of the running mesh, by their heartbeats.
     #[serde(serialize_with = "section", skip_serializing_if = "no_fleet")]
     pub fleet: Arc<Fleet>,
+    /// Rulesets of the firewall.
+    #[serde(serialize_with = "section", skip_serializing_if = "no_firewall")]
+    pub firewall: Arc<Firewall>,
+    /// Power supplies.
+    #[serde(serialize_with = "section", skip_serializing_if = "no_power")]
+    pub power: Arc<LatestUps>,
     /// Configuration objects.
     #[serde(skip_serializing_if = "Configuration::is_empty")]
     pub config: Configuration,
@@ -80,6 +88,14 @@ fn nobody(accounts: &Arc<Accounts>) -> bool {
 
 fn no_requests(onboarding: &Arc<Onboarding>) -> bool {
     onboarding.is_untouched()
+}
+
+fn no_firewall(firewall: &Arc<Firewall>) -> bool {
+    firewall.is_untouched()
+}
+
+fn no_power(power: &Arc<LatestUps>) -> bool {
+    power.is_empty()
 }
 
 fn no_fleet(fleet: &Arc<Fleet>) -> bool {
@@ -124,6 +140,8 @@ impl groundwave_engine::Snapshot for Snapshot {
             accounts: world.resource::<Section<_>>().share(),
             onboarding: world.resource::<Section<_>>().share(),
             fleet: world.resource::<Section<_>>().share(),
+            firewall: world.resource::<Section<_>>().share(),
+            power: world.resource::<Section<_>>().share(),
             config: Configuration::gather(world),
             events: world.resource::<Section<_>>().share(),
         }

@@ -1,9 +1,11 @@
-//! Output of programs and files of the machine: babeld, ping, gpsd, dnsmasq, /proc.
+//! Output of programs and files of the machine: babeld, ping, gpsd, dnsmasq, nft, upsd, /proc.
 
 use groundwave_fuzz::fuzz_target;
 
 use super::{as_file, text};
 use crate::agent::Fix;
+use crate::nft::Listing;
+use crate::nut::{line, sample};
 use crate::readings::{HardwareAddress, Root, cpu, host, leases, reservations::Reservations};
 use crate::testbed::{babel, probe};
 
@@ -28,6 +30,38 @@ fuzz_target!(
         let mut fix = Fix::default();
         fix.hear(bytes);
         assert!(matches!(fix.mode, 0 | 2 | 3));
+    }
+);
+fuzz_target!(
+    nft_listing,
+    vec![br#"{"nftables": [{"metainfo": {}}, {"table": {"family": "inet", "name": "meshgw", "handle": 1}}, {"chain": {"name": "input", "handle": 1}}, {"rule": {"chain": "input", "comment": "a", "expr": [{"counter": {"packets": 1, "bytes": 2}}, {"accept": null}]}}, {"set": {"name": "s"}}]}"#.to_vec()],
+    |bytes: &[u8]| {
+        if let Ok(found) = Listing::parse(bytes) {
+            assert_eq!(found.differences(Some(&found)), []);
+        }
+    }
+);
+fuzz_target!(
+    nut_lines,
+    vec![
+        b"VAR rack ups.status \"OB LB\"\nVAR rack battery.charge \"12.5\"\nERR DATA-STALE\n"
+            .to_vec()
+    ],
+    |bytes: &[u8]| {
+        let text = text(bytes);
+        let pairs = text
+            .lines()
+            .filter_map(line::words)
+            .filter_map(|mut words| {
+                let value = words.pop()?;
+                Some((words.pop()?, value))
+            });
+        let found = sample(&pairs.collect(), 0);
+        assert!(
+            found
+                .battery_charge_pct
+                .is_none_or(|pct| (0.0..=100.0).contains(&pct))
+        );
     }
 );
 fuzz_target!(dhcp_leases, vec![b"1700000000 02:00:00:00:00:01 10.0.0.7 host 01:02\nduid 00:01\n1700000000 7 fd00::7 host 00:01\n".to_vec()], |bytes: &[u8]| drop(leases::parse(bytes)));

@@ -44,7 +44,7 @@ pub struct UnderlayDomain {
     pub kind: DomainKind,
     /// Interface of the gateway in the domain, such as `bat0`.
     #[serde(default)]
-    #[garde(inner(length(bytes, min = 1, max = 15)))]
+    #[garde(length(bytes, min = 1, max = 15))]
     #[schemars(regex(pattern = r"^[A-Za-z0-9_.-]+$"))]
     pub ifname: Option<String>,
     /// Addresses.
@@ -53,15 +53,15 @@ pub struct UnderlayDomain {
     pub cidr: Option<Cidr>,
     /// 802.11s mesh id.
     #[serde(default)]
-    #[garde(inner(length(bytes, min = 1, max = 32)))]
+    #[garde(length(bytes, min = 1, max = 32))]
     pub mesh_id: Option<String>,
     /// Centre frequency of the channel, MHz.
     #[serde(default)]
-    #[garde(inner(range(min = 100, max = 100_000)))]
+    #[garde(range(min = 100, max = 100_000))]
     pub freq_mhz: Option<u32>,
     /// MTU, bytes.
     #[serde(default)]
-    #[garde(inner(range(min = 68, max = 65_535)))]
+    #[garde(range(min = 68, max = 65_535))]
     pub mtu: Option<u32>,
 }
 

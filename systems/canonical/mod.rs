@@ -5,10 +5,20 @@
 
 mod cidr;
 mod domain;
+mod interface;
 mod network;
 #[cfg(test)]
 mod tests;
 
+use groundwave_engine::{Builder, Phase};
+
 pub use cidr::Cidr;
 pub use domain::{DomainKind, UnderlayDomain};
+pub(crate) use domain::{IFNAME, is_ifname};
+pub use interface::{InterfaceKind, InterfaceSettings};
 pub use network::{Network, served};
+
+/// Interfaces of nodes that have left the fleet; networks and domains need no systems.
+pub fn canonical(engine: &mut Builder) {
+    engine.systems(Phase::Plan, interface::drop_interfaces);
+}

@@ -9,8 +9,7 @@ use groundwave_engine::{Id, Index, Kind, Refusal};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-
-use super::reference::Reference;
+use uuid::Uuid;
 
 /// A kind of configuration object: a component with bounds (`garde`) and a schema. Its fields are
 /// checked by [`crate::bounds`], so it denies unknown fields in its `serde` attributes.
@@ -63,6 +62,37 @@ pub trait ConfigObject:
     /// removed or restored.
     fn derive(world: &mut World) {
         let _ = world;
+    }
+}
+
+/// A reference of an object to another one.
+#[derive(Debug, Clone)]
+pub struct Reference {
+    pub(super) key: String,
+    pub(super) kind: &'static str,
+    pub(super) word: &'static str,
+    pub(super) id: Uuid,
+    pub(super) exists: fn(&World, Uuid) -> bool,
+}
+
+impl Reference {
+    /// Reference to the object `id` at `key` of the document, for example
+    /// `underlay_domain_ids[0]`.
+    pub fn to<T: ConfigObject>(key: impl Into<String>, id: Id<T>) -> Self {
+        Self {
+            key: key.into(),
+            kind: T::KIND,
+            word: T::NAME,
+            id: id.uuid(),
+            exists: |world, id| world.resource::<Index<T>>().get(Id::new(id)).is_ok(),
+        }
+    }
+
+    /// References of a list at `key`.
+    pub fn list<T: ConfigObject>(key: &str, ids: &[Id<T>]) -> Vec<Self> {
+        let ids = ids.iter().enumerate();
+        ids.map(|(i, id)| Self::to(format!("{key}[{i}]"), *id))
+            .collect()
     }
 }
 

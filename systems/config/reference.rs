@@ -1,41 +1,10 @@
 //! References between configuration objects of any kinds.
 
 use bevy_ecs::prelude::*;
-use groundwave_engine::{Id, Index, Refusal};
+use groundwave_engine::{Id, Refusal};
 use uuid::Uuid;
 
 use super::object::{self, ConfigObject};
-
-/// A reference of an object to another one.
-#[derive(Debug, Clone)]
-pub struct Reference {
-    key: String,
-    kind: &'static str,
-    word: &'static str,
-    id: Uuid,
-    exists: fn(&World, Uuid) -> bool,
-}
-
-impl Reference {
-    /// Reference to the object `id` at `key` of the document, for example
-    /// `underlay_domain_ids[0]`.
-    pub fn to<T: ConfigObject>(key: impl Into<String>, id: Id<T>) -> Self {
-        Self {
-            key: key.into(),
-            kind: T::KIND,
-            word: T::NAME,
-            id: id.uuid(),
-            exists: |world, id| world.resource::<Index<T>>().get(Id::new(id)).is_ok(),
-        }
-    }
-
-    /// References of a list at `key`.
-    pub fn list<T: ConfigObject>(key: &str, ids: &[Id<T>]) -> Vec<Self> {
-        let ids = ids.iter().enumerate();
-        ids.map(|(i, id)| Self::to(format!("{key}[{i}]"), *id))
-            .collect()
-    }
-}
 
 /// Refuses references to nothing.
 pub(super) fn check<T: ConfigObject>(object: &T, world: &World) -> Result<(), Refusal> {

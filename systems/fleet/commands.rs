@@ -18,7 +18,8 @@ use super::event::EventBuffer;
 use super::heartbeat::Heartbeat;
 use super::liveness::{LivenessRules, NodeState};
 use super::metrics::{NAMES_MAX, Reading, Readings, Sample, check_metric};
-use super::record::{self, check_role, check_tags};
+use super::record::{self, check_tags};
+use super::roles::check_role;
 use super::sample_buffer::RecentSamples;
 use crate::site::{NodeId, NodeKind, check_name};
 
@@ -253,7 +254,7 @@ impl Command for PatchNode {
         self.name
             .as_deref()
             .map_or(Ok(()), |name| check_name("name", name))?;
-        check_role(self.role_id.as_ref().and_then(Option::as_deref))?;
+        check_role(world, self.role_id.as_ref().and_then(Option::as_deref))?;
         check_tags(self.tags.as_deref().unwrap_or_default())?;
         let unknown = || Refusal::NotFound {
             kind: "node",

@@ -17,6 +17,7 @@ mod liveness;
 mod metrics;
 mod prediction;
 mod record;
+mod roles;
 mod sample_buffer;
 mod score;
 #[cfg(test)]
@@ -49,8 +50,9 @@ pub use heartbeat::{
 };
 pub use liveness::{Liveness, LivenessRules, NodeState, StateChange};
 pub use metrics::{METRICS_MAX, Reading, Readings, Sample, check_metric, unit_of};
+pub use record::check_tags;
 pub(crate) use record::{admit, alert, dismiss, expect, lock_out, registration_of, rename};
-pub use record::{check_role, check_tags};
+pub use roles::{NodeRole, check_role};
 pub use sample_buffer::{RecentSamples, SAMPLES_MAX, SampleBuffer, SampleMinute, StoreMinute};
 pub use score::{MeshScore, ScoreComponent};
 pub use topology::{Edge, EdgeKind, EdgeStatus, MeshEdges, PredictedLink, TQ_FULL};

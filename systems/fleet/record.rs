@@ -18,19 +18,11 @@ use super::{MeshEdges, NodeCommands, RecentSamples};
 use crate::identity::{Registration, RegistrationId};
 use crate::site::{Enrolled, Label, NODES_MAX, NodeId, NodeKind};
 
-/// Checks a role.
-///
-/// # Errors
-/// [`Refusal::Invalid`] unless it is absent or 1 to 64 of `a-z 0-9 _ -`.
-pub fn check_role(role_id: Option<&str>) -> Result<(), Refusal> {
+/// `true` for the name of a role: 1 to 64 of `a-z 0-9 _ -`.
+pub(super) fn is_role(name: &str) -> bool {
     let fits =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
-    match role_id {
-        Some(role) if !(1..=64).contains(&role.len()) || !role.bytes().all(fits) => Err(
-            Refusal::invalid("role_id", format!("{role:?}"), "1 to 64 of a-z 0-9 _ -"),
-        ),
-        _ => Ok(()),
-    }
+    (1..=64).contains(&name.len()) && name.bytes().all(fits)
 }
 
 /// Checks tags.

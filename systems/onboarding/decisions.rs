@@ -77,7 +77,7 @@ impl Command for ApproveRegistration {
         self.name
             .as_deref()
             .map_or(Ok(()), |name| check_name("name", name))?;
-        fleet::check_role(self.role_id.as_deref())?;
+        fleet::check_role(world, self.role_id.as_deref())?;
         if found.blocked || matches!(found.state, RegistrationState::Rejected) {
             return Err(wrong_state(&found, "approved"));
         }
@@ -294,7 +294,7 @@ impl Command for PreregisterNode {
     type Out = Result<(), Refusal>;
     fn apply(self, world: &mut World) -> Self::Out {
         check_name("name", &self.name)?;
-        fleet::check_role(self.role_id.as_deref())?;
+        fleet::check_role(world, self.role_id.as_deref())?;
         fleet::check_tags(&self.tags)?;
         if let Some(key) = self.public_key
             && all(world).any(|(_, other)| other.public_key == key && !is_only_claimed(other))

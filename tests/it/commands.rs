@@ -23,6 +23,14 @@ fn the_list_of_commands_is_the_one_we_know() {
     deployment.import
     deployment.update
     environment.set
+    firewall.apply
+    firewall.confirm
+    firewall.observe
+    firewall.revert
+    firewall_rule.put
+    firewall_rule.remove
+    firewall_zone.put
+    firewall_zone.remove
     fleet.begin
     fleet.clock_step
     fleet.finish
@@ -36,6 +44,8 @@ fn the_list_of_commands_is_the_one_we_know() {
     flow.stop
     impairment.observe
     impairment.shape
+    interface.put
+    interface.remove
     link.fail
     link.observe
     link.restore
@@ -53,6 +63,8 @@ fn the_list_of_commands_is_the_one_we_know() {
     node.restore
     node.set_station
     node.update
+    node_role.put
+    node_role.remove
     onboarding.approve
     onboarding.dismiss
     onboarding.expect
@@ -63,6 +75,8 @@ fn the_list_of_commands_is_the_one_we_know() {
     onboarding.request
     onboarding.reset
     onboarding.revoke
+    power.remove
+    power.samples
     template.create
     template.delete
     testbed.begin

@@ -276,7 +276,14 @@ fn the_readme() {
 #[needs(namespaces, terrain, jq)]
 #[test]
 fn the_gateway_page() {
-    markdown("docs/gateway.md");
+    for page in [
+        "gateway",
+        "gateway-model",
+        "gateway-firewall",
+        "gateway-power",
+    ] {
+        markdown(&format!("docs/{page}.md"));
+    }
 }
 
 #[needs(namespaces, terrain, jq)]

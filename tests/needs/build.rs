@@ -88,6 +88,19 @@ const NEEDS: &[Need] = &[
         hint: "run as root on a kernel with veth",
     },
     Need {
+        name: "nftables",
+        checks: &[Program("nft"), Shell("unshare -n nft -j list tables")],
+        hint: "scripts/setup.sh (Debian: nftables), as root",
+    },
+    Need {
+        name: "nut",
+        checks: &[
+            AnyFile(&["/lib/nut/upsd"]),
+            AnyFile(&["/lib/nut/dummy-ups"]),
+        ],
+        hint: "scripts/setup.sh (Debian: nut-server)",
+    },
+    Need {
         name: "small_disk",
         checks: &[Shell(
             "unshare -m sh -c 'mount -t tmpfs -o size=64k small /mnt && umount /mnt'",

@@ -14,6 +14,10 @@ const TEND: Duration = Duration::from_millis(500);
 const KEEP: Duration = Duration::from_millis(500);
 /// Period of the roll-up of old samples.
 const ROLL: Duration = Duration::from_secs(60);
+/// Period of looks at the kernel's firewall.
+const FIREWALL: Duration = Duration::from_secs(10);
+/// Period of questions to the NUT server.
+const NUT: Duration = Duration::from_secs(5);
 /// Period of topology snapshots.
 const TOPOLOGY_SNAPSHOT_PERIOD: Duration = Duration::from_secs(60);
 /// Period of looks for counts of refused requests to write.
@@ -161,6 +165,47 @@ pub async fn snapshot_topology(gateway: Gateway) {
         gateway
             .background_tasks
             .done("topology", took_ns, 0, kept.is_err());
+    }
+}
+
+/// Compares the kernel's firewall with the desired ruleset, until the gateway stops.
+pub async fn observe_firewall(gateway: Gateway) {
+    loop {
+        tokio::select! {
+            () = gateway.stop.cancelled() => return,
+            () = tokio::time::sleep(FIREWALL) => {}
+        }
+        if gateway.world.view().firewall.desired().is_none() {
+            continue;
+        }
+        let began_ns = monotonic_ns();
+        let failed = gateway.firewall.read(&gateway.world).await.is_err();
+        let took_ns = monotonic_ns() - began_ns;
+        gateway
+            .background_tasks
+            .done("firewall", took_ns, 0, failed);
+    }
+}
+
+/// Asks the NUT server for its power supplies, until the gateway stops.
+pub async fn poll_nut(gateway: Gateway) {
+    if !gateway.nut.is_configured() {
+        return;
+    }
+    loop {
+        let began_ns = monotonic_ns();
+        let polled = gateway.nut.poll(&gateway.world, &gateway.history).await;
+        if let Err(problem) = &polled {
+            tracing::debug!(problem = problem.detail, "samples could not be kept");
+        }
+        let took_ns = monotonic_ns() - began_ns;
+        gateway
+            .background_tasks
+            .done("nut", took_ns, 0, polled.is_err());
+        tokio::select! {
+            () = gateway.stop.cancelled() => return,
+            () = tokio::time::sleep(NUT) => {}
+        }
     }
 }
 

@@ -2,7 +2,9 @@
 
 use super::access::Access;
 use super::state::Gateway;
-use super::{admin, auth, canonical, mesh, network, nodes, system, telemetry, trust};
+use super::{
+    admin, auth, canonical, firewall, mesh, network, nodes, power, system, telemetry, trust,
+};
 use crate::http::endpoints::Endpoints;
 
 /// Endpoints of all categories.
@@ -14,6 +16,8 @@ pub fn endpoints() -> Endpoints<Gateway, Access> {
         .merge(telemetry::endpoints())
         .merge(trust::endpoints())
         .merge(network::endpoints())
+        .merge(firewall::endpoints())
         .merge(canonical::endpoints())
+        .merge(power::endpoints())
         .merge(admin::endpoints())
 }

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
+use groundwave_io::nut::NutAddress;
 use groundwave_io::outbound::TargetPolicy;
 use groundwave_systems::onboarding::{AddressPool, GatewayEnd};
 
@@ -48,6 +49,10 @@ pub struct Settings {
     pub telemetry: Duration,
     /// The enrolment policy `open` may be set.
     pub insecure_open: bool,
+    /// Network namespace of the firewall; that of the process if absent.
+    pub netns: Option<std::path::PathBuf>,
+    /// NUT server; none is asked if absent.
+    pub nut: Option<NutAddress>,
     /// Accepted host names, beside IP addresses.
     pub hosts: Vec<String>,
     /// Cost of a password hash.
@@ -73,6 +78,8 @@ impl Default for Settings {
             heartbeat: Duration::from_secs(5),
             telemetry: Duration::from_secs(5),
             insecure_open: false,
+            netns: None,
+            nut: None,
             hosts: vec!["localhost".to_owned()],
             effort: Effort::default(),
             leases: None,

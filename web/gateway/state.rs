@@ -17,10 +17,12 @@ use super::services::audit_sampling::AuditSampling;
 use super::services::backups::Backups;
 use super::services::challenges::Challenges;
 use super::services::dhcp::DhcpServer;
+use super::services::firewall::FirewallService;
 use super::services::host::Host;
 use super::services::limits::RateLimits;
 use super::services::mesh_config::MeshConfigService;
 use super::services::metrics::Metrics;
+use super::services::nut::NutServer;
 use super::services::passwords::Passwords;
 use super::services::probes::Probes;
 use super::services::tasks::BackgroundTasks;
@@ -96,6 +98,10 @@ services! {
     dhcp: Arc<DhcpServer>,
     /// Settings of the mesh.
     mesh_config: Arc<MeshConfigService>,
+    /// Ruleset of the firewall.
+    firewall: Arc<FirewallService>,
+    /// NUT server: power supplies.
+    nut: Arc<NutServer>,
     /// Reachability probes.
     probes: Arc<Probes>,
     /// Client of requests to other systems.
@@ -138,6 +144,8 @@ impl Gateway {
             host: Arc::default(),
             dhcp: Arc::new(dhcp),
             mesh_config: Arc::new(MeshConfigService::new(&settings.mesh_ifname)),
+            firewall: Arc::new(FirewallService::new(settings.netns.clone())),
+            nut: Arc::new(NutServer::new(settings.nut.clone())),
             probes: Arc::default(),
             outbound: Outbound::new(settings.targets.clone()),
             backups: Arc::new(Backups::new(key)),

@@ -117,6 +117,8 @@ fn pointed(why: &str) -> (String, String) {
         return (String::new(), why.to_owned());
     };
     let path = path.replace('[', ".").replace(']', "");
+    // An array at the top begins with its place.
+    let path = path.trim_start_matches('.');
     let pointer = path.split('.').fold(String::new(), |pointer, part| {
         format!("{pointer}/{}", part.replace('~', "~0").replace('/', "~1"))
     });

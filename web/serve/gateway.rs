@@ -76,6 +76,10 @@ impl RunningGateway {
             Arc::clone(&gateway.settings),
             gateway.stop.clone(),
         ));
+        let firewall = Arc::clone(&gateway.firewall);
+        firewall.start(&gateway.world).await;
+        tokio::spawn(gateway::background_tasks::observe_firewall(gateway.clone()));
+        tokio::spawn(gateway::background_tasks::poll_nut(gateway.clone()));
         let refusals = gateway::background_tasks::write_refusals(gateway.clone());
         let history = gateway::background_tasks::store_minutes(gateway, minutes);
         let writers = [tokio::spawn(history), tokio::spawn(refusals)];

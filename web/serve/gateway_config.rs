@@ -8,10 +8,12 @@ use clap::Args;
 use groundwave_engine::Handle;
 use groundwave_io::gateway::{check_private, load_or_make};
 use groundwave_io::netlink::wireguard::PrivateKey;
+use groundwave_io::nut::NutAddress;
 use groundwave_io::outbound::{AllowedTarget, TargetPolicy};
 use groundwave_io::readings::Root;
 use groundwave_io::telemetry::TelemetryStore;
 use groundwave_systems::Snapshot;
+use groundwave_systems::canonical::served;
 use groundwave_systems::onboarding::{AddressPool, GatewayEnd, PublicKey};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
@@ -118,6 +120,15 @@ pub struct GatewayConfig {
     #[arg(long, env = "GATEWAY_RESERVATIONS", value_name = "DIR")]
     pub reservations: Option<PathBuf>,
 
+    /// NUT server with power supplies, HOST or HOST:PORT; `off` for none
+    #[arg(
+        long,
+        env = "GATEWAY_NUT",
+        value_name = "HOST",
+        default_value = "127.0.0.1:3493"
+    )]
+    pub nut: String,
+
     /// TLS address of the gateway, used with --tls-cert
     #[arg(
         long,
@@ -187,6 +198,25 @@ impl GatewayConfig {
         range("overlay", &self.overlay)
     }
 
+    /// Overlay addresses: those of the network that this gateway serves, else the configured ones.
+    fn served(&self, view: &Snapshot) -> Result<AddressPool, Failure> {
+        let networks = view.config.networks.iter();
+        let networks = networks.map(|(id, held)| (id, &held.object));
+        match served(networks) {
+            Some((_, network)) => network.pool().map_err(Failure::Input),
+            None => self.overlay(),
+        }
+    }
+
+    /// NUT server, unless there is none.
+    fn nut_server(&self) -> Result<Option<NutAddress>, Failure> {
+        let read = |text: &str| {
+            text.parse()
+                .map_err(|err| Failure::Input(format!("invalid --nut: {err}")))
+        };
+        (self.nut != "off").then(|| read(&self.nut)).transpose()
+    }
+
     /// Certificate and key for TLS, if configured.
     pub(super) fn tls_identity(&self) -> Result<Option<TlsAcceptor>, Failure> {
         let files = self.tls_cert.as_deref().zip(self.tls_key.as_deref());
@@ -223,7 +253,7 @@ impl GatewayConfig {
             return Err(Failure::Input(what));
         }
         let view = world.view();
-        let overlay = self.overlay()?;
+        let overlay = self.served(&view)?;
         let foreign = view
             .onboarding
             .leases
@@ -257,6 +287,7 @@ impl GatewayConfig {
             telemetry: heartbeat,
             insecure_open: self.insecure_open_onboarding,
             hosts,
+            nut: self.nut_server()?,
             leases: self.leases.clone(),
             reservations: self.reservations.clone(),
             targets: TargetPolicy {

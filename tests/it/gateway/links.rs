@@ -197,7 +197,7 @@ fn a_graph_sent_in_pieces_is_the_graph() {
     let revision = "\"nodes\":[\"links\":[";
     let check = |nodes: usize, links: usize| {
         let _runtime = bench.runtime.enter();
-        let drawn = drawing(&bench.gateway, &bench.world.view(), revision.to_owned(), 1);
+        let drawn = drawing(&bench.world.view(), revision.to_owned(), 1);
         let whole = drawn.graph();
         assert_eq!((whole.nodes.len(), whole.links.len()), (nodes, links));
         // At every length at which another thread, or another round of threads, takes over.

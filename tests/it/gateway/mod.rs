@@ -4,6 +4,7 @@ mod admission;
 mod backup;
 mod canary;
 mod connections;
+mod firewall;
 mod flood;
 mod flow;
 mod fuzz;
@@ -12,6 +13,7 @@ mod logins;
 mod matrix;
 mod model;
 mod once;
+mod power;
 mod process;
 mod readings;
 mod schema;
@@ -146,6 +148,8 @@ impl Bench {
                 endpoint: "10.41.0.1:51820".to_owned(),
                 overlay_ip: Ipv4Addr::new(10, 42, 0, 1),
             }),
+            // The firewall of this machine is not for tests.
+            netns: Some(settings.netns.unwrap_or_else(|| "/nowhere".into())),
             ..settings
         };
         let audit = Audit::open(&folder.path().join("audit.jsonl"), &KEY).unwrap();

@@ -3,7 +3,7 @@
 use groundwave::gateway::Settings;
 use serde_json::{Value, json};
 
-use super::{Answer, Bench, request};
+use super::{Answer, Bench, beat, request};
 
 const NETWORKS: &str = "/v1/model/networks";
 
@@ -129,4 +129,103 @@ fn nodes_get_addresses_of_the_network_and_hold_it() {
     let pools = again.get(&admin, "/v1/mesh/ipam").is(200);
     assert_eq!(pools["pools"][0]["cidr"], "10.50.0.0/16");
     assert_eq!(pools["pools"][0]["allocated"], 1);
+}
+
+#[test]
+fn a_domain_is_held_by_networks_and_interfaces() {
+    let bench = Bench::new();
+    let (admin, operator) = (bench.login("admin"), bench.login("operator"));
+    let body = json!({ "name": "mesh", "kind": "batman_adv", "ifname": "bat0", "mtu": 1500 });
+    let made = bench
+        .call(&admin, "POST", "/v1/model/underlay-domains", &body)
+        .is(201);
+    let domain = made["domain_id"].as_str().unwrap().to_owned();
+    let path = format!("/v1/model/underlay-domains/{domain}");
+    let same = json!({ "name": "other", "kind": "ethernet", "ifname": "bat0" });
+    let told = bench.call(&admin, "POST", "/v1/model/underlay-domains", &same);
+    assert_eq!(told.problem(409), "conflict");
+
+    let (node, token, _) = bench.node(7);
+    let mut heartbeat = beat(7, 1);
+    heartbeat["interfaces"] = json!([{ "name": "bat0", "mac": "02:00:00:00:00:07", "mtu": 1500,
+        "operstate": "up", "ips": ["10.41.0.7"] }, { "name": "wg0", "operstate": "unknown" }]);
+    bench
+        .call(&token, "POST", "/v1/nodes/heartbeat", &heartbeat)
+        .is(200);
+    let listed = bench
+        .get(&operator, &format!("/v1/model/interfaces?node_id={node}"))
+        .is(200);
+    assert_eq!(listed["total"], 2);
+    let items = listed["items"].as_array().unwrap();
+    let bat0 = items.iter().find(|item| item["ifname"] == "bat0").unwrap();
+    assert_eq!(
+        (&bat0["kind"], &bat0["oper"], &bat0["domain_id"]),
+        (&json!("batman"), &json!("up"), &Value::Null)
+    );
+    let interface = format!(
+        "/v1/model/interfaces/{}",
+        bat0["interface_id"].as_str().unwrap()
+    );
+    let none = json!({ "domain_id": "00000000-0000-7000-8000-000000000000" });
+    let told = bench.call(&operator, "PUT", &interface, &none);
+    assert_eq!(told.problem(422), "invalid-body");
+    let body = json!({ "domain_id": domain, "label": "mast" });
+    let set = bench.call(&operator, "PUT", &interface, &body).is(200);
+    assert_eq!(
+        (&set["domain_id"], &set["label"], &set["revision"]),
+        (&json!(domain), &json!("mast"), &json!(1))
+    );
+    let unknown = "/v1/model/interfaces/00000000-0000-7000-8000-000000000000";
+    bench.call(&operator, "PUT", unknown, &body).problem(404);
+    let told = bench.call(&admin, "DELETE", &path, &Value::Null);
+    assert!(
+        told.problem(409) == "conflict" && told.json()["detail"].to_string().contains("interface")
+    );
+
+    // Settings go with their node.
+    bench
+        .call(&admin, "DELETE", &format!("/v1/nodes/{node}"), &Value::Null)
+        .is(204);
+    bench.call(&admin, "DELETE", &path, &Value::Null).is(204);
+}
+
+#[test]
+fn once_roles_are_defined_nodes_have_one_of_them() {
+    let bench = Bench::new();
+    let admin = bench.login("admin");
+    let (node, _, _) = bench.node(7);
+    let path = format!("/v1/nodes/{node}");
+    let has = |role: &str| bench.call(&admin, "PATCH", &path, &json!({ "role_id": role }));
+    has("free-text").is(200);
+    let body = json!({ "name": "relay", "capabilities": ["gps"], "color": "#00aa00", "plan_role": "relay" });
+    let made = bench.call(&admin, "POST", "/v1/model/roles", &body).is(201);
+    let told = has("free-text-2");
+    assert_eq!(told.problem(422), "invalid-body");
+    assert_eq!(told.json()["errors"][0]["pointer"], "/role_id");
+    has("relay").is(200);
+    let id = made["role_id"].as_str().unwrap();
+    has(id).is(200);
+    let role = format!("/v1/model/roles/{id}");
+    let told = bench.call(&admin, "DELETE", &role, &Value::Null);
+    assert!(
+        told.problem(409) == "conflict" && told.json()["detail"].to_string().contains("node-7")
+    );
+    let recolored = json!({ "name": "relay", "color": "#0000aa" });
+    bench.call(&admin, "PUT", &role, &recolored).is(200);
+    let renamed = json!({ "name": "other" });
+    bench.call(&admin, "PUT", &role, &renamed).problem(409);
+    for bad in [
+        json!({ "name": "Relay" }),
+        json!({ "name": "a", "color": "red" }),
+    ] {
+        bench
+            .call(&admin, "POST", "/v1/model/roles", &bad)
+            .problem(422);
+    }
+    bench
+        .call(&admin, "DELETE", &format!("/v1/nodes/{node}"), &Value::Null)
+        .is(204);
+    bench.call(&admin, "DELETE", &role, &Value::Null).is(204);
+    let listed = bench.get(&admin, "/v1/model/roles").is(200);
+    assert_eq!(listed["total"], 0);
 }

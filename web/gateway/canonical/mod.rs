@@ -1,6 +1,9 @@
 //! Canonical model endpoints: networks, underlay domains, node roles, interfaces.
 
+pub mod domains;
+pub mod interfaces;
 pub mod networks;
+pub mod roles;
 
 use crate::gateway::access::{Access, rule_of};
 use crate::gateway::state::Gateway;
@@ -16,5 +19,16 @@ pub fn endpoints() -> Endpoints<Gateway, Access> {
         networks::network_fetch,
         networks::network_replace,
         networks::network_remove,
+        domains::domains,
+        domains::domain_create,
+        domains::domain_fetch,
+        domains::domain_replace,
+        domains::domain_remove,
+        roles::roles,
+        roles::role_create,
+        roles::role_replace,
+        roles::role_remove,
+        interfaces::interfaces,
+        interfaces::interface_put,
     ))
 }

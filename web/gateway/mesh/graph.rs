@@ -17,7 +17,6 @@ use tokio::task::block_in_place;
 use uuid::Uuid;
 
 use crate::gateway::nodes::view::{NodePosition, Origin, position};
-use crate::gateway::state::Gateway;
 use crate::http::time::rfc3339;
 
 /// Properties of a node of the graph.
@@ -260,7 +259,7 @@ pub struct Drawing {
 
 /// The graph of `view` at `wall_ns`, ns since the Unix epoch.
 #[must_use]
-pub fn drawing(gateway: &Gateway, view: &Snapshot, revision: String, wall_ns: u64) -> Drawing {
+pub fn drawing(view: &Snapshot, revision: String, wall_ns: u64) -> Drawing {
     let fleet = &view.fleet;
     let nodes: Vec<Arc<FleetNode>> = fleet.nodes.values().map(Arc::clone).collect();
     let nodes: Vec<_> = block_in_place(|| {
@@ -287,7 +286,7 @@ pub fn drawing(gateway: &Gateway, view: &Snapshot, revision: String, wall_ns: u6
         revision,
         at: rfc3339(wall_ns),
         metric: metric.to_owned(),
-        router_id: gateway.settings.overlay.gateway().to_string(),
+        router_id: view.onboarding.pool.gateway().to_string(),
         topology_id: "fleet".to_owned(),
         label: "groundwave".to_owned(),
         nodes: Vec::new(),

@@ -11,8 +11,9 @@ use groundwave_io::gateway::possession::{seal_credentials, verify_key_proof};
 use groundwave_io::wall::wall_ns;
 use groundwave_systems::Snapshot;
 use groundwave_systems::onboarding::{
-    Credentials, JoinClaims, JoinOutcome, Onboarding, Proof, RegistrationId, RegistrationState,
-    RequestJoin, WgChallenge, WgRegister, WgRegisterResult, proof_message,
+    AddressPool, Credentials, GatewayEnd, JoinClaims, JoinOutcome, Onboarding, Proof,
+    RegistrationId, RegistrationState, RequestJoin, WgChallenge, WgRegister, WgRegisterResult,
+    proof_message,
 };
 use groundwave_systems::site::NodeId;
 use hmac::{Hmac, KeyInit, Mac as _};
@@ -267,7 +268,8 @@ pub async fn wg_register(
         RegistrationState::Approved => StatusCode::OK,
         _ => StatusCode::ACCEPTED,
     };
-    let mut result = result(&settings, &done, credentials);
+    let pool = world.view().onboarding.pool;
+    let mut result = result(&settings, pool, &done, credentials);
     result.sealed_credentials = sealed;
     Ok((status, Json(result)))
 }
@@ -320,6 +322,7 @@ async fn sealed(
 
 fn result(
     settings: &Settings,
+    pool: AddressPool,
     done: &JoinOutcome,
     credentials: Option<Credentials>,
 ) -> WgRegisterResult {
@@ -330,9 +333,16 @@ fn result(
         state: done.state,
         node_id: done.node.map(|node| node.uuid()),
         overlay_ip: done.overlay_ip,
-        overlay_prefix_len: settings.overlay.prefix_len(),
-        allowed_ips: vec![settings.overlay.to_string()],
-        gateway: settings.tunnel.clone().filter(|_| inside),
+        overlay_prefix_len: pool.prefix_len(),
+        allowed_ips: vec![pool.to_string()],
+        gateway: settings
+            .tunnel
+            .clone()
+            .filter(|_| inside)
+            .map(|end| GatewayEnd {
+                overlay_ip: pool.gateway(),
+                ..end
+            }),
         persistent_keepalive: KEEPALIVE_S,
         mtu: settings.tunnel_mtu,
         credentials,

@@ -109,7 +109,7 @@ pub async fn mesh_topology(
         (Some(graph), TopologyFormat::Netjson) => Json(graph).into_response(),
         (Some(graph), TopologyFormat::Geojson) => on_map(&graph),
         (None, format) => {
-            let drawing = drawing(&gateway, &shown, revision.clone(), now_ns);
+            let drawing = drawing(&shown, revision.clone(), now_ns);
             match format {
                 TopologyFormat::Netjson => netjson(drawing),
                 TopologyFormat::Geojson => block_in_place(|| on_map(&drawing.graph())),

@@ -25,7 +25,7 @@ pub async fn store(gateway: &Gateway, wall_ns: u64) -> Result<(), Problem> {
     if gateway.topology.last_revision.load(Ordering::Relaxed) == number {
         return Ok(());
     }
-    let drawing = drawing(gateway, &view, revision, wall_ns);
+    let drawing = drawing(&view, revision, wall_ns);
     let history = gateway.history.clone();
     blocking(move || {
         let kept = history.store_topology(wall_ns / 1_000_000, drawing.pieces());

@@ -11,7 +11,7 @@ use groundwave_io::netlink::wireguard::{
 };
 use groundwave_io::readings::RouteSocket;
 use groundwave_systems::Snapshot;
-use groundwave_systems::onboarding::PublicKey;
+use groundwave_systems::onboarding::{AddressPool, PublicKey};
 use tokio_util::sync::CancellationToken;
 
 use super::world::World;
@@ -80,7 +80,14 @@ fn changes(wished: &BTreeMap<[u8; 32], Ipv4Addr>, seen: &[Peer]) -> Vec<PeerConf
     gone.chain(present).collect()
 }
 
+/// Gives the tunnel the gateway's address of the pool, if it lacks it.
+fn address(ifname: &str, pool: AddressPool) -> Result<(), ReadingError> {
+    let mut routes = RouteSocket::open(None)?;
+    routes.add_address(ifname, IpAddr::V4(pool.gateway()), pool.prefix_len())
+}
+
 fn reconcile(ifname: &str, view: &Snapshot) -> Result<usize, ReadingError> {
+    address(ifname, view.onboarding.pool)?;
     let mut kernel = WireGuard::open(None)?;
     let seen = kernel.device(ifname)?;
     let peers = changes(&wished(view), &seen.peers);

@@ -13,9 +13,11 @@ use std::sync::Arc;
 
 use crate::gateway::access::{Anonymous, Viewer};
 use crate::gateway::nodes::view::Origin;
+use crate::gateway::services::firewall::FirewallService;
 use crate::gateway::services::host::Host;
 use crate::gateway::services::limits::{BATCH_BYTES_MAX, BODY_BYTES_MAX, HEARTBEAT_BYTES_MAX};
 use crate::gateway::services::metrics::Metrics;
+use crate::gateway::services::nut::NutServer;
 use crate::gateway::services::tasks::{BackgroundTasks, TaskView};
 use crate::gateway::services::tokens::TOKEN_S;
 use crate::gateway::services::world::{World, blocking};
@@ -180,11 +182,20 @@ pub async fn capabilities(
     State(world): State<World>,
     State(settings): State<Arc<Settings>>,
     State(host): State<Arc<Host>>,
+    State(firewall): State<Arc<FirewallService>>,
+    State(nut): State<Arc<NutServer>>,
 ) -> Json<Capabilities> {
     let now_ns = world.now_ns();
-    let backends = blocking(move || Ok(host.facilities(now_ns)))
+    let mut backends = blocking(move || Ok(host.facilities(now_ns)))
         .await
         .unwrap_or_default();
+    let has_nft = firewall.is_present(now_ns).await;
+    let word = if has_nft { "cli" } else { "absent" };
+    backends.insert("nft".to_owned(), word.to_owned());
+    if nut.is_configured() {
+        let word = if nut.answers() { "cli" } else { "absent" };
+        backends.insert("nut".to_owned(), word.to_owned());
+    }
     let feature = |name: &str, there: bool| (name.to_owned(), there);
     let features = BTreeMap::from([
         feature("onboarding", true),
@@ -194,9 +205,9 @@ pub async fn capabilities(
         feature("tunnel", settings.tunnel.is_some()),
         feature("dhcp", settings.leases.is_some()),
         feature("camera", false),
-        feature("power", false),
-        feature("firewall", false),
-        feature("model", false),
+        feature("power", true),
+        feature("firewall", has_nft),
+        feature("model", true),
         feature("flows", false),
         feature("external", false),
         feature("sensors", false),
@@ -213,7 +224,7 @@ pub async fn capabilities(
         backends,
         ranges: Ranges {
             underlay: settings.underlay.to_string(),
-            overlay: settings.overlay.to_string(),
+            overlay: world.view().onboarding.pool.to_string(),
         },
         limits: Limits {
             heartbeat_period_s: settings.heartbeat.as_secs_f64(),

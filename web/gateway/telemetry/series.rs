@@ -6,6 +6,7 @@ use axum::extract::{RawQuery, State};
 use groundwave_io::telemetry::Point;
 use groundwave_io::wall::wall_ns;
 use groundwave_systems::fleet::{FleetNode, check_metric, unit_of};
+use groundwave_systems::site::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -237,6 +238,65 @@ pub async fn telemetry_fetch(
     Ok(Json(SeriesList {
         series: series.await?,
     }))
+}
+
+/// Series of what the history has under a key, by the times, step and metrics of a query. Metrics
+/// that were not asked for and have no points are left out.
+///
+/// # Errors
+/// 422 for a malformed query, for other metrics than `names`, and for too many points.
+pub async fn read_series(
+    history: TelemetryStore,
+    key: NodeId,
+    names: Vec<String>,
+    query: Option<&str>,
+) -> Result<SeriesList, Problem> {
+    let mut asked = question(query, &["metric", "from", "to", "step_s", "agg"])?;
+    if let Some(other) = asked.metrics.iter().find(|name| !names.contains(name)) {
+        let message = format!(
+            "invalid metric: found {other:?}, allowed {}",
+            names.join(", ")
+        );
+        return Err(Problem::field("/metric", FieldCode::NotAllowed, message));
+    }
+    let is_all = asked.metrics.is_empty();
+    if is_all {
+        asked.metrics = names.into_iter().collect();
+    }
+    let read = move || {
+        let mut series = Vec::new();
+        for metric in &asked.metrics {
+            let points = history.read(key, metric, asked.from_ms, asked.to_ms);
+            let points = points.map_err(|err| Problem::internal(err.to_string()))?;
+            let points = stepped(points, asked.step_ms);
+            if points.is_empty() && is_all {
+                continue;
+            }
+            let shown = points.iter();
+            series.push(Series {
+                metric: metric.clone(),
+                unit: unit_of(metric).map(str::to_owned),
+                points: shown
+                    .map(|point| (point.ts_ms, asked.fold.of(point)))
+                    .collect(),
+            });
+        }
+        bounded(&series)?;
+        Ok(SeriesList { series })
+    };
+    blocking(read).await
+}
+
+/// Refuses too many points.
+fn bounded(series: &[Series]) -> Result<(), Problem> {
+    let count: usize = series.iter().map(|series| series.points.len()).sum();
+    if count <= POINTS_MAX {
+        return Ok(());
+    }
+    let message = format!(
+        "more than {POINTS_MAX} points: ask for a shorter time, fewer readings or longer steps"
+    );
+    Err(Problem::field("/step_s", FieldCode::TooMany, message))
 }
 
 /// Latest sample of a metric.

@@ -36,10 +36,8 @@ const AHEAD_MS: u64 = 60_000;
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct SampleIn {
     /// Time, RFC 3339.
-    #[schemars(length(max = 40))]
     pub ts: String,
-    /// Metric, such as `mesh.tx_mbps`.
-    #[schemars(length(max = 96))]
+    /// Metric, such as `mesh.tx_mbps`; one that is no metric is rejected alone.
     pub metric: String,
     /// Value.
     pub value: f64,

@@ -1,0 +1,27 @@
+//! Uninterruptible power supplies: latest samples, and events of their batteries.
+//!
+//! Samples come from nodes, users and the NUT server, as commands; older ones are in the history of
+//! readings.
+
+mod commands;
+mod sample;
+mod state;
+#[cfg(test)]
+mod tests;
+
+use groundwave_engine::{Builder, Phase};
+
+pub use commands::{RecordUpsSamples, RemoveUps, SAMPLES_AT_ONCE_MAX};
+pub use sample::{UpsSample, UpsStatus};
+pub use state::{LatestUps, UPS_MAX, Ups, UpsDocument, UpsId, UpsKind, UpsSource, check_ups_id};
+
+/// Power supplies.
+pub fn power(engine: &mut Builder) {
+    engine
+        .kind::<UpsKind>()
+        .section::<LatestUps>()
+        .command::<RecordUpsSamples>()
+        .command::<RemoveUps>()
+        .document::<UpsDocument>()
+        .systems(Phase::Publish, state::publish_ups);
+}

@@ -1,0 +1,132 @@
+use groundwave_engine::{Engine, Recorded, Refusal};
+
+use super::*;
+use crate::terrain::Flat;
+use crate::{Snapshot, world};
+
+fn engine() -> Engine<Snapshot> {
+    let ground = Flat {
+        elevation_msl_m: 0.0,
+    };
+    world(std::sync::Arc::new(ground))
+        .build(1, 1_000_000)
+        .unwrap()
+}
+
+const NOW_NS: u64 = 1_000_000_000_000;
+
+fn does<C: Recorded>(engine: &mut Engine<Snapshot>, command: C) -> Result<C::Reply, Refusal> {
+    let reply = engine.handle().submit(command).unwrap();
+    engine.tick(Some(NOW_NS)).unwrap();
+    reply.wait()
+}
+
+fn record(samples: Vec<UpsSample>) -> RecordUpsSamples {
+    RecordUpsSamples {
+        ups_id: "rack".to_owned(),
+        source: UpsSource::Nut,
+        node: None,
+        description: None,
+        model: None,
+        samples,
+    }
+}
+
+fn at(ts_ms: u64, status: &[UpsStatus]) -> UpsSample {
+    UpsSample {
+        ts_ms,
+        status: status.to_vec(),
+        battery_charge_pct: Some(50.0),
+        ..UpsSample::default()
+    }
+}
+
+fn alerts(engine: &Engine<Snapshot>) -> Vec<String> {
+    let view = engine.view();
+    let told = view.events.iter();
+    told.filter_map(|event| event.data.get("about").cloned())
+        .collect()
+}
+
+#[test]
+fn a_battery_tells_when_it_takes_over_is_low_and_recovers() {
+    use UpsStatus::{Lb, Ob, Ol};
+    let mut engine = engine();
+    for (ts_ms, status) in [
+        (1, vec![Ol]),
+        (2, vec![Ob]),
+        (3, vec![Ob]),
+        (4, vec![Ob, Lb]),
+        (5, vec![Ob, Lb]),
+        (6, vec![Ol]),
+    ] {
+        does(&mut engine, record(vec![at(ts_ms, &status)])).unwrap();
+    }
+    let told = alerts(&engine);
+    let expected = [
+        "ups-on-battery",
+        "ups-low-battery",
+        "ups-on-line",
+        "ups-battery-recovered",
+    ];
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn the_newest_sample_stays_and_a_silent_source_is_stale() {
+    let mut engine = engine();
+    does(&mut engine, record(vec![])).unwrap();
+    assert!(engine.view().power.is_empty());
+    does(
+        &mut engine,
+        record(vec![at(7, &[]), at(9, &[]), at(8, &[])]),
+    )
+    .unwrap();
+    does(&mut engine, record(vec![at(3, &[UpsStatus::Ob])])).unwrap();
+    let latest = |engine: &Engine<Snapshot>| engine.view().power.get("rack").unwrap().clone();
+    assert_eq!(
+        (latest(&engine).latest.ts_ms, latest(&engine).is_stale),
+        (9, false)
+    );
+    does(&mut engine, record(vec![])).unwrap();
+    assert!(latest(&engine).is_stale);
+    assert_eq!(alerts(&engine), ["ups-stale"]);
+    does(&mut engine, record(vec![at(10, &[])])).unwrap();
+    assert!(!latest(&engine).is_stale);
+}
+
+#[test]
+fn a_supply_has_one_source_and_sound_values() {
+    let mut engine = engine();
+    does(&mut engine, record(vec![at(1, &[])])).unwrap();
+    let other = RecordUpsSamples {
+        source: UpsSource::Agent,
+        ..record(vec![at(2, &[])])
+    };
+    assert!(matches!(
+        does(&mut engine, other),
+        Err(Refusal::Conflict { .. })
+    ));
+    let mut odd = at(2, &[]);
+    odd.battery_charge_pct = Some(101.0);
+    let told = does(&mut engine, record(vec![odd])).unwrap_err();
+    let expected = Refusal::invalid("samples[0].battery_charge_pct", "101", "[0, 100]");
+    assert_eq!(told, expected);
+    let named = RecordUpsSamples {
+        ups_id: "a b".to_owned(),
+        ..record(vec![])
+    };
+    assert!(matches!(
+        does(&mut engine, named),
+        Err(Refusal::Invalid { .. })
+    ));
+    let remove = RemoveUps {
+        ups_id: "rack".to_owned(),
+    };
+    does(&mut engine, remove.clone()).unwrap();
+    assert!(engine.view().power.is_empty());
+    assert!(matches!(
+        does(&mut engine, remove),
+        Err(Refusal::NotFound { .. })
+    ));
+}

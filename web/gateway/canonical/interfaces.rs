@@ -1,0 +1,159 @@
+//! Interface endpoints: interfaces of nodes, as their heartbeats report them, with their settings.
+
+use std::net::IpAddr;
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use groundwave_engine::Id;
+use groundwave_systems::Snapshot;
+use groundwave_systems::canonical::{InterfaceKind, InterfaceSettings, UnderlayDomain};
+use groundwave_systems::config::{Expected, Put};
+use groundwave_systems::fleet::{FleetNode, Interface};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::gateway::access::{Operator, Viewer};
+use crate::gateway::services::world::{World, missing};
+use crate::http::json_body::StrictJson;
+use crate::http::page::{Page, Paging};
+use crate::http::tag::{Tag, if_match_revision, tag};
+use crate::http::{Json, Path, Problem, Query};
+
+/// Interface of a node.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct InterfaceView {
+    /// Interface id.
+    pub interface_id: Uuid,
+    /// Node id.
+    pub node_id: Uuid,
+    /// Name on the node.
+    pub ifname: String,
+    /// Kind.
+    pub kind: InterfaceKind,
+    /// Underlay domain, if one is assigned.
+    pub domain_id: Option<Uuid>,
+    /// Label, if there is one.
+    pub label: Option<String>,
+    /// Hardware address.
+    pub mac: Option<String>,
+    /// IP addresses.
+    pub ips: Vec<IpAddr>,
+    /// Operational state, as the kernel of the node names it.
+    pub oper: String,
+    /// MTU, bytes.
+    pub mtu: u32,
+    /// Revision of the settings, for `If-Match`; 0 without settings.
+    pub revision: u64,
+}
+
+/// The interfaces of a node, each with its id.
+fn of_node(view: &Snapshot, node: &FleetNode) -> Vec<InterfaceView> {
+    let Some(last) = &node.last_heartbeat else {
+        return Vec::new();
+    };
+    let shown = |seen: &Interface| {
+        let id = InterfaceSettings::id(node.id, &seen.name);
+        let held = view.config.interfaces.get(id);
+        let settings = held.map(|held| &held.object);
+        InterfaceView {
+            interface_id: id.uuid(),
+            node_id: node.id.uuid(),
+            ifname: seen.name.clone(),
+            kind: InterfaceKind::of(&last.heartbeat, &seen.name),
+            domain_id: settings.and_then(|held| held.domain_id).map(Id::uuid),
+            label: settings.and_then(|held| held.label.clone()),
+            mac: seen.mac.clone(),
+            ips: seen.ips.clone(),
+            oper: seen.operstate.clone(),
+            mtu: seen.mtu,
+            revision: held.map_or(0, |held| held.revision),
+        }
+    };
+    last.heartbeat.interfaces.iter().map(shown).collect()
+}
+
+/// Filter of interfaces.
+#[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct InterfaceQuery {
+    /// Node id
+    pub node_id: Option<Uuid>,
+}
+
+/// List the interfaces of nodes
+#[utoipa::path(get, path = "/v1/model/interfaces", tag = "model", params(InterfaceQuery, Paging),
+    responses((status = 200, description = "Interfaces of the last heartbeats, sorted by node and interface id")))]
+pub async fn interfaces(
+    _: Viewer,
+    State(world): State<World>,
+    Query(asked): Query<InterfaceQuery>,
+    Query(paging): Query<Paging>,
+) -> Result<Json<Page<InterfaceView>>, Problem> {
+    let view = world.view();
+    let nodes = view.fleet.nodes.values();
+    let nodes = nodes.filter(|node| asked.node_id.is_none_or(|id| node.id.uuid() == id));
+    let all = nodes.flat_map(|node| {
+        let mut held = of_node(&view, node);
+        held.sort_by_key(|shown| shown.interface_id);
+        held
+    });
+    let all = all.map(|shown| (format!("{}/{}", shown.node_id, shown.interface_id), shown));
+    Ok(Json(paging.of(all, |shown| shown)?))
+}
+
+/// Settings of an interface.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewInterfaceSettings {
+    /// Underlay domain the interface belongs to; none if absent.
+    #[serde(default)]
+    pub domain_id: Option<Uuid>,
+    /// Label; none if absent.
+    #[serde(default)]
+    #[schemars(length(min = 1, max = 64))]
+    pub label: Option<String>,
+}
+
+/// Set the underlay domain and label of an interface
+#[utoipa::path(put, path = "/v1/model/interfaces/{interface_id}", tag = "model",
+    params(("interface_id" = Uuid, Path, description = "Interface id"),
+        ("if-match" = Option<String>, Header, description = "Revision that the change applies to")),
+    responses((status = 200, description = "The interface",
+            headers(("etag" = String, description = "New revision"))),
+        (status = 404, description = "No node reports such an interface"),
+        (status = 412, description = "Changed since that revision")))]
+pub async fn interface_put(
+    _: Operator,
+    State(world): State<World>,
+    Path(id): Path<Uuid>,
+    headers: HeaderMap,
+    StrictJson(settings): StrictJson<NewInterfaceSettings>,
+) -> Result<(Tag, Json<InterfaceView>), Problem> {
+    let view = world.view();
+    let nodes = view.fleet.nodes.values();
+    let found = nodes.flat_map(|node| of_node(&view, node));
+    let mut found = found.filter(|shown| shown.interface_id == id);
+    let mut shown = found.next().ok_or_else(|| missing("interface", id))?;
+    let expected = match if_match_revision(&headers)? {
+        Some(0) => Expected::Absent,
+        Some(revision) => Expected::Revision(revision),
+        None => Expected::Any,
+    };
+    let domain_id = settings.domain_id.map(Id::<UnderlayDomain>::new);
+    let command = Put {
+        id: Id::<InterfaceSettings>::new(id),
+        object: InterfaceSettings {
+            node_id: Id::new(shown.node_id),
+            ifname: shown.ifname.clone(),
+            domain_id,
+            label: settings.label,
+        },
+        expected,
+    };
+    let held = world.submit(command).await?;
+    shown.domain_id = settings.domain_id;
+    shown.label = held.object.label;
+    shown.revision = held.revision;
+    Ok((tag(held.revision), Json(shown)))
+}

@@ -1,0 +1,201 @@
+//! Ruleset endpoints: apply, confirm, read back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use groundwave_io::nft::ForeignTable;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::gateway::access::{Admin, Operator};
+use crate::gateway::services::firewall::{FirewallService, staged};
+use crate::gateway::services::firewall_diff::RuleChange;
+use crate::gateway::services::mesh_config::{Confirmation, Divergence};
+use crate::gateway::services::world::World;
+use crate::http::json_body::{OptionalJson, StrictJson};
+use crate::http::problem::FieldCode;
+use crate::http::time::rfc3339;
+use crate::http::{Json, Problem};
+
+/// Time until an unconfirmed ruleset is reverted, s.
+const CONFIRM_WITHIN_S: u32 = 60;
+
+/// Application of the staged ruleset.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ApplyRequest {
+    /// Time until an unconfirmed ruleset is reverted, s; default 60.
+    #[serde(default)]
+    #[schemars(range(min = 10, max = 600))]
+    pub confirm_within_s: Option<u32>,
+    /// Check only; nothing changes.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// Applied or checked ruleset.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct AppliedRuleset {
+    /// Transaction on the table `inet meshgw`, in the JSON of nftables.
+    pub nft: String,
+    /// Chains and rules that differ from the ruleset before.
+    pub diff: Vec<RuleChange>,
+    /// Only checked.
+    pub dry_run: bool,
+    /// Differences of the kernel from the transaction.
+    pub divergence: Vec<Divergence>,
+    /// Token for the confirmation; absent for a dry run.
+    pub confirm_token: Option<String>,
+    /// Deadline of the confirmation, RFC 3339; reverted then, or when the gateway stops.
+    pub confirm_by: Option<String>,
+}
+
+/// Apply the staged zones and rules; reverted unless confirmed
+#[utoipa::path(post, path = "/v1/firewall/apply", tag = "firewall",
+    responses((status = 200, description = "Ruleset in force, or checked"),
+        (status = 409, description = "Another ruleset awaits confirmation"),
+        (status = 503, description = "nftables is absent")))]
+pub async fn firewall_apply(
+    Admin(caller): Admin,
+    State(firewall): State<Arc<FirewallService>>,
+    State(world): State<World>,
+    State(stop): State<CancellationToken>,
+    OptionalJson(asked): OptionalJson<ApplyRequest>,
+) -> Result<Json<AppliedRuleset>, Problem> {
+    let within_s = asked.confirm_within_s.unwrap_or(CONFIRM_WITHIN_S);
+    if !(10..=600).contains(&within_s) {
+        let message = format!("invalid time: found {within_s}, allowed 10 to 600");
+        return Err(Problem::field(
+            "/confirm_within_s",
+            FieldCode::NotAllowed,
+            message,
+        ));
+    }
+    // A caller that goes away leaves no transaction without its end.
+    let (service, own) = (Arc::clone(&firewall), world.clone());
+    let work = tokio::spawn(async move {
+        let by = &caller.username;
+        let applied = service.apply(&own, by, within_s, asked.dry_run).await?;
+        if let Some(token) = applied.token.clone() {
+            tokio::spawn(async move {
+                let time = tokio::time::sleep(Duration::from_secs(u64::from(within_s)));
+                tokio::select! {
+                    () = time => {}
+                    () = stop.cancelled() => {}
+                }
+                service.revert(&own, &token).await;
+            });
+        }
+        Ok(applied)
+    });
+    let done = work.await;
+    let applied = done.unwrap_or_else(|err| Err(Problem::internal(err.to_string())))?;
+    let by_ns = (world.now_s() + u64::from(within_s)) * 1_000_000_000;
+    Ok(Json(AppliedRuleset {
+        confirm_by: applied.token.is_some().then(|| rfc3339(by_ns)),
+        nft: applied.nft,
+        diff: applied.diff,
+        dry_run: asked.dry_run,
+        divergence: applied.divergence,
+        confirm_token: applied.token,
+    }))
+}
+
+/// Confirm the ruleset in force
+#[utoipa::path(post, path = "/v1/firewall/confirm", tag = "firewall",
+    responses((status = 204, description = "Confirmed"),
+        (status = 404, description = "No ruleset awaits confirmation with that token"),
+        (status = 410, description = "Ruleset already reverted")))]
+pub async fn firewall_confirm(
+    _: Admin,
+    State(firewall): State<Arc<FirewallService>>,
+    State(world): State<World>,
+    StrictJson(confirmation): StrictJson<Confirmation>,
+) -> Result<StatusCode, Problem> {
+    firewall
+        .confirm(&world, &confirmation.confirm_token)
+        .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// State of the desired ruleset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RulesetState {
+    /// No ruleset was applied.
+    None,
+    /// Applied, awaits confirmation.
+    Pending,
+    /// Confirmed.
+    Confirmed,
+}
+
+/// Ruleset as the kernel holds it.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RulesetView {
+    /// Table.
+    pub table: String,
+    /// State of the desired ruleset.
+    pub state: RulesetState,
+    /// Revision of the desired ruleset.
+    pub revision: Option<String>,
+    /// User who applied it.
+    pub applied_by: Option<String>,
+    /// Deadline of the confirmation, RFC 3339.
+    pub confirm_by: Option<String>,
+    /// Zones or rules changed since.
+    pub staged: bool,
+    /// Chains with their rules, in the JSON of nftables; absent without the table.
+    pub ruleset: Option<Value>,
+    /// Differences from the desired ruleset.
+    pub divergence: Vec<Divergence>,
+    /// Start of this state of the kernel, RFC 3339.
+    pub observed_since: Option<String>,
+    /// Tables of others; they are not touched.
+    pub foreign_tables: Vec<ForeignTable>,
+}
+
+/// Read the ruleset back from the kernel
+#[utoipa::path(get, path = "/v1/firewall/ruleset", tag = "firewall",
+    responses((status = 200, description = "Ruleset in force, beside the desired one"),
+        (status = 503, description = "nftables is absent")))]
+pub async fn firewall_ruleset(
+    _: Operator,
+    State(firewall): State<Arc<FirewallService>>,
+    State(world): State<World>,
+) -> Result<Json<RulesetView>, Problem> {
+    let found = firewall.read(&world).await?;
+    let view = world.view();
+    let held = &view.firewall;
+    let desired = held.desired();
+    let state = match (&held.pending, &held.confirmed) {
+        (Some(_), _) => RulesetState::Pending,
+        (None, Some(_)) => RulesetState::Confirmed,
+        (None, None) => RulesetState::None,
+    };
+    let is_staged = match desired {
+        Some(ruleset) => ruleset.nft != staged(&view),
+        None => !view.config.firewall_zones.is_empty() || !view.config.firewall_rules.is_empty(),
+    };
+    let pending = held.pending.as_ref();
+    Ok(Json(RulesetView {
+        table: format!(
+            "{} {}",
+            groundwave_io::nft::FAMILY,
+            groundwave_io::nft::TABLE
+        ),
+        state,
+        revision: desired.map(|ruleset| ruleset.revision.clone()),
+        applied_by: desired.map(|ruleset| ruleset.by.clone()),
+        confirm_by: pending.map(|pending| rfc3339(pending.confirm_by_ns)),
+        staged: is_staged,
+        ruleset: found.listing.map(|listing| listing.json()),
+        divergence: found.divergence,
+        observed_since: held.observed.as_ref().map(|seen| rfc3339(seen.since_ns)),
+        foreign_tables: found.foreign,
+    }))
+}
