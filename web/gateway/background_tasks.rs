@@ -187,6 +187,12 @@ pub async fn observe_firewall(gateway: Gateway) {
     }
 }
 
+/// Reverts a firewall ruleset that awaits confirmation when the gateway stops.
+pub async fn revert_firewall(gateway: Gateway) {
+    gateway.stop.cancelled().await;
+    gateway.firewall.stop(&gateway.world).await;
+}
+
 /// Asks the NUT server for its power supplies, until the gateway stops.
 pub async fn poll_nut(gateway: Gateway) {
     if !gateway.nut.is_configured() {

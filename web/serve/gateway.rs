@@ -28,7 +28,7 @@ pub struct RunningGateway {
     tls: Option<(TcpListener, TlsAcceptor)>,
     routes: Router,
     /// Tasks that write what is left when the gateway stops.
-    writers: [JoinHandle<()>; 2],
+    writers: [JoinHandle<()>; 3],
 }
 
 impl RunningGateway {
@@ -81,8 +81,13 @@ impl RunningGateway {
         tokio::spawn(gateway::background_tasks::observe_firewall(gateway.clone()));
         tokio::spawn(gateway::background_tasks::poll_nut(gateway.clone()));
         let refusals = gateway::background_tasks::write_refusals(gateway.clone());
+        let firewall = gateway::background_tasks::revert_firewall(gateway.clone());
         let history = gateway::background_tasks::store_minutes(gateway, minutes);
-        let writers = [tokio::spawn(history), tokio::spawn(refusals)];
+        let writers = [
+            tokio::spawn(history),
+            tokio::spawn(refusals),
+            tokio::spawn(firewall),
+        ];
         Ok(Self {
             listener,
             tls,

@@ -298,17 +298,31 @@ impl FirewallService {
         if view.firewall.is_untouched() {
             return;
         }
+        self.settle(world, &mut held, "the gateway restarted").await;
+    }
+
+    /// Reverts a ruleset that awaits confirmation when the gateway stops.
+    pub async fn stop(&self, world: &World) {
+        let mut held = self.held.lock().await;
+        if world.view().firewall.pending.is_some() {
+            self.settle(world, &mut held, "the gateway stopped").await;
+        }
+    }
+
+    /// Makes the confirmed ruleset the desired one, and the kernel equal to it.
+    async fn settle(&self, world: &World, held: &mut Option<Listing>, reason: &str) {
+        let view = world.view();
         if let Some(pending) = &view.firewall.pending {
             let command = RevertRuleset {
                 token_sha256: pending.token_sha256,
-                reason: "the gateway restarted".to_owned(),
+                reason: reason.to_owned(),
             };
             if let Err(err) = world.submit(command).await {
                 tracing::error!(err = err.detail, "firewall ruleset could not be reverted");
                 return;
             }
         }
-        if let Err(err) = self.enforce(world, &mut held).await {
+        if let Err(err) = self.enforce(world, held).await {
             tracing::error!(err = err.detail, "firewall ruleset could not be applied");
         }
     }
