@@ -48,7 +48,7 @@ impl Waiting {
     }
 }
 
-/// FairQueue of long computations.
+/// A fair queue of long computations.
 #[derive(Debug)]
 pub struct FairQueue {
     waiting: Mutex<Waiting>,
