@@ -3,13 +3,16 @@
 
 usage: wear.py PROGRAM [NODES [SECONDS [PERIOD]]]   (as root: it makes an ext4 of its own on a loop device)
 
-NODES nodes (up to 240; 50 if unset) send a heartbeat each PERIOD s (5 if unset), as an agent does:
+NODES nodes (50, then 2,000 if unset) send a heartbeat each PERIOD s (5 if unset), as an agent does:
 four interfaces, one radio, six neighbours, 24 readings. Counted are the sectors written to the device
 (/sys/block/loopN/stat) after WARM_UP_S seconds (130 if unset), the journal of the file system included,
-over the heartbeats answered with 200.
+over the heartbeats answered with 200. ARGUMENTS in the environment go to the server, as `--record FILE`.
+With TRACE=1 the program runs under strace for the measured time, and the bytes handed to the kernel are
+listed by file.
 """
 
 import base64
+import datetime
 import json
 import os
 import random
@@ -34,33 +37,50 @@ def mac(number):
     return "02:00:" + ":".join(f"{byte:02x}" for byte in number.to_bytes(4, "big"))
 
 
-def identity(kind, number):
-    return f"00000000-0000-000{kind}-0000-{number:012x}"
+def serve(program, folder, period_s, *arguments):
+    """A server over the folder, and its address."""
+    server = subprocess.Popen(
+        [program, "serve", "gateway", "--gateway-bind", "127.0.0.1:0", "--tunnel", "off",
+         "--db", f"{folder}/world.db", "--state", f"{folder}/state", "--overlay", "10.42.0.0/16",
+         "--heartbeat-s", str(period_s), "--admin-password-file", f"{folder}/password", *arguments],
+        cwd=folder, stderr=subprocess.PIPE, text=True, env={"NO_COLOR": "1", "PATH": os.environ["PATH"]})
+    for line in server.stderr:
+        if found := re.search(r"gateway listening on http://([^, ]+)", line):
+            threading.Thread(target=lambda: [None for _ in server.stderr], daemon=True).start()
+            return server, found[1]
+    sys.exit("the server did not start")
 
 
-def prepare(program, folder, nodes):
-    """A store with approved nodes."""
-    lines = ['[scenario]\ntitle = "wear"\nstep_s = 1.0\nduration_s = 2\n[terrain]\nflat_msl_m = 0\n']
+def stop(server):
+    server.terminate()
+    server.wait()
+
+
+
+
+def admit(address, nodes):
+    """Admits the nodes, each from an address of its own; returns their ids and a token of the admin."""
+    admin = Client(address)
+    status, body = admin.post("/api/auth/login", {"username": "admin", "password": PASSWORD})
+    assert status == 200, body
+    token, ids = json.loads(body)["access_token"], []
     for number in range(nodes):
-        key = base64.b64encode(random.Random(number).randbytes(32)).decode()
-        node, registration = identity(2, number), identity(1, number)
-        lines.append(
-            "[[command]]\nat_s = 0\ncommand = \"onboarding.request\"\n"
-            f'registration = "{registration}"\nnode = "{node}"\npublic_key = "{key}"\n'
-            f'shown = {{ mac = "{mac(number)}", hostname = "node-{number}", '
-            f'source_ip = "10.41.0.9", underlay_ip = "10.41.0.9", proof = "absent", '
-            "mac_verified = false }\n"
-            "[[command]]\nat_s = 1\ncommand = \"onboarding.approve\"\n"
-            f'registration = "{registration}"\nnode = "{node}"\nby = "wear"\n'
-        )
-    scenario = os.path.join(folder, "nodes.toml")
-    with open(scenario, "w") as file:
-        file.write("".join(lines))
-    sh(program, "run", scenario, "--store", os.path.join(folder, "world.db"))
-    os.remove(scenario)
+        ts = datetime.datetime.now(datetime.timezone.utc).isoformat().replace("+00:00", "Z")
+        node = Client(address, f"127.{1 + (number >> 16)}.{number >> 8 & 255}.{1 + number % 250}")
+        status, body = node.post("/v1/mesh/wg-register", {
+            "public_key": base64.b64encode(random.Random(number).randbytes(32)).decode(),
+            "mac": mac(number), "hostname": f"node-{number}",
+            "nonce": base64.b64encode(os.urandom(16)).decode(), "ts": ts})
+        assert status in (200, 201, 202), body
+        asked = json.loads(body)["registration_id"]
+        status, body = admin.post(f"/v1/admin/registrations/{asked}/approve", {}, token)
+        assert status == 200, body
+        ids.append(json.loads(body)["node_id"])
+        node.socket.close()
+    return ids, token
 
 
-def beat(number, seq, boot, chance):
+def heartbeat(node, number, seq, chance):
     """A heartbeat as an agent sends it."""
     interface = lambda name: {
         "name": name, "mac": mac(number), "mtu": 1500, "operstate": "up",
@@ -77,8 +97,8 @@ def beat(number, seq, boot, chance):
     readings |= {"mesh.tx_mbps": round(chance.uniform(1, 40), 2), "mesh.rx_mbps": 3.25,
                  "mesh.signal_dbm": -61.0, "mesh.neighbor_count": 6.0}
     return {
-        "node_id": identity(2, number), "mac": mac(number), "hostname": f"node-{number}",
-        "agent_version": "0.1.0", "boot_id": boot, "seq": seq, "uptime_s": seq * 5,
+        "node_id": node, "mac": mac(number), "hostname": f"node-{number}",
+        "agent_version": "0.1.0", "boot_id": f"boot-{number}", "seq": seq, "uptime_s": seq * 5,
         "underlay_ip": "10.41.0.9", "signal_dbm": -61.0, "active_transport": "wifi",
         "capabilities": ["batman", "wireguard"],
         "interfaces": [interface(name) for name in ("bat0", "mesh0", "eth0", "wg0")],
@@ -93,10 +113,10 @@ def beat(number, seq, boot, chance):
 class Client:
     """One connection that is kept."""
 
-    def __init__(self, address):
+    def __init__(self, address, source=""):
         host, port = address.rsplit(":", 1)
         self.address = address
-        self.socket = socket.create_connection((host, int(port)))
+        self.socket = socket.create_connection((host, int(port)), source_address=(source, 0))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.file = self.socket.makefile("rb")
 
@@ -120,24 +140,35 @@ def written(device):
         return int(file.read().split()[6]) * 512
 
 
+def traced(server, seconds, to):
+    """Traces the writes of the server for a time."""
+    return subprocess.Popen(
+        ["timeout", "--signal=INT", str(seconds), "strace", "-qq", "-f", "-y", "-s0", "-o", to,
+         "-e", "trace=write,pwrite64,writev,pwritev,fsync,fdatasync", "-p", str(server.pid)],
+        stderr=subprocess.DEVNULL)
+
+
+def list_writes(trace, heartbeats):
+    """Bytes and calls by file and call."""
+    sums = {}
+    call = re.compile(r"(p?writev?(?:64)?|fsync|fdatasync)\(\d+<([^>]*)>.*= (\d+)$")
+    with open(trace) as file:
+        for line in file:
+            if (found := call.search(line)) and found[2].startswith("/") and "/dev/" not in found[2]:
+                entry = sums.setdefault((os.path.basename(found[2]), found[1]), [0, 0])
+                entry[0] += 1
+                entry[1] += int(found[3])
+    for (name, kind), (count, size) in sorted(sums.items()):
+        print(f"  {name} {kind}: {count} calls, {size / heartbeats:.0f} bytes a heartbeat")
+
+
 def measure(program, mount, device, nodes, seconds, period_s):
-    prepare(program, mount, nodes)
-    secret = os.path.join(mount, "password")
-    with open(os.open(secret, os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
+    secret = os.open(os.path.join(mount, "password"), os.O_CREAT | os.O_WRONLY, 0o600)
+    with open(secret, "w") as file:
         file.write(PASSWORD + "\n")
-    server = subprocess.Popen(
-        [program, "serve", "gateway", "--gateway-bind", "127.0.0.1:0", "--tunnel", "off",
-         "--db", f"{mount}/world.db", "--state", f"{mount}/state", "--heartbeat-s", str(period_s),
-         "--admin-password-file", secret],
-        cwd=mount, stderr=subprocess.PIPE, text=True, env={"NO_COLOR": "1", "PATH": os.environ["PATH"]})
-    for line in server.stderr:
-        if found := re.search(r"gateway listening on http://([^, ]+)", line):
-            address = found[1]
-            break
-    threading.Thread(target=lambda: [None for _ in server.stderr], daemon=True).start()
-    status, body = Client(address).post("/api/auth/login", {"username": "admin", "password": PASSWORD})
-    assert status == 200, body
-    token = json.loads(body)["access_token"]
+    arguments = os.environ.get("ARGUMENTS", "").split()
+    server, address = serve(program, mount, period_s, *arguments)
+    ids, token = admit(address, nodes)
     answered, refused, waits = [0], [], []
     counting = threading.Event()
     begun = time.monotonic()
@@ -156,7 +187,7 @@ def measure(program, mount, device, nodes, seconds, period_s):
                 time.sleep(max(0, due - time.monotonic()))
                 sent = time.monotonic()
                 status, body = client.post(
-                    "/v1/nodes/heartbeat", beat(number, seq, f"boot-{number}", chance), token)
+                    "/v1/nodes/heartbeat", heartbeat(ids[number], number, seq, chance), token)
                 if status != 200:
                     refused.append((status, body[:200]))
                 elif counting.is_set():
@@ -166,30 +197,31 @@ def measure(program, mount, device, nodes, seconds, period_s):
     threads = [threading.Thread(target=drive, args=(place,)) for place in range(CONNECTIONS)]
     [thread.start() for thread in threads]
     time.sleep(WARM_UP_S)
+    trace = tempfile.NamedTemporaryFile()
+    tracer = traced(server, seconds, trace.name) if os.environ.get("TRACE") == "1" else None
     os.sync()
     before = written(device)
     counting.set()
     [thread.join() for thread in threads]
     os.sync()
     bytes_written = written(device) - before
-    server.terminate()
-    server.wait()
+    if tracer:
+        tracer.wait()
+    stop(server)
     waits.sort()
     assert answered[0], refused[:3]
     print(f"{nodes} nodes each {period_s} s for {seconds} s: {answered[0]} heartbeats, {bytes_written / answered[0]:.0f} bytes each, "
           f"median {waits[len(waits) // 2] * 1e3:.1f} ms, p99 {waits[len(waits) * 99 // 100] * 1e3:.1f} ms, "
-          f"{len(refused)} refused {refused[:1]}")
+          f"{len(refused)} refused {refused[:1]}", flush=True)
+    if tracer:
+        list_writes(trace.name, answered[0])
 
 
-def main():
-    program = os.path.abspath(sys.argv[1])
-    nodes = int(sys.argv[2]) if len(sys.argv) > 2 else 50
-    seconds = int(sys.argv[3]) if len(sys.argv) > 3 else 300
-    period_s = float(sys.argv[4]) if len(sys.argv) > 4 else 5
+def run(program, nodes, seconds, period_s):
     with tempfile.TemporaryDirectory() as folder:
         image, mount = f"{folder}/image", f"{folder}/mount"
         with open(image, "wb") as file:
-            file.truncate(1 << 30)
+            file.truncate(2 << 30)
         os.mkdir(mount)
         sh("mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", image)
         device = sh("losetup", "--find", "--show", image)
@@ -201,6 +233,14 @@ def main():
                 sh("umount", mount)
         finally:
             sh("losetup", "--detach", device)
+
+
+def main():
+    program = os.path.abspath(sys.argv[1])
+    seconds = int(sys.argv[3]) if len(sys.argv) > 3 else 300
+    period_s = float(sys.argv[4]) if len(sys.argv) > 4 else 5
+    for nodes in [int(sys.argv[2])] if len(sys.argv) > 2 else [50, 2000]:
+        run(program, nodes, seconds, period_s)
 
 
 if __name__ == "__main__":

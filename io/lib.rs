@@ -6,6 +6,7 @@
 pub mod agent;
 pub mod calibration;
 pub mod changes;
+mod files;
 pub mod formats;
 #[cfg(test)]
 mod fuzz;
@@ -25,6 +26,7 @@ pub mod raster;
 pub mod readings;
 pub mod rotated;
 pub mod scenario;
+mod short_form;
 pub mod store;
 pub mod sweep;
 pub mod telemetry;

@@ -19,6 +19,7 @@ use groundwave_engine::{FaultKind, Row, Store, StoreFault};
 use redb::{DatabaseError, TableDefinition};
 use thiserror::Error;
 
+use crate::files::Files;
 use crate::gateway::random;
 use crate::wall::monotonic_ns;
 use checkpoint::Checkpoint;
@@ -73,6 +74,7 @@ pub enum StoreError {
 #[derive(Debug)]
 pub struct RedbStore {
     path: PathBuf,
+    files: Files,
     shared: Arc<Checkpoint>,
     journal: Writing,
     /// Checkpoint in progress.
@@ -114,11 +116,16 @@ impl RedbStore {
     /// # Errors
     /// See [`StoreError`].
     pub fn open(path: &Path) -> Result<Self, StoreError> {
+        Self::open_files(path, Files::default())
+    }
+
+    /// As [`Self::open`], with the changes of its files noted in `files`.
+    fn open_files(path: &Path, files: Files) -> Result<Self, StoreError> {
         let failed = |cause: String| StoreError::Open {
             path: path.to_owned(),
             cause,
         };
-        let database = checkpoint::open(path).map_err(|err| match err {
+        let database = checkpoint::open(path, &files).map_err(|err| match err {
             DatabaseError::DatabaseAlreadyOpen => StoreError::InUse {
                 path: path.to_owned(),
             },
@@ -131,9 +138,10 @@ impl RedbStore {
                 found: schema,
             });
         }
-        let shared = Arc::new(Checkpoint::new(path, database));
+        let shared = Arc::new(Checkpoint::new(path, files.clone(), database));
         let mut store = Self {
             path: path.to_owned(),
+            files,
             shared,
             journal: Writing::Not(None),
             running: None,
@@ -176,7 +184,7 @@ impl RedbStore {
         }
         *self.shared.kept() = kept;
         match self.shared.write(false) {
-            Ok(_) => journal::remove(&self.path)?,
+            Ok(_) => journal::remove(&self.path, &self.files)?,
             Err(fault) if fault.kind.may_pass() => self.journal = Writing::Not(Some(recovered)),
             Err(fault) => return Err(failed(fault)),
         }
@@ -219,6 +227,12 @@ impl RedbStore {
         move |to: &Path| shared.copy(to, true)
     }
 
+    /// Bytes written to the files of the store since it was opened.
+    pub fn written_bytes(&self) -> impl Fn() -> u64 + Send + Sync + use<> {
+        let files = self.files.clone();
+        move || files.written_bytes()
+    }
+
     /// Number of documents that [`RedbStore::copier`] leaves out.
     ///
     /// # Errors
@@ -248,7 +262,7 @@ impl RedbStore {
             let fresh = random::<8>().map_err(|err| journal_fault(&io::Error::other(err)))?;
             id = u64::from_le_bytes(fresh).max(1);
         }
-        match Journal::open(&self.path, id, recovered.as_ref()) {
+        match Journal::open(&self.path, &self.files, id, recovered.as_ref()) {
             Ok(journal) => {
                 // The journal is there before the file says so.
                 if !state.is_open {
@@ -424,8 +438,8 @@ impl Drop for RedbStore {
         }
         let closed = reaped.and_then(|()| self.shared.write(false));
         let closed = closed.map_err(|fault| fault.to_string());
-        let removed =
-            closed.and_then(|_| journal::remove(&self.path).map_err(|err| err.to_string()));
+        let removed = closed
+            .and_then(|_| journal::remove(&self.path, &self.files).map_err(|err| err.to_string()));
         if let Err(err) = removed {
             tracing::warn!(err, store = %self.path.display(), "the journal stays beside the store");
         }

@@ -10,6 +10,7 @@ pub mod canonical;
 pub mod config;
 pub mod configuration;
 pub mod coverage;
+pub mod decimal;
 pub mod deployment;
 pub mod firewall;
 pub mod fleet;

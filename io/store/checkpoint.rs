@@ -8,6 +8,7 @@ use redb::{Database, DatabaseError, ReadableDatabase, ReadableTable, WriteTransa
 
 use super::kept::{Dirty, Kept};
 use super::{CACHE_BYTES, DOCUMENTS, METADATA, migrate};
+use crate::files::Files;
 
 /// Number of the last commit in the file; commits after it are in the journal.
 const SEQUENCE: &str = "sequence";
@@ -29,6 +30,7 @@ pub(super) struct JournalState {
 #[derive(Debug)]
 pub(super) struct Checkpoint {
     path: PathBuf,
+    files: Files,
     /// `None` after a failure, until the file is opened again.
     database: RwLock<Option<Database>>,
     kept: Mutex<Kept>,
@@ -49,14 +51,16 @@ pub(super) fn fault(operation: &'static str, err: &redb::Error) -> StoreFault {
 }
 
 /// Opens the file, creating it when there is none.
-pub(super) fn open(path: &Path) -> Result<Database, DatabaseError> {
-    Database::builder().set_cache_size(CACHE_BYTES).create(path)
+pub(super) fn open(path: &Path, files: &Files) -> Result<Database, DatabaseError> {
+    let mut builder = Database::builder();
+    files.open_database(path, builder.set_cache_size(CACHE_BYTES))
 }
 
 impl Checkpoint {
-    pub fn new(path: &Path, database: Database) -> Self {
+    pub fn new(path: &Path, files: Files, database: Database) -> Self {
         Self {
             path: path.to_owned(),
+            files,
             database: RwLock::new(Some(database)),
             kept: Mutex::default(),
         }
@@ -86,7 +90,7 @@ impl Checkpoint {
             .write()
             .unwrap_or_else(PoisonError::into_inner);
         *held = None;
-        let reopened = open(&self.path).map_err(|err| fault(operation, &err.into()));
+        let reopened = open(&self.path, &self.files).map_err(|err| fault(operation, &err.into()));
         match (reopened, failed) {
             (Ok(database), failed) => {
                 *held = Some(database);

@@ -12,15 +12,17 @@ use super::{DOCUMENTS, METADATA};
 /// 1. Nodes.
 /// 2. Deployments and templates; nodes may say which deployment they are planned in.
 /// 3. The last commits may be in a journal beside the file.
-pub const SCHEMA: u64 = 3;
+/// 4. Nodes of the fleet have their samples in short form; rows of the journal may be in short form.
+pub const SCHEMA: u64 = 4;
 
 type Migration = fn(&WriteTransaction) -> Result<(), redb::Error>;
 
 /// `MIGRATIONS[i]` brings layout `i + 1` to layout `i + 2`.
-const MIGRATIONS: [Migration; SCHEMA as usize - 1] = [unchanged, unchanged];
+const MIGRATIONS: [Migration; SCHEMA as usize - 1] = [unchanged, unchanged, unchanged];
 
 /// Documents stay as they are. The new number keeps programs of layout 1 from dropping the deployments
-/// of nodes, and those of layout 2 from missing the commits in the journal.
+/// of nodes, those of layout 2 from missing the commits in the journal, and those of layout 3 from
+/// taking samples for malformed.
 fn unchanged(_: &WriteTransaction) -> Result<(), redb::Error> {
     Ok(())
 }

@@ -8,7 +8,7 @@ use redb::{
 };
 
 use super::topology_snapshots::TOPOLOGY_SNAPSHOTS;
-use super::{ABOUT, HOURS, HistoryError, MINUTES, RAW, TelemetryStore};
+use super::{ABOUT, HOURS, HistoryError, MINUTES, RAW, RECENT, TelemetryStore};
 
 fn copy_table<K: Key + 'static, V: Value + 'static>(
     from: &ReadTransaction,
@@ -33,6 +33,7 @@ impl TelemetryStore {
         let copy = Database::create(to)?;
         let write = copy.begin_write()?;
         copy_table(&from, &write, RAW)?;
+        copy_table(&from, &write, RECENT)?;
         copy_table(&from, &write, MINUTES)?;
         copy_table(&from, &write, HOURS)?;
         copy_table(&from, &write, ABOUT)?;

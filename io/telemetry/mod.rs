@@ -4,6 +4,7 @@
 //! exact. Rows are keyed by time first: old rows are adjacent and removed together.
 
 mod copy;
+mod recent;
 mod retention;
 mod roll;
 mod row;
@@ -18,16 +19,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use groundwave_systems::fleet::{Sample, StoreMinute};
 use groundwave_systems::site::NodeId;
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
-use serde::de::DeserializeOwned;
 use thiserror::Error;
 
+use crate::files::Files;
 use groundwave_engine::FaultKind;
+use recent::{RECENT, Samples};
 use retention::Retention;
 pub use row::Point;
-use row::{Aggregates, Raw};
+use row::{Aggregates, Raw, Row};
 pub use topology_snapshots::{EACH_MS, HOURLY_MS, TOPOLOGY_SNAPSHOTS_BYTES_MAX};
 
-/// Samples of a minute: (hour, node, minute) to a row.
+/// Samples of a minute: (hour, node, minute) to a row. Of earlier versions, and what comes after its
+/// hour was rolled up.
 const RAW: TableDefinition<'_, (u64, u128, u64), &[u8]> = TableDefinition::new("samples");
 /// Minutes of an hour: (day, node, hour) to a row.
 const MINUTES: TableDefinition<'_, (u64, u128, u64), &[u8]> = TableDefinition::new("minutes");
@@ -87,6 +90,7 @@ const MARK: &str = "retention_ms";
 #[derive(Clone)]
 pub struct TelemetryStore {
     database: Arc<Database>,
+    files: Files,
     retention: Arc<Mutex<Retention>>,
 }
 
@@ -96,14 +100,20 @@ impl TelemetryStore {
     /// # Errors
     /// When the file is in use, damaged or of another format.
     pub fn open(path: &Path) -> Result<Self, HistoryError> {
-        let database = Database::builder()
-            .set_cache_size(CACHE_BYTES)
-            .create(path)
+        Self::open_files(path, Files::default())
+    }
+
+    /// As [`Self::open`], with the changes of its file noted in `files`.
+    pub(crate) fn open_files(path: &Path, files: Files) -> Result<Self, HistoryError> {
+        let mut builder = Database::builder();
+        let database = files
+            .open_database(path, builder.set_cache_size(CACHE_BYTES))
             .map_err(|err| HistoryError::new(format!("open {}: {err}", path.display())))?;
         // A file with all tables is opened without a write, which a full disk may not have space for.
         if !has_tables(&database) {
             let write = database.begin_write()?;
             write.open_table(RAW)?;
+            write.open_table(RECENT)?;
             write.open_table(MINUTES)?;
             write.open_table(HOURS)?;
             write.open_table(ABOUT)?;
@@ -122,8 +132,15 @@ impl TelemetryStore {
         drop(about);
         Ok(Self {
             database: Arc::new(database),
+            files,
             retention: Arc::new(Mutex::new(Retention::at(mark_ms))),
         })
+    }
+
+    /// Bytes written to its file since it was opened.
+    #[must_use]
+    pub fn written_bytes(&self) -> u64 {
+        self.files.written_bytes()
     }
 
     fn retention(&self) -> MutexGuard<'_, Retention> {
@@ -173,7 +190,7 @@ impl TelemetryStore {
         let write = self.database.begin_write()?;
         {
             let rolled = rolled_hour(&write.open_table(ABOUT)?)?;
-            let mut raw = write.open_table(RAW)?;
+            let mut samples = Samples::open(&write, rolled)?;
             let (minutes_table, hours) = (write.open_table(MINUTES)?, write.open_table(HOURS)?);
             for kept in minutes {
                 let hour = kept.minute.minute / HOUR_MINUTES;
@@ -182,14 +199,13 @@ impl TelemetryStore {
                 if hour < rolled && is_rolled_up(&minutes_table, &hours, kept)? {
                     continue;
                 }
-                let key = (hour, kept.node.as_u128(), kept.minute.minute);
-                let mut row = held::<_, Raw>(&raw, key)?;
-                for (place, ts_ms, value) in kept.minute.samples() {
-                    if let Some(name) = kept.names.get(place) {
-                        row.add(name, ts_ms, value);
+                samples.change(kept.node.as_u128(), kept.minute.minute, |row| {
+                    for (place, ts_ms, value) in kept.minute.samples() {
+                        if let Some(name) = kept.names.get(place) {
+                            row.add(name, ts_ms, value);
+                        }
                     }
-                }
-                raw.insert(key, row::write(&row).as_slice())?;
+                })?;
             }
         }
         write.commit()?;
@@ -204,7 +220,7 @@ impl TelemetryStore {
         let write = self.database.begin_write()?;
         {
             let rolled = rolled_hour(&write.open_table(ABOUT)?)?;
-            let mut raw = write.open_table(RAW)?;
+            let mut recent = Samples::open(&write, rolled)?;
             let mut minutes = write.open_table(MINUTES)?;
             let mut hours = write.open_table(HOURS)?;
             let minutes_from = rolled / DAY_HOURS;
@@ -214,20 +230,19 @@ impl TelemetryStore {
                 let day = hour / DAY_HOURS;
                 let one = Point::one(sample.ts_ms, sample.value);
                 if hour >= rolled {
-                    let key = (hour, node.as_u128(), minute);
-                    let mut row = held::<_, Raw>(&raw, key)?;
-                    row.add(&sample.metric, sample.ts_ms, sample.value);
-                    raw.insert(key, row::write(&row).as_slice())?;
+                    recent.change(node.as_u128(), minute, |row| {
+                        row.add(&sample.metric, sample.ts_ms, sample.value);
+                    })?;
                 } else if day + MINUTE_DAYS >= minutes_from {
                     let key = (day, node.as_u128(), hour);
                     let mut row = held::<_, Aggregates>(&minutes, key)?;
                     row.add(&sample.metric, minute * MINUTE_MS, &one);
-                    minutes.insert(key, row::write(&row).as_slice())?;
+                    minutes.insert(key, row::write(&row)?.as_slice())?;
                 } else {
                     let key = (day, node.as_u128());
                     let mut row = held::<_, Aggregates>(&hours, key)?;
                     row.add(&sample.metric, hour * HOUR_MINUTES * MINUTE_MS, &one);
-                    hours.insert(key, row::write(&row).as_slice())?;
+                    hours.insert(key, row::write(&row)?.as_slice())?;
                 }
             }
         }
@@ -268,11 +283,11 @@ impl TelemetryStore {
                 break;
             }
             if let Some(held) = hours.get((day, id))? {
-                let row = row::read::<Aggregates>(Some(held.value().to_vec()))?;
+                let row = row::read::<Aggregates>(Some(held.value()))?;
                 points.extend(row.points(metric));
             }
             for entry in minutes.range((day, id, 0)..=(day, id, u64::MAX))? {
-                let row = row::read::<Aggregates>(Some(entry?.1.value().to_vec()))?;
+                let row = row::read::<Aggregates>(Some(entry?.1.value()))?;
                 points.extend(row.points(metric));
             }
             day += 1;
@@ -286,11 +301,14 @@ impl TelemetryStore {
                 break;
             }
             for entry in raw.range((hour, id, 0)..=(hour, id, u64::MAX))? {
-                let row = row::read::<Raw>(Some(entry?.1.value().to_vec()))?;
+                let row = row::read::<Raw>(Some(entry?.1.value()))?;
                 points.extend(row.points(metric));
             }
             hour += 1;
         }
+        recent::read(&read, id, first * HOUR_MINUTES..=to_ms / MINUTE_MS, |row| {
+            points.extend(row.points(metric));
+        })?;
         points.retain(|point| (from_ms..=to_ms).contains(&point.ts_ms));
         points.sort_by_key(|point| point.ts_ms);
         Ok(points)
@@ -323,6 +341,7 @@ fn has_tables(database: &Database) -> bool {
         return false;
     };
     read.open_table(RAW).is_ok()
+        && read.open_table(RECENT).is_ok()
         && read.open_table(MINUTES).is_ok()
         && read.open_table(HOURS).is_ok()
         && read.open_table(ABOUT).is_ok()
@@ -332,11 +351,11 @@ fn has_tables(database: &Database) -> bool {
 }
 
 /// Row under `key`; an empty one where there is none.
-fn held<'k, K: redb::Key + 'static, T: DeserializeOwned + Default>(
+fn held<'k, K: redb::Key + 'static, T: Row>(
     table: &impl ReadableTable<K, &'static [u8]>,
     key: impl Borrow<K::SelfType<'k>>,
 ) -> Result<T, HistoryError> {
-    row::read(table.get(key)?.map(|held| held.value().to_vec()))
+    row::read(table.get(key)?.as_ref().map(redb::AccessGuard::value))
 }
 
 /// First hour of which every sample is kept.

@@ -21,7 +21,9 @@ impl TelemetryStore {
     pub fn roll(&self, now_ms: u64) -> Result<bool, HistoryError> {
         let hour = now_ms / MINUTE_MS / HOUR_MINUTES;
         let day = hour / DAY_HOURS;
-        let more = self.roll_samples(hour.saturating_sub(RAW_HOURS))?;
+        let keep_from = hour.saturating_sub(RAW_HOURS);
+        let more = self.roll_samples(keep_from)?;
+        let more = self.roll_recent(keep_from)? || more;
         let more = self.roll_minutes(day.saturating_sub(MINUTE_DAYS))? || more;
         self.drop_hours(day.saturating_sub(HOUR_DAYS))?;
         Ok(more)
@@ -51,14 +53,14 @@ impl TelemetryStore {
                 old.push((key.value(), value.value().to_vec()));
             }
             for ((hour, node, minute), bytes) in &old {
-                let samples = row::read::<Raw>(Some(bytes.clone()))?;
+                let samples = row::read::<Raw>(Some(bytes.as_slice()))?;
                 let key = (hour / DAY_HOURS, *node, *hour);
                 let mut row = held::<_, Aggregates>(&minutes, key)?;
                 let ts_ms = minute * MINUTE_MS;
                 for (name, point) in samples.folded(ts_ms) {
                     row.add(name, ts_ms, &point);
                 }
-                minutes.insert(key, row::write(&row).as_slice())?;
+                minutes.insert(key, row::write(&row)?.as_slice())?;
                 raw.remove((*hour, *node, *minute))?;
                 done += 1;
             }
@@ -86,10 +88,11 @@ impl TelemetryStore {
             for ((day, node, hour), bytes) in &old {
                 let mut row = held::<_, Aggregates>(&hours, (*day, *node))?;
                 let ts_ms = hour * HOUR_MINUTES * MINUTE_MS;
-                for (name, point) in row::read::<Aggregates>(Some(bytes.clone()))?.folded(ts_ms) {
+                for (name, point) in row::read::<Aggregates>(Some(bytes.as_slice()))?.folded(ts_ms)
+                {
                     row.add(name, ts_ms, &point);
                 }
-                hours.insert((*day, *node), row::write(&row).as_slice())?;
+                hours.insert((*day, *node), row::write(&row)?.as_slice())?;
                 minutes.remove((*day, *node, *hour))?;
                 done += 1;
             }

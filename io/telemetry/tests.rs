@@ -2,6 +2,7 @@ use groundwave_systems::fleet::{Sample, SampleBuffer, StoreMinute};
 use groundwave_systems::site::NodeId;
 
 use super::*;
+use crate::files::simulated::{Recording, every_loss};
 
 const HOUR_MS: u64 = 3_600_000;
 /// The beginning of an hour and a day.
@@ -207,4 +208,92 @@ fn an_hour_without_anything_old_writes_nothing() {
     let before = std::fs::read(folder.path().join("t.redb")).unwrap();
     store.roll(T0 + 120_000).unwrap();
     assert!(std::fs::read(folder.path().join("t.redb")).unwrap() == before);
+}
+
+#[test]
+fn an_hour_of_many_nodes_is_rolled_up_in_steps_and_read_the_same_between_them() {
+    let (_folder, store) = store();
+    let first = T0 / MINUTE_MS;
+    let minutes = |number: u128| (0..60).map(move |at| minute(number, first + at, &[1, 30]));
+    let kept: Vec<_> = (1..=100).flat_map(minutes).collect();
+    store.keep(&kept).unwrap();
+    assert_eq!(all(&store, 100).len(), 120);
+    let mut steps = 0;
+    let now_ms = T0 + 3 * HOUR_MS;
+    loop {
+        let more = store.roll(now_ms).unwrap();
+        steps += 1;
+        // Once more, as after a restart: it is known, rolled up or not.
+        store.keep(&kept[..60]).unwrap();
+        store.keep(&kept[kept.len() - 60..]).unwrap();
+        for number in [1, 33, 64, 65, 100] {
+            let points = all(&store, number);
+            let samples: u32 = points.iter().map(|point| point.count).sum();
+            assert_eq!(samples, 120, "node {number} after {steps} steps");
+            assert!([60, 120].contains(&points.len()));
+        }
+        if !more {
+            break;
+        }
+    }
+    assert!(steps >= 4, "{steps}");
+    assert_eq!(all(&store, 100).len(), 60);
+}
+
+#[test]
+fn minutes_of_an_earlier_version_are_read_beside_new_ones_and_not_doubled() {
+    let (_folder, store) = store();
+    let first = T0 / MINUTE_MS;
+    let write = store.database.begin_write().unwrap();
+    {
+        let mut raw = Raw::default();
+        raw.add("sys.load1", T0, 1.0);
+        let bytes = rmp_serde::to_vec(&raw).unwrap();
+        let mut table = write.open_table(RAW).unwrap();
+        table
+            .insert((T0 / HOUR_MS, 1, first), bytes.as_slice())
+            .unwrap();
+    }
+    write.commit().unwrap();
+    store
+        .keep(&[minute(1, first, &[5]), minute(1, first + 1, &[5])])
+        .unwrap();
+    let times: Vec<_> = all(&store, 1)
+        .iter()
+        .map(|point| point.ts_ms - T0)
+        .collect();
+    assert_eq!(times, [0, 5_000, 65_000]);
+    while store.roll(T0 + 4 * HOUR_MS).unwrap() {}
+    let counts: Vec<_> = all(&store, 1).iter().map(|point| point.count).collect();
+    assert_eq!(counts, [2, 1]);
+}
+
+#[test]
+fn whatever_a_loss_of_power_leaves_of_the_history_has_every_stored_minute() {
+    let folder = tempfile::tempdir().unwrap();
+    let (record, files) = Recording::new();
+    let store = TelemetryStore::open_files(&folder.path().join("t.redb"), files).unwrap();
+    record.acknowledge(0);
+    let first = T0 / MINUTE_MS;
+    for at in 0..12 {
+        let minutes: Vec<_> = (1..=20)
+            .map(|number| minute(number, first + at, &[3, 9]))
+            .collect();
+        store.keep(&minutes).unwrap();
+        record.acknowledge(at as usize + 1);
+    }
+    drop(store);
+    let checked = every_loss(&record, |left, stored, when| {
+        let path = left.join("t.redb");
+        let store = TelemetryStore::open(&path).unwrap_or_else(|err| panic!("{when}: {err}"));
+        for number in [1, 20] {
+            let found = all(&store, number).len();
+            let allowed = [2 * stored, 2 * stored + 2];
+            assert!(
+                allowed.contains(&found),
+                "{when}: {found} samples of {stored} minutes"
+            );
+        }
+    });
+    assert!(checked > 100, "{checked}");
 }

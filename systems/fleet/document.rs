@@ -13,8 +13,9 @@ use super::components::{
     ReceivedHeartbeat,
 };
 use super::liveness::{Liveness, LivenessRules};
-use super::metrics::Readings;
+use super::metrics::{Reading, Readings};
 use super::sample_buffer::{RecentSamples, SampleBuffer};
+use super::short_samples;
 use crate::site::{NodeId, NodeKind};
 
 /// Serde form of an `Arc`: that of its value.
@@ -58,20 +59,117 @@ pub(super) mod shared_option {
 #[serde(transparent)]
 pub struct FleetDocument(Option<Content>);
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(from = "Stored")]
 struct Content {
+    record: Arc<NodeInfo>,
+    liveness: Arc<Liveness>,
+    last_heartbeat: Option<Arc<ReceivedHeartbeat>>,
+    latest: Arc<Readings>,
+    recent_samples: Arc<SampleBuffer>,
+    commands: Arc<CommandQueue>,
+}
+
+/// Stored form of a node. Readings that the last heartbeat brought are in the heartbeat only.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Stored {
     #[serde(rename = "member", with = "shared")]
     record: Arc<NodeInfo>,
     #[serde(rename = "condition", with = "shared")]
     liveness: Arc<Liveness>,
     #[serde(rename = "said", with = "shared_option")]
     last_heartbeat: Option<Arc<ReceivedHeartbeat>>,
-    #[serde(with = "shared")]
-    latest: Arc<Readings>,
-    #[serde(rename = "minutes", with = "shared")]
-    recent_samples: Arc<SampleBuffer>,
+    /// All latest readings, where not all of the heartbeat are among them, and before layout 4.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "shared_option"
+    )]
+    latest: Option<Arc<Readings>>,
+    /// Latest readings that are not of the last heartbeat.
+    #[serde(default)]
+    other_latest: Readings,
+    /// Samples before layout 4.
+    #[serde(default, rename = "minutes", skip_serializing, with = "shared_option")]
+    long_samples: Option<Arc<SampleBuffer>>,
+    #[serde(default, with = "short_samples")]
+    samples: Arc<SampleBuffer>,
     #[serde(rename = "orders", with = "shared")]
     commands: Arc<CommandQueue>,
+}
+
+/// Readings of a heartbeat as latest ones.
+fn readings(received: &ReceivedHeartbeat) -> impl Iterator<Item = (&String, Reading)> {
+    let ts_ms = received.wall_ns / 1_000_000;
+    let metrics = received.heartbeat.metrics.iter();
+    metrics.map(move |(name, value)| {
+        (
+            name,
+            Reading {
+                value: *value,
+                ts_ms,
+            },
+        )
+    })
+}
+
+/// Latest readings without those of the heartbeat; `None` if one of its metrics is not among them.
+fn other_latest(latest: &Readings, received: &ReceivedHeartbeat) -> Option<Readings> {
+    let mut others = latest.clone();
+    for (name, reading) in readings(received) {
+        let same = |found: &Reading| {
+            found.ts_ms == reading.ts_ms && found.value.to_bits() == reading.value.to_bits()
+        };
+        if latest.get(name).map(same)? {
+            others.remove(name);
+        }
+    }
+    Some(others)
+}
+
+impl Serialize for Content {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        let received = self.last_heartbeat.as_deref();
+        let others = match received {
+            Some(received) => other_latest(&self.latest, received),
+            None => None,
+        };
+        let stored = Stored {
+            record: Arc::clone(&self.record),
+            liveness: Arc::clone(&self.liveness),
+            last_heartbeat: self.last_heartbeat.clone(),
+            latest: others.is_none().then(|| Arc::clone(&self.latest)),
+            other_latest: others.unwrap_or_default(),
+            long_samples: None,
+            samples: Arc::clone(&self.recent_samples),
+            commands: Arc::clone(&self.commands),
+        };
+        stored.serialize(out)
+    }
+}
+
+impl From<Stored> for Content {
+    fn from(stored: Stored) -> Self {
+        let latest = stored.latest.unwrap_or_else(|| {
+            let mut latest = stored.other_latest;
+            for (name, reading) in stored
+                .last_heartbeat
+                .iter()
+                .flat_map(|received| readings(received))
+            {
+                latest.entry(name.clone()).or_insert(reading);
+            }
+            Arc::new(latest)
+        });
+        Self {
+            record: stored.record,
+            liveness: stored.liveness,
+            last_heartbeat: stored.last_heartbeat,
+            latest,
+            recent_samples: stored.long_samples.unwrap_or(stored.samples),
+            commands: stored.commands,
+        }
+    }
 }
 
 impl Document for FleetDocument {

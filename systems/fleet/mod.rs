@@ -20,6 +20,7 @@ mod record;
 mod roles;
 mod sample_buffer;
 mod score;
+mod short_samples;
 #[cfg(test)]
 mod tests;
 mod topology;

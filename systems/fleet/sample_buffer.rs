@@ -32,6 +32,12 @@ pub struct SampleMinute {
 }
 
 impl SampleMinute {
+    /// A minute without samples, in minutes since the Unix epoch.
+    pub(super) const fn of(minute: u64) -> Self {
+        let packed = Vec::new();
+        Self { minute, packed }
+    }
+
     /// Number of samples.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -55,7 +61,7 @@ impl SampleMinute {
         })
     }
 
-    fn push(&mut self, index: usize, ts_ms: u64, value: f64) {
+    pub(super) fn push(&mut self, index: usize, ts_ms: u64, value: f64) {
         // Both fit: names are bounded, and a minute has 60,000 ms.
         self.packed.extend_from_slice(&(index as u16).to_le_bytes());
         let within_ms = (ts_ms % MINUTE_MS) as u16;
@@ -147,13 +153,7 @@ impl SampleBuffer {
 
     /// Completes the current minute and begins another.
     fn begin(&mut self, minute: u64) {
-        let over = std::mem::replace(
-            &mut self.current,
-            SampleMinute {
-                minute,
-                packed: Vec::new(),
-            },
-        );
+        let over = std::mem::replace(&mut self.current, SampleMinute::of(minute));
         if !over.is_empty() {
             self.previous = over;
         }

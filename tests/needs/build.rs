@@ -108,6 +108,15 @@ const NEEDS: &[Need] = &[
         hint: "run as root",
     },
     Need {
+        name: "loop_device",
+        checks: &[
+            Program("losetup"),
+            Program("mkfs.ext4"),
+            Shell("test \"$(id -u)\" = 0 && losetup --find"),
+        ],
+        hint: "run as root on a kernel with loop devices",
+    },
+    Need {
         name: "tbf",
         checks: &[
             Program("tc"),

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use groundwave_engine::Row;
 use thiserror::Error;
 
+use crate::files::{Change, Files};
 use record::Record;
 pub(super) use rows::Value;
 use segment::{Segment, scan};
@@ -178,11 +179,16 @@ pub(super) struct Journal {
 
 impl Journal {
     /// Opens the journal of the store `id` behind what was recovered; creates it when there is none.
-    pub fn open(store: &Path, id: u64, recovered: Option<&Recovered>) -> io::Result<Self> {
+    pub fn open(
+        store: &Path,
+        files: &Files,
+        id: u64,
+        recovered: Option<&Recovered>,
+    ) -> io::Result<Self> {
         let [first, second] = paths(store);
         let segments = [
-            Segment::open(&first, SEGMENT_BYTES_MIN)?,
-            Segment::open(&second, SEGMENT_BYTES_MIN)?,
+            Segment::open(&first, files, SEGMENT_BYTES_MIN)?,
+            Segment::open(&second, files, SEGMENT_BYTES_MIN)?,
         ];
         let mut journal = Self {
             id,
@@ -261,12 +267,14 @@ impl Journal {
 }
 
 /// Removes the segments of a store that has all their commits.
-pub(super) fn remove(store: &Path) -> io::Result<()> {
+pub(super) fn remove(store: &Path, files: &Files) -> io::Result<()> {
     for path in paths(store) {
         match std::fs::remove_file(&path) {
             Err(err) if err.kind() != io::ErrorKind::NotFound => return Err(err),
-            _ => {}
+            _ => files.note(&path, &Change::Removed),
         }
     }
-    crate::journal::sync_folder(store)
+    crate::journal::sync_folder(store)?;
+    files.note(store, &Change::FolderSynced);
+    Ok(())
 }

@@ -11,8 +11,8 @@
 const MAGIC: u32 = u32::from_le_bytes(*b"GWJ1");
 /// Length of everything before the payload, bytes.
 pub(super) const HEADER_BYTES: usize = 40;
-/// Smallest block, bytes: records begin at multiples of it.
-pub(super) const BLOCK_BYTES_MIN: usize = 512;
+/// Records begin at multiples of the smallest block.
+pub(super) use crate::files::through::BLOCK_BYTES_MIN;
 
 /// One commit in the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,13 +5,20 @@
 //! ```
 //!
 //! A heartbeat changes a few numbers of a document of kilobytes, so a value is compressed with the
-//! value before it as its dictionary: what did not change costs next to nothing.
+//! value before it as its dictionary: what did not change costs next to nothing. Numbers of documents
+//! are shortened first, here and in the dictionary ([`crate::short_form`]); such rows have forms of their own,
+//! and both lengths as variable-length integers.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
 use groundwave_engine::Row;
+use groundwave_systems::decimal::{read_integer, write_integer};
 use zstd::zstd_safe::{self, CCtx, CParameter, DCtx};
+
+use crate::short_form::{lengthen, shorten};
 
 /// zstd level.
 const LEVEL: i32 = 3;
@@ -24,6 +31,10 @@ const GONE: u8 = 0;
 const WHOLE: u8 = 1;
 /// A value, compressed with the value before as dictionary.
 const CHANGED: u8 = 2;
+/// A value, shortened and compressed.
+const SHORT_WHOLE: u8 = 3;
+/// A value, shortened and compressed with the shortened value before as dictionary.
+const SHORT_CHANGED: u8 = 4;
 
 /// Value of a row.
 pub(in crate::store) type Value = Arc<[u8]>;
@@ -39,44 +50,70 @@ fn damaged() -> io::Error {
     )
 }
 
+/// A value and its dictionary as they are compressed.
+struct Prepared<'a> {
+    form: u8,
+    value: Cow<'a, [u8]>,
+    base: Option<Cow<'a, [u8]>>,
+}
+
+impl<'a> Prepared<'a> {
+    /// Shortens both, where that is possible.
+    fn new(value: &'a [u8], base: Option<&'a [u8]>) -> Self {
+        let short = shorten(value).map(Cow::Owned);
+        let (form, value, base) = match (short, base.map(|base| (base, shorten(base)))) {
+            (Some(short), None) => (SHORT_WHOLE, short, None),
+            (Some(short), Some((_, Some(base)))) => (SHORT_CHANGED, short, Some(Cow::Owned(base))),
+            (None, None) => (WHOLE, Cow::Borrowed(value), None),
+            // Only a dictionary of the same form helps.
+            (_, Some((base, _))) => (CHANGED, Cow::Borrowed(value), Some(Cow::Borrowed(base))),
+        };
+        Self { form, value, base }
+    }
+}
+
 /// Rows as a payload; `before` is the value that a reader of the journal knows of a row.
 pub(super) fn encode<'a>(
     rows: &'a [Row],
     before: impl Fn(&Row) -> Option<&'a [u8]>,
 ) -> io::Result<Vec<u8>> {
+    let mut earlier: BTreeMap<(&str, [u8; 16]), Option<&[u8]>> = BTreeMap::new();
+    let mut prepared = Vec::with_capacity(rows.len());
+    for row in rows {
+        // A commit may change a row twice: the second change follows from the first.
+        let value = row.value.as_deref();
+        let base = match earlier.insert((row.table.as_str(), row.key), value) {
+            Some(earlier) => earlier,
+            None => before(row),
+        };
+        prepared.push(value.map(|value| Prepared::new(value, base)));
+    }
     let mut packer = CCtx::create();
     let level = packer.set_parameter(CParameter::CompressionLevel(LEVEL));
     level.map_err(packing)?;
     let mut payload = Vec::new();
-    let mut earlier: std::collections::BTreeMap<(&str, [u8; 16]), Option<&[u8]>> =
-        std::collections::BTreeMap::new();
-    for row in rows {
+    for (row, prepared) in rows.iter().zip(&prepared) {
         let name = u8::try_from(row.table.len()).map_err(|_| damaged())?;
         payload.push(name);
         payload.extend_from_slice(row.table.as_bytes());
         payload.extend_from_slice(&row.key);
-        let place = (row.table.as_str(), row.key);
-        // A commit may change a row twice: the second change follows from the first.
-        let base = match earlier.get(&place) {
-            Some(value) => *value,
-            None => before(row),
-        };
-        earlier.insert(place, row.value.as_deref());
-        let Some(value) = row.value.as_deref() else {
+        let (Some(prepared), Some(value)) = (prepared, &row.value) else {
             payload.push(GONE);
             continue;
         };
-        payload.push(match base {
-            Some(base) => {
-                packer.ref_prefix(base).map_err(packing)?;
-                CHANGED
+        payload.push(prepared.form);
+        if let Some(base) = &prepared.base {
+            packer.ref_prefix(base).map_err(packing)?;
+        }
+        let mut packed = Vec::with_capacity(zstd_safe::compress_bound(prepared.value.len()));
+        let done = packer.compress2(&mut packed, &prepared.value);
+        done.map_err(packing)?;
+        for bytes in [value.len(), packed.len()] {
+            match prepared.form {
+                WHOLE | CHANGED => payload.extend_from_slice(&(bytes as u32).to_le_bytes()),
+                _ => write_integer(bytes as u64, &mut payload),
             }
-            None => WHOLE,
-        });
-        let mut packed = Vec::with_capacity(zstd_safe::compress_bound(value.len()));
-        packer.compress2(&mut packed, value).map_err(packing)?;
-        let lengths = [value.len(), packed.len()].map(|bytes| bytes as u32);
-        payload.extend(lengths.iter().flat_map(|bytes| bytes.to_le_bytes()));
+        }
         payload.extend_from_slice(&packed);
     }
     Ok(payload)
@@ -107,26 +144,44 @@ pub(super) fn decode<T>(
             put(known, table, key, None);
             continue;
         }
-        let mut word = || -> io::Result<usize> {
+        let is_short = matches!(form, SHORT_WHOLE | SHORT_CHANGED);
+        let mut length = || -> io::Result<usize> {
+            if is_short {
+                let length = read_integer(bytes).ok_or_else(damaged)?;
+                return usize::try_from(length).map_err(|_| damaged());
+            }
             let word: [u8; 4] = take(bytes, 4)?.try_into().map_err(|_| damaged())?;
             Ok(u32::from_le_bytes(word) as usize)
         };
-        let (value_bytes, packed_bytes) = (word()?, word()?);
+        let (value_bytes, packed_bytes) = (length()?, length()?);
         let packed = take(bytes, packed_bytes)?;
         if value_bytes > VALUE_BYTES_MAX {
             return Err(damaged());
         }
         let base = match form {
-            WHOLE => None,
-            CHANGED => Some(before(known, table, key)?.ok_or_else(damaged)?),
+            WHOLE | SHORT_WHOLE => None,
+            CHANGED | SHORT_CHANGED => Some(before(known, table, key)?.ok_or_else(damaged)?),
             _ => return Err(damaged()),
         };
+        let short_base = match &base {
+            Some(base) if is_short => Some(shorten(base).ok_or_else(damaged)?),
+            _ => None,
+        };
         let mut unpacker = DCtx::create();
-        if let Some(base) = &base {
+        if let Some(base) = short_base.as_deref().or(base.as_deref()) {
             unpacker.ref_prefix(base).map_err(packing)?;
         }
-        let mut value = Vec::with_capacity(value_bytes);
-        unpacker.decompress(&mut value, packed).map_err(packing)?;
+        // A shortened value is at most two bytes a token longer, and a token has a byte.
+        let mut held = Vec::with_capacity(if is_short {
+            2 * value_bytes
+        } else {
+            value_bytes
+        });
+        unpacker.decompress(&mut held, packed).map_err(packing)?;
+        let value = match is_short {
+            true => lengthen(&held, value_bytes).ok_or_else(damaged)?,
+            false => held,
+        };
         if value.len() != value_bytes {
             return Err(damaged());
         }
@@ -137,8 +192,6 @@ pub(super) fn decode<T>(
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
 
     type Known = BTreeMap<(String, [u8; 16]), Option<Value>>;

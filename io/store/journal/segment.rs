@@ -1,49 +1,20 @@
-//! A segment of the journal: a file of fixed length, filled with zeros once, so that a record changes
-//! its own blocks and nothing else of the file system.
-//!
-//! Where the file system has it, records bypass the page cache (`O_DIRECT`) in blocks of 512 bytes, or
-//! of 4,096 on disks that have no smaller ones; elsewhere they are written through it (`O_DSYNC`) in
-//! blocks of 4,096.
+//! A segment of the journal: a file of fixed length whose records are written through
+//! ([`crate::files::through`]).
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use nix::fcntl::OFlag;
-
 use super::record::{BLOCK_BYTES_MIN, Record, record_bytes};
-
-/// Largest block, bytes: that of a page.
-const BLOCK_BYTES_MAX: usize = 4096;
-
-/// A buffer that begins at a page, as `O_DIRECT` requires.
-struct Aligned {
-    bytes: Vec<u8>,
-    from: usize,
-    length: usize,
-}
-
-impl Aligned {
-    fn zeros(length: usize) -> Self {
-        let bytes = vec![0; length + BLOCK_BYTES_MAX];
-        let from = bytes.as_ptr().align_offset(BLOCK_BYTES_MAX);
-        Self {
-            bytes,
-            from,
-            length,
-        }
-    }
-
-    fn bytes(&mut self) -> &mut [u8] {
-        &mut self.bytes[self.from..self.from + self.length]
-    }
-}
+use crate::files::through::{Aligned, BLOCK_BYTES_MAX, fill, open_blocks};
+use crate::files::{Change, Files};
 
 /// An open segment.
 #[derive(Debug)]
 pub(super) struct Segment {
     path: PathBuf,
+    files: Files,
     file: File,
     /// Length of the file, bytes.
     bytes: u64,
@@ -65,15 +36,16 @@ pub(super) struct Found {
 
 impl Segment {
     /// Opens a segment with space for `bytes` at least; creates it when there is none.
-    pub fn open(path: &Path, bytes: u64) -> io::Result<Self> {
+    pub fn open(path: &Path, files: &Files, bytes: u64) -> io::Result<Self> {
         let mut found = path.metadata().map_or(0, |metadata| metadata.len());
         if found < bytes {
-            fill(path, found, bytes)?;
+            fill(path, files, found, bytes)?;
             found = bytes;
         }
-        let (file, block) = open_for_records(path)?;
+        let (file, block) = open_blocks(path)?;
         Ok(Self {
             path: path.to_owned(),
+            files: files.clone(),
             file,
             bytes: found - found % BLOCK_BYTES_MAX as u64,
             block,
@@ -84,7 +56,7 @@ impl Segment {
     /// Makes the segment longer, keeping its content.
     pub fn grow(&mut self, bytes: u64) -> io::Result<()> {
         if bytes > self.bytes {
-            fill(&self.path, self.bytes, bytes)?;
+            fill(&self.path, &self.files, self.bytes, bytes)?;
             self.bytes = bytes;
         }
         Ok(())
@@ -117,54 +89,11 @@ impl Segment {
         let mut buffer = Aligned::zeros(length);
         record.write(buffer.bytes());
         self.file.write_all_at(buffer.bytes(), self.end)?;
+        let written = Change::WrittenThrough(self.end, buffer.bytes());
+        self.files.note(&self.path, &written);
         self.end += length as u64;
         Ok(())
     }
-}
-
-/// Fills a file with zeros from one offset to another and waits until they are on disk; leaves it as
-/// it was when that fails.
-fn fill(path: &Path, from: u64, to: u64) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    let file = options.write(true).create(true).mode(0o600).open(path)?;
-    let zeros = vec![0; 64 << 10];
-    let mut at = from;
-    let mut write = || {
-        while at < to {
-            let part = (to - at).min(zeros.len() as u64) as usize;
-            file.write_all_at(&zeros[..part], at)?;
-            at += part as u64;
-        }
-        file.sync_all()?;
-        crate::journal::sync_folder(path)
-    };
-    let written = write();
-    if written.is_err() {
-        match from {
-            // The error to report is the first one.
-            0 => drop(std::fs::remove_file(path)),
-            _ => drop(file.set_len(from)),
-        }
-    }
-    written
-}
-
-/// The file for records, and its block, bytes.
-fn open_for_records(path: &Path) -> io::Result<(File, usize)> {
-    let open = |flags: OFlag| {
-        let mut options = OpenOptions::new();
-        let options = options.read(true).write(true);
-        options.custom_flags(flags.bits()).open(path)
-    };
-    if let Ok(file) = open(OFlag::O_DIRECT | OFlag::O_DSYNC) {
-        for block in [BLOCK_BYTES_MIN, BLOCK_BYTES_MAX] {
-            let mut probe = Aligned::zeros(block);
-            if file.read_exact_at(probe.bytes(), 0).is_ok() {
-                return Ok((file, block));
-            }
-        }
-    }
-    Ok((open(OFlag::O_DSYNC)?, BLOCK_BYTES_MAX))
 }
 
 /// Records of `store` in a segment, which need not exist.

@@ -12,35 +12,21 @@ use tempfile::TempDir;
 
 use super::super::journal::{self, JournalError};
 use super::super::{RedbStore, StoreError};
+use crate::files::simulated::{Noise, SECTOR};
 
-/// Sector of a disk, bytes.
-const SECTOR: usize = 512;
-
-type Rows = BTreeMap<[u8; 16], Vec<u8>>;
-
-/// Numbers without a pattern, for values that do not compress.
-struct Noise(u64);
-
-impl Noise {
-    fn next(&mut self) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        self.0 >> 33
-    }
-
-    fn bytes(&mut self, count: usize) -> Vec<u8> {
-        (0..count).map(|_| self.next() as u8).collect()
-    }
-}
+pub(super) type Rows = BTreeMap<[u8; 16], Vec<u8>>;
 
 fn path(folder: &TempDir) -> PathBuf {
     folder.path().join("world.db")
 }
 
 /// Commits rows and notes them in `model`.
-fn commit(store: &mut RedbStore, model: &mut Rows, tick: u64, rows: &[(u8, Option<Vec<u8>>)]) {
+pub(super) fn commit(
+    store: &mut RedbStore,
+    model: &mut Rows,
+    tick: u64,
+    rows: &[(u8, Option<Vec<u8>>)],
+) {
     let mut written = Vec::new();
     for (key, value) in rows {
         let key = [*key; 16];
@@ -55,7 +41,7 @@ fn commit(store: &mut RedbStore, model: &mut Rows, tick: u64, rows: &[(u8, Optio
     store.commit(tick, &written).unwrap();
 }
 
-fn rows(store: &mut RedbStore) -> Rows {
+pub(super) fn rows(store: &mut RedbStore) -> Rows {
     let rows = store.load().unwrap().into_iter();
     rows.map(|row| (row.key, row.value.unwrap())).collect()
 }

@@ -1,6 +1,9 @@
 //! The store: rows, versions, and what a crash leaves.
 
 mod crash;
+mod fleet;
+mod power;
+mod wear;
 
 use super::*;
 
