@@ -150,16 +150,21 @@ def traced(server, seconds, to):
 
 def list_writes(trace, heartbeats):
     """Bytes and calls by file and call."""
-    sums = {}
-    call = re.compile(r"(p?writev?(?:64)?|fsync|fdatasync)\(\d+<([^>]*)>.*= (\d+)$")
+    sums, waiting = {}, {}
+    begun = re.compile(r"(\d+) +(p?writev?(?:64)?|fsync|fdatasync)\(\d+<([^>]*)>")
+    ended = re.compile(r"(\d+) .*= (\d+)$")
     with open(trace) as file:
         for line in file:
-            if (found := call.search(line)) and found[2].startswith("/") and "/dev/" not in found[2]:
-                entry = sums.setdefault((os.path.basename(found[2]), found[1]), [0, 0])
+            if call := begun.match(line):
+                # A call of another thread may come before its result.
+                waiting[call[1]] = (os.path.basename(call[3]), call[2])
+            if (result := ended.match(line)) and (key := waiting.pop(result[1], None)):
+                entry = sums.setdefault(key, [0, 0])
                 entry[0] += 1
-                entry[1] += int(found[3])
+                entry[1] += int(result[2])
     for (name, kind), (count, size) in sorted(sums.items()):
-        print(f"  {name} {kind}: {count} calls, {size / heartbeats:.0f} bytes a heartbeat")
+        if name.startswith(("world.db", "telemetry", "audit", "mount")):
+            print(f"  {name} {kind}: {count} calls, {size / heartbeats:.0f} bytes a heartbeat")
 
 
 def measure(program, mount, device, nodes, seconds, period_s):
