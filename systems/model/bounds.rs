@@ -143,6 +143,11 @@ impl Walk<'_> {
         }
         for alternatives in ["oneOf", "anyOf", "allOf"] {
             let of = schema.get(alternatives).and_then(Value::as_array);
+            let is_null = |one: &Value| one.get("type").is_some_and(|kind| kind == "null");
+            if value.is_null() && of.is_some_and(|of| of.iter().any(is_null)) {
+                // An absent value, whatever the other alternatives allow.
+                return None;
+            }
             let mut fitting = of.into_iter().flatten().filter(|one| fits(one, value));
             if let Some(bad) = fitting.find_map(|one| self.value(one, value, key)) {
                 return Some(bad);
