@@ -120,7 +120,8 @@ mod tests {
         for turn in [1, 0] {
             let (mut far, mut near) = (&pairs[turn].0, &pairs[turn].1);
             let (waited, sent) = tokio::join!(sockets.wait(), async { far.write_all(b"x") });
-            (waited.unwrap(), sent.unwrap());
+            waited.unwrap();
+            sent.unwrap();
             assert_eq!(sockets.ready().unwrap(), [7 + turn as u64]);
             near.read_exact(&mut [0]).unwrap();
         }
