@@ -11,6 +11,7 @@ pub mod formats;
 #[cfg(test)]
 mod fuzz;
 pub mod gateway;
+pub mod gpio;
 pub mod hex;
 pub mod host;
 pub mod i2c;

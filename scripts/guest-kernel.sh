@@ -6,7 +6,7 @@
 set -eu
 
 into=${1:-.data/kernel}
-wanted="crc32c_generic mac80211_hwsim batman-adv wireguard veth sch_netem sch_tbf"
+wanted="crc32c_generic mac80211_hwsim batman-adv wireguard veth sch_netem sch_tbf i2c-dev uhid hid-mcp2221"
 [ -e "$into/complete" ] && [ "$(cat "$into/complete")" = "$wanted" ] && exit 0
 [ "$(uname -m)" = x86_64 ] || { echo "guest-kernel: only for x86_64" >&2; exit 0; }
 for tool in apt-get dpkg-deb depmod modprobe cpio busybox xz; do
@@ -27,7 +27,8 @@ dpkg-deb --fsys-tarfile "$work"/linux-image-*.deb | tar -x -C "$work/tree" --wil
     './lib/modules/*/kernel/crypto/*' './lib/modules/*/kernel/lib/*' './lib/modules/*/kernel/arch/*' \
     './lib/modules/*/kernel/fs/9p/*' './lib/modules/*/kernel/fs/fscache/*' './lib/modules/*/kernel/fs/netfs/*' \
     './lib/modules/*/kernel/drivers/net/veth.ko' './lib/modules/*/kernel/drivers/net/wireguard/*' './lib/modules/*/kernel/drivers/net/wireless/*hwsim*' \
-    './lib/modules/*/kernel/drivers/virtio/*'
+    './lib/modules/*/kernel/drivers/virtio/*' './lib/modules/*/kernel/drivers/hid/*' './lib/modules/*/kernel/drivers/i2c/*' \
+    './lib/modules/*/kernel/drivers/iio/*'
 version=$(ls "$work/tree/lib/modules")
 depmod -b "$work/tree" "$version"
 rm -rf "$into/complete" "$into/modules"

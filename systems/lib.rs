@@ -38,7 +38,9 @@ use std::sync::Arc;
 use groundwave_engine::Builder;
 
 pub(crate) use model::numeric;
-pub use model::{advice, bounds, mesh, patch, propagation, radio, relay, route, sweep, terrain};
+pub use model::{
+    advice, bounds, mesh, patch, propagation, radio, relay, route, sensor, sweep, terrain,
+};
 pub use snapshot::Snapshot;
 
 /// A world of nodes and links over `terrain`.

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::i2c::{NAMESPACE, READINGS_MAX};
+use groundwave_systems::sensor::NAMESPACE;
+
+use crate::i2c::READINGS_MAX;
 
 /// Names that readings can have, in the order of a row; those of sensors come after them.
 pub const NAMES: [&str; 16] = [

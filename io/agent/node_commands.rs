@@ -2,12 +2,16 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use groundwave_systems::sensor::ScannedDevice;
+use serde::Serialize;
 use uuid::Uuid;
 
 use super::host_state::HostState;
+use crate::gpio::GpioLines;
+use crate::i2c::Sensors;
 
 /// Names of the supported commands.
-pub const SUPPORTED: [&str; 3] = ["echo", "look", "renew_token"];
+pub const SUPPORTED: [&str; 5] = ["echo", "gpio", "i2c_scan", "look", "renew_token"];
 /// Longest answer, bytes; the gateway takes no more.
 const OUTPUT_BYTES_MAX: usize = 16 << 10;
 /// Node commands remembered, so that none is carried out twice.
@@ -48,7 +52,7 @@ impl NodeCommands {
         command_id: Uuid,
         kind: &str,
         args: &BTreeMap<String, String>,
-        host: &HostState,
+        (host, sensors): (&HostState, &Sensors),
     ) -> Option<Finished> {
         if self.seen.contains(&command_id) {
             return None;
@@ -59,10 +63,13 @@ impl NodeCommands {
         self.seen.push_back(command_id);
         let (done, output, follow_up) = match kind {
             "echo" => (true, said(args), FollowUp::Nothing),
-            "look" => match serde_json::to_string(host) {
-                Ok(text) => (true, text, FollowUp::Nothing),
-                Err(err) => (false, err.to_string(), FollowUp::Nothing),
-            },
+            "look" => reported(Ok(host)),
+            "gpio" => reported(
+                GpioLines::default()
+                    .inventory()
+                    .map_err(|err| err.to_string()),
+            ),
+            "i2c_scan" => reported(scanned(args, sensors)),
             "renew_token" => (true, String::new(), FollowUp::RenewToken),
             _ => (
                 false,
@@ -77,6 +84,27 @@ impl NodeCommands {
             follow_up,
         })
     }
+}
+
+/// Outcome of a node command that reports a document.
+fn reported<T: Serialize>(found: Result<T, String>) -> (bool, String, FollowUp) {
+    let text = found.and_then(|found| serde_json::to_string(&found).map_err(|err| err.to_string()));
+    match text {
+        Ok(text) => (true, text, FollowUp::Nothing),
+        Err(why) => (false, why, FollowUp::Nothing),
+    }
+}
+
+/// Devices of the bus that the arguments name.
+fn scanned(
+    args: &BTreeMap<String, String>,
+    sensors: &Sensors,
+) -> Result<Vec<ScannedDevice>, String> {
+    let bus = args.get("bus").map_or("", String::as_str);
+    let number = bus.parse();
+    let number = number.map_err(|_| format!("invalid bus: found {bus:?}, allowed a number"))?;
+    let reserved = args.get("reserved").is_some_and(|word| word == "true");
+    sensors.scan(number, reserved)
 }
 
 fn said(args: &BTreeMap<String, String>) -> String {
@@ -101,24 +129,31 @@ mod tests {
     fn known_words_are_done_once_and_others_never() {
         let mut commands = NodeCommands::default();
         let host = HostState::default();
+        let sensors = Sensors::default();
         let args = BTreeMap::from([("text".to_owned(), "ä".repeat(20_000))]);
         let id = |at: u128| Uuid::from_u128(at);
-        let done = commands.execute(id(1), "echo", &args, &host).unwrap();
+        let done = commands.execute(id(1), "echo", &args, (&host, &sensors)).unwrap();
         assert!(
             done.done && done.output.len() <= OUTPUT_BYTES_MAX && done.output.starts_with("text=ä")
         );
-        assert_eq!(commands.execute(id(1), "echo", &args, &host), None);
-        let shell = commands.execute(id(2), "sh", &args, &host).unwrap();
+        assert_eq!(commands.execute(id(1), "echo", &args, (&host, &sensors)), None);
+        let shell = commands.execute(id(2), "sh", &args, (&host, &sensors)).unwrap();
         assert!(!shell.done && shell.output.contains("echo"));
+        let bus = BTreeMap::from([("bus".to_owned(), "900".to_owned())]);
+        let scan = commands.execute(id(4), "i2c_scan", &bus, (&host, &sensors));
+        let scan = scan.unwrap();
+        assert!(!scan.done && scan.output.contains("/dev/i2c-900 is absent"));
+        let scan = commands.execute(id(5), "i2c_scan", &args, (&host, &sensors));
+        assert!(scan.unwrap().output.contains("invalid bus"));
         assert_eq!(
             commands
-                .execute(id(3), "renew_token", &args, &host)
+                .execute(id(3), "renew_token", &args, (&host, &sensors))
                 .unwrap()
                 .follow_up,
             FollowUp::RenewToken
         );
         for at in 10..200 {
-            assert!(commands.execute(id(at), "echo", &args, &host).is_some());
+            assert!(commands.execute(id(at), "echo", &args, (&host, &sensors)).is_some());
         }
         assert_eq!(commands.seen.len(), REMEMBERED);
     }

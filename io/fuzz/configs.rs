@@ -2,10 +2,9 @@
 
 use groundwave_fuzz::fuzz_target;
 use groundwave_systems::impair::Direction;
+use groundwave_systems::sensor::expr::Expr;
 
 use super::{as_file, shipped, text};
-use crate::i2c::expr::Expr;
-use crate::i2c::template::SensorTemplate;
 use crate::impair::impairment_spec::ImpairmentSpec;
 use crate::impair::timeline::TimelineOptions;
 use crate::impair::{config, quantity, timeline_file};
@@ -83,7 +82,7 @@ fuzz_target!(
         shipped("io/i2c/templates/bme280.toml"),
         shipped("io/i2c/templates/lm75.toml")
     ],
-    |bytes: &[u8]| drop(SensorTemplate::parse(&text(bytes), "fuzz"))
+    |bytes: &[u8]| drop(crate::i2c::load::template(&text(bytes), "fuzz"))
 );
 fuzz_target!(
     expressions,

@@ -1,17 +1,21 @@
 //! I2C buses: those of this machine, and a model for tests.
 
 use std::fmt::Debug;
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use groundwave_systems::sensor::template::ADDRESSES;
 use i2cdev::core::I2CDevice;
 use i2cdev::linux::{LinuxI2CDevice, LinuxI2CError};
 use rustix::io::Errno;
 use thiserror::Error;
 
-use super::template::ADDRESSES;
-
 /// Most bytes of one SMBus transfer.
 pub const TRANSFER_BYTES_MAX: usize = 32;
+/// Waits for the lock of a bus: their number, and the length of each.
+const LOCK_TRIES: u32 = 40;
+const LOCK_STEP: Duration = Duration::from_millis(50);
 
 /// Failed transfer.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -37,16 +41,40 @@ pub enum BusError {
     /// Unsupported by the adapter.
     #[error("the adapter cannot do this")]
     Unsupported,
+    /// Another reader holds the lock of the bus.
+    #[error("{0}: locked by another reader")]
+    Locked(String),
     /// Any other error.
     #[error("{0}")]
     Other(String),
+}
+
+/// Answer of an address to a probe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Presence {
+    /// No device.
+    Absent,
+    /// A device.
+    Present,
+    /// A device that a driver of the kernel uses; it was not accessed.
+    InUse,
+}
+
+/// Exclusive use of a bus until it is dropped, among all that lock it.
+#[derive(Debug, Default)]
+pub struct BusLock {
+    /// The device file; its lock ends when it is closed.
+    _file: Option<File>,
 }
 
 impl BusError {
     /// Failure of the bus as a whole, at any address.
     #[must_use]
     pub fn is_bus_failure(&self) -> bool {
-        matches!(self, Self::Absent(_) | Self::Permission(_))
+        matches!(
+            self,
+            Self::Absent(_) | Self::Permission(_) | Self::Locked(_)
+        )
     }
 }
 
@@ -63,6 +91,18 @@ pub trait Bus: Debug + Send {
     /// # Errors
     /// When no device answers, or access is refused.
     fn write(&mut self, address: u16, reg: u8, bytes: &[u8]) -> Result<(), BusError>;
+
+    /// Fills `out` with bytes that the device sends without a register address.
+    ///
+    /// # Errors
+    /// When no device answers, access is refused, or the adapter transfers registers only.
+    fn receive(&mut self, address: u16, out: &mut [u8]) -> Result<(), BusError>;
+
+    /// Reads one byte to see whether a device answers; reserved addresses may be probed.
+    ///
+    /// # Errors
+    /// When the bus fails.
+    fn probe(&mut self, address: u16) -> Result<Presence, BusError>;
 }
 
 /// A set of buses.
@@ -72,6 +112,12 @@ pub trait Adapters: Debug + Send {
 
     /// A bus by its number; it need not exist.
     fn open(&self, number: u32) -> Box<dyn Bus>;
+
+    /// Locks a bus for a sequence of transfers; waits for two seconds at most.
+    ///
+    /// # Errors
+    /// When the bus is absent, may not be opened, or stays locked.
+    fn lock(&self, number: u32) -> Result<BusLock, BusError>;
 }
 
 /// The buses of this machine.
@@ -102,6 +148,20 @@ impl Adapters for MachineBuses {
 
     fn open(&self, number: u32) -> Box<dyn Bus> {
         Box::new(MachineBus::at(self.folder.join(format!("i2c-{number}"))))
+    }
+
+    fn lock(&self, number: u32) -> Result<BusLock, BusError> {
+        let path = self.folder.join(format!("i2c-{number}"));
+        let failed = |err| meaning(LinuxI2CError::from(err), &path, true);
+        let file = File::open(&path).map_err(failed)?;
+        for _ in 0..LOCK_TRIES {
+            match file.try_lock() {
+                Ok(()) => return Ok(BusLock { _file: Some(file) }),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_STEP),
+                Err(TryLockError::Error(err)) => return Err(failed(err)),
+            }
+        }
+        Err(BusError::Locked(path.display().to_string()))
     }
 }
 
@@ -193,6 +253,29 @@ impl Bus for MachineBus {
         };
         written.map_err(|err| meaning(err, &self.path, false))
     }
+
+    fn receive(&mut self, address: u16, out: &mut [u8]) -> Result<(), BusError> {
+        length(out.len())?;
+        let mut device = self.device(address)?;
+        device
+            .read(out)
+            .map_err(|err| meaning(err, &self.path, false))
+    }
+
+    fn probe(&mut self, address: u16) -> Result<Presence, BusError> {
+        let opened = LinuxI2CDevice::new(&self.path, address);
+        let mut device = match opened.map_err(|err| meaning(err, &self.path, true)) {
+            Err(BusError::InUse) => return Ok(Presence::InUse),
+            opened => opened?,
+        };
+        match device.smbus_read_byte() {
+            Ok(_) => Ok(Presence::Present),
+            Err(err) => match meaning(err, &self.path, false) {
+                BusError::NoAnswer => Ok(Presence::Absent),
+                other => Err(other),
+            },
+        }
+    }
 }
 
 /// Reads registers one by one, for adapters without block transfers.
@@ -200,107 +283,4 @@ fn one_by_one(device: &mut LinuxI2CDevice, reg: u8, len: u8) -> Result<Vec<u8>, 
     (0..len)
         .map(|more| device.smbus_read_byte_data(reg.wrapping_add(more)))
         .collect()
-}
-
-#[cfg(test)]
-pub(super) mod fake {
-    //! Buses as maps of registers.
-
-    use std::collections::BTreeMap;
-    use std::sync::{Arc, Mutex};
-
-    use super::{Adapters, Bus, BusError};
-
-    /// Content by bus, address and register.
-    pub type Registers = BTreeMap<(u32, u16, u8), u8>;
-
-    /// Buses with registers that a test can read and change.
-    #[derive(Debug, Clone, Default)]
-    pub struct Fake {
-        pub registers: Arc<Mutex<Registers>>,
-        /// Recorded writes: bus, address, register, bytes.
-        pub written: Arc<Mutex<Vec<(u32, u16, u8, Vec<u8>)>>>,
-        /// Places used by a driver of the kernel.
-        pub taken: Arc<Mutex<Vec<(u32, u16)>>>,
-    }
-
-    #[derive(Debug)]
-    struct FakeBus {
-        number: u32,
-        fake: Fake,
-    }
-
-    impl Fake {
-        /// Sets registers at `reg` and after.
-        pub fn set(&self, bus: u32, address: u16, reg: u8, bytes: &[u8]) {
-            let mut registers = self.registers.lock().unwrap();
-            for (more, byte) in bytes.iter().enumerate() {
-                registers.insert((bus, address, reg + more as u8), *byte);
-            }
-        }
-
-        /// Removes a device from its bus.
-        pub fn unplug(&self, bus: u32, address: u16) {
-            let mut registers = self.registers.lock().unwrap();
-            registers.retain(|(at, one, _), _| (*at, *one) != (bus, address));
-        }
-    }
-
-    impl Adapters for Fake {
-        fn numbers(&self) -> Vec<u32> {
-            let registers = self.registers.lock().unwrap();
-            let mut numbers: Vec<u32> = registers.keys().map(|(bus, ..)| *bus).collect();
-            numbers.dedup();
-            numbers
-        }
-
-        fn open(&self, number: u32) -> Box<dyn Bus> {
-            Box::new(FakeBus {
-                number,
-                fake: self.clone(),
-            })
-        }
-    }
-
-    impl FakeBus {
-        fn check(&self, address: u16) -> Result<(), BusError> {
-            assert!(
-                (0x08..=0x77).contains(&address),
-                "{address:#04x} is touched"
-            );
-            let place = (self.number, address);
-            if self.fake.taken.lock().unwrap().contains(&place) {
-                return Err(BusError::InUse);
-            }
-            let registers = self.fake.registers.lock().unwrap();
-            if !registers.keys().any(|(bus, ..)| *bus == self.number) {
-                return Err(BusError::Absent(format!("/dev/i2c-{}", self.number)));
-            }
-            let mut places = registers.keys().map(|(bus, one, _)| (*bus, *one));
-            places
-                .any(|one| one == place)
-                .then_some(())
-                .ok_or(BusError::NoAnswer)
-        }
-    }
-
-    impl Bus for FakeBus {
-        fn read(&mut self, address: u16, reg: u8, out: &mut [u8]) -> Result<(), BusError> {
-            self.check(address)?;
-            let registers = self.fake.registers.lock().unwrap();
-            for (more, byte) in out.iter_mut().enumerate() {
-                let at = (self.number, address, reg + more as u8);
-                *byte = registers.get(&at).copied().unwrap_or(0);
-            }
-            Ok(())
-        }
-
-        fn write(&mut self, address: u16, reg: u8, bytes: &[u8]) -> Result<(), BusError> {
-            self.check(address)?;
-            self.fake.set(self.number, address, reg, bytes);
-            let mut written = self.fake.written.lock().unwrap();
-            written.push((self.number, address, reg, bytes.to_vec()));
-            Ok(())
-        }
-    }
 }

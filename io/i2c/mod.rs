@@ -4,31 +4,32 @@
 //! and only where a template has a register that identifies the device.
 
 pub mod bus;
-mod check;
-pub mod expr;
 #[cfg(test)]
-mod expr_tests;
+mod datasheets;
+#[cfg(test)]
+mod fake;
 pub mod load;
-mod parse;
+pub mod scan;
 mod selection;
 mod sensor;
-mod syntax;
-pub mod template;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use bus::{Adapters, Bus};
-pub use selection::{AssignedSensor, BusAddress, ProbeBuses, SensorSelection};
+use groundwave_systems::sensor::template::{ID_BYTES_MAX, Identify};
+use groundwave_systems::sensor::{
+    BusAddress, NAMESPACE, ScannedDevice, SensorPlan, SensorTemplate, metric_prefix,
+};
+
+use bus::{Adapters, Bus, MachineBuses};
+use scan::identified;
+pub use selection::{AssignedSensor, ProbeBuses, SensorSelection};
 use sensor::Sensor;
-use template::{ID_BYTES_MAX, Identify, SensorTemplate};
 
 use crate::toml_document::suggest;
 
-/// Prefix of the names of readings.
-pub const NAMESPACE: &str = "i2c.";
 /// Most readings at a time: a heartbeat carries 64, of which 16 are the agent's own.
 pub const READINGS_MAX: usize = 48;
 /// Most sensors.
@@ -64,9 +65,38 @@ pub struct Sensors {
     until_probe: u32,
     /// Reported faults that have not ended.
     reported: BTreeSet<String>,
+    /// Sensors before the first that a gateway assigned.
+    local: usize,
+    /// Templates before the first that a gateway sent.
+    local_templates: usize,
+}
+
+impl Default for Sensors {
+    /// No sensors, with the built-in templates and the buses of this machine.
+    fn default() -> Self {
+        let templates = load::built_in_templates();
+        let buses = Box::new(MachineBuses::default());
+        Self::over(templates, buses)
+    }
 }
 
 impl Sensors {
+    /// No sensors.
+    fn over(templates: Vec<SensorTemplate>, adapters: Box<dyn Adapters>) -> Self {
+        let templates: Vec<_> = templates.into_iter().map(Arc::new).collect();
+        Self {
+            selection: SensorSelection::default(),
+            local_templates: templates.len(),
+            templates,
+            adapters,
+            buses: BTreeMap::new(),
+            sensors: Vec::new(),
+            until_probe: 0,
+            reported: BTreeSet::new(),
+            local: 0,
+        }
+    }
+
     /// The assigned sensors of a selection; no bus is accessed.
     ///
     /// # Errors
@@ -76,30 +106,61 @@ impl Sensors {
         templates: Vec<SensorTemplate>,
         adapters: Box<dyn Adapters>,
     ) -> Result<Self, String> {
-        let mut sensors = Self {
-            selection: SensorSelection::default(),
-            templates: templates.into_iter().map(Arc::new).collect(),
-            adapters,
-            buses: BTreeMap::new(),
-            sensors: Vec::new(),
-            until_probe: 0,
-            reported: BTreeSet::new(),
-        };
+        let mut sensors = Self::over(templates, adapters);
         for AssignedSensor { template, place } in &selection.assigned {
-            if sensors.at(*place) {
-                return Err(format!("two sensors at {place}; allowed: one"));
-            }
-            let mut known = sensors.templates.iter();
-            let Some(found) = known.find(|one| one.template_id == *template) else {
-                let names = sensors.templates.iter().map(|one| one.template_id.as_str());
-                let allowed = suggest::one_of(template, names);
-                return Err(format!("no template {template:?}; allowed: {allowed}"));
-            };
-            let found = Arc::clone(found);
-            sensors.add(found, *place)?;
+            sensors.assign(template, *place, None)?;
         }
+        sensors.local = sensors.sensors.len();
         sensors.selection = selection;
         Ok(sensors)
+    }
+
+    /// Replaces the sensors that a gateway assigned; those named at the start stay, detected ones are
+    /// looked for again. Returns the assignments that cannot be read, with the reason.
+    pub fn replace(&mut self, plan: &SensorPlan) -> Vec<String> {
+        self.sensors.truncate(self.local);
+        self.until_probe = 0;
+        self.templates.truncate(self.local_templates);
+        for template in &plan.templates {
+            let known = self.template(&template.template_id).is_some();
+            if !known && template.problems().is_empty() {
+                self.templates.push(Arc::new(template.clone()));
+            }
+        }
+        let mut refused = Vec::new();
+        for one in &plan.sensors {
+            let place = BusAddress {
+                bus: one.bus,
+                address: one.address,
+            };
+            if let Err(why) = self.assign(&one.template_id, place, one.interval_s) {
+                refused.push(why);
+            }
+        }
+        refused
+    }
+
+    fn template(&self, id: &str) -> Option<&Arc<SensorTemplate>> {
+        let mut known = self.templates.iter();
+        known.find(|one| one.template_id == id)
+    }
+
+    fn assign(
+        &mut self,
+        id: &str,
+        place: BusAddress,
+        interval_s: Option<u32>,
+    ) -> Result<(), String> {
+        if self.at(place) {
+            return Err(format!("two sensors at {place}; allowed: one"));
+        }
+        let Some(found) = self.template(id) else {
+            let names = self.templates.iter().map(|one| one.template_id.as_str());
+            let allowed = suggest::one_of(id, names);
+            return Err(format!("no template {id:?}; allowed: {allowed}"));
+        };
+        let found = Arc::clone(found);
+        self.add(found, place, interval_s)
     }
 
     /// The selection.
@@ -121,6 +182,15 @@ impl Sensors {
         found.collect()
     }
 
+    /// Devices of a bus, only by reading.
+    ///
+    /// # Errors
+    /// When the bus is absent, busy or may not be opened.
+    pub fn scan(&self, number: u32, reserved: bool) -> Result<Vec<ScannedDevice>, String> {
+        let found = scan::scan(self.adapters.as_ref(), number, &self.templates, reserved);
+        found.map_err(|err| format!("I2C bus {number}: {err}"))
+    }
+
     /// Probes for sensors, only by reading; returns new faults.
     pub fn detect(&mut self) -> Vec<String> {
         let numbers = match &self.selection.probe {
@@ -136,8 +206,9 @@ impl Sensors {
         faults
     }
 
-    /// Readings of all sensors by metric, and new faults.
-    pub fn read(&mut self) -> (BTreeMap<String, f64>, Vec<String>) {
+    /// Readings of the sensors that are due at `now_ms` of a monotonic clock, by metric, and new
+    /// faults.
+    pub fn read(&mut self, now_ms: u64) -> (BTreeMap<String, f64>, Vec<String>) {
         let (mut readings, mut faults) = (BTreeMap::new(), Vec::new());
         if self.until_probe == 0 {
             faults = self.detect();
@@ -146,11 +217,14 @@ impl Sensors {
         self.until_probe -= 1;
         let mut sensors = std::mem::take(&mut self.sensors);
         for sensor in &mut sensors {
-            if sensor.skips_reading() {
+            if sensor.skips_reading(now_ms) {
                 continue;
             }
             let number = sensor.place.bus;
-            let heard = sensor.read(self.bus(number));
+            let heard = match self.adapters.lock(number) {
+                Ok(_lock) => sensor.read(self.bus(number)),
+                Err(err) => Err(err.into()),
+            };
             let silent = heard.as_ref().err().map(|why| {
                 sensor.skip_readings(SKIPPED_READINGS);
                 format!("{sensor}: {why}; it is tried again later")
@@ -213,6 +287,8 @@ impl Sensors {
 
     /// Probes one bus for sensors.
     fn probe_bus(&mut self, number: u32) -> Result<(), String> {
+        let locked = self.adapters.lock(number);
+        let _lock = locked.map_err(|err| format!("I2C bus {number}: {err}"))?;
         for template in self.templates.clone() {
             let Some(identify) = template.identify else {
                 continue;
@@ -223,7 +299,7 @@ impl Sensors {
                     address,
                 };
                 if !self.at(place) && self.identifies(place, identify)? {
-                    self.add(Arc::clone(&template), place)?;
+                    self.add(Arc::clone(&template), place, None)?;
                 }
             }
         }
@@ -233,7 +309,7 @@ impl Sensors {
     /// Identification of the device at an address; a silent device, or one of a driver, does not
     /// match.
     fn identifies(&mut self, place: BusAddress, identify: Identify) -> Result<bool, String> {
-        match sensor::identified(self.bus(place.bus), place.address, identify) {
+        match identified(self.bus(place.bus), place.address, identify) {
             Ok(fits) => Ok(fits),
             Err(err) if err.is_bus_failure() => Err(format!("I2C bus {}: {err}", place.bus)),
             Err(err) => {
@@ -243,7 +319,12 @@ impl Sensors {
         }
     }
 
-    fn add(&mut self, template: Arc<SensorTemplate>, place: BusAddress) -> Result<(), String> {
+    fn add(
+        &mut self,
+        template: Arc<SensorTemplate>,
+        place: BusAddress,
+        interval_s: Option<u32>,
+    ) -> Result<(), String> {
         let id = &template.template_id;
         let metrics = self.sensors.iter().map(|one| one.template.metrics.len());
         let readings = metrics.sum::<usize>() + template.metrics.len();
@@ -256,18 +337,17 @@ impl Sensors {
         let label = self.label(id).ok_or_else(|| {
             format!("{id} at {place} is not read: no name of {ID_BYTES_MAX} characters is left")
         })?;
-        self.sensors.push(Sensor::new(label, template, place));
+        self.sensors
+            .push(Sensor::new(label, template, place, interval_s));
         Ok(())
     }
 
     /// Name for one more sensor of a template: its own, then with a number.
     fn label(&self, id: &str) -> Option<String> {
-        let free = |label: &String| {
-            let used = self.sensors.iter().any(|one| one.label == *label);
+        metric_prefix(id, |label| {
+            let used = self.sensors.iter().any(|one| one.label == label);
             let mut others = self.templates.iter().map(|one| &one.template_id);
-            label.len() <= ID_BYTES_MAX && !used && (label == id || others.all(|one| one != label))
-        };
-        let numbered = (2..=2 * SENSORS_MAX).map(|number| format!("{id}_{number}"));
-        std::iter::once(id.to_owned()).chain(numbered).find(free)
+            !used && (label == id || others.all(|one| one != label))
+        })
     }
 }

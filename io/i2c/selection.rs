@@ -1,29 +1,14 @@
 //! Selection of sensors: assigned ones, and buses to probe.
 
-use std::fmt;
 use std::str::FromStr;
 
-use super::template::ADDRESSES;
+use groundwave_systems::sensor::BusAddress;
+use groundwave_systems::sensor::template::ADDRESSES;
 
 /// Format of an assigned sensor.
 const FORMAT: &str = "TEMPLATE@BUS:ADDRESS with an address of 0x08 to 0x77, such as bme280@1:0x76";
 /// Most buses to probe.
 const BUSES_MAX: usize = 32;
-
-/// Bus and address of a device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct BusAddress {
-    /// Bus number.
-    pub bus: u32,
-    /// Address, 0x08 to 0x77.
-    pub address: u16,
-}
-
-impl fmt::Display for BusAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{:#04x}", self.bus, self.address)
-    }
-}
 
 /// A sensor assigned to an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,7 +76,7 @@ impl FromStr for ProbeBuses {
 pub struct SensorSelection {
     /// Buses to probe.
     pub probe: ProbeBuses,
-    /// AssignedSensor sensors.
+    /// Assigned sensors.
     pub assigned: Vec<AssignedSensor>,
 }
 

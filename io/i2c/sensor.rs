@@ -1,15 +1,18 @@
 //! A configured sensor.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use groundwave_systems::sensor::BusAddress;
+use groundwave_systems::sensor::decode::Known;
+use groundwave_systems::sensor::template::{
+    FRAME_BYTES_MAX, Frame, Register, SensorTemplate, Step,
+};
 use thiserror::Error;
 
 use super::bus::{Bus, BusError};
-use super::selection::BusAddress;
-use super::template::{Identify, Register, SensorTemplate, Step};
+use super::scan::identified;
 
 /// Failed reading.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -20,6 +23,14 @@ pub(super) enum SensorError {
     /// A different device at the address.
     #[error("register {0:#04x} identifies another device")]
     WrongDevice(u8),
+    /// A frame with a wrong checksum.
+    #[error("{name}: wrong checksum of group {group}")]
+    Checksum {
+        /// Name of the frame.
+        name: String,
+        /// Group of the frame, from 1.
+        group: usize,
+    },
 }
 
 /// A sensor.
@@ -30,9 +41,13 @@ pub(super) struct Sensor {
     pub template: Arc<SensorTemplate>,
     pub place: BusAddress,
     /// Calibration, read once; `None` before that and after a failure.
-    calibration: Option<BTreeMap<String, f64>>,
+    calibration: Option<Known>,
     /// Readings to skip.
     skipped: u32,
+    /// Interval of readings, ms; 0: each time.
+    interval_ms: u64,
+    /// Time from which on it is read again, ms.
+    due_ms: u64,
 }
 
 impl fmt::Display for Sensor {
@@ -42,8 +57,16 @@ impl fmt::Display for Sensor {
 }
 
 impl Sensor {
-    pub(super) fn new(label: String, template: Arc<SensorTemplate>, place: BusAddress) -> Self {
+    pub(super) fn new(
+        label: String,
+        template: Arc<SensorTemplate>,
+        place: BusAddress,
+        interval_s: Option<u32>,
+    ) -> Self {
+        let interval_s = interval_s.or(template.interval_s).unwrap_or(0);
         Self {
+            interval_ms: u64::from(interval_s) * 1_000,
+            due_ms: 0,
             label,
             template,
             place,
@@ -63,17 +86,23 @@ impl Sensor {
         self.skipped = readings;
     }
 
-    /// `true` if this reading is skipped; counts it down.
-    pub(super) fn skips_reading(&mut self) -> bool {
+    /// `true` if the reading at `now_ms` is skipped, because it is not due or the last one failed.
+    pub(super) fn skips_reading(&mut self, now_ms: u64) -> bool {
+        if now_ms < self.due_ms {
+            return true;
+        }
         let skip = self.skipped > 0;
         self.skipped = self.skipped.saturating_sub(1);
+        if !skip {
+            self.due_ms = now_ms + self.interval_ms;
+        }
         skip
     }
 
     /// Values of its registers, with the calibration.
-    pub(super) fn read(&mut self, bus: &mut dyn Bus) -> Result<BTreeMap<String, f64>, SensorError> {
+    pub(super) fn read(&mut self, bus: &mut dyn Bus) -> Result<Known, SensorError> {
         let address = self.place.address;
-        // InUse: a failed reading leaves none.
+        // Taken out, so that a failed reading leaves none.
         let calibration = match self.calibration.take() {
             Some(calibration) => calibration,
             None => self.set_up(bus)?,
@@ -81,11 +110,14 @@ impl Sensor {
         do_steps(bus, address, &self.template.start)?;
         let mut known = calibration.clone();
         fetch(bus, address, &self.template.read, &mut known)?;
+        for frame in &self.template.frames {
+            receive(bus, address, frame, &mut known)?;
+        }
         self.calibration = Some(calibration);
         Ok(known)
     }
 
-    fn set_up(&self, bus: &mut dyn Bus) -> Result<BTreeMap<String, f64>, SensorError> {
+    fn set_up(&self, bus: &mut dyn Bus) -> Result<Known, SensorError> {
         let address = self.place.address;
         if let Some(identify) = self.template.identify
             && !identified(bus, address, identify)?
@@ -93,22 +125,10 @@ impl Sensor {
             return Err(SensorError::WrongDevice(identify.reg));
         }
         do_steps(bus, address, &self.template.init)?;
-        let mut calibration = BTreeMap::new();
+        let mut calibration = Known::new();
         fetch(bus, address, &self.template.calibration, &mut calibration)?;
         Ok(calibration)
     }
-}
-
-/// Match of the device at an address with its template.
-pub(super) fn identified(
-    bus: &mut dyn Bus,
-    address: u16,
-    identify: Identify,
-) -> Result<bool, BusError> {
-    let mut bytes = [0; 2];
-    let bytes = &mut bytes[..usize::from(identify.len.clamp(1, 2))];
-    bus.read(address, identify.reg, bytes)?;
-    Ok(identify.fits(bytes))
 }
 
 fn do_steps(bus: &mut dyn Bus, address: u16, steps: &[Step]) -> Result<(), BusError> {
@@ -125,9 +145,12 @@ fn fetch(
     bus: &mut dyn Bus,
     address: u16,
     registers: &[Register],
-    known: &mut BTreeMap<String, f64>,
+    known: &mut Known,
 ) -> Result<(), BusError> {
     for register in registers {
+        if let Some(write) = &register.write {
+            bus.write(address, write.reg, &write.bytes)?;
+        }
         wait(register.delay_ms);
         let mut bytes = [0; 4];
         let bytes = &mut bytes[..usize::from(register.len.clamp(1, 4))];
@@ -135,6 +158,24 @@ fn fetch(
         known.insert(register.name.clone(), register.decode(bytes));
     }
     Ok(())
+}
+
+fn receive(
+    bus: &mut dyn Bus,
+    address: u16,
+    frame: &Frame,
+    known: &mut Known,
+) -> Result<(), SensorError> {
+    wait(frame.delay_ms);
+    let mut bytes = [0; FRAME_BYTES_MAX];
+    let bytes = &mut bytes[..usize::from(frame.len).min(FRAME_BYTES_MAX)];
+    bus.receive(address, bytes)?;
+    frame
+        .decode(bytes, known)
+        .map_err(|group| SensorError::Checksum {
+            name: frame.name.clone(),
+            group,
+        })
 }
 
 fn wait(wait_ms: u32) {

@@ -15,5 +15,6 @@ pub mod propagation;
 pub mod radio;
 pub mod relay;
 pub mod route;
+pub mod sensor;
 pub mod sweep;
 pub mod terrain;

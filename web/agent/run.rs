@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use groundwave_engine::Pacer;
 use groundwave_io::agent::backlog::{Backlog, Readings};
-use groundwave_io::agent::host_state::{HostState, Ready};
+use groundwave_io::agent::host_state::{HostState, Ready, Source};
 use groundwave_io::agent::node_commands::{Finished, FollowUp, NodeCommands, SUPPORTED};
 use groundwave_io::agent::tunnel::Plan;
 use groundwave_io::agent::{Gpsd, Machine, MachineChance, Meter, Outcome, Task, report};
@@ -16,6 +16,7 @@ use groundwave_io::readings::{Root, board};
 use groundwave_io::wall::{MachineClock, wall_ns};
 use groundwave_systems::fleet::{Heartbeat, HeartbeatAck};
 use groundwave_systems::onboarding::{Credentials, WgRegisterResult};
+use groundwave_systems::sensor::SensorPlan;
 use hyper::Method;
 use uuid::Uuid;
 
@@ -65,6 +66,8 @@ pub struct Agent {
     node_id: Option<Uuid>,
     seq: u64,
     finished: Vec<Finished>,
+    /// Revision of the sensors that the gateway assigned, as they are read now.
+    sensors_revision: Option<u64>,
 }
 
 impl Agent {
@@ -93,6 +96,7 @@ impl Agent {
             node_id: None,
             seq: 0,
             finished: Vec::new(),
+            sensors_revision: None,
             options,
         })
     }
@@ -180,13 +184,13 @@ impl Agent {
             .meter
             .read(&host, now_ms, self.options.rhythm.period_ms);
         self.host = host;
-        self.sense();
+        self.sense(now_ms);
         Ok(())
     }
 
     /// Reads the sensors into the readings.
-    fn sense(&mut self) {
-        let (sensed, faults) = self.options.sensors.read();
+    fn sense(&mut self, now_ms: u64) {
+        let (sensed, faults) = self.options.sensors.read(now_ms);
         for fault in &faults {
             tracing::warn!("{fault}");
         }
@@ -372,11 +376,47 @@ impl Agent {
             let id = order.command_id;
             let finished = self
                 .commands
-                .execute(id, &order.kind, &order.args, &self.host);
+                .execute(
+                    id,
+                    &order.kind,
+                    &order.args,
+                    (&self.host, &self.options.sensors),
+                );
             self.finished.extend(finished);
         }
         self.tell_finished(ack.node_id).await;
+        self.follow_sensors(ack.node_id, ack.sensors_revision).await;
         Ok(())
+    }
+
+    /// Reads the sensors that the gateway assigns; where they cannot be fetched, again with the next
+    /// heartbeat.
+    async fn follow_sensors(&mut self, node_id: Uuid, revision: Option<u64>) {
+        let is_fixture = matches!(self.options.source, Source::Fixture(_));
+        if is_fixture || revision == self.sensors_revision {
+            return;
+        }
+        let plan = match revision {
+            None => SensorPlan::default(),
+            Some(_) => {
+                let address = self.address(true);
+                let token = self.token.clone();
+                let path = format!("/v1/nodes/{node_id}/sensors");
+                let heard = self.send(Method::GET, &address, token.as_deref(), &path, &());
+                match heard.await.and_then(|heard| read(&heard)) {
+                    Ok(plan) => plan,
+                    Err(trouble) => {
+                        tracing::debug!("sensors: {trouble:?}");
+                        return;
+                    }
+                }
+            }
+        };
+        for refused in self.options.sensors.replace(&plan) {
+            tracing::warn!("{refused}");
+        }
+        self.sensors_revision = revision;
+        tracing::info!("{} sensors are assigned by the gateway", plan.sensors.len());
     }
 
     /// Reports results of node commands; those that cannot be sent now go with the next heartbeat.

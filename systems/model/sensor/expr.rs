@@ -4,7 +4,10 @@
 //! `<< >> & ^ |`, parentheses and a few functions; operator precedence is that of C. There are no
 //! loops, conditions or definitions: an evaluation takes one step for each token.
 
-use serde::Deserialize;
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::parse::parse;
@@ -43,10 +46,33 @@ pub enum Fault {
 }
 
 /// A formula.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Expr {
+    text: String,
     root: Node,
+}
+
+impl From<Expr> for String {
+    fn from(expr: Expr) -> Self {
+        expr.text
+    }
+}
+
+impl JsonSchema for Expr {
+    fn schema_name() -> Cow<'static, str> {
+        "Formula".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "minLength": 1,
+            "maxLength": TEXT_MAX,
+            "description": "Formula of numbers, earlier names, + - * / << >> & ^ |, abs, clamp, \
+                            max, min, poly.",
+        })
+    }
 }
 
 impl TryFrom<String> for Expr {
@@ -63,7 +89,11 @@ impl Expr {
     /// # Errors
     /// Position of the error, and the expected tokens.
     pub fn parse(text: &str) -> Result<Self, SyntaxError> {
-        parse(text).map(|root| Self { root })
+        let root = parse(text)?;
+        Ok(Self {
+            text: text.to_owned(),
+            root,
+        })
     }
 
     /// Evaluates the formula with the values `known` of names.

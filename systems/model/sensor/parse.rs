@@ -17,7 +17,7 @@ const OPERAND: &str = "a number, a name, \"-\" or \"(\"";
 pub struct SyntaxError {
     /// Character position, from 1.
     pub at: usize,
-    /// SensorStatus token.
+    /// Token found.
     pub found: String,
     /// Expected tokens.
     pub expected: String,
