@@ -23,6 +23,11 @@ pub trait State: Serialize + DeserializeOwned + 'static {
     const TABLE: &'static str;
     /// Reads it off the world.
     fn save(world: &World) -> Self;
+    /// `true` if it is that of a fresh world: nothing is saved then, and logs of a time before this
+    /// state begin as they did.
+    fn is_fresh(&self) -> bool {
+        false
+    }
     /// Brings it into a world that is fresh but for earlier tables.
     ///
     /// # Errors
@@ -49,7 +54,11 @@ pub(crate) fn save_documents<D: Document>(world: &World) -> Result<Vec<Row>, Str
 }
 
 pub(crate) fn save_state<T: State>(world: &World) -> Result<Vec<Row>, String> {
-    let value = rmp_serde::to_vec_named(&T::save(world)).map_err(|err| err.to_string())?;
+    let state = T::save(world);
+    if state.is_fresh() {
+        return Ok(Vec::new());
+    }
+    let value = rmp_serde::to_vec_named(&state).map_err(|err| err.to_string())?;
     Ok(vec![Row {
         table: T::TABLE.to_owned(),
         key: [0; 16],

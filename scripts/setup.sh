@@ -42,7 +42,7 @@ has cargo || {
 # In the order of the tests: pages in a browser; commands of the documentation; testbeds; a user-mode
 # kernel with netem; a mesh in a virtual machine; a firewall and a UPS; Python packages.
 need chromedriver:chromium-driver chromium:chromium \
-    jq:jq curl:curl openssl:openssl \
+    jq:jq curl:curl openssl:openssl systemd-analyze:systemd \
     babeld:babeld batctl:batctl iperf3:iperf3 ping:iputils-ping unshare:util-linux \
     linux.uml:user-mode-linux busybox:busybox-static tc:iproute2 ip:iproute2 \
     qemu-system-x86_64:qemu-system-x86 iw:iw wg:wireguard-tools dnsmasq:dnsmasq-base \

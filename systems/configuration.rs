@@ -11,6 +11,9 @@ use crate::canonical::{InterfaceSettings, Network, UnderlayDomain};
 use crate::config::{ConfigObject, ConfigObjects, config_object};
 use crate::firewall::{FirewallRule, Zone};
 use crate::fleet::NodeRole;
+use crate::onboarding::JoinKey;
+use crate::peripheral::SensorAssignment;
+use crate::sensor::{Board, SensorTemplate};
 
 /// Objects of the kind `T` among those of a snapshot.
 pub trait Holds<T: ConfigObject> {
@@ -77,4 +80,12 @@ configuration! {
     firewall_zones: Zone,
     /// Rules of the firewall.
     firewall_rules: FirewallRule,
+    /// Sensor templates.
+    sensor_templates: SensorTemplate,
+    /// Boards.
+    boards: Board,
+    /// Sensor assignments.
+    sensor_assignments: SensorAssignment,
+    /// Join keys.
+    join_keys: JoinKey,
 }

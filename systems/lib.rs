@@ -23,6 +23,7 @@ pub mod measure;
 mod model;
 pub mod motion;
 pub mod onboarding;
+pub mod peripheral;
 mod persistent;
 pub mod power;
 #[doc(hidden)]
@@ -65,6 +66,7 @@ pub fn world(terrain: Arc<dyn terrain::Terrain>) -> Builder {
         .plugin(canonical::canonical)
         .plugin(firewall::firewall)
         .plugin(power::power)
-        .plugin(configuration::configuration);
+        .plugin(configuration::configuration)
+        .plugin(peripheral::peripheral);
     builder
 }

@@ -18,6 +18,7 @@ use crate::impair::Impairments;
 use crate::link::{Limits, LinkKey, LinkView};
 use crate::measure::Levels;
 use crate::onboarding::Onboarding;
+use crate::peripheral::Peripherals;
 use crate::power::LatestUps;
 use crate::radio::Environment;
 use crate::route::Graph;
@@ -77,6 +78,9 @@ pub struct Snapshot {
     /// Configuration objects.
     #[serde(skip_serializing_if = "Configuration::is_empty")]
     pub config: Configuration,
+    /// Scanned buses, and readings of the gateway's own machine.
+    #[serde(serialize_with = "section", skip_serializing_if = "unobserved")]
+    pub peripherals: Arc<Peripherals>,
     /// Recent events; not part of the digest.
     #[serde(skip)]
     pub events: Arc<FleetEvents>,
@@ -100,6 +104,10 @@ fn no_power(power: &Arc<LatestUps>) -> bool {
 
 fn no_fleet(fleet: &Arc<Fleet>) -> bool {
     fleet.is_empty()
+}
+
+fn unobserved(peripherals: &Arc<Peripherals>) -> bool {
+    peripherals.is_empty()
 }
 
 fn unmeasured(measured: &Arc<Levels>) -> bool {
@@ -143,6 +151,7 @@ impl groundwave_engine::Snapshot for Snapshot {
             firewall: world.resource::<Section<_>>().share(),
             power: world.resource::<Section<_>>().share(),
             config: Configuration::gather(world),
+            peripherals: world.resource::<Section<_>>().share(),
             events: world.resource::<Section<_>>().share(),
         }
     }

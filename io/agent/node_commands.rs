@@ -132,12 +132,19 @@ mod tests {
         let sensors = Sensors::default();
         let args = BTreeMap::from([("text".to_owned(), "ä".repeat(20_000))]);
         let id = |at: u128| Uuid::from_u128(at);
-        let done = commands.execute(id(1), "echo", &args, (&host, &sensors)).unwrap();
+        let done = commands
+            .execute(id(1), "echo", &args, (&host, &sensors))
+            .unwrap();
         assert!(
             done.done && done.output.len() <= OUTPUT_BYTES_MAX && done.output.starts_with("text=ä")
         );
-        assert_eq!(commands.execute(id(1), "echo", &args, (&host, &sensors)), None);
-        let shell = commands.execute(id(2), "sh", &args, (&host, &sensors)).unwrap();
+        assert_eq!(
+            commands.execute(id(1), "echo", &args, (&host, &sensors)),
+            None
+        );
+        let shell = commands
+            .execute(id(2), "sh", &args, (&host, &sensors))
+            .unwrap();
         assert!(!shell.done && shell.output.contains("echo"));
         let bus = BTreeMap::from([("bus".to_owned(), "900".to_owned())]);
         let scan = commands.execute(id(4), "i2c_scan", &bus, (&host, &sensors));
@@ -153,7 +160,11 @@ mod tests {
             FollowUp::RenewToken
         );
         for at in 10..200 {
-            assert!(commands.execute(id(at), "echo", &args, (&host, &sensors)).is_some());
+            assert!(
+                commands
+                    .execute(id(at), "echo", &args, (&host, &sensors))
+                    .is_some()
+            );
         }
         assert_eq!(commands.seen.len(), REMEMBERED);
     }

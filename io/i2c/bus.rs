@@ -225,12 +225,15 @@ impl Bus for MachineBus {
                 .map(|word| word.to_le_bytes().to_vec()),
             _ => device.smbus_read_i2c_block_data(reg, len),
         };
-        let found = match found.map_err(|err| meaning(err, &self.path, false)) {
-            Err(BusError::Unsupported) if len > 2 => {
-                one_by_one(&mut device, reg, len).map_err(|err| meaning(err, &self.path, false))?
-            }
-            other => other?,
-        };
+        let found =
+            match found.map_err(|err| meaning(err, &self.path, false)) {
+                Err(BusError::Unsupported) if len > 2 => one_by_one(&mut device, reg, len)
+                    .map_err(|err| meaning(err, &self.path, false))?,
+                // The driver hid-mcp2221 of Linux 6.1 overwrites the length of a block with a byte of it.
+                Ok(block) if block.len() != out.len() => one_by_one(&mut device, reg, len)
+                    .map_err(|err| meaning(err, &self.path, false))?,
+                other => other?,
+            };
         if found.len() != out.len() {
             let what = format!("{} bytes came instead of {len}", found.len());
             return Err(BusError::Other(what));

@@ -398,3 +398,15 @@ fn a_scan_only_reads_and_names_what_it_can() {
     assert!(fake.written.lock().unwrap().is_empty());
     assert!(scan(&fake, 7, &templates, false).is_err());
 }
+
+#[test]
+fn the_frames_of_the_handbook_are_valid() {
+    let (_, text) = include_str!("../../docs/sensors.md")
+        .split_once("```toml\n")
+        .unwrap();
+    let (text, _) = text.split_once("```").unwrap();
+    assert_eq!(
+        template(text, "sensors.md").unwrap().frames[0].fields.len(),
+        1
+    );
+}

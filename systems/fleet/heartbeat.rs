@@ -345,6 +345,10 @@ pub struct HeartbeatAck {
     pub next_heartbeat_s: f64,
     /// Revision of the node's configuration.
     pub config_revision: u64,
+    /// Revision of the sensors that the node is to read (`GET /v1/nodes/{node_id}/sensors`); absent
+    /// without assigned sensors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sensors_revision: Option<u64>,
     /// Commands for the node.
     pub commands: Vec<DispatchedCommand>,
 }

@@ -52,7 +52,7 @@ pub use heartbeat::{
 pub use liveness::{Liveness, LivenessRules, NodeState, StateChange};
 pub use metrics::{METRICS_MAX, Reading, Readings, Sample, check_metric, unit_of};
 pub use record::check_tags;
-pub(crate) use record::{admit, alert, dismiss, expect, lock_out, registration_of, rename};
+pub(crate) use record::{admit, alert, dismiss, expect, lock_out, registration_of, rename, tag};
 pub use roles::{NodeRole, check_role};
 pub use sample_buffer::{RecentSamples, SAMPLES_MAX, SampleBuffer, SampleMinute, StoreMinute};
 pub use score::{MeshScore, ScoreComponent};

@@ -25,6 +25,9 @@ pub(super) fn is_role(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.bytes().all(fits)
 }
 
+/// Most tags of a node.
+const TAGS_MAX: usize = 32;
+
 /// Checks tags.
 ///
 /// # Errors
@@ -37,8 +40,12 @@ pub fn check_tags(tags: &[String]) -> Result<(), Refusal> {
         let allowed = "1 to 64 characters, none of them a control character";
         return Err(Refusal::invalid("tags", format!("{tag:?}"), allowed));
     }
-    if tags.len() > 32 {
-        return Err(Refusal::invalid("tags", tags.len(), "up to 32"));
+    if tags.len() > TAGS_MAX {
+        return Err(Refusal::invalid(
+            "tags",
+            tags.len(),
+            format!("up to {TAGS_MAX}"),
+        ));
     }
     Ok(())
 }
@@ -118,6 +125,19 @@ pub(crate) fn admit(
     let data = serde_data(node, "approved");
     event::push(world, FleetEventKind::Registration, data);
     Ok(before)
+}
+
+/// Adds tags to a node that was admitted; those that it has stay.
+pub(crate) fn tag(world: &mut World, node: NodeId, tags: &[String]) -> Result<(), Refusal> {
+    let entity = entity(world, node)?;
+    if let Some(mut record) = get(world, entity).filter(|_| !tags.is_empty()) {
+        record.tags.extend(tags.iter().cloned());
+        record.tags.sort();
+        record.tags.dedup();
+        record.tags.truncate(TAGS_MAX);
+        put(world, entity, record);
+    }
+    Ok(())
 }
 
 fn serde_data(node: NodeId, state: &str) -> BTreeMap<String, String> {

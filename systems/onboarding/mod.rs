@@ -8,6 +8,7 @@ mod bulk;
 mod decisions;
 mod document;
 mod ipam;
+mod join_key;
 mod policy;
 mod queue;
 mod request;
@@ -35,6 +36,7 @@ pub use decisions::{
 pub use document::{LeaseDocument, RegistrationDocument, TrustDocument, TrustedMacDocument};
 pub use ipam::{AddressPool, EXHAUSTED, QUARANTINE_NS};
 pub(crate) use ipam::{lease_outside, leased};
+pub use join_key::{JoinKey, nodes_used};
 pub use policy::{Admission, Evidence, Policy, admission};
 pub use proof::{
     KEY_PROOF_DOMAIN, PROOF_DOMAIN, Proof, key_message as key_proof_message,

@@ -10,11 +10,11 @@ use super::address::PublicKey;
 use super::components::{
     Decision, JoinClaims, Registration, RegistrationId, RegistrationKind, RegistrationState,
 };
-use super::ipam;
 use super::policy::{Admission, Evidence, Policy, admission};
 use super::proof::Proof;
 use super::queue::{self, all};
 use super::trust::{self, Trust};
+use super::{ipam, join_key};
 use crate::fleet::{self, NodeRecord};
 use crate::identity::{check_hostname, find};
 use crate::site::{NodeId, NodeKind};
@@ -174,8 +174,13 @@ impl Command for RequestJoin {
         let trust = trust::of(world);
         let mac_listed = trust::lists(world, self.claims.mac);
         let expected = self.expected(world);
+        // A known hardware address with another key waits for an admin.
+        let join_key = match found.follows {
+            None => join_key::valid(world, self.claims.code_sha256),
+            Some(_) => None,
+        };
         let evidence = Evidence {
-            expected: expected.is_some(),
+            expected: expected.is_some() || join_key.is_some(),
             proof: self.claims.proof == Proof::Valid,
             mac_listed,
             mac_verified: self.claims.mac_verified,
@@ -202,9 +207,16 @@ impl Command for RequestJoin {
                 found.state = RegistrationState::Pending;
             }
             Admission::Approved if !was_in => {
-                let by = expected.map_or("policy", |_| "registration ahead");
+                let by = match (expected, &join_key) {
+                    (Some(_), _) => "registration ahead",
+                    (None, Some((by, _))) => by.as_str(),
+                    (None, None) => "policy",
+                };
                 let node = expected.unwrap_or(self.node);
                 admit(world, id, &mut found, node, None, decide(world, by, None))?;
+                if let (None, Some((_, key))) = (expected, &join_key) {
+                    fleet::tag(world, node, &key.tags)?;
+                }
             }
             Admission::Approved => {}
         }

@@ -18,6 +18,8 @@ fn the_list_of_commands_is_the_one_we_know() {
     account.revoke_tokens
     account.seal
     account.update
+    board.put
+    board.remove
     deployment.create
     deployment.delete
     deployment.import
@@ -46,6 +48,8 @@ fn the_list_of_commands_is_the_one_we_know() {
     impairment.shape
     interface.put
     interface.remove
+    join_key.put
+    join_key.remove
     link.fail
     link.observe
     link.restore
@@ -75,8 +79,14 @@ fn the_list_of_commands_is_the_one_we_know() {
     onboarding.request
     onboarding.reset
     onboarding.revoke
+    peripheral.readings
+    peripheral.scan
     power.remove
     power.samples
+    sensor_assignment.put
+    sensor_assignment.remove
+    sensor_template.put
+    sensor_template.remove
     template.create
     template.delete
     testbed.begin

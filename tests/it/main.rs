@@ -27,4 +27,5 @@ mod support;
 mod sweep;
 mod testbed;
 mod tidy;
+mod units;
 mod vocabulary;

@@ -64,6 +64,11 @@ const NEEDS: &[Need] = &[
         hint: "scripts/setup.sh",
     },
     Need {
+        name: "systemd",
+        checks: &[Program("systemd-analyze")],
+        hint: "scripts/setup.sh",
+    },
+    Need {
         name: "openssl",
         checks: &[Program("openssl")],
         hint: "scripts/setup.sh",

@@ -374,14 +374,12 @@ impl Agent {
         }
         for order in ack.commands {
             let id = order.command_id;
-            let finished = self
-                .commands
-                .execute(
-                    id,
-                    &order.kind,
-                    &order.args,
-                    (&self.host, &self.options.sensors),
-                );
+            let finished = self.commands.execute(
+                id,
+                &order.kind,
+                &order.args,
+                (&self.host, &self.options.sensors),
+            );
             self.finished.extend(finished);
         }
         self.tell_finished(ack.node_id).await;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use groundwave_engine::Effects;
 use groundwave_io::wall::{boot_ns, is_synchronised, monotonic_ns, next_clock_step, wall_ns};
 use groundwave_systems::fleet::{RecordClockStep, SetGatewayClock, StartGatewayClock, StoreMinute};
+use groundwave_systems::peripheral::RecordHostReadings;
 
 use crate::gateway::state::Gateway;
 
@@ -268,5 +269,36 @@ pub async fn roll_up(gateway: Gateway) {
             () = gateway.stop.cancelled() => return,
             () = tokio::time::sleep(pause) => {}
         }
+    }
+}
+
+/// Reads the assigned sensors of this machine, until the gateway stops.
+pub async fn read_sensors(gateway: Gateway) {
+    let mut due = tokio::time::interval(gateway.settings.telemetry);
+    due.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            () = gateway.stop.cancelled() => return,
+            _ = due.tick() => {}
+        }
+        let view = gateway.world.view();
+        if !gateway.peripherals.has_sensors(&view) {
+            continue;
+        }
+        let (began_ns, host) = (monotonic_ns(), gateway.peripherals.clone());
+        let read = tokio::task::spawn_blocking(move || host.read(&view, began_ns / 1_000_000));
+        let failed = match read.await {
+            Err(_) => true,
+            Ok((readings, faults)) => {
+                for fault in faults {
+                    tracing::warn!("{fault}");
+                }
+                let command = RecordHostReadings { readings };
+                let is_empty = command.readings.is_empty();
+                !is_empty && gateway.world.submit(command).await.is_err()
+            }
+        };
+        let took_ns = monotonic_ns() - began_ns;
+        gateway.background_tasks.done("sensors", took_ns, 0, failed);
     }
 }

@@ -3,7 +3,8 @@
 use super::access::Access;
 use super::state::Gateway;
 use super::{
-    admin, auth, canonical, firewall, mesh, network, nodes, power, system, telemetry, trust,
+    admin, auth, canonical, firewall, mesh, network, nodes, power, sensors, system, telemetry,
+    trust,
 };
 use crate::http::endpoints::Endpoints;
 
@@ -17,6 +18,7 @@ pub fn endpoints() -> Endpoints<Gateway, Access> {
         .merge(trust::endpoints())
         .merge(network::endpoints())
         .merge(firewall::endpoints())
+        .merge(sensors::endpoints())
         .merge(canonical::endpoints())
         .merge(power::endpoints())
         .merge(admin::endpoints())

@@ -16,6 +16,7 @@ mod network;
 mod nodes;
 mod power;
 mod router;
+mod sensors;
 pub mod services;
 mod settings;
 mod state;

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
+use groundwave_io::gpio::LineName;
 use groundwave_io::nut::NutAddress;
 use groundwave_io::outbound::TargetPolicy;
 use groundwave_systems::onboarding::{AddressPool, GatewayEnd};
@@ -59,6 +60,8 @@ pub struct Settings {
     pub effort: Effort,
     /// Lease file of dnsmasq.
     pub leases: Option<std::path::PathBuf>,
+    /// GPIO lines that may be read and set.
+    pub gpio_lines: Vec<LineName>,
     /// Reservation folder of dnsmasq.
     pub reservations: Option<std::path::PathBuf>,
     /// Targets of outbound requests.
@@ -82,6 +85,7 @@ impl Default for Settings {
             nut: None,
             hosts: vec!["localhost".to_owned()],
             effort: Effort::default(),
+            gpio_lines: Vec::new(),
             leases: None,
             reservations: None,
             targets: TargetPolicy::default(),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::extract::FromRef;
 use groundwave_engine::Handle;
 use groundwave_io::gateway::Audit;
+use groundwave_io::gpio::GpioLines;
 use groundwave_io::outbound::Outbound;
 use groundwave_io::telemetry::TelemetryStore;
 use groundwave_systems::Snapshot;
@@ -24,6 +25,7 @@ use super::services::mesh_config::MeshConfigService;
 use super::services::metrics::Metrics;
 use super::services::nut::NutServer;
 use super::services::passwords::Passwords;
+use super::services::peripherals::PeripheralHost;
 use super::services::probes::Probes;
 use super::services::tasks::BackgroundTasks;
 use super::services::tokens::TokenKeys;
@@ -94,6 +96,8 @@ services! {
     topology: Arc<TopologyState>,
     /// Host of the gateway.
     host: Arc<Host>,
+    /// Sensors and GPIO lines of the host, and sensor plans.
+    peripherals: Arc<PeripheralHost>,
     /// DHCP server of the underlay.
     dhcp: Arc<DhcpServer>,
     /// Settings of the mesh.
@@ -128,6 +132,7 @@ impl Gateway {
         stop: CancellationToken,
     ) -> Self {
         let dhcp = DhcpServer::new(settings.leases.clone(), settings.reservations.clone());
+        let gpio = GpioLines::new(settings.gpio_lines.clone());
         Self(Arc::new(Services {
             world: World::new(world),
             tokens: Arc::new(TokenKeys::new(key)),
@@ -142,6 +147,7 @@ impl Gateway {
             idempotency: Arc::default(),
             topology: Arc::default(),
             host: Arc::default(),
+            peripherals: Arc::new(PeripheralHost::new(gpio)),
             dhcp: Arc::new(dhcp),
             mesh_config: Arc::new(MeshConfigService::new(&settings.mesh_ifname)),
             firewall: Arc::new(FirewallService::new(settings.netns.clone())),

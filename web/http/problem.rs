@@ -102,6 +102,8 @@ codes! {
         TargetForbidden = "target-forbidden",
         /// Older than the present revision or sequence number.
         StaleRevision = "stale-revision",
+        /// Invalid definition, or registers that do not fit a template.
+        TemplateInvalid = "template-invalid",
         /// Disk full or read-only.
         StorageFull = "storage-full",
     }

@@ -1,7 +1,9 @@
-//! TLS identity of a server.
+//! TLS identity of a server: a certificate and its key, read again when their files change.
 
-use std::path::Path;
-use std::sync::Arc;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use tokio_rustls::TlsAcceptor;
@@ -9,26 +11,117 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::server::{ClientHello, ResolvesServerCert};
+use tokio_rustls::rustls::sign::CertifiedKey;
 
 /// Timeout of a TLS handshake.
 pub(super) const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// TLS 1.2 and 1.3 acceptor with a certificate and its key.
-///
-/// # Errors
-/// The invalid file and its error.
-pub fn identity(certificates: &Path, key: &Path) -> Result<TlsAcceptor, String> {
+/// Certificate and key in use; connections that are open keep theirs.
+#[derive(Debug)]
+struct Current(RwLock<Arc<CertifiedKey>>);
+
+impl ResolvesServerCert for Current {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        let current = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        Some(Arc::clone(&current))
+    }
+}
+
+/// State of a file: device, inode, length, time of the last change.
+type Stamp = (u64, u64, u64, i64, i64);
+
+/// Certificate and key of a server, with their files.
+#[derive(Debug)]
+pub struct Identity {
+    certificates: PathBuf,
+    key: PathBuf,
+    current: Arc<Current>,
+    seen: Mutex<[Option<Stamp>; 2]>,
+}
+
+impl Identity {
+    /// Reads a certificate chain and its key.
+    ///
+    /// # Errors
+    /// The invalid file and its error.
+    pub fn read(certificates: &Path, key: &Path) -> Result<Self, String> {
+        let seen = [stamp(certificates), stamp(key)];
+        let found = certified(certificates, key)?;
+        Ok(Self {
+            certificates: certificates.to_owned(),
+            key: key.to_owned(),
+            current: Arc::new(Current(RwLock::new(Arc::new(found)))),
+            seen: Mutex::new(seen),
+        })
+    }
+
+    /// TLS 1.2 and 1.3 acceptor that uses the present certificate.
+    ///
+    /// # Errors
+    /// When the TLS library refuses its own defaults.
+    pub fn acceptor(&self) -> Result<TlsAcceptor, String> {
+        let resolver: Arc<Current> = Arc::clone(&self.current);
+        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(|err| err.to_string())?
+            .with_no_client_auth()
+            .with_cert_resolver(resolver);
+        Ok(TlsAcceptor::from(Arc::new(config)))
+    }
+
+    /// File of the key.
+    #[must_use]
+    pub fn key_file(&self) -> &Path {
+        &self.key
+    }
+
+    /// `true` if a file has changed since it was read; asked again, only after another change.
+    pub fn has_changed(&self) -> bool {
+        let found = [stamp(&self.certificates), stamp(&self.key)];
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_changed = found != *seen;
+        *seen = found;
+        is_changed
+    }
+
+    /// Reads the files again; new connections use them.
+    ///
+    /// # Errors
+    /// The invalid file and its error: the present certificate stays in use.
+    pub fn reload(&self) -> Result<(), String> {
+        let found = certified(&self.certificates, &self.key)?;
+        let mut current = self
+            .current
+            .0
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        *current = Arc::new(found);
+        Ok(())
+    }
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let of = |file: Metadata| {
+        (
+            file.dev(),
+            file.ino(),
+            file.len(),
+            file.mtime(),
+            file.mtime_nsec(),
+        )
+    };
+    std::fs::metadata(path).ok().map(of)
+}
+
+/// A certificate chain with a key that fits it.
+fn certified(certificates: &Path, key: &Path) -> Result<CertifiedKey, String> {
     let told = |path: &Path, why: String| format!("{}: {why}", path.display());
     let chain: Result<Vec<_>, _> = CertificateDer::pem_file_iter(certificates)
         .map_err(|err| told(certificates, err.to_string()))?
         .collect();
     let chain = chain.map_err(|err| told(certificates, err.to_string()))?;
     let key_der = PrivateKeyDer::from_pem_file(key).map_err(|err| told(key, err.to_string()))?;
-    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(|err| err.to_string())?
-        .with_no_client_auth()
-        .with_single_cert(chain, key_der)
-        .map_err(|err| told(certificates, err.to_string()))?;
-    Ok(TlsAcceptor::from(Arc::new(config)))
+    CertifiedKey::from_der(chain, key_der, &ring::default_provider())
+        .map_err(|err| told(certificates, err.to_string()))
 }

@@ -43,7 +43,12 @@ impl RunningGateway {
         let admin_password = config.admin_password(!has_admin(&gateway))?;
         let listener = super::bind(config.gateway_bind).await?;
         let tls = match identity {
-            Some(identity) => Some((super::bind(config.gateway_tls_bind).await?, identity)),
+            Some(identity) => {
+                let acceptor = identity.acceptor().map_err(Failure::Machine)?;
+                let listener = super::bind(config.gateway_tls_bind).await?;
+                tokio::spawn(super::tls_reload::follow(identity, gateway.stop.clone()));
+                Some((listener, acceptor))
+            }
             None => None,
         };
         let listeners = [Some(&listener), tls.as_ref().map(|(listener, _)| listener)];
@@ -68,6 +73,7 @@ impl RunningGateway {
             is_started,
         ));
         tokio::spawn(gateway::background_tasks::roll_up(gateway.clone()));
+        tokio::spawn(gateway::background_tasks::read_sensors(gateway.clone()));
         tokio::spawn(gateway::background_tasks::snapshot_topology(
             gateway.clone(),
         ));

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use groundwave_engine::Handle;
 use groundwave_io::gateway::{check_private, load_or_make};
+use groundwave_io::gpio::LineName;
 use groundwave_io::netlink::wireguard::PrivateKey;
 use groundwave_io::nut::NutAddress;
 use groundwave_io::outbound::{AllowedTarget, TargetPolicy};
@@ -15,7 +16,6 @@ use groundwave_io::telemetry::TelemetryStore;
 use groundwave_systems::Snapshot;
 use groundwave_systems::canonical::served;
 use groundwave_systems::onboarding::{AddressPool, GatewayEnd, PublicKey};
-use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 use super::Failure;
@@ -23,7 +23,7 @@ use super::gateway_folder::GatewayFolder;
 use crate::gateway::services::tunnel;
 use crate::gateway::services::vault::Vault;
 use crate::gateway::{Gateway, Settings};
-use crate::http::tls;
+use crate::http::tls::Identity;
 
 /// WireGuard tunnel of the gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -129,6 +129,15 @@ pub struct GatewayConfig {
     )]
     pub nut: String,
 
+    /// GPIO line of this machine that operators may read and set; repeatable [example: gpiochip0:17]
+    #[arg(
+        long = "gpio-line",
+        env = "GATEWAY_GPIO_LINES",
+        value_name = "CHIP:OFFSET",
+        value_delimiter = ','
+    )]
+    pub gpio_lines: Vec<LineName>,
+
     /// TLS address of the gateway, used with --tls-cert
     #[arg(
         long,
@@ -218,12 +227,12 @@ impl GatewayConfig {
     }
 
     /// Certificate and key for TLS, if configured.
-    pub(super) fn tls_identity(&self) -> Result<Option<TlsAcceptor>, Failure> {
+    pub(super) fn tls_identity(&self) -> Result<Option<Identity>, Failure> {
         let files = self.tls_cert.as_deref().zip(self.tls_key.as_deref());
         if let Some((_, key)) = files {
             check_private(key).map_err(Failure::input)?;
         }
-        let read = |(cert, key)| tls::identity(cert, key).map_err(Failure::Input);
+        let read = |(cert, key)| Identity::read(cert, key).map_err(Failure::Input);
         files.map(read).transpose()
     }
 
@@ -288,6 +297,7 @@ impl GatewayConfig {
             insecure_open: self.insecure_open_onboarding,
             hosts,
             nut: self.nut_server()?,
+            gpio_lines: self.gpio_lines.clone(),
             leases: self.leases.clone(),
             reservations: self.reservations.clone(),
             targets: TargetPolicy {

@@ -20,6 +20,7 @@ pub mod terrain;
 pub mod testbed;
 #[cfg(test)]
 mod tests;
+mod tls_reload;
 
 pub use failure::Failure;
 

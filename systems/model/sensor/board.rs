@@ -80,7 +80,7 @@ pub enum PinFunction {
     Spi,
     /// Serial port.
     Uart,
-    /// Pulse width modulation.
+    /// PWM output.
     Pwm,
 }
 

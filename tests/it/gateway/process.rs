@@ -135,6 +135,22 @@ impl Process {
         self.ask(token, "POST", path, body)
     }
 
+    /// Asks it to read its certificate again.
+    pub fn hang_up(&self) {
+        let pid = self.child.id().to_string();
+        let sent = std::process::Command::new("kill")
+            .args(["-HUP", &pid])
+            .status();
+        assert!(sent.unwrap().success());
+    }
+
+    /// Waits for a line of the log with this text; `false` if none comes.
+    pub fn says(&self, text: &str) -> bool {
+        let limit = std::time::Duration::from_secs(60);
+        let mut lines = std::iter::from_fn(|| self.log.recv_timeout(limit).ok());
+        lines.any(|line| line.contains(text))
+    }
+
     /// Ends it as its operator would; what it logged.
     pub fn end(&mut self) -> String {
         let pid = self.child.id().to_string();
@@ -321,10 +337,8 @@ fn bad_options_are_refused_before_anything_is_served() {
     refused(&["--admin-password-file", "nowhere"], "nowhere");
 }
 
-#[needs(openssl, curl)]
-#[test]
-fn with_a_certificate_it_also_speaks_tls() {
-    let folder = tempfile::tempdir().unwrap();
+/// Writes a new certificate of `localhost` with its key.
+fn certificate(folder: &Path) {
     let made = std::process::Command::new("openssl")
         .args([
             "req",
@@ -337,10 +351,33 @@ fn with_a_certificate_it_also_speaks_tls() {
         .args(["-nodes", "-days", "2", "-subj", "/CN=localhost"])
         .args(["-addext", "subjectAltName=DNS:localhost"])
         .args(["-keyout", "key.pem", "-out", "cert.pem"])
-        .current_dir(folder.path())
+        .current_dir(folder)
         .stderr(Stdio::null())
         .status();
     assert!(made.unwrap().success());
+}
+
+/// Answer to a request that trusts the certificate in the folder, or the error.
+fn curl(folder: &Path, url: &str) -> String {
+    let asked = std::process::Command::new("curl")
+        .args(["--silent", "--show-error", "--max-time", "10", "--cacert"])
+        .arg(folder.join("cert.pem"))
+        .arg(url)
+        .output()
+        .unwrap();
+    let (told, error) = (asked.stdout, asked.stderr);
+    format!(
+        "{}{}",
+        String::from_utf8_lossy(&told),
+        String::from_utf8_lossy(&error)
+    )
+}
+
+#[needs(openssl, curl)]
+#[test]
+fn with_a_certificate_it_also_speaks_tls() {
+    let folder = tempfile::tempdir().unwrap();
+    certificate(folder.path());
     let options = [
         "--tls-cert",
         "cert.pem",
@@ -353,18 +390,21 @@ fn with_a_certificate_it_also_speaks_tls() {
     let (_, secure) = server.heard.split_once("listening on https://").unwrap();
     let secure = secure.lines().next().unwrap().to_owned();
     let port = secure.rsplit_once(':').unwrap().1.to_owned();
-    let asked = std::process::Command::new("curl")
-        .args(["--silent", "--show-error", "--max-time", "10", "--cacert"])
-        .arg(folder.path().join("cert.pem"))
-        .arg(format!("https://localhost:{port}/health"))
-        .output()
-        .unwrap();
-    let told = String::from_utf8_lossy(&asked.stdout);
-    assert!(
-        told.contains("\"status\":\"ok\""),
-        "{told}{}",
-        String::from_utf8_lossy(&asked.stderr)
-    );
+    let url = format!("https://localhost:{port}/health");
+    let told = curl(folder.path(), &url);
+    assert!(told.contains("\"status\":\"ok\""), "{told}");
+    // Another certificate is used from the signal on; one that does not fit its key is not.
+    certificate(folder.path());
+    server.hang_up();
+    let is_new = (0..100).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        curl(folder.path(), &url).contains("\"status\":\"ok\"")
+    });
+    assert!(is_new, "the new certificate is not served");
+    std::fs::write(folder.path().join("key.pem"), "no key").unwrap();
+    server.hang_up();
+    assert!(server.says("TLS certificate not read again"));
+    assert!(curl(folder.path(), &url).contains("\"status\":\"ok\""));
     // On that port it says nothing in the clear; nodes have the other one.
     assert_eq!(server.ask("", "GET", "/health", &Value::Null).0, 200);
     let mut plain = TcpStream::connect(&secure).unwrap();

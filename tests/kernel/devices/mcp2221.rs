@@ -136,7 +136,11 @@ impl Bridge {
             0x51 => {
                 let driven = self.lines[0].0;
                 for (at, (value, direction)) in self.lines.iter().enumerate() {
-                    let level = if at == 1 && *direction == 1 { driven } else { *value };
+                    let level = if at == 1 && *direction == 1 {
+                        driven
+                    } else {
+                        *value
+                    };
                     reply[2 + 2 * at] = level;
                     reply[3 + 2 * at] = *direction;
                 }

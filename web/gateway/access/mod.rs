@@ -109,6 +109,7 @@ guarded!(B C D);
 guarded!(B C D E);
 guarded!(B C D E F);
 guarded!(B C D E F G);
+guarded!(B C D E F G I);
 
 /// Access rule of a handler.
 pub fn rule_of<H: Guarded<P>, P>(_: &H) -> Access {

@@ -7,9 +7,11 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use groundwave_io::wall::wall_ns;
 use groundwave_systems::fleet::{
-    CommandState, DispatchedCommand, EnqueueCommand, FinishCommand, Heartbeat, HeartbeatAck,
-    NodeCommand, OUTPUT_BYTES_MAX, RecordHeartbeat, RecordJoinReport,
+    CommandQueue, CommandState, DispatchedCommand, EnqueueCommand, FinishCommand, Heartbeat,
+    HeartbeatAck, NodeCommand, OUTPUT_BYTES_MAX, RecordHeartbeat, RecordJoinReport,
 };
+use groundwave_systems::peripheral::{DEVICES_MAX, RecordScan};
+use groundwave_systems::sensor::ScannedDevice;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -18,6 +20,7 @@ use crate::gateway::access::{ClientAddress, NodeOrOperator, Operator, Viewer};
 use crate::gateway::nodes::view::Node;
 use crate::gateway::services::limits::RateLimits;
 use crate::gateway::services::metrics::Metrics;
+use crate::gateway::services::peripherals::PeripheralHost;
 use crate::gateway::services::world::World;
 use crate::gateway::settings::Settings;
 use crate::http::json_body::StrictJson;
@@ -39,6 +42,7 @@ pub async fn heartbeat(
     State(settings): State<Arc<Settings>>,
     State(metrics): State<Arc<Metrics>>,
     State(limits): State<Arc<RateLimits>>,
+    State(peripherals): State<Arc<PeripheralHost>>,
     client: ClientAddress,
     StrictJson(heartbeat): StrictJson<Heartbeat>,
 ) -> Result<Json<HeartbeatAck>, Problem> {
@@ -68,6 +72,7 @@ pub async fn heartbeat(
         server_time: rfc3339(wall_ns()),
         next_heartbeat_s: settings.heartbeat.as_secs_f64(),
         config_revision: heard.revision,
+        sensors_revision: peripherals.revision(&world.view(), Some(node)),
         commands: heard.commands.iter().map(dispatched).collect(),
     }))
 }
@@ -130,6 +135,7 @@ pub async fn node_join(
     caller: NodeOrOperator,
     State(world): State<World>,
     State(settings): State<Arc<Settings>>,
+    State(peripherals): State<Arc<PeripheralHost>>,
     StrictJson(report): StrictJson<JoinReport>,
 ) -> Result<Json<Joined>, Problem> {
     let node = caller.node(report.node_id)?;
@@ -162,7 +168,7 @@ pub async fn node_join(
         config: NodeConfig {
             heartbeat_period_s: settings.heartbeat.as_secs_f64(),
             telemetry_interval_s: settings.telemetry.as_secs_f64(),
-            templates_revision: 0,
+            templates_revision: peripherals.revision(&view, Some(node)).unwrap_or_default(),
         },
     }))
 }
@@ -279,6 +285,24 @@ pub async fn node_commands(
     Ok(Json(paging.of(all, OrderView::from)?))
 }
 
+/// Devices that a node reports as the result of a scan; `None` for other commands, and for what is no
+/// such report.
+fn scan_of(commands: &CommandQueue, result: &FinishCommand) -> Option<RecordScan> {
+    let mut commands = commands.iter();
+    let scan = commands.find(|one| one.id == result.id && one.kind == "i2c_scan")?;
+    let bus = scan.args.get("bus")?.parse().ok()?;
+    let text = result.output.as_ref().filter(|_| result.done)?;
+    let devices: Vec<ScannedDevice> = serde_json::from_str(text).ok()?;
+    let fits =
+        |device: &ScannedDevice| device.bus == bus && (0x03..=0x77).contains(&device.address);
+    let is_report = devices.len() <= DEVICES_MAX && devices.iter().all(fits);
+    is_report.then_some(RecordScan {
+        node: Some(result.node),
+        bus,
+        devices,
+    })
+}
+
 /// Outcome of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -322,13 +346,18 @@ pub async fn node_command_result(
         let problem = Problem::new(StatusCode::PAYLOAD_TOO_LARGE, message);
         return Err(problem);
     }
-    let node = world.node(node_id)?.id;
+    let held = world.node(node_id)?;
+    let node = held.id;
     let command = FinishCommand {
         node,
         id: command_id,
         done: result.state == Outcome::Done,
         output: result.output,
     };
+    let scan = scan_of(&held.commands, &command);
     world.submit(command).await?;
+    if let Some(scan) = scan {
+        world.submit(scan).await?;
+    }
     Ok(StatusCode::NO_CONTENT)
 }

@@ -2,6 +2,7 @@
 
 pub mod heartbeat;
 pub mod inventory;
+pub mod metrics;
 pub mod reports;
 pub mod view;
 
@@ -20,6 +21,7 @@ pub fn endpoints() -> Endpoints<Gateway, Access> {
         .schema::<NodeState>()
         .with(operations!(
             rule_of;
+            metrics::node_metrics,
             heartbeat::node_join,
             inventory::node_register,
             inventory::nodes_list,

@@ -210,7 +210,7 @@ pub async fn capabilities(
         feature("model", true),
         feature("flows", false),
         feature("external", false),
-        feature("sensors", false),
+        feature("sensors", true),
     ]);
     let bodies = [
         ("default", BODY_BYTES_MAX),

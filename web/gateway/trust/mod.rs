@@ -1,6 +1,7 @@
 //! Trust endpoints: enrolment policy, trust secret, trusted MAC addresses.
 
 pub mod enrolment;
+pub mod join_keys;
 
 use crate::gateway::access::{Access, rule_of};
 use crate::gateway::state::Gateway;
@@ -20,5 +21,8 @@ pub fn endpoints() -> Endpoints<Gateway, Access> {
         enrolment::trust_mac_fetch,
         enrolment::trust_mac_delete,
         enrolment::trust_macs_import,
+        join_keys::join_keys,
+        join_keys::join_key_create,
+        join_keys::join_key_remove,
     ))
 }

@@ -1,0 +1,76 @@
+//! Join keys: several nodes, an end, tags.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use serde_json::{Value, json};
+
+use super::{Answer, Bench, REGISTER, ask, request};
+
+const KEYS: &str = "/v1/trust/join-keys";
+
+fn register(bench: &Bench, number: u8, code: &Value) -> Answer {
+    let underlay = IpAddr::V4(Ipv4Addr::new(10, 41, 0, number));
+    let mut body = ask(number);
+    body["enrollment_code"] = code.clone();
+    bench.send_from(underlay, request("", "POST", REGISTER, &body))
+}
+
+#[test]
+fn a_join_key_admits_nodes_until_it_is_used_up_or_removed() {
+    let bench = Bench::new();
+    let admin = bench.login("admin");
+    let body = json!({ "name": "site a", "valid_s": 3600, "nodes_max": 2, "tags": ["site-a"] });
+    let made = bench.call(&admin, "POST", KEYS, &body).is(201);
+    bench.call(&admin, "POST", KEYS, &body).problem(409);
+    let operator = bench.login("operator");
+    bench.get(&operator, KEYS).problem(403);
+    let code = &made["join_key"];
+    // It is not stored, so it cannot be shown again.
+    let listed = bench.get(&admin, KEYS);
+    let shown = String::from_utf8(listed.body.clone()).unwrap();
+    assert!(!shown.contains(code.as_str().unwrap()));
+
+    let first = register(&bench, 7, code).is(201);
+    assert_eq!(first["state"], "approved");
+    // The same node again uses nothing up.
+    assert_eq!(register(&bench, 7, code).is(200)["state"], "approved");
+    assert_eq!(register(&bench, 8, code).is(201)["state"], "approved");
+    assert_eq!(register(&bench, 9, code).is(202)["state"], "pending");
+    let listed = bench.get(&admin, KEYS).is(200);
+    assert_eq!(listed["items"][0]["nodes_used"], 2);
+    let nodes = bench.get(&admin, "/v1/nodes?tag=site-a").is(200);
+    assert_eq!(nodes["total"], 2, "{nodes}");
+
+    let body = json!({ "name": "site b", "valid_s": 3600, "nodes_max": 100 });
+    let other = bench.call(&admin, "POST", KEYS, &body).is(201);
+    let path = format!("{KEYS}/{}", other["join_key_id"].as_str().unwrap());
+    bench.call(&admin, "DELETE", &path, &Value::Null).is(204);
+    assert_eq!(
+        register(&bench, 10, &other["join_key"]).is(202)["state"],
+        "pending"
+    );
+    for (key, value) in [
+        ("valid_s", json!(59)),
+        ("nodes_max", json!(0)),
+        ("name", json!("")),
+    ] {
+        let mut wrong = json!({ "name": "c", "valid_s": 3600, "nodes_max": 1 });
+        wrong[key] = value;
+        bench.call(&admin, "POST", KEYS, &wrong).problem(422);
+    }
+}
+
+#[test]
+fn a_known_address_with_another_key_waits_for_an_admin() {
+    let bench = Bench::new();
+    let admin = bench.login("admin");
+    bench.node(7);
+    let body = json!({ "name": "site a", "valid_s": 3600, "nodes_max": 9 });
+    let made = bench.call(&admin, "POST", KEYS, &body).is(201);
+    let mut taken = ask(8);
+    taken["mac"] = json!("02:00:00:00:00:07");
+    taken["enrollment_code"] = made["join_key"].clone();
+    let source = IpAddr::V4(Ipv4Addr::new(10, 41, 0, 8));
+    let told = bench.send_from(source, request("", "POST", REGISTER, &taken));
+    assert_eq!(told.is(202)["state"], "pending");
+}
