@@ -46,16 +46,17 @@ pub(super) fn parse(
     schemes: &[&str],
     allowed: &'static str,
 ) -> Result<Url, OutboundError> {
-    // The text itself may hold a password: shown is what stands before any of it.
-    let wrong = || OutboundError::Url {
-        found: text
-            .split(['@', '?', '#'])
-            .next()
-            .unwrap_or_default()
-            .chars()
-            .take(64)
-            .collect(),
-        allowed,
+    // User information may be a password: of such a URL only the scheme is shown.
+    let wrong = || {
+        let end = match text.contains('@') {
+            true => text.find("://"),
+            false => text.find(['?', '#']),
+        };
+        let shown = &text[..end.unwrap_or(if text.contains('@') { 0 } else { text.len() })];
+        OutboundError::Url {
+            found: shown.chars().take(64).collect(),
+            allowed,
+        }
     };
     if text.len() > URL_BYTES_MAX {
         return Err(wrong());
