@@ -17,8 +17,10 @@ demo: setup-build data
 	@echo "A picture of one obstructed link: out/bohus-save.svg"
 
 # All tests. The closing line of each test program counts tests that lack something as ignored.
+# Packages of all targets are fetched, because a test compares their licences without network.
 .PHONY: test
 test: setup data gis api guest
+	cargo fetch --locked --quiet
 	cargo test --workspace --no-fail-fast
 
 # What a change must pass before it is shown to others: minutes, without network.
