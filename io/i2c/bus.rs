@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use groundwave_systems::sensor::template::ADDRESSES;
-use i2cdev::core::I2CDevice;
-use i2cdev::linux::{LinuxI2CDevice, LinuxI2CError};
+use i2cdev::core::{I2CDevice, I2CMessage, I2CTransfer};
+use i2cdev::linux::{LinuxI2CDevice, LinuxI2CError, LinuxI2CMessage};
 use rustix::io::Errno;
 use thiserror::Error;
 
@@ -216,24 +216,30 @@ impl Bus for MachineBus {
     fn read(&mut self, address: u16, reg: u8, out: &mut [u8]) -> Result<(), BusError> {
         let len = length(out.len())?;
         let mut device = self.device(address)?;
+        let failed = |err| meaning(err, &self.path, false);
         let found = match len {
-            0 => Ok(Vec::new()),
-            1 => device.smbus_read_byte_data(reg).map(|byte| vec![byte]),
+            0 => Vec::new(),
+            1 => vec![device.smbus_read_byte_data(reg).map_err(failed)?],
             // The first byte sent is the low one; not every adapter supports block transfers.
-            2 => device
-                .smbus_read_word_data(reg)
-                .map(|word| word.to_le_bytes().to_vec()),
-            _ => device.smbus_read_i2c_block_data(reg, len),
-        };
-        let found =
-            match found.map_err(|err| meaning(err, &self.path, false)) {
-                Err(BusError::Unsupported) if len > 2 => one_by_one(&mut device, reg, len)
-                    .map_err(|err| meaning(err, &self.path, false))?,
-                // The driver hid-mcp2221 of Linux 6.1 overwrites the length of a block with a byte of it.
-                Ok(block) if block.len() != out.len() => one_by_one(&mut device, reg, len)
-                    .map_err(|err| meaning(err, &self.path, false))?,
+            2 => {
+                let word = device.smbus_read_word_data(reg).map_err(failed)?;
+                word.to_le_bytes().to_vec()
+            }
+            // Plain messages first: with a block the driver hid-mcp2221 of Linux 6.1 overwrites the
+            // length, and i2cdev panics.
+            _ => match messages(&mut device, reg, len).map_err(failed) {
+                Err(BusError::Unsupported) => {
+                    let block = device.smbus_read_i2c_block_data(reg, len);
+                    match block.map_err(failed) {
+                        Err(BusError::Unsupported) => {
+                            one_by_one(&mut device, reg, len).map_err(failed)?
+                        }
+                        other => other?,
+                    }
+                }
                 other => other?,
-            };
+            },
+        };
         if found.len() != out.len() {
             let what = format!("{} bytes came instead of {len}", found.len());
             return Err(BusError::Other(what));
@@ -279,6 +285,17 @@ impl Bus for MachineBus {
             },
         }
     }
+}
+
+/// Reads registers with one message that names the first and one that reads, for adapters that carry
+/// more than SMBus.
+fn messages(device: &mut LinuxI2CDevice, reg: u8, len: u8) -> Result<Vec<u8>, LinuxI2CError> {
+    let mut found = vec![0; usize::from(len)];
+    device.transfer(&mut [
+        LinuxI2CMessage::write(&[reg]),
+        LinuxI2CMessage::read(&mut found),
+    ])?;
+    Ok(found)
 }
 
 /// Reads registers one by one, for adapters without block transfers.

@@ -142,7 +142,13 @@ impl Bridge {
                         *value
                     };
                     reply[2 + 2 * at] = level;
-                    reply[3 + 2 * at] = *direction;
+                    // The driver of Linux 6.1 reads the value of an input from the byte of its
+                    // direction.
+                    reply[3 + 2 * at] = if at == 1 && *direction == 1 {
+                        level
+                    } else {
+                        *direction
+                    };
                 }
             }
             _ => reply[1] = 1,
