@@ -88,7 +88,7 @@ impl<'a> Check<'a> {
             self.invalid(&format!("{path}.name"), what, "names that differ");
         }
         if let Some(crc8) = frame.crc8
-            && frame.len % (crc8.every + 1) != 0
+            && !frame.len.is_multiple_of(crc8.every + 1)
         {
             let what = format!(
                 "groups of {} and a checksum in {} bytes",
