@@ -30,6 +30,8 @@ pub mod power;
 pub mod sample;
 pub mod site;
 pub mod snapshot;
+#[cfg(test)]
+mod test_world;
 pub mod testbed;
 #[doc(hidden)]
 pub mod testing;

@@ -1,24 +1,13 @@
 use groundwave_engine::{Engine, Id, Recorded, Refusal};
 
 use super::*;
+use crate::Snapshot;
 use crate::config::{Expected, Put, Remove};
 use crate::onboarding::AddressPool;
-use crate::terrain::Flat;
-use crate::{Snapshot, world};
-
-fn engine() -> Engine<Snapshot> {
-    let ground = Flat {
-        elevation_msl_m: 0.0,
-    };
-    world(std::sync::Arc::new(ground))
-        .build(1, 1_000_000)
-        .unwrap()
-}
+use crate::test_world::{does_at, engine};
 
 fn does<C: Recorded>(engine: &mut Engine<Snapshot>, command: C) -> Result<C::Reply, Refusal> {
-    let reply = engine.handle().submit(command).unwrap();
-    engine.tick(Some(7_000)).unwrap();
-    reply.wait()
+    does_at(engine, 7_000, command)
 }
 
 fn put(number: u128, cidr: &str) -> Put<Network> {

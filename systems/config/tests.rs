@@ -2,28 +2,9 @@ use groundwave_engine::{Engine, Id, Recorded, Refusal};
 use serde_json::json;
 
 use super::*;
+use crate::Snapshot;
 use crate::canonical::{Network, UnderlayDomain};
-use crate::terrain::Flat;
-use crate::{Snapshot, world};
-
-fn engine() -> Engine<Snapshot> {
-    let ground = Flat {
-        elevation_msl_m: 0.0,
-    };
-    world(std::sync::Arc::new(ground))
-        .build(1, 1_000_000)
-        .unwrap()
-}
-
-fn does_at<C: Recorded>(
-    engine: &mut Engine<Snapshot>,
-    at_ns: u64,
-    command: C,
-) -> Result<C::Reply, Refusal> {
-    let reply = engine.handle().submit(command).unwrap();
-    engine.tick(Some(at_ns)).unwrap();
-    reply.wait()
-}
+use crate::test_world::{does_at, engine};
 
 fn does<C: Recorded>(engine: &mut Engine<Snapshot>, command: C) -> Result<C::Reply, Refusal> {
     does_at(engine, 7_000, command)

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use groundwave_engine::{Engine, Recorded, Refusal};
 
 use super::*;
+use crate::Snapshot;
 use crate::deployment::{CreateDeployment, DeleteDeployment, DeploymentId, Outline};
 use crate::onboarding::{
     ApproveRegistration, JoinClaims, Mac, Proof, PublicKey, RegistrationId, RequestJoin,
@@ -12,30 +13,11 @@ use crate::onboarding::{
 use crate::radio::{Environment, Role};
 use crate::sample::station;
 use crate::site::{AddNode, MoveNode, NodeId, RemoveNode};
-use crate::terrain::{Flat, GeoPoint};
-use crate::{Snapshot, world};
+use crate::terrain::GeoPoint;
+use crate::test_world::{does_at, engine};
 
 const S: u64 = 1_000_000_000;
 const WALL: u64 = 1_800_000_000 * S;
-
-fn engine() -> Engine<Snapshot> {
-    let ground = Flat {
-        elevation_msl_m: 0.0,
-    };
-    world(std::sync::Arc::new(ground))
-        .build(1, 1_000_000)
-        .unwrap()
-}
-
-fn does_at<C: Recorded>(
-    engine: &mut Engine<Snapshot>,
-    at_ns: u64,
-    command: C,
-) -> Result<C::Reply, Refusal> {
-    let reply = engine.handle().submit(command).unwrap();
-    engine.tick(Some(at_ns)).unwrap();
-    reply.wait()
-}
 
 fn does<C: Recorded>(engine: &mut Engine<Snapshot>, command: C) -> Result<C::Reply, Refusal> {
     does_at(engine, WALL, command)

@@ -1,24 +1,13 @@
 use groundwave_engine::{Engine, Recorded, Refusal};
 
 use super::*;
-use crate::terrain::Flat;
-use crate::{Snapshot, world};
-
-fn engine() -> Engine<Snapshot> {
-    let ground = Flat {
-        elevation_msl_m: 0.0,
-    };
-    world(std::sync::Arc::new(ground))
-        .build(1, 1_000_000)
-        .unwrap()
-}
+use crate::Snapshot;
+use crate::test_world::{does_at, engine};
 
 const NOW_NS: u64 = 1_000_000_000_000;
 
 fn does<C: Recorded>(engine: &mut Engine<Snapshot>, command: C) -> Result<C::Reply, Refusal> {
-    let reply = engine.handle().submit(command).unwrap();
-    engine.tick(Some(NOW_NS)).unwrap();
-    reply.wait()
+    does_at(engine, NOW_NS, command)
 }
 
 fn record(samples: Vec<UpsSample>) -> RecordUpsSamples {

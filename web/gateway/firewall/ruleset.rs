@@ -1,7 +1,6 @@
 //! Ruleset endpoints: apply, confirm, read back.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -12,17 +11,13 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::gateway::access::{Admin, Operator};
+use crate::gateway::services::confirmation::{Confirmation, ConfirmationTime, Divergence};
 use crate::gateway::services::firewall::{FirewallService, staged};
 use crate::gateway::services::firewall_diff::RuleChange;
-use crate::gateway::services::mesh_config::{Confirmation, Divergence};
 use crate::gateway::services::world::World;
 use crate::http::json_body::{OptionalJson, StrictJson};
-use crate::http::problem::FieldCode;
 use crate::http::time::rfc3339;
 use crate::http::{Json, Problem};
-
-/// Time until an unconfirmed ruleset is reverted, s.
-const CONFIRM_WITHIN_S: u32 = 60;
 
 /// Application of the staged ruleset.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -66,27 +61,15 @@ pub async fn firewall_apply(
     State(stop): State<CancellationToken>,
     OptionalJson(asked): OptionalJson<ApplyRequest>,
 ) -> Result<Json<AppliedRuleset>, Problem> {
-    let within_s = asked.confirm_within_s.unwrap_or(CONFIRM_WITHIN_S);
-    if !(10..=600).contains(&within_s) {
-        let message = format!("invalid time: found {within_s}, allowed 10 to 600");
-        return Err(Problem::field(
-            "/confirm_within_s",
-            FieldCode::NotAllowed,
-            message,
-        ));
-    }
+    let within = ConfirmationTime::of(asked.confirm_within_s)?;
     // A caller that goes away leaves no transaction without its end.
     let (service, own) = (Arc::clone(&firewall), world.clone());
     let work = tokio::spawn(async move {
         let by = &caller.username;
-        let applied = service.apply(&own, by, within_s, asked.dry_run).await?;
+        let applied = service.apply(&own, by, within, asked.dry_run).await?;
         if let Some(token) = applied.token.clone() {
             tokio::spawn(async move {
-                let time = tokio::time::sleep(Duration::from_secs(u64::from(within_s)));
-                tokio::select! {
-                    () = time => {}
-                    () = stop.cancelled() => {}
-                }
+                within.over(&stop).await;
                 service.revert(&own, &token).await;
             });
         }
@@ -94,9 +77,11 @@ pub async fn firewall_apply(
     });
     let done = work.await;
     let applied = done.unwrap_or_else(|err| Err(Problem::internal(err.to_string())))?;
-    let by_ns = (world.now_s() + u64::from(within_s)) * 1_000_000_000;
     Ok(Json(AppliedRuleset {
-        confirm_by: applied.token.is_some().then(|| rfc3339(by_ns)),
+        confirm_by: applied
+            .token
+            .is_some()
+            .then(|| within.deadline(world.now_s())),
         nft: applied.nft,
         diff: applied.diff,
         dry_run: asked.dry_run,

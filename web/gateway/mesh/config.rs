@@ -1,21 +1,19 @@
 //! Mesh configuration endpoints: read, change, confirm.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use tokio_util::sync::CancellationToken;
 
 use crate::gateway::access::{Admin, Viewer};
+use crate::gateway::services::confirmation::{Confirmation, ConfirmationTime};
 use crate::gateway::services::mesh_config::{
-    ChangedSettings, Confirmation, MeshConfigService, MeshSettings, NewMeshSettings,
+    ChangedSettings, MeshConfigService, MeshSettings, NewMeshSettings,
 };
 use crate::gateway::services::world::{World, blocking};
 use crate::http::json_body::StrictJson;
-use crate::http::problem::FieldCode;
 use crate::http::tag::Tag;
-use crate::http::time::rfc3339;
 use crate::http::{Json, Problem};
 
 /// Get the mesh configuration, without keys
@@ -45,25 +43,13 @@ pub async fn mesh_config_put(
     headers: HeaderMap,
     StrictJson(wanted): StrictJson<NewMeshSettings>,
 ) -> Result<(Tag, Json<ChangedSettings>), Problem> {
-    let within_s = wanted.confirm_within_s.unwrap_or(60);
-    if !(10..=600).contains(&within_s) {
-        let message = format!("invalid time: found {within_s}, allowed 10 to 600");
-        return Err(Problem::field(
-            "/confirm_within_s",
-            FieldCode::NotAllowed,
-            message,
-        ));
-    }
+    let within = ConfirmationTime::of(wanted.confirm_within_s)?;
     let service = Arc::clone(&config);
     let done = blocking(move || service.change(&headers, &wanted));
     let (settings, divergence, confirm_token) = done.await?;
     let token = confirm_token.clone();
     tokio::spawn(async move {
-        let time = tokio::time::sleep(Duration::from_secs(u64::from(within_s)));
-        tokio::select! {
-            () = time => {}
-            () = stop.cancelled() => {}
-        }
+        within.over(&stop).await;
         let work = move || {
             config.undo(&token);
             Ok(())
@@ -73,7 +59,7 @@ pub async fn mesh_config_put(
         }
     });
     let told = ChangedSettings {
-        confirm_by: rfc3339((world.now_s() + u64::from(within_s)) * 1_000_000_000),
+        confirm_by: within.deadline(world.now_s()),
         settings,
         divergence,
         confirm_token,

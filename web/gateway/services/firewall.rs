@@ -16,9 +16,9 @@ use groundwave_systems::firewall::{
 use sha2::{Digest, Sha256};
 use tokio::sync::Mutex;
 
+use super::confirmation::{ConfirmationTime, Divergence};
 use super::firewall_diff::{RuleChange, difference};
 use super::kernel::absent;
-use super::mesh_config::Divergence;
 use super::secrets::random;
 use super::world::{World, blocking};
 use crate::http::Problem;
@@ -166,7 +166,7 @@ impl FirewallService {
         &self,
         world: &World,
         by: &str,
-        within_s: u32,
+        within: ConfirmationTime,
         is_dry: bool,
     ) -> Result<Applied, Problem> {
         let mut held = self.held.lock().await;
@@ -193,7 +193,7 @@ impl FirewallService {
                 by: by.to_owned(),
             },
             token_sha256: digest(&token),
-            confirm_by_ns: world.wall_ns() + u64::from(within_s) * 1_000_000_000,
+            confirm_by_ns: world.wall_ns() + u64::from(within.seconds()) * 1_000_000_000,
         };
         world.submit(command).await?;
         if let Err(problem) = self.enforce(world, &mut held).await {

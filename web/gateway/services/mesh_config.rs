@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::confirmation::Divergence;
 use super::kernel::{HERE, unread};
 use super::secrets::random;
 use crate::http::Problem;
@@ -87,17 +88,6 @@ pub struct NewMeshSettings {
     pub confirm_within_s: Option<u32>,
 }
 
-/// Setting that differs from the request.
-#[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Divergence {
-    /// JSON pointer, RFC 6901.
-    pub pointer: String,
-    /// Requested value.
-    pub wanted: Value,
-    /// Value in force.
-    pub found: Value,
-}
-
 /// Configuration after a change.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ChangedSettings {
@@ -110,15 +100,6 @@ pub struct ChangedSettings {
     pub confirm_token: String,
     /// Deadline of the confirmation, RFC 3339; undone then, or when the gateway stops.
     pub confirm_by: String,
-}
-
-/// Confirmation of a change.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Confirmation {
-    /// Token of the change.
-    #[schemars(length(max = 64))]
-    pub confirm_token: String,
 }
 
 fn plain(config: &BatmanConfig) -> Map<String, Value> {

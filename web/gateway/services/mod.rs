@@ -5,6 +5,7 @@ pub mod audit_sampling;
 pub mod backups;
 pub mod challenges;
 pub mod config_objects;
+pub mod confirmation;
 pub mod dhcp;
 pub mod firewall;
 pub mod firewall_diff;
