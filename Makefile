@@ -18,7 +18,9 @@ demo: setup-build data
 
 # All tests. The closing line of each test program counts tests that lack something as ignored.
 # Packages of all targets are fetched, because a test compares their licences without network.
+# More tests at a time than processors: many wait for a server or a virtual machine.
 .PHONY: test
+test: export RUST_TEST_THREADS ?= $(shell expr 2 \* $$(nproc))
 test: setup data gis api guest
 	cargo fetch --locked --quiet
 	cargo test --workspace --no-fail-fast
@@ -67,10 +69,13 @@ api:
 	@sh scripts/venv.sh api schemathesis==4.32.5
 
 # Each fuzz target for FUZZ_SECONDS, two at a time; a crash leaves its input in a file and its name.
+# Then requests to the interfaces, FUZZ_TIMES as many as the tests make up.
 FUZZ_SECONDS ?= 20
+FUZZ_TIMES ?= 5
 .PHONY: fuzz
-fuzz:
+fuzz: api
 	FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test -p groundwave_io -p groundwave --lib -- fuzz:: --test-threads 2
+	FUZZ_TIMES=$(FUZZ_TIMES) cargo test --test it -- fuzz::
 
 # Server, planner and impairments under load, with kills, for SOAK_MINUTES.
 SOAK_MINUTES ?= 30
