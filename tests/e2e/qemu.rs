@@ -6,6 +6,7 @@ use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
@@ -77,14 +78,15 @@ pub fn run(mut command: Command, limit: Duration) -> String {
         .spawn()
         .unwrap();
     let (mut stdout, mut stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
-    let said = move || {
+    let (read, console) = mpsc::channel();
+    thread::spawn(move || {
         let mut said = Vec::new();
         // A pipe that breaks ends the console like one that closes.
         let _ = stdout.read_to_end(&mut said);
         let _ = stderr.read_to_end(&mut said);
-        String::from_utf8_lossy(&said).into_owned()
-    };
-    let reader = thread::spawn(said);
+        // Nobody waits for a console that comes too late.
+        let _ = read.send(String::from_utf8_lossy(&said).into_owned());
+    });
     let step = Duration::from_millis(50);
     let mut waited = Duration::ZERO;
     let ended = loop {
@@ -102,7 +104,9 @@ pub fn run(mut command: Command, limit: Duration) -> String {
         let _ = killpg(Pid::from_raw(child.id().cast_signed()), Signal::SIGKILL);
         child.wait().unwrap();
     }
-    let mut console = reader.join().unwrap();
+    // A process of the machine that outlives it holds the pipe.
+    let console = console.recv_timeout(Duration::from_secs(10));
+    let mut console = console.unwrap_or_else(|_| "console held by a process".to_owned());
     if !ended {
         write!(console, "\nkilled after {waited:?}").unwrap();
     }

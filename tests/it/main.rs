@@ -23,6 +23,7 @@ mod recordings;
 mod reliability;
 mod scenarios;
 mod schedule;
+mod schemathesis;
 mod support;
 mod sweep;
 mod testbed;

@@ -130,12 +130,8 @@ fn a_killed_sweep_goes_on_and_comes_to_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let text = std::fs::read_to_string(support::scenario_path("coverage_gothenburg.toml")).unwrap();
     let scenario = folder.path().join("s.toml");
-    // Small cells, so that a kill falls into the work.
-    std::fs::write(
-        &scenario,
-        text.replace("cell_arcsec = 6", "cell_arcsec = 3"),
-    )
-    .unwrap();
+    // Units of a tenth of a second and more, so that a kill falls into the work.
+    std::fs::write(&scenario, text.replace("radius_km = 20", "radius_km = 12")).unwrap();
     let (whole, killed) = (folder.path().join("whole"), folder.path().join("killed"));
     stdout(&sweep(&scenario, &whole, &[]));
     let mut chance = Seed(5).stream("sweep.kill", 0, 0);
@@ -200,11 +196,14 @@ fn a_killed_sweep_goes_on_and_comes_to_the_same_bytes() {
 fn what_is_not_known_is_never_covered() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    let output = sweep(
-        &support::scenario_path("coverage_gothenburg.toml"),
-        &out,
-        &[],
-    );
+    let text = std::fs::read_to_string(support::scenario_path("coverage_gothenburg.toml")).unwrap();
+    let scenario = folder.path().join("s.toml");
+    std::fs::write(
+        &scenario,
+        text.replace("cell_arcsec = 6", "cell_arcsec = 12"),
+    )
+    .unwrap();
+    let output = sweep(&scenario, &out, &[]);
     let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
     let variant = &json["variants"][0];
     let area = |key: &str| variant["area_km2"][key].as_f64().unwrap();

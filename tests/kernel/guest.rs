@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Once, OnceLock};
+use std::thread;
 use std::time::Duration;
 
 use groundwave_systems::testing::fetched;
@@ -27,6 +29,19 @@ pub enum Machine {
     /// not depend on the load of this machine.
     VirtualTime,
 }
+
+impl Machine {
+    /// `true` where the machine's kernel is in its place.
+    fn is_installed(self) -> bool {
+        match self {
+            Self::UserMode(_) => Path::new(USER_MODE).exists(),
+            Self::VirtualTime => fetched("kernel").join("vmlinux").exists(),
+        }
+    }
+}
+
+/// Kernel of Debian's package `user-mode-linux`.
+const USER_MODE: &str = "/usr/bin/linux.uml";
 
 /// A nanosecond an instruction; an idle processor jumps to its next timer.
 const VIRTUAL_TIME: [&str; 6] = [
@@ -62,7 +77,12 @@ impl Group {
 
     /// Asserts that a case passed in the virtual machine, and prints its output.
     pub fn assert(&'static self, case: &str) {
-        let report = self.report.get_or_init(|| Report::of(self));
+        if asked().is_empty() {
+            AHEAD.call_once(boot_ahead);
+        } else {
+            self.boot();
+        }
+        let report = self.report.wait();
         let report = report.as_ref().unwrap_or_else(|why| panic!("{why}"));
         let Some((passed, said)) = report.cases.get(case) else {
             panic!(
@@ -73,6 +93,45 @@ impl Group {
         println!("{said}");
         assert!(passed, "{case} failed in the virtual machine: see above");
     }
+
+    /// Boots, and waits for the end, unless it did.
+    fn boot(&'static self) {
+        // A panic would leave the tests of the group waiting.
+        let report = || {
+            let run = std::panic::catch_unwind(|| Report::of(self));
+            run.unwrap_or_else(|_| Err("the virtual machine did not start: see above".to_owned()))
+        };
+        self.report.get_or_init(report);
+    }
+}
+
+/// Virtual machines that run at a time: one more than the processors of a small machine, as those with
+/// routing programs mostly wait.
+const AT_ONCE: usize = 3;
+
+/// Start of all virtual machines of a whole run.
+static AHEAD: Once = Once::new();
+
+/// Boots all groups in the order of [`crate::GROUPS`], a few at a time: tests that wait for one group
+/// would leave processors idle.
+fn boot_ahead() {
+    let next = Arc::new(AtomicUsize::new(0));
+    for _ in 0..AT_ONCE {
+        let next = Arc::clone(&next);
+        thread::spawn(move || {
+            while let Some(group) = crate::GROUPS.get(next.fetch_add(1, Ordering::Relaxed)) {
+                group.boot();
+            }
+        });
+    }
+}
+
+/// Names of tests on the command line.
+fn asked() -> Vec<String> {
+    let arguments = std::env::args().skip(1);
+    arguments
+        .filter(|argument| !argument.starts_with('-'))
+        .collect()
 }
 
 /// `true` if this process runs in the virtual machine.
@@ -88,7 +147,7 @@ struct Kernel {
 
 impl Kernel {
     fn installed() -> Self {
-        let program = PathBuf::from("/usr/bin/linux.uml");
+        let program = PathBuf::from(USER_MODE);
         let version = Command::new(&program).arg("--version").output().unwrap();
         let version = String::from_utf8(version.stdout).unwrap();
         Self {
@@ -124,6 +183,9 @@ struct Report {
 
 impl Report {
     fn of(group: &Group) -> Result<Self, String> {
+        if !group.machine.is_installed() {
+            return Err("no kernel of the virtual machine: run `make setup guest`".to_owned());
+        }
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("job"), job(group)).unwrap();
         let command = match group.machine {
@@ -163,10 +225,10 @@ fn job(group: &Group) -> String {
     let binary = std::env::current_exe().unwrap();
     writeln!(job, "cd {}", qemu::quoted(&here.display().to_string())).unwrap();
     // Only the cases named on the command line are run.
-    let asked: Vec<String> = std::env::args()
-        .skip(1)
+    let asked: Vec<String> = asked()
+        .iter()
         .filter(|argument| argument.contains("::"))
-        .map(|argument| qemu::quoted(&argument))
+        .map(|argument| qemu::quoted(argument))
         .collect();
     let which = if asked.is_empty() {
         format!("{}::", group.module)

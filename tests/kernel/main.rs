@@ -73,12 +73,21 @@ static SENSORS: Group = Group::new(
 /// an idle processor with a clock of its own skips.
 static DEVICES: Group = Group::new("devices", Machine::VirtualTime, Duration::from_secs(600));
 
-/// A network that follows a world.
-static TESTBED: Group = Group::new(
-    "testbed",
-    Machine::UserMode(
-        "drivers/net/veth,net/sched/sch_netem,net/sched/sch_tbf,net/sched/sch_prio,net/sched/cls_flower,net/sched/sch_htb,\
-     lib/crc-ccitt,net/ipv6/ipv6,net/llc/llc,net/802/stp,net/bridge/bridge,net/batman-adv/batman-adv",
-    ),
-    Duration::from_secs(1800),
-);
+/// All groups, those that take longest first.
+static GROUPS: [&Group; 15] = [
+    &testbed::segment::GROUP,
+    &testbed::babel::GROUP,
+    &PACKETS,
+    &testbed::batman::GROUP,
+    &testbed::crash::GROUP,
+    &testbed::page::GROUP,
+    &LOADED,
+    &testbed::foreign::GROUP,
+    &testbed::bound::GROUP,
+    &testbed::measured::GROUP,
+    &CONTRACT,
+    &DEVICES,
+    &DAEMON,
+    &SENSORS,
+    &BARE,
+];

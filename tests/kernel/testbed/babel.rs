@@ -4,7 +4,7 @@ use super::bed::{Testbed, agreement, seconds, until};
 use super::guest;
 use crate::wire::now_ns;
 
-guest!(it_takes_the_worlds_routes_and_follows_them);
+guest!("testbed::babel": it_takes_the_worlds_routes_and_follows_them);
 
 /// Of 30 pairs, those that must agree: 95 %.
 const PAIRS: usize = 30;

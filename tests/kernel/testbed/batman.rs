@@ -3,7 +3,7 @@
 use super::bed::{NODES, Testbed, until};
 use super::guest;
 
-guest!(its_quality_falls_and_its_next_hop_changes);
+guest!("testbed::batman": its_quality_falls_and_its_next_hop_changes);
 
 fn its_quality_falls_and_its_next_hop_changes() {
     let testbed = Testbed::up("bat", &[("routing = \"babel\"", "routing = \"batman\"")]);

@@ -10,7 +10,7 @@ use super::bed::{Testbed, until};
 use super::guest;
 use crate::wire::{ip, tool};
 
-guest!(an_interface_and_a_daemons_port_follow_their_link);
+guest!("testbed::bound": an_interface_and_a_daemons_port_follow_their_link);
 
 /// An impairment daemon that ends with this.
 pub struct Daemon(pub Child);

@@ -11,6 +11,7 @@ use super::guest;
 use crate::wire::tool;
 
 guest!(
+    "testbed::crash":
     a_killed_controller_loses_no_packet,
     a_controller_killed_while_it_starts_is_taken_over,
 );

@@ -7,6 +7,7 @@ use super::guest;
 use crate::wire::{now_ns, tool};
 
 guest!(
+    "testbed::foreign":
     links_changed_by_others_are_repaired,
     ports_changed_by_others_are_repaired
 );

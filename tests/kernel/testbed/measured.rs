@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::bed::Testbed;
 use super::guest;
 
-guest!(loss_delay_and_rate_are_those_of_the_link);
+guest!("testbed::measured": loss_delay_and_rate_are_those_of_the_link);
 
 /// Pings a direction; the loss is told from them within four standard deviations.
 const PINGS: f64 = 400.0;

@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use super::bed::{agreement, until};
 use super::guest;
 
-guest!(every_command_of_the_page_does_what_it_says);
+guest!("testbed::page": every_command_of_the_page_does_what_it_says);
 
 const PAGE: &str = include_str!("../../../docs/testbed.md");
 

@@ -14,6 +14,7 @@ use super::{crash, guest};
 use crate::wire::tool;
 
 guest!(
+    "testbed::segment":
     each_neighbour_is_heard_as_its_link_has_it,
     babeld_sees_its_neighbours_on_one_interface,
     a_killed_controller_loses_no_packet_on_a_segment,
