@@ -1,6 +1,7 @@
 //! Admission of connections: bounds in all and for each source. At a bound a newcomer takes the
 //! place of a connection that waits, first one of the source that holds most.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -125,12 +126,12 @@ pub struct Tally {
     pub refused: u64,
 }
 
-/// Number of the connection with the least rank.
-fn longest_waiting(entries: &Entries) -> Option<u64> {
+/// Least rank, and the number of its connection.
+fn longest_waiting(entries: &Entries) -> Option<((bool, u64), u64)> {
     let waiting = entries
         .iter()
         .filter_map(|(number, entry)| Some((entry.rank()?, *number)));
-    waiting.min().map(|(_, number)| number)
+    waiting.min()
 }
 
 impl Table {
@@ -138,13 +139,15 @@ impl Table {
         self.by_source.get(&source).map_or(0, Entries::len)
     }
 
-    /// Source with the most connections, more than `own`, of those with one that waits.
+    /// Source with the most connections, more than `own`, of those with one that waits; of equals the
+    /// one with the connection that waits longest.
     fn greatest(&self, own: usize) -> Option<Source> {
         let greater = self.by_source.iter().filter(|(_, held)| held.len() > own);
-        let waiting = greater.filter(|(_, held)| held.values().any(|entry| entry.rank().is_some()));
-        waiting
-            .max_by_key(|(_, held)| held.len())
-            .map(|(source, _)| *source)
+        let waiting = greater.filter_map(|(source, held)| {
+            let (rank, _) = longest_waiting(held)?;
+            Some(((held.len(), Reverse(rank)), *source))
+        });
+        waiting.max().map(|(_, source)| source)
     }
 
     fn remove(&mut self, source: Source, number: u64) -> Option<Arc<Entry>> {
@@ -163,14 +166,14 @@ impl Table {
     /// Closes the connection of `source` that waits longest; whether there was one.
     fn displace(&mut self, source: Source) -> bool {
         let number = self.by_source.get(&source).and_then(longest_waiting);
-        let entry = number.and_then(|number| self.remove(source, number));
+        let entry = number.and_then(|(_, number)| self.remove(source, number));
         self.tell_displaced(entry)
     }
 
     /// Closes the connection of the reserve that waits longest; whether there was one.
     fn displace_in_reserve(&mut self) -> bool {
         let number = longest_waiting(&self.reserve);
-        let entry = number.and_then(|number| self.reserve.remove(&number));
+        let entry = number.and_then(|(_, number)| self.reserve.remove(&number));
         self.tell_displaced(entry)
     }
 

@@ -66,6 +66,22 @@ async fn a_newcomer_takes_the_place_of_an_idle_connection_of_the_greatest_source
     assert!(!is_displaced(&greatest[0]).await);
 }
 
+#[tokio::test]
+async fn of_sources_that_hold_as_much_the_longest_waiting_connection_frees_its_descriptor() {
+    let admission = admission(10);
+    let held: Vec<_> = [7, 9, 8, 1]
+        .map(|last| admission.admit(from(last)).unwrap())
+        .into();
+    held[0].waits_again();
+    admission.displace_one();
+    assert!(is_displaced(&held[1]).await);
+    admission.displace_one();
+    assert!(is_displaced(&held[2]).await);
+    for place in [&held[0], &held[3]] {
+        assert!(!is_displaced(place).await);
+    }
+}
+
 #[test]
 fn a_source_that_holds_as_much_as_any_other_displaces_itself() {
     let admission = admission(4);

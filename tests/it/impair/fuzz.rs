@@ -18,7 +18,7 @@ fn thousands_of_made_up_requests_find_nothing_undocumented() {
     let run = Run {
         config: "tests/it/impair/schemathesis.toml",
         url: &format!("http://{}/api-docs/openapi.json", bench.listen_tcp()),
-        examples: 200,
+        examples: 400,
         more: &["--checks", "all"],
         least: 2_000,
     };
