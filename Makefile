@@ -77,11 +77,15 @@ fuzz: api
 	FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test -p groundwave_io -p groundwave --lib -- fuzz:: --test-threads 2
 	FUZZ_TIMES=$(FUZZ_TIMES) cargo test --test it -- fuzz::
 
-# Server, planner and impairments under load, with kills, for SOAK_MINUTES.
+# Server, planner and impairments under load, with kills, beside a testbed in a virtual machine that
+# others change, with kills as well, for SOAK_MINUTES.
 SOAK_MINUTES ?= 30
 .PHONY: soak
-soak:
-	SOAK_MINUTES=$(SOAK_MINUTES) cargo bench --profile demo --bench soak
+soak: setup data
+	cargo bench --profile demo --bench soak --no-run
+	cargo test --workspace --test kernel --no-run
+	SOAK_MINUTES=$(SOAK_MINUTES) cargo test --workspace --test kernel -- testbed::soak --nocapture & \
+	SOAK_MINUTES=$(SOAK_MINUTES) cargo bench --profile demo --bench soak && wait $$!
 
 .PHONY: lint
 lint:

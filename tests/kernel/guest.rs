@@ -15,6 +15,7 @@ use std::time::Duration;
 use groundwave_systems::testing::fetched;
 
 use crate::qemu;
+use crate::testbed::soak;
 
 /// Environment variable that is set inside the virtual machine.
 const INSIDE: &str = "GROUNDWAVE_GUEST";
@@ -195,7 +196,7 @@ impl Report {
                 qemu::command(&kernel, folder.path(), &VIRTUAL_TIME)
             }
         };
-        let console = qemu::run(command, group.limit);
+        let console = qemu::run(command, group.limit + soak::lasts().unwrap_or_default());
         let read = |name: &str| {
             let bytes = std::fs::read(folder.path().join(name)).unwrap_or_default();
             String::from_utf8_lossy(&bytes).into_owned()
@@ -214,7 +215,7 @@ impl Report {
 fn job(group: &Group) -> String {
     let mut job = format!("export {INSIDE}=1\n");
     for (key, value) in std::env::vars() {
-        if ["PROPTEST_", "RUST_", "GROUNDWAVE_"]
+        if ["PROPTEST_", "RUST_", "GROUNDWAVE_", "SOAK_"]
             .iter()
             .any(|start| key.starts_with(start))
         {

@@ -74,13 +74,14 @@ static SENSORS: Group = Group::new(
 static DEVICES: Group = Group::new("devices", Machine::VirtualTime, Duration::from_secs(600));
 
 /// All groups, those that take longest first.
-static GROUPS: [&Group; 15] = [
+static GROUPS: [&Group; 16] = [
     &testbed::segment::GROUP,
     &testbed::babel::GROUP,
     &PACKETS,
     &testbed::batman::GROUP,
     &testbed::crash::GROUP,
     &testbed::page::GROUP,
+    &testbed::soak::GROUP,
     &LOADED,
     &testbed::foreign::GROUP,
     &testbed::bound::GROUP,

@@ -120,6 +120,17 @@ impl Testbed {
         serde_json::from_str(&self.said(&["status", "--json"])).unwrap()
     }
 
+    /// Waits until what the world wants of each link is in force.
+    pub fn in_force(&self) {
+        until("everything is in force", || {
+            let status = self.status();
+            let mut links = status["links"].as_array().unwrap().iter();
+            links.all(|link| {
+                link["generation"] == link["observed_generation"] && link.get("failure").is_none()
+            })
+        });
+    }
+
     /// The direction between two nodes in a document.
     pub fn link(status: &Value, from: &str, to: &str) -> Value {
         let mut links = status["links"].as_array().unwrap().iter();

@@ -29,11 +29,7 @@ pub fn survives(name: &'static str, changes: &[(&str, &str)]) {
     testbed.await_answers("bohus", &city);
     // Something that only the log remembers.
     testbed.said(&["radio", "nolvik", "--tx-power-dbm", "19"]);
-    until("everything is in force", || {
-        let status = testbed.status();
-        let mut links = status["links"].as_array().unwrap().iter();
-        links.all(|link| link["generation"] == link["observed_generation"])
-    });
+    testbed.in_force();
     let before = testbed.status();
     let spaces = tool("ip", "netns list");
     let spaces = spaces.lines().filter_map(|line| line.split(' ').next());
@@ -124,13 +120,7 @@ fn a_controller_killed_while_it_starts_is_taken_over() {
         }
         let (good, said) = testbed.outcome(&["attach", "--detach"]);
         assert!(good, "killed after {spaces} namespaces: {said}");
-        until("everything is in force", || {
-            let status = testbed.status();
-            let mut links = status["links"].as_array().unwrap().iter();
-            links.all(|link| {
-                link["generation"] == link["observed_generation"] && link.get("failure").is_none()
-            })
-        });
+        testbed.in_force();
         let city = testbed.address("ramberget");
         let after_s = testbed.await_answers("bohus", &city);
         println!("killed after {spaces} namespaces, taken over: pings pass after {after_s:.1} s");

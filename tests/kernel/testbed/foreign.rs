@@ -18,16 +18,6 @@ fn disciplines(space: &str) -> Vec<Value> {
     serde_json::from_str(&shown).unwrap()
 }
 
-fn in_force(testbed: &Testbed) {
-    until("everything is in force", || {
-        let status = testbed.status();
-        let mut links = status["links"].as_array().unwrap().iter();
-        links.all(|link| {
-            link["generation"] == link["observed_generation"] && link.get("failure").is_none()
-        })
-    });
-}
-
 /// Another program changes something of a direction in a namespace; afterwards all is as before.
 fn repaired(testbed: &Testbed, space: &str, [from, to]: [&str; 2], change: &str) {
     let before = disciplines(space);
@@ -55,7 +45,7 @@ fn links_changed_by_others_are_repaired() {
         "foreign",
         &[("routing = \"babel\"", "routing = \"static\"")],
     );
-    in_force(&testbed);
+    testbed.in_force();
     let city = testbed.address("ramberget");
     testbed.await_answers("bohus", &city);
     let ends = ["save", "nolvik"];
@@ -69,7 +59,7 @@ fn links_changed_by_others_are_repaired() {
     ] {
         repaired(&testbed, "gw.foreign.save", ends, change);
     }
-    in_force(&testbed);
+    testbed.in_force();
     testbed.await_answers("bohus", &city);
     testbed.await_answers("save", &testbed.address("nolvik"));
     // What the program in a node says is passed on.
@@ -89,7 +79,7 @@ fn ports_changed_by_others_are_repaired() {
         "routing = \"static\"\nwiring = \"segment\"",
     )];
     let testbed = Testbed::up("ports", &changes);
-    in_force(&testbed);
+    testbed.in_force();
     let ends = ["nolvik", "save"];
     let port = tool("ip", "netns exec gw.ports.~air ip -br link");
     assert!(port.contains("to-save"), "{port}");
@@ -100,6 +90,6 @@ fn ports_changed_by_others_are_repaired() {
     ] {
         repaired(&testbed, "gw.ports.~air", ends, change);
     }
-    in_force(&testbed);
+    testbed.in_force();
     testbed.await_answers("nolvik", &testbed.address("save"));
 }

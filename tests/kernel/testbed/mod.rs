@@ -12,6 +12,7 @@ pub mod foreign;
 pub mod measured;
 pub mod page;
 pub mod segment;
+pub mod soak;
 
 use std::time::Duration;
 
