@@ -74,8 +74,8 @@ FUZZ_SECONDS ?= 20
 FUZZ_TIMES ?= 5
 .PHONY: fuzz
 fuzz: api
-	FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test -p groundwave_io -p groundwave --lib -- fuzz:: --test-threads 2
-	FUZZ_TIMES=$(FUZZ_TIMES) cargo test --test it -- fuzz::
+	FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test --workspace --lib -- fuzz:: --test-threads 2
+	FUZZ_TIMES=$(FUZZ_TIMES) cargo test --workspace --test it -- fuzz::
 
 # Server, planner and impairments under load, with kills, beside a testbed in a virtual machine that
 # others change, with kills as well, for SOAK_MINUTES.
