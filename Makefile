@@ -63,9 +63,10 @@ test-e2e: guest
 gis:
 	@sh scripts/venv.sh gis rasterio==1.4.4 rio-cogeo==7.0.4 numpy==2.4.6
 
-# Schemathesis for the test that fuzzes our interfaces from their documents.
+# Schemathesis for the test that fuzzes our interfaces from their documents, and published documents.
 .PHONY: api
 api:
+	@sh scripts/fetch-openapi.sh
 	@sh scripts/venv.sh api schemathesis==4.32.5
 
 # Each fuzz target for FUZZ_SECONDS, two at a time; a crash leaves its input in a file and its name.

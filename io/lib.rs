@@ -5,6 +5,7 @@
 
 pub mod agent;
 pub mod calibration;
+pub mod camera;
 pub mod changes;
 mod files;
 pub mod formats;
@@ -21,6 +22,7 @@ pub mod kernel;
 pub mod netlink;
 pub mod nft;
 pub mod nut;
+pub mod openapi;
 pub mod outbound;
 pub mod picture;
 pub mod raster;

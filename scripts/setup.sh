@@ -48,4 +48,12 @@ need chromedriver:chromium-driver chromium:chromium \
     qemu-system-x86_64:qemu-system-x86 iw:iw wg:wireguard-tools dnsmasq:dnsmasq-base \
     nft:nftables upsdrvctl:nut-server \
     depmod:kmod cpio:cpio xz:xz-utils setpriv:util-linux \
+    mosquitto:mosquitto ffmpeg:ffmpeg \
     python3:python3-venv || echo "setup: the tests that need these are ignored" >&2
+
+# An RTSP server, which Debian has as a library for Python: no tool tells that it is there.
+rtsp='import gi; gi.require_version("GstRtspServer", "1.0")'
+if [ "$(id -u)" = 0 ] && has apt-get && ! /usr/bin/python3 -c "$rtsp" 2> /dev/null; then
+    apt-get install -y -qq --no-install-recommends python3-gi gir1.2-gst-rtsp-server-1.0 \
+        gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly > /dev/null || true
+fi

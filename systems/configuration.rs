@@ -7,8 +7,10 @@ use bevy_ecs::world::World;
 use groundwave_engine::{Builder, Section};
 use serde::Serialize;
 
+use crate::camera::Camera;
 use crate::canonical::{InterfaceSettings, Network, UnderlayDomain};
 use crate::config::{ConfigObject, ConfigObjects, config_object};
+use crate::external::ExternalSystem;
 use crate::firewall::{FirewallRule, Zone};
 use crate::fleet::NodeRole;
 use crate::onboarding::JoinKey;
@@ -88,4 +90,8 @@ configuration! {
     sensor_assignments: SensorAssignment,
     /// Join keys.
     join_keys: JoinKey,
+    /// External systems.
+    external_systems: ExternalSystem,
+    /// Cameras.
+    cameras: Camera,
 }

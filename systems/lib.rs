@@ -6,12 +6,14 @@
 //! A feature is a folder with a plugin function; [`world`] registers all of them.
 
 pub mod account;
+pub mod camera;
 pub mod canonical;
 pub mod config;
 pub mod configuration;
 pub mod coverage;
 pub mod decimal;
 pub mod deployment;
+pub mod external;
 pub mod firewall;
 pub mod fleet;
 pub mod flow;

@@ -3,6 +3,7 @@
 
 mod configs;
 mod documents;
+mod foreign;
 mod kernel;
 mod programs;
 mod stores;

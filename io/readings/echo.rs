@@ -1,7 +1,7 @@
-//! Reachability and round-trip time: ICMP echo requests (RFC 792), through the kernel's datagram
-//! socket for the groups of `net.ipv4.ping_group_range`, or a raw socket.
+//! Reachability and round-trip time: ICMP echo requests (RFC 792, RFC 4443), through the kernel's
+//! datagram socket for the groups of `net.ipv4.ping_group_range`, or a raw socket.
 
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
@@ -18,8 +18,9 @@ use crate::wall::monotonic_ns;
 const APART: Duration = Duration::from_millis(200);
 /// Longest wait for the last reply.
 const PATIENCE: Duration = Duration::from_secs(1);
-const REQUEST: u8 = 8;
-const REPLY: u8 = 0;
+/// Types of requests and replies, ICMP and ICMPv6.
+const TYPES_V4: [u8; 2] = [8, 0];
+const TYPES_V6: [u8; 2] = [128, 129];
 /// Bytes of the header, and of the payload that tells our requests from others'.
 const HEAD: usize = 8;
 const MARK: usize = 16;
@@ -38,7 +39,9 @@ pub struct Echoes {
 pub struct Pinger {
     socket: OwnedFd,
     /// `true` if packets received begin with the IP header.
-    raw: bool,
+    has_ip_header: bool,
+    /// Types of requests and replies.
+    types: [u8; 2],
     mark: [u8; MARK],
     /// Times of the requests sent, ns.
     sent_ns: Vec<u64>,
@@ -50,12 +53,13 @@ impl Pinger {
     ///
     /// # Errors
     /// [`ReadingError::Permission`] when this program may not, else what the kernel refused with.
-    pub fn open(ip: Ipv4Addr, mark: [u8; MARK]) -> Result<Self, ReadingError> {
+    pub fn open(ip: IpAddr, mark: [u8; MARK]) -> Result<Self, ReadingError> {
         let failed = |err: rustix::io::Errno| ReadingError::io("a socket for ICMP", err.into());
-        let open = |kind| {
-            let flags = SocketFlags::CLOEXEC;
-            socket_with(AddressFamily::INET, kind, flags, Some(ipproto::ICMP))
+        let (family, protocol, types) = match ip {
+            IpAddr::V4(_) => (AddressFamily::INET, ipproto::ICMP, TYPES_V4),
+            IpAddr::V6(_) => (AddressFamily::INET6, ipproto::ICMPV6, TYPES_V6),
         };
+        let open = |kind| socket_with(family, kind, SocketFlags::CLOEXEC, Some(protocol));
         let (socket, raw) = match open(SocketType::DGRAM) {
             Ok(socket) => (socket, false),
             Err(_) => (open(SocketType::RAW).map_err(failed)?, true),
@@ -63,10 +67,12 @@ impl Pinger {
         let reach = |err: rustix::io::Errno| {
             ReadingError::io(format!("an ICMP request to {ip}"), err.into())
         };
-        connect(&socket, &SocketAddrV4::new(ip, 0)).map_err(reach)?;
+        connect(&socket, &SocketAddr::new(ip, 0)).map_err(reach)?;
         Ok(Self {
             socket,
-            raw,
+            // Raw sockets of IPv6 leave the header out, RFC 3542.
+            has_ip_header: raw && ip.is_ipv4(),
+            types,
             mark,
             sent_ns: Vec::new(),
             found: Echoes::default(),
@@ -98,13 +104,18 @@ impl Pinger {
     fn send(&mut self, number: u16) -> Result<(), ReadingError> {
         self.sent_ns.push(monotonic_ns());
         self.found.sent += 1;
-        let packet = request(number, &self.mark);
+        let packet = request(self.types[0], number, &self.mark);
         match send(&self.socket, &packet, SendFlags::empty()) {
             Ok(_) => Ok(()),
             // No way there at the moment: it is lost, as on any way.
             Err(err) if is_loss(err) => Ok(()),
             Err(err) => Err(ReadingError::io("send an ICMP request", err.into())),
         }
+    }
+
+    /// The number of the request that this answers, if it is one of ours.
+    fn reply(&self, bytes: &[u8]) -> Option<u16> {
+        reply(bytes, self.types[1], self.has_ip_header, &self.mark)
     }
 
     /// Hears answers until `until_ns`, or, once all came, no longer than the next request waits.
@@ -126,7 +137,7 @@ impl Pinger {
                 Err(err) => return Err(failed(err)),
             };
             let now_ns = monotonic_ns();
-            let number = reply(&bytes[..length], self.raw, &self.mark);
+            let number = self.reply(&bytes[..length]);
             let sent = number.and_then(|number| self.sent_ns.get_mut(usize::from(number)));
             // Of an answer that comes twice, the first counts.
             if let Some(sent) = sent.filter(|sent| **sent != u64::MAX) {
@@ -152,9 +163,10 @@ fn is_loss(err: rustix::io::Errno) -> bool {
     .contains(&err)
 }
 
-/// An echo request. The kernel puts in an identifier of its own where the socket is not raw.
-fn request(number: u16, mark: &[u8; MARK]) -> Vec<u8> {
-    let mut packet = vec![REQUEST, 0, 0, 0, mark[0], mark[1]];
+/// An echo request of a type. The kernel puts in an identifier of its own where the socket is not raw,
+/// and the sum of ICMPv6, which covers addresses too.
+fn request(kind: u8, number: u16, mark: &[u8; MARK]) -> Vec<u8> {
+    let mut packet = vec![kind, 0, 0, 0, mark[0], mark[1]];
     packet.extend_from_slice(&number.to_be_bytes());
     packet.extend_from_slice(mark);
     let sum = checksum(&packet);
@@ -162,15 +174,15 @@ fn request(number: u16, mark: &[u8; MARK]) -> Vec<u8> {
     packet
 }
 
-/// The number of the request that this answers, if it is one of ours.
-fn reply(bytes: &[u8], raw: bool, mark: &[u8; MARK]) -> Option<u16> {
-    let skip = match raw {
+/// The number of the request that a reply of a type answers, if it is one of ours.
+fn reply(bytes: &[u8], kind: u8, has_ip_header: bool, mark: &[u8; MARK]) -> Option<u16> {
+    let skip = match has_ip_header {
         true => usize::from(bytes.first()? & 0xf) * 4,
         false => 0,
     };
     let packet = bytes.get(skip..)?;
     let head = packet.first_chunk::<HEAD>()?;
-    let ours = head[..2] == [REPLY, 0] && packet.get(HEAD..)? == mark;
+    let ours = head[..2] == [kind, 0] && packet.get(HEAD..)? == mark;
     ours.then(|| u16::from_be_bytes([head[6], head[7]]))
 }
 
@@ -195,31 +207,30 @@ mod tests {
         let bytes = [0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7];
         assert_eq!(checksum(&bytes), !0xddf2);
         // A whole packet, with its sum in place, sums up to nothing.
-        assert_eq!(checksum(&request(7, &[9; MARK])), 0);
+        assert_eq!(checksum(&request(8, 7, &[9; MARK])), 0);
     }
 
     #[test]
     fn only_answers_to_ours_count() {
         let mark = [5; MARK];
-        let mut packet = request(300, &mark);
-        assert_eq!(reply(&packet, false, &mark), None);
-        packet[0] = REPLY;
-        assert_eq!(reply(&packet, false, &mark), Some(300));
-        assert_eq!(reply(&packet, false, &[6; MARK]), None);
+        let mut packet = request(8, 300, &mark);
+        assert_eq!(reply(&packet, 0, false, &mark), None);
+        packet[0] = 0;
+        assert_eq!(reply(&packet, 0, false, &mark), Some(300));
+        assert_eq!(reply(&packet, 129, false, &mark), None);
+        assert_eq!(reply(&packet, 0, false, &[6; MARK]), None);
         let mut whole = vec![0x45; 20];
         whole.extend_from_slice(&packet);
-        assert_eq!(reply(&whole, true, &mark), Some(300));
+        assert_eq!(reply(&whole, 0, true, &mark), Some(300));
         for cut in 0..whole.len() {
-            assert_eq!(reply(&whole[..cut], true, &mark), None);
+            assert_eq!(reply(&whole[..cut], 0, true, &mark), None);
         }
     }
 
-    #[test]
-    fn this_host_answers_itself() {
-        let mark = *b"0123456789abcdef";
-        let open = Pinger::open(Ipv4Addr::LOCALHOST, mark);
+    /// Pings this host, where either socket is for everybody.
+    fn this_host_answers_at(ip: IpAddr) {
+        let open = Pinger::open(ip, *b"0123456789abcdef");
         let Ok(pinger) = open else {
-            // Neither socket is for everybody.
             assert!(
                 matches!(open, Err(ReadingError::Permission { .. })),
                 "{open:?}"
@@ -229,5 +240,16 @@ mod tests {
         let found = pinger.ping(Duration::from_millis(400), || false).unwrap();
         assert_eq!((found.sent, found.rtts_ms.len()), (2, 2));
         assert!(found.rtts_ms.iter().all(|rtt| *rtt > 0.0));
+    }
+
+    #[test]
+    fn this_host_answers_itself() {
+        this_host_answers_at(std::net::Ipv4Addr::LOCALHOST.into());
+    }
+
+    #[groundwave_needs::needs(ipv6)]
+    #[test]
+    fn this_host_answers_itself_by_ipv6() {
+        this_host_answers_at(std::net::Ipv6Addr::LOCALHOST.into());
     }
 }

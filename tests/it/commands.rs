@@ -20,11 +20,15 @@ fn the_list_of_commands_is_the_one_we_know() {
     account.update
     board.put
     board.remove
+    camera.put
+    camera.remove
     deployment.create
     deployment.delete
     deployment.import
     deployment.update
     environment.set
+    external_system.put
+    external_system.remove
     firewall.apply
     firewall.confirm
     firewall.observe

@@ -293,6 +293,12 @@ fn the_gateway_page() {
 
 #[needs(namespaces, terrain, jq)]
 #[test]
+fn the_page_of_other_systems() {
+    markdown("docs/external.md");
+}
+
+#[needs(namespaces, terrain, jq)]
+#[test]
 fn the_testbed_page() {
     markdown("docs/testbed.md");
 }

@@ -74,9 +74,44 @@ const NEEDS: &[Need] = &[
         hint: "scripts/setup.sh",
     },
     Need {
+        name: "openapi_documents",
+        checks: &[
+            Data("openapi/petstore.json"),
+            Data("openapi/star-trek.json"),
+            Data("openapi/train-travel.json"),
+        ],
+        hint: "make api",
+    },
+    Need {
+        name: "mosquitto",
+        checks: &[Program("mosquitto"), Program("mosquitto_passwd")],
+        hint: "scripts/setup.sh",
+    },
+    Need {
+        name: "ffmpeg",
+        checks: &[Program("ffmpeg")],
+        hint: "scripts/setup.sh",
+    },
+    Need {
+        name: "rtsp_server",
+        checks: &[
+            Program("ffmpeg"),
+            Shell("/usr/bin/python3 -c \"import gi; gi.require_version('GstRtspServer', '1.0')\""),
+            Shell(
+                "ls /usr/lib/*/gstreamer-1.0/libgstx264.so /usr/lib/*/gstreamer-1.0/libgstjpeg.so",
+            ),
+        ],
+        hint: "scripts/setup.sh",
+    },
+    Need {
         name: "curl",
         checks: &[Program("curl")],
         hint: "scripts/setup.sh",
+    },
+    Need {
+        name: "ipv6",
+        checks: &[Shell("grep -q ' lo$' /proc/net/if_inet6")],
+        hint: "sysctl net.ipv6.conf.lo.disable_ipv6=0",
     },
     Need {
         name: "iproute2_tables",

@@ -3,8 +3,8 @@
 use super::access::Access;
 use super::state::Gateway;
 use super::{
-    admin, auth, canonical, firewall, mesh, network, nodes, power, sensors, system, telemetry,
-    trust,
+    admin, auth, camera, canonical, external, firewall, mesh, network, nodes, power, sensors,
+    system, telemetry, trust,
 };
 use crate::http::endpoints::Endpoints;
 
@@ -21,5 +21,7 @@ pub fn endpoints() -> Endpoints<Gateway, Access> {
         .merge(sensors::endpoints())
         .merge(canonical::endpoints())
         .merge(power::endpoints())
+        .merge(camera::endpoints())
+        .merge(external::endpoints())
         .merge(admin::endpoints())
 }

@@ -66,6 +66,8 @@ pub struct Settings {
     pub reservations: Option<std::path::PathBuf>,
     /// Targets of outbound requests.
     pub targets: TargetPolicy,
+    /// Streams of cameras ask for an access token.
+    pub camera_tokens: bool,
 }
 
 impl Default for Settings {
@@ -89,6 +91,7 @@ impl Default for Settings {
             leases: None,
             reservations: None,
             targets: TargetPolicy::default(),
+            camera_tokens: false,
         }
     }
 }

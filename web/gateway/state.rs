@@ -16,8 +16,10 @@ use tokio_util::sync::CancellationToken;
 use super::access::idempotency::IdempotencyCache;
 use super::services::audit_sampling::AuditSampling;
 use super::services::backups::Backups;
+use super::services::camera::hub::Cameras;
 use super::services::challenges::Challenges;
 use super::services::dhcp::DhcpServer;
+use super::services::external::state::ExternalStates;
 use super::services::firewall::FirewallService;
 use super::services::host::Host;
 use super::services::limits::RateLimits;
@@ -110,6 +112,10 @@ services! {
     probes: Arc<Probes>,
     /// Client of requests to other systems.
     outbound: Outbound,
+    /// Started cameras.
+    cameras: Arc<Cameras>,
+    /// States of external systems.
+    external: Arc<ExternalStates>,
     /// Backups of the store.
     backups: Arc<Backups>,
     /// Background tasks: last runs and errors.
@@ -154,6 +160,8 @@ impl Gateway {
             nut: Arc::new(NutServer::new(settings.nut.clone())),
             probes: Arc::default(),
             outbound: Outbound::new(settings.targets.clone()),
+            cameras: Arc::default(),
+            external: Arc::default(),
             backups: Arc::new(Backups::new(key)),
             background_tasks: Arc::default(),
             settings: Arc::new(settings),

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
-use axum::http::{HeaderValue, Method, Response, StatusCode, header};
+use axum::http::{HeaderValue, Method, Response, StatusCode, Uri, header};
 use tower::ServiceBuilder;
 use tower::util::MapResponseLayer;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
 use tower_http::cors::{Any, CorsLayer};
 use tower_http::trace::TraceLayer;
 use tracing::Span;
@@ -59,8 +60,11 @@ pub fn any_origin(router: Router) -> Router {
 /// Adds the middleware of an interface for its own origin: no CORS, body limits
 /// by route.
 pub fn own_origin(router: Router) -> Router {
+    // Streams of pictures are compressed already, and each is sent at once.
+    let pictures = NotForContentType::const_new("multipart/x-mixed-replace");
+    let compressed = DefaultPredicate::new().and(pictures);
     let worn = ServiceBuilder::new()
-        .layer(CompressionLayer::new())
+        .layer(CompressionLayer::new().compress_when(compressed))
         .layer(MapResponseLayer::new(retry_later))
         .layer(CatchPanicLayer::custom(problem::panicked));
     traced(router.layer(worn))
@@ -79,6 +83,19 @@ fn retry_later<B>(mut response: Response<B>) -> Response<B> {
     response
 }
 
+/// Path and query as they are logged: at most `URI_CHARS_MAX` characters, without the value of `t`,
+/// an access token of those who cannot send header fields.
+fn logged_uri(uri: &Uri) -> String {
+    let mut shown = uri.path().to_owned();
+    let pairs = uri.query().into_iter().flat_map(|query| query.split('&'));
+    for (at, pair) in pairs.enumerate() {
+        shown.push(if at == 0 { '?' } else { '&' });
+        let is_token = pair.starts_with("t=");
+        shown.push_str(if is_token { "t=..." } else { pair });
+    }
+    shown.chars().take(URI_CHARS_MAX).collect()
+}
+
 /// Traces requests and responses at level DEBUG; without that level the layer
 /// is left out.
 fn traced(router: Router) -> Router {
@@ -87,12 +104,7 @@ fn traced(router: Router) -> Router {
     }
     let traces = TraceLayer::new_for_http()
         .make_span_with(|request: &Request| {
-            let uri: String = request
-                .uri()
-                .to_string()
-                .chars()
-                .take(URI_CHARS_MAX)
-                .collect();
+            let uri = logged_uri(request.uri());
             tracing::debug_span!("request", method = %request.method(), uri)
         })
         .on_request(())

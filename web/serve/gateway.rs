@@ -28,7 +28,7 @@ pub struct RunningGateway {
     tls: Option<(TcpListener, TlsAcceptor)>,
     routes: Router,
     /// Tasks that write what is left when the gateway stops.
-    writers: [JoinHandle<()>; 3],
+    writers: [JoinHandle<()>; 4],
 }
 
 impl RunningGateway {
@@ -86,6 +86,8 @@ impl RunningGateway {
         firewall.start(&gateway.world).await;
         tokio::spawn(gateway::background_tasks::observe_firewall(gateway.clone()));
         tokio::spawn(gateway::background_tasks::poll_nut(gateway.clone()));
+        gateway::camera::control::start_again(&gateway);
+        let polls = gateway::external::poll::run(gateway.clone());
         let refusals = gateway::background_tasks::write_refusals(gateway.clone());
         let firewall = gateway::background_tasks::revert_firewall(gateway.clone());
         let history = gateway::background_tasks::store_minutes(gateway, minutes);
@@ -93,6 +95,7 @@ impl RunningGateway {
             tokio::spawn(history),
             tokio::spawn(refusals),
             tokio::spawn(firewall),
+            tokio::spawn(polls),
         ];
         Ok(Self {
             listener,

@@ -36,6 +36,15 @@ pub enum TunnelChoice {
     Off,
 }
 
+/// Authentication of camera streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum StreamAuth {
+    /// None
+    None,
+    /// Access token
+    Token,
+}
+
 /// Configuration of the gateway.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Mesh gateway")]
@@ -189,6 +198,15 @@ pub struct GatewayConfig {
     #[arg(long, env = "GATEWAY_FORBID_PRIVATE_TARGETS")]
     pub forbid_private_targets: bool,
 
+    /// Authentication of camera streams: none, or an access token in the query parameter `t`
+    #[arg(
+        long,
+        env = "GATEWAY_CAMERA_STREAM_AUTH",
+        value_enum,
+        default_value = "none"
+    )]
+    pub camera_stream_auth: StreamAuth,
+
     /// Allow the onboarding policy `open`, which admits every node; for laboratories only
     #[arg(long, env = "GATEWAY_INSECURE_OPEN_ONBOARDING")]
     pub insecure_open_onboarding: bool,
@@ -304,6 +322,7 @@ impl GatewayConfig {
                 forbids_private: self.forbid_private_targets,
                 allowed: self.allowed_targets.clone(),
             },
+            camera_tokens: self.camera_stream_auth == StreamAuth::Token,
             ..defaults
         };
         Ok(Gateway::new(world, settings, &key, audit, history, stop))

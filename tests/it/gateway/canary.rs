@@ -130,7 +130,10 @@ fn no_secret_is_logged() {
     let made = server.post(&token, "/v1/trust/secret/rotate", &Value::Null);
     assert_eq!(made.0, 201);
     let secret = made.1["secret"].as_str().unwrap().to_owned();
+    let watched = format!("/v1/camera/{}/stream?fps=5&t={token}", uuid::Uuid::nil());
+    assert_eq!(server.ask("", "GET", &watched, &Value::Null).0, 404);
     let log = server.end();
+    assert!(log.contains("fps=5&t=..."), "{log}");
     assert!(log.contains("request"), "the log says what is asked: {log}");
     for hidden in [&password, "canary-password-8f3a", &secret, &token] {
         assert!(!log.contains(hidden), "the log tells {hidden}");

@@ -2,8 +2,10 @@
 
 mod admission;
 mod backup;
+mod cameras;
 mod canary;
 mod connections;
+mod external;
 mod firewall;
 mod flood;
 mod flow;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use governor::clock::Clock as _;
 use governor::{DefaultKeyedRateLimiter, Quota};
 
+use groundwave_systems::account::AccountId;
 use groundwave_systems::site::NodeId;
 
 pub use super::limited::limited;
@@ -50,6 +51,10 @@ pub struct RateLimits {
     /// Telemetry samples by node: the hour that an agent keeps while it has no connection, then 100 a
     /// second, 25 times those of an agent with the usual period.
     pub samples: RateLimiter<NodeId>,
+    /// Tests of external systems by account: 6, then one in 10 s.
+    pub external_tests: RateLimiter<AccountId>,
+    /// Calls of external systems by account: 30, then one in 2 s.
+    pub external_calls: RateLimiter<AccountId>,
 }
 
 impl RateLimits {
@@ -64,6 +69,8 @@ impl RateLimits {
             challenges: RateLimiter::new(12, Duration::from_secs(5)),
             heartbeats: RateLimiter::new(4, heartbeat / 10),
             samples: RateLimiter::new(24_000, Duration::from_millis(10)),
+            external_tests: RateLimiter::new(6, Duration::from_secs(10)),
+            external_calls: RateLimiter::new(30, Duration::from_secs(2)),
         }
     }
 }

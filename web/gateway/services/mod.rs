@@ -3,10 +3,12 @@
 pub mod addresses;
 pub mod audit_sampling;
 pub mod backups;
+pub mod camera;
 pub mod challenges;
 pub mod config_objects;
 pub mod confirmation;
 pub mod dhcp;
+pub mod external;
 pub mod firewall;
 pub mod firewall_diff;
 pub mod host;

@@ -106,7 +106,7 @@ impl Probes {
         duration: Duration,
         stop: CancellationToken,
     ) -> Result<Uuid, Problem> {
-        let pinger = Pinger::open(address, random()?).map_err(unread)?;
+        let pinger = Pinger::open(address.into(), random()?).map_err(unread)?;
         let probe_id = id::mint();
         self.add(Probe {
             probe_id,

@@ -7,6 +7,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use groundwave_engine::Health as WorldHealth;
+use groundwave_io::camera::{find_ffmpeg, v4l2};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -166,7 +167,7 @@ pub struct Capabilities {
     pub mode: Origin,
     /// Features.
     pub features: BTreeMap<String, bool>,
-    /// Backends: `netlink`, `cli`, `fixture` or `absent`.
+    /// Backends: `netlink`, `cli`, `device`, `fixture` or `absent`.
     pub backends: BTreeMap<String, String>,
     /// Address ranges.
     pub ranges: Ranges,
@@ -186,9 +187,17 @@ pub async fn capabilities(
     State(nut): State<Arc<NutServer>>,
 ) -> Json<Capabilities> {
     let now_ns = world.now_ns();
-    let mut backends = blocking(move || Ok(host.facilities(now_ns)))
-        .await
-        .unwrap_or_default();
+    let probe = move || {
+        let mut found = host.facilities(now_ns);
+        let mut add = |name: &str, word: &str, is_there: bool| {
+            let word = if is_there { word } else { "absent" };
+            found.insert(name.to_owned(), word.to_owned());
+        };
+        add("ffmpeg", "cli", find_ffmpeg().is_some());
+        add("v4l2", "device", v4l2::is_present());
+        Ok(found)
+    };
+    let mut backends = blocking(probe).await.unwrap_or_default();
     let has_nft = firewall.is_present(now_ns).await;
     let word = if has_nft { "cli" } else { "absent" };
     backends.insert("nft".to_owned(), word.to_owned());
@@ -204,12 +213,12 @@ pub async fn capabilities(
         feature("events", true),
         feature("tunnel", settings.tunnel.is_some()),
         feature("dhcp", settings.leases.is_some()),
-        feature("camera", false),
+        feature("camera", true),
         feature("power", true),
         feature("firewall", has_nft),
         feature("model", true),
         feature("flows", false),
-        feature("external", false),
+        feature("external", true),
         feature("sensors", true),
     ]);
     let bodies = [

@@ -20,7 +20,7 @@ use crate::http::{Json, Path, Problem};
 use groundwave_io::telemetry::TelemetryStore;
 
 /// Most points of a reply.
-const POINTS_MAX: usize = 10_000;
+pub(in crate::gateway) const POINTS_MAX: usize = 10_000;
 /// Most metrics of a request.
 const NAMES_MAX: usize = 64;
 
@@ -144,7 +144,7 @@ pub struct SeriesList {
 }
 
 /// Points aggregated by step; the last step may be incomplete.
-fn stepped(points: Vec<Point>, step_ms: Option<u64>) -> Vec<Point> {
+pub(in crate::gateway) fn stepped(points: Vec<Point>, step_ms: Option<u64>) -> Vec<Point> {
     let Some(step_ms) = step_ms else {
         return points;
     };

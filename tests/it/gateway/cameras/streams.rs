@@ -1,0 +1,237 @@
+//! Streams of real MJPEG and RTSP servers.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use groundwave_io::camera::jpeg::FrameSplitter;
+use groundwave_needs::needs;
+use serde_json::{Value, json};
+
+use super::{CAMERAS, await_running, await_status, bench, define, free_port};
+
+/// Program that ends with the test.
+struct Program(Child);
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Width and height of a picture, as ffmpeg decodes it.
+fn decoded(jpeg: &[u8]) -> (usize, usize) {
+    let mut child = Command::new("ffmpeg")
+        .args([
+            "-loglevel",
+            "error",
+            "-f",
+            "mjpeg",
+            "-i",
+            "pipe:0",
+            "-frames:v",
+            "1",
+        ])
+        .args(["-f", "image2pipe", "-c:v", "ppm", "pipe:1"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(jpeg).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout[..20.min(output.stdout.len())]).into_owned();
+    let mut words = text
+        .split_whitespace()
+        .skip(1)
+        .map(|word| word.parse().unwrap());
+    (words.next().expect("a picture"), words.next().unwrap())
+}
+
+/// Connects to a stream; the head of the answer is read.
+fn watch(server: SocketAddr, camera: &str) -> (BufReader<TcpStream>, String) {
+    let mut stream = TcpStream::connect(server).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(30)))
+        .unwrap();
+    let head = format!(
+        "GET {camera}/stream HTTP/1.1\r\nHost: {server}\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut reader = BufReader::new(stream);
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        assert!(reader.read_line(&mut head).unwrap() > 0, "{head}");
+    }
+    (reader, head.to_lowercase())
+}
+
+/// Reads a number of frames.
+fn frames(reader: &mut BufReader<TcpStream>, count: usize) -> Vec<Vec<u8>> {
+    let mut splitter = FrameSplitter::default();
+    let mut found = Vec::new();
+    let mut part = [0; 16 << 10];
+    while found.len() < count {
+        let read = reader.read(&mut part).unwrap();
+        assert!(read > 0, "the stream ended after {} frames", found.len());
+        found.extend(
+            splitter
+                .push(&part[..read])
+                .into_iter()
+                .map(|frame| frame.to_vec()),
+        );
+    }
+    found
+}
+
+/// Frames that a viewer waits for.
+const FRAMES: usize = 40;
+
+#[needs(ffmpeg)]
+#[test]
+fn many_viewers_share_one_upstream_and_a_slow_one_delays_nobody() {
+    let bench = bench();
+    let (admin, operator) = (bench.login("admin"), bench.login("operator"));
+    let port = free_port();
+    // It serves one client and ends with it: a second upstream would find nobody.
+    let url = format!("http://127.0.0.1:{port}/x");
+    let _server = Program(
+        Command::new("ffmpeg")
+            .args([
+                "-loglevel",
+                "error",
+                "-re",
+                "-f",
+                "lavfi",
+                "-i",
+                "testsrc=size=640x480:rate=20",
+            ])
+            // Frames of some 150 KB: those that one viewer gets are more than its socket holds.
+            .args(["-vf", "noise=alls=20:allf=t", "-q:v", "5"])
+            .args(["-c:v", "mjpeg", "-f", "mpjpeg", "-listen", "1", &url])
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap(),
+    );
+    let camera = define(
+        &bench,
+        &admin,
+        &json!({ "name": "Mast", "source": "http_mjpeg", "url": url, "fps": 20 }),
+    );
+    bench.get("", &format!("{camera}/stream")).problem(409);
+    bench
+        .get(&operator, &format!("{camera}/snapshot"))
+        .problem(409);
+    bench
+        .call(&operator, "POST", &format!("{camera}/start"), &Value::Null)
+        .is(202);
+    await_running(&bench, &operator, &camera);
+    let address = bench.listen();
+    // Reads its head and then nothing.
+    let (mut slow, head) = watch(address, &camera);
+    assert!(
+        head.contains("multipart/x-mixed-replace; boundary=frame"),
+        "{head}"
+    );
+    assert!(!head.contains("content-encoding"), "{head}");
+    assert!(
+        head.contains("cache-control: no-store") && head.contains("nosniff"),
+        "{head}"
+    );
+    let viewers: Vec<_> = (0..3)
+        .map(|_| {
+            let camera = camera.clone();
+            std::thread::spawn(move || frames(&mut watch(address, &camera).0, FRAMES))
+        })
+        .collect();
+    for viewer in viewers {
+        let found = viewer.join().unwrap();
+        assert_eq!(decoded(&found[FRAMES - 1]), (640, 480));
+        let distinct: std::collections::BTreeSet<_> = found.iter().collect();
+        assert_eq!(distinct.len(), found.len(), "no frame is sent twice");
+    }
+    // Those that left are noticed when the next frame is written.
+    let status = await_status(&bench, &operator, &camera, |status| status["viewers"] == 1);
+    assert_eq!(status["state"], "running");
+    assert!(status["upstream_bps"].as_f64().unwrap() > 0.0, "{status}");
+    let shot = bench.get(&operator, &format!("{camera}/snapshot"));
+    assert_eq!(shot.headers["content-type"], "image/jpeg");
+    assert_eq!(decoded(&shot.body), (640, 480));
+    bench
+        .call(&operator, "POST", &format!("{camera}/stop"), &Value::Null)
+        .is(200);
+    let mut rest = Vec::new();
+    slow.read_to_end(&mut rest)
+        .expect("the stream ends with the camera");
+    let held = FrameSplitter::default().push(&rest);
+    assert_eq!(decoded(&held[0]), (640, 480));
+    assert!(held.len() < FRAMES, "{} frames for it", held.len());
+    assert_eq!(
+        bench.get(&operator, &format!("{camera}/status")).is(200)["state"],
+        "stopped"
+    );
+}
+
+#[needs(rtsp_server)]
+#[test]
+fn rtsp_cameras_send_jpeg_and_h264() {
+    let bench = bench();
+    let (admin, operator) = (bench.login("admin"), bench.login("operator"));
+    let script = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/it/gateway/cameras/rtsp_server.py"
+    );
+    let mut server = Program(
+        Command::new("/usr/bin/python3")
+            .args([script, "canary-camera"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap(),
+    );
+    let mut port = String::new();
+    BufReader::new(server.0.stdout.take().unwrap())
+        .read_line(&mut port)
+        .unwrap();
+    for mount in ["jpeg", "h264"] {
+        let body = json!({
+            "name": mount,
+            "source": "rtsp",
+            "url": format!("rtsp://127.0.0.1:{}/{mount}", port.trim()),
+            "auth": { "username": "camera", "password": "canary-camera" },
+        });
+        let camera = define(&bench, &admin, &body);
+        bench
+            .call(&operator, "POST", &format!("{camera}/start"), &Value::Null)
+            .is(202);
+        await_running(&bench, &operator, &camera);
+        let shot = bench.get(&operator, &format!("{camera}/snapshot"));
+        assert_eq!(shot.status.as_u16(), 200, "{mount}");
+        assert_eq!(decoded(&shot.body), (320, 240), "{mount}");
+        let told = bench.get(&admin, &camera);
+        assert!(
+            !String::from_utf8_lossy(&told.body).contains("canary"),
+            "{mount}"
+        );
+        bench
+            .call(&operator, "POST", &format!("{camera}/stop"), &Value::Null)
+            .is(200);
+    }
+    let wrong = json!({ "auth": { "username": "camera", "password": "wrong" } });
+    let listed = bench.get(&admin, CAMERAS).is(200);
+    let camera = format!(
+        "{CAMERAS}/{}",
+        listed["items"][0]["camera_id"].as_str().unwrap()
+    );
+    bench.call(&admin, "PATCH", &camera, &wrong).is(200);
+    bench
+        .call(&operator, "POST", &format!("{camera}/start"), &Value::Null)
+        .is(202);
+    let status = await_status(&bench, &operator, &camera, |status| {
+        status["state"] == "failed"
+    });
+    assert!(
+        !status["error"].as_str().unwrap().contains("wrong"),
+        "{status}"
+    );
+}

@@ -1,0 +1,116 @@
+//! External systems against a real HTTP server of this machine, and what the guard refuses.
+
+mod calls;
+mod definitions;
+mod guard;
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use axum::body::Bytes;
+use axum::http::{HeaderMap, Method, StatusCode, Uri};
+use groundwave::gateway::Settings;
+use groundwave_io::outbound::TargetPolicy;
+use serde_json::{Value, json};
+
+use super::Bench;
+
+/// Request that the server saw.
+#[derive(Debug, Clone)]
+struct Seen {
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+/// Server with a few pages; it records what it is asked.
+struct Server {
+    address: SocketAddr,
+    seen: Arc<Mutex<Vec<Seen>>>,
+}
+
+impl Server {
+    fn start(bench: &Bench) -> Self {
+        Self::start_at(bench, "127.0.0.1:0")
+    }
+
+    fn start_at(bench: &Bench, place: &'static str) -> Self {
+        let seen: Arc<Mutex<Vec<Seen>>> = Arc::default();
+        let held = Arc::clone(&seen);
+        let pages = move |method: Method, uri: Uri, headers: HeaderMap, body: Bytes| {
+            let seen = Seen {
+                method,
+                uri: uri.clone(),
+                headers,
+                body,
+            };
+            held.lock().unwrap().push(seen);
+            let document = include_str!("../../../fixtures/openapi/relay_30.yaml");
+            async move {
+                match uri.path() {
+                    "/status" => (
+                        StatusCode::OK,
+                        r#"{"data":{"load":0.5,"ok":true}}"#.to_owned(),
+                    ),
+                    "/metrics" => (StatusCode::OK, "node_load1 0.25\n".to_owned()),
+                    "/openapi.yaml" => (StatusCode::OK, document.to_owned()),
+                    "/moved" => (StatusCode::FOUND, "elsewhere".to_owned()),
+                    "/fault" => (StatusCode::INTERNAL_SERVER_ERROR, "secret stack".to_owned()),
+                    "/long" => (StatusCode::OK, "x".repeat(70_000)),
+                    path if path.starts_with("/api/v2") => (StatusCode::OK, "[1,2]".to_owned()),
+                    _ => (StatusCode::NOT_FOUND, "nothing".to_owned()),
+                }
+            }
+        };
+        let address = bench.runtime.block_on(async move {
+            let listener = tokio::net::TcpListener::bind(place).await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let router = axum::Router::new().fallback(pages);
+            let stop = tokio_util::sync::CancellationToken::new();
+            tokio::spawn(groundwave::http::serve::serve(listener, router, stop));
+            address
+        });
+        Self { address, seen }
+    }
+
+    fn last(&self) -> Seen {
+        self.seen.lock().unwrap().last().unwrap().clone()
+    }
+}
+
+/// A gateway that may reach this machine, as its start flag says.
+fn bench() -> Bench {
+    let targets = TargetPolicy {
+        allowed: ["127.0.0.1", "::1"].map(|ip| ip.parse().unwrap()).into(),
+        ..TargetPolicy::default()
+    };
+    Bench::with(Settings {
+        targets,
+        ..Settings::default()
+    })
+}
+
+const SYSTEMS: &str = "/v1/external-systems";
+
+fn system(address: SocketAddr) -> Value {
+    json!({
+        "name": "Relay board",
+        "preset": "custom",
+        "base_url": format!("http://{address}"),
+        "auth": { "kind": "bearer", "token": "canary-token" },
+        "checks": [
+            { "metric": "load", "path": "/status", "json_pointer": "/data/load", "unit": "1" },
+            { "metric": "ok", "path": "/status", "json_pointer": "/data/ok" },
+            { "metric": "node_load", "path": "/metrics", "sample": "node_load1" },
+        ],
+    })
+}
+
+fn create(bench: &Bench, admin: &str, body: &Value) -> (String, Value) {
+    let made = bench.call(admin, "POST", SYSTEMS, body).is(201);
+    (
+        format!("{SYSTEMS}/{}", made["system_id"].as_str().unwrap()),
+        made,
+    )
+}

@@ -1,0 +1,184 @@
+//! Definitions of cameras.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use groundwave_engine::Id;
+use groundwave_io::outbound::Outbound;
+use groundwave_systems::camera::Camera;
+use groundwave_systems::config::{Expected, Put, Versioned};
+use groundwave_systems::site::NodeId;
+use uuid::Uuid;
+
+use super::view::{CameraChange, CameraView, NewCamera};
+use crate::gateway::access::{Admin, Viewer};
+use crate::gateway::services::camera::hub::{CameraState, Cameras};
+use crate::gateway::services::camera::source::{self, CameraAuth};
+use crate::gateway::services::config_objects::{self, objects};
+use crate::gateway::services::vault::Vault;
+use crate::gateway::services::world::{World, missing};
+use crate::gateway::state::Gateway;
+use crate::http::json_body::StrictJson;
+use crate::http::page::{Page, Paging};
+use crate::http::problem::FieldCode;
+use crate::http::tag::{Tag, if_match_revision, tag};
+use crate::http::{Json, Path, Problem, Query, id};
+
+/// Definition of a camera.
+pub(super) fn camera(world: &World, id: Uuid) -> Result<Arc<Versioned<Camera>>, Problem> {
+    let held = objects::<Camera>(world);
+    let found = held.get(Id::new(id)).cloned();
+    found.ok_or_else(|| missing("camera", id))
+}
+
+fn seal(auth: Option<&CameraAuth>, vault: &Vault, id: Uuid) -> Result<Option<String>, Problem> {
+    let sealed = auth.map(|auth| {
+        auth.check()?;
+        auth.seal(vault, id)
+    });
+    sealed.transpose()
+}
+
+/// List cameras
+#[utoipa::path(get, path = "/v1/camera", tag = "camera", params(Paging),
+    responses((status = 200, description = "Oldest first")))]
+pub async fn cameras(
+    _: Viewer,
+    State(world): State<World>,
+    State(hub): State<Arc<Cameras>>,
+    Query(paging): Query<Paging>,
+) -> Result<Json<Page<CameraView>>, Problem> {
+    let held = objects::<Camera>(&world);
+    let all = held
+        .iter()
+        .map(|(id, held)| (id.uuid().to_string(), (id.uuid(), held)));
+    let show = |(id, held): (Uuid, &Arc<Versioned<Camera>>)| {
+        CameraView::of(id, held, hub.status(id).state)
+    };
+    Ok(Json(paging.of(all, show)?))
+}
+
+/// Define a camera
+#[utoipa::path(post, path = "/v1/camera", tag = "camera",
+    responses((status = 201, description = "The camera, stopped",
+            headers(("etag" = String, description = "Revision"))),
+        (status = 409, description = "Name exists")))]
+pub async fn camera_create(
+    _: Admin,
+    State(world): State<World>,
+    State(vault): State<Vault>,
+    State(outbound): State<Outbound>,
+    StrictJson(new): StrictJson<NewCamera>,
+) -> Result<(StatusCode, Tag, Json<CameraView>), Problem> {
+    let id = id::mint();
+    let object = Camera {
+        name: new.name,
+        source: new.source,
+        device: new.device,
+        url: new.url,
+        node_id: new.node_id.map(NodeId::new),
+        sealed_auth: seal(new.auth.as_ref(), &vault, id)?,
+        width: new.width.unwrap_or(640),
+        height: new.height.unwrap_or(480),
+        fps: new.fps.unwrap_or(10),
+        is_started: false,
+    };
+    source::check(&outbound, &object).await?;
+    let expected = Expected::Absent;
+    let held = world
+        .submit(Put {
+            id: Id::new(id),
+            object,
+            expected,
+        })
+        .await?;
+    let shown = CameraView::of(id, &held, CameraState::Stopped);
+    Ok((StatusCode::CREATED, tag(held.revision), Json(shown)))
+}
+
+/// Get a camera
+#[utoipa::path(get, path = "/v1/camera/{camera_id}", tag = "camera",
+    params(("camera_id" = Uuid, Path, description = "Camera id")),
+    responses((status = 200, description = "The camera, without credentials",
+            headers(("etag" = String, description = "Revision"))),
+        (status = 404, description = "No such camera")))]
+pub async fn camera_fetch(
+    _: Viewer,
+    State(world): State<World>,
+    State(hub): State<Arc<Cameras>>,
+    Path(id): Path<Uuid>,
+) -> Result<(Tag, Json<CameraView>), Problem> {
+    let held = camera(&world, id)?;
+    let shown = CameraView::of(id, &held, hub.status(id).state);
+    Ok((tag(held.revision), Json(shown)))
+}
+
+/// Scheme, host and port of the URL of a camera.
+fn origin(camera: &Camera) -> Option<&str> {
+    let url = camera.url.as_deref()?;
+    let start = url.find("://").map_or(0, |at| at + 3);
+    let end = url[start..].find(['/', '\\', '?', '#']);
+    Some(&url[..end.map_or(url.len(), |end| start + end)])
+}
+
+/// Update a camera and stop it
+#[utoipa::path(patch, path = "/v1/camera/{camera_id}", tag = "camera",
+    params(("camera_id" = Uuid, Path, description = "Camera id"),
+        ("if-match" = Option<String>, Header, description = "Revision that the change applies to")),
+    responses((status = 200, description = "The camera, stopped",
+            headers(("etag" = String, description = "New revision"))),
+        (status = 404, description = "No such camera"),
+        (status = 409, description = "Name exists"),
+        (status = 412, description = "Changed since that revision")))]
+pub async fn camera_patch(
+    _: Admin,
+    State(gateway): State<Gateway>,
+    Path(id): Path<Uuid>,
+    headers: HeaderMap,
+    StrictJson(change): StrictJson<CameraChange>,
+) -> Result<(Tag, Json<CameraView>), Problem> {
+    let before = camera(&gateway.world, id)?;
+    let expected = Expected::Revision(if_match_revision(&headers)?.unwrap_or(before.revision));
+    let sealed = seal(change.auth.as_ref(), &gateway.vault, id)?;
+    let mut object = before.object.clone();
+    change.apply(&mut object);
+    object.is_started = false;
+    if sealed.is_some() {
+        object.sealed_auth = sealed;
+    } else if object.sealed_auth.is_some() && origin(&object) != origin(&before.object) {
+        let message = "missing credentials: those held are not sent to another host or port";
+        return Err(Problem::field("/auth", FieldCode::Missing, message));
+    }
+    source::check(&gateway.outbound, &object).await?;
+    let command = Put {
+        id: Id::new(id),
+        object,
+        expected,
+    };
+    let held = gateway.world.submit(command).await?;
+    gateway.cameras.stop(id);
+    Ok((
+        tag(held.revision),
+        Json(CameraView::of(id, &held, CameraState::Stopped)),
+    ))
+}
+
+/// Stop and remove a camera
+#[utoipa::path(delete, path = "/v1/camera/{camera_id}", tag = "camera",
+    params(("camera_id" = Uuid, Path, description = "Camera id"),
+        ("if-match" = Option<String>, Header, description = "Revision to remove")),
+    responses((status = 204, description = "Stopped and removed"),
+        (status = 404, description = "No such camera"),
+        (status = 412, description = "Changed since that revision")))]
+pub async fn camera_remove(
+    _: Admin,
+    State(world): State<World>,
+    State(hub): State<Arc<Cameras>>,
+    Path(id): Path<Uuid>,
+    headers: HeaderMap,
+) -> Result<StatusCode, Problem> {
+    let removed = config_objects::remove::<Camera>(&world, id, &headers).await?;
+    hub.stop(id);
+    Ok(removed)
+}

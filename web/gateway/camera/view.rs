@@ -1,0 +1,165 @@
+//! Cameras as clients see and define them.
+
+use groundwave_systems::camera::{Camera, CameraSource};
+use groundwave_systems::config::Versioned;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::gateway::services::camera::hub::CameraState;
+use crate::gateway::services::camera::source::CameraAuth;
+use crate::gateway::services::config_objects::Revision;
+
+/// Camera.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct CameraView {
+    /// Camera id.
+    pub camera_id: Uuid,
+    /// Name.
+    pub name: String,
+    /// Source of the pictures.
+    pub source: CameraSource,
+    /// Video device.
+    pub device: Option<String>,
+    /// URL, without its query.
+    pub url: Option<String>,
+    /// Node id.
+    pub node_id: Option<Uuid>,
+    /// Credentials are held; they are not shown.
+    pub has_auth: bool,
+    /// Width, pixels.
+    pub width: u32,
+    /// Height, pixels.
+    pub height: u32,
+    /// Most frames a second that a viewer gets.
+    pub fps: u32,
+    /// State.
+    pub state: CameraState,
+    /// Path of the stream.
+    pub stream_url: String,
+    /// Revision.
+    #[serde(flatten)]
+    pub revision: Revision,
+}
+
+/// URL without its query, in which some cameras take a password.
+fn redacted(url: &str) -> String {
+    match url.split_once('?') {
+        Some((before, _)) => format!("{before}?redacted"),
+        None => url.to_owned(),
+    }
+}
+
+impl CameraView {
+    pub(super) fn of(id: Uuid, held: &Versioned<Camera>, state: CameraState) -> Self {
+        let camera = &held.object;
+        Self {
+            camera_id: id,
+            name: camera.name.clone(),
+            source: camera.source,
+            device: camera.device.clone(),
+            url: camera.url.as_deref().map(redacted),
+            node_id: camera.node_id.map(|node| node.uuid()),
+            has_auth: camera.sealed_auth.is_some(),
+            width: camera.width,
+            height: camera.height,
+            fps: camera.fps,
+            state,
+            stream_url: format!("/v1/camera/{id}/stream"),
+            revision: Revision::of(held),
+        }
+    }
+}
+
+/// Definition of a camera.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewCamera {
+    /// Name, unique.
+    #[schemars(length(min = 1, max = 64))]
+    pub name: String,
+    /// Source of the pictures.
+    pub source: CameraSource,
+    /// Video device of `v4l2`, such as `/dev/video0`.
+    #[serde(default)]
+    #[schemars(length(max = 16))]
+    pub device: Option<String>,
+    /// URL of `http_mjpeg` and `rtsp`, without user information; port and path of `node`.
+    #[serde(default)]
+    #[schemars(length(max = 1024))]
+    pub url: Option<String>,
+    /// Node of `node`.
+    #[serde(default)]
+    pub node_id: Option<Uuid>,
+    /// Credentials, write-only.
+    #[serde(default)]
+    pub auth: Option<CameraAuth>,
+    /// Width asked of a device, pixels; default 640.
+    #[serde(default)]
+    #[schemars(range(min = 16, max = 7680))]
+    pub width: Option<u32>,
+    /// Height asked of a device, pixels; default 480.
+    #[serde(default)]
+    #[schemars(range(min = 16, max = 4320))]
+    pub height: Option<u32>,
+    /// Most frames a second that a viewer gets; default 10.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 60))]
+    pub fps: Option<u32>,
+}
+
+/// Changes of a camera; absent fields stay.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CameraChange {
+    /// Name, unique.
+    #[serde(default)]
+    #[schemars(length(min = 1, max = 64))]
+    pub name: Option<String>,
+    /// Video device.
+    #[serde(default)]
+    #[schemars(length(max = 16))]
+    pub device: Option<String>,
+    /// URL; held credentials must be given anew with another host.
+    #[serde(default)]
+    #[schemars(length(max = 1024))]
+    pub url: Option<String>,
+    /// Credentials, write-only.
+    #[serde(default)]
+    pub auth: Option<CameraAuth>,
+    /// Width asked of a device, pixels.
+    #[serde(default)]
+    #[schemars(range(min = 16, max = 7680))]
+    pub width: Option<u32>,
+    /// Height asked of a device, pixels.
+    #[serde(default)]
+    #[schemars(range(min = 16, max = 4320))]
+    pub height: Option<u32>,
+    /// Most frames a second that a viewer gets.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 60))]
+    pub fps: Option<u32>,
+}
+
+impl CameraChange {
+    /// The camera with the changes, without credentials.
+    pub(super) fn apply(self, to: &mut Camera) {
+        let Self {
+            name,
+            device,
+            url,
+            width,
+            height,
+            fps,
+            auth: _,
+        } = self;
+        if let Some(name) = name {
+            to.name = name;
+        }
+        to.device = device.or(to.device.take());
+        to.url = url.or(to.url.take());
+        to.width = width.unwrap_or(to.width);
+        to.height = height.unwrap_or(to.height);
+        to.fps = fps.unwrap_or(to.fps);
+    }
+}

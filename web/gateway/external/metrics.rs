@@ -1,0 +1,162 @@
+//! Metrics of external systems: series and latest values.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::extract::State;
+use groundwave_io::telemetry::{Point, TelemetryStore};
+use groundwave_io::wall::wall_ns;
+use groundwave_systems::external::ExternalSystem;
+use groundwave_systems::site::NodeId;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::systems::system;
+use crate::gateway::access::Viewer;
+use crate::gateway::services::external::state::ExternalStates;
+use crate::gateway::services::world::{World, blocking};
+use crate::gateway::telemetry::series::{LatestReading, POINTS_MAX, Series, stepped};
+use crate::http::problem::FieldCode;
+use crate::http::time::{self, rfc3339};
+use crate::http::{Json, Path, Problem, Query};
+
+/// Metrics of an external system.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ExternalMetrics {
+    /// Series by metric.
+    pub series: Vec<Series>,
+    /// Latest values by metric.
+    pub latest: BTreeMap<String, LatestReading>,
+}
+
+/// Selection of metrics.
+#[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct Selection {
+    /// Metric; default all
+    pub metric: Option<String>,
+    /// Start, RFC 3339; default one hour ago
+    pub from: Option<String>,
+    /// End, RFC 3339; default now
+    pub to: Option<String>,
+    /// Aggregation step, s
+    #[param(minimum = 1, maximum = 31_536_000)]
+    pub step_s: Option<u64>,
+}
+
+/// Unit of a metric of a system.
+fn unit_of(system: &ExternalSystem, metric: &str) -> Option<String> {
+    let own = match metric {
+        "latency_ms" => Some("ms"),
+        "loss_pct" => Some("%"),
+        _ => None,
+    };
+    let mut checks = system.checks.iter();
+    let check = checks.find(|check| check.metric == metric);
+    let mut polls = system
+        .endpoints
+        .iter()
+        .filter_map(|held| held.poll.as_ref());
+    let poll = polls.find(|poll| poll.metric == metric);
+    let of_poll = poll.and_then(|poll| poll.unit.clone());
+    let of_check = check.and_then(|check| check.unit.clone());
+    of_check.or(of_poll).or(own.map(str::to_owned))
+}
+
+/// Get the metrics of an external system
+#[utoipa::path(get, path = "/v1/external-systems/{system_id}/metrics", tag = "external",
+    params(("system_id" = Uuid, Path, description = "System id"), Selection),
+    responses((status = 200, description = "Series and latest values, sorted by name"),
+        (status = 404, description = "No such system")))]
+pub async fn external_metrics(
+    _: Viewer,
+    State(world): State<World>,
+    State(states): State<Arc<ExternalStates>>,
+    State(history): State<TelemetryStore>,
+    Path(id): Path<Uuid>,
+    Query(asked): Query<Selection>,
+) -> Result<Json<ExternalMetrics>, Problem> {
+    let held = system(&world, id)?;
+    let time = |pointer: &str, text: &Option<String>, usual_ms: u64| match text {
+        None => Ok(usual_ms),
+        Some(text) => {
+            let at = time::read(pointer, text)?;
+            Ok::<_, Problem>(u64::try_from(at.as_millisecond()).unwrap_or(0))
+        }
+    };
+    let now_ms = wall_ns() / 1_000_000;
+    let from_ms = time("/from", &asked.from, now_ms.saturating_sub(3_600_000))?;
+    let to_ms = time("/to", &asked.to, now_ms)?;
+    let wrong = |key: &str, message: &str| Problem::field(key, FieldCode::NotAllowed, message);
+    if from_ms > to_ms {
+        return Err(wrong("/from", "invalid range: `from` is later than `to`"));
+    }
+    if asked
+        .step_s
+        .is_some_and(|step_s| !(1..=31_536_000).contains(&step_s))
+    {
+        return Err(wrong("/step_s", "invalid step: allowed 1 to 31536000 s"));
+    }
+    let status = states.status(id);
+    let system = &held.object;
+    let mut names: Vec<String> = match asked.metric {
+        Some(metric) => vec![metric],
+        None => {
+            let polls = system
+                .endpoints
+                .iter()
+                .filter_map(|held| held.poll.as_ref());
+            let polls = polls.map(|poll| poll.metric.clone());
+            let checks = system.checks.iter().map(|check| check.metric.clone());
+            let latest = status.latest.keys().cloned();
+            latest.chain(checks).chain(polls).collect()
+        }
+    };
+    names.sort();
+    names.dedup();
+    let held = Arc::clone(&held);
+    let work = move || {
+        let mut count = 0;
+        let mut all = Vec::new();
+        for metric in names {
+            let stored = history.read(NodeId::new(id), &metric, from_ms, to_ms);
+            let mut points = stored.map_err(|err| Problem::internal(err.to_string()))?;
+            let last_ms = points.last().map(|point| point.last.0);
+            let fresh = states.pending(id, &metric).into_iter();
+            let fresh = fresh.filter(|(ts_ms, _)| (from_ms..=to_ms).contains(ts_ms));
+            let fresh = fresh.filter(|(ts_ms, _)| last_ms.is_none_or(|last_ms| *ts_ms > last_ms));
+            points.extend(fresh.map(|(ts_ms, value)| Point::one(ts_ms, value)));
+            let points = stepped(points, asked.step_s.map(|step_s| step_s * 1_000));
+            count += points.len();
+            if count > POINTS_MAX {
+                let message = format!(
+                    "more than {POINTS_MAX} points: allowed are shorter times or longer steps"
+                );
+                return Err(Problem::field("/step_s", FieldCode::TooMany, message));
+            }
+            all.push(Series {
+                unit: unit_of(&held.object, &metric),
+                points: points
+                    .iter()
+                    .map(|point| (point.ts_ms, point.last.1))
+                    .collect(),
+                metric,
+            });
+        }
+        Ok((held, all))
+    };
+    let (held, series) = blocking(work).await?;
+    let latest = status.latest.into_iter().map(|(metric, (ts_ms, value))| {
+        let reading = LatestReading {
+            value,
+            unit: unit_of(&held.object, &metric),
+            ts: rfc3339(ts_ms * 1_000_000),
+        };
+        (metric, reading)
+    });
+    Ok(Json(ExternalMetrics {
+        series,
+        latest: latest.collect(),
+    }))
+}

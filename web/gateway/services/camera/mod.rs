@@ -1,0 +1,6 @@
+//! Cameras: one upstream each, many viewers.
+
+mod feed;
+pub mod hub;
+pub mod source;
+pub mod stream;

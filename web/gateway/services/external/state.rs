@@ -1,0 +1,282 @@
+//! States and recent samples of external systems.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use groundwave_io::wall::wall_ns;
+use groundwave_systems::external::ExternalSystem;
+use groundwave_systems::fleet::Sample;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::probe::Probed;
+
+/// Most samples of a system that wait for the history.
+const PENDING_MAX: usize = 10_000;
+
+/// State of an external system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SystemState {
+    /// Reachable, all checks passed.
+    Up,
+    /// Reachable, some checks failed.
+    Degraded,
+    /// Not reachable.
+    Down,
+    /// Not polled since the start of the gateway.
+    #[default]
+    Unknown,
+}
+
+/// Status of an external system.
+#[derive(Debug, Clone, Default)]
+pub struct SystemStatus {
+    /// State.
+    pub state: SystemState,
+    /// Time of the last poll, ns since the Unix epoch.
+    pub last_poll_ns: Option<u64>,
+    /// Error of the last poll.
+    pub last_error: Option<String>,
+    /// Latest value by metric, with its time in ms since the Unix epoch.
+    pub latest: BTreeMap<String, (u64, f64)>,
+}
+
+#[derive(Default)]
+struct Held {
+    status: SystemStatus,
+    /// Samples that are not in the history yet.
+    pending: Vec<Sample>,
+    /// Monotonic times of the next polls, ns: of the checks, and of endpoints.
+    due_ns: BTreeMap<Option<Uuid>, u64>,
+}
+
+/// Poll that is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Due {
+    /// System.
+    pub system: Uuid,
+    /// Endpoint; `None` for the checks of the system.
+    pub endpoint: Option<Uuid>,
+}
+
+/// States of all external systems.
+#[derive(Default)]
+pub struct ExternalStates(Mutex<BTreeMap<Uuid, Held>>);
+
+impl ExternalStates {
+    fn held(&self) -> MutexGuard<'_, BTreeMap<Uuid, Held>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Status of a system.
+    #[must_use]
+    pub fn status(&self, id: Uuid) -> SystemStatus {
+        let held = self.held();
+        held.get(&id)
+            .map(|held| held.status.clone())
+            .unwrap_or_default()
+    }
+
+    /// Forgets a system, and its status after a change of its definition.
+    pub fn forget(&self, id: Uuid) {
+        let mut held = self.held();
+        if let Some(held) = held.get_mut(&id) {
+            held.status = SystemStatus::default();
+            held.due_ns.clear();
+        }
+    }
+
+    /// Polls that are due at a monotonic time, ns; each is due again after its interval. Systems that
+    /// are gone keep only what waits for the history.
+    pub fn take_due<'a>(
+        &self,
+        systems: impl Iterator<Item = (Uuid, &'a ExternalSystem)>,
+        now_ns: u64,
+    ) -> Vec<Due> {
+        let mut held = self.held();
+        let mut due = Vec::new();
+        let mut present = BTreeMap::new();
+        for (id, system) in systems {
+            let mut of = held.remove(&id).unwrap_or_default();
+            let polls = system.endpoints.iter().filter(|endpoint| endpoint.enabled);
+            let polls = polls.filter_map(|endpoint| {
+                let every_s = endpoint.poll.as_ref()?.every_s;
+                Some((Some(endpoint.endpoint_id), every_s))
+            });
+            let polls: Vec<_> = polls.chain([(None, system.poll_interval_s)]).collect();
+            of.due_ns
+                .retain(|held, _| polls.iter().any(|(poll, _)| poll == held));
+            for (endpoint, every_s) in polls {
+                let next_ns = of.due_ns.entry(endpoint).or_insert(now_ns);
+                if *next_ns <= now_ns {
+                    *next_ns = now_ns + u64::from(every_s) * 1_000_000_000;
+                    due.push(Due {
+                        system: id,
+                        endpoint,
+                    });
+                }
+            }
+            present.insert(id, of);
+        }
+        for (id, gone) in std::mem::take(&mut *held) {
+            if !gone.pending.is_empty() {
+                let pending = gone.pending;
+                present.insert(
+                    id,
+                    Held {
+                        pending,
+                        ..Held::default()
+                    },
+                );
+            }
+        }
+        *held = present;
+        due
+    }
+
+    /// Records the result of a poll of the checks.
+    pub fn record(&self, id: Uuid, probed: Probed) {
+        let now_ns = wall_ns();
+        let mut held = self.held();
+        let held = held.entry(id).or_default();
+        held.status.state = match (probed.result.reachable, probed.failed) {
+            (false, _) => SystemState::Down,
+            (true, 0) => SystemState::Up,
+            (true, _) => SystemState::Degraded,
+        };
+        held.status.last_poll_ns = Some(now_ns);
+        held.status.last_error = probed.result.error;
+        for (metric, value) in probed.values {
+            held.add(metric, now_ns / 1_000_000, value);
+        }
+    }
+
+    /// Records a poll that could not be made.
+    pub fn record_error(&self, id: Uuid, error: String) {
+        let mut held = self.held();
+        let held = held.entry(id).or_default();
+        held.status.state = SystemState::Down;
+        held.status.last_poll_ns = Some(wall_ns());
+        held.status.last_error = Some(error);
+    }
+
+    /// Records a failed poll of an endpoint.
+    pub fn degrade(&self, id: Uuid, error: String) {
+        let mut held = self.held();
+        let held = held.entry(id).or_default();
+        if held.status.state == SystemState::Up {
+            held.status.state = SystemState::Degraded;
+        }
+        held.status.last_error = Some(error);
+    }
+
+    /// Records a value of an endpoint.
+    pub fn record_value(&self, id: Uuid, metric: String, value: f64) {
+        let mut held = self.held();
+        held.entry(id)
+            .or_default()
+            .add(metric, wall_ns() / 1_000_000, value);
+    }
+
+    /// Samples of a metric that are not in the history yet.
+    #[must_use]
+    pub fn pending(&self, id: Uuid, metric: &str) -> Vec<(u64, f64)> {
+        let held = self.held();
+        let pending = held.get(&id).map(|held| held.pending.as_slice());
+        let of_metric = pending
+            .unwrap_or_default()
+            .iter()
+            .filter(|held| held.metric == metric);
+        of_metric.map(|held| (held.ts_ms, held.value)).collect()
+    }
+
+    /// Copies of all samples that are not in the history yet.
+    #[must_use]
+    pub fn all_pending(&self) -> Vec<(Uuid, Vec<Sample>)> {
+        let held = self.held();
+        let pending = held.iter().filter(|(_, held)| !held.pending.is_empty());
+        pending
+            .map(|(id, held)| (*id, held.pending.clone()))
+            .collect()
+    }
+
+    /// Forgets the first samples of a system: they are in the history.
+    pub fn stored(&self, id: Uuid, count: usize) {
+        let mut held = self.held();
+        if let Some(held) = held.get_mut(&id) {
+            held.pending.drain(..count.min(held.pending.len()));
+        }
+    }
+}
+
+impl Held {
+    fn add(&mut self, metric: String, ts_ms: u64, value: f64) {
+        self.status.latest.insert(metric.clone(), (ts_ms, value));
+        if self.pending.len() < PENDING_MAX {
+            self.pending.push(Sample {
+                metric,
+                ts_ms,
+                value,
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use groundwave_systems::external::{AuthKind, Preset, TlsTrust};
+
+    use super::*;
+
+    #[test]
+    fn polls_are_due_after_their_interval() {
+        let states = ExternalStates::default();
+        let system = ExternalSystem {
+            name: "A".to_owned(),
+            preset: Preset::Http,
+            base_url: "http://10.0.0.1".to_owned(),
+            auth: AuthKind::None,
+            sealed_auth: None,
+            poll_interval_s: 5,
+            timeout_ms: 1_000,
+            tls: TlsTrust::default(),
+            checks: Vec::new(),
+            endpoints: Vec::new(),
+        };
+        let id = Uuid::from_u128(1);
+        let due = |at_s: u64| {
+            states
+                .take_due([(id, &system)].into_iter(), at_s * 1_000_000_000)
+                .len()
+        };
+        assert_eq!(
+            [due(0), due(4), due(5), due(5), due(30), due(31)],
+            [1, 0, 1, 0, 1, 0]
+        );
+        states.forget(id);
+        assert_eq!(due(31), 1);
+    }
+
+    #[test]
+    fn samples_wait_for_the_history_and_systems_that_are_gone_leave_theirs() {
+        let states = ExternalStates::default();
+        let id = Uuid::from_u128(1);
+        let mut probed = Probed::default();
+        probed.result.reachable = true;
+        probed.values.insert("up".to_owned(), 1.0);
+        states.record(id, probed);
+        states.record_value(id, "load".to_owned(), 0.5);
+        assert_eq!(states.status(id).state, SystemState::Up);
+        assert!(states.take_due(std::iter::empty(), 0).is_empty());
+        assert_eq!(states.status(id).state, SystemState::Unknown);
+        let waiting = states.all_pending();
+        assert_eq!((waiting.len(), waiting[0].1.len()), (1, 2));
+        assert_eq!(states.pending(id, "load")[0].1, 0.5);
+        states.stored(id, 2);
+        assert!(states.all_pending().is_empty());
+        states.take_due(std::iter::empty(), 0);
+        assert!(states.held().is_empty());
+    }
+}
