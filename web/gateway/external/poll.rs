@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::gateway::services::config_objects::objects;
-use crate::gateway::services::external::auth::Credentials;
+use crate::gateway::services::external::auth::SystemCredentials;
 use crate::gateway::services::external::probe::probe;
 use crate::gateway::services::external::sample;
 use crate::gateway::services::external::state::Due;
@@ -78,7 +78,7 @@ pub async fn poll(gateway: &Gateway, due: Due) {
 }
 
 async fn poll_checks(gateway: &Gateway, due: Due, system: &ExternalSystem) -> Result<(), Problem> {
-    let credentials = Credentials::open(&gateway.vault, due.system, system)?;
+    let credentials = SystemCredentials::open(&gateway.vault, due.system, system)?;
     let probed = probe(&gateway.outbound, &credentials, system).await?;
     gateway.external.record(due.system, probed);
     Ok(())
@@ -101,7 +101,7 @@ async fn poll_endpoint(
         let first = bad.first().map(ToString::to_string);
         failed(first.unwrap_or_default())
     })?;
-    let credentials = Credentials::open(&gateway.vault, due.system, system)?;
+    let credentials = SystemCredentials::open(&gateway.vault, due.system, system)?;
     let request = credentials.request(system, Method::GET, &call.path)?;
     let sent = gateway.outbound.send(&request).await;
     let response = sent.map_err(|err| unreached("/base_url", &err))?;

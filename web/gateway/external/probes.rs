@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::systems::{NewSystem, system, system_of};
 use crate::gateway::access::{Admin, Operator};
-use crate::gateway::services::external::auth::Credentials;
+use crate::gateway::services::external::auth::SystemCredentials;
 use crate::gateway::services::external::probe::{ProbeResult, probe};
 use crate::gateway::services::limits::RateLimits;
 use crate::gateway::services::vault::Vault;
@@ -52,7 +52,7 @@ pub async fn external_test(
 ) -> Result<Json<ProbeResult>, Problem> {
     let held = system(&world, id)?;
     limits.external_tests.allow(&caller.account, WHAT)?;
-    let credentials = Credentials::open(&vault, id, &held.object)?;
+    let credentials = SystemCredentials::open(&vault, id, &held.object)?;
     Ok(Json(
         probe(&outbound, &credentials, &held.object).await?.result,
     ))

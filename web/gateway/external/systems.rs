@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::gateway::access::{Admin, Viewer};
 use crate::gateway::services::config_objects::{self, Revision, objects};
-use crate::gateway::services::external::auth::Credentials;
+use crate::gateway::services::external::auth::SystemCredentials;
 use crate::gateway::services::external::probe::{check_base_url, place};
 use crate::gateway::services::external::state::{ExternalStates, SystemState, SystemStatus};
 use crate::gateway::services::vault::Vault;
@@ -102,7 +102,7 @@ pub struct NewSystem {
     pub base_url: String,
     /// Credentials, write-only. Absent in a replacement: those held stay, if host and port stay.
     #[serde(default)]
-    pub auth: Option<Credentials>,
+    pub auth: Option<SystemCredentials>,
     /// Time between two polls, s; default 60.
     #[serde(default)]
     #[schemars(range(min = 5, max = 86_400))]
@@ -127,11 +127,11 @@ pub(super) fn system_of(
     vault: &Vault,
     id: Uuid,
     before: Option<&ExternalSystem>,
-) -> Result<(ExternalSystem, Credentials), Problem> {
+) -> Result<(ExternalSystem, SystemCredentials), Problem> {
     let credentials = match (new.auth, before) {
         (Some(credentials), _) => credentials,
-        (None, Some(before)) => Credentials::open(vault, id, before)?,
-        (None, None) => Credentials::None,
+        (None, Some(before)) => SystemCredentials::open(vault, id, before)?,
+        (None, None) => SystemCredentials::None,
     };
     credentials.check()?;
     if let Some(pem) = new.tls.as_ref().and_then(|tls| tls.ca_pem.as_deref()) {

@@ -28,7 +28,7 @@ pub enum KeyPlace {
 /// Credentials; write-only.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Credentials {
+pub enum SystemCredentials {
     /// None.
     #[default]
     None,
@@ -74,7 +74,7 @@ pub enum Credentials {
 #[derive(Serialize, Deserialize)]
 struct Bound {
     system: Uuid,
-    credentials: Credentials,
+    credentials: SystemCredentials,
 }
 
 /// Header fields that a key may not replace.
@@ -87,7 +87,7 @@ const FIXED_HEADERS: [&str; 6] = [
     "upgrade",
 ];
 
-impl Credentials {
+impl SystemCredentials {
     /// Kind of the credentials.
     #[must_use]
     pub const fn kind(&self) -> AuthKind {
@@ -299,42 +299,42 @@ mod tests {
     #[test]
     fn credentials_are_sealed_for_one_system() {
         let (vault, id) = (Vault::new(&[7; 32]), Uuid::from_u128(5));
-        let secret = Credentials::Bearer {
+        let secret = SystemCredentials::Bearer {
             token: "canary".to_owned(),
         };
         let mut held = system(Preset::Custom);
         held.sealed_auth = secret.seal(&vault, id).unwrap();
         assert!(!held.sealed_auth.as_ref().unwrap().contains("canary"));
-        assert_eq!(Credentials::open(&vault, id, &held).unwrap(), secret);
+        assert_eq!(SystemCredentials::open(&vault, id, &held).unwrap(), secret);
         assert_eq!(
-            Credentials::open(&vault, Uuid::nil(), &held)
+            SystemCredentials::open(&vault, Uuid::nil(), &held)
                 .unwrap_err()
                 .status,
             500
         );
         assert_eq!(
-            Credentials::open(&Vault::new(&[8; 32]), id, &held)
+            SystemCredentials::open(&Vault::new(&[8; 32]), id, &held)
                 .unwrap_err()
                 .status,
             500
         );
-        assert_eq!(Credentials::None.seal(&vault, id).unwrap(), None);
+        assert_eq!(SystemCredentials::None.seal(&vault, id).unwrap(), None);
     }
 
     #[test]
     fn credentials_stand_where_each_product_reads_them() {
         let text = |text: &str| text.to_owned();
-        let key = |place| Credentials::ApiKey {
+        let key = |place| SystemCredentials::ApiKey {
             name: text("x-key"),
             place,
             key: text("a b&c"),
         };
-        let basic = Credentials::Basic {
+        let basic = SystemCredentials::Basic {
             username: text("Aladdin"),
             password: text("open sesame"),
         };
-        let bearer = Credentials::Bearer { token: text("t") };
-        let token = Credentials::TokenId {
+        let bearer = SystemCredentials::Bearer { token: text("t") };
+        let token = SystemCredentials::TokenId {
             token_id: text("root@pam!gw"),
             token: text("u"),
         };
@@ -374,25 +374,25 @@ mod tests {
     fn credentials_are_bounded() {
         let text = |text: &str| text.to_owned();
         let bad = [
-            Credentials::Basic {
+            SystemCredentials::Basic {
                 username: text("a:b"),
                 password: text("x"),
             },
-            Credentials::Bearer { token: text("") },
-            Credentials::Bearer {
+            SystemCredentials::Bearer { token: text("") },
+            SystemCredentials::Bearer {
                 token: text("a\r\nb: c"),
             },
-            Credentials::ApiKey {
+            SystemCredentials::ApiKey {
                 name: text("Host"),
                 place: KeyPlace::Header,
                 key: text("x"),
             },
-            Credentials::ApiKey {
+            SystemCredentials::ApiKey {
                 name: text("a b"),
                 place: KeyPlace::Header,
                 key: text("x"),
             },
-            Credentials::TokenId {
+            SystemCredentials::TokenId {
                 token_id: text(""),
                 token: text("x"),
             },

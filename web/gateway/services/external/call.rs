@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::auth::Credentials;
+use super::auth::SystemCredentials;
 use crate::gateway::services::config_objects::objects;
 use crate::gateway::services::outbound::unreached;
 use crate::gateway::services::vault::Vault;
@@ -57,7 +57,7 @@ pub async fn call_endpoint(
     let endpoint = endpoints.find(|held| held.endpoint_id == endpoint_id);
     let endpoint = endpoint.ok_or_else(|| missing("endpoint", endpoint_id))?;
     check(endpoint, role)?;
-    let credentials = Credentials::open(vault, id, system)?;
+    let credentials = SystemCredentials::open(vault, id, system)?;
     let request = request(endpoint, params, system, &credentials)?;
     let sent = outbound.send(&request).await;
     let response = sent.map_err(|err| unreached("/base_url", &err))?;
@@ -111,7 +111,7 @@ fn request(
     endpoint: &Endpoint,
     params: &Map<String, Value>,
     system: &ExternalSystem,
-    credentials: &Credentials,
+    credentials: &SystemCredentials,
 ) -> Result<Request, Problem> {
     let call = openapi::call(endpoint, params).map_err(mistaken)?;
     let method = Method::from_bytes(endpoint.method.word().as_bytes())

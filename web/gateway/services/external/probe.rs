@@ -11,7 +11,7 @@ use groundwave_systems::external::{Check, ExternalSystem, Preset};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::auth::{Credentials, trust};
+use super::auth::{SystemCredentials, trust};
 use super::{mqtt, sample};
 use crate::gateway::services::outbound::unreached;
 use crate::gateway::services::secrets::random;
@@ -104,7 +104,7 @@ pub fn place(system: &ExternalSystem) -> Result<(String, u16), Problem> {
 /// 422 for a target that is not allowed. Failures of the system are results.
 pub async fn probe(
     outbound: &Outbound,
-    credentials: &Credentials,
+    credentials: &SystemCredentials,
     system: &ExternalSystem,
 ) -> Result<Probed, Problem> {
     let (host, port) = place(system)?;
@@ -154,7 +154,7 @@ fn first_ip(target: &Target) -> Option<String> {
 async fn http(
     outbound: &Outbound,
     target: &Target,
-    credentials: &Credentials,
+    credentials: &SystemCredentials,
     system: &ExternalSystem,
 ) -> Result<Probed, Problem> {
     let usual = [Check::path("responding", "/")];
@@ -216,12 +216,14 @@ async fn http(
 async fn broker(
     outbound: &Outbound,
     target: &Target,
-    credentials: &Credentials,
+    credentials: &SystemCredentials,
     system: &ExternalSystem,
     started_ns: u64,
 ) -> Probed {
     let login = match credentials {
-        Credentials::Basic { username, password } => Some((username.as_str(), password.as_str())),
+        SystemCredentials::Basic { username, password } => {
+            Some((username.as_str(), password.as_str()))
+        }
         _ => None,
     };
     let client = format!("groundwave-{:x}", started_ns & 0xffff_ffff);
