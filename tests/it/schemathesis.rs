@@ -51,7 +51,6 @@ impl Run<'_> {
             .lines()
             .find_map(|line| line.trim().split_once(" generated"));
         let cases: u32 = summary.map_or(0, |(count, _)| count.parse().unwrap_or(0));
-        println!("{cases} cases");
         assert!(cases >= self.least, "only {cases} cases: {told}");
     }
 }

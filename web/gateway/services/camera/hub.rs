@@ -1,6 +1,7 @@
 //! Started cameras: the upstream of each is open while somebody watches, and a little longer.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::net::IpAddr;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -180,7 +181,7 @@ impl Cameras {
         stop: &CancellationToken,
     ) -> CameraStatus {
         let mut held = locked(&self.started);
-        if !held.contains_key(&id.uuid()) {
+        if let Entry::Vacant(place) = held.entry(id.uuid()) {
             let started = Arc::new(Started {
                 stop: stop.child_token(),
                 wanted_ns: Mutex::new(monotonic_ns()),
@@ -188,7 +189,7 @@ impl Cameras {
             });
             started.set(CameraState::Starting, None);
             started.feed.clear();
-            held.insert(id.uuid(), Arc::clone(&started));
+            place.insert(Arc::clone(&started));
             tokio::spawn(run(started, id, upstreams));
         }
         drop(held);
