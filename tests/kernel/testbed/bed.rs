@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
 
 use crate::wire::now_ns;
@@ -196,6 +198,15 @@ impl Testbed {
         let all = std::fs::read_dir("/proc").unwrap().flatten();
         let mut pids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         pids.find(mine).expect("the controller runs")
+    }
+
+    /// Kills the controller, and waits until nothing answers for it.
+    pub fn kill_controller(&self) {
+        kill(Pid::from_raw(self.controller()), Signal::SIGKILL).unwrap();
+        until("the controller is dead", || {
+            let (_, said) = self.outcome(&["status", "--json"]);
+            !said.contains("\"tick\"")
+        });
     }
 }
 

@@ -2,8 +2,6 @@
 
 use std::process::Stdio;
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 use serde_json::{Value, json};
 
 use super::bed::{Testbed, until};
@@ -45,13 +43,7 @@ pub fn survives(name: &'static str, changes: &[(&str, &str)]) {
     let mut ping = testbed.command("bohus", "ping");
     ping.args(["-c", "2000", "-i", "0.01", "-W", "20", "-n", "-q", &city]);
     let ping = ping.stdout(Stdio::piped()).spawn().unwrap();
-    kill(Pid::from_raw(testbed.controller()), Signal::SIGKILL).unwrap();
-    until("the controller is dead", || {
-        !testbed
-            .outcome(&["status", "--json"])
-            .1
-            .contains("\"tick\"")
-    });
+    testbed.kill_controller();
     assert_eq!(there, disciplines(), "the last state stays");
     let (good, said) = testbed.outcome(&["up", "scenarios/ridge.toml"]);
     assert!(!good && said.contains("attach"), "{said}");

@@ -9,10 +9,8 @@ use std::fs;
 use std::time::Duration;
 
 use groundwave_engine::Seed;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 
-use super::bed::{Testbed, seconds, until};
+use super::bed::{Testbed, seconds};
 use super::guest;
 use crate::wire::{now_ns, tool};
 
@@ -77,11 +75,7 @@ fn disturb(testbed: &Testbed, number: u64, share: f64) {
             "netns exec gw.soak.save tc qdisc del dev to-nolvik root",
         )),
         _ => {
-            kill(Pid::from_raw(testbed.controller()), Signal::SIGKILL).unwrap();
-            until("the controller is dead", || {
-                let (_, said) = testbed.outcome(&["status", "--json"]);
-                !said.contains("\"tick\"")
-            });
+            testbed.kill_controller();
             testbed.said(&["attach", "--detach"]);
         }
     }

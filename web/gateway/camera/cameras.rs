@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use groundwave_engine::Id;
 use groundwave_io::outbound::Outbound;
 use groundwave_systems::camera::Camera;
-use groundwave_systems::config::{Expected, Put, Versioned};
+use groundwave_systems::config::{Expected, Versioned};
 use groundwave_systems::site::NodeId;
 use uuid::Uuid;
 
@@ -17,20 +16,13 @@ use crate::gateway::services::camera::hub::{CameraState, Cameras};
 use crate::gateway::services::camera::source::{self, CameraAuth};
 use crate::gateway::services::config_objects::{self, objects};
 use crate::gateway::services::vault::Vault;
-use crate::gateway::services::world::{World, missing};
+use crate::gateway::services::world::World;
 use crate::gateway::state::Gateway;
 use crate::http::json_body::StrictJson;
 use crate::http::page::{Page, Paging};
 use crate::http::problem::FieldCode;
 use crate::http::tag::{Tag, if_match_revision, tag};
 use crate::http::{Json, Path, Problem, Query, id};
-
-/// Definition of a camera.
-pub(super) fn camera(world: &World, id: Uuid) -> Result<Arc<Versioned<Camera>>, Problem> {
-    let held = objects::<Camera>(world);
-    let found = held.get(Id::new(id)).cloned();
-    found.ok_or_else(|| missing("camera", id))
-}
 
 fn seal(auth: Option<&CameraAuth>, vault: &Vault, id: Uuid) -> Result<Option<String>, Problem> {
     let sealed = auth.map(|auth| {
@@ -86,13 +78,7 @@ pub async fn camera_create(
     };
     source::check(&outbound, &object).await?;
     let expected = Expected::Absent;
-    let held = world
-        .submit(Put {
-            id: Id::new(id),
-            object,
-            expected,
-        })
-        .await?;
+    let held = config_objects::write(&world, id, object, expected).await?;
     let shown = CameraView::of(id, &held, CameraState::Stopped);
     Ok((StatusCode::CREATED, tag(held.revision), Json(shown)))
 }
@@ -109,7 +95,7 @@ pub async fn camera_fetch(
     State(hub): State<Arc<Cameras>>,
     Path(id): Path<Uuid>,
 ) -> Result<(Tag, Json<CameraView>), Problem> {
-    let held = camera(&world, id)?;
+    let held = config_objects::held(&world, id)?;
     let shown = CameraView::of(id, &held, hub.status(id).state);
     Ok((tag(held.revision), Json(shown)))
 }
@@ -138,7 +124,7 @@ pub async fn camera_patch(
     headers: HeaderMap,
     StrictJson(change): StrictJson<CameraChange>,
 ) -> Result<(Tag, Json<CameraView>), Problem> {
-    let before = camera(&gateway.world, id)?;
+    let before = config_objects::held::<Camera>(&gateway.world, id)?;
     let expected = Expected::Revision(if_match_revision(&headers)?.unwrap_or(before.revision));
     let sealed = seal(change.auth.as_ref(), &gateway.vault, id)?;
     let mut object = before.object.clone();
@@ -151,12 +137,7 @@ pub async fn camera_patch(
         return Err(Problem::field("/auth", FieldCode::Missing, message));
     }
     source::check(&gateway.outbound, &object).await?;
-    let command = Put {
-        id: Id::new(id),
-        object,
-        expected,
-    };
-    let held = gateway.world.submit(command).await?;
+    let held = config_objects::write(&gateway.world, id, object, expected).await?;
     gateway.cameras.stop(id);
     Ok((
         tag(held.revision),

@@ -8,15 +8,14 @@ use axum::http::StatusCode;
 use groundwave_engine::Id;
 use groundwave_io::camera::v4l2::{self, VideoDevice};
 use groundwave_systems::camera::Camera;
-use groundwave_systems::config::{Expected, Put};
+use groundwave_systems::config::Expected;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::cameras::camera;
 use crate::gateway::access::{Operator, Viewer};
 use crate::gateway::services::camera::hub::{CameraStatus, Cameras, Upstreams};
-use crate::gateway::services::config_objects::objects;
+use crate::gateway::services::config_objects::{held, objects, write};
 use crate::gateway::services::world::{World, blocking};
 use crate::gateway::state::Gateway;
 use crate::http::problem::ProblemKind;
@@ -72,7 +71,7 @@ pub async fn camera_status(
     State(hub): State<Arc<Cameras>>,
     Path(id): Path<Uuid>,
 ) -> Result<Json<CameraStatus>, Problem> {
-    camera(&world, id)?;
+    held::<Camera>(&world, id)?;
     Ok(Json(hub.status(id)))
 }
 
@@ -83,19 +82,16 @@ const ATTEMPTS_MAX: usize = 8;
 async fn record_started(world: &World, id: Uuid, is_started: bool) -> Result<(), Problem> {
     let mut changed = Ok(());
     for _ in 0..ATTEMPTS_MAX {
-        let held = camera(world, id)?;
+        let held = held::<Camera>(world, id)?;
         if held.object.is_started == is_started {
             return Ok(());
         }
-        let put = Put {
-            id: Id::new(id),
-            object: Camera {
-                is_started,
-                ..held.object.clone()
-            },
-            expected: Expected::Revision(held.revision),
+        let object = Camera {
+            is_started,
+            ..held.object.clone()
         };
-        changed = world.submit(put).await.map(drop);
+        let expected = Expected::Revision(held.revision);
+        changed = write(world, id, object, expected).await.map(drop);
         match &changed {
             Err(problem) if problem.status == 412 => {}
             _ => return changed,
@@ -133,7 +129,7 @@ pub async fn camera_start(
     State(gateway): State<Gateway>,
     Path(id): Path<Uuid>,
 ) -> Result<(StatusCode, Json<CameraStatus>), Problem> {
-    let held = camera(&gateway.world, id)?;
+    let held = held::<Camera>(&gateway.world, id)?;
     if let Some(device) = &held.object.device
         && !FilePath::new(device).exists()
     {

@@ -6,14 +6,15 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
+use groundwave_systems::camera::Camera;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::cameras::camera;
 use crate::gateway::access::{Anonymous, Caller, ClientAddress, Viewer};
 use crate::gateway::services::camera::hub::Cameras;
 use crate::gateway::services::camera::stream::{BOUNDARY, next_frame, parts};
+use crate::gateway::services::config_objects::held;
 use crate::gateway::services::world::World;
 use crate::gateway::state::Gateway;
 use crate::http::problem::FieldCode;
@@ -77,7 +78,7 @@ pub async fn camera_stream(
     Query(watch): Query<Watch>,
 ) -> Result<Response, Problem> {
     check_token(&gateway, watch.t.as_deref())?;
-    let held = camera(&gateway.world, id)?;
+    let held = held::<Camera>(&gateway.world, id)?;
     if watch.fps.is_some_and(|fps| !(1..=60).contains(&fps)) {
         let message = "invalid fps: allowed 1 to 60";
         return Err(Problem::field("/fps", FieldCode::NotAllowed, message));
@@ -105,7 +106,7 @@ pub async fn camera_snapshot(
     ClientAddress(source): ClientAddress,
     Path(id): Path<Uuid>,
 ) -> Result<Response, Problem> {
-    camera(&world, id)?;
+    held::<Camera>(&world, id)?;
     let viewer = hub.view(id, source)?;
     let mut frames = viewer.frames();
     let frame = next_frame(&viewer, &mut frames).await;

@@ -1,16 +1,15 @@
 //! Imported endpoints of external systems: list, enable, poll.
 
 use axum::extract::State;
-use groundwave_engine::Id;
-use groundwave_systems::config::{Expected, Put};
-use groundwave_systems::external::{Endpoint, EndpointPoll, HttpMethod};
+use groundwave_systems::config::Expected;
+use groundwave_systems::external::{Endpoint, EndpointPoll, ExternalSystem, HttpMethod};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::systems::system;
 use crate::gateway::access::{Admin, Viewer};
+use crate::gateway::services::config_objects::{held, write};
 use crate::gateway::services::world::{World, missing};
 use crate::http::json_body::StrictJson;
 use crate::http::page::{Page, Paging};
@@ -64,7 +63,7 @@ pub async fn external_endpoints(
     Path(id): Path<Uuid>,
     Query(paging): Query<Paging>,
 ) -> Result<Json<Page<EndpointView>>, Problem> {
-    let held = system(&world, id)?;
+    let held = held::<ExternalSystem>(&world, id)?;
     let all = held.object.endpoints.iter();
     let all = all.map(|endpoint| {
         (
@@ -111,7 +110,7 @@ pub async fn external_endpoint_patch(
     Path((id, endpoint_id)): Path<(Uuid, Uuid)>,
     StrictJson(change): StrictJson<EndpointChange>,
 ) -> Result<Json<EndpointView>, Problem> {
-    let held = system(&world, id)?;
+    let held = held::<ExternalSystem>(&world, id)?;
     let mut object = held.object.clone();
     let mut endpoints = object.endpoints.iter_mut();
     let endpoint = endpoints.find(|endpoint| endpoint.endpoint_id == endpoint_id);
@@ -130,12 +129,6 @@ pub async fn external_endpoint_patch(
     }
     let shown = EndpointView::of(endpoint);
     let expected = Expected::Revision(held.revision);
-    world
-        .submit(Put {
-            id: Id::new(id),
-            object,
-            expected,
-        })
-        .await?;
+    write(&world, id, object, expected).await?;
     Ok(Json(shown))
 }

@@ -4,18 +4,17 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
-use groundwave_engine::Id;
 use groundwave_io::openapi::{self, ApiDocument, DOCUMENT_BYTES_MAX, OpenApiError};
 use groundwave_io::outbound::{Outbound, Request};
-use groundwave_systems::config::{Expected, Put};
+use groundwave_systems::config::Expected;
 use groundwave_systems::external::{ENDPOINTS_BYTES_MAX, Endpoint, ExternalSystem, HttpMethod};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::systems::system;
 use crate::gateway::access::Admin;
+use crate::gateway::services::config_objects::{held, write};
 use crate::gateway::services::outbound::unreached;
 use crate::gateway::services::world::{World, blocking};
 use crate::http::json_body::StrictJson;
@@ -164,7 +163,7 @@ pub async fn external_import_oas(
     Path(id): Path<Uuid>,
     StrictJson(asked): StrictJson<Import>,
 ) -> Result<Json<Imported>, Problem> {
-    let held = system(&world, id)?;
+    let held = held::<ExternalSystem>(&world, id)?;
     let pointer = if asked.url.is_some() {
         "/url"
     } else {
@@ -186,13 +185,7 @@ pub async fn external_import_oas(
     object.endpoints = endpoints_of(id, &held.object, &mut found);
     let imported = object.endpoints.len();
     let expected = Expected::Revision(held.revision);
-    world
-        .submit(Put {
-            id: Id::new(id),
-            object,
-            expected,
-        })
-        .await?;
+    write(&world, id, object, expected).await?;
     let skipped = found.skipped.into_iter().map(|held| SkippedOperation {
         path: held.path,
         reason: held.reason,

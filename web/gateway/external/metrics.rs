@@ -12,8 +12,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::systems::system;
 use crate::gateway::access::Viewer;
+use crate::gateway::services::config_objects::held;
 use crate::gateway::services::external::state::ExternalStates;
 use crate::gateway::services::world::{World, blocking};
 use crate::gateway::telemetry::series::{LatestReading, POINTS_MAX, Series, stepped};
@@ -77,7 +77,7 @@ pub async fn external_metrics(
     Path(id): Path<Uuid>,
     Query(asked): Query<Selection>,
 ) -> Result<Json<ExternalMetrics>, Problem> {
-    let held = system(&world, id)?;
+    let held = held::<ExternalSystem>(&world, id)?;
     let time = |pointer: &str, text: &Option<String>, usual_ms: u64| match text {
         None => Ok(usual_ms),
         Some(text) => {

@@ -6,8 +6,9 @@ use axum::extract::State;
 use groundwave_io::outbound::Outbound;
 use uuid::Uuid;
 
-use super::systems::{NewSystem, system, system_of};
+use super::systems::{NewSystem, system_of};
 use crate::gateway::access::{Admin, Operator};
+use crate::gateway::services::config_objects::held;
 use crate::gateway::services::external::auth::SystemCredentials;
 use crate::gateway::services::external::probe::{ProbeResult, probe};
 use crate::gateway::services::limits::RateLimits;
@@ -50,7 +51,7 @@ pub async fn external_test(
     State(outbound): State<Outbound>,
     Path(id): Path<Uuid>,
 ) -> Result<Json<ProbeResult>, Problem> {
-    let held = system(&world, id)?;
+    let held = held(&world, id)?;
     limits.external_tests.allow(&caller.account, WHAT)?;
     let credentials = SystemCredentials::open(&vault, id, &held.object)?;
     Ok(Json(

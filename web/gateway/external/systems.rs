@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use groundwave_engine::Id;
-use groundwave_systems::config::{Expected, Put, Versioned};
+use groundwave_systems::config::{Expected, Versioned};
 use groundwave_systems::external::{AuthKind, Check, ExternalSystem, Preset, TlsTrust};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +16,7 @@ use crate::gateway::services::external::auth::SystemCredentials;
 use crate::gateway::services::external::probe::{check_base_url, place};
 use crate::gateway::services::external::state::{ExternalStates, SystemState, SystemStatus};
 use crate::gateway::services::vault::Vault;
-use crate::gateway::services::world::{World, missing};
+use crate::gateway::services::world::World;
 use crate::http::json_body::StrictJson;
 use crate::http::page::{Page, Paging};
 use crate::http::problem::FieldCode;
@@ -169,13 +168,6 @@ fn check_same_host(new: &ExternalSystem, before: &ExternalSystem) -> Result<(), 
     }
 }
 
-/// Definition of a system.
-pub(super) fn system(world: &World, id: Uuid) -> Result<Arc<Versioned<ExternalSystem>>, Problem> {
-    let held = objects::<ExternalSystem>(world);
-    let found = held.get(Id::new(id)).cloned();
-    found.ok_or_else(|| missing("external system", id))
-}
-
 /// List external systems
 #[utoipa::path(get, path = "/v1/external-systems", tag = "external", params(Paging),
     responses((status = 200, description = "Oldest first, with their states")))]
@@ -209,13 +201,7 @@ pub async fn external_system_create(
     let id = id::mint();
     let (object, _) = system_of(new, &vault, id, None)?;
     let expected = Expected::Absent;
-    let held = world
-        .submit(Put {
-            id: Id::new(id),
-            object,
-            expected,
-        })
-        .await?;
+    let held = config_objects::write(&world, id, object, expected).await?;
     let shown = System::of(id, &held, states.status(id));
     Ok((StatusCode::CREATED, tag(held.revision), Json(shown)))
 }
@@ -232,7 +218,7 @@ pub async fn external_system_fetch(
     State(states): State<Arc<ExternalStates>>,
     Path(id): Path<Uuid>,
 ) -> Result<(Tag, Json<System>), Problem> {
-    let held = system(&world, id)?;
+    let held = config_objects::held(&world, id)?;
     Ok((
         tag(held.revision),
         Json(System::of(id, &held, states.status(id))),
@@ -257,7 +243,7 @@ pub async fn external_system_replace(
     headers: HeaderMap,
     StrictJson(new): StrictJson<NewSystem>,
 ) -> Result<(Tag, Json<System>), Problem> {
-    let before = system(&world, id)?;
+    let before = config_objects::held(&world, id)?;
     let keeps = new.auth.is_none();
     let (object, _) = system_of(new, &vault, id, Some(&before.object))?;
     if keeps {
@@ -268,13 +254,7 @@ pub async fn external_system_replace(
         Some(revision) => Expected::Revision(revision),
         None => Expected::Revision(before.revision),
     };
-    let held = world
-        .submit(Put {
-            id: Id::new(id),
-            object,
-            expected,
-        })
-        .await?;
+    let held = config_objects::write(&world, id, object, expected).await?;
     states.forget(id);
     Ok((
         tag(held.revision),

@@ -78,6 +78,19 @@ where
     Ok(Json(paging.of(all, |(id, held)| V::of(id.uuid(), held))?))
 }
 
+/// Object as it is held.
+///
+/// # Errors
+/// 404.
+pub fn held<T: ConfigObject>(world: &World, id: Uuid) -> Result<Arc<Versioned<T>>, Problem>
+where
+    Configuration: Holds<T>,
+{
+    let all = objects::<T>(world);
+    let found = all.get(Id::new(id)).cloned();
+    found.ok_or_else(|| missing(T::NAME, id))
+}
+
 /// Object with its revision.
 ///
 /// # Errors
@@ -86,10 +99,8 @@ pub fn fetch<V: Shown>(world: &World, id: Uuid) -> Result<(Tag, Json<V>), Proble
 where
     Configuration: Holds<V::Object>,
 {
-    let held = objects::<V::Object>(world);
-    let found = held.get(Id::new(id));
-    let found = found.ok_or_else(|| missing(<V::Object as groundwave_engine::Kind>::NAME, id))?;
-    Ok((tag(found.revision), Json(V::of(id, found))))
+    let found = held::<V::Object>(world, id)?;
+    Ok((tag(found.revision), Json(V::of(id, &found))))
 }
 
 /// Creates an object; 201 with its revision.
@@ -130,13 +141,27 @@ pub async fn put<V: Shown>(
     object: V::Object,
     expected: Expected,
 ) -> Result<(Tag, Json<V>), Problem> {
+    let held = write(world, id, object, expected).await?;
+    Ok((tag(held.revision), Json(V::of(id, &held))))
+}
+
+/// Creates or replaces an object; the object as it is held.
+///
+/// # Errors
+/// As [`replace`].
+pub async fn write<T: ConfigObject>(
+    world: &World,
+    id: Uuid,
+    object: T,
+    expected: Expected,
+) -> Result<Versioned<T>, Problem> {
+    let id = Id::new(id);
     let command = Put {
-        id: Id::new(id),
+        id,
         object,
         expected,
     };
-    let held = world.submit(command).await?;
-    Ok((tag(held.revision), Json(V::of(id, &held))))
+    world.submit(command).await
 }
 
 /// Removes an object, if `If-Match` names its revision or none; 204.

@@ -1,7 +1,6 @@
 //! Calls of imported endpoints, for requests and for automation.
 
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
-use groundwave_engine::Id;
 use groundwave_io::openapi::{self, BadParameter};
 use groundwave_io::outbound::{Outbound, Request};
 use groundwave_systems::account::AccountRole;
@@ -12,7 +11,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::auth::SystemCredentials;
-use crate::gateway::services::config_objects::objects;
+use crate::gateway::services::config_objects::held;
 use crate::gateway::services::outbound::unreached;
 use crate::gateway::services::vault::Vault;
 use crate::gateway::services::world::{World, missing};
@@ -50,9 +49,8 @@ pub async fn call_endpoint(
     (id, endpoint_id): (Uuid, Uuid),
     params: &Map<String, Value>,
 ) -> Result<EndpointAnswer, Problem> {
-    let held = objects::<ExternalSystem>(world);
-    let held = held.get(Id::new(id)).cloned();
-    let system = &held.ok_or_else(|| missing("external system", id))?.object;
+    let held = held::<ExternalSystem>(world, id)?;
+    let system = &held.object;
     let mut endpoints = system.endpoints.iter();
     let endpoint = endpoints.find(|held| held.endpoint_id == endpoint_id);
     let endpoint = endpoint.ok_or_else(|| missing("endpoint", endpoint_id))?;
