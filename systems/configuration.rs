@@ -7,6 +7,7 @@ use bevy_ecs::world::World;
 use groundwave_engine::{Builder, Section};
 use serde::Serialize;
 
+use crate::account::ApiToken;
 use crate::camera::Camera;
 use crate::canonical::{InterfaceSettings, Network, UnderlayDomain};
 use crate::config::{ConfigObject, ConfigObjects, config_object};
@@ -94,4 +95,6 @@ configuration! {
     external_systems: ExternalSystem,
     /// Cameras.
     cameras: Camera,
+    /// API tokens of users.
+    api_tokens: ApiToken,
 }

@@ -271,6 +271,7 @@ mod tests {
             request_id: "r".to_owned(),
             repeated: 0,
             name: None,
+            token: None,
         }
     }
 

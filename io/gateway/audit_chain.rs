@@ -186,6 +186,7 @@ impl Chain {
             request_id: String::new(),
             repeated: 0,
             name: None,
+            token: None,
         };
         Some((entry, self.digest_of_damage()))
     }

@@ -28,6 +28,9 @@ pub struct AuditEntry {
     /// Username of a login, also of one that failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// Name of the API token of the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
 }
 
 /// `true` for a count that is left out of a line.

@@ -4,6 +4,7 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Index, Recorded, Refusal};
 use serde::{Deserialize, Serialize};
 
+use super::api_token::remove_tokens;
 use super::components::{
     Account, AccountId, AccountKind, AccountRole, RevokedToken, RevokedTokenId, RevokedTokenKind,
     Secret,
@@ -166,7 +167,7 @@ impl Recorded for UpdateAccount {
     type Reply = ();
 }
 
-/// Removes an account.
+/// Removes an account with its API tokens.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RemoveAccount {
@@ -178,6 +179,7 @@ impl Command for RemoveAccount {
     fn apply(self, world: &mut World) -> Self::Out {
         let (entity, _) = find(world, self.account)?;
         an_admin_is_left(world, self.account)?;
+        remove_tokens(world, self.account);
         world.despawn(entity);
         Ok(())
     }

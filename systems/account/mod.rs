@@ -1,8 +1,9 @@
-//! Accounts: users and nodes that log in, their roles, revoked tokens.
+//! Accounts: users and nodes that log in, their roles, API tokens, revoked tokens.
 //!
 //! Permissions of a role are not decided here but by the access rules of the interface; the world keeps
 //! who has which role, and that one enabled admin remains.
 
+mod api_token;
 mod commands;
 mod components;
 mod document;
@@ -12,6 +13,7 @@ mod view;
 
 use groundwave_engine::{Builder, Phase};
 
+pub use api_token::{ApiToken, ApiTokenId, NoteTokenUse};
 pub(crate) use commands::remove_node_account;
 pub use commands::{
     ACCOUNTS_MAX, ChangePassword, CreateAccount, IssueCredential, RecordLogin, RemoveAccount,
@@ -39,6 +41,7 @@ pub fn account(engine: &mut Builder) {
         .command::<RecordLogin>()
         .command::<RevokeToken>()
         .command::<IssueCredential>()
+        .command::<NoteTokenUse>()
         .document::<AccountDocument>()
         .document::<RevokedTokenDocument>()
         .systems(Phase::Plan, view::expire_revoked_tokens)

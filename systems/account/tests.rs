@@ -2,6 +2,7 @@ use groundwave_engine::{Engine, Recorded, Refusal};
 
 use super::*;
 use crate::Snapshot;
+use crate::config::{Expected, Put};
 use crate::test_world::{does_at, engine};
 
 fn does<C: Recorded>(engine: &mut Engine<Snapshot>, command: C) -> Result<C::Reply, Refusal> {
@@ -141,4 +142,62 @@ fn a_dead_token_is_forgotten_once_it_would_have_died() {
 fn a_secret_is_not_printed() {
     let secret = Secret::Argon2id("canary".to_owned());
     assert_eq!(format!("{secret:?}"), "Secret(..)");
+}
+
+fn api_token(name: &str, of: &str, role: AccountRole) -> Put<ApiToken> {
+    Put {
+        id: ApiTokenId::named(&format!("{of} {name}")),
+        object: ApiToken {
+            name: name.to_owned(),
+            account: AccountId::named(of),
+            account_version: 1,
+            role,
+            scopes: vec!["nodes:read".to_owned()],
+            token_sha256: [1; 32],
+            expires_ns: Some(8_000),
+            last_used_ns: None,
+        },
+        expected: Expected::Absent,
+    }
+}
+
+#[test]
+fn an_api_token_has_a_role_of_its_account_and_goes_with_it() {
+    let mut engine = engine();
+    does(&mut engine, create("ada", AccountRole::Admin)).unwrap();
+    does(&mut engine, create("bob", AccountRole::Operator)).unwrap();
+    let refused = does(&mut engine, api_token("a", "bob", AccountRole::Admin));
+    assert!(
+        matches!(refused, Err(Refusal::Invalid { .. })),
+        "{refused:?}"
+    );
+    let refused = does(&mut engine, api_token("a", "nobody", AccountRole::Viewer));
+    assert!(
+        matches!(refused, Err(Refusal::NotFound { .. })),
+        "{refused:?}"
+    );
+    let held = does(&mut engine, api_token("a", "bob", AccountRole::Operator)).unwrap();
+    assert!(!held.object.has_expired(7_999) && held.object.has_expired(8_000));
+    // Names are unique in an account.
+    let mut again = api_token("a", "bob", AccountRole::Viewer);
+    again.id = ApiTokenId::named("another");
+    let refused = does(&mut engine, again);
+    assert!(
+        matches!(refused, Err(Refusal::Conflict { .. })),
+        "{refused:?}"
+    );
+    does(&mut engine, api_token("a", "ada", AccountRole::Viewer)).unwrap();
+    let token = ApiTokenId::named("bob a");
+    does(&mut engine, NoteTokenUse { token }).unwrap();
+    let view = engine.view();
+    let held = view.config.api_tokens.get(token).unwrap();
+    assert_eq!((held.object.last_used_ns, held.revision), (Some(7_000), 1));
+    let account = AccountId::named("bob");
+    does(&mut engine, RevokeTokens { account }).unwrap();
+    let view = engine.view();
+    assert!(!held.object.is_of(&view.accounts.by_id[&account]));
+    does(&mut engine, RemoveAccount { account }).unwrap();
+    let view = engine.view();
+    let left: Vec<_> = view.config.api_tokens.iter().map(|(id, _)| id).collect();
+    assert_eq!(left, [ApiTokenId::named("ada a")]);
 }

@@ -18,6 +18,9 @@ fn the_list_of_commands_is_the_one_we_know() {
     account.revoke_tokens
     account.seal
     account.update
+    api_token.note_use
+    api_token.put
+    api_token.remove
     board.put
     board.remove
     camera.put

@@ -15,7 +15,9 @@ const ABOUT: About = About {
     description: "Lets nodes into a mesh, hears how they are, shows it to people. Log in at \
                   /api/auth/login and send `Authorization: Bearer TOKEN`; a token lives an hour. \
                   Three roles: viewer reads, operator writes a little, admin everything; nodes \
-                  speak for themselves only. Errors are RFC 7807 problems. A POST with a token \
+                  speak for themselves only. An API token (/v1/tokens) lives longer and reaches \
+                  the operations of its scopes: `TAG:read` for GET, `TAG:write` for other \
+                  methods, where TAG is the tag of the operation. Errors are RFC 7807 problems. A POST with a token \
                   may carry `Idempotency-Key` (1 to 128 characters): asked again with the same \
                   key and body within ten minutes, it is answered as before, with \
                   `Idempotency-Replayed: true`, and done once.",

@@ -10,9 +10,10 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use super::access::guard::{AccessTable, Guard, guard};
-use super::access::idempotency;
+use super::access::{Scopes, idempotency};
 use super::document::build;
 use super::endpoints::endpoints;
+use super::services::api_tokens::TokenUses;
 use super::services::limits::BODY_BYTES_MAX;
 use super::state::Gateway;
 use super::system::status::OwnDocument;
@@ -26,6 +27,7 @@ const PAGE_POLICY: &str = "default-src 'self'; style-src 'self' 'unsafe-inline';
 /// Router of the gateway.
 pub fn router(gateway: Gateway) -> Router {
     let (router, document, operations) = build(endpoints());
+    let scopes = Arc::new(Scopes::of(&operations));
     let checks = Guard {
         table: AccessTable::new(operations),
         world: gateway.world.clone(),
@@ -34,6 +36,7 @@ pub fn router(gateway: Gateway) -> Router {
         metrics: Arc::clone(&gateway.metrics),
         audit: Arc::clone(&gateway.audit),
         audit_sampling: Arc::clone(&gateway.audit_sampling),
+        token_uses: TokenUses::default(),
     };
     let text = document.json().to_string();
     let own = Arc::new(OwnDocument {
@@ -52,6 +55,7 @@ pub fn router(gateway: Gateway) -> Router {
         .method_not_allowed_fallback(problem::no_such_method)
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(Extension(own))
+        .layer(Extension(scopes))
         .layer(from_fn_with_state(
             Arc::clone(&gateway.idempotency),
             idempotency::once,

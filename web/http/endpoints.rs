@@ -10,7 +10,7 @@ use axum::extract::{DefaultBodyLimit, RawQuery, State};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{Response, Sse};
 use schemars::JsonSchema;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter, UtoipaMethodRouterExt};
 
 use super::document::{About, ApiDocument, Schemas};
@@ -137,6 +137,8 @@ pub struct Operation<R> {
     pub method: String,
     /// Path template.
     pub path: String,
+    /// Category: its first tag.
+    pub category: String,
     /// Access rule.
     pub rule: R,
     describe: Describer,
@@ -216,11 +218,13 @@ impl<S: Clone + Send + Sync + 'static, R: Clone> Endpoints<S, R> {
             let id = handler.name.rsplit(':').next().unwrap_or_default().trim();
             let paths = serde_json::to_value(&handler.route.1).unwrap_or_default();
             for (path, item) in paths.as_object().into_iter().flatten() {
-                for method in item.as_object().into_iter().flat_map(Map::keys) {
+                for (method, described) in item.as_object().into_iter().flatten() {
+                    let category = described["tags"][0].as_str().unwrap_or_default();
                     self.operations.push(Operation {
                         id,
                         method: method.to_uppercase(),
                         path: path.clone(),
+                        category: category.to_owned(),
                         rule: handler.rule.clone(),
                         describe: handler.describe,
                     });

@@ -70,7 +70,7 @@ fn a_node_logs_in_by_its_id_too() {
 }
 
 /// Starts a stream of events, does `change`, and waits for the end of the stream.
-fn ends_after(bench: &Bench, token: &str, change: impl FnOnce()) {
+pub fn ends_after(bench: &Bench, token: &str, change: impl FnOnce()) {
     let router = bench.router.clone();
     let asked = request(token, "GET", "/v1/events", &Value::Null);
     let opened = bench.runtime.block_on(router.oneshot(asked)).unwrap();

@@ -200,7 +200,7 @@ fn every_operation_by_every_caller() {
 }
 
 /// A path whose other parts are ids of nothing.
-fn fill(path: &str) -> String {
+pub fn fill(path: &str) -> String {
     let mut filled = String::new();
     let mut rest = path;
     while let Some((before, after)) = rest.split_once('{') {

@@ -1,6 +1,7 @@
 //! The mesh gateway: who may do what, how nodes get in, what they say, what is kept.
 
 mod admission;
+mod api_tokens;
 mod backup;
 mod cameras;
 mod canary;

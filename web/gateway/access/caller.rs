@@ -1,14 +1,20 @@
 //! Caller of a request: token, account, address.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::extract::connect_info::ConnectInfo;
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, StatusCode, header};
-use groundwave_systems::account::{AccountId, AccountRole, Accounts, RevokedTokenId};
+use groundwave_systems::Snapshot;
+use groundwave_systems::account::{
+    AccountId, AccountRole, Accounts, ApiToken, ApiTokenId, RevokedTokenId,
+};
+use groundwave_systems::config::Versioned;
 use groundwave_systems::site::NodeId;
 
+use crate::gateway::services::api_tokens::{find, is_api_token};
 use crate::gateway::services::tokens::{BadToken, Claims, TokenKeys};
 use crate::http::Problem;
 use crate::http::endpoints::Describe;
@@ -27,9 +33,33 @@ pub struct Caller {
     pub node: Option<NodeId>,
     /// The first password is still to be changed.
     pub must_change_password: bool,
-    /// Claims of the token.
-    pub claims: Claims,
+    /// Credential that the request came with.
+    pub credential: Credential,
 }
+
+/// Credential of a request.
+#[derive(Debug, Clone)]
+pub enum Credential {
+    /// Token of a login.
+    Login(Claims),
+    /// API token.
+    ApiToken(ApiTokenId, Arc<Versioned<ApiToken>>),
+}
+
+impl Credential {
+    /// Expiry, ns since the Unix epoch; `None` for tokens that do not expire.
+    #[must_use]
+    pub fn expires_ns(&self) -> Option<u64> {
+        match self {
+            Self::Login(claims) => Some(claims.exp.saturating_mul(SECOND_NS)),
+            Self::ApiToken(_, token) => token.object.expires_ns,
+        }
+    }
+}
+
+/// Longest time after which a stream looks at its token again, s.
+const LOOK_S_MAX: u64 = 86_400;
+const SECOND_NS: u64 = 1_000_000_000;
 
 impl Caller {
     /// Caller by the bearer token of the request.
@@ -38,23 +68,21 @@ impl Caller {
     /// 401 with the reason.
     pub fn identify(
         keys: &TokenKeys,
-        accounts: &Accounts,
+        view: &Snapshot,
         headers: &HeaderMap,
         now_s: u64,
     ) -> Result<Self, Problem> {
         let token = bearer(headers).ok_or_else(unauthenticated)?;
+        if is_api_token(token) {
+            return Self::of_api_token(view, token, now_s);
+        }
         let claims = keys.verify(token, now_s).map_err(|bad| match bad {
             BadToken::Forged => unauthenticated(),
-            BadToken::Expired => Problem::new(StatusCode::UNAUTHORIZED, "expired token")
-                .of_kind(ProblemKind::TokenExpired),
+            BadToken::Expired => expired(),
         })?;
-        let revoked = || {
-            Problem::new(StatusCode::UNAUTHORIZED, "revoked token")
-                .of_kind(ProblemKind::TokenRevoked)
-        };
         let id = AccountId::new(claims.sub);
-        let account = accounts.by_id.get(&id).ok_or_else(revoked)?;
-        if is_revoked(accounts, &claims) {
+        let account = view.accounts.by_id.get(&id).ok_or_else(revoked)?;
+        if is_revoked(&view.accounts, &claims) {
             return Err(revoked());
         }
         Ok(Self {
@@ -63,15 +91,64 @@ impl Caller {
             role: claims.role.min(account.role),
             node: account.node,
             must_change_password: account.must_change_password,
-            claims,
+            credential: Credential::Login(claims),
         })
     }
 
-    /// Time for which the token stays valid, s; `None` once it has expired or was revoked.
+    fn of_api_token(view: &Snapshot, text: &str, now_s: u64) -> Result<Self, Problem> {
+        let (id, held) = find(view, text).ok_or_else(unauthenticated)?;
+        let token = &held.object;
+        let account = view.accounts.by_id.get(&token.account);
+        let account = account.filter(|account| token.is_of(account));
+        let account = account.ok_or_else(revoked)?;
+        if token.has_expired(now_s.saturating_mul(SECOND_NS)) {
+            return Err(expired());
+        }
+        Ok(Self {
+            account: token.account,
+            username: account.username.clone(),
+            role: token.role.min(account.role),
+            node: None,
+            must_change_password: account.must_change_password,
+            credential: Credential::ApiToken(id, Arc::clone(held)),
+        })
+    }
+
+    /// Time for which the token stays valid, s, at most a day; `None` once it has expired or was
+    /// revoked.
     #[must_use]
-    pub fn remaining_s(&self, accounts: &Accounts, now_s: u64) -> Option<u64> {
-        let remaining_s = self.claims.exp.checked_sub(now_s)?;
-        (remaining_s > 0 && !is_revoked(accounts, &self.claims)).then_some(remaining_s)
+    pub fn remaining_s(&self, view: &Snapshot, now_s: u64) -> Option<u64> {
+        let is_valid = match &self.credential {
+            Credential::Login(claims) => !is_revoked(&view.accounts, claims),
+            Credential::ApiToken(id, token) => {
+                let account = view.accounts.by_id.get(&token.object.account);
+                view.config.api_tokens.get(*id).is_some()
+                    && account.is_some_and(|account| token.object.is_of(account))
+            }
+        };
+        let end_ns = self.credential.expires_ns();
+        let left_s = end_ns.map_or(Some(LOOK_S_MAX), |end_ns| {
+            (end_ns / SECOND_NS).checked_sub(now_s)
+        })?;
+        (left_s > 0 && is_valid).then_some(left_s.min(LOOK_S_MAX))
+    }
+
+    /// `true` for the token of a login, and for an API token with this scope.
+    #[must_use]
+    pub fn reaches(&self, scope: &str) -> bool {
+        match &self.credential {
+            Credential::Login(_) => true,
+            Credential::ApiToken(_, token) => token.object.scopes.iter().any(|held| held == scope),
+        }
+    }
+
+    /// Name of the API token; `None` for tokens of logins.
+    #[must_use]
+    pub fn api_token(&self) -> Option<&str> {
+        match &self.credential {
+            Credential::Login(_) => None,
+            Credential::ApiToken(_, token) => Some(&token.object.name),
+        }
     }
 
     /// Kind of the caller in the audit log.
@@ -93,6 +170,14 @@ fn is_revoked(accounts: &Accounts, claims: &Claims) -> bool {
         || account.version != claims.ver
         || account.node.map(|node| node.uuid()) != claims.node_id
         || accounts.denies(RevokedTokenId::new(claims.jti))
+}
+
+fn expired() -> Problem {
+    Problem::new(StatusCode::UNAUTHORIZED, "expired token").of_kind(ProblemKind::TokenExpired)
+}
+
+fn revoked() -> Problem {
+    Problem::new(StatusCode::UNAUTHORIZED, "revoked token").of_kind(ProblemKind::TokenRevoked)
 }
 
 /// Problem with status 401.

@@ -9,9 +9,11 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use groundwave_io::gateway::{Audit, AuditEntry};
 use groundwave_io::wall::{monotonic_ns, wall_ns};
+use groundwave_systems::account::NoteTokenUse;
 
-use super::caller::{Caller, ClientAddress};
-use super::{Access, LoginNote, forbidden};
+use super::caller::{Caller, ClientAddress, Credential};
+use super::{Access, LoginNote, Scope, forbidden};
+use crate::gateway::services::api_tokens::TokenUses;
 use crate::gateway::services::audit_sampling::AuditSampling;
 use crate::gateway::services::metrics::Metrics;
 use crate::gateway::services::tokens::TokenKeys;
@@ -64,6 +66,8 @@ pub struct Guard {
     pub audit: Arc<Audit>,
     /// Sampling of refused requests in the audit log.
     pub audit_sampling: Arc<AuditSampling>,
+    /// Noted uses of API tokens.
+    pub token_uses: TokenUses,
 }
 
 /// Nodes reach paths with their own `node_id` only; others do not exist for them.
@@ -80,11 +84,25 @@ fn own_node_only(caller: &Caller, params: &RawPathParams) -> Result<(), Problem>
     }
 }
 
-/// Admits or refuses a caller: the host must be known, the token valid, the role sufficient. The
+/// API tokens reach the operations of their scopes only.
+fn in_scope(caller: &Caller, operation: &Operation<Access>) -> Result<(), Problem> {
+    let (Credential::ApiToken(_, token), Some(scope)) = (&caller.credential, Scope::of(operation))
+    else {
+        return Ok(());
+    };
+    match scope.is_among(&token.object.scopes) {
+        true => Ok(()),
+        false => Err(forbidden(format!(
+            "insufficient scope of the API token: required {scope}"
+        ))),
+    }
+}
+
+/// Admits or refuses a caller: the host must be known, the token valid, role and scope sufficient. The
 /// caller is left in `caller` as soon as it is known, and in the request once admitted.
 fn admit(
     guard: &Guard,
-    access: Option<&Access>,
+    operation: Option<&Operation<Access>>,
     params: &RawPathParams,
     request: &mut Request,
     known: &mut Option<Arc<Caller>>,
@@ -97,17 +115,34 @@ fn admit(
         return Err(forbidden("unknown host name in the header Host"));
     }
     // Without an operation the router answers 404 or 405.
-    let Some(access) = access.filter(|access| access.role.is_some()) else {
+    let Some(operation) = operation.filter(|held| held.rule.role.is_some()) else {
         return Ok(());
     };
     let view = guard.world.view();
-    let caller = Caller::identify(&guard.tokens, &view.accounts, headers, guard.world.now_s())?;
+    let caller = Caller::identify(&guard.tokens, &view, headers, guard.world.now_s())?;
     let caller = Arc::new(caller);
     *known = Some(Arc::clone(&caller));
-    access.permit(&caller)?;
+    operation.rule.permit(&caller)?;
+    in_scope(&caller, operation)?;
     own_node_only(&caller, params)?;
     request.extensions_mut().insert(caller);
     Ok(())
+}
+
+/// Notes the use of an API token in the world, at most once a minute; `true` if it did.
+fn note_use(guard: &Guard, caller: Option<&Arc<Caller>>) -> bool {
+    let Some(Credential::ApiToken(token, _)) = caller.map(|caller| &caller.credential) else {
+        return false;
+    };
+    let token = *token;
+    if !guard.token_uses.is_due(token, monotonic_ns()) {
+        return false;
+    }
+    // The request does not wait for it; the token may be revoked meanwhile.
+    if let Err(problem) = guard.world.send(NoteTokenUse { token }) {
+        tracing::debug!("use of API token {token} not noted: {}", problem.detail);
+    }
+    true
 }
 
 /// Enforces the access rules; records the outcome in metrics and audit log.
@@ -122,11 +157,10 @@ pub async fn guard(
     let path = request.uri().path().to_owned();
     let ClientAddress(client) = ClientAddress::of(request.extensions());
     let operation = guard.table.operation(&request);
-    let access = operation.map(|operation| &operation.rule);
     let mut caller = None;
     let note = LoginNote::default();
     request.extensions_mut().insert(note.clone());
-    let answer = match admit(&guard, access, &params, &mut request, &mut caller) {
+    let answer = match admit(&guard, operation, &params, &mut request, &mut caller) {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
     };
@@ -135,7 +169,9 @@ pub async fn guard(
     let took_ns = monotonic_ns().saturating_sub(began_ns);
     let id = operation.map_or("none", |operation| operation.id);
     guard.metrics.answered(id, status, took_ns);
-    let audited = |held: &Operation<Access>| held.rule.audited && held.method != "GET";
+    // Reads with an API token are recorded with its noted uses.
+    let is_noted = note_use(&guard, caller.as_ref());
+    let audited = |held: &Operation<Access>| is_noted || held.rule.audited && held.method != "GET";
     if operation.is_some_and(audited) {
         let entry = AuditEntry {
             at_ns: wall_ns(),
@@ -153,6 +189,10 @@ pub async fn guard(
             request_id,
             repeated: 0,
             name: note.name(),
+            token: caller
+                .as_ref()
+                .and_then(|caller| caller.api_token())
+                .map(str::to_owned),
         };
         if let Some(entry) = guard.audit_sampling.admit(entry, monotonic_ns())
             && let Err(err) = guard.audit.add(entry)

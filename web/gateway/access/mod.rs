@@ -7,6 +7,7 @@ mod caller;
 pub mod guard;
 pub mod idempotency;
 mod note;
+mod scope;
 
 use std::sync::Arc;
 
@@ -20,8 +21,20 @@ use crate::http::Problem;
 use crate::http::endpoints::Describe;
 use crate::http::problem::{FieldCode, ProblemKind};
 
-pub use caller::{Caller, ClientAddress};
+pub use caller::{Caller, ClientAddress, Credential};
 pub use note::LoginNote;
+pub use scope::{Scope, Scopes};
+
+/// Use of an operation with API tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ApiTokens {
+    /// With the scope of the operation.
+    Scoped,
+    /// With any scope.
+    Any,
+    /// Not at all: only with the token of a login.
+    Refused,
+}
 
 /// Access rule of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +47,8 @@ pub struct Access {
     pub before_password_change: bool,
     /// Calls with other methods than GET are recorded in the audit log.
     pub audited: bool,
+    /// Use with API tokens.
+    pub api_tokens: ApiTokens,
 }
 
 impl Access {
@@ -44,10 +59,11 @@ impl Access {
             nodes: false,
             before_password_change: false,
             audited: true,
+            api_tokens: ApiTokens::Scoped,
         }
     }
 
-    /// Checks that `caller` may call the operation.
+    /// Checks that `caller` may call the operation, but for scopes of API tokens.
     ///
     /// # Errors
     /// 403 with the reason.
@@ -56,6 +72,9 @@ impl Access {
             return Err(forbidden(
                 "change the password first: POST /api/auth/password",
             ));
+        }
+        if self.api_tokens == ApiTokens::Refused && caller.api_token().is_some() {
+            return Err(forbidden("operation not permitted to API tokens: log in"));
         }
         if caller.node.is_some() {
             return match self.nodes {
@@ -126,6 +145,7 @@ impl AccessRule for Anonymous {
         nodes: true,
         before_password_change: true,
         audited: true,
+        api_tokens: ApiTokens::Any,
     };
 }
 
@@ -165,14 +185,21 @@ macro_rules! rules {
 }
 
 rules! {
-    /// Users and nodes with a valid token, also before the first change of the password.
+    /// Users and nodes with a valid token of any kind and scope, also before the first change of the
+    /// password.
     Session = Access {
         nodes: true,
+        api_tokens: ApiTokens::Any,
         ..UserSession::ACCESS
     };
-    /// Users with a valid token, also before the first change of the password.
+    /// Users that logged in, also before the first change of the password.
     UserSession = Access {
         before_password_change: true,
+        ..LoggedIn::ACCESS
+    };
+    /// Users with any role that logged in; API tokens do not suffice.
+    LoggedIn = Access {
+        api_tokens: ApiTokens::Refused,
         ..Access::role(AccountRole::Viewer)
     };
     /// Users with any role.

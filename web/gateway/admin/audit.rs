@@ -55,6 +55,9 @@ pub struct AuditEntryView {
     /// Username of a login, also of one that failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// Name of the API token of the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
 }
 
 impl From<AuditRecord> for AuditEntryView {
@@ -73,6 +76,7 @@ impl From<AuditRecord> for AuditEntryView {
             repeated: entry.repeated,
             follows: record.follows,
             name: entry.name,
+            token: entry.token,
         }
     }
 }

@@ -1,5 +1,6 @@
-//! Authentication endpoints: login, logout, caller, password.
+//! Authentication endpoints: login, logout, caller, password, API tokens.
 
+pub mod api_tokens;
 pub mod sessions;
 
 use crate::gateway::access::{Access, rule_of};
@@ -18,5 +19,9 @@ pub fn endpoints() -> Endpoints<Gateway, Access> {
         sessions::logout,
         sessions::me,
         sessions::change_password,
+        api_tokens::api_tokens,
+        api_tokens::api_token_fetch,
+        api_tokens::api_token_create,
+        api_tokens::api_token_revoke,
     ))
 }

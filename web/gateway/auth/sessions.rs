@@ -3,16 +3,19 @@
 use axum::extract::{FromRef, State};
 use axum::http::StatusCode;
 use groundwave_systems::account::{
-    Account, AccountId, AccountRole, Accounts, ChangePassword, RecordLogin, RevokeToken,
+    Account, AccountId, AccountRole, Accounts, ApiToken, ChangePassword, RecordLogin, RevokeToken,
     RevokedTokenId,
 };
+use groundwave_systems::config::{Expected, Remove};
 use groundwave_systems::site::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use uuid::Uuid;
 
-use crate::gateway::access::{Anonymous, ClientAddress, LoginNote, Session, UserSession};
+use crate::gateway::access::{
+    Anonymous, ClientAddress, Credential, LoginNote, Session, UserSession,
+};
 use crate::gateway::services::limits::RateLimits;
 use crate::gateway::services::passwords::Passwords;
 use crate::gateway::services::passwords::check_new;
@@ -64,10 +67,17 @@ pub struct Me {
     /// Node id, for nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_id: Option<Uuid>,
-    /// Expiry of the token, RFC 3339.
-    pub exp: String,
+    /// Expiry of the token, RFC 3339; absent for API tokens that do not expire.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exp: Option<String>,
     /// The password must be changed before anything else.
     pub must_change_password: bool,
+    /// Name of the API token of the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_name: Option<String>,
+    /// Scopes of the API token of the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scopes: Option<Vec<String>>,
 }
 
 /// Password change.
@@ -237,18 +247,29 @@ pub async fn login_admin(
     authenticate(services, client, login, Some(AccountRole::Admin)).await
 }
 
-/// Log out: revoke the token
+/// Log out: revoke the token of the request
 #[utoipa::path(post, path = "/api/auth/logout", tag = "system",
     responses((status = 204, description = "Logged out")))]
 pub async fn logout(
     Session(caller): Session,
     State(world): State<World>,
 ) -> Result<StatusCode, Problem> {
-    let deny = RevokeToken {
-        token: RevokedTokenId::new(caller.claims.jti),
-        until_ns: caller.claims.exp.saturating_mul(1_000_000_000),
-    };
-    world.submit(deny).await?;
+    match &caller.credential {
+        Credential::Login(claims) => {
+            let deny = RevokeToken {
+                token: RevokedTokenId::new(claims.jti),
+                until_ns: claims.exp.saturating_mul(1_000_000_000),
+            };
+            world.submit(deny).await?;
+        }
+        Credential::ApiToken(id, _) => {
+            let command = Remove::<ApiToken> {
+                id: *id,
+                expected: Expected::Present,
+            };
+            world.submit(command).await?;
+        }
+    }
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -256,14 +277,20 @@ pub async fn logout(
 #[utoipa::path(get, path = "/api/auth/me", tag = "system",
     responses((status = 200, description = "Account of the caller")))]
 pub async fn me(Session(caller): Session) -> Json<Me> {
+    let scopes = match &caller.credential {
+        Credential::Login(_) => None,
+        Credential::ApiToken(_, token) => Some(token.object.scopes.clone()),
+    };
     Json(Me {
         sub: caller.account.uuid(),
         username: caller.username.clone(),
         role: caller.role,
-        kind: caller.claims.kind.clone(),
+        kind: caller.kind().to_owned(),
         node_id: caller.node.map(|node| node.uuid()),
-        exp: rfc3339(caller.claims.exp.saturating_mul(1_000_000_000)),
+        exp: caller.credential.expires_ns().map(rfc3339),
         must_change_password: caller.must_change_password,
+        token_name: caller.api_token().map(str::to_owned),
+        scopes,
     })
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use groundwave_systems::camera::Camera;
 use schemars::JsonSchema;
@@ -17,7 +17,7 @@ use crate::gateway::services::camera::stream::{BOUNDARY, next_frame, parts};
 use crate::gateway::services::config_objects::held;
 use crate::gateway::services::world::World;
 use crate::gateway::state::Gateway;
-use crate::http::problem::FieldCode;
+use crate::http::problem::{FieldCode, ProblemKind};
 use crate::http::{Path, Problem, Query};
 
 /// Options of a stream.
@@ -44,6 +44,9 @@ fn picture_headers(media: &str) -> Result<HeaderMap, Problem> {
     ]))
 }
 
+/// Scope of an API token that watches.
+const SCOPE: &str = "camera:read";
+
 /// Checks the token of a viewer, where the gateway asks for one.
 fn check_token(gateway: &Gateway, token: Option<&str>) -> Result<(), Problem> {
     if !gateway.settings.camera_tokens {
@@ -56,7 +59,15 @@ fn check_token(gateway: &Gateway, token: Option<&str>) -> Result<(), Problem> {
     }
     let view = gateway.world.view();
     let now_s = gateway.world.now_s();
-    Caller::identify(&gateway.tokens, &view.accounts, &headers, now_s).map(|_| ())
+    let caller = Caller::identify(&gateway.tokens, &view, &headers, now_s)?;
+    match caller.reaches(SCOPE) {
+        true => Ok(()),
+        false => Err(Problem::new(
+            StatusCode::FORBIDDEN,
+            format!("insufficient scope of the API token: required {SCOPE}"),
+        )
+        .of_kind(ProblemKind::Forbidden)),
+    }
 }
 
 /// Watch a camera

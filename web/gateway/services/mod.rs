@@ -1,6 +1,7 @@
 //! Services behind the handlers: everything that reaches the world, the kernel, files or secrets.
 
 pub mod addresses;
+pub mod api_tokens;
 pub mod audit_sampling;
 pub mod backups;
 pub mod camera;

@@ -58,6 +58,14 @@ impl World {
         reply.reply().await.map_err(refused)
     }
 
+    /// Submits a command without waiting for its outcome.
+    ///
+    /// # Errors
+    /// When the world takes no commands.
+    pub fn send<C: Recorded>(&self, command: C) -> Result<(), Problem> {
+        self.handle.submit(command).map(drop).map_err(refused)
+    }
+
     /// Node of the fleet with this id.
     ///
     /// # Errors

@@ -96,7 +96,7 @@ pub async fn events(
             loop {
                 let (next, remaining_s) = {
                     let view = views.borrow_and_update();
-                    let remaining_s = caller.remaining_s(&view.accounts, world.now_s())?;
+                    let remaining_s = caller.remaining_s(&view, world.now_s())?;
                     let news = view.events.iter().filter(|told| told.seq > since);
                     let wanted = |told: &&Arc<FleetEvent>| {
                         types.is_empty() || types.iter().any(|word| word == told.kind.word())
