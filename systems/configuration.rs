@@ -13,9 +13,10 @@ use crate::canonical::{InterfaceSettings, Network, UnderlayDomain};
 use crate::config::{ConfigObject, ConfigObjects, config_object};
 use crate::external::ExternalSystem;
 use crate::firewall::{FirewallRule, Zone};
-use crate::fleet::NodeRole;
+use crate::fleet::{NodeRole, NodeSettings};
 use crate::onboarding::JoinKey;
 use crate::peripheral::SensorAssignment;
+use crate::rollout::{FirmwareImage, Rollout};
 use crate::sensor::{Board, SensorTemplate};
 
 /// Objects of the kind `T` among those of a snapshot.
@@ -97,4 +98,10 @@ configuration! {
     cameras: Camera,
     /// API tokens of users.
     api_tokens: ApiToken,
+    /// Desired settings of nodes.
+    node_settings: NodeSettings,
+    /// Images of firmware.
+    firmware_images: FirmwareImage,
+    /// Roll-outs of firmware.
+    rollouts: Rollout,
 }

@@ -29,6 +29,7 @@ pub mod peripheral;
 mod persistent;
 pub mod power;
 #[doc(hidden)]
+pub mod rollout;
 pub mod sample;
 pub mod site;
 pub mod snapshot;
@@ -71,6 +72,7 @@ pub fn world(terrain: Arc<dyn terrain::Terrain>) -> Builder {
         .plugin(firewall::firewall)
         .plugin(power::power)
         .plugin(configuration::configuration)
-        .plugin(peripheral::peripheral);
+        .plugin(peripheral::peripheral)
+        .plugin(rollout::rollout);
     builder
 }

@@ -163,6 +163,14 @@ impl Machine {
         self.rhythm.period_ms = period_ms.clamp(500, 300_000);
     }
 
+    /// Identity and capabilities are reported again, once the node reports at all.
+    pub fn join_again(&mut self) {
+        self.joined = false;
+        if self.stage == Stage::Run {
+            self.stage = Stage::Join;
+        }
+    }
+
     /// A token is thrown away before its time.
     pub fn renew_now(&mut self) {
         self.renew_at_ms = 0;

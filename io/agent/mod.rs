@@ -3,14 +3,17 @@
 
 pub mod backlog;
 mod backoff;
+pub mod firmware;
 mod gpsd;
 pub mod host_state;
 pub mod keys;
 mod machine;
 #[cfg(test)]
 mod machine_tests;
+pub mod mesh_settings;
 mod metrics;
 pub mod node_commands;
+pub mod reboot;
 pub mod report;
 pub mod request;
 #[cfg(test)]

@@ -1,17 +1,21 @@
-//! Node commands that an agent supports. None of them runs a program.
+//! Node commands that an agent supports: those that only read, and those that its owner permitted.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 
 use groundwave_systems::sensor::ScannedDevice;
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::firmware::Firmware;
 use super::host_state::HostState;
+use super::mesh_settings::{MeshSettings, Values};
+use super::reboot::Reboot;
 use crate::gpio::GpioLines;
 use crate::i2c::Sensors;
 
-/// Names of the supported commands.
-pub const SUPPORTED: [&str; 5] = ["echo", "gpio", "i2c_scan", "look", "renew_token"];
+/// Names of the commands that need no permission.
+const HARMLESS: [&str; 5] = ["echo", "gpio", "i2c_scan", "look", "renew_token"];
 /// Longest answer, bytes; the gateway takes no more.
 const OUTPUT_BYTES_MAX: usize = 16 << 10;
 /// Node commands remembered, so that none is carried out twice.
@@ -24,6 +28,19 @@ pub enum FollowUp {
     Nothing,
     /// A new token.
     RenewToken,
+    /// A restart of the machine, once the gateway has the result.
+    Reboot,
+}
+
+/// Commands that change the machine, as far as its owner permitted them.
+#[derive(Debug, Default)]
+pub struct Permissions {
+    /// Restart of the machine.
+    pub reboot: Option<Reboot>,
+    /// Settings of the mesh.
+    pub mesh_settings: Option<MeshSettings>,
+    /// Installation of firmware.
+    pub firmware: Option<Firmware>,
 }
 
 /// A node command that was carried out, or failed.
@@ -43,16 +60,93 @@ pub struct Finished {
 #[derive(Debug, Default)]
 pub struct NodeCommands {
     seen: VecDeque<Uuid>,
+    permissions: Permissions,
 }
 
 impl NodeCommands {
-    /// Carries out a node command; `None` when it was before.
+    /// Node commands of an agent with these permissions.
+    #[must_use]
+    pub fn new(permissions: Permissions) -> Self {
+        Self {
+            seen: VecDeque::new(),
+            permissions,
+        }
+    }
+
+    /// Names of the supported commands.
+    #[must_use]
+    pub fn supported(&self) -> Vec<&'static str> {
+        let mut names = HARMLESS.to_vec();
+        names.extend(self.permissions.reboot.as_ref().map(|_| "reboot"));
+        names.extend((!self.settings().is_empty()).then_some("configure"));
+        names.extend(self.permissions.firmware.as_ref().map(|_| "firmware"));
+        names.sort_unstable();
+        names
+    }
+
+    /// Settings in force that the gateway may change.
+    #[must_use]
+    pub fn settings(&self) -> Values {
+        let settings = self.permissions.mesh_settings.as_ref();
+        settings.map(MeshSettings::observe).unwrap_or_default()
+    }
+
+    /// Version of the firmware, of a machine whose firmware the gateway installs.
+    #[must_use]
+    pub fn firmware_version(&self) -> Option<String> {
+        self.permissions.firmware.as_ref()?.version()
+    }
+
+    /// Image and bytes of it that are needed next.
+    #[must_use]
+    pub fn wanted_firmware(&self) -> Option<(Uuid, Range<u64>)> {
+        self.permissions.firmware.as_ref()?.wanted()
+    }
+
+    /// Takes bytes that were wanted; the command that this finishes.
+    pub fn take_firmware(&mut self, bytes: &[u8]) -> Option<Finished> {
+        self.permissions.firmware.as_mut()?.take(bytes)
+    }
+
+    /// Gives a wanted image up; the command that this finishes.
+    pub fn give_firmware_up(&mut self, why: &str) -> Option<Finished> {
+        self.permissions.firmware.as_mut()?.give_up(why)
+    }
+
+    /// The command whose installation has ended.
+    pub fn installed(&mut self) -> Option<Finished> {
+        self.permissions.firmware.as_mut()?.ended()
+    }
+
+    /// The gateway acknowledged a heartbeat: the command that this finishes.
+    pub fn heard(&mut self) -> Option<Finished> {
+        self.permissions.mesh_settings.as_mut()?.heard()
+    }
+
+    /// The command whose time for a confirmation is over at `now_ms`, a monotonic time.
+    pub fn expire(&mut self, now_ms: u64) -> Option<Finished> {
+        self.permissions.mesh_settings.as_mut()?.expire(now_ms)
+    }
+
+    /// Restarts the machine.
+    ///
+    /// # Errors
+    /// Without permission, and those of the system.
+    pub fn reboot(&self) -> std::io::Result<()> {
+        let permission = self.permissions.reboot.as_ref();
+        let permission = permission.ok_or(std::io::ErrorKind::PermissionDenied)?;
+        permission.start()
+    }
+
+    /// Carries out a node command at `now_ms`, a monotonic time; `None` when it was before, and while it
+    /// awaits a confirmation.
     pub fn execute(
         &mut self,
         command_id: Uuid,
         kind: &str,
         args: &BTreeMap<String, String>,
         (host, sensors): (&HostState, &Sensors),
+        now_ms: u64,
     ) -> Option<Finished> {
         if self.seen.contains(&command_id) {
             return None;
@@ -61,6 +155,12 @@ impl NodeCommands {
             self.seen.pop_front();
         }
         self.seen.push_back(command_id);
+        if let ("configure", Some(settings)) = (kind, &mut self.permissions.mesh_settings) {
+            return settings.begin(command_id, args, now_ms);
+        }
+        if let ("firmware", Some(firmware)) = (kind, &mut self.permissions.firmware) {
+            return firmware.begin(command_id, args);
+        }
         let (done, output, follow_up) = match kind {
             "echo" => (true, said(args), FollowUp::Nothing),
             "look" => reported(Ok(host)),
@@ -71,9 +171,14 @@ impl NodeCommands {
             ),
             "i2c_scan" => reported(scanned(args, sensors)),
             "renew_token" => (true, String::new(), FollowUp::RenewToken),
+            "reboot" if self.permissions.reboot.is_some() => (
+                true,
+                "process 1 is asked to restart the machine".to_owned(),
+                FollowUp::Reboot,
+            ),
             _ => (
                 false,
-                format!("known are {}", SUPPORTED.join(", ")),
+                format!("known are {}", self.supported().join(", ")),
                 FollowUp::Nothing,
             ),
         };
@@ -133,28 +238,32 @@ mod tests {
         let args = BTreeMap::from([("text".to_owned(), "ä".repeat(20_000))]);
         let id = |at: u128| Uuid::from_u128(at);
         let done = commands
-            .execute(id(1), "echo", &args, (&host, &sensors))
+            .execute(id(1), "echo", &args, (&host, &sensors), 0)
             .unwrap();
         assert!(
             done.done && done.output.len() <= OUTPUT_BYTES_MAX && done.output.starts_with("text=ä")
         );
         assert_eq!(
-            commands.execute(id(1), "echo", &args, (&host, &sensors)),
+            commands.execute(id(1), "echo", &args, (&host, &sensors), 0),
             None
         );
         let shell = commands
-            .execute(id(2), "sh", &args, (&host, &sensors))
+            .execute(id(2), "sh", &args, (&host, &sensors), 0)
             .unwrap();
         assert!(!shell.done && shell.output.contains("echo"));
+        // Not permitted, so not known.
+        let reboot = commands.execute(id(6), "reboot", &args, (&host, &sensors), 0);
+        assert_eq!(reboot.unwrap().follow_up, FollowUp::Nothing);
+        assert!(!commands.supported().contains(&"reboot") && commands.reboot().is_err());
         let bus = BTreeMap::from([("bus".to_owned(), "900".to_owned())]);
-        let scan = commands.execute(id(4), "i2c_scan", &bus, (&host, &sensors));
+        let scan = commands.execute(id(4), "i2c_scan", &bus, (&host, &sensors), 0);
         let scan = scan.unwrap();
         assert!(!scan.done && scan.output.contains("/dev/i2c-900 is absent"));
-        let scan = commands.execute(id(5), "i2c_scan", &args, (&host, &sensors));
+        let scan = commands.execute(id(5), "i2c_scan", &args, (&host, &sensors), 0);
         assert!(scan.unwrap().output.contains("invalid bus"));
         assert_eq!(
             commands
-                .execute(id(3), "renew_token", &args, (&host, &sensors))
+                .execute(id(3), "renew_token", &args, (&host, &sensors), 0)
                 .unwrap()
                 .follow_up,
             FollowUp::RenewToken
@@ -162,7 +271,7 @@ mod tests {
         for at in 10..200 {
             assert!(
                 commands
-                    .execute(id(at), "echo", &args, (&host, &sensors))
+                    .execute(id(at), "echo", &args, (&host, &sensors), 0)
                     .is_some()
             );
         }

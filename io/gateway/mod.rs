@@ -4,6 +4,7 @@ pub mod archive;
 mod audit;
 mod audit_chain;
 mod audit_entry;
+pub mod firmware;
 pub mod possession;
 pub mod seal;
 mod secret;

@@ -57,6 +57,19 @@ pub struct NodeCommand {
     pub expires_ns: u64,
 }
 
+impl NodeCommand {
+    /// State at `now_ns`, ns since the Unix epoch: a command that nobody fetched or finished in time has
+    /// expired, also while its node is silent.
+    #[must_use]
+    pub fn state_at(&self, now_ns: u64) -> CommandState {
+        let is_open = matches!(self.state, CommandState::Queued | CommandState::Sent);
+        match is_open && self.expires_ns < now_ns {
+            true => CommandState::Expired,
+            false => self.state,
+        }
+    }
+}
+
 /// Commands of a node, oldest first.
 pub type CommandQueue = VecDeque<NodeCommand>;
 
@@ -175,6 +188,25 @@ impl Command for FinishCommand {
 impl Recorded for FinishCommand {
     const NAME: &'static str = "fleet.finish";
     type Reply = ();
+}
+
+/// Withdraws a command that its node has not fetched; `true` if there was one.
+pub(crate) fn withdraw_command(world: &mut World, node: NodeId, id: Uuid) -> bool {
+    let Ok(entity) = approved_node(world, node) else {
+        return false;
+    };
+    let at_ns = world.resource::<Clock>().wall_ns;
+    let Some(mut commands) = world.get_mut::<NodeCommands>(entity) else {
+        return false;
+    };
+    let waits = |one: &NodeCommand| one.id == id && one.state == CommandState::Queued;
+    let Some(index) = commands.0.iter().position(waits) else {
+        return false;
+    };
+    let command = &mut Arc::make_mut(&mut commands.0)[index];
+    command.state = CommandState::Expired;
+    command.at_ns = at_ns;
+    true
 }
 
 /// Commands to dispatch now; they count as sent, late ones as expired. Writes nothing where nothing

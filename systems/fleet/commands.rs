@@ -209,6 +209,9 @@ pub struct RecordJoinReport {
     pub firmware: BTreeMap<String, String>,
     /// Commands it supports.
     pub supported_commands: Vec<String>,
+    /// Settings in force by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, String>,
 }
 impl Command for RecordJoinReport {
     type Out = Result<(), Refusal>;
@@ -219,6 +222,7 @@ impl Command for RecordJoinReport {
         after.board = self.board;
         after.firmware = self.firmware;
         after.supported_commands = self.supported_commands;
+        after.settings = self.settings;
         if after != before {
             record::put(world, entity, after);
         }

@@ -46,6 +46,9 @@ pub struct NodeInfo {
     pub firmware: BTreeMap<String, String>,
     /// Supported commands.
     pub supported_commands: Vec<String>,
+    /// Settings in force by name, as reported.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, String>,
     /// Time of its first record, ns since the Unix epoch.
     pub created_ns: u64,
     /// Revision, for `If-Match`.

@@ -15,6 +15,7 @@ mod event;
 mod heartbeat;
 mod liveness;
 mod metrics;
+mod node_settings;
 mod prediction;
 mod record;
 mod roles;
@@ -31,6 +32,7 @@ use groundwave_engine::{Builder, Phase};
 
 pub(crate) use approved::approved_node;
 pub use clock::{RecordClockStep, SetGatewayClock, StartGatewayClock};
+pub(crate) use command_queue::withdraw_command;
 pub use command_queue::{
     CommandQueue, CommandState, EnqueueCommand, FinishCommand, NodeCommand, NodeCommands,
     OUTPUT_BYTES_MAX,
@@ -51,6 +53,9 @@ pub use heartbeat::{
 };
 pub use liveness::{Liveness, LivenessRules, NodeState, StateChange};
 pub use metrics::{METRICS_MAX, Reading, Readings, Sample, check_metric, unit_of};
+pub use node_settings::{
+    BatmanGatewayMode, BatmanSettings, CONFIGURE, NodeSettings, SettingDifference,
+};
 pub use record::check_tags;
 pub(crate) use record::{admit, alert, dismiss, expect, lock_out, registration_of, rename, tag};
 pub use roles::{NodeRole, check_role};
@@ -92,6 +97,7 @@ pub fn fleet(engine: &mut Builder) {
                 .chain()
                 .run_if(resource_changed::<clock::GatewayClock>),
         )
+        .systems(Phase::Plan, node_settings::drop_settings)
         .systems(
             Phase::Route,
             (

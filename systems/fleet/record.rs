@@ -81,6 +81,7 @@ fn fresh(world: &World, entity: Entity, name: &str) -> NodeInfo {
         board: None,
         firmware: BTreeMap::new(),
         supported_commands: Vec::new(),
+        settings: BTreeMap::new(),
         created_ns: world.resource::<Clock>().wall_ns,
         revision: 0,
     }

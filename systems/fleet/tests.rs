@@ -254,6 +254,7 @@ fn a_command_is_dispatched_with_the_next_heartbeat_and_finishes_once() {
         board: None,
         firmware: BTreeMap::new(),
         supported_commands: vec!["identify".to_owned()],
+        settings: BTreeMap::new(),
     };
     does(&mut engine, join).unwrap();
     does(&mut engine, give).unwrap();

@@ -38,6 +38,7 @@ fn stage_2_onboarding() {
         cast.topology();
         cast.probes();
         cast.settings();
+        cast.node_settings();
         cast.memory();
         cast.cut_off();
         onboarding::no_secrets_in_logs();

@@ -44,7 +44,7 @@ fn dnsmasq() -> Running {
 fn agent(netns: &str) -> Running {
     // Each node has a name of its own, which it gets from its own kernel elsewhere.
     let line = format!(
-        "busybox unshare -u {0} agent --period 1 --key /run/{netns}.key",
+        "busybox unshare -u {0} agent --period 1 --key /run/{netns}.key --allow-configure",
         program()
     );
     start(netns, &line, &format!("{netns}.log"))
@@ -218,6 +218,27 @@ impl Cast {
         assert_eq!(
             self.admin.get("/v1/mesh/config")["batman"]["orig_interval_ms"],
             300
+        );
+    }
+
+    /// Settings of a node reach its kernel, and reach it again when somebody changes them there.
+    pub fn node_settings(&self) {
+        let path = format!("/v1/nodes/{}/settings", self.nodes["n2"]);
+        let penalty = || run("n2", "batctl meshif bat0 hop_penalty");
+        let wanted = json!({ "batman": { "hop_penalty": 40 } });
+        let (status, said) = self.admin.try_ask(Method::PUT, &path, Some(wanted));
+        assert_eq!(status, 200, "{said}");
+        wait_for("n2 keeps a pushed setting", 60, || {
+            let said = self.admin.get(&path);
+            let kept = said["push"]["state"] == "done" && said["divergence"] == json!([]);
+            kept.then_some(())
+        });
+        assert_eq!(penalty().trim(), "40");
+        run("n2", "batctl meshif bat0 hop_penalty 20");
+        wait_for(
+            "a setting that somebody changed is pushed again",
+            60,
+            || (penalty().trim() == "40").then_some(()),
         );
     }
 

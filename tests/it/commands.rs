@@ -40,6 +40,8 @@ fn the_list_of_commands_is_the_one_we_know() {
     firewall_rule.remove
     firewall_zone.put
     firewall_zone.remove
+    firmware_image.put
+    firmware_image.remove
     fleet.begin
     fleet.clock_step
     fleet.finish
@@ -76,6 +78,8 @@ fn the_list_of_commands_is_the_one_we_know() {
     node.update
     node_role.put
     node_role.remove
+    node_settings.put
+    node_settings.remove
     onboarding.approve
     onboarding.dismiss
     onboarding.expect
@@ -90,6 +94,9 @@ fn the_list_of_commands_is_the_one_we_know() {
     peripheral.scan
     power.remove
     power.samples
+    rollout.cancel
+    rollout.put
+    rollout.remove
     sensor_assignment.put
     sensor_assignment.remove
     sensor_template.put

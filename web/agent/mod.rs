@@ -10,6 +10,7 @@ use std::net::SocketAddr;
 
 use groundwave_io::agent::Rhythm;
 use groundwave_io::agent::host_state::Source;
+use groundwave_io::agent::node_commands::Permissions;
 use groundwave_io::agent::request::TrustSecret;
 use groundwave_io::i2c::Sensors;
 use groundwave_io::netlink::wireguard::PrivateKey;
@@ -39,6 +40,8 @@ pub struct Options {
     pub gpsd: SocketAddr,
     /// The sensors that are read.
     pub sensors: Sensors,
+    /// Node commands that the owner of the machine permitted.
+    pub permissions: Permissions,
     /// When it does what.
     pub rhythm: Rhythm,
 }

@@ -1,13 +1,17 @@
 //! The agent's tasks, done.
 
 mod enrol;
+mod firmware;
+mod follow;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use groundwave_engine::Pacer;
 use groundwave_io::agent::backlog::{Backlog, Readings};
-use groundwave_io::agent::host_state::{HostState, Ready, Source};
-use groundwave_io::agent::node_commands::{Finished, FollowUp, NodeCommands, SUPPORTED};
+use groundwave_io::agent::host_state::{HostState, Ready};
+use groundwave_io::agent::mesh_settings::Values;
+use groundwave_io::agent::node_commands::{Finished, NodeCommands};
 use groundwave_io::agent::tunnel::Plan;
 use groundwave_io::agent::{Gpsd, Machine, MachineChance, Meter, Outcome, Task, report};
 use groundwave_io::host::ReadingError;
@@ -16,13 +20,12 @@ use groundwave_io::readings::{Root, board};
 use groundwave_io::wall::{MachineClock, wall_ns};
 use groundwave_systems::fleet::{Heartbeat, HeartbeatAck};
 use groundwave_systems::onboarding::{Credentials, WgRegisterResult};
-use groundwave_systems::sensor::SensorPlan;
 use hyper::Method;
 use uuid::Uuid;
 
 use super::Options;
 use super::connection::{Line, RequestFailure, read};
-use super::wire::{Batch, CommandOutcome, Join, Login, Token};
+use super::wire::{Batch, Join, Login, Token};
 use crate::http::time::rfc3339;
 
 /// Most readings of one late batch; the gateway accepts no more.
@@ -66,6 +69,10 @@ pub struct Agent {
     node_id: Option<Uuid>,
     seq: u64,
     finished: Vec<Finished>,
+    /// Settings as reported last.
+    told_settings: Values,
+    /// Version of the firmware as reported last.
+    told_version: Option<String>,
     /// Revision of the sensors that the gateway assigned, as they are read now.
     sensors_revision: Option<u64>,
 }
@@ -75,7 +82,7 @@ impl Agent {
     ///
     /// # Errors
     /// When the system has no random bytes.
-    pub fn new(options: Options) -> std::io::Result<Self> {
+    pub fn new(mut options: Options) -> std::io::Result<Self> {
         Ok(Self {
             machine: Machine::new(options.rhythm, 0),
             chance: MachineChance::new()?,
@@ -83,7 +90,7 @@ impl Agent {
             meter: Meter::default(),
             gpsd: Gpsd::at(options.gpsd),
             backlog: Backlog::new(options.rhythm.period_ms),
-            commands: NodeCommands::default(),
+            commands: NodeCommands::new(std::mem::take(&mut options.permissions)),
             line: Line::of(options.rhythm.period_ms),
             host: HostState::default(),
             readings: Readings::new(),
@@ -96,6 +103,8 @@ impl Agent {
             node_id: None,
             seq: 0,
             finished: Vec::new(),
+            told_settings: Values::new(),
+            told_version: None,
             sensors_revision: None,
             options,
         })
@@ -203,6 +212,8 @@ impl Agent {
     /// Reads the state of the machine, and stores the readings until they are reported.
     fn keep(&mut self) -> Result<(), RequestFailure> {
         self.sample().map_err(local)?;
+        let now_ms = self.now_ms();
+        self.finished.extend(self.commands.expire(now_ms));
         self.backlog.push(wall_ns() / 1_000_000, &self.readings);
         Ok(())
     }
@@ -256,17 +267,28 @@ impl Agent {
             return Ok(());
         };
         let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        let version = self.commands.firmware_version();
+        let mut firmware = BTreeMap::from([("kernel".to_owned(), kernel.trim().to_owned())]);
+        firmware.extend(
+            version
+                .clone()
+                .map(|version| ("firmware".to_owned(), version)),
+        );
         let join = Join {
             node_id,
             boot_id: &beat.boot_id,
             agent_version: &beat.agent_version,
             board: board::read(&Root::default()).model,
-            firmware: [("kernel".to_owned(), kernel.trim().to_owned())].into(),
+            firmware,
             interfaces: &beat.interfaces,
             capabilities: &beat.capabilities,
-            supported_commands: SUPPORTED,
+            supported_commands: self.commands.supported(),
+            settings: self.commands.settings(),
         };
+        let settings = join.settings.clone();
         self.say("/v1/nodes/join", &join).await?;
+        self.told_settings = settings;
+        self.told_version = version;
         Ok(())
     }
 
@@ -372,6 +394,8 @@ impl Agent {
             self.machine
                 .set_period((ack.next_heartbeat_s * 1000.0) as u64);
         }
+        self.finished.extend(self.commands.heard());
+        let now_ms = self.now_ms();
         for order in ack.commands {
             let id = order.command_id;
             let finished = self.commands.execute(
@@ -379,59 +403,19 @@ impl Agent {
                 &order.kind,
                 &order.args,
                 (&self.host, &self.options.sensors),
+                now_ms,
             );
             self.finished.extend(finished);
         }
+        self.fetch_firmware().await;
         self.tell_finished(ack.node_id).await;
+        // What changed, by a command or by others, is reported.
+        let version = self.commands.firmware_version();
+        if self.commands.settings() != self.told_settings || version != self.told_version {
+            self.machine.join_again();
+        }
         self.follow_sensors(ack.node_id, ack.sensors_revision).await;
         Ok(())
-    }
-
-    /// Reads the sensors that the gateway assigns; where they cannot be fetched, again with the next
-    /// heartbeat.
-    async fn follow_sensors(&mut self, node_id: Uuid, revision: Option<u64>) {
-        let is_fixture = matches!(self.options.source, Source::Fixture(_));
-        if is_fixture || revision == self.sensors_revision {
-            return;
-        }
-        let plan = match revision {
-            None => SensorPlan::default(),
-            Some(_) => {
-                let address = self.address(true);
-                let token = self.token.clone();
-                let path = format!("/v1/nodes/{node_id}/sensors");
-                let heard = self.send(Method::GET, &address, token.as_deref(), &path, &());
-                match heard.await.and_then(|heard| read(&heard)) {
-                    Ok(plan) => plan,
-                    Err(trouble) => {
-                        tracing::debug!("sensors: {trouble:?}");
-                        return;
-                    }
-                }
-            }
-        };
-        for refused in self.options.sensors.replace(&plan) {
-            tracing::warn!("{refused}");
-        }
-        self.sensors_revision = revision;
-        tracing::info!("{} sensors are assigned by the gateway", plan.sensors.len());
-    }
-
-    /// Reports results of node commands; those that cannot be sent now go with the next heartbeat.
-    async fn tell_finished(&mut self, node_id: Uuid) {
-        for finished in std::mem::take(&mut self.finished) {
-            let path = format!(
-                "/v1/nodes/{node_id}/commands/{}/result",
-                finished.command_id
-            );
-            let told = self.say(&path, &CommandOutcome::from(&finished)).await;
-            if finished.follow_up == FollowUp::RenewToken {
-                self.machine.renew_now();
-            }
-            if matches!(told, Err(RequestFailure::NoAnswer(_))) {
-                self.finished.push(finished);
-            }
-        }
     }
 
     async fn replay(&mut self) -> Result<(), RequestFailure> {

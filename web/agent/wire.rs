@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use groundwave_io::agent::backlog::UnreportedReading;
-use groundwave_io::agent::node_commands::{Finished, SUPPORTED};
+use groundwave_io::agent::mesh_settings::Values;
+use groundwave_io::agent::node_commands::Finished;
 use groundwave_systems::fleet::Interface;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -34,7 +35,9 @@ pub struct Join<'a> {
     pub firmware: std::collections::BTreeMap<String, String>,
     pub interfaces: &'a [Interface],
     pub capabilities: &'a [String],
-    pub supported_commands: [&'static str; SUPPORTED.len()],
+    pub supported_commands: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Values::is_empty")]
+    pub settings: Values,
 }
 
 /// Readings reported late, with the times of measurement.

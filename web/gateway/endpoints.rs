@@ -3,8 +3,8 @@
 use super::access::Access;
 use super::state::Gateway;
 use super::{
-    admin, auth, camera, canonical, external, firewall, mesh, network, nodes, power, sensors,
-    system, telemetry, trust,
+    admin, auth, camera, canonical, external, firewall, firmware, mesh, network, nodes, power,
+    sensors, system, telemetry, trust,
 };
 use crate::http::endpoints::Endpoints;
 
@@ -18,6 +18,7 @@ pub fn endpoints() -> Endpoints<Gateway, Access> {
         .merge(trust::endpoints())
         .merge(network::endpoints())
         .merge(firewall::endpoints())
+        .merge(firmware::endpoints())
         .merge(sensors::endpoints())
         .merge(canonical::endpoints())
         .merge(power::endpoints())

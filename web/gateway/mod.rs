@@ -13,6 +13,7 @@ mod document;
 mod endpoints;
 pub mod external;
 mod firewall;
+mod firmware;
 pub mod mesh;
 mod network;
 mod nodes;

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
+use groundwave_io::gateway::firmware::FirmwareFolder;
 use groundwave_io::gpio::LineName;
 use groundwave_io::nut::NutAddress;
 use groundwave_io::outbound::TargetPolicy;
@@ -52,6 +53,8 @@ pub struct Settings {
     pub insecure_open: bool,
     /// Network namespace of the firewall; that of the process if absent.
     pub netns: Option<std::path::PathBuf>,
+    /// Folder of firmware images; none are taken if absent.
+    pub firmware: Option<FirmwareFolder>,
     /// NUT server; none is asked if absent.
     pub nut: Option<NutAddress>,
     /// Accepted host names, beside IP addresses.
@@ -84,6 +87,7 @@ impl Default for Settings {
             telemetry: Duration::from_secs(5),
             insecure_open: false,
             netns: None,
+            firmware: None,
             nut: None,
             hosts: vec!["localhost".to_owned()],
             effort: Effort::default(),

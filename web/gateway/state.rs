@@ -21,6 +21,7 @@ use super::services::challenges::Challenges;
 use super::services::dhcp::DhcpServer;
 use super::services::external::state::ExternalStates;
 use super::services::firewall::FirewallService;
+use super::services::firmware::FirmwareImages;
 use super::services::host::Host;
 use super::services::limits::RateLimits;
 use super::services::mesh_config::MeshConfigService;
@@ -106,6 +107,8 @@ services! {
     mesh_config: Arc<MeshConfigService>,
     /// Ruleset of the firewall.
     firewall: Arc<FirewallService>,
+    /// Images of firmware.
+    firmware: Arc<FirmwareImages>,
     /// NUT server: power supplies.
     nut: Arc<NutServer>,
     /// Reachability probes.
@@ -157,6 +160,7 @@ impl Gateway {
             dhcp: Arc::new(dhcp),
             mesh_config: Arc::new(MeshConfigService::new(&settings.mesh_ifname)),
             firewall: Arc::new(FirewallService::new(settings.netns.clone())),
+            firmware: Arc::new(FirmwareImages::new(settings.firmware.clone())),
             nut: Arc::new(NutServer::new(settings.nut.clone())),
             probes: Arc::default(),
             outbound: Outbound::new(settings.targets.clone()),

@@ -3,6 +3,7 @@
 use axum::body::Body;
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
+use hyper::http::request::Builder;
 use hyper::{Method, Request, Response, StatusCode, header};
 use hyper_util::rt::TokioIo;
 use thiserror::Error;
@@ -136,6 +137,28 @@ impl Client {
     ) -> Result<HttpResponse, RequestError> {
         let asked = self.post(method, path, "application/json", token, Some(body));
         let response = asked.await?;
+        self.whole(response).await
+    }
+
+    /// Reads a range of bytes, as whoever `token` is.
+    ///
+    /// # Errors
+    /// Without a complete response.
+    pub async fn range(
+        &mut self,
+        path: &str,
+        token: Option<&str>,
+        range: std::ops::Range<u64>,
+    ) -> Result<HttpResponse, RequestError> {
+        let mut request = self.request(Method::GET, path, token);
+        let last = range.end.saturating_sub(1);
+        request = request.header(header::RANGE, format!("bytes={}-{last}", range.start));
+        let response = self.dispatch(request, Body::empty()).await?;
+        self.whole(response).await
+    }
+
+    /// The whole answer, if it is of reasonable length.
+    async fn whole(&self, response: Response<Incoming>) -> Result<HttpResponse, RequestError> {
         let after = response.headers().get(header::RETRY_AFTER);
         let retry_after_s = after.and_then(|after| after.to_str().ok()?.parse().ok());
         let status = response.status();
@@ -159,11 +182,16 @@ impl Client {
         token: Option<&str>,
         body: Option<Vec<u8>>,
     ) -> Result<Response<Incoming>, RequestError> {
+        let mut request = self.request(method, path, token);
+        if body.is_some() {
+            request = request.header(header::CONTENT_TYPE, media);
+        }
+        let body = body.map_or_else(Body::empty, Body::from);
+        self.dispatch(request, body).await
+    }
+
+    fn request(&self, method: Method, path: &str, token: Option<&str>) -> Builder {
         let address = &self.address;
-        let broke = |cause| RequestError::Http {
-            address: address.clone(),
-            cause,
-        };
         // A path names no host; on a socket of one machine there is only one.
         let host = if address.contains('/') {
             "localhost"
@@ -174,13 +202,22 @@ impl Client {
             .method(method)
             .uri(path)
             .header(header::HOST, host);
-        if body.is_some() {
-            request = request.header(header::CONTENT_TYPE, media);
-        }
         if let Some(token) = token {
             request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
         }
-        let body = body.map_or_else(Body::empty, Body::from);
+        request
+    }
+
+    async fn dispatch(
+        &mut self,
+        request: Builder,
+        body: Body,
+    ) -> Result<Response<Incoming>, RequestError> {
+        let address = &self.address;
+        let broke = |cause| RequestError::Http {
+            address: address.clone(),
+            cause,
+        };
         let request = request.body(body).map_err(|cause| RequestError::Request {
             address: address.clone(),
             cause,

@@ -4,7 +4,11 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use groundwave_io::agent::firmware::{Firmware, Installer};
 use groundwave_io::agent::host_state::Source;
+use groundwave_io::agent::mesh_settings::{KernelMesh, MeshSettings};
+use groundwave_io::agent::node_commands::Permissions;
+use groundwave_io::agent::reboot::Reboot;
 use groundwave_io::agent::request::TrustSecret;
 use groundwave_io::agent::{Backoff, Rhythm, keys};
 use groundwave_io::host::privilege::keep_net_admin;
@@ -90,6 +94,36 @@ pub struct AgentConfig {
     #[arg(long, value_name = "S", default_value_t = 5.0, value_parser = period)]
     pub period: f64,
 
+    /// Let the gateway restart this machine, as Ctrl-Alt-Del does
+    #[arg(long, env = "GROUNDWAVE_AGENT_ALLOW_REBOOT")]
+    pub allow_reboot: bool,
+
+    /// Let the gateway change batman-adv settings of the mesh interface; undone unless it is heard in time
+    #[arg(
+        long,
+        env = "GROUNDWAVE_AGENT_ALLOW_CONFIGURE",
+        conflicts_with = "fixture"
+    )]
+    pub allow_configure: bool,
+
+    /// Program that installs firmware: called with the file of an image and its version
+    #[arg(
+        long,
+        env = "GROUNDWAVE_AGENT_FIRMWARE_COMMAND",
+        value_name = "PROGRAM",
+        requires = "firmware_version"
+    )]
+    pub firmware_command: Option<PathBuf>,
+
+    /// File whose first line is the version of the installed firmware
+    #[arg(
+        long,
+        env = "GROUNDWAVE_AGENT_FIRMWARE_VERSION",
+        value_name = "FILE",
+        requires = "firmware_command"
+    )]
+    pub firmware_version: Option<PathBuf>,
+
     /// Folder with look.json, written by --once --json, used instead of this machine
     #[arg(long, value_name = "DIR")]
     pub fixture: Option<PathBuf>,
@@ -131,6 +165,34 @@ pub fn run(agent: Agent) -> Result<(), Failure> {
 }
 
 impl AgentConfig {
+    /// Permitted node commands; what this machine cannot do is refused.
+    fn permissions(&self) -> Result<Permissions, Failure> {
+        let reboot = self.allow_reboot.then(Reboot::probe).transpose();
+        let reboot =
+            reboot.map_err(|why| Failure::Input(format!("invalid --allow-reboot: {why}")))?;
+        let mesh_settings = self.allow_configure.then(|| {
+            let ifname = self.mesh.clone();
+            MeshSettings::new(
+                Box::new(KernelMesh { ifname }),
+                &self.key.with_extension("unconfirmed"),
+            )
+        });
+        let firmware = match (&self.firmware_command, &self.firmware_version) {
+            (Some(command), Some(version)) => {
+                let installer =
+                    Installer::probe(command, version, &self.key.with_extension("firmware"));
+                let wrong = |why| Failure::Input(format!("invalid --firmware-command: {why}"));
+                Some(Firmware::new(installer.map_err(wrong)?))
+            }
+            _ => None,
+        };
+        Ok(Permissions {
+            reboot,
+            firmware,
+            mesh_settings: mesh_settings.transpose().map_err(Failure::Input)?,
+        })
+    }
+
     fn options(self, once: bool) -> Result<Options, Failure> {
         let source = match &self.fixture {
             Some(folder) => Source::Fixture(folder.clone()),
@@ -143,6 +205,10 @@ impl AgentConfig {
         let key = match once {
             true => groundwave_io::netlink::wireguard::PrivateKey::generate()?,
             false => keys::private_key(&self.key).map_err(Failure::input)?,
+        };
+        let permissions = match once {
+            true => Permissions::default(),
+            false => self.permissions()?,
         };
         let choice = SensorSelection {
             probe: self.i2c.unwrap_or_default(),
@@ -163,6 +229,7 @@ impl AgentConfig {
             enrollment_code: self.enrollment_code.as_deref().map(text).transpose()?,
             gpsd: self.gpsd,
             sensors,
+            permissions,
             rhythm: Rhythm {
                 period_ms,
                 backoff: Backoff {

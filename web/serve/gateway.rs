@@ -82,6 +82,7 @@ impl RunningGateway {
             Arc::clone(&gateway.settings),
             gateway.stop.clone(),
         ));
+        gateway.firmware.remove_unknown(&gateway.world.view());
         let firewall = Arc::clone(&gateway.firewall);
         firewall.start(&gateway.world).await;
         tokio::spawn(gateway::background_tasks::observe_firewall(gateway.clone()));

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use groundwave_engine::Handle;
+use groundwave_io::gateway::firmware::FirmwareFolder;
 use groundwave_io::gateway::{check_private, load_or_make};
 use groundwave_io::gpio::LineName;
 use groundwave_io::netlink::wireguard::PrivateKey;
@@ -314,6 +315,9 @@ impl GatewayConfig {
             telemetry: heartbeat,
             insecure_open: self.insecure_open_onboarding,
             hosts,
+            firmware: Some(
+                FirmwareFolder::open(&self.state.file("firmware")).map_err(Failure::input)?,
+            ),
             nut: self.nut_server()?,
             gpio_lines: self.gpio_lines.clone(),
             leases: self.leases.clone(),

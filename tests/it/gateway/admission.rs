@@ -227,7 +227,7 @@ fn many_registrations_are_rejected_and_deleted_at_once() {
 }
 
 /// A folder that stands for a machine whose `bat0` has this address.
-fn machine(host: u8) -> tempfile::TempDir {
+pub fn machine(host: u8) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let interface = Interface {
         ifindex: 2,

@@ -1,6 +1,7 @@
 //! The mesh gateway: who may do what, how nodes get in, what they say, what is kept.
 
 mod admission;
+mod agents;
 mod api_tokens;
 mod backup;
 mod cameras;
@@ -8,6 +9,7 @@ mod canary;
 mod connections;
 mod external;
 mod firewall;
+mod firmware;
 mod flood;
 mod flow;
 mod fuzz;
@@ -16,7 +18,9 @@ mod links;
 mod logins;
 mod matrix;
 mod model;
+mod node_commands;
 mod node_metrics;
+mod node_settings;
 mod once;
 mod power;
 mod process;

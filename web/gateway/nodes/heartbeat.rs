@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::gateway::access::{ClientAddress, NodeOrOperator, Operator, Viewer};
+use crate::gateway::nodes::settings::push_after_join;
 use crate::gateway::nodes::view::Node;
 use crate::gateway::services::limits::RateLimits;
 use crate::gateway::services::metrics::Metrics;
@@ -104,6 +105,10 @@ pub struct JoinReport {
     #[serde(default)]
     #[schemars(length(max = 32))]
     pub supported_commands: Vec<String>,
+    /// Settings in force that the gateway may change, by name, up to 32.
+    #[serde(default)]
+    #[schemars(extend("maxProperties" = 32))]
+    pub settings: BTreeMap<String, String>,
 }
 
 /// Configuration of a node.
@@ -140,16 +145,19 @@ pub async fn node_join(
 ) -> Result<Json<Joined>, Problem> {
     let node = caller.node(report.node_id)?;
     let long = |text: &String| text.chars().count() > 128;
-    let firmware = report
-        .firmware
-        .iter()
-        .flat_map(|(name, version)| [name, version]);
+    let pairs = report.firmware.iter().chain(&report.settings);
+    let pairs = pairs.flat_map(|(name, value)| [name, value]);
     let words = report
         .board
         .iter()
-        .chain(firmware)
+        .chain(pairs)
         .chain(&report.supported_commands);
-    let many = report.firmware.len() > 32 || report.supported_commands.len() > 32;
+    let counts = [
+        report.firmware.len(),
+        report.supported_commands.len(),
+        report.settings.len(),
+    ];
+    let many = counts.iter().any(|count| *count > 32);
     if many || words.into_iter().any(long) {
         let message = "too long: allowed 0 to 32 entries of up to 128 characters";
         return Err(Problem::field("", FieldCode::Length, message));
@@ -159,9 +167,17 @@ pub async fn node_join(
         board: report.board,
         firmware: report.firmware,
         supported_commands: report.supported_commands,
+        settings: report.settings,
     };
     world.submit(command).await?;
     let held = world.node(node.uuid())?;
+    if let Err(problem) = push_after_join(&world, &held).await {
+        tracing::warn!(
+            "settings of {} not pushed: {}",
+            held.record.name,
+            problem.detail
+        );
+    }
     let view = world.view();
     Ok(Json(Joined {
         node: Node::of(&view, &held, wall_ns()),
@@ -211,12 +227,12 @@ pub struct OrderView {
     pub at: String,
 }
 
-impl From<&NodeCommand> for OrderView {
-    fn from(command: &NodeCommand) -> Self {
+impl OrderView {
+    fn of(command: &NodeCommand, now_ns: u64) -> Self {
         Self {
             command_id: command.id,
             kind: command.kind.clone(),
-            state: command.state,
+            state: command.state_at(now_ns),
             result: command.output.clone(),
             by: command.by.clone(),
             at: rfc3339(command.at_ns),
@@ -265,7 +281,8 @@ pub async fn node_command_create(
         .iter()
         .find(|command| command.id == command_id);
     let command = command.ok_or_else(|| Problem::internal("the enqueued command is missing"))?;
-    Ok((StatusCode::ACCEPTED, Json(OrderView::from(command))))
+    let shown = OrderView::of(command, world.wall_ns());
+    Ok((StatusCode::ACCEPTED, Json(shown)))
 }
 
 /// List commands of a node
@@ -282,7 +299,10 @@ pub async fn node_commands(
     let node = world.node(node_id)?;
     let all = node.commands.iter();
     let all = all.map(|command| (command.id.to_string(), command));
-    Ok(Json(paging.of(all, OrderView::from)?))
+    let now_ns = world.wall_ns();
+    Ok(Json(
+        paging.of(all, |command| OrderView::of(command, now_ns))?,
+    ))
 }
 
 /// Devices that a node reports as the result of a scan; `None` for other commands, and for what is no

@@ -4,6 +4,7 @@ pub mod heartbeat;
 pub mod inventory;
 pub mod metrics;
 pub mod reports;
+pub mod settings;
 pub mod view;
 
 use groundwave_systems::fleet::NodeState;
@@ -37,6 +38,10 @@ pub fn endpoints() -> Endpoints<Gateway, Access> {
             heartbeat::node_command_create,
             heartbeat::node_command_result,
             inventory::node_rotate_credentials,
+            settings::node_settings,
+            settings::node_settings_put,
+            settings::node_settings_push,
+            settings::node_settings_delete,
         ))
         .with(operations!(rule_of; heartbeat::heartbeat).body_limit(HEARTBEAT_BYTES_MAX))
 }

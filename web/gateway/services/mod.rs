@@ -12,6 +12,7 @@ pub mod dhcp;
 pub mod external;
 pub mod firewall;
 pub mod firewall_diff;
+pub mod firmware;
 pub mod host;
 pub mod kernel;
 pub mod limited;

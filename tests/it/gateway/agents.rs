@@ -1,0 +1,117 @@
+//! Agent processes at a gateway, each with a machine of its own in a file.
+
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::Bench;
+use super::admission::machine;
+use crate::support::command;
+
+/// An agent process without a tunnel, and its node.
+pub struct AgentProcess {
+    child: Child,
+    /// Its working folder.
+    pub folder: tempfile::TempDir,
+    /// Node id.
+    pub node: String,
+}
+
+/// Registers node `number` ahead: its folder with the code, its id.
+fn ahead(bench: &Bench, number: u8, tags: &[&str]) -> (tempfile::TempDir, String) {
+    let admin = bench.login("admin");
+    let mac = format!("02:00:00:00:00:{number:02x}");
+    let body = json!({ "name": format!("Node {number}"), "mac": mac, "tags": tags });
+    let made = bench
+        .call(&admin, "POST", "/v1/nodes/register", &body)
+        .is(201);
+    let folder = machine(number);
+    let code = made["enrollment_code"].as_str().unwrap();
+    std::fs::write(folder.path().join("code"), code).unwrap();
+    (folder, made["node"]["node_id"].as_str().unwrap().to_owned())
+}
+
+impl AgentProcess {
+    /// Starts an agent with these options.
+    pub fn start(bench: &Bench, number: u8, options: &[&str]) -> Self {
+        Self::start_tagged(bench, number, &[], options)
+    }
+
+    /// Starts an agent whose node has these tags.
+    pub fn start_tagged(bench: &Bench, number: u8, tags: &[&str], options: &[&str]) -> Self {
+        let (folder, node) = ahead(bench, number, tags);
+        let mut program = agent(bench, options);
+        program.current_dir(folder.path());
+        let child = program.spawn().unwrap();
+        Self {
+            child,
+            folder,
+            node,
+        }
+    }
+
+    /// Starts an agent in a process namespace whose process 1 is a shell that, on SIGINT, writes the
+    /// file `restarted` and ends.
+    pub fn start_with_init(bench: &Bench, number: u8, options: &[&str]) -> Self {
+        let (folder, node) = ahead(bench, number, &[]);
+        let program = agent(bench, options);
+        let init = "trap 'touch restarted; exit 0' INT; \"$@\" & wait";
+        let mut shell = Command::new("unshare");
+        shell
+            .args(["--pid", "--fork", "--kill-child", "--mount-proc"])
+            .args(["sh", "-c", init, "init"])
+            .arg(program.get_program())
+            .args(program.get_args())
+            .current_dir(folder.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let child = shell.spawn().unwrap();
+        Self {
+            child,
+            folder,
+            node,
+        }
+    }
+
+    /// Waits until the node at the gateway is as wanted; a minute at most.
+    #[track_caller]
+    pub fn wait_for(&self, bench: &Bench, wanted: impl Fn(&Value) -> bool) {
+        let path = format!("/v1/nodes/{}", self.node);
+        wait_for(bench, &path, wanted);
+    }
+}
+
+/// Waits until what a viewer reads at `path` is as wanted; a minute at most.
+#[track_caller]
+pub fn wait_for(bench: &Bench, path: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+    let viewer = bench.login("viewer");
+    let mut found = Value::Null;
+    for _ in 0..600 {
+        found = bench.get(&viewer, path).is(200);
+        if wanted(&found) {
+            return found;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    panic!("not in a minute: {found}");
+}
+
+fn agent(bench: &Bench, options: &[&str]) -> Command {
+    let address = bench.listen().to_string();
+    let mut program = command(&["agent", "--no-tunnel", "--fixture", ".", "--period", "0.5"]);
+    program
+        .args(["--gateway", &address, "--key", "node.key"])
+        .args(["--enrollment-code", "code"])
+        .args(options)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    program
+}
+
+impl Drop for AgentProcess {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,204 @@
+//! Firmware: images whole or not at all, ranges, roll-outs over agent processes with a harmless command.
+
+use std::io::Read as _;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::Request;
+use groundwave::gateway::Settings;
+use groundwave_io::gateway::firmware::FirmwareFolder;
+use groundwave_io::hex::hex;
+use groundwave_needs::needs;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::agents::{AgentProcess, wait_for};
+use super::{Answer, Bench, request};
+
+const IMAGES: &str = "/v1/firmware/images";
+const ROLLOUTS: &str = "/v1/firmware/rollouts";
+
+/// A gateway with a folder of images, that wants heartbeats every half second.
+fn bench(place: &Path) -> Bench {
+    Bench::with(Settings {
+        heartbeat: Duration::from_millis(500),
+        firmware: Some(FirmwareFolder::open(&place.join("images")).unwrap()),
+        ..Settings::default()
+    })
+}
+
+/// Uploads an image with the digest of `announced`.
+fn upload(bench: &Bench, version: &str, announced: &[u8], image: &[u8]) -> Answer {
+    let admin = bench.login("admin");
+    let digest = hex(&Sha256::digest(announced));
+    let request = Request::post(format!("{IMAGES}?version={version}&sha256={digest}"))
+        .header("authorization", format!("Bearer {admin}"))
+        .header("content-type", "application/octet-stream")
+        .body(Body::from(image.to_vec()));
+    bench.send_from("127.0.0.1".parse().unwrap(), request.unwrap())
+}
+
+fn files(place: &Path) -> usize {
+    std::fs::read_dir(place.join("images")).unwrap().count()
+}
+
+#[test]
+fn an_image_is_taken_whole_and_read_in_ranges() {
+    let place = tempfile::tempdir().unwrap();
+    let bench = bench(place.path());
+    let image: Vec<u8> = (0..700_000_u32).map(|at| (at / 7) as u8).collect();
+    for wrong in [&image[1..], b""] {
+        upload(&bench, "2", &image, wrong).problem(422);
+    }
+    assert_eq!(files(place.path()), 0);
+    let made = upload(&bench, "2", &image, &image).is(201);
+    assert_eq!(made["size_bytes"], 700_000);
+    upload(&bench, "2", &image, &image).problem(409);
+    assert_eq!(files(place.path()), 1);
+    let (admin, operator) = (bench.login("admin"), bench.login("operator"));
+    bench
+        .call(
+            &admin,
+            "POST",
+            &format!("{IMAGES}?version=3&sha256={}", "0".repeat(64)),
+            &json!({}),
+        )
+        .problem(415);
+
+    let path = format!("{IMAGES}/{}", made["image_id"].as_str().unwrap());
+    let content = format!("{path}/content");
+    let range = |range: &str| {
+        let mut asked = request(&operator, "GET", &content, &Value::Null);
+        asked.headers_mut().insert("range", range.parse().unwrap());
+        bench.send_from("127.0.0.1".parse().unwrap(), asked)
+    };
+    assert_eq!(bench.get(&operator, &content).body, image);
+    let part = range("bytes=300000-599999");
+    assert_eq!(part.status.as_u16(), 206);
+    assert_eq!(part.headers["content-range"], "bytes 300000-599999/700000");
+    assert_eq!(part.body, image[300_000..600_000]);
+    assert_eq!(range("bytes=-5").body, image[699_995..]);
+    let outside = range("bytes=700000-");
+    outside.problem(416);
+    assert_eq!(outside.headers["content-range"], "bytes */700000");
+    bench.call(&admin, "DELETE", &path, &Value::Null).is(204);
+    bench.get(&operator, &content).problem(404);
+    assert_eq!(files(place.path()), 0);
+    // Without a folder there is nothing to write to.
+    let without = Bench::new();
+    assert_eq!(
+        upload(&without, "2", &image, &image).problem(503),
+        "backend-absent"
+    );
+}
+
+/// An agent of version 1 whose command installs every image but that of version 3.
+fn agent(bench: &Bench, number: u8, place: &Path) -> AgentProcess {
+    let own = place.join(number.to_string());
+    std::fs::create_dir(&own).unwrap();
+    let (command, version) = (own.join("install"), own.join("version"));
+    let script = "#!/bin/sh\nset -e\ntest \"$2\" != 3\ncp \"$1\" \"${0%/*}/image\"\n\
+                  echo \"$2\" > \"${0%/*}/version\"\n";
+    std::fs::write(&command, script).unwrap();
+    std::fs::set_permissions(&command, std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::fs::write(&version, "1\n").unwrap();
+    let (command, version) = (command.to_str().unwrap(), version.to_str().unwrap());
+    let options = ["--firmware-command", command, "--firmware-version", version];
+    AgentProcess::start_tagged(bench, number, &["roof"], &options)
+}
+
+#[test]
+fn a_rollout_reaches_its_nodes_and_takes_them_back_after_failures() {
+    let place = tempfile::tempdir().unwrap();
+    let bench = bench(place.path());
+    let admin = bench.login("admin");
+    let images = ["1", "2", "3"].map(|version| {
+        let image = version.repeat(400_000);
+        let made = upload(&bench, version, image.as_bytes(), image.as_bytes()).is(201);
+        made["image_id"].as_str().unwrap().to_owned()
+    });
+    let none = json!({ "image_id": images[1], "tag": "roof" });
+    bench.call(&admin, "POST", ROLLOUTS, &none).problem(422);
+    let agents = [61, 62, 63].map(|number| agent(&bench, number, place.path()));
+    for agent in &agents {
+        agent.wait_for(&bench, |node| {
+            node["state"] == "online" && node["firmware"]["firmware"] == "1"
+        });
+    }
+    let begin = |image: &str, before: &str| {
+        let body = json!({ "image_id": image, "rollback_image_id": before, "tag": "roof",
+            "stages": [{ "nodes": 1 }, { "percent": 100 }], "healthy_s": 1 });
+        let made = bench.call(&admin, "POST", ROLLOUTS, &body).is(201);
+        format!("{ROLLOUTS}/{}", made["rollout_id"].as_str().unwrap())
+    };
+    let path = begin(&images[1], &images[0]);
+    let told = wait_for(&bench, &path, |told| told["state"] != "running");
+    assert_eq!(told["state"], "done", "{told}");
+    let states = told["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| &one["state"]);
+    assert_eq!(states.collect::<Vec<_>>(), ["healthy"; 3]);
+    for number in 61..=63 {
+        let image = std::fs::read(place.path().join(format!("{number}/image"))).unwrap();
+        assert_eq!(image, "2".repeat(400_000).as_bytes());
+    }
+    // The next image fails on the first node: nothing else gets it.
+    let path = begin(&images[2], &images[1]);
+    let told = wait_for(&bench, &path, |told| told["state"] == "rolled_back");
+    assert_eq!(told["stage"], 0);
+    let states = told["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| &one["state"]);
+    assert_eq!(
+        states.collect::<Vec<_>>(),
+        ["reverted", "waiting", "waiting"]
+    );
+    for agent in &agents {
+        agent.wait_for(&bench, |node| node["firmware"]["firmware"] == "2");
+    }
+    let events = bench
+        .get(&admin, "/v1/admin/audit?action=rollout_create")
+        .is(200);
+    assert_eq!(events["items"].as_array().unwrap().len(), 3);
+}
+
+#[needs(small_disk)]
+#[test]
+fn an_image_for_which_there_is_no_space_leaves_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let mount = "mount -t tmpfs -o size=256k small . && cd \"$PWD\" && echo mounted && exec cat";
+    let mut holder = std::process::Command::new("unshare")
+        .args(["-m", "sh", "-c", mount])
+        .current_dir(place.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = [0; 8];
+    holder.stdout.take().unwrap().read_exact(&mut said).unwrap();
+    // The small disk, as the process in its mount namespace sees it.
+    let inside = place.path().strip_prefix("/").unwrap();
+    let disk = Path::new("/proc")
+        .join(holder.id().to_string())
+        .join("root")
+        .join(inside);
+    let bench = bench(&disk);
+    let image = vec![7; 1 << 20];
+    assert_eq!(
+        upload(&bench, "2", &image, &image).problem(507),
+        "storage-full"
+    );
+    assert_eq!(files(&disk), 0);
+    let small = vec![7; 1 << 10];
+    upload(&bench, "2", &small, &small).is(201);
+    drop(bench);
+    drop(holder.stdin.take());
+    holder.wait().unwrap();
+}

@@ -1,0 +1,108 @@
+//! Node commands: carried out by agent processes, expired, permitted by the owner of a machine.
+
+use groundwave::gateway::Settings;
+use groundwave_needs::needs;
+use serde_json::json;
+use std::time::Duration;
+
+use super::agents::{AgentProcess, wait_for};
+use super::{Bench, beat};
+use crate::support::command;
+
+/// A gateway that wants heartbeats every half second.
+fn bench() -> Bench {
+    Bench::with(Settings {
+        heartbeat: Duration::from_millis(500),
+        ..Settings::default()
+    })
+}
+
+#[needs(namespaces)]
+#[test]
+fn a_machine_restarts_only_if_its_owner_permitted_it() {
+    let bench = bench();
+    let operator = bench.login("operator");
+    let reboot = json!({ "kind": "reboot" });
+    let permits = AgentProcess::start_with_init(&bench, 31, &["--allow-reboot"]);
+    let other = AgentProcess::start(&bench, 32, &[]);
+    for agent in [&permits, &other] {
+        agent.wait_for(&bench, |node| node["state"] == "online");
+    }
+    let path = |agent: &AgentProcess| format!("/v1/nodes/{}/commands", agent.node);
+    let told = bench
+        .call(&operator, "POST", &path(&other), &reboot)
+        .is(422);
+    assert!(
+        told["detail"].as_str().unwrap().contains("renew_token"),
+        "{told}"
+    );
+    bench
+        .call(&operator, "POST", &path(&permits), &reboot)
+        .is(202);
+    let told = wait_for(&bench, &path(&permits), |told| {
+        told["items"][0]["state"] == "done"
+    });
+    assert_eq!(told["items"][0]["kind"], "reboot");
+    let file = permits.folder.path().join("restarted");
+    let restarted = (0..300).any(|_| {
+        std::thread::sleep(Duration::from_millis(100));
+        file.exists()
+    });
+    assert!(restarted, "process 1 was not asked");
+    assert!(!other.folder.path().join("restarted").exists());
+}
+
+#[needs(namespaces)]
+#[test]
+fn a_machine_without_an_init_permits_no_restart() {
+    // Process 1 of the namespace is the agent itself, which has no handler yet.
+    let folder = super::admission::machine(33);
+    let program = command(&[
+        "agent",
+        "--no-tunnel",
+        "--fixture",
+        ".",
+        "--key",
+        "node.key",
+    ]);
+    let refused = std::process::Command::new("unshare")
+        .args(["--pid", "--fork", "--mount-proc"])
+        .arg(program.get_program())
+        .args(program.get_args())
+        .arg("--allow-reboot")
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{told}");
+    assert!(told.contains("invalid --allow-reboot: process 1"), "{told}");
+}
+
+#[test]
+fn a_command_that_nobody_fetched_in_time_has_expired() {
+    let bench = Bench::new();
+    let (id, token, _) = bench.node(34);
+    let operator = bench.login("operator");
+    let path = format!("/v1/nodes/{id}/commands");
+    let join = json!({ "supported_commands": ["echo"] });
+    bench.call(&token, "POST", "/v1/nodes/join", &join).is(200);
+    let brief = json!({ "kind": "echo", "expires_s": 1 });
+    let made = bench.call(&operator, "POST", &path, &brief).is(202);
+    assert_eq!(made["state"], "queued");
+    // The node says nothing.
+    wait_for(&bench, &path, |told| told["items"][0]["state"] == "expired");
+    let ack = bench
+        .call(&token, "POST", "/v1/nodes/heartbeat", &beat(34, 1))
+        .is(200);
+    assert_eq!(ack["commands"], json!([]));
+    let result = format!("{path}/{}/result", made["command_id"].as_str().unwrap());
+    bench
+        .call(&token, "POST", &result, &json!({ "state": "done" }))
+        .problem(409);
+    // As many as are kept; then a new one displaces the oldest finished one, never an open one.
+    let order = json!({ "kind": "echo" });
+    for _ in 0..64 {
+        bench.call(&operator, "POST", &path, &order).is(202);
+    }
+    bench.call(&operator, "POST", &path, &order).problem(409);
+}

@@ -1,0 +1,70 @@
+//! What the agent does for the gateway: assigned sensors, results of node commands.
+
+use groundwave_io::agent::host_state::Source;
+use groundwave_io::agent::node_commands::FollowUp;
+use groundwave_systems::sensor::SensorPlan;
+use hyper::Method;
+use uuid::Uuid;
+
+use super::Agent;
+use crate::agent::connection::{RequestFailure, read};
+use crate::agent::wire::CommandOutcome;
+
+impl Agent {
+    /// Reads the sensors that the gateway assigns; where they cannot be fetched, again with the next
+    /// heartbeat.
+    pub(super) async fn follow_sensors(&mut self, node_id: Uuid, revision: Option<u64>) {
+        let is_fixture = matches!(self.options.source, Source::Fixture(_));
+        if is_fixture || revision == self.sensors_revision {
+            return;
+        }
+        let plan = match revision {
+            None => SensorPlan::default(),
+            Some(_) => {
+                let address = self.address(true);
+                let token = self.token.clone();
+                let path = format!("/v1/nodes/{node_id}/sensors");
+                let heard = self.send(Method::GET, &address, token.as_deref(), &path, &());
+                match heard.await.and_then(|heard| read(&heard)) {
+                    Ok(plan) => plan,
+                    Err(trouble) => {
+                        tracing::debug!("sensors: {trouble:?}");
+                        return;
+                    }
+                }
+            }
+        };
+        for refused in self.options.sensors.replace(&plan) {
+            tracing::warn!("{refused}");
+        }
+        self.sensors_revision = revision;
+        tracing::info!("{} sensors are assigned by the gateway", plan.sensors.len());
+    }
+
+    /// Reports results of node commands; those that cannot be sent now go with the next heartbeat.
+    pub(super) async fn tell_finished(&mut self, node_id: Uuid) {
+        for finished in std::mem::take(&mut self.finished) {
+            let path = format!(
+                "/v1/nodes/{node_id}/commands/{}/result",
+                finished.command_id
+            );
+            let told = self.say(&path, &CommandOutcome::from(&finished)).await;
+            match finished.follow_up {
+                FollowUp::Nothing => {}
+                FollowUp::RenewToken => self.machine.renew_now(),
+                FollowUp::Reboot if told.is_ok() => self.reboot(),
+                FollowUp::Reboot => {}
+            }
+            if matches!(told, Err(RequestFailure::NoAnswer(_))) {
+                self.finished.push(finished);
+            }
+        }
+    }
+
+    fn reboot(&self) {
+        tracing::warn!("restart of this machine, commanded by the gateway");
+        if let Err(err) = self.commands.reboot() {
+            tracing::error!(%err, "the machine does not restart");
+        }
+    }
+}

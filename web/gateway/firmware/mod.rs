@@ -1,0 +1,27 @@
+//! Firmware endpoints: images, roll-outs.
+
+pub mod images;
+pub mod range;
+pub mod rollouts;
+
+use crate::gateway::access::{Access, rule_of};
+use crate::gateway::state::Gateway;
+use crate::http::endpoints::Endpoints;
+use crate::operations;
+
+/// Endpoints of this category.
+pub fn endpoints() -> Endpoints<Gateway, Access> {
+    Endpoints::default().with(operations!(
+        rule_of;
+        images::firmware_images,
+        images::firmware_image_upload,
+        images::firmware_image_fetch,
+        images::firmware_image_delete,
+        images::firmware_image_content,
+        rollouts::rollouts,
+        rollouts::rollout_create,
+        rollouts::rollout_fetch,
+        rollouts::rollout_cancel,
+        rollouts::rollout_delete,
+    ))
+}

@@ -1,0 +1,312 @@
+//! Roll-out endpoints.
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use groundwave_engine::Id;
+use groundwave_systems::config::Versioned;
+use groundwave_systems::rollout::{
+    CancelRollout, FIRMWARE, NodeProgress, Rollout, RolloutNode, RolloutStage, RolloutState,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::gateway::access::{Admin, Viewer};
+use crate::gateway::services::config_objects::{Revision, Shown, create, fetch, list, remove};
+use crate::gateway::services::world::World;
+use crate::http::json_body::StrictJson;
+use crate::http::page::{Page, Paging};
+use crate::http::problem::FieldCode;
+use crate::http::tag::Tag;
+use crate::http::time::rfc3339;
+use crate::http::{Json, Path, Problem, Query};
+
+/// Node of a roll-out.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RolloutNodeView {
+    /// Node id.
+    pub node_id: Uuid,
+    /// Version that it reported before.
+    pub before: Option<String>,
+    /// State.
+    pub state: NodeRolloutState,
+    /// Time of its command, RFC 3339, while one goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+    /// Reason of a failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// State of a node in a roll-out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NodeRolloutState {
+    /// The stage of the node has not begun.
+    Waiting,
+    /// Commanded to install the image.
+    Installing,
+    /// Reports the version; its heartbeats are watched.
+    Watched,
+    /// Runs the image.
+    Healthy,
+    /// Does not run the image.
+    Failed,
+    /// Commanded to install the image before.
+    Reverting,
+    /// Runs the image before.
+    Reverted,
+    /// Could not be taken back.
+    Stuck,
+}
+
+impl RolloutNodeView {
+    fn of(one: &RolloutNode) -> Self {
+        use NodeRolloutState as State;
+        let (state, since_ns, reason) = match &one.progress {
+            NodeProgress::Waiting => (State::Waiting, None, None),
+            NodeProgress::Installing { since_ns } => (State::Installing, Some(*since_ns), None),
+            NodeProgress::Watched { since_ns, .. } => (State::Watched, Some(*since_ns), None),
+            NodeProgress::Healthy => (State::Healthy, None, None),
+            NodeProgress::Failed { reason } => (State::Failed, None, Some(reason)),
+            NodeProgress::Reverting { since_ns } => (State::Reverting, Some(*since_ns), None),
+            NodeProgress::Reverted => (State::Reverted, None, None),
+            NodeProgress::Stuck { reason } => (State::Stuck, None, Some(reason)),
+        };
+        Self {
+            node_id: one.node.uuid(),
+            before: one.before.clone(),
+            state,
+            since: since_ns.map(rfc3339),
+            reason: reason.cloned(),
+        }
+    }
+}
+
+/// Roll-out.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RolloutView {
+    /// Roll-out id.
+    pub rollout_id: Uuid,
+    /// Image id.
+    pub image_id: Uuid,
+    /// Image that nodes are taken back to.
+    pub rollback_image_id: Option<Uuid>,
+    /// State.
+    pub state: RolloutState,
+    /// Stages.
+    pub stages: Vec<RolloutStage>,
+    /// Stage that it is in, from 0.
+    pub stage: u32,
+    /// Share of failed nodes above which it stops, %.
+    pub failures_max_percent: u8,
+    /// Time for a node to report the version and be healthy, s.
+    pub install_within_s: u32,
+    /// Time of heartbeats with the version after which a node is healthy, s.
+    pub healthy_s: u32,
+    /// Account that began it.
+    pub by: String,
+    /// Nodes in the order in which they get the image.
+    pub nodes: Vec<RolloutNodeView>,
+    /// Revision.
+    #[serde(flatten)]
+    pub revision: Revision,
+}
+
+impl Shown for RolloutView {
+    type Object = Rollout;
+
+    fn of(id: Uuid, held: &Versioned<Rollout>) -> Self {
+        let rollout = &held.object;
+        let nodes = rollout.nodes.iter().map(RolloutNodeView::of);
+        Self {
+            rollout_id: id,
+            image_id: rollout.image.uuid(),
+            rollback_image_id: rollout.rollback_image.map(Id::uuid),
+            state: rollout.state,
+            stages: rollout.stages.clone(),
+            stage: rollout.stage,
+            failures_max_percent: rollout.failures_max_percent,
+            install_within_s: rollout.install_within_s,
+            healthy_s: rollout.healthy_s,
+            by: rollout.by.clone(),
+            nodes: nodes.collect(),
+            revision: Revision::of(held),
+        }
+    }
+}
+
+/// List roll-outs
+#[utoipa::path(get, path = "/v1/firmware/rollouts", tag = "nodes", params(Paging),
+    responses((status = 200, description = "Oldest first")))]
+pub async fn rollouts(
+    _: Viewer,
+    State(world): State<World>,
+    Query(paging): Query<Paging>,
+) -> Result<Json<Page<RolloutView>>, Problem> {
+    list(&world, &paging, |_| true)
+}
+
+/// New roll-out.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewRollout {
+    /// Image.
+    pub image_id: Uuid,
+    /// Image that nodes are taken back to when too many fail; without one the roll-out stops.
+    #[serde(default)]
+    pub rollback_image_id: Option<Uuid>,
+    /// Nodes with this tag get the image; all that can install it if absent.
+    #[serde(default)]
+    #[schemars(length(min = 1, max = 64))]
+    pub tag: Option<String>,
+    /// Stages, by default one node, 10 % and all.
+    #[serde(default = "usual_stages")]
+    #[schemars(length(min = 1, max = 16))]
+    pub stages: Vec<RolloutStage>,
+    /// Share of failed nodes among the begun ones above which it stops, %.
+    #[serde(default = "usual_failures")]
+    #[schemars(range(min = 0, max = 99))]
+    pub failures_max_percent: u8,
+    /// Time for a node to report the version and be healthy, s.
+    #[serde(default = "half_an_hour")]
+    #[schemars(range(min = 60, max = 86_400))]
+    pub install_within_s: u32,
+    /// Time of heartbeats with the version after which a node is healthy, s.
+    #[serde(default = "five_minutes")]
+    #[schemars(range(min = 0, max = 86_400))]
+    pub healthy_s: u32,
+}
+
+fn usual_stages() -> Vec<RolloutStage> {
+    vec![
+        RolloutStage::Nodes(1),
+        RolloutStage::Percent(10),
+        RolloutStage::Percent(100),
+    ]
+}
+
+fn usual_failures() -> u8 {
+    10
+}
+
+fn half_an_hour() -> u32 {
+    1_800
+}
+
+fn five_minutes() -> u32 {
+    300
+}
+
+/// Nodes with a tag that can install firmware, in id order.
+fn tagged(world: &World, tag: Option<&String>) -> Vec<RolloutNode> {
+    let view = world.view();
+    let nodes = view.fleet.nodes.values();
+    let nodes = nodes.filter(|node| tag.is_none_or(|tag| node.record.tags.contains(tag)));
+    let able = nodes.filter(|node| {
+        node.record
+            .supported_commands
+            .iter()
+            .any(|kind| kind == FIRMWARE)
+    });
+    let nodes = able.map(|node| RolloutNode {
+        node: node.id,
+        before: node.record.firmware.get(FIRMWARE).cloned(),
+        progress: NodeProgress::Waiting,
+    });
+    nodes.collect()
+}
+
+/// Begin a roll-out
+///
+/// Each stage gets the image once the nodes of the one before are healthy: online with its version for
+/// `healthy_s`.
+#[utoipa::path(post, path = "/v1/firmware/rollouts", tag = "nodes",
+    responses((status = 201, description = "The roll-out",
+            headers(("etag" = String, description = "Revision"))),
+        (status = 409, description = "Another roll-out goes on with some of the nodes")))]
+pub async fn rollout_create(
+    Admin(caller): Admin,
+    State(world): State<World>,
+    StrictJson(new): StrictJson<NewRollout>,
+) -> Result<(StatusCode, Tag, Json<RolloutView>), Problem> {
+    let nodes = tagged(&world, new.tag.as_ref());
+    if nodes.is_empty() {
+        let message = "invalid tag: no node that installs firmware has it";
+        return Err(Problem::field("/tag", FieldCode::NotAllowed, message));
+    }
+    let rollout = Rollout {
+        image: Id::new(new.image_id),
+        rollback_image: new.rollback_image_id.map(Id::new),
+        stages: new.stages,
+        failures_max_percent: new.failures_max_percent,
+        install_within_s: new.install_within_s,
+        healthy_s: new.healthy_s,
+        by: caller.username.clone(),
+        state: RolloutState::Running,
+        stage: 0,
+        nodes,
+    };
+    create(&world, rollout).await
+}
+
+/// Get a roll-out
+#[utoipa::path(get, path = "/v1/firmware/rollouts/{rollout_id}", tag = "nodes",
+    params(("rollout_id" = Uuid, Path, description = "Roll-out id")),
+    responses((status = 200, description = "The roll-out and its nodes",
+            headers(("etag" = String, description = "Revision"))),
+        (status = 404, description = "No such roll-out")))]
+pub async fn rollout_fetch(
+    _: Viewer,
+    State(world): State<World>,
+    Path(id): Path<Uuid>,
+) -> Result<(Tag, Json<RolloutView>), Problem> {
+    fetch(&world, id)
+}
+
+/// End of a roll-out.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RolloutEnd {
+    /// Take its nodes back to the image before; by default they stay as they are.
+    #[serde(default)]
+    pub roll_back: bool,
+}
+
+/// Cancel a roll-out, or take its nodes back
+#[utoipa::path(post, path = "/v1/firmware/rollouts/{rollout_id}/cancel", tag = "nodes",
+    params(("rollout_id" = Uuid, Path, description = "Roll-out id")),
+    responses((status = 200, description = "The roll-out and its nodes",
+            headers(("etag" = String, description = "Revision"))),
+        (status = 404, description = "No such roll-out"),
+        (status = 409, description = "It is over, or has no image to roll back to")))]
+pub async fn rollout_cancel(
+    _: Admin,
+    State(world): State<World>,
+    Path(id): Path<Uuid>,
+    StrictJson(end): StrictJson<RolloutEnd>,
+) -> Result<(Tag, Json<RolloutView>), Problem> {
+    let command = CancelRollout {
+        rollout: Id::new(id),
+        roll_back: end.roll_back,
+    };
+    world.submit(command).await?;
+    fetch(&world, id)
+}
+
+/// Remove a roll-out that is over
+#[utoipa::path(delete, path = "/v1/firmware/rollouts/{rollout_id}", tag = "nodes",
+    params(("rollout_id" = Uuid, Path, description = "Roll-out id"),
+        ("if-match" = Option<String>, Header, description = "Revision that the removal applies to")),
+    responses((status = 204, description = "Removed"),
+        (status = 404, description = "No such roll-out"),
+        (status = 409, description = "It goes on"),
+        (status = 412, description = "Changed since that revision")))]
+pub async fn rollout_delete(
+    _: Admin,
+    State(world): State<World>,
+    Path(id): Path<Uuid>,
+    headers: HeaderMap,
+) -> Result<StatusCode, Problem> {
+    remove::<Rollout>(&world, id, &headers).await
+}

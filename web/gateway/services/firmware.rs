@@ -1,0 +1,144 @@
+//! Images of firmware: uploads from a body, ranges for downloads.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use futures_util::StreamExt as _;
+use futures_util::stream::unfold;
+use groundwave_io::gateway::firmware::{FirmwareFolder, ImageUpload, UploadError};
+use groundwave_systems::Snapshot;
+use groundwave_systems::rollout::IMAGE_BYTES_MAX;
+use tokio::sync::Semaphore;
+use uuid::Uuid;
+
+use super::kernel::absent;
+use super::world::blocking;
+use crate::http::Problem;
+use crate::http::problem::{FieldCode, ProblemKind, is_timeout};
+
+/// Bytes written or read at once.
+const PIECE_BYTES: usize = 256 << 10;
+
+/// Images of a gateway.
+#[derive(Debug)]
+pub struct FirmwareImages {
+    folder: Option<FirmwareFolder>,
+    uploads: Arc<Semaphore>,
+}
+
+fn failed(err: &UploadError) -> Problem {
+    match err {
+        _ if err.is_storage_full() => Problem::storage_full(format!("firmware image: {err}")),
+        UploadError::TooLarge(_) => {
+            Problem::new(axum::http::StatusCode::PAYLOAD_TOO_LARGE, err.to_string())
+        }
+        UploadError::Digest { .. } => {
+            Problem::field("/sha256", FieldCode::NotAllowed, err.to_string())
+        }
+        UploadError::File(_) => Problem::internal(format!("firmware image: {err}")),
+    }
+}
+
+impl FirmwareImages {
+    /// Images in a folder; 503 without one.
+    #[must_use]
+    pub fn new(folder: Option<FirmwareFolder>) -> Self {
+        Self {
+            folder,
+            uploads: Arc::new(Semaphore::new(1)),
+        }
+    }
+
+    /// Removes files of images that the world does not know: of uploads whose record never came.
+    pub fn remove_unknown(&self, view: &Snapshot) {
+        let Some(folder) = &self.folder else { return };
+        let known = view.config.firmware_images.iter();
+        let known: Vec<Uuid> = known.map(|(id, _)| id.uuid()).collect();
+        if let Err(err) = folder.retain(&known) {
+            tracing::warn!("folder of firmware images: {err}");
+        }
+    }
+
+    /// Folder of the images.
+    ///
+    /// # Errors
+    /// 503 without one.
+    pub fn folder(&self) -> Result<FirmwareFolder, Problem> {
+        let folder = self.folder.clone();
+        folder.ok_or_else(|| absent("gateway without a folder of firmware images"))
+    }
+
+    /// Keeps a body as the image `id`; returns its size, bytes.
+    ///
+    /// # Errors
+    /// 409 during another upload, 413, 422 for another digest, 507 on a full disk.
+    pub async fn keep(&self, id: Uuid, sha256: &str, body: Body) -> Result<u64, Problem> {
+        let folder = self.folder()?;
+        let _alone = self.uploads.try_acquire().map_err(|_| {
+            let message = "another firmware image is being uploaded";
+            Problem::new(axum::http::StatusCode::CONFLICT, message).retry_after(5)
+        })?;
+        let begun = folder.clone();
+        let mut upload =
+            blocking(move || begun.begin(IMAGE_BYTES_MAX).map_err(|err| failed(&err))).await?;
+        let mut body = body.into_data_stream();
+        let mut piece = Vec::with_capacity(PIECE_BYTES);
+        while let Some(bytes) = body.next().await {
+            let bytes = bytes.map_err(|err| broken(&err))?;
+            piece.extend_from_slice(&bytes);
+            if piece.len() >= PIECE_BYTES {
+                upload = write(upload, std::mem::take(&mut piece)).await?;
+            }
+        }
+        upload = write(upload, piece).await?;
+        let sha256 = sha256.to_owned();
+        blocking(move || {
+            upload
+                .finish(&folder, id, &sha256)
+                .map_err(|err| failed(&err))
+        })
+        .await
+    }
+
+    /// Bytes of an image from `begin` to before `end`, as they are sent.
+    ///
+    /// # Errors
+    /// 503 without a folder.
+    pub fn read(&self, id: Uuid, begin: u64, end: u64) -> Result<Body, Problem> {
+        let folder = self.folder()?;
+        let pieces = unfold((folder, begin), move |(folder, at)| async move {
+            if at >= end {
+                return None;
+            }
+            let length = (end - at).min(PIECE_BYTES as u64);
+            let held = folder.clone();
+            let read = tokio::task::spawn_blocking(move || held.read(id, at, length)).await;
+            let read = read.unwrap_or_else(|err| Err(std::io::Error::other(err)));
+            let read = read.and_then(|bytes| match bytes.len() as u64 == length {
+                true => Ok(bytes),
+                false => Err(std::io::ErrorKind::UnexpectedEof.into()),
+            });
+            let next = if read.is_ok() { at + length } else { end };
+            Some((read, (folder, next)))
+        });
+        Ok(Body::from_stream(pieces))
+    }
+}
+
+async fn write(mut upload: ImageUpload, piece: Vec<u8>) -> Result<ImageUpload, Problem> {
+    blocking(move || {
+        upload.write(&piece).map_err(|err| failed(&err))?;
+        Ok(upload)
+    })
+    .await
+}
+
+fn broken(err: &axum::Error) -> Problem {
+    match is_timeout(err) {
+        true => Problem::new(
+            axum::http::StatusCode::REQUEST_TIMEOUT,
+            crate::http::problem::BodyTimeout.to_string(),
+        ),
+        false => Problem::bad_request(format!("the body: {err}")).of_kind(ProblemKind::InvalidBody),
+    }
+}
