@@ -13,7 +13,7 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::node_commands::{Finished, FollowUp};
+use super::finished::{Finished, FollowUp};
 use crate::hex::hex;
 
 /// Bytes asked for at once.

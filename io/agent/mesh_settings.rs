@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::node_commands::{Finished, FollowUp};
+use super::finished::{Finished, FollowUp};
 use crate::gateway::write_private;
 use crate::netlink::batadv::{Batman, BatmanConfig};
 

@@ -3,6 +3,7 @@
 
 pub mod backlog;
 mod backoff;
+pub mod finished;
 pub mod firmware;
 mod gpsd;
 pub mod host_state;

@@ -7,6 +7,7 @@ use groundwave_systems::sensor::ScannedDevice;
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::finished::{Finished, FollowUp};
 use super::firmware::Firmware;
 use super::host_state::HostState;
 use super::mesh_settings::{MeshSettings, Values};
@@ -21,17 +22,6 @@ const OUTPUT_BYTES_MAX: usize = 16 << 10;
 /// Node commands remembered, so that none is carried out twice.
 const REMEMBERED: usize = 64;
 
-/// Further action that a node command needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FollowUp {
-    /// Nothing.
-    Nothing,
-    /// A new token.
-    RenewToken,
-    /// A restart of the machine, once the gateway has the result.
-    Reboot,
-}
-
 /// Commands that change the machine, as far as its owner permitted them.
 #[derive(Debug, Default)]
 pub struct Permissions {
@@ -41,19 +31,6 @@ pub struct Permissions {
     pub mesh_settings: Option<MeshSettings>,
     /// Installation of firmware.
     pub firmware: Option<Firmware>,
-}
-
-/// A node command that was carried out, or failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finished {
-    /// Identifier of the command.
-    pub command_id: Uuid,
-    /// `true` if it succeeded.
-    pub done: bool,
-    /// Output or reason of failure.
-    pub output: String,
-    /// Further action needed.
-    pub follow_up: FollowUp,
 }
 
 /// Node commands seen so far.

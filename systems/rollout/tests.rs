@@ -271,9 +271,10 @@ fn a_stage_begins_when_the_one_before_is_healthy() {
     fleet.run(1);
     assert_eq!(fleet.with("2"), [1]);
     // Thirty seconds of heartbeats with the version, and not before.
-    fleet.run(6);
-    assert_eq!((fleet.with("2").len(), fleet.held().stage), (1, 1));
+    fleet.run(5);
+    assert_eq!((fleet.with("2").len(), fleet.held().stage), (1, 0));
     fleet.run(1);
+    assert_eq!(fleet.held().stage, 1);
     assert_eq!(fleet.with("2"), [1, 2, 3]);
     fleet.run(8);
     assert_eq!(fleet.with("2").len(), 10);
@@ -295,8 +296,9 @@ fn a_stage_begins_when_the_one_before_is_healthy() {
 #[test]
 fn failures_above_the_limit_take_all_nodes_back() {
     let mut agents = [Agent::Installs; 10];
-    agents[1] = Agent::Refuses;
-    agents[2] = Agent::FallsBack;
+    // The last node of its stage, so that the one before it has the version by then.
+    agents[1] = Agent::FallsBack;
+    agents[2] = Agent::Refuses;
     let mut fleet = Fleet::new(&agents);
     fleet.begin(&STAGES, true).unwrap();
     fleet.run(8);

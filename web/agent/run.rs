@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use groundwave_engine::Pacer;
 use groundwave_io::agent::backlog::{Backlog, Readings};
+use groundwave_io::agent::finished::Finished;
 use groundwave_io::agent::host_state::{HostState, Ready};
 use groundwave_io::agent::mesh_settings::Values;
-use groundwave_io::agent::node_commands::{Finished, NodeCommands};
+use groundwave_io::agent::node_commands::NodeCommands;
 use groundwave_io::agent::tunnel::Plan;
 use groundwave_io::agent::{Gpsd, Machine, MachineChance, Meter, Outcome, Task, report};
 use groundwave_io::host::ReadingError;

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use groundwave_io::agent::backlog::UnreportedReading;
+use groundwave_io::agent::finished::Finished;
 use groundwave_io::agent::mesh_settings::Values;
-use groundwave_io::agent::node_commands::Finished;
 use groundwave_systems::fleet::Interface;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

@@ -1,13 +1,18 @@
 //! Requests made up from the document, once for each role.
 
 use groundwave::gateway::Settings;
+use groundwave_io::gateway::firmware::FirmwareFolder;
 use groundwave_needs::needs;
 
 use super::Bench;
 use crate::schemathesis::Run;
 
 fn fuzz(role: &str, examples: u32) {
-    let bench = Bench::with(Settings::default());
+    let images = tempfile::tempdir().unwrap();
+    let bench = Bench::with(Settings {
+        firmware: Some(FirmwareFolder::open(images.path()).unwrap()),
+        ..Settings::default()
+    });
     bench.node(91);
     let token = bench.login(role);
     let run = Run {

@@ -1,7 +1,7 @@
 //! What the agent does for the gateway: assigned sensors, results of node commands.
 
+use groundwave_io::agent::finished::FollowUp;
 use groundwave_io::agent::host_state::Source;
-use groundwave_io::agent::node_commands::FollowUp;
 use groundwave_systems::sensor::SensorPlan;
 use hyper::Method;
 use uuid::Uuid;
