@@ -12,7 +12,7 @@ use crate::support::command;
 /// An agent process without a tunnel, and its node.
 pub struct AgentProcess {
     child: Child,
-    /// Its working folder.
+    /// Working folder of the agent.
     pub folder: tempfile::TempDir,
     /// Node id.
     pub node: String,

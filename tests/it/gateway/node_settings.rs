@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Bench, beat, request};
 
-/// What the agent of a node with batman-adv tells when it joins.
+/// Join report of a node with batman-adv.
 fn report(hop_penalty: &str) -> Value {
     json!({ "supported_commands": ["configure", "echo"],
         "settings": { "batman.hop_penalty": hop_penalty, "batman.bonding": "false" } })
