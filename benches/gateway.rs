@@ -1,5 +1,5 @@
 //! A mesh of ten thousand nodes at its gateway: heartbeats at their period, latency of the answers,
-//! loss by a kill, time of recovery, latency of the topology.
+//! loss by a kill, time of recovery, latency of the topology, flows that fire beside them.
 //!
 //! `cargo bench --bench gateway`; GROUNDWAVE_BENCH_S sets the duration of the load (60 s if unset;
 //! the numbers of benches/README.md are of 300), GROUNDWAVE_BENCH_NODES the number of nodes.
@@ -21,8 +21,11 @@ use groundwave_io::host::descriptors::raise_limit;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpSocket;
 
+use flows::{FLOWS, Flows};
 use nodes::{OVERLAY, heartbeat, seed};
 
+#[path = "gateway/flows.rs"]
+mod flows;
 #[path = "gateway/nodes.rs"]
 mod nodes;
 
@@ -51,7 +54,7 @@ fn start(folder: &Path) -> Server {
             "--tunnel",
             "off",
         ])
-        .args(["--overlay", OVERLAY, "--db"])
+        .args(["--overlay", OVERLAY, "--allow-target", "127.0.0.1", "--db"])
         .arg(folder.join("world.db"))
         .arg("--state")
         .arg(folder.join("state"))
@@ -284,6 +287,20 @@ fn main() {
         tally.late,
         peak_mib(&server.child),
     );
+    let firing = rounds.min(4) * PERIOD.as_secs();
+    let ((expected, arrived), mut beside) = runtime.block_on(async {
+        let (address, first) = (&server.address, rounds + 1);
+        let flows = Flows::create(address, &admin).await;
+        tokio::join!(
+            flows.fire(address, &admin, firing),
+            load(address, &tokens, first, rounds.min(4), &acked)
+        )
+    });
+    let [half, most] = [0.5, 0.99].map(|share| beside.quantile_ms(share));
+    println!(
+        "beside {FLOWS} flows that fire each second, one of them to a receiver that hangs: heartbeats p50 {half:.1} ms, p99 {most:.1} ms, {} refused; {arrived} of {expected} notices arrived",
+        beside.refused
+    );
     let mut drawn = Tally::default();
     let mut bytes = 0;
     for _ in 0..30 {
@@ -305,7 +322,7 @@ fn main() {
             let killed = Command::new("kill").args(["-9", &pid.to_string()]).status();
             assert!(killed.is_ok_and(|status| status.success()));
         };
-        tokio::join!(load(&server.address, &tokens, rounds + 1, 1, &acked), kill);
+        tokio::join!(load(&server.address, &tokens, rounds + 5, 1, &acked), kill);
     });
     let _ = server.child.wait();
     let began = Instant::now();

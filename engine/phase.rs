@@ -14,6 +14,7 @@ pub struct Tick;
 /// | `Plan` | desired state | which links exist, which jobs advance |
 /// | `Propagate` | positions, stations, terrain | link budgets, coverage cells |
 /// | `Route` | budgets | ETX, next hops, flow paths |
+/// | `Respond` | events, readings, links, the clock | automation: executions and their work |
 /// | `Mirror` | desired against observed state | effects for drivers |
 /// | `Publish` | everything that changed | the snapshot |
 #[derive(SystemSet, Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -26,6 +27,8 @@ pub enum Phase {
     Propagate,
     /// Metrics and routes are derived from the link budgets.
     Route,
+    /// Automation answers what changed in this tick; one system after another.
+    Respond,
     /// Desired state is emitted as effects.
     Mirror,
     /// The sections of the snapshot are redrawn.

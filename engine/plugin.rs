@@ -83,6 +83,7 @@ impl Builder {
                 Phase::Plan,
                 Phase::Propagate,
                 Phase::Route,
+                Phase::Respond,
                 Phase::Mirror,
                 Phase::Publish,
             )

@@ -21,6 +21,7 @@ pub mod journal;
 pub mod kernel;
 pub mod netlink;
 pub mod nft;
+pub mod notice;
 pub mod nut;
 pub mod openapi;
 pub mod outbound;

@@ -40,7 +40,8 @@ has cargo || {
 [ "${1:-}" = build ] && exit 0
 
 # In the order of the tests: pages in a browser; commands of the documentation; testbeds; a user-mode
-# kernel with netem; a mesh in a virtual machine; a firewall and a UPS; Python packages.
+# kernel with netem; a mesh in a virtual machine; a firewall and a UPS; receivers of notices; Python
+# packages.
 need chromedriver:chromium-driver chromium:chromium \
     jq:jq curl:curl openssl:openssl systemd-analyze:systemd \
     babeld:babeld batctl:batctl iperf3:iperf3 ping:iputils-ping unshare:util-linux \
@@ -48,7 +49,7 @@ need chromedriver:chromium-driver chromium:chromium \
     qemu-system-x86_64:qemu-system-x86 iw:iw wg:wireguard-tools dnsmasq:dnsmasq-base \
     nft:nftables upsdrvctl:nut-server \
     depmod:kmod cpio:cpio xz:xz-utils setpriv:util-linux \
-    mosquitto:mosquitto ffmpeg:ffmpeg \
+    mosquitto:mosquitto mosquitto_sub:mosquitto-clients aiosmtpd:python3-aiosmtpd ffmpeg:ffmpeg \
     python3:python3-venv || echo "setup: the tests that need these are ignored" >&2
 
 # An RTSP server, which Debian has as a library for Python: no tool tells that it is there.

@@ -8,6 +8,7 @@ use groundwave_engine::{Builder, Section};
 use serde::Serialize;
 
 use crate::account::ApiToken;
+use crate::automation::Automation;
 use crate::camera::Camera;
 use crate::canonical::{InterfaceSettings, Network, UnderlayDomain};
 use crate::config::{ConfigObject, ConfigObjects, config_object};
@@ -104,4 +105,6 @@ configuration! {
     firmware_images: FirmwareImage,
     /// Roll-outs of firmware.
     rollouts: Rollout,
+    /// Automation flows.
+    automations: Automation,
 }

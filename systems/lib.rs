@@ -6,6 +6,7 @@
 //! A feature is a folder with a plugin function; [`world`] registers all of them.
 
 pub mod account;
+pub mod automation;
 pub mod camera;
 pub mod canonical;
 pub mod config;
@@ -73,6 +74,7 @@ pub fn world(terrain: Arc<dyn terrain::Terrain>) -> Builder {
         .plugin(power::power)
         .plugin(configuration::configuration)
         .plugin(peripheral::peripheral)
-        .plugin(rollout::rollout);
+        .plugin(rollout::rollout)
+        .plugin(automation::automation);
     builder
 }

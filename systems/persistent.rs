@@ -82,6 +82,14 @@ impl<K: Ord + Clone, V: Clone> PersistentMap<K, V> {
         self.0.into_iter()
     }
 
+    /// Keys and values in a range of keys, in order.
+    pub fn range<'a, R: std::ops::RangeBounds<K> + 'a>(
+        &'a self,
+        range: R,
+    ) -> impl DoubleEndedIterator<Item = (&'a K, &'a V)> {
+        self.0.range(range)
+    }
+
     /// Keys in order.
     pub fn keys(&self) -> impl Iterator<Item = &K> {
         self.iter().map(|(key, _)| key)

@@ -9,6 +9,7 @@ use groundwave_engine::{Clock, Section, parts_of};
 use serde::Serialize;
 
 use crate::account::Accounts;
+use crate::automation::AutomationView;
 use crate::configuration::Configuration;
 use crate::deployment::Plan;
 use crate::firewall::Firewall;
@@ -81,6 +82,9 @@ pub struct Snapshot {
     /// Scanned buses, and readings of the gateway's own machine.
     #[serde(serialize_with = "section", skip_serializing_if = "unobserved")]
     pub peripherals: Arc<Peripherals>,
+    /// Executions, deliveries and alerts of automation flows.
+    #[serde(serialize_with = "section", skip_serializing_if = "no_automation")]
+    pub automation: Arc<AutomationView>,
     /// Recent events; not part of the digest.
     #[serde(skip)]
     pub events: Arc<FleetEvents>,
@@ -108,6 +112,10 @@ fn no_fleet(fleet: &Arc<Fleet>) -> bool {
 
 fn unobserved(peripherals: &Arc<Peripherals>) -> bool {
     peripherals.is_empty()
+}
+
+fn no_automation(automation: &Arc<AutomationView>) -> bool {
+    automation.is_empty()
 }
 
 fn unmeasured(measured: &Arc<Levels>) -> bool {
@@ -152,6 +160,7 @@ impl groundwave_engine::Snapshot for Snapshot {
             power: world.resource::<Section<_>>().share(),
             config: Configuration::gather(world),
             peripherals: world.resource::<Section<_>>().share(),
+            automation: world.resource::<Section<_>>().share(),
             events: world.resource::<Section<_>>().share(),
         }
     }

@@ -76,7 +76,7 @@ impl Trust {
     }
 
     /// TLS over a connected stream. Blocks for the first read of the system's authorities.
-    pub(super) async fn shake(
+    pub(crate) async fn shake(
         &self,
         host: &str,
         stream: TcpStream,

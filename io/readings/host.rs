@@ -158,6 +158,17 @@ fn wide(count: impl Into<u64>) -> u64 {
     count.into()
 }
 
+/// Used share of the file system that has `path`, %, as seen by programs without privileges.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn disk_used_percent(path: &std::path::Path) -> std::io::Result<f64> {
+    let stat = nix::sys::statvfs::statvfs(path)?;
+    let used = wide(stat.blocks()).saturating_sub(wide(stat.blocks_free()));
+    let usable = used + wide(stat.blocks_available());
+    Ok(100.0 * used as f64 / usable.max(1) as f64)
+}
+
 /// File systems on devices, and the root whatever it is on.
 fn storage(root: &Root) -> Vec<Storage> {
     let text = root.text("proc/mounts").unwrap_or_default();

@@ -16,7 +16,7 @@ use groundwave_engine::{Builder, Phase};
 
 pub use commands::{Expected, Put, Remove};
 pub use document::ConfigDocument;
-pub use object::{ConfigObject, Reference, Versioned, all, find};
+pub use object::{ConfigObject, Reference, Versioned, all, find, revision};
 pub use view::ConfigObjects;
 
 /// Objects of the kind `T`.

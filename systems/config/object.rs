@@ -150,6 +150,12 @@ pub fn find<T: ConfigObject>(world: &World, id: Id<T>) -> Option<&T> {
     world.get::<T>(entity)
 }
 
+/// Revision of the object with this id, if there is one.
+pub fn revision<T: ConfigObject>(world: &World, id: Id<T>) -> Option<u64> {
+    let entity = world.resource::<Index<T>>().get(id).ok()?;
+    Some(get::<T>(world, entity).1.revision)
+}
+
 /// Longest name of a command or table, bytes.
 const NAME_BYTES: usize = 64;
 

@@ -7,6 +7,7 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::{Clock, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use super::liveness::StateChange;
 use crate::site::NodeId;
@@ -29,6 +30,9 @@ pub enum FleetEventKind {
     /// The system clock of the gateway was set.
     #[serde(rename = "clock_step")]
     ClockStep,
+    /// An execution of an automation flow ended.
+    #[serde(rename = "flow.execution")]
+    FlowExecution,
 }
 
 impl FleetEventKind {
@@ -40,6 +44,7 @@ impl FleetEventKind {
             Self::Registration => "registration",
             Self::Alert => "alert",
             Self::ClockStep => "clock_step",
+            Self::FlowExecution => "flow.execution",
         }
     }
 }
@@ -98,6 +103,29 @@ impl EventBuffer {
 pub(super) fn push(world: &mut World, kind: FleetEventKind, data: BTreeMap<String, String>) {
     let at_ns = world.resource::<Clock>().wall_ns;
     world.resource_mut::<EventBuffer>().push(at_ns, kind, data);
+}
+
+/// Adds the end of an execution of an automation flow to the events.
+pub(crate) fn executed(world: &mut World, flow: Uuid, execution: Uuid, state: &str) {
+    let data = [
+        ("flow_id", flow.to_string()),
+        ("execution_id", execution.to_string()),
+        ("state", state.to_owned()),
+    ];
+    let data = data.map(|(name, value)| (name.to_owned(), value));
+    push(world, FleetEventKind::FlowExecution, data.into());
+}
+
+/// Sequence number of the last event.
+pub(crate) fn last_event(world: &World) -> u64 {
+    world.resource::<EventBuffer>().last_seq
+}
+
+/// Events after the one with this sequence number, as far as they are kept, oldest first.
+pub(crate) fn events_after(world: &World, seq: u64) -> Vec<Arc<FleetEvent>> {
+    let events = &world.resource::<EventBuffer>().events;
+    let first = events.partition_point(|event| event.seq <= seq);
+    events.iter().skip(first).cloned().collect()
 }
 
 /// Publishes the buffer after new events.

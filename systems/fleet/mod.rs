@@ -47,6 +47,7 @@ pub use components::{
 };
 pub use document::{FleetDocument, FleetState};
 pub use event::{FleetEvent, FleetEventKind, FleetEvents, KEPT as EVENTS_KEPT};
+pub(crate) use event::{events_after, executed, last_event};
 pub use heartbeat::{
     DispatchedCommand, Heartbeat, HeartbeatAck, Interface, MeshLink, MeshReport, RadioReport,
     Transport, TransportKind,
@@ -57,7 +58,9 @@ pub use node_settings::{
     BatmanGatewayMode, BatmanSettings, CONFIGURE, NodeSettings, SettingDifference,
 };
 pub use record::check_tags;
-pub(crate) use record::{admit, alert, dismiss, expect, lock_out, registration_of, rename, tag};
+pub(crate) use record::{
+    admit, alert, dismiss, expect, lock_out, registration_of, rejected, rename, tag,
+};
 pub use roles::{NodeRole, check_role};
 pub use sample_buffer::{RecentSamples, SAMPLES_MAX, SampleBuffer, SampleMinute, StoreMinute};
 pub use score::{MeshScore, ScoreComponent};

@@ -148,6 +148,21 @@ fn serde_data(node: NodeId, state: &str) -> BTreeMap<String, String> {
     ])
 }
 
+/// Adds the event of a rejected registration.
+pub(crate) fn rejected(world: &mut World, registration: RegistrationId, found: &Registration) {
+    let claims = &found.claims;
+    let reason = found.decision.as_ref().and_then(|held| held.reason.clone());
+    let data = [
+        ("registration_id", registration.to_string()),
+        ("state", "rejected".to_owned()),
+        ("hostname", claims.hostname.clone()),
+        ("mac", claims.mac.to_string()),
+        ("reason", reason.unwrap_or_default()),
+    ];
+    let data = data.map(|(name, value)| (name.to_owned(), value));
+    event::push(world, FleetEventKind::Registration, data.into());
+}
+
 /// Adds an alert to the events: subject and attributes.
 pub(crate) fn alert(world: &mut World, about: &str, data: &[(&str, String)]) {
     let data = data

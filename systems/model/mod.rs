@@ -5,6 +5,7 @@
 //! by their own names, `groundwave_systems::radio` for instance.
 
 pub mod advice;
+pub mod automation;
 pub mod bounds;
 pub mod id;
 pub mod link;

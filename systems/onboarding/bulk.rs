@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::components::{RegistrationId, RegistrationState};
 use super::request::{decide, put};
+use crate::fleet;
 use crate::identity::find;
 
 /// Registrations of one command at most.
@@ -54,6 +55,7 @@ impl Command for RejectRegistrations {
             found.state = RegistrationState::Rejected;
             found.blocked = self.block;
             found.decision = Some(decide(world, &self.by, self.reason.clone()));
+            fleet::rejected(world, id, &found);
             put(world, id, found);
             rejected.push(id);
         }

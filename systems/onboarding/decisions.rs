@@ -145,6 +145,7 @@ impl Command for RejectRegistration {
         found.state = RegistrationState::Rejected;
         found.blocked = self.block;
         found.decision = Some(decide(world, &self.by, self.reason));
+        fleet::rejected(world, self.registration, &found);
         put(world, self.registration, found);
         Ok(())
     }

@@ -12,6 +12,7 @@ mod tests;
 use groundwave_engine::{Builder, Phase};
 
 pub use assignment::{SENSORS_MAX, SensorAssignment, plan_of};
+pub(crate) use observed::host_readings;
 pub use observed::{
     BusScan, DEVICES_MAX, PeripheralState, Peripherals, RecordHostReadings, RecordScan,
 };

@@ -40,6 +40,11 @@ pub(super) struct Observed {
     readings: Arc<Readings>,
 }
 
+/// Latest readings of the gateway's own machine, by metric.
+pub(crate) fn host_readings(world: &World) -> Arc<Readings> {
+    Arc::clone(&world.resource::<Observed>().readings)
+}
+
 /// View of the observations.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Peripherals {

@@ -21,6 +21,16 @@ fn the_list_of_commands_is_the_one_we_know() {
     api_token.note_use
     api_token.put
     api_token.remove
+    automation.acknowledge
+    automation.cancel
+    automation.discard
+    automation.finish
+    automation.observe
+    automation.put
+    automation.remove
+    automation.resend
+    automation.resume
+    automation.trigger
     board.put
     board.remove
     camera.put

@@ -299,6 +299,12 @@ fn the_page_of_other_systems() {
 
 #[needs(namespaces, terrain, jq)]
 #[test]
+fn the_automation_page() {
+    markdown("docs/automation.md");
+}
+
+#[needs(namespaces, terrain, jq)]
+#[test]
 fn the_testbed_page() {
     markdown("docs/testbed.md");
 }

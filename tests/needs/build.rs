@@ -84,7 +84,16 @@ const NEEDS: &[Need] = &[
     },
     Need {
         name: "mosquitto",
-        checks: &[Program("mosquitto"), Program("mosquitto_passwd")],
+        checks: &[
+            Program("mosquitto"),
+            Program("mosquitto_passwd"),
+            Program("mosquitto_sub"),
+        ],
+        hint: "scripts/setup.sh",
+    },
+    Need {
+        name: "aiosmtpd",
+        checks: &[Shell("/usr/bin/python3 -c 'import aiosmtpd'")],
         hint: "scripts/setup.sh",
     },
     Need {

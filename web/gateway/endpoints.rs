@@ -3,8 +3,8 @@
 use super::access::Access;
 use super::state::Gateway;
 use super::{
-    admin, auth, camera, canonical, external, firewall, firmware, mesh, network, nodes, power,
-    sensors, system, telemetry, trust,
+    admin, auth, camera, canonical, external, firewall, firmware, flows, mesh, network, nodes,
+    power, sensors, system, telemetry, trust,
 };
 use crate::http::endpoints::Endpoints;
 
@@ -24,5 +24,6 @@ pub fn endpoints() -> Endpoints<Gateway, Access> {
         .merge(power::endpoints())
         .merge(camera::endpoints())
         .merge(external::endpoints())
+        .merge(flows::endpoints())
         .merge(admin::endpoints())
 }

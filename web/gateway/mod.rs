@@ -14,6 +14,8 @@ mod endpoints;
 pub mod external;
 mod firewall;
 mod firmware;
+pub mod flow_workers;
+mod flows;
 pub mod mesh;
 mod network;
 mod nodes;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use groundwave_io::gateway::firmware::FirmwareFolder;
 use groundwave_io::gpio::LineName;
+use groundwave_io::notice::FlowServers;
 use groundwave_io::nut::NutAddress;
 use groundwave_io::outbound::TargetPolicy;
 use groundwave_systems::onboarding::{AddressPool, GatewayEnd};
@@ -67,6 +68,8 @@ pub struct Settings {
     pub gpio_lines: Vec<LineName>,
     /// Reservation folder of dnsmasq.
     pub reservations: Option<std::path::PathBuf>,
+    /// Servers that flows reach.
+    pub flow_servers: FlowServers,
     /// Targets of outbound requests.
     pub targets: TargetPolicy,
     /// Streams of cameras ask for an access token.
@@ -94,6 +97,7 @@ impl Default for Settings {
             gpio_lines: Vec::new(),
             leases: None,
             reservations: None,
+            flow_servers: FlowServers::default(),
             targets: TargetPolicy::default(),
             camera_tokens: false,
         }

@@ -8,6 +8,7 @@ use axum::Router;
 use groundwave_engine::Effects;
 use groundwave_io::gateway::SecretError;
 use groundwave_systems::account::{AccountId, AccountRole, CreateAccount};
+use groundwave_systems::automation::Deliver;
 use groundwave_systems::fleet::StoreMinute;
 use groundwave_systems::onboarding::{Policy, SetPolicy};
 use tokio::net::TcpListener;
@@ -33,11 +34,12 @@ pub struct RunningGateway {
 
 impl RunningGateway {
     /// Takes the ports, creates the first admin and starts the background tasks; `minutes` are the
-    /// readings for the history.
+    /// readings for the history, `deliveries` the work of flows.
     pub(super) async fn start(
         config: &GatewayConfig,
         gateway: Gateway,
         minutes: Effects<StoreMinute>,
+        deliveries: Effects<Deliver>,
     ) -> Result<Self, Failure> {
         let identity = config.tls_identity()?;
         let admin_password = config.admin_password(!has_admin(&gateway))?;
@@ -87,6 +89,11 @@ impl RunningGateway {
         firewall.start(&gateway.world).await;
         tokio::spawn(gateway::background_tasks::observe_firewall(gateway.clone()));
         tokio::spawn(gateway::background_tasks::poll_nut(gateway.clone()));
+        tokio::spawn(gateway::flow_workers::deliver(gateway.clone(), deliveries));
+        tokio::spawn(gateway::flow_workers::observe(
+            gateway.clone(),
+            config.state.path.clone(),
+        ));
         gateway::camera::control::start_again(&gateway);
         let polls = gateway::external::poll::run(gateway.clone());
         let refusals = gateway::background_tasks::write_refusals(gateway.clone());

@@ -207,6 +207,9 @@ pub struct GatewayConfig {
         default_value = "none"
     )]
     pub camera_stream_auth: StreamAuth,
+    /// Servers that flows reach.
+    #[command(flatten)]
+    pub flows: super::flow_config::FlowConfig,
 
     /// Allow the onboarding policy `open`, which admits every node; for laboratories only
     #[arg(long, env = "GATEWAY_INSECURE_OPEN_ONBOARDING")]
@@ -267,10 +270,12 @@ impl GatewayConfig {
         Ok(Vault::new(&self.state.key()?))
     }
 
-    /// A gateway over `world`, with its keys, audit log, history and tunnel.
+    /// A gateway over `world`, with its keys, audit log, history and tunnel; `planning` is the address
+    /// of the planning API of this program, if it serves.
     pub(super) fn open(
         &self,
         world: Handle<Snapshot>,
+        planning: Option<SocketAddr>,
         stop: CancellationToken,
     ) -> Result<Gateway, Failure> {
         if !(0.1..=3600.0).contains(&self.heartbeat_s) {
@@ -320,6 +325,7 @@ impl GatewayConfig {
             ),
             nut: self.nut_server()?,
             gpio_lines: self.gpio_lines.clone(),
+            flow_servers: self.flows.open(planning)?,
             leases: self.leases.clone(),
             reservations: self.reservations.clone(),
             targets: TargetPolicy {

@@ -18,6 +18,7 @@ use groundwave_io::journal::FileJournal;
 use groundwave_io::store::RedbStore;
 use groundwave_io::terrain::{OffTiles, TerrainStack};
 use groundwave_io::wall::{MachineClock, wall_ns};
+use groundwave_systems::automation::Deliver;
 use groundwave_systems::fleet::StoreMinute;
 use groundwave_systems::terrain::Terrain;
 use groundwave_systems::{Snapshot, world};
@@ -169,6 +170,7 @@ impl Server {
         }
         let handle = engine.handle();
         let minutes = engine.effects::<StoreMinute>();
+        let deliveries = engine.effects::<Deliver>();
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()?;
@@ -201,13 +203,16 @@ impl Server {
             }
             if with_gateway {
                 super::restrict_to_owner(&config.db)?;
-                let gateway = config.gateway.open(handle, server.stop.clone())?;
+                let planning = server.planning.as_ref();
+                let planning = planning.map(|(listener, _)| listener.local_addr());
+                let planning = planning.transpose()?;
+                let gateway = config.gateway.open(handle, planning, server.stop.clone())?;
                 let copy = archiver(&config.gateway.state.path, &gateway, whole_copy);
                 gateway.backups.set_copier(copy);
-                if let Some((listener, _)) = &server.planning {
-                    gateway.outbound.listens_on(listener.local_addr()?);
+                if let Some(planning) = planning {
+                    gateway.outbound.listens_on(planning);
                 }
-                let starting = RunningGateway::start(&config.gateway, gateway, minutes);
+                let starting = RunningGateway::start(&config.gateway, gateway, minutes, deliveries);
                 server.gateway = Some(server.runtime.block_on(starting)?);
             }
             Ok(())

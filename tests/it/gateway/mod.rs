@@ -3,6 +3,7 @@
 mod admission;
 mod agents;
 mod api_tokens;
+mod automation;
 mod backup;
 mod cameras;
 mod canary;
@@ -12,6 +13,7 @@ mod firewall;
 mod firmware;
 mod flood;
 mod flow;
+mod flow_services;
 mod fuzz;
 mod join_keys;
 mod links;
@@ -21,6 +23,7 @@ mod model;
 mod node_commands;
 mod node_metrics;
 mod node_settings;
+mod notices;
 mod once;
 mod power;
 mod process;
@@ -38,6 +41,7 @@ use axum::body::{Body, to_bytes};
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use groundwave::gateway::Effort;
+use groundwave::gateway::flow_workers;
 use groundwave::gateway::{Gateway, Settings, background_tasks, router};
 use groundwave_engine::{Handle, Running};
 use groundwave_io::gateway::Audit;
@@ -45,6 +49,7 @@ use groundwave_io::store::RedbStore;
 use groundwave_io::telemetry::TelemetryStore;
 use groundwave_io::wall::MachineClock;
 use groundwave_systems::account::{AccountId, AccountRole, CreateAccount};
+use groundwave_systems::automation::Deliver;
 use groundwave_systems::fleet::StoreMinute;
 use groundwave_systems::onboarding::{GatewayEnd, PublicKey};
 use groundwave_systems::terrain::{Flat, Terrain};
@@ -145,6 +150,7 @@ impl Bench {
         engine.keep(store).unwrap();
         let world = engine.handle();
         let minutes = engine.effects::<StoreMinute>();
+        let deliveries = engine.effects::<Deliver>();
         let running = engine.spawn_on_demand(MachineClock::start()).unwrap();
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
@@ -172,6 +178,7 @@ impl Bench {
             let router = router(gateway.clone());
             background_tasks::start_clock(&gateway).await.unwrap();
             tokio::spawn(background_tasks::store_minutes(gateway.clone(), minutes));
+            tokio::spawn(flow_workers::deliver(gateway.clone(), deliveries));
             (gateway, router)
         });
         Self {

@@ -13,6 +13,7 @@ pub mod external;
 pub mod firewall;
 pub mod firewall_diff;
 pub mod firmware;
+pub mod flow_backends;
 pub mod host;
 pub mod kernel;
 pub mod limited;

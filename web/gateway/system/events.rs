@@ -29,7 +29,8 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 #[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct EventQuery {
-    /// Event types, comma-separated: `node.state`, `registration`, `alert`
+    /// Event types, comma-separated: `node.state`, `registration`, `alert`,
+    /// `clock_step`, `flow.execution`
     pub types: Option<String>,
 }
 
@@ -69,7 +70,13 @@ pub async fn events(
         .flat_map(|types| types.split(','))
         .map(str::to_owned)
         .collect();
-    let known = ["node.state", "registration", "alert", "clock_step"];
+    let known = [
+        "node.state",
+        "registration",
+        "alert",
+        "clock_step",
+        "flow.execution",
+    ];
     if let Some(unknown) = types.iter().find(|word| !known.contains(&word.as_str())) {
         let message = format!(
             "invalid event type: found {unknown:?}, allowed {}",

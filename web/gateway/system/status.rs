@@ -167,7 +167,7 @@ pub struct Capabilities {
     pub mode: Origin,
     /// Features.
     pub features: BTreeMap<String, bool>,
-    /// Backends: `netlink`, `cli`, `device`, `fixture` or `absent`.
+    /// Backends: `netlink`, `cli`, `device`, `fixture`, `configured` or `absent`.
     pub backends: BTreeMap<String, String>,
     /// Address ranges.
     pub ranges: Ranges,
@@ -217,10 +217,11 @@ pub async fn capabilities(
         feature("power", true),
         feature("firewall", has_nft),
         feature("model", true),
-        feature("flows", false),
+        feature("flows", true),
         feature("external", true),
         feature("sensors", true),
     ]);
+    backends.extend(settings.flow_servers.names());
     let bodies = [
         ("default", BODY_BYTES_MAX),
         ("heartbeat", HEARTBEAT_BYTES_MAX),

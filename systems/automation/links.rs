@@ -1,0 +1,77 @@
+//! Links: executions that start when the status of a link changes.
+
+use std::collections::BTreeMap;
+
+use bevy_ecs::prelude::*;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::execution::{self, Start};
+use super::state::Progress;
+use super::triggers::{Triggers, described, object, record};
+use crate::fleet::{EdgeStatus, MeshEdges};
+use crate::model::automation::{LinkEventKind, StepKind};
+use crate::site::NodeId;
+
+impl From<EdgeStatus> for LinkEventKind {
+    fn from(status: EdgeStatus) -> Self {
+        match status {
+            EdgeStatus::Up => Self::Up,
+            EdgeStatus::Stale => Self::Stale,
+            EdgeStatus::Down => Self::Down,
+        }
+    }
+}
+
+/// Starts executions for links whose status changed. The first status of a link is no change.
+pub(super) fn match_links(world: &mut World, watched: &Triggers, linked: &[(NodeId, MeshEdges)]) {
+    let mut changes = Vec::new();
+    let links = &mut world.resource_mut::<Progress>().links;
+    for (node, edges) in linked {
+        let present: BTreeMap<_, _> = edges
+            .0
+            .iter()
+            .filter(|edge| edge.at_a.is_some() || edge.at_b.is_some())
+            .map(|edge| ((edge.a, edge.b), edge.status))
+            .collect();
+        let (first, last) = (NodeId::from_u128(0), NodeId::from_u128(u128::MAX));
+        let held = links.range((*node, first)..=(*node, last));
+        let held: Vec<_> = held.map(|(ends, status)| (*ends, *status)).collect();
+        for (ends, before) in held {
+            if !present.contains_key(&ends) && before != EdgeStatus::Down {
+                links.insert(ends, EdgeStatus::Down);
+                changes.push((ends, before, EdgeStatus::Down));
+            }
+        }
+        for (ends, status) in present {
+            if let Some(before) = links
+                .insert(ends, status)
+                .filter(|before| *before != status)
+            {
+                changes.push((ends, before, status));
+            }
+        }
+    }
+    for ((a, b), before, status) in changes {
+        let kind = LinkEventKind::from(status);
+        for (flow, number, plan) in &watched.links {
+            let StepKind::LinkEvent(wanted) = &plan.steps[*number].kind else {
+                continue;
+            };
+            let of_node = |node: Uuid| node == a.uuid() || node == b.uuid();
+            if !wanted.events.contains(&kind) || !wanted.node_id.is_none_or(of_node) {
+                continue;
+            }
+            let data = json!({
+                "event": kind,
+                "before": LinkEventKind::from(before),
+                "node_id": a,
+                "node_name": described(world, a).0,
+                "peer_id": b,
+                "peer_name": described(world, b).0,
+            });
+            let trigger = record(plan, *number, object(data));
+            execution::start(world, Start::of(*flow, trigger));
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Retention of finished executions, dead deliveries and closed alerts.
+
+use bevy_ecs::prelude::*;
+use groundwave_engine::{Id, Index, Kind};
+
+use super::components::{
+    AlertId, AlertKind, AlertRecord, AlertState, Automation, AutomationId, DeliveryId,
+    DeliveryKind, ExecutionId, ExecutionKind, ExecutionState,
+};
+use super::state::{Progress, Work};
+use crate::model::automation::Retention;
+
+/// Executions at most, of all flows: bounds memory and store.
+const EXECUTIONS_MAX: usize = 20_000;
+/// Deliveries of the dead-letter list at most; the oldest is dropped.
+pub(super) const DEAD_MAX: usize = 1_000;
+/// Alerts at most; closed ones are dropped first, the oldest first.
+const ALERTS_MAX: usize = 2_000;
+/// Time between two looks at what is too old, ms.
+const SWEEP_MS: u64 = 60_000;
+/// Executions, deliveries and alerts dropped for their age at once at most.
+const DROPPED_MAX: usize = 1_000;
+/// A day, ms.
+const DAY_MS: u64 = 86_400_000;
+
+/// Time in an id of an execution or alert, ms since the Unix epoch.
+fn time_of<K: Kind>(id: Id<K>) -> u64 {
+    (id.as_u128() >> 80) as u64
+}
+
+fn despawn<K: Kind>(world: &mut World, id: Id<K>) {
+    if let Ok(entity) = world.resource::<Index<K>>().get(id) {
+        world.despawn(entity);
+    }
+}
+
+fn retention_of(world: &World, flow: AutomationId) -> Retention {
+    let entity = world.resource::<Index<Automation>>().get(flow);
+    let flow = entity
+        .ok()
+        .and_then(|entity| world.get::<Automation>(entity));
+    flow.map_or_else(Retention::default, |flow| flow.0.retention)
+}
+
+fn drop_first(world: &mut World, key: (AutomationId, ExecutionState)) -> Option<ExecutionId> {
+    let finished = &mut world.resource_mut::<Work>().finished;
+    let of_state = finished.get_mut(&key)?;
+    let id = of_state.pop_first()?;
+    if of_state.is_empty() {
+        finished.remove(&key);
+    }
+    despawn::<ExecutionKind>(world, id);
+    Some(id)
+}
+
+/// Drops the oldest executions of a flow in a state beyond the number kept.
+pub(super) fn trim(world: &mut World, flow: AutomationId, state: ExecutionState) {
+    let key = (flow, state);
+    let kept = retention_of(world, flow).per_state as usize;
+    let count = |world: &World| {
+        world
+            .resource::<Work>()
+            .finished
+            .get(&key)
+            .map_or(0, |s| s.len())
+    };
+    while count(world) > kept {
+        drop_first(world, key);
+    }
+    while world.resource::<Index<ExecutionKind>>().len() > EXECUTIONS_MAX {
+        let finished = world.resource::<Work>().finished.iter();
+        let oldest = finished
+            .filter_map(|(key, ids)| Some((*ids.first()?, *key)))
+            .min();
+        let Some((_, key)) = oldest else { return };
+        drop_first(world, key);
+    }
+}
+
+/// Drops the oldest dead delivery beyond the number kept.
+pub(super) fn trim_dead(world: &mut World) {
+    while world.resource::<Work>().dead.len() > DEAD_MAX {
+        let Some((_, id)) = world.resource_mut::<Work>().dead.pop_first() else {
+            return;
+        };
+        despawn::<DeliveryKind>(world, id);
+    }
+}
+
+/// Drops the oldest closed alert beyond the number kept, else the oldest one.
+pub(super) fn trim_alerts(world: &mut World) {
+    while world.resource::<Index<AlertKind>>().len() > ALERTS_MAX {
+        let index = world.resource::<Index<AlertKind>>();
+        let is_closed = |entity: Entity| {
+            let held = world.get::<AlertRecord>(entity);
+            held.is_some_and(|held| held.state == AlertState::Closed)
+        };
+        let closed = index.iter().find(|(_, entity)| is_closed(*entity));
+        let Some((id, entity)) = closed.or_else(|| index.iter().next()) else {
+            return;
+        };
+        let held = world.get::<AlertRecord>(entity).expect("an alert is one");
+        let subject = (held.flow, held.key.clone());
+        let open = &mut world.resource_mut::<Work>().open_alerts;
+        if open.get(&subject) == Some(&id) {
+            open.remove(&subject);
+        }
+        despawn::<AlertKind>(world, id);
+    }
+}
+
+/// Drops executions, dead deliveries and closed alerts that are older than their retention.
+pub(super) fn sweep(world: &mut World, now_ms: u64) {
+    let swept_ms = world.resource::<Progress>().swept_ms;
+    if now_ms.abs_diff(swept_ms) < SWEEP_MS {
+        return;
+    }
+    world.resource_mut::<Progress>().swept_ms = now_ms;
+    let usual_ms = u64::from(Retention::default().days) * DAY_MS;
+    // The least retention is a day: younger ones are not looked at.
+    let finished = world.resource::<Work>().finished.iter();
+    let old: Vec<(AutomationId, ExecutionState)> = finished
+        .filter(|(_, ids)| {
+            let first = ids.first();
+            first.is_some_and(|id| time_of(*id) + DAY_MS <= now_ms)
+        })
+        .map(|(key, _)| *key)
+        .collect();
+    let mut left = DROPPED_MAX;
+    for key in old {
+        let kept_ms = u64::from(retention_of(world, key.0).days) * DAY_MS;
+        let first = |world: &World| {
+            let of_state = world.resource::<Work>().finished.get(&key)?;
+            of_state.first().copied()
+        };
+        while left > 0 && first(world).is_some_and(|id| time_of(id) + kept_ms <= now_ms) {
+            drop_first(world, key);
+            left -= 1;
+        }
+    }
+    let dead = world.resource::<Work>().dead.iter();
+    let is_old = |at_ms: u64| at_ms + usual_ms <= now_ms;
+    let dead = dead.take_while(|(created_ms, _)| is_old(*created_ms));
+    let dead: Vec<(u64, DeliveryId)> = dead.take(DROPPED_MAX).copied().collect();
+    for (created_ms, id) in dead {
+        world.resource_mut::<Work>().dead.remove(&(created_ms, id));
+        despawn::<DeliveryKind>(world, id);
+    }
+    let alerts = world.resource::<Index<AlertKind>>().iter();
+    let alerts = alerts.take_while(|(id, _)| is_old(time_of(*id)));
+    let closed = alerts.filter(|(_, entity)| {
+        let held = world.get::<AlertRecord>(*entity);
+        held.is_some_and(|held| held.state == AlertState::Closed)
+    });
+    let closed: Vec<AlertId> = closed.map(|(id, _)| id).take(DROPPED_MAX).collect();
+    for id in closed {
+        despawn::<AlertKind>(world, id);
+    }
+}

@@ -1,0 +1,43 @@
+//! Automation flows: documents, their validation, and the evaluation of triggers, conditions and steps.
+
+mod actions;
+mod condition;
+mod conditions;
+mod context;
+mod cron;
+mod definition;
+mod each;
+mod kinds;
+mod mistake;
+mod outside;
+mod plan;
+#[cfg(test)]
+mod tests;
+mod threshold;
+mod triggers;
+mod validate;
+
+pub use actions::{Alert, Command, SetVariable, Severity};
+pub use condition::{compare, in_window};
+pub use conditions::{
+    Comparison, Cooldown, CooldownScope, Response, ResponseOperator, Threshold, TimeWindow, Weekday,
+};
+pub use context::{ContextParts, context, fill, fill_value};
+pub use cron::{check_cron, next_run_ms, time};
+pub use definition::{
+    AutomationFlow, FlowEdge, FlowMode, FlowStep, Retention, STEPS_MAX, StepRole, When,
+};
+pub use each::{EACH_NODES_MAX, EachAction, EachKind, ForEachNode, NodeLiveness};
+pub use kinds::{KindInfo, StepKind, catalogue};
+pub use mistake::{FlowMistake, MistakeCode};
+pub use outside::{
+    Analysis, ApplyImpairment, Email, HttpMethod, ImpairedPort, MqttPublish, Retry, RunPlan,
+    SEALED_PREFIX, WebhookOut,
+};
+pub use plan::{FlowPlan, Outcome, PlannedStep, Progress, StepState, next_step, outcome};
+pub use threshold::{Crossing, ThresholdMemory};
+pub use triggers::{
+    GATEWAY_PREFIX, LinkEvent, LinkEventKind, Manual, NodeEvent, NodeEventKind, Schedule,
+    SensorValue, WebhookIn,
+};
+pub use validate::plan;

@@ -1,0 +1,252 @@
+//! Parameters of actions outside the world, which end in deliveries.
+
+use std::collections::BTreeMap;
+
+use garde::Validate;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Beginning of a secret that is sealed.
+pub const SEALED_PREFIX: &str = "sealed:";
+
+/// Repetition of a failed delivery, with exponential backoff.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields)]
+pub struct Retry {
+    /// Attempts, 1 to 20; default 12.
+    #[serde(default = "usual_attempts")]
+    #[garde(range(min = 1, max = 20))]
+    pub attempts: u32,
+    /// Wait after the first attempt, s, doubled after each further one; default 1.
+    #[serde(default = "usual_base_s")]
+    #[garde(range(min = 1, max = 3600))]
+    pub base_s: u32,
+    /// Longest wait, s; default 60.
+    #[serde(default = "usual_cap_s")]
+    #[garde(range(min = 1, max = 86_400))]
+    pub cap_s: u32,
+}
+
+const fn usual_attempts() -> u32 {
+    12
+}
+
+const fn usual_base_s() -> u32 {
+    1
+}
+
+const fn usual_cap_s() -> u32 {
+    60
+}
+
+impl Default for Retry {
+    fn default() -> Self {
+        Self {
+            attempts: usual_attempts(),
+            base_s: usual_base_s(),
+            cap_s: usual_cap_s(),
+        }
+    }
+}
+
+impl Retry {
+    /// Wait after a failed attempt, ms; `None` after the last one. Attempts count from 1.
+    #[must_use]
+    pub fn wait_ms(&self, attempt: u32) -> Option<u64> {
+        if attempt >= self.attempts {
+            return None;
+        }
+        let doubled = u64::from(self.base_s) << attempt.saturating_sub(1).min(32);
+        Some(doubled.min(u64::from(self.cap_s)) * 1000)
+    }
+}
+
+/// Method of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum HttpMethod {
+    /// GET, without a body.
+    Get,
+    /// POST.
+    #[default]
+    Post,
+    /// PUT.
+    Put,
+    /// PATCH.
+    Patch,
+    /// DELETE, without a body.
+    Delete,
+}
+
+impl HttpMethod {
+    /// The method's name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
+const fn usual_timeout_s() -> u32 {
+    10
+}
+
+/// Sends an HTTP request. All attempts carry the same `Idempotency-Key`; it succeeds with 2xx.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields)]
+pub struct WebhookOut {
+    /// URL, http or https.
+    #[garde(length(chars, min = 1, max = 2048))]
+    pub url: String,
+    /// Method; default POST.
+    #[serde(default)]
+    #[garde(skip)]
+    pub method: HttpMethod,
+    /// Further headers, up to 16.
+    #[serde(default)]
+    #[garde(length(max = 16))]
+    pub headers: BTreeMap<String, String>,
+    /// Value of the header `Authorization`: sealed, and not shown again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[garde(length(chars, min = 1, max = 4096))]
+    pub authorization: Option<String>,
+    /// JSON body; default the context.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[garde(skip)]
+    pub body: Option<Value>,
+    /// Time for one attempt, s, 1 to 10; default 10.
+    #[serde(default = "usual_timeout_s")]
+    #[garde(range(min = 1, max = 10))]
+    pub timeout_s: u32,
+    /// Repetition.
+    #[serde(default)]
+    #[garde(dive)]
+    pub retry: Retry,
+}
+
+/// Sends an e-mail by the SMTP server of the gateway.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields)]
+pub struct Email {
+    /// Recipients, 1 to 20.
+    #[garde(length(min = 1, max = 20), inner(length(chars, min = 3, max = 254)))]
+    pub to: Vec<String>,
+    /// Subject, 1 to 200 characters.
+    #[garde(length(chars, min = 1, max = 200))]
+    pub subject: String,
+    /// Text, up to 10000 characters.
+    #[garde(length(chars, max = 10_000))]
+    pub body: String,
+    /// Repetition.
+    #[serde(default)]
+    #[garde(dive)]
+    pub retry: Retry,
+}
+
+/// Publishes a message by the MQTT broker of the gateway, with QoS 1.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields)]
+pub struct MqttPublish {
+    /// Topic, without wildcards.
+    #[garde(length(chars, min = 1, max = 256))]
+    pub topic: String,
+    /// Text, or a JSON value; default the context.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[garde(skip)]
+    pub payload: Option<Value>,
+    /// The broker keeps it for later subscribers.
+    #[serde(default)]
+    #[garde(skip)]
+    pub retain: bool,
+    /// Repetition.
+    #[serde(default)]
+    #[garde(dive)]
+    pub retry: Retry,
+}
+
+/// Port of the impairment daemon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ImpairedPort {
+    /// First port.
+    Port1,
+    /// Second port.
+    Port2,
+}
+
+impl ImpairedPort {
+    /// The port in paths of the daemon.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Port1 => "port1",
+            Self::Port2 => "port2",
+        }
+    }
+}
+
+/// Sets an impairment at the impairment daemon of the gateway.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields)]
+pub struct ApplyImpairment {
+    /// Direction: out of the first or the second port of the daemon.
+    #[garde(skip)]
+    pub direction: ImpairedPort,
+    /// Impairment as the daemon's API has it; without one it is cleared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[garde(skip)]
+    pub impairment: Option<Map<String, Value>>,
+    /// Repetition.
+    #[serde(default)]
+    #[garde(dive)]
+    pub retry: Retry,
+}
+
+/// Runs an analysis at the planning server of the gateway.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields)]
+pub struct RunPlan {
+    /// Analysis.
+    #[garde(skip)]
+    pub analysis: Analysis,
+    /// Body of the request; texts may name values of the context.
+    #[garde(skip)]
+    pub request: Map<String, Value>,
+    /// Repetition.
+    #[serde(default)]
+    #[garde(dive)]
+    pub retry: Retry,
+}
+
+/// Analysis of the planning server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Analysis {
+    /// Coverage of a site, as a job.
+    Coverage,
+    /// Relays between two sites.
+    RelayPlan,
+    /// Budget of a link.
+    LinkAnalysis,
+    /// Route through a mesh.
+    MeshRoute,
+}
+
+impl Analysis {
+    /// Path at the planning server.
+    #[must_use]
+    pub const fn path(self) -> &'static str {
+        match self {
+            Self::Coverage => "/api/v1/coverage",
+            Self::RelayPlan => "/api/v1/relay/plan",
+            Self::LinkAnalysis => "/api/v1/links/analyze",
+            Self::MeshRoute => "/api/v1/mesh/route",
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Actions of flows on the other services of the program: nodes, impairment daemon, planning server.
+
+use axum::http::Method;
+use groundwave::gateway::Settings;
+use groundwave::http::client::Client;
+use groundwave_io::notice::FlowServers;
+use serde_json::{Value, json};
+
+use super::automation::{create, flow, free_address, settings, trigger, until};
+use super::process::{admin, start_with};
+use super::{Bench, beat};
+use crate::impair;
+
+/// The execution, once it is over.
+#[track_caller]
+fn ended(bench: &Bench, token: &str, flow: &str, execution: &str) -> Value {
+    let path = format!("{flow}/executions/{execution}");
+    let is_over = |told: &Value| told["state"] != "running" && told["state"] != "queued";
+    until(bench, "the end", || {
+        is_over(&bench.get(token, &path).json())
+    });
+    bench.get(token, &path).is(200)
+}
+
+#[test]
+fn a_flow_impairs_a_direction_and_clears_it_at_a_running_daemon() {
+    let daemon = impair::Bench::new();
+    let flow_servers = FlowServers {
+        impaird: Some(daemon.listen()),
+        ..FlowServers::default()
+    };
+    let bench = Bench::with(Settings {
+        flow_servers,
+        ..settings()
+    });
+    let operator = bench.login("operator");
+    let held = || {
+        let told = daemon.call("GET", "/v1/impairments/port1", &Value::Null);
+        told.json()["impairment"].clone()
+    };
+    let wanted = json!({ "latency": { "kind": "constant", "duration": 20_000_000 } });
+    let params = json!({ "direction": "port1", "impairment": wanted });
+    let path = create(&bench, &operator, &flow("slow", "apply_impairment", params));
+    let execution = trigger(&bench, &operator, &path);
+    let told = ended(&bench, &operator, &path, &execution);
+    assert_eq!(told["state"], "succeeded", "{told}");
+    assert_eq!(told["steps"][1]["output"]["body"]["impairment"], wanted);
+    assert_eq!(held(), wanted);
+    // What the daemon refuses is not asked for again.
+    let params = json!({ "direction": "port1", "impairment": { "loss": { "pct": 900 } } });
+    let path = create(
+        &bench,
+        &operator,
+        &flow("wrong", "apply_impairment", params),
+    );
+    let execution = trigger(&bench, &operator, &path);
+    let told = ended(&bench, &operator, &path, &execution);
+    let error = told["steps"][1]["error"].as_str().unwrap();
+    assert!(
+        error.contains("status 4") && error.contains("attempts: 1"),
+        "{told}"
+    );
+    assert_eq!(held(), wanted);
+    let params = json!({ "direction": "port1" });
+    let path = create(
+        &bench,
+        &operator,
+        &flow("clear", "apply_impairment", params),
+    );
+    let execution = trigger(&bench, &operator, &path);
+    let told = ended(&bench, &operator, &path, &execution);
+    assert_eq!(told["state"], "succeeded", "{told}");
+    assert_eq!(held(), json!({}));
+}
+
+#[test]
+fn a_flow_analyses_a_link_at_the_planning_server_of_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let address = free_address().to_string();
+    let options = ["planning", "--flat-earth", "--bind", &address];
+    let server = start_with(
+        folder.path(),
+        "info",
+        std::process::Stdio::piped(),
+        &options,
+    );
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let post = |path: &str, body: &Value| -> Value {
+        let asked = async {
+            let mut client = Client::tcp(&address).await.unwrap();
+            let (status, body) = client.ask(Method::POST, path, Some(body)).await.unwrap();
+            let told: Value = serde_json::from_slice(&body).unwrap();
+            assert!(status.is_success(), "{told}");
+            told
+        };
+        runtime.block_on(asked)
+    };
+    let deployment = post("/api/v1/deployments", &json!({ "name": "d" }));
+    let nodes = format!(
+        "/api/v1/deployments/{}/nodes",
+        deployment["id"].as_str().unwrap()
+    );
+    let node = |name: &str, lon: f64| {
+        let body = json!({ "name": name, "lat": 57.72, "lon": lon, "height_agl_m": 25.0 });
+        post(&nodes, &body)["id"].clone()
+    };
+    let (tx, rx) = (node("a", 11.70), node("b", 11.71));
+    let token = admin(&server);
+    let asked = json!({ "tx_node_id": tx, "rx_node_id": "{{/trigger/rx}}", "samples": 8 });
+    let params = json!({ "analysis": "link_analysis", "request": asked });
+    let (status, made) = server.post(&token, "/v1/flows", &flow("link", "run_plan", params));
+    assert_eq!(status, 201, "{made}");
+    let path = format!("/v1/flows/{}", made["flow_id"].as_str().unwrap());
+    let body = json!({ "inputs": { "rx": rx } });
+    let (status, told) = server.post(&token, &format!("{path}/trigger"), &body);
+    assert_eq!(status, 202, "{told}");
+    let path = format!(
+        "{path}/executions/{}",
+        told["execution_id"].as_str().unwrap()
+    );
+    let get = || server.ask(&token, "GET", &path, &Value::Null).1;
+    for _ in 0..200 {
+        if get()["state"] != "running" {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let told = get();
+    assert_eq!(told["state"], "succeeded", "{told}");
+    let found = &told["steps"][1]["output"]["body"];
+    assert_eq!(
+        (&found["tx_node_id"], &found["rx_node_id"]),
+        (&tx, &rx),
+        "{told}"
+    );
+    assert!(found["result"].is_object(), "{told}");
+}
+
+#[test]
+fn a_flow_orders_a_command_from_each_node_with_a_tag() {
+    let bench = Bench::with(settings());
+    let operator = bench.login("operator");
+    let mut nodes = Vec::new();
+    for number in [7, 8] {
+        let (node, token, _) = bench.node(number);
+        let join = json!({ "supported_commands": ["reboot"] });
+        bench.call(&token, "POST", "/v1/nodes/join", &join).is(200);
+        nodes.push((node, token));
+    }
+    let tags = json!({ "tags": ["roof"] });
+    let path = format!("/v1/nodes/{}", nodes[0].0);
+    bench.call(&operator, "PATCH", &path, &tags).is(200);
+    let action = json!({ "kind": "command", "params": { "kind": "reboot", "args": { "why": "{{/node/name}}" } } });
+    let params = json!({ "tag": "roof", "action": action });
+    let path = create(&bench, &operator, &flow("reboot", "for_each_node", params));
+    let execution = trigger(&bench, &operator, &path);
+    let told = ended(&bench, &operator, &path, &execution);
+    assert_eq!(told["state"], "succeeded", "{told}");
+    assert_eq!(told["steps"][1]["output"], json!({ "nodes": 1 }));
+    let heard = |number: u8, token: &str| {
+        let told = bench.call(token, "POST", "/v1/nodes/heartbeat", &beat(number, 1));
+        told.is(200)["commands"].clone()
+    };
+    let commands = heard(7, &nodes[0].1);
+    assert_eq!(commands[0]["kind"], "reboot", "{commands}");
+    assert_eq!(commands[0]["args"]["why"], "node-7");
+    assert_eq!(heard(8, &nodes[1].1), json!([]));
+}

@@ -1,0 +1,281 @@
+//! Flow definition endpoints: create, read, change, remove.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use groundwave_systems::automation::{
+    Automation, AutomationFlow, AutomationId, ExecutionState, FlowMistake, StepRole,
+};
+use groundwave_systems::config::Versioned;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::secrets::{seal, shown};
+use crate::gateway::access::{Operator, Viewer};
+use crate::gateway::services::config_objects::{self, Shown, objects};
+use crate::gateway::services::flow_backends::check;
+use crate::gateway::services::vault::Vault;
+use crate::gateway::services::world::{World, missing};
+use crate::gateway::settings::Settings;
+use crate::http::json_body::StrictJson;
+use crate::http::page::{Page, Paging};
+use crate::http::problem::{FieldError, ProblemKind};
+use crate::http::tag::Tag;
+use crate::http::time::rfc3339;
+use crate::http::{Json, Path, Problem, Query};
+
+/// Flow, without its secrets.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FlowView {
+    /// Flow id.
+    pub flow_id: Uuid,
+    /// Flow.
+    #[serde(flatten)]
+    pub flow: AutomationFlow,
+    /// Version, for `If-Match`.
+    pub version: u64,
+    /// Time of creation, RFC 3339.
+    pub created_at: String,
+    /// Time of the last change, RFC 3339.
+    pub changed_at: String,
+}
+
+impl Shown for FlowView {
+    type Object = Automation;
+
+    fn of(flow_id: Uuid, held: &Versioned<Automation>) -> Self {
+        Self {
+            flow_id,
+            flow: shown(&held.object.0),
+            version: held.revision,
+            created_at: rfc3339(held.created_ns),
+            changed_at: rfc3339(held.changed_ns),
+        }
+    }
+}
+
+/// Last execution of a flow.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct LastExecution {
+    /// State.
+    pub state: ExecutionState,
+    /// Time of its trigger, RFC 3339.
+    pub at: String,
+}
+
+/// Flow in a list.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FlowSummary {
+    /// Flow id.
+    pub flow_id: Uuid,
+    /// Name.
+    pub name: String,
+    /// Triggers are watched.
+    pub enabled: bool,
+    /// Version.
+    pub version: u64,
+    /// Last execution, if any.
+    pub last_execution: Option<LastExecution>,
+    /// Kinds of its triggers.
+    pub trigger_kinds: Vec<String>,
+}
+
+/// Filter of flows.
+#[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct FlowQuery {
+    /// Only enabled, or only disabled flows
+    pub enabled: Option<bool>,
+}
+
+/// List flows
+#[utoipa::path(get, path = "/v1/flows", tag = "flows", params(FlowQuery, Paging),
+    responses((status = 200, description = "Oldest first")))]
+pub async fn flows(
+    _: Viewer,
+    State(world): State<World>,
+    Query(asked): Query<FlowQuery>,
+    Query(paging): Query<Paging>,
+) -> Result<Json<Page<FlowSummary>>, Problem> {
+    let view = world.view();
+    let fits = |enabled| asked.enabled.is_none_or(|wanted| wanted == enabled);
+    let all = view.config.automations.iter();
+    let all = all.filter(|(_, held)| fits(held.object.0.enabled));
+    let all = all.map(|(id, held)| (id.uuid().to_string(), (id, held)));
+    Ok(Json(paging.of(all, |(id, held)| {
+        let flow = &held.object.0;
+        let last = view.automation.of_flow(id).next_back();
+        let triggers = flow.steps.iter();
+        let triggers = triggers.filter(|step| step.role == StepRole::Trigger);
+        let mut trigger_kinds: Vec<String> = triggers.map(|step| step.kind.clone()).collect();
+        trigger_kinds.sort();
+        trigger_kinds.dedup();
+        FlowSummary {
+            flow_id: id.uuid(),
+            name: flow.name.clone(),
+            enabled: flow.enabled,
+            version: held.revision,
+            last_execution: last.map(|(_, held)| LastExecution {
+                state: held.state,
+                at: rfc3339(held.queued_ms * 1_000_000),
+            }),
+            trigger_kinds,
+        }
+    })?))
+}
+
+/// Mistakes of a flow as fields of a problem.
+pub(super) fn errors(mistakes: Vec<FlowMistake>) -> Vec<FieldError> {
+    let error = |mistake: FlowMistake| FieldError {
+        pointer: mistake.pointer,
+        code: mistake.code.as_str().to_owned(),
+        message: mistake.message,
+    };
+    mistakes.into_iter().map(error).collect()
+}
+
+/// The flow with its secrets sealed, if it is valid.
+fn checked(
+    mut flow: AutomationFlow,
+    before: Option<&AutomationFlow>,
+    settings: &Settings,
+    vault: &Vault,
+) -> Result<Automation, Problem> {
+    if let Err(mistakes) = check(&settings.flow_servers, &flow) {
+        let errors = errors(mistakes);
+        let first = errors
+            .first()
+            .map_or("invalid flow", |error| &error.message);
+        let mut problem =
+            Problem::new(StatusCode::UNPROCESSABLE_ENTITY, first).of_kind(ProblemKind::InvalidBody);
+        problem.errors = errors;
+        return Err(problem);
+    }
+    seal(&mut flow, before, vault)?;
+    Ok(Automation(flow))
+}
+
+fn held(world: &World, id: Uuid) -> Result<Arc<Versioned<Automation>>, Problem> {
+    let held = objects::<Automation>(world);
+    let found = held.get(AutomationId::new(id));
+    found.cloned().ok_or_else(|| missing("flow", id))
+}
+
+/// Create a flow
+#[utoipa::path(post, path = "/v1/flows", tag = "flows",
+    responses((status = 201, description = "The flow",
+            headers(("etag" = String, description = "Version"))),
+        (status = 409, description = "Name exists"),
+        (status = 422, description = "Invalid flow; `errors` names the steps that fail")))]
+pub async fn flow_create(
+    _: Operator,
+    State(world): State<World>,
+    State(settings): State<Arc<Settings>>,
+    State(vault): State<Vault>,
+    StrictJson(flow): StrictJson<AutomationFlow>,
+) -> Result<(StatusCode, Tag, Json<FlowView>), Problem> {
+    let flow = checked(flow, None, &settings, &vault)?;
+    config_objects::create(&world, flow).await
+}
+
+/// Get a flow
+#[utoipa::path(get, path = "/v1/flows/{flow_id}", tag = "flows",
+    params(("flow_id" = Uuid, Path, description = "Flow id")),
+    responses((status = 200, description = "The flow",
+            headers(("etag" = String, description = "Version"))),
+        (status = 404, description = "No such flow")))]
+pub async fn flow_fetch(
+    _: Viewer,
+    State(world): State<World>,
+    Path(id): Path<Uuid>,
+) -> Result<(Tag, Json<FlowView>), Problem> {
+    config_objects::fetch(&world, id)
+}
+
+/// Replace a flow
+///
+/// Unfinished executions go on with the version they began with. A secret of the value `(set)` stays.
+#[utoipa::path(put, path = "/v1/flows/{flow_id}", tag = "flows",
+    params(("flow_id" = Uuid, Path, description = "Flow id"),
+        ("if-match" = Option<String>, Header, description = "Version that the change applies to")),
+    responses((status = 200, description = "The flow",
+            headers(("etag" = String, description = "New version"))),
+        (status = 404, description = "No such flow"),
+        (status = 409, description = "Name exists"),
+        (status = 412, description = "Changed since that version"),
+        (status = 422, description = "Invalid flow; `errors` names the steps that fail")))]
+pub async fn flow_replace(
+    _: Operator,
+    State(world): State<World>,
+    State(settings): State<Arc<Settings>>,
+    State(vault): State<Vault>,
+    Path(id): Path<Uuid>,
+    headers: HeaderMap,
+    StrictJson(flow): StrictJson<AutomationFlow>,
+) -> Result<(Tag, Json<FlowView>), Problem> {
+    let before = held(&world, id)?;
+    let flow = checked(flow, Some(&before.object.0), &settings, &vault)?;
+    config_objects::replace(&world, id, &headers, flow).await
+}
+
+/// Changes of a flow; absent fields stay.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FlowChange {
+    /// Triggers are watched.
+    #[serde(default)]
+    pub enabled: Option<bool>,
+    /// Name.
+    #[serde(default)]
+    #[schemars(length(min = 1, max = 64))]
+    pub name: Option<String>,
+}
+
+/// Enable, disable or rename a flow
+#[utoipa::path(patch, path = "/v1/flows/{flow_id}", tag = "flows",
+    params(("flow_id" = Uuid, Path, description = "Flow id"),
+        ("if-match" = Option<String>, Header, description = "Version that the change applies to")),
+    responses((status = 200, description = "The flow",
+            headers(("etag" = String, description = "New version"))),
+        (status = 404, description = "No such flow"),
+        (status = 409, description = "Name exists"),
+        (status = 412, description = "Changed since that version"),
+        (status = 422, description = "Invalid name")))]
+pub async fn flow_patch(
+    _: Operator,
+    State(world): State<World>,
+    Path(id): Path<Uuid>,
+    headers: HeaderMap,
+    StrictJson(change): StrictJson<FlowChange>,
+) -> Result<(Tag, Json<FlowView>), Problem> {
+    let before = held(&world, id)?;
+    let mut flow = before.object.clone();
+    flow.0.enabled = change.enabled.unwrap_or(flow.0.enabled);
+    flow.0.name = change.name.unwrap_or(flow.0.name);
+    if headers.contains_key(axum::http::header::IF_MATCH) {
+        return config_objects::replace(&world, id, &headers, flow).await;
+    }
+    // Without a version named, the change applies to the one just read.
+    let expected = groundwave_systems::config::Expected::Revision(before.revision);
+    config_objects::put(&world, id, flow, expected).await
+}
+
+/// Remove a flow
+///
+/// Unfinished executions are cancelled; finished ones are kept by the default retention.
+#[utoipa::path(delete, path = "/v1/flows/{flow_id}", tag = "flows",
+    params(("flow_id" = Uuid, Path, description = "Flow id"),
+        ("if-match" = Option<String>, Header, description = "Version to remove")),
+    responses((status = 204, description = "Removed"),
+        (status = 404, description = "No such flow"),
+        (status = 412, description = "Changed since that version")))]
+pub async fn flow_remove(
+    _: Operator,
+    State(world): State<World>,
+    Path(id): Path<Uuid>,
+    headers: HeaderMap,
+) -> Result<StatusCode, Problem> {
+    config_objects::remove::<Automation>(&world, id, &headers).await
+}

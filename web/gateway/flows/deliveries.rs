@@ -1,0 +1,137 @@
+//! Delivery endpoints: work outside that is not made yet, and the dead-letter list.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use groundwave_systems::automation::{Delivery, DeliveryId, DiscardDelivery, ResendDelivery};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::gateway::access::{Operator, Viewer};
+use crate::gateway::services::world::World;
+use crate::http::page::{Page, Paging};
+use crate::http::time::rfc3339;
+use crate::http::{Json, Path, Problem, Query};
+
+/// State of a delivery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DeliveryState {
+    /// Attempts are made.
+    Pending,
+    /// No further attempt is made.
+    Dead,
+}
+
+/// Delivery, without secrets.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct DeliveryView {
+    /// Delivery id; value of `Idempotency-Key`.
+    pub delivery_id: Uuid,
+    /// Flow id.
+    pub flow_id: Uuid,
+    /// Execution id.
+    pub execution_id: Uuid,
+    /// Step.
+    pub step_id: String,
+    /// Kind of the action.
+    pub kind: String,
+    /// State.
+    pub state: DeliveryState,
+    /// Attempts so far.
+    pub attempts: u32,
+    /// Time of the next attempt, RFC 3339.
+    pub next_at: Option<String>,
+    /// Error of the last attempt.
+    pub error: Option<String>,
+    /// Time of creation, RFC 3339.
+    pub created_at: String,
+    /// Request.
+    pub request: Value,
+}
+
+impl DeliveryView {
+    fn of(id: DeliveryId, held: &Delivery) -> Self {
+        let is_waiting = !held.dead && !held.in_flight;
+        Self {
+            delivery_id: id.uuid(),
+            flow_id: held.flow.uuid(),
+            execution_id: held.execution.uuid(),
+            step_id: held.step_id.clone(),
+            kind: held.request.word().to_owned(),
+            state: match held.dead {
+                true => DeliveryState::Dead,
+                false => DeliveryState::Pending,
+            },
+            attempts: held.attempts,
+            next_at: is_waiting.then(|| rfc3339(held.next_ms * 1_000_000)),
+            error: held.error.clone(),
+            created_at: rfc3339(held.created_ms * 1_000_000),
+            request: held.request.shown(),
+        }
+    }
+}
+
+/// Filter of deliveries.
+#[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct DeliveryQuery {
+    /// State; `dead` is the dead-letter list
+    #[param(schema_with = crate::http::document::schema_ref::<DeliveryState>, required = false)]
+    pub state: Option<DeliveryState>,
+}
+
+/// List deliveries that are not made yet
+#[utoipa::path(get, path = "/v1/flows/deliveries", tag = "flows", params(DeliveryQuery, Paging),
+    responses((status = 200, description = "Oldest first")))]
+pub async fn flow_deliveries(
+    _: Viewer,
+    State(world): State<World>,
+    Query(asked): Query<DeliveryQuery>,
+    Query(paging): Query<Paging>,
+) -> Result<Json<Page<DeliveryView>>, Problem> {
+    let view = world.view();
+    let fits = |dead: bool| {
+        let wanted = asked.state.map(|state| state == DeliveryState::Dead);
+        wanted.is_none_or(|wanted| wanted == dead)
+    };
+    let all = view.automation.deliveries.iter();
+    let all = all.filter(|(_, held)| fits(held.dead));
+    let all = all.map(|(id, held)| (id.uuid().to_string(), (*id, held)));
+    Ok(Json(
+        paging.of(all, |(id, held)| DeliveryView::of(id, held))?,
+    ))
+}
+
+/// Attempt a delivery of the dead-letter list again
+#[utoipa::path(post, path = "/v1/flows/deliveries/{delivery_id}/resend", tag = "flows",
+    params(("delivery_id" = Uuid, Path, description = "Delivery id")),
+    responses((status = 202, description = "Attempts begin again, with the same key"),
+        (status = 404, description = "No such delivery"),
+        (status = 409, description = "Attempts are being made")))]
+pub async fn flow_delivery_resend(
+    _: Operator,
+    State(world): State<World>,
+    Path(id): Path<Uuid>,
+) -> Result<StatusCode, Problem> {
+    let delivery = DeliveryId::new(id);
+    world.submit(ResendDelivery { delivery }).await?;
+    Ok(StatusCode::ACCEPTED)
+}
+
+/// Remove a delivery from the dead-letter list
+#[utoipa::path(delete, path = "/v1/flows/deliveries/{delivery_id}", tag = "flows",
+    params(("delivery_id" = Uuid, Path, description = "Delivery id")),
+    responses((status = 204, description = "Removed"),
+        (status = 404, description = "No such delivery"),
+        (status = 409, description = "Attempts are being made")))]
+pub async fn flow_delivery_discard(
+    _: Operator,
+    State(world): State<World>,
+    Path(id): Path<Uuid>,
+) -> Result<StatusCode, Problem> {
+    let delivery = DeliveryId::new(id);
+    world.submit(DiscardDelivery { delivery }).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,265 @@
+//! Work of flows outside the world: the servers it needs, and attempts of deliveries.
+
+use std::time::Duration;
+
+use groundwave_io::notice::{FlowServers, MqttMessage, NoticeError, SmtpServer};
+use groundwave_io::outbound::{Outbound, OutboundError, Request};
+use groundwave_systems::automation::{
+    AttemptOutcome, AutomationFlow, Deliver, DeliveryRequest, FlowMistake, FlowPlan, MistakeCode,
+    SEALED_PREFIX, StepKind, plan,
+};
+use hyper::Method;
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
+use serde_json::{Value, json};
+
+use super::vault::Vault;
+use crate::http::client::{Client, RequestError};
+
+/// Time for a request to the impairment daemon or the planning server.
+const LOCAL_MAX: Duration = Duration::from_secs(10);
+
+/// Longest answer that the context gets, bytes.
+const ANSWER_BYTES_MAX: usize = 8 << 10;
+
+/// Header that all attempts of a delivery share.
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+fn failed(error: impl std::fmt::Display, retry: bool) -> AttemptOutcome {
+    AttemptOutcome::Failed {
+        error: error.to_string(),
+        retry,
+        wait_s: None,
+    }
+}
+
+/// A body as JSON, else as text; its length where it is too long.
+fn answer(body: &[u8]) -> Value {
+    if body.is_empty() {
+        return Value::Null;
+    }
+    if body.len() > ANSWER_BYTES_MAX {
+        return json!({ "left_out_bytes": body.len() });
+    }
+    let text = || String::from_utf8_lossy(body).into_owned().into();
+    serde_json::from_slice(body).unwrap_or_else(|_| text())
+}
+
+fn noticed(sent: Result<(), NoticeError>) -> AttemptOutcome {
+    match sent {
+        Ok(()) => AttemptOutcome::Delivered { output: json!({}) },
+        Err(err) => failed(&err, err.may_pass),
+    }
+}
+
+/// Option of the start without which an action cannot be performed.
+fn lacking(servers: &FlowServers, kind: &StepKind) -> Option<&'static str> {
+    match kind {
+        StepKind::Email(_) if servers.smtp.is_none() => Some("--smtp-url"),
+        StepKind::MqttPublish(_) if servers.mqtt.is_none() => Some("--mqtt-url"),
+        StepKind::ApplyImpairment(_) if servers.impaird.is_none() => Some("--impaird-socket"),
+        StepKind::RunPlan(_) if servers.planner.is_none() => Some("--planner-address"),
+        _ => None,
+    }
+}
+
+/// Checks a flow: its steps, and that this gateway has the servers they need.
+///
+/// # Errors
+/// All mistakes.
+pub fn check(servers: &FlowServers, flow: &AutomationFlow) -> Result<FlowPlan, Vec<FlowMistake>> {
+    let planned = plan(flow)?;
+    let mut mistakes = Vec::new();
+    for (number, step) in planned.steps.iter().enumerate() {
+        let at = format!("/steps/{number}");
+        let inner = match &step.kind {
+            StepKind::ForEachNode(each) => each.action.parse().ok(),
+            _ => None,
+        };
+        let (kind, at) = match &inner {
+            Some(inner) => (inner, format!("{at}/params/action")),
+            None => (&step.kind, at),
+        };
+        let mut refuse = |field: &str, code, what: String| {
+            let message = format!("step {:?}: {what}", step.id);
+            mistakes.push(FlowMistake::new(format!("{at}/{field}"), code, message));
+        };
+        if let Some(option) = lacking(servers, kind) {
+            let what = format!("this gateway was started without {option}");
+            refuse("kind", MistakeCode::BackendAbsent, what);
+        }
+        match kind {
+            StepKind::WebhookOut(webhook) => {
+                if let Err(err) = Request::new(Method::POST, &webhook.url) {
+                    refuse("params/url", MistakeCode::InvalidParams, err.to_string());
+                }
+            }
+            StepKind::Email(email) => {
+                for (to_number, to) in email.to.iter().enumerate() {
+                    if let Err(what) = SmtpServer::check_recipient(to) {
+                        let field = format!("params/to/{to_number}");
+                        refuse(&field, MistakeCode::InvalidParams, what);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    match mistakes.is_empty() {
+        true => Ok(planned),
+        false => Err(mistakes),
+    }
+}
+
+/// Makes one attempt of a delivery.
+pub async fn attempt(
+    servers: &FlowServers,
+    outbound: &Outbound,
+    vault: &Vault,
+    deliver: &Deliver,
+) -> AttemptOutcome {
+    let id = deliver.delivery.to_string();
+    let absent = |what: &str| failed(format!("this gateway has no {what}"), false);
+    match &deliver.request {
+        DeliveryRequest::Webhook { .. } => webhook(outbound, vault, deliver).await,
+        DeliveryRequest::Email { to, subject, body } => match &servers.smtp {
+            Some(server) => noticed(server.send(&id, to, subject, body).await),
+            None => absent("SMTP server"),
+        },
+        DeliveryRequest::Mqtt {
+            topic,
+            payload,
+            retain,
+        } => match &servers.mqtt {
+            Some(broker) => {
+                let message = MqttMessage {
+                    topic,
+                    payload,
+                    retain: *retain,
+                };
+                noticed(broker.publish(&id, message).await)
+            }
+            None => absent("MQTT broker"),
+        },
+        DeliveryRequest::Impairment {
+            direction,
+            impairment,
+        } => match &servers.impaird {
+            Some(socket) => {
+                let path = format!("/v1/impairments/{}", direction.word());
+                let (method, body) = match impairment {
+                    Some(wanted) => (Method::PUT, json!(wanted).to_string().into_bytes()),
+                    None => (Method::DELETE, Vec::new()),
+                };
+                local(Client::unix(socket), method, &path, body).await
+            }
+            None => absent("impairment daemon"),
+        },
+        DeliveryRequest::Plan { analysis, request } => match &servers.planner {
+            Some(address) => {
+                let body = json!(request).to_string().into_bytes();
+                local(Client::tcp(address), Method::POST, analysis.path(), body).await
+            }
+            None => absent("planning server"),
+        },
+    }
+}
+
+/// Request to another service of this machine.
+async fn local(
+    client: impl Future<Output = Result<Client, RequestError>>,
+    method: Method,
+    path: &str,
+    body: Vec<u8>,
+) -> AttemptOutcome {
+    let exchange = async { client.await?.call(method, path, None, body).await };
+    let answered = match tokio::time::timeout(LOCAL_MAX, exchange).await {
+        Ok(answered) => answered,
+        Err(_) => return failed(format!("no answer within {} s", LOCAL_MAX.as_secs()), true),
+    };
+    match answered {
+        Ok(answered) if answered.status.is_success() => AttemptOutcome::Delivered {
+            output: json!({ "status": answered.status.as_u16(), "body": answer(&answered.body) }),
+        },
+        Ok(answered) => {
+            let told = answer(&answered.body);
+            let error = format!("status {}: {told}", answered.status.as_u16());
+            // The service names what is wrong with the request: repeating it does not help.
+            failed(error, answered.status.is_server_error())
+        }
+        Err(err) => failed(err, true),
+    }
+}
+
+/// Request of a webhook: all but the sealed header is in it.
+async fn webhook(outbound: &Outbound, vault: &Vault, deliver: &Deliver) -> AttemptOutcome {
+    let DeliveryRequest::Webhook {
+        url,
+        method,
+        headers,
+        authorization,
+        body,
+        timeout_s,
+    } = &deliver.request
+    else {
+        return failed("no webhook", false);
+    };
+    let method = Method::from_bytes(method.as_str().as_bytes()).unwrap_or(Method::POST);
+    let has_body = ![Method::GET, Method::DELETE].contains(&method);
+    let mut request = match Request::new(method, url) {
+        Ok(request) => request,
+        Err(err) => return failed(err, false),
+    };
+    request.limit = Duration::from_secs(u64::from(*timeout_s));
+    let mut sent = Vec::new();
+    for (name, value) in headers {
+        sent.push((HeaderName::try_from(name.as_str()), value.clone()));
+    }
+    if let Some(sealed) = authorization {
+        let opened = vault.unseal(sealed.trim_start_matches(SEALED_PREFIX));
+        match opened.map(String::from_utf8) {
+            Ok(Ok(value)) => sent.push((Ok(AUTHORIZATION), value)),
+            _ => {
+                return failed(
+                    "the header Authorization was sealed under another key",
+                    false,
+                );
+            }
+        }
+    }
+    sent.push((Ok(IDEMPOTENCY_KEY), deliver.delivery.to_string()));
+    if has_body {
+        request.body = body.to_string().into_bytes().into();
+        if !headers
+            .keys()
+            .any(|name| name.eq_ignore_ascii_case("content-type"))
+        {
+            sent.push((Ok(CONTENT_TYPE), "application/json".to_owned()));
+        }
+    }
+    for (name, value) in sent {
+        let (Ok(name), Ok(value)) = (name, HeaderValue::try_from(value)) else {
+            return failed("a header cannot be sent: control characters", false);
+        };
+        request.headers.insert(name, value);
+    }
+    match outbound.send(&request).await {
+        Ok(answered) if answered.status.is_success() => AttemptOutcome::Delivered {
+            output: json!({ "status": answered.status.as_u16(), "body": answer(&answered.body) }),
+        },
+        Ok(answered) => {
+            let after = answered.headers.get(RETRY_AFTER);
+            AttemptOutcome::Failed {
+                error: format!("status {}", answered.status.as_u16()),
+                retry: true,
+                wait_s: after.and_then(|after| after.to_str().ok()?.parse().ok()),
+            }
+        }
+        Err(err) => {
+            let is_final = matches!(
+                err,
+                OutboundError::Forbidden { .. } | OutboundError::Url { .. }
+            );
+            failed(&err, !is_final)
+        }
+    }
+}
