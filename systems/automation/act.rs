@@ -74,6 +74,16 @@ fn outside(kind: &StepKind, context: &Value) -> Option<(DeliveryRequest, Retry)>
             };
             (request, publish.retry)
         }
+        StepKind::ExternalCall(call) => {
+            let filled = call.params.iter();
+            let filled = filled.map(|(key, value)| (key.clone(), fill_value(value, context)));
+            let request = DeliveryRequest::External {
+                system_id: call.system_id,
+                endpoint_id: call.endpoint_id,
+                params: filled.collect(),
+            };
+            (request, call.retry)
+        }
         StepKind::ApplyImpairment(apply) => {
             let request = DeliveryRequest::Impairment {
                 direction: apply.direction,

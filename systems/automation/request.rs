@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use uuid::Uuid;
 
 use crate::model::automation::{Analysis, HttpMethod, ImpairedPort};
 
@@ -44,6 +45,15 @@ pub enum DeliveryRequest {
         /// The broker keeps it.
         retain: bool,
     },
+    /// Call of an imported endpoint.
+    External {
+        /// External system.
+        system_id: Uuid,
+        /// Endpoint.
+        endpoint_id: Uuid,
+        /// Parameters.
+        params: Map<String, Value>,
+    },
     /// Impairment of one direction; cleared without one.
     Impairment {
         /// Direction.
@@ -68,6 +78,7 @@ impl DeliveryRequest {
             Self::Webhook { .. } => "webhook_out",
             Self::Email { .. } => "email",
             Self::Mqtt { .. } => "mqtt_publish",
+            Self::External { .. } => "external_call",
             Self::Impairment { .. } => "apply_impairment",
             Self::Plan { .. } => "run_plan",
         }

@@ -45,7 +45,11 @@ pub async fn deliver(gateway: Gateway, mut effects: Effects<Deliver>) {
         let gateway = gateway.clone();
         tokio::spawn(async move {
             let servers = &gateway.settings.flow_servers;
-            let attempt = attempt(servers, &gateway.outbound, &gateway.vault, &next);
+            let attempt = attempt(
+                servers,
+                (&gateway.world, &gateway.vault, &gateway.outbound),
+                &next,
+            );
             let outcome = tokio::select! {
                 // It is made again after the restart, with the same key.
                 () = gateway.stop.cancelled() => return,

@@ -10,7 +10,7 @@ use super::actions::{Alert, Command, SetVariable};
 use super::conditions::{Cooldown, Response, Threshold, TimeWindow};
 use super::definition::StepRole;
 use super::each::{EachAction, ForEachNode};
-use super::outside::{ApplyImpairment, Email, MqttPublish, RunPlan, WebhookOut};
+use super::outside::{ApplyImpairment, Email, ExternalCall, MqttPublish, RunPlan, WebhookOut};
 use super::triggers::{LinkEvent, Manual, NodeEvent, Schedule, SensorValue, WebhookIn};
 use crate::bounds::{self, BadValue};
 
@@ -127,6 +127,7 @@ kinds! {
     Action "webhook_out" "HTTP request" WebhookOut,
     Action "email" "E-mail" Email,
     Action "mqtt_publish" "MQTT message" MqttPublish,
+    Action "external_call" "Call of an external system" ExternalCall,
     Action "command" "Node command" Command,
     Action "for_each_node" "Action for each node" ForEachNode,
     Action "set_variable" "Set a variable" SetVariable,

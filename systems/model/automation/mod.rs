@@ -31,8 +31,8 @@ pub use each::{EACH_NODES_MAX, EachAction, EachKind, ForEachNode, NodeLiveness};
 pub use kinds::{KindInfo, StepKind, catalogue};
 pub use mistake::{FlowMistake, MistakeCode};
 pub use outside::{
-    Analysis, ApplyImpairment, Email, HttpMethod, ImpairedPort, MqttPublish, Retry, RunPlan,
-    SEALED_PREFIX, WebhookOut,
+    Analysis, ApplyImpairment, Email, ExternalCall, HttpMethod, ImpairedPort, MqttPublish, Retry,
+    RunPlan, SEALED_PREFIX, WebhookOut,
 };
 pub use plan::{FlowPlan, Outcome, PlannedStep, Progress, StepState, next_step, outcome};
 pub use threshold::{Crossing, ThresholdMemory};

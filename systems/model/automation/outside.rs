@@ -6,6 +6,7 @@ use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use uuid::Uuid;
 
 /// Beginning of a secret that is sealed.
 pub const SEALED_PREFIX: &str = "sealed:";
@@ -164,6 +165,27 @@ pub struct MqttPublish {
     #[serde(default)]
     #[garde(skip)]
     pub retain: bool,
+    /// Repetition.
+    #[serde(default)]
+    #[garde(dive)]
+    pub retry: Retry,
+}
+
+/// Calls an imported endpoint of an external system; it succeeds with 2xx. Admins make flows that call
+/// others than GET and HEAD.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields)]
+pub struct ExternalCall {
+    /// External system.
+    #[garde(skip)]
+    pub system_id: Uuid,
+    /// Imported endpoint.
+    #[garde(skip)]
+    pub endpoint_id: Uuid,
+    /// Parameters by name, as the schema of the endpoint has them; texts may name values of the context.
+    #[serde(default)]
+    #[garde(skip)]
+    pub params: Map<String, Value>,
     /// Repetition.
     #[serde(default)]
     #[garde(dive)]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use groundwave_systems::automation::{AutomationFlow, GATEWAY_PREFIX, StepRole, catalogue};
+use groundwave_systems::external::ExternalSystem;
 use groundwave_systems::fleet::unit_of;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,6 +15,7 @@ use super::definitions::errors;
 use super::presets::{FlowPreset, presets};
 use crate::gateway::access::{Operator, Viewer};
 use crate::gateway::flow_workers::DISK_METRIC;
+use crate::gateway::services::config_objects::objects;
 use crate::gateway::services::flow_backends::check;
 use crate::gateway::services::world::World;
 use crate::gateway::settings::Settings;
@@ -145,10 +147,12 @@ pub struct FlowValidation {
         (status = 422, description = "No flow: the body does not fit its schema")))]
 pub async fn flow_validate(
     _: Operator,
+    State(world): State<World>,
     State(settings): State<Arc<Settings>>,
     StrictJson(flow): StrictJson<AutomationFlow>,
 ) -> Result<Json<FlowValidation>, Problem> {
-    let mistakes = check(&settings.flow_servers, &flow)
+    let systems = objects::<ExternalSystem>(&world);
+    let mistakes = check(&settings.flow_servers, &systems, &flow)
         .err()
         .unwrap_or_default();
     Ok(Json(FlowValidation {

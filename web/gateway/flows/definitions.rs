@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
+use groundwave_systems::account::AccountRole;
 use groundwave_systems::automation::{
     Automation, AutomationFlow, AutomationId, ExecutionState, FlowMistake, StepRole,
 };
 use groundwave_systems::config::Versioned;
+use groundwave_systems::external::ExternalSystem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -15,7 +17,7 @@ use uuid::Uuid;
 use super::secrets::{seal, shown};
 use crate::gateway::access::{Operator, Viewer};
 use crate::gateway::services::config_objects::{self, Shown, objects};
-use crate::gateway::services::flow_backends::check;
+use crate::gateway::services::flow_backends::{check, needs_admin};
 use crate::gateway::services::vault::Vault;
 use crate::gateway::services::world::{World, missing};
 use crate::gateway::settings::Settings;
@@ -136,14 +138,15 @@ pub(super) fn errors(mistakes: Vec<FlowMistake>) -> Vec<FieldError> {
     mistakes.into_iter().map(error).collect()
 }
 
-/// The flow with its secrets sealed, if it is valid.
+/// The flow with its secrets sealed, if it is valid and the caller may make it.
 fn checked(
     mut flow: AutomationFlow,
     before: Option<&AutomationFlow>,
-    settings: &Settings,
-    vault: &Vault,
+    role: AccountRole,
+    (world, settings, vault): (&World, &Settings, &Vault),
 ) -> Result<Automation, Problem> {
-    if let Err(mistakes) = check(&settings.flow_servers, &flow) {
+    let systems = objects::<ExternalSystem>(world);
+    let planned = check(&settings.flow_servers, &systems, &flow).map_err(|mistakes| {
         let errors = errors(mistakes);
         let first = errors
             .first()
@@ -151,7 +154,11 @@ fn checked(
         let mut problem =
             Problem::new(StatusCode::UNPROCESSABLE_ENTITY, first).of_kind(ProblemKind::InvalidBody);
         problem.errors = errors;
-        return Err(problem);
+        problem
+    })?;
+    if role < AccountRole::Admin && needs_admin(&systems, &planned) {
+        let what = "insufficient role: admins make flows that change something at external systems";
+        return Err(Problem::new(StatusCode::FORBIDDEN, what).of_kind(ProblemKind::Forbidden));
     }
     seal(&mut flow, before, vault)?;
     Ok(Automation(flow))
@@ -170,13 +177,13 @@ fn held(world: &World, id: Uuid) -> Result<Arc<Versioned<Automation>>, Problem> 
         (status = 409, description = "Name exists"),
         (status = 422, description = "Invalid flow; `errors` names the steps that fail")))]
 pub async fn flow_create(
-    _: Operator,
+    Operator(caller): Operator,
     State(world): State<World>,
     State(settings): State<Arc<Settings>>,
     State(vault): State<Vault>,
     StrictJson(flow): StrictJson<AutomationFlow>,
 ) -> Result<(StatusCode, Tag, Json<FlowView>), Problem> {
-    let flow = checked(flow, None, &settings, &vault)?;
+    let flow = checked(flow, None, caller.role, (&world, &settings, &vault))?;
     config_objects::create(&world, flow).await
 }
 
@@ -207,7 +214,7 @@ pub async fn flow_fetch(
         (status = 412, description = "Changed since that version"),
         (status = 422, description = "Invalid flow; `errors` names the steps that fail")))]
 pub async fn flow_replace(
-    _: Operator,
+    Operator(caller): Operator,
     State(world): State<World>,
     State(settings): State<Arc<Settings>>,
     State(vault): State<Vault>,
@@ -216,7 +223,12 @@ pub async fn flow_replace(
     StrictJson(flow): StrictJson<AutomationFlow>,
 ) -> Result<(Tag, Json<FlowView>), Problem> {
     let before = held(&world, id)?;
-    let flow = checked(flow, Some(&before.object.0), &settings, &vault)?;
+    let flow = checked(
+        flow,
+        Some(&before.object.0),
+        caller.role,
+        (&world, &settings, &vault),
+    )?;
     config_objects::replace(&world, id, &headers, flow).await
 }
 

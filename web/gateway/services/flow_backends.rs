@@ -2,17 +2,24 @@
 
 use std::time::Duration;
 
+use groundwave_engine::Id;
 use groundwave_io::notice::{FlowServers, MqttMessage, NoticeError, SmtpServer};
 use groundwave_io::outbound::{Outbound, OutboundError, Request};
+use groundwave_systems::account::AccountRole;
 use groundwave_systems::automation::{
-    AttemptOutcome, AutomationFlow, Deliver, DeliveryRequest, FlowMistake, FlowPlan, MistakeCode,
-    SEALED_PREFIX, StepKind, plan,
+    AttemptOutcome, AutomationFlow, Deliver, DeliveryRequest, ExternalCall, FlowMistake, FlowPlan,
+    MistakeCode, SEALED_PREFIX, StepKind, plan,
 };
+use groundwave_systems::config::ConfigObjects;
+use groundwave_systems::external::{Endpoint, ExternalSystem};
 use hyper::Method;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
 use serde_json::{Value, json};
 
+use super::external::call::{EndpointAnswer, call_endpoint};
 use super::vault::Vault;
+use super::world::World;
+use crate::http::Problem;
 use crate::http::client::{Client, RequestError};
 
 /// Time for a request to the impairment daemon or the planning server.
@@ -51,6 +58,27 @@ fn noticed(sent: Result<(), NoticeError>) -> AttemptOutcome {
     }
 }
 
+/// External systems of the gateway.
+type Systems = ConfigObjects<ExternalSystem>;
+
+/// Endpoint that a step calls.
+fn endpoint<'s>(systems: &'s Systems, call: &ExternalCall) -> Option<&'s Endpoint> {
+    let system = systems.get(Id::new(call.system_id))?;
+    let mut endpoints = system.object.endpoints.iter();
+    endpoints.find(|held| held.endpoint_id == call.endpoint_id)
+}
+
+/// `true` if a flow calls endpoints that only admins may call.
+#[must_use]
+pub fn needs_admin(systems: &Systems, planned: &FlowPlan) -> bool {
+    planned.steps.iter().any(|step| match &step.kind {
+        StepKind::ExternalCall(call) => {
+            endpoint(systems, call).is_none_or(|held| !held.method.is_read())
+        }
+        _ => false,
+    })
+}
+
 /// Option of the start without which an action cannot be performed.
 fn lacking(servers: &FlowServers, kind: &StepKind) -> Option<&'static str> {
     match kind {
@@ -62,11 +90,15 @@ fn lacking(servers: &FlowServers, kind: &StepKind) -> Option<&'static str> {
     }
 }
 
-/// Checks a flow: its steps, and that this gateway has the servers they need.
+/// Checks a flow: its steps, and that this gateway has the servers and systems they need.
 ///
 /// # Errors
 /// All mistakes.
-pub fn check(servers: &FlowServers, flow: &AutomationFlow) -> Result<FlowPlan, Vec<FlowMistake>> {
+pub fn check(
+    servers: &FlowServers,
+    systems: &Systems,
+    flow: &AutomationFlow,
+) -> Result<FlowPlan, Vec<FlowMistake>> {
     let planned = plan(flow)?;
     let mut mistakes = Vec::new();
     for (number, step) in planned.steps.iter().enumerate() {
@@ -93,6 +125,10 @@ pub fn check(servers: &FlowServers, flow: &AutomationFlow) -> Result<FlowPlan, V
                     refuse("params/url", MistakeCode::InvalidParams, err.to_string());
                 }
             }
+            StepKind::ExternalCall(call) if endpoint(systems, call).is_none() => {
+                let what = "no external system has this endpoint".to_owned();
+                refuse("params/endpoint_id", MistakeCode::InvalidParams, what);
+            }
             StepKind::Email(email) => {
                 for (to_number, to) in email.to.iter().enumerate() {
                     if let Err(what) = SmtpServer::check_recipient(to) {
@@ -113,8 +149,7 @@ pub fn check(servers: &FlowServers, flow: &AutomationFlow) -> Result<FlowPlan, V
 /// Makes one attempt of a delivery.
 pub async fn attempt(
     servers: &FlowServers,
-    outbound: &Outbound,
-    vault: &Vault,
+    (world, vault, outbound): (&World, &Vault, &Outbound),
     deliver: &Deliver,
 ) -> AttemptOutcome {
     let id = deliver.delivery.to_string();
@@ -140,6 +175,16 @@ pub async fn attempt(
             }
             None => absent("MQTT broker"),
         },
+        DeliveryRequest::External {
+            system_id,
+            endpoint_id,
+            params,
+        } => {
+            // Who made the flow was allowed to.
+            let role = AccountRole::Admin;
+            let place = (*system_id, *endpoint_id);
+            external(call_endpoint((world, vault, outbound), role, place, params).await)
+        }
         DeliveryRequest::Impairment {
             direction,
             impairment,
@@ -161,6 +206,20 @@ pub async fn attempt(
             }
             None => absent("planning server"),
         },
+    }
+}
+
+/// Outcome of a call of an external system.
+fn external(answered: Result<EndpointAnswer, Problem>) -> AttemptOutcome {
+    match answered {
+        Ok(answered) if (200..300).contains(&answered.status) => AttemptOutcome::Delivered {
+            output: json!({ "status": answered.status, "body": answered.body }),
+        },
+        Ok(answered) => {
+            let may_pass = answered.status >= 500 || [408, 425, 429].contains(&answered.status);
+            failed(format!("status {}", answered.status), may_pass)
+        }
+        Err(problem) => failed(&problem.detail, [502, 504].contains(&problem.status)),
     }
 }
 
