@@ -223,7 +223,7 @@ fn every_mistake_names_the_step_that_fails() {
 #[test]
 fn each_kind_has_a_schema_of_its_parameters() {
     let all = catalogue();
-    assert_eq!(all.len(), 19);
+    assert_eq!(all.len(), 20);
     for info in all {
         assert_eq!(info.params["type"], "object", "{}", info.kind);
         assert!(

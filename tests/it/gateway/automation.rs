@@ -83,6 +83,17 @@ pub fn until(bench: &Bench, what: &str, holds: impl Fn() -> bool) {
     panic!("not reached: {what}");
 }
 
+/// The execution, once it is over.
+#[track_caller]
+pub fn ended(bench: &Bench, token: &str, flow: &str, execution: &str) -> Value {
+    let path = format!("{flow}/executions/{execution}");
+    let is_over = |told: &Value| told["state"] != "running" && told["state"] != "queued";
+    until(bench, "the end", || {
+        is_over(&bench.get(token, &path).json())
+    });
+    bench.get(token, &path).is(200)
+}
+
 /// HTTP receiver that keeps the idempotency key and the body of each request it accepted.
 pub struct Receiver {
     pub address: SocketAddr,

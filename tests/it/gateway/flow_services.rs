@@ -6,21 +6,10 @@ use groundwave::http::client::Client;
 use groundwave_io::notice::FlowServers;
 use serde_json::{Value, json};
 
-use super::automation::{create, flow, free_address, settings, trigger, until};
+use super::automation::{create, ended, flow, free_address, settings, trigger};
 use super::process::{admin, start_with};
 use super::{Bench, beat};
 use crate::impair;
-
-/// The execution, once it is over.
-#[track_caller]
-fn ended(bench: &Bench, token: &str, flow: &str, execution: &str) -> Value {
-    let path = format!("{flow}/executions/{execution}");
-    let is_over = |told: &Value| told["state"] != "running" && told["state"] != "queued";
-    until(bench, "the end", || {
-        is_over(&bench.get(token, &path).json())
-    });
-    bench.get(token, &path).is(200)
-}
 
 #[test]
 fn a_flow_impairs_a_direction_and_clears_it_at_a_running_daemon() {

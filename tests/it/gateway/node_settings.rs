@@ -5,7 +5,7 @@ use std::time::Duration;
 use groundwave::gateway::Settings;
 use serde_json::{Value, json};
 
-use super::{Bench, beat, request};
+use super::{Bench, automation, beat, request};
 
 /// Join report of a node with batman-adv.
 fn report(hop_penalty: &str) -> Value {
@@ -55,6 +55,23 @@ fn settings_are_pushed_until_the_node_has_them() {
         json!({ "batman": { "hop_penalty": 40 }, "confirm_within_s": 9 }),
     ] {
         bench.call(&admin, "PUT", &path, &wrong).problem(422);
+    }
+    // Settings are pushed as a whole by admins only: not as a command, nor by a flow.
+    let operator = bench.login("operator");
+    for kind in ["configure", "firmware"] {
+        let command = json!({ "kind": kind, "args": { "batman.hop_penalty": "1" } });
+        let commands = format!("/v1/nodes/{id}/commands");
+        let told = bench.call(&operator, "POST", &commands, &command).is(422);
+        assert_eq!(told["errors"][0]["pointer"], "/kind");
+        let each = json!({ "action": { "kind": "command", "params": command }, "max_nodes": 5 });
+        for (step, params, field) in [
+            ("command", command.clone(), "params/kind"),
+            ("for_each_node", each, "params/action/params/kind"),
+        ] {
+            let flow = automation::flow("push", step, params);
+            let told = bench.call(&operator, "POST", "/v1/flows", &flow).is(422);
+            assert_eq!(told["errors"][0]["pointer"], format!("/steps/1/{field}"));
+        }
     }
     let told = bench.call(&admin, "PUT", &path, &wanted).is(200);
     assert_eq!(told["push"]["state"], "queued");

@@ -42,8 +42,7 @@ pub struct ExecutionStarted {
 ///
 /// The flow needs a trigger of the kind `manual` or `webhook_in`.
 #[utoipa::path(post, path = "/v1/flows/{flow_id}/trigger", tag = "flows",
-    params(("flow_id" = Uuid, Path, description = "Flow id"),
-        ("idempotency-key" = Option<String>, Header, description = "Key of the request")),
+    params(("flow_id" = Uuid, Path, description = "Flow id")),
     responses((status = 202, description = "Execution recorded"),
         (status = 404, description = "No such flow"),
         (status = 409, description = "Flow disabled, or without such a trigger"),

@@ -21,6 +21,7 @@ use crate::gateway::nodes::settings::push_after_join;
 use crate::gateway::nodes::view::Node;
 use crate::gateway::services::limits::RateLimits;
 use crate::gateway::services::metrics::Metrics;
+use crate::gateway::services::node_commands;
 use crate::gateway::services::peripherals::PeripheralHost;
 use crate::gateway::services::world::World;
 use crate::gateway::settings::Settings;
@@ -259,6 +260,9 @@ pub async fn node_command_create(
             new.expires_s
         );
         return Err(Problem::field("/expires_s", FieldCode::NotAllowed, message));
+    }
+    if let Some(reason) = node_commands::refused(&new.kind) {
+        return Err(Problem::field("/kind", FieldCode::NotAllowed, reason));
     }
     let long = |text: &String| text.chars().count() > 256;
     if new.args.len() > 32 || new.args.iter().any(|(key, value)| long(key) || long(value)) {

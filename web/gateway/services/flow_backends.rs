@@ -1,5 +1,6 @@
 //! Work of flows outside the world: the servers it needs, and attempts of deliveries.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use groundwave_engine::Id;
@@ -17,6 +18,7 @@ use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_
 use serde_json::{Value, json};
 
 use super::external::call::{EndpointAnswer, call_endpoint};
+use super::node_commands;
 use super::vault::Vault;
 use super::world::World;
 use crate::http::Problem;
@@ -71,12 +73,24 @@ fn endpoint<'s>(systems: &'s Systems, call: &ExternalCall) -> Option<&'s Endpoin
 /// `true` if a flow calls endpoints that only admins may call.
 #[must_use]
 pub fn needs_admin(systems: &Systems, planned: &FlowPlan) -> bool {
-    planned.steps.iter().any(|step| match &step.kind {
-        StepKind::ExternalCall(call) => {
-            endpoint(systems, call).is_none_or(|held| !held.method.is_read())
-        }
-        _ => false,
-    })
+    planned
+        .steps
+        .iter()
+        .any(|step| match &*performed(&step.kind) {
+            StepKind::ExternalCall(call) => {
+                endpoint(systems, call).is_none_or(|held| !held.method.is_read())
+            }
+            _ => false,
+        })
+}
+
+/// Action of a step, also of one that performs it for each node.
+fn performed(kind: &StepKind) -> Cow<'_, StepKind> {
+    let inner = match kind {
+        StepKind::ForEachNode(each) => each.action.parse().ok(),
+        _ => None,
+    };
+    inner.map_or(Cow::Borrowed(kind), Cow::Owned)
 }
 
 /// Option of the start without which an action cannot be performed.
@@ -103,13 +117,10 @@ pub fn check(
     let mut mistakes = Vec::new();
     for (number, step) in planned.steps.iter().enumerate() {
         let at = format!("/steps/{number}");
-        let inner = match &step.kind {
-            StepKind::ForEachNode(each) => each.action.parse().ok(),
-            _ => None,
-        };
-        let (kind, at) = match &inner {
-            Some(inner) => (inner, format!("{at}/params/action")),
-            None => (&step.kind, at),
+        let kind = &*performed(&step.kind);
+        let at = match step.kind {
+            StepKind::ForEachNode(_) => format!("{at}/params/action"),
+            _ => at,
         };
         let mut refuse = |field: &str, code, what: String| {
             let message = format!("step {:?}: {what}", step.id);
@@ -123,6 +134,11 @@ pub fn check(
             StepKind::WebhookOut(webhook) => {
                 if let Err(err) = Request::new(Method::POST, &webhook.url) {
                     refuse("params/url", MistakeCode::InvalidParams, err.to_string());
+                }
+            }
+            StepKind::Command(command) => {
+                if let Some(reason) = node_commands::refused(&command.kind) {
+                    refuse("params/kind", MistakeCode::InvalidParams, reason);
                 }
             }
             StepKind::ExternalCall(call) if endpoint(systems, call).is_none() => {

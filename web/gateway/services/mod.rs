@@ -21,6 +21,7 @@ pub mod limits;
 pub mod login_attempts;
 pub mod mesh_config;
 pub mod metrics;
+pub mod node_commands;
 pub mod node_metrics;
 pub mod nut;
 pub mod outbound;

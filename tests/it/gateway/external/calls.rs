@@ -6,6 +6,7 @@ use groundwave_needs::needs;
 use serde_json::{Value, json};
 
 use super::{SYSTEMS, Server, bench, create, system};
+use crate::gateway::automation;
 
 #[test]
 fn documents_are_imported_and_their_endpoints_called() {
@@ -181,4 +182,83 @@ fn a_broker_is_greeted_in_mqtt() {
         );
     }
     assert_eq!(test(login("right"))["reachable"], false);
+}
+
+#[test]
+fn flows_call_imported_endpoints() {
+    let bench = bench();
+    let server = Server::start(&bench);
+    let (admin, operator) = (bench.login("admin"), bench.login("operator"));
+    let (path, made) = create(&bench, &admin, &system(server.address));
+    let document = include_str!("../../../fixtures/openapi/relay_30.yaml");
+    let import = json!({ "document": document });
+    bench
+        .call(&admin, "POST", &format!("{path}/import-oas"), &import)
+        .is(200);
+    let endpoints = bench.get(&admin, &format!("{path}/endpoints")).is(200);
+    let endpoint = |id: &str| {
+        let mut all = endpoints["items"].as_array().unwrap().iter();
+        all.find(|one| one["operation_id"] == id).unwrap()["endpoint_id"].clone()
+    };
+    let call = |name: &str, endpoint: &Value, params: Value| {
+        let params =
+            json!({ "system_id": made["system_id"], "endpoint_id": endpoint, "params": params });
+        automation::flow(name, "external_call", params)
+    };
+    let run = |flow: &str| {
+        let execution = automation::trigger(&bench, &operator, flow);
+        automation::ended(&bench, &operator, flow, &execution)
+    };
+    let (list, put) = (endpoint("listRelays"), endpoint("putRelay"));
+    // Texts of parameters name values of the context.
+    let read = call(
+        "read",
+        &list,
+        json!({ "limit": 5, "state": ["{{/trigger/text}}"] }),
+    );
+    let read = automation::create(&bench, &operator, &read);
+    // The schema of the endpoint allows on and off.
+    let told = run(&read);
+    assert_eq!(told["state"], "failed", "{told}");
+    assert!(server.seen.lock().unwrap().is_empty());
+    let read = automation::create(
+        &bench,
+        &operator,
+        &call("list", &list, json!({ "limit": 5 })),
+    );
+    let told = run(&read);
+    assert_eq!(told["state"], "succeeded", "{told}");
+    let output = &told["steps"][1]["output"];
+    assert_eq!(
+        (&output["status"], &output["body"]),
+        (&json!(200), &json!([1, 2]))
+    );
+    let seen = server.last();
+    assert_eq!(seen.uri.to_string(), "/api/v2/relays?limit=5");
+    assert_eq!(seen.headers["authorization"], "Bearer canary-token");
+    // A call that changes something is made a flow by admins only, and as long as it is switched on.
+    let change = call(
+        "close",
+        &put,
+        json!({ "relay_id": "r1", "body": { "closed": true } }),
+    );
+    bench
+        .call(&operator, "POST", "/v1/flows", &change)
+        .problem(403);
+    let change = automation::create(&bench, &admin, &change);
+    assert_eq!(run(&change)["state"], "failed");
+    let put = format!("{path}/endpoints/{}", put.as_str().unwrap());
+    bench
+        .call(&admin, "PATCH", &put, &json!({ "enabled": true }))
+        .is(200);
+    assert_eq!(run(&change)["state"], "succeeded");
+    assert_eq!(&server.last().body[..], br#"{"closed":true}"#.as_slice());
+    // The step that names an unknown endpoint is named.
+    let wrong = call(
+        "wrong",
+        &json!("00000000-0000-4000-8000-000000000009"),
+        json!({}),
+    );
+    let told = bench.call(&admin, "POST", "/v1/flows", &wrong).is(422);
+    assert_eq!(told["errors"][0]["pointer"], "/steps/1/params/endpoint_id");
 }
