@@ -288,9 +288,8 @@ fn check_shape(plan: &mut FlowPlan, mistakes: &mut Vec<FlowMistake>) {
         }
         let is_threshold =
             |(to, _): &(usize, When)| matches!(plan.steps[*to].kind, StepKind::Threshold(_));
-        if matches!(step.kind, StepKind::SensorValue(_))
-            && !(step.outgoing.iter().all(is_threshold) && !step.outgoing.is_empty())
-        {
+        let lacks_threshold = step.outgoing.is_empty() || !step.outgoing.iter().all(is_threshold);
+        if matches!(step.kind, StepKind::SensorValue(_)) && lacks_threshold {
             let message = format!(
                 "step {:?}: a sensor trigger is followed by thresholds only",
                 step.id

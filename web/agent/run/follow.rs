@@ -1,4 +1,4 @@
-//! What the agent does for the gateway: assigned sensors, results of node commands.
+//! Follow-up of heartbeats: assigned sensors, results of node commands.
 
 use groundwave_io::agent::finished::FollowUp;
 use groundwave_io::agent::host_state::Source;
