@@ -2,12 +2,14 @@
 # Debian's stock kernel for the test that runs a whole mesh in a virtual machine: fetched as a
 # package, unpacked, never installed. Leaves in .data/kernel (or the folder given) `vmlinux`, which
 # boots without a boot loader, `initrd.gz`, which mounts this machine's files, and in `modules` the
-# few modules the test needs, named in the order they are loaded in.
+# few modules the test needs, named in the order they are loaded in; those that only one test wants,
+# which loads them itself, are in `modules/later`.
 set -eu
 
 into=${1:-.data/kernel}
 wanted="crc32c_generic mac80211_hwsim batman-adv wireguard veth sch_netem sch_tbf i2c-dev uhid hid-mcp2221"
-[ -e "$into/complete" ] && [ "$(cat "$into/complete")" = "$wanted" ] && exit 0
+later="vivid"
+[ -e "$into/complete" ] && [ "$(cat "$into/complete")" = "$wanted, later $later" ] && exit 0
 [ "$(uname -m)" = x86_64 ] || { echo "guest-kernel: only for x86_64" >&2; exit 0; }
 for tool in apt-get dpkg-deb depmod modprobe cpio busybox xz; do
     command -v "$tool" > /dev/null 2>&1 || { echo "guest-kernel: no $tool; the mesh will not be tested in a virtual machine" >&2; exit 0; }
@@ -28,11 +30,11 @@ dpkg-deb --fsys-tarfile "$work"/linux-image-*.deb | tar -x -C "$work/tree" --wil
     './lib/modules/*/kernel/fs/9p/*' './lib/modules/*/kernel/fs/fscache/*' './lib/modules/*/kernel/fs/netfs/*' \
     './lib/modules/*/kernel/drivers/net/veth.ko' './lib/modules/*/kernel/drivers/net/wireguard/*' './lib/modules/*/kernel/drivers/net/wireless/*hwsim*' \
     './lib/modules/*/kernel/drivers/virtio/*' './lib/modules/*/kernel/drivers/hid/*' './lib/modules/*/kernel/drivers/i2c/*' \
-    './lib/modules/*/kernel/drivers/iio/*'
+    './lib/modules/*/kernel/drivers/iio/*' './lib/modules/*/kernel/drivers/media/*' './lib/modules/*/kernel/drivers/video/*'
 version=$(ls "$work/tree/lib/modules")
 depmod -b "$work/tree" "$version"
 rm -rf "$into/complete" "$into/modules"
-mkdir -p "$into/modules" "$work/initrd/bin" "$work/initrd/m" "$work/initrd/proc" "$work/initrd/dev" "$work/initrd/root"
+mkdir -p "$into/modules/later" "$work/initrd/bin" "$work/initrd/m" "$work/initrd/proc" "$work/initrd/dev" "$work/initrd/root"
 
 # modprobe says what it would insert, in order; each once.
 closure() {
@@ -42,6 +44,11 @@ closure() {
 number=100
 for file in $(closure $wanted); do
     cp "$file" "$into/modules/$number-$(basename "$file")"
+    number=$((number + 1))
+done
+number=100
+for file in $(closure $later); do
+    cp "$file" "$into/modules/later/$number-$(basename "$file")"
     number=$((number + 1))
 done
 number=100
@@ -74,4 +81,4 @@ for at in $(LC_ALL=C grep -aobP '\xFD7zXZ\x00' "$image" | cut -d: -f1); do
     [ "$(head -c 4 "$into/vmlinux" | tail -c 3)" = ELF ] && break
 done
 [ "$(head -c 4 "$into/vmlinux" | tail -c 3)" = ELF ] || cp "$image" "$into/vmlinux"
-echo "$wanted" > "$into/complete"
+echo "$wanted, later $later" > "$into/complete"

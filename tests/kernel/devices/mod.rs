@@ -1,6 +1,7 @@
 //! Sensors and GPIO lines of a stock kernel: a bridge in user space, everything behind it is the
-//! kernel's own.
+//! kernel's own. A camera of its own.
 
+mod camera;
 mod mcp2221;
 mod sensors;
 

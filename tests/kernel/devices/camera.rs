@@ -1,0 +1,111 @@
+//! A video device of a stock kernel: the driver `vivid`, whose pictures have a counter in them.
+
+use std::process::Command;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use groundwave_io::camera::jpeg::FRAME_BYTES_MAX;
+use groundwave_io::camera::v4l2::{Wanted, detect, is_present, read_v4l2};
+use groundwave_systems::testing::fetched;
+
+use super::wait_for;
+
+mod pictures_of_a_video_device {
+    #[groundwave_needs::needs(virtual_machine, ffmpeg)]
+    #[test]
+    fn vm() {
+        if crate::guest::inside() {
+            super::pictures_of_a_video_device();
+        } else {
+            let case = "devices::camera::pictures_of_a_video_device::vm";
+            crate::DEVICES.assert(case);
+        }
+    }
+}
+
+/// Size asked for, one of those that the driver has, pixels.
+const SIZE: (u32, u32) = (320, 180);
+
+/// Loads the driver, with one device that captures.
+fn load_driver() {
+    let folder = fetched("kernel").join("modules/later");
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    for file in files {
+        let mut command = Command::new("busybox");
+        command.arg("insmod").arg(&file);
+        if file.to_string_lossy().ends_with("vivid.ko") {
+            // Capture of video alone, from a webcam.
+            command.args(["node_types=0x1", "num_inputs=1", "input_types=0x0"]);
+        }
+        // Some are there since the boot.
+        let told = command.output().unwrap();
+        println!("{}: {}", file.display(), told.status);
+    }
+}
+
+/// Width and height in the frame header (ITU-T T.81, B.2.2).
+fn size_of(jpeg: &[u8]) -> (u32, u32) {
+    let mut at = 2;
+    while !(0xc0..=0xc2).contains(&jpeg[at + 1]) {
+        at += 2 + usize::from(u16::from_be_bytes([jpeg[at + 2], jpeg[at + 3]]));
+    }
+    let word = |at: usize| u32::from(u16::from_be_bytes([jpeg[at], jpeg[at + 1]]));
+    (word(at + 7), word(at + 5))
+}
+
+fn pictures_of_a_video_device() {
+    assert!(!is_present(), "no video device before its driver");
+    assert_eq!(detect(), []);
+    load_driver();
+    let found = wait_for(|| detect().into_iter().next());
+    assert!(is_present());
+    assert_eq!(
+        (found.driver.as_str(), found.card.as_str()),
+        ("vivid", "vivid")
+    );
+    let yuyv = found.formats.iter().find(|format| format.fourcc == "YUYV");
+    let yuyv = yuyv.unwrap_or_else(|| panic!("{found:?}"));
+    assert!(yuyv.sizes.contains(&SIZE), "{yuyv:?}");
+    println!(
+        "{} {}, {} formats",
+        found.device,
+        found.bus_info,
+        found.formats.len()
+    );
+    let runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = { runtime }.enable_all().build().unwrap();
+    let (tell, frames) = mpsc::channel();
+    let deliver = move |jpeg| drop(tell.send(jpeg));
+    let read = async {
+        let wanted = Wanted {
+            width: SIZE.0,
+            height: SIZE.1,
+            fps: 60,
+        };
+        let reading = read_v4l2(&found.device, wanted, &deliver);
+        tokio::pin!(reading);
+        let mut seen: Vec<hyper::body::Bytes> = Vec::new();
+        while seen.len() < 3 {
+            let ended = tokio::time::timeout(Duration::from_millis(50), &mut reading).await;
+            assert!(ended.is_err(), "the device ended: {ended:?}");
+            seen.extend(frames.try_iter());
+        }
+        seen
+    };
+    let limit = tokio::time::timeout(Duration::from_secs(120), read);
+    let seen = runtime.block_on(limit).expect("three pictures");
+    for jpeg in &seen {
+        assert_eq!(size_of(jpeg), SIZE);
+        assert!(
+            (1_000..FRAME_BYTES_MAX).contains(&jpeg.len()),
+            "{}",
+            jpeg.len()
+        );
+    }
+    assert!(
+        seen[0] != seen[1] && seen[1] != seen[2],
+        "a counter in each"
+    );
+}
