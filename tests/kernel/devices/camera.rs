@@ -94,8 +94,8 @@ fn pictures_of_a_video_device() {
         }
         seen
     };
-    let limit = tokio::time::timeout(Duration::from_secs(120), read);
-    let seen = runtime.block_on(limit).expect("three pictures");
+    let limited = async { tokio::time::timeout(Duration::from_secs(120), read).await };
+    let seen = runtime.block_on(limited).expect("three pictures");
     for jpeg in &seen {
         assert_eq!(size_of(jpeg), SIZE);
         assert!(
