@@ -9,7 +9,7 @@ SCENARIO ?= scenarios/gothenburg.toml
 FAST = bad_input commands compatibility dependencies operations_and_fields scenarios tidy vocabulary
 
 .PHONY: demo
-demo: setup-build data
+demo: setup-build data web
 	@echo "Building the program; the first time takes some minutes, cargo lists the packages as it compiles them."
 	cargo build --profile demo
 	cargo run --profile demo --quiet -- run $(SCENARIO)
@@ -21,7 +21,7 @@ demo: setup-build data
 # More tests at a time than processors: many wait for a server or a virtual machine.
 .PHONY: test
 test: export RUST_TEST_THREADS ?= $(shell expr 2 \* $$(nproc))
-test: setup data gis api guest
+test: setup data gis api guest web
 	cargo fetch --locked --quiet
 	cargo test --workspace --no-fail-fast
 
@@ -48,6 +48,20 @@ setup-build:
 data:
 	@sh scripts/fetch-data.sh
 	@mkdir -p out
+
+# The page, which release builds hold. `npm run check` proves its types against the interface.
+PAGE = web/app/index.html web/app/vite.config.ts web/app/api/planning.json \
+	$(shell find web/app/src web/app/public -type f ! -name '*.d.ts')
+
+.PHONY: web
+web: web/app/dist/index.html
+
+web/app/dist/index.html: web/app/node_modules/.package-lock.json $(PAGE)
+	cd web/app && npm run --silent types && npm run --silent check && npm run --silent build
+
+web/app/node_modules/.package-lock.json: web/app/package-lock.json
+	cd web/app && npm ci --no-audit --no-fund --loglevel error
+	touch $@
 
 # The stock kernel of a virtual machine in which a whole mesh is tested.
 .PHONY: guest

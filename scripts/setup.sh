@@ -32,7 +32,7 @@ need() {
     [ -z "$packages" ]
 }
 
-need sha256sum:coreutils tar:tar npm:npm cc:gcc || exit 1
+need sha256sum:coreutils tar:tar node:nodejs npm:npm cc:gcc || exit 1
 has cargo || {
     echo "setup: cargo is missing; install Rust 1.95 or later from https://rustup.rs" >&2
     exit 1
@@ -42,7 +42,7 @@ has cargo || {
 # In the order of the tests: pages in a browser; commands of the documentation; testbeds; a user-mode
 # kernel with netem; a mesh in a virtual machine; a firewall and a UPS; receivers of notices; Python
 # packages.
-need chromedriver:chromium-driver chromium:chromium \
+need chromium:chromium \
     jq:jq curl:curl openssl:openssl systemd-analyze:systemd \
     babeld:babeld batctl:batctl iperf3:iperf3 ping:iputils-ping unshare:util-linux \
     linux.uml:user-mode-linux busybox:busybox-static tc:iproute2 ip:iproute2 \

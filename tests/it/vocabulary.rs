@@ -65,8 +65,15 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap();
         if path.is_dir() {
-            if !name.starts_with('.') && !["target", "out", "fixtures", "snapshots"].contains(&name)
-            {
+            let left_out = [
+                "target",
+                "out",
+                "fixtures",
+                "snapshots",
+                "node_modules",
+                "dist",
+            ];
+            if !name.starts_with('.') && !left_out.contains(&name) {
                 files(&path, found);
             }
         } else if name.ends_with(".rs") || name.ends_with(".md") {

@@ -54,9 +54,14 @@ const NEEDS: &[Need] = &[
         hint: "make api",
     },
     Need {
-        name: "browser",
-        checks: &[Program("chromedriver")],
-        hint: "scripts/setup.sh",
+        name: "page",
+        checks: &[
+            Program("node"),
+            AnyFile(&["/usr/bin/chromium"]),
+            AnyFile(&["../../web/app/node_modules/@playwright/test/cli.js"]),
+            AnyFile(&["../../web/app/dist/index.html"]),
+        ],
+        hint: "scripts/setup.sh, then make web",
     },
     Need {
         name: "jq",

@@ -15,6 +15,7 @@ mod health;
 mod links;
 mod mesh;
 mod nodes;
+mod page;
 mod presets;
 mod router;
 mod state;

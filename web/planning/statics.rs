@@ -1,32 +1,15 @@
-//! Static frontend, never cached.
+//! Static frontend for every path nothing else serves.
 
 use axum::Router;
 use axum::http::{HeaderValue, header};
-use axum::routing::get;
 use tower_http::services::ServeDir;
 use tower_http::set_header::SetResponseHeaderLayer;
 
 use super::Frontend;
+use super::page::page;
 use crate::http::problem::no_such_path;
 
-/// Built-in page: path, media type, text.
-const BUILT_IN: [(&str, &str, &str); 5] = [
-    (
-        "/",
-        "text/html; charset=utf-8",
-        include_str!("../page/index.html"),
-    ),
-    ("/style.css", "text/css", include_str!("../page/style.css")),
-    ("/app.js", "text/javascript", include_str!("../page/app.js")),
-    ("/map.js", "text/javascript", include_str!("../page/map.js")),
-    (
-        "/profile.js",
-        "text/javascript",
-        include_str!("../page/profile.js"),
-    ),
-];
-
-/// Static files for every path nothing else serves.
+/// Static files: the built-in page, or those of a folder, which are never cached.
 pub fn statics(frontend: &Frontend) -> Router {
     let router = match frontend {
         Frontend::Folder(folder) => {
@@ -37,14 +20,7 @@ pub fn statics(frontend: &Frontend) -> Router {
                 ));
             Router::new().fallback_service(files)
         }
-        Frontend::BuiltIn => {
-            let pages = BUILT_IN.into_iter();
-            let router = pages.fold(Router::new(), |router, (path, media, text)| {
-                let page = move || async move { ([(header::CONTENT_TYPE, media)], text) };
-                router.route(path, get(page))
-            });
-            router.fallback(no_such_path)
-        }
+        Frontend::BuiltIn => Router::new().fallback(page),
     };
     let no_cache = HeaderValue::from_static("no-cache");
     router.layer(SetResponseHeaderLayer::if_not_present(

@@ -1,7 +1,6 @@
 //! The planning server: the document it answers, its streams, its store.
 
 mod bounds;
-mod browser;
 mod coverage;
 mod disk;
 mod errors;
@@ -9,6 +8,7 @@ mod exchange;
 mod fairness;
 mod fuzz;
 mod interface;
+mod page;
 mod schema;
 mod server;
 mod store;

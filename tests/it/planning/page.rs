@@ -1,0 +1,140 @@
+//! The page: its files over HTTP, its types, and its jobs in a real browser.
+
+use std::process::Command;
+use std::sync::Mutex;
+
+use axum::body::Body;
+use axum::http::{Request, header};
+use groundwave::planning::document;
+use groundwave_needs::needs;
+use serde_json::Value;
+
+use super::{Answer, Bench};
+use crate::support::root;
+
+/// The interface as the page was compiled against it.
+const DOCUMENT: &str = "web/app/api/planning.json";
+
+/// Held by the browser that runs: two would slow each other past their patience.
+static BROWSER: Mutex<()> = Mutex::new(());
+
+/// Runs a file of browser tests.
+fn browse(file: &str) {
+    let _alone = BROWSER.lock();
+    let folder = root().join("web/app");
+    let data = std::env::var_os("GROUNDWAVE_DATA");
+    let ran = Command::new("node")
+        .args(["node_modules/@playwright/test/cli.js", "test", file])
+        .current_dir(&folder)
+        .env("GROUNDWAVE", env!("CARGO_BIN_EXE_groundwave"))
+        .env(
+            "GROUNDWAVE_DATA",
+            data.unwrap_or_else(|| root().join(".data").into()),
+        )
+        .output()
+        .unwrap();
+    assert!(
+        ran.status.success(),
+        "{}{}",
+        String::from_utf8_lossy(&ran.stdout),
+        String::from_utf8_lossy(&ran.stderr)
+    );
+}
+
+/// A file, asked for with header fields.
+fn get(bench: &Bench, path: &str, fields: &[(&str, &str)]) -> Answer {
+    let request = fields
+        .iter()
+        .fold(Request::get(path), |request, (name, value)| {
+            request.header(*name, *value)
+        });
+    bench.send(request.body(Body::empty()).unwrap())
+}
+
+#[test]
+fn the_types_of_the_page_are_those_of_the_interface() {
+    let path = root().join(DOCUMENT);
+    let now = serde_json::to_string_pretty(document().json()).unwrap() + "\n";
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, &now).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap();
+    assert!(
+        kept == now,
+        "{DOCUMENT} is not the document of the server: BLESS=1 writes it, then run make web"
+    );
+}
+
+#[needs(page)]
+#[test]
+fn files_are_compressed_named_by_content_and_guarded() {
+    let bench = Bench::flat();
+    let index = bench.call("GET", "/", &Value::Null);
+    assert_eq!(
+        (index.status.as_u16(), index.media()),
+        (200, "text/html; charset=utf-8")
+    );
+    let told = |name: header::HeaderName| index.headers[name].to_str().unwrap().to_owned();
+    assert_eq!(told(header::CACHE_CONTROL), "no-cache");
+    let policy = told(header::CONTENT_SECURITY_POLICY);
+    assert!(
+        policy.contains("default-src 'none'") && !policy.contains("unsafe"),
+        "{policy}"
+    );
+    let text = String::from_utf8(index.body).unwrap();
+    assert!(!text.contains("<script>"), "no script is inline");
+    let script = text.split('"').find(|part| part.ends_with(".js")).unwrap();
+    let (mut lengths, mut tags) = (Vec::new(), Vec::new());
+    for (accepted, coding) in [("", None), ("gzip", Some("gzip")), ("gzip, br", Some("br"))] {
+        let answer = get(&bench, script, &[("accept-encoding", accepted)]);
+        assert_eq!(answer.status.as_u16(), 200, "{script}");
+        assert!(
+            answer.headers[header::CACHE_CONTROL]
+                .to_str()
+                .unwrap()
+                .contains("immutable")
+        );
+        let told = answer.headers.get(header::CONTENT_ENCODING);
+        assert_eq!(told.map(|told| told.to_str().unwrap()), coding);
+        lengths.push(answer.body.len());
+        tags.push(answer.headers[header::ETAG].clone());
+    }
+    assert!(
+        lengths[0] > lengths[1] && lengths[1] > lengths[2],
+        "{lengths:?}"
+    );
+    let known = tags[2].to_str().unwrap();
+    let again = [("accept-encoding", "br"), ("if-none-match", known)];
+    let again = get(&bench, script, &again);
+    assert_eq!((again.status.as_u16(), again.body.len()), (304, 0));
+    for (method, path, status) in [
+        ("POST", "/", 405),
+        ("GET", "/assets/none.js", 404),
+        ("GET", "/.gitkeep", 404),
+        ("GET", "/index.html.br", 404),
+    ] {
+        assert_eq!(
+            bench.call(method, path, &Value::Null).status.as_u16(),
+            status,
+            "{path}"
+        );
+    }
+}
+
+#[needs(terrain, page)]
+#[test]
+fn a_planner_sees_nodes_links_ground_and_coverage() {
+    browse("view.spec.ts");
+}
+
+#[needs(terrain, page)]
+#[test]
+fn a_planner_does_every_job_by_clicks_and_keys() {
+    browse("plan.spec.ts");
+}
+
+#[needs(terrain, page)]
+#[test]
+fn the_page_is_accessible_shareable_and_survives_its_server() {
+    browse("access.spec.ts");
+}

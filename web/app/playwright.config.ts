@@ -1,0 +1,21 @@
+// Tests of the page in Debian's Chromium. `make test` runs them through tests/it/planning/page.rs.
+import { defineConfig } from '@playwright/test';
+
+export default defineConfig({
+  testDir: 'tests',
+  // A test machine has two processors and compiles beside this.
+  workers: 1,
+  timeout: 60_000,
+  expect: { timeout: 20_000 },
+  reporter: 'line',
+  use: {
+    viewport: { width: 1280, height: 800 },
+    actionTimeout: 20_000,
+    reducedMotion: 'reduce',
+    colorScheme: 'light',
+    launchOptions: {
+      executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+      args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-background-networking', '--disable-component-update', '--no-first-run'],
+    },
+  },
+});

@@ -1,0 +1,58 @@
+// Typed client of the planning interface; its paths and fields come from the OpenAPI document.
+import createClient from 'openapi-fetch';
+import type { Readable } from 'openapi-typescript-helpers';
+import type { components, paths } from './planning';
+
+type Schemas = components['schemas'];
+export type Deployment = Readable<Schemas['Deployment']>;
+export type Node = Schemas['Node'];
+export type NewNode = Schemas['NewNode'];
+export type NodePatch = Schemas['NodePatch'];
+export type RadioConfig = Schemas['RadioConfig'];
+export type RadioPreset = Schemas['RadioPreset'];
+export type AntennaPreset = Schemas['AntennaPreset'];
+export type Pointing = Schemas['Pointing'];
+export type Role = Schemas['Role'];
+export type RolePreset = Schemas['RolePreset'];
+export type Template = Schemas['Template'];
+export type Verdict = Schemas['Verdict'];
+export type Link = Schemas['DeploymentLink'];
+export type LinkDirection = Schemas['LinkDirection'];
+export type LinkAnalysis = Schemas['LinkAnalysis'];
+export type LinkResult = Schemas['LinkResult'];
+export type TerrainSample = Schemas['TerrainSample'];
+export type RelayChain = Schemas['RelayChain'];
+export type MeshRoute = Schemas['MeshRoute'];
+export type ProtocolAdvice = Schemas['ProtocolAdvice'];
+export type Imported = Readable<Schemas['Imported']>;
+export type Place = Schemas['Place'];
+export type Environment = Readable<Schemas['Environment']>;
+
+/** A refusal or failure that the page shows. `status` is 0 when the server does not answer. */
+export class Refusal extends Error {
+  constructor(
+    message: string,
+    readonly status: number,
+  ) {
+    super(message);
+  }
+}
+
+type Answer<T> = { data?: T; error?: unknown; response: Response };
+
+export const api = createClient<paths>({ baseUrl: '' });
+
+/** The body of an answer, or a [`Refusal`] with the problem's detail. */
+export async function wanted<T>(asked: Promise<Answer<T>>): Promise<T> {
+  let answer: Answer<T>;
+  try {
+    answer = await asked;
+  } catch {
+    throw new Refusal('The server does not answer.', 0);
+  }
+  if (answer.response.ok) return answer.data as T;
+  const problem = answer.error as { detail?: string; errors?: { message: string }[] } | undefined;
+  const detail = problem?.detail ?? `The server answered ${answer.response.status}.`;
+  const fields = (problem?.errors ?? []).map((field) => field.message).filter((text) => !detail.includes(text));
+  throw new Refusal([detail, ...fields].join(' '), answer.response.status);
+}

@@ -1,0 +1,55 @@
+// Keys of the page. Fields and dialogs keep theirs.
+import { app } from './store/app.svelte';
+import type { Tab } from './store/ui.svelte';
+
+const TABS: readonly Tab[] = ['nodes', 'links', 'coverage', 'tools'];
+const STEP_PX = 1;
+const BIG_STEP_PX = 10;
+
+const ARROWS: Record<string, [number, number]> = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
+
+function inField(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.matches('input, textarea, select') || target.isContentEditable);
+}
+
+/** Moves the selected nodes on the screen. */
+function nudge(direction: [number, number], big: boolean): void {
+  const map = app.map?.map;
+  if (!map || !app.chosenNodes.length) return;
+  const step = big ? BIG_STEP_PX : STEP_PX;
+  const moves = app.chosenNodes.map((node) => {
+    const at = map.project([node.lon, node.lat]);
+    const to = map.unproject([at.x + direction[0] * step, at.y + direction[1] * step]);
+    return { id: node.id, from: { lat: node.lat, lon: node.lon }, to: { lat: to.lat, lon: to.lng } };
+  });
+  void app.attempt(() => app.commands.move(moves));
+}
+
+/** Does what a key stands for. Returns true if it stands for something. */
+export function press(event: KeyboardEvent): boolean {
+  const { ui } = app;
+  const control = event.ctrlKey || event.metaKey;
+  const letter = event.key.toLowerCase();
+  if (ui.dialog !== 'none') return false;
+  if (control && letter === 'z' && !inField(event.target)) void (event.shiftKey ? app.redo() : app.undo());
+  else if (control && letter === 'y' && !inField(event.target)) void app.redo();
+  else if (inField(event.target)) return false;
+  else if (control && letter === 'a') ui.selected = app.plan.nodes.map((node) => node.id);
+  else if (event.altKey && ARROWS[event.key]) nudge(ARROWS[event.key] as [number, number], event.shiftKey);
+  else if (control || event.altKey) return false;
+  else if (event.key === 'Escape') {
+    if (ui.tool !== 'select') ui.tool = 'select';
+    else if (app.tools.drawn.length) {
+      app.tools.clearDrawn();
+    } else ui.selected = [];
+  } else if ((event.key === 'Delete' || event.key === 'Backspace') && ui.selected.length) void app.attempt(() => app.commands.remove(ui.selected));
+  else if (event.key === '/') document.getElementById('search')?.focus();
+  else if (event.key === '?') ui.dialog = 'help';
+  else if (letter === 'n' && app.plan.deployment) ui.tool = 'add';
+  else if (letter === 'l' && app.plan.deployment) ui.tool = 'link';
+  else if (letter === 'v') ui.tool = 'select';
+  else if (letter === 'f') app.frame();
+  else if (/^[1-4]$/.test(event.key)) ui.tab = TABS[Number(event.key) - 1] as Tab;
+  else return false;
+  return true;
+}

@@ -1,0 +1,233 @@
+// Coverage on the GPU: a grid of hundredths of dBm as a texture, coloured by a palette in the shader.
+import type { CustomLayerInterface, CustomRenderMethodInput, Map as MapLibre } from 'maplibre-gl';
+import type { Grid } from '../store/grid';
+
+export type Colouring = 'power' | 'verdict' | 'server';
+
+export interface CoverageStyle {
+  colouring: Colouring;
+  /** 256 colours, RGBA. */
+  palette: Uint8Array;
+  low_dbm: number;
+  high_dbm: number;
+  /** Cells below are left out, dBm. */
+  threshold_dbm: number;
+  /** Received power at margin 0, dBm. */
+  sensitivity_dbm: number;
+  /** [0, 1]. */
+  opacity: number;
+}
+
+/** Rows between two exact lines of latitude: within them the projection is taken as linear. */
+const BAND_ROWS = 16;
+
+const VERTEX = `#version 300 es
+uniform mat4 u_matrix;
+in vec2 a_place;
+in vec2 a_cell;
+out vec2 v_cell;
+void main() { v_cell = a_cell; gl_Position = u_matrix * vec4(a_place, 0.0, 1.0); }`;
+
+const FRAGMENT = `#version 300 es
+precision highp float;
+precision highp int;
+uniform highp isampler2D u_power;
+uniform highp usampler2D u_meta;
+uniform sampler2D u_palette;
+uniform ivec2 u_size;
+uniform vec2 u_range;
+uniform float u_threshold;
+uniform float u_sensitivity;
+uniform float u_opacity;
+uniform int u_colouring;
+in vec2 v_cell;
+out vec4 colour;
+vec4 entry(float at) { return texelFetch(u_palette, ivec2(int(clamp(at, 0.0, 1.0) * 255.0 + 0.5), 0), 0); }
+void main() {
+  ivec2 cell = clamp(ivec2(v_cell), ivec2(0), u_size - 1);
+  int raw = texelFetch(u_power, cell, 0).r;
+  uint meta = texelFetch(u_meta, cell, 0).r;
+  if (raw == -32768) {
+    if ((meta & 128u) == 0u) discard;
+    colour = vec4(0.55, 0.55, 0.58, 1.0) * 0.55 * u_opacity;
+    return;
+  }
+  float power = float(raw) / 100.0;
+  if (power < u_threshold) discard;
+  vec4 found;
+  if (u_colouring == 1) {
+    float margin = power - u_sensitivity;
+    float step = margin >= 20.0 ? 4.0 : margin >= 10.0 ? 3.0 : margin >= 3.0 ? 2.0 : margin >= 0.0 ? 1.0 : 0.0;
+    if (step < 0.5) discard;
+    found = entry(step / 255.0);
+  } else if (u_colouring == 2) {
+    found = entry(float(meta & 63u) / 255.0);
+  } else {
+    found = entry((power - u_range.x) / (u_range.y - u_range.x));
+  }
+  // Cells whose path lacks terrain data are striped.
+  if ((meta & 64u) != 0u && mod(gl_FragCoord.x + gl_FragCoord.y, 9.0) < 2.2) found = vec4(0.70, 0.15, 0.12, 1.0);
+  colour = vec4(found.rgb, 1.0) * found.a * u_opacity;
+}`;
+
+const mercatorX = (lon: number) => (lon + 180) / 360;
+const mercatorY = (lat: number) => 0.5 - Math.log(Math.tan(Math.PI / 4 + (lat * Math.PI) / 360)) / (2 * Math.PI);
+
+export class CoverageLayer implements CustomLayerInterface {
+  readonly type = 'custom' as const;
+  readonly renderingMode = '2d' as const;
+  grid: Grid | null = null;
+  style: CoverageStyle | null = null;
+  /** Cells in the texture that is shown. */
+  cells = 0;
+
+  #map: MapLibre | null = null;
+  #gl: WebGL2RenderingContext | null = null;
+  #program: WebGLProgram | null = null;
+  #vertices: WebGLBuffer | null = null;
+  #count = 0;
+  #anchor: [number, number] = [0, 0];
+  #textures: [WebGLTexture, WebGLTexture, WebGLTexture] | null = null;
+  #size: [number, number] = [0, 0];
+  #stale = { shape: false, cells: false, palette: false };
+
+  constructor(readonly id: string) {}
+
+  show(grid: Grid | null): void {
+    const shape = grid?.shape !== this.grid?.shape;
+    this.grid = grid;
+    this.#stale.cells = true;
+    this.#stale.shape ||= shape;
+    this.#map?.triggerRepaint();
+  }
+
+  restyle(style: CoverageStyle): void {
+    this.#stale.palette ||= style.palette !== this.style?.palette;
+    this.style = style;
+    this.#map?.triggerRepaint();
+  }
+
+  onAdd(map: MapLibre, context: WebGLRenderingContext | WebGL2RenderingContext): void {
+    const gl = context as WebGL2RenderingContext;
+    [this.#map, this.#gl] = [map, gl];
+    const program = gl.createProgram() as WebGLProgram;
+    for (const [kind, text] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]] as const) {
+      const shader = gl.createShader(kind) as WebGLShader;
+      gl.shaderSource(shader, text);
+      gl.compileShader(shader);
+      if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS)) throw new Error(gl.getShaderInfoLog(shader) ?? 'the coverage shader does not compile');
+      gl.attachShader(program, shader);
+    }
+    gl.bindAttribLocation(program, 0, 'a_place');
+    gl.bindAttribLocation(program, 1, 'a_cell');
+    gl.linkProgram(program);
+    this.#program = program;
+    this.#vertices = gl.createBuffer();
+    this.#textures = [gl.createTexture(), gl.createTexture(), gl.createTexture()] as [WebGLTexture, WebGLTexture, WebGLTexture];
+    this.#stale = { shape: true, cells: true, palette: true };
+    this.#size = [0, 0];
+  }
+
+  onRemove(): void {
+    const gl = this.#gl;
+    if (!gl) return;
+    gl.deleteProgram(this.#program);
+    gl.deleteBuffer(this.#vertices);
+    for (const texture of this.#textures ?? []) gl.deleteTexture(texture);
+    this.#gl = null;
+    this.#map = null;
+  }
+
+  #fillShape(gl: WebGL2RenderingContext, grid: Grid): void {
+    const { rows, columns, bounds } = grid.shape;
+    const east = bounds.east < bounds.west ? bounds.east + 360 : bounds.east;
+    this.#anchor = [mercatorX(bounds.west), mercatorY(bounds.north)];
+    const right = mercatorX(east) - this.#anchor[0];
+    const found: number[] = [];
+    for (let row = 0; ; row = Math.min(row + BAND_ROWS, rows)) {
+      const lat = bounds.north + ((bounds.south - bounds.north) * row) / rows;
+      const down = mercatorY(lat) - this.#anchor[1];
+      found.push(0, down, 0, row, right, down, columns, row);
+      if (row === rows) break;
+    }
+    this.#count = found.length / 4;
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.#vertices);
+    gl.bufferData(gl.ARRAY_BUFFER, new Float32Array(found), gl.STATIC_DRAW);
+  }
+
+  #fillCells(gl: WebGL2RenderingContext, grid: Grid): void {
+    const { rows, columns } = grid.shape;
+    const [power, meta] = this.#textures as [WebGLTexture, WebGLTexture, WebGLTexture];
+    const same = this.#size[0] === columns && this.#size[1] === rows;
+    gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
+    gl.pixelStorei(gl.UNPACK_PREMULTIPLY_ALPHA_WEBGL, false);
+    const put = (texture: WebGLTexture, inner: number, outer: number, kind: number, values: ArrayBufferView) => {
+      gl.bindTexture(gl.TEXTURE_2D, texture);
+      if (same) gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, columns, rows, outer, kind, values);
+      else gl.texImage2D(gl.TEXTURE_2D, 0, inner, columns, rows, 0, outer, kind, values);
+      this.#nearest(gl);
+    };
+    put(power, gl.R16I, gl.RED_INTEGER, gl.SHORT, grid.power);
+    put(meta, gl.R8UI, gl.RED_INTEGER, gl.UNSIGNED_BYTE, grid.meta);
+    this.#size = [columns, rows];
+    this.cells = rows * columns;
+  }
+
+  #nearest(gl: WebGL2RenderingContext): void {
+    for (const name of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, name, gl.NEAREST);
+    for (const name of [gl.TEXTURE_WRAP_S, gl.TEXTURE_WRAP_T]) gl.texParameteri(gl.TEXTURE_2D, name, gl.CLAMP_TO_EDGE);
+  }
+
+  render(context: WebGLRenderingContext | WebGL2RenderingContext, args: CustomRenderMethodInput): void {
+    const gl = context as WebGL2RenderingContext;
+    const { grid, style } = this;
+    if (!grid || !style || !this.#program || !this.#textures) {
+      this.cells = 0;
+      return;
+    }
+    if (this.#stale.shape) this.#fillShape(gl, grid);
+    if (this.#stale.cells || this.#stale.shape) this.#fillCells(gl, grid);
+    if (this.#stale.palette) {
+      gl.pixelStorei(gl.UNPACK_PREMULTIPLY_ALPHA_WEBGL, false);
+      gl.bindTexture(gl.TEXTURE_2D, this.#textures[2]);
+      gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, 256, 1, 0, gl.RGBA, gl.UNSIGNED_BYTE, style.palette);
+      this.#nearest(gl);
+    }
+    this.#stale = { shape: false, cells: false, palette: false };
+
+    const at = (name: string) => gl.getUniformLocation(this.#program as WebGLProgram, name);
+    gl.useProgram(this.#program);
+    gl.uniformMatrix4fv(at('u_matrix'), false, anchored(args.defaultProjectionData.mainMatrix as ArrayLike<number>, this.#anchor));
+    this.#textures.forEach((texture, unit) => {
+      gl.activeTexture(gl.TEXTURE0 + unit);
+      gl.bindTexture(gl.TEXTURE_2D, texture);
+    });
+    gl.uniform1i(at('u_power'), 0);
+    gl.uniform1i(at('u_meta'), 1);
+    gl.uniform1i(at('u_palette'), 2);
+    gl.uniform2i(at('u_size'), grid.shape.columns, grid.shape.rows);
+    gl.uniform2f(at('u_range'), style.low_dbm, style.high_dbm);
+    gl.uniform1f(at('u_threshold'), style.threshold_dbm);
+    gl.uniform1f(at('u_sensitivity'), style.sensitivity_dbm);
+    gl.uniform1f(at('u_opacity'), style.opacity);
+    gl.uniform1i(at('u_colouring'), ['power', 'verdict', 'server'].indexOf(style.colouring));
+    gl.bindVertexArray(null);
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.#vertices);
+    gl.enableVertexAttribArray(0);
+    gl.enableVertexAttribArray(1);
+    gl.vertexAttribPointer(0, 2, gl.FLOAT, false, 16, 0);
+    gl.vertexAttribPointer(1, 2, gl.FLOAT, false, 16, 8);
+    gl.disable(gl.DEPTH_TEST);
+    gl.disable(gl.CULL_FACE);
+    gl.enable(gl.BLEND);
+    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+    gl.drawArrays(gl.TRIANGLE_STRIP, 0, this.#count);
+  }
+}
+
+/** The projection of places relative to an anchor, multiplied in double precision. */
+function anchored(matrix: ArrayLike<number>, [x, y]: [number, number]): Float32Array {
+  const found = Float64Array.from(matrix);
+  for (let row = 0; row < 4; row++) found[12 + row] = (matrix[row] as number) * x + (matrix[4 + row] as number) * y + (matrix[12 + row] as number);
+  return Float32Array.from(found);
+}

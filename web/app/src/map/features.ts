@@ -1,0 +1,78 @@
+// GeoJSON of nodes, links, antenna lobes and missing ground.
+import type { Feature, FeatureCollection, LineString, Point, Polygon } from 'geojson';
+import type { Link, LinkDirection, Node } from '../api/client';
+import { between, destination, type LatLon } from '../geo';
+import { rating, type Rating } from '../verdict';
+
+export const EMPTY: FeatureCollection = { type: 'FeatureCollection', features: [] };
+
+export function nodeFeature(node: Node): Feature<Point> {
+  return {
+    type: 'Feature',
+    properties: { id: node.id, name: node.name, role: node.role },
+    geometry: { type: 'Point', coordinates: [node.lon, node.lat] },
+  };
+}
+
+export function nodeFeatures(nodes: readonly Node[]): FeatureCollection<Point> {
+  return { type: 'FeatureCollection', features: nodes.map(nodeFeature) };
+}
+
+/** The half of a link that leaves one end: it has the rating of that direction. */
+function half(id: string, from: LatLon, to: LatLon, rated: Rating, link: Link): Feature<LineString> {
+  const middle = between(from, to, 0.5);
+  return {
+    type: 'Feature',
+    properties: { id, rating: rated, a: link.a_node_id, b: link.b_node_id },
+    geometry: { type: 'LineString', coordinates: [[from.lon, from.lat], [middle.lon, middle.lat]] },
+  };
+}
+
+/** Both directions of a link, each from its transmitter to the middle. */
+export function linkHalves(link: Link, a: LatLon, b: LatLon): Feature<LineString>[] {
+  const id = `${link.a_node_id}|${link.b_node_id}`;
+  const [there, back] = [rating(link, link.forward), rating(link, link.reverse)];
+  if (there === back) {
+    const whole = half(id, a, b, there, link);
+    whole.geometry.coordinates = [[a.lon, a.lat], [b.lon, b.lat]];
+    return [whole];
+  }
+  return [half(`${id}|f`, a, b, there, link), half(`${id}|r`, b, a, back, link)];
+}
+
+const closes = (direction: LinkDirection) => direction.verdict !== 'no_link';
+
+/** Links that close in a direction, and the failed ones of the selected nodes. */
+export function linkFeatures(links: readonly Link[], nodes: ReadonlyMap<string, Node>, chosen: ReadonlySet<string>): FeatureCollection<LineString> {
+  const features: Feature<LineString>[] = [];
+  for (const link of links) {
+    const shown = closes(link.forward) || closes(link.reverse) || (chosen.has(link.a_node_id) && chosen.has(link.b_node_id)) || (chosen.size === 1 && (chosen.has(link.a_node_id) || chosen.has(link.b_node_id)));
+    const [a, b] = [nodes.get(link.a_node_id), nodes.get(link.b_node_id)];
+    if (shown && a && b) features.push(...linkHalves(link, a, b));
+  }
+  return { type: 'FeatureCollection', features };
+}
+
+export function line(places: readonly LatLon[], properties: Record<string, unknown> = {}): Feature<LineString> {
+  return { type: 'Feature', properties, geometry: { type: 'LineString', coordinates: places.map((place) => [place.lon, place.lat]) } };
+}
+
+export function point(place: LatLon, properties: Record<string, unknown> = {}): Feature<Point> {
+  return { type: 'Feature', properties, geometry: { type: 'Point', coordinates: [place.lon, place.lat] } };
+}
+
+/** Gain of a lobe below its peak, as the planner has it: 12 (angle / beamwidth)², at most the front-to-back ratio. */
+function lobeDb(angle_deg: number, beamwidth_deg: number, front_to_back_db: number): number {
+  return Math.min(12 * (angle_deg / beamwidth_deg) ** 2, front_to_back_db);
+}
+
+/** The horizontal lobe of a pointed antenna as a polygon; the radius is in proportion to amplitude. */
+export function lobe(at: LatLon, azimuth_deg: number, beamwidth_deg: number, front_to_back_db: number, radius_m: number): Feature<Polygon> {
+  const ring: [number, number][] = [];
+  for (let off = -180; off <= 180; off += 4) {
+    const share = 10 ** (-lobeDb(Math.abs(off), beamwidth_deg, front_to_back_db) / 20);
+    const place = destination(at, (azimuth_deg + off + 360) % 360, radius_m * Math.max(share, 0.03));
+    ring.push([place.lon, place.lat]);
+  }
+  return { type: 'Feature', properties: {}, geometry: { type: 'Polygon', coordinates: [ring] } };
+}

@@ -1,0 +1,50 @@
+// Symbols of the roles: a shape and a colour each, so that neither is needed alone.
+
+/** Outline of each role in a square of -10 to 10. */
+export const SHAPES: Record<string, string> = {
+  command: 'M0-8.500 8.500 0 0 8.500-8.500 0Z',
+  relay: 'M0-8.200 8.200 6.600h-16.400Z',
+  team: 'M-6.800-6.800h13.600v13.600h-13.600Z',
+  sensor: 'M-7.200 0a7.200 7.200 0 1 0 14.400 0a7.200 7.200 0 1 0-14.400 0',
+  asset: 'M0-8 7.600-2.500 4.700 6.500h-9.400L-7.600-2.500Z',
+};
+
+const RATIO = 2;
+const SIDE_PX = 24;
+
+/** Picture of a role for the map. */
+export function symbol(role: string, colour: string, edge: string): ImageData {
+  const side = SIDE_PX * RATIO;
+  const canvas = new OffscreenCanvas(side, side);
+  const pen = canvas.getContext('2d') as OffscreenCanvasRenderingContext2D;
+  pen.translate(side / 2, side / 2);
+  pen.scale(RATIO, RATIO);
+  const shape = new Path2D(SHAPES[role] ?? SHAPES['sensor']);
+  pen.lineJoin = 'round';
+  pen.lineWidth = 4;
+  pen.strokeStyle = edge;
+  pen.stroke(shape);
+  pen.fillStyle = colour;
+  pen.fill(shape);
+  return pen.getImageData(0, 0, side, side);
+}
+
+/** The mark of an obstruction: a cross in a ring. */
+export function obstruction(colour: string, ground: string): ImageData {
+  const side = SIDE_PX * RATIO;
+  const canvas = new OffscreenCanvas(side, side);
+  const pen = canvas.getContext('2d') as OffscreenCanvasRenderingContext2D;
+  pen.translate(side / 2, side / 2);
+  pen.scale(RATIO, RATIO);
+  pen.beginPath();
+  pen.arc(0, 0, 8.5, 0, 7);
+  pen.fillStyle = ground;
+  pen.fill();
+  pen.lineWidth = 2.2;
+  pen.strokeStyle = colour;
+  pen.stroke();
+  pen.stroke(new Path2D('M-3.500-3.500l7 7M3.500-3.500l-7 7'));
+  return pen.getImageData(0, 0, side, side);
+}
+
+export const PICTURE = { pixelRatio: RATIO };

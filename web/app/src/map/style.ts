@@ -1,0 +1,103 @@
+// Layers of the map, from the ground up.
+import type { ExpressionSpecification, LayerSpecification, StyleSpecification } from 'maplibre-gl';
+import inter from '@fontsource/inter/files/inter-latin-600-normal.woff2?url';
+import { COLOURS, DASHES, RATINGS, WIDTHS } from '../verdict';
+import { EMPTY } from './features';
+import type { MapTheme } from './theme';
+
+export const FONT = 'Inter Semi Bold';
+/** Layer above the relief. */
+export const ABOVE_RELIEF = 'coverage';
+
+function byRating<T>(values: Record<string, T>, wrap: (value: T) => unknown): ExpressionSpecification {
+  const arms = RATINGS.flatMap((rating) => [rating, wrap(values[rating] as T)]);
+  return ['match', ['get', 'rating'], ...arms, wrap(values['unknown'] as T)] as unknown as ExpressionSpecification;
+}
+
+/** Zoom above which the coarse coast of the world is left out. */
+const WORLD_ZOOM_MAX = 7.5;
+
+export function layers(theme: MapTheme): LayerSpecification[] {
+  const width = byRating(WIDTHS, (value) => value);
+  return [
+    { id: 'background', type: 'background', paint: { 'background-color': theme.sea } },
+    { id: 'world', type: 'fill', source: 'world', maxzoom: WORLD_ZOOM_MAX, paint: { 'fill-color': theme.land, 'fill-outline-color': theme.border } },
+    { id: 'region', type: 'line', source: 'region', paint: { 'line-color': theme.ring, 'line-width': 1.5, 'line-dasharray': [3, 2], 'line-opacity': 0.8 } },
+    { id: 'lobe', type: 'fill', source: 'lobe', paint: { 'fill-color': theme.ring, 'fill-opacity': 0.18, 'fill-outline-color': theme.ring } },
+    { id: 'chosen-link', type: 'line', source: 'chosen-link', layout: { 'line-cap': 'round' }, paint: { 'line-color': theme.ring, 'line-width': 10, 'line-opacity': 0.28 } },
+    { id: 'links-case', type: 'line', source: 'links', paint: { 'line-color': theme.halo, 'line-width': ['+', width, 2.4] as ExpressionSpecification, 'line-opacity': 0.65 } },
+    {
+      id: 'links',
+      type: 'line',
+      source: 'links',
+      paint: {
+        'line-color': byRating(COLOURS[theme.name], (value) => value),
+        'line-width': width,
+        'line-dasharray': byRating(DASHES, (value) => ['literal', value]),
+      },
+    },
+    { id: 'answer-case', type: 'line', source: 'answer', filter: ['==', ['geometry-type'], 'LineString'], layout: { 'line-cap': 'round' }, paint: { 'line-color': theme.halo, 'line-width': 8 } },
+    { id: 'answer', type: 'line', source: 'answer', filter: ['==', ['geometry-type'], 'LineString'], layout: { 'line-cap': 'round' }, paint: { 'line-color': theme.name === 'light' ? '#8a2be2' : '#c9a2ff', 'line-width': 4 } },
+    { id: 'answer-places', type: 'circle', source: 'answer', filter: ['==', ['geometry-type'], 'Point'], paint: { 'circle-radius': 8, 'circle-color': theme.halo, 'circle-stroke-color': theme.name === 'light' ? '#8a2be2' : '#c9a2ff', 'circle-stroke-width': 3 } },
+    {
+      id: 'answer-names',
+      type: 'symbol',
+      source: 'answer',
+      filter: ['==', ['geometry-type'], 'Point'],
+      layout: { 'text-field': ['coalesce', ['get', 'label'], ''], 'text-font': [FONT], 'text-size': 12, 'text-offset': [0, 1.5], 'text-allow-overlap': true },
+      paint: { 'text-color': theme.text, 'text-halo-color': theme.halo, 'text-halo-width': 1.8 },
+    },
+    { id: 'obstruction', type: 'symbol', source: 'obstruction', layout: { 'icon-image': 'obstruction', 'icon-allow-overlap': true } },
+    {
+      id: 'ring',
+      type: 'circle',
+      source: 'nodes',
+      paint: {
+        'circle-radius': 15,
+        'circle-color': theme.ring,
+        'circle-opacity': ['case', ['boolean', ['feature-state', 'chosen'], false], 0.24, 0],
+        'circle-stroke-color': theme.ring,
+        'circle-stroke-width': 2,
+        'circle-stroke-opacity': ['case', ['boolean', ['feature-state', 'chosen'], false], 1, 0],
+      },
+    },
+    {
+      id: 'nodes',
+      type: 'symbol',
+      source: 'nodes',
+      layout: {
+        'icon-image': ['concat', 'role-', ['get', 'role']],
+        'icon-allow-overlap': true,
+        'icon-ignore-placement': true,
+        'text-field': ['get', 'name'],
+        'text-font': [FONT],
+        'text-size': 12.5,
+        'text-variable-anchor': ['top', 'bottom', 'right', 'left'],
+        'text-radial-offset': 1,
+        'text-max-width': 12,
+        'text-optional': true,
+      },
+      paint: { 'text-color': theme.text, 'text-halo-color': theme.halo, 'text-halo-width': 1.8 },
+    },
+  ];
+}
+
+export function style(theme: MapTheme, origin: string): StyleSpecification {
+  const geojson = (promoteId?: string) => ({ type: 'geojson' as const, data: EMPTY, ...(promoteId ? { promoteId } : {}) });
+  return {
+    version: 8,
+    // Labels are drawn from this font; no glyph server is asked.
+    'font-faces': { [FONT]: [{ url: new URL(inter, origin).href }] },
+    sources: {
+      world: geojson(),
+      region: geojson(),
+      lobe: geojson(),
+      links: geojson('id'),
+      'chosen-link': geojson(),
+      answer: geojson(),
+      obstruction: geojson(),
+      nodes: geojson('id'),
+    },
+    layers: layers(theme),
+  } as StyleSpecification;
+}

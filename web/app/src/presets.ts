@@ -1,0 +1,20 @@
+// Presets by their fields: the server keeps fields, not the name of the preset they came from.
+import type { AntennaPreset, Node, RadioPreset } from './api/client';
+
+/** True if every field of `wanted` has the same value in `found`. */
+function holds(found: unknown, wanted: unknown): boolean {
+  if (typeof wanted === 'number' && typeof found === 'number') return Math.abs(found - wanted) <= 1e-9 * Math.abs(wanted);
+  if (typeof wanted !== 'object' || wanted === null) return found === wanted;
+  if (typeof found !== 'object' || found === null) return false;
+  return Object.entries(wanted).every(([key, value]) => holds((found as Record<string, unknown>)[key], value));
+}
+
+/** Id of the preset of a node's radio; null for one of its own. */
+export function radioPreset(node: Node, presets: readonly RadioPreset[]): string | null {
+  return presets.find((preset) => holds(node.radio, preset.radio))?.id ?? null;
+}
+
+/** Id of the preset of a node's antenna; null for one of its own. */
+export function antennaPreset(node: Node, presets: readonly AntennaPreset[]): string | null {
+  return presets.find((preset) => holds(node.radio.antenna, preset.antenna))?.id ?? null;
+}

@@ -1,0 +1,208 @@
+// The stores of the page, and the jobs that need more than one of them.
+import { api, Refusal, wanted, type Imported, type LinkAnalysis, type NewNode, type Node } from '../api/client';
+import type { LatLon } from '../geo';
+import type { MapView } from '../map/view';
+import { Commands } from './commands';
+import { Coverages } from './coverage.svelte';
+import { History } from './history.svelte';
+import { Plan } from './plan.svelte';
+import { Tools } from './tools.svelte';
+import { Ui } from './ui.svelte';
+import { write, type Address } from './url';
+
+const ADDRESS_MS = 150;
+const PROBE_MS = 5000;
+const PROBE_GONE_MS = 1500;
+
+export class App {
+  readonly plan = new Plan();
+  readonly ui = new Ui();
+  readonly history = new History();
+  readonly coverages = new Coverages();
+  readonly tools = new Tools(this.plan);
+  readonly commands = new Commands(this.plan, this.history, (ids) => (this.ui.selected = ids));
+  map = $state.raw<MapView | null>(null);
+  analysis = $state.raw<LinkAnalysis | null>(null);
+  analysisState = $state<'none' | 'loading' | 'failed'>('none');
+  analysisFault = $state('');
+  /** Place of the pointer on the profile, m from the transmitter. */
+  profileAt_m = $state<number | null>(null);
+
+  /** The address of the page; written a little after a change, never before the first one is read. */
+  readonly address = {
+    timer: undefined as ReturnType<typeof setTimeout> | undefined,
+    set(address: Address, loaded: boolean) {
+      if (!loaded) return;
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => history.replaceState(null, '', write(address)), ADDRESS_MS);
+    },
+  };
+  /** Report of the last import. */
+  imported = $state.raw<Imported | null>(null);
+
+  /** Selected nodes that are there. */
+  chosenNodes = $derived(this.ui.selected.map((id) => this.plan.byId.get(id)).filter((node) => node !== undefined));
+
+  /** Does work and shows why it failed, if it did. */
+  async attempt<T>(work: () => Promise<T>): Promise<T | null> {
+    try {
+      return await work();
+    } catch (fault) {
+      if (fault instanceof Refusal && fault.status === 0) this.ui.serverGone = true;
+      this.ui.tell(fault instanceof Error ? fault.message : String(fault), true);
+      return null;
+    }
+  }
+
+  async chooseDeployment(id: string): Promise<void> {
+    this.ui.selected = [];
+    this.history.clear();
+    this.coverages.clear();
+    this.tools.clear();
+    await this.attempt(() => this.plan.listDeployments(id));
+    this.frame();
+  }
+
+  async makeDeployment(name: string): Promise<boolean> {
+    const centre = this.map?.view();
+    const body = { name, ...(centre ? { center: { lat: centre.lat, lon: centre.lon } } : {}) };
+    const made = await this.attempt(() => wanted(api.POST('/api/v1/deployments', { body })));
+    if (made) await this.chooseDeployment(made.id);
+    return made !== null;
+  }
+
+  /** Moves the view to the deployment. */
+  frame(moving = true): void {
+    const places: LatLon[] = this.plan.nodes.length ? this.plan.nodes : this.plan.deployment?.center ? [this.plan.deployment.center] : [];
+    this.map?.fit(places, this.padding(), moving);
+  }
+
+  /** The part of the map that panels cover, px. */
+  padding(): { top: number; bottom: number; left: number; right: number } {
+    if (innerWidth <= 640) return { top: 60, bottom: this.ui.selected.length ? innerHeight / 2 : 70, left: 50, right: 80 };
+    return { top: 70, bottom: 60, left: 70, right: this.ui.selected.length ? 350 : 60 };
+  }
+
+  freeName(): string {
+    const names = new Set(this.plan.nodes.map((node) => node.name));
+    let number = this.plan.nodes.length + 1;
+    while (names.has(`Node ${number}`)) number++;
+    return `Node ${number}`;
+  }
+
+  async addNode(place: LatLon, extra: Partial<NewNode> = {}): Promise<void> {
+    const template = this.tools.templateId;
+    const body: NewNode = { name: this.freeName(), lat: place.lat, lon: place.lon, ...(template ? { template_id: template } : {}), ...extra };
+    await this.attempt(() => this.commands.add([body]));
+  }
+
+  /** Imports a file as a new deployment, by the ending of its name. */
+  async importFile(file: File): Promise<void> {
+    const formats: Record<string, 'geojson' | 'kml' | 'kmz' | 'csv' | 'scenario'> = { geojson: 'geojson', json: 'geojson', kml: 'kml', kmz: 'kmz', csv: 'csv', toml: 'scenario' };
+    const format = formats[file.name.toLowerCase().split('.').at(-1) ?? ''];
+    if (!format) {
+      this.ui.tell(`${file.name} has an ending that is none of ${Object.keys(formats).join(', ')}.`, true);
+      return;
+    }
+    const body = file as unknown as string;
+    const bodySerializer = (value: unknown) => value as BodyInit;
+    const headers = { 'content-type': 'application/octet-stream' };
+    const done = await this.attempt(() => wanted(api.POST('/api/v1/deployments/import', { params: { query: { format } }, body, bodySerializer, headers })));
+    if (!done) return;
+    this.imported = done;
+    this.ui.dialog = 'import';
+    await this.chooseDeployment(done.deployment.id);
+  }
+
+  /** Offers a file to the person. */
+  save(content: Blob, name: string): void {
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(content);
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  }
+
+  /** Keeps the fields of a node as a template. */
+  async keepTemplate(node: Node): Promise<void> {
+    const names = new Set(this.plan.templates.map((template) => template.name));
+    let name = node.name;
+    for (let number = 2; names.has(name); number++) name = `${node.name} ${number}`;
+    const body = { name, role: node.role, height_agl_m: node.height_agl_m, radio: node.radio, ...(node.pointing ? { pointing: node.pointing } : {}) };
+    const made = await this.attempt(() => wanted(api.POST('/api/v1/templates', { body })));
+    if (!made) return;
+    await this.attempt(() => this.plan.listTemplates());
+    this.tools.templateId = made.id;
+    this.ui.tell(`New nodes are now made as ${made.name}.`);
+  }
+
+  async removeTemplate(id: string): Promise<void> {
+    const path = { id };
+    await this.attempt(() => wanted(api.DELETE('/api/v1/templates/{id}', { params: { path } })));
+    this.tools.templateId = null;
+    await this.attempt(() => this.plan.listTemplates());
+  }
+
+  async undo(): Promise<void> {
+    const label = await this.attempt(() => this.history.undo());
+    if (label) this.ui.tell(`Undone: ${label}`);
+  }
+
+  async redo(): Promise<void> {
+    const label = await this.attempt(() => this.history.redo());
+    if (label) this.ui.tell(`Done again: ${label}`);
+  }
+
+  #analysing = 0;
+
+  /** Analyses the link between the two selected nodes. */
+  async analyse(tx: string, rx: string): Promise<void> {
+    const turn = ++this.#analysing;
+    this.analysisState = 'loading';
+    try {
+      const found = await wanted(api.POST('/api/v1/links/analyze', { body: { tx_node_id: tx, rx_node_id: rx, samples: 512 } }));
+      if (turn !== this.#analysing) return;
+      this.analysis = found;
+      this.analysisState = 'none';
+    } catch (fault) {
+      if (turn !== this.#analysing) return;
+      this.analysis = null;
+      this.analysisState = 'failed';
+      this.analysisFault = (fault as Error).message;
+    }
+  }
+
+  clearAnalysis(): void {
+    this.#analysing++;
+    this.analysis = null;
+    this.analysisState = 'none';
+    this.profileAt_m = null;
+  }
+
+  /** Asks the server now and then if it is there; a hidden tab asks nothing. */
+  watchServer(): () => void {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const probe = async () => {
+      clearTimeout(timer);
+      if (!document.hidden) {
+        const alive = await api.GET('/healthz').then((answer) => answer.response.ok, () => false);
+        const back = alive && this.ui.serverGone;
+        this.ui.serverGone = !alive;
+        if (back) {
+          this.ui.tell('The server is back.');
+          await this.attempt(() => (this.plan.loaded ? this.plan.listDeployments(null) : this.plan.start(null)));
+        }
+      }
+      timer = setTimeout(probe, this.ui.serverGone ? PROBE_GONE_MS : PROBE_MS);
+    };
+    const shown = () => void (!document.hidden && probe());
+    document.addEventListener('visibilitychange', shown);
+    timer = setTimeout(probe, PROBE_MS);
+    return () => {
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', shown);
+    };
+  }
+}
+
+export const app = new App();

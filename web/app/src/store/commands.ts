@@ -1,0 +1,154 @@
+// Changes of a plan as commands. The page shows a change at once and takes it back if it is refused.
+import { api, wanted, type Node, type NodePatch, type NewNode, type Pointing } from '../api/client';
+import type { LatLon } from '../geo';
+import type { Command, History } from './history.svelte';
+import type { Plan } from './plan.svelte';
+
+/** Fields with which a node is made again. */
+function recipe(node: Node): NewNode {
+  return {
+    name: node.name,
+    lat: node.lat,
+    lon: node.lon,
+    role: node.role,
+    height_agl_m: node.height_agl_m,
+    radio: node.radio,
+    ...(node.pointing ? { pointing: node.pointing } : {}),
+  };
+}
+
+export class Commands {
+  constructor(
+    private readonly plan: Plan,
+    private readonly history: History,
+    private readonly selected: (ids: string[]) => void,
+  ) {}
+
+  #known(id: string): Node {
+    const node = this.plan.byId.get(this.history.live(id));
+    if (!node) throw new Error('The node is not there any more.');
+    return node;
+  }
+
+  async #make(body: NewNode, deployment: string): Promise<Node> {
+    const made = await wanted(api.POST('/api/v1/deployments/{id}/nodes', { params: { path: { id: deployment } }, body }));
+    if (this.plan.deployment?.id === deployment) this.plan.put(made);
+    return made;
+  }
+
+  async #delete(ids: string[]): Promise<void> {
+    const gone = new Set(ids.map((id) => this.history.live(id)));
+    const before = [this.plan.nodes, this.plan.links] as const;
+    this.plan.drop(gone);
+    try {
+      for (const id of gone) await wanted(api.DELETE('/api/v1/nodes/{id}', { params: { path: { id } } }));
+    } catch (fault) {
+      [this.plan.nodes, this.plan.links] = before;
+      await this.plan.refresh();
+      throw fault;
+    }
+    void this.plan.refreshLinks();
+  }
+
+  /** Adds nodes; the last one is selected. */
+  async add(bodies: NewNode[], label?: string): Promise<void> {
+    const deployment = this.plan.deployment?.id;
+    if (!deployment) throw new Error('Make a deployment first.');
+    const ids: string[] = [];
+    const command: Command = {
+      label: label ?? `Add ${bodies.map((body) => body.name).join(', ')}`,
+      do: async () => {
+        for (const [at, body] of bodies.entries()) {
+          const made = await this.#make(body, deployment);
+          const known = ids[at];
+          if (known) this.history.renamed(known, made.id);
+          else ids[at] = made.id;
+        }
+        this.selected(ids.map((id) => this.history.live(id)));
+        void this.plan.refreshLinks();
+      },
+      undo: () => this.#delete(ids),
+    };
+    await this.history.run(command);
+  }
+
+  async remove(ids: string[]): Promise<void> {
+    const deployment = this.plan.deployment?.id;
+    const nodes = ids.map((id) => this.#known(id));
+    if (!deployment || !nodes.length) return;
+    await this.history.run({
+      label: nodes.length === 1 ? `Delete ${nodes[0]?.name}` : `Delete ${nodes.length} nodes`,
+      do: async () => {
+        await this.#delete(ids);
+        this.selected([]);
+      },
+      undo: async () => {
+        for (const node of nodes) {
+          const made = await this.#make(recipe(node), deployment);
+          this.history.renamed(node.id, made.id);
+        }
+        this.selected(nodes.map((node) => this.history.live(node.id)));
+        void this.plan.refreshLinks();
+      },
+    });
+  }
+
+  async #place(id: string, to: LatLon): Promise<void> {
+    const before = this.#known(id);
+    this.plan.put({ ...before, ...to });
+    try {
+      const path = { id: before.id };
+      this.plan.put(await wanted(api.PUT('/api/v1/nodes/{id}/position', { params: { path }, body: to })));
+    } catch (fault) {
+      this.plan.put(before);
+      throw fault;
+    }
+  }
+
+  async move(moves: { id: string; from: LatLon; to: LatLon }[]): Promise<void> {
+    const names = moves.map((move) => this.#known(move.id).name);
+    const all = async (end: 'from' | 'to') => {
+      for (const move of moves) await this.#place(move.id, move[end]);
+      void this.plan.refreshLinks();
+    };
+    await this.history.run({
+      label: names.length === 1 ? `Move ${names[0]}` : `Move ${names.length} nodes`,
+      do: () => all('to'),
+      undo: () => all('from'),
+    });
+  }
+
+  async #patch(id: string, patch: NodePatch): Promise<void> {
+    const before = this.#known(id);
+    const path = { id: before.id };
+    this.plan.put(await wanted(api.PATCH('/api/v1/nodes/{id}', { params: { path }, body: patch })));
+  }
+
+  /** Edits nodes; fields left out stay. */
+  async edit(ids: string[], patch: NodePatch, field: string): Promise<void> {
+    const before = ids.map((id) => this.#known(id));
+    const back = (node: Node): NodePatch => {
+      const found: NodePatch = {};
+      if (patch.name != null) found.name = node.name;
+      if (patch.role != null) found.role = node.role;
+      if (patch.height_agl_m != null) found.height_agl_m = node.height_agl_m;
+      if (patch.radio != null) found.radio = node.radio;
+      if (patch.pointing != null || patch.clear_pointing) {
+        if (node.pointing) found.pointing = node.pointing as Pointing;
+        else found.clear_pointing = true;
+      }
+      return found;
+    };
+    await this.history.run({
+      label: `${field} of ${before.length === 1 ? before[0]?.name : `${before.length} nodes`}`,
+      do: async () => {
+        for (const id of ids) await this.#patch(id, patch);
+        void this.plan.refreshLinks();
+      },
+      undo: async () => {
+        for (const node of before) await this.#patch(node.id, back(node));
+        void this.plan.refreshLinks();
+      },
+    });
+  }
+}

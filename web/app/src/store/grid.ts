@@ -1,0 +1,85 @@
+// Grids of received power, and several of them in one with the best server of each cell.
+
+/** No value in a cell. */
+export const NO_VALUE = -32768;
+/** The path of a cell lacks terrain data. */
+export const PATH_MISSING = 64;
+/** The ground of a cell is not known. */
+export const NO_GROUND = 128;
+/** Bits of the server in `meta`. */
+export const SERVER_MASK = 63;
+
+export interface GridBounds {
+  south: number;
+  west: number;
+  north: number;
+  east: number;
+}
+
+export interface GridShape {
+  rows: number;
+  columns: number;
+  bounds: GridBounds;
+}
+
+/** Rows from the north, columns from the west. */
+export interface Grid {
+  shape: GridShape;
+  /** Received power, hundredths of dBm; [`NO_VALUE`] where there is none. */
+  power: Int16Array;
+  /** Bits 0 to 5 server, 6 [`PATH_MISSING`], 7 [`NO_GROUND`]. */
+  meta: Uint8Array;
+}
+
+export function emptyGrid(shape: GridShape): Grid {
+  const cells = shape.rows * shape.columns;
+  return { shape, power: new Int16Array(cells).fill(NO_VALUE), meta: new Uint8Array(cells) };
+}
+
+const width = (bounds: GridBounds) => (bounds.east - bounds.west + 360) % 360 || 360;
+
+/** The cell at a place, or null outside. */
+export function cellAt(grid: Grid, lat: number, lon: number): number | null {
+  const { rows, columns, bounds } = grid.shape;
+  const row = Math.floor(((bounds.north - lat) / (bounds.north - bounds.south)) * rows);
+  const column = Math.floor(((((lon - bounds.west) % 360) + 360) % 360 / width(bounds)) * columns);
+  return row >= 0 && row < rows && column >= 0 && column < columns ? row * columns + column : null;
+}
+
+const SIDE_MAX = 2048;
+
+/** Several grids as one: each cell has the strongest of them and says which that is. */
+export function strongest(grids: readonly Grid[]): Grid | null {
+  const [first] = grids;
+  if (!first) return null;
+  if (grids.length === 1) return first;
+  const all = grids.map((grid) => grid.shape);
+  const bounds = {
+    south: Math.min(...all.map((shape) => shape.bounds.south)),
+    north: Math.max(...all.map((shape) => shape.bounds.north)),
+    west: Math.min(...all.map((shape) => shape.bounds.west)),
+    east: Math.max(...all.map((shape) => shape.bounds.west + width(shape.bounds))),
+  };
+  const height = Math.min(...all.map((shape) => (shape.bounds.north - shape.bounds.south) / shape.rows));
+  const breadth = Math.min(...all.map((shape) => width(shape.bounds) / shape.columns));
+  const rows = Math.min(SIDE_MAX, Math.round((bounds.north - bounds.south) / height));
+  const columns = Math.min(SIDE_MAX, Math.round((bounds.east - bounds.west) / breadth));
+  const found = emptyGrid({ rows, columns, bounds });
+  for (let row = 0; row < rows; row++) {
+    const lat = bounds.north - ((row + 0.5) * (bounds.north - bounds.south)) / rows;
+    for (let column = 0; column < columns; column++) {
+      const lon = bounds.west + ((column + 0.5) * (bounds.east - bounds.west)) / columns;
+      const into = row * columns + column;
+      for (const [server, grid] of grids.entries()) {
+        const from = cellAt(grid, lat, lon);
+        if (from === null) continue;
+        const [power, meta] = [grid.power[from] as number, grid.meta[from] as number];
+        if (power > (found.power[into] as number)) {
+          found.power[into] = power;
+          found.meta[into] = (meta & ~SERVER_MASK) | server;
+        } else if (found.power[into] === NO_VALUE && meta & NO_GROUND) found.meta[into] = NO_GROUND;
+      }
+    }
+  }
+  return found;
+}

@@ -1,0 +1,87 @@
+// Undo and redo. A command changes the server and can take the change back.
+
+/** A change that can be taken back. */
+export interface Command {
+  label: string;
+  do(): Promise<void>;
+  undo(): Promise<void>;
+}
+
+const COMMANDS_MAX = 200;
+
+export class History {
+  done = $state.raw<Command[]>([]);
+  undone = $state.raw<Command[]>([]);
+  busy = $state(false);
+  /** Ids that the server gave to things made again, by the id that commands know. */
+  #again = new Map<string, string>();
+
+  /** The present id of a thing that may have been deleted and made again. */
+  live(id: string): string {
+    let found = id;
+    for (let next = this.#again.get(found); next && next !== found; next = this.#again.get(found)) found = next;
+    return found;
+  }
+
+  renamed(from: string, to: string): void {
+    const old = this.live(from);
+    if (old !== to) this.#again.set(old, to);
+  }
+
+  async run(command: Command): Promise<void> {
+    await this.#alone(async () => {
+      await command.do();
+      this.done = [...this.done, command].slice(-COMMANDS_MAX);
+      this.undone = [];
+    });
+  }
+
+  /** Takes back the last command that is done when its turn comes. */
+  async undo(): Promise<string | null> {
+    let label: string | null = null;
+    await this.#alone(async () => {
+      const command = this.done.at(-1);
+      if (!command) return;
+      await command.undo();
+      label = command.label;
+      this.done = this.done.slice(0, -1);
+      this.undone = [...this.undone, command];
+    });
+    return label;
+  }
+
+  async redo(): Promise<string | null> {
+    let label: string | null = null;
+    await this.#alone(async () => {
+      const command = this.undone.at(-1);
+      if (!command) return;
+      await command.do();
+      label = command.label;
+      this.undone = this.undone.slice(0, -1);
+      this.done = [...this.done, command];
+    });
+    return label;
+  }
+
+  clear(): void {
+    this.done = [];
+    this.undone = [];
+    this.#again.clear();
+  }
+
+  /** One command at a time: a second one waits for the first. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  async #alone(work: () => Promise<void>): Promise<void> {
+    const mine = this.#turn.then(async () => {
+      this.busy = true;
+      try {
+        await work();
+      } finally {
+        this.busy = false;
+      }
+    });
+    this.#turn = mine.catch(() => undefined);
+    await mine;
+  }
+}

@@ -1,0 +1,122 @@
+// The plan as the server has it: deployments, nodes, links, presets.
+import {
+  api,
+  Refusal,
+  wanted,
+  type AntennaPreset,
+  type Deployment,
+  type Link,
+  type Node,
+  type RadioPreset,
+  type RolePreset,
+  type Template,
+} from '../api/client';
+
+export type LinksState = 'none' | 'loading' | 'ready' | 'failed';
+
+export class Plan {
+  deployments = $state.raw<Deployment[]>([]);
+  deployment = $state.raw<Deployment | null>(null);
+  nodes = $state.raw<Node[]>([]);
+  links = $state.raw<Link[]>([]);
+  linksState = $state<LinksState>('none');
+  linksFault = $state('');
+  roles = $state.raw<RolePreset[]>([]);
+  radios = $state.raw<RadioPreset[]>([]);
+  antennas = $state.raw<AntennaPreset[]>([]);
+  templates = $state.raw<Template[]>([]);
+  loaded = $state(false);
+
+  byId = $derived(new Map(this.nodes.map((node) => [node.id, node])));
+  /** Least margin of the two directions of the best link of a node, dB. */
+  bestMargin = $derived.by(() => {
+    const best = new Map<string, number>();
+    for (const link of this.links) {
+      const margin = Math.min(link.forward.link_margin_db, link.reverse.link_margin_db);
+      for (const id of [link.a_node_id, link.b_node_id]) best.set(id, Math.max(best.get(id) ?? -Infinity, margin));
+    }
+    return best;
+  });
+
+  async start(choose: string | null): Promise<void> {
+    const [roles, radios, antennas, templates] = await Promise.all([
+      wanted(api.GET('/api/v1/presets/roles')),
+      wanted(api.GET('/api/v1/presets/radios')),
+      wanted(api.GET('/api/v1/presets/antennas')),
+      wanted(api.GET('/api/v1/templates')),
+      this.listDeployments(choose),
+    ]);
+    [this.roles, this.radios, this.antennas, this.templates] = [roles, radios, antennas, templates];
+    this.loaded = true;
+  }
+
+  async listDeployments(choose: string | null): Promise<void> {
+    const all = await wanted(api.GET('/api/v1/deployments'));
+    this.deployments = all;
+    const present = choose ?? this.deployment?.id;
+    const next = all.find((deployment) => deployment.id === present) ?? all[0] ?? null;
+    const changed = next?.id !== this.deployment?.id;
+    this.deployment = next;
+    if (changed) {
+      this.nodes = [];
+      this.links = [];
+      this.linksState = 'none';
+    }
+    await this.refresh();
+  }
+
+  async listTemplates(): Promise<void> {
+    this.templates = await wanted(api.GET('/api/v1/templates'));
+  }
+
+  /** Reads the nodes again; the links follow. */
+  async refresh(): Promise<void> {
+    const within = this.deployment;
+    if (!within) {
+      this.nodes = [];
+      this.links = [];
+      return;
+    }
+    const nodes = await wanted(api.GET('/api/v1/deployments/{id}/nodes', { params: { path: { id: within.id } } }));
+    if (this.deployment?.id !== within.id) return;
+    this.nodes = nodes;
+    void this.refreshLinks();
+  }
+
+  #asking: AbortController | null = null;
+
+  async refreshLinks(): Promise<void> {
+    const within = this.deployment;
+    this.#asking?.abort();
+    if (!within || this.nodes.length < 2) {
+      this.links = [];
+      this.linksState = 'none';
+      return;
+    }
+    const asking = new AbortController();
+    this.#asking = asking;
+    this.linksState = 'loading';
+    try {
+      const path = { id: within.id };
+      const found = await wanted(api.GET('/api/v1/deployments/{id}/links', { params: { path }, signal: asking.signal }));
+      if (asking.signal.aborted) return;
+      this.links = found.links;
+      this.linksState = 'ready';
+    } catch (fault) {
+      if (asking.signal.aborted) return;
+      this.linksState = 'failed';
+      this.linksFault = fault instanceof Refusal ? fault.message : String(fault);
+    }
+  }
+
+  /** Puts a node in place of the one with its id, or adds it. */
+  put(node: Node): void {
+    const at = this.nodes.findIndex((other) => other.id === node.id);
+    this.nodes = at < 0 ? [...this.nodes, node] : this.nodes.with(at, node);
+  }
+
+  drop(ids: ReadonlySet<string>): void {
+    this.nodes = this.nodes.filter((node) => !ids.has(node.id));
+    this.links = this.links.filter((link) => !ids.has(link.a_node_id) && !ids.has(link.b_node_id));
+  }
+}

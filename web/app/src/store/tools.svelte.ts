@@ -1,0 +1,73 @@
+// Answers of the planner's tools: relays, routes, protocol advice.
+import type { Feature } from 'geojson';
+import { api, wanted, type MeshRoute, type ProtocolAdvice, type RelayChain } from '../api/client';
+import { coordinates, type LatLon } from '../geo';
+import { line, point } from '../map/features';
+import type { Plan } from './plan.svelte';
+
+export class Tools {
+  relay = $state.raw<RelayChain | null>(null);
+  route = $state.raw<MeshRoute | null>(null);
+  advice = $state.raw<ProtocolAdvice | null>(null);
+  busy = $state<'none' | 'relay' | 'route' | 'advice'>('none');
+  /** Template of new nodes; null for the usual fields. */
+  templateId = $state<string | null>(null);
+  /** A place that was searched for. */
+  pin = $state.raw<LatLon | null>(null);
+
+  /** What the map shows of the answers. */
+  drawn = $derived.by((): Feature[] => {
+    if (this.relay) {
+      const hops = this.relay.hops;
+      const relays = hops.filter((hop) => hop.role === 'relay' && !hop.node_id);
+      return [line(hops), ...relays.map((hop, at) => point(hop, { label: `Relay ${at + 1}` }))];
+    }
+    const nodes = this.route?.path.map((id) => this.plan.byId.get(id)).filter((node) => node !== undefined) ?? [];
+    const pins = this.pin ? [point(this.pin, { label: coordinates(this.pin) })] : [];
+    return nodes.length > 1 ? [line(nodes), ...pins] : pins;
+  });
+
+  constructor(private readonly plan: Plan) {}
+
+  /** Takes what is drawn off the map. */
+  clearDrawn(): void {
+    [this.relay, this.route, this.pin] = [null, null, null];
+  }
+
+  clear(): void {
+    this.clearDrawn();
+    this.advice = null;
+  }
+
+  async #work(kind: Exclude<typeof this.busy, 'none'>, work: () => Promise<void>): Promise<void> {
+    this.busy = kind;
+    try {
+      await work();
+    } finally {
+      this.busy = 'none';
+    }
+  }
+
+  async planRelay(tx: string, rx: string, target_data_rate_bps: number, relay_height_agl_m: number, max_hops: number): Promise<void> {
+    await this.#work('relay', async () => {
+      const body = { tx_node_id: tx, rx_node_id: rx, target_data_rate_bps, relay_height_agl_m, max_hops, strategy: 'optimal' as const };
+      this.relay = await wanted(api.POST('/api/v1/relay/plan', { body }));
+      this.route = null;
+    });
+  }
+
+  async findRoute(src: string, dst: string, metric: 'ett' | 'etx' | 'bottleneck' | 'hops'): Promise<void> {
+    await this.#work('route', async () => {
+      this.route = await wanted(api.POST('/api/v1/mesh/route', { body: { src_node_id: src, dst_node_id: dst, metric } }));
+      this.relay = null;
+    });
+  }
+
+  async recommend(): Promise<void> {
+    const within = this.plan.deployment?.id;
+    if (!within) return;
+    await this.#work('advice', async () => {
+      this.advice = await wanted(api.POST('/api/v1/mesh/recommend-protocol', { body: { deployment_id: within } }));
+    });
+  }
+}

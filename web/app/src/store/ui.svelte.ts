@@ -1,0 +1,81 @@
+// What is shown and selected; nothing here is stored on the server.
+import type { LatLon } from '../geo';
+import type { Units } from '../units';
+
+export type Mode = 'plan' | 'live' | 'replay';
+export type Tab = 'nodes' | 'links' | 'coverage' | 'tools';
+export type Tool = 'select' | 'add' | 'link';
+export type Theme = 'system' | 'light' | 'dark';
+export type Sheet = 'map' | Tab;
+
+export interface Message {
+  id: number;
+  text: string;
+  bad: boolean;
+}
+
+/** Values under the pointer. */
+export interface Readout {
+  place: LatLon;
+  ground_m: number | null;
+  missing: boolean;
+}
+
+function stored<T extends string>(key: string, allowed: readonly T[], usual: T): T {
+  try {
+    const found = localStorage.getItem(`groundwave.${key}`) as T | null;
+    return found && allowed.includes(found) ? found : usual;
+  } catch {
+    return usual;
+  }
+}
+
+export function store(key: string, value: string): void {
+  try {
+    localStorage.setItem(`groundwave.${key}`, value);
+  } catch {
+    // A browser that stores nothing forgets the choice; the page works.
+  }
+}
+
+const MESSAGE_SHOWN_MS = 6000;
+
+export class Ui {
+  mode = $state<Mode>('plan');
+  tab = $state<Tab>('nodes');
+  sheet = $state<Sheet>('map');
+  tool = $state<Tool>('select');
+  /** Ids of the selected nodes, in the order of selection. */
+  selected = $state.raw<string[]>([]);
+  filter = $state('');
+  readout = $state.raw<Readout | null>(null);
+  messages = $state.raw<Message[]>([]);
+  theme = $state<Theme>(stored('theme', ['system', 'light', 'dark'], 'system'));
+  units = $state<Units>(stored('units', ['metric', 'imperial'], 'metric'));
+  systemDark = $state(matchMedia('(prefers-color-scheme: dark)').matches);
+  dialog = $state<'none' | 'deployment' | 'help' | 'import' | 'environment'>('none');
+  profileOpen = $state(true);
+  serverGone = $state(false);
+
+  dark = $derived(this.theme === 'dark' || (this.theme === 'system' && this.systemDark));
+  chosen = $derived(new Set(this.selected));
+
+  #next = 0;
+
+  tell(text: string, bad = false): void {
+    const id = ++this.#next;
+    this.messages = [...this.messages.filter((message) => message.text !== text), { id, text, bad }].slice(-4);
+    setTimeout(() => this.dismiss(id), bad ? MESSAGE_SHOWN_MS * 2 : MESSAGE_SHOWN_MS);
+  }
+
+  dismiss(id: number): void {
+    this.messages = this.messages.filter((message) => message.id !== id);
+  }
+
+  /** Selects one node; `extend` adds it, or takes it out of the selection. */
+  pick(id: string, extend: boolean): void {
+    if (!extend) this.selected = [id];
+    else if (this.chosen.has(id)) this.selected = this.selected.filter((other) => other !== id);
+    else this.selected = [...this.selected, id];
+  }
+}

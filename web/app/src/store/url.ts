@@ -1,0 +1,35 @@
+// The state of the page in its address: `#m=zoom/lat/lon&d=deployment&sel=node,node&tab=links`.
+
+export interface Address {
+  view: { zoom: number; lat: number; lon: number } | null;
+  deployment: string | null;
+  selected: string[];
+  tab: string | null;
+  tool: string | null;
+}
+
+const SELECTED_MAX = 20;
+
+export function read(hash: string): Address {
+  const fields = new URLSearchParams(hash.replace(/^#/, ''));
+  const [zoom, lat, lon] = (fields.get('m') ?? '').split('/').map(Number);
+  const valid = zoom !== undefined && lat !== undefined && lon !== undefined && [zoom, lat, lon].every(Number.isFinite) && Math.abs(lat) <= 85 && Math.abs(lon) <= 180 && zoom >= 0 && zoom <= 22;
+  return {
+    view: valid ? { zoom, lat, lon } : null,
+    deployment: fields.get('d'),
+    selected: (fields.get('sel') ?? '').split(',').filter(Boolean),
+    tab: fields.get('tab'),
+    tool: fields.get('tool'),
+  };
+}
+
+export function write(address: Address): string {
+  const parts: string[] = [];
+  const { view } = address;
+  if (view) parts.push(`m=${view.zoom.toFixed(2)}/${view.lat.toFixed(5)}/${view.lon.toFixed(5)}`);
+  if (address.deployment) parts.push(`d=${encodeURIComponent(address.deployment)}`);
+  if (address.selected.length && address.selected.length <= SELECTED_MAX) parts.push(`sel=${address.selected.map(encodeURIComponent).join(',')}`);
+  if (address.tab && address.tab !== 'nodes') parts.push(`tab=${encodeURIComponent(address.tab)}`);
+  if (address.tool && address.tool !== 'select') parts.push(`tool=${encodeURIComponent(address.tool)}`);
+  return `#${parts.join('&')}`;
+}

@@ -1,0 +1,61 @@
+// Figures as text: metric or imperial, with true minus signs.
+
+export type Units = 'metric' | 'imperial';
+
+const FEET_PER_METRE = 1 / 0.3048;
+const METRES_PER_MILE = 1609.344;
+
+/** A number with `digits` decimals and a true minus. */
+export function figure(value: number, digits = 1): string {
+  const text = value.toFixed(digits);
+  return text.startsWith('-') && Number(text) !== 0 ? `−${text.slice(1)}` : text.replace(/^-/, '');
+}
+
+/** A number with its sign. */
+export function signed(value: number, digits = 1): string {
+  const text = figure(value, digits);
+  return text.startsWith('−') || Number(text) === 0 ? text : `+${text}`;
+}
+
+export function height(value_m: number, units: Units): string {
+  return units === 'metric' ? `${figure(value_m, value_m < 100 && value_m % 1 ? 1 : 0)} m` : `${figure(value_m * FEET_PER_METRE, 0)} ft`;
+}
+
+export function distance(value_m: number, units: Units): string {
+  if (units === 'imperial') {
+    const miles = value_m / METRES_PER_MILE;
+    return miles < 0.2 ? `${figure(value_m * FEET_PER_METRE, 0)} ft` : `${figure(miles, 2)} mi`;
+  }
+  return value_m < 1000 ? `${figure(value_m, 0)} m` : `${figure(value_m / 1000, value_m < 100_000 ? 2 : 0)} km`;
+}
+
+/** Metres in one unit of a height axis. */
+export function heightUnit(units: Units): { name: string; metres: number } {
+  return units === 'metric' ? { name: 'm', metres: 1 } : { name: 'ft', metres: 0.3048 };
+}
+
+/** Metres in one unit of a distance axis. */
+export function distanceUnit(units: Units): { name: string; metres: number } {
+  return units === 'metric' ? { name: 'km', metres: 1000 } : { name: 'mi', metres: METRES_PER_MILE };
+}
+
+export function rate(value_bps: number): string {
+  if (!(value_bps > 0)) return '–';
+  if (value_bps >= 1e6) return `${Number((value_bps / 1e6).toPrecision(3))} Mbit/s`;
+  if (value_bps >= 1e3) return `${Number((value_bps / 1e3).toPrecision(3))} kbit/s`;
+  return `${Number(value_bps.toPrecision(3))} bit/s`;
+}
+
+export function percent(share: number, digits = 0): string {
+  return `${figure(share * 100, digits)} %`;
+}
+
+/** Round steps of an axis: about `count` of them over `span`. */
+export function steps(low: number, high: number, count: number): number[] {
+  const span = Math.max(high - low, 1e-9);
+  const power = 10 ** Math.floor(Math.log10(span / count));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => span / size <= count) ?? power * 10;
+  const found: number[] = [];
+  for (let at = Math.ceil(low / step - 1e-9) * step; at <= high + step * 1e-6; at += step) found.push(Math.abs(at) < step * 1e-6 ? 0 : at);
+  return found;
+}

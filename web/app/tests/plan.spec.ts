@@ -1,0 +1,201 @@
+// Planning by clicks and keys: each job on the page, and what the server holds after it.
+import { readFileSync } from 'node:fs';
+import { drawn, expect, nodesOf, open, pixel, plan, PLACES, test } from './server';
+
+const NEAR_DEG = 0.002;
+
+test('a deployment is made, nodes are added, dragged, moved by keys, deleted, undone and redone', async ({ page, request }) => {
+  await open(page);
+  await expect(page.getByText('There is no deployment yet.')).toBeVisible();
+  await page.getByRole('button', { name: 'New deployment' }).click();
+  await page.locator('#deployment-name').fill('Harbour');
+  await page.getByRole('button', { name: 'Make' }).click();
+  await expect(page.locator('#deployment option:checked')).toHaveText('Harbour');
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+  const [{ id }] = await (await request.get('/api/v1/deployments')).json();
+
+  await page.evaluate(() => window.groundwave.map.map.jumpTo({ center: [11.93, 57.705], zoom: 12 }));
+  await page.keyboard.press('n');
+  await expect(page.getByRole('button', { name: 'Add nodes' })).toHaveAttribute('aria-pressed', 'true');
+  for (const place of [PLACES.Ramberget, PLACES.Masthugget]) {
+    const at = await pixel(page, place);
+    await page.mouse.click(at.x, at.y);
+    await page.waitForFunction(() => !window.groundwave.app.history.busy);
+  }
+  await expect(page.locator('#nodes [role=option]')).toHaveCount(2);
+  await page.keyboard.press('Escape');
+  let nodes = await nodesOf(request, id);
+  expect(nodes.map((node) => node.name).sort()).toEqual(['Node 1', 'Node 2']);
+  const first = nodes.find((node) => node.name === 'Node 1')!;
+  expect(Math.abs(first.lat - PLACES.Ramberget.lat)).toBeLessThan(NEAR_DEG);
+
+  // A double click adds a node as well.
+  const third = await pixel(page, { lat: 57.72, lon: 11.90 });
+  await page.mouse.dblclick(third.x, third.y);
+  await expect(page.locator('#nodes [role=option]')).toHaveCount(3);
+  await page.keyboard.press('Control+z');
+  await expect(page.locator('#nodes [role=option]')).toHaveCount(2);
+
+  // Drag.
+  const from = await pixel(page, first);
+  await page.mouse.move(from.x, from.y);
+  await page.mouse.down();
+  await page.mouse.move(from.x + 40, from.y + 10, { steps: 4 });
+  await page.mouse.move(from.x + 80, from.y - 30, { steps: 4 });
+  const target = await page.evaluate(({ x, y }) => {
+    const box = document.querySelector('.map')!.getBoundingClientRect();
+    const place = window.groundwave.map.map.unproject([x - box.x, y - box.y]);
+    return { lat: place.lat, lon: place.lng };
+  }, { x: from.x + 80, y: from.y - 30 });
+  await page.mouse.up();
+  const moved = async () => (await nodesOf(request, id)).find((node) => node.id === first.id)!;
+  await expect.poll(async () => Math.abs((await moved()).lat - target.lat) < NEAR_DEG && Math.abs((await moved()).lon - target.lon) < NEAR_DEG).toBe(true);
+  await page.keyboard.press('Control+z');
+  await expect.poll(async () => (await moved()).lat).toBeCloseTo(first.lat, 9);
+  await page.keyboard.press('Control+Shift+z');
+  await expect.poll(async () => Math.abs((await moved()).lat - target.lat) < NEAR_DEG).toBe(true);
+
+  // Keys move it too.
+  await page.getByRole('option', { name: /Node 1/ }).click();
+  const before = await moved();
+  await page.keyboard.press('Alt+Shift+ArrowUp');
+  await expect.poll(async () => (await moved()).lat).toBeGreaterThan(before.lat);
+
+  // Delete, undo: the node is back under its name.
+  await page.keyboard.press('Delete');
+  await expect(page.locator('#nodes [role=option]')).toHaveCount(1);
+  await expect.poll(async () => (await nodesOf(request, id)).map((node) => node.name)).toEqual(['Node 2']);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(page.locator('#nodes [role=option]')).toHaveCount(2);
+  nodes = await nodesOf(request, id);
+  expect(nodes.map((node) => node.name).sort()).toEqual(['Node 1', 'Node 2']);
+  // What was done before the deletion can still be undone, though the node has a new id.
+  await page.keyboard.press('Control+z');
+  await expect.poll(async () => (await nodesOf(request, id)).find((node) => node.name === 'Node 1')!.lat).toBeCloseTo(before.lat, 9);
+});
+
+test('fields of nodes are edited, of several at once, and kept as a template', async ({ page, request }) => {
+  const { id } = await plan(request, ['Ramberget', 'Masthugget', 'Långedrag']);
+  await open(page);
+  const node = async (name: string) => (await nodesOf(request, id)).find((found) => found.name === name)!;
+  await page.getByRole('option', { name: /Ramberget/ }).click();
+  await page.locator('[name=height_agl_m]').fill('45');
+  await page.locator('[name=height_agl_m]').press('Enter');
+  await expect.poll(async () => (await node('Ramberget')).height_agl_m).toBe(45);
+  await page.locator('[name=antenna]').selectOption('sector_17_90');
+  await expect.poll(async () => (await node('Ramberget')).radio.antenna?.azimuth_beamwidth_deg).toBe(90);
+  await page.locator('[name=azimuth_deg]').fill('200');
+  await page.locator('[name=azimuth_deg]').press('Enter');
+  await expect.poll(async () => (await node('Ramberget')).pointing?.azimuth_deg).toBe(200);
+  await page.locator('[name=elevation_deg]').fill('-2');
+  await page.locator('[name=elevation_deg]').press('Enter');
+  await expect.poll(async () => (await node('Ramberget')).pointing).toEqual({ azimuth_deg: 200, elevation_deg: -2 });
+  await drawn(page);
+  expect(await page.evaluate(() => window.groundwave.map.map.querySourceFeatures('lobe').length)).toBeGreaterThan(0);
+  await page.getByRole('button', { name: 'Point at the other ends' }).click();
+  await expect.poll(async () => (await node('Ramberget')).pointing).toBeNull();
+
+  await page.locator('[name=place]').fill("57°42'30\"N 11°56'E");
+  await page.locator('[name=place]').press('Enter');
+  await expect.poll(async () => (await node('Ramberget')).lat).toBeCloseTo(57.70833, 4);
+
+  await page.getByRole('button', { name: 'Keep as template' }).click();
+  await expect.poll(async () => (await (await request.get('/api/v1/templates')).json()).map((template: { name: string }) => template.name)).toContain('Ramberget');
+
+  await page.locator('#nodes').focus();
+  await page.keyboard.press('Control+a');
+  await expect(page.locator('.card')).toContainText('3 nodes');
+  await page.locator('[name=role]').selectOption('sensor');
+  await expect.poll(async () => (await nodesOf(request, id)).every((found) => found.role === 'sensor')).toBe(true);
+  await page.keyboard.press('Escape');
+  await page.locator('.map').click({ position: { x: 300, y: 420 } });
+  await page.keyboard.press('Control+z');
+  await expect.poll(async () => (await node('Ramberget')).role).toBe('command');
+});
+
+test('relays, a route and protocol advice are found and shown', async ({ page, request }) => {
+  const { id, nodes } = await plan(request, ['Ramberget', 'Masthugget', 'Långedrag'], 'Göteborg', 'wifi_5g_mesh');
+  await open(page, `/#d=${id}&sel=${nodes['Ramberget']},${nodes['Långedrag']}&tab=tools`);
+  await expect(page.locator('#pair')).toHaveText('Ramberget → Långedrag');
+  await page.getByRole('button', { name: 'Find relays' }).click();
+  const answer = page.locator('#relay-answer');
+  await expect(answer).toBeVisible();
+  const relays = Number(await answer.getAttribute('data-relays'));
+  expect(relays).toBeGreaterThan(0);
+  await page.getByRole('button', { name: 'Add the relays' }).click();
+  await expect.poll(async () => (await nodesOf(request, id)).length).toBe(3 + relays);
+
+  await page.evaluate((ids) => (window.groundwave.app.ui.selected = ids), [nodes['Ramberget']!, nodes['Långedrag']!]);
+  await page.getByRole('button', { name: 'Find route' }).click();
+  await expect(page.locator('#route-answer')).toBeVisible();
+  const route = await (await request.post('/api/v1/mesh/route', { data: { src_node_id: nodes['Ramberget'], dst_node_id: nodes['Långedrag'], metric: 'ett' } })).json();
+  await expect(page.locator('#route-answer')).toHaveAttribute('data-hops', String(route.segments.length));
+  expect(route.segments.length).toBeGreaterThan(1);
+
+  await page.getByRole('button', { name: 'Advise' }).click();
+  await expect(page.locator('#advice-answer > li').first()).toBeVisible();
+  const advice = await (await request.post('/api/v1/mesh/recommend-protocol', { data: { deployment_id: id } })).json();
+  await expect(page.locator('#advice-answer summary').first()).toContainText(advice.protocols[0].name);
+});
+
+test('several coverages show the best server, and are coloured, cut and cancelled', async ({ page, request }) => {
+  const { id, nodes } = await plan(request, ['Ramberget', 'Långedrag']);
+  await open(page, `/#d=${id}&sel=${nodes['Ramberget']},${nodes['Långedrag']}&tab=coverage`);
+  await page.getByLabel('Cells along a side').fill('32');
+  await page.getByRole('button', { name: 'Compute 2 coverages' }).click();
+  await expect(page.locator('.statistics')).toHaveCount(2);
+  await page.getByRole('button', { name: 'Best server' }).click();
+  await expect(page.locator('#legend')).toHaveAttribute('data-colouring', 'server');
+  await expect(page.locator('#legend')).toContainText('Långedrag');
+  const servers = await page.evaluate(() => {
+    const grid = window.groundwave.app.coverages.grid!;
+    const found = new Set<number>();
+    grid.power.forEach((power, at) => void (power !== -32768 && found.add(grid.meta[at]! & 63)));
+    return [...found].sort();
+  });
+  expect(servers).toEqual([0, 1]);
+
+  await page.getByRole('combobox', { name: 'Colour by' }).selectOption('power');
+  await page.getByRole('combobox', { name: 'Unit' }).selectOption('margin');
+  await expect(page.locator('#legend')).toContainText('Margin');
+  await page.getByRole('combobox', { name: 'Palette' }).selectOption('cividis');
+  await page.getByRole('slider', { name: 'Opacity' }).fill('0.5');
+  const look = await page.evaluate(() => window.groundwave.map.coverage.style!);
+  expect(look.opacity).toBeCloseTo(0.5, 2);
+  await page.locator('.strip').getByRole('slider', { name: 'Threshold' }).fill('10');
+  expect(await page.evaluate(() => window.groundwave.map.coverage.style!.threshold_dbm)).toBeCloseTo(look.threshold_dbm + 10, 5);
+
+  await page.getByRole('button', { name: 'Remove Ramberget' }).click();
+  await expect(page.locator('.jobs li')).toHaveCount(1);
+  await page.getByRole('spinbutton', { name: 'Cells along a side' }).fill('256');
+  await page.getByRole('spinbutton', { name: 'Radius, km' }).fill('60');
+  await page.getByRole('button', { name: 'Compute 2 coverages' }).click();
+  await page.getByRole('button', { name: 'Cancel Ramberget' }).click();
+  await page.getByRole('button', { name: 'Remove all' }).click();
+  await expect(page.locator('.jobs')).toContainText('No coverage yet');
+  expect(await page.evaluate(() => window.groundwave.app.coverages.jobs.length)).toBe(0);
+});
+
+test('a file is dropped on the page, and a plan is exported', async ({ page, request }) => {
+  await open(page);
+  const text = JSON.stringify({
+    type: 'FeatureCollection',
+    features: [
+      { type: 'Feature', properties: { name: 'Fort', role: 'relay', mystery: 7 }, geometry: { type: 'Point', coordinates: [11.95, 57.7] } },
+      { type: 'Feature', properties: { name: 'Road' }, geometry: { type: 'LineString', coordinates: [[11.9, 57.7], [12, 57.7]] } },
+    ],
+  });
+  await page.evaluate((content) => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([content], 'islands.geojson'));
+    window.dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true }));
+  }, text);
+  await expect(page.locator('#import-report')).toContainText('1 nodes');
+  await expect(page.locator('#import-report tbody tr')).not.toHaveCount(0);
+  const [{ id, name }] = await (await request.get('/api/v1/deployments')).json();
+  await expect(page.locator('#import-report')).toContainText(name);
+  expect((await nodesOf(request, id)).map((node) => node.name)).toEqual(['Fort']);
+  const download = page.waitForEvent('download');
+  await page.getByRole('link', { name: 'CSV' }).click();
+  expect(readFileSync(await (await download).path(), 'utf8')).toContain('Fort');
+});

@@ -1,0 +1,140 @@
+// A server of its own for each test, and a page that may neither log errors nor ask elsewhere.
+import { test as base, expect, type APIRequestContext, type Page } from '@playwright/test';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { App } from '../src/store/app.svelte';
+import type { MapView } from '../src/map/view';
+
+declare global {
+  interface Window {
+    groundwave: { app: App; map: MapView };
+  }
+}
+
+export interface Server {
+  url: string;
+  folder: string;
+  process: ChildProcess;
+  stop(): Promise<void>;
+  start(): Promise<void>;
+}
+
+async function started(process_: ChildProcess): Promise<string> {
+  const lines: string[] = [];
+  for (const stream of [process_.stdout, process_.stderr]) {
+    if (!stream) continue;
+    const found = await new Promise<string | null>((resolve) => {
+      const reader = createInterface({ input: stream });
+      reader.on('line', (line) => {
+        lines.push(line);
+        const at = /listening on (http:\/\/[\d.:]+)/.exec(line);
+        if (at) resolve(at[1] as string);
+      });
+      reader.on('close', () => resolve(null));
+    });
+    if (found) return found;
+  }
+  throw new Error(`the server did not start: ${lines.join('\n')}`);
+}
+
+async function serve(terrain: boolean, bind = '127.0.0.1:0', folder = mkdtempSync(join(tmpdir(), 'groundwave-page-'))): Promise<Server> {
+  const program = process.env['GROUNDWAVE'];
+  if (!program) throw new Error('GROUNDWAVE names no program');
+  const data = process.env['GROUNDWAVE_DATA'] ?? join(import.meta.dirname, '../../../.data');
+  const ground = terrain ? ['--srtm-dir', join(data, 'srtm'), '--geoid', join(data, 'geoid/WW15MGH.DAC')] : [];
+  const { PLAN_SRTM_DIR: _, PLAN_GEOID: __, PLAN_FLAT_EARTH: ___, ...env } = process.env;
+  const launch = (address: string) => spawn(program, ['serve', 'planning', '--bind', address, '--db', join(folder, 'plan.db'), ...ground], { env: { ...env, RUST_LOG: 'info', NO_COLOR: '1' }, stdio: ['ignore', 'ignore', 'pipe'] });
+  const server: Server = {
+    url: '',
+    folder,
+    process: launch(bind),
+    async stop() {
+      if (server.process.exitCode !== null) return;
+      server.process.kill('SIGTERM');
+      await new Promise((ended) => server.process.once('exit', ended));
+    },
+    async start() {
+      server.process = launch(new URL(server.url).host);
+      await started(server.process);
+    },
+  };
+  server.url = await started(server.process);
+  return server;
+}
+
+export const test = base.extend<{ terrain: boolean; errors: RegExp | null; server: Server; planned: void; watched: void }>({
+  /** Real terrain, or none. */
+  terrain: [true, { option: true }],
+  /** Console errors that a test causes itself. */
+  errors: [null, { option: true }],
+  server: async ({ terrain }, use) => {
+    const server = await serve(terrain);
+    await use(server);
+    await server.stop();
+    rmSync(server.folder, { recursive: true, force: true });
+  },
+  baseURL: async ({ server }, use) => use(server.url),
+  watched: [
+    async ({ page, server, errors }, use) => {
+      const found: string[] = [];
+      page.on('console', (message) => void (message.type() === 'error' && !errors?.test(message.text()) && found.push(message.text())));
+      page.on('pageerror', (error) => void found.push(String(error)));
+      page.on('request', (request) => {
+        const url = request.url();
+        if (!url.startsWith(server.url) && !/^(data|blob):/.test(url)) found.push(`request to ${url}`);
+      });
+      await page.addInitScript(() => document.addEventListener('securitypolicyviolation', (event) => console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`)));
+      await use();
+      expect(found).toEqual([]);
+    },
+    { auto: true },
+  ],
+});
+
+export { expect };
+
+export const PLACES = {
+  Ramberget: { lat: 57.7142, lon: 11.9367, height_agl_m: 20, role: 'command' },
+  Masthugget: { lat: 57.6966, lon: 11.9378, height_agl_m: 20, role: 'relay' },
+  Långedrag: { lat: 57.67, lon: 11.855, height_agl_m: 8, role: 'sensor' },
+  Biskopsgården: { lat: 57.7265, lon: 11.892, height_agl_m: 24, role: 'team' },
+} as const;
+
+export type PlaceName = keyof typeof PLACES;
+
+/** Makes a deployment with nodes; returns its id and theirs by name. */
+export async function plan(request: APIRequestContext, names: readonly PlaceName[], deployment = 'Göteborg', radio = 'lora_868_eu'): Promise<{ id: string; nodes: Record<string, string> }> {
+  const made = await (await request.post('/api/v1/deployments', { data: { name: deployment } })).json();
+  const nodes: Record<string, string> = {};
+  for (const name of names) {
+    const answer = await request.post(`/api/v1/deployments/${made.id}/nodes`, { data: { name, ...PLACES[name], radio: { preset: radio } } });
+    expect(answer.status(), await answer.text()).toBe(201);
+    nodes[name] = (await answer.json()).id;
+  }
+  return { id: made.id, nodes };
+}
+
+/** Opens the page and waits until the map and the plan are there. */
+export async function open(page: Page, path = '/'): Promise<void> {
+  await page.goto(path);
+  await page.waitForFunction(() => document.documentElement.dataset['loaded'] === 'true' && document.querySelector<HTMLElement>('.map')?.dataset['ready'] === 'true');
+}
+
+/** Waits until the map has drawn everything. */
+export async function drawn(page: Page): Promise<void> {
+  await page.waitForFunction(() => window.groundwave.map.map.areTilesLoaded() && !window.groundwave.map.map.isMoving());
+}
+
+/** A place on the screen. */
+export async function pixel(page: Page, place: { lat: number; lon: number }): Promise<{ x: number; y: number }> {
+  const at = await page.evaluate(({ lat, lon }) => window.groundwave.map.map.project([lon, lat]), place);
+  const box = await page.locator('.map').boundingBox();
+  return { x: at.x + (box?.x ?? 0), y: at.y + (box?.y ?? 0) };
+}
+
+export async function nodesOf(request: APIRequestContext, deployment: string): Promise<{ id: string; name: string; lat: number; lon: number; role: string; height_agl_m: number; radio: { antenna?: { azimuth_beamwidth_deg: number } }; pointing: { azimuth_deg: number; elevation_deg: number } | null }[]> {
+  return (await request.get(`/api/v1/deployments/${deployment}/nodes`)).json();
+}

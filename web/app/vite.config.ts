@@ -1,0 +1,42 @@
+// Build of the page: hashed assets in dist/, each with a .br and a .gz beside it.
+import { svelte } from '@sveltejs/vite-plugin-svelte';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { defineConfig, type Plugin } from 'vite';
+
+/** Smallest file that is compressed, bytes. */
+const COMPRESSED_BYTES_MIN = 512;
+
+function compressed(): Plugin {
+  let folder = 'dist';
+  return {
+    name: 'compressed',
+    apply: 'build',
+    configResolved(config) {
+      folder = join(config.root, config.build.outDir);
+    },
+    closeBundle() {
+      for (const name of readdirSync(folder, { recursive: true }) as string[]) {
+        const path = join(folder, name);
+        if (!/\.(html|js|css|json|svg|mjs)$/.test(name) || statSync(path).size < COMPRESSED_BYTES_MIN) continue;
+        const text = readFileSync(path);
+        const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: text.length };
+        writeFileSync(`${path}.br`, brotliCompressSync(text, { params }));
+        writeFileSync(`${path}.gz`, gzipSync(text, { level: 9 }));
+      }
+    },
+  };
+}
+
+export default defineConfig({
+  plugins: [svelte(), compressed()],
+  build: {
+    // The policy of the server allows neither data: modules nor inline scripts.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    target: 'es2022',
+    chunkSizeWarningLimit: 1600,
+    reportCompressedSize: false,
+  },
+});

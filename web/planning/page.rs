@@ -1,0 +1,138 @@
+//! The built-in page: files of `web/app/dist`, in the program in release builds, read in debug builds.
+
+use axum::http::{HeaderMap, HeaderValue, Method, Uri, header};
+use axum::response::{IntoResponse, Response};
+use groundwave_io::hex::hex;
+use rust_embed::{EmbeddedFile, RustEmbed};
+
+use crate::http::Problem;
+use crate::http::problem::{no_such_method, no_such_path};
+use crate::http::tag::{is_known, tag};
+
+/// Files that `make web` built; none in a build without them.
+#[derive(RustEmbed)]
+#[folder = "web/app/dist"]
+#[allow_missing = true]
+struct Built;
+
+/// First file of the page.
+const INDEX: &str = "index.html";
+
+/// Content security policy: everything from this origin, nothing inline.
+const POLICY: &str = "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; \
+                      img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; \
+                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// Caching of files whose name has a digest of their content.
+const IMMUTABLE: &str = "public, max-age=31536000, immutable";
+
+/// Compressed forms of a file, best first: content coding and what follows the name.
+const CODINGS: [(&str, &str); 2] = [("br", ".br"), ("gzip", ".gz")];
+
+/// The file of a path, compressed as the client takes it.
+pub async fn page(method: Method, uri: Uri, headers: HeaderMap) -> Response {
+    let path = uri.path().trim_start_matches('/');
+    let name = if path.is_empty() { INDEX } else { path };
+    if name == INDEX && Built::get(INDEX).is_none() {
+        return Problem::unavailable("this program was built without its page: run make web")
+            .into_response();
+    }
+    let is_shown = !name.starts_with('.') && !CODINGS.iter().any(|(_, end)| name.ends_with(end));
+    let Some(plain) = Built::get(name).filter(|_| is_shown) else {
+        return no_such_path(uri).await.into_response();
+    };
+    if !matches!(method, Method::GET | Method::HEAD) {
+        let allowed = [(header::ALLOW, "GET, HEAD")];
+        return (allowed, no_such_method(method, uri).await).into_response();
+    }
+    let (coding, file) =
+        compressed(name, &headers).map_or((None, plain), |(coding, file)| (Some(coding), file));
+    // Forms of one file differ in their octets, and so in their tags.
+    let revision = hex(&file.metadata.sha256_hash()[..16]);
+    let cached = match name.starts_with("assets/") {
+        true => IMMUTABLE,
+        false => "no-cache",
+    };
+    let common = [
+        (header::CACHE_CONTROL, cached),
+        (header::VARY, "accept-encoding"),
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+    ];
+    if is_known(&headers, &revision) {
+        let unchanged = axum::http::StatusCode::NOT_MODIFIED;
+        return (unchanged, common, tag(&revision)).into_response();
+    }
+    let kind = [(header::CONTENT_TYPE, media(name))];
+    let mut answer = (common, tag(&revision), kind, file.data.into_owned()).into_response();
+    if let Some(coding) = coding {
+        let coding = HeaderValue::from_static(coding);
+        answer
+            .headers_mut()
+            .insert(header::CONTENT_ENCODING, coding);
+    }
+    answer
+}
+
+/// The best compressed form that the client takes, and its coding.
+fn compressed(name: &str, headers: &HeaderMap) -> Option<(&'static str, EmbeddedFile)> {
+    let taken = headers.get(header::ACCEPT_ENCODING)?.to_str().ok()?;
+    CODINGS.into_iter().find_map(|(coding, end)| {
+        takes(taken, coding).then_some(())?;
+        Some((coding, Built::get(&format!("{name}{end}"))?))
+    })
+}
+
+/// True if `Accept-Encoding` names a coding and does not refuse it.
+fn takes(accepted: &str, coding: &str) -> bool {
+    accepted.split(',').any(|one| {
+        let mut parts = one.split(';').map(str::trim);
+        let is_named = parts
+            .next()
+            .is_some_and(|name| name.eq_ignore_ascii_case(coding));
+        let weight = parts.find_map(|part| part.strip_prefix("q="));
+        is_named && weight.and_then(|weight| weight.parse().ok()) != Some(0.0)
+    })
+}
+
+/// Media type by the end of a name.
+fn media(name: &str) -> &'static str {
+    match name.rsplit('.').next().unwrap_or_default() {
+        "html" => "text/html; charset=utf-8",
+        "js" | "mjs" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "json" => "application/json",
+        "svg" => "image/svg+xml",
+        "woff2" => "font/woff2",
+        "png" => "image/png",
+        _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_coding_is_taken_when_named_and_not_refused() {
+        for (accepted, coding, taken) in [
+            ("gzip, deflate, br, zstd", "br", true),
+            ("gzip;q=0.8, BR;q=1.0", "br", true),
+            ("br;q=0, gzip", "br", false),
+            ("gzip", "br", false),
+            ("brotli", "br", false),
+            ("", "gzip", false),
+        ] {
+            assert_eq!(takes(accepted, coding), taken, "{accepted:?} {coding}");
+        }
+    }
+
+    #[test]
+    fn media_types_follow_the_name() {
+        assert_eq!(media("index.html"), "text/html; charset=utf-8");
+        assert_eq!(media("assets/a-1.js"), "text/javascript; charset=utf-8");
+        assert_eq!(media("assets/font.woff2"), "font/woff2");
+        assert_eq!(media("unknown"), "application/octet-stream");
+    }
+}
