@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use groundwave_systems::terrain::{
-    CurveRow, Flat, GeoPoint, NoTerrain, Terrain, TerrainSource, TerrainUse,
+    CurveRow, Flat, GeoPoint, KnownGround, NoTerrain, Terrain, TerrainSource, TerrainUse,
 };
 use thiserror::Error;
 
@@ -157,6 +157,15 @@ impl Terrain for TerrainStack {
 
     fn resolution_arcsec(&self, at: GeoPoint) -> Option<f64> {
         self.surface().resolution_arcsec(at)
+    }
+
+    fn known_ground(&self) -> Vec<KnownGround> {
+        let mut known = self.surface().known_ground();
+        if self.tiles.is_some() && self.off_tiles == OffTiles::SeaLevel {
+            let sea = "sea level off the tiles".to_owned();
+            known.push(KnownGround::everywhere(sea));
+        }
+        known
     }
 
     fn files(&self) -> BTreeMap<String, String> {

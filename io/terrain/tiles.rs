@@ -7,6 +7,8 @@
 //! the owner, or from the neighbour that holds the same row or column when there is no owner:
 //! so the north pole is the top row of `N89`, and 180 degrees can be read from `E179`.
 
+mod known;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -15,7 +17,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use groundwave_systems::terrain::{
-    Curve, CurveRow, GeoPoint, Terrain, TerrainSource, TerrainUse, TileId,
+    Curve, CurveRow, GeoPoint, KnownGround, Terrain, TerrainSource, TerrainUse, TileId,
 };
 use thiserror::Error;
 use tracing::warn;
@@ -454,6 +456,10 @@ impl Terrain for TileDirectory {
     fn resolution_arcsec(&self, at: GeoPoint) -> Option<f64> {
         let (_, tile) = self.cell(at.lat_deg(), at.lon_deg()).tile?;
         Some(tile.resolution().arcsec())
+    }
+
+    fn known_ground(&self) -> Vec<KnownGround> {
+        self.squares()
     }
 
     fn files(&self) -> BTreeMap<String, String> {

@@ -28,10 +28,18 @@ use crate::terrain::Terrain;
 #[derive(Component, Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CellIndex(pub u32);
 
+/// Site of the largest link margin in a cell, by its place among those of the job. Written with the cell;
+/// 0 where no site has an answer.
+#[derive(Component, Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Server(pub u8);
+
+/// Most sites of a job.
+pub const SITES_MAX: usize = 16;
+
 /// Inputs of the job.
 #[derive(Resource)]
 struct Request {
-    setup: CoverageRequest,
+    setups: Vec<CoverageRequest>,
     grid: Grid,
 }
 
@@ -63,7 +71,7 @@ pub struct CoverageJob {
 }
 
 impl CoverageJob {
-    /// A job over `grid`, none of whose cells is evaluated yet.
+    /// A job of one site over `grid`, none of whose cells is evaluated yet.
     ///
     /// # Errors
     /// The first [`BadValue`] in `setup`.
@@ -72,17 +80,37 @@ impl CoverageJob {
         grid: Grid,
         terrain: Arc<dyn Terrain>,
     ) -> Result<Self, BadValue> {
-        setup.prepare(&*terrain)?;
+        Self::of_sites(vec![setup], grid, terrain)
+    }
+
+    /// A job of 1 to [`SITES_MAX`] sites over `grid`: each cell is the link to the site with the largest
+    /// margin, of equals to the first.
+    ///
+    /// # Errors
+    /// The first [`BadValue`] in `setups`.
+    pub fn of_sites(
+        setups: Vec<CoverageRequest>,
+        grid: Grid,
+        terrain: Arc<dyn Terrain>,
+    ) -> Result<Self, BadValue> {
+        if !(1..=SITES_MAX).contains(&setups.len()) {
+            let allowed = format_args!("[1, {SITES_MAX}]");
+            return Err(BadValue::new("sites", setups.len(), allowed));
+        }
+        for setup in &setups {
+            setup.prepare(&*terrain)?;
+        }
         let mut world = World::new();
         let count = u32::try_from(grid.len()).map_err(|_| too_many(&grid))?;
-        world.spawn_batch((0..count).map(|index| (CellIndex(index), Cell::default())));
+        let cell = |index| (CellIndex(index), Cell::default(), Server::default());
+        world.spawn_batch((0..count).map(cell));
         world.insert_resource(Progress {
             rows_done: 0,
             rows: grid.rows(),
         });
         world.insert_resource(Due(0));
         world.insert_resource(WorldTerrain(terrain));
-        world.insert_resource(Request { setup, grid });
+        world.insert_resource(Request { setups, grid });
         let mut schedule = Schedule::default();
         schedule.add_systems(evaluate_due_rows);
         Ok(Self { world, schedule })
@@ -109,19 +137,30 @@ impl CoverageJob {
         &self.world.resource::<Request>().grid
     }
 
-    /// Inputs of the site.
+    /// Inputs of the sites.
     #[must_use]
-    pub fn setup(&self) -> &CoverageRequest {
-        &self.world.resource::<Request>().setup
+    pub fn setups(&self) -> &[CoverageRequest] {
+        &self.world.resource::<Request>().setups
     }
 
     /// The cells of a row from the west; none for a row beyond the grid. Cells of rows not done
     /// yet are [`Cell::default`].
     #[must_use]
     pub fn row(&self, row: u32) -> &[Cell] {
+        self.column_of(row)
+    }
+
+    /// The servers of the cells of a row, in the same order.
+    #[must_use]
+    pub fn servers(&self, row: u32) -> &[Server] {
+        self.column_of(row)
+    }
+
+    /// The components `C` of the cells of a row.
+    fn column_of<C: Component>(&self, row: u32) -> &[C] {
         let columns = self.grid().columns() as usize;
         let start = row as usize * columns;
-        let cells = self.world.try_query::<&Cell>().and_then(|mut cells| {
+        let cells = self.world.try_query::<&C>().and_then(|mut cells| {
             let chunks = cells.contiguous_iter(&self.world).ok()?;
             chunks.into_iter().next()
         });
@@ -150,7 +189,7 @@ fn evaluate_due_rows(
     mut progress: ResMut<Progress>,
     // The index is only read. A chunk of `&T` trips a debug assertion of bevy_ecs 0.20.1, which
     // compares its length with that of the whole table.
-    mut cells: Query<(&mut CellIndex, &mut Cell)>,
+    mut cells: Query<(&mut CellIndex, &mut Cell, &mut Server)>,
 ) {
     let (grid, first) = (&request.grid, progress.rows_done);
     let rows = due.0.min(progress.rows - first);
@@ -158,16 +197,16 @@ fn evaluate_due_rows(
         return;
     }
     let terrain = &*ground.0;
-    let site = request
-        .setup
-        .prepare(terrain)
-        .expect("checked when the job began");
-    let evaluation = Evaluation {
-        site: &site,
+    let prepared = request.setups.iter().map(|setup| setup.prepare(terrain));
+    let sites: Result<Vec<_>, _> = prepared.collect();
+    let sites = sites.expect("checked when the job began");
+    let evaluation = |site| Evaluation {
+        site,
         terrain,
         grid,
         mode: Mode::Exact,
     };
+    let evaluations: Vec<_> = sites.iter().map(evaluation).collect();
     let columns = grid.columns();
     let due = first * columns..(first + rows) * columns;
     let rows_per_task = (rows as usize).div_ceil(2 * parallel::threads());
@@ -177,7 +216,7 @@ fn evaluate_due_rows(
     // Chunks are consecutive rows of the table, in any order and of any length.
     chunks
         .batching_strategy(strategy)
-        .for_each(|(index, mut cells)| {
+        .for_each(|(index, mut cells, mut servers)| {
             let Some(CellIndex(start)) = index.first().copied() else {
                 return;
             };
@@ -186,8 +225,33 @@ fn evaluate_due_rows(
             if wanted.is_empty() {
                 return;
             }
-            let cells = &mut cells[(wanted.start - start) as usize..(wanted.end - start) as usize];
-            evaluate_run(&evaluation, wanted.start, cells, &mut Scratch::default());
+            let places = (wanted.start - start) as usize..(wanted.end - start) as usize;
+            let (cells, servers) = (&mut cells[places.clone()], &mut servers[places]);
+            best_of(&evaluations, wanted.start, cells, servers);
         });
     progress.rows_done = first + rows;
+}
+
+/// Evaluates consecutive cells, of which `first` is the index of the first, for every site and keeps the
+/// one with the largest margin.
+fn best_of(evaluations: &[Evaluation<'_>], first: u32, cells: &mut [Cell], servers: &mut [Server]) {
+    let scratch = &mut Scratch::default();
+    let mut others = match evaluations.len() {
+        1 => Vec::new(),
+        _ => vec![Cell::default(); cells.len()],
+    };
+    for (number, evaluation) in (0..).zip(evaluations) {
+        if number == 0 {
+            evaluate_run(evaluation, first, cells, scratch);
+            continue;
+        }
+        evaluate_run(evaluation, first, &mut others, scratch);
+        for ((cell, server), other) in cells.iter_mut().zip(&mut *servers).zip(&others) {
+            // A cell without an answer is below all others; NaN is no margin.
+            if other.has_data() && (!cell.has_data() || other.link_margin_db > cell.link_margin_db)
+            {
+                (*cell, *server) = (*other, Server(number));
+            }
+        }
+    }
 }

@@ -54,6 +54,19 @@ impl CoverageRequest {
             terrain,
         )
     }
+
+    /// Received power at which the link margin is 0 dB, dBm.
+    ///
+    /// # Errors
+    /// The first [`BadValue`] in the stations or the environment.
+    pub fn sensitivity_dbm(&self) -> Result<f64, BadValue> {
+        let (transmitter, receiver) = (&self.transmitter, &self.receiver);
+        let octets = self.packet_octets;
+        let link = Prepared::new(transmitter, receiver, &self.environment, octets)?;
+        let transmitter = PreparedTransmitter::new(link, 0.0);
+        // The margin is the received power less a constant.
+        Ok(-transmitter.link_margin_db(transmitter.sinr_db(0.0)))
+    }
 }
 
 /// A site made ready: what all its cells have in common.

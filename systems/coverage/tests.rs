@@ -6,6 +6,8 @@ mod fast_mode;
 mod gaps;
 mod grids;
 mod jobs;
+mod live;
+mod placement;
 
 use super::*;
 use crate::link::{Inputs, judge, trace};

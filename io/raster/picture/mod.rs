@@ -12,14 +12,16 @@ mod palette;
 mod shade;
 mod sheet;
 mod style;
+mod web_tile;
 
 pub use legend::Legend;
 pub use map::{Map, MapPicture};
 pub use overlay::{WGS84_WKT, WorldFile, coloured, write_overlay, write_png};
 pub use palette::{Sequence, VERDICTS, category};
-pub use shade::{Light, hillshade, redraw};
+pub use shade::{Light, brightness, hillshade, redraw};
 pub use sheet::Sheet;
 pub use style::{Category, Colours, Style};
+pub use web_tile::{relief, terrarium};
 
 /// Colours of text, background and bare terrain.
 mod paper {

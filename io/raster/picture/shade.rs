@@ -33,12 +33,16 @@ impl Light {
     }
 }
 
-/// Brightness [0, 1] of each cell of an elevation raster (m): B. Horn, "Hill shading and the
-/// reflectance map", Proc. IEEE 69(1), 1981, with its weighted differences over 3 by 3 cells.
-/// Beyond the edge the ground goes on as at the edge; without a height there is no brightness.
+/// Brightness [0, 1] of the middle of 3 by 3 heights (m), row by row from the north-west, over cells of
+/// this width and height (m): B. Horn, "Hill shading and the reflectance map", Proc. IEEE 69(1), 1981,
+/// with its weighted differences. A height that is not known is taken as the middle one; without that
+/// there is no brightness.
 #[must_use]
-pub fn hillshade(elevation: &Grid, light: Light) -> Grid {
-    let geometry = elevation.geometry;
+pub fn brightness(heights: [[f32; 3]; 3], [width_m, height_m]: [f64; 2], light: Light) -> f32 {
+    let middle = heights[1][1];
+    if middle.is_nan() {
+        return f32::NAN;
+    }
     let (altitude, azimuth) = (
         light.altitude_deg.to_radians(),
         light.azimuth_deg.to_radians(),
@@ -49,29 +53,34 @@ pub fn hillshade(elevation: &Grid, light: Light) -> Grid {
         altitude.cos() * azimuth.cos(),
         altitude.sin(),
     ];
-    let dy_m = 8.0 * geometry.cell_lat_deg * METRES_PER_DEGREE;
+    let at = |row: usize, col: usize| {
+        let value = heights[row][col];
+        f64::from(if value.is_nan() { middle } else { value })
+    };
+    let east = at(0, 2) + 2.0 * at(1, 2) + at(2, 2);
+    let west = at(0, 0) + 2.0 * at(1, 0) + at(2, 0);
+    let north = at(0, 0) + 2.0 * at(0, 1) + at(0, 2);
+    let south = at(2, 0) + 2.0 * at(2, 1) + at(2, 2);
+    let p = light.exaggeration * (east - west) / (8.0 * width_m);
+    let q = light.exaggeration * (north - south) / (8.0 * height_m);
+    let lit = (sun[2] - p * sun[0] - q * sun[1]) / (1.0 + p * p + q * q).sqrt();
+    lit.max(0.0) as f32
+}
+
+/// [`brightness`] of each cell of an elevation raster (m). Beyond the edge the ground goes on as at the
+/// edge.
+#[must_use]
+pub fn hillshade(elevation: &Grid, light: Light) -> Grid {
+    let geometry = elevation.geometry;
+    let height_m = geometry.cell_lat_deg * METRES_PER_DEGREE;
     let mut cells = Vec::with_capacity(elevation.cells.len());
     for row in 0..i64::from(geometry.rows) {
         let lat = geometry.lat_deg(row as u32).to_radians();
-        let dx_m = 8.0 * geometry.cell_lon_deg * METRES_PER_DEGREE * lat.cos().max(1e-3);
+        let width_m = geometry.cell_lon_deg * METRES_PER_DEGREE * lat.cos().max(1e-3);
         for col in 0..i64::from(geometry.cols) {
-            let middle = elevation.get(row, col);
-            if middle.is_nan() {
-                cells.push(f32::NAN);
-                continue;
-            }
-            let at = |dr: i64, dc: i64| {
-                let value = elevation.get(row + dr, col + dc);
-                f64::from(if value.is_nan() { middle } else { value })
-            };
-            let east = at(-1, 1) + 2.0 * at(0, 1) + at(1, 1);
-            let west = at(-1, -1) + 2.0 * at(0, -1) + at(1, -1);
-            let north = at(-1, -1) + 2.0 * at(-1, 0) + at(-1, 1);
-            let south = at(1, -1) + 2.0 * at(1, 0) + at(1, 1);
-            let p = light.exaggeration * (east - west) / dx_m;
-            let q = light.exaggeration * (north - south) / dy_m;
-            let lit = (sun[2] - p * sun[0] - q * sun[1]) / (1.0 + p * p + q * q).sqrt();
-            cells.push(lit.max(0.0) as f32);
+            let around = |dr: i64| [-1, 0, 1].map(|dc| elevation.get(row + dr, col + dc));
+            let heights = [-1, 0, 1].map(around);
+            cells.push(brightness(heights, [width_m, height_m], light));
         }
     }
     Grid { geometry, cells }

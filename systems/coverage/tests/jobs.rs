@@ -53,3 +53,53 @@ fn a_bad_setup_makes_no_job() {
     let grid = Grid::square(bad.position, bad.radius_m, 4).unwrap();
     assert!(CoverageJob::new(bad, grid, Arc::new(Rough)).is_err());
 }
+
+#[test]
+fn every_cell_is_that_of_the_site_with_the_largest_margin() {
+    let (west, mut east) = (
+        setup(point(51.05, -114.1), 8e3),
+        setup(point(51.05, -114.02), 8e3),
+    );
+    east.transmitter.height_agl_m += 20.0;
+    let grid = Grid::square(west.position, west.radius_m, 24).unwrap();
+    let alone = [&west, &east].map(|setup| {
+        let site = setup.prepare(&Rough).unwrap();
+        coverage(&site, &Rough, &grid)
+    });
+    let mut job =
+        CoverageJob::of_sites(vec![west.clone(), east.clone()], grid, Arc::new(Rough)).unwrap();
+    job.step(u32::MAX);
+    let mut by_server = [0, 0];
+    for row in 0..24 {
+        for (column, (cell, server)) in (0..).zip(job.row(row).iter().zip(job.servers(row))) {
+            let place = row as usize * 24 + column;
+            let of = |site: usize| &alone[site][place];
+            let better = of(1).has_data()
+                && (!of(0).has_data() || of(1).link_margin_db > of(0).link_margin_db);
+            assert_eq!(
+                (*server, cell),
+                (Server(u8::from(better)), of(usize::from(better)))
+            );
+            by_server[usize::from(better)] += 1;
+        }
+    }
+    assert!(by_server.iter().all(|count| *count > 50), "{by_server:?}");
+    let none = CoverageJob::of_sites(Vec::new(), grid, Arc::new(Rough));
+    assert!(none.is_err());
+    let many = CoverageJob::of_sites(vec![west; SITES_MAX + 1], grid, Arc::new(Rough));
+    assert!(many.is_err());
+}
+
+#[test]
+fn the_margin_is_the_received_power_above_the_sensitivity() {
+    let setup = setup(point(51.05, -114.1), 8e3);
+    let site = setup.prepare(&Rough).unwrap();
+    let grid = Grid::square(setup.position, setup.radius_m, 8).unwrap();
+    let cells = coverage(&site, &Rough, &grid);
+    let known: Vec<_> = cells.iter().filter(|cell| cell.has_data()).collect();
+    assert!(known.len() > 20);
+    for cell in known {
+        let margin_db = cell.rx_power_dbm - setup.sensitivity_dbm().unwrap();
+        assert!((margin_db - cell.link_margin_db).abs() < 1e-9);
+    }
+}

@@ -12,7 +12,7 @@ pub use evaluate::{
     Inputs, SAMPLES_MAX, SAMPLES_MIN, judge, post_spacing_m, samples_for, score, trace,
 };
 pub use key::LinkKey;
-pub use range::{OVER_HORIZON_M, Reach};
+pub use range::{OVER_HORIZON_M, Reach, coverage_radius_m};
 pub(crate) use spatial_index::SpatialIndex;
 #[cfg(test)]
 pub(crate) use spatial_index::straight_m;

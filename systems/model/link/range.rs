@@ -9,6 +9,7 @@ use std::f64::consts::PI;
 use crate::propagation::noise::thermal_noise_dbm;
 use crate::radio::Station;
 use crate::radio::modulation::lowest;
+use crate::terrain::{GeoPoint, Terrain};
 
 /// Distance beyond the smooth-earth radio horizon up to which pairs are evaluated, m. Policy: past
 /// it diffraction and troposcatter cost the 40 dB and more that no mesh radio has to spare, while
@@ -74,4 +75,20 @@ impl Reach {
         let free_space_m = wavelength_m / (4.0 * PI) * 10f64.powf(loss_db / 20.0);
         free_space_m.min(self.horizon_m + other.horizon_m + OVER_HORIZON_M)
     }
+}
+
+/// Largest distance at which `transmitter` at a point may serve `receiver`, m: the bound of links
+/// between stations on ground as high as there.
+#[must_use]
+pub fn coverage_radius_m(
+    terrain: &dyn Terrain,
+    at: GeoPoint,
+    [transmitter, receiver]: [&Station; 2],
+) -> f64 {
+    let ground_msl_m = terrain.elevation_msl_m(at).unwrap_or(0.0);
+    let reach = |station| Reach::of(station, ground_msl_m);
+    let (own, other) = (&transmitter.radio, &receiver.radio);
+    let narrowing_db = (own.bandwidth_hz / other.bandwidth_hz).log10().abs() * 10.0;
+    let frequency_mhz = own.frequency_mhz.min(other.frequency_mhz);
+    reach(transmitter).distance_m(reach(receiver), frequency_mhz, narrowing_db)
 }

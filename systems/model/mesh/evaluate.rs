@@ -62,6 +62,21 @@ pub fn mesh(inputs: &Inputs<'_>, members: &[Member<'_>]) -> Result<Mesh, MeshErr
     })
 }
 
+/// Evaluates the links of one of `members` as [`mesh`] does: every other member that the range bound
+/// does not exclude, in id order.
+///
+/// # Errors
+/// See [`MeshError`]; all of its cases but [`MeshError::TooDense`] and [`MeshError::Rate`].
+pub fn links_of(
+    inputs: &Inputs<'_>,
+    members: &[Member<'_>],
+    id: NodeId,
+) -> Result<Vec<MeshLink>, MeshError> {
+    let roster = Roster::new(inputs, members)?;
+    let pairs = roster.pairs_of(inputs, id)?;
+    Ok(budgets(inputs, &roster, &pairs))
+}
+
 /// The budgets of `pairs`, in their order.
 pub(crate) fn budgets(inputs: &Inputs<'_>, roster: &Roster<'_>, pairs: &[Pair]) -> Vec<MeshLink> {
     let members = roster.members();

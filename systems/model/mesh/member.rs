@@ -98,6 +98,23 @@ impl<'a> Roster<'a> {
         found.map_or(Err(MeshError::Unknown(id)), |at| Ok(&self.0[at]))
     }
 
+    /// Place of the member with this id.
+    fn index(&self, id: NodeId) -> Result<u32, MeshError> {
+        let found = self.0.binary_search_by_key(&id, |member| member.id);
+        found.map_or(Err(MeshError::Unknown(id)), |at| Ok(at as u32))
+    }
+
+    /// Pairs of one member that the range bound does not exclude, in order.
+    pub fn pairs_of(&self, inputs: &Inputs<'_>, id: NodeId) -> Result<Vec<Pair>, MeshError> {
+        let own = self.index(id)?;
+        let nodes = self.0.iter().map(|m| (m.id, m.position, m.station));
+        let hood = SpatialIndex::of(inputs.terrain, nodes);
+        let near = hood.around(id, f64::INFINITY);
+        let peers = near.into_iter().filter(|peer| *peer != id);
+        let pair = |peer| self.index(peer).map(|peer| (own.min(peer), own.max(peer)));
+        peers.map(pair).collect()
+    }
+
     /// Pairs that the range bound does not exclude, in order; `None` when there are more than
     /// `most`.
     pub fn pairs_in_reach(&self, inputs: &Inputs<'_>, most: usize) -> Option<Vec<Pair>> {

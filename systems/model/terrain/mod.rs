@@ -11,6 +11,7 @@
 
 mod curve;
 pub mod geodesic;
+mod mercator;
 mod path;
 mod point;
 mod profile;
@@ -23,6 +24,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 pub use curve::{Curve, CurveRow};
+pub use mercator::{GROUND_SIDE, KnownGround, TILE_SIDE, TileGround, WebTile, ZOOM as WEB_ZOOM};
 pub use path::{BadPath, MAX_PATH_M, Path};
 pub use point::{BadPoint, GeoPoint};
 pub(crate) use profile::fill_gaps;
@@ -57,6 +59,11 @@ pub trait Terrain: Send + Sync {
 
     /// Description of this source.
     fn describe(&self) -> TerrainSource;
+
+    /// Rectangles of known ground, from the south; none where no ground is known.
+    fn known_ground(&self) -> Vec<KnownGround> {
+        Vec::new()
+    }
 
     /// Names and SHA-256 digests of the files read so far, each named for people:
     /// `terrain tile N57E011`, `geoid`.
@@ -121,6 +128,10 @@ impl Terrain for Flat {
 
     fn resolution_arcsec(&self, _at: GeoPoint) -> Option<f64> {
         None
+    }
+
+    fn known_ground(&self) -> Vec<KnownGround> {
+        vec![KnownGround::everywhere(self.describe().name)]
     }
 
     fn describe(&self) -> TerrainSource {

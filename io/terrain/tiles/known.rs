@@ -1,0 +1,28 @@
+//! Squares of a directory whose ground is known.
+
+use groundwave_systems::terrain::{GeoPoint, KnownGround, TileId};
+
+use super::{Slot, TileDirectory};
+use crate::terrain::read::probe;
+
+impl TileDirectory {
+    /// Squares with a tile that is not damaged, as far as is known, from south to north.
+    pub(super) fn squares(&self) -> Vec<KnownGround> {
+        self.tiles.iter().filter_map(square).collect()
+    }
+}
+
+fn square((id, slot): (&TileId, &Slot)) -> Option<KnownGround> {
+    // A damaged tile counts as missing from its first use on.
+    let resolution = match slot.tile.get() {
+        Some(decoded) => decoded.as_ref().ok()?.resolution(),
+        None => probe(&slot.path, *id, slot.packing)?,
+    };
+    let (south, west) = (f64::from(id.south_deg()), f64::from(id.west_deg()));
+    Some(KnownGround {
+        south_west: GeoPoint::new(south, west).ok()?,
+        north_east: GeoPoint::new(south + 1.0, west + 1.0).ok()?,
+        resolution_arcsec: Some(resolution.arcsec()),
+        source: format!("SRTM {id}"),
+    })
+}
