@@ -242,6 +242,7 @@ fn main() {
         terrain,
         Arc::new(|| Ok("reachable".to_owned())),
         Arc::new(|_| Err("not here".to_owned())),
+        Arc::new(|_| Err("no logs here".to_owned())),
         Frontend::BuiltIn,
         CancellationToken::new(),
     );

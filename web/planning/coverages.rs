@@ -1,15 +1,25 @@
 //! Coverage endpoints: start a job, get its results, stream its progress.
 
+use std::sync::Arc;
+
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::Stream;
+use groundwave_io::raster::Site;
+use groundwave_systems::coverage::{CoverageRequest, SITES_MAX};
+use groundwave_systems::deployment::PlannedNode;
+use groundwave_systems::site::NodeId;
 use uuid::Uuid;
 
 use super::Planner;
-use super::coverage::{JobRequest, events};
-use super::wire::coverage::{CoverageAccepted, CoverageQuestion, CoverageSnapshot};
-use crate::http::{Json, JsonBody, Origin, Path, Problem, id};
+use super::coverage::{JobRequest, events, export as write, tiles as squares};
+use super::wire::coverage::{
+    CoverageAccepted, CoverageFormat, CoverageFormatQuery, CoverageQuestion, CoverageSnapshot,
+    JobStatus,
+};
+use crate::http::document::Bytes;
+use crate::http::{Json, JsonBody, Origin, Path, Problem, Query, id};
 
 /// Start a coverage job of a node
 ///
@@ -34,13 +44,40 @@ pub async fn create(
     ),
     Problem,
 > {
-    let source = planner.node(asked.source_node_id)?;
-    let deployment = planner.deployment(source.deployment.uuid())?;
-    let asked = JobRequest::new(&asked, &source, &deployment.outline.environment)?;
+    let sources = sources(&planner, &asked)?;
+    let deployment = planner.deployment(sources[0].deployment.uuid())?;
+    let asked = JobRequest::new(&asked, &sources, &deployment.outline.environment)?;
     let job_id = planner.jobs.begin(id::mint(), client, asked)?;
     let location = [(header::LOCATION, format!("/api/v1/coverage/{job_id}"))];
     let accepted = Json(CoverageAccepted { job_id });
     Ok((StatusCode::ACCEPTED, location, accepted))
+}
+
+/// The transmitting nodes of a request.
+fn sources(planner: &Planner, asked: &CoverageQuestion) -> Result<Vec<Arc<PlannedNode>>, Problem> {
+    let more = &asked.more_source_node_ids;
+    if more.len() >= SITES_MAX {
+        let (found, allowed) = (more.len(), SITES_MAX - 1);
+        let what = format!("`more_source_node_ids` has {found} nodes, allowed are up to {allowed}");
+        return Err(Problem::bad_request(what));
+    }
+    let mut sources: Vec<Arc<PlannedNode>> = Vec::new();
+    for id in std::iter::once(&asked.source_node_id).chain(more) {
+        let source = planner.node(*id)?;
+        if sources.iter().any(|one| one.id == source.id) {
+            let what = format!("the node {id} is given twice, allowed is once");
+            return Err(Problem::bad_request(what));
+        }
+        if sources
+            .first()
+            .is_some_and(|first| first.deployment != source.deployment)
+        {
+            let what = "the nodes belong to two deployments; allowed are nodes of one";
+            return Err(Problem::bad_request(what));
+        }
+        sources.push(source);
+    }
+    Ok(sources)
 }
 
 /// Get a coverage job with its results so far
@@ -96,5 +133,86 @@ pub async fn stream(
     Ok(Sse::new(events).keep_alive(alive))
 }
 
+/// Stream the cells of a coverage job in squares
+///
+/// Server-Sent Events: `started` (rows, columns, bounds, source_node_ids, sensitivity_dbm), then for each
+/// square of 64 by 64 cells a `tile` (row, column, rows, columns, received_power_cdbm, server) with its
+/// number as the id, then `done` (statistics), or `failed` (detail). With `Last-Event-ID` the squares
+/// after that one follow. A comment keeps the connection alive every 15 s.
+#[utoipa::path(get, path = "/api/v1/coverage/{id}/tiles", tag = "coverage",
+    params(("id" = Uuid, Path, description = "Job id"),
+        ("last-event-id" = Option<String>, Header, description = "Number of the last received square")),
+    responses(
+        (status = 200, description = "The events", body = String, content_type = "text/event-stream"),
+        (status = 404, description = "No such job, or evicted"),
+        (status = 429, description = "Too many streams of this client are open"),
+        (status = 503, description = "Too many streams are open")))]
+pub async fn tiles(
+    State(planner): State<Planner>,
+    Origin(client): Origin,
+    Path(id): Path<Uuid>,
+    headers: HeaderMap,
+) -> Result<Sse<impl Stream<Item = Result<Event, std::convert::Infallible>>>, Problem> {
+    let job = planner.jobs.get(id)?;
+    let permit = planner.streams.open(client)?;
+    let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
+    let first = last.and_then(|id| id.parse::<u32>().ok());
+    let first = first.map_or(0, |last| last.saturating_add(1));
+    let events = permit.hold(squares(job, first, planner.stop.clone()));
+    let alive = KeepAlive::new().interval(KEEP_ALIVE);
+    Ok(Sse::new(events).keep_alive(alive))
+}
+
+/// Export a finished coverage job
+///
+/// `png` and `kmz` show the link margin, `tif` has received power (dBm), link margin (dB) and with several
+/// transmitting nodes the server as bands.
+#[utoipa::path(get, path = "/api/v1/coverage/{id}/export", tag = "coverage",
+    params(("id" = Uuid, Path, description = "Job id"),
+        ("format" = CoverageFormat, Query, description = "Format")),
+    responses(
+        (status = 200, description = "File",
+            content((inline(Bytes) = "image/png"),
+                (inline(Bytes) = "image/tiff; application=geotiff; profile=cloud-optimized"),
+                (inline(Bytes) = "application/vnd.google-earth.kmz"))),
+        (status = 404, description = "No such job, or evicted"),
+        (status = 409, description = "The job has not ended, or failed")))]
+pub async fn export_coverage(
+    State(planner): State<Planner>,
+    Path(id): Path<Uuid>,
+    Query(asked): Query<CoverageFormatQuery>,
+) -> Result<([(header::HeaderName, String); 2], Vec<u8>), Problem> {
+    let job = planner.jobs.get(id)?;
+    if job.progress().status != JobStatus::Done {
+        let what = "the coverage is not finished: follow its stream until `done`";
+        return Err(Problem::new(StatusCode::CONFLICT, what));
+    }
+    let view = planner.world.view();
+    let format = asked.format;
+    let written = planner.transfer(move || {
+        let sites = job.asked.sources.iter().zip(&job.asked.setups);
+        let site = |(id, setup): (&Uuid, &CoverageRequest)| {
+            let node = view.plan.nodes.get(&NodeId::new(*id));
+            // A node that was deleted since is named by its id.
+            let name = node.map_or_else(|| id.to_string(), |node| node.name.clone());
+            Site::new(name, setup.position.lat_deg(), setup.position.lon_deg())
+        };
+        let sites: Vec<_> = sites.map(site).collect();
+        let written = write(&job, &sites, format);
+        written.map_err(|err| Problem::internal(format!("write the coverage: {err}")))
+    });
+    let file = format!(
+        "attachment; filename=\"coverage-{id}.{}\"",
+        format.extension()
+    );
+    let headers = [
+        (header::CONTENT_TYPE, format.media_type().to_owned()),
+        (header::CONTENT_DISPOSITION, file),
+    ];
+    Ok((headers, written.await?))
+}
+
 /// Between two signs of life on a quiet stream.
-const KEEP_ALIVE: std::time::Duration = std::time::Duration::from_secs(15);
+pub(super) const KEEP_ALIVE: std::time::Duration = std::time::Duration::from_secs(15);
+
+crate::schema_refs!(CoverageFormat);

@@ -37,7 +37,8 @@ impl From<RelayError> for Problem {
     }
 }
 
-fn inputs<'a>(terrain: &'a dyn Terrain, environment: &'a Environment) -> Inputs<'a> {
+/// Inputs of links over `terrain`.
+pub(super) fn inputs<'a>(terrain: &'a dyn Terrain, environment: &'a Environment) -> Inputs<'a> {
     Inputs {
         terrain,
         environment,
@@ -102,7 +103,8 @@ fn links_of<'k>(
     Ok(cached.mesh.get_or_init(|| found))
 }
 
-fn member(node: &Arc<PlannedNode>) -> Member<'_> {
+/// A planned node as a member of a mesh.
+pub(super) fn member(node: &Arc<PlannedNode>) -> Member<'_> {
     Member {
         id: node.id,
         position: node.position,

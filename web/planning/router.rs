@@ -5,8 +5,8 @@ use axum::routing::get;
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use super::{
-    Planner, backup, coverages, deployments, exchange, health, links, mesh, nodes, presets,
-    statics, templates, terrain,
+    Planner, backup, changes, coverages, deployments, exchange, health, links, mesh, mesh_coverage,
+    nodes, placement, presets, previews, replays, statics, templates, terrain,
 };
 use crate::http::document::About;
 use crate::http::endpoints::{Endpoints, unrestricted};
@@ -25,6 +25,7 @@ const ABOUT: About = About {
 
 fn endpoints() -> Endpoints<Planner> {
     let import = operations!(unrestricted; exchange::import);
+    let upload = operations!(unrestricted; replays::upload);
     Endpoints::default()
         .with(operations!(
             unrestricted;
@@ -35,6 +36,7 @@ fn endpoints() -> Endpoints<Planner> {
             deployments::fetch,
             deployments::update,
             deployments::delete,
+            changes::changes,
             nodes::list,
             nodes::create,
             nodes::fetch,
@@ -42,7 +44,18 @@ fn endpoints() -> Endpoints<Planner> {
             nodes::delete,
             nodes::relocate,
             links::analyze,
+            previews::preview,
+            previews::scan,
+            placement::placement,
+            replays::list_replays,
+            replays::fetch_replay,
+            replays::delete_replay,
+            replays::frames,
             terrain::profile,
+            terrain::elevation,
+            terrain::area,
+            terrain::tile,
+            terrain::relief_tile,
             mesh::relay,
             mesh::route,
             mesh::links,
@@ -58,10 +71,18 @@ fn endpoints() -> Endpoints<Planner> {
             coverages::fetch,
             coverages::delete,
             coverages::stream,
+            coverages::tiles,
+            coverages::export_coverage,
+            mesh_coverage::set_mesh_coverage,
+            mesh_coverage::mesh_coverage,
+            mesh_coverage::delete_mesh_coverage,
+            mesh_coverage::mesh_coverage_tiles,
             exchange::export,
             backup::backup,
         ))
         .with(import.body_limit(exchange::IMPORT_BYTES_MAX))
+        .with(upload.body_limit(replays::LOG_BYTES_MAX))
+        .schema::<super::wire::coverage::CoverageFormat>()
         .schema::<super::wire::exchange::ExchangeFormat>()
         .schema::<super::wire::mesh::DeploymentLinks>()
 }

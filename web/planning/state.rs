@@ -14,7 +14,11 @@ use uuid::Uuid;
 
 use super::analyses::Analyses;
 use super::analysis_cache::{AnalysisCache, Basis};
+use super::change_log::ChangeLogs;
 use super::coverage::Registry;
+use super::live_coverages::LiveCoverages;
+use super::replay_store::{LogTerrain, ReplayStore};
+use super::tile_cache::TileCache;
 use crate::http::Problem;
 use crate::http::admission::Source;
 use crate::http::streams::OpenStreams;
@@ -71,6 +75,16 @@ pub struct Parts {
     pub streams: Arc<OpenStreams<Source>>,
     /// Cached results of whole deployments.
     pub cache: AnalysisCache,
+    /// Changes of the deployments that somebody watches.
+    pub changes: ChangeLogs,
+    /// Live coverages by deployment.
+    pub live: LiveCoverages,
+    /// Uploaded logs.
+    pub replays: ReplayStore,
+    /// Opens the terrain of a log.
+    pub log_terrain: LogTerrain,
+    /// Cached pictures of the ground.
+    pub tiles: TileCache,
     analyses: Analyses,
 }
 
@@ -82,6 +96,7 @@ impl Planner {
         terrain: Arc<dyn Terrain>,
         store: StoreProbe,
         copy: StoreCopier,
+        log_terrain: LogTerrain,
         frontend: Frontend,
         stop: CancellationToken,
     ) -> Self {
@@ -96,6 +111,11 @@ impl Planner {
             frontend,
             streams: OpenStreams::new(STREAMS_PER_CLIENT_MAX, STREAMS_MAX),
             cache: AnalysisCache::default(),
+            changes: ChangeLogs::default(),
+            live: LiveCoverages::default(),
+            replays: ReplayStore::default(),
+            log_terrain,
+            tiles: TileCache::default(),
             analyses,
         }))
     }

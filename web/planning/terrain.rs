@@ -1,11 +1,26 @@
-//! Terrain over HTTP.
+//! Terrain over HTTP: profiles, heights, known ground, squares of a web map.
+
+use std::sync::Arc;
 
 use axum::extract::State;
-use groundwave_systems::terrain::{GeoPoint, sample_profile};
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use groundwave_io::raster::picture::{relief, terrarium};
+use groundwave_systems::terrain::{GeoPoint, WebTile, sample_profile};
 
 use super::Planner;
-use super::wire::terrain::{ProfileQuestion, SAMPLES_MAX, SAMPLES_MIN, TerrainProfile};
-use crate::http::{Json, JsonBody, Problem};
+use super::tile_cache::{TileKind, TilePicture};
+use super::wire::place::point;
+use super::wire::terrain::{
+    ElevationQuestion, PointElevation, ProfileQuestion, SAMPLES_MAX, SAMPLES_MIN, TerrainArea,
+    TerrainProfile, TileOptions,
+};
+use crate::http::document::Bytes;
+use crate::http::tag::{is_known, revision_of, tag};
+use crate::http::{Json, JsonBody, Path, Problem, Query};
+
+/// Caching of squares: the files of the terrain may be others after a restart.
+const CACHE_CONTROL: &str = "public, max-age=300";
 
 /// Get the terrain profile between two points
 #[utoipa::path(post, path = "/api/v1/terrain/profile", tag = "analysis",
@@ -25,4 +40,120 @@ pub async fn profile(
         Ok(TerrainProfile::new(&profile, terrain))
     });
     Ok(Json(found.await?))
+}
+
+/// Get the height of the ground at a point
+#[utoipa::path(get, path = "/api/v1/terrain/elevation", tag = "terrain",
+    params(ElevationQuestion),
+    responses((status = 200, description = "Heights; null where the ground is not known")))]
+pub async fn elevation(
+    State(planner): State<Planner>,
+    Query(asked): Query<ElevationQuestion>,
+) -> Result<Json<PointElevation>, Problem> {
+    let at = point(asked.lat, asked.lon)?;
+    let found = planner.analyse(move |terrain| Ok(PointElevation::new(at, terrain)));
+    Ok(Json(found.await?))
+}
+
+/// Get the area with known ground
+///
+/// One rectangle a tile. Ground elsewhere is not known: profiles take it as sea level and say so,
+/// coverage has no data there.
+#[utoipa::path(get, path = "/api/v1/terrain/area", tag = "terrain",
+    responses((status = 200, description = "Source and rectangles, from the south")))]
+pub async fn area(State(planner): State<Planner>) -> Result<Json<TerrainArea>, Problem> {
+    let found = planner.analyse(|terrain| Ok(TerrainArea::new(terrain)));
+    Ok(Json(found.await?))
+}
+
+/// Get heights of a square of the web map
+///
+/// PNG of 256 by 256 pixels, Web Mercator, encoding "terrarium": red * 256 + green + blue / 256 - 32768
+/// is the height above mean sea level, m. Transparent where the ground is not known, or with
+/// `opaque=true` at the nearest known height, for surfaces.
+#[utoipa::path(get, path = "/api/v1/terrain/tiles/{z}/{x}/{y}", tag = "terrain",
+    params(
+        ("z" = u8, Path, description = "Zoom, [7, 15]"),
+        ("x" = u32, Path, description = "Column from the west"),
+        ("y" = String, Path, description = "Row from the north, also with `.png`"),
+        TileOptions),
+    responses(
+        (status = 200, description = "Picture", body = inline(Bytes), content_type = "image/png"),
+        (status = 304, description = "The caller has it"),
+        (status = 404, description = "No such square")))]
+pub async fn tile(
+    State(planner): State<Planner>,
+    Path(square): Path<(u8, u32, String)>,
+    Query(options): Query<TileOptions>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let kind = match options.opaque.unwrap_or(false) {
+        true => TileKind::OpaqueHeights,
+        false => TileKind::Heights,
+    };
+    picture(&planner, kind, square, &headers).await
+}
+
+/// Get the relief of a square of the web map
+///
+/// PNG of 256 by 256 pixels, Web Mercator: grey under light from the north-west, transparent on the sea
+/// and where the ground is not known.
+#[utoipa::path(get, path = "/api/v1/terrain/relief/{z}/{x}/{y}", tag = "terrain",
+    params(
+        ("z" = u8, Path, description = "Zoom, [7, 15]"),
+        ("x" = u32, Path, description = "Column from the west"),
+        ("y" = String, Path, description = "Row from the north, also with `.png`")),
+    responses(
+        (status = 200, description = "Picture", body = inline(Bytes), content_type = "image/png"),
+        (status = 304, description = "The caller has it"),
+        (status = 404, description = "No such square")))]
+pub async fn relief_tile(
+    State(planner): State<Planner>,
+    Path(square): Path<(u8, u32, String)>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    picture(&planner, TileKind::Relief, square, &headers).await
+}
+
+/// The picture of a square, computed unless it is cached.
+async fn picture(
+    planner: &Planner,
+    kind: TileKind,
+    (zoom, column, row): (u8, u32, String),
+    headers: &HeaderMap,
+) -> Result<Response, Problem> {
+    let row_number = row.strip_suffix(".png").unwrap_or(&row).parse().ok();
+    let square = row_number.and_then(|row| WebTile::new(zoom, column, row));
+    let square = square
+        .ok_or_else(|| Problem::not_found("square", format_args!("{zoom}/{column}/{row}")))?;
+    let picture = match planner.tiles.get(kind, square) {
+        Some(cached) => cached,
+        None => {
+            let made = planner.analyse(move |terrain| draw(kind, &square.ground(terrain)));
+            let made = Arc::new(made.await?);
+            planner.tiles.add(kind, square, Arc::clone(&made));
+            made
+        }
+    };
+    let shared: [(HeaderName, &str); 1] = [(header::CACHE_CONTROL, CACHE_CONTROL)];
+    let revision = tag(&picture.revision);
+    if is_known(headers, &picture.revision) {
+        return Ok((StatusCode::NOT_MODIFIED, shared, revision).into_response());
+    }
+    let media = [(header::CONTENT_TYPE, "image/png")];
+    Ok((media, shared, revision, picture.png.clone()).into_response())
+}
+
+fn draw(
+    kind: TileKind,
+    ground: &groundwave_systems::terrain::TileGround,
+) -> Result<TilePicture, Problem> {
+    let png = match kind {
+        TileKind::Heights => terrarium(ground, false),
+        TileKind::OpaqueHeights => terrarium(ground, true),
+        TileKind::Relief => relief(ground),
+    };
+    let png = png.map_err(|err| Problem::internal(err.to_string()))?;
+    let revision = revision_of(&png);
+    Ok(TilePicture { png, revision })
 }

@@ -38,6 +38,15 @@ impl Failure {
         Self::Machine(chain(&error))
     }
 
+    /// Text of the failure.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        match self {
+            Self::Input(message) | Self::Machine(message) | Self::Exit { message, .. } => message,
+            Self::BrokenPipe => "broken pipe",
+        }
+    }
+
     /// Failure with an exit code of its own, with the chain of causes.
     pub fn exit(error: impl Error, code: u8) -> Self {
         let message = chain(&error);

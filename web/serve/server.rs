@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Failure;
 use super::gateway::{GatewayConfig, RunningGateway};
-use super::terrain::inputs_of;
+use super::terrain::{TerrainOptions, inputs_of};
 use crate::gateway::Gateway;
 use crate::gateway::services::backups::Copier;
 use crate::http::serve::{Serving, serve_with, shutdown_signal};
@@ -188,6 +188,11 @@ impl Server {
             // All ports are taken before one is served.
             if let Some(frontend) = frontend {
                 let listener = server.runtime.block_on(super::bind(config.bind))?;
+                let files = TerrainOptions {
+                    srtm_dir: config.srtm_dir.clone(),
+                    geoid: config.geoid.clone(),
+                    flat_earth: false,
+                };
                 let planner = Planner::new(
                     handle.clone(),
                     Arc::clone(&terrain),
@@ -196,6 +201,12 @@ impl Server {
                         Ok(format!("reachable, last commit in tick {tick}"))
                     }),
                     Arc::new(move |path: &Path| copy(path).map_err(|fault| fault.to_string())),
+                    Arc::new(move |inputs: &BTreeMap<String, String>| {
+                        let opened = files.for_log(inputs);
+                        opened
+                            .map(|ground| ground.terrain)
+                            .map_err(|why| why.message().to_owned())
+                    }),
                     frontend,
                     server.stop.clone(),
                 );

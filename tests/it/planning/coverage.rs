@@ -210,3 +210,121 @@ fn ground_off_all_tiles_is_never_covered() {
     }
     assert_eq!(off, 32);
 }
+
+/// Values of the cells of a job by the squares of its stream, row by row, and the servers; with the
+/// number of squares.
+fn squares(bench: &Bench, job: &str, last: Option<u32>) -> (Value, Vec<(String, Value)>) {
+    let mut request = axum::http::Request::get(format!("/api/v1/coverage/{job}/tiles"));
+    if let Some(last) = last {
+        request = request.header("last-event-id", last.to_string());
+    }
+    let answer = bench.send(request.body(axum::body::Body::empty()).unwrap());
+    assert_eq!(answer.media(), "text/event-stream");
+    let mut told = events(&answer.body);
+    let (name, started) = told.remove(0);
+    assert_eq!(name, "started");
+    (started, told)
+}
+
+fn decode(value: &Value) -> Vec<u8> {
+    use base64::Engine as _;
+    let text = value.as_str().unwrap();
+    base64::engine::general_purpose::STANDARD
+        .decode(text)
+        .unwrap()
+}
+
+#[test]
+fn squares_have_the_cells_of_the_snapshot_and_a_stream_of_them_is_resumed() {
+    let bench = Bench::flat();
+    let (node, _) = source(&bench);
+    let job = ask(&bench, &node, 100);
+    let (started, told) = squares(&bench, &job, None);
+    assert_eq!(
+        (&started["rows"], &started["columns"]),
+        (&json!(100), &json!(100))
+    );
+    let path = format!("/api/v1/coverage/{job}");
+    let snapshot = bench.call("GET", &path, &Value::Null).json();
+    assert_eq!(started["bounds"], snapshot["bounds"]);
+    let names: Vec<_> = told.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["tile", "tile", "tile", "tile", "done"]);
+    assert_eq!(told[4].1["statistics"], snapshot["statistics"]);
+    let sensitivity_dbm = started["sensitivity_dbm"][0].as_f64().unwrap();
+    let mut seen = 0;
+    for (_, tile) in &told[..4] {
+        let of = |name: &str| tile[name].as_u64().unwrap() as usize;
+        let (row, column, columns) = (of("row"), of("column"), of("columns"));
+        assert_eq!((row % 64, column % 64), (0, 0));
+        assert_eq!(tile["server"], Value::Null);
+        let powers = decode(&tile["received_power_cdbm"]);
+        let powers = powers.as_chunks::<2>().0;
+        assert_eq!(powers.len(), of("rows") * columns);
+        for (place, power) in powers.iter().enumerate() {
+            let cell = &snapshot["cells"][(row + place / columns) * 100 + column + place % columns];
+            let exact_dbm = cell["rx_power_dbm"].as_f64().unwrap();
+            let dbm = f64::from(i16::from_le_bytes(*power)) / 100.0;
+            assert!(
+                (dbm - exact_dbm).abs() <= 0.005 + 1e-9,
+                "{dbm}, not {exact_dbm}"
+            );
+            assert_eq!(cell["verdict"] == "no_link", exact_dbm < sensitivity_dbm);
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 100 * 100);
+    let (_, rest) = squares(&bench, &job, Some(1));
+    assert_eq!(rest, told[2..]);
+    let (_, rest) = squares(&bench, &job, Some(99));
+    assert_eq!(rest, told[4..]);
+}
+
+#[test]
+fn every_cell_of_several_transmitters_has_its_best_server() {
+    let bench = Bench::flat();
+    let (west, nodes) = source(&bench);
+    let body = json!({ "name": "e", "lat": 57.72, "lon": 11.75, "height_agl_m": 25.0 });
+    let east = bench.make(&nodes, &body);
+    let ask = |more: Value| {
+        let body = json!({
+            "source_node_id": west, "radius_km": 6.0, "resolution": 32,
+            "rx_height_agl_m": 2.0, "more_source_node_ids": more,
+        });
+        bench.call("POST", "/api/v1/coverage", &body)
+    };
+    let answer = ask(json!([east]));
+    let job = answer.json()["job_id"].as_str().unwrap().to_owned();
+    let (started, told) = squares(&bench, &job, None);
+    assert_eq!(started["source_node_ids"], json!([west, east]));
+    let servers = decode(&told[0].1["server"]);
+    // Same stations on flat ground: the nearer one serves.
+    assert_eq!((servers[16 * 32], servers[16 * 32 + 31]), (0, 1));
+    for (more, status) in [
+        (json!([west]), 400),
+        (json!(vec![east.clone(); 16]), 400),
+        (json!(["00000000-0000-0000-0000-000000000000"]), 404),
+    ] {
+        assert_eq!(ask(more).status.as_u16(), status);
+    }
+    let file = |format: &str| {
+        let path = format!("/api/v1/coverage/{job}/export?format={format}");
+        bench.call("GET", &path, &Value::Null)
+    };
+    let png = file("png");
+    assert_eq!((png.status.as_u16(), png.media()), (200, "image/png"));
+    let reader = png::Decoder::new(std::io::Cursor::new(&png.body))
+        .read_info()
+        .unwrap();
+    assert_eq!((reader.info().width, reader.info().height), (32, 32));
+    let tif = file("tif").body;
+    assert_eq!(&tif[..4], b"II*\0");
+    let text = String::from_utf8_lossy(&tif);
+    assert!(
+        ["rx_power", "link_margin", "server"]
+            .iter()
+            .all(|band| text.contains(band))
+    );
+    let kmz = file("kmz").body;
+    assert_eq!(&kmz[..2], b"PK");
+    assert_eq!(file("jpg").status.as_u16(), 400);
+}

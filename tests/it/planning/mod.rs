@@ -1,6 +1,7 @@
 //! The planning server: the document it answers, its streams, its store.
 
 mod bounds;
+mod changes;
 mod coverage;
 mod disk;
 mod errors;
@@ -8,16 +9,22 @@ mod exchange;
 mod fairness;
 mod fuzz;
 mod interface;
+mod mesh_coverage;
 mod page;
+mod placement;
+mod replays;
 mod schema;
 mod server;
 mod store;
+mod terrain;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use groundwave::planning::{Frontend, Planner, built_in, router};
+use groundwave::serve::terrain::TerrainOptions;
 use groundwave_engine::Running;
 use groundwave_io::wall::MachineClock;
 use groundwave_systems::terrain::{Flat, Terrain};
@@ -81,6 +88,12 @@ impl Bench {
             terrain,
             Arc::new(|| Ok("reachable".to_owned())),
             Arc::new(|_| Err("this store cannot be copied".to_owned())),
+            Arc::new(|inputs: &BTreeMap<String, String>| {
+                let opened = TerrainOptions::default().for_log(inputs);
+                opened
+                    .map(|ground| ground.terrain)
+                    .map_err(|why| why.message().to_owned())
+            }),
             Frontend::BuiltIn,
             stop.clone(),
         );

@@ -1,8 +1,10 @@
 //! One coverage job: what was asked, and what is known so far.
 
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
-use groundwave_systems::coverage::{Cell, CoverageRequest, Flags, Grid, Sampling};
+use groundwave_systems::coverage::{
+    Cell, CoverageRequest, Flags, Grid, NO_DATA, Sampling, Server, hundredths,
+};
 use groundwave_systems::deployment::PlannedNode;
 use groundwave_systems::radio::{Environment, Station, Verdict, presets};
 use groundwave_systems::terrain::geodesic::curvature_radii_m;
@@ -12,12 +14,13 @@ use uuid::Uuid;
 
 use super::super::wire::PACKET_BYTES;
 use super::super::wire::coverage::{
-    Bounds, CellVerdict, CoverageQuestion, CoverageSnapshot, CoverageStatistics, JobStatus,
-    RESOLUTION, Tile,
+    Bounds, CellTile, CellVerdict, CoverageQuestion, CoverageSnapshot, CoverageStarted,
+    CoverageStatistics, JobStatus, RESOLUTION, Tile,
 };
 use super::super::wire::link::SAMPLES_MIN;
 use super::super::wire::radio::RadioConfig;
 use super::super::wire::terrain::SAMPLES_MAX;
+use super::encode::{TILE_SIDE, encode};
 use crate::http::Problem;
 
 /// Inputs of a job.
@@ -29,34 +32,41 @@ pub struct JobRequest {
     pub radius_km: f64,
     /// Samples of the ground to each cell.
     pub samples: i64,
-    /// Everything a coverage is made from but the ground.
-    pub setup: CoverageRequest,
+    /// Transmitting nodes, that one first.
+    pub sources: Vec<Uuid>,
+    /// Everything a coverage is made from but the ground, by transmitting node.
+    pub setups: Vec<CoverageRequest>,
     /// The cells.
     pub grid: Grid,
 }
 
 impl JobRequest {
-    /// Inputs of a job for a request and its source node.
+    /// Inputs of a job for a request and its source nodes, at least one.
     ///
     /// # Errors
     /// When a value is not allowed.
     pub fn new(
         asked: &CoverageQuestion,
-        source: &PlannedNode,
+        sources: &[Arc<PlannedNode>],
         environment: &Environment,
     ) -> Result<Self, Problem> {
+        let source = &sources[0];
         let radius_km = asked.radius_km;
         if !(radius_km > 0.0 && radius_km <= 500.0) {
             let what = format!("`radius_km` is {radius_km}, allowed is (0, 500]");
             return Err(Problem::bad_request(what));
         }
-        let receiver = receiver(asked, &source.station)?;
+        let receiver = receiver(
+            asked.receiver.clone(),
+            asked.rx_height_agl_m,
+            &source.station,
+        )?;
         let samples = asked.samples.clamp(SAMPLES_MIN, SAMPLES_MAX);
         let resolution = asked.resolution.clamp(RESOLUTION[0], RESOLUTION[1]) as u32;
-        let setup = CoverageRequest {
+        let setup = |source: &Arc<PlannedNode>| CoverageRequest {
             position: source.position,
             transmitter: source.station.clone(),
-            receiver,
+            receiver: receiver.clone(),
             environment: environment.clone(),
             packet_octets: PACKET_BYTES,
             sampling: Sampling::Count(samples as u32),
@@ -69,21 +79,30 @@ impl JobRequest {
             source: source.id.uuid(),
             radius_km,
             samples,
-            setup,
+            sources: sources.iter().map(|source| source.id.uuid()).collect(),
+            setups: sources.iter().map(setup).collect(),
             grid,
         })
     }
 }
 
-fn receiver(asked: &CoverageQuestion, source: &Station) -> Result<Station, Problem> {
+/// Receiver of every cell: by default the radio of a transmitter with a half-wave dipole.
+///
+/// # Errors
+/// 400 for a value out of range or an unknown preset.
+pub fn receiver(
+    config: Option<RadioConfig>,
+    height_agl_m: f64,
+    source: &Station,
+) -> Result<Station, Problem> {
     let dipole = presets::antenna("omni_2_15").expect("the catalogue has it");
     let mut base = source.clone();
     base.pointing = None;
-    base.height_agl_m = asked.rx_height_agl_m;
+    base.height_agl_m = height_agl_m;
     let polarization = base.antenna.polarization;
     base.antenna = dipole.antenna.clone();
     base.antenna.polarization = polarization;
-    let config = asked.receiver.clone().unwrap_or_default();
+    let config = config.unwrap_or_default();
     (base.radio, base.antenna) = config.resolve(&base)?;
     base.validate()?;
     Ok(base)
@@ -118,10 +137,12 @@ struct StoredCell {
     rx_power_dbm: f64,
     verdict: CellVerdict,
     flags: Flags,
+    /// Place of its server among the transmitting nodes.
+    server: u8,
 }
 
 impl StoredCell {
-    fn of(cell: &Cell) -> Self {
+    fn of((cell, server): (&Cell, &Server)) -> Self {
         let verdict = if cell.has_data() {
             match cell.verdict {
                 Verdict::Excellent => CellVerdict::Excellent,
@@ -137,7 +158,16 @@ impl StoredCell {
             rx_power_dbm: cell.rx_power_dbm,
             verdict,
             flags: cell.flags,
+            server: server.0,
         }
+    }
+}
+
+impl StoredCell {
+    /// Received power, dBm, `None` without data; and the server.
+    fn power(&self) -> (Option<f64>, u8) {
+        let known = self.verdict != CellVerdict::NoData;
+        (known.then_some(self.rx_power_dbm), self.server)
     }
 }
 
@@ -196,7 +226,11 @@ impl Job {
     }
 
     /// Adds the cells of finished rows.
-    pub(super) fn add<'a>(&self, rows_done: u32, found: impl Iterator<Item = &'a Cell>) {
+    pub(super) fn add<'a>(
+        &self,
+        rows_done: u32,
+        found: impl Iterator<Item = (&'a Cell, &'a Server)>,
+    ) {
         self.cells
             .write()
             .unwrap_or_else(PoisonError::into_inner)
@@ -247,26 +281,19 @@ impl Job {
     pub fn snapshot(&self) -> CoverageSnapshot {
         let progress = self.progress();
         let grid = &self.asked.grid;
-        let [height_deg, width_deg] = grid.cell_size_deg();
-        let east = grid.west_deg() + width_deg * f64::from(grid.columns());
         CoverageSnapshot {
             job_id: self.id,
             status: progress.status,
             failure: self.failure(),
             source_node_id: self.asked.source,
             radius_km: self.asked.radius_km,
-            rx_height_agl_m: self.asked.setup.receiver.height_agl_m,
-            receiver: RadioConfig::of(&self.asked.setup.receiver),
+            rx_height_agl_m: self.receiver().height_agl_m,
+            receiver: RadioConfig::of(self.receiver()),
             samples: self.asked.samples,
             rows: grid.rows(),
             cols: grid.columns(),
             rows_done: progress.rows_done,
-            bounds: Bounds {
-                south: grid.north_deg() - height_deg * f64::from(grid.rows()),
-                west: grid.west_deg(),
-                north: grid.north_deg(),
-                east: if east > 180.0 { east - 360.0 } else { east },
-            },
+            bounds: self.bounds(),
             statistics: self.statistics(),
             cells: (0..progress.rows_done)
                 .flat_map(|row| self.row(row))
@@ -274,7 +301,75 @@ impl Job {
         }
     }
 
-    fn statistics(&self) -> CoverageStatistics {
+    /// The receiver of every cell.
+    fn receiver(&self) -> &Station {
+        &self.asked.setups[0].receiver
+    }
+
+    /// Edges of the grid.
+    #[must_use]
+    pub fn bounds(&self) -> Bounds {
+        let grid = &self.asked.grid;
+        let [height_deg, width_deg] = grid.cell_size_deg();
+        let east = grid.west_deg() + width_deg * f64::from(grid.columns());
+        Bounds {
+            south: grid.north_deg() - height_deg * f64::from(grid.rows()),
+            west: grid.west_deg(),
+            north: grid.north_deg(),
+            east: if east > 180.0 { east - 360.0 } else { east },
+        }
+    }
+
+    /// Received power at which the link margin is 0 dB, by transmitting node, dBm; `None` where the
+    /// receiver cannot decode it.
+    #[must_use]
+    pub fn sensitivity_dbm(&self) -> Vec<Option<f64>> {
+        let setups = self.asked.setups.iter();
+        let found = setups.map(|setup| setup.sensitivity_dbm().ok());
+        found.map(|dbm| dbm.filter(|dbm| dbm.is_finite())).collect()
+    }
+
+    /// The beginning of a stream of squares.
+    #[must_use]
+    pub fn started(&self) -> CoverageStarted {
+        CoverageStarted {
+            rows: self.asked.grid.rows(),
+            columns: self.asked.grid.columns(),
+            bounds: self.bounds(),
+            source_node_ids: self.asked.sources.clone(),
+            sensitivity_dbm: self.sensitivity_dbm(),
+        }
+    }
+
+    /// Received power of each cell that is known so far, dBm, `None` without data; and its server.
+    #[must_use]
+    pub fn powers(&self) -> Vec<(Option<f64>, u8)> {
+        let cells = self.cells.read().unwrap_or_else(PoisonError::into_inner);
+        cells.iter().map(StoredCell::power).collect()
+    }
+
+    /// A square of [`TILE_SIDE`] by [`TILE_SIDE`] cells, or what is left of one at the edge, whose rows
+    /// are done; squares count row by row from the north-west.
+    #[must_use]
+    pub fn tile(&self, number: u32) -> CellTile {
+        let grid = &self.asked.grid;
+        let across = grid.columns().div_ceil(TILE_SIDE);
+        let [row, column] = [number / across, number % across].map(|place| place * TILE_SIDE);
+        let rows = TILE_SIDE.min(grid.rows() - row);
+        let columns = TILE_SIDE.min(grid.columns() - column);
+        let cells = self.cells.read().unwrap_or_else(PoisonError::into_inner);
+        let start = |row: u32| row as usize * grid.columns() as usize + column as usize;
+        let known = |row| cells[start(row)..start(row) + columns as usize].iter();
+        let code = |(power, server): (Option<f64>, u8)| (power.map_or(NO_DATA, hundredths), server);
+        let found = (row..row + rows).flat_map(known).map(StoredCell::power);
+        let found = found.map(code);
+        let has_servers = self.asked.sources.len() > 1;
+        encode([row, column], [rows, columns], found, has_servers)
+    }
+
+    /// Figures over the cells evaluated so far.
+    #[must_use]
+    pub fn statistics(&self) -> CoverageStatistics {
         let grid = &self.asked.grid;
         let cells = self.cells.read().unwrap_or_else(PoisonError::into_inner);
         let mut found = CoverageStatistics {

@@ -1,9 +1,15 @@
 //! Coverage jobs: computation, registry, events.
 
+mod encode;
 mod events;
+mod export;
 mod job;
 mod registry;
+mod tiles;
 
+pub use encode::encode;
 pub use events::events;
-pub use job::{Job, JobRequest};
+pub use export::export;
+pub use job::{Job, JobRequest, receiver};
 pub use registry::{JOBS_MAX, RETENTION, Registry};
+pub use tiles::tiles;

@@ -127,7 +127,8 @@ impl Registry {
     /// # Errors
     /// When a value is not allowed or there are too many jobs that have not ended.
     pub fn begin(&self, id: Uuid, client: Source, asked: JobRequest) -> Result<Uuid, Problem> {
-        let work = CoverageJob::new(asked.setup.clone(), asked.grid, Arc::clone(&self.terrain))?;
+        let work =
+            CoverageJob::of_sites(asked.setups.clone(), asked.grid, Arc::clone(&self.terrain))?;
         let job = Arc::new(Job::new(id, asked));
         {
             let mut table = self.table();
@@ -220,7 +221,8 @@ fn compute(job: &Job, work: &mut CoverageJob, stop: &CancellationToken) -> Resul
         let before = work.progress().rows_done;
         let after = work.step(CELLS_PER_STEP);
         let rows = before..after.rows_done;
-        job.add(after.rows_done, rows.flat_map(|row| work.row(row)));
+        let found = rows.flat_map(|row| work.row(row).iter().zip(work.servers(row)));
+        job.add(after.rows_done, found);
         if after.is_done() {
             return Ok(());
         }
@@ -243,7 +245,8 @@ mod tests {
             source: Uuid::nil(),
             radius_km: 5.0,
             samples: 8,
-            setup: CoverageRequest {
+            sources: vec![Uuid::nil()],
+            setups: vec![CoverageRequest {
                 position,
                 transmitter: default_station(),
                 receiver: default_station(),
@@ -251,7 +254,7 @@ mod tests {
                 packet_octets: 1500,
                 sampling: Sampling::Count(8),
                 radius_m: f64::INFINITY,
-            },
+            }],
             grid: Grid::square(position, 5_000.0, 4).unwrap(),
         }
     }

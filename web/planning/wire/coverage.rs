@@ -16,6 +16,11 @@ pub const RESOLUTION: [i64; 2] = [4, 256];
 pub struct CoverageQuestion {
     /// Transmitting node.
     pub source_node_id: Uuid,
+    /// Further transmitting nodes of the deployment, up to 15: each cell is then the link to the node with
+    /// the largest margin.
+    #[serde(default)]
+    #[schemars(length(max = 15))]
+    pub more_source_node_ids: Vec<Uuid>,
     /// Half the side of the square around it, km, above 0 and at most 500.
     #[schemars(range(max = 500.0), extend("exclusiveMinimum" = 0.0))]
     pub radius_km: f64,
@@ -175,4 +180,59 @@ pub struct Tile {
     /// ground is known.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub path_missing: bool,
+}
+
+/// Beginning of a stream of squares.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CoverageStarted {
+    /// Rows of the grid, from the north.
+    pub rows: u32,
+    /// Columns of the grid, from the west.
+    pub columns: u32,
+    /// Edges of the grid.
+    pub bounds: Bounds,
+    /// Transmitting nodes.
+    pub source_node_ids: Vec<Uuid>,
+    /// Received power at which the link margin is 0 dB, by transmitting node, dBm; null where the receiver
+    /// cannot decode it.
+    pub sensitivity_dbm: Vec<Option<f64>>,
+}
+
+/// Square of cells.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CellTile {
+    /// First row, from the north.
+    pub row: u32,
+    /// First column, from the west.
+    pub column: u32,
+    /// Number of rows.
+    pub rows: u32,
+    /// Number of columns.
+    pub columns: u32,
+    /// Received power by cell, row by row, hundredths of dBm: base64 of 16-bit integers, least octet
+    /// first. -32768: no data; -32767: no power, or less than the integer holds.
+    pub received_power_cdbm: String,
+    /// Place of the server among the transmitting nodes by cell: base64 of octets; null with one
+    /// transmitting node.
+    pub server: Option<String>,
+}
+
+/// Format of an exported coverage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CoverageFormat {
+    /// Picture of the cells, one pixel each.
+    Png,
+    /// Cloud-optimized GeoTIFF: received power, dBm, and the server where there are several.
+    Tif,
+    /// Overlay for globes.
+    Kmz,
+}
+
+/// Format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CoverageFormatQuery {
+    /// Format.
+    pub format: CoverageFormat,
 }

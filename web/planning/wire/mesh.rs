@@ -170,6 +170,9 @@ pub struct DeploymentLink {
     pub distance_m: f64,
     /// The straight ray over the effective Earth is clear.
     pub line_of_sight: bool,
+    /// Least clearance over the radius of the first Fresnel zone, below 0 where the ground stands above
+    /// the ray; null where no sample lies between the ends.
+    pub fresnel_clearance_ratio: Option<f64>,
     /// Samples of the profile without a height in the tile.
     pub void_samples: u32,
     /// Samples of the profile without a tile.
@@ -216,6 +219,22 @@ impl From<Direction> for LinkDirection {
     }
 }
 
+impl From<&MeshLink> for DeploymentLink {
+    fn from(link: &MeshLink) -> Self {
+        Self {
+            a_node_id: link.ends.a().uuid(),
+            b_node_id: link.ends.b().uuid(),
+            distance_m: link.budget.distance_m,
+            line_of_sight: link.budget.line_of_sight,
+            fresnel_clearance_ratio: link.budget.fresnel_clearance_ratio,
+            void_samples: link.budget.void_samples,
+            missing_samples: link.budget.missing_samples,
+            forward: link.budget.forward.into(),
+            reverse: link.budget.backward.into(),
+        }
+    }
+}
+
 impl DeploymentLinks {
     /// The links of `mesh`, or those of them that close in a direction.
     #[must_use]
@@ -224,20 +243,10 @@ impl DeploymentLinks {
         let wanted = |link: &&MeshLink| {
             !only_usable || closes(&link.budget.forward) || closes(&link.budget.backward)
         };
-        let link = |link: &MeshLink| DeploymentLink {
-            a_node_id: link.ends.a().uuid(),
-            b_node_id: link.ends.b().uuid(),
-            distance_m: link.budget.distance_m,
-            line_of_sight: link.budget.line_of_sight,
-            void_samples: link.budget.void_samples,
-            missing_samples: link.budget.missing_samples,
-            forward: link.budget.forward.into(),
-            reverse: link.budget.backward.into(),
-        };
         Self {
             deployment_id,
             nodes: mesh.nodes.len(),
-            links: mesh.links.iter().filter(wanted).map(link).collect(),
+            links: mesh.links.iter().filter(wanted).map(Into::into).collect(),
         }
     }
 }

@@ -8,11 +8,15 @@ pub mod exchange;
 pub mod health;
 pub mod link;
 pub mod mesh;
+pub mod mesh_coverage;
 pub mod name;
 pub mod node;
 pub mod place;
+pub mod placement;
+pub mod preview;
 pub mod radio;
 pub mod relay;
+pub mod replay;
 pub mod template;
 pub mod terrain;
 

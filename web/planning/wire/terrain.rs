@@ -1,6 +1,6 @@
 //! Terrain profiles.
 
-use groundwave_systems::terrain::{Profile, Terrain};
+use groundwave_systems::terrain::{GeoPoint, KnownGround, Profile, Terrain, WEB_ZOOM};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -91,6 +91,116 @@ impl TerrainProfile {
             void_samples: profile.terrain.void_samples,
             missing_samples: profile.terrain.missing_samples,
             samples: heights.filter_map(sample).collect(),
+        }
+    }
+}
+
+/// Point whose height is asked for.
+#[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct ElevationQuestion {
+    /// Degrees north, [-90, 90]
+    pub lat: f64,
+    /// Degrees east, [-180, 180]
+    pub lon: f64,
+}
+
+/// Options of a square of heights.
+#[derive(Debug, Deserialize, JsonSchema, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct TileOptions {
+    /// Unknown ground goes on at the nearest known height
+    pub opaque: Option<bool>,
+}
+
+/// Height of the ground at a point.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PointElevation {
+    /// Degrees north.
+    pub lat: f64,
+    /// Degrees east.
+    pub lon: f64,
+    /// Above mean sea level (EGM96), m; null where it is not known.
+    pub elevation_msl_m: Option<f64>,
+    /// Above the WGS84 ellipsoid, m; null where it is not known.
+    pub elevation_hae_m: Option<f64>,
+    /// Spacing of the posts, arc-seconds; null off every tile.
+    pub resolution_arcsec: Option<f64>,
+}
+
+impl PointElevation {
+    /// The height at a point of `terrain`.
+    #[must_use]
+    pub fn new(at: GeoPoint, terrain: &dyn Terrain) -> Self {
+        // Only ground that is known: where it is assumed, the sample counts as missing.
+        let mut height_m = [f64::NAN];
+        let used = terrain.sample(&[at.lat_deg()], &[at.lon_deg()], &mut height_m);
+        let known = height_m[0].is_finite() && used.missing_samples == 0;
+        let elevation_msl_m = known.then_some(height_m[0]);
+        Self {
+            lat: at.lat_deg(),
+            lon: at.lon_deg(),
+            elevation_msl_m,
+            elevation_hae_m: elevation_msl_m.map(|m| m + terrain.undulation_m(at)),
+            resolution_arcsec: terrain.resolution_arcsec(at),
+        }
+    }
+}
+
+/// Known ground.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TerrainArea {
+    /// Source of the terrain in one line.
+    pub source: String,
+    /// True if heights above the ellipsoid come from a geoid.
+    pub has_geoid: bool,
+    /// Least zoom of the squares.
+    pub zoom_min: u8,
+    /// Largest zoom of the squares.
+    pub zoom_max: u8,
+    /// Rectangles of known ground, from the south; empty where nothing is known.
+    pub areas: Vec<KnownArea>,
+}
+
+/// Rectangle of known ground.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct KnownArea {
+    /// Latitude of the southern edge, degrees.
+    pub south: f64,
+    /// Longitude of the western edge, degrees.
+    pub west: f64,
+    /// Latitude of the northern edge, degrees.
+    pub north: f64,
+    /// Longitude of the eastern edge, degrees.
+    pub east: f64,
+    /// Spacing of the posts, arc-seconds; null for ground that is said to be flat.
+    pub resolution_arcsec: Option<f64>,
+    /// Source of the heights.
+    pub source: String,
+}
+
+impl TerrainArea {
+    /// Known ground of `terrain`.
+    #[must_use]
+    pub fn new(terrain: &dyn Terrain) -> Self {
+        let source = terrain.describe();
+        let area = |known: KnownGround| KnownArea {
+            south: known.south_west.lat_deg(),
+            west: known.south_west.lon_deg(),
+            north: known.north_east.lat_deg(),
+            east: known.north_east.lon_deg(),
+            resolution_arcsec: known.resolution_arcsec,
+            source: known.source,
+        };
+        let [zoom_min, zoom_max] = WEB_ZOOM;
+        Self {
+            source: source.name,
+            has_geoid: source.has_geoid,
+            zoom_min,
+            zoom_max,
+            areas: terrain.known_ground().into_iter().map(area).collect(),
         }
     }
 }

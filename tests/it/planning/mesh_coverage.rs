@@ -1,0 +1,194 @@
+//! Live coverage: it follows the nodes, computes only what they reach, and its stream is resumed.
+
+use axum::http::StatusCode;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use super::Bench;
+use super::changes::Listener;
+
+/// Received power of a cell that nobody reaches.
+const NO_POWER: i16 = i16::MIN + 1;
+
+/// Cells put together from squares.
+struct Picture {
+    columns: usize,
+    cells: Vec<(i16, u8)>,
+    /// The last state.
+    state: Value,
+    /// Id of the last event with one.
+    id: String,
+}
+
+impl Picture {
+    fn new(state: &Value) -> Self {
+        let side = |name: &str| state[name].as_u64().unwrap() as usize;
+        Self {
+            columns: side("columns"),
+            cells: vec![(NO_POWER, 0); side("rows") * side("columns")],
+            state: state.clone(),
+            id: String::new(),
+        }
+    }
+
+    /// Hears until all cells of at least `evaluated` evaluations in all are there.
+    fn hear(&mut self, heard: &mut Listener<'_>, evaluated: u64) {
+        loop {
+            let told = heard.next().unwrap();
+            match told.name.as_str() {
+                "state" => self.state = told.data,
+                "tile" => self.draw(&told.data),
+                other => panic!("{other}: {}", told.data),
+            }
+            if !told.id.is_empty() {
+                self.id = told.id;
+            }
+            let state = &self.state;
+            let is_last = self.id.ends_with(&format!("-{}", state["revision"]));
+            let enough = state["evaluated_cells"].as_u64().unwrap() >= evaluated;
+            if state["pending_nodes"] == 0 && enough && is_last {
+                return;
+            }
+        }
+    }
+
+    fn draw(&mut self, tile: &Value) {
+        let of = |name: &str| tile[name].as_u64().unwrap() as usize;
+        let bytes = |name: &str| STANDARD.decode(tile[name].as_str().unwrap()).unwrap();
+        let (powers, servers) = (bytes("received_power_cdbm"), bytes("server"));
+        let powers = powers
+            .as_chunks::<2>()
+            .0
+            .iter()
+            .map(|pair| i16::from_le_bytes(*pair));
+        for (place, cell) in powers.zip(servers).enumerate() {
+            let [row, column] = [
+                of("row") + place / of("columns"),
+                of("column") + place % of("columns"),
+            ];
+            self.cells[row * self.columns + column] = cell;
+        }
+    }
+}
+
+fn setup() -> Value {
+    json!({
+        "bounds": { "south": 57.4, "west": 11.2, "north": 57.7, "east": 11.8 },
+        "cell_arcsec": 30.0, "rx_height_agl_m": 2.0,
+    })
+}
+
+#[test]
+fn a_moved_node_changes_only_the_cells_it_reaches() {
+    let bench = Bench::flat();
+    let within = bench.make("/api/v1/deployments", &json!({ "name": "d" }));
+    let path = format!("/api/v1/deployments/{within}");
+    let node = |name: &str, lat: f64, lon: f64| {
+        let body = json!({
+            "name": name, "lat": lat, "lon": lon, "radio": { "tx_power_dbm": 20.0 },
+        });
+        bench.make(&format!("{path}/nodes"), &body)
+    };
+    let nodes = [
+        node("a", 57.45, 11.3),
+        node("b", 57.6, 11.5),
+        node("c", 57.65, 11.7),
+    ];
+    let live = format!("{path}/mesh-coverage");
+    let state = bench.call("PUT", &live, &setup());
+    assert_eq!(state.status, StatusCode::OK, "{:?}", state.json());
+    let state = state.json();
+    assert_eq!(
+        (&state["rows"], &state["columns"]),
+        (&json!(36), &json!(72))
+    );
+    let tiles = format!("{live}/tiles");
+    let mut heard = Listener::open(&bench, &tiles, None);
+    let mut picture = Picture::new(&state);
+    picture.hear(&mut heard, 1);
+    while picture.state["nodes"].as_array().unwrap().len() < 3 {
+        picture.hear(&mut heard, 1);
+    }
+    let first = picture.state["evaluated_cells"].as_u64().unwrap();
+    let reached = picture.cells.iter().filter(|(power, _)| *power > NO_POWER);
+    assert!(reached.count() > 30);
+    // One node of three moves: about a third of the cells is evaluated, not all.
+    let position = json!({ "lat": 57.5, "lon": 11.6 });
+    let moved = format!("/api/v1/nodes/{}/position", nodes[0]);
+    bench.call("PUT", &moved, &position);
+    picture.hear(&mut heard, first + 1);
+    let more = picture.state["evaluated_cells"].as_u64().unwrap() - first;
+    assert!(more > 0 && more < first / 2, "{more} after {first}");
+    // From the start it is the same.
+    bench.call("DELETE", &live, &Value::Null);
+    let state = bench.call("PUT", &live, &setup()).json();
+    let mut fresh = Picture::new(&state);
+    let mut heard = Listener::open(&bench, &tiles, None);
+    fresh.hear(&mut heard, first);
+    assert_eq!(fresh.cells, picture.cells);
+    // A stream that was cut off goes on with what changed since.
+    let id = fresh.id.clone();
+    drop(heard);
+    let before = fresh.state["evaluated_cells"].as_u64().unwrap();
+    bench.call("PUT", &moved, &json!({ "lat": 57.45, "lon": 11.3 }));
+    let mut resumed = Listener::open(&bench, &tiles, Some(&id));
+    fresh.hear(&mut resumed, before + 1);
+    assert_ne!(fresh.cells, picture.cells);
+    // A node that is gone serves nobody.
+    for node in &nodes {
+        bench.call("DELETE", &format!("/api/v1/nodes/{node}"), &Value::Null);
+    }
+    while fresh.cells.iter().any(|(power, _)| *power != NO_POWER) {
+        fresh.hear(&mut resumed, 0);
+    }
+    assert_eq!(
+        bench.call("DELETE", &live, &Value::Null).status,
+        StatusCode::NO_CONTENT
+    );
+    assert_eq!(
+        bench.call("GET", &live, &Value::Null).status,
+        StatusCode::NOT_FOUND
+    );
+}
+
+#[test]
+fn failed_nodes_serve_nobody_and_bad_areas_are_refused() {
+    let bench = Bench::flat();
+    let within = bench.make("/api/v1/deployments", &json!({ "name": "d" }));
+    let path = format!("/api/v1/deployments/{within}");
+    let body = json!({ "name": "a", "lat": 57.5, "lon": 11.5 });
+    let node = bench.make(&format!("{path}/nodes"), &body);
+    let live = format!("{path}/mesh-coverage");
+    let mut failed = setup();
+    failed["failed_node_ids"] = json!([node]);
+    assert_eq!(bench.call("PUT", &live, &failed).status, StatusCode::OK);
+    let state = bench.call("GET", &live, &Value::Null).json();
+    assert_eq!(
+        (&state["revision"], &state["nodes"]),
+        (&json!(0), &json!([]))
+    );
+    for (key, value) in [
+        ("cell_arcsec", json!(0.5)),
+        ("rx_height_agl_m", json!(-1.0)),
+        (
+            "bounds",
+            json!({ "south": 57.7, "west": 11.2, "north": 57.4, "east": 11.8 }),
+        ),
+        (
+            "bounds",
+            json!({ "south": -80.0, "west": -170.0, "north": 80.0, "east": 170.0 }),
+        ),
+    ] {
+        let mut bad = setup();
+        bad[key] = value;
+        let answer = bench.call("PUT", &live, &bad);
+        assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{key}");
+    }
+    let none = bench.call(
+        "PUT",
+        &format!("/api/v1/deployments/{node}/mesh-coverage"),
+        &setup(),
+    );
+    assert_eq!(none.status, StatusCode::NOT_FOUND);
+}

@@ -1,0 +1,48 @@
+//! Changes of deployments as streams of events: nodes, settings, and links computed again.
+
+mod events;
+mod follow;
+
+use std::convert::Infallible;
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_util::Stream;
+use groundwave_systems::deployment::DeploymentId;
+use uuid::Uuid;
+
+use super::Planner;
+use super::coverages::KEEP_ALIVE;
+use crate::http::{Origin, Path, Problem};
+
+/// Stream the changes of a deployment
+///
+/// Server-Sent Events: `started` (revision), then as it happens `node` (a node that is new or changed),
+/// `node_removed` (node_id), `links` (node_id, links: all links of a node that moved or changed),
+/// `links_failed` (node_id, detail), `deployment` (its settings), `reset` (reason: load nodes and links
+/// again), `removed`, which is the last. With `Last-Event-ID` the stream goes on after that event, or
+/// says `reset` where it is no longer kept. A comment keeps the connection alive every 15 s.
+#[utoipa::path(get, path = "/api/v1/deployments/{id}/changes", tag = "deployments",
+    params(("id" = Uuid, Path, description = "Deployment id"),
+        ("last-event-id" = Option<String>, Header, description = "Id of the last received event")),
+    responses(
+        (status = 200, description = "The events", body = String, content_type = "text/event-stream"),
+        (status = 404, description = "No such deployment"),
+        (status = 429, description = "Too many streams of this client are open"),
+        (status = 503, description = "Too many streams are open")))]
+pub async fn changes(
+    State(planner): State<Planner>,
+    Origin(client): Origin,
+    Path(id): Path<Uuid>,
+    headers: HeaderMap,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
+    planner.deployment(id)?;
+    let permit = planner.streams.open(client)?;
+    let log = planner.changes.of(DeploymentId::new(id), |log| {
+        follow::begin(planner.clone(), DeploymentId::new(id), log);
+    });
+    let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
+    let events = permit.hold(events::events(log, last, planner.stop.clone()));
+    Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+}

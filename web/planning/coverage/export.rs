@@ -1,0 +1,160 @@
+//! A finished job as a file, by the writers of sweeps.
+
+use std::fs;
+use std::path::Path;
+
+use groundwave_io::raster::cog::{Band, CogLayout, Samples, write_cog};
+use groundwave_io::raster::kmz::{Overlay, write_kmz};
+use groundwave_io::raster::picture::{Style, coloured};
+use groundwave_io::raster::{Grid, GridGeometry, RasterError, Resampling, Site};
+
+use super::super::wire::coverage::CoverageFormat;
+use super::job::Job;
+
+/// Link margins of the ends of the palette, dB.
+const MARGIN_DB: [f64; 2] = [-10.0, 40.0];
+/// Link margins of a colour, dB.
+const STEP_DB: f64 = 5.0;
+
+impl CoverageFormat {
+    /// Ending of file names.
+    #[must_use]
+    pub const fn extension(self) -> &'static str {
+        match self {
+            Self::Png => "png",
+            Self::Tif => "tif",
+            Self::Kmz => "kmz",
+        }
+    }
+
+    /// Media type.
+    #[must_use]
+    pub const fn media_type(self) -> &'static str {
+        match self {
+            Self::Png => "image/png",
+            Self::Tif => "image/tiff; application=geotiff; profile=cloud-optimized",
+            Self::Kmz => "application/vnd.google-earth.kmz",
+        }
+    }
+}
+
+/// The coverage of a finished job as a file.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn export(job: &Job, sites: &[Site], format: CoverageFormat) -> Result<Vec<u8>, RasterError> {
+    match format {
+        CoverageFormat::Png => Ok(coloured(&margins(job)?, &style()).to_png()?),
+        CoverageFormat::Kmz => {
+            let (layer, style) = (margins(job)?, style());
+            let overlay = Overlay {
+                title: "Coverage",
+                layer: &layer,
+                style: &style,
+                sites,
+            };
+            as_file("coverage.kmz", |path| write_kmz(path, &overlay))
+        }
+        CoverageFormat::Tif => as_file("coverage.tif", |path| raster(job, sites, path)),
+    }
+}
+
+fn style() -> Style {
+    Style::ramp("Link margin", "dB", MARGIN_DB, Some(STEP_DB))
+}
+
+/// Octets of a file that `write` makes.
+fn as_file(
+    name: &str,
+    write: impl FnOnce(&Path) -> Result<(), RasterError>,
+) -> Result<Vec<u8>, RasterError> {
+    let folder = std::env::temp_dir();
+    let failed = |source| RasterError::Write {
+        path: folder.join(name),
+        source,
+    };
+    let folder = tempfile::tempdir().map_err(failed)?;
+    let path = folder.path().join(name);
+    write(&path)?;
+    fs::read(&path).map_err(failed)
+}
+
+fn geometry(job: &Job) -> GridGeometry {
+    let grid = &job.asked.grid;
+    let [cell_lat_deg, cell_lon_deg] = grid.cell_size_deg();
+    let west_deg = grid.west_deg();
+    GridGeometry {
+        west_deg: match west_deg >= 180.0 {
+            true => west_deg - 360.0,
+            false => west_deg,
+        },
+        north_deg: grid.north_deg(),
+        cell_lon_deg,
+        cell_lat_deg,
+        cols: grid.columns(),
+        rows: grid.rows(),
+    }
+}
+
+/// A value without data or infinite as NaN.
+fn finite(value: f64) -> f32 {
+    match value.is_finite() {
+        true => value as f32,
+        false => f32::NAN,
+    }
+}
+
+/// Received power, dBm, link margin, dB, and server of each cell; NaN without.
+fn cells(job: &Job) -> Vec<[f32; 3]> {
+    let sensitivity_dbm = job.sensitivity_dbm();
+    let cell = |(power, server): (Option<f64>, u8)| {
+        let power_dbm = power.unwrap_or(f64::NAN);
+        let margin_db = power_dbm - sensitivity_dbm[usize::from(server)].unwrap_or(f64::NAN);
+        let server = match power_dbm.is_finite() {
+            true => f32::from(server),
+            false => f32::NAN,
+        };
+        [finite(power_dbm), finite(margin_db), server]
+    };
+    job.powers().into_iter().map(cell).collect()
+}
+
+fn margins(job: &Job) -> Result<Grid, RasterError> {
+    let margins = cells(job).into_iter().map(|[_, margin_db, _]| margin_db);
+    Grid::new(geometry(job), margins.collect())
+}
+
+/// Writes received power, margin and, with several transmitting nodes, the server as bands.
+fn raster(job: &Job, sites: &[Site], path: &Path) -> Result<(), RasterError> {
+    let band = |(name, unit, resampling): (&str, &str, Resampling)| Band {
+        name: name.to_owned(),
+        unit: unit.to_owned(),
+        resampling,
+    };
+    let bands = [
+        ("rx_power", "dBm", Resampling::Mean),
+        ("link_margin", "dB", Resampling::Mean),
+        ("server", "", Resampling::Mode),
+    ];
+    let count = match job.asked.sources.len() {
+        1 => 2,
+        _ => 3,
+    };
+    let mut layout = CogLayout::single(Samples::F32, "", "", Resampling::Mean);
+    layout.bands = bands.into_iter().take(count).map(band).collect();
+    let remark = |(number, site): (usize, &Site)| (format!("SITE_{number}"), site.name.clone());
+    layout.remarks = sites.iter().enumerate().map(remark).collect();
+    let cells = cells(job);
+    let geometry = geometry(job);
+    let columns = geometry.cols as usize;
+    let mut rows = |row: u32, out: &mut [f32]| {
+        let own = &cells[row as usize * columns..][..columns];
+        for (band, out) in out.chunks_mut(columns).enumerate() {
+            for (value, cell) in out.iter_mut().zip(own) {
+                *value = cell[band];
+            }
+        }
+        Ok(())
+    };
+    write_cog(path, geometry, &layout, &mut rows).map(drop)
+}

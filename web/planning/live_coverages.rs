@@ -1,0 +1,143 @@
+//! Live coverages of deployments, in memory.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use groundwave_systems::coverage::live::LiveCoverage;
+use groundwave_systems::deployment::DeploymentId;
+use groundwave_systems::radio::Station;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::wire::mesh_coverage::MeshCoverageSetup;
+use crate::http::{Problem, id};
+
+/// Most deployments with a live coverage: each takes up to 200 MB.
+const LIVE_MAX: usize = 4;
+
+/// Live coverage of a deployment.
+pub struct Live {
+    /// Distinguishes it from earlier ones of the deployment.
+    pub epoch: Uuid,
+    /// Settings.
+    pub setup: MeshCoverageSetup,
+    /// Receiver of every cell.
+    pub receiver: Station,
+    /// Cancelled when it is replaced or deleted.
+    pub stop: CancellationToken,
+    /// Held while a layer is computed: tasks wait for it without a thread.
+    coverage: tokio::sync::Mutex<LiveCoverage>,
+    failure: Mutex<Option<String>>,
+    /// Number of changes so far: of cells, transmitters or progress.
+    changes: watch::Sender<u64>,
+}
+
+impl Live {
+    /// A live coverage that nobody follows yet.
+    #[must_use]
+    pub fn new(
+        setup: MeshCoverageSetup,
+        receiver: Station,
+        coverage: LiveCoverage,
+        stop: CancellationToken,
+    ) -> Self {
+        Self {
+            epoch: id::mint(),
+            setup,
+            receiver,
+            stop,
+            coverage: tokio::sync::Mutex::new(coverage),
+            failure: Mutex::default(),
+            changes: watch::Sender::new(0),
+        }
+    }
+
+    /// The coverage itself.
+    pub async fn coverage(&self) -> tokio::sync::MutexGuard<'_, LiveCoverage> {
+        self.coverage.lock().await
+    }
+
+    /// The coverage itself, for threads that compute.
+    pub fn hold_coverage(&self) -> tokio::sync::MutexGuard<'_, LiveCoverage> {
+        self.coverage.blocking_lock()
+    }
+
+    /// Word of changes, from now on.
+    #[must_use]
+    pub fn watch(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    /// Tells that something changed.
+    pub fn tell(&self, failure: Option<String>) {
+        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
+        self.changes.send_modify(|changes| *changes += 1);
+    }
+
+    /// Reason why the nodes cannot be followed.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.clone()
+    }
+}
+
+/// Live coverages by deployment.
+#[derive(Default)]
+pub struct LiveCoverages(Mutex<BTreeMap<DeploymentId, Arc<Live>>>);
+
+impl LiveCoverages {
+    fn table(&self) -> MutexGuard<'_, BTreeMap<DeploymentId, Arc<Live>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The live coverage of a deployment.
+    ///
+    /// # Errors
+    /// 404 without one.
+    pub fn get(&self, deployment: DeploymentId) -> Result<Arc<Live>, Problem> {
+        let found = self.table().get(&deployment).map(Arc::clone);
+        found.ok_or_else(|| Problem::not_found("live coverage of a deployment", deployment))
+    }
+
+    /// Adds a live coverage in place of the one before. Of more than [`LIVE_MAX`] the one begun first ends.
+    pub fn set(&self, deployment: DeploymentId, live: Arc<Live>) {
+        let mut table = self.table();
+        if let Some(before) = table.insert(deployment, live) {
+            before.stop.cancel();
+        }
+        while table.len() > LIVE_MAX {
+            // Epochs rise with time.
+            let oldest = table.iter().min_by_key(|(_, live)| live.epoch);
+            let Some(oldest) = oldest.map(|(deployment, _)| *deployment) else {
+                return;
+            };
+            if let Some(gone) = table.remove(&oldest) {
+                gone.stop.cancel();
+            }
+        }
+    }
+
+    /// Ends the live coverage of a deployment.
+    ///
+    /// # Errors
+    /// 404 without one.
+    pub fn delete(&self, deployment: DeploymentId) -> Result<(), Problem> {
+        let gone = self.table().remove(&deployment);
+        let none = || Problem::not_found("live coverage of a deployment", deployment);
+        gone.map(|live| live.stop.cancel()).ok_or_else(none)
+    }
+
+    /// Ends this live coverage if it is still the one of its deployment.
+    pub fn end(&self, deployment: DeploymentId, live: &Arc<Live>) {
+        let mut table = self.table();
+        if table
+            .get(&deployment)
+            .is_some_and(|own| Arc::ptr_eq(own, live))
+        {
+            table.remove(&deployment);
+        }
+        live.stop.cancel();
+    }
+}

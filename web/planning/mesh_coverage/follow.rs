@@ -1,0 +1,108 @@
+//! Passing of the nodes of a deployment to its live coverage.
+
+use std::sync::Arc;
+
+use groundwave_systems::coverage::live::TRANSMITTERS_MAX;
+use groundwave_systems::coverage::{CoverageRequest, Sampling};
+use groundwave_systems::deployment::{DeploymentId, PlannedNode};
+use groundwave_systems::link::coverage_radius_m;
+use groundwave_systems::radio::Environment;
+use groundwave_systems::site::NodeId;
+use groundwave_systems::terrain::Terrain;
+
+use super::super::Planner;
+use super::super::live_coverages::Live;
+use super::super::wire::PACKET_BYTES;
+use crate::http::Problem;
+
+/// Follows the nodes until the deployment is gone or the coverage is ended.
+pub fn begin(planner: &Planner, deployment: DeploymentId, live: &Arc<Live>) {
+    let (planner, live) = (planner.clone(), Arc::clone(live));
+    let views = planner.world.watch();
+    tokio::spawn(async move {
+        let stop = live.stop.clone();
+        tokio::select! {
+            () = follow(&planner, views, deployment, &live) => {}
+            () = stop.cancelled() => {}
+        }
+        planner.live.end(deployment, &live);
+    });
+}
+
+async fn follow(
+    planner: &Planner,
+    mut views: groundwave_engine::Views<groundwave_systems::Snapshot>,
+    deployment: DeploymentId,
+    live: &Arc<Live>,
+) {
+    loop {
+        views.borrow_and_update();
+        let Ok(view) = planner.deployment(deployment.uuid()) else {
+            return;
+        };
+        let basis = planner.basis(&view);
+        let known = Arc::clone(live);
+        let set = planner.analyse(move |terrain| {
+            let failed = &known.setup.failed_node_ids;
+            let works = |node: &&Arc<PlannedNode>| !failed.contains(&node.id.uuid());
+            let nodes: Vec<_> = basis.nodes.iter().filter(works).collect();
+            if nodes.len() > TRANSMITTERS_MAX {
+                let found = nodes.len();
+                let what = format!(
+                    "too many nodes for a live coverage: found {found}, allowed {TRANSMITTERS_MAX}"
+                );
+                return Err(Problem::bad_request(what));
+            }
+            let request = |node: &&Arc<PlannedNode>| {
+                let (air, receiver) = (&basis.environment, &known.receiver);
+                (node.id, request(node, receiver, air, terrain))
+            };
+            let transmitters: Vec<(NodeId, CoverageRequest)> = nodes.iter().map(request).collect();
+            Ok(known.hold_coverage().set(transmitters)?)
+        });
+        live.tell(set.await.err().map(|problem| problem.detail));
+        // One layer at a time, so that a node that moves on meanwhile is seen.
+        while live.coverage().await.progress().stale > 0 {
+            let known = Arc::clone(live);
+            let stepped = planner.analyse(move |_| Ok(known.hold_coverage().step()));
+            if let Err(problem) = stepped.await {
+                live.tell(Some(problem.detail));
+                break;
+            }
+            live.tell(live.failure());
+            if views.has_changed().unwrap_or(true) {
+                break;
+            }
+        }
+        // Without a transmitter left there is no layer, but there are cells to clear.
+        let known = Arc::clone(live);
+        if planner
+            .analyse(move |_| Ok(known.hold_coverage().settle()))
+            .await
+            .is_ok_and(|any| any)
+        {
+            live.tell(live.failure());
+        }
+        if views.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Coverage of a node as far as it reaches.
+fn request(
+    node: &PlannedNode,
+    receiver: &groundwave_systems::radio::Station,
+    environment: &Environment,
+    terrain: &dyn Terrain,
+) -> CoverageRequest {
+    CoverageRequest {
+        position: node.position,
+        transmitter: node.station.clone(),
+        receiver: receiver.clone(),
+        environment: environment.clone(),
+        packet_octets: PACKET_BYTES,
+        sampling: Sampling::Posts,
+        radius_m: coverage_radius_m(terrain, node.position, [&node.station, receiver]),
+    }
+}

@@ -1,0 +1,169 @@
+//! Live coverage of the mesh of a deployment: set, state, squares of cells.
+
+mod events;
+mod follow;
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_util::Stream;
+use groundwave_systems::coverage::Grid;
+use groundwave_systems::coverage::live::LiveCoverage;
+use groundwave_systems::deployment::DeploymentId;
+use uuid::Uuid;
+
+use super::Planner;
+use super::coverage::receiver;
+use super::coverages::KEEP_ALIVE;
+use super::live_coverages::Live;
+use super::wire::coverage::Bounds;
+use super::wire::mesh_coverage::{MeshCoverageSetup, MeshCoverageState, MeshTransmitter};
+use super::wire::place::point;
+use super::wire::radio::{RadioConfig, default_station};
+use crate::http::{Json, JsonBody, Origin, Path, Problem};
+
+/// Begin or replace the live coverage of a deployment
+///
+/// Each cell is the link from the node with the largest margin. It follows the deployment: after a node
+/// was moved, changed, added or deleted, only the cells it reaches are computed again. It is kept in
+/// memory, for up to four deployments: with a fifth, the one begun first ends.
+#[utoipa::path(put, path = "/api/v1/deployments/{id}/mesh-coverage", tag = "coverage",
+    params(("id" = Uuid, Path, description = "Deployment id")),
+    responses(
+        (status = 200, description = "State"),
+        (status = 404, description = "No such deployment")))]
+pub async fn set_mesh_coverage(
+    State(planner): State<Planner>,
+    Path(id): Path<Uuid>,
+    JsonBody(setup): JsonBody<MeshCoverageSetup>,
+) -> Result<Json<MeshCoverageState>, Problem> {
+    let deployment = planner.deployment(id)?;
+    let basis = planner.basis(&deployment);
+    let base = basis.nodes.first().map(|node| node.station.clone());
+    let base = base.unwrap_or_else(default_station);
+    let receiver = receiver(setup.receiver.clone(), setup.rx_height_agl_m, &base)?;
+    let grid = grid(&setup)?;
+    let coverage = LiveCoverage::new(grid, Arc::clone(&planner.terrain))?;
+    let stop = planner.stop.child_token();
+    let live = Arc::new(Live::new(setup, receiver, coverage, stop));
+    planner.live.set(deployment.id, Arc::clone(&live));
+    follow::begin(&planner, deployment.id, &live);
+    Ok(Json(state(&live).await))
+}
+
+/// Get the state of the live coverage of a deployment
+#[utoipa::path(get, path = "/api/v1/deployments/{id}/mesh-coverage", tag = "coverage",
+    params(("id" = Uuid, Path, description = "Deployment id")),
+    responses(
+        (status = 200, description = "State"),
+        (status = 404, description = "No such deployment, or it has no live coverage")))]
+pub async fn mesh_coverage(
+    State(planner): State<Planner>,
+    Path(id): Path<Uuid>,
+) -> Result<Json<MeshCoverageState>, Problem> {
+    let live = planner.live.get(DeploymentId::new(id))?;
+    Ok(Json(state(&live).await))
+}
+
+/// End the live coverage of a deployment
+#[utoipa::path(delete, path = "/api/v1/deployments/{id}/mesh-coverage", tag = "coverage",
+    params(("id" = Uuid, Path, description = "Deployment id")),
+    responses(
+        (status = 204, description = "Ended"),
+        (status = 404, description = "No such deployment, or it has no live coverage")))]
+pub async fn delete_mesh_coverage(
+    State(planner): State<Planner>,
+    Path(id): Path<Uuid>,
+) -> Result<StatusCode, Problem> {
+    planner.live.delete(DeploymentId::new(id))?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Stream the cells of the live coverage of a deployment
+///
+/// Server-Sent Events: `state` at the start and when nodes or progress change (as the state, with server
+/// numbers), `tile` for each square of 64 by 64 cells that has changed (row, column, rows, columns,
+/// received_power_cdbm, server), `failed` (detail) at the end. Cells of squares that never came have no
+/// server. With `Last-Event-ID` only the squares that changed since then follow. A comment keeps the
+/// connection alive every 15 s.
+#[utoipa::path(get, path = "/api/v1/deployments/{id}/mesh-coverage/tiles", tag = "coverage",
+    params(("id" = Uuid, Path, description = "Deployment id"),
+        ("last-event-id" = Option<String>, Header, description = "Id of the last received event")),
+    responses(
+        (status = 200, description = "The events", body = String, content_type = "text/event-stream"),
+        (status = 404, description = "No such deployment, or it has no live coverage"),
+        (status = 429, description = "Too many streams of this client are open"),
+        (status = 503, description = "Too many streams are open")))]
+pub async fn mesh_coverage_tiles(
+    State(planner): State<Planner>,
+    Origin(client): Origin,
+    Path(id): Path<Uuid>,
+    headers: HeaderMap,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
+    let live = planner.live.get(DeploymentId::new(id))?;
+    let permit = planner.streams.open(client)?;
+    let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
+    let events = permit.hold(events::events(live, last));
+    Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+}
+
+/// Whole cells over the area of a request.
+fn grid(setup: &MeshCoverageSetup) -> Result<Grid, Problem> {
+    let cell_arcsec = setup.cell_arcsec;
+    if !(1.0..=3600.0).contains(&cell_arcsec) {
+        let what = format!("`cell_arcsec` is {cell_arcsec}, allowed is [1, 3600]");
+        return Err(Problem::bad_request(what));
+    }
+    let Bounds {
+        south,
+        west,
+        north,
+        east,
+    } = setup.bounds;
+    let (_, _) = (point(south, west)?, point(north, east)?);
+    if south >= north {
+        let what = format!("`bounds.south` is {south}, allowed is below `bounds.north`, {north}");
+        return Err(Problem::bad_request(what));
+    }
+    let cell_deg = cell_arcsec / 3_600.0;
+    let count = |deg: f64| ((deg / cell_deg - 1e-9).ceil().max(1.0)) as u32;
+    let sides = [count(north - south), count((east - west).rem_euclid(360.0))];
+    // The last row may not reach beyond the pole.
+    let rows = sides[0].min(((north + 90.0) / cell_deg) as u32);
+    let grid = Grid::new([north, west], [cell_deg; 2], [rows, sides[1]]);
+    grid.map_err(|bad| Problem::bad_request(bad.to_string()))
+}
+
+async fn state(live: &Live) -> MeshCoverageState {
+    let coverage = live.coverage().await;
+    let (grid, progress) = (coverage.grid(), coverage.progress());
+    let [height_deg, width_deg] = grid.cell_size_deg();
+    let east = grid.west_deg() + width_deg * f64::from(grid.columns());
+    let node = |(id, sensitivity_dbm): (groundwave_systems::site::NodeId, f64)| MeshTransmitter {
+        node_id: id.uuid(),
+        sensitivity_dbm: Some(sensitivity_dbm).filter(|dbm| dbm.is_finite()),
+    };
+    let nodes = coverage.transmitters();
+    MeshCoverageState {
+        rows: grid.rows(),
+        columns: grid.columns(),
+        bounds: Bounds {
+            south: grid.north_deg() - height_deg * f64::from(grid.rows()),
+            west: grid.west_deg(),
+            north: grid.north_deg(),
+            east: if east > 180.0 { east - 360.0 } else { east },
+        },
+        cell_arcsec: live.setup.cell_arcsec,
+        receiver: RadioConfig::of(&live.receiver),
+        rx_height_agl_m: live.receiver.height_agl_m,
+        failed_node_ids: live.setup.failed_node_ids.clone(),
+        revision: progress.revision,
+        pending_nodes: progress.stale,
+        evaluated_cells: progress.evaluated_cells,
+        nodes: nodes.into_iter().map(|own| own.map(node)).collect(),
+        failure: live.failure(),
+    }
+}

@@ -1,0 +1,233 @@
+//! Where to build next, over HTTP.
+
+use axum::extract::State;
+use groundwave_systems::coverage::placement::{
+    CANDIDATES_MAX, PlacementRequest, high_ground, place,
+};
+use groundwave_systems::coverage::{CoverageRequest, Grid, Sampling};
+use groundwave_systems::link::{Inputs, coverage_radius_m};
+use groundwave_systems::mesh::{Member, MeshLink, links_of};
+use groundwave_systems::radio::{Station, Verdict};
+use groundwave_systems::site::NodeId;
+use groundwave_systems::terrain::{GeoPoint, Terrain};
+use uuid::Uuid;
+
+use super::Planner;
+use super::analysis_cache::Basis;
+use super::coverage::receiver;
+use super::mesh::{inputs, member};
+use super::wire::PACKET_BYTES;
+use super::wire::coverage::Bounds;
+use super::wire::place::point;
+use super::wire::placement::{COUNT_MAX, PlacedSite, PlacementAdvice, PlacementQuestion};
+use super::wire::radio::default_station;
+use crate::http::{Json, JsonBody, Origin, Path, Problem};
+
+/// Cells along the longer side of the area.
+const SIDE_CELLS: f64 = 160.0;
+
+/// Blocks along a side of the area, each with one candidate, where none are given.
+const BLOCKS: u32 = 8;
+
+/// Find sites to build next
+///
+/// Greedy choice among given points or high ground: each site adds the largest area that neither the
+/// nodes of the deployment nor the sites before it cover.
+#[utoipa::path(post, path = "/api/v1/deployments/{id}/placement", tag = "analysis",
+    params(("id" = Uuid, Path, description = "Deployment id")),
+    responses(
+        (status = 200, description = "Sites, the one that adds most first"),
+        (status = 404, description = "No such deployment"),
+        (status = 429, description = "Too many analyses of this client wait"),
+        (status = 503, description = "Too many analyses wait")))]
+pub async fn placement(
+    State(planner): State<Planner>,
+    Origin(client): Origin,
+    Path(id): Path<Uuid>,
+    JsonBody(asked): JsonBody<PlacementQuestion>,
+) -> Result<Json<PlacementAdvice>, Problem> {
+    let deployment = planner.deployment(id)?;
+    let basis = planner.basis(&deployment);
+    let search = Search::new(basis, asked)?;
+    let found = planner.analyse_queued(client, move |terrain| search.run(terrain));
+    Ok(Json(found.await?))
+}
+
+/// A site that may be built, with its links to the nodes.
+struct Candidate {
+    position: GeoPoint,
+    links: usize,
+    best: Option<(NodeId, f64)>,
+}
+
+/// Checked inputs of a request.
+struct Search {
+    basis: Basis,
+    asked: PlacementQuestion,
+    grid: Grid,
+    given: Option<Vec<GeoPoint>>,
+    station: Station,
+    receiver: Station,
+}
+
+impl Search {
+    fn new(basis: Basis, asked: PlacementQuestion) -> Result<Self, Problem> {
+        if !(1..=COUNT_MAX).contains(&asked.count) {
+            let what = format!("`count` is {}, allowed is [1, {COUNT_MAX}]", asked.count);
+            return Err(Problem::bad_request(what));
+        }
+        if !(0.0..=100.0).contains(&asked.link_margin_db) {
+            let found = asked.link_margin_db;
+            let what = format!("`link_margin_db` is {found}, allowed is [0, 100]");
+            return Err(Problem::bad_request(what));
+        }
+        let given = asked.candidates.clone().map(|points| {
+            let points = points.into_iter().map(GeoPoint::try_from);
+            points.collect::<Result<Vec<_>, _>>()
+        });
+        let given = given.transpose()?;
+        let count = given.as_ref().map_or(1, Vec::len);
+        if !(1..=CANDIDATES_MAX).contains(&count) {
+            let what =
+                format!("`candidates` has {count} points, allowed are 1 to {CANDIDATES_MAX}");
+            return Err(Problem::bad_request(what));
+        }
+        let mut station = default_station();
+        station.height_agl_m = asked.height_agl_m;
+        let config = asked.radio.clone().unwrap_or_default();
+        (station.radio, station.antenna) = config.resolve(&station)?;
+        station.validate()?;
+        let receiver = receiver(asked.receiver.clone(), asked.rx_height_agl_m, &station)?;
+        Ok(Self {
+            basis,
+            grid: grid(asked.bounds)?,
+            asked,
+            given,
+            station,
+            receiver,
+        })
+    }
+
+    fn run(&self, terrain: &dyn Terrain) -> Result<PlacementAdvice, Problem> {
+        let high = || high_ground(terrain, &self.grid, BLOCKS);
+        let points = match &self.given {
+            Some(points) => points.clone(),
+            None => high().into_iter().map(|(at, _)| at).collect(),
+        };
+        let all = points.len();
+        let linked = points.into_iter().map(|at| self.candidate(terrain, at));
+        let mut candidates = linked.collect::<Result<Vec<_>, _>>()?;
+        candidates.retain(|site| !self.asked.require_link || site.links > 0);
+        let nodes = self.basis.nodes.iter();
+        let existing: Vec<_> = nodes
+            .map(|node| self.request(terrain, node.position, &node.station))
+            .collect();
+        let sites: Vec<_> = candidates
+            .iter()
+            .map(|site| self.request(terrain, site.position, &self.station))
+            .collect();
+        let request = PlacementRequest {
+            grid: &self.grid,
+            existing: &existing,
+            candidates: &sites,
+            count: self.asked.count as usize,
+            margin_db: self.asked.link_margin_db,
+        };
+        let found = place(&request, terrain);
+        let site = |step: &groundwave_systems::sweep::Step| {
+            let site = &candidates[usize::from(step.site)];
+            let covered_area_km2 = found.covered_km2 + step.covered;
+            PlacedSite {
+                lat: site.position.lat_deg(),
+                lon: site.position.lon_deg(),
+                elevation_msl_m: terrain.elevation_msl_m(site.position),
+                added_area_km2: step.gain,
+                covered_area_km2,
+                covered_percent: 100.0 * covered_area_km2 / found.known_km2,
+                links: site.links,
+                best_node_id: site.best.map(|(id, _)| id.uuid()),
+                best_link_margin_db: site.best.map(|(_, margin_db)| margin_db),
+            }
+        };
+        Ok(PlacementAdvice {
+            candidates: candidates.len(),
+            without_link: all - candidates.len(),
+            known_area_km2: found.known_km2,
+            covered_area_km2: found.covered_km2,
+            upper_bound_km2: found.choice.upper_bound,
+            sites: found.choice.steps.iter().map(site).collect(),
+        })
+    }
+
+    fn request(&self, terrain: &dyn Terrain, at: GeoPoint, station: &Station) -> CoverageRequest {
+        CoverageRequest {
+            position: at,
+            transmitter: station.clone(),
+            receiver: self.receiver.clone(),
+            environment: self.basis.environment.clone(),
+            packet_octets: PACKET_BYTES,
+            sampling: Sampling::Posts,
+            radius_m: coverage_radius_m(terrain, at, [station, &self.receiver]),
+        }
+    }
+
+    /// A site at a point, with its links to the nodes that close in both directions.
+    fn candidate(&self, terrain: &dyn Terrain, at: GeoPoint) -> Result<Candidate, Problem> {
+        let own = NodeId::new(Uuid::nil());
+        let mut members: Vec<_> = self.basis.nodes.iter().map(member).collect();
+        members.push(Member {
+            id: own,
+            position: at,
+            station: &self.station,
+        });
+        let inputs: Inputs<'_> = inputs(terrain, &self.basis.environment);
+        let links = links_of(&inputs, &members, own)?;
+        let usable = |link: &&MeshLink| {
+            let budget = &link.budget;
+            [budget.forward, budget.backward]
+                .iter()
+                .all(|direction| direction.verdict != Verdict::NoLink)
+        };
+        let usable: Vec<_> = links.iter().filter(usable).collect();
+        let margin = |link: &&MeshLink| {
+            let budget = &link.budget;
+            let worse = budget
+                .forward
+                .link_margin_db
+                .min(budget.backward.link_margin_db);
+            // The nil id is the lowest: the node is the other end.
+            (link.ends.b(), worse)
+        };
+        let best = usable.iter().map(margin).max_by(|a, b| a.1.total_cmp(&b.1));
+        Ok(Candidate {
+            position: at,
+            links: usable.len(),
+            best,
+        })
+    }
+}
+
+/// About square cells over an area.
+fn grid(bounds: Bounds) -> Result<Grid, Problem> {
+    let Bounds {
+        south,
+        west,
+        north,
+        east,
+    } = bounds;
+    let (_, _) = (point(south, west)?, point(north, east)?);
+    if south >= north {
+        let what = format!("`bounds.south` is {south}, allowed is below `bounds.north`, {north}");
+        return Err(Problem::bad_request(what));
+    }
+    let (height_deg, width_deg) = (north - south, (east - west).rem_euclid(360.0));
+    let squeeze = f64::midpoint(south, north).to_radians().cos().max(0.01);
+    let cell_deg = height_deg.max(width_deg * squeeze) / SIDE_CELLS;
+    let rows = (height_deg / cell_deg).round().clamp(1.0, SIDE_CELLS);
+    let columns = (width_deg * squeeze / cell_deg)
+        .round()
+        .clamp(1.0, SIDE_CELLS);
+    let sizes = [height_deg / rows, width_deg / columns];
+    let grid = Grid::new([north, west], sizes, [rows as u32, columns as u32]);
+    grid.map_err(|bad| Problem::bad_request(bad.to_string()))
+}

@@ -1,0 +1,132 @@
+//! Recorded logs, replayed.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// Most frames of an answer.
+pub const FRAMES_MAX: u64 = 1_000;
+
+/// Uploaded log.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ReplayInfo {
+    /// Id.
+    pub id: Uuid,
+    /// Size of the log, bytes.
+    pub bytes: u64,
+    /// Bytes of a torn tail, which are passed over.
+    pub torn_bytes: u64,
+    /// Time of the last entry since the first, s.
+    pub duration_s: f64,
+    /// Simulated time of a step, s.
+    pub step_s: f64,
+    /// Inputs of the recorded world by name, such as its terrain.
+    pub inputs: std::collections::BTreeMap<String, String>,
+    /// Commands in the log.
+    pub commands: u64,
+    /// Number of commands by name.
+    pub commands_by_name: std::collections::BTreeMap<String, u64>,
+    /// Commands that set up or changed nodes, links or the environment after the start, up to 1000.
+    pub events: Vec<ReplayEvent>,
+    /// Events that were left out.
+    pub more_events: u64,
+}
+
+/// Command of a log.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ReplayEvent {
+    /// Time since the start, s.
+    pub at_s: f64,
+    /// Name of the command.
+    pub command: String,
+    /// The command itself; null where this version does not know it.
+    pub body: serde_json::Value,
+}
+
+/// Times of frames.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct FrameQuery {
+    /// Time of the first frame since the start, s, 0 or more
+    pub from_s: Option<f64>,
+    /// Time of the last frame, s; absent: the end of the log
+    pub to_s: Option<f64>,
+    /// Time between frames, s, above 0; absent: 1
+    pub step_s: Option<f64>,
+}
+
+/// Frames of a replay.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ReplayFrames {
+    /// Id of the replay.
+    pub id: Uuid,
+    /// Frames in the order of time, up to 1000.
+    pub frames: Vec<ReplayFrame>,
+    /// Digests of the log that the replay came to.
+    pub marks_compared: u64,
+}
+
+/// State of the mesh at a time.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ReplayFrame {
+    /// Time since the start, s.
+    pub at_s: f64,
+    /// Nodes by id.
+    pub nodes: Vec<ReplayNode>,
+    /// Links that are usable, or were cut, by the ids of their ends.
+    pub links: Vec<ReplayLink>,
+    /// Flows by id.
+    pub flows: Vec<ReplayFlow>,
+}
+
+/// Node of a frame.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ReplayNode {
+    /// Id.
+    pub node_id: Uuid,
+    /// Name.
+    pub name: String,
+    /// Degrees north.
+    pub lat: f64,
+    /// Degrees east.
+    pub lon: f64,
+    /// False if it has failed.
+    pub operating: bool,
+}
+
+/// Link of a frame.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ReplayLink {
+    /// Node with the lower id.
+    pub a_node_id: Uuid,
+    /// Node with the higher id.
+    pub b_node_id: Uuid,
+    /// True if both directions pass, its nodes operate, and it was not cut.
+    pub up: bool,
+    /// True if it was cut by command.
+    pub cut: bool,
+    /// Expected transmissions, acknowledgements counted; null where a direction does not pass.
+    pub etx: Option<f64>,
+    /// Probability that a packet is lost from the lower id to the higher, and back, [0, 1].
+    pub per: [f64; 2],
+    /// Link margin from the lower id to the higher, and back, dB.
+    pub link_margin_db: [f64; 2],
+    /// Received power from the lower id to the higher, and back, dBm.
+    pub rx_power_dbm: [f64; 2],
+}
+
+/// Flow of a frame.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ReplayFlow {
+    /// Id.
+    pub flow_id: Uuid,
+    /// Name.
+    pub name: String,
+    /// Nodes of its route in order; empty without a route.
+    pub path: Vec<Uuid>,
+    /// Rate that it asks for, bit/s.
+    pub rate_bps: f64,
+    /// Slowest hop, bit/s; null without a route.
+    pub bottleneck_rate_bps: Option<f64>,
+}
