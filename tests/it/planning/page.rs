@@ -138,3 +138,9 @@ fn a_planner_does_every_job_by_clicks_and_keys() {
 fn the_page_is_accessible_shareable_and_survives_its_server() {
     browse("access.spec.ts");
 }
+
+#[needs(terrain, page)]
+#[test]
+fn drags_scans_exports_and_other_clients_are_followed() {
+    browse("live-plan.spec.ts");
+}

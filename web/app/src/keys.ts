@@ -47,8 +47,10 @@ export function press(event: KeyboardEvent): boolean {
   else if (event.key === '?') ui.dialog = 'help';
   else if (letter === 'n' && app.plan.deployment) ui.tool = 'add';
   else if (letter === 'l' && app.plan.deployment) ui.tool = 'link';
+  else if (letter === 's' && app.plan.deployment) ui.tool = 'scan';
   else if (letter === 'v') ui.tool = 'select';
   else if (letter === 'f') app.frame();
+  else if (letter === 't') ui.raised = !ui.raised;
   else if (/^[1-4]$/.test(event.key)) ui.tab = TABS[Number(event.key) - 1] as Tab;
   else return false;
   return true;

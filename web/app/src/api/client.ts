@@ -25,6 +25,7 @@ export type RelayChain = Schemas['RelayChain'];
 export type MeshRoute = Schemas['MeshRoute'];
 export type ProtocolAdvice = Schemas['ProtocolAdvice'];
 export type Imported = Readable<Schemas['Imported']>;
+export type PointScan = Schemas['PointScan'];
 export type Place = Schemas['Place'];
 export type Environment = Readable<Schemas['Environment']>;
 

@@ -4,6 +4,13 @@ import type { Link, LinkDirection, Node } from '../api/client';
 import { between, destination, type LatLon } from '../geo';
 import { rating, type Rating } from '../verdict';
 
+export interface Box {
+  south: number;
+  west: number;
+  north: number;
+  east: number;
+}
+
 export const EMPTY: FeatureCollection = { type: 'FeatureCollection', features: [] };
 
 export function nodeFeature(node: Node): Feature<Point> {
@@ -75,4 +82,22 @@ export function lobe(at: LatLon, azimuth_deg: number, beamwidth_deg: number, fro
     ring.push([place.lon, place.lat]);
   }
   return { type: 'Feature', properties: {}, geometry: { type: 'Polygon', coordinates: [ring] } };
+}
+
+const MERCATOR_LAT_MAX = 85.0511;
+
+/** Everything outside the loaded cells, as one polygon with holes. */
+export function missingGround(boxes: readonly Box[]): FeatureCollection<Polygon> {
+  const ring = (box: Box) => [[box.west, box.south], [box.west, box.north], [box.east, box.north], [box.east, box.south], [box.west, box.south]];
+  const world = { south: -MERCATOR_LAT_MAX, west: -180, north: MERCATOR_LAT_MAX, east: 180 };
+  const outside: Feature<Polygon> = { type: 'Feature', properties: {}, geometry: { type: 'Polygon', coordinates: [ring(world), ...boxes.map(ring)] } };
+  return { type: 'FeatureCollection', features: [outside] };
+}
+
+export function boxFeatures(boxes: readonly Box[]): FeatureCollection<Polygon> {
+  const features = boxes.map((box): Feature<Polygon> => {
+    const ring = [[box.west, box.south], [box.east, box.south], [box.east, box.north], [box.west, box.north], [box.west, box.south]];
+    return { type: 'Feature', properties: {}, geometry: { type: 'Polygon', coordinates: [ring] } };
+  });
+  return { type: 'FeatureCollection', features };
 }

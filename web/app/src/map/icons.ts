@@ -29,6 +29,25 @@ export function symbol(role: string, colour: string, edge: string): ImageData {
   return pen.getImageData(0, 0, side, side);
 }
 
+/** A diagonal hatch that repeats. */
+export function hatch(line: string, ground: string): ImageData {
+  const side = 20;
+  const canvas = new OffscreenCanvas(side, side);
+  const pen = canvas.getContext('2d') as OffscreenCanvasRenderingContext2D;
+  pen.fillStyle = ground;
+  pen.fillRect(0, 0, side, side);
+  pen.strokeStyle = line;
+  pen.lineWidth = 2.2;
+  pen.globalAlpha = 0.7;
+  for (const at of [-side, 0, side]) {
+    pen.beginPath();
+    pen.moveTo(at - 2, side + 2);
+    pen.lineTo(at + side + 2, -2);
+    pen.stroke();
+  }
+  return pen.getImageData(0, 0, side, side);
+}
+
 /** The mark of an obstruction: a cross in a ring. */
 export function obstruction(colour: string, ground: string): ImageData {
   const side = SIDE_PX * RATIO;

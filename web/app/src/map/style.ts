@@ -6,8 +6,7 @@ import { EMPTY } from './features';
 import type { MapTheme } from './theme';
 
 export const FONT = 'Inter Semi Bold';
-/** Layer above the relief. */
-export const ABOVE_RELIEF = 'coverage';
+export const RELIEF = 'relief';
 
 function byRating<T>(values: Record<string, T>, wrap: (value: T) => unknown): ExpressionSpecification {
   const arms = RATINGS.flatMap((rating) => [rating, wrap(values[rating] as T)]);
@@ -22,6 +21,19 @@ export function layers(theme: MapTheme): LayerSpecification[] {
   return [
     { id: 'background', type: 'background', paint: { 'background-color': theme.sea } },
     { id: 'world', type: 'fill', source: 'world', maxzoom: WORLD_ZOOM_MAX, paint: { 'fill-color': theme.land, 'fill-outline-color': theme.border } },
+    { id: 'area', type: 'fill', source: 'area', minzoom: WORLD_ZOOM_MAX - 1.5, paint: { 'fill-color': theme.sea } },
+    {
+      id: RELIEF,
+      type: 'raster',
+      source: RELIEF,
+      paint: {
+        'raster-fade-duration': 0,
+        'raster-brightness-min': theme.relief.min,
+        'raster-brightness-max': theme.relief.max,
+        'raster-opacity': theme.relief.opacity,
+      },
+    },
+    { id: 'missing', type: 'fill', source: 'missing', minzoom: WORLD_ZOOM_MAX - 1.5, paint: { 'fill-pattern': 'hatch' } },
     { id: 'region', type: 'line', source: 'region', paint: { 'line-color': theme.ring, 'line-width': 1.5, 'line-dasharray': [3, 2], 'line-opacity': 0.8 } },
     { id: 'lobe', type: 'fill', source: 'lobe', paint: { 'fill-color': theme.ring, 'fill-opacity': 0.18, 'fill-outline-color': theme.ring } },
     { id: 'chosen-link', type: 'line', source: 'chosen-link', layout: { 'line-cap': 'round' }, paint: { 'line-color': theme.ring, 'line-width': 10, 'line-opacity': 0.28 } },
@@ -90,6 +102,8 @@ export function style(theme: MapTheme, origin: string): StyleSpecification {
     'font-faces': { [FONT]: [{ url: new URL(inter, origin).href }] },
     sources: {
       world: geojson(),
+      area: geojson(),
+      missing: geojson(),
       region: geojson(),
       lobe: geojson(),
       links: geojson('id'),
@@ -98,6 +112,7 @@ export function style(theme: MapTheme, origin: string): StyleSpecification {
       obstruction: geojson(),
       nodes: geojson('id'),
     },
-    layers: layers(theme),
+    // The relief comes when the server has said where there is ground.
+    layers: layers(theme).filter((layer) => layer.id !== RELIEF),
   } as StyleSpecification;
 }

@@ -5,13 +5,12 @@ export interface MapTheme {
   sea: string;
   land: string;
   border: string;
-  hatch: [number, number, number];
-  hatchGround: [number, number, number];
+  hatch: string;
+  hatchGround: string;
   text: string;
   halo: string;
   ring: string;
-  /** Colours of sea and land in full light, and how much the shade darkens. */
-  ground: { sea: [number, number, number]; land: [number, number, number]; shade: number };
+  relief: { min: number; max: number; opacity: number };
 }
 
 export const THEMES: Record<'light' | 'dark', MapTheme> = {
@@ -20,23 +19,23 @@ export const THEMES: Record<'light' | 'dark', MapTheme> = {
     sea: '#cfdfe9',
     land: '#f2f0e9',
     border: '#b9b4a6',
-    hatch: [196, 156, 104],
-    hatchGround: [247, 241, 230],
+    hatch: '#b98a4a',
+    hatchGround: '#f7f1e6',
     text: '#15202b',
     halo: '#ffffff',
     ring: '#005a94',
-    ground: { sea: [207, 223, 233], land: [246, 243, 234], shade: 0.62 },
+    relief: { min: 0.42, max: 1, opacity: 1 },
   },
   dark: {
     name: 'dark',
     sea: '#14202a',
     land: '#262d32',
     border: '#48525a',
-    hatch: [110, 88, 54],
-    hatchGround: [32, 29, 24],
+    hatch: '#8a6d3f',
+    hatchGround: '#201d18',
     text: '#e6edf2',
     halo: '#12181d',
     ring: '#6bb8f5',
-    ground: { sea: [20, 32, 42], land: [62, 70, 76], shade: 0.75 },
+    relief: { min: 0, max: 0.3, opacity: 1 },
   },
 };

@@ -9,10 +9,9 @@ import type { Grid } from '../store/grid';
 import type { Units } from '../units';
 import { COLOURS } from '../verdict';
 import { CoverageLayer, type CoverageStyle } from './coverage-layer';
-import { line, linkFeatures, nodeFeatures, point } from './features';
-import { Relief } from './relief';
-import { obstruction, PICTURE, SHAPES, symbol } from './icons';
-import { layers, style } from './style';
+import { boxFeatures, line, linkFeatures, missingGround, nodeFeatures, point, type Box } from './features';
+import { hatch, obstruction, PICTURE, SHAPES, symbol } from './icons';
+import { layers, RELIEF, style } from './style';
 import { THEMES, type MapTheme } from './theme';
 
 setWorkerUrl(worker);
@@ -30,8 +29,6 @@ export interface MapEvents {
   /** A click on a node, a link, or neither. */
   picked(what: { node?: string; link?: [string, string]; place: LatLon; extend: boolean }): void;
   doubled(place: LatLon): void;
-  /** The relief of the view is drawn; true if it has ground that is not known. */
-  shaded(unknown: boolean): void;
   dragged(id: string, to: LatLon, end: boolean): void;
   failed(text: string): void;
 }
@@ -42,6 +39,12 @@ const MARGIN_PX = 56;
 const DRAG_START_PX = 4;
 /** Pitch above which the sky is drawn; MapLibre fills the screen with it at any pitch. */
 const SKY_PITCH_DEG = 40;
+
+const DEM = 'heights';
+/** Zoom above which posts of 3" have no more to tell. */
+const DEM_ZOOM_MAX = 12;
+const EXAGGERATION = 2;
+const PITCH_DEG = 60;
 
 interface Painter {
   drawFunctions?: Record<string, (...args: unknown[]) => void>;
@@ -60,7 +63,7 @@ export class MapView {
   #roles: readonly RolePreset[] = [];
   #links: readonly Link[] = [];
   #chosen: ReadonlySet<string> = new Set();
-  #relief: Relief;
+  #boxes: readonly Box[] | null = null;
   #sources = new Map<string, FeatureCollection>();
   #scale: ScaleControl;
   #draggable: (id: string) => boolean = () => true;
@@ -98,7 +101,6 @@ export class MapView {
       const status = (event.error as { status?: number } | undefined)?.status;
       if (status !== 404) this.events.failed(String(event.error?.message ?? event.error));
     });
-    this.#relief = new Relief(this.map, this.#theme, (unknown) => this.events.shaded(unknown));
     this.map.on('moveend', () => this.events.moved(this.view()));
     this.#watchPointer();
   }
@@ -120,6 +122,7 @@ export class MapView {
       if (this.map.hasImage(name)) this.map.updateImage(name, picture);
       else this.map.addImage(name, picture, options);
     };
+    put('hatch', hatch(this.#theme.hatch, this.#theme.hatchGround), PICTURE);
     put('obstruction', obstruction(COLOURS[this.#theme.name].no_link, this.#theme.halo), PICTURE);
     for (const role of Object.keys(SHAPES)) {
       const colour = this.#roles.find((preset) => preset.id === role)?.color ?? '#555555';
@@ -136,7 +139,6 @@ export class MapView {
     const theme = THEMES[dark ? 'dark' : 'light'];
     if (theme === this.#theme) return;
     this.#theme = theme;
-    this.#relief.restyle(theme);
     if (!this.ready) return;
     this.#pictures();
     for (const layer of layers(theme)) {
@@ -175,6 +177,8 @@ export class MapView {
   }
 
   #drawLinks(): void {
+    this.#dragged = [];
+    this.#previewed = null;
     const data = linkFeatures(this.#links, this.#byId, this.#chosen);
     this.drawnLinks = data.features.length;
     this.#put('links', data);
@@ -212,9 +216,50 @@ export class MapView {
     this.#put('answer', { type: 'FeatureCollection', features });
   }
 
-  /** Height of the ground, m; NaN where it is not known, null before it was read. */
-  groundAt(place: LatLon): number | null {
-    return this.#relief.at(place);
+  /** Cells of ground that are loaded; all else is hatched. */
+  setArea(boxes: readonly Box[], zoom: { min: number; max: number }): void {
+    this.#boxes = boxes;
+    this.#put('area', boxFeatures(boxes));
+    this.#put('missing', missingGround(boxes));
+    if (!boxes.length) return;
+    const bounds: [number, number, number, number] = [
+      Math.min(...boxes.map((box) => box.west)),
+      Math.min(...boxes.map((box) => box.south)),
+      Math.max(...boxes.map((box) => box.east)),
+      Math.max(...boxes.map((box) => box.north)),
+    ];
+    const add = () => {
+      const tiles = [`${location.origin}/api/v1/terrain/relief/{z}/{x}/{y}.png`];
+      this.map.addSource(RELIEF, { type: 'raster', tiles, tileSize: 256, minzoom: zoom.min, maxzoom: zoom.max, bounds });
+      const heights = [`${location.origin}/api/v1/terrain/tiles/{z}/{x}/{y}.png?opaque=true`];
+      this.map.addSource(DEM, { type: 'raster-dem', encoding: 'terrarium', tiles: heights, tileSize: 256, minzoom: zoom.min, maxzoom: Math.min(zoom.max, DEM_ZOOM_MAX), bounds });
+      const relief = layers(this.#theme).find((layer) => layer.id === RELIEF);
+      if (relief) this.map.addLayer(relief, 'missing');
+    };
+    if (this.ready) add();
+    else this.map.once('style.load', add);
+  }
+
+  /** The ground in three dimensions, links draped over it; coverage is left out of it. */
+  setRaised(raised: boolean): void {
+    if (!this.ready || !this.map.getSource(DEM)) return;
+    this.map.setTerrain(raised ? { source: DEM, exaggeration: EXAGGERATION } : null);
+    this.map.setLayoutProperty('coverage', 'visibility', raised ? 'none' : 'visible');
+    if (raised) this.map.dragRotate.enable();
+    else this.map.dragRotate.disable();
+    this.map.easeTo({ pitch: raised ? PITCH_DEG : 0, bearing: 0, duration: 400 });
+  }
+
+  /** True where ground is loaded; null before the server has said. */
+  known(place: LatLon): boolean | null {
+    return this.#boxes && this.#boxes.some((box) => place.lat >= box.south && place.lat <= box.north && place.lon >= box.west && place.lon <= box.east);
+  }
+
+  /** True if the view shows ground that is not loaded. */
+  showsMissing(): boolean {
+    const bounds = this.map.getBounds();
+    const corners = [bounds.getNorthEast(), bounds.getNorthWest(), bounds.getSouthEast(), bounds.getSouthWest()];
+    return corners.some((corner) => this.known({ lat: corner.lat, lon: corner.lng }) === false);
   }
 
   setCoverage(grid: Grid | null, look: CoverageStyle): void {
@@ -315,16 +360,26 @@ export class MapView {
   #holding: { id: string; x: number; y: number; moved: boolean } | null = null;
   #dropped = false;
 
-  /** Moves a node and its links on the map alone, while it is dragged. */
-  showMoved(id: string, to: LatLon): void {
+  /** Features of the links of the node that is dragged. */
+  #dragged: string[] = [];
+
+  /** Moves a node and its links on the map alone, while it is dragged; `links` are those of the new place. */
+  showMoved(id: string, to: LatLon, links?: readonly Link[]): void {
     const node = this.#byId.get(id);
     if (!node) return;
     (this.map.getSource('nodes') as GeoJSONSource | undefined)?.updateData({ update: [{ id, newGeometry: { type: 'Point', coordinates: [to.lon, to.lat] } }] });
     const byId = new Map(this.#byId).set(id, { ...node, ...to });
-    const mine = this.#links.filter((link) => link.a_node_id === id || link.b_node_id === id);
-    const update = linkFeatures(mine, byId, this.#chosen).features.map((feature) => ({ id: String(feature.properties?.['id']), newGeometry: feature.geometry }));
-    if (update.length) (this.map.getSource('links') as GeoJSONSource | undefined)?.updateData({ update });
+    const isMine = (link: Link) => link.a_node_id === id || link.b_node_id === id;
+    if (links) this.#previewed = { id, links };
+    const known = this.#previewed?.id === id ? this.#previewed.links : this.#links.filter(isMine);
+    const features = linkFeatures(known, byId, this.#chosen).features;
+    const name = (feature: Feature) => String(feature.properties?.['id']);
+    const before = this.#dragged.length ? this.#dragged : linkFeatures(this.#links.filter(isMine), this.#byId, this.#chosen).features.map(name);
+    this.#dragged = features.map(name);
+    (this.map.getSource('links') as GeoJSONSource | undefined)?.updateData({ remove: before, add: features });
   }
+
+  #previewed: { id: string; links: readonly Link[] } | null = null;
 
   destroy(): void {
     this.map.remove();

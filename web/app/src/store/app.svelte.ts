@@ -2,6 +2,7 @@
 import { api, Refusal, wanted, type Imported, type LinkAnalysis, type NewNode, type Node } from '../api/client';
 import type { LatLon } from '../geo';
 import type { MapView } from '../map/view';
+import { Changes } from './changes';
 import { Commands } from './commands';
 import { Coverages } from './coverage.svelte';
 import { History } from './history.svelte';
@@ -42,6 +43,9 @@ export class App {
 
   /** Selected nodes that are there. */
   chosenNodes = $derived(this.ui.selected.map((id) => this.plan.byId.get(id)).filter((node) => node !== undefined));
+
+  /** The node whose radio new sites have: the selected one, or the first. */
+  model = $derived(this.chosenNodes[0] ?? this.plan.nodes[0]);
 
   /** Does work and shows why it failed, if it did. */
   async attempt<T>(work: () => Promise<T>): Promise<T | null> {
@@ -123,6 +127,14 @@ export class App {
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   }
 
+  /** Takes a file from the server. */
+  download(path: string): void {
+    const link = document.createElement('a');
+    link.href = path;
+    link.download = '';
+    link.click();
+  }
+
   /** Keeps the fields of a node as a template. */
   async keepTemplate(node: Node): Promise<void> {
     const names = new Set(this.plan.templates.map((template) => template.name));
@@ -179,6 +191,31 @@ export class App {
     this.profileAt_m = null;
   }
 
+  /** Changes of other clients, and links that were computed again. */
+  readonly changes = new Changes({
+    node: (node) => {
+      const known = this.plan.byId.get(node.id);
+      // An echo of what this page did is older than a change that is on its way.
+      if (!this.history.busy && JSON.stringify(known) !== JSON.stringify(node)) this.plan.put(node);
+    },
+    removed: (id) => {
+      if (!this.plan.byId.has(id)) return;
+      this.plan.drop(new Set([id]));
+      this.ui.selected = this.ui.selected.filter((other) => other !== id);
+    },
+    links: (id, links) => this.plan.putLinks(id, links),
+    deployment: (deployment) => this.plan.putDeployment(deployment),
+    reset: () => void this.attempt(() => this.plan.refresh()),
+    gone: () => {
+      this.ui.tell('The deployment was deleted by another client.', true);
+      void this.chooseDeployment('');
+    },
+    broken: () => void this.probe(),
+  });
+
+  /** Looks now if the server is there. */
+  probe: () => void = () => undefined;
+
   /** Asks the server now and then if it is there; a hidden tab asks nothing. */
   watchServer(): () => void {
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -195,6 +232,7 @@ export class App {
       }
       timer = setTimeout(probe, this.ui.serverGone ? PROBE_GONE_MS : PROBE_MS);
     };
+    this.probe = () => void probe();
     const shown = () => void (!document.hidden && probe());
     document.addEventListener('visibilitychange', shown);
     timer = setTimeout(probe, PROBE_MS);

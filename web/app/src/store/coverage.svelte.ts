@@ -3,9 +3,8 @@ import { api, wanted, type RadioConfig } from '../api/client';
 import type { components } from '../api/planning';
 import type { Colouring, CoverageStyle } from '../map/coverage-layer';
 import { table, type PaletteName } from '../palettes';
-import { emptyGrid, NO_GROUND, NO_VALUE, PATH_MISSING, strongest, type Grid } from './grid';
+import { emptyGrid, NO_GROUND, PATH_MISSING, strongest, type Grid, type GridBounds } from './grid';
 
-type Snapshot = components['schemas']['CoverageSnapshot'];
 export type Statistics = components['schemas']['CoverageStatistics'];
 
 export interface Job {
@@ -32,29 +31,39 @@ export interface Question {
   receiver: RadioConfig | null;
 }
 
-const POLL_MS = 250;
 /** Share of the cells that the legend's colours tell apart. */
 const LEGEND_SHARE = 0.97;
-/** Margins at which the verdict of a cell changes, dB. */
-const LIMITS: Record<string, number> = { poor: 0, marginal: 3, good: 10, excellent: 20 };
+/** Streams at a time: a browser opens six connections to a server. */
+const STREAMS_MAX = 3;
+/** Period of the picture while cells come in, ms. */
+const FRAME_MS = 120;
 
-/** Fills a grid from a snapshot. Returns the received power at margin 0, dBm. */
-function fill(grid: Grid, snapshot: Snapshot): number | null {
-  let above = Infinity;
-  let below = -Infinity;
-  for (const cell of snapshot.cells) {
-    const at = cell.row * grid.shape.columns + cell.col;
-    const power = cell.rx_power_dbm;
-    grid.power[at] = power == null ? NO_VALUE : Math.max(-32767, Math.min(32767, Math.round(power * 100)));
-    grid.meta[at] = (cell.path_missing ? PATH_MISSING : 0) | (cell.verdict === 'no_data' ? NO_GROUND : 0);
-    if (power == null) continue;
-    const limit = LIMITS[cell.verdict];
-    if (limit === undefined) below = Math.max(below, power);
-    else above = Math.min(above, power - limit);
+interface Started {
+  rows: number;
+  columns: number;
+  bounds: GridBounds;
+  sensitivity_dbm: (number | null)[];
+}
+
+interface CellTile {
+  row: number;
+  column: number;
+  rows: number;
+  columns: number;
+  received_power_cdbm: string;
+}
+
+function octets(base64: string): Uint8Array {
+  return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+}
+
+/** Puts a square of cells in its place. */
+function put(grid: Grid, tile: CellTile): void {
+  const cells = new DataView(octets(tile.received_power_cdbm).buffer);
+  for (let row = 0; row < tile.rows; row++) {
+    const into = (tile.row + row) * grid.shape.columns + tile.column;
+    for (let column = 0; column < tile.columns; column++) grid.power[into + column] = cells.getInt16((row * tile.columns + column) * 2, true);
   }
-  if (above === Infinity) return null;
-  // The cells on both sides of a limit are near it.
-  return below > -Infinity && below < above ? (above + below) / 2 : above;
 }
 
 export class Coverages {
@@ -109,28 +118,77 @@ export class Coverages {
     await this.#follow(id, begun);
   }
 
+  #streams = 0;
+  #waiting: (() => void)[] = [];
+
+  async #turn(): Promise<void> {
+    if (this.#streams >= STREAMS_MAX) await new Promise<void>((go) => this.#waiting.push(go));
+    this.#streams++;
+  }
+
+  /** Draws the squares of a job as they come; the stream goes on after the last one if it breaks. */
   async #follow(id: string, begun: number): Promise<void> {
-    let wait = POLL_MS;
-    while (this.jobs.some((job) => job.id === id)) {
-      const asked = performance.now();
-      let snapshot: Snapshot;
-      try {
-        snapshot = await wanted(api.GET('/api/v1/coverage/{id}', { params: { path: { id } } }));
-      } catch (fault) {
-        this.#change(id, { state: 'failed', fault: (fault as Error).message });
-        return;
-      }
-      const grid = emptyGrid({ rows: snapshot.rows, columns: snapshot.cols, bounds: snapshot.bounds });
-      const sensitivity_dbm = fill(grid, snapshot);
-      const done = snapshot.status === 'done';
-      const state = done ? 'done' : snapshot.status === 'failed' ? 'failed' : 'running';
-      const seconds = done ? (performance.now() - begun) / 1000 : null;
-      this.#change(id, { grid, sensitivity_dbm, state, seconds, progress: snapshot.rows_done / snapshot.rows, statistics: snapshot.statistics, fault: snapshot.failure ?? '' });
-      if (state !== 'running') return;
-      // A snapshot has all cells so far: reading takes its share of the time at most.
-      wait = Math.max(POLL_MS, 3 * (performance.now() - asked));
-      await new Promise((after) => setTimeout(after, wait));
+    await this.#turn();
+    let grid: Grid | null = null;
+    let squares = 0;
+    let cells = 0;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const show = () => {
+      timer = undefined;
+      // The arrays stay; another object says that they have changed.
+      if (grid) this.#change(id, { grid: { ...grid }, progress: cells / (grid.shape.rows * grid.shape.columns) });
+    };
+    const source = new EventSource(`/api/v1/coverage/${id}/tiles`);
+    this.#sources.set(id, source);
+    await new Promise<void>((ended) => {
+      const end = (change: Partial<Job>) => {
+        clearTimeout(timer);
+        source.close();
+        show();
+        this.#change(id, change);
+        ended();
+      };
+      source.addEventListener('started', (event) => {
+        const { rows, columns, bounds, sensitivity_dbm } = JSON.parse(event.data) as Started;
+        grid ??= emptyGrid({ rows, columns, bounds });
+        this.#change(id, { sensitivity_dbm: sensitivity_dbm[0] ?? null });
+      });
+      source.addEventListener('tile', (event) => {
+        if (!grid) return;
+        const tile = JSON.parse(event.data) as CellTile;
+        put(grid, tile);
+        squares++;
+        cells += tile.rows * tile.columns;
+        if (squares === 1) show();
+        else timer ??= setTimeout(show, FRAME_MS);
+      });
+      source.addEventListener('done', (event) => {
+        const { statistics } = JSON.parse(event.data) as { statistics: Statistics };
+        end({ state: 'done', statistics, progress: 1, seconds: (performance.now() - begun) / 1000 });
+        void this.#flag(id, statistics);
+      });
+      source.addEventListener('failed', (event) => end({ state: 'failed', fault: (JSON.parse(event.data) as { detail: string }).detail }));
+      source.addEventListener('error', () => void (source.readyState === EventSource.CLOSED && end({ state: 'failed', fault: 'The stream of the coverage ended.' })));
+      source.addEventListener('closed', () => end({}));
+    });
+    this.#sources.delete(id);
+    this.#streams--;
+    this.#waiting.shift()?.();
+  }
+
+  #sources = new Map<string, EventSource>();
+
+  /** Marks cells over ground that is not known; most coverages have none. */
+  async #flag(id: string, statistics: Statistics): Promise<void> {
+    const unknown = statistics.cells_by_verdict[5] ?? 0;
+    if (!statistics.path_missing_cells && !unknown) return;
+    const snapshot = await wanted(api.GET('/api/v1/coverage/{id}', { params: { path: { id } } })).catch(() => null);
+    const grid = this.jobs.find((job) => job.id === id)?.grid;
+    if (!snapshot || !grid) return;
+    for (const cell of snapshot.cells) {
+      grid.meta[cell.row * grid.shape.columns + cell.col] = (cell.path_missing ? PATH_MISSING : 0) | (cell.verdict === 'no_data' ? NO_GROUND : 0);
     }
+    this.#change(id, { grid: { ...grid } });
   }
 
   /** Cancels a job that runs, and takes it from the list. */
@@ -140,6 +198,7 @@ export class Coverages {
   }
 
   async #forget(id: string): Promise<void> {
+    this.#sources.get(id)?.dispatchEvent(new Event('closed'));
     const { response } = await api.DELETE('/api/v1/coverage/{id}', { params: { path: { id } } }).catch(() => ({ response: null }));
     // The server may have dropped it before.
     if (response && !response.ok && response.status !== 404) throw new Error(`The server answered ${response.status}.`);

@@ -119,4 +119,16 @@ export class Plan {
     this.nodes = this.nodes.filter((node) => !ids.has(node.id));
     this.links = this.links.filter((link) => !ids.has(link.a_node_id) && !ids.has(link.b_node_id));
   }
+
+  /** Puts all links of a node in place of those it had. */
+  putLinks(id: string, links: readonly Link[]): void {
+    const others = this.links.filter((link) => link.a_node_id !== id && link.b_node_id !== id);
+    this.links = [...others, ...links];
+    this.linksState = 'ready';
+  }
+
+  putDeployment(deployment: Deployment): void {
+    this.deployments = this.deployments.map((other) => (other.id === deployment.id ? deployment : other));
+    if (this.deployment?.id === deployment.id) this.deployment = deployment;
+  }
 }

@@ -1,6 +1,6 @@
 // Answers of the planner's tools: relays, routes, protocol advice.
 import type { Feature } from 'geojson';
-import { api, wanted, type MeshRoute, type ProtocolAdvice, type RelayChain } from '../api/client';
+import { api, wanted, type MeshRoute, type Node, type PointScan, type ProtocolAdvice, type RelayChain } from '../api/client';
 import { coordinates, type LatLon } from '../geo';
 import { line, point } from '../map/features';
 import type { Plan } from './plan.svelte';
@@ -9,7 +9,9 @@ export class Tools {
   relay = $state.raw<RelayChain | null>(null);
   route = $state.raw<MeshRoute | null>(null);
   advice = $state.raw<ProtocolAdvice | null>(null);
-  busy = $state<'none' | 'relay' | 'route' | 'advice'>('none');
+  scan = $state.raw<(PointScan & { from: LatLon; like: Node | undefined }) | null>(null);
+  scan_height_m = $state(10);
+  busy = $state<'none' | 'relay' | 'route' | 'advice' | 'scan'>('none');
   /** Template of new nodes; null for the usual fields. */
   templateId = $state<string | null>(null);
   /** A place that was searched for. */
@@ -22,6 +24,11 @@ export class Tools {
       const relays = hops.filter((hop) => hop.role === 'relay' && !hop.node_id);
       return [line(hops), ...relays.map((hop, at) => point(hop, { label: `Relay ${at + 1}` }))];
     }
+    if (this.scan) {
+      const { from, candidates } = this.scan;
+      const ends = candidates.filter((one) => one.verdict !== 'no_link').map((one) => this.plan.byId.get(one.node_id)).filter((node) => node !== undefined);
+      return [...ends.map((end) => line([from, end])), point(from, { label: 'Scan' })];
+    }
     const nodes = this.route?.path.map((id) => this.plan.byId.get(id)).filter((node) => node !== undefined) ?? [];
     const pins = this.pin ? [point(this.pin, { label: coordinates(this.pin) })] : [];
     return nodes.length > 1 ? [line(nodes), ...pins] : pins;
@@ -31,7 +38,7 @@ export class Tools {
 
   /** Takes what is drawn off the map. */
   clearDrawn(): void {
-    [this.relay, this.route, this.pin] = [null, null, null];
+    [this.relay, this.route, this.scan, this.pin] = [null, null, null, null];
   }
 
   clear(): void {
@@ -52,14 +59,14 @@ export class Tools {
     await this.#work('relay', async () => {
       const body = { tx_node_id: tx, rx_node_id: rx, target_data_rate_bps, relay_height_agl_m, max_hops, strategy: 'optimal' as const };
       this.relay = await wanted(api.POST('/api/v1/relay/plan', { body }));
-      this.route = null;
+      [this.route, this.scan] = [null, null];
     });
   }
 
   async findRoute(src: string, dst: string, metric: 'ett' | 'etx' | 'bottleneck' | 'hops'): Promise<void> {
     await this.#work('route', async () => {
       this.route = await wanted(api.POST('/api/v1/mesh/route', { body: { src_node_id: src, dst_node_id: dst, metric } }));
-      this.relay = null;
+      [this.relay, this.scan] = [null, null];
     });
   }
 
@@ -68,6 +75,18 @@ export class Tools {
     if (!within) return;
     await this.#work('advice', async () => {
       this.advice = await wanted(api.POST('/api/v1/mesh/recommend-protocol', { body: { deployment_id: within } }));
+    });
+  }
+
+  /** All nodes that a place can reach, best first. */
+  async scanFrom(from: LatLon, like: Node | undefined): Promise<void> {
+    const within = this.plan.deployment?.id;
+    if (!within) return;
+    await this.#work('scan', async () => {
+      const body = { lat: from.lat, lon: from.lon, height_agl_m: this.scan_height_m, ...(like ? { radio: like.radio } : {}) };
+      const found = await wanted(api.POST('/api/v1/deployments/{id}/scan', { params: { path: { id: within } }, body }));
+      this.scan = { ...found, from, like };
+      [this.relay, this.route] = [null, null];
     });
   }
 }

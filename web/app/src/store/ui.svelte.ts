@@ -4,7 +4,7 @@ import type { Units } from '../units';
 
 export type Mode = 'plan' | 'live' | 'replay';
 export type Tab = 'nodes' | 'links' | 'coverage' | 'tools';
-export type Tool = 'select' | 'add' | 'link';
+export type Tool = 'select' | 'add' | 'link' | 'scan';
 export type Theme = 'system' | 'light' | 'dark';
 export type Sheet = 'map' | Tab;
 
@@ -55,6 +55,8 @@ export class Ui {
   systemDark = $state(matchMedia('(prefers-color-scheme: dark)').matches);
   dialog = $state<'none' | 'deployment' | 'help' | 'import' | 'environment'>('none');
   profileOpen = $state(true);
+  /** Ground in three dimensions. */
+  raised = $state(false);
   serverGone = $state(false);
 
   dark = $derived(this.theme === 'dark' || (this.theme === 'system' && this.systemDark));
