@@ -11,8 +11,8 @@ const SEA_M: f32 = 0.5;
 /// Offset of heights in the colours, m.
 const OFFSET_M: f32 = 32_768.0;
 
-/// Heights in the encoding "Terrarium" (Tilezen joerd, `docs/formats.md`): red x 256 + green + blue / 256
-/// - 32768 is the height above mean sea level, m, here in whole metres. Unknown ground is transparent
+/// Heights in the encoding "Terrarium" (Tilezen joerd, `docs/formats.md`): the height above mean sea level,
+/// m, plus 32768 is red x 256 + green + blue / 256; here in whole metres. Unknown ground is transparent
 /// black; with `opaque` it goes on at the nearest known height of its row, else of the row before.
 ///
 /// # Errors
