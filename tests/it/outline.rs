@@ -10,7 +10,7 @@
 //! `..` at the end of an object that further fields are accepted. Descriptions, titles and examples
 //! are left out; every other keyword is in the line.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use serde_json::{Map, Value};
@@ -25,8 +25,12 @@ pub fn assert_unchanged(name: &str, document: &Value) {
 /// All operations by path and method, then all schemas by name.
 fn outline(document: &Value) -> String {
     let mut lines = Vec::new();
+    let mut ids = BTreeSet::new();
     for (path, item) in entries(&document["paths"]) {
         for (method, operation) in entries(item) {
+            // OpenAPI 3.1, "Operation Object": generated clients name functions by it.
+            let id = &operation["operationId"];
+            assert!(ids.insert(plain(id)), "two operations have the id {id}");
             lines.push(self::operation(path, method, operation));
         }
     }

@@ -53,7 +53,7 @@ impl Reply for StoredDocument {
     responses(
         (status = 200, description = "Stored document"),
         (status = 404, description = "No baseline stored")))]
-pub async fn fetch(State(daemon): State<Daemon>) -> Result<StoredDocument, Problem> {
+pub async fn fetch_baseline(State(daemon): State<Daemon>) -> Result<StoredDocument, Problem> {
     let baseline = daemon.baseline;
     // A file on a slow disk must not hold up other connections.
     let read = tokio::task::spawn_blocking(move || baseline.stored()).await;

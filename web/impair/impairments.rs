@@ -14,7 +14,7 @@ use crate::http::{Json, JsonBody, Path, Problem};
     responses(
         (status = 200, description = "Impairment in force"),
         (status = 400, description = "Unknown direction")))]
-pub async fn fetch(
+pub async fn fetch_impairment(
     State(daemon): State<Daemon>,
     Path(direction): Path<Direction>,
 ) -> Result<Json<AppliedState>, Problem> {
@@ -33,7 +33,7 @@ pub async fn fetch(
         (status = 400, description = "Unknown direction, or malformed body"),
         (status = 403, description = "Missing capability CAP_NET_ADMIN"),
         (status = 422, description = "Unsupported, or refused by the kernel; the previous impairment stays")))]
-pub async fn replace(
+pub async fn replace_impairment(
     State(daemon): State<Daemon>,
     peer: Option<Extension<Peer>>,
     Path(direction): Path<Direction>,
@@ -56,7 +56,7 @@ pub async fn replace(
         (status = 400, description = "Unknown direction"),
         (status = 403, description = "Missing capability CAP_NET_ADMIN"),
         (status = 422, description = "Refused by the kernel")))]
-pub async fn clear(
+pub async fn clear_impairment(
     State(daemon): State<Daemon>,
     peer: Option<Extension<Peer>>,
     Path(direction): Path<Direction>,

@@ -32,11 +32,11 @@ fn endpoints() -> Endpoints<Daemon> {
         .with(operations!(
             unrestricted;
             system::system,
-            impairments::fetch,
-            impairments::replace,
-            impairments::clear,
+            impairments::fetch_impairment,
+            impairments::replace_impairment,
+            impairments::clear_impairment,
             stats::sample,
-            baseline::fetch,
+            baseline::fetch_baseline,
         ))
         .schema::<DirectionName>()
 }

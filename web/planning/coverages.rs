@@ -32,7 +32,7 @@ use crate::http::{Json, JsonBody, Origin, Path, Problem, Query, id};
         (status = 404, description = "No such node"),
         (status = 429, description = "Too many jobs of this client wait"),
         (status = 503, description = "Too many jobs wait")))]
-pub async fn create(
+pub async fn create_coverage(
     State(planner): State<Planner>,
     Origin(client): Origin,
     JsonBody(asked): JsonBody<CoverageQuestion>,
@@ -86,7 +86,7 @@ fn sources(planner: &Planner, asked: &CoverageQuestion) -> Result<Vec<Arc<Planne
     responses(
         (status = 200, description = "Status, bounds, statistics and cells"),
         (status = 404, description = "No such job, or evicted")))]
-pub async fn fetch(
+pub async fn fetch_coverage(
     State(planner): State<Planner>,
     Path(id): Path<Uuid>,
 ) -> Result<Json<CoverageSnapshot>, Problem> {
@@ -101,7 +101,7 @@ pub async fn fetch(
     responses(
         (status = 204, description = "Deleted"),
         (status = 404, description = "No such job, or evicted")))]
-pub async fn delete(
+pub async fn delete_coverage(
     State(planner): State<Planner>,
     Path(id): Path<Uuid>,
 ) -> Result<StatusCode, Problem> {

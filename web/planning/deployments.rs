@@ -12,7 +12,7 @@ use crate::http::{Json, JsonBody, Path, Problem, id};
 /// List all deployments
 #[utoipa::path(get, path = "/api/v1/deployments", tag = "deployments",
     responses((status = 200, description = "All deployments, oldest first")))]
-pub async fn list(State(planner): State<Planner>) -> Json<Vec<Deployment>> {
+pub async fn list_deployments(State(planner): State<Planner>) -> Json<Vec<Deployment>> {
     let view = planner.world.view();
     let all = view.plan.deployments.values();
     Json(all.map(|found| Deployment::from(&**found)).collect())
@@ -24,7 +24,7 @@ pub async fn list(State(planner): State<Planner>) -> Json<Vec<Deployment>> {
         (status = 201, description = "Created",
             headers(("location" = String, description = "URL"))),
         (status = 409, description = "Too many deployments")))]
-pub async fn create(
+pub async fn create_deployment(
     State(planner): State<Planner>,
     JsonBody(new): JsonBody<NewDeployment>,
 ) -> Result<
@@ -52,7 +52,7 @@ pub async fn create(
     responses(
         (status = 200, description = "The deployment"),
         (status = 404, description = "No such deployment")))]
-pub async fn fetch(
+pub async fn fetch_deployment(
     State(planner): State<Planner>,
     Path(id): Path<Uuid>,
 ) -> Result<Json<Deployment>, Problem> {
@@ -67,7 +67,7 @@ pub async fn fetch(
     responses(
         (status = 200, description = "Updated deployment"),
         (status = 404, description = "No such deployment")))]
-pub async fn update(
+pub async fn update_deployment(
     State(planner): State<Planner>,
     Path(id): Path<Uuid>,
     JsonBody(patch): JsonBody<DeploymentPatch>,
@@ -84,7 +84,7 @@ pub async fn update(
     responses(
         (status = 204, description = "Deleted"),
         (status = 404, description = "No such deployment")))]
-pub async fn delete(
+pub async fn delete_deployment(
     State(planner): State<Planner>,
     Path(id): Path<Uuid>,
 ) -> Result<StatusCode, Problem> {

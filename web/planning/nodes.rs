@@ -16,7 +16,7 @@ use crate::http::{Json, JsonBody, Path, Problem, id};
     responses(
         (status = 200, description = "Nodes, oldest first"),
         (status = 404, description = "No such deployment")))]
-pub async fn list(
+pub async fn list_nodes(
     State(planner): State<Planner>,
     Path(id): Path<Uuid>,
 ) -> Result<Json<Vec<Node>>, Problem> {
@@ -34,7 +34,7 @@ pub async fn list(
             headers(("location" = String, description = "URL"))),
         (status = 404, description = "No such deployment or template"),
         (status = 409, description = "Too many nodes")))]
-pub async fn create(
+pub async fn create_node(
     State(planner): State<Planner>,
     Path(within): Path<Uuid>,
     JsonBody(new): JsonBody<NewNode>,
@@ -62,7 +62,7 @@ pub async fn create(
     responses(
         (status = 200, description = "The node"),
         (status = 404, description = "No such node")))]
-pub async fn fetch(
+pub async fn fetch_node(
     State(planner): State<Planner>,
     Path(id): Path<Uuid>,
 ) -> Result<Json<Node>, Problem> {
@@ -78,7 +78,7 @@ pub async fn fetch(
     responses(
         (status = 200, description = "Updated node"),
         (status = 404, description = "No such node")))]
-pub async fn update(
+pub async fn update_node(
     State(planner): State<Planner>,
     Path(id): Path<Uuid>,
     JsonBody(patch): JsonBody<NodePatch>,
@@ -112,7 +112,7 @@ pub async fn relocate(
     responses(
         (status = 204, description = "Deleted"),
         (status = 404, description = "No such node")))]
-pub async fn delete(
+pub async fn delete_node(
     State(planner): State<Planner>,
     Path(id): Path<Uuid>,
 ) -> Result<StatusCode, Problem> {

@@ -12,7 +12,7 @@ use crate::http::{Json, JsonBody, Path, Problem, id};
 /// List all templates
 #[utoipa::path(get, path = "/api/v1/templates", tag = "templates",
     responses((status = 200, description = "All templates")))]
-pub async fn list(State(planner): State<Planner>) -> Json<Vec<Template>> {
+pub async fn list_templates(State(planner): State<Planner>) -> Json<Vec<Template>> {
     let view = planner.world.view();
     let all = view.plan.templates.values();
     Json(all.map(|found| Template::from(&**found)).collect())
@@ -23,7 +23,7 @@ pub async fn list(State(planner): State<Planner>) -> Json<Vec<Template>> {
     responses(
         (status = 201, description = "Created"),
         (status = 409, description = "Username exists")))]
-pub async fn create(
+pub async fn create_template(
     State(planner): State<Planner>,
     JsonBody(new): JsonBody<NewTemplate>,
 ) -> Result<(StatusCode, Json<Template>), Problem> {
@@ -41,7 +41,7 @@ pub async fn create(
     responses(
         (status = 204, description = "Deleted"),
         (status = 404, description = "No such template")))]
-pub async fn delete(
+pub async fn delete_template(
     State(planner): State<Planner>,
     Path(id): Path<Uuid>,
 ) -> Result<StatusCode, Problem> {

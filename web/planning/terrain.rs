@@ -73,8 +73,8 @@ pub async fn area(State(planner): State<Planner>) -> Result<Json<TerrainArea>, P
 /// `opaque=true` at the nearest known height, for surfaces.
 #[utoipa::path(get, path = "/api/v1/terrain/tiles/{z}/{x}/{y}", tag = "terrain",
     params(
-        ("z" = u8, Path, description = "Zoom, [7, 15]"),
-        ("x" = u32, Path, description = "Column from the west"),
+        ("z" = u8, Path, description = "Zoom", minimum = 7, maximum = 15),
+        ("x" = u32, Path, description = "Column from the west", maximum = 32767),
         ("y" = String, Path, description = "Row from the north, also with `.png`"),
         TileOptions),
     responses(
@@ -100,8 +100,8 @@ pub async fn tile(
 /// and where the ground is not known.
 #[utoipa::path(get, path = "/api/v1/terrain/relief/{z}/{x}/{y}", tag = "terrain",
     params(
-        ("z" = u8, Path, description = "Zoom, [7, 15]"),
-        ("x" = u32, Path, description = "Column from the west"),
+        ("z" = u8, Path, description = "Zoom", minimum = 7, maximum = 15),
+        ("x" = u32, Path, description = "Column from the west", maximum = 32767),
         ("y" = String, Path, description = "Row from the north, also with `.png`")),
     responses(
         (status = 200, description = "Picture", body = inline(Bytes), content_type = "image/png"),

@@ -100,9 +100,11 @@ impl TerrainProfile {
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct ElevationQuestion {
-    /// Degrees north, [-90, 90]
+    /// Degrees north
+    #[param(minimum = -90, maximum = 90)]
     pub lat: f64,
-    /// Degrees east, [-180, 180]
+    /// Degrees east
+    #[param(minimum = -180, maximum = 180)]
     pub lon: f64,
 }
 
