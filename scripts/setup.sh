@@ -33,6 +33,10 @@ need() {
 }
 
 need sha256sum:coreutils tar:tar node:nodejs npm:npm cc:gcc || exit 1
+[ "$(node -p 'parseInt(process.versions.node)')" -ge 20 ] || {
+    echo "setup: node $(node --version) is too old; the page is built with version 20 or later" >&2
+    exit 1
+}
 has cargo || {
     echo "setup: cargo is missing; install Rust 1.95 or later from https://rustup.rs" >&2
     exit 1
