@@ -58,6 +58,7 @@
 //! ```
 
 mod command;
+mod component_document;
 mod effect;
 mod handle;
 mod id;
@@ -78,6 +79,7 @@ mod time;
 mod view;
 
 pub use command::{Applied, Queued, Recorded, Registry};
+pub use component_document::{ComponentDocument, StoredComponent};
 pub use effect::{Effect, Effects, Outbox};
 pub use handle::{Awaited, Handle, Health};
 pub use id::{Id, Index, Kind};

@@ -11,7 +11,7 @@ mod document;
 mod tests;
 mod view;
 
-use groundwave_engine::{Builder, Phase};
+use groundwave_engine::{Builder, ComponentDocument, Phase};
 
 pub use api_token::{ApiToken, ApiTokenId, NoteTokenUse};
 pub(crate) use commands::remove_node_account;
@@ -23,7 +23,6 @@ pub use components::{
     Account, AccountId, AccountKind, AccountRole, RevokedToken, RevokedTokenId, RevokedTokenKind,
     Secret,
 };
-pub use document::{AccountDocument, RevokedTokenDocument};
 pub use view::Accounts;
 
 /// Accounts and revoked tokens.
@@ -42,8 +41,8 @@ pub fn account(engine: &mut Builder) {
         .command::<RevokeToken>()
         .command::<IssueCredential>()
         .command::<NoteTokenUse>()
-        .document::<AccountDocument>()
-        .document::<RevokedTokenDocument>()
+        .document::<ComponentDocument<Account>>()
+        .document::<ComponentDocument<RevokedToken>>()
         .systems(Phase::Plan, view::expire_revoked_tokens)
         .systems(Phase::Publish, view::publish_accounts);
 }

@@ -1,13 +1,13 @@
 //! Documents of automation.
 
 use bevy_ecs::prelude::*;
-use groundwave_engine::{Document, Index, Refusal};
+use groundwave_engine::{Document, Index, Refusal, StoredComponent};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use super::components::{
-    AlertId, AlertKind, AlertRecord, Automation, AutomationId, Delivery, DeliveryId, DeliveryKind,
-    Execution, ExecutionId, ExecutionKind, ExecutionRecord, FlowMemory,
+    AlertKind, AlertRecord, Automation, AutomationId, Delivery, DeliveryKind, Execution,
+    ExecutionId, ExecutionKind, ExecutionRecord, FlowMemory,
 };
 
 /// Memory of a flow in the store.
@@ -53,34 +53,12 @@ impl Document for ExecutionDocument {
     }
 }
 
-macro_rules! documents {
-    ($($(#[$doc:meta])* $name:ident($record:ident of $kind:ident, $id:ident) = $table:literal;)+) => {$(
-        $(#[$doc])*
-        #[derive(Debug, Clone, Serialize, Deserialize)]
-        #[serde(transparent)]
-        pub struct $name($record);
-
-        impl Document for $name {
-            const TABLE: &'static str = $table;
-            type Kind = $kind;
-            type Changed = Changed<$record>;
-
-            fn read(_: &World, entity: EntityRef<'_>) -> Self {
-                Self(entity.get::<$record>().expect("its kind has one").clone())
-            }
-
-            fn restore(self, id: $id, world: &mut World) -> Result<(), Refusal> {
-                world.resource::<Index<$kind>>().vacant(id)?;
-                world.spawn((id, self.0));
-                Ok(())
-            }
-        }
-    )+};
+impl StoredComponent for Delivery {
+    const TABLE: &'static str = "automation deliveries";
+    type Kind = DeliveryKind;
 }
 
-documents! {
-    /// A delivery in the store.
-    DeliveryDocument(Delivery of DeliveryKind, DeliveryId) = "automation deliveries";
-    /// An alert in the store.
-    AlertDocument(AlertRecord of AlertKind, AlertId) = "automation alerts";
+impl StoredComponent for AlertRecord {
+    const TABLE: &'static str = "automation alerts";
+    type Kind = AlertKind;
 }

@@ -29,7 +29,7 @@ mod times;
 mod triggers;
 mod view;
 
-use groundwave_engine::{Builder, Phase};
+use groundwave_engine::{Builder, ComponentDocument, Phase};
 
 use bevy_ecs::schedule::IntoScheduleConfigs;
 
@@ -44,7 +44,7 @@ pub use components::{
     ExecutionState, FlowMemory, StepRecord, TriggerRecord,
 };
 pub use delivery::{AttemptOutcome, Deliver};
-pub use document::{AlertDocument, DeliveryDocument, ExecutionDocument, MemoryDocument};
+pub use document::{ExecutionDocument, MemoryDocument};
 pub use request::DeliveryRequest;
 pub use state::AutomationState;
 pub use view::AutomationView;
@@ -71,8 +71,8 @@ pub fn automation(engine: &mut Builder) {
         .command::<ObserveGateway>()
         .document::<MemoryDocument>()
         .document::<ExecutionDocument>()
-        .document::<DeliveryDocument>()
-        .document::<AlertDocument>()
+        .document::<ComponentDocument<Delivery>>()
+        .document::<ComponentDocument<AlertRecord>>()
         .state::<AutomationState>()
         .systems(
             Phase::Respond,

@@ -147,27 +147,13 @@ impl CoverageJob {
     /// yet are [`Cell::default`].
     #[must_use]
     pub fn row(&self, row: u32) -> &[Cell] {
-        self.column_of(row)
+        row_of(&self.world, self.grid(), row)
     }
 
     /// The servers of the cells of a row, in the same order.
     #[must_use]
     pub fn servers(&self, row: u32) -> &[Server] {
-        self.column_of(row)
-    }
-
-    /// The components `C` of the cells of a row.
-    fn column_of<C: Component>(&self, row: u32) -> &[C] {
-        let columns = self.grid().columns() as usize;
-        let start = row as usize * columns;
-        let cells = self.world.try_query::<&C>().and_then(|mut cells| {
-            let chunks = cells.contiguous_iter(&self.world).ok()?;
-            chunks.into_iter().next()
-        });
-        cells
-            .unwrap_or_default()
-            .get(start..start + columns)
-            .unwrap_or_default()
+        row_of(&self.world, self.grid(), row)
     }
 
     /// The world of the cells.
@@ -175,6 +161,20 @@ impl CoverageJob {
     pub fn world(&self) -> &World {
         &self.world
     }
+}
+
+/// The components `C` of the cells of a row of `grid`, from the west; none for a row beyond it.
+pub(super) fn row_of<'w, C: Component>(world: &'w World, grid: &Grid, row: u32) -> &'w [C] {
+    let columns = grid.columns() as usize;
+    let start = row as usize * columns;
+    let cells = world.try_query::<&C>().and_then(|mut cells| {
+        let chunks = cells.contiguous_iter(world).ok()?;
+        chunks.into_iter().next()
+    });
+    cells
+        .unwrap_or_default()
+        .get(start..start + columns)
+        .unwrap_or_default()
 }
 
 fn too_many(grid: &Grid) -> BadValue {

@@ -124,7 +124,7 @@ struct Part {
 }
 
 /// Evaluates the cells of `grid` within the radius of a site, in the fast mode, on the compute pool.
-/// What comes out depends on the arguments alone. Without a valid setup there is no cell.
+/// The layer depends on the arguments alone; it has no cell without a valid setup.
 #[must_use]
 pub fn evaluate_layer(setup: &CoverageRequest, grid: &Grid, terrain: &dyn Terrain) -> Layer {
     let (Ok(site), Ok(sensitivity_dbm)) = (setup.prepare(terrain), setup.sensitivity_dbm()) else {

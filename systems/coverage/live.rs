@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bevy_ecs::prelude::*;
 
-use super::job::CellIndex;
+use super::job::{CellIndex, row_of};
 use super::layer::{Layer, NO_DATA, NO_POWER, Window, evaluate_layer};
 use super::{CoverageRequest, Grid};
 use crate::radio::BadValue;
@@ -228,16 +228,7 @@ impl LiveCoverage {
     /// The cells of a row from the west; none for a row beyond the grid.
     #[must_use]
     pub fn row(&self, row: u32) -> &[Best] {
-        let columns = self.grid().columns() as usize;
-        let start = row as usize * columns;
-        let cells = self.world.try_query::<&Best>().and_then(|mut cells| {
-            let chunks = cells.contiguous_iter(&self.world).ok()?;
-            chunks.into_iter().next()
-        });
-        cells
-            .unwrap_or_default()
-            .get(start..start + columns)
-            .unwrap_or_default()
+        row_of(&self.world, self.grid(), row)
     }
 }
 

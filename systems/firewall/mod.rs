@@ -6,17 +6,15 @@
 //! read back.
 
 mod commands;
-mod document;
 mod rule;
 mod state;
 #[cfg(test)]
 mod tests;
 mod zone;
 
-use groundwave_engine::{Builder, Phase};
+use groundwave_engine::{Builder, ComponentDocument, Phase};
 
 pub use commands::{ApplyRuleset, ConfirmRuleset, ObserveRuleset, RevertRuleset};
-pub use document::FirewallDocument;
 pub use rule::{Chain, FirewallRule, PortRange, Protocol};
 pub use state::{Firewall, FirewallId, FirewallKind, Observed, Pending, Ruleset};
 pub use zone::{Verdict, Zone};
@@ -30,6 +28,6 @@ pub fn firewall(engine: &mut Builder) {
         .command::<ConfirmRuleset>()
         .command::<RevertRuleset>()
         .command::<ObserveRuleset>()
-        .document::<FirewallDocument>()
+        .document::<ComponentDocument<Firewall>>()
         .systems(Phase::Publish, state::publish_firewall);
 }

@@ -1,13 +1,18 @@
 //! Rulesets of the firewall: confirmed, awaiting confirmation, observed.
 
 use bevy_ecs::prelude::*;
-use groundwave_engine::{Id, Index, Kind, Section};
+use groundwave_engine::{Id, Index, Kind, Section, StoredComponent};
 use serde::{Deserialize, Serialize};
 
 /// Kind of the entity that holds the rulesets.
 pub struct FirewallKind;
 impl Kind for FirewallKind {
     const NAME: &'static str = "firewall";
+}
+
+impl StoredComponent for Firewall {
+    const TABLE: &'static str = "firewall";
+    type Kind = FirewallKind;
 }
 /// Id of that entity.
 pub type FirewallId = Id<FirewallKind>;

@@ -6,15 +6,12 @@ use groundwave_engine::{Engine, Recorded, Refusal};
 use super::*;
 use crate::Snapshot;
 use crate::deployment::{CreateDeployment, DeleteDeployment, DeploymentId, Outline};
-use crate::onboarding::{
-    ApproveRegistration, JoinClaims, Mac, Proof, PublicKey, RegistrationId, RequestJoin,
-    RevokeRegistration,
-};
+use crate::onboarding::{Mac, RegistrationId, RevokeRegistration};
 use crate::radio::{Environment, Role};
 use crate::sample::station;
 use crate::site::{AddNode, MoveNode, NodeId, RemoveNode};
 use crate::terrain::GeoPoint;
-use crate::test_world::{does_at, engine};
+use crate::test_world::{self, does_at, engine};
 
 const S: u64 = 1_000_000_000;
 const WALL: u64 = 1_800_000_000 * S;
@@ -32,36 +29,7 @@ fn node(number: u8) -> NodeId {
 }
 
 fn let_in(engine: &mut Engine<Snapshot>, number: u8, as_node: NodeId) -> RegistrationId {
-    let ip = IpAddr::V4(Ipv4Addr::new(10, 41, 0, number));
-    let registration = RegistrationId::from_u128(u128::from(number));
-    let request = RequestJoin {
-        registration,
-        node: as_node,
-        public_key: PublicKey::new([number; 32]).unwrap(),
-        claims: JoinClaims {
-            mac: mac(number),
-            hostname: format!("n{number}"),
-            listen_port: None,
-            source_ip: ip,
-            underlay_ip: ip,
-            proof: Proof::Absent,
-            mac_verified: false,
-            code_sha256: None,
-            key_proof: None,
-        },
-    };
-    does(engine, request).unwrap();
-    let approve = ApproveRegistration {
-        registration,
-        node: as_node,
-        name: None,
-        role_id: None,
-        overlay_ip: None,
-        by: "ada".to_owned(),
-        revision: None,
-    };
-    does(engine, approve).unwrap();
-    registration
+    test_world::let_in(engine, WALL, number, as_node)
 }
 
 fn hear(number: u8, seq: u64, now_ns: u64) -> RecordHeartbeat {

@@ -9,11 +9,11 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use groundwave_engine::{Builder, Phase};
+use groundwave_engine::{Builder, ComponentDocument, Phase};
 
 pub use commands::{RecordUpsSamples, RemoveUps, SAMPLES_AT_ONCE_MAX};
 pub use sample::{UpsSample, UpsStatus};
-pub use state::{LatestUps, UPS_MAX, Ups, UpsDocument, UpsId, UpsKind, UpsSource, check_ups_id};
+pub use state::{LatestUps, UPS_MAX, Ups, UpsId, UpsKind, UpsSource, check_ups_id};
 
 /// Power supplies.
 pub fn power(engine: &mut Builder) {
@@ -22,6 +22,6 @@ pub fn power(engine: &mut Builder) {
         .section::<LatestUps>()
         .command::<RecordUpsSamples>()
         .command::<RemoveUps>()
-        .document::<UpsDocument>()
+        .document::<ComponentDocument<Ups>>()
         .systems(Phase::Publish, state::publish_ups);
 }

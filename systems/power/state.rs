@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
-use groundwave_engine::{Document, Id, Index, Kind, Refusal, Section};
+use groundwave_engine::{Id, Index, Kind, Refusal, Section, StoredComponent};
 use schemars::JsonSchema;
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
@@ -73,25 +73,9 @@ pub fn check_ups_id(ups_id: &str) -> Result<(), Refusal> {
     Err(Refusal::invalid("ups_id", format!("{ups_id:?}"), allowed))
 }
 
-/// A power supply in the store.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct UpsDocument(Ups);
-
-impl Document for UpsDocument {
+impl StoredComponent for Ups {
     const TABLE: &'static str = "power_supplies";
     type Kind = UpsKind;
-    type Changed = Changed<Ups>;
-
-    fn read(_: &World, entity: EntityRef<'_>) -> Self {
-        Self(entity.get::<Ups>().expect("a power supply has one").clone())
-    }
-
-    fn restore(self, id: UpsId, world: &mut World) -> Result<(), Refusal> {
-        world.resource::<Index<UpsKind>>().vacant(id)?;
-        world.spawn((id, self.0));
-        Ok(())
-    }
 }
 
 /// Power supplies by name.

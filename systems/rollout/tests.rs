@@ -10,11 +10,9 @@ use crate::fleet::{
     FinishCommand, FleetEventKind, RecordHeartbeat, RecordJoinReport, SetGatewayClock,
     StartGatewayClock,
 };
-use crate::onboarding::{
-    ApproveRegistration, JoinClaims, Mac, Proof, PublicKey, RegistrationId, RequestJoin,
-};
+use crate::onboarding::Mac;
 use crate::site::NodeId;
-use crate::test_world::{does_at, engine};
+use crate::test_world::{does_at, engine, let_in};
 
 const S: u64 = 1_000_000_000;
 const WALL: u64 = 1_800_000_000 * S;
@@ -76,7 +74,8 @@ impl Fleet {
         };
         fleet.does(begin).unwrap();
         for (number, agent) in (1..).zip(agents) {
-            fleet.let_in(number);
+            let at_ns = WALL + fleet.now_s * S;
+            let_in(&mut fleet.engine, at_ns, number, node(number));
             let node = Node {
                 agent: *agent,
                 version: "1".to_owned(),
@@ -105,38 +104,6 @@ impl Fleet {
 
     fn does<C: Recorded>(&mut self, command: C) -> Result<C::Reply, Refusal> {
         does_at(&mut self.engine, WALL + self.now_s * S, command)
-    }
-
-    fn let_in(&mut self, number: u8) {
-        let ip = IpAddr::V4(Ipv4Addr::new(10, 41, 0, number));
-        let registration = RegistrationId::from_u128(u128::from(number));
-        let request = RequestJoin {
-            registration,
-            node: node(number),
-            public_key: PublicKey::new([number; 32]).unwrap(),
-            claims: JoinClaims {
-                mac: Mac([2, 0, 0, 0, 0, number]),
-                hostname: format!("n{number}"),
-                listen_port: None,
-                source_ip: ip,
-                underlay_ip: ip,
-                proof: Proof::Absent,
-                mac_verified: false,
-                code_sha256: None,
-                key_proof: None,
-            },
-        };
-        self.does(request).unwrap();
-        let approve = ApproveRegistration {
-            registration,
-            node: node(number),
-            name: None,
-            role_id: None,
-            overlay_ip: None,
-            by: "ada".to_owned(),
-            revision: None,
-        };
-        self.does(approve).unwrap();
     }
 
     fn join(&mut self, number: u8) {

@@ -93,7 +93,7 @@ impl ChangeLog {
         known.then(|| later.cloned().collect())
     }
 
-    /// Word of changes, from now on.
+    /// Revision of the last change, from now on.
     #[must_use]
     pub fn watch(&self) -> watch::Receiver<u64> {
         self.last.subscribe()

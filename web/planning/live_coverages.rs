@@ -63,7 +63,7 @@ impl Live {
         self.coverage.blocking_lock()
     }
 
-    /// Word of changes, from now on.
+    /// Number of changes so far, from now on.
     #[must_use]
     pub fn watch(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()

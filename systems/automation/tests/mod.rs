@@ -3,37 +3,18 @@ mod load;
 mod nodes;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use groundwave_engine::{Effects, Engine, Recorded, Refusal};
+use groundwave_engine::{Effects, Engine};
 use serde_json::{Map, Value, json};
 
 use super::*;
+use crate::Snapshot;
 use crate::config::{Expected, Put, Remove};
-use crate::terrain::Flat;
-use crate::{Snapshot, world};
+use crate::test_world::{self, does_at, engine};
 
 const S: u64 = 1_000_000_000;
 /// 2027-01-15 08:00:00 UTC.
 const WALL: u64 = 1_800_000_000 * S;
-
-fn engine() -> Engine<Snapshot> {
-    let ground = Flat {
-        elevation_msl_m: 0.0,
-    };
-    world(Arc::new(ground)).build(1, 1_000_000).unwrap()
-}
-
-#[track_caller]
-fn does_at<C: Recorded>(
-    engine: &mut Engine<Snapshot>,
-    at_ns: u64,
-    command: C,
-) -> Result<C::Reply, Refusal> {
-    let reply = engine.handle().submit(command).unwrap();
-    engine.tick(Some(at_ns)).unwrap();
-    reply.wait()
-}
 
 /// Time goes on: an empty reading, so that the tick takes the wall clock.
 fn wait_until(engine: &mut Engine<Snapshot>, at_ns: u64) {

@@ -1,9 +1,4 @@
-use core::net::{IpAddr, Ipv4Addr};
-
 use super::*;
-use crate::onboarding::{
-    ApproveRegistration, JoinClaims, Mac, Proof, PublicKey, RegistrationId, RequestJoin,
-};
 use crate::peripheral::RecordHostReadings;
 use crate::site::NodeId;
 
@@ -14,36 +9,7 @@ fn node(number: u8) -> NodeId {
 /// Lets nodes in.
 fn let_in(engine: &mut Engine<Snapshot>, count: u8) {
     for number in 1..=count {
-        let ip = IpAddr::V4(Ipv4Addr::new(10, 41, 0, number));
-        let registration = RegistrationId::from_u128(u128::from(number));
-        let mac = Mac([2, 0, 0, 0, 0, number]);
-        let request = RequestJoin {
-            registration,
-            node: node(number),
-            public_key: PublicKey::new([number; 32]).unwrap(),
-            claims: JoinClaims {
-                mac,
-                hostname: format!("n{number}"),
-                listen_port: None,
-                source_ip: ip,
-                underlay_ip: ip,
-                proof: Proof::Absent,
-                mac_verified: false,
-                code_sha256: None,
-                key_proof: None,
-            },
-        };
-        does_at(engine, WALL, request).unwrap();
-        let approve = ApproveRegistration {
-            registration,
-            node: node(number),
-            name: None,
-            role_id: None,
-            overlay_ip: None,
-            by: "ada".to_owned(),
-            revision: None,
-        };
-        does_at(engine, WALL, approve).unwrap();
+        test_world::let_in(engine, WALL, number, node(number));
     }
 }
 

@@ -14,7 +14,7 @@ use super::super::change_log::{Change, ChangeLog};
 
 struct Watcher {
     log: Arc<ChangeLog>,
-    /// Word of changes; it also tells the log that somebody watches.
+    /// Revision of the last change; its receivers are the watchers that the log counts.
     last: watch::Receiver<u64>,
     stop: CancellationToken,
     /// Events not sent yet.
