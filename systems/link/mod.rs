@@ -22,8 +22,8 @@ pub use components::{
 pub use view::LinkView;
 
 pub use crate::model::link::{
-    Direction, Inputs, LinkBudget, LinkKey, OVER_HORIZON_M, Reach, SAMPLES_MAX, SAMPLES_MIN,
-    coverage_radius_m, judge, post_spacing_m, samples_for, score, trace,
+    Direction, Inputs, LinkBudget, LinkKey, OVER_HORIZON_M, Percentile, Reach, SAMPLES_MAX,
+    SAMPLES_MIN, coverage_radius_m, judge, percentiles, post_spacing_m, samples_for, score, trace,
 };
 
 /// Links between nodes, their budgets, and how they are taken down.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use groundwave_systems::deployment::PlannedNode;
-use groundwave_systems::link::{Inputs, judge, trace};
+use groundwave_systems::link::{Inputs, judge, percentiles, trace};
 use groundwave_systems::radio::Environment;
 use groundwave_systems::radio::budget::Workspace;
 use groundwave_systems::terrain::Terrain;
@@ -68,7 +68,9 @@ fn link(
     };
     let profile = trace(&inputs, tx.position, rx.position, Some(samples));
     let (one, other) = ((tx.position, &tx.station), (rx.position, &rx.station));
-    let (result, reverse) = judge(&inputs, &profile, one, other, &mut Workspace::default())?;
+    let mut workspace = Workspace::default();
+    let (result, reverse) = judge(&inputs, &profile, one, other, &mut workspace)?;
+    let percentiles = percentiles(&inputs, &profile, one, other, &mut workspace)?;
     let named = |mut result: groundwave_systems::radio::LinkResult, from: Uuid, to: Uuid| {
         result.tx_node_id = Some(from.to_string());
         result.rx_node_id = Some(to.to_string());
@@ -82,5 +84,6 @@ fn link(
         terrain_known: profile.terrain.missing_samples == 0,
         result: named(result, tx_node_id, rx_node_id),
         reverse: named(reverse, rx_node_id, tx_node_id),
+        percentiles: percentiles.map(Into::into).to_vec(),
     })
 }

@@ -20,7 +20,7 @@ const LIVE_MAX: usize = 4;
 pub struct Live {
     /// Distinguishes it from earlier ones of the deployment.
     pub epoch: Uuid,
-    /// Settings.
+    /// Settings; of the failed nodes those at the start.
     pub setup: MeshCoverageSetup,
     /// Receiver of every cell.
     pub receiver: Station,
@@ -29,6 +29,8 @@ pub struct Live {
     /// Held while a layer is computed: tasks wait for it without a thread.
     coverage: tokio::sync::Mutex<LiveCoverage>,
     failure: Mutex<Option<String>>,
+    /// Nodes taken as failed.
+    failed: watch::Sender<Vec<Uuid>>,
     /// Number of changes so far: of cells, transmitters or progress.
     changes: watch::Sender<u64>,
 }
@@ -44,6 +46,7 @@ impl Live {
     ) -> Self {
         Self {
             epoch: id::mint(),
+            failed: watch::Sender::new(setup.failed_node_ids.clone()),
             setup,
             receiver,
             stop,
@@ -61,6 +64,26 @@ impl Live {
     /// The coverage itself, for threads that compute.
     pub fn hold_coverage(&self) -> tokio::sync::MutexGuard<'_, LiveCoverage> {
         self.coverage.blocking_lock()
+    }
+
+    /// Nodes taken as failed, from now on.
+    #[must_use]
+    pub fn watch_failed(&self) -> watch::Receiver<Vec<Uuid>> {
+        self.failed.subscribe()
+    }
+
+    /// Takes other nodes as failed, if that is the only difference to the settings. Returns true if so.
+    pub fn fail(&self, setup: &MeshCoverageSetup) -> bool {
+        let failed_node_ids = self.setup.failed_node_ids.clone();
+        let same = MeshCoverageSetup {
+            failed_node_ids,
+            ..setup.clone()
+        };
+        let is_same = same == self.setup;
+        if is_same {
+            self.failed.send_replace(setup.failed_node_ids.clone());
+        }
+        is_same
     }
 
     /// Number of changes so far, from now on.

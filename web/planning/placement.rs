@@ -23,8 +23,8 @@ use super::wire::placement::{COUNT_MAX, PlacedSite, PlacementAdvice, PlacementQu
 use super::wire::radio::default_station;
 use crate::http::{Json, JsonBody, Origin, Path, Problem};
 
-/// Cells along the longer side of the area.
-const SIDE_CELLS: f64 = 160.0;
+/// Most cells along the longer side of the area.
+const SIDE_CELLS: f64 = 96.0;
 
 /// Blocks along a side of the area, each with one candidate, where none are given.
 const BLOCKS: u32 = 8;
@@ -48,7 +48,7 @@ pub async fn placement(
 ) -> Result<Json<PlacementAdvice>, Problem> {
     let deployment = planner.deployment(id)?;
     let basis = planner.basis(&deployment);
-    let search = Search::new(basis, asked)?;
+    let search = Search::new(basis, asked, planner.terrain.as_ref())?;
     let found = planner.analyse_queued(client, move |terrain| search.run(terrain));
     Ok(Json(found.await?))
 }
@@ -71,7 +71,7 @@ struct Search {
 }
 
 impl Search {
-    fn new(basis: Basis, asked: PlacementQuestion) -> Result<Self, Problem> {
+    fn new(basis: Basis, asked: PlacementQuestion, terrain: &dyn Terrain) -> Result<Self, Problem> {
         if !(1..=COUNT_MAX).contains(&asked.count) {
             let what = format!("`count` is {}, allowed is [1, {COUNT_MAX}]", asked.count);
             return Err(Problem::bad_request(what));
@@ -100,7 +100,7 @@ impl Search {
         let receiver = receiver(asked.receiver.clone(), asked.rx_height_agl_m, &station)?;
         Ok(Self {
             basis,
-            grid: grid(asked.bounds)?,
+            grid: grid(asked.bounds, terrain)?,
             asked,
             given,
             station,
@@ -207,8 +207,8 @@ impl Search {
     }
 }
 
-/// About square cells over an area.
-fn grid(bounds: Bounds) -> Result<Grid, Problem> {
+/// About square cells over an area, no finer than the posts of the terrain in its middle.
+fn grid(bounds: Bounds, terrain: &dyn Terrain) -> Result<Grid, Problem> {
     let Bounds {
         south,
         west,
@@ -222,7 +222,9 @@ fn grid(bounds: Bounds) -> Result<Grid, Problem> {
     }
     let (height_deg, width_deg) = (north - south, (east - west).rem_euclid(360.0));
     let squeeze = f64::midpoint(south, north).to_radians().cos().max(0.01);
-    let cell_deg = height_deg.max(width_deg * squeeze) / SIDE_CELLS;
+    let middle = point(f64::midpoint(south, north), west)?;
+    let posts_deg = terrain.resolution_arcsec(middle).unwrap_or(0.0) / 3600.0;
+    let cell_deg = (height_deg.max(width_deg * squeeze) / SIDE_CELLS).max(posts_deg);
     let rows = (height_deg / cell_deg).round().clamp(1.0, SIDE_CELLS);
     let columns = (width_deg * squeeze / cell_deg)
         .round()

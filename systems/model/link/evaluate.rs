@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use crate::radio::budget::{Workspace, evaluate_both};
-use crate::radio::{BadValue, Environment, LinkResult, Station};
+use crate::radio::{BadValue, Environment, LinkResult, QUANTILES_PERCENT, Station};
 use crate::terrain::{GeoPoint, Path, Profile, Terrain};
 
 /// Fewest samples of a profile: on a short path the models still need a shape.
@@ -109,6 +109,51 @@ pub fn judge(
         bytes,
         workspace,
     )
+}
+
+/// A direction at one share of time and locations.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Percentile {
+    /// Share of time and of locations, percent.
+    pub percent: f64,
+    /// Received power exceeded in that share, dBm: from `a` to `b` and back.
+    pub rx_power_dbm: [f64; 2],
+    /// Link margin exceeded in that share, dB: from `a` to `b` and back.
+    pub link_margin_db: [f64; 2],
+}
+
+/// Evaluates both directions at 10, 50 and 90 % of time and locations, for loss and clutter; the
+/// share of situations stays that of the environment.
+///
+/// # Errors
+/// The first [`BadValue`] in the stations or the environment.
+pub fn percentiles(
+    inputs: &Inputs<'_>,
+    profile: &Profile,
+    a: (GeoPoint, &Station),
+    b: (GeoPoint, &Station),
+    workspace: &mut Workspace,
+) -> Result<[Percentile; 3], BadValue> {
+    let mut found = QUANTILES_PERCENT.map(|percent| Percentile {
+        percent,
+        rx_power_dbm: [0.0; 2],
+        link_margin_db: [0.0; 2],
+    });
+    for one in &mut found {
+        let environment = Environment {
+            time_percent: one.percent,
+            location_percent: one.percent,
+            ..inputs.environment.clone()
+        };
+        let inputs = Inputs {
+            environment: &environment,
+            ..*inputs
+        };
+        let (there, back) = judge(&inputs, profile, a, b, workspace)?;
+        one.rx_power_dbm = [&there, &back].map(|result| result.receiver.rx_power_dbm);
+        one.link_margin_db = [&there, &back].map(|result| result.margin.link_margin_db);
+    }
+    Ok(found)
 }
 
 /// [`trace`] and [`judge`] in one, without allocating: the function behind the world's links. The

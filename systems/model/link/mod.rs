@@ -9,7 +9,8 @@ mod spatial_index;
 pub use budget::{Direction, LinkBudget};
 pub(crate) use evaluate::LINKS_PER_TASK;
 pub use evaluate::{
-    Inputs, SAMPLES_MAX, SAMPLES_MIN, judge, post_spacing_m, samples_for, score, trace,
+    Inputs, Percentile, SAMPLES_MAX, SAMPLES_MIN, judge, percentiles, post_spacing_m, samples_for,
+    score, trace,
 };
 pub use key::LinkKey;
 pub use range::{OVER_HORIZON_M, Reach, coverage_radius_m};

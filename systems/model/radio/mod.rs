@@ -41,4 +41,5 @@ pub use presets::Role;
 pub use result::{Budget, Geometry, LinkResult, Losses, TerrainReport};
 pub use station::{Antenna, Pointing, Radio, Station, Waveform};
 pub use surroundings::{Clutter, ClutterCategory, Multipath, Vegetation};
+pub(crate) use transmitter::QUANTILES_PERCENT;
 pub use warning::{Warning, Warnings};

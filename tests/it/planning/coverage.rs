@@ -107,6 +107,52 @@ fn every_cell_equals_the_link_to_it() {
     assert!(worst_db <= 1e-9, "{worst_db} dB apart");
 }
 
+/// Each percentile is the link under an environment that asks for that share of time and places.
+#[needs(terrain)]
+#[test]
+fn percentiles_of_a_link_are_the_link_at_those_shares() {
+    let (tiles, geoid) = support::data();
+    let terrain = TerrainStack::open(Some(&tiles), Some(&geoid)).unwrap();
+    let bench = Bench::over(Arc::new(terrain));
+    let within = bench.make("/api/v1/deployments", &json!({ "name": "d" }));
+    let path = format!("/api/v1/deployments/{within}");
+    let node = |name: &str, lat: f64, lon: f64| {
+        let body = json!({ "name": name, "lat": lat, "lon": lon, "height_agl_m": 8.0 });
+        bench.make(&format!("{path}/nodes"), &body)
+    };
+    let ends = [node("a", 57.72, 11.7), node("b", 57.65, 11.95)];
+    let link = json!({ "tx_node_id": ends[0], "rx_node_id": ends[1] });
+    let analyze = || bench.call("POST", "/api/v1/links/analyze", &link).json();
+    let percentiles = analyze()["percentiles"].clone();
+    let percentiles = percentiles.as_array().unwrap();
+    assert_eq!(percentiles.len(), 3);
+    for (one, percent) in percentiles.iter().zip([10.0, 50.0, 90.0]) {
+        let environment = json!({ "time_percent": percent, "location_percent": percent });
+        let changed = bench.call("PATCH", &path, &json!({ "environment": environment }));
+        assert_eq!(changed.status.as_u16(), 200, "{:?}", changed.json());
+        let found = analyze();
+        assert_eq!(one["percent"], percent);
+        assert_eq!(
+            one["rx_power_dbm"],
+            found["result"]["receiver"]["rx_power_dbm"]
+        );
+        assert_eq!(
+            one["link_margin_db"],
+            found["result"]["margin"]["link_margin_db"]
+        );
+        assert_eq!(
+            one["reverse_rx_power_dbm"],
+            found["reverse"]["receiver"]["rx_power_dbm"]
+        );
+        assert_eq!(
+            one["reverse_link_margin_db"],
+            found["reverse"]["margin"]["link_margin_db"]
+        );
+    }
+    let margin = |at: usize| percentiles[at]["link_margin_db"].as_f64().unwrap();
+    assert!(margin(0) > margin(1) && margin(1) > margin(2));
+}
+
 #[test]
 fn early_and_late_watchers_see_the_same_and_the_snapshot_agrees() {
     let bench = Bench::flat();

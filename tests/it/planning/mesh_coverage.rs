@@ -135,6 +135,22 @@ fn a_moved_node_changes_only_the_cells_it_reaches() {
     let mut resumed = Listener::open(&bench, &tiles, Some(&id));
     fresh.hear(&mut resumed, before + 1);
     assert_ne!(fresh.cells, picture.cells);
+    // A node that fails serves nobody; nothing is evaluated until it works again, and then only its cells.
+    let known = fresh.cells.clone();
+    let before = fresh.state["evaluated_cells"].as_u64().unwrap();
+    let mut failed = setup();
+    failed["failed_node_ids"] = json!([nodes[0]]);
+    bench.call("PUT", &live, &failed);
+    while fresh.state["failed_node_ids"] != failed["failed_node_ids"] || fresh.cells == known {
+        fresh.hear(&mut resumed, before);
+    }
+    assert_eq!(fresh.state["evaluated_cells"], before);
+    bench.call("PUT", &live, &setup());
+    while fresh.cells != known {
+        fresh.hear(&mut resumed, before + 1);
+    }
+    let more = fresh.state["evaluated_cells"].as_u64().unwrap() - before;
+    assert!(more > 0 && more < first / 2, "{more} after {first}");
     // A node that is gone serves nobody.
     for node in &nodes {
         bench.call("DELETE", &format!("/api/v1/nodes/{node}"), &Value::Null);

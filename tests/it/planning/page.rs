@@ -144,3 +144,9 @@ fn the_page_is_accessible_shareable_and_survives_its_server() {
 fn drags_scans_exports_and_other_clients_are_followed() {
     browse("live-plan.spec.ts");
 }
+
+#[needs(terrain, page)]
+#[test]
+fn the_mesh_is_covered_while_it_changes_and_sites_are_proposed() {
+    browse("mesh.spec.ts");
+}

@@ -21,6 +21,13 @@ export function between(a: LatLon, b: LatLon, part: number): LatLon {
   return { lat: a.lat + (b.lat - a.lat) * part, lon: a.lon + (b.lon - a.lon) * part };
 }
 
+/** Distance on the sphere, m. */
+export function distance_m(a: LatLon, b: LatLon): number {
+  const [phi1, phi2] = [(a.lat * Math.PI) / 180, (b.lat * Math.PI) / 180];
+  const half = Math.sin((phi2 - phi1) / 2) ** 2 + Math.cos(phi1) * Math.cos(phi2) * Math.sin(((b.lon - a.lon) * Math.PI) / 360) ** 2;
+  return 2 * EARTH_RADIUS_M * Math.asin(Math.min(1, Math.sqrt(half)));
+}
+
 export function coordinates(place: LatLon): string {
   const half = (value: number, letters: string) => `${Math.abs(value).toFixed(4)}° ${letters[value < 0 ? 1 : 0]}`;
   return `${half(place.lat, 'NS')} ${half(place.lon, 'EW')}`;

@@ -35,16 +35,17 @@ async fn follow(
     deployment: DeploymentId,
     live: &Arc<Live>,
 ) {
+    let mut failed = live.watch_failed();
     loop {
         views.borrow_and_update();
+        let out = failed.borrow_and_update().clone();
         let Ok(view) = planner.deployment(deployment.uuid()) else {
             return;
         };
         let basis = planner.basis(&view);
         let known = Arc::clone(live);
         let set = planner.analyse(move |terrain| {
-            let failed = &known.setup.failed_node_ids;
-            let works = |node: &&Arc<PlannedNode>| !failed.contains(&node.id.uuid());
+            let works = |node: &&Arc<PlannedNode>| !out.contains(&node.id.uuid());
             let nodes: Vec<_> = basis.nodes.iter().filter(works).collect();
             if nodes.len() > TRANSMITTERS_MAX {
                 let found = nodes.len();
@@ -70,7 +71,7 @@ async fn follow(
                 break;
             }
             live.tell(live.failure());
-            if views.has_changed().unwrap_or(true) {
+            if views.has_changed().unwrap_or(true) || failed.has_changed().unwrap_or(true) {
                 break;
             }
         }
@@ -83,7 +84,12 @@ async fn follow(
         {
             live.tell(live.failure());
         }
-        if views.changed().await.is_err() {
+        // The sender of the failed nodes lives in the coverage, which this task holds.
+        let changed = tokio::select! {
+            changed = views.changed() => changed,
+            changed = failed.changed() => changed,
+        };
+        if changed.is_err() {
             return;
         }
     }

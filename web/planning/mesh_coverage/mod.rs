@@ -28,7 +28,8 @@ use crate::http::{Json, JsonBody, Origin, Path, Problem};
 /// Begin or replace the live coverage of a deployment
 ///
 /// Each cell is the link from the node with the largest margin. It follows the deployment: after a node
-/// was moved, changed, added or deleted, only the cells it reaches are computed again. It is kept in
+/// was moved, changed, added or deleted, only the cells it reaches are computed again; likewise if a
+/// request differs from the one before in nothing but the failed nodes. It is kept in
 /// memory, for up to four deployments: with a fifth, the one begun first ends.
 #[utoipa::path(put, path = "/api/v1/deployments/{id}/mesh-coverage", tag = "coverage",
     params(("id" = Uuid, Path, description = "Deployment id")),
@@ -41,6 +42,11 @@ pub async fn set_mesh_coverage(
     JsonBody(setup): JsonBody<MeshCoverageSetup>,
 ) -> Result<Json<MeshCoverageState>, Problem> {
     let deployment = planner.deployment(id)?;
+    if let Ok(live) = planner.live.get(deployment.id)
+        && live.fail(&setup)
+    {
+        return Ok(Json(state(&live).await));
+    }
     let basis = planner.basis(&deployment);
     let base = basis.nodes.first().map(|node| node.station.clone());
     let base = base.unwrap_or_else(default_station);
@@ -159,7 +165,7 @@ async fn state(live: &Live) -> MeshCoverageState {
         cell_arcsec: live.setup.cell_arcsec,
         receiver: RadioConfig::of(&live.receiver),
         rx_height_agl_m: live.receiver.height_agl_m,
-        failed_node_ids: live.setup.failed_node_ids.clone(),
+        failed_node_ids: live.watch_failed().borrow().clone(),
         revision: progress.revision,
         pending_nodes: progress.stale,
         evaluated_cells: progress.evaluated_cells,

@@ -1,5 +1,6 @@
 //! Links.
 
+use groundwave_systems::link::Percentile;
 use groundwave_systems::radio::LinkResult;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,4 +42,35 @@ pub struct LinkAnalysis {
     pub result: LinkResult,
     /// Reverse direction.
     pub reverse: LinkResult,
+    /// Both directions at 10, 50 and 90 % of time and locations.
+    pub percentiles: Vec<LinkPercentile>,
+}
+
+/// Both directions at one share of time and locations.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LinkPercentile {
+    /// Share of time and of locations, percent.
+    pub percent: f64,
+    /// Received power exceeded in that share, from the sender to the receiver, dBm.
+    pub rx_power_dbm: f64,
+    /// Link margin exceeded in that share, from the sender to the receiver, dB.
+    pub link_margin_db: f64,
+    /// Received power of the reverse direction, dBm.
+    pub reverse_rx_power_dbm: f64,
+    /// Link margin of the reverse direction, dB.
+    pub reverse_link_margin_db: f64,
+}
+
+impl From<Percentile> for LinkPercentile {
+    fn from(one: Percentile) -> Self {
+        let [rx_power_dbm, reverse_rx_power_dbm] = one.rx_power_dbm;
+        let [link_margin_db, reverse_link_margin_db] = one.link_margin_db;
+        Self {
+            percent: one.percent,
+            rx_power_dbm,
+            link_margin_db,
+            reverse_rx_power_dbm,
+            reverse_link_margin_db,
+        }
+    }
 }

@@ -26,6 +26,9 @@ export type MeshRoute = Schemas['MeshRoute'];
 export type ProtocolAdvice = Schemas['ProtocolAdvice'];
 export type Imported = Readable<Schemas['Imported']>;
 export type PointScan = Schemas['PointScan'];
+export type MeshCoverageState = Schemas['MeshCoverageState'];
+export type PlacementQuestion = Schemas['PlacementQuestion'];
+export type PlacementAdvice = Schemas['PlacementAdvice'];
 export type Place = Schemas['Place'];
 export type Environment = Readable<Schemas['Environment']>;
 

@@ -1,6 +1,7 @@
 // Coverage on the GPU: a grid of hundredths of dBm as a texture, coloured by a palette in the shader.
 import type { CustomLayerInterface, CustomRenderMethodInput, Map as MapLibre } from 'maplibre-gl';
 import type { Grid } from '../store/grid';
+import { anchored, mercatorX, mercatorY, program } from './mercator';
 
 export type Colouring = 'power' | 'verdict' | 'server';
 
@@ -70,9 +71,6 @@ void main() {
   colour = vec4(found.rgb, 1.0) * found.a * u_opacity;
 }`;
 
-const mercatorX = (lon: number) => (lon + 180) / 360;
-const mercatorY = (lat: number) => 0.5 - Math.log(Math.tan(Math.PI / 4 + (lat * Math.PI) / 360)) / (2 * Math.PI);
-
 export class CoverageLayer implements CustomLayerInterface {
   readonly type = 'custom' as const;
   readonly renderingMode = '2d' as const;
@@ -110,18 +108,7 @@ export class CoverageLayer implements CustomLayerInterface {
   onAdd(map: MapLibre, context: WebGLRenderingContext | WebGL2RenderingContext): void {
     const gl = context as WebGL2RenderingContext;
     [this.#map, this.#gl] = [map, gl];
-    const program = gl.createProgram() as WebGLProgram;
-    for (const [kind, text] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]] as const) {
-      const shader = gl.createShader(kind) as WebGLShader;
-      gl.shaderSource(shader, text);
-      gl.compileShader(shader);
-      if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS)) throw new Error(gl.getShaderInfoLog(shader) ?? 'the coverage shader does not compile');
-      gl.attachShader(program, shader);
-    }
-    gl.bindAttribLocation(program, 0, 'a_place');
-    gl.bindAttribLocation(program, 1, 'a_cell');
-    gl.linkProgram(program);
-    this.#program = program;
+    this.#program = program(gl, VERTEX, FRAGMENT, ['a_place', 'a_cell']);
     this.#vertices = gl.createBuffer();
     this.#textures = [gl.createTexture(), gl.createTexture(), gl.createTexture()] as [WebGLTexture, WebGLTexture, WebGLTexture];
     this.#stale = { shape: true, cells: true, palette: true };
@@ -223,11 +210,4 @@ export class CoverageLayer implements CustomLayerInterface {
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     gl.drawArrays(gl.TRIANGLE_STRIP, 0, this.#count);
   }
-}
-
-/** The projection of places relative to an anchor, multiplied in double precision. */
-function anchored(matrix: ArrayLike<number>, [x, y]: [number, number]): Float32Array {
-  const found = Float64Array.from(matrix);
-  for (let row = 0; row < 4; row++) found[12 + row] = (matrix[row] as number) * x + (matrix[4 + row] as number) * y + (matrix[12 + row] as number);
-  return Float32Array.from(found);
 }

@@ -49,10 +49,11 @@ export function linkHalves(link: Link, a: LatLon, b: LatLon): Feature<LineString
 
 const closes = (direction: LinkDirection) => direction.verdict !== 'no_link';
 
-/** Links that close in a direction, and the failed ones of the selected nodes. */
-export function linkFeatures(links: readonly Link[], nodes: ReadonlyMap<string, Node>, chosen: ReadonlySet<string>): FeatureCollection<LineString> {
+/** Links that close in a direction, and those of the selected nodes that do not; none of failed nodes. */
+export function linkFeatures(links: readonly Link[], nodes: ReadonlyMap<string, Node>, chosen: ReadonlySet<string>, failed: ReadonlySet<string> = new Set()): FeatureCollection<LineString> {
   const features: Feature<LineString>[] = [];
   for (const link of links) {
+    if (failed.has(link.a_node_id) || failed.has(link.b_node_id)) continue;
     const shown = closes(link.forward) || closes(link.reverse) || (chosen.has(link.a_node_id) && chosen.has(link.b_node_id)) || (chosen.size === 1 && (chosen.has(link.a_node_id) || chosen.has(link.b_node_id)));
     const [a, b] = [nodes.get(link.a_node_id), nodes.get(link.b_node_id)];
     if (shown && a && b) features.push(...linkHalves(link, a, b));

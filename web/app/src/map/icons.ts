@@ -11,6 +11,8 @@ export const SHAPES: Record<string, string> = {
 
 const RATIO = 2;
 const SIDE_PX = 24;
+/** Side of the pictures of symbols, px. */
+export const SYMBOL_SIDE_PX = SIDE_PX * RATIO;
 
 /** Picture of a role for the map. */
 export function symbol(role: string, colour: string, edge: string): ImageData {
@@ -44,6 +46,23 @@ export function hatch(line: string, ground: string): ImageData {
     pen.moveTo(at - 2, side + 2);
     pen.lineTo(at + side + 2, -2);
     pen.stroke();
+  }
+  return pen.getImageData(0, 0, side, side);
+}
+
+/** The mark of a failed node: a cross over its symbol. */
+export function cross(colour: string, halo: string): ImageData {
+  const side = SIDE_PX * RATIO;
+  const canvas = new OffscreenCanvas(side, side);
+  const pen = canvas.getContext('2d') as OffscreenCanvasRenderingContext2D;
+  pen.translate(side / 2, side / 2);
+  pen.scale(RATIO, RATIO);
+  pen.lineCap = 'round';
+  const lines = new Path2D('M-9-9l18 18M9-9l-18 18');
+  for (const [width, style] of [[6, halo], [3, colour]] as const) {
+    pen.lineWidth = width;
+    pen.strokeStyle = style;
+    pen.stroke(lines);
   }
   return pen.getImageData(0, 0, side, side);
 }

@@ -91,6 +91,7 @@ export function layers(theme: MapTheme): LayerSpecification[] {
       },
       paint: { 'text-color': theme.text, 'text-halo-color': theme.halo, 'text-halo-width': 1.8 },
     },
+    { id: 'failed', type: 'symbol', source: 'failed', layout: { 'icon-image': 'failed', 'icon-allow-overlap': true, 'icon-ignore-placement': true } },
   ];
 }
 
@@ -110,6 +111,7 @@ export function style(theme: MapTheme, origin: string): StyleSpecification {
       'chosen-link': geojson(),
       answer: geojson(),
       obstruction: geojson(),
+      failed: geojson(),
       nodes: geojson('id'),
     },
     // The relief comes when the server has said where there is ground.

@@ -10,7 +10,10 @@ import type { Units } from '../units';
 import { COLOURS } from '../verdict';
 import { CoverageLayer, type CoverageStyle } from './coverage-layer';
 import { boxFeatures, line, linkFeatures, missingGround, nodeFeatures, point, type Box } from './features';
-import { hatch, obstruction, PICTURE, SHAPES, symbol } from './icons';
+import { cross, hatch, obstruction, PICTURE, SHAPES, symbol } from './icons';
+import { netData, nearestLink } from './net-data';
+import { NetLayer } from './net-layer';
+import { Pace } from './pace';
 import { layers, RELIEF, style } from './style';
 import { THEMES, type MapTheme } from './theme';
 
@@ -40,6 +43,11 @@ const DRAG_START_PX = 4;
 /** Pitch above which the sky is drawn; MapLibre fills the screen with it at any pitch. */
 const SKY_PITCH_DEG = 40;
 
+/** From so many nodes or links they are drawn by a layer of their own, and named when few are in view. */
+const MANY_NODES = 800;
+const MANY_LINKS = 2500;
+const NAMED_MAX = 150;
+
 const DEM = 'heights';
 /** Zoom above which posts of 3" have no more to tell. */
 const DEM_ZOOM_MAX = 12;
@@ -53,6 +61,8 @@ interface Painter {
 export class MapView {
   readonly map: MapLibre;
   readonly coverage = new CoverageLayer('coverage');
+  readonly net = new NetLayer('net');
+  readonly pace: Pace;
   ready = false;
   /** Links that are drawn. */
   drawnLinks = 0;
@@ -63,6 +73,7 @@ export class MapView {
   #roles: readonly RolePreset[] = [];
   #links: readonly Link[] = [];
   #chosen: ReadonlySet<string> = new Set();
+  #failed: ReadonlySet<string> = new Set();
   #boxes: readonly Box[] | null = null;
   #sources = new Map<string, FeatureCollection>();
   #scale: ScaleControl;
@@ -92,6 +103,7 @@ export class MapView {
       this.#gateSky();
       this.#pictures();
       this.map.addLayer(this.coverage, 'region');
+      this.map.addLayer(this.net, 'links-case');
       this.ready = true;
       for (const [name, data] of this.#sources) this.#put(name, data);
       this.#states(new Set(), this.#chosen);
@@ -101,7 +113,11 @@ export class MapView {
       const status = (event.error as { status?: number } | undefined)?.status;
       if (status !== 404) this.events.failed(String(event.error?.message ?? event.error));
     });
-    this.map.on('moveend', () => this.events.moved(this.view()));
+    this.map.on('moveend', () => {
+      this.events.moved(this.view());
+      if (this.#many) this.#drawNamed();
+    });
+    this.pace = new Pace(this.map);
     this.#watchPointer();
   }
 
@@ -117,17 +133,25 @@ export class MapView {
     return { zoom: this.map.getZoom(), lat: centre.lat, lon: centre.lng };
   }
 
+  /** The part of the earth in view, degrees. */
+  bounds(): Box {
+    const bounds = this.map.getBounds();
+    return { south: bounds.getSouth(), west: bounds.getWest(), north: bounds.getNorth(), east: bounds.getEast() };
+  }
+
   #pictures(): void {
     const put = (name: string, picture: ImageData, options?: { pixelRatio: number }) => {
       if (this.map.hasImage(name)) this.map.updateImage(name, picture);
       else this.map.addImage(name, picture, options);
     };
     put('hatch', hatch(this.#theme.hatch, this.#theme.hatchGround), PICTURE);
+    put('failed', cross(COLOURS[this.#theme.name].no_link, this.#theme.halo), PICTURE);
     put('obstruction', obstruction(COLOURS[this.#theme.name].no_link, this.#theme.halo), PICTURE);
     for (const role of Object.keys(SHAPES)) {
       const colour = this.#roles.find((preset) => preset.id === role)?.color ?? '#555555';
       put(`role-${role}`, symbol(role, colour, '#ffffff'), PICTURE);
     }
+    this.net.restyle(this.#theme.name, Object.fromEntries(this.#roles.map((preset) => [preset.id, preset.color])));
   }
 
   setRoles(roles: readonly RolePreset[]): void {
@@ -167,8 +191,26 @@ export class MapView {
   setNodes(nodes: readonly Node[], byId: ReadonlyMap<string, Node>): void {
     this.#nodes = nodes;
     this.#byId = byId;
-    this.#put('nodes', nodeFeatures(nodes));
+    if (!this.#isMany()) this.#put('nodes', nodeFeatures(nodes));
     this.#drawLinks();
+  }
+
+  #many = false;
+  #raised = false;
+
+  #isMany(): boolean {
+    return !this.#raised && (this.#nodes.length > MANY_NODES || this.#links.length > MANY_LINKS);
+  }
+
+  /** Of a large mesh: the selected nodes, and those in view if they are few, with their names. */
+  #drawNamed(): void {
+    const bounds = this.map.getBounds();
+    const inView = this.#nodes.filter((node) => bounds.contains([node.lon, node.lat]));
+    const named = new Set(inView.length <= NAMED_MAX ? inView : []);
+    const special = [...this.#failed, ...(this.#chosen.size <= NAMED_MAX ? this.#chosen : [])];
+    for (const node of special.map((id) => this.#byId.get(id))) if (node) named.add(node);
+    this.#put('nodes', nodeFeatures([...named]));
+    this.#states(new Set(), this.#chosen);
   }
 
   setLinks(links: readonly Link[]): void {
@@ -179,9 +221,30 @@ export class MapView {
   #drawLinks(): void {
     this.#dragged = [];
     this.#previewed = null;
-    const data = linkFeatures(this.#links, this.#byId, this.#chosen);
+    const many = this.#isMany();
+    if (many) {
+      const net = netData(this.#nodes, this.#links, this.#byId, this.#failed);
+      this.net.show(net);
+      this.#drawNamed();
+    } else if (this.#many) {
+      this.net.show(null);
+      this.#put('nodes', nodeFeatures(this.#nodes));
+    }
+    this.#many = many;
+    const own = (link: Link) => this.#chosen.has(link.a_node_id) || this.#chosen.has(link.b_node_id);
+    const links = many ? (this.#chosen.size && this.#chosen.size <= NAMED_MAX ? this.#links.filter(own) : []) : this.#links;
+    const data = linkFeatures(links, this.#byId, this.#chosen, this.#failed);
     this.drawnLinks = data.features.length;
     this.#put('links', data);
+    const failed = [...this.#failed].map((id) => this.#byId.get(id)).filter((node) => node !== undefined);
+    this.#put('failed', { type: 'FeatureCollection', features: failed.map((node) => point(node)) });
+  }
+
+  /** Crosses out nodes and leaves out their links. */
+  setFailed(failed: ReadonlySet<string>): void {
+    if (!failed.size && !this.#failed.size) return;
+    this.#failed = failed;
+    this.#drawLinks();
   }
 
   setChosen(chosen: ReadonlySet<string>): void {
@@ -243,6 +306,10 @@ export class MapView {
   /** The ground in three dimensions, links draped over it; coverage is left out of it. */
   setRaised(raised: boolean): void {
     if (!this.ready || !this.map.getSource(DEM)) return;
+    if (raised !== this.#raised) {
+      this.#raised = raised;
+      this.#drawLinks();
+    }
     this.map.setTerrain(raised ? { source: DEM, exaggeration: EXAGGERATION } : null);
     this.map.setLayoutProperty('coverage', 'visibility', raised ? 'none' : 'visible');
     if (raised) this.map.dragRotate.enable();
@@ -306,6 +373,10 @@ export class MapView {
       if (off <= CLICK_RADIUS_PX + 7 && off < (nearest?.off ?? Infinity)) nearest = { id: node.id, off };
     }
     if (nearest) return { node: nearest.id };
+    if (this.#many) {
+      const link = nearestLink(this.#links, this.#byId, (lon, lat) => this.map.project([lon, lat]), { x, y }, CLICK_RADIUS_PX);
+      return link ? { link } : {};
+    }
     const [feature] = this.map.queryRenderedFeatures(box, { layers: ['links'] });
     if (feature) return { link: [String(feature.properties['a']), String(feature.properties['b'])] };
     return {};
@@ -367,7 +438,10 @@ export class MapView {
   showMoved(id: string, to: LatLon, links?: readonly Link[]): void {
     const node = this.#byId.get(id);
     if (!node) return;
-    (this.map.getSource('nodes') as GeoJSONSource | undefined)?.updateData({ update: [{ id, newGeometry: { type: 'Point', coordinates: [to.lon, to.lat] } }] });
+    if (this.#many) {
+      // The large mesh stays as it is; the node and its links are drawn over it until it is dropped.
+      this.#put('nodes', nodeFeatures([{ ...node, ...to }]));
+    } else (this.map.getSource('nodes') as GeoJSONSource | undefined)?.updateData({ update: [{ id, newGeometry: { type: 'Point', coordinates: [to.lon, to.lat] } }] });
     const byId = new Map(this.#byId).set(id, { ...node, ...to });
     const isMine = (link: Link) => link.a_node_id === id || link.b_node_id === id;
     if (links) this.#previewed = { id, links };

@@ -61,7 +61,7 @@ export class App {
   async chooseDeployment(id: string): Promise<void> {
     this.ui.selected = [];
     this.history.clear();
-    this.coverages.clear();
+    this.coverages.leave();
     this.tools.clear();
     await this.attempt(() => this.plan.listDeployments(id));
     this.frame();
@@ -196,6 +196,7 @@ export class App {
     node: (node) => {
       const known = this.plan.byId.get(node.id);
       // An echo of what this page did is older than a change that is on its way.
+      this.coverages.mesh.touch();
       if (!this.history.busy && JSON.stringify(known) !== JSON.stringify(node)) this.plan.put(node);
     },
     removed: (id) => {

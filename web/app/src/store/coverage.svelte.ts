@@ -3,7 +3,8 @@ import { api, wanted, type RadioConfig } from '../api/client';
 import type { components } from '../api/planning';
 import type { Colouring, CoverageStyle } from '../map/coverage-layer';
 import { table, type PaletteName } from '../palettes';
-import { emptyGrid, NO_GROUND, PATH_MISSING, strongest, type Grid, type GridBounds } from './grid';
+import { emptyGrid, NO_GROUND, PATH_MISSING, put, strongest, type CellTile, type Grid, type GridBounds } from './grid';
+import { MeshCoverage } from './mesh-coverage.svelte';
 
 export type Statistics = components['schemas']['CoverageStatistics'];
 
@@ -45,27 +46,6 @@ interface Started {
   sensitivity_dbm: (number | null)[];
 }
 
-interface CellTile {
-  row: number;
-  column: number;
-  rows: number;
-  columns: number;
-  received_power_cdbm: string;
-}
-
-function octets(base64: string): Uint8Array {
-  return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
-}
-
-/** Puts a square of cells in its place. */
-function put(grid: Grid, tile: CellTile): void {
-  const cells = new DataView(octets(tile.received_power_cdbm).buffer);
-  for (let row = 0; row < tile.rows; row++) {
-    const into = (tile.row + row) * grid.shape.columns + tile.column;
-    for (let column = 0; column < tile.columns; column++) grid.power[into + column] = cells.getInt16((row * tile.columns + column) * 2, true);
-  }
-}
-
 export class Coverages {
   jobs = $state.raw<Job[]>([]);
   colouring = $state<Colouring>('power');
@@ -75,9 +55,13 @@ export class Coverages {
   threshold_db = $state(0);
   unit = $state<'dbm' | 'margin'>('dbm');
 
-  shown = $derived(this.jobs.filter((job) => job.shown && job.grid));
-  grid = $derived.by(() => strongest(this.shown.map((job) => job.grid as Grid)));
+  /** The coverage of the whole mesh; while it is there it is drawn instead of single ones. */
+  readonly mesh = new MeshCoverage();
+
+  shown = $derived(this.mesh.grid ? [] : this.jobs.filter((job) => job.shown && job.grid));
+  grid = $derived.by(() => this.mesh.grid ?? strongest(this.shown.map((job) => job.grid as Grid)));
   sensitivity_dbm = $derived.by(() => {
+    if (this.mesh.grid) return this.mesh.sensitivity_dbm;
     const found = this.shown.map((job) => job.sensitivity_dbm).filter((value) => value !== null);
     return found.length ? Math.min(...found) : null;
   });
@@ -89,13 +73,15 @@ export class Coverages {
     return most === undefined ? low + 40 : Math.max(low + 10, Math.ceil(most / 500) * 5);
   });
   low_dbm = $derived(this.sensitivity_dbm ?? -90);
+  /** Power from which a cell is drawn, hundredths of dBm. */
+  threshold_cdbm = $derived(this.sensitivity_dbm === null ? -99_900 : (this.sensitivity_dbm + this.threshold_db) * 100);
   look = $derived.by(
     (): CoverageStyle => ({
       colouring: this.colouring,
       palette: table(this.colouring === 'server' ? 'servers' : this.colouring === 'verdict' ? 'verdicts' : this.palette),
       low_dbm: this.low_dbm,
       high_dbm: this.high_dbm,
-      threshold_dbm: this.sensitivity_dbm === null ? -999 : this.sensitivity_dbm + this.threshold_db,
+      threshold_dbm: this.threshold_cdbm / 100,
       sensitivity_dbm: this.sensitivity_dbm ?? -90,
       opacity: this.opacity,
     }),
@@ -211,5 +197,11 @@ export class Coverages {
   clear(): void {
     for (const job of this.jobs) void this.#forget(job.id);
     this.jobs = [];
+  }
+
+  /** Takes everything of a deployment that is left. */
+  leave(): void {
+    this.clear();
+    this.mesh.leave();
   }
 }

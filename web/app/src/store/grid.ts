@@ -2,6 +2,8 @@
 
 /** No value in a cell. */
 export const NO_VALUE = -32768;
+/** No transmitter reaches a cell; [`NO_VALUE`] is lower. */
+export const NO_POWER = -32767;
 /** The path of a cell lacks terrain data. */
 export const PATH_MISSING = 64;
 /** The ground of a cell is not known. */
@@ -29,6 +31,43 @@ export interface Grid {
   power: Int16Array;
   /** Bits 0 to 5 server, 6 [`PATH_MISSING`], 7 [`NO_GROUND`]. */
   meta: Uint8Array;
+  /** Number of the server of each cell of a mesh; 255 for none. */
+  servers?: Uint8Array;
+}
+
+/** A square of cells as the server sends it: little-endian numbers in base64. */
+export interface CellTile {
+  row: number;
+  column: number;
+  rows: number;
+  columns: number;
+  received_power_cdbm: string;
+  server?: string;
+}
+
+/** Colours that tell servers apart. */
+const SERVER_COLOURS = 10;
+
+function octets(base64: string): Uint8Array {
+  return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+}
+
+/** Puts a square of cells in its place. */
+export function put(grid: Grid, tile: CellTile): void {
+  const powers = new DataView(octets(tile.received_power_cdbm).buffer);
+  const servers = grid.servers && tile.server !== undefined ? octets(tile.server) : null;
+  for (let row = 0; row < tile.rows; row++) {
+    const into = (tile.row + row) * grid.shape.columns + tile.column;
+    for (let column = 0; column < tile.columns; column++) {
+      const from = row * tile.columns + column;
+      const power = powers.getInt16(from * 2, true);
+      grid.power[into + column] = power;
+      if (!servers || !grid.servers) continue;
+      const server = servers[from] as number;
+      grid.servers[into + column] = server;
+      grid.meta[into + column] = power === NO_VALUE ? NO_GROUND : server % SERVER_COLOURS;
+    }
+  }
 }
 
 export function emptyGrid(shape: GridShape): Grid {

@@ -1,7 +1,7 @@
 // Answers of the planner's tools: relays, routes, protocol advice.
 import type { Feature } from 'geojson';
-import { api, wanted, type MeshRoute, type Node, type PointScan, type ProtocolAdvice, type RelayChain } from '../api/client';
-import { coordinates, type LatLon } from '../geo';
+import { api, wanted, type MeshRoute, type Node, type PlacementAdvice, type PlacementQuestion, type PointScan, type ProtocolAdvice, type RelayChain } from '../api/client';
+import { coordinates, distance_m, type LatLon } from '../geo';
 import { line, point } from '../map/features';
 import type { Plan } from './plan.svelte';
 
@@ -10,8 +10,9 @@ export class Tools {
   route = $state.raw<MeshRoute | null>(null);
   advice = $state.raw<ProtocolAdvice | null>(null);
   scan = $state.raw<(PointScan & { from: LatLon; like: Node | undefined }) | null>(null);
+  placement = $state.raw<{ advice: PlacementAdvice; radio: Node['radio'] | undefined; height_agl_m: number; width_m: number } | null>(null);
   scan_height_m = $state(10);
-  busy = $state<'none' | 'relay' | 'route' | 'advice' | 'scan'>('none');
+  busy = $state<'none' | 'relay' | 'route' | 'advice' | 'scan' | 'placement'>('none');
   /** Template of new nodes; null for the usual fields. */
   templateId = $state<string | null>(null);
   /** A place that was searched for. */
@@ -24,6 +25,7 @@ export class Tools {
       const relays = hops.filter((hop) => hop.role === 'relay' && !hop.node_id);
       return [line(hops), ...relays.map((hop, at) => point(hop, { label: `Relay ${at + 1}` }))];
     }
+    if (this.placement) return this.placement.advice.sites.map((site, at) => point(site, { label: `Site ${at + 1}` }));
     if (this.scan) {
       const { from, candidates } = this.scan;
       const ends = candidates.filter((one) => one.verdict !== 'no_link').map((one) => this.plan.byId.get(one.node_id)).filter((node) => node !== undefined);
@@ -38,7 +40,7 @@ export class Tools {
 
   /** Takes what is drawn off the map. */
   clearDrawn(): void {
-    [this.relay, this.route, this.scan, this.pin] = [null, null, null, null];
+    [this.relay, this.route, this.scan, this.placement, this.pin] = [null, null, null, null, null];
   }
 
   clear(): void {
@@ -59,14 +61,14 @@ export class Tools {
     await this.#work('relay', async () => {
       const body = { tx_node_id: tx, rx_node_id: rx, target_data_rate_bps, relay_height_agl_m, max_hops, strategy: 'optimal' as const };
       this.relay = await wanted(api.POST('/api/v1/relay/plan', { body }));
-      [this.route, this.scan] = [null, null];
+      [this.route, this.scan, this.placement] = [null, null, null];
     });
   }
 
   async findRoute(src: string, dst: string, metric: 'ett' | 'etx' | 'bottleneck' | 'hops'): Promise<void> {
     await this.#work('route', async () => {
       this.route = await wanted(api.POST('/api/v1/mesh/route', { body: { src_node_id: src, dst_node_id: dst, metric } }));
-      [this.relay, this.scan] = [null, null];
+      [this.relay, this.scan, this.placement] = [null, null, null];
     });
   }
 
@@ -86,7 +88,20 @@ export class Tools {
       const body = { lat: from.lat, lon: from.lon, height_agl_m: this.scan_height_m, ...(like ? { radio: like.radio } : {}) };
       const found = await wanted(api.POST('/api/v1/deployments/{id}/scan', { params: { path: { id: within } }, body }));
       this.scan = { ...found, from, like };
-      [this.relay, this.route] = [null, null];
+      [this.relay, this.route, this.placement] = [null, null, null];
+    });
+  }
+
+  /** Sites that add most area to what the nodes cover. */
+  async findSites(body: PlacementQuestion): Promise<void> {
+    const within = this.plan.deployment?.id;
+    if (!within) return;
+    await this.#work('placement', async () => {
+      const advice = await wanted(api.POST('/api/v1/deployments/{id}/placement', { params: { path: { id: within } }, body }));
+      const { west, east, south, north } = body.bounds;
+      const lat = (south + north) / 2;
+      this.placement = { advice, radio: body.radio as Node['radio'] | undefined, height_agl_m: body.height_agl_m ?? 10, width_m: distance_m({ lat, lon: west }, { lat, lon: east }) };
+      [this.relay, this.route, this.scan] = [null, null, null];
     });
   }
 }

@@ -1,0 +1,81 @@
+// Nodes and links of a large mesh as arrays for the GPU.
+import type { Link, Node } from '../api/client';
+import { rating, RATINGS } from '../verdict';
+import { SHAPES } from './icons';
+import { mercatorX, mercatorY } from './mercator';
+
+export const ROLES = Object.keys(SHAPES);
+
+export interface NetData {
+  /** Place that the others are relative to. */
+  anchor: [number, number];
+  /** Of each half of a link: both ends and the number of its rating. */
+  segments: Float32Array;
+  /** Of each node: place and number of its role. */
+  places: Float32Array;
+}
+
+/** Numbers of a segment and of a place. */
+export const SEGMENT = 5;
+export const PLACE = 3;
+
+/** All nodes, and the halves of the links that close; `left` nodes and their links are drawn elsewhere. */
+export function netData(nodes: readonly Node[], links: readonly Link[], byId: ReadonlyMap<string, Node>, left: ReadonlySet<string>): NetData {
+  const [first] = nodes;
+  const anchor: [number, number] = first ? [mercatorX(first.lon), mercatorY(first.lat)] : [0.5, 0.5];
+  const at = new Map<string, [number, number]>();
+  const places = new Float32Array(nodes.length * PLACE);
+  let count = 0;
+  for (const node of nodes) {
+    const place: [number, number] = [mercatorX(node.lon) - anchor[0], mercatorY(node.lat) - anchor[1]];
+    at.set(node.id, place);
+    if (left.has(node.id)) continue;
+    places.set([...place, Math.max(0, ROLES.indexOf(node.role))], count++ * PLACE);
+  }
+  const segments = new Float32Array(links.length * 2 * SEGMENT);
+  let filled = 0;
+  const add = (ends: readonly number[], rated: number) => {
+    segments.set(ends, filled);
+    segments[filled + 4] = rated;
+    filled += SEGMENT;
+  };
+  for (const link of links) {
+    if (link.forward.verdict === 'no_link' && link.reverse.verdict === 'no_link') continue;
+    if (left.has(link.a_node_id) || left.has(link.b_node_id)) continue;
+    const [a, b] = [at.get(link.a_node_id), at.get(link.b_node_id)];
+    if (!a || !b || !byId.has(link.a_node_id)) continue;
+    const [there, back] = [link.forward, link.reverse].map((direction) => RATINGS.indexOf(rating(link, direction))) as [number, number];
+    const middle = [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2] as const;
+    if (there === back) add([...a, ...b], there);
+    else {
+      add([...a, ...middle], there);
+      add([...b, ...middle], back);
+    }
+  }
+  return { anchor, segments: segments.slice(0, filled), places: places.slice(0, count * PLACE) };
+}
+
+/** The link next to a place on the screen, px, no further than `reach_px`. */
+export function nearestLink(links: readonly Link[], byId: ReadonlyMap<string, Node>, project: (lon: number, lat: number) => { x: number; y: number }, at: { x: number; y: number }, reach_px: number): [string, string] | null {
+  const screen = new Map<string, { x: number; y: number }>();
+  const onScreen = (id: string) => {
+    const known = screen.get(id);
+    if (known) return known;
+    const node = byId.get(id);
+    if (!node) return null;
+    const place = project(node.lon, node.lat);
+    screen.set(id, place);
+    return place;
+  };
+  let nearest: { link: [string, string]; off: number } | null = null;
+  for (const link of links) {
+    if (link.forward.verdict === 'no_link' && link.reverse.verdict === 'no_link') continue;
+    const [a, b] = [onScreen(link.a_node_id), onScreen(link.b_node_id)];
+    if (!a || !b) continue;
+    const [dx, dy] = [b.x - a.x, b.y - a.y];
+    const part = Math.min(1, Math.max(0, ((at.x - a.x) * dx + (at.y - a.y) * dy) / Math.max(dx * dx + dy * dy, 1e-9)));
+    const off = Math.hypot(a.x + part * dx - at.x, a.y + part * dy - at.y);
+    if (off <= reach_px && off < (nearest?.off ?? Infinity)) nearest = { link: [link.a_node_id, link.b_node_id], off };
+  }
+  return nearest?.link ?? null;
+}
