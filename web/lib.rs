@@ -13,6 +13,7 @@ mod fuzz;
 pub mod gateway;
 pub mod http;
 pub mod impair;
+pub mod page;
 pub mod planning;
 pub mod plot;
 pub mod serve;

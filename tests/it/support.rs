@@ -62,6 +62,46 @@ pub fn engine(
     engine
 }
 
+/// Compares an interface with the file that the page is compiled against; `BLESS` writes the file.
+pub fn compare_document(file: &str, document: &serde_json::Value) {
+    let path = root().join(file);
+    let now = serde_json::to_string_pretty(document).unwrap() + "\n";
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, &now).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        kept == now,
+        "{file} is not the document of the server: BLESS=1 writes it, then run make web"
+    );
+}
+
+/// Held by the browser that runs: two would slow each other past their patience.
+static BROWSER: Mutex<()> = Mutex::new(());
+
+/// Runs a file of browser tests.
+pub fn browse(file: &str) {
+    let _alone = BROWSER.lock();
+    let folder = root().join("web/app");
+    let data = std::env::var_os("GROUNDWAVE_DATA");
+    let ran = Command::new("node")
+        .args(["node_modules/@playwright/test/cli.js", "test", file])
+        .current_dir(&folder)
+        .env("GROUNDWAVE", env!("CARGO_BIN_EXE_groundwave"))
+        .env(
+            "GROUNDWAVE_DATA",
+            data.unwrap_or_else(|| root().join(".data").into()),
+        )
+        .output()
+        .unwrap();
+    assert!(
+        ran.status.success(),
+        "{}{}",
+        String::from_utf8_lossy(&ran.stdout),
+        String::from_utf8_lossy(&ran.stderr)
+    );
+}
+
 /// The program with arguments, run in an empty folder with the fetched data.
 pub fn groundwave(args: &[&str]) -> Output {
     let folder = tempfile::tempdir().unwrap();

@@ -19,6 +19,7 @@ use super::state::Gateway;
 use super::system::status::OwnDocument;
 use crate::http::tag::revision_of;
 use crate::http::{layers, problem};
+use crate::page::{Offer, page};
 
 /// Content security policy of the API browser: own scripts, own and inline styles.
 const PAGE_POLICY: &str = "default-src 'self'; style-src 'self' 'unsafe-inline'; \
@@ -51,7 +52,7 @@ pub fn router(gateway: Gateway) -> Router {
         .config(Config::from("/openapi.json"))
         .into();
     let router = router
-        .fallback(problem::no_such_path)
+        .fallback(|method, uri, headers| page(Offer::GATEWAY, method, uri, headers))
         .method_not_allowed_fallback(problem::no_such_method)
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(Extension(own))

@@ -13,6 +13,7 @@ pub mod id;
 pub mod json_body;
 pub mod layers;
 mod malformed;
+pub mod mount;
 pub mod origin;
 pub mod page;
 pub mod problem;

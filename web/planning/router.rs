@@ -6,12 +6,13 @@ use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use super::{
     Planner, backup, changes, coverages, deployments, exchange, health, links, mesh, mesh_coverage,
-    nodes, placement, presets, previews, replays, statics, templates, terrain,
+    nodes, placement, presets, previews, replays, templates, terrain,
 };
 use crate::http::document::About;
 use crate::http::endpoints::{Endpoints, unrestricted};
 use crate::http::{ApiDocument, Json, layers};
 use crate::operations;
+use crate::page::{Offer, statics};
 
 const ABOUT: About = About {
     title: "Groundwave planning server",
@@ -95,7 +96,7 @@ pub fn document() -> ApiDocument {
 
 /// Router of the planning server.
 pub fn router(planner: Planner) -> Router {
-    let frontend = statics::statics(&planner.frontend);
+    let frontend = statics(&planner.frontend, Offer::PLANNING);
     let (router, document, _) = endpoints().build(ABOUT);
     let docs = SwaggerUi::new("/docs").config(Config::from("/openapi.json"));
     let router = router

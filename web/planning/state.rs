@@ -1,7 +1,7 @@
 //! State of the planning server.
 
 use std::ops::Deref;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use groundwave_engine::{Handle, Health, Recorded};
@@ -22,6 +22,7 @@ use super::tile_cache::TileCache;
 use crate::http::Problem;
 use crate::http::admission::Source;
 use crate::http::streams::OpenStreams;
+use crate::page::Frontend;
 
 /// Coverage streams of a client.
 const STREAMS_PER_CLIENT_MAX: usize = 256;
@@ -33,15 +34,6 @@ pub type StoreProbe = Arc<dyn Fn() -> Result<String, String> + Send + Sync>;
 
 /// Copies the store as of its last commit into a new file.
 pub type StoreCopier = Arc<dyn Fn(&Path) -> Result<(), String> + Send + Sync>;
-
-/// Source of static files.
-#[derive(Debug, Clone)]
-pub enum Frontend {
-    /// A folder.
-    Folder(PathBuf),
-    /// Built-in page.
-    BuiltIn,
-}
 
 /// Planning server. Cheap to clone.
 #[derive(Clone)]

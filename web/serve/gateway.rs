@@ -113,6 +113,21 @@ impl RunningGateway {
         })
     }
 
+    /// Its router.
+    pub fn routes(&self) -> Router {
+        self.routes.clone()
+    }
+
+    /// `true` if whoever reaches `address` is on this machine or reaches the gateway's own address
+    /// as well, so that serving the gateway there too lets nobody else in.
+    ///
+    /// # Errors
+    /// Of the system call.
+    pub fn is_reachable_from(&self, address: SocketAddr) -> std::io::Result<bool> {
+        let (own, other) = (self.listener.local_addr()?.ip(), address.ip());
+        Ok(other.is_loopback() || own.is_unspecified() || own == other)
+    }
+
     /// Serves until `stop` is cancelled.
     ///
     /// # Errors

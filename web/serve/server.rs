@@ -32,7 +32,8 @@ use super::terrain::{TerrainOptions, inputs_of};
 use crate::gateway::Gateway;
 use crate::gateway::services::backups::Copier;
 use crate::http::serve::{Serving, serve_with, shutdown_signal};
-use crate::planning::{Frontend, Planner, built_in, router};
+use crate::page::{self, Frontend};
+use crate::planning::{Planner, built_in, router};
 
 /// Simulated time of a tick, ns; it only counts ticks, nothing in a plan moves.
 pub(super) const STEP_NS: u64 = 1_000_000;
@@ -224,7 +225,18 @@ impl Server {
                     gateway.outbound.listens_on(planning);
                 }
                 let starting = RunningGateway::start(&config.gateway, gateway, minutes, deliveries);
-                server.gateway = Some(server.runtime.block_on(starting)?);
+                let gateway = server.runtime.block_on(starting)?;
+                server.planning = match server.planning.take() {
+                    Some((listener, routes)) => {
+                        let routes = match gateway.is_reachable_from(listener.local_addr()?)? {
+                            true => page::with_gateway(routes, gateway.routes()),
+                            false => routes,
+                        };
+                        Some((listener, routes))
+                    }
+                    None => None,
+                };
+                server.gateway = Some(gateway);
             }
             Ok(())
         };

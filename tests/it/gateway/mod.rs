@@ -25,6 +25,7 @@ mod node_metrics;
 mod node_settings;
 mod notices;
 mod once;
+mod page;
 mod power;
 mod process;
 mod readings;

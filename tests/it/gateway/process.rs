@@ -28,28 +28,45 @@ pub fn start(folder: &Path, filter: &str, log: Stdio) -> Process {
 
 /// As [`start`], with further options.
 pub fn start_with(folder: &Path, filter: &str, log: Stdio, options: &[&str]) -> Process {
+    let options = [&["gateway"], options].concat();
+    launch(
+        folder,
+        filter,
+        log,
+        &options,
+        "gateway listening on http://",
+    )
+}
+
+/// Starts planning server and gateway; the address is that of the planning server.
+pub fn start_both(folder: &Path) -> Process {
+    let options = ["--bind", "127.0.0.1:0"];
+    launch(
+        folder,
+        "info",
+        Stdio::piped(),
+        &options,
+        ": listening on http://",
+    )
+}
+
+/// Starts a server; its address follows `marker` in the log.
+fn launch(folder: &Path, filter: &str, log: Stdio, options: &[&str], marker: &str) -> Process {
     let state = folder.join("state");
-    let mut child = command(&[
-        "serve",
-        "gateway",
-        "--gateway-bind",
-        "127.0.0.1:0",
-        "--tunnel",
-        "off",
-    ])
-    .arg("--db")
-    .arg(folder.join("world.db"))
-    .arg("--state")
-    .arg(&state)
-    .args(options)
-    // The gateway makes the folders that it needs.
-    .current_dir(folder.ancestors().find(|folder| folder.is_dir()).unwrap())
-    .env("NO_COLOR", "1")
-    .env("RUST_LOG", filter)
-    .stdout(Stdio::null())
-    .stderr(log)
-    .spawn()
-    .unwrap();
+    let mut child = command(&["serve", "--gateway-bind", "127.0.0.1:0", "--tunnel", "off"])
+        .arg("--db")
+        .arg(folder.join("world.db"))
+        .arg("--state")
+        .arg(&state)
+        .args(options)
+        // The gateway makes the folders that it needs.
+        .current_dir(folder.ancestors().find(|folder| folder.is_dir()).unwrap())
+        .env("NO_COLOR", "1")
+        .env("RUST_LOG", filter)
+        .stdout(Stdio::null())
+        .stderr(log)
+        .spawn()
+        .unwrap();
     let (tell, log) = channel();
     let lines = BufReader::new(child.stderr.take().unwrap()).lines();
     std::thread::spawn(move || {
@@ -63,7 +80,7 @@ pub fn start_with(folder: &Path, filter: &str, log: Stdio, options: &[&str]) -> 
     let address = loop {
         let line = log.recv().expect("the gateway says where it listens");
         heard = heard + &line + "\n";
-        if let Some((_, rest)) = line.split_once("gateway listening on http://") {
+        if let Some((_, rest)) = line.split_once(marker) {
             break rest.split([',', ' ']).next().unwrap().to_owned();
         }
     };

@@ -23,7 +23,8 @@ use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
-use groundwave::planning::{Frontend, Planner, built_in, router};
+use groundwave::page::Frontend;
+use groundwave::planning::{Planner, built_in, router};
 use groundwave::serve::terrain::TerrainOptions;
 use groundwave_engine::Running;
 use groundwave_io::wall::MachineClock;

@@ -1,8 +1,5 @@
 //! The page: its files over HTTP, its types, and its jobs in a real browser.
 
-use std::process::Command;
-use std::sync::Mutex;
-
 use axum::body::Body;
 use axum::http::{Request, header};
 use groundwave::planning::document;
@@ -10,36 +7,7 @@ use groundwave_needs::needs;
 use serde_json::Value;
 
 use super::{Answer, Bench};
-use crate::support::root;
-
-/// The interface as the page was compiled against it.
-const DOCUMENT: &str = "web/app/api/planning.json";
-
-/// Held by the browser that runs: two would slow each other past their patience.
-static BROWSER: Mutex<()> = Mutex::new(());
-
-/// Runs a file of browser tests.
-fn browse(file: &str) {
-    let _alone = BROWSER.lock();
-    let folder = root().join("web/app");
-    let data = std::env::var_os("GROUNDWAVE_DATA");
-    let ran = Command::new("node")
-        .args(["node_modules/@playwright/test/cli.js", "test", file])
-        .current_dir(&folder)
-        .env("GROUNDWAVE", env!("CARGO_BIN_EXE_groundwave"))
-        .env(
-            "GROUNDWAVE_DATA",
-            data.unwrap_or_else(|| root().join(".data").into()),
-        )
-        .output()
-        .unwrap();
-    assert!(
-        ran.status.success(),
-        "{}{}",
-        String::from_utf8_lossy(&ran.stdout),
-        String::from_utf8_lossy(&ran.stderr)
-    );
-}
+use crate::support::{browse, compare_document};
 
 /// A file, asked for with header fields.
 fn get(bench: &Bench, path: &str, fields: &[(&str, &str)]) -> Answer {
@@ -53,16 +21,7 @@ fn get(bench: &Bench, path: &str, fields: &[(&str, &str)]) -> Answer {
 
 #[test]
 fn the_types_of_the_page_are_those_of_the_interface() {
-    let path = root().join(DOCUMENT);
-    let now = serde_json::to_string_pretty(document().json()).unwrap() + "\n";
-    if std::env::var_os("BLESS").is_some() {
-        std::fs::write(&path, &now).unwrap();
-    }
-    let kept = std::fs::read_to_string(&path).unwrap();
-    assert!(
-        kept == now,
-        "{DOCUMENT} is not the document of the server: BLESS=1 writes it, then run make web"
-    );
+    compare_document("web/app/api/planning.json", document().json());
 }
 
 #[needs(page)]

@@ -20,6 +20,7 @@ use crate::gateway::services::tokens::TokenKeys;
 use crate::gateway::services::world::World;
 use crate::gateway::settings::Settings;
 use crate::http::endpoints::Operation;
+use crate::http::mount::MountedAt;
 use crate::http::problem::ProblemKind;
 use crate::http::{Problem, id};
 
@@ -155,6 +156,8 @@ pub async fn guard(
     let began_ns = monotonic_ns();
     let request_id = id::mint().simple().to_string();
     let path = request.uri().path().to_owned();
+    let mounted = request.extensions().get::<MountedAt>();
+    let instance = mounted.map_or("", |at| at.0).to_owned() + &path;
     let ClientAddress(client) = ClientAddress::of(request.extensions());
     let operation = guard.table.operation(&request);
     let mut caller = None;
@@ -164,7 +167,7 @@ pub async fn guard(
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
     };
-    let answer = finish(answer, &path, &request_id);
+    let answer = finish(answer, instance, &request_id);
     let status = answer.status().as_u16();
     let took_ns = monotonic_ns().saturating_sub(began_ns);
     let id = operation.map_or("none", |operation| operation.id);
@@ -204,10 +207,10 @@ pub async fn guard(
 }
 
 /// Adds request id and security headers to an answer; completes problems.
-fn finish(mut answer: Response, path: &str, request_id: &str) -> Response {
+fn finish(mut answer: Response, instance: String, request_id: &str) -> Response {
     if let Some(problem) = answer.extensions_mut().remove::<Problem>() {
         let mut problem = problem.with_usual_kind();
-        problem.instance = Some(path.to_owned());
+        problem.instance = Some(instance);
         problem.request_id = Some(request_id.to_owned());
         let headers = std::mem::take(answer.headers_mut());
         answer = problem.answer();

@@ -1,9 +1,11 @@
-//! Start page: links to the interface and its status.
+//! Start page: the page for browsers, links to the interface and its status for others.
 
-use axum::http::{HeaderName, header};
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
 use maud::{DOCTYPE, html};
 
 use crate::gateway::access::Anonymous;
+use crate::page;
 
 /// Paths that need no token, with their meanings.
 const LINKS: [(&str, &str); 5] = [
@@ -15,9 +17,23 @@ const LINKS: [(&str, &str); 5] = [
 ];
 
 /// Get the start page
+///
+/// Browsers get the page; clients that do not ask for HTML, and all where the program was built
+/// without the page, get links.
 #[utoipa::path(get, path = "/", tag = "system",
-    responses((status = 200, description = "Links to the interface", content((String = "text/html")))))]
-pub async fn index(_: Anonymous) -> ([(HeaderName, &'static str); 2], Vec<u8>) {
+    responses((status = 200, description = "The page, or links to the interface", content((String = "text/html")))))]
+pub async fn index(_: Anonymous, headers: HeaderMap) -> Response {
+    let page = page::asks_for_html(&headers)
+        .then(|| page::index(&headers))
+        .flatten();
+    let mut answer = page.unwrap_or_else(links);
+    let vary = HeaderValue::from_static("accept, accept-encoding");
+    answer.headers_mut().insert(header::VARY, vary);
+    answer
+}
+
+/// Links to the interface.
+fn links() -> Response {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -43,5 +59,5 @@ pub async fn index(_: Anonymous) -> ([(HeaderName, &'static str); 2], Vec<u8>) {
             "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
         ),
     ];
-    (headers, page.into_string().into_bytes())
+    (headers, page.into_string().into_bytes()).into_response()
 }

@@ -5,6 +5,7 @@ use axum::response::{IntoResponse, Response};
 use groundwave_io::hex::hex;
 use rust_embed::{EmbeddedFile, RustEmbed};
 
+use super::Offer;
 use crate::http::Problem;
 use crate::http::problem::{no_such_method, no_such_path};
 use crate::http::tag::{is_known, tag};
@@ -18,6 +19,9 @@ struct Built;
 /// First file of the page.
 const INDEX: &str = "index.html";
 
+/// Name of the [`Offer`] of an address.
+const OFFER: &str = "page.json";
+
 /// Content security policy: everything from this origin, nothing inline.
 const POLICY: &str = "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; \
                       img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; \
@@ -29,24 +33,50 @@ const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 /// Compressed forms of a file, best first: content coding and what follows the name.
 const CODINGS: [(&str, &str); 2] = [("br", ".br"), ("gzip", ".gz")];
 
-/// The file of a path, compressed as the client takes it.
-pub async fn page(method: Method, uri: Uri, headers: HeaderMap) -> Response {
+/// The file of a path, compressed as the client takes it, or what the page may ask here.
+pub async fn page(offer: Offer, method: Method, uri: Uri, headers: HeaderMap) -> Response {
+    file_of::<Built>(offer, method, uri, headers).await
+}
+
+/// The first file of the page; `None` in a program that was built without it.
+#[must_use]
+pub fn index(headers: &HeaderMap) -> Option<Response> {
+    Some(file::<Built>(INDEX, Built::get(INDEX)?, headers))
+}
+
+/// [`page`] over any files.
+async fn file_of<Files: RustEmbed>(
+    offer: Offer,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
     let path = uri.path().trim_start_matches('/');
     let name = if path.is_empty() { INDEX } else { path };
-    if name == INDEX && Built::get(INDEX).is_none() {
+    let is_read = matches!(method, Method::GET | Method::HEAD);
+    if name == OFFER && is_read {
+        return offer.into_response();
+    }
+    if name == INDEX && Files::get(INDEX).is_none() {
         return Problem::unavailable("this program was built without its page: run make web")
             .into_response();
     }
     let is_shown = !name.starts_with('.') && !CODINGS.iter().any(|(_, end)| name.ends_with(end));
-    let Some(plain) = Built::get(name).filter(|_| is_shown) else {
-        return no_such_path(uri).await.into_response();
-    };
-    if !matches!(method, Method::GET | Method::HEAD) {
-        let allowed = [(header::ALLOW, "GET, HEAD")];
-        return (allowed, no_such_method(method, uri).await).into_response();
+    let found = Files::get(name).filter(|_| is_shown);
+    match found {
+        Some(plain) if is_read => file::<Files>(name, plain, &headers),
+        None if name != OFFER => no_such_path(uri).await.into_response(),
+        _ => {
+            let allowed = [(header::ALLOW, "GET, HEAD")];
+            (allowed, no_such_method(method, uri).await).into_response()
+        }
     }
-    let (coding, file) =
-        compressed(name, &headers).map_or((None, plain), |(coding, file)| (Some(coding), file));
+}
+
+/// A file as the client takes it.
+fn file<Files: RustEmbed>(name: &str, plain: EmbeddedFile, headers: &HeaderMap) -> Response {
+    let (coding, file) = compressed::<Files>(name, headers)
+        .map_or((None, plain), |(coding, file)| (Some(coding), file));
     // Forms of one file differ in their octets, and so in their tags.
     let revision = hex(&file.metadata.sha256_hash()[..16]);
     let cached = match name.starts_with("assets/") {
@@ -60,7 +90,7 @@ pub async fn page(method: Method, uri: Uri, headers: HeaderMap) -> Response {
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
     ];
-    if is_known(&headers, &revision) {
+    if is_known(headers, &revision) {
         let unchanged = axum::http::StatusCode::NOT_MODIFIED;
         return (unchanged, common, tag(&revision)).into_response();
     }
@@ -76,21 +106,34 @@ pub async fn page(method: Method, uri: Uri, headers: HeaderMap) -> Response {
 }
 
 /// The best compressed form that the client takes, and its coding.
-fn compressed(name: &str, headers: &HeaderMap) -> Option<(&'static str, EmbeddedFile)> {
+fn compressed<Files: RustEmbed>(
+    name: &str,
+    headers: &HeaderMap,
+) -> Option<(&'static str, EmbeddedFile)> {
     let taken = headers.get(header::ACCEPT_ENCODING)?.to_str().ok()?;
     CODINGS.into_iter().find_map(|(coding, end)| {
         takes(taken, coding).then_some(())?;
-        Some((coding, Built::get(&format!("{name}{end}"))?))
+        Some((coding, Files::get(&format!("{name}{end}"))?))
     })
 }
 
-/// True if `Accept-Encoding` names a coding and does not refuse it.
-fn takes(accepted: &str, coding: &str) -> bool {
+/// `true` if the client asks for HTML, as browsers do.
+#[must_use]
+pub fn asks_for_html(headers: &HeaderMap) -> bool {
+    let mut accepted = headers.get_all(header::ACCEPT).iter();
+    accepted.any(|value| {
+        let value = value.to_str();
+        value.is_ok_and(|value| takes(value, "text/html"))
+    })
+}
+
+/// True if a list such as `Accept-Encoding` names a form and does not refuse it.
+fn takes(accepted: &str, form: &str) -> bool {
     accepted.split(',').any(|one| {
         let mut parts = one.split(';').map(str::trim);
         let is_named = parts
             .next()
-            .is_some_and(|name| name.eq_ignore_ascii_case(coding));
+            .is_some_and(|name| name.eq_ignore_ascii_case(form));
         let weight = parts.find_map(|part| part.strip_prefix("q="));
         is_named && weight.and_then(|weight| weight.parse().ok()) != Some(0.0)
     })
@@ -112,7 +155,47 @@ fn media(name: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::StatusCode;
+
     use super::*;
+
+    /// Files of a program that was built without its page.
+    #[derive(RustEmbed)]
+    #[folder = "web/app/absent"]
+    #[allow_missing = true]
+    struct Absent;
+
+    #[tokio::test]
+    async fn a_program_without_its_page_says_how_to_build_it() {
+        let get = async |path: &'static str| {
+            let uri = Uri::from_static(path);
+            let answer =
+                file_of::<Absent>(Offer::PLANNING, Method::GET, uri, HeaderMap::new()).await;
+            let problem = answer.extensions().get::<Problem>();
+            let told = problem.map(|problem| problem.detail.clone());
+            (answer.status(), told.unwrap_or_default())
+        };
+        for path in ["/", "/index.html"] {
+            let (status, told) = get(path).await;
+            assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{path}");
+            assert!(told.contains("make web"), "{told}");
+        }
+        assert_eq!(get("/assets/a.js").await.0, StatusCode::NOT_FOUND);
+        assert_eq!(get("/page.json").await.0, StatusCode::OK);
+    }
+
+    #[test]
+    fn browsers_ask_for_html() {
+        let asks = |accepted: &'static str| {
+            let value = HeaderValue::from_static(accepted);
+            asks_for_html(&HeaderMap::from_iter([(header::ACCEPT, value)]))
+        };
+        assert!(asks("text/html,application/xhtml+xml,*/*;q=0.8"));
+        for other in ["*/*", "application/json", "text/html;q=0, */*"] {
+            assert!(!asks(other), "{other}");
+        }
+        assert!(!asks_for_html(&HeaderMap::new()));
+    }
 
     #[test]
     fn a_coding_is_taken_when_named_and_not_refused() {

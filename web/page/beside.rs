@@ -1,0 +1,31 @@
+//! Planning server and gateway of one process at the address of the planning server.
+
+use axum::Router;
+use axum::routing::{any, get};
+
+use super::Offer;
+use crate::http::mount::mount;
+use crate::http::problem::{no_such_method, no_such_path};
+
+/// Path in front of those of the gateway.
+const GATEWAY: &str = "/gateway";
+
+/// Router of the planning server, and below `/gateway` that of the gateway with its own middleware:
+/// what the planning server allows other origins does not hold there. The API browser of the gateway
+/// stays at its own address, since its document names paths without a prefix.
+pub fn with_gateway(planning: Router, gateway: Router) -> Router {
+    let offer = Offer {
+        gateway: Some(GATEWAY),
+        ..Offer::PLANNING
+    };
+    let planning = Router::new()
+        .route("/page.json", get(move || async move { offer }))
+        .method_not_allowed_fallback(no_such_method)
+        .fallback_service(planning);
+    let gateway = Router::new()
+        .route("/docs", any(no_such_path))
+        .route("/docs/", any(no_such_path))
+        .route("/docs/{*rest}", any(no_such_path))
+        .fallback_service(gateway);
+    mount(planning, GATEWAY, gateway)
+}
