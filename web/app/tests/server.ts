@@ -22,7 +22,11 @@ export interface Server {
   start(): Promise<void>;
 }
 
-async function started(process_: ChildProcess): Promise<string> {
+/** What a server serves: planning, a gateway, or both at the address of planning. */
+export type Services = 'planning' | 'gateway' | 'both';
+
+async function started(process_: ChildProcess, services: Services): Promise<string> {
+  const told = services === 'gateway' ? /gateway listening on (http:\/\/[\d.:]+)/ : /(?<!gateway )listening on (http:\/\/[\d.:]+)/;
   const lines: string[] = [];
   for (const stream of [process_.stdout, process_.stderr]) {
     if (!stream) continue;
@@ -30,7 +34,7 @@ async function started(process_: ChildProcess): Promise<string> {
       const reader = createInterface({ input: stream });
       reader.on('line', (line) => {
         lines.push(line);
-        const at = /listening on (http:\/\/[\d.:]+)/.exec(line);
+        const at = told.exec(line);
         if (at) resolve(at[1] as string);
       });
       reader.on('close', () => resolve(null));
@@ -40,13 +44,18 @@ async function started(process_: ChildProcess): Promise<string> {
   throw new Error(`the server did not start: ${lines.join('\n')}`);
 }
 
-async function serve(terrain: boolean, bind = '127.0.0.1:0', folder = mkdtempSync(join(tmpdir(), 'groundwave-page-'))): Promise<Server> {
+async function serve(terrain: boolean, services: Services, heartbeat_s: number, bind = '127.0.0.1:0', folder = mkdtempSync(join(tmpdir(), 'groundwave-page-'))): Promise<Server> {
   const program = process.env['GROUNDWAVE'];
   if (!program) throw new Error('GROUNDWAVE names no program');
   const data = process.env['GROUNDWAVE_DATA'] ?? join(import.meta.dirname, '../../../.data');
   const ground = terrain ? ['--srtm-dir', join(data, 'srtm'), '--geoid', join(data, 'geoid/WW15MGH.DAC')] : [];
   const { PLAN_SRTM_DIR: _, PLAN_GEOID: __, PLAN_FLAT_EARTH: ___, ...env } = process.env;
-  const launch = (address: string) => spawn(program, ['serve', 'planning', '--bind', address, '--db', join(folder, 'plan.db'), ...ground], { env: { ...env, RUST_LOG: 'info', NO_COLOR: '1' }, stdio: ['ignore', 'ignore', 'pipe'] });
+  const live = ['--tunnel', 'off', '--state', join(folder, 'state'), '--heartbeat-s', String(heartbeat_s)];
+  const options = (address: string) => {
+    if (services === 'gateway') return ['gateway', '--gateway-bind', address, ...live];
+    return services === 'both' ? ['--bind', address, '--gateway-bind', '127.0.0.1:0', ...live] : ['planning', '--bind', address];
+  };
+  const launch = (address: string) => spawn(program, ['serve', ...options(address), '--db', join(folder, 'plan.db'), ...ground], { env: { ...env, RUST_LOG: 'info', NO_COLOR: '1' }, stdio: ['ignore', 'ignore', 'pipe'] });
   const server: Server = {
     url: '',
     folder,
@@ -58,20 +67,23 @@ async function serve(terrain: boolean, bind = '127.0.0.1:0', folder = mkdtempSyn
     },
     async start() {
       server.process = launch(new URL(server.url).host);
-      await started(server.process);
+      await started(server.process, services);
     },
   };
-  server.url = await started(server.process);
+  server.url = await started(server.process, services);
   return server;
 }
 
-export const test = base.extend<{ terrain: boolean; errors: RegExp | null; server: Server; planned: void; watched: void }>({
+export const test = base.extend<{ terrain: boolean; services: Services; heartbeat_s: number; errors: RegExp | null; server: Server; planned: void; watched: void }>({
   /** Real terrain, or none. */
   terrain: [true, { option: true }],
+  services: ['planning', { option: true }],
+  /** Period of heartbeats of the gateway. */
+  heartbeat_s: [5, { option: true }],
   /** Console errors that a test causes itself. */
   errors: [null, { option: true }],
-  server: async ({ terrain }, use) => {
-    const server = await serve(terrain);
+  server: async ({ terrain, services, heartbeat_s }, use) => {
+    const server = await serve(terrain, services, heartbeat_s);
     await use(server);
     await server.stop();
     rmSync(server.folder, { recursive: true, force: true });

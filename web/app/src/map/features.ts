@@ -1,6 +1,6 @@
 // GeoJSON of nodes, links, antenna lobes and missing ground.
 import type { Feature, FeatureCollection, LineString, Point, Polygon } from 'geojson';
-import type { Link, LinkDirection, Node } from '../api/client';
+import type { Link, LinkDirection } from '../api/client';
 import { between, destination, type LatLon } from '../geo';
 import { rating, type Rating } from '../verdict';
 
@@ -11,9 +11,17 @@ export interface Box {
   east: number;
 }
 
+/** A node as the map draws it. */
+export interface Placed extends LatLon {
+  id: string;
+  name: string;
+  /** Word of its symbol. */
+  role: string;
+}
+
 export const EMPTY: FeatureCollection = { type: 'FeatureCollection', features: [] };
 
-export function nodeFeature(node: Node): Feature<Point> {
+export function nodeFeature(node: Placed): Feature<Point> {
   return {
     type: 'Feature',
     properties: { id: node.id, name: node.name, role: node.role },
@@ -21,7 +29,7 @@ export function nodeFeature(node: Node): Feature<Point> {
   };
 }
 
-export function nodeFeatures(nodes: readonly Node[]): FeatureCollection<Point> {
+export function nodeFeatures(nodes: readonly Placed[]): FeatureCollection<Point> {
   return { type: 'FeatureCollection', features: nodes.map(nodeFeature) };
 }
 
@@ -50,7 +58,7 @@ export function linkHalves(link: Link, a: LatLon, b: LatLon): Feature<LineString
 const closes = (direction: LinkDirection) => direction.verdict !== 'no_link';
 
 /** Links that close in a direction, and those of the selected nodes that do not; none of failed nodes. */
-export function linkFeatures(links: readonly Link[], nodes: ReadonlyMap<string, Node>, chosen: ReadonlySet<string>, failed: ReadonlySet<string> = new Set()): FeatureCollection<LineString> {
+export function linkFeatures(links: readonly Link[], nodes: ReadonlyMap<string, LatLon>, chosen: ReadonlySet<string>, failed: ReadonlySet<string> = new Set()): FeatureCollection<LineString> {
   const features: Feature<LineString>[] = [];
   for (const link of links) {
     if (failed.has(link.a_node_id) || failed.has(link.b_node_id)) continue;

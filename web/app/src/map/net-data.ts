@@ -1,5 +1,6 @@
 // Nodes and links of a large mesh as arrays for the GPU.
-import type { Link, Node } from '../api/client';
+import type { Link } from '../api/client';
+import type { Placed } from './features';
 import { rating, RATINGS } from '../verdict';
 import { SHAPES } from './icons';
 import { mercatorX, mercatorY } from './mercator';
@@ -20,7 +21,7 @@ export const SEGMENT = 5;
 export const PLACE = 3;
 
 /** All nodes, and the halves of the links that close; `left` nodes and their links are drawn elsewhere. */
-export function netData(nodes: readonly Node[], links: readonly Link[], byId: ReadonlyMap<string, Node>, left: ReadonlySet<string>): NetData {
+export function netData(nodes: readonly Placed[], links: readonly Link[], byId: ReadonlyMap<string, Placed>, left: ReadonlySet<string>): NetData {
   const [first] = nodes;
   const anchor: [number, number] = first ? [mercatorX(first.lon), mercatorY(first.lat)] : [0.5, 0.5];
   const at = new Map<string, [number, number]>();
@@ -56,7 +57,7 @@ export function netData(nodes: readonly Node[], links: readonly Link[], byId: Re
 }
 
 /** The link next to a place on the screen, px, no further than `reach_px`. */
-export function nearestLink(links: readonly Link[], byId: ReadonlyMap<string, Node>, project: (lon: number, lat: number) => { x: number; y: number }, at: { x: number; y: number }, reach_px: number): [string, string] | null {
+export function nearestLink(links: readonly Link[], byId: ReadonlyMap<string, Placed>, project: (lon: number, lat: number) => { x: number; y: number }, at: { x: number; y: number }, reach_px: number): [string, string] | null {
   const screen = new Map<string, { x: number; y: number }>();
   const onScreen = (id: string) => {
     const known = screen.get(id);

@@ -3,13 +3,13 @@ import 'maplibre-gl/dist/maplibre-gl.css';
 import type { FeatureCollection, Feature } from 'geojson';
 import { AttributionControl, Map as MapLibre, ScaleControl, setWorkerUrl, type GeoJSONSource, type MapMouseEvent, type MapTouchEvent, type PaddingOptions } from 'maplibre-gl';
 import worker from 'maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url';
-import type { Link, Node, RolePreset } from '../api/client';
+import type { Link } from '../api/client';
 import type { LatLon } from '../geo';
 import type { Grid } from '../store/grid';
 import type { Units } from '../units';
 import { COLOURS } from '../verdict';
 import { CoverageLayer, type CoverageStyle } from './coverage-layer';
-import { boxFeatures, line, linkFeatures, missingGround, nodeFeatures, point, type Box } from './features';
+import { boxFeatures, line, linkFeatures, missingGround, nodeFeatures, point, type Box, type Placed } from './features';
 import { cross, hatch, obstruction, PICTURE, SHAPES, symbol } from './icons';
 import { netData, nearestLink } from './net-data';
 import { NetLayer } from './net-layer';
@@ -68,10 +68,11 @@ export class MapView {
   drawnLinks = 0;
 
   #theme: MapTheme;
-  #nodes: readonly Node[] = [];
-  #byId: ReadonlyMap<string, Node> = new Map();
-  #roles: readonly RolePreset[] = [];
+  #nodes: readonly Placed[] = [];
+  #byId: ReadonlyMap<string, Placed> = new Map();
+  #roles: readonly { id: string; color: string }[] = [];
   #links: readonly Link[] = [];
+  #lines: readonly Feature[] | null = null;
   #chosen: ReadonlySet<string> = new Set();
   #failed: ReadonlySet<string> = new Set();
   #boxes: readonly Box[] | null = null;
@@ -154,7 +155,7 @@ export class MapView {
     this.net.restyle(this.#theme.name, Object.fromEntries(this.#roles.map((preset) => [preset.id, preset.color])));
   }
 
-  setRoles(roles: readonly RolePreset[]): void {
+  setRoles(roles: readonly { id: string; color: string }[]): void {
     this.#roles = roles;
     if (this.ready) this.#pictures();
   }
@@ -188,7 +189,7 @@ export class MapView {
     this.#put('world', data);
   }
 
-  setNodes(nodes: readonly Node[], byId: ReadonlyMap<string, Node>): void {
+  setNodes(nodes: readonly Placed[], byId: ReadonlyMap<string, Placed>): void {
     this.#nodes = nodes;
     this.#byId = byId;
     if (!this.#isMany()) this.#put('nodes', nodeFeatures(nodes));
@@ -199,7 +200,7 @@ export class MapView {
   #raised = false;
 
   #isMany(): boolean {
-    return !this.#raised && (this.#nodes.length > MANY_NODES || this.#links.length > MANY_LINKS);
+    return !this.#lines && !this.#raised && (this.#nodes.length > MANY_NODES || this.#links.length > MANY_LINKS);
   }
 
   /** Of a large mesh: the selected nodes, and those in view if they are few, with their names. */
@@ -218,6 +219,12 @@ export class MapView {
     this.#drawLinks();
   }
 
+  /** Draws these lines instead of planned links. */
+  setLines(lines: readonly Feature[]): void {
+    this.#lines = lines;
+    this.#drawLinks();
+  }
+
   #drawLinks(): void {
     this.#dragged = [];
     this.#previewed = null;
@@ -233,7 +240,7 @@ export class MapView {
     this.#many = many;
     const own = (link: Link) => this.#chosen.has(link.a_node_id) || this.#chosen.has(link.b_node_id);
     const links = many ? (this.#chosen.size && this.#chosen.size <= NAMED_MAX ? this.#links.filter(own) : []) : this.#links;
-    const data = linkFeatures(links, this.#byId, this.#chosen, this.#failed);
+    const data: FeatureCollection = this.#lines ? { type: 'FeatureCollection', features: [...this.#lines] } : linkFeatures(links, this.#byId, this.#chosen, this.#failed);
     this.drawnLinks = data.features.length;
     this.#put('links', data);
     const failed = [...this.#failed].map((id) => this.#byId.get(id)).filter((node) => node !== undefined);

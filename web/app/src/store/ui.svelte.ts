@@ -2,6 +2,7 @@
 import type { LatLon } from '../geo';
 import type { Units } from '../units';
 
+/** Views of the page. */
 export type Mode = 'plan' | 'live' | 'replay';
 export type Tab = 'nodes' | 'links' | 'coverage' | 'tools';
 export type Tool = 'select' | 'add' | 'link' | 'scan';

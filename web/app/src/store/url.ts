@@ -1,6 +1,9 @@
-// The state of the page in its address: `#m=zoom/lat/lon&d=deployment&sel=node,node&tab=links`.
+// The state of the page in its address: `#v=live&m=zoom/lat/lon&d=deployment&sel=node,node&tab=links`.
+import { offer } from '../api/offer';
+import type { Mode } from './ui.svelte';
 
 export interface Address {
+  mode: Mode;
   view: { zoom: number; lat: number; lon: number } | null;
   deployment: string | null;
   selected: string[];
@@ -9,12 +12,15 @@ export interface Address {
 }
 
 const SELECTED_MAX = 20;
+const MODES: readonly string[] = ['plan', 'live'] satisfies Mode[];
 
 export function read(hash: string): Address {
   const fields = new URLSearchParams(hash.replace(/^#/, ''));
   const [zoom, lat, lon] = (fields.get('m') ?? '').split('/').map(Number);
   const valid = zoom !== undefined && lat !== undefined && lon !== undefined && [zoom, lat, lon].every(Number.isFinite) && Math.abs(lat) <= 85 && Math.abs(lon) <= 180 && zoom >= 0 && zoom <= 22;
+  const mode = fields.get('v') ?? '';
   return {
+    mode: MODES.includes(mode) ? (mode as Mode) : offer.planning === null ? 'live' : 'plan',
     view: valid ? { zoom, lat, lon } : null,
     deployment: fields.get('d'),
     selected: (fields.get('sel') ?? '').split(',').filter(Boolean),
@@ -23,9 +29,16 @@ export function read(hash: string): Address {
   };
 }
 
+/** The address as a view reads it: of that of another view it keeps the place on the map only. */
+export function readFor(mode: Mode, hash: string): Address {
+  const address = read(hash);
+  return address.mode === mode ? address : { ...address, mode, deployment: null, selected: [], tab: null, tool: null };
+}
+
 export function write(address: Address): string {
   const parts: string[] = [];
   const { view } = address;
+  if (address.mode !== 'plan') parts.push(`v=${address.mode}`);
   if (view) parts.push(`m=${view.zoom.toFixed(2)}/${view.lat.toFixed(5)}/${view.lon.toFixed(5)}`);
   if (address.deployment) parts.push(`d=${encodeURIComponent(address.deployment)}`);
   if (address.selected.length && address.selected.length <= SELECTED_MAX) parts.push(`sel=${address.selected.map(encodeURIComponent).join(',')}`);

@@ -1,0 +1,49 @@
+// Typed client of the gateway; its paths and fields come from the OpenAPI document.
+import createClient from 'openapi-fetch';
+import type { Readable } from 'openapi-typescript-helpers';
+import type { components, paths } from './gateway.d';
+import { offer } from './offer';
+
+type Schemas = components['schemas'];
+export type Me = Schemas['Me'];
+export type AccountRole = Schemas['AccountRole'];
+export type LiveNode = Schemas['Node'];
+export type NodeState = Schemas['NodeState'];
+export type NodeEvent = Schemas['NodeEvent'];
+export type NodeHealth = Schemas['NodeHealth'];
+export type NodeInterface = Schemas['Interface'];
+export type Graph = Schemas['NetworkGraph'];
+export type GraphLink = Schemas['GraphLink'];
+export type Measured = Schemas['Measured'];
+export type MeshHealth = Schemas['MeshHealth'];
+export type Registration = Schemas['RegistrationView'];
+export type Readings = Schemas['LatestReadings'];
+export type Series = Readable<Schemas['Series']>;
+export type AuditEntry = Schemas['AuditEntryView'];
+export type Flow = Schemas['FlowSummary'];
+export type Execution = Schemas['ExecutionView'];
+export type Delivery = Schemas['DeliveryView'];
+export type Alert = Schemas['AlertView'];
+
+/** Path in front of those of the gateway. */
+export const base = offer.gateway ?? '';
+
+/** The token of the login, and what happens when the gateway no longer takes it. */
+export const access = {
+  token: null as string | null,
+  refused: (): void => undefined,
+};
+
+export const gateway = createClient<paths>({ baseUrl: base });
+
+gateway.use({
+  onRequest({ request }) {
+    if (access.token) request.headers.set('authorization', `Bearer ${access.token}`);
+    return request;
+  },
+  onResponse({ request, response }) {
+    // A login that failed is told where it was tried.
+    if (response.status === 401 && request.headers.has('authorization')) access.refused();
+    return response;
+  },
+});
