@@ -81,3 +81,56 @@ test('a link says in how many cases it has which margin', async ({ page, request
   await expect(spread.locator('tbody tr').last()).toContainText(Math.abs(percentiles[2].link_margin_db).toFixed(1));
   expect(percentiles[0].link_margin_db).toBeGreaterThan(percentiles[2].link_margin_db);
 });
+
+test('raised ground has the links as tubes', async ({ page, request }) => {
+  // A software renderer draws a frame of a large raised view in a second.
+  test.slow();
+  await page.setViewportSize({ width: 660, height: 360 });
+  const { id, nodes } = await plan(request, ['Ramberget', 'Masthugget', 'Långedrag', 'Biskopsgården']);
+  await open(page, `/#d=${id}`);
+  await expect.poll(() => page.evaluate(() => window.groundwave.app.plan.links.length)).toBeGreaterThan(3);
+  await page.keyboard.press('t');
+  await expect.poll(() => page.evaluate(() => window.groundwave.map.tubes.count), { timeout: 120_000 }).toBe(await page.evaluate(() => 2 * window.groundwave.app.plan.links.filter((link) => link.forward.verdict !== 'no_link' || link.reverse.verdict !== 'no_link').length));
+  expect(await page.evaluate(() => window.groundwave.map.map.getLayoutProperty('links', 'visibility'))).toBe('none');
+  // A failed node has no tubes.
+  await page.evaluate((node) => window.groundwave.map.setFailed(new Set([node])), nodes['Ramberget']!);
+  await expect.poll(() => page.evaluate(() => window.groundwave.map.tubes.count)).toBe(await page.evaluate((node) => 2 * window.groundwave.app.plan.links.filter((link) => ![link.a_node_id, link.b_node_id].includes(node) && (link.forward.verdict !== 'no_link' || link.reverse.verdict !== 'no_link')).length, nodes['Ramberget']!));
+  await page.evaluate(() => window.groundwave.map.setFailed(new Set()));
+  if (process.env['SHOTS']) await page.screenshot({ path: `${process.env['SHOTS']}/raised.png` });
+  await page.keyboard.press('t');
+  await expect.poll(() => page.evaluate(() => window.groundwave.map.tubes.count)).toBe(0);
+});
+
+test('a large mesh is drawn by a layer of its own; nodes and links are still picked', async ({ page, request }) => {
+  const { id } = await plan(request, ['Ramberget']);
+  await open(page, `/#m=11/57.7/11.9&d=${id}`);
+  await page.evaluate(() => {
+    const side = 40;
+    const all = Array.from({ length: side * side }, (_, at) => ({ id: `n${at}`, name: `Node ${at}`, role: ['relay', 'team', 'sensor'][at % 3], lat: 57.6 + (0.2 * Math.floor(at / side)) / side, lon: 11.7 + (0.4 * (at % side)) / side, height_agl_m: 5 }));
+    const direction = { verdict: 'good', link_margin_db: 12 };
+    const links = all.flatMap((node, at) => (at % side ? [{ a_node_id: node.id, b_node_id: `n${at - 1}`, missing_samples: 0, forward: direction, reverse: direction }] : []));
+    const { map } = window.groundwave;
+    map.setNodes(all as never, new Map(all.map((node) => [node.id, node])) as never);
+    map.setLinks(links as never);
+  });
+  await expect.poll(() => page.evaluate(() => window.groundwave.map.net.drawings)).toBeGreaterThan(0);
+  if (process.env['SHOTS']) await page.screenshot({ path: `${process.env['SHOTS']}/large.png` });
+  // Pixels of the map have the colour of the links.
+  const at = await pixel(page, { lat: 57.7, lon: 11.9 });
+  const node = await page.evaluate(async () => {
+    const { map, events } = window.groundwave.map as unknown as { map: { project(at: [number, number]): { x: number; y: number }; fire(name: string, event: unknown): void }; events: { picked(what: unknown): void } };
+    const found: unknown[] = [];
+    const before = events.picked;
+    events.picked = (what) => void found.push(what);
+    const click = (x: number, y: number) => map.fire('click', { point: { x, y }, lngLat: { lat: 57.7, lng: 11.9 }, originalEvent: {} });
+    const a = map.project([11.9, 57.7]);
+    const b = map.project([11.91, 57.7]);
+    click(a.x, a.y);
+    click((a.x + b.x) / 2, a.y);
+    events.picked = before;
+    return found as { node?: string; link?: string[] }[];
+  });
+  expect(node[0]?.node).toBe('n820');
+  expect(node[1]?.link?.toSorted()).toEqual(['n820', 'n821']);
+  expect(at.x).toBeGreaterThan(0);
+});

@@ -15,6 +15,7 @@ import { netData, nearestLink } from './net-data';
 import { NetLayer } from './net-layer';
 import { Pace } from './pace';
 import { layers, RELIEF, style } from './style';
+import { TubeLayer } from './tube-layer';
 import { THEMES, type MapTheme } from './theme';
 
 setWorkerUrl(worker);
@@ -62,6 +63,7 @@ export class MapView {
   readonly map: MapLibre;
   readonly coverage = new CoverageLayer('coverage');
   readonly net = new NetLayer('net');
+  readonly tubes = new TubeLayer('tubes');
   readonly pace: Pace;
   ready = false;
   /** Links that are drawn. */
@@ -105,6 +107,7 @@ export class MapView {
       this.#pictures();
       this.map.addLayer(this.coverage, 'region');
       this.map.addLayer(this.net, 'links-case');
+      this.map.addLayer(this.tubes, 'obstruction');
       this.ready = true;
       for (const [name, data] of this.#sources) this.#put(name, data);
       this.#states(new Set(), this.#chosen);
@@ -118,6 +121,9 @@ export class MapView {
       this.events.moved(this.view());
       if (this.#many) this.#drawNamed();
     });
+    // Heights come with the tiles of the ground.
+    this.map.on('sourcedata', (event) => void (event.sourceId === DEM && event.tile && this.#drawTubes()));
+    this.map.on('idle', () => this.#drawTubes());
     this.pace = new Pace(this.map);
     this.#watchPointer();
   }
@@ -152,6 +158,7 @@ export class MapView {
       const colour = this.#roles.find((preset) => preset.id === role)?.color ?? '#555555';
       put(`role-${role}`, symbol(role, colour, '#ffffff'), PICTURE);
     }
+    this.tubes.restyle(this.#theme.name);
     this.net.restyle(this.#theme.name, Object.fromEntries(this.#roles.map((preset) => [preset.id, preset.color])));
   }
 
@@ -198,9 +205,18 @@ export class MapView {
 
   #many = false;
   #raised = false;
+  #wanted = false;
 
   #isMany(): boolean {
     return !this.#lines && !this.#raised && (this.#nodes.length > MANY_NODES || this.#links.length > MANY_LINKS);
+  }
+
+  /** Links above the raised ground; on flat ground they are lines. */
+  #drawTubes(): void {
+    if (!this.#raised) return;
+    const works = (link: Link) => !this.#failed.has(link.a_node_id) && !this.#failed.has(link.b_node_id);
+    const ground = (node: Node) => this.map.queryTerrainElevation([node.lon, node.lat]);
+    this.tubes.show(this.#links.filter(works), this.#byId, ground, EXAGGERATION);
   }
 
   /** Of a large mesh: the selected nodes, and those in view if they are few, with their names. */
@@ -238,6 +254,7 @@ export class MapView {
       this.#put('nodes', nodeFeatures(this.#nodes));
     }
     this.#many = many;
+    this.#drawTubes();
     const own = (link: Link) => this.#chosen.has(link.a_node_id) || this.#chosen.has(link.b_node_id);
     const links = many ? (this.#chosen.size && this.#chosen.size <= NAMED_MAX ? this.#links.filter(own) : []) : this.#links;
     const data: FeatureCollection = this.#lines ? { type: 'FeatureCollection', features: [...this.#lines] } : linkFeatures(links, this.#byId, this.#chosen, this.#failed);
@@ -305,17 +322,22 @@ export class MapView {
       this.map.addSource(DEM, { type: 'raster-dem', encoding: 'terrarium', tiles: heights, tileSize: 256, minzoom: zoom.min, maxzoom: Math.min(zoom.max, DEM_ZOOM_MAX), bounds });
       const relief = layers(this.#theme).find((layer) => layer.id === RELIEF);
       if (relief) this.map.addLayer(relief, 'missing');
+      if (this.#wanted) this.setRaised(true);
     };
     if (this.ready) add();
     else this.map.once('style.load', add);
   }
 
-  /** The ground in three dimensions, links draped over it; coverage is left out of it. */
+  /** The ground in three dimensions, links as tubes above it; coverage is left out of it. */
   setRaised(raised: boolean): void {
+    this.#wanted = raised;
+    // Heights are there once the server has said where there is ground.
     if (!this.ready || !this.map.getSource(DEM)) return;
     if (raised !== this.#raised) {
       this.#raised = raised;
       this.#drawLinks();
+      if (!raised) this.tubes.clear();
+      for (const id of ['links', 'links-case']) this.map.setLayoutProperty(id, 'visibility', raised ? 'none' : 'visible');
     }
     this.map.setTerrain(raised ? { source: DEM, exaggeration: EXAGGERATION } : null);
     this.map.setLayoutProperty('coverage', 'visibility', raised ? 'none' : 'visible');
@@ -380,7 +402,7 @@ export class MapView {
       if (off <= CLICK_RADIUS_PX + 7 && off < (nearest?.off ?? Infinity)) nearest = { id: node.id, off };
     }
     if (nearest) return { node: nearest.id };
-    if (this.#many) {
+    if (this.#many || this.#raised) {
       const link = nearestLink(this.#links, this.#byId, (lon, lat) => this.map.project([lon, lat]), { x, y }, CLICK_RADIUS_PX);
       return link ? { link } : {};
     }
