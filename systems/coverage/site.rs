@@ -67,6 +67,23 @@ impl CoverageRequest {
         // The margin is the received power less a constant.
         Ok(-transmitter.link_margin_db(transmitter.sinr_db(0.0)))
     }
+
+    /// Rising received power, dBm, and the data rate from there, bit/s.
+    ///
+    /// # Errors
+    /// The first [`BadValue`] in the stations or the environment.
+    pub fn rate_steps(&self) -> Result<Vec<(f64, f64)>, BadValue> {
+        let (transmitter, receiver) = (&self.transmitter, &self.receiver);
+        let octets = self.packet_octets;
+        let link = Prepared::new(transmitter, receiver, &self.environment, octets)?;
+        let transmitter = PreparedTransmitter::new(link, 0.0);
+        // The SNR is the received power and a constant.
+        let offset_db = transmitter.sinr_db(0.0);
+        let steps = transmitter.rate_steps();
+        Ok(steps
+            .map(|(snr_db, bps)| (snr_db - offset_db, bps))
+            .collect())
+    }
 }
 
 /// A site made ready: what all its cells have in common.

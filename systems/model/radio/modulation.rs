@@ -191,6 +191,12 @@ impl McsTable {
         &self.entries[0].1
     }
 
+    /// Rising SNR, dB, and the data rate from there, bit/s.
+    pub fn steps(&self) -> impl Iterator<Item = (f64, f64)> {
+        let entries = self.entries.iter();
+        entries.map(|(from_db, selected)| (*from_db, selected.data_rate_bps))
+    }
+
     /// The fastest modulation whose required SNR plus reserve is met by `snr_db`; if none keeps
     /// the reserve, the lowest without. `None` below the required SNR of the lowest.
     #[inline]

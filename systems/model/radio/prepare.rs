@@ -229,6 +229,11 @@ impl<'a> Prepared<'a> {
         selected.filter(|_| self.compatible)
     }
 
+    /// Rising SINR, dB, and the data rate from there, bit/s; none if the receiver cannot decode any.
+    pub(super) fn rate_steps(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.mcs_table.steps().filter(|_| self.compatible)
+    }
+
     /// Rating of a link margin, dB.
     #[inline]
     pub(super) fn verdict(&self, link_margin_db: f64) -> Verdict {

@@ -136,6 +136,11 @@ impl<'a> PreparedTransmitter<'a> {
         self.link.modulation(sinr_db)
     }
 
+    /// Rising SINR, dB, and the data rate from there, bit/s; none if the receiver cannot decode any.
+    pub fn rate_steps(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.link.rate_steps()
+    }
+
     /// Rating of a link margin, dB.
     #[inline]
     pub fn verdict(&self, link_margin_db: f64) -> Verdict {

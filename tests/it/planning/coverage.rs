@@ -89,6 +89,14 @@ fn every_cell_equals_the_link_to_it() {
     assert_eq!(snapshot["status"], "done");
     let cells = snapshot["cells"].as_array().unwrap();
     assert_eq!(cells.len(), 25);
+    let squares = bench.call(
+        "GET",
+        &format!("/api/v1/coverage/{job}/tiles"),
+        &Value::Null,
+    );
+    let rates = events(&squares.body)[0].1["rates"][0].clone();
+    let rates = rates.as_array().unwrap();
+    assert!(!rates.is_empty());
     let mut worst_db = 0.0_f64;
     for cell in cells {
         let receiver = json!({
@@ -103,6 +111,11 @@ fn every_cell_equals_the_link_to_it() {
         let shown_dbm = cell["rx_power_dbm"].as_f64().unwrap();
         worst_db = worst_db.max((power_dbm - shown_dbm).abs());
         assert_eq!(result["verdict"], cell["verdict"]);
+        let step = rates
+            .iter()
+            .rfind(|step| step["from_dbm"].as_f64() <= Some(power_dbm));
+        let rate_bps = step.map_or(0.0, |step| step["data_rate_bps"].as_f64().unwrap());
+        assert_eq!(result["rate"]["data_rate_bps"], rate_bps);
     }
     assert!(worst_db <= 1e-9, "{worst_db} dB apart");
 }

@@ -42,6 +42,33 @@ export function table(name: PaletteName | 'servers' | 'verdicts'): Uint8Array {
   return found;
 }
 
+/** 256 RGBA colours over a range, one for each step that begins in it. */
+export function stepped(name: PaletteName, from: readonly number[], [low, high]: readonly [number, number]): Uint8Array {
+  const key = `${name} ${from.join()} ${low} ${high}`;
+  const kept = made.get(key);
+  if (kept) return kept;
+  const base = table(name);
+  const found = new Uint8Array(256 * 4);
+  for (let at = 0; at < 256; at++) {
+    const value = low + ((high - low) * at) / 255;
+    const step = Math.max(0, from.findLastIndex((begin) => begin <= value + 1e-9));
+    found.set(base.subarray(shade(step, from.length) * 4, shade(step, from.length) * 4 + 4), at * 4);
+  }
+  made.set(key, found);
+  return found;
+}
+
+/** Number of the colour of a step among 256. */
+export function shade(step: number, count: number): number {
+  return count > 1 ? Math.round((step * 255) / (count - 1)) : 128;
+}
+
+/** Colour of a step as text. */
+export function stepColour(name: PaletteName, step: number, count: number): string {
+  const at = shade(step, count) * 4;
+  return `rgb(${[...table(name).subarray(at, at + 3)].join(' ')})`;
+}
+
 export function gradient(name: PaletteName): string {
   return `linear-gradient(90deg, ${PALETTES[name].join(', ')})`;
 }

@@ -134,3 +134,22 @@ test('a large mesh is drawn by a layer of its own; nodes and links are still pic
   expect(node[1]?.link?.toSorted()).toEqual(['n820', 'n821']);
   expect(at.x).toBeGreaterThan(0);
 });
+
+test('a coverage is shown as data rate, by the steps of the modulations', async ({ page, request }) => {
+  const { id, nodes } = await plan(request, ['Ramberget'], 'Göteborg', 'wifi_2g4_mesh');
+  await open(page, `/#d=${id}&sel=${nodes['Ramberget']}&tab=coverage`);
+  await page.getByLabel('Radius, km').fill('3');
+  await page.getByLabel('Cells along a side').fill('32');
+  await page.getByRole('button', { name: 'Compute from Ramberget' }).click();
+  await expect(page.locator('.statistics')).toContainText('% covered');
+  await page.getByRole('combobox', { name: /^Unit/ }).selectOption('rate');
+  const rates = await page.evaluate(() => window.groundwave.app.coverages.rates);
+  expect(rates).toHaveLength(10);
+  expect(rates.every((step, at) => at === 0 || (step.from_dbm > rates[at - 1]!.from_dbm && step.data_rate_bps > rates[at - 1]!.data_rate_bps))).toBe(true);
+  await expect(page.locator('#legend .pair')).toHaveCount(10);
+  await expect(page.locator('#legend .pair').first()).toContainText('bit/s');
+  // Next to the transmitter the fastest rate is told.
+  const at = await pixel(page, { lat: PLACES.Ramberget.lat + 0.001, lon: PLACES.Ramberget.lon });
+  await page.mouse.move(at.x, at.y);
+  await expect(page.locator('#rate')).toContainText(String(Number((rates.at(-1)!.data_rate_bps / 1e6).toPrecision(3))));
+});

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::super::wire::PACKET_BYTES;
 use super::super::wire::coverage::{
     Bounds, CellTile, CellVerdict, CoverageQuestion, CoverageSnapshot, CoverageStarted,
-    CoverageStatistics, JobStatus, RESOLUTION, Tile,
+    CoverageStatistics, JobStatus, RESOLUTION, RateStep, Tile,
 };
 use super::super::wire::link::SAMPLES_MIN;
 use super::super::wire::radio::RadioConfig;
@@ -338,6 +338,7 @@ impl Job {
             bounds: self.bounds(),
             source_node_ids: self.asked.sources.clone(),
             sensitivity_dbm: self.sensitivity_dbm(),
+            rates: self.asked.setups.iter().map(rates).collect(),
         }
     }
 
@@ -413,4 +414,13 @@ impl Job {
         found.rx_power_dbm_max = powers_dbm.last().copied();
         found
     }
+}
+/// Data rates of a transmitter by received power.
+fn rates(setup: &CoverageRequest) -> Vec<RateStep> {
+    let steps = setup.rate_steps().unwrap_or_default().into_iter();
+    let step = |(from_dbm, data_rate_bps)| RateStep {
+        from_dbm,
+        data_rate_bps,
+    };
+    steps.map(step).collect()
 }

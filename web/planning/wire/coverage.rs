@@ -196,6 +196,17 @@ pub struct CoverageStarted {
     /// Received power at which the link margin is 0 dB, by transmitting node, dBm; null where the receiver
     /// cannot decode it.
     pub sensitivity_dbm: Vec<Option<f64>>,
+    /// Data rates by received power, rising, by transmitting node; none where the receiver cannot decode it.
+    pub rates: Vec<Vec<RateStep>>,
+}
+
+/// Data rate from a received power on.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RateStep {
+    /// Least received power, dBm.
+    pub from_dbm: f64,
+    /// Rate left to payload, bit/s.
+    pub data_rate_bps: f64,
 }
 
 /// Square of cells.

@@ -17,6 +17,8 @@ export interface Placed extends LatLon {
   name: string;
   /** Word of its symbol. */
   role: string;
+  /** Height of the antenna above ground, m; on the ground where it is not known. */
+  height_agl_m?: number;
 }
 
 export const EMPTY: FeatureCollection = { type: 'FeatureCollection', features: [] };

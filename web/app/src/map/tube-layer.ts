@@ -1,6 +1,7 @@
 // Links above the raised ground: tubes from antenna to antenna, hidden where ground stands before them.
 import type { CustomLayerInterface, CustomRenderMethodInput, Map as MapLibre } from 'maplibre-gl';
-import type { Link, Node } from '../api/client';
+import type { Link } from '../api/client';
+import type { Placed } from './features';
 import { COLOURS, rating, RATINGS } from '../verdict';
 import { anchored, mercatorX, mercatorY, program } from './mercator';
 
@@ -68,7 +69,7 @@ export class TubeLayer implements CustomLayerInterface {
   }
 
   /** Shows the links that close, at the heights of their antennas over `ground`, m, as it is drawn. */
-  show(links: readonly Link[], byId: ReadonlyMap<string, Node>, ground: (node: Node) => number | null, exaggeration: number): void {
+  show(links: readonly Link[], byId: ReadonlyMap<string, Placed>, ground: (node: Placed) => number | null, exaggeration: number): void {
     const ends = new Map<string, [number, number, number] | null>();
     const [first] = byId.values();
     this.#anchor = first ? [mercatorX(first.lon), mercatorY(first.lat)] : [0.5, 0.5];
@@ -78,7 +79,7 @@ export class TubeLayer implements CustomLayerInterface {
       const node = byId.get(id);
       const foot_m = node ? ground(node) : null;
       const scale = node ? CIRCUMFERENCE_M * Math.cos((node.lat * Math.PI) / 180) : 1;
-      const found: [number, number, number] | null = node && foot_m !== null ? [mercatorX(node.lon) - this.#anchor[0], mercatorY(node.lat) - this.#anchor[1], (foot_m + node.height_agl_m * exaggeration) / scale] : null;
+      const found: [number, number, number] | null = node && foot_m !== null ? [mercatorX(node.lon) - this.#anchor[0], mercatorY(node.lat) - this.#anchor[1], (foot_m + (node.height_agl_m ?? 0) * exaggeration) / scale] : null;
       ends.set(id, found);
       return found;
     };

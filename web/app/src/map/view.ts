@@ -215,7 +215,7 @@ export class MapView {
   #drawTubes(): void {
     if (!this.#raised) return;
     const works = (link: Link) => !this.#failed.has(link.a_node_id) && !this.#failed.has(link.b_node_id);
-    const ground = (node: Node) => this.map.queryTerrainElevation([node.lon, node.lat]);
+    const ground = (node: Placed) => this.map.queryTerrainElevation([node.lon, node.lat]);
     this.tubes.show(this.#links.filter(works), this.#byId, ground, EXAGGERATION);
   }
 

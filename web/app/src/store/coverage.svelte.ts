@@ -2,9 +2,15 @@
 import { api, wanted, type RadioConfig } from '../api/client';
 import type { components } from '../api/planning';
 import type { Colouring, CoverageStyle } from '../map/coverage-layer';
-import { table, type PaletteName } from '../palettes';
+import { stepped, table, type PaletteName } from '../palettes';
 import { emptyGrid, NO_GROUND, PATH_MISSING, put, strongest, type CellTile, type Grid, type GridBounds } from './grid';
 import { MeshCoverage } from './mesh-coverage.svelte';
+
+/** Data rate from a received power on. */
+export interface RateStep {
+  from_dbm: number;
+  data_rate_bps: number;
+}
 
 export type Statistics = components['schemas']['CoverageStatistics'];
 
@@ -21,6 +27,8 @@ export interface Job {
   statistics: Statistics | null;
   /** Received power at margin 0, dBm; null before a cell says. */
   sensitivity_dbm: number | null;
+  /** Data rates by received power, rising. */
+  rates: readonly RateStep[];
   radius_km: number;
   seconds: number | null;
 }
@@ -44,6 +52,7 @@ interface Started {
   columns: number;
   bounds: GridBounds;
   sensitivity_dbm: (number | null)[];
+  rates: RateStep[][];
 }
 
 export class Coverages {
@@ -53,7 +62,7 @@ export class Coverages {
   opacity = $state(0.74);
   /** Cells below this margin are left out, dB. */
   threshold_db = $state(0);
-  unit = $state<'dbm' | 'margin'>('dbm');
+  unit = $state<'dbm' | 'margin' | 'rate'>('dbm');
 
   /** The coverage of the whole mesh; while it is there it is drawn instead of single ones. */
   readonly mesh = new MeshCoverage();
@@ -73,14 +82,24 @@ export class Coverages {
     return most === undefined ? low + 40 : Math.max(low + 10, Math.ceil(most / 500) * 5);
   });
   low_dbm = $derived(this.sensitivity_dbm ?? -90);
+  /** Rates of the coverage that is shown; none of several with different radios, or of a mesh. */
+  rates = $derived.by((): readonly RateStep[] => {
+    const [first, ...others] = this.shown.map((job) => job.rates);
+    return first && others.every((rates) => JSON.stringify(rates) === JSON.stringify(first)) ? first : [];
+  });
+  /** Range of received power that the palette spans, dBm. */
+  range_dbm = $derived.by((): [number, number] => {
+    const last = this.rates.at(-1);
+    return this.unit === 'rate' && last ? [this.low_dbm, Math.max(last.from_dbm, this.low_dbm) + 1] : [this.low_dbm, this.high_dbm];
+  });
   /** Power from which a cell is drawn, hundredths of dBm. */
   threshold_cdbm = $derived(this.sensitivity_dbm === null ? -99_900 : (this.sensitivity_dbm + this.threshold_db) * 100);
   look = $derived.by(
     (): CoverageStyle => ({
       colouring: this.colouring,
-      palette: table(this.colouring === 'server' ? 'servers' : this.colouring === 'verdict' ? 'verdicts' : this.palette),
-      low_dbm: this.low_dbm,
-      high_dbm: this.high_dbm,
+      palette: this.colouring === 'power' && this.unit === 'rate' && this.rates.length ? stepped(this.palette, this.rates.map((step) => step.from_dbm), this.range_dbm) : table(this.colouring === 'server' ? 'servers' : this.colouring === 'verdict' ? 'verdicts' : this.palette),
+      low_dbm: this.range_dbm[0],
+      high_dbm: this.range_dbm[1],
       threshold_dbm: this.threshold_cdbm / 100,
       sensitivity_dbm: this.sensitivity_dbm ?? -90,
       opacity: this.opacity,
@@ -96,7 +115,7 @@ export class Coverages {
     const body = { source_node_id: nodeId, ...rest, ...(receiver ? { receiver } : {}) };
     const begun = performance.now();
     const { job_id: id } = await wanted(api.POST('/api/v1/coverage', { body }));
-    const job: Job = { id, nodeId, name, state: 'running', progress: 0, fault: '', shown: true, grid: null, statistics: null, sensitivity_dbm: null, radius_km: question.radius_km, seconds: null };
+    const job: Job = { id, nodeId, name, state: 'running', progress: 0, fault: '', shown: true, grid: null, statistics: null, sensitivity_dbm: null, rates: [], radius_km: question.radius_km, seconds: null };
     // A new coverage of a node takes the place of the one before.
     const old = this.jobs.filter((other) => other.nodeId === nodeId);
     this.jobs = [...this.jobs.filter((other) => other.nodeId !== nodeId), job];
@@ -135,9 +154,9 @@ export class Coverages {
         ended();
       };
       source.addEventListener('started', (event) => {
-        const { rows, columns, bounds, sensitivity_dbm } = JSON.parse(event.data) as Started;
+        const { rows, columns, bounds, sensitivity_dbm, rates } = JSON.parse(event.data) as Started;
         grid ??= emptyGrid({ rows, columns, bounds });
-        this.#change(id, { sensitivity_dbm: sensitivity_dbm[0] ?? null });
+        this.#change(id, { sensitivity_dbm: sensitivity_dbm[0] ?? null, rates: rates[0] ?? [] });
       });
       source.addEventListener('tile', (event) => {
         if (!grid) return;
