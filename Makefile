@@ -8,6 +8,7 @@ SCENARIO ?= scenarios/gothenburg.toml
 # Integration tests that need neither network, root nor minutes.
 FAST = bad_input commands compatibility dependencies operations_and_fields scenarios tidy vocabulary
 
+# Ends with the page of `groundwave demo`, which Ctrl-C stops; DEMO_FLAGS=--no-browser starts none.
 .PHONY: demo
 demo: setup-build data web
 	@echo "Building the program; the first time takes some minutes, cargo lists the packages as it compiles them."
@@ -15,6 +16,12 @@ demo: setup-build data web
 	cargo run --profile demo --quiet -- run $(SCENARIO)
 	cargo run --profile demo --quiet -- profile --scenario $(SCENARIO) bohus save --plot out/bohus-save.svg > out/bohus-save.txt
 	@echo "A picture of one obstructed link: out/bohus-save.svg"
+	@if [ -t 1 ]; then \
+		cargo run --profile demo --quiet -- demo $(DEMO_FLAGS); \
+	else \
+		echo "Standard output is no terminal: the page is checked, and the demo ends."; \
+		cargo run --profile demo --quiet -- demo --check $(DEMO_FLAGS); \
+	fi
 
 # All tests. The closing line of each test program counts tests that lack something as ignored.
 # Packages of all targets are fetched, because a test compares their licences without network.

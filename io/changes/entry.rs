@@ -2,7 +2,8 @@
 
 use groundwave_systems::radio::{Role, presets};
 use groundwave_systems::terrain::GeoPoint;
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Action, Equipment};
@@ -11,33 +12,71 @@ use super::{Action, Equipment};
 const ACTIONS: &str = "one of fail, repair, remove, node, command, add, move, cut, mend, \
                        rain_rate_mm_h";
 
-/// An entry as written.
-#[derive(Deserialize)]
+/// A change as written: its time, one action, and the values that the action takes.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Entry {
-    pub(super) at_s: f64,
-    fail: Option<String>,
-    repair: Option<String>,
-    remove: Option<String>,
-    node: Option<String>,
-    add: Option<String>,
-    r#move: Option<String>,
-    cut: Option<[String; 2]>,
-    mend: Option<[String; 2]>,
-    rain_rate_mm_h: Option<f64>,
-    lat_deg: Option<f64>,
-    lon_deg: Option<f64>,
-    role: Option<Role>,
-    height_agl_m: Option<f64>,
-    radio: Option<String>,
-    antenna: Option<String>,
-    tx_power_dbm: Option<f64>,
-    command: Option<String>,
-    body: Option<Value>,
+#[schemars(rename = "ReplayChange")]
+pub struct Entry {
+    /// Simulated time, s, 0 to a year.
+    pub at_s: f64,
+    /// Name of a node that fails.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fail: Option<String>,
+    /// Name of a node that runs again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repair: Option<String>,
+    /// Name of a node that leaves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remove: Option<String>,
+    /// Name of a node whose station changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    /// Name of a node that comes, with position, height and radio.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub add: Option<String>,
+    /// Name of a node that is elsewhere from now on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub r#move: Option<String>,
+    /// Names of the ends of a link that is taken down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<[String; 2]>,
+    /// Names of the ends of a link that is no longer taken down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mend: Option<[String; 2]>,
+    /// Rain rate, mm/h, until the log changes the weather.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rain_rate_mm_h: Option<f64>,
+    /// Degrees north, -90 to 90.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lat_deg: Option<f64>,
+    /// Degrees east, -180 to 180.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lon_deg: Option<f64>,
+    /// Role of a new node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<Role>,
+    /// Antenna height above ground, m.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub height_agl_m: Option<f64>,
+    /// Radio preset.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub radio: Option<String>,
+    /// Antenna preset.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub antenna: Option<String>,
+    /// Transmit power, dBm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tx_power_dbm: Option<f64>,
+    /// Name of any command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// Body of that command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<Value>,
 }
 
 /// Key, value found, values allowed.
-pub(super) type Invalid = (&'static str, String, String);
+pub type Invalid = (&'static str, String, String);
 
 fn invalid<T>(key: &'static str, found: &str, allowed: &str) -> Result<T, Invalid> {
     Err((key, found.to_owned(), allowed.to_owned()))

@@ -38,6 +38,7 @@
 //! body = { node = "south", destination = { lat_deg = 57.7, lon_deg = 11.9 }, speed_m_s = 2 }
 //! ```
 
+mod changer;
 mod entry;
 
 use std::path::Path;
@@ -52,7 +53,8 @@ use serde_json::{Value, json};
 
 use crate::scenario::file_radio::ANTENNA_DEFAULT;
 use crate::toml_document::{self, TomlDocument, TomlErrors};
-use entry::Entry;
+pub use changer::{ChangeError, Changer};
+pub use entry::{Entry, Invalid};
 
 /// Latest change, s: a year.
 const AT_S_MAX: f64 = 31_557_600.0;
@@ -157,16 +159,11 @@ pub fn load(path: &Path) -> Result<Vec<Change>, TomlErrors> {
     let (file, mut document) = TomlDocument::read::<File>(&name, &text)?;
     let mut changes = Vec::new();
     for (place, entry) in file.change.into_iter().enumerate() {
-        let at = format!("change[{place}]");
-        if !(0.0..=AT_S_MAX).contains(&entry.at_s) {
-            let found = format!("{} s", entry.at_s);
-            document.invalid(&format!("{at}.at_s"), found, format!("0 to {AT_S_MAX} s"));
-            continue;
-        }
-        let at_ns = (entry.at_s * 1e9).round() as u64;
-        match entry.action() {
-            Ok(action) => changes.push(Change { at_ns, action }),
-            Err((key, found, allowed)) => document.invalid(&format!("{at}{key}"), found, allowed),
+        match Change::of(entry) {
+            Ok(change) => changes.push(change),
+            Err((key, found, allowed)) => {
+                document.invalid(&format!("change[{place}]{key}"), found, allowed);
+            }
         }
     }
     document.finish()?;
@@ -174,7 +171,38 @@ pub fn load(path: &Path) -> Result<Vec<Change>, TomlErrors> {
     Ok(changes)
 }
 
+/// Changes of entries that came without a file, in the order of their times.
+///
+/// # Errors
+/// The place of the first invalid entry, its key (such as `.at_s`, or empty), the value found and the
+/// values allowed.
+pub fn of_entries(
+    entries: impl IntoIterator<Item = Entry>,
+) -> Result<Vec<Change>, (usize, Invalid)> {
+    let made = entries.into_iter().enumerate();
+    let made = made.map(|(place, entry)| Change::of(entry).map_err(|fault| (place, fault)));
+    let mut changes = made.collect::<Result<Vec<_>, _>>()?;
+    changes.sort_by_key(|change| change.at_ns);
+    Ok(changes)
+}
+
 impl Change {
+    fn of(entry: Entry) -> Result<Self, Invalid> {
+        if !(0.0..=AT_S_MAX).contains(&entry.at_s) {
+            let found = format!("{} s", entry.at_s);
+            return Err((".at_s", found, format!("0 to {AT_S_MAX} s")));
+        }
+        let at_ns = (entry.at_s * 1e9).round() as u64;
+        let action = entry.action()?;
+        Ok(Self { at_ns, action })
+    }
+
+    /// Simulated time, s.
+    #[must_use]
+    pub fn at_s(&self) -> f64 {
+        self.at_ns as f64 / 1e9
+    }
+
     /// Description for people.
     #[must_use]
     pub fn describe(&self) -> String {

@@ -5,6 +5,7 @@ mod changes;
 mod commands;
 mod compatibility;
 mod cycles;
+mod demo;
 mod dependencies;
 mod determinism;
 mod files;

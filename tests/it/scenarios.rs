@@ -127,6 +127,8 @@ scenarios!(
     coverage_gothenburg,
     #[needs(terrain)]
     coverage_grid,
+    #[needs(terrain)]
+    demo,
     failover,
     #[needs(terrain)]
     gothenburg,

@@ -1,5 +1,7 @@
 //! Shared fixtures of the tests: scenarios, worlds, the program.
 
+use axum::http::{Method, StatusCode};
+use groundwave::http::client::Client;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Arc, Mutex};
@@ -126,6 +128,18 @@ pub fn command(args: &[&str]) -> Command {
         command.env("GROUNDWAVE_DATA", root().join(".data"));
     }
     command
+}
+
+/// The answer of a server at `ADDRESS:PORT`.
+pub fn get(address: &str, path: &str) -> (StatusCode, Vec<u8>) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let mut client = Client::tcp(address).await.unwrap();
+        client.send(Method::GET, path, None).await.unwrap()
+    })
 }
 
 /// Standard output as text, of a program that must have succeeded.

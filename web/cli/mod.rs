@@ -9,6 +9,7 @@ mod backup;
 mod calibrate;
 mod completions;
 mod convert;
+mod demo;
 mod ends;
 mod exchange;
 mod gateway;
@@ -62,6 +63,7 @@ pub struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
+  groundwave demo
   groundwave run scenarios/failover.toml
   groundwave link 57.7142,11.9367,30 57.8868,11.5880,20 --radio ptp_5g8 --antenna dish_30
   groundwave profile 57.7142,11.9367,30 57.8868,11.5880,20 --plot path.svg
@@ -76,6 +78,7 @@ error is a JSON document on stderr: {\"error\": {\"message\": …, \"exit_code\"
 
 #[derive(Subcommand)]
 enum Command {
+    Demo(demo::Demo),
     Run(run::Run),
     Record(run::Record),
     Link(link::Link),
@@ -148,6 +151,7 @@ pub fn main() -> ExitCode {
         pool.build_global().ok();
     }
     let outcome = match cli.command {
+        Command::Demo(args) => args.run(output),
         Command::Run(args) => args.run(output),
         Command::Record(args) => args.run(output),
         Command::Link(args) => args.run(output),

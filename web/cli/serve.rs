@@ -31,6 +31,7 @@ Examples:
   groundwave serve planning --bind 127.0.0.1:8788 --db plans.db
   groundwave serve gateway --state gateway-state --tunnel off
   groundwave serve --record today.gwlog
+  groundwave serve planning --replay today.gwlog
   groundwave serve gateway --log-file gateway.log
   PLAN_SRTM_DIR=.data/srtm PLAN_GEOID=.data/geoid/WW15MGH.DAC groundwave serve
 

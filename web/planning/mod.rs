@@ -22,6 +22,8 @@ mod nodes;
 mod placement;
 mod presets;
 mod previews;
+mod replay_frames;
+pub mod replay_player;
 mod replay_store;
 mod replays;
 mod router;
@@ -31,7 +33,8 @@ mod terrain;
 mod tile_cache;
 pub mod wire;
 
-pub use replay_store::LogTerrain;
+pub use replay_store::{LogTerrain, StoredLog};
+pub use replays::open_log;
 pub use router::{document, router};
 pub use state::{Planner, StoreCopier, StoreProbe};
 pub use wire::PACKET_BYTES;

@@ -1,11 +1,13 @@
-//! Uploaded logs, in files that are gone with the server.
+//! Logs that can be replayed: uploads in files that are gone with the server, and files of others.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, Write};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use groundwave_engine::log::{LogError, Reader};
+use groundwave_io::changes::Change;
 use groundwave_systems::terrain::Terrain;
 use tempfile::NamedTempFile;
 use uuid::Uuid;
@@ -13,19 +15,30 @@ use uuid::Uuid;
 use super::wire::replay::ReplayInfo;
 use crate::http::Problem;
 
-/// Logs kept at once; of more the one uploaded first leaves.
+/// Uploads and variants kept at once; of more the one made first leaves.
 const KEPT_MAX: usize = 8;
 
 /// Opens the terrain that the inputs of a log name.
 pub type LogTerrain =
     Arc<dyn Fn(&BTreeMap<String, String>) -> Result<Arc<dyn Terrain>, String> + Send + Sync>;
 
-/// Uploaded log.
+/// File of a log.
+#[derive(Debug)]
+pub enum LogFile {
+    /// An upload, which is gone with its last user.
+    Uploaded(NamedTempFile),
+    /// A file that was named when the server started.
+    Named(PathBuf),
+}
+
+/// A log, or a log with changes.
 #[derive(Debug)]
 pub struct StoredLog {
     /// Summary of the content.
     pub info: ReplayInfo,
-    file: NamedTempFile,
+    /// Changes, in the order of their times.
+    pub changes: Vec<Change>,
+    file: Arc<LogFile>,
 }
 
 /// Writes an uploaded log into a file.
@@ -44,20 +57,55 @@ pub fn store(content: &[u8]) -> Result<NamedTempFile, Problem> {
     })
 }
 
-/// Opens a stored log for reading.
-///
-/// # Errors
-/// When it is no log.
-pub fn open(file: &NamedTempFile) -> Result<Reader<BufReader<File>>, LogError> {
-    let file = file.reopen().map_err(LogError::Read)?;
-    Reader::open(BufReader::new(file))
+impl LogFile {
+    /// Opens it for reading.
+    ///
+    /// # Errors
+    /// When it is no log, or cannot be read.
+    pub fn open(&self) -> Result<Reader<BufReader<File>>, LogError> {
+        let file = match self {
+            Self::Uploaded(file) => file.reopen(),
+            Self::Named(path) => File::open(path),
+        };
+        Reader::open(BufReader::new(file.map_err(LogError::Read)?))
+    }
 }
 
 impl StoredLog {
     /// A log with its content in short.
     #[must_use]
-    pub fn new(info: ReplayInfo, file: NamedTempFile) -> Self {
-        Self { info, file }
+    pub fn new(info: ReplayInfo, file: LogFile) -> Self {
+        Self::new_of(info, Arc::new(file))
+    }
+
+    /// A variant of this log.
+    #[must_use]
+    pub fn variant(&self, id: Uuid, changes: Vec<Change>) -> Self {
+        let info = ReplayInfo {
+            id,
+            base_id: Some(self.info.id),
+            ..self.info.clone()
+        };
+        let file = Arc::clone(&self.file);
+        Self::new_of(info, file).with_changes(changes)
+    }
+
+    /// The log with changes, in the order of their times.
+    #[must_use]
+    pub fn with_changes(mut self, changes: Vec<Change>) -> Self {
+        let text = |change: &Change| format!("{} s: {}", change.at_s(), change.describe());
+        self.info.changes = changes.iter().map(text).collect();
+        self.changes = changes;
+        self
+    }
+
+    fn new_of(info: ReplayInfo, file: Arc<LogFile>) -> Self {
+        let changes = Vec::new();
+        Self {
+            info,
+            changes,
+            file,
+        }
     }
 
     /// Opens it for reading.
@@ -65,11 +113,15 @@ impl StoredLog {
     /// # Errors
     /// When it cannot be read any more.
     pub fn open(&self) -> Result<Reader<BufReader<File>>, LogError> {
-        open(&self.file)
+        self.file.open()
+    }
+
+    fn leaves(&self) -> bool {
+        self.info.base_id.is_some() || matches!(*self.file, LogFile::Uploaded(_))
     }
 }
 
-/// Uploaded logs by id; ids rise with time.
+/// Logs by id; ids rise with time.
 #[derive(Debug, Default)]
 pub struct ReplayStore(Mutex<BTreeMap<Uuid, Arc<StoredLog>>>);
 
@@ -78,12 +130,14 @@ impl ReplayStore {
     pub fn add(&self, log: StoredLog) {
         let mut logs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         logs.insert(log.info.id, Arc::new(log));
-        while logs.len() > KEPT_MAX {
-            logs.pop_first();
+        while logs.values().filter(|log| log.leaves()).count() > KEPT_MAX {
+            let first = logs.iter().find(|(_, log)| log.leaves());
+            let Some((&first, _)) = first else { return };
+            logs.remove(&first);
         }
     }
 
-    /// The logs in the order of their upload.
+    /// The logs in the order in which they came.
     #[must_use]
     pub fn all(&self) -> Vec<Arc<StoredLog>> {
         let logs = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -52,6 +52,8 @@ fn endpoints() -> Endpoints<Planner> {
             replays::fetch_replay,
             replays::delete_replay,
             replays::frames,
+            replays::create_variant,
+            replays::player,
             terrain::profile,
             terrain::elevation,
             terrain::area,

@@ -33,7 +33,7 @@ use crate::gateway::Gateway;
 use crate::gateway::services::backups::Copier;
 use crate::http::serve::{Serving, serve_with, shutdown_signal};
 use crate::page::{self, Frontend};
-use crate::planning::{Planner, built_in, router};
+use crate::planning::{Planner, StoredLog, built_in, open_log, router};
 
 /// Simulated time of a tick, ns; it only counts ticks, nothing in a plan moves.
 pub(super) const STEP_NS: u64 = 1_000_000;
@@ -99,6 +99,10 @@ pub struct ServerConfig {
     #[arg(long, env = "GROUNDWAVE_RECORD", value_name = "FILE")]
     pub record: Option<PathBuf>,
 
+    /// Log to list on the page for replay; can be given several times
+    #[arg(long = "replay", value_name = "FILE")]
+    pub replays: Vec<PathBuf>,
+
     /// Configuration of the gateway.
     #[command(flatten)]
     pub gateway: GatewayConfig,
@@ -139,6 +143,7 @@ impl Server {
             true => Some(config.frontend()?),
             false => None,
         };
+        let logs = config.logs()?;
         let mut builder = world(Arc::clone(&terrain));
         builder.resource(match with_gateway {
             true => config.gateway.overlay()?,
@@ -211,6 +216,9 @@ impl Server {
                     frontend,
                     server.stop.clone(),
                 );
+                for log in logs {
+                    planner.replays.add(log);
+                }
                 server.planning = Some((listener, router(planner)));
             }
             if with_gateway {
@@ -353,6 +361,20 @@ impl ServerConfig {
                 .filter(|folder| folder.is_dir())
                 .map_or(Frontend::BuiltIn, Frontend::Folder)),
         }
+    }
+
+    /// The logs to list, each read once.
+    fn logs(&self) -> Result<Vec<StoredLog>, Failure> {
+        if !self.replays.is_empty() && !self.has(Service::Planning) {
+            let what =
+                "invalid --replay: found the gateway alone, allowed with the planning service";
+            return Err(Failure::Input(what.to_owned()));
+        }
+        let logs = self.replays.iter().map(|path| {
+            let log = open_log(path);
+            log.map_err(|why| Failure::Input(format!("invalid --replay {}: {why}", path.display())))
+        });
+        logs.collect()
     }
 
     fn record(

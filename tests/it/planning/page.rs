@@ -109,3 +109,15 @@ fn drags_scans_exports_and_other_clients_are_followed() {
 fn the_mesh_is_covered_while_it_changes_and_sites_are_proposed() {
     browse("mesh.spec.ts");
 }
+
+#[needs(terrain, page)]
+#[test]
+fn a_recording_is_replayed_compared_and_exported() {
+    browse("replay.spec.ts");
+}
+
+#[needs(page)]
+#[test]
+fn the_demonstration_plays_on_the_page() {
+    browse("demo.spec.ts");
+}

@@ -4,8 +4,9 @@ use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
 use serde_json::{Value, json};
 
+use super::server::Process;
 use super::{Answer, Bench};
-use crate::support::root;
+use crate::support::{self, root};
 
 fn upload(bench: &Bench, content: Vec<u8>) -> Answer {
     let request = Request::post("/api/v1/replays")
@@ -118,4 +119,162 @@ fn what_is_no_log_is_refused_and_a_torn_one_is_shown() {
         .map(|info| info["id"].clone())
         .collect();
     assert_eq!(kept, ids);
+}
+
+#[test]
+fn a_variant_differs_from_its_log_after_its_change_and_names_what_it_cannot_do() {
+    let bench = Bench::flat();
+    let base = upload(&bench, failover()).json();
+    let path = format!("/api/v1/replays/{}", base["id"].as_str().unwrap());
+    let variants = format!("{path}/variants");
+    let changes = json!({ "changes": [{ "at_s": 3, "fail": "north" }] });
+    let made = bench.call("POST", &variants, &changes);
+    assert_eq!(made.status, StatusCode::CREATED, "{}", made.json());
+    let variant = made.json();
+    assert_eq!(variant["base_id"], base["id"]);
+    assert_eq!(variant["changes"], json!(["3 s: node.fail north"]));
+    let frames = |info: &Value| {
+        let id = info["id"].as_str().unwrap();
+        let path = format!("/api/v1/replays/{id}/frames?from_s=2&to_s=3&step_s=1");
+        bench.call("GET", &path, &Value::Null).json()["frames"].clone()
+    };
+    let (recorded, changed) = (frames(&base), frames(&variant));
+    assert_eq!(recorded[0], changed[0]);
+    assert_ne!(recorded[1], changed[1]);
+    let north = |frame: &Value| {
+        let nodes = frame["nodes"].as_array().unwrap();
+        let north = nodes.iter().find(|node| node["name"] == "north");
+        north.unwrap()["operating"].as_bool()
+    };
+    assert_eq!(
+        (north(&recorded[1]), north(&changed[1])),
+        (Some(true), Some(false))
+    );
+    // A window after the change shows its effect too.
+    let later = |info: &Value| {
+        let id = info["id"].as_str().unwrap();
+        let path = format!("/api/v1/replays/{id}/frames?from_s=8&to_s=8&step_s=1");
+        bench.call("GET", &path, &Value::Null).json()["frames"][0].clone()
+    };
+    assert_eq!(
+        (north(&later(&base)), north(&later(&variant))),
+        (Some(true), Some(false))
+    );
+    for (changes, told) in [
+        (json!([]), "1 to 100"),
+        (json!([{ "at_s": 3 }]), "changes[0]"),
+        (json!([{ "at_s": -1, "fail": "north" }]), "changes[0].at_s"),
+        (json!([{ "at_s": 3, "fail": "nobody" }]), "unknown node"),
+        (
+            json!([{ "at_s": 1e6, "fail": "north" }]),
+            "later than the end",
+        ),
+        (json!([{ "at_s": 3, "fial": "north" }]), "fial"),
+    ] {
+        let refused = bench.call("POST", &variants, &json!({ "changes": changes }));
+        let problem = refused.json();
+        assert!(refused.status.is_client_error(), "{problem}");
+        assert!(problem.to_string().contains(told), "{told}: {problem}");
+    }
+    let of_variant = format!(
+        "/api/v1/replays/{}/variants",
+        variant["id"].as_str().unwrap()
+    );
+    let refused = bench.call("POST", &of_variant, &changes);
+    assert_eq!(refused.status, StatusCode::CONFLICT);
+    // Frames of a variant outlive its log.
+    assert_eq!(
+        bench.call("DELETE", &path, &Value::Null).status,
+        StatusCode::NO_CONTENT
+    );
+    assert_eq!(north(&later(&variant)), Some(false));
+}
+
+#[test]
+fn the_player_is_one_file_with_every_frame_of_a_short_log() {
+    let bench = Bench::flat();
+    let info = upload(&bench, failover()).json();
+    let path = format!("/api/v1/replays/{}/player", info["id"].as_str().unwrap());
+    let answer = bench.call("GET", &path, &Value::Null);
+    assert_eq!(answer.status, StatusCode::OK);
+    assert_eq!(answer.media(), "text/html; charset=utf-8");
+    let page = String::from_utf8(answer.body).unwrap();
+    let data = page.split_once("type=\"application/json\">").unwrap().1;
+    let data: Value = serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap();
+    assert_eq!(data["duration_s"], info["duration_s"]);
+    let frames = (info["duration_s"].as_f64().unwrap() / info["step_s"].as_f64().unwrap()) + 1.0;
+    assert_eq!(data["frames"].as_array().unwrap().len() as f64, frames);
+    assert_eq!(data["step_s"], info["step_s"]);
+    for elsewhere in ["http://", "https://", "src=", "href=", "@import", "url("] {
+        assert!(!page.contains(elsewhere), "{elsewhere}");
+    }
+}
+
+#[test]
+fn measurements_stand_beside_predictions_from_their_time_on() {
+    let bench = Bench::flat();
+    let log = root().join("tests/fixtures/compat/measured.gwlog");
+    let info = upload(&bench, std::fs::read(log).unwrap()).json();
+    assert!(
+        info["commands_by_name"]["link.observe"].as_u64() > Some(0),
+        "{info}"
+    );
+    let (id, duration_s) = (
+        info["id"].as_str().unwrap(),
+        info["duration_s"].as_f64().unwrap(),
+    );
+    let path = format!("/api/v1/replays/{id}/frames?step_s={}", duration_s / 100.0);
+    let frames = bench.call("GET", &path, &Value::Null).json();
+    let frames = frames["frames"].as_array().unwrap();
+    let told = |frame: &Value| -> Vec<Value> {
+        let links = frame["links"].as_array().unwrap().iter();
+        let ways = links.flat_map(|link| link["measured"].as_array().unwrap());
+        ways.filter(|way| !way.is_null()).cloned().collect()
+    };
+    let last = frames.last().unwrap();
+    assert!(!told(last).is_empty(), "{last}");
+    for frame in frames {
+        for way in told(frame) {
+            assert!(way["at_s"].as_f64() <= frame["at_s"].as_f64(), "{way}");
+            let values = way.as_object().unwrap().values();
+            assert!(values.filter(|value| value.is_f64()).count() > 1, "{way}");
+        }
+    }
+}
+
+#[test]
+fn a_server_lists_the_logs_it_was_started_with() {
+    let log = root().join("tests/fixtures/compat/failover.gwlog");
+    let log = log.to_str().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let db = folder.path().join("plan.db");
+    let arguments = [
+        "serve",
+        "planning",
+        "--bind",
+        "127.0.0.1:0",
+        "--replay",
+        log,
+        "--replay",
+        log,
+    ];
+    let mut command = support::command(&arguments);
+    command.arg("--db").arg(&db).current_dir(folder.path());
+    let server = Process::of(command);
+    let (_, all) = support::get(&server.address, "/api/v1/replays");
+    let all: Value = serde_json::from_slice(&all).unwrap();
+    assert_eq!(all.as_array().unwrap().len(), 2);
+    assert_eq!(all[0]["name"], "failover.gwlog");
+    for (arguments, told) in [
+        (
+            ["serve", "planning", "--replay", "none.gwlog"],
+            "none.gwlog",
+        ),
+        (["serve", "gateway", "--replay", log], "planning"),
+    ] {
+        let refused = support::groundwave(&arguments);
+        let text = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{text}");
+        assert!(text.contains("--replay") && text.contains(told), "{text}");
+    }
 }

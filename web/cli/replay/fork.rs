@@ -1,101 +1,12 @@
 //! Comparison of a replay with a changed replay.
 
 use groundwave::text::{Align, Table, bits_per_second, percent};
-use groundwave_engine::log::Header;
-use groundwave_engine::{Clock, Engine, Next, Refusal};
-use groundwave_io::changes::Change;
-use groundwave_systems::Snapshot;
 use groundwave_systems::history::{FlowHistory, History};
 use serde::Serialize;
-use tokio::sync::oneshot::Receiver;
 
 use super::Run;
 use crate::cli::output::{self, Output};
 use groundwave::serve::Failure;
-
-/// Queue of changes, injected into the engine at their times.
-pub struct Changer<'a> {
-    waiting: &'a [Change],
-    /// Changes of the next tick, and what came of them.
-    injected: Vec<(&'a Change, Receiver<Result<(), Refusal>>)>,
-    /// Applied changes as text.
-    done: Vec<String>,
-}
-
-impl<'a> Changer<'a> {
-    pub fn new(changes: &'a [Change]) -> Self {
-        Self {
-            waiting: changes,
-            injected: Vec::new(),
-            done: Vec::new(),
-        }
-    }
-
-    /// Tick of the first change; `u64::MAX` without one.
-    pub fn first_tick(&self, header: &Header) -> u64 {
-        let clock = Clock::new(header.step_ns);
-        let first = self.waiting.first();
-        first.map_or(u64::MAX, |change| clock.tick_at(change.at_ns))
-    }
-
-    /// Fails where the world refused a change of the tick that ended.
-    pub fn settle(&mut self) -> Result<(), Failure> {
-        for (change, mut outcome) in std::mem::take(&mut self.injected) {
-            match outcome.try_recv() {
-                Ok(Ok(())) => self
-                    .done
-                    .push(format!("{} s: {}", at_s(change), change.describe())),
-                Ok(Err(refusal)) => return Err(invalid(change, &refusal.to_string())),
-                Err(_) => return Err(late(change)),
-            }
-        }
-        Ok(())
-    }
-
-    /// Injects the changes due in the next tick.
-    pub fn inject(&mut self, engine: &mut Engine<Snapshot>) -> Result<Next, Failure> {
-        let next = engine.clock().tick + 1;
-        while let Some((change, rest)) = self.waiting.split_first()
-            && engine.clock().tick_at(change.at_ns).max(2) <= next
-        {
-            let wrong = |what: String| invalid(change, &what);
-            let (name, body) = change.command(&engine.view()).map_err(wrong)?;
-            let command = engine.registry().from_json(&name, body).map_err(wrong)?;
-            let outcome = engine.inject_watched(command).map_err(Failure::machine)?;
-            self.injected.push((change, outcome));
-            self.waiting = rest;
-        }
-        Ok(match self.injected.is_empty() {
-            true => Next::Go,
-            false => Next::Fork,
-        })
-    }
-
-    /// Applied changes as text.
-    pub fn finish(self) -> Result<Vec<String>, Failure> {
-        let left = self.injected.first().map(|(change, _)| *change);
-        match left.or(self.waiting.first()) {
-            None => Ok(self.done),
-            Some(change) => Err(late(change)),
-        }
-    }
-}
-
-fn at_s(change: &Change) -> f64 {
-    change.at_ns as f64 / 1e9
-}
-
-fn late(change: &Change) -> Failure {
-    let at_s = at_s(change);
-    Failure::Input(format!(
-        "change at {at_s} s: later than the end of the replay"
-    ))
-}
-
-fn invalid(change: &Change, what: &str) -> Failure {
-    let (at_s, done) = (at_s(change), change.describe());
-    Failure::Input(format!("change at {at_s} s ({done}): {what}"))
-}
 
 /// Two replays compared: recorded, changed.
 #[derive(Serialize)]

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use clap::Args;
 use groundwave_engine::log::Header;
 use groundwave_engine::{Engine, Next, Replayed};
-use groundwave_io::changes::{self, Change};
+use groundwave_io::changes::{self, Change, ChangeError, Changer};
 use groundwave_io::journal;
 use groundwave_systems::history::History;
 use groundwave_systems::terrain::Terrain;
@@ -23,6 +23,7 @@ use super::log::span;
 use super::output::{self, Output};
 use super::placeholders;
 use fork::Fork;
+use groundwave::planning::{open_log, replay_player};
 use groundwave::serve::Failure;
 use groundwave::serve::terrain::{TerrainOptions, replay_failure};
 use measured::Summary;
@@ -34,6 +35,7 @@ Examples:
   groundwave replay run.gwlog
   groundwave replay run.gwlog --speed 10x --from 20 --to 60 --step 5
   groundwave replay run.gwlog --with examples/changes.toml --report whatif.html
+  groundwave replay run.gwlog --html run.html
   groundwave replay run.gwlog --threads 1 --json | jq .digest
 
 Changes are a TOML file; nodes by label or by name:
@@ -104,6 +106,11 @@ pub struct Replay {
     /// file is written over; `-` is standard output
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
+
+    /// Write a player of the replay as one HTML file that needs no network, with up to 600 frames;
+    /// with --with it plays the changed replay; an existing file is written over; `-` is standard output
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["from", "to"])]
+    html: Option<PathBuf>,
 }
 
 /// A finished replay.
@@ -170,6 +177,16 @@ impl Replay {
                 return Ok(());
             }
         }
+        if let Some(path) = &self.html {
+            let log = open_log(&self.log).map_err(Failure::Input)?;
+            let log = log.with_changes(changes.unwrap_or_default());
+            let page = replay_player::html(&log, &ground.terrain);
+            let page = page.map_err(|problem| Failure::Input(problem.detail))?;
+            output::write_whole(path, page.as_bytes())?;
+            if output::is_stdio(path) {
+                return Ok(());
+            }
+        }
         match &fork {
             Some(fork) => Fork::of(&run, fork).show(output),
             None => show(&run, output),
@@ -199,7 +216,7 @@ impl Replay {
         let mut log = journal::open(&self.log).map_err(Failure::input)?;
         let header = log.header().clone();
         let (from, to) = span(&header, self.from, self.to)?;
-        let mut changer = fork::Changer::new(changes);
+        let mut changer = Changer::new(changes);
         let build = || world(Arc::clone(terrain)).build::<Snapshot>(header.seed, header.step_ns);
         // Nothing is shown or changed up to here: the first shown tick and the tick after which
         // the first change is queued are computed.
@@ -231,7 +248,7 @@ impl Replay {
                 false => changer.inject(engine),
             });
             next.unwrap_or_else(|err| {
-                failed = Some(err);
+                failed = Some(change_failure(err));
                 Next::Stop
             })
         };
@@ -240,7 +257,7 @@ impl Replay {
         if let Some(failure) = failed {
             return Err(failure);
         }
-        let changed = changer.finish()?;
+        let changed = changer.finish().map_err(change_failure)?;
         Ok(Run {
             header,
             replayed: replayed.map_err(replay_failure)?,
@@ -248,6 +265,13 @@ impl Replay {
             engine,
             changed,
         })
+    }
+}
+
+fn change_failure(error: ChangeError) -> Failure {
+    match error {
+        ChangeError::World(_) => Failure::machine(error),
+        error => Failure::input(error),
     }
 }
 

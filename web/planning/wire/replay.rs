@@ -1,5 +1,7 @@
 //! Recorded logs, replayed.
 
+use groundwave_io::changes::Entry;
+use groundwave_systems::radio::Role;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -7,11 +9,41 @@ use uuid::Uuid;
 /// Most frames of an answer.
 pub const FRAMES_MAX: u64 = 1_000;
 
-/// Uploaded log.
+/// Longest name of an upload, characters.
+pub const NAME_CHARS_MAX: usize = 128;
+
+/// Most changes of a variant.
+pub const CHANGES_MAX: usize = 100;
+
+/// Name of an upload.
+#[derive(Debug, Clone, Deserialize, JsonSchema, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct UploadQuery {
+    /// Name of the file, for people, up to 128 characters
+    pub name: Option<String>,
+}
+
+/// Changes of a recorded world.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VariantQuestion {
+    /// Changes, 1 to 100.
+    #[schemars(length(min = 1, max = 100))]
+    pub changes: Vec<Entry>,
+}
+
+/// Uploaded log, a log that the server was started with, or a variant of one.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ReplayInfo {
     /// Id.
     pub id: Uuid,
+    /// Name of the file; null where none was given.
+    pub name: Option<String>,
+    /// Replay that this is a variant of; null for a log.
+    pub base_id: Option<Uuid>,
+    /// Changes of a variant, for people.
+    pub changes: Vec<String>,
     /// Size of the log, bytes.
     pub bytes: u64,
     /// Bytes of a torn tail, which are passed over.
@@ -26,7 +58,8 @@ pub struct ReplayInfo {
     pub commands: u64,
     /// Number of commands by name.
     pub commands_by_name: std::collections::BTreeMap<String, u64>,
-    /// Commands that set up or changed nodes, links or the environment after the start, up to 1000.
+    /// Commands that set up or changed nodes, links, flows or the environment after the start, up to
+    /// 1000. Moves are among them where the log has at most 200.
     pub events: Vec<ReplayEvent>,
     /// Events that were left out.
     pub more_events: u64,
@@ -72,9 +105,11 @@ pub struct ReplayFrames {
 pub struct ReplayFrame {
     /// Time since the start, s.
     pub at_s: f64,
+    /// Rain rate on all links, mm/h.
+    pub rain_rate_mm_h: f64,
     /// Nodes by id.
     pub nodes: Vec<ReplayNode>,
-    /// Links that are usable, or were cut, by the ids of their ends.
+    /// Links that are usable, were cut, or were measured, by the ids of their ends.
     pub links: Vec<ReplayLink>,
     /// Flows by id.
     pub flows: Vec<ReplayFlow>,
@@ -87,10 +122,14 @@ pub struct ReplayNode {
     pub node_id: Uuid,
     /// Name.
     pub name: String,
+    /// Role.
+    pub role: Role,
     /// Degrees north.
     pub lat: f64,
     /// Degrees east.
     pub lon: f64,
+    /// Antenna height above ground, m.
+    pub height_agl_m: f64,
     /// False if it has failed.
     pub operating: bool,
 }
@@ -114,6 +153,31 @@ pub struct ReplayLink {
     pub link_margin_db: [f64; 2],
     /// Received power from the lower id to the higher, and back, dBm.
     pub rx_power_dbm: [f64; 2],
+    /// Predicted path loss from the lower id to the higher, and back, dB.
+    pub path_loss_db: [f64; 2],
+    /// Predicted SNR from the lower id to the higher, and back, dB.
+    pub snr_db: [f64; 2],
+    /// Last measurement from the lower id to the higher, and back; null where there is none.
+    pub measured: [Option<ReplayMeasured>; 2],
+}
+
+/// Last measurement of a direction of a link. A value that was not measured is null.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct ReplayMeasured {
+    /// Time of the report since the start, s.
+    pub at_s: f64,
+    /// Power at the receiver, dBm.
+    pub rx_power_dbm: Option<f64>,
+    /// Loss between the radios, antennas not counted, dB.
+    pub path_loss_db: Option<f64>,
+    /// SNR, dB.
+    pub snr_db: Option<f64>,
+    /// Share of packets that arrive, [0, 1].
+    pub delivery_prob: Option<f64>,
+    /// Link quality of a routing protocol, [0, 1].
+    pub quality: Option<f64>,
+    /// Rate, bit/s.
+    pub rate_bps: Option<f64>,
 }
 
 /// Flow of a frame.

@@ -12,7 +12,7 @@ export interface Address {
 }
 
 const SELECTED_MAX = 20;
-const MODES: readonly string[] = ['plan', 'live'] satisfies Mode[];
+const MODES: readonly string[] = ['plan', 'live', 'replay'] satisfies Mode[];
 
 export function read(hash: string): Address {
   const fields = new URLSearchParams(hash.replace(/^#/, ''));
@@ -20,7 +20,7 @@ export function read(hash: string): Address {
   const valid = zoom !== undefined && lat !== undefined && lon !== undefined && [zoom, lat, lon].every(Number.isFinite) && Math.abs(lat) <= 85 && Math.abs(lon) <= 180 && zoom >= 0 && zoom <= 22;
   const mode = fields.get('v') ?? '';
   return {
-    mode: MODES.includes(mode) ? (mode as Mode) : offer.planning === null ? 'live' : 'plan',
+    mode: mode !== 'live' && offer.planning === null ? 'live' : MODES.includes(mode) ? (mode as Mode) : 'plan',
     view: valid ? { zoom, lat, lon } : null,
     deployment: fields.get('d'),
     selected: (fields.get('sel') ?? '').split(',').filter(Boolean),

@@ -1,0 +1,163 @@
+// The map of a replay: tracks, links, routes and nodes of a frame over the ground of the page.
+import type { Feature, FeatureCollection } from 'geojson';
+import type { ExpressionSpecification, GeoJSONSource, LayerSpecification } from 'maplibre-gl';
+import type { LatLon } from '../geo';
+import { EMPTY, line, point } from '../map/features';
+import { FONT } from '../map/style';
+import { THEMES, type MapTheme } from '../map/theme';
+import { MapView, type View } from '../map/view';
+import type { Units } from '../units';
+import type { Frame } from './frames';
+import { colour, dash, KINDS, kindOf, linkId, width, type Measure } from './kinds';
+
+const CLICK_RADIUS_PX = 14;
+const LINK_RADIUS_PX = 6;
+
+export interface ReplayMapEvents {
+  moved(view: View): void;
+  chosen(id: string | null): void;
+  failed(text: string): void;
+}
+
+function byKind<T>(values: (kind: (typeof KINDS)[number]) => T): ExpressionSpecification {
+  const arms = KINDS.flatMap((kind) => [kind, values(kind)]);
+  return ['match', ['get', 'kind'], ...arms, values('down')] as unknown as ExpressionSpecification;
+}
+
+function layers(theme: MapTheme): LayerSpecification[] {
+  const route = theme.name === 'light' ? '#8a2be2' : '#c9a2ff';
+  const failed: ExpressionSpecification = ['case', ['get', 'operating'], 1, 0.35];
+  return [
+    { id: 'r-tracks', type: 'line', source: 'r-tracks', paint: { 'line-color': theme.text, 'line-width': 1.6, 'line-dasharray': [1.5, 2], 'line-opacity': 0.75 } },
+    { id: 'r-marked', type: 'line', source: 'r-links', filter: ['get', 'marked'], layout: { 'line-cap': 'round' }, paint: { 'line-color': theme.ring, 'line-width': 11, 'line-opacity': 0.3 } },
+    { id: 'r-case', type: 'line', source: 'r-links', paint: { 'line-color': theme.halo, 'line-width': 5, 'line-opacity': 0.65 } },
+    { id: 'r-routes', type: 'line', source: 'r-routes', layout: { 'line-cap': 'round', 'line-join': 'round' }, paint: { 'line-color': route, 'line-width': 9, 'line-opacity': 0.4 } },
+    {
+      id: 'r-links',
+      type: 'line',
+      source: 'r-links',
+      paint: { 'line-color': byKind((kind) => colour(kind, theme.name)), 'line-width': byKind(width), 'line-dasharray': byKind((kind) => ['literal', dash(kind)]) },
+    },
+    { id: 'r-cuts', type: 'symbol', source: 'r-cuts', layout: { 'icon-image': 'obstruction', 'icon-size': 0.85, 'icon-allow-overlap': true, 'icon-ignore-placement': true } },
+    { id: 'r-ring', type: 'circle', source: 'r-nodes', filter: ['get', 'marked'], paint: { 'circle-radius': 15, 'circle-color': theme.ring, 'circle-opacity': 0.24, 'circle-stroke-color': theme.ring, 'circle-stroke-width': 2 } },
+    {
+      id: 'r-nodes',
+      type: 'symbol',
+      source: 'r-nodes',
+      layout: {
+        'icon-image': ['concat', 'role-', ['get', 'role']],
+        'icon-allow-overlap': true,
+        'icon-ignore-placement': true,
+        'text-field': ['get', 'name'],
+        'text-font': [FONT],
+        'text-size': 12.5,
+        'text-variable-anchor': ['top', 'bottom', 'right', 'left'],
+        'text-radial-offset': 1,
+        'text-optional': true,
+      },
+      paint: { 'text-color': theme.text, 'text-halo-color': theme.halo, 'text-halo-width': 1.8, 'icon-opacity': failed },
+    },
+    { id: 'r-failed', type: 'symbol', source: 'r-nodes', filter: ['!', ['get', 'operating']], layout: { 'icon-image': 'obstruction', 'icon-allow-overlap': true, 'icon-ignore-placement': true } },
+  ];
+}
+
+const SOURCES = ['r-tracks', 'r-routes', 'r-links', 'r-cuts', 'r-nodes'];
+
+/** What a map shows. */
+export interface Picture {
+  frame: Frame;
+  tracks: Map<string, [number, number][]>;
+  measure: Measure;
+  chosen: string | null;
+  /** Nodes and links that differ from the other map. */
+  differ: ReadonlySet<string>;
+}
+
+export class ReplayMap {
+  readonly view: MapView;
+  #theme: MapTheme;
+  #data = new Map<string, FeatureCollection>();
+  #frame: Frame | null = null;
+  ready = false;
+
+  constructor(element: HTMLElement, start: View, dark: boolean, units: Units, events: ReplayMapEvents) {
+    this.#theme = THEMES[dark ? 'dark' : 'light'];
+    const nothing = () => undefined;
+    this.view = new MapView(element, start, dark, units, { moved: events.moved, pointer: nothing, picked: (what) => events.chosen(this.#hit(what.place)), doubled: nothing, dragged: nothing, failed: events.failed });
+    this.view.map.once('style.load', () => {
+      for (const source of SOURCES) this.view.map.addSource(source, { type: 'geojson', data: this.#data.get(source) ?? EMPTY });
+      for (const layer of layers(this.#theme)) this.view.map.addLayer(layer);
+      this.ready = true;
+    });
+    this.view.map.on('load', () => (element.dataset['ready'] = 'true'));
+  }
+
+  #put(name: string, features: Feature[]): void {
+    const data: FeatureCollection = { type: 'FeatureCollection', features };
+    this.#data.set(name, data);
+    if (this.ready) (this.view.map.getSource(name) as GeoJSONSource | undefined)?.setData(data);
+  }
+
+  setDark(dark: boolean): void {
+    this.#theme = THEMES[dark ? 'dark' : 'light'];
+    this.view.setDark(dark);
+    if (!this.ready) return;
+    for (const layer of layers(this.#theme)) for (const [name, value] of Object.entries(layer.paint ?? {})) this.view.map.setPaintProperty(layer.id, name as never, value as never);
+  }
+
+  /** Draws a frame. */
+  show({ frame, tracks, measure, chosen, differ }: Picture): void {
+    this.#frame = frame;
+    const nodes = new Map(frame.nodes.map((node) => [node.node_id, node]));
+    const marked = (id: string) => id === chosen || differ.has(id);
+    const ways = [...tracks].filter(([id, way]) => way.length > 1 && nodes.has(id));
+    this.#put('r-tracks', ways.map(([id, way]) => ({ type: 'Feature', properties: { id }, geometry: { type: 'LineString', coordinates: way } })));
+    const drawn = frame.links.flatMap((link) => {
+      const [a, b] = [nodes.get(link.a_node_id), nodes.get(link.b_node_id)];
+      return a && b ? [{ link, a, b, kind: kindOf(link, measure), id: linkId(link) }] : [];
+    });
+    this.#put('r-links', drawn.map(({ a, b, kind, id }) => line([a, b], { id, kind, marked: marked(id) })));
+    this.#put('r-cuts', drawn.filter(({ kind }) => kind === 'cut').map(({ a, b }) => point({ lat: (a.lat + b.lat) / 2, lon: (a.lon + b.lon) / 2 })));
+    this.#put('r-routes', frame.flows.flatMap((flow) => {
+      const places = flow.path.map((id) => nodes.get(id)).filter((node) => node !== undefined);
+      return places.length > 1 ? [line(places, { name: flow.name })] : [];
+    }));
+    this.#put('r-nodes', frame.nodes.map((node) => point(node, { id: node.node_id, name: node.name, role: node.role, operating: node.operating, marked: marked(node.node_id) })));
+  }
+
+  /** The node at a place of the screen, else the link, else null. */
+  #hit(place: LatLon): string | null {
+    const { map } = this.view;
+    if (!this.ready) return null;
+    const at = map.project([place.lon, place.lat]);
+    let nearest: { id: string; off: number } | null = null;
+    for (const node of this.#frame?.nodes ?? []) {
+      const there = map.project([node.lon, node.lat]);
+      const off = Math.hypot(there.x - at.x, there.y - at.y);
+      if (off <= CLICK_RADIUS_PX && off < (nearest?.off ?? Infinity)) nearest = { id: node.node_id, off };
+    }
+    if (nearest) return nearest.id;
+    const [r, { x, y }] = [LINK_RADIUS_PX, at];
+    const [feature] = map.queryRenderedFeatures([[x - r, y - r], [x + r, y + r]], { layers: ['r-links'] });
+    return feature ? String(feature.properties['id']) : null;
+  }
+
+  /** The map as drawn now. */
+  picture(): Promise<HTMLCanvasElement> {
+    return new Promise((resolve) => {
+      this.view.map.once('render', () => {
+        const from = this.view.map.getCanvas();
+        const copy = document.createElement('canvas');
+        [copy.width, copy.height] = [from.width, from.height];
+        // The picture of WebGL is gone after this turn.
+        copy.getContext('2d')?.drawImage(from, 0, 0);
+        resolve(copy);
+      });
+      this.view.map.triggerRepaint();
+    });
+  }
+
+  destroy(): void {
+    this.view.destroy();
+  }
+}

@@ -1,0 +1,64 @@
+// The demonstration: its page plays a storm, and its deployment is there to plan with.
+import { expect, test as base } from '@playwright/test';
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Replay } from '../src/replay/replay.svelte';
+
+interface Demo {
+  address: string;
+  api: string;
+}
+
+const test = base.extend<{ demo: Demo }>({
+  // eslint-disable-next-line no-empty-pattern
+  demo: async ({}, use) => {
+    const program = process.env['GROUNDWAVE'];
+    if (!program) throw new Error('GROUNDWAVE names no program');
+    const child = spawn(program, ['demo', '--no-browser', '--json'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const told = await new Promise<Demo>((resolve, reject) => {
+      let text = '';
+      createInterface({ input: child.stdout }).on('line', (line) => {
+        text += line;
+        if (line === '}' || (line.startsWith('{') && line.endsWith('}'))) resolve(JSON.parse(text) as Demo);
+      });
+      child.once('exit', () => reject(new Error(`the demonstration ended: ${text}`)));
+    });
+    await use(told);
+    child.kill('SIGTERM');
+    expect(await new Promise((resolve) => child.once('exit', resolve))).toBe(0);
+  },
+});
+
+// A log is replayed on a machine that compiles and tests beside it.
+test.setTimeout(180_000);
+const SLOW = { timeout: 60_000 };
+
+test('a storm passes over the mesh, and the mesh can be planned', async ({ page, demo }) => {
+  const found: string[] = [];
+  page.on('console', (message) => void (message.type() === 'error' && found.push(message.text())));
+  page.on('pageerror', (error) => void found.push(String(error)));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(demo.api) && !/^(data|blob):/.test(request.url())) found.push(`request to ${request.url()}`);
+  });
+  const replayed = () => page.evaluate(() => {
+    const { replay } = window.groundwave as unknown as { replay: Replay };
+    return { at_s: replay.at_s, playing: replay.playing, frame: replay.shown?.recorded };
+  });
+  await page.goto(demo.address);
+  await expect(page.locator('#recording option:checked')).toHaveText('Storm over Gothenburg (demo.gwlog)');
+  await expect.poll(async () => (await replayed()).at_s, SLOW).toBeGreaterThan(5);
+  expect((await replayed()).playing).toBe(true);
+  await page.evaluate(() => (window.groundwave as unknown as { replay: Replay }).replay.seek(30));
+  await expect.poll(async () => (await replayed()).frame?.nodes.length ?? 0, SLOW).toBeGreaterThan(0);
+  const start = (await replayed()).frame!;
+  await page.evaluate(() => (window.groundwave as unknown as { replay: Replay }).replay.seek(400));
+  await expect(page.locator('.rain')).toContainText('110 mm/h', SLOW);
+  await expect.poll(async () => (await replayed()).frame?.nodes.length ?? 0, SLOW).toBeGreaterThan(start.nodes.length);
+  await page.evaluate(() => (window.groundwave as unknown as { replay: Replay }).replay.seek(640));
+  await expect.poll(async () => (await replayed()).frame?.nodes.filter((node) => !node.operating).map((node) => node.name), SLOW).toEqual(['Säve']);
+
+  await page.getByRole('button', { name: 'Plan', exact: true }).click();
+  await expect(page.locator('#nodes')).toContainText('Ytterby');
+  await expect.poll(() => page.evaluate(() => window.groundwave.app.plan.links.length), SLOW).toBeGreaterThan(0);
+  expect(found).toEqual([]);
+});
