@@ -203,6 +203,28 @@ test('readings are drawn over any range', async ({ page, server, request }) => {
   expect(await serious(page)).toEqual([]);
 });
 
+test('a flow is run, and disabled', async ({ page, server, request }) => {
+  const admin = await mesh(request, server);
+  const steps = [{ step_id: 'go', type: 'trigger', kind: 'manual', params: {} }, { step_id: 'tell', type: 'action', kind: 'alert', params: { message: 'Water at the mast' } }];
+  const made = await admin.ask(admin.token, 'POST', '/v1/flows', { name: 'Water', steps, edges: [{ from: 'go', to: 'tell' }] });
+  expect(made.status, JSON.stringify(made.body)).toBe(201);
+  const path = `/v1/flows/${made.body.flow_id}`;
+  await watch(page, '/#tab=flows');
+  await page.getByRole('button', { name: 'Water' }).click();
+  await expect(page.getByText('It has not run yet.')).toBeVisible();
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await expect(page.locator('#flows tbody')).toContainText('succeeded');
+  const executions = (await admin.ask(admin.token, 'GET', `${path}/executions`)).body.items;
+  expect(executions.map((one: { state: string }) => one.state)).toEqual(['succeeded']);
+  await expect(page.locator('.alert')).toContainText('Water at the mast');
+  await page.getByRole('button', { name: 'Acknowledge' }).click();
+  await expect(page.locator('.alert')).toContainText('acknowledged by admin');
+  expect(await serious(page)).toEqual([]);
+  await page.getByLabel('Enabled').uncheck();
+  await expect(page.getByRole('button', { name: 'Run', exact: true })).toBeDisabled();
+  expect((await admin.ask(admin.token, 'GET', path)).body.enabled).toBe(false);
+});
+
 test.describe('a silent node', () => {
   test.use({ heartbeat_s: 0.5 });
 
