@@ -10,7 +10,7 @@ use super::process::{admin, start};
 use super::{Answer, Bench, request};
 use crate::support::{browse, compare_document};
 
-/// What browsers accept.
+/// `Accept` of a browser.
 const BROWSER: &str = "text/html,application/xhtml+xml,*/*;q=0.8";
 
 fn browse_to(bench: &Bench, path: &str) -> Answer {
