@@ -86,8 +86,10 @@ pub fn browse(file: &str) {
     let _alone = BROWSER.lock();
     let folder = root().join("web/app");
     let data = std::env::var_os("GROUNDWAVE_DATA");
+    // The whole path: a name is a pattern that others may end with.
+    let file = format!("tests/{file}");
     let ran = Command::new("node")
-        .args(["node_modules/@playwright/test/cli.js", "test", file])
+        .args(["node_modules/@playwright/test/cli.js", "test", &file])
         .current_dir(&folder)
         .env("GROUNDWAVE", env!("CARGO_BIN_EXE_groundwave"))
         .env(
