@@ -113,7 +113,7 @@ impl RunningGateway {
         })
     }
 
-    /// Its router.
+    /// Router of the gateway.
     pub fn routes(&self) -> Router {
         self.routes.clone()
     }
