@@ -173,7 +173,7 @@ fn config(folder: &Path, log: &Path, port: u16) -> Result<ServerConfig, Failure>
     parsed.map_err(Failure::machine)
 }
 
-/// Loads the scenario as a deployment, and gives it a coverage that follows its nodes.
+/// Loads the scenario as a deployment; the page begins with the coverage of its nodes that work.
 async fn prepare_page(address: SocketAddr) -> Result<Started, Failure> {
     let api = format!("http://{address}");
     let import = "/api/v1/deployments/import?format=scenario";
@@ -182,7 +182,8 @@ async fn prepare_page(address: SocketAddr) -> Result<Started, Failure> {
     let deployment_id = id(&imported["deployment"]);
     let replays = ask(address, Method::GET, "/api/v1/replays", None).await?;
     let replay_id = id(&replays[0]);
-    let page = format!("{api}/#v=replay&r={replay_id}&speed={SPEED}&play=1&d={deployment_id}");
+    let page =
+        format!("{api}/#v=replay&r={replay_id}&speed={SPEED}&play=1&cover=1&d={deployment_id}");
     Ok(Started {
         address: page,
         api,

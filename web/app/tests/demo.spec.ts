@@ -57,6 +57,23 @@ test('a storm passes over the mesh, and the mesh can be planned', async ({ page,
   await page.evaluate(() => (window.groundwave as unknown as { replay: Replay }).replay.seek(640));
   await expect.poll(async () => (await replayed()).frame?.nodes.filter((node) => !node.operating).map((node) => node.name), SLOW).toEqual(['Säve']);
 
+  // The coverage has the nodes that work at the time: it grows when one is repaired.
+  await page.evaluate(() => (window.groundwave as unknown as { replay: Replay }).replay.play(false));
+  await page.locator('#replay-coverage').check();
+  const cells = () => page.evaluate(() => {
+    const { state, grid } = window.groundwave.app.coverages.mesh;
+    return { failed: state?.failed_node_ids.length, pending: state?.pending_nodes, evaluated: state?.evaluated_cells ?? 0, served: grid?.power.filter((power) => power > -32767).length ?? 0 };
+  });
+  const settled = async (failed: number, beyond: number) => {
+    await expect.poll(async () => ((now) => now.failed === failed && now.pending === 0 && now.evaluated > beyond)(await cells()), SLOW).toBe(true);
+    return cells();
+  };
+  const before = await settled(1, 0);
+  await page.evaluate(() => (window.groundwave as unknown as { replay: Replay }).replay.seek(850));
+  const after = await settled(0, before.evaluated);
+  await expect.poll(async () => (await cells()).served, SLOW).toBeGreaterThan(before.served);
+  expect(after.evaluated - before.evaluated).toBeLessThan(before.evaluated);
+
   await page.getByRole('button', { name: 'Plan', exact: true }).click();
   await expect(page.locator('#nodes')).toContainText('Ytterby');
   await expect.poll(() => page.evaluate(() => window.groundwave.app.plan.links.length), SLOW).toBeGreaterThan(0);

@@ -13,8 +13,8 @@ const AROUND_MIN_DEG = 0.05;
 /** Period of the picture while cells come in, ms. */
 const FRAME_MS = 100;
 
-/** The area around places: bounds, and a size of cells that gives about [`CELLS`]. */
-export function areaAround(places: readonly { lat: number; lon: number }[]): { bounds: GridBounds; cell_arcsec: number } {
+/** The area around places: bounds, and a size of cells that gives about `cells`. */
+export function areaAround(places: readonly { lat: number; lon: number }[], cells = CELLS): { bounds: GridBounds; cell_arcsec: number } {
   const [lats, lons] = [places.map((place) => place.lat), places.map((place) => place.lon)];
   const [low, high] = [Math.min(...lats), Math.max(...lats)];
   const squeeze = Math.max(0.05, Math.cos((((low + high) / 2) * Math.PI) / 180));
@@ -27,7 +27,7 @@ export function areaAround(places: readonly { lat: number; lon: number }[]): { b
     east: Math.min(180, Math.max(...lons) + wide),
   };
   const area = (bounds.north - bounds.south) * (bounds.east - bounds.west) * 3600 * 3600;
-  const cell_arcsec = Math.min(CELL_ARCSEC_MAX, Math.max(CELL_ARCSEC_MIN, Math.ceil(Math.sqrt(area / CELLS))));
+  const cell_arcsec = Math.min(CELL_ARCSEC_MAX, Math.max(CELL_ARCSEC_MIN, Math.ceil(Math.sqrt(area / cells))));
   return { bounds, cell_arcsec };
 }
 
@@ -63,11 +63,11 @@ export class MeshCoverage {
   }
 
   /** Begins the live coverage of a deployment, around its nodes if no area is given. */
-  async start(within: string, places: readonly { lat: number; lon: number }[], rx_height_agl_m: number, area = areaAround(places)): Promise<void> {
+  async start(within: string, places: readonly { lat: number; lon: number }[], rx_height_agl_m: number, area = areaAround(places), failed: ReadonlySet<string> = new Set()): Promise<void> {
     this.#close();
     this.grid = null;
     this.fault = '';
-    this.failed = new Set();
+    this.failed = failed;
     this.#setup = { ...area, rx_height_agl_m };
     this.#within = within;
     await this.#put();
@@ -79,7 +79,12 @@ export class MeshCoverage {
     const next = new Set(this.failed);
     if (failed) next.add(id);
     else next.delete(id);
-    this.failed = next;
+    await this.take(next);
+  }
+
+  /** Takes these nodes as failed, and no others. */
+  async take(failed: ReadonlySet<string>): Promise<void> {
+    this.failed = failed;
     this.touch();
     await this.#put();
   }

@@ -1,0 +1,57 @@
+// Coverage of the planned mesh, from those of its nodes that work at the shown time of the replay.
+import { api, wanted } from '../api/client';
+import { app } from '../store/app.svelte';
+import { areaAround } from '../store/mesh-coverage.svelte';
+import type { Frame } from './frames';
+
+const RX_HEIGHT_AGL_M = 1.5;
+/** Cells of the area, about: few enough to follow a replay that plays. */
+const CELLS = 25_000;
+
+const equal = (a: ReadonlySet<string>, b: ReadonlySet<string>) => a.size === b.size && [...a].every((id) => b.has(id));
+
+export class FollowingCoverage {
+  busy = $state(false);
+  /** Ids of the planned nodes by name. */
+  #planned: ReadonlyMap<string, string> = new Map();
+  #sending = false;
+  #next: ReadonlySet<string> | null = null;
+
+  get on(): boolean {
+    return app.coverages.mesh.on;
+  }
+
+  /** Begins the coverage of a deployment, whose nodes have the names of those of the recording. */
+  async start(within: string, frame: Frame | null): Promise<void> {
+    this.busy = true;
+    try {
+      const nodes = await wanted(api.GET('/api/v1/deployments/{id}/nodes', { params: { path: { id: within } } }));
+      this.#planned = new Map(nodes.map((node) => [node.name, node.id]));
+      await app.coverages.mesh.start(within, nodes, RX_HEIGHT_AGL_M, areaAround(nodes, CELLS), frame ? this.#missing(frame) : new Set());
+    } finally {
+      this.busy = false;
+    }
+  }
+
+  /** Planned nodes that are not there at a time, or do not work. */
+  #missing(frame: Frame): ReadonlySet<string> {
+    const working = new Set(frame.nodes.filter((node) => node.operating).map((node) => node.name));
+    return new Set([...this.#planned].filter(([name]) => !working.has(name)).map(([, id]) => id));
+  }
+
+  /** Takes the nodes of a frame, the latest of several; only the cells of those that changed are computed. */
+  async follow(frame: Frame): Promise<void> {
+    if (!this.on || !this.#planned.size) return;
+    this.#next = this.#missing(frame);
+    if (this.#sending) return;
+    this.#sending = true;
+    try {
+      while (this.#next && !equal(this.#next, app.coverages.mesh.failed)) {
+        const failed: ReadonlySet<string> = this.#next;
+        await app.coverages.mesh.take(failed);
+      }
+    } finally {
+      this.#sending = false;
+    }
+  }
+}
