@@ -42,7 +42,7 @@ impl AgentProcess {
     pub fn start_tagged(bench: &Bench, number: u8, tags: &[&str], options: &[&str]) -> Self {
         let (folder, node) = ahead(bench, number, tags);
         let mut program = agent(bench, options);
-        program.current_dir(folder.path());
+        program.current_dir(folder.path()).stderr(log(&folder));
         let child = program.spawn().unwrap();
         Self {
             child,
@@ -65,7 +65,7 @@ impl AgentProcess {
             .args(program.get_args())
             .current_dir(folder.path())
             .stdout(Stdio::null())
-            .stderr(Stdio::null());
+            .stderr(log(&folder));
         let child = shell.spawn().unwrap();
         Self {
             child,
@@ -78,23 +78,38 @@ impl AgentProcess {
     #[track_caller]
     pub fn wait_for(&self, bench: &Bench, wanted: impl Fn(&Value) -> bool) {
         let path = format!("/v1/nodes/{}", self.node);
-        wait_for(bench, &path, wanted);
+        if let Err(found) = poll(bench, &path, wanted) {
+            let log = std::fs::read_to_string(self.folder.path().join(LOG)).unwrap();
+            panic!("not in a minute: {found}; the agent tells:\n{log}");
+        }
     }
 }
 
 /// Waits until what a viewer reads at `path` is as wanted; a minute at most.
 #[track_caller]
 pub fn wait_for(bench: &Bench, path: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+    poll(bench, path, wanted).unwrap_or_else(|found| panic!("not in a minute: {found}"))
+}
+
+/// The value as wanted, or the last one of a minute.
+fn poll(bench: &Bench, path: &str, wanted: impl Fn(&Value) -> bool) -> Result<Value, Value> {
     let viewer = bench.login("viewer");
     let mut found = Value::Null;
     for _ in 0..600 {
         found = bench.get(&viewer, path).is(200);
         if wanted(&found) {
-            return found;
+            return Ok(found);
         }
         std::thread::sleep(Duration::from_millis(100));
     }
-    panic!("not in a minute: {found}");
+    Err(found)
+}
+
+/// File of the messages of an agent in its folder.
+const LOG: &str = "agent.log";
+
+fn log(folder: &tempfile::TempDir) -> std::fs::File {
+    std::fs::File::create(folder.path().join(LOG)).unwrap()
 }
 
 fn agent(bench: &Bench, options: &[&str]) -> Command {
@@ -104,8 +119,7 @@ fn agent(bench: &Bench, options: &[&str]) -> Command {
         .args(["--gateway", &address, "--key", "node.key"])
         .args(["--enrollment-code", "code"])
         .args(options)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+        .stdout(Stdio::null());
     program
 }
 

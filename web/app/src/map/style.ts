@@ -33,7 +33,7 @@ export function layers(theme: MapTheme): LayerSpecification[] {
         'raster-opacity': theme.relief.opacity,
       },
     },
-    { id: 'missing', type: 'fill', source: 'missing', minzoom: WORLD_ZOOM_MAX - 1.5, paint: { 'fill-pattern': 'hatch' } },
+    { id: 'missing', type: 'fill', source: 'missing', minzoom: WORLD_ZOOM_MAX - 1.5, paint: { 'fill-pattern': 'hatch', 'fill-antialias': false } },
     { id: 'region', type: 'line', source: 'region', paint: { 'line-color': theme.ring, 'line-width': 1.5, 'line-dasharray': [3, 2], 'line-opacity': 0.8 } },
     { id: 'lobe', type: 'fill', source: 'lobe', paint: { 'fill-color': theme.ring, 'fill-opacity': 0.18, 'fill-outline-color': theme.ring } },
     { id: 'chosen-link', type: 'line', source: 'chosen-link', layout: { 'line-cap': 'round' }, paint: { 'line-color': theme.ring, 'line-width': 10, 'line-opacity': 0.28 } },
