@@ -66,9 +66,8 @@ test('frames while the map moves', async ({ page, request }) => {
   await page.getByRole('button', { name: 'Compute from Ramberget' }).click();
   await page.locator('.statistics').waitFor();
   tell('coverage of 256 x 256 from the click to all cells', `${Date.now() - begun} ms`);
-  const job = await page.evaluate(() => window.groundwave.app.coverages.jobs[0]!.id);
-  const told = await (await request.get(`/api/v1/coverage/${job}`)).json();
-  tell('the same, as the server tells it', `${told.elapsed_ms ?? told.statistics?.elapsed_ms ?? 'not told'} ms`);
+  const seconds = await page.evaluate(() => window.groundwave.app.coverages.jobs[0]!.seconds ?? NaN);
+  tell('the same, from the request to the last cell, by the page', `${(seconds * 1000).toFixed(0)} ms`);
   tell('with that coverage', await frames(page));
   await page.evaluate(() => {
     const { map } = window.groundwave;
