@@ -223,9 +223,12 @@ fn main() {
     }
     run("ip", "link add port1 type veth peer name peer1");
     run("ip", "link add port2 type veth peer name peer2");
-    let served = serve();
+    let mut served = serve();
     let single = puts(&served, 1);
     let eight = puts(&served, 8);
+    // It watches for changes by others: the kernel would notify it of each change of the rest.
+    let _ = served.daemon.kill();
+    let _ = served.daemon.wait();
     let applied = shaped();
     let (parent, under, index) = served.runtime.block_on(async {
         let mut kernel = LinuxTc::open(None).unwrap();
