@@ -244,7 +244,7 @@ fn main() {
         Arc::new(|| Ok("reachable".to_owned())),
         Arc::new(|_| Err("not here".to_owned())),
         Arc::new(|_| Err("no logs here".to_owned())),
-        Frontend::BuiltIn,
+        Frontend::BUILT_IN,
         CancellationToken::new(),
     );
     let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -12,13 +12,21 @@ use crate::toml_document;
 /// The first invalid part, with its line.
 pub fn load(path: &Path, options: &TimelineOptions) -> Result<Timeline, TimelineError> {
     let text = toml_document::text(path)?;
-    let name = path.display().to_string();
-    let ending = path.extension().and_then(|ending| ending.to_str());
+    parse(&text, &path.display().to_string(), options)
+}
+
+/// Reads the text of a file with this name, as [`load`] does.
+///
+/// # Errors
+/// The first invalid part, with its line.
+pub fn parse(text: &str, name: &str, options: &TimelineOptions) -> Result<Timeline, TimelineError> {
+    let ending = Path::new(name).extension();
+    let ending = ending.and_then(|ending| ending.to_str());
     match ending.map(str::to_lowercase).as_deref() {
-        Some("toml") => from_toml(&text, &name, options),
-        Some("csv") => timeline_csv::read(&text, &name, options),
-        _ if mahimahi::is_trace(&text) => from_trace(&text, &name, options),
-        _ if text.trim_start().starts_with("at,") => timeline_csv::read(&text, &name, options),
-        _ => from_toml(&text, &name, options),
+        Some("toml") => from_toml(text, name, options),
+        Some("csv") => timeline_csv::read(text, name, options),
+        _ if mahimahi::is_trace(text) => from_trace(text, name, options),
+        _ if text.trim_start().starts_with("at,") => timeline_csv::read(text, name, options),
+        _ => from_toml(text, name, options),
     }
 }

@@ -67,13 +67,18 @@ impl Batch {
         &mut self,
         requests: &[M],
     ) -> Result<Vec<(usize, KernelError)>, KernelError> {
-        let refused = self.socket.execute(requests);
-        let refused = refused.map_err(|source| KernelError::Io {
+        for request in requests {
+            self.socket.add(request);
+        }
+        let answers = self.socket.call().map_err(|source| KernelError::Io {
             what: "send a batch to the kernel".to_owned(),
             source,
         })?;
-        let refusal = |(index, err): (usize, NetlinkError)| (index, requests[index].refused(err));
-        Ok(refused.into_iter().map(refusal).collect())
+        let refused = answers.into_iter().zip(requests).enumerate();
+        let refused = refused.filter_map(|(index, (answer, request))| {
+            answer.err().map(|err| (index, request.refused(err)))
+        });
+        Ok(refused.collect())
     }
 
     /// Port of the socket, which notifications of its changes carry.

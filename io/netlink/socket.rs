@@ -144,74 +144,14 @@ impl NetlinkSocket {
         let end = self.starts.get(done + count).copied();
         // Refusals come unasked and answers in order: an acknowledgement of the last request ends
         // the exchange.
-        self.acknowledge(last);
+        let mut message = NetlinkBuffer::new(&mut self.out[last..]);
+        message.set_flags(message.flags() | NLM_F_ACK);
         self.socket
             .send(&self.out[begin..end.unwrap_or(self.out.len())], 0)?;
         let first = self
             .sequence
             .wrapping_sub((self.starts.len() - done) as u32 - 1);
         answers.extend((0..count).map(|_| Ok(None)));
-        self.hear(first, count, |place, answer| answers[done + place] = answer)
-    }
-
-    /// Executes many requests in order, as many as possible in one system call, and returns the
-    /// refused ones by their index. The kernel continues after a refused one. Bodies of answers are
-    /// left out.
-    ///
-    /// # Errors
-    /// When the socket fails; how many requests were executed is then unknown.
-    pub fn execute<R: NetlinkRequest>(
-        &mut self,
-        requests: &[R],
-    ) -> io::Result<Vec<(usize, NetlinkError)>> {
-        let (mut refused, mut done) = (Vec::new(), 0);
-        while done < requests.len() {
-            // Only what one system call takes is encoded at a time: it stays in the cache.
-            let count = self.fill(&requests[done..]);
-            let sent = self.socket.send(&self.out, 0);
-            self.out.clear();
-            sent?;
-            let first = self.sequence.wrapping_sub(count as u32 - 1);
-            self.hear(first, count, |place, answer| {
-                refused.extend(answer.err().map(|refusal| (done + place, refusal)));
-            })?;
-            done += count;
-        }
-        Ok(refused)
-    }
-
-    /// Encodes as many of `requests` as one system call takes, at least one; their number.
-    fn fill<R: NetlinkRequest>(&mut self, requests: &[R]) -> usize {
-        self.out.clear();
-        let (mut count, mut last) = (0, 0);
-        for request in requests {
-            let begin = self.out.len();
-            append_message(&mut self.out, self.sequence.wrapping_add(1), request);
-            if self.out.len() > SEND_BYTES_MAX && count > 0 {
-                self.out.truncate(begin);
-                break;
-            }
-            self.sequence = self.sequence.wrapping_add(1);
-            (count, last) = (count + 1, begin);
-        }
-        self.acknowledge(last);
-        count
-    }
-
-    /// Asks for an acknowledgement of the message at an offset.
-    fn acknowledge(&mut self, start: usize) {
-        let mut message = NetlinkBuffer::new(&mut self.out[start..]);
-        message.set_flags(message.flags() | NLM_F_ACK);
-    }
-
-    /// Passes on refusals and bodies until the last of `count` messages, the first of which has the
-    /// sequence number `first`, is acknowledged or refused.
-    fn hear(
-        &mut self,
-        first: u32,
-        count: usize,
-        mut heard: impl FnMut(usize, Answer),
-    ) -> io::Result<()> {
         loop {
             self.received.clear();
             self.socket.recv(&mut self.received, 0)?;
@@ -221,14 +161,13 @@ impl NetlinkSocket {
                 if place >= count {
                     continue;
                 }
-                let is_last = place + 1 == count;
                 match refusal(&message) {
-                    None => heard(place, Ok(Some(message.payload().to_vec()))),
-                    Some(Ok(())) if is_last => return Ok(()),
+                    None => answers[done + place] = Ok(Some(message.payload().to_vec())),
+                    Some(Ok(())) if place + 1 == count => return Ok(()),
                     Some(Ok(())) => {}
                     Some(Err(refusal)) => {
-                        heard(place, Err(refusal));
-                        if is_last {
+                        answers[done + place] = Err(refusal);
+                        if place + 1 == count {
                             return Ok(());
                         }
                     }

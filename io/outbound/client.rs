@@ -5,8 +5,6 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use hyper::client::conn::http1::handshake;
-use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -15,7 +13,7 @@ use tokio_rustls::client::TlsStream;
 use super::connect::{CONNECT_MAX, Guard, Resolve, SystemResolver, Target};
 use super::error::OutboundError;
 use super::policy::TargetPolicy;
-use super::request::{Connection, OpenResponse, Request, Response};
+use super::request::{OpenResponse, Request, Response};
 use super::tls::Trust;
 use crate::wall::monotonic_ns;
 
@@ -205,17 +203,5 @@ async fn ask(
         target: target.clone(),
         cause,
     })?;
-    let (mut sender, connection) = handshake(TokioIo::new(stream)).await.map_err(broken)?;
-    let connection = Connection(tokio::spawn(async move {
-        // Errors of the connection are reported by the response.
-        let _ = connection.await;
-    }));
-    let response = sender.send_request(head).await.map_err(broken)?;
-    let (parts, body) = response.into_parts();
-    Ok(OpenResponse {
-        status: parts.status,
-        headers: parts.headers,
-        body,
-        connection,
-    })
+    OpenResponse::of(stream, head).await.map_err(broken)
 }

@@ -1,12 +1,16 @@
 //! Outbound HTTP requests and their responses.
 
+use std::error::Error;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Full};
-use hyper::body::{Bytes, Incoming};
-use hyper::header::HeaderMap;
+use hyper::body::{Body, Bytes, Incoming};
+use hyper::client::conn::http1::handshake;
+use hyper::header::{HeaderMap, HeaderName};
 use hyper::{Method, StatusCode};
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
 use url::Url;
 
@@ -161,6 +165,33 @@ pub struct OpenResponse {
 }
 
 impl OpenResponse {
+    /// Sends a request over a stream (HTTP/1.1) and reads the head of the response.
+    pub(crate) async fn of<B>(
+        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        request: hyper::Request<B>,
+    ) -> Result<Self, hyper::Error>
+    where
+        B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+    {
+        let (mut sender, connection) = handshake(TokioIo::new(stream)).await?;
+        let connection = Connection(tokio::spawn(async move {
+            // Errors of the connection are reported by the response.
+            let _ = connection.await;
+        }));
+        let (parts, body) = sender.send_request(request).await?.into_parts();
+        Ok(Self {
+            status: parts.status,
+            headers: parts.headers,
+            body,
+            connection,
+        })
+    }
+
+    /// A field of the head, if it is text.
+    pub(crate) fn field(&self, name: HeaderName) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
     /// The next piece of the body; `None` at the end.
     ///
     /// # Errors
@@ -179,7 +210,7 @@ impl OpenResponse {
 
 /// Task of a connection; ends with the response.
 #[derive(Debug)]
-pub(super) struct Connection(pub(super) JoinHandle<()>);
+pub(super) struct Connection(JoinHandle<()>);
 
 impl Drop for Connection {
     fn drop(&mut self) {

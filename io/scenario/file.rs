@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use groundwave_systems::radio::environment::Environment;
 use groundwave_systems::radio::presets::Role;
+use groundwave_systems::terrain::Posts;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -108,13 +109,21 @@ pub struct TerrainFile {
     pub directory: Option<String>,
     /// Geoid file, relative to this file; left out, the one given to the program.
     pub geoid: Option<String>,
+    /// Height between the posts of tiles: interpolated between four, or that of the nearest one; left out,
+    /// the way given to the program, else interpolated.
+    pub posts: Option<Posts>,
 }
 
 impl TerrainFile {
     /// True if a key says anything of the ground.
     pub fn names_some(&self) -> bool {
-        let tiled = !self.tiles.is_empty() || self.directory.is_some() || self.geoid.is_some();
-        tiled || self.flat_msl_m.is_some()
+        self.names_tiles() || self.flat_msl_m.is_some()
+    }
+
+    /// True if a key says anything of tiles.
+    pub fn names_tiles(&self) -> bool {
+        let has_files = !self.tiles.is_empty() || self.directory.is_some() || self.geoid.is_some();
+        has_files || self.posts.is_some()
     }
 }
 

@@ -54,7 +54,7 @@ pub(super) fn times(header: &HeaderFile, report: &mut Report) -> (u64, u64) {
 /// The ground under the stations.
 pub(super) fn terrain(file: &TerrainFile, base_dir: &Path, report: &mut Report) -> Terrain {
     let path = KeyPath::section("terrain");
-    let tiled = !file.tiles.is_empty() || file.directory.is_some() || file.geoid.is_some();
+    let tiled = file.names_tiles();
     if let Some(elevation_msl_m) = file.flat_msl_m {
         let at = path.key("flat_msl_m");
         check::within(elevation_msl_m, GROUND_MSL_M, &at, report);
@@ -101,6 +101,7 @@ pub(super) fn terrain(file: &TerrainFile, base_dir: &Path, report: &mut Report) 
         names: file.tiles.clone(),
         directory,
         geoid,
+        posts: file.posts,
     }
 }
 

@@ -52,6 +52,7 @@ mod tests_shipped;
 
 use std::path::{Path, PathBuf};
 
+use groundwave_systems::terrain::Posts;
 use groundwave_systems::testbed::Settings;
 use toml::de::DeTable;
 
@@ -138,6 +139,8 @@ pub enum Terrain {
         directory: Option<PathBuf>,
         /// Geoid file; `None` leaves it to the program.
         geoid: Option<PathBuf>,
+        /// Height between posts; `None` leaves it to the program.
+        posts: Option<Posts>,
     },
 }
 

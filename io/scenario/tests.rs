@@ -92,7 +92,8 @@ fn files_are_relative_to_the_scenario() {
         Terrain::Tiles {
             names: vec!["N57E011".into()],
             directory,
-            geoid: None
+            geoid: None,
+            posts: None,
         }
     );
 }

@@ -1,6 +1,7 @@
 //! Selection of products, and the error of one that cannot be written.
 
 use super::work::SweepError;
+use crate::causes::with_causes;
 use crate::raster::RasterError;
 
 /// Products to write besides the summary.
@@ -16,16 +17,8 @@ pub struct Wanted {
 
 /// Adds the name of the product to an error.
 pub(super) fn product<T>(what: &str, outcome: Result<T, RasterError>) -> Result<T, SweepError> {
-    outcome.map_err(|err| {
-        let mut cause = err.to_string();
-        let mut source = std::error::Error::source(&err);
-        while let Some(deeper) = source {
-            cause = format!("{cause}: {deeper}");
-            source = deeper.source();
-        }
-        SweepError::Product {
-            what: what.to_owned(),
-            cause,
-        }
+    outcome.map_err(|err| SweepError::Product {
+        what: what.to_owned(),
+        cause: with_causes(&err),
     })
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use groundwave_systems::coverage::fast::ERROR_P99_DB;
 use groundwave_systems::sweep::Variant;
-use groundwave_systems::terrain::Terrain;
+use groundwave_systems::terrain::{Terrain, TerrainSource};
 
 use super::figures::{points, summarise};
 use super::fold::fold_variant;
@@ -44,6 +44,8 @@ pub fn write(
     let mut variants = Vec::new();
     let mut panels = Vec::new();
     let elevation = elevation(plan, terrain);
+    let source = terrain.describe();
+    let credits = credits(&source);
     for (i, variant) in plan.variants.iter().enumerate() {
         let folder = variant_folder(sweep, variant);
         fs::create_dir_all(&folder).map_err(|err| SweepError::Disk {
@@ -55,9 +57,9 @@ pub fn write(
         let index = u32::try_from(i).expect("the scenario bounds variants");
         let mut network = fold_variant(sweep, index, sweep.folder())?;
         step(&format!("rasters of {}", variant.name()))?;
-        network_rasters(plan, &folder, &mut network, wanted)?;
+        network_rasters(plan, &folder, &mut network, wanted, &credits)?;
         if wanted.site_rasters {
-            site_rasters(sweep, index, &folder, wanted, &mut step)?;
+            site_rasters(sweep, index, &folder, wanted, &credits, &mut step)?;
         }
         step(&format!("maps of {}", variant.name()))?;
         let drawn = maps(plan, variant, &folder, &mut network, elevation.as_ref())?;
@@ -76,6 +78,7 @@ pub fn write(
     contact_sheet(plan, sweep.folder(), panels)?;
     let summary = Summary {
         title: plan.title.clone(),
+        terrain: source.sources,
         plan: sweep.digest.clone(),
         raster_cells: [plan.grid.cols, plan.grid.rows],
         cell_arcsec: plan.grid.cell_deg * 3600.0,
@@ -92,6 +95,14 @@ pub fn write(
         write_whole(&sweep.folder().join("summary.json"), &json),
     )?;
     Ok(summary)
+}
+
+/// Attributions of the terrain as remarks of rasters.
+fn credits(source: &TerrainSource) -> Vec<(String, String)> {
+    let texts = source.attributions().into_iter().enumerate();
+    texts
+        .map(|(index, text)| (format!("TERRAIN_ATTRIBUTION_{index}"), text.to_owned()))
+        .collect()
 }
 
 /// Caption of a panel of the contact sheet: varied values and covered share.

@@ -17,12 +17,14 @@ pub(super) fn network_rasters(
     folder: &Path,
     network: &mut Network,
     wanted: Wanted,
+    credits: &[(String, String)],
 ) -> Result<(), SweepError> {
     let remarks: Vec<_> = plan
         .sites
         .iter()
         .enumerate()
         .map(|(i, site)| (format!("SITE_{i}"), site.name.clone()))
+        .chain(credits.iter().cloned())
         .collect();
     let layers = [
         (
@@ -78,6 +80,7 @@ pub(super) fn site_rasters(
     variant: u32,
     folder: &Path,
     wanted: Wanted,
+    credits: &[(String, String)],
     step: &mut impl FnMut(&str) -> Result<(), SweepError>,
 ) -> Result<(), SweepError> {
     let plan = &sweep.plan;
@@ -103,6 +106,7 @@ pub(super) fn site_rasters(
             .collect();
         layout.threads = wanted.threads;
         layout.remarks = vec![("SITE".to_owned(), site.name.clone())];
+        layout.remarks.extend_from_slice(credits);
         let mut rows = SiteRows::new(sweep, variant, i as u16, window);
         let file = format!("{i:03}_{}.tif", file_name(&site.name));
         product(

@@ -2,6 +2,7 @@
 
 use groundwave_systems::radio::Verdict;
 use groundwave_systems::sweep::{Tally, Variant};
+use groundwave_systems::terrain::HeightSource;
 use serde::Serialize;
 
 use super::plan::Plan;
@@ -11,6 +12,9 @@ use super::plan::Plan;
 pub struct Summary {
     /// Title of the scenario.
     pub title: String,
+    /// Data sets of the terrain, with ground, vertical datum, licence and attribution.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub terrain: Vec<HeightSource>,
     /// Digest of the plan.
     pub plan: String,
     /// Columns and rows of the raster.

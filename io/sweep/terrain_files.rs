@@ -22,6 +22,9 @@ pub struct TerrainFiles {
     /// Geoid; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub geoid: Option<PathBuf>,
+    /// Folder of fetched terrain; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<PathBuf>,
 }
 
 impl Sweep {
@@ -30,7 +33,7 @@ impl Sweep {
     /// # Errors
     /// [`SweepError::Disk`] when it cannot be written.
     pub fn note_terrain(&self, files: &TerrainFiles) -> Result<(), SweepError> {
-        if files.srtm_dir.is_none() {
+        if files.srtm_dir.is_none() && files.cache.is_none() {
             return Ok(());
         }
         let path = self.folder().join(FILE_NAME);
@@ -68,6 +71,7 @@ impl Sweep {
         Ok(TerrainFiles {
             srtm_dir: there(found.srtm_dir),
             geoid: there(found.geoid),
+            cache: there(found.cache),
         })
     }
 }

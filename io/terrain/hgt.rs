@@ -5,7 +5,7 @@
 //! columns shared with the neighbours. Only -32768 is a void. -32767, which some GeoTIFF
 //! derivatives use, is no void in this format and is taken as a height.
 
-use groundwave_systems::terrain::Curve;
+use groundwave_systems::terrain::{Curve, HeightKind};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
@@ -82,6 +82,7 @@ pub struct Tile {
     has_voids: bool,
     /// Upper bound of the absolute heights, m.
     greatest_m: f64,
+    kind: HeightKind,
 }
 
 /// A height between four posts.
@@ -123,8 +124,31 @@ impl Tile {
             // No other number is so far from 0.
             has_voids: greatest == VOID.unsigned_abs(),
             greatest_m: f64::from(greatest),
+            kind: HeightKind::SRTM,
             pairs,
         })
+    }
+
+    /// The same with heights of another kind.
+    #[must_use]
+    pub fn of_kind(self, kind: HeightKind) -> Self {
+        Self { kind, ..self }
+    }
+
+    /// Kind of the heights.
+    #[must_use]
+    pub fn kind(&self) -> HeightKind {
+        self.kind
+    }
+
+    /// Height of the post nearest to a position, as [`Tile::bilinear`] takes it; NaN in a void.
+    #[must_use]
+    pub fn nearest(&self, north: f64, east: f64) -> f64 {
+        let cells = self.cells();
+        let (y, x) = (clamp(north * cells, cells), clamp(east * cells, cells));
+        let (row, column) = ((cells - y).round(), x.round());
+        let post = self.post_m(row as usize, column as usize);
+        post.map_or(f64::NAN, f64::from)
     }
 
     /// SHA-256 digest of the posts as a plain `.hgt` file holds them.

@@ -1,17 +1,20 @@
 //! Tiles and geoid joined into the one terrain a process uses.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use groundwave_systems::terrain::{
-    CurveRow, Flat, GeoPoint, KnownGround, NoTerrain, Terrain, TerrainSource, TerrainUse,
+    CurveRow, Flat, GeoPoint, KnownGround, NoTerrain, Posts, Terrain, TerrainSource, TerrainUse,
 };
 use thiserror::Error;
 
+use super::folder::{DirectoryError, Ignored};
 use super::geoid::{Geoid, GeoidError};
+use super::ground::Ground;
+use super::raster::RasterError;
 use super::read::HgtError;
-use super::tiles::{DirectoryError, TileDirectory};
+use super::tiles::TileDirectory;
 
 /// Reasons for refusing the configured terrain.
 #[derive(Debug, Error)]
@@ -22,6 +25,9 @@ pub enum TerrainError {
     /// A tile cannot be decoded.
     #[error(transparent)]
     Tile(#[from] HgtError),
+    /// A GeoTIFF file cannot be decoded.
+    #[error(transparent)]
+    Raster(#[from] RasterError),
     /// The geoid cannot be used.
     #[error(transparent)]
     Geoid(#[from] GeoidError),
@@ -46,7 +52,7 @@ pub enum OffTiles {
 /// Tiles, what is off them, and a geoid, or no undulation without it.
 #[derive(Debug, Default)]
 pub struct TerrainStack {
-    tiles: Option<TileDirectory>,
+    ground: Option<Ground>,
     geoid: Option<Geoid>,
     geoid_digest: OnceLock<String>,
     off_tiles: OffTiles,
@@ -56,8 +62,12 @@ impl TerrainStack {
     /// Joins what there is.
     #[must_use]
     pub fn new(tiles: Option<TileDirectory>, geoid: Option<Geoid>) -> Self {
+        Self::of(tiles.map(Ground::of_tiles), geoid)
+    }
+
+    fn of(ground: Option<Ground>, geoid: Option<Geoid>) -> Self {
         Self {
-            tiles,
+            ground,
             geoid,
             geoid_digest: OnceLock::new(),
             off_tiles: OffTiles::default(),
@@ -69,9 +79,25 @@ impl TerrainStack {
     /// # Errors
     /// When one that is configured cannot be used. Tiles are not decoded yet.
     pub fn open(tiles: Option<&Path>, geoid: Option<&Path>) -> Result<Self, TerrainError> {
-        let tiles = tiles.map(TileDirectory::open).transpose()?;
+        let folders: Vec<_> = tiles.map(Path::to_owned).into_iter().collect();
+        Self::open_folders(&folders, geoid, Posts::Interpolated)
+    }
+
+    /// The same with several folders, and a choice of the height between posts.
+    ///
+    /// # Errors
+    /// When one that is configured cannot be used. Tiles are not decoded yet.
+    pub fn open_folders(
+        folders: &[PathBuf],
+        geoid: Option<&Path>,
+        posts: Posts,
+    ) -> Result<Self, TerrainError> {
+        let ground = match folders {
+            [] => None,
+            folders => Some(Ground::open(folders, posts)?),
+        };
         let geoid = geoid.map(Geoid::open).transpose()?;
-        Ok(Self::new(tiles, geoid))
+        Ok(Self::of(ground, geoid))
     }
 
     /// The same with another answer off the tiles.
@@ -85,15 +111,49 @@ impl TerrainStack {
     /// # Errors
     /// The first tile that cannot be decoded.
     pub fn check(&self) -> Result<(), TerrainError> {
-        self.tiles
+        let Some(ground) = &self.ground else {
+            return Ok(());
+        };
+        ground.tiles().check()?;
+        Ok(ground.check_rasters()?)
+    }
+
+    /// The first file that could not be decoded when it was used.
+    #[must_use]
+    pub fn fault(&self) -> Option<TerrainError> {
+        let ground = self.ground.as_ref()?;
+        let tile = ground
+            .tiles()
+            .faults()
+            .first()
+            .map(|(_, fault)| (*fault).clone().into());
+        tile.or_else(|| ground.raster_fault().cloned().map(Into::into))
+    }
+
+    /// Files that look like terrain and are not used.
+    #[must_use]
+    pub fn ignored(&self) -> &[Ignored] {
+        self.ground.as_ref().map_or(&[], Ground::ignored)
+    }
+
+    /// Height between posts.
+    #[must_use]
+    pub fn posts(&self) -> Posts {
+        self.ground
             .as_ref()
-            .map_or(Ok(()), |tiles| Ok(tiles.check()?))
+            .map_or(Posts::Interpolated, Ground::posts)
+    }
+
+    /// True with a folder of terrain.
+    #[must_use]
+    pub fn has_folder(&self) -> bool {
+        self.ground.is_some()
     }
 
     /// The tiles, for their faults and warnings.
     #[must_use]
     pub fn tiles(&self) -> Option<&TileDirectory> {
-        self.tiles.as_ref()
+        self.ground.as_ref().map(Ground::tiles)
     }
 
     /// SHA-256 digest of the undulations.
@@ -113,8 +173,8 @@ impl TerrainStack {
         const ASSUMED: NoTerrain = NoTerrain {
             elevation_msl_m: 0.0,
         };
-        match (&self.tiles, self.off_tiles) {
-            (Some(tiles), _) => tiles,
+        match (&self.ground, self.off_tiles) {
+            (Some(ground), _) => ground,
             (None, OffTiles::Unknown) => &UNKNOWN,
             (None, OffTiles::AssumedSeaLevel) => &ASSUMED,
             (None, OffTiles::SeaLevel) => &SEA_LEVEL,
@@ -161,7 +221,7 @@ impl Terrain for TerrainStack {
 
     fn known_ground(&self) -> Vec<KnownGround> {
         let mut known = self.surface().known_ground();
-        if self.tiles.is_some() && self.off_tiles == OffTiles::SeaLevel {
+        if self.ground.is_some() && self.off_tiles == OffTiles::SeaLevel {
             let sea = "sea level off the tiles".to_owned();
             known.push(KnownGround::everywhere(sea));
         }

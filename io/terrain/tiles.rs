@@ -7,48 +7,32 @@
 //! the owner, or from the neighbour that holds the same row or column when there is no owner:
 //! so the north pole is the top row of `N89`, and 180 degrees can be read from `E179`.
 
+mod alone;
+mod cell;
 mod known;
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use groundwave_systems::terrain::{
-    Curve, CurveRow, GeoPoint, KnownGround, Terrain, TerrainSource, TerrainUse, TileId,
+    Curve, CurveRow, GeoPoint, HeightKind, KnownGround, Posts, Terrain, TerrainSource, TerrainUse,
+    TileId,
 };
-use thiserror::Error;
 use tracing::warn;
 
+use self::cell::{Cell, floor};
+use super::about::About;
+use super::folder::{DirectoryError, Folders, Found, Ignored};
 use super::gather::{LANES, Track};
-use super::hgt::{Run, Tile, surrounds};
+use super::hgt::{Resolution, Run, Tile, surrounds};
 use super::name::{self, Packing};
 use super::read::{HgtError, probe, read_tile};
 
 /// Target of the message about a damaged tile in the log of a service; commands end with the fault as
 /// their error instead.
 pub const FAULT_TARGET: &str = "groundwave_io::terrain::fault";
-
-/// Reasons for refusing a directory.
-#[derive(Debug, Error)]
-#[error("terrain directory {}", path.display())]
-pub struct DirectoryError {
-    /// The directory.
-    pub path: PathBuf,
-    /// Error of the operating system.
-    pub source: io::Error,
-}
-
-/// A file that looks like a tile and is not used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ignored {
-    /// The file.
-    pub path: PathBuf,
-    /// Reason it is not used.
-    pub reason: String,
-}
 
 /// A directory of tiles. Safe to share between threads.
 #[derive(Debug)]
@@ -61,47 +45,15 @@ pub struct TileDirectory {
 struct Slot {
     path: PathBuf,
     packing: Packing,
+    /// Number of its data set.
+    source: usize,
+    kind: HeightKind,
+    /// Resolution that the file claims; none where it claims no size of a tile.
+    claimed: OnceLock<Option<Resolution>>,
     tile: OnceLock<Result<Tile, HgtError>>,
     /// True once it supplied a sample.
     is_used: AtomicBool,
     digest: OnceLock<String>,
-}
-
-/// The square a sample falls into, kept from one sample to the next.
-struct Cell<'a> {
-    south_deg: f64,
-    /// Not wrapped, so that the longitudes of a path need not be.
-    west_deg: f64,
-    tile: Option<(TileId, &'a Tile)>,
-}
-
-impl Cell<'_> {
-    /// Number of leading positions, at least the first, in this square without a tile.
-    /// On its edges a neighbour may know, so the run ends before them.
-    fn missing_run(&self, lat_deg: &[f64], lon_deg: &[f64]) -> usize {
-        let stays = |(lat, lon): (&f64, &f64)| {
-            let (north, east) = (lat - self.south_deg, lon - self.west_deg);
-            (0.0..1.0).contains(&north)
-                & (0.0..1.0).contains(&east)
-                & !((north == 0.0) | (east == 0.0))
-        };
-        let rest = lat_deg.iter().zip(lon_deg).skip(1);
-        1 + rest.take_while(|&position| stays(position)).count()
-    }
-}
-
-/// Largest integer not above `degrees`, without the call that the oldest processors need.
-#[inline]
-fn floor(degrees: f64) -> f64 {
-    let whole = degrees as i32;
-    let cut = f64::from(whole);
-    if whole == i32::MAX || whole == i32::MIN || degrees.is_nan() {
-        degrees.floor()
-    } else if cut > degrees {
-        cut - 1.0
-    } else {
-        cut
-    }
 }
 
 impl TileDirectory {
@@ -113,23 +65,8 @@ impl TileDirectory {
     /// # Errors
     /// When the directory cannot be read.
     pub fn open(path: &Path) -> Result<Self, DirectoryError> {
-        let fail = |source| DirectoryError {
-            path: path.to_owned(),
-            source,
-        };
-        let mut files: Vec<PathBuf> = fs::read_dir(path)
-            .map_err(fail)?
-            .map(|entry| entry.map(|e| e.path()))
-            .collect::<Result<_, _>>()
-            .map_err(fail)?;
-        files.sort_unstable();
-        let mut directory = Self {
-            tiles: BTreeMap::new(),
-            ignored: Vec::new(),
-        };
-        for file in files {
-            directory.admit(file);
-        }
+        let found = Folders::read(&[path.to_owned()])?;
+        let directory = Self::of(found.files, &found.sources);
         for ignored in &directory.ignored {
             warn!(path = %ignored.path.display(), reason = %ignored.reason, "terrain file ignored");
         }
@@ -137,6 +74,19 @@ impl TileDirectory {
             warn!(path = %path.display(), "terrain directory holds no tile");
         }
         Ok(directory)
+    }
+
+    /// Tiles among files, of data sets with numbers.
+    pub(super) fn of(files: Vec<Found>, sources: &[About]) -> Self {
+        let mut directory = Self {
+            tiles: BTreeMap::new(),
+            ignored: Vec::new(),
+        };
+        for file in files {
+            let kind = sources[file.source].kind();
+            directory.admit(file, kind);
+        }
+        directory
     }
 
     /// Number of tiles that can be asked for.
@@ -187,19 +137,14 @@ impl TileDirectory {
             match slot.tile.get() {
                 Some(Ok(_)) => {}
                 Some(Err(error)) => return Err(error.clone()),
-                None => drop(read_tile(&slot.path, *id, slot.packing)?),
+                None => drop(slot.read(*id)?),
             }
         }
         Ok(())
     }
 
-    fn admit(&mut self, path: PathBuf) {
-        let file_name = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        let (id, packing) = match name::parse(&file_name) {
+    fn admit(&mut self, Found { path, name, source }: Found, kind: HeightKind) {
+        let (id, packing) = match name::parse(&name) {
             None => return,
             Some(Ok(named)) => named,
             Some(Err(error)) => return self.ignore(path, error.to_string()),
@@ -211,6 +156,9 @@ impl TileDirectory {
         let newcomer = Slot {
             path,
             packing,
+            source,
+            kind,
+            claimed: OnceLock::new(),
             tile: OnceLock::new(),
             is_used: AtomicBool::new(false),
             digest: OnceLock::new(),
@@ -221,10 +169,7 @@ impl TileDirectory {
         };
         let rank = |slot: &Slot| {
             // None, a file that claims no size of a tile, is the lowest.
-            (
-                probe(&slot.path, id, slot.packing),
-                std::cmp::Reverse(slot.packing),
-            )
+            (slot.claimed(id), std::cmp::Reverse(slot.packing))
         };
         let (used, unused) = if rank(&newcomer) > rank(&holder) {
             (newcomer, holder)
@@ -246,7 +191,7 @@ impl TileDirectory {
     fn tile(&self, id: TileId) -> Option<&Tile> {
         let slot = self.tiles.get(&id)?;
         let decoded = slot.tile.get_or_init(|| {
-            read_tile(&slot.path, id, slot.packing)
+            slot.read(id)
                 .inspect_err(
                     |error| warn!(target: FAULT_TARGET, %error, tile = %id, "terrain tile counts as missing"),
                 )
@@ -367,7 +312,7 @@ impl TileDirectory {
                     let id = TileId::containing(corner[0], corner[1]).expect("a tile of the Earth");
                     self.note_use(id);
                     if let Some(used) = row.used.as_deref_mut() {
-                        used.note_tile(id, tile.resolution().arcsec());
+                        used.note(id, tile.resolution().arcsec(), tile.kind());
                     }
                 }
             }
@@ -411,7 +356,7 @@ impl Terrain for TileDirectory {
                 start += run;
                 continue;
             };
-            used.note_tile(id, tile.resolution().arcsec());
+            used.note(id, tile.resolution().arcsec(), tile.kind());
             self.note_use(id);
             let mut run = tile.bilinear_run([cell.south_deg, cell.west_deg], lat, lon, elevation);
             if run.positions == 0 {
@@ -484,8 +429,8 @@ impl Terrain for TileDirectory {
                 1 => "1 SRTM tile".to_owned(),
                 tiles => format!("{tiles} SRTM tiles"),
             },
-            has_geoid: false,
             tiles_used: Some(self.used_count()),
+            ..TerrainSource::default()
         }
     }
 }

@@ -240,7 +240,7 @@ fn packings_and_letter_cases_mix_in_one_directory() {
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gz.write_all(&plane.tile(0, 0)).unwrap();
     folder.write("n00e000.HGT.gz", &gz.finish().unwrap());
-    let mut zip = zip::ZipWriter::new(io::Cursor::new(Vec::new()));
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     zip.start_file("N00E001.hgt", zip::write::SimpleFileOptions::default())
         .unwrap();
     zip.write_all(&plane.tile(0, 1)).unwrap();

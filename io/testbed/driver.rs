@@ -15,7 +15,8 @@ use tokio::time::{Instant, sleep_until};
 use super::bound_ports::BoundPorts;
 use super::error::TestbedError;
 use super::network::{DesiredDirection, TestbedNetwork};
-use super::watched::{REPAIR_INTERVAL, WatchedNetwork, error_chain};
+use super::watched::{REPAIR_INTERVAL, WatchedNetwork};
+use crate::causes::with_causes;
 
 /// Shortest interval between two observations of counters and routes.
 const OBSERVE_INTERVAL: Duration = Duration::from_secs(5);
@@ -217,7 +218,7 @@ impl Driver {
         sightings.extend(self.watched.network.shape(&desired)?);
         for (node, next_hops) in routes {
             if let Err(err) = self.watched.network.route(node, &next_hops) {
-                tracing::warn!(%node, err = error_chain(&err), "routes are not in force");
+                tracing::warn!(%node, err = with_causes(&err), "routes are not in force");
             }
         }
         self.watched.report(sightings);
@@ -309,7 +310,7 @@ impl Driver {
                     self.watched.submit(CountWires { counted: count });
                 }
             }
-            Err(err) => tracing::warn!(err = error_chain(&err), "counters cannot be read"),
+            Err(err) => tracing::warn!(err = with_causes(&err), "counters cannot be read"),
         }
         match self.watched.network.observe_routes() {
             Ok(all) => {
@@ -320,7 +321,7 @@ impl Driver {
                     }
                 }
             }
-            Err(err) => tracing::warn!(err = error_chain(&err), "routes cannot be read"),
+            Err(err) => tracing::warn!(err = with_causes(&err), "routes cannot be read"),
         }
     }
 }

@@ -9,6 +9,7 @@ use groundwave_systems::testbed::{LinkDirection, Observation, ReportLinkState};
 use tokio::time::{Instant, sleep_until};
 
 use super::network::TestbedNetwork;
+use crate::causes::with_causes;
 use crate::kernel::veth_check::RATE_ONLY;
 
 /// Shortest interval between two repairs: changes are noticed within a second, and a program in a
@@ -43,7 +44,7 @@ impl WatchedNetwork {
             Ok(observations) => self.report(observations),
             Err(err) => {
                 tracing::warn!(
-                    err = error_chain(&err),
+                    err = with_causes(&err),
                     "changes of others cannot be undone"
                 );
             }
@@ -97,16 +98,4 @@ impl WatchedNetwork {
 /// Failures that are worth a message each: the lack of netem is told once.
 fn told(failure: Option<&str>) -> bool {
     failure.is_some_and(|failure| failure != RATE_ONLY)
-}
-
-/// The text of an error with its causes.
-pub(super) fn error_chain(err: &dyn std::error::Error) -> String {
-    let mut text = err.to_string();
-    let mut source = err.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
 }

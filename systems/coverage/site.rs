@@ -60,10 +60,7 @@ impl CoverageRequest {
     /// # Errors
     /// The first [`BadValue`] in the stations or the environment.
     pub fn sensitivity_dbm(&self) -> Result<f64, BadValue> {
-        let (transmitter, receiver) = (&self.transmitter, &self.receiver);
-        let octets = self.packet_octets;
-        let link = Prepared::new(transmitter, receiver, &self.environment, octets)?;
-        let transmitter = PreparedTransmitter::new(link, 0.0);
+        let transmitter = self.prepare_transmitter()?;
         // The margin is the received power less a constant.
         Ok(-transmitter.link_margin_db(transmitter.sinr_db(0.0)))
     }
@@ -73,16 +70,21 @@ impl CoverageRequest {
     /// # Errors
     /// The first [`BadValue`] in the stations or the environment.
     pub fn rate_steps(&self) -> Result<Vec<(f64, f64)>, BadValue> {
-        let (transmitter, receiver) = (&self.transmitter, &self.receiver);
-        let octets = self.packet_octets;
-        let link = Prepared::new(transmitter, receiver, &self.environment, octets)?;
-        let transmitter = PreparedTransmitter::new(link, 0.0);
+        let transmitter = self.prepare_transmitter()?;
         // The SNR is the received power and a constant.
         let offset_db = transmitter.sinr_db(0.0);
         let steps = transmitter.rate_steps();
         Ok(steps
             .map(|(snr_db, bps)| (snr_db - offset_db, bps))
             .collect())
+    }
+
+    /// The transmitter made ready without terrain, for what depends on the radios alone.
+    fn prepare_transmitter(&self) -> Result<PreparedTransmitter<'_>, BadValue> {
+        let (transmitter, receiver) = (&self.transmitter, &self.receiver);
+        let octets = self.packet_octets;
+        let link = Prepared::new(transmitter, receiver, &self.environment, octets)?;
+        Ok(PreparedTransmitter::new(link, 0.0))
     }
 }
 

@@ -57,6 +57,7 @@ impl Terrain for Rough {
             name: "rough".into(),
             has_geoid: false,
             tiles_used: None,
+            ..TerrainSource::default()
         }
     }
 }
@@ -96,6 +97,7 @@ impl Terrain for Holed {
             name: "holed".into(),
             has_geoid: false,
             tiles_used: None,
+            ..TerrainSource::default()
         }
     }
 }

@@ -21,6 +21,7 @@ const NAME_CHARS_MAX: usize = 16;
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "RoutingProtocol")]
 pub enum Protocol {
     /// Routes of the world, by the world's metric.
     #[default]

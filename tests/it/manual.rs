@@ -16,9 +16,10 @@ use groundwave_needs::needs;
 use crate::support::{self, root};
 
 /// Lines that are parsed only, by their beginning, and what they need.
-const ELSEWHERE: [(&str, &str); 14] = [
+const ELSEWHERE: [(&str, &str); 15] = [
     ("groundwave impair play", "a daemon, but for --dry-run"),
     ("groundwave impair", "a daemon: tests/kernel/daemon"),
+    ("groundwave terrain fetch", "a network: tests/it/terrain.rs"),
     ("groundwave testbed", "a testbed: tests/kernel/testbed"),
     ("groundwave replay ridge.gwlog", "the log of a testbed"),
     (
@@ -313,6 +314,12 @@ fn the_automation_page() {
 #[test]
 fn the_page_of_the_browser() {
     markdown("docs/web.md");
+}
+
+#[needs(namespaces, terrain, jq)]
+#[test]
+fn the_terrain_page() {
+    markdown("docs/terrain.md");
 }
 
 #[needs(namespaces, terrain, jq)]

@@ -1,11 +1,14 @@
 //! The controller of a testbed over HTTP, without a network: what it says, what it refuses, how it
 //! keeps time.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
+use groundwave::http::serve::serve_to;
+use groundwave::impair::Peer;
 use groundwave::testbed::{Controller, document, router};
 use groundwave_engine::{Running, Throttle};
 use groundwave_io::wall::MachineClock;
@@ -16,19 +19,20 @@ use groundwave_systems::testbed::{BeginTestbed, Means, MediumAccess, Protocol, S
 use groundwave_systems::{Snapshot, world};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
+use tokio::net::UnixListener;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use crate::outline;
 
 /// A paused testbed of two nodes a kilometre apart.
-struct Bench {
+pub struct Bench {
     router: Router,
     stop: CancellationToken,
     world: Option<Running<Snapshot>>,
 }
 
-fn bench() -> Bench {
+pub fn bench() -> Bench {
     over(Arc::new(Flat::default()))
 }
 
@@ -73,6 +77,13 @@ fn over(terrain: Arc<dyn Terrain>) -> Bench {
 }
 
 impl Bench {
+    /// Serves on a Unix socket, from within a runtime.
+    pub fn listen(&self, path: &Path) {
+        let listener = UnixListener::bind(path).unwrap();
+        let (router, stop) = (self.router.clone(), self.stop.clone());
+        tokio::spawn(async move { serve_to::<_, Peer>(listener, router, stop).await });
+    }
+
     async fn ask(&self, method: &str, path: &str, body: Option<Value>) -> (StatusCode, Value) {
         let request = Request::builder().method(method).uri(path);
         let request = request.header("content-type", "application/json");

@@ -137,9 +137,10 @@ impl EndArgs {
             None => {
                 let (environment, limits) = (Environment::default(), Limits::default());
                 let endpoints = [self.position(&self.from)?, self.position(&self.to)?];
+                let positions = endpoints.each_ref().map(|endpoint| endpoint.position);
                 Path {
                     endpoints,
-                    ground: self.ground.open()?,
+                    ground: self.ground.open_under(&positions)?,
                     environment,
                     limits,
                     samples,

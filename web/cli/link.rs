@@ -7,7 +7,7 @@ use groundwave::text::{bits_per_second, distance};
 use groundwave_systems::link::{judge, trace};
 use groundwave_systems::radio::LinkResult;
 use groundwave_systems::radio::budget::Workspace;
-use groundwave_systems::terrain::{Profile, TileSet};
+use groundwave_systems::terrain::{HeightSource, Posts, Profile, TileSet};
 use serde::Serialize;
 
 use super::ends::{EndArgs, Path};
@@ -33,6 +33,10 @@ struct Document<'a> {
     from: &'a str,
     to: &'a str,
     terrain: String,
+    /// Data sets of the terrain: ground, vertical datum, licence, attribution.
+    terrain_sources: Vec<HeightSource>,
+    /// Height between posts.
+    posts: Posts,
     /// Tiles that supplied samples of the profile.
     tiles_used: &'a TileSet,
     samples: usize,
@@ -70,10 +74,13 @@ impl Link {
         let has_data = path.ground.require_data(missing, samples);
         if output.json {
             let worse = forward.verdict.min(backward.verdict);
+            let source = path.ground.terrain.describe();
             let document = Document {
                 from: &from.name,
                 to: &to.name,
-                terrain: path.ground.terrain.describe().name,
+                terrain: source.name,
+                terrain_sources: source.sources,
+                posts: source.posts,
                 tiles_used: &profile.terrain.tiles,
                 samples,
                 verdict: output::verdict_over(missing, worse).replace(' ', "_"),
@@ -90,6 +97,9 @@ impl Link {
         );
         let samples = format!("terrain: {}, {samples} samples", sources(&path, &profile));
         let _ = writeln!(out, "{}", output::faint(&samples));
+        if let Some(line) = heights(&path) {
+            let _ = writeln!(out, "{}", output::faint(&line));
+        }
         if let Some(name) = path.calibration() {
             let line = format!("calibration profile: {name:?}");
             let _ = writeln!(out, "{}", output::faint(&line));
@@ -100,6 +110,16 @@ impl Link {
         output.text(&out)?;
         has_data
     }
+}
+
+/// Data sets of the terrain with ground and datum, and their attributions; none without files.
+pub fn heights(path: &Path) -> Option<String> {
+    let source = path.ground.terrain.describe();
+    let kinds: Vec<_> = source.sources.iter().map(HeightSource::summary).collect();
+    let terms: Vec<_> = std::iter::once(kinds.join(", "))
+        .chain(source.attributions().into_iter().map(str::to_owned))
+        .collect();
+    (!kinds.is_empty()).then(|| format!("heights: {}", terms.join("; ")))
 }
 
 /// Source of a profile, with the tiles that supplied its samples.

@@ -30,6 +30,7 @@ mod run_tables;
 mod schema;
 mod serve;
 mod sweep;
+mod terrain;
 mod testbed;
 mod validate;
 
@@ -68,8 +69,8 @@ Examples:
   groundwave link 57.7142,11.9367,30 57.8868,11.5880,20 --radio ptp_5g8 --antenna dish_30
   groundwave profile 57.7142,11.9367,30 57.8868,11.5880,20 --plot path.svg
 
-Terrain tiles come from --srtm-dir, else PLAN_SRTM_DIR, else .data/srtm; ground without a tile counts
-as missing unless --flat-earth says that it lies at 0 m. `make data` fetches the geoid and tile N57E011, which most files in scenarios/ need.
+Terrain comes from --srtm-dir, else PLAN_SRTM_DIR, else .data/srtm and what `terrain fetch` fetched;
+ground without a tile counts as missing unless --flat-earth says that it lies at 0 m. `make data` fetches the geoid and tile N57E011, which most files in scenarios/ need.
 
 Exit codes: 0 success, 1 failure of the simulation or the machine, 2 invalid input, 3 no terrain
 data under a link, a profile or a site of a sweep (the result assumes sea level); of `serve`: 3 the
@@ -84,6 +85,7 @@ enum Command {
     Link(link::Link),
     Profile(profile::Profile),
     Sweep(sweep::Sweep),
+    Terrain(terrain::Terrain),
     Validate(validate::Validate),
     Replay(replay::Replay),
     Log(log::Log),
@@ -157,6 +159,7 @@ pub fn main() -> ExitCode {
         Command::Link(args) => args.run(output),
         Command::Profile(args) => args.run(output),
         Command::Sweep(args) => args.run(output),
+        Command::Terrain(args) => args.run(output),
         Command::Validate(args) => args.run(output),
         Command::Replay(args) => args.run(output),
         Command::Log(args) => args.run(output),

@@ -7,11 +7,11 @@ use clap::Args;
 use groundwave::plot::{ProfilePicture, Theme, profile_svg};
 use groundwave::text::{Align, Table, distance};
 use groundwave_systems::radio::LinkResult;
-use groundwave_systems::terrain::Profile as Ground;
+use groundwave_systems::terrain::{HeightSource, Posts, Profile as Ground};
 use serde::Serialize;
 
 use super::ends::{EndArgs, Path};
-use super::link::{analyse, sources};
+use super::link::{analyse, heights, sources};
 use super::output::{self, Output};
 use groundwave::serve::Failure;
 
@@ -60,6 +60,8 @@ struct Document<'a> {
     distance_m: f64,
     azimuth_deg: f64,
     terrain: String,
+    terrain_sources: Vec<HeightSource>,
+    posts: Posts,
     void_samples: u32,
     missing_samples: u32,
     samples: Vec<Sample>,
@@ -87,12 +89,15 @@ impl Profile {
         let missing = profile.terrain.missing_samples;
         let has_data = path.ground.require_data(missing, samples.len());
         if output.json {
+            let source = path.ground.terrain.describe();
             output.json(&Document {
                 from: &from.name,
                 to: &to.name,
                 distance_m: profile.distance_m,
                 azimuth_deg: profile.azimuth_deg,
-                terrain: path.ground.terrain.describe().name,
+                terrain: source.name,
+                terrain_sources: source.sources,
+                posts: source.posts,
                 void_samples: profile.terrain.void_samples,
                 missing_samples: profile.terrain.missing_samples,
                 samples,
@@ -111,7 +116,11 @@ impl Profile {
             profile.step_m,
             sources(&path, &profile)
         );
-        let _ = writeln!(out, "{}\n", output::faint(&summary));
+        let _ = writeln!(out, "{}", output::faint(&summary));
+        if let Some(line) = heights(&path) {
+            let _ = writeln!(out, "{}", output::faint(&line));
+        }
+        out.push('\n');
         out.push_str(&output::table(&table(&samples), None));
         if let Some(file) = &self.plot {
             let _ = writeln!(out, "\npicture: {}", file.display());

@@ -117,12 +117,8 @@ impl Validate {
     fn check(&self, path: &std::path::Path) -> Result<Sound, Failure> {
         let scenario = load(path)?;
         let ground = self.ground.for_scenario(&scenario)?;
-        if self.tiles
-            && let Some(folder) = &ground.source.srtm_dir
-        {
-            let tiles =
-                groundwave_io::terrain::TileDirectory::open(folder).map_err(Failure::input)?;
-            tiles.check().map_err(Failure::input)?;
+        if self.tiles {
+            ground.check_all()?;
         }
         let mut engine = prepare(path, &scenario, &ground)?;
         // The first tick evaluates the links of the start.

@@ -84,6 +84,11 @@ pub async fn advance_clock(gateway: Gateway, mut is_started: bool) {
     }
 }
 
+/// Ends the playback of impairments when the gateway stops.
+pub async fn end_playback(gateway: Gateway) {
+    gateway.playback.end_with_gateway().await;
+}
+
 /// Keeps minutes of readings that are over, until the gateway stops. What finds no space is kept until
 /// there is space.
 pub async fn store_minutes(gateway: Gateway, mut effects: Effects<StoreMinute>) {

@@ -3,8 +3,8 @@
 use super::access::Access;
 use super::state::Gateway;
 use super::{
-    admin, auth, camera, canonical, external, firewall, firmware, flows, mesh, network, nodes,
-    power, sensors, system, telemetry, trust,
+    admin, auth, camera, canonical, external, firewall, firmware, flows, impairment, mesh, network,
+    nodes, power, sensors, system, telemetry, testbed, trust,
 };
 use crate::http::endpoints::Endpoints;
 
@@ -25,5 +25,7 @@ pub fn endpoints() -> Endpoints<Gateway, Access> {
         .merge(camera::endpoints())
         .merge(external::endpoints())
         .merge(flows::endpoints())
+        .merge(impairment::endpoints())
+        .merge(testbed::endpoints())
         .merge(admin::endpoints())
 }

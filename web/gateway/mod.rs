@@ -16,6 +16,7 @@ mod firewall;
 mod firmware;
 pub mod flow_workers;
 mod flows;
+mod impairment;
 pub mod mesh;
 mod network;
 mod nodes;
@@ -27,6 +28,7 @@ mod settings;
 mod state;
 mod system;
 mod telemetry;
+mod testbed;
 mod trust;
 
 pub use document::{document, operations};

@@ -74,6 +74,8 @@ pub struct Settings {
     pub targets: TargetPolicy,
     /// Streams of cameras ask for an access token.
     pub camera_tokens: bool,
+    /// Control socket of a testbed; none is asked if absent.
+    pub testbed_socket: Option<std::path::PathBuf>,
 }
 
 impl Default for Settings {
@@ -100,6 +102,7 @@ impl Default for Settings {
             flow_servers: FlowServers::default(),
             targets: TargetPolicy::default(),
             camera_tokens: false,
+            testbed_socket: None,
         }
     }
 }

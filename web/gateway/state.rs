@@ -24,11 +24,13 @@ use super::services::firewall::FirewallService;
 use super::services::firmware::FirmwareImages;
 use super::services::host::Host;
 use super::services::limits::RateLimits;
+use super::services::local_service::{ImpairmentDaemon, TestbedController};
 use super::services::mesh_config::MeshConfigService;
 use super::services::metrics::Metrics;
 use super::services::nut::NutServer;
 use super::services::passwords::Passwords;
 use super::services::peripherals::PeripheralHost;
+use super::services::playback::Playback;
 use super::services::probes::Probes;
 use super::services::tasks::BackgroundTasks;
 use super::services::tokens::TokenKeys;
@@ -119,6 +121,12 @@ services! {
     cameras: Arc<Cameras>,
     /// States of external systems.
     external: Arc<ExternalStates>,
+    /// Impairment daemon.
+    impairment: Arc<ImpairmentDaemon>,
+    /// Playback of a timeline of impairments.
+    playback: Arc<Playback>,
+    /// Controller of a testbed.
+    testbed: Arc<TestbedController>,
     /// Backups of the store.
     backups: Arc<Backups>,
     /// Background tasks: last runs and errors.
@@ -142,6 +150,8 @@ impl Gateway {
     ) -> Self {
         let dhcp = DhcpServer::new(settings.leases.clone(), settings.reservations.clone());
         let gpio = GpioLines::new(settings.gpio_lines.clone());
+        let impairment = Arc::new(ImpairmentDaemon::new(settings.flow_servers.impaird.clone()));
+        let testbed = TestbedController::new(settings.testbed_socket.clone());
         Self(Arc::new(Services {
             world: World::new(world),
             tokens: Arc::new(TokenKeys::new(key)),
@@ -166,6 +176,9 @@ impl Gateway {
             outbound: Outbound::new(settings.targets.clone()),
             cameras: Arc::default(),
             external: Arc::default(),
+            playback: Arc::new(Playback::new(Arc::clone(&impairment), stop.clone())),
+            impairment,
+            testbed: Arc::new(testbed),
             backups: Arc::new(Backups::new(key)),
             background_tasks: Arc::default(),
             settings: Arc::new(settings),

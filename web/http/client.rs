@@ -1,6 +1,7 @@
 //! HTTP client of the project's own servers.
 
-use axum::body::Body;
+use axum::body::{Body, Bytes};
+use axum::http::HeaderValue;
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use hyper::http::request::Builder;
@@ -239,6 +240,32 @@ impl Client {
         let media = "application/octet-stream";
         let response = self.post(method, path, media, None, body).await?;
         self.read(response).await
+    }
+
+    /// Sends a request with a body of this media type as it is; the whole answer is read if it has at
+    /// most `bytes_max` bytes.
+    ///
+    /// # Errors
+    /// Without a complete response of that length.
+    pub async fn pass(
+        &mut self,
+        method: Method,
+        path: &str,
+        (media, body): (Option<HeaderValue>, Bytes),
+        bytes_max: usize,
+    ) -> Result<Response<Bytes>, RequestError> {
+        let mut request = self.request(method, path, None);
+        if let Some(media) = media {
+            request = request.header(header::CONTENT_TYPE, media);
+        }
+        let response = self.dispatch(request, Body::from(body)).await?;
+        let (head, body) = response.into_parts();
+        let read = Limited::new(body, bytes_max).collect().await;
+        let body = read.map_err(|cause| RequestError::Connection {
+            address: self.address.clone(),
+            cause: std::io::Error::other(cause),
+        })?;
+        Ok(Response::from_parts(head, body.to_bytes()))
     }
 
     async fn read(

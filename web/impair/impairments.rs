@@ -19,7 +19,8 @@ pub async fn fetch_impairment(
     Path(direction): Path<Direction>,
 ) -> Result<Json<AppliedState>, Problem> {
     let applied = daemon.read(direction).await?;
-    Ok(Json(AppliedState::of(direction, applied)))
+    let requested = daemon.requested(direction);
+    Ok(Json(AppliedState::of(direction, applied, requested)))
 }
 
 /// Replace the impairment of a direction
@@ -42,7 +43,7 @@ pub async fn replace_impairment(
     let outcome = daemon.shape(direction, Some(wanted.clone())).await;
     let peer = peer.map_or_else(Peer::default, |Extension(peer)| peer);
     let applied = audit::change(peer, direction, Some(&wanted), outcome)?;
-    Ok(Json(AppliedState::of(direction, applied)))
+    Ok(Json(AppliedState::of(direction, applied, Some(wanted))))
 }
 
 /// Clear the impairment of a direction
@@ -64,5 +65,5 @@ pub async fn clear_impairment(
     let outcome = daemon.shape(direction, None).await;
     let peer = peer.map_or_else(Peer::default, |Extension(peer)| peer);
     let applied = audit::change(peer, direction, None, outcome)?;
-    Ok(Json(AppliedState::of(direction, applied)))
+    Ok(Json(AppliedState::of(direction, applied, None)))
 }

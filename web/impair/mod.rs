@@ -8,6 +8,7 @@ mod audit;
 mod baseline;
 mod impairments;
 mod peer;
+pub mod player;
 mod router;
 mod state;
 mod stats;

@@ -121,6 +121,13 @@ impl Daemon {
         applied.ok_or_else(|| Problem::internal(format!("{direction} was not read yet")))
     }
 
+    /// Impairment of a direction that was requested last, also if it was refused; `None` without one.
+    #[must_use]
+    pub fn requested(&self, direction: Direction) -> Option<Impairment> {
+        let view = self.world.view();
+        view.impairments.port(direction).desired.clone()
+    }
+
     /// Requests an impairment of a direction, or none, and waits until it was applied and read
     /// back.
     pub async fn shape(&self, direction: Direction, impairment: Option<Impairment>) -> Outcome {

@@ -34,6 +34,9 @@ pub struct AppliedState {
     pub direction: Direction,
     /// Impairment in force.
     pub impairment: Impairment,
+    /// Impairment that was requested last, also if it was refused; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requested: Option<Impairment>,
     /// Monotonic clock of the reading, ns.
     pub captured_at: u64,
     /// Wall clock of the reading, ns since the Unix epoch.
@@ -49,10 +52,11 @@ pub struct AppliedState {
 impl AppliedState {
     /// Response of a reading.
     #[must_use]
-    pub fn of(direction: Direction, applied: Applied) -> Self {
+    pub fn of(direction: Direction, applied: Applied, requested: Option<Impairment>) -> Self {
         Self {
             direction,
             impairment: applied.impairment,
+            requested,
             captured_at: applied.captured_at_ns,
             captured_at_wall: applied.captured_at_wall_ns,
             divergence: applied.divergence,

@@ -3,7 +3,7 @@
 use axum::Router;
 use axum::routing::{any, get};
 
-use super::Offer;
+use super::{Basemap, Offer};
 use crate::http::mount::mount;
 use crate::http::problem::{no_such_method, no_such_path};
 
@@ -13,10 +13,10 @@ const GATEWAY: &str = "/gateway";
 /// Router of the planning server, and below `/gateway` that of the gateway with its own middleware:
 /// what the planning server allows other origins does not hold there. The API browser of the gateway
 /// stays at its own address, since its document names paths without a prefix.
-pub fn with_gateway(planning: Router, gateway: Router) -> Router {
+pub fn with_gateway(planning: Router, gateway: Router, basemap: Option<&Basemap>) -> Router {
     let offer = Offer {
         gateway: Some(GATEWAY),
-        ..Offer::PLANNING
+        ..Offer::PLANNING.with_basemap(basemap)
     };
     let planning = Router::new()
         .route("/page.json", get(move || async move { offer }))

@@ -4,6 +4,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
+use super::basemap::{self, Basemap};
 use crate::http::Json;
 
 /// Interfaces at one address: the path in front of those of the interface, `None` if it is not
@@ -14,6 +15,9 @@ pub struct Offer {
     pub planning: Option<&'static str>,
     /// Mesh gateway.
     pub gateway: Option<&'static str>,
+    /// Path of a base map, a PMTiles archive; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub basemap: Option<&'static str>,
 }
 
 impl Offer {
@@ -21,13 +25,24 @@ impl Offer {
     pub const PLANNING: Self = Self {
         planning: Some(""),
         gateway: None,
+        basemap: None,
     };
 
     /// A gateway alone.
     pub const GATEWAY: Self = Self {
         planning: None,
         gateway: Some(""),
+        basemap: None,
     };
+
+    /// The same with a base map, if there is one.
+    #[must_use]
+    pub fn with_basemap(self, basemap: Option<&Basemap>) -> Self {
+        Self {
+            basemap: basemap.map(|_| basemap::PATH),
+            ..self
+        }
+    }
 }
 
 impl IntoResponse for Offer {

@@ -7,13 +7,14 @@ use tower_http::services::ServeDir;
 use tower_http::set_header::SetResponseHeaderLayer;
 
 use super::files::page;
-use super::{Frontend, Offer};
+use super::{Frontend, Offer, Source};
 use crate::http::problem::no_such_path;
 
 /// Static files: the built-in page, or those of a folder, which are never cached.
-pub fn statics(frontend: &Frontend, offer: Offer) -> Router {
-    let router = match frontend {
-        Frontend::Folder(folder) => {
+pub fn statics(frontend: &Frontend) -> Router {
+    let offer = Offer::PLANNING.with_basemap(frontend.basemap.as_ref());
+    let router = match &frontend.source {
+        Source::Folder(folder) => {
             let files = ServeDir::new(folder)
                 .call_fallback_on_method_not_allowed(true)
                 .fallback(axum::handler::HandlerWithoutStateExt::into_service(
@@ -23,9 +24,13 @@ pub fn statics(frontend: &Frontend, offer: Offer) -> Router {
                 .route("/page.json", get(move || async move { offer }))
                 .fallback_service(files)
         }
-        Frontend::BuiltIn => {
+        Source::BuiltIn => {
             Router::new().fallback(move |method, uri, headers| page(offer, method, uri, headers))
         }
+    };
+    let router = match &frontend.basemap {
+        Some(basemap) => basemap.routes().fallback_service(router),
+        None => router,
     };
     let no_cache = HeaderValue::from_static("no-cache");
     router.layer(SetResponseHeaderLayer::if_not_present(

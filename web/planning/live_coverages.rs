@@ -20,7 +20,7 @@ const LIVE_MAX: usize = 4;
 pub struct Live {
     /// Distinguishes it from earlier ones of the deployment.
     pub epoch: Uuid,
-    /// Settings; of the failed nodes those at the start.
+    /// Settings without the failed nodes, which may change.
     pub setup: MeshCoverageSetup,
     /// Receiver of every cell.
     pub receiver: Station,
@@ -39,14 +39,14 @@ impl Live {
     /// A live coverage that nobody follows yet.
     #[must_use]
     pub fn new(
-        setup: MeshCoverageSetup,
+        mut setup: MeshCoverageSetup,
         receiver: Station,
         coverage: LiveCoverage,
         stop: CancellationToken,
     ) -> Self {
         Self {
             epoch: id::mint(),
-            failed: watch::Sender::new(setup.failed_node_ids.clone()),
+            failed: watch::Sender::new(std::mem::take(&mut setup.failed_node_ids)),
             setup,
             receiver,
             stop,
@@ -74,14 +74,11 @@ impl Live {
 
     /// Takes other nodes as failed, if that is the only difference to the settings. Returns true if so.
     pub fn fail(&self, setup: &MeshCoverageSetup) -> bool {
-        let failed_node_ids = self.setup.failed_node_ids.clone();
-        let same = MeshCoverageSetup {
-            failed_node_ids,
-            ..setup.clone()
-        };
-        let is_same = same == self.setup;
+        let mut others = setup.clone();
+        let failed = std::mem::take(&mut others.failed_node_ids);
+        let is_same = others == self.setup;
         if is_same {
-            self.failed.send_replace(setup.failed_node_ids.clone());
+            self.failed.send_replace(failed);
         }
         is_same
     }

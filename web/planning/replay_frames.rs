@@ -1,10 +1,11 @@
 //! Frames of a recorded log: the log is replayed, with changes or without.
 
+use std::io::{Read, Seek};
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use groundwave_engine::log::Header;
-use groundwave_engine::{Next, ReplayError, replay, resume};
+use groundwave_engine::log::{Header, Reader};
+use groundwave_engine::{Engine, Next, ReplayError, replay, resume};
 use groundwave_io::changes::{ChangeError, Changer};
 use groundwave_systems::link::LinkView;
 use groundwave_systems::measure::LevelView;
@@ -125,14 +126,9 @@ pub fn observe(
 ) -> Result<u64, Problem> {
     let mut reader = log.open()?;
     let header = reader.header().clone();
-    let build = || world(Arc::clone(terrain)).build::<Snapshot>(header.seed, header.step_ns);
-    let first = (times.from_s / (header.step_ns as f64 * 1e-9)).round() as u64 + 1;
+    let first = (times.from_s / (header.step_ns as f64 * 1e-9)).round() as u64;
     let mut changer = Changer::new(&log.changes);
-    // A change is injected before its tick; the tick before it must be computed.
-    let begin = first
-        .saturating_sub(1)
-        .min(changer.first_tick(&header).saturating_sub(2));
-    let mut engine = resume(build, &mut reader, begin).map_err(differs)?;
+    let mut engine = begin(&mut reader, &changer, first, terrain)?;
     let mut next = 0_u32;
     let mut failed = None;
     let replayed = replay(&mut engine, &mut reader, |engine| {
@@ -171,11 +167,8 @@ pub fn observe(
 /// 400 names the change, 409 where the replay comes to another state than the log.
 pub fn prove(log: &StoredLog, terrain: &Arc<dyn Terrain>) -> Result<(), Problem> {
     let mut reader = log.open()?;
-    let header = reader.header().clone();
-    let build = || world(Arc::clone(terrain)).build::<Snapshot>(header.seed, header.step_ns);
     let mut changer = Changer::new(&log.changes);
-    let begin = changer.first_tick(&header).saturating_sub(2);
-    let mut engine = resume(build, &mut reader, begin).map_err(differs)?;
+    let mut engine = begin(&mut reader, &changer, u64::MAX, terrain)?;
     let mut failed = None;
     let replayed = replay(&mut engine, &mut reader, |engine| {
         let next = changer.settle().and_then(|()| changer.inject(engine));
@@ -190,6 +183,20 @@ pub fn prove(log: &StoredLog, terrain: &Arc<dyn Terrain>) -> Result<(), Problem>
     replayed.map_err(differs)?;
     changer.finish()?;
     Ok(())
+}
+
+/// A world at the last checkpoint before `tick` and before the first change.
+fn begin<R: Read + Seek>(
+    reader: &mut Reader<R>,
+    changer: &Changer<'_>,
+    tick: u64,
+    terrain: &Arc<dyn Terrain>,
+) -> Result<Engine<Snapshot>, Problem> {
+    let header = reader.header().clone();
+    let build = || world(Arc::clone(terrain)).build::<Snapshot>(header.seed, header.step_ns);
+    // A change is injected before its tick; the tick before it must be computed.
+    let unchanged = changer.first_tick(&header).saturating_sub(2);
+    resume(build, reader, tick.min(unchanged)).map_err(differs)
 }
 
 fn differs(error: ReplayError) -> Problem {

@@ -147,12 +147,9 @@ pub async fn create_variant(
             "invalid changes[{at}]{key}: found {found}, allowed {allowed}"
         ))
     })?;
-    let open = planner.log_terrain.clone();
-    let proven = planner.analyse_queued(client, move |_| {
-        let terrain =
-            open(&base.info.inputs).map_err(|why| Problem::new(StatusCode::CONFLICT, why))?;
+    let proven = planner.replay_queued(client, base, move |base, terrain| {
         let log = base.variant(id::mint(), made);
-        prove(&log, &terrain)?;
+        prove(&log, terrain)?;
         Ok(log)
     });
     Ok(added(&planner, proven.await?))
@@ -176,12 +173,7 @@ pub async fn player(
     Path(id): Path<Uuid>,
 ) -> Result<([(HeaderName, String); 3], Vec<u8>), Problem> {
     let log = planner.replays.get(id)?;
-    let open = planner.log_terrain.clone();
-    let made = planner.analyse_queued(client, move |_| {
-        let terrain =
-            open(&log.info.inputs).map_err(|why| Problem::new(StatusCode::CONFLICT, why))?;
-        replay_player::html(&log, &terrain)
-    });
+    let made = planner.replay_queued(client, log, replay_player::html);
     let headers = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8".to_owned()),
         (
@@ -253,12 +245,7 @@ pub async fn frames(
 ) -> Result<Json<ReplayFrames>, Problem> {
     let log = planner.replays.get(id)?;
     let times = Times::new(&asked, log.info.duration_s)?;
-    let open = planner.log_terrain.clone();
-    let found = planner.analyse_queued(client, move |_| {
-        let terrain =
-            open(&log.info.inputs).map_err(|why| Problem::new(StatusCode::CONFLICT, why))?;
-        play(&log, &times, &terrain)
-    });
+    let found = planner.replay_queued(client, log, move |log, terrain| play(log, &times, terrain));
     Ok(Json(found.await?))
 }
 

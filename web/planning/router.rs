@@ -12,7 +12,7 @@ use crate::http::document::About;
 use crate::http::endpoints::{Endpoints, unrestricted};
 use crate::http::{ApiDocument, Json, layers};
 use crate::operations;
-use crate::page::{Offer, statics};
+use crate::page::statics;
 
 const ABOUT: About = About {
     title: "Groundwave planning server",
@@ -98,7 +98,7 @@ pub fn document() -> ApiDocument {
 
 /// Router of the planning server.
 pub fn router(planner: Planner) -> Router {
-    let frontend = statics(&planner.frontend, Offer::PLANNING);
+    let frontend = statics(&planner.frontend);
     let (router, document, _) = endpoints().build(ABOUT);
     let docs = SwaggerUi::new("/docs").config(Config::from("/openapi.json"));
     let router = router

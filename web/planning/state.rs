@@ -4,6 +4,7 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
+use axum::http::StatusCode;
 use groundwave_engine::{Handle, Health, Recorded};
 use groundwave_systems::Snapshot;
 use groundwave_systems::deployment::{DeploymentId, DeploymentView, PlannedNode};
@@ -17,7 +18,7 @@ use super::analysis_cache::{AnalysisCache, Basis};
 use super::change_log::ChangeLogs;
 use super::coverage::Registry;
 use super::live_coverages::LiveCoverages;
-use super::replay_store::{LogTerrain, ReplayStore};
+use super::replay_store::{LogTerrain, ReplayStore, StoredLog};
 use super::tile_cache::TileCache;
 use crate::http::Problem;
 use crate::http::admission::Source;
@@ -163,6 +164,25 @@ impl Planner {
         work: impl FnOnce(&dyn Terrain) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         self.analyses.long(client, work).await
+    }
+
+    /// Runs a replay over the terrain of its log in the fair queue.
+    ///
+    /// # Errors
+    /// 409 where the terrain is not that of the log; otherwise as [`Self::analyse_queued`].
+    pub async fn replay_queued<T: Send + 'static>(
+        &self,
+        client: Source,
+        log: Arc<StoredLog>,
+        work: impl FnOnce(&StoredLog, &Arc<dyn Terrain>) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let open = self.log_terrain.clone();
+        let queued = self.analyse_queued(client, move |_| {
+            let terrain = open(&log.info.inputs);
+            let terrain = terrain.map_err(|why| Problem::new(StatusCode::CONFLICT, why))?;
+            work(&log, &terrain)
+        });
+        queued.await
     }
 
     /// Reads or writes a whole document, see [`Analyses::document`].

@@ -77,7 +77,7 @@ pub struct FlowConfig {
     )]
     pub mqtt_ca: Option<PathBuf>,
 
-    /// Socket of the impairment daemon that flows use
+    /// Socket of the impairment daemon that flows and the page use [example: /run/impair/impair.sock]
     #[arg(long, env = "GATEWAY_IMPAIRD_SOCKET", value_name = "PATH")]
     pub impaird_socket: Option<PathBuf>,
 

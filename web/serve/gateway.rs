@@ -29,7 +29,7 @@ pub struct RunningGateway {
     tls: Option<(TcpListener, TlsAcceptor)>,
     routes: Router,
     /// Tasks that write what is left when the gateway stops.
-    writers: [JoinHandle<()>; 4],
+    writers: [JoinHandle<()>; 5],
 }
 
 impl RunningGateway {
@@ -98,12 +98,14 @@ impl RunningGateway {
         let polls = gateway::external::poll::run(gateway.clone());
         let refusals = gateway::background_tasks::write_refusals(gateway.clone());
         let firewall = gateway::background_tasks::revert_firewall(gateway.clone());
+        let playback = gateway::background_tasks::end_playback(gateway.clone());
         let history = gateway::background_tasks::store_minutes(gateway, minutes);
         let writers = [
             tokio::spawn(history),
             tokio::spawn(refusals),
             tokio::spawn(firewall),
             tokio::spawn(polls),
+            tokio::spawn(playback),
         ];
         Ok(Self {
             listener,

@@ -211,6 +211,11 @@ pub struct GatewayConfig {
     #[command(flatten)]
     pub flows: super::flow_config::FlowConfig,
 
+    /// Control socket of the testbed that the page shows and steers
+    /// [example: /run/groundwave/ridge/control.sock]
+    #[arg(long, env = "GATEWAY_TESTBED_SOCKET", value_name = "PATH")]
+    pub testbed_socket: Option<PathBuf>,
+
     /// Allow the onboarding policy `open`, which admits every node; for laboratories only
     #[arg(long, env = "GATEWAY_INSECURE_OPEN_ONBOARDING")]
     pub insecure_open_onboarding: bool,
@@ -333,6 +338,7 @@ impl GatewayConfig {
                 allowed: self.allowed_targets.clone(),
             },
             camera_tokens: self.camera_stream_auth == StreamAuth::Token,
+            testbed_socket: self.testbed_socket.clone(),
             ..defaults
         };
         Ok(Gateway::new(world, settings, &key, audit, history, stop))

@@ -9,6 +9,7 @@ pub mod admin;
 pub mod agent;
 pub mod audit;
 mod failure;
+pub mod fetch;
 mod flow_config;
 pub mod gateway;
 mod gateway_config;

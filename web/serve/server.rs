@@ -20,7 +20,7 @@ use groundwave_io::terrain::{OffTiles, TerrainStack};
 use groundwave_io::wall::{MachineClock, wall_ns};
 use groundwave_systems::automation::Deliver;
 use groundwave_systems::fleet::StoreMinute;
-use groundwave_systems::terrain::Terrain;
+use groundwave_systems::terrain::{Posts, Terrain};
 use groundwave_systems::{Snapshot, world};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -28,11 +28,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::Failure;
 use super::gateway::{GatewayConfig, RunningGateway};
-use super::terrain::{TerrainOptions, inputs_of};
+use super::terrain::{TerrainOptions, inputs_of, posts_parser};
 use crate::gateway::Gateway;
 use crate::gateway::services::backups::Copier;
 use crate::http::serve::{Serving, serve_with, shutdown_signal};
-use crate::page::{self, Frontend};
+use crate::page::{self, Basemap, Frontend, Source};
 use crate::planning::{Planner, StoredLog, built_in, open_log, router};
 
 /// Simulated time of a tick, ns; it only counts ticks, nothing in a plan moves.
@@ -82,13 +82,22 @@ pub struct ServerConfig {
     #[arg(long, env = "PLAN_FRONTEND", value_name = "DIR")]
     pub frontend: Option<PathBuf>,
 
-    /// Folder of .hgt terrain tiles [default: none, ground at 0 m assumed and said to be missing]
+    /// Base map of the page: a PMTiles archive with roads and names [default: none, coasts and borders]
+    #[arg(long, env = "PLAN_BASEMAP", value_name = "FILE")]
+    pub basemap: Option<PathBuf>,
+
+    /// Folder of terrain: .hgt tiles, GeoTIFF files [default: none, ground at 0 m assumed and said to be missing]
     #[arg(long, env = "PLAN_SRTM_DIR", value_name = "DIR")]
     pub srtm_dir: Option<PathBuf>,
 
     /// Take ground without a tile as known, at 0 m above sea level: open sea, or flat earth
     #[arg(long, env = "PLAN_FLAT_EARTH", value_parser = FalseyValueParser::new())]
     pub flat_earth: bool,
+
+    /// Height between posts of the terrain: `interpolated` between four, or that of the `nearest` one
+    /// [default: interpolated]
+    #[arg(long, env = "PLAN_POSTS", value_name = "WAY", value_parser = posts_parser())]
+    pub posts: Option<Posts>,
 
     /// EGM96 geoid grid [default: none, undulation 0 m]
     #[arg(long, env = "PLAN_GEOID", value_name = "FILE")]
@@ -124,7 +133,9 @@ impl Server {
     /// # Errors
     /// When an option is invalid, or a file or port is unavailable.
     pub fn start(config: &ServerConfig) -> Result<Self, Failure> {
-        let stack = TerrainStack::open(config.srtm_dir.as_deref(), config.geoid.as_deref());
+        let folders: Vec<_> = config.srtm_dir.iter().cloned().collect();
+        let posts = config.posts.unwrap_or_default();
+        let stack = TerrainStack::open_folders(&folders, config.geoid.as_deref(), posts);
         let off_tiles = match config.flat_earth {
             true => OffTiles::SeaLevel,
             false => OffTiles::AssumedSeaLevel,
@@ -143,6 +154,12 @@ impl Server {
             true => Some(config.frontend()?),
             false => None,
         };
+        if frontend.is_none() && config.basemap.is_some() {
+            let what =
+                "invalid --basemap: found the gateway alone, allowed with the planning service";
+            return Err(Failure::Input(what.to_owned()));
+        }
+        let basemap = frontend.as_ref().and_then(|page| page.basemap.clone());
         let logs = config.logs()?;
         let mut builder = world(Arc::clone(&terrain));
         builder.resource(match with_gateway {
@@ -197,7 +214,7 @@ impl Server {
                 let files = TerrainOptions {
                     srtm_dir: config.srtm_dir.clone(),
                     geoid: config.geoid.clone(),
-                    flat_earth: false,
+                    ..TerrainOptions::default()
                 };
                 let planner = Planner::new(
                     handle.clone(),
@@ -237,7 +254,7 @@ impl Server {
                 server.planning = match server.planning.take() {
                     Some((listener, routes)) => {
                         let routes = match gateway.is_reachable_from(listener.local_addr()?)? {
-                            true => page::with_gateway(routes, gateway.routes()),
+                            true => page::with_gateway(routes, gateway.routes(), basemap.as_ref()),
                             false => routes,
                         };
                         Some((listener, routes))
@@ -351,16 +368,21 @@ impl ServerConfig {
     }
 
     fn frontend(&self) -> Result<Frontend, Failure> {
-        match &self.frontend {
-            Some(folder) if folder.is_dir() => Ok(Frontend::Folder(folder.clone())),
-            Some(folder) => Err(Failure::Input(format!(
-                "missing frontend folder {}",
-                folder.display()
-            ))),
-            None => Ok(Some(PathBuf::from("frontend"))
+        let source = match &self.frontend {
+            Some(folder) if folder.is_dir() => Source::Folder(folder.clone()),
+            Some(folder) => {
+                return Err(Failure::Input(format!(
+                    "missing frontend folder {}",
+                    folder.display()
+                )));
+            }
+            None => Some(PathBuf::from("frontend"))
                 .filter(|folder| folder.is_dir())
-                .map_or(Frontend::BuiltIn, Frontend::Folder)),
-        }
+                .map_or(Source::BuiltIn, Source::Folder),
+        };
+        let basemap = self.basemap.as_deref().map(Basemap::open);
+        let basemap = basemap.transpose().map_err(Failure::Input)?;
+        Ok(Frontend { source, basemap })
     }
 
     /// The logs to list, each read once.

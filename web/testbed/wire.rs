@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use groundwave_systems::Snapshot;
-use groundwave_systems::link::LinkBudget;
+use groundwave_systems::link::{LinkBudget, LinkView};
 use groundwave_systems::site::NodeId;
 use groundwave_systems::testbed::{Means, Protocol, Shape, SideView, Tally, Wiring, next_hops};
 use schemars::JsonSchema;
@@ -41,6 +41,7 @@ pub struct Testbed {
 
 /// A node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "TestbedNode")]
 pub struct Node {
     /// Short name of the node.
     pub name: String,
@@ -92,6 +93,9 @@ pub struct Link {
     pub missing_samples: u32,
     /// Desired impairments of the direction.
     pub predicted: Shape,
+    /// `true` if the link was cut.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub severed: bool,
     /// Number of changes of the desired state.
     pub generation: u64,
     /// Last change that was applied, successfully or not.
@@ -137,6 +141,7 @@ pub struct Count {
 /// Result of a measurement with packets there and back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "LinkMeasurement")]
 pub struct Measured {
     /// Packets sent.
     pub sent: u32,
@@ -290,6 +295,7 @@ impl Testbed {
                 snr_db: snr_db(view, side),
                 missing_samples: budget(view, side).map_or(0, |budget| budget.missing_samples),
                 predicted: side.shape,
+                severed: link(view, side).is_some_and(|link| link.severed),
                 generation: side.generation,
                 observed_generation: side.observed_generation,
                 failure: side.failure.clone(),
@@ -346,14 +352,19 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-/// Budget of the link of a direction; `None` when the pair is out of range.
-fn budget<'a>(view: &'a Snapshot, side: &SideView) -> Option<&'a LinkBudget> {
+/// Link of a direction; `None` when the pair is out of range.
+fn link<'a>(view: &'a Snapshot, side: &SideView) -> Option<&'a LinkView> {
     let (a, b) = (side.from.min(side.to), side.from.max(side.to));
     let found = view
         .links
         .binary_search_by_key(&(a, b), |link| (link.a, link.b))
         .ok()?;
-    Some(&view.links[found].budget)
+    Some(&view.links[found])
+}
+
+/// Budget of the link of a direction; `None` when the pair is out of range.
+fn budget<'a>(view: &'a Snapshot, side: &SideView) -> Option<&'a LinkBudget> {
+    link(view, side).map(|link| &link.budget)
 }
 
 fn snr_db(view: &Snapshot, side: &SideView) -> Option<f64> {

@@ -3,7 +3,6 @@
 use groundwave_systems::terrain::{GeoPoint, KnownGround, TileId};
 
 use super::{Slot, TileDirectory};
-use crate::terrain::read::probe;
 
 impl TileDirectory {
     /// Squares with a tile that is not damaged, as far as is known, from south to north.
@@ -16,7 +15,7 @@ fn square((id, slot): (&TileId, &Slot)) -> Option<KnownGround> {
     // A damaged tile counts as missing from its first use on.
     let resolution = match slot.tile.get() {
         Some(decoded) => decoded.as_ref().ok()?.resolution(),
-        None => probe(&slot.path, *id, slot.packing)?,
+        None => slot.claimed(*id)?,
     };
     let (south, west) = (f64::from(id.south_deg()), f64::from(id.west_deg()));
     Some(KnownGround {

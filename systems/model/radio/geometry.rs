@@ -25,6 +25,8 @@ pub(super) struct View<'a> {
     /// Latitude half-way, deg; absent when the profile carries no positions.
     pub latitude_deg: Option<f64>,
     pub terrain: TerrainReport,
+    /// True if the heights are of different kinds.
+    pub is_mixed: bool,
 }
 
 impl<'a> View<'a> {
@@ -58,6 +60,7 @@ impl<'a> View<'a> {
                 missing_samples: used.missing_samples,
                 resolution_arcsec: used.resolution_arcsec,
             },
+            is_mixed: used.kinds.is_mixed(),
         })
     }
 

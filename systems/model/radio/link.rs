@@ -56,6 +56,7 @@ impl Prepared<'_> {
         let mut warnings = path.warnings;
         warnings.note(view.terrain.missing_samples > 0, Warning::TerrainMissing);
         warnings.note(view.terrain.void_samples > 0, Warning::TerrainVoid);
+        warnings.note(view.is_mixed, Warning::TerrainMixed);
         warnings.note(
             geometry.slant_range_m < SHORTEST_M,
             Warning::DistanceTooShort,

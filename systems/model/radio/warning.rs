@@ -80,11 +80,13 @@ pub enum Warning {
     ClutterOutOfRange,
     /// A calibration profile changed the loss.
     Calibrated,
+    /// Heights of different kinds along the path: bare earth and surface, or different datums.
+    TerrainMixed,
 }
 
 impl Warning {
     /// Every warning, in the order of the bits.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 30] = [
         Self::ItmTxTerminalHeight,
         Self::ItmRxTerminalHeight,
         Self::ItmFrequency,
@@ -114,6 +116,7 @@ impl Warning {
         Self::NoiseExtrapolated,
         Self::ClutterOutOfRange,
         Self::Calibrated,
+        Self::TerrainMixed,
     ];
 }
 

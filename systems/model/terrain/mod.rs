@@ -11,6 +11,7 @@
 
 mod curve;
 pub mod geodesic;
+mod heights;
 mod mercator;
 mod path;
 mod point;
@@ -24,6 +25,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 pub use curve::{Curve, CurveRow};
+pub use heights::{Ground, HeightKind, HeightKinds, HeightSource, Posts, VerticalDatum};
 pub use mercator::{GROUND_SIDE, KnownGround, TILE_SIDE, TileGround, WebTile, ZOOM as WEB_ZOOM};
 pub use path::{BadPath, MAX_PATH_M, Path};
 pub use point::{BadPoint, GeoPoint};
@@ -86,7 +88,7 @@ pub trait Terrain: Send + Sync {
 }
 
 /// Description of a [`Terrain`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct TerrainSource {
     /// One line, for example `16 SRTM tiles` or `flat earth at 0 m`.
     pub name: String,
@@ -95,9 +97,30 @@ pub struct TerrainSource {
     /// Tiles that supplied samples so far; absent without a folder of tiles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tiles_used: Option<usize>,
+    /// Data sets behind it, with ground, vertical datum and terms; empty without files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<HeightSource>,
+    /// Height between posts.
+    pub posts: Posts,
 }
 
 impl TerrainSource {
+    /// Attributions that results must carry, each once.
+    #[must_use]
+    pub fn attributions(&self) -> Vec<&str> {
+        let mut all: Vec<&str> = Vec::new();
+        for text in self
+            .sources
+            .iter()
+            .filter_map(|source| source.attribution.as_deref())
+        {
+            if !all.contains(&text) {
+                all.push(text);
+            }
+        }
+        all
+    }
+
     /// The name, with the share of the tiles in use: `1 of 16 SRTM tiles used`.
     #[must_use]
     pub fn summary(&self) -> String {
@@ -139,6 +162,8 @@ impl Terrain for Flat {
             name: format!("flat earth at {} m", self.elevation_msl_m),
             has_geoid: false,
             tiles_used: None,
+            sources: Vec::new(),
+            posts: Posts::Interpolated,
         }
     }
 }
@@ -182,6 +207,8 @@ impl Terrain for NoTerrain {
             name: "none, flat earth at 0 m assumed".to_owned(),
             has_geoid: false,
             tiles_used: None,
+            sources: Vec::new(),
+            posts: Posts::Interpolated,
         }
     }
 }

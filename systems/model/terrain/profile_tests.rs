@@ -41,6 +41,7 @@ impl Terrain for Slope {
             name: "slope".into(),
             has_geoid: false,
             tiles_used: None,
+            ..TerrainSource::default()
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-use super::TileId;
+use super::{HeightKind, HeightKinds, TileId};
 
 /// A profile rarely crosses more tiles than this; more move to the heap.
 const INLINE_TILES: usize = 8;
@@ -76,12 +76,21 @@ pub struct TerrainUse {
     pub missing_samples: u32,
     /// The coarsest post spacing among `tiles` (arc-seconds); `None` without tiles.
     pub resolution_arcsec: Option<f64>,
+    /// Kinds of the heights.
+    #[serde(skip)]
+    pub kinds: HeightKinds,
 }
 
 impl TerrainUse {
-    /// Notes that a tile of the given post spacing (arc-seconds) was used.
+    /// Notes that a tile of SRTM of the given post spacing (arc-seconds) was used.
     pub fn note_tile(&mut self, tile: TileId, resolution_arcsec: f64) {
+        self.note(tile, resolution_arcsec, HeightKind::SRTM);
+    }
+
+    /// Notes that heights of a kind and post spacing (arc-seconds) were used in a square degree.
+    pub fn note(&mut self, tile: TileId, resolution_arcsec: f64, kind: HeightKind) {
         self.tiles.insert(tile);
+        self.kinds.insert(kind);
         self.note_resolution(Some(resolution_arcsec));
     }
 
@@ -92,6 +101,7 @@ impl TerrainUse {
         }
         self.void_samples = self.void_samples.saturating_add(other.void_samples);
         self.missing_samples = self.missing_samples.saturating_add(other.missing_samples);
+        self.kinds = self.kinds.union(other.kinds);
         self.note_resolution(other.resolution_arcsec);
     }
 

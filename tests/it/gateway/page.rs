@@ -78,7 +78,7 @@ fn beside() -> Bench {
     let mut bench = Bench::new();
     let other = axum::Router::new().fallback(|| async { "planning" });
     let other = groundwave::http::layers::any_origin(other);
-    bench.router = with_gateway(other, bench.router.clone());
+    bench.router = with_gateway(other, bench.router.clone(), None);
     bench
 }
 
@@ -180,4 +180,16 @@ fn one_process_serves_both_at_the_address_of_the_planning_server() {
 #[test]
 fn an_admin_watches_the_mesh_on_the_page() {
     browse("live.spec.ts");
+}
+
+#[needs(page, namespaces, tbf)]
+#[test]
+fn an_admin_impairs_a_link_and_plays_a_timeline_on_the_page() {
+    browse("impairment.spec.ts");
+}
+
+#[needs(page, namespaces, tbf, mesh_programs)]
+#[test]
+fn an_operator_steers_a_testbed_on_the_page() {
+    browse("testbed.spec.ts");
 }

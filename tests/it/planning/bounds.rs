@@ -149,6 +149,7 @@ fn empty_variables_count_as_unset_and_a_host_name_is_an_address() {
     let variables = [
         ("PLAN_BIND", "localhost:0"),
         ("PLAN_FRONTEND", ""),
+        ("PLAN_BASEMAP", ""),
         ("PLAN_SRTM_DIR", ""),
         ("PLAN_GEOID", ""),
         ("RUST_LOG", ""),

@@ -95,7 +95,7 @@ impl Bench {
                     .map(|ground| ground.terrain)
                     .map_err(|why| why.message().to_owned())
             }),
-            Frontend::BuiltIn,
+            Frontend::BUILT_IN,
             stop.clone(),
         );
         Self {

@@ -116,6 +116,12 @@ fn a_recording_is_replayed_compared_and_exported() {
     browse("replay.spec.ts");
 }
 
+#[needs(terrain, page)]
+#[test]
+fn roads_and_names_of_a_file_lie_below_the_mesh() {
+    browse("basemap.spec.ts");
+}
+
 #[needs(page)]
 #[test]
 fn the_demonstration_plays_on_the_page() {

@@ -3,7 +3,6 @@
 mod client;
 mod options;
 mod play;
-mod player;
 mod presets;
 mod set;
 mod show;

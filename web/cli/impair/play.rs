@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use groundwave::http::serve::shutdown_signal;
+use groundwave::impair::player::{Due, Playback, Played, play};
 use groundwave::text::{Align, Table};
 use groundwave_io::impair::impairment_spec::ImpairmentSpec;
 use groundwave_io::impair::quantity::{self, print_duration};
@@ -16,7 +17,6 @@ use serde_json::json;
 use super::Side;
 use super::client::Client;
 use super::options::ImpairmentArgs;
-use super::player::{Due, Playback, Played, play};
 use crate::cli::output::{self, Output};
 use groundwave::serve::Failure;
 

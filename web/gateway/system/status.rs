@@ -17,6 +17,7 @@ use crate::gateway::nodes::view::Origin;
 use crate::gateway::services::firewall::FirewallService;
 use crate::gateway::services::host::Host;
 use crate::gateway::services::limits::{BATCH_BYTES_MAX, BODY_BYTES_MAX, HEARTBEAT_BYTES_MAX};
+use crate::gateway::services::local_service::{ImpairmentDaemon, TestbedController};
 use crate::gateway::services::metrics::Metrics;
 use crate::gateway::services::nut::NutServer;
 use crate::gateway::services::tasks::{BackgroundTasks, TaskView};
@@ -185,6 +186,8 @@ pub async fn capabilities(
     State(host): State<Arc<Host>>,
     State(firewall): State<Arc<FirewallService>>,
     State(nut): State<Arc<NutServer>>,
+    State(impairment): State<Arc<ImpairmentDaemon>>,
+    State(testbed): State<Arc<TestbedController>>,
 ) -> Json<Capabilities> {
     let now_ns = world.now_ns();
     let probe = move || {
@@ -220,8 +223,17 @@ pub async fn capabilities(
         feature("flows", true),
         feature("external", true),
         feature("sensors", true),
+        feature("impairment", impairment.is_configured()),
+        feature("testbed", testbed.is_configured()),
     ]);
     backends.extend(settings.flow_servers.names());
+    for (name, answers) in [
+        ("impaird", impairment.answers().await),
+        ("testbed", testbed.answers().await),
+    ] {
+        let word = if answers { "configured" } else { "absent" };
+        backends.insert(name.to_owned(), word.to_owned());
+    }
     let bodies = [
         ("default", BODY_BYTES_MAX),
         ("heartbeat", HEARTBEAT_BYTES_MAX),

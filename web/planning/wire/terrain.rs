@@ -1,6 +1,8 @@
 //! Terrain profiles.
 
-use groundwave_systems::terrain::{GeoPoint, KnownGround, Profile, Terrain, WEB_ZOOM};
+use groundwave_systems::terrain::{
+    GeoPoint, HeightSource, KnownGround, Posts, Profile, Terrain, WEB_ZOOM,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -164,6 +166,12 @@ pub struct TerrainArea {
     pub zoom_max: u8,
     /// Rectangles of known ground, from the south; empty where nothing is known.
     pub areas: Vec<KnownArea>,
+    /// Data sets behind it, with ground, vertical datum, licence and attribution.
+    #[serde(default)]
+    pub sources: Vec<HeightSource>,
+    /// Height between posts.
+    #[serde(default)]
+    pub posts: Posts,
 }
 
 /// Rectangle of known ground.
@@ -203,6 +211,8 @@ impl TerrainArea {
             zoom_min,
             zoom_max,
             areas: terrain.known_ground().into_iter().map(area).collect(),
+            sources: source.sources,
+            posts: source.posts,
         }
     }
 }

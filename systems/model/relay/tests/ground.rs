@@ -41,6 +41,7 @@ fn source(name: &str) -> TerrainSource {
         name: name.into(),
         has_geoid: false,
         tiles_used: None,
+        ..TerrainSource::default()
     }
 }
 

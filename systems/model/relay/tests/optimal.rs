@@ -71,6 +71,7 @@ fn high_ground_beside_the_line_is_found() {
                 name: "hill".into(),
                 has_geoid: false,
                 tiles_used: None,
+                ..crate::terrain::TerrainSource::default()
             }
         }
     }

@@ -1,0 +1,25 @@
+//! Terrain from elsewhere: sources, a cache of their files by digest, downloads that resume.
+//!
+//! ```text
+//! <cache>/index.json             what was fetched: name, length, ETag, SHA-256, data set
+//! <cache>/<source>/<sha256>.tif  files
+//! <cache>/<source>/<name>.part   a download that is not complete, and <name>.part.json about it
+//! ```
+
+mod client;
+mod download;
+mod error;
+mod proxy;
+mod source;
+mod squares;
+mod store;
+#[cfg(test)]
+mod tests;
+
+pub use super::index::{Entry, INDEX_FILE, Index, IndexError};
+pub use client::Client;
+pub use error::FetchError;
+pub use proxy::Proxy;
+pub use source::{SOURCES, Source};
+pub use squares::{AREA_MAX, squares_around, squares_within};
+pub use store::{Cache, Event, State};

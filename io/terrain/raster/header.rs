@@ -1,0 +1,361 @@
+//! Header of a GeoTIFF file: size, position, kind of samples.
+//!
+//! OGC 19-008r4, "GeoTIFF Standard"; tags 42112 and 42113 are GDAL's.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use groundwave_systems::terrain::VerticalDatum;
+use tiff_reader::source::{FileSource, TiffSource};
+use tiff_reader::{Ifd, OpenOptions, ParseBudgets, TiffFile};
+
+use super::crs;
+use super::error::RasterError;
+use super::grid::{Frame, Grid};
+
+const MODEL_PIXEL_SCALE: u16 = 33_550;
+const MODEL_TIEPOINT: u16 = 33_922;
+const MODEL_TRANSFORMATION: u16 = 34_264;
+const GEO_KEY_DIRECTORY: u16 = 34_735;
+const GDAL_METADATA: u16 = 42_112;
+const GDAL_NODATA: u16 = 42_113;
+
+const GT_MODEL_TYPE: u16 = 1024;
+const GT_RASTER_TYPE: u16 = 1025;
+const GEODETIC_CRS: u16 = 2048;
+const ANGULAR_UNITS: u16 = 2054;
+const PROJECTED_CRS: u16 = 3072;
+const LINEAR_UNITS: u16 = 3076;
+const VERTICAL: u16 = 4096;
+const VERTICAL_UNITS: u16 = 4099;
+
+/// Most rows and columns.
+const SIDE_MAX: u32 = 1 << 20;
+
+/// Most posts that are decoded together.
+pub(super) const BLOCK_POSTS_MAX: usize = 1 << 25;
+
+/// Fewest rows of a block that is made of strips.
+const STRIP_ROWS: usize = 64;
+
+/// Furthest easting from the central meridian, m: beyond, the projection is of no use.
+const EAST_MAX_M: f64 = 1e6;
+
+/// Limits of what a file may claim.
+const LIMITS: OpenOptions = OpenOptions {
+    block_cache_bytes: 0,
+    block_cache_slots: 1,
+    parse_budgets: ParseBudgets {
+        max_ifds: 256,
+        max_ifd_entries: 4096,
+        max_tag_value_bytes: 1 << 26,
+        max_metadata_value_bytes: 1 << 27,
+    },
+    decode_output_bytes: BLOCK_POSTS_MAX * 8,
+};
+
+/// Kind of samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Samples {
+    U8,
+    U16,
+    I16,
+    U32,
+    I32,
+    F32,
+    F64,
+}
+
+/// Header of a GeoTIFF file of heights.
+#[derive(Debug, PartialEq)]
+pub(super) struct Header {
+    pub grid: Grid,
+    pub samples: Samples,
+    /// True for tiles, false for strips.
+    pub is_tiled: bool,
+    /// Rows and columns that are decoded together.
+    pub block: [usize; 2],
+    /// Rows of a strip; 0 with tiles.
+    pub strip_rows: usize,
+    /// Sample without a height.
+    pub nodata: Option<f64>,
+    /// Metres of a unit of the samples.
+    pub scale: f64,
+    /// Height of sample 0, m.
+    pub offset_m: f64,
+    /// Vertical datum, if it is stated.
+    pub datum: VerticalDatum,
+}
+
+/// Opens a file within limits.
+pub(super) fn open(path: &Path) -> Result<TiffFile, RasterError> {
+    let broken = |reason: tiff_reader::TiffError| RasterError::Read {
+        path: path.to_owned(),
+        reason: reason.to_string(),
+    };
+    let source: Arc<dyn TiffSource> = Arc::new(FileSource::open(path).map_err(broken)?);
+    TiffFile::from_source_with_options(source, LIMITS).map_err(broken)
+}
+
+/// GeoKeys that are short numbers.
+struct Keys(Vec<[u16; 4]>);
+
+impl Keys {
+    fn of(ifd: &Ifd) -> Self {
+        let words = ifd
+            .tag(GEO_KEY_DIRECTORY)
+            .and_then(|tag| tag.value.as_u16_slice());
+        let (entries, _) = words.unwrap_or_default().as_chunks::<4>();
+        Self(entries.iter().skip(1).copied().collect())
+    }
+
+    fn get(&self, key: u16) -> Option<u16> {
+        let held = self
+            .0
+            .iter()
+            .find(|[id, place, ..]| *id == key && *place == 0);
+        held.map(|[_, _, _, value]| *value)
+    }
+}
+
+impl Header {
+    /// Reads the header of the first image.
+    pub fn read(file: &TiffFile, path: &Path) -> Result<Self, RasterError> {
+        let bad =
+            |what, found: String, allowed: &str| RasterError::property(path, what, found, allowed);
+        let broken = |reason: tiff_reader::TiffError| RasterError::Read {
+            path: path.to_owned(),
+            reason: reason.to_string(),
+        };
+        let ifd = file.ifd(0).map_err(broken)?;
+        let layout = ifd.raster_layout().map_err(broken)?;
+        for (what, size) in [
+            ("ImageWidth (256)", ifd.width()),
+            ("ImageLength (257)", ifd.height()),
+        ] {
+            if !(2..=SIDE_MAX).contains(&size) {
+                return Err(bad(what, size.to_string(), "2 to 1048576 posts"));
+            }
+        }
+        if layout.samples_per_pixel != 1 {
+            let found = layout.samples_per_pixel.to_string();
+            return Err(bad("SamplesPerPixel (277)", found, "one band of heights"));
+        }
+        let samples = match (layout.sample_format, layout.bits_per_sample) {
+            (1, 8) => Samples::U8,
+            (1, 16) => Samples::U16,
+            (2, 16) => Samples::I16,
+            (1, 32) => Samples::U32,
+            (2, 32) => Samples::I32,
+            (3, 32) => Samples::F32,
+            (3, 64) => Samples::F64,
+            (format, bits) => {
+                let found = format!("{format} with {bits} bits");
+                let allowed = "whole numbers of 8, 16 or 32 bits, floats of 32 or 64";
+                return Err(bad("SampleFormat (339)", found, allowed));
+            }
+        };
+        let size = [layout.height, layout.width];
+        let strip_rows = match ifd.is_tiled() {
+            true => 0,
+            false => (ifd.rows_per_strip() as usize).clamp(1, layout.height),
+        };
+        let block = match ifd.is_tiled() {
+            true => [ifd.tile_height(), ifd.tile_width()].map(|side| side.unwrap_or(0) as usize),
+            false => {
+                let rows = STRIP_ROWS.div_ceil(strip_rows) * strip_rows;
+                [rows.min(layout.height), layout.width]
+            }
+        };
+        let posts = block[0].saturating_mul(block[1]);
+        if !(1..=BLOCK_POSTS_MAX).contains(&posts) {
+            let found = format!("{} rows of {} posts", block[0], block[1]);
+            return Err(bad("size of tiles or strips", found, "1 to 33554432 posts"));
+        }
+        let keys = Keys::of(ifd);
+        let (scale, offset_m) = scale(ifd);
+        let unit_m = match keys.get(VERTICAL_UNITS) {
+            None | Some(0 | 9001) => 1.0,
+            Some(9002) => 0.3048,
+            Some(9003) => 1200.0 / 3937.0,
+            Some(other) => {
+                let allowed = "9001 (metre), 9002 (foot), 9003 (US survey foot)";
+                return Err(bad(
+                    "VerticalUnitsGeoKey (4099)",
+                    other.to_string(),
+                    allowed,
+                ));
+            }
+        };
+        if !(scale.is_finite() && scale != 0.0 && offset_m.is_finite()) {
+            let found = format!("scale {scale}, offset {offset_m}");
+            return Err(bad(
+                "GDAL_METADATA (42112)",
+                found,
+                "finite numbers, no scale of 0",
+            ));
+        }
+        Ok(Self {
+            grid: grid(ifd, &keys, size, path)?,
+            samples,
+            is_tiled: ifd.is_tiled(),
+            block,
+            strip_rows,
+            nodata: nodata(ifd),
+            scale: scale * unit_m,
+            offset_m: offset_m * unit_m,
+            datum: keys
+                .get(VERTICAL)
+                .map_or(VerticalDatum::Unknown, crs::vertical),
+        })
+    }
+
+    /// Blocks from west to east.
+    pub fn blocks_across(&self) -> usize {
+        self.grid.columns.div_ceil(self.block[1])
+    }
+}
+
+/// Position of the posts.
+fn grid(ifd: &Ifd, keys: &Keys, size: [usize; 2], path: &Path) -> Result<Grid, RasterError> {
+    let bad =
+        |what, found: String, allowed: &str| RasterError::property(path, what, found, allowed);
+    let frame = match keys.get(GT_MODEL_TYPE) {
+        Some(2) => {
+            let code = keys.get(GEODETIC_CRS).unwrap_or(0);
+            let unit = keys.get(ANGULAR_UNITS).unwrap_or(9102);
+            if !crs::is_geographic(code) {
+                return Err(bad(
+                    "coordinate system",
+                    format!("EPSG:{code}"),
+                    crs::ALLOWED,
+                ));
+            }
+            if unit != 9102 {
+                return Err(bad(
+                    "GeogAngularUnitsGeoKey (2054)",
+                    unit.to_string(),
+                    "9102 (degree)",
+                ));
+            }
+            Frame::Geographic
+        }
+        Some(1) => {
+            let code = keys.get(PROJECTED_CRS).unwrap_or(0);
+            let unit = keys.get(LINEAR_UNITS).unwrap_or(9001);
+            if unit != 9001 {
+                return Err(bad(
+                    "ProjLinearUnitsGeoKey (3076)",
+                    unit.to_string(),
+                    "9001 (metre)",
+                ));
+            }
+            crs::projected(code)
+                .ok_or_else(|| bad("coordinate system", format!("EPSG:{code}"), crs::ALLOWED))?
+        }
+        Some(other) => {
+            let allowed = "1 (projected) or 2 (geographic)";
+            return Err(bad("GTModelTypeGeoKey (1024)", other.to_string(), allowed));
+        }
+        None => return Err(bad("coordinate system", "none".to_owned(), crs::ALLOWED)),
+    };
+    let is_point = keys.get(GT_RASTER_TYPE) == Some(2);
+    let numbers = |code| {
+        let tag = ifd.tag(code)?;
+        tag.value.as_f64_vec()
+    };
+    let (corner, step) = if let Some(m) = numbers(MODEL_TRANSFORMATION) {
+        if m.len() != 16 || m[1] != 0.0 || m[4] != 0.0 {
+            let found = format!("{:?}", &m[..m.len().min(8)]);
+            let allowed = "16 numbers without rotation";
+            return Err(bad("ModelTransformationTag (34264)", found, allowed));
+        }
+        ([m[3], m[7]], [m[0], -m[5]])
+    } else {
+        let scale = numbers(MODEL_PIXEL_SCALE).unwrap_or_default();
+        let tie = numbers(MODEL_TIEPOINT).unwrap_or_default();
+        let (&[east, south, ..], &[i, j, _, x, y, ..]) = (&scale[..], &tie[..]) else {
+            let found = format!("{} and {} numbers", scale.len(), tie.len());
+            let what = "ModelPixelScaleTag (33550) and ModelTiepointTag (33922)";
+            return Err(bad(what, found, "3 and 6 numbers"));
+        };
+        ([x - i * east, y + j * south], [east, south])
+    };
+    let half = if is_point { 0.0 } else { 0.5 };
+    let origin = [corner[0] + half * step[0], corner[1] - half * step[1]];
+    let (least, most) = match frame {
+        Frame::Geographic => (1e-7, 10.0),
+        Frame::Utm(_) => (1e-2, 1e5),
+    };
+    if !step.iter().all(|step| (least..=most).contains(step)) {
+        let found = format!("{} eastwards, {} southwards", step[0], step[1]);
+        let allowed = format!("{least} to {most}, rows from the north");
+        return Err(bad("distance of posts", found, &allowed));
+    }
+    let [rows, columns] = size.map(|size| (size - 1) as f64);
+    let [west, north] = origin;
+    let (east, south) = (west + columns * step[0], north - rows * step[1]);
+    let (is_near, allowed) = match frame {
+        Frame::Geographic => (
+            (-360.0..=360.0).contains(&west)
+                && east - west <= 360.0
+                && south >= -90.0 - step[1]
+                && north <= 90.0 + step[1],
+            "latitudes from -90 to 90, longitudes from -360 to 360 degrees",
+        ),
+        Frame::Utm(_) => (
+            west >= 5e5 - EAST_MAX_M
+                && east <= 5e5 + EAST_MAX_M
+                && south >= -9.4e6
+                && north <= 1.94e7,
+            "eastings from -500000 to 1500000, northings from -9400000 to 19400000 m",
+        ),
+    };
+    if !is_near {
+        let found = format!("{west} to {east} eastwards, {south} to {north} northwards");
+        return Err(bad("position", found, allowed));
+    }
+    Ok(Grid::new(frame, size, origin, step))
+}
+
+fn text(ifd: &Ifd, code: u16) -> Option<&str> {
+    let text = ifd.tag(code)?.value.as_str()?;
+    Some(text.trim_matches(['\0', ' ', '\n']))
+}
+
+/// Sample without a height.
+fn nodata(ifd: &Ifd) -> Option<f64> {
+    text(ifd, GDAL_NODATA)?.parse().ok()
+}
+
+/// Scale and offset of the samples of the first band.
+fn scale(ifd: &Ifd) -> (f64, f64) {
+    use quick_xml::events::Event;
+    let (mut scale, mut offset) = (1.0, 0.0);
+    let Some(xml) = text(ifd, GDAL_METADATA) else {
+        return (scale, offset);
+    };
+    let mut reader = quick_xml::Reader::from_str(xml);
+    let mut role = String::new();
+    loop {
+        match reader.read_event() {
+            Ok(Event::Start(item)) => {
+                let attribute = |name: &str| {
+                    let mut all = item.attributes().flatten();
+                    let held = all.find(|held| held.key.as_ref() == name)?;
+                    Some(held.value.into_owned())
+                };
+                let is_first = attribute("sample").is_none_or(|band| band == "0");
+                role = attribute("role").filter(|_| is_first).unwrap_or_default();
+            }
+            Ok(Event::Text(value)) => match (role.as_str(), value.trim().parse()) {
+                ("scale", Ok(value)) => scale = value,
+                ("offset", Ok(value)) => offset = value,
+                _ => {}
+            },
+            Ok(Event::End(_)) => role.clear(),
+            Ok(Event::Eof) | Err(_) => return (scale, offset),
+            Ok(_) => {}
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! GeoTIFF files of heights, COG among them: any size, non-square posts, geographic or UTM.
+//!
+//! Read by the crate `tiff-reader`: strips and tiles, deflate, LZW, ZSTD, LERC, predictors, within
+//! budgets. Posts are decoded in blocks when samples fall on them and kept within a budget.
+
+mod blocks;
+mod crs;
+mod error;
+mod file;
+mod grid;
+mod header;
+mod mosaic;
+mod utm;
+
+pub use error::RasterError;
+pub(super) use file::{Raster, file_digest};
+pub(super) use mosaic::{Held, Mosaic, Reading};

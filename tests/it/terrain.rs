@@ -1,0 +1,263 @@
+//! `terrain fetch`, `list` and `verify`, and the commands that use what was fetched.
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use axum::Router;
+use serde_json::Value;
+use tower_http::services::ServeDir;
+
+use crate::support::{blind, command, root, stdout};
+
+const TILES: [&str; 2] = [
+    "Copernicus_DSM_COG_10_N59_00_E010_00_DEM",
+    "Copernicus_DSM_COG_10_N60_00_E010_00_DEM",
+];
+
+/// A server of files in the folders of the bucket; it ends with the test.
+struct Mirror {
+    url: String,
+    folder: tempfile::TempDir,
+    _runtime: tokio::runtime::Runtime,
+}
+
+impl Mirror {
+    fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for tile in TILES {
+            let below = folder.path().join(tile);
+            std::fs::create_dir(&below).unwrap();
+            let file = format!("{tile}.tif");
+            std::fs::copy(
+                root().join("tests/fixtures/terrain").join(&file),
+                below.join(&file),
+            )
+            .unwrap();
+        }
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        let listener = runtime
+            .block_on(tokio::net::TcpListener::bind("127.0.0.1:0"))
+            .unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let router = Router::new().fallback_service(ServeDir::new(folder.path()));
+        runtime.spawn(async move { axum::serve(listener, router).await });
+        Self {
+            url,
+            folder,
+            _runtime: runtime,
+        }
+    }
+}
+
+/// Runs the program with a cache of its own and no other terrain.
+fn groundwave(cache: &Path, words: &[&str]) -> Output {
+    let mut program = command(words);
+    program.env("GROUNDWAVE_DATA", cache.join("none"));
+    program.env("GROUNDWAVE_TERRAIN_CACHE", cache);
+    for proxy in ["http_proxy", "all_proxy", "ALL_PROXY"] {
+        program.env_remove(proxy);
+    }
+    program.output().unwrap()
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_str(&stdout(output)).unwrap()
+}
+
+fn errors(output: &Output) -> String {
+    assert!(!output.status.success());
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!told.contains("panicked"), "{told}");
+    told
+}
+
+fn file_of(cache: &Path) -> PathBuf {
+    let mut found = std::fs::read_dir(cache.join("glo30")).unwrap();
+    found.next().unwrap().unwrap().path()
+}
+
+#[test]
+fn terrain_is_fetched_listed_verified_and_used() {
+    let mirror = Mirror::start();
+    let folder = tempfile::tempdir().unwrap();
+    let cache = folder.path();
+    let place = ["59.9,10.5,60.1,10.6", "--url", &mirror.url];
+    let fetch = |more: &[&str]| {
+        let words: Vec<_> = ["terrain", "fetch"]
+            .iter()
+            .chain(&place)
+            .chain(more)
+            .copied()
+            .collect();
+        groundwave(cache, &words)
+    };
+    // Without consent nothing is sent; the folder, the files and the command are told.
+    let refused = fetch(&[]);
+    assert_eq!(refused.status.code(), Some(2));
+    let told = errors(&refused);
+    let command = "`groundwave terrain fetch N59E010,N60E010 --yes` consents";
+    for wanted in [
+        "no consent",
+        "up to 90 MB",
+        "DLR",
+        command,
+        cache.to_str().unwrap(),
+    ] {
+        assert!(told.contains(wanted), "no {wanted:?} in {told}");
+    }
+    let found = json(&fetch(&["--yes", "--json"]));
+    assert_eq!(found["fetched"], serde_json::json!(["N59E010", "N60E010"]));
+    // The consent holds, and nothing is left to fetch; what the bucket lacks is sea.
+    let again = json(&fetch(&["--json"]));
+    assert_eq!(again["present"], serde_json::json!(["N59E010", "N60E010"]));
+    let sea = [
+        "terrain",
+        "fetch",
+        "59.5,9.5",
+        "--radius-km",
+        "5",
+        "--json",
+        "--url",
+        &mirror.url,
+    ];
+    assert_eq!(
+        json(&groundwave(cache, &sea))["absent"],
+        serde_json::json!(["N59E009"])
+    );
+    let listed = json(&groundwave(cache, &["terrain", "list", "--json"]));
+    assert_eq!(listed["files"].as_array().unwrap().len(), 2);
+    assert_eq!(listed["files"][0]["about"]["vertical_datum"], "egm2008");
+    assert!(stdout(&groundwave(cache, &["terrain", "list"])).contains("(surface, EGM2008)"));
+    assert_eq!(
+        json(&groundwave(cache, &["terrain", "verify", "--json"]))["damaged"],
+        serde_json::json!([])
+    );
+
+    // Above 60 degrees north, across tiles of different widths.
+    let link = [
+        "link",
+        "59.95,10.5,20",
+        "60.05,10.55,20",
+        "--radio",
+        "ptp_5g8",
+        "--antenna",
+        "dish_30",
+        "--json",
+    ];
+    let result = json(&groundwave(cache, &link));
+    assert_eq!(result["terrain"], "2 GeoTIFF files");
+    assert_eq!(result["forward"]["terrain"]["missing_samples"], 0);
+    assert_eq!(result["terrain_sources"][0]["name"], "Copernicus GLO-30");
+    let ground_m = result["forward"]["geometry"]["tx_ground_msl_m"]
+        .as_f64()
+        .unwrap();
+    assert!((ground_m - 125.0).abs() < 0.01, "{ground_m}");
+    let nearest: Vec<_> = link.iter().copied().chain(["--posts", "nearest"]).collect();
+    let result = json(&groundwave(cache, &nearest));
+    assert_eq!(result["posts"], "nearest");
+    assert_eq!(result["terrain"], "2 GeoTIFF files, nearest posts");
+
+    // A damaged file is told, with its command.
+    let mut bytes = std::fs::read(file_of(cache)).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    std::fs::write(file_of(cache), bytes).unwrap();
+    let told = errors(&groundwave(cache, &["terrain", "verify"]));
+    assert!(
+        told.contains("missing or damaged") && told.contains("groundwave terrain fetch"),
+        "{told}"
+    );
+    std::fs::remove_file(file_of(cache)).unwrap();
+    // The source has other bytes by now: they are refused.
+    for tile in TILES {
+        let path = mirror.folder.path().join(tile).join(format!("{tile}.tif"));
+        let mut bytes = std::fs::read(&path).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+    }
+    let told = errors(&fetch(&[]));
+    assert!(told.contains("wrong bytes: found SHA-256"), "{told}");
+}
+
+#[test]
+fn first_use_fetches_with_consent_alone() {
+    let mirror = Mirror::start();
+    let folder = tempfile::tempdir().unwrap();
+    let link = [
+        "link",
+        "59.5,10.5,20",
+        "59.55,10.55,20",
+        "--radio",
+        "ptp_5g8",
+        "--antenna",
+        "dish_30",
+    ];
+    let run = |url: &str, more: &[&str]| {
+        let words: Vec<_> = link.iter().chain(more).copied().collect();
+        let mut program = command(&words);
+        program.env("GROUNDWAVE_DATA", folder.path().join("none"));
+        program.env("GROUNDWAVE_TERRAIN_CACHE", folder.path().join("cache"));
+        program.env("GROUNDWAVE_TERRAIN_URL", url);
+        program.output().unwrap()
+    };
+    // Without a word nothing is fetched.
+    std::fs::create_dir(folder.path().join("cache")).unwrap();
+    let alone = run(&mirror.url, &[]);
+    blind(&alone);
+    assert!(String::from_utf8_lossy(&alone.stderr).contains("groundwave terrain fetch"));
+    assert_eq!(
+        std::fs::read_dir(folder.path().join("cache"))
+            .unwrap()
+            .count(),
+        0
+    );
+    // Without a network the folder, the file and the command are told.
+    let closed = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let told = errors(&run(&format!("http://{closed}"), &["--fetch"]));
+    for wanted in [
+        "no connection to 127.0.0.1",
+        TILES[0],
+        "groundwave terrain fetch N59E010",
+        "cache",
+    ] {
+        assert!(told.contains(wanted), "no {wanted:?} in {told}");
+    }
+    let fetched = run(&mirror.url, &["--fetch"]);
+    let text = stdout(&fetched);
+    assert!(
+        text.contains("heights: Copernicus GLO-30 (surface, EGM2008); produced using"),
+        "{text}"
+    );
+    assert!(String::from_utf8_lossy(&fetched.stderr).contains("fetched N59E010"));
+}
+
+#[test]
+fn areas_that_make_no_sense_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (area, wanted) in [
+        ("57.6", "invalid AREA"),
+        ("57.6,11.5,57.9", "invalid AREA"),
+        ("north", "invalid AREA"),
+        ("-60,-180,60,179", "more than 400 square degrees"),
+        ("91,0", "91"),
+    ] {
+        let refused = groundwave(folder.path(), &["terrain", "fetch", area, "--yes"]);
+        assert_eq!(refused.status.code(), Some(2), "{area}");
+        assert!(
+            errors(&refused).contains(wanted),
+            "{area}: {}",
+            errors(&refused)
+        );
+    }
+    let refused = groundwave(
+        folder.path(),
+        &["terrain", "fetch", "N57E011", "--source", "lidar"],
+    );
+    assert!(errors(&refused).contains("allowed glo30, srtm"));
+}

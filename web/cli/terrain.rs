@@ -1,0 +1,362 @@
+//! `terrain`: terrain that was fetched, and fetching of more.
+
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Write as _};
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use groundwave::serve::fetch::{Fetching, command, squares_of, too_large};
+use groundwave::serve::simulation::load;
+use groundwave::serve::terrain::TerrainOptions;
+use groundwave::text::{Align, Table};
+use groundwave_io::terrain::cache::{Cache, Entry, Event, State, squares_around, squares_within};
+use groundwave_systems::terrain::{GeoPoint, TileId};
+use serde::Serialize;
+
+use super::output::{self, Output};
+use groundwave::serve::Failure;
+
+const EXAMPLES: &str = "\
+Examples:
+  groundwave terrain fetch 57.6,11.5,57.9,12.1
+  groundwave terrain fetch 60.17,24.94 --radius-km 30 --yes
+  groundwave terrain list
+  groundwave terrain verify";
+
+/// Fetch terrain of any place into a folder of the user, list it, verify it
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Terrain {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Fetch tiles of an area; interrupted downloads continue
+    #[command(after_help = FETCH_EXAMPLES)]
+    Fetch(Fetch),
+    /// List fetched files with their data sets
+    #[command(after_help = LIST_EXAMPLES)]
+    List(Place),
+    /// Compare fetched files with the digests of their receipt
+    #[command(after_help = VERIFY_EXAMPLES)]
+    Verify(Place),
+}
+
+const FETCH_EXAMPLES: &str = "\
+Examples:
+  groundwave terrain fetch 57.6,11.5,57.9,12.1
+  groundwave terrain fetch N57E011 --source srtm --yes
+  groundwave terrain fetch --scenario scenarios/failover.toml --yes
+  groundwave terrain fetch N57E011 --url https://mirror.example/glo30 --proxy http://proxy.example:3128";
+
+const LIST_EXAMPLES: &str = "\
+Examples:
+  groundwave terrain list
+  groundwave terrain list --json | jq '.files[].name'";
+
+const VERIFY_EXAMPLES: &str = "\
+Examples:
+  groundwave terrain verify";
+
+/// Folder of fetched terrain.
+#[derive(Args)]
+struct Place {
+    /// Folder of fetched terrain [default: groundwave/terrain in the cache folder of the user]
+    #[arg(long, value_name = "DIR", env = "GROUNDWAVE_TERRAIN_CACHE")]
+    terrain_cache: Option<PathBuf>,
+}
+
+#[derive(Args)]
+struct Fetch {
+    /// SOUTH,WEST,NORTH,EAST in degrees, LAT,LON with --radius-km, or names of tiles such as N57E011,N57E012
+    #[arg(allow_hyphen_values = true, required_unless_present = "scenario")]
+    area: Option<String>,
+
+    /// Distance around LAT,LON, km, up to 1000
+    #[arg(long, value_name = "KM", default_value_t = 10.0)]
+    radius_km: f64,
+
+    /// Fetch under the nodes and coverages of a scenario
+    #[arg(long, value_name = "FILE", conflicts_with = "area")]
+    scenario: Option<PathBuf>,
+
+    /// Data set: glo30 (Copernicus, 30 m, surface) or srtm (30 m, surface)
+    #[arg(
+        long,
+        value_name = "NAME",
+        env = "GROUNDWAVE_TERRAIN_SOURCE",
+        default_value = "glo30"
+    )]
+    source: String,
+
+    /// Address of a mirror with the same paths [default: that of the source]
+    #[arg(long, value_name = "URL", env = "GROUNDWAVE_TERRAIN_URL")]
+    url: Option<String>,
+
+    /// HTTP proxy [default: https_proxy, http_proxy, all_proxy and no_proxy of the environment]
+    #[arg(long, value_name = "URL")]
+    proxy: Option<String>,
+
+    /// Consent to the terms and sizes without a question
+    #[arg(long)]
+    yes: bool,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+impl Place {
+    fn options(&self) -> TerrainOptions {
+        TerrainOptions {
+            terrain_cache: self.terrain_cache.clone(),
+            ..TerrainOptions::default()
+        }
+    }
+
+    fn cache(&self) -> Result<Cache, Failure> {
+        Ok(Cache::new(self.options().cache_folder()?))
+    }
+}
+
+impl Terrain {
+    pub fn run(self, output: Output) -> Result<(), Failure> {
+        match self.action {
+            Action::Fetch(args) => args.run(output),
+            Action::List(place) => list(&place, output),
+            Action::Verify(place) => verify(&place, output),
+        }
+    }
+}
+
+fn list(place: &Place, output: Output) -> Result<(), Failure> {
+    #[derive(Serialize)]
+    struct Document<'a> {
+        folder: String,
+        files: Vec<&'a Entry>,
+    }
+    let cache = place.cache()?;
+    let index = cache.index().map_err(Failure::input)?;
+    let folder = cache.folder().display().to_string();
+    let files: Vec<_> = index.files.values().collect();
+    if output.json {
+        return output.json(&Document { folder, files });
+    }
+    if files.is_empty() {
+        return output.text(&format!(
+            "no terrain in {folder}; `groundwave terrain fetch` fetches some\n"
+        ));
+    }
+    let heads = [
+        ("source", Align::Left),
+        ("file", Align::Left),
+        ("MB", Align::Right),
+        ("data", Align::Left),
+    ];
+    let mut table = Table::new(&heads);
+    for entry in &files {
+        let size_mb = format!("{:.1}", entry.length as f64 / 1e6);
+        let data = entry.about.with_files(1).summary();
+        table.row([entry.source.clone(), entry.name.clone(), size_mb, data]);
+    }
+    let mut out = format!("{folder}\n\n{}", output::table(&table, None));
+    let mut terms: Vec<_> = files
+        .iter()
+        .filter_map(|entry| entry.about.attribution.as_deref())
+        .collect();
+    terms.dedup();
+    for text in terms {
+        let _ = writeln!(out, "{}", output::faint(text));
+    }
+    output.text(&out)
+}
+
+fn verify(place: &Place, output: Output) -> Result<(), Failure> {
+    #[derive(Serialize)]
+    struct Document {
+        folder: String,
+        sound: Vec<String>,
+        missing: Vec<String>,
+        damaged: Vec<String>,
+    }
+    let cache = place.cache()?;
+    let index = cache.index().map_err(Failure::input)?;
+    let folder = cache.folder().display().to_string();
+    let mut found = Document {
+        folder: folder.clone(),
+        sound: Vec::new(),
+        missing: Vec::new(),
+        damaged: Vec::new(),
+    };
+    for (key, entry) in &index.files {
+        let names = match cache.verify(entry) {
+            State::Sound => &mut found.sound,
+            State::Missing => &mut found.missing,
+            State::Damaged => &mut found.damaged,
+        };
+        names.push(key.clone());
+    }
+    let bad: Vec<_> = found
+        .missing
+        .iter()
+        .chain(&found.damaged)
+        .cloned()
+        .collect();
+    match output.json {
+        true => output.json(&found)?,
+        false => output.text(&format!(
+            "{} of {} files in {folder} are sound\n",
+            found.sound.len(),
+            index.files.len()
+        ))?,
+    }
+    if bad.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::Machine(format!(
+        "missing or damaged in {folder}: {}; remove a damaged file, then `groundwave terrain fetch` fetches it again",
+        bad.join(", ")
+    )))
+}
+
+impl Fetch {
+    fn squares(&self) -> Result<Vec<TileId>, Failure> {
+        if let Some(path) = &self.scenario {
+            return squares_of(&load(path)?);
+        }
+        let area = self.area.as_deref().unwrap_or_default();
+        let invalid = || {
+            Failure::Input(format!(
+                "invalid AREA: found {area:?}, allowed SOUTH,WEST,NORTH,EAST, LAT,LON or names of tiles such as N57E011"
+            ))
+        };
+        let parts: Vec<_> = area.split(',').map(str::trim).collect();
+        let tiles: Result<Vec<TileId>, _> = parts.iter().map(|part| part.parse()).collect();
+        if let Ok(tiles) = tiles {
+            return Ok(tiles);
+        }
+        let numbers: Result<Vec<f64>, _> = parts.iter().map(|part| part.parse()).collect();
+        match numbers.map_err(|_| invalid())?[..] {
+            [lat, lon] => {
+                if !(0.0..=1000.0).contains(&self.radius_km) {
+                    let found = self.radius_km;
+                    return Err(Failure::Input(format!(
+                        "invalid --radius-km: found {found}, allowed 0 to 1000"
+                    )));
+                }
+                let at = GeoPoint::new(lat, lon).map_err(Failure::input)?;
+                squares_around(&[at], self.radius_km * 1e3).ok_or_else(too_large)
+            }
+            [south, west, north, east] => {
+                GeoPoint::new(south, west).map_err(Failure::input)?;
+                GeoPoint::new(north, east).map_err(Failure::input)?;
+                squares_within([south, west, north, east]).ok_or_else(too_large)
+            }
+            _ => Err(invalid()),
+        }
+    }
+
+    /// Consent of the user, asked for once for each source.
+    fn consent(&self, fetching: &Fetching, wanted: &[TileId]) -> Result<(), Failure> {
+        let index = fetching.cache.index().map_err(Failure::input)?;
+        if index.consents.contains(fetching.source.id) {
+            return Ok(());
+        }
+        let terms = fetching.terms(wanted);
+        if !self.yes {
+            let is_dialogue = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+            if !is_dialogue {
+                return Err(Failure::Input(format!(
+                    "no consent to fetch {terms}; `{} --yes` consents",
+                    command(fetching.source, wanted)
+                )));
+            }
+            anstream::eprint!("Fetch {terms}? [y/N] ");
+            std::io::stderr().flush()?;
+            let mut answer = String::new();
+            std::io::stdin().read_line(&mut answer)?;
+            if !matches!(answer.trim(), "y" | "Y" | "yes") {
+                return Err(Failure::Input("no consent: nothing was fetched".to_owned()));
+            }
+        }
+        fetching
+            .cache
+            .consent(fetching.source)
+            .map_err(Failure::machine)
+    }
+
+    fn run(self, output: Output) -> Result<(), Failure> {
+        #[derive(Serialize)]
+        struct Document<'a> {
+            folder: String,
+            source: &'a str,
+            fetched: Vec<String>,
+            absent: Vec<String>,
+            present: Vec<String>,
+        }
+        let squares = self.squares()?;
+        let fetching = Fetching::new(
+            self.place.options().cache_folder()?,
+            Some(&self.source),
+            self.url.as_deref(),
+            self.proxy.as_deref(),
+        )?;
+        let wanted = fetching.wanted(&squares)?;
+        if !wanted.is_empty() {
+            self.consent(&fetching, &wanted)?;
+        }
+        let mut found = Document {
+            folder: fetching.cache.folder().display().to_string(),
+            source: fetching.source.id,
+            fetched: Vec::new(),
+            absent: Vec::new(),
+            present: squares
+                .iter()
+                .filter(|square| !wanted.contains(square))
+                .map(ToString::to_string)
+                .collect(),
+        };
+        for square in &wanted {
+            let bar = output::progress(
+                0,
+                "{prefix} {bar:30} {bytes} of {total_bytes} {bytes_per_sec}",
+            );
+            bar.set_prefix(square.to_string());
+            let mut is_absent = false;
+            fetching.fetch(*square, |event| match event {
+                Event::Bytes { received, length } => {
+                    bar.set_length(length.unwrap_or(received));
+                    bar.set_position(received);
+                }
+                Event::Stored => bar.finish_and_clear(),
+                Event::Absent => is_absent = true,
+            })?;
+            let names = if is_absent {
+                &mut found.absent
+            } else {
+                &mut found.fetched
+            };
+            names.push(square.to_string());
+        }
+        if output.json {
+            return output.json(&found);
+        }
+        let mut out = String::new();
+        for (what, names) in [
+            ("fetched", &found.fetched),
+            ("not published, mostly open sea", &found.absent),
+            ("there before", &found.present),
+        ] {
+            if !names.is_empty() {
+                let _ = writeln!(out, "{what}: {}", names.join(", "));
+            }
+        }
+        let _ = writeln!(
+            out,
+            "used where no other folder is named, or with --terrain-cache {}",
+            found.folder
+        );
+        output.text(&out)
+    }
+}

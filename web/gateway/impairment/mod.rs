@@ -1,0 +1,30 @@
+//! Impairment endpoints: directions of the daemon, passed on to its socket, and playback of timelines.
+
+pub mod playback;
+pub mod ports;
+
+use crate::gateway::access::{Access, rule_of};
+use crate::gateway::state::Gateway;
+use crate::http::endpoints::Endpoints;
+use crate::impair::wire::DirectionName;
+use crate::operations;
+
+/// Endpoints of this category.
+pub fn endpoints() -> Endpoints<Gateway, Access> {
+    Endpoints::default()
+        .schema::<DirectionName>()
+        .with(operations!(
+            rule_of;
+            ports::impairment_system,
+            ports::impairment_fetch,
+            ports::impairment_replace,
+            ports::impairment_clear,
+            ports::impairment_stats,
+            ports::impairment_baseline,
+            playback::playback_show,
+            playback::playback_stop,
+        ))
+        .with(
+            operations!(rule_of; playback::playback_start).body_limit(playback::TIMELINE_BYTES_MAX),
+        )
+}

@@ -1,0 +1,405 @@
+//! Playback of a timeline of impairments through the daemon: one at a time, going on without the
+//! client that started it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::http::{Method, StatusCode};
+use groundwave_io::impair::timeline::Timeline;
+use groundwave_io::wall::{monotonic_ns, wall_ns};
+use groundwave_systems::impair::{Direction, Impairment};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::local_service::ImpairmentDaemon;
+use crate::http::Problem;
+use crate::http::client::Client;
+use crate::http::time::rfc3339;
+use crate::impair::player::{self, Due, play};
+use crate::impair::wire::AppliedState;
+
+/// Time limit of a request to the daemon.
+const REQUEST_LIMIT: Duration = Duration::from_secs(15);
+
+/// State of the playback.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PlaybackState {
+    /// Nothing was played since the start of the gateway.
+    #[default]
+    Idle,
+    /// Playing.
+    Playing,
+    /// Played to the end.
+    Ended,
+    /// Stopped.
+    Stopped,
+    /// The daemon refused a state or did not answer.
+    Failed,
+}
+
+/// State of a direction in the playback.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PlayedState {
+    /// Direction.
+    pub direction: Direction,
+    /// Position of the step, s.
+    pub at_s: f64,
+    /// Impairment of the step.
+    pub impairment: Impairment,
+}
+
+/// Playback of a timeline.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct PlaybackView {
+    /// State.
+    pub state: PlaybackState,
+    /// File name.
+    pub name: String,
+    /// Title of the timeline; may be empty.
+    pub title: String,
+    /// Directions.
+    pub directions: Vec<Direction>,
+    /// Position, s.
+    pub position_s: f64,
+    /// Length, s.
+    pub length_s: f64,
+    /// Steps of the timeline.
+    pub steps: usize,
+    /// Steps applied, over all repetitions.
+    pub applied_total: u64,
+    /// Speed factor.
+    pub speed: f64,
+    /// Repeated until it is stopped.
+    pub repeat: bool,
+    /// The last state stays in force at the end; else the previous one is restored.
+    pub leave: bool,
+    /// Last state of each direction.
+    pub last: Vec<PlayedState>,
+    /// Account that started it.
+    pub started_by: Option<String>,
+    /// Start, RFC 3339.
+    pub started_at: Option<String>,
+    /// Cause of the failure, or of a previous state that is not restored.
+    pub failure: Option<String>,
+}
+
+/// Timeline to be played.
+#[derive(Debug)]
+pub struct Request {
+    /// Timeline.
+    pub line: Timeline,
+    /// Start position, speed, repetition.
+    pub playback: player::Playback,
+    /// The last state stays in force at the end.
+    pub leave: bool,
+    /// File name.
+    pub name: String,
+    /// Account that starts it.
+    pub account: String,
+}
+
+/// Progress of a playback.
+#[derive(Debug, Clone)]
+struct Progress {
+    state: PlaybackState,
+    applied_total: u64,
+    last: Vec<PlayedState>,
+    /// Monotonic time of the end, ns.
+    ended_ns: Option<u64>,
+    failure: Option<Problem>,
+}
+
+#[derive(Debug)]
+struct Session {
+    request: Request,
+    began_ns: u64,
+    began_wall_ns: u64,
+    progress: watch::Sender<Progress>,
+    stop: CancellationToken,
+}
+
+/// Playback of the gateway.
+#[derive(Debug)]
+pub struct Playback {
+    daemon: Arc<ImpairmentDaemon>,
+    /// Cancelled when the gateway stops.
+    stop: CancellationToken,
+    /// Starts and stops, one after the other.
+    turn: tokio::sync::Mutex<()>,
+    current: Mutex<Option<Arc<Session>>>,
+}
+
+impl Playback {
+    /// Playback through a daemon, until `stop` is cancelled.
+    #[must_use]
+    pub fn new(daemon: Arc<ImpairmentDaemon>, stop: CancellationToken) -> Self {
+        Self {
+            daemon,
+            stop,
+            turn: tokio::sync::Mutex::default(),
+            current: Mutex::default(),
+        }
+    }
+
+    fn current(&self) -> Option<Arc<Session>> {
+        let held = self.current.lock();
+        held.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Playback now.
+    #[must_use]
+    pub fn view(&self) -> PlaybackView {
+        let current = self.current();
+        current.map_or_else(PlaybackView::default, |session| session.view())
+    }
+
+    /// Refuses changes of a direction that is being played.
+    ///
+    /// # Errors
+    /// 409 while it is.
+    pub fn leaves(&self, direction: Direction) -> Result<(), Problem> {
+        let current = self.current();
+        let held = current.filter(|session| session.is_playing());
+        match held.is_some_and(|session| session.request.line.directions().contains(&direction)) {
+            false => Ok(()),
+            true => Err(conflict(format!(
+                "conflict: a playback changes {direction}; stop it first"
+            ))),
+        }
+    }
+
+    /// Starts a playback; answers when its first states are in force.
+    ///
+    /// # Errors
+    /// 409 while another one plays, 503 without a daemon, and the refusal of the first states.
+    pub async fn start(&self, request: Request) -> Result<PlaybackView, Problem> {
+        let _turn = self.turn.lock().await;
+        if self.current().is_some_and(|session| session.is_playing()) {
+            return Err(conflict("conflict: a playback is running; stop it first"));
+        }
+        let mut client = self.daemon.connect().await?;
+        let mut before = Vec::new();
+        for direction in request.line.directions() {
+            let state = ask(&mut client, Method::GET, direction, None).await?;
+            before.push((direction, state.impairment));
+        }
+        let (progress, mut seen) = watch::channel(Progress {
+            state: PlaybackState::Playing,
+            applied_total: 0,
+            last: Vec::new(),
+            ended_ns: None,
+            failure: None,
+        });
+        let session = Arc::new(Session {
+            request,
+            began_ns: monotonic_ns(),
+            began_wall_ns: wall_ns(),
+            progress,
+            stop: self.stop.child_token(),
+        });
+        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&session));
+        let first = session.first_states();
+        let daemon = Arc::clone(&self.daemon);
+        // On a thread of its own: the compiler does not see that the future may change threads.
+        let (played, runtime) = (Arc::clone(&session), tokio::runtime::Handle::current());
+        tokio::task::spawn_blocking(move || runtime.block_on(played.run(daemon, client, before)));
+        // The sender lives as long as the session.
+        let _ = seen
+            .wait_for(|seen| seen.applied_total >= first || seen.state != PlaybackState::Playing)
+            .await;
+        let failure = seen.borrow().failure.clone();
+        failure.map_or_else(|| Ok(session.view()), Err)
+    }
+
+    /// Stops the playback and restores the previous states, unless it leaves the last ones; without a
+    /// playback nothing changes.
+    pub async fn stop(&self) -> PlaybackView {
+        let _turn = self.turn.lock().await;
+        if let Some(session) = self.current() {
+            session.stop.cancel();
+            let mut seen = session.progress.subscribe();
+            let _ = seen
+                .wait_for(|seen| seen.state != PlaybackState::Playing)
+                .await;
+        }
+        self.view()
+    }
+
+    /// Waits until the gateway stops, and ends the playback.
+    pub async fn end_with_gateway(&self) {
+        self.stop.cancelled().await;
+        self.stop().await;
+    }
+}
+
+impl Session {
+    fn is_playing(&self) -> bool {
+        self.progress.borrow().state == PlaybackState::Playing
+    }
+
+    /// Number of directions with a state at the start position.
+    fn first_states(&self) -> u64 {
+        let Request { line, playback, .. } = &self.request;
+        let states = line.directions().into_iter();
+        let states = states.filter_map(|direction| line.state(direction, playback.seek_ns));
+        states.count() as u64
+    }
+
+    async fn run(
+        self: Arc<Self>,
+        daemon: Arc<ImpairmentDaemon>,
+        mut client: Client,
+        before: Vec<(Direction, Impairment)>,
+    ) {
+        let Request {
+            line,
+            playback,
+            leave,
+            ..
+        } = &self.request;
+        let playing = play(line, *playback, async |due: Due<'_>| {
+            let wanted = Some(due.impairment);
+            ask(&mut client, Method::PUT, due.direction, wanted).await?;
+            self.applied(due);
+            Ok::<_, Problem>(())
+        });
+        let outcome = tokio::select! {
+            outcome = playing => Some(outcome.map(|_| ())),
+            () = self.stop.cancelled() => None,
+        };
+        let ended_ns = monotonic_ns();
+        let restored = match leave {
+            true => Ok(()),
+            // On another connection: a request may be in progress on the first.
+            false => restore(&daemon, before).await,
+        };
+        let (state, failed) = match outcome {
+            Some(Ok(())) => (PlaybackState::Ended, None),
+            Some(Err(problem)) => (PlaybackState::Failed, Some(problem)),
+            None => (PlaybackState::Stopped, None),
+        };
+        let failure = failed.or_else(|| restored.err());
+        if let Some(problem) = &failure {
+            tracing::warn!("playback of {}: {}", self.request.name, problem.detail);
+        }
+        self.progress.send_modify(|progress| {
+            progress.state = state;
+            progress.ended_ns = Some(ended_ns);
+            progress.failure = failure;
+        });
+    }
+
+    fn applied(&self, due: Due<'_>) {
+        self.progress.send_modify(|progress| {
+            progress.applied_total += 1;
+            progress
+                .last
+                .retain(|played| played.direction != due.direction);
+            progress.last.push(PlayedState {
+                direction: due.direction,
+                at_s: seconds(due.at_ns),
+                impairment: due.impairment.clone(),
+            });
+            progress
+                .last
+                .sort_by_key(|played| played.direction as usize);
+        });
+    }
+
+    fn view(&self) -> PlaybackView {
+        let progress = self.progress.borrow().clone();
+        let Request {
+            line,
+            playback,
+            leave,
+            name,
+            account,
+        } = &self.request;
+        let until_ns = progress.ended_ns.unwrap_or_else(monotonic_ns);
+        let passed_s = seconds(until_ns.saturating_sub(self.began_ns)) * playback.speed;
+        let length_s = seconds(line.length_ns);
+        let reached_s = seconds(playback.seek_ns) + passed_s;
+        PlaybackView {
+            state: progress.state,
+            name: name.clone(),
+            title: line.title.clone(),
+            directions: line.directions(),
+            position_s: match playback.repeat {
+                true => reached_s % length_s,
+                false => reached_s.min(length_s),
+            },
+            length_s,
+            steps: line.steps.len(),
+            applied_total: progress.applied_total,
+            speed: playback.speed,
+            repeat: playback.repeat,
+            leave: *leave,
+            last: progress.last,
+            started_by: Some(account.clone()),
+            started_at: Some(rfc3339(self.began_wall_ns)),
+            failure: progress.failure.map(|problem| problem.detail),
+        }
+    }
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}
+
+fn conflict(detail: impl Into<String>) -> Problem {
+    Problem::new(StatusCode::CONFLICT, detail)
+}
+
+/// Restores the states of directions; what fails does not keep the others from it.
+async fn restore(
+    daemon: &ImpairmentDaemon,
+    before: Vec<(Direction, Impairment)>,
+) -> Result<(), Problem> {
+    let mut outcome = Ok(());
+    for (direction, impairment) in before {
+        let restored = async {
+            let mut client = daemon.connect().await?;
+            match impairment.is_empty() {
+                true => ask(&mut client, Method::DELETE, direction, None).await,
+                false => ask(&mut client, Method::PUT, direction, Some(&impairment)).await,
+            }
+        };
+        if let Err(problem) = restored.await {
+            let detail = format!("{direction} is not restored: {}", problem.detail);
+            outcome = Err(Problem { detail, ..problem });
+        }
+    }
+    outcome
+}
+
+/// Sends a request about a direction to the daemon.
+async fn ask(
+    client: &mut Client,
+    method: Method,
+    direction: Direction,
+    body: Option<&Impairment>,
+) -> Result<AppliedState, Problem> {
+    let broken = |what: &dyn std::fmt::Display| {
+        let detail = format!("the answer of the impairment daemon broke off: {what}");
+        Problem::new(StatusCode::BAD_GATEWAY, detail)
+    };
+    let body = body.map(serde_json::to_value).transpose();
+    let body = body.map_err(|err| Problem::internal(err.to_string()))?;
+    let path = format!("/v1/impairments/{direction}");
+    let asked = client.ask(method, &path, body.as_ref());
+    let answer = tokio::time::timeout(REQUEST_LIMIT, asked).await;
+    let answer = answer.map_err(|_| {
+        let detail = "the impairment daemon did not answer in time";
+        Problem::new(StatusCode::GATEWAY_TIMEOUT, detail)
+    })?;
+    let (status, bytes) = answer.map_err(|err| broken(&err))?;
+    if status.is_success() {
+        return serde_json::from_slice(&bytes).map_err(|err| broken(&err));
+    }
+    let problem: Result<Problem, _> = serde_json::from_slice(&bytes);
+    let detail = problem.map_or_else(|_| status.to_string(), |problem| problem.detail);
+    Err(Problem::new(status, format!("{direction}: {detail}")))
+}

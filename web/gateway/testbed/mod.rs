@@ -1,0 +1,24 @@
+//! Testbed endpoints: operations of its controller, passed on to its control socket.
+
+pub mod steer;
+
+use crate::gateway::access::{Access, rule_of};
+use crate::gateway::state::Gateway;
+use crate::http::endpoints::Endpoints;
+use crate::operations;
+
+/// Endpoints of this category.
+pub fn endpoints() -> Endpoints<Gateway, Access> {
+    Endpoints::default().with(operations!(
+        rule_of;
+        steer::testbed_show,
+        steer::testbed_place,
+        steer::testbed_fail,
+        steer::testbed_repair,
+        steer::testbed_equip,
+        steer::testbed_cut,
+        steer::testbed_mend,
+        steer::testbed_pace,
+        steer::testbed_step,
+    ))
+}

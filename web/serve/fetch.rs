@@ -1,0 +1,178 @@
+//! Fetching terrain into the cache of the user: sources, consent, squares of an area.
+
+use std::path::PathBuf;
+
+use groundwave_io::scenario::{self, Scenario};
+use groundwave_io::terrain::cache::{
+    AREA_MAX, Cache, Client, Event, Proxy, SOURCES, Source, squares_around, squares_within,
+};
+use groundwave_systems::terrain::{GeoPoint, TileId};
+use serde_json::Value;
+
+use super::Failure;
+
+/// Margin around the nodes of a scenario, m: paths between them and some ground beside.
+const ROOM_M: f64 = 2_000.0;
+
+/// Source, address and way of a fetch.
+pub struct Fetching {
+    /// The cache.
+    pub cache: Cache,
+    /// The source.
+    pub source: &'static Source,
+    /// Address that names of files are appended to.
+    pub base_url: String,
+    client: Client,
+}
+
+/// The message of an area that is too large.
+#[must_use]
+pub fn too_large() -> Failure {
+    Failure::Input(format!(
+        "invalid area: found more than {AREA_MAX} square degrees, or edges out of order; allowed 1 to {AREA_MAX}"
+    ))
+}
+
+impl Fetching {
+    /// A fetch from a source, by its own address or a mirror, through a proxy or that of the environment.
+    ///
+    /// # Errors
+    /// When the source is unknown or an address is malformed.
+    pub fn new(
+        cache: PathBuf,
+        source: Option<&str>,
+        url: Option<&str>,
+        proxy: Option<&str>,
+    ) -> Result<Self, Failure> {
+        let source = match source {
+            None => &SOURCES[0],
+            Some(id) => Source::of(id).ok_or_else(|| {
+                let names = SOURCES.map(|source| source.id).join(", ");
+                Failure::Input(format!("invalid --source: found {id:?}, allowed {names}"))
+            })?,
+        };
+        let proxy = match proxy {
+            Some(address) => Proxy::all(address),
+            None => Proxy::from_variables(|name| std::env::var(name).ok()),
+        };
+        Ok(Self {
+            cache: Cache::new(cache),
+            source,
+            base_url: url.unwrap_or(source.base_url).to_owned(),
+            client: Client::new(proxy.map_err(Failure::input)?),
+        })
+    }
+
+    /// Squares that are not in the cache yet.
+    ///
+    /// # Errors
+    /// When the cache cannot be read.
+    pub fn wanted(&self, squares: &[TileId]) -> Result<Vec<TileId>, Failure> {
+        self.cache
+            .wanted(self.source, squares)
+            .map_err(Failure::input)
+    }
+
+    /// Sizes, folder and terms of a fetch, for a question.
+    #[must_use]
+    pub fn terms(&self, squares: &[TileId]) -> String {
+        let about = (self.source.about)();
+        let (count, most_mb) = (squares.len(), squares.len() as u64 * self.source.tile_mb);
+        let licence = about.licence.unwrap_or_default();
+        format!(
+            "{count} tiles of {} from {}, up to {most_mb} MB, into {}; licence: {licence}; attribution: {}",
+            about.name,
+            self.base_url,
+            self.cache.folder().display(),
+            about.attribution.unwrap_or_default()
+        )
+    }
+
+    /// Fetches a square.
+    ///
+    /// # Errors
+    /// With the folder, the files and the command that continues.
+    pub fn fetch(&self, square: TileId, told: impl FnMut(Event)) -> Result<(), Failure> {
+        let fetched = self
+            .cache
+            .fetch(&self.client, self.source, &self.base_url, square, told);
+        fetched.map_err(|error| {
+            let folder = self.cache.folder().display();
+            Failure::Machine(format!(
+                "{error}; the cache is {folder}, `{}` continues",
+                command(self.source, &[square])
+            ))
+        })
+    }
+}
+
+/// Command line that fetches squares.
+#[must_use]
+pub fn command(source: &Source, squares: &[TileId]) -> String {
+    let names: Vec<_> = squares.iter().map(ToString::to_string).collect();
+    let source = match source.id == SOURCES[0].id {
+        true => String::new(),
+        false => format!(" --source {}", source.id),
+    };
+    format!("groundwave terrain fetch {}{source}", names.join(","))
+}
+
+/// Square degrees between positions.
+///
+/// # Errors
+/// When they are too many.
+pub fn squares_between(positions: &[GeoPoint]) -> Result<Vec<TileId>, Failure> {
+    let everything = [90.0_f64, 180.0_f64, -90.0_f64, -180.0_f64];
+    let edges = positions
+        .iter()
+        .fold(everything, |[south, west, north, east], at| {
+            let (lat, lon) = (at.lat_deg(), at.lon_deg());
+            [south.min(lat), west.min(lon), north.max(lat), east.max(lon)]
+        });
+    match positions.is_empty() {
+        true => Ok(Vec::new()),
+        false => squares_within(edges).ok_or_else(too_large),
+    }
+}
+
+/// Squares that a scenario names, and those under its nodes and coverages.
+///
+/// # Errors
+/// When they are too many.
+pub fn squares_of(scenario: &Scenario) -> Result<Vec<TileId>, Failure> {
+    let mut squares = Vec::new();
+    if let scenario::Terrain::Tiles { names, .. } = &scenario.terrain {
+        for name in names {
+            squares.push(name.parse().map_err(Failure::input)?);
+        }
+    }
+    let mut positions = Vec::new();
+    for record in &scenario.records {
+        add_positions(&record.body, &mut positions);
+    }
+    let radius_m = scenario
+        .coverage
+        .as_ref()
+        .map_or(0.0, |coverage| coverage.radius_m);
+    // Paths between nodes cross what lies between.
+    squares.extend(squares_between(&positions)?);
+    squares.extend(squares_around(&positions, radius_m.max(ROOM_M)).ok_or_else(too_large)?);
+    squares.sort_unstable();
+    squares.dedup();
+    Ok(squares)
+}
+
+/// Adds every position in a command.
+fn add_positions(value: &Value, positions: &mut Vec<GeoPoint>) {
+    let degrees = |key: &str| value.get(key).and_then(Value::as_f64);
+    if let (Some(lat), Some(lon)) = (degrees("lat_deg"), degrees("lon_deg")) {
+        positions.extend(GeoPoint::new(lat, lon));
+    }
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| add_positions(item, positions)),
+        Value::Object(fields) => fields
+            .values()
+            .for_each(|item| add_positions(item, positions)),
+        _ => {}
+    }
+}

@@ -1,0 +1,62 @@
+//! Terrain that is fetched on first use.
+
+use groundwave_io::terrain::cache::INDEX_FILE;
+use groundwave_systems::terrain::{GeoPoint, TileId};
+
+use super::super::Failure;
+use super::super::fetch::{Fetching, squares_between};
+use super::{OpenTerrain, TerrainOptions};
+
+impl TerrainOptions {
+    /// These options with the folder of fetched terrain, and in it the squares that `ground` lacks.
+    pub(super) fn fetched(
+        &self,
+        squares: &[TileId],
+        ground: &OpenTerrain,
+    ) -> Result<Self, Failure> {
+        let lacks = |square: &&TileId| {
+            let [lat, lon] =
+                [square.south_deg(), square.west_deg()].map(|edge| f64::from(edge) + 0.5);
+            let centre = GeoPoint::new(lat, lon);
+            centre.is_ok_and(|at| ground.terrain.resolution_arcsec(at).is_none())
+        };
+        let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let (source, url) = (
+            variable("GROUNDWAVE_TERRAIN_SOURCE"),
+            variable("GROUNDWAVE_TERRAIN_URL"),
+        );
+        let lacking: Vec<_> = squares.iter().filter(lacks).copied().collect();
+        let fetching = Fetching::new(
+            self.cache_folder()?,
+            source.as_deref(),
+            url.as_deref(),
+            None,
+        )?;
+        let wanted = fetching.wanted(&lacking)?;
+        if !wanted.is_empty() {
+            anstream::eprintln!("fetching {}", fetching.terms(&wanted));
+        }
+        for square in wanted {
+            fetching.fetch(square, |_| {})?;
+            anstream::eprintln!("fetched {square}");
+        }
+        let mut options = self.clone();
+        if fetching.cache.folder().join(INDEX_FILE).is_file() {
+            options.terrain_cache = Some(fetching.cache.folder().to_owned());
+        }
+        Ok(options)
+    }
+
+    /// The requested terrain under positions, else that of `make data`, else what was fetched, else none.
+    ///
+    /// # Errors
+    /// When input is invalid or the machine fails.
+    pub fn open_under(&self, positions: &[GeoPoint]) -> Result<OpenTerrain, Failure> {
+        let ground = self.open()?;
+        if !self.fetch {
+            return Ok(ground);
+        }
+        let squares = squares_between(positions)?;
+        self.fetched(&squares, &ground)?.open()
+    }
+}

@@ -1,0 +1,309 @@
+//! Terrain: options, lookup and identity.
+
+mod fetched;
+mod open;
+mod recorded;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use clap::builder::{FalseyValueParser, PossibleValuesParser, TypedValueParser};
+use groundwave_io::scenario::{self, Scenario};
+use groundwave_io::sweep::TerrainFiles;
+use groundwave_io::terrain::TerrainStack;
+use groundwave_io::terrain::cache::INDEX_FILE;
+use groundwave_systems::terrain::{GeoPoint, Posts, Terrain, TileId};
+use serde::{Deserialize, Serialize};
+
+use super::Failure;
+use super::fetch::squares_of;
+use open::{
+    FLAT_EARTH, GEOID_FILE, NO_TERRAIN, POSTS, Sources, digests, downloaded, flat, open, user_cache,
+};
+
+pub use open::inputs_of;
+pub use recorded::replay_failure;
+
+/// Sources of terrain and geoid.
+#[derive(Args, Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TerrainOptions {
+    /// Folder of terrain: SRTM tiles (.hgt, .hgt.zip, .hgt.gz), GeoTIFF files
+    #[arg(long, value_name = "DIR", env = "PLAN_SRTM_DIR")]
+    pub srtm_dir: Option<PathBuf>,
+
+    /// EGM96 geoid grid: WW15MGH.DAC or egm96_15.gtx
+    #[arg(long, value_name = "FILE", env = "PLAN_GEOID")]
+    pub geoid: Option<PathBuf>,
+
+    /// Take ground without a tile as known, at 0 m above sea level: open sea, or flat earth
+    #[arg(long, env = "GROUNDWAVE_FLAT_EARTH", value_parser = FalseyValueParser::new())]
+    pub flat_earth: bool,
+
+    /// Folder of fetched terrain; its default is used where no other folder is named [default:
+    /// groundwave/terrain in the cache folder of the user]
+    #[arg(long, value_name = "DIR", env = "GROUNDWAVE_TERRAIN_CACHE")]
+    pub terrain_cache: Option<PathBuf>,
+
+    /// Fetch tiles of Copernicus GLO-30 that are missing into that folder first; its terms are printed
+    #[arg(long, env = "GROUNDWAVE_TERRAIN_FETCH", value_parser = FalseyValueParser::new())]
+    #[serde(skip)]
+    pub fetch: bool,
+
+    /// Height between posts: `interpolated` between four, or that of the `nearest` one as SPLAT! takes it
+    /// [default: that of the scenario, else interpolated]
+    #[arg(long, value_name = "WAY", env = "GROUNDWAVE_POSTS", value_parser = posts_parser())]
+    pub posts: Option<Posts>,
+}
+
+/// Values of `--posts`.
+pub(super) fn posts_parser() -> impl TypedValueParser<Value = Posts> {
+    PossibleValuesParser::new(["interpolated", "nearest"]).map(|value| match value.as_str() {
+        "nearest" => Posts::Nearest,
+        _ => Posts::Interpolated,
+    })
+}
+
+/// Ways out of missing terrain, for messages.
+pub const REMEDY: &str = "fetch tiles with `groundwave terrain fetch` or --fetch, name a folder of tiles with \
+                          --srtm-dir (`make data` fetches N57E011), or say --flat-earth if the ground is flat at 0 m";
+
+/// The terrain and its description in a log header.
+pub struct OpenTerrain {
+    /// The terrain.
+    pub terrain: Arc<dyn Terrain>,
+    /// The same where it is made of tiles.
+    stack: Option<Arc<TerrainStack>>,
+    /// Absolute paths of the files it is read from, for those who open it again on this machine.
+    pub source: TerrainOptions,
+    /// Inputs of the log header; tiles are named with their digests where the log has a digest.
+    pub inputs: BTreeMap<String, String>,
+}
+
+impl TerrainOptions {
+    /// These options, and those of `other` where they leave something open.
+    #[must_use]
+    pub fn or(&self, other: Self) -> Self {
+        Self {
+            srtm_dir: self.srtm_dir.clone().or(other.srtm_dir),
+            geoid: self.geoid.clone().or(other.geoid),
+            flat_earth: self.flat_earth || other.flat_earth,
+            terrain_cache: self.terrain_cache.clone().or(other.terrain_cache),
+            posts: self.posts.or(other.posts),
+            fetch: self.fetch || other.fetch,
+        }
+    }
+
+    /// No terrain at all.
+    ///
+    /// # Errors
+    /// Never; as the others of its kind.
+    pub fn bare() -> Result<OpenTerrain, Failure> {
+        open(Sources::default())
+    }
+
+    /// Folder of fetched terrain.
+    ///
+    /// # Errors
+    /// When none is given and the user has no folder for caches.
+    pub fn cache_folder(&self) -> Result<PathBuf, Failure> {
+        let folder = self.terrain_cache.clone().or_else(user_cache);
+        folder.ok_or_else(|| {
+            let what = "no folder for fetched terrain: name one with --terrain-cache";
+            Failure::Input(what.to_owned())
+        })
+    }
+
+    /// Fetched terrain, where it is asked for, or nothing else is and it is there.
+    fn cache(&self, is_named: bool) -> Option<PathBuf> {
+        let has_files = |folder: &PathBuf| folder.join(INDEX_FILE).is_file();
+        let default = || user_cache().filter(|folder| !is_named && has_files(folder));
+        self.terrain_cache.clone().or_else(default)
+    }
+
+    /// The options as JSON.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        serde_json::json!(self).to_string()
+    }
+
+    /// Options that were written as JSON; none where they cannot be read.
+    #[must_use]
+    pub fn from_json(json: &[u8]) -> Self {
+        serde_json::from_slice(json).unwrap_or_default()
+    }
+
+    /// The requested terrain, else that of `make data`, else none.
+    ///
+    /// # Errors
+    /// When input is invalid or the machine fails.
+    pub fn open(&self) -> Result<OpenTerrain, Failure> {
+        self.tiles(None, None, None)
+    }
+
+    /// The terrain of a scenario; options override its folder. A scenario that names none has none.
+    ///
+    /// # Errors
+    /// When input is invalid or the machine fails.
+    pub fn for_scenario(&self, scenario: &Scenario) -> Result<OpenTerrain, Failure> {
+        match &scenario.terrain {
+            scenario::Terrain::Flat { .. } if !scenario.names_terrain && !self.flat_earth => {
+                open(Sources::default())
+            }
+            scenario::Terrain::Flat { elevation_msl_m } => Ok(flat(*elevation_msl_m)),
+            scenario::Terrain::Tiles {
+                names,
+                directory,
+                geoid,
+                posts,
+            } => {
+                let open =
+                    |options: &Self| options.tiles(directory.as_deref(), geoid.as_deref(), *posts);
+                let mut ground = open(self)?;
+                if self.fetch {
+                    let squares = squares_of(scenario)?;
+                    ground = open(&self.fetched(&squares, &ground)?)?;
+                }
+                self.require(names, &ground)?;
+                Ok(ground)
+            }
+        }
+    }
+
+    fn tiles(
+        &self,
+        folder: Option<&Path>,
+        geoid: Option<&Path>,
+        posts: Option<Posts>,
+    ) -> Result<OpenTerrain, Failure> {
+        let folder = self.srtm_dir.clone().or(folder.map(Path::to_owned));
+        let geoid = self.geoid.clone().or(geoid.map(Path::to_owned));
+        open(Sources {
+            cache: self.cache(folder.is_some()),
+            folder: folder.or_else(|| downloaded("srtm")),
+            geoid: geoid.or_else(|| downloaded(GEOID_FILE)),
+            flat_earth: self.flat_earth,
+            posts: self.posts.or(posts).unwrap_or_default(),
+        })
+    }
+
+    /// Rejects a scenario whose tiles are missing.
+    fn require(&self, names: &[String], ground: &OpenTerrain) -> Result<(), Failure> {
+        for name in names {
+            let tile: TileId = name.parse().map_err(Failure::input)?;
+            let centre = GeoPoint::new(
+                f64::from(tile.south_deg()) + 0.5,
+                f64::from(tile.west_deg()) + 0.5,
+            )
+            .map_err(Failure::input)?;
+            if ground.terrain.resolution_arcsec(centre).is_none() {
+                ground.check_tiles()?;
+                let folders = ground.folders();
+                let place = match folders.is_empty() {
+                    true => String::new(),
+                    false => format!(" in {folders}"),
+                };
+                return Err(Failure::Input(format!(
+                    "missing terrain tile {name} of the scenario{place}; fetch it with \
+                     `groundwave terrain fetch {name}` or `make data`, or name its folder with --srtm-dir"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl OpenTerrain {
+    /// Identity of the terrain: file names and SHA-256 digests, equal on all machines with the
+    /// same tiles.
+    ///
+    /// # Errors
+    /// When input is invalid or the machine fails.
+    pub fn identity(&self) -> Result<BTreeMap<String, String>, Failure> {
+        let mut identity = BTreeMap::new();
+        for key in ["flat_msl_m", NO_TERRAIN, FLAT_EARTH, POSTS] {
+            if let Some(value) = self.inputs.get(key) {
+                identity.insert(key.to_owned(), value.clone());
+            }
+        }
+        let source = &self.source;
+        for folder in source.srtm_dir.iter().chain(&source.terrain_cache) {
+            identity.extend(digests(folder)?);
+        }
+        Ok(identity)
+    }
+
+    /// Folders of its tiles, for messages.
+    fn folders(&self) -> String {
+        let folders = self
+            .source
+            .srtm_dir
+            .iter()
+            .chain(&self.source.terrain_cache);
+        let folders: Vec<_> = folders.map(|folder| folder.display().to_string()).collect();
+        folders.join(" and ")
+    }
+
+    /// Attributions that products of this terrain must carry.
+    #[must_use]
+    pub fn attributions(&self) -> Vec<String> {
+        let source = self.terrain.describe();
+        source
+            .attributions()
+            .into_iter()
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// Files of the terrain on this machine.
+    #[must_use]
+    pub fn files(&self) -> TerrainFiles {
+        TerrainFiles {
+            srtm_dir: self.source.srtm_dir.clone(),
+            geoid: self.source.geoid.clone(),
+            cache: self.source.terrain_cache.clone(),
+        }
+    }
+
+    /// Fails, with exit code 3, where samples of a result lie on ground without data.
+    ///
+    /// # Errors
+    /// [`Failure::no_terrain`] if `missing_samples` of `samples` is above 0.
+    pub fn require_data(&self, missing_samples: u32, samples: usize) -> Result<(), Failure> {
+        if missing_samples == 0 {
+            return Ok(());
+        }
+        let folders = self.folders();
+        let why = match folders.is_empty() {
+            false => {
+                format!("{missing_samples} of {samples} samples lie off the tiles in {folders}")
+            }
+            true => "no folder of tiles".to_owned(),
+        };
+        Err(Failure::no_terrain(format!(
+            "no terrain data: {why}; {REMEDY}"
+        )))
+    }
+
+    /// Fails when a tile that was read is damaged: its samples would count as missing.
+    ///
+    /// # Errors
+    /// When input is invalid or the machine fails.
+    pub fn check_tiles(&self) -> Result<(), Failure> {
+        match self.stack.as_ref().and_then(|stack| stack.fault()) {
+            Some(fault) => Err(Failure::input(fault)),
+            None => Ok(()),
+        }
+    }
+
+    /// Decodes every file once.
+    ///
+    /// # Errors
+    /// When one is damaged.
+    pub fn check_all(&self) -> Result<(), Failure> {
+        let stack = self.stack.as_ref();
+        stack.map_or(Ok(()), |stack| stack.check().map_err(Failure::input))
+    }
+}

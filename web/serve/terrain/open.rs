@@ -1,0 +1,175 @@
+//! Opening of files of terrain, and their identity.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use groundwave_io::hex::hex;
+use groundwave_io::terrain::cache::Index;
+use groundwave_io::terrain::{OffTiles, TerrainStack};
+use groundwave_systems::terrain::{Flat, Posts, Terrain};
+use rayon::prelude::*;
+
+use super::super::Failure;
+use super::{OpenTerrain, TerrainOptions};
+
+/// Key of a log header: height between posts; absent for interpolated ones.
+pub(super) const POSTS: &str = "posts";
+/// Value of [`POSTS`].
+pub(super) const NEAREST: &str = "nearest";
+
+/// Key of a log header: the terrain has no tiles, and nothing says that the ground is flat.
+pub(super) const NO_TERRAIN: &str = "no_terrain";
+/// Key of a log header: ground without a tile is said to lie at sea level.
+pub(super) const FLAT_EARTH: &str = "flat_earth";
+
+/// Key of the digest of the geoid among the inputs of a log.
+pub(super) const GEOID_DIGEST: &str = "geoid_sha256";
+/// The value of [`GEOID_DIGEST`] without a geoid.
+pub(super) const NONE: &str = "none";
+/// The geoid of `make data`.
+pub(super) const GEOID_FILE: &str = "geoid/WW15MGH.DAC";
+
+/// A file or folder of `make data`, if it is there.
+pub(super) fn downloaded(name: &str) -> Option<PathBuf> {
+    let data = std::env::var_os("GROUNDWAVE_DATA").map_or(PathBuf::from(".data"), PathBuf::from);
+    Some(data.join(name)).filter(|path| path.exists())
+}
+
+pub(super) fn absolute(path: Option<PathBuf>) -> Option<PathBuf> {
+    path.map(|path| path.canonicalize().unwrap_or(path))
+}
+
+/// Folder of fetched terrain of the user.
+pub(super) fn user_cache() -> Option<PathBuf> {
+    let from = |name: &str| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
+    let home = |below: &str| from("HOME").map(|home| home.join(below));
+    let caches = if cfg!(windows) {
+        from("LOCALAPPDATA")
+    } else if cfg!(target_os = "macos") {
+        home("Library/Caches")
+    } else {
+        from("XDG_CACHE_HOME").or_else(|| home(".cache"))
+    };
+    caches.map(|caches| caches.join("groundwave").join("terrain"))
+}
+
+/// Where terrain comes from.
+#[derive(Default)]
+pub(super) struct Sources {
+    pub folder: Option<PathBuf>,
+    pub cache: Option<PathBuf>,
+    pub geoid: Option<PathBuf>,
+    pub flat_earth: bool,
+    pub posts: Posts,
+}
+
+/// Opens tiles and a geoid. Ground without a tile is unknown, or at sea level with `flat_earth`.
+pub(super) fn open(sources: Sources) -> Result<OpenTerrain, Failure> {
+    let Sources {
+        folder,
+        cache,
+        geoid,
+        flat_earth,
+        posts,
+    } = sources;
+    let folders: Vec<_> = folder.iter().chain(&cache).cloned().collect();
+    let stack = TerrainStack::open_folders(&folders, geoid.as_deref(), posts);
+    let stack = stack.map_err(Failure::input)?;
+    let stack = stack.off_tiles(match flat_earth {
+        true => OffTiles::SeaLevel,
+        false => OffTiles::Unknown,
+    });
+    let inputs = inputs_of(&stack, flat_earth);
+    let stack = Arc::new(stack);
+    Ok(OpenTerrain {
+        terrain: stack.clone(),
+        stack: Some(stack),
+        source: TerrainOptions {
+            srtm_dir: absolute(folder),
+            geoid: absolute(geoid),
+            flat_earth,
+            terrain_cache: absolute(cache),
+            posts: Some(posts),
+            fetch: false,
+        },
+        inputs,
+    })
+}
+
+/// Inputs of the header of a log: no paths, which mean nothing elsewhere and tell about a machine.
+pub fn inputs_of(stack: &TerrainStack, flat_earth: bool) -> BTreeMap<String, String> {
+    let mut inputs = BTreeMap::from([("terrain".to_owned(), stack.describe().name)]);
+    let off_tiles = match (stack.has_folder(), flat_earth) {
+        (true, false) => None,
+        (true, true) => Some((FLAT_EARTH, "")),
+        (false, true) => Some(("flat_msl_m", "0")),
+        (false, false) => Some((NO_TERRAIN, "")),
+    };
+    if stack.posts() == Posts::Nearest {
+        inputs.insert(POSTS.to_owned(), NEAREST.to_owned());
+    }
+    if let Some((key, value)) = off_tiles {
+        inputs.insert(key.to_owned(), value.to_owned());
+    }
+    let digest = stack.geoid_digest();
+    inputs.insert(
+        GEOID_DIGEST.to_owned(),
+        digest.unwrap_or_else(|| NONE.to_owned()),
+    );
+    inputs
+}
+
+/// SHA-256 of each tile in a folder, by file name; of fetched ones, that of their receipt.
+pub(super) fn digests(folder: &Path) -> Result<BTreeMap<String, String>, Failure> {
+    if let Some(index) = Index::read(folder).map_err(Failure::input)? {
+        let entries = index.files.into_values();
+        return Ok(entries.map(|entry| (entry.name, entry.sha256)).collect());
+    }
+    use sha2::{Digest, Sha256};
+    /// Size of a read, bytes.
+    const CHUNK_BYTES: usize = 1 << 16;
+    let mut tiles = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default();
+        let name = name.to_string_lossy().into_owned();
+        let lower = name.to_lowercase();
+        let endings = [".hgt", ".gz", ".zip", ".tif", ".tiff"];
+        if endings.iter().any(|ending| lower.ends_with(ending)) {
+            tiles.push((name, path));
+        }
+    }
+    // In parallel: with many tiles this dominates the start of a sweep.
+    let digest = |(name, path): (String, PathBuf)| {
+        let mut file = std::fs::File::open(path)?;
+        let (mut digest, mut chunk) = (Sha256::new(), vec![0; CHUNK_BYTES]);
+        loop {
+            match file.read(&mut chunk)? {
+                0 => break,
+                read => digest.update(&chunk[..read]),
+            }
+        }
+        Ok((name, hex(&digest.finalize())))
+    };
+    tiles.into_par_iter().map(digest).collect()
+}
+
+pub(super) fn flat(elevation_msl_m: f64) -> OpenTerrain {
+    let terrain = Flat { elevation_msl_m };
+    let inputs = BTreeMap::from([
+        ("flat_msl_m".to_owned(), elevation_msl_m.to_string()),
+        ("terrain".to_owned(), terrain.describe().name),
+    ]);
+    OpenTerrain {
+        terrain: Arc::new(terrain),
+        stack: None,
+        source: TerrainOptions::default(),
+        inputs,
+    }
+}

@@ -1,0 +1,117 @@
+//! Terrain of logs and sweeps, as it was when they were recorded or planned.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use groundwave_engine::ReplayError;
+use groundwave_io::sweep::TerrainFiles;
+use groundwave_systems::terrain::Posts;
+
+use super::super::Failure;
+use super::open::{
+    FLAT_EARTH, GEOID_DIGEST, GEOID_FILE, NEAREST, NO_TERRAIN, NONE, POSTS, Sources, downloaded,
+    flat, open,
+};
+use super::{OpenTerrain, TerrainOptions};
+
+impl TerrainOptions {
+    /// The terrain a log was recorded on. Logs name tiles by their digests, which a replay
+    /// compares; those of earlier versions name folders, which are used where they still exist.
+    ///
+    /// # Errors
+    /// When input is invalid or the machine fails.
+    pub fn for_log(&self, inputs: &BTreeMap<String, String>) -> Result<OpenTerrain, Failure> {
+        let path = |key: &str| inputs.get(key).map(PathBuf::from);
+        let recorded = |key: &str| path(key).filter(|path| path.exists());
+        let without_geoid = match inputs.get(GEOID_DIGEST) {
+            Some(digest) => digest == NONE,
+            None => inputs.contains_key("terrain") && !inputs.contains_key("geoid"),
+        };
+        let geoid = || {
+            let given = self.geoid.clone().or_else(|| recorded("geoid"));
+            given.or_else(|| downloaded(GEOID_FILE))
+        };
+        let geoid = (!without_geoid).then(geoid).flatten();
+        if inputs.contains_key(NO_TERRAIN) {
+            return open(Sources {
+                geoid,
+                ..Sources::default()
+            });
+        }
+        let Some(flat_msl_m) = inputs.get("flat_msl_m") else {
+            let flat_earth = self.flat_earth || inputs.contains_key(FLAT_EARTH);
+            let folder = self.srtm_dir.clone().or_else(|| recorded("srtm_dir"));
+            let is_nearest = inputs.get(POSTS).is_some_and(|way| way == NEAREST);
+            return open(Sources {
+                cache: self.cache(folder.is_some()),
+                folder: folder.or_else(|| downloaded("srtm")),
+                geoid,
+                flat_earth,
+                posts: if is_nearest {
+                    Posts::Nearest
+                } else {
+                    Posts::Interpolated
+                },
+            });
+        };
+        let elevation_msl_m: f64 = flat_msl_m.parse().map_err(|_| {
+            Failure::Input(format!(
+                "invalid flat_msl_m of the log: found {flat_msl_m:?}, allowed a number"
+            ))
+        })?;
+        // Flat ground with a geoid is always at 0 m.
+        match geoid.filter(|_| elevation_msl_m == 0.0) {
+            Some(geoid) => open(Sources {
+                geoid: Some(geoid),
+                flat_earth: true,
+                ..Sources::default()
+            }),
+            None => Ok(flat(elevation_msl_m)),
+        }
+    }
+
+    /// The terrain a sweep was planned on, in the files it was `found` in unless options name
+    /// others; products of other terrain would not fit its cells.
+    ///
+    /// # Errors
+    /// When input is invalid or the machine fails.
+    pub fn for_sweep(
+        &self,
+        identity: &BTreeMap<String, String>,
+        found: &TerrainFiles,
+    ) -> Result<OpenTerrain, Failure> {
+        let mut options = self.clone();
+        options.flat_earth |= identity.contains_key(FLAT_EARTH);
+        let ground = match identity.get("flat_msl_m").map(|height| height.parse()) {
+            Some(Ok(elevation_msl_m)) => flat(elevation_msl_m),
+            Some(Err(_)) => {
+                return Err(Failure::Input(
+                    "invalid flat_msl_m of the sweep plan: not a number".to_owned(),
+                ));
+            }
+            None if identity.contains_key(NO_TERRAIN) => open(Sources::default())?,
+            None => {
+                options.terrain_cache = options.terrain_cache.or(found.cache.clone());
+                let is_nearest = identity.get(POSTS).is_some_and(|way| way == NEAREST);
+                let posts = is_nearest.then_some(Posts::Nearest);
+                options.tiles(found.srtm_dir.as_deref(), found.geoid.as_deref(), posts)?
+            }
+        };
+        if ground.identity()? != *identity {
+            let what =
+                "the terrain differs from that of the sweep plan; name its folder with --srtm-dir";
+            return Err(Failure::Input(what.to_owned()));
+        }
+        Ok(ground)
+    }
+}
+
+/// The failure of a replay; where files of the terrain are others, with the options that name them.
+pub fn replay_failure(error: ReplayError) -> Failure {
+    match error {
+        ReplayError::Files { .. } => Failure::Input(format!(
+            "{error}; name the terrain of the log with --srtm-dir and --geoid"
+        )),
+        error => Failure::input(error),
+    }
+}
