@@ -15,7 +15,8 @@ export const SERVERS = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#d55e00', '
 /** Colours of verdicts on a coverage: no link, poor, marginal, good, excellent. */
 export const VERDICT_COLOURS = ['#00000000', '#e08a3c', '#f0c75e', '#3f8fc4', '#1f4e8c'] as const;
 
-function parts(hex: string): [number, number, number] {
+/** Red, green and blue of #rrggbb, 0 to 255. */
+export function rgb(hex: string): [number, number, number] {
   return [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16)) as [number, number, number];
 }
 
@@ -28,12 +29,12 @@ export function table(name: PaletteName | 'servers' | 'verdicts'): Uint8Array {
   const found = new Uint8Array(256 * 4);
   for (let at = 0; at < 256; at++) {
     let colour: number[];
-    if (name === 'servers') colour = parts(SERVERS[at % SERVERS.length] as string);
-    else if (name === 'verdicts') colour = parts(VERDICT_COLOURS[Math.min(at, VERDICT_COLOURS.length - 1)] as string);
+    if (name === 'servers') colour = rgb(SERVERS[at % SERVERS.length] as string);
+    else if (name === 'verdicts') colour = rgb(VERDICT_COLOURS[Math.min(at, VERDICT_COLOURS.length - 1)] as string);
     else {
       const stops = PALETTES[name];
       const where = (at / 255) * (stops.length - 1);
-      const [low, high] = [parts(stops[Math.floor(where)] as string), parts(stops[Math.ceil(where)] as string)];
+      const [low, high] = [rgb(stops[Math.floor(where)] as string), rgb(stops[Math.ceil(where)] as string)];
       colour = low.map((value, channel) => Math.round(value + ((high[channel] as number) - value) * (where % 1)));
     }
     found.set([...colour, 255], at * 4);

@@ -28,9 +28,9 @@ async function frames(page: Page): Promise<string> {
     }
     map.off('render', seen);
     const steps = times.slice(1).map((time, index) => time - (times[index] as number));
-    return { fps: (1000 * (times.length - 1)) / ((times.at(-1) as number) - (times[0] as number)), slow: steps.toSorted((a, b) => a - b)[Math.floor(steps.length * 0.95)] as number, coarse: window.groundwave.map.pace.coarse };
+    return { fps: (1000 * (times.length - 1)) / ((times.at(-1) as number) - (times[0] as number)), slow: steps.toSorted((a, b) => a - b)[Math.floor(steps.length * 0.95)] as number };
   }, MOVES_MS);
-  return `${found.fps.toFixed(0)} frames/s, 95 % of frames within ${found.slow.toFixed(0)} ms${found.coarse ? ', half the pixels along a side' : ''}`;
+  return `${found.fps.toFixed(0)} frames/s, 95 % of frames within ${found.slow.toFixed(0)} ms`;
 }
 
 async function node(request: APIRequestContext, within: string, name: string, lat: number, lon: number): Promise<string> {
@@ -45,7 +45,6 @@ test('first map', async ({ page, request }) => {
   const times: number[] = [];
   for (let round = 0; round < 5; round++) {
     sizes.length = 0;
-    await page.context().clearCookies();
     const begun = Date.now();
     await open(page, `/?round=${round}#d=${id}`);
     await page.waitForFunction(() => window.groundwave.app.plan.links.length > 0);
@@ -74,15 +73,12 @@ test('frames while the map moves', async ({ page, request }) => {
     const role = ['relay', 'team', 'sensor', 'command', 'asset'];
     let seed = 1;
     const chance = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
-    const all = Array.from({ length: 10_000 }, (_, at) => ({ id: `n${at}`, name: `Node ${at}`, lat: 57.5 + 0.4 * chance(), lon: 11.6 + 0.8 * chance(), role: role[at % 5] })) as never[] as { id: string; lat: number; lon: number }[];
+    // A grid of 100 by 100 nodes, each moved by chance, with links to five neighbours.
+    const all = Array.from({ length: 10_000 }, (_, at) => ({ id: `n${at}`, name: `Node ${at}`, lat: 57.5 + 0.004 * (Math.floor(at / 100) + chance()), lon: 11.6 + 0.008 * ((at % 100) + chance()), role: role[at % 5] })) as never[] as { id: string; lat: number; lon: number }[];
     const links: unknown[] = [];
     const verdicts = ['excellent', 'good', 'marginal', 'poor'];
-    while (links.length < 50_000) {
-      const from = Math.floor(chance() * all.length);
-      const to = (from + 1 + Math.floor(chance() * 60)) % all.length;
-      const direction = () => ({ verdict: verdicts[Math.floor(chance() * 4)], link_margin_db: 10 });
-      links.push({ a_node_id: `n${from}`, b_node_id: `n${to}`, missing_samples: 0, forward: direction(), reverse: direction() });
-    }
+    const direction = () => ({ verdict: verdicts[Math.floor(chance() * 4)], link_margin_db: 10 });
+    for (let from = 0; from < all.length; from++) for (const step of [1, 99, 100, 101, 200]) links.push({ a_node_id: `n${from}`, b_node_id: `n${(from + step) % all.length}`, missing_samples: 0, forward: direction(), reverse: direction() });
     const started = performance.now();
     map.setNodes(all as never, new Map(all.map((one) => [one.id, one])) as never);
     map.setLinks(links as never);

@@ -1,38 +1,13 @@
 // The live view: login, nodes and their liveness, approvals, charts, topology, events, a gateway that goes and comes back.
-import AxeBuilder from '@axe-core/playwright';
-import type { APIRequestContext, Page } from '@playwright/test';
-import { bootstrap, Mesh, PASSWORD, type Station } from './mesh';
-import { expect, test, type Server } from './server';
+import type { Page } from '@playwright/test';
+import { bootstrap, login, mesh, Mesh, PASSWORD, serious, watch, type Station } from './mesh';
+import { expect, test } from './server';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';
 const PLACES = { north: { lat: 57.7142, lon: 11.9367 }, south: { lat: 57.6966, lon: 11.9378 }, west: { lat: 57.67, lon: 11.855 } };
 
 // A long period: no node falls silent while a slow machine looks.
 test.use({ terrain: false, services: 'gateway', heartbeat_s: 60 });
-
-async function mesh(request: APIRequestContext, server: Server, prefix = ''): Promise<Mesh> {
-  const made = new Mesh(request, server.url + prefix);
-  await made.settle(server.folder);
-  return made;
-}
-
-async function login(page: Page, name = 'admin', password = PASSWORD): Promise<void> {
-  await page.getByLabel('Name').fill(name);
-  await page.getByLabel('Password', { exact: true }).fill(password);
-  await page.getByRole('button', { name: 'Log in' }).click();
-}
-
-/** Logs in and waits until the map and the mesh are there. */
-async function watch(page: Page, path = '/'): Promise<void> {
-  await page.goto(path);
-  await login(page);
-  await page.waitForFunction(() => document.querySelector<HTMLElement>('[data-live]')?.dataset['live'] === 'loaded' && document.querySelector<HTMLElement>('.map')?.dataset['ready'] === 'true');
-}
-
-async function serious(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  return violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map((violation) => `${violation.id}: ${violation.nodes.map((node) => node.html).join(' ')}`);
-}
 
 const row = (page: Page, station: Station) => page.locator(`#node-${station.id}`);
 

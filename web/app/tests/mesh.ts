@@ -1,10 +1,13 @@
 // A gateway with nodes that are approved and send heartbeats, for the tests of the live view.
-import { expect, type APIRequestContext } from '@playwright/test';
+import AxeBuilder from '@axe-core/playwright';
+import { expect, type APIRequestContext, type Page } from '@playwright/test';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Server } from './server';
 
 export const PASSWORD = 'a better password';
+export const OWN_PASSWORD = 'my own password';
 
 export interface Station {
   id: string;
@@ -56,6 +59,14 @@ export class Mesh {
     expect(status, JSON.stringify(body)).toBe(201);
   }
 
+  /** An account that has chosen its password, [`OWN_PASSWORD`]. */
+  async person(username: string, role: string): Promise<void> {
+    await this.account(username, role);
+    const change = { current_password: PASSWORD, new_password: OWN_PASSWORD };
+    const { status } = await this.ask(await this.login(username, PASSWORD), 'POST', '/api/auth/password', change);
+    expect(status).toBe(204);
+  }
+
   /** A request to join, of an unknown peer. */
   async register(number: number, hostname = `node-${number}`, code?: string): Promise<{ status: number; body: any }> {
     return this.ask('', 'POST', '/v1/mesh/wg-register', {
@@ -98,4 +109,30 @@ export class Mesh {
     });
     expect(status, JSON.stringify(body)).toBe(200);
   }
+}
+
+/** The interface of a gateway whose first admin has the usual password. */
+export async function mesh(request: APIRequestContext, server: Server, prefix = ''): Promise<Mesh> {
+  const made = new Mesh(request, server.url + prefix);
+  await made.settle(server.folder);
+  return made;
+}
+
+export async function login(page: Page, name = 'admin', password = PASSWORD): Promise<void> {
+  await page.getByLabel('Name').fill(name);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Log in' }).click();
+}
+
+/** Logs in and waits until the map and the mesh are there. */
+export async function watch(page: Page, path = '/', name = 'admin'): Promise<void> {
+  await page.goto(path);
+  await login(page, name, name === 'admin' ? PASSWORD : OWN_PASSWORD);
+  await page.waitForFunction(() => document.querySelector<HTMLElement>('[data-live]')?.dataset['live'] === 'loaded' && document.querySelector<HTMLElement>('.map')?.dataset['ready'] === 'true');
+}
+
+/** Serious findings of axe-core. */
+export async function serious(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  return violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map((violation) => `${violation.id}: ${violation.nodes.map((node) => node.html).join(' ')}`);
 }

@@ -44,18 +44,18 @@ async function started(process_: ChildProcess, services: Services): Promise<stri
   throw new Error(`the server did not start: ${lines.join('\n')}`);
 }
 
-async function serve(terrain: boolean, services: Services, heartbeat_s: number, bind = '127.0.0.1:0', folder = mkdtempSync(join(tmpdir(), 'groundwave-page-'))): Promise<Server> {
+async function serve(terrain: boolean, services: Services, heartbeat_s: number, basemap: string | null, extra: readonly string[], bind = '127.0.0.1:0', folder = mkdtempSync(join(tmpdir(), 'groundwave-page-'))): Promise<Server> {
   const program = process.env['GROUNDWAVE'];
   if (!program) throw new Error('GROUNDWAVE names no program');
   const data = process.env['GROUNDWAVE_DATA'] ?? join(import.meta.dirname, '../../../.data');
   const ground = terrain ? ['--srtm-dir', join(data, 'srtm'), '--geoid', join(data, 'geoid/WW15MGH.DAC')] : [];
   const { PLAN_SRTM_DIR: _, PLAN_GEOID: __, PLAN_FLAT_EARTH: ___, ...env } = process.env;
-  const live = ['--tunnel', 'off', '--state', join(folder, 'state'), '--heartbeat-s', String(heartbeat_s)];
+  const live = ['--tunnel', 'off', '--state', join(folder, 'state'), '--heartbeat-s', String(heartbeat_s), ...extra];
   const options = (address: string) => {
     if (services === 'gateway') return ['gateway', '--gateway-bind', address, ...live];
     return services === 'both' ? ['--bind', address, '--gateway-bind', '127.0.0.1:0', ...live] : ['planning', '--bind', address];
   };
-  const launch = (address: string) => spawn(program, ['serve', ...options(address), '--db', join(folder, 'plan.db'), ...ground], { env: { ...env, RUST_LOG: 'info', NO_COLOR: '1' }, stdio: ['ignore', 'ignore', 'pipe'] });
+  const launch = (address: string) => spawn(program, ['serve', ...options(address), '--db', join(folder, 'plan.db'), ...ground, ...(basemap ? ['--basemap', basemap] : [])], { env: { ...env, RUST_LOG: 'info', NO_COLOR: '1' }, stdio: ['ignore', 'ignore', 'pipe'] });
   const server: Server = {
     url: '',
     folder,
@@ -74,16 +74,20 @@ async function serve(terrain: boolean, services: Services, heartbeat_s: number, 
   return server;
 }
 
-export const test = base.extend<{ terrain: boolean; services: Services; heartbeat_s: number; errors: RegExp | null; server: Server; planned: void; watched: void }>({
+export const test = base.extend<{ terrain: boolean; services: Services; heartbeat_s: number; basemap: string | null; extra: string[]; errors: RegExp | null; server: Server; planned: void; watched: void }>({
   /** Real terrain, or none. */
   terrain: [true, { option: true }],
   services: ['planning', { option: true }],
   /** Period of heartbeats of the gateway. */
   heartbeat_s: [5, { option: true }],
+  /** A PMTiles archive. */
+  basemap: [null, { option: true }],
+  /** More options of the gateway. */
+  extra: [[], { option: true }],
   /** Console errors that a test causes itself. */
   errors: [null, { option: true }],
-  server: async ({ terrain, services, heartbeat_s }, use) => {
-    const server = await serve(terrain, services, heartbeat_s);
+  server: async ({ terrain, services, heartbeat_s, basemap, extra }, use) => {
+    const server = await serve(terrain, services, heartbeat_s, basemap, extra);
     await use(server);
     await server.stop();
     rmSync(server.folder, { recursive: true, force: true });
@@ -137,7 +141,7 @@ export async function open(page: Page, path = '/'): Promise<void> {
 
 /** Waits until the map has drawn everything. */
 export async function drawn(page: Page): Promise<void> {
-  await page.waitForFunction(() => window.groundwave.map.map.areTilesLoaded() && !window.groundwave.map.map.isMoving());
+  await page.waitForFunction(() => window.groundwave.map.map.areTilesLoaded() && window.groundwave.map.relief.settled && !window.groundwave.map.map.isMoving());
 }
 
 /** A place on the screen. */

@@ -8,7 +8,7 @@ test('a planner sees nodes, links and coverage on real ground', async ({ page, r
   await expect(page.locator('#nodes [role=option]')).toHaveCount(3);
   await expect(page.locator('.map')).toHaveAttribute('data-cells', '1');
   await drawn(page);
-  expect(await page.evaluate(() => window.groundwave.map.map.querySourceFeatures('relief') !== undefined && window.groundwave.map.map.isSourceLoaded('relief'))).toBe(true);
+  expect(await page.evaluate(() => window.groundwave.map.relief.squares)).toBeGreaterThan(8);
 
   const links = await (await request.get(`/api/v1/deployments/${(await (await request.get('/api/v1/deployments')).json())[0].id}/links`)).json();
   await expect.poll(() => page.evaluate(() => window.groundwave.app.plan.links.length)).toBe(links.links.length);
@@ -53,7 +53,7 @@ test.describe('without terrain', () => {
     await plan(request, ['Ramberget', 'Masthugget']);
     await open(page);
     await expect(page.locator('#missing')).toContainText('no terrain data');
-    expect(await page.evaluate(() => window.groundwave.map.map.getLayoutProperty('missing', 'visibility'))).not.toBe('none');
+    expect(await page.evaluate(() => window.groundwave.map.missing.count)).toBe(1);
     await page.getByRole('option', { name: /Ramberget/ }).click();
     await page.getByRole('option', { name: /Masthugget/ }).click({ modifiers: ['Shift'] });
     await expect(page.locator('#verdict')).toHaveAttribute('data-rating', 'unknown');

@@ -24,6 +24,16 @@ export type Flow = Schemas['FlowSummary'];
 export type Execution = Schemas['ExecutionView'];
 export type Delivery = Schemas['DeliveryView'];
 export type Alert = Schemas['AlertView'];
+export type Capabilities = Schemas['Capabilities'];
+export type Impairment = Schemas['Impairment'];
+export type AppliedState = Schemas['AppliedState'];
+export type ImpairmentSystem = Schemas['SystemRecord'];
+export type LinkStats = Schemas['LinkStats'];
+export type Playback = Schemas['PlaybackView'];
+export type NewPlayback = Schemas['NewPlayback'];
+export type Testbed = Schemas['Testbed'];
+export type TestbedNode = Schemas['TestbedNode'];
+export type TestbedLink = Schemas['Link'];
 
 /** Path in front of those of the gateway. */
 export const base = offer.gateway ?? '';

@@ -5,9 +5,11 @@ export interface Offer {
   planning: string | null;
   /** The same of the gateway. */
   gateway: string | null;
+  /** Path of a base map, a PMTiles archive; null for none. */
+  basemap: string | null;
 }
 
-export const offer: Offer = { planning: '', gateway: null };
+export const offer: Offer = { planning: '', gateway: null, basemap: null };
 
 /** Asks once, before anything is shown. A server that does not say is a planning server. */
 export async function ask(): Promise<void> {

@@ -20,7 +20,7 @@ const PLANNED_MS = 60_000;
 const PAGE = 1000;
 const EVENTS_SHOWN = 1024;
 
-export type LiveTab = 'nodes' | 'links' | 'approvals' | 'events' | 'flows';
+export type LiveTab = 'nodes' | 'links' | 'approvals' | 'events' | 'flows' | 'impairment' | 'testbed';
 
 type Page<T> = { items: T[]; next_cursor?: string | null };
 

@@ -3,6 +3,7 @@ import type { Feature, FeatureCollection, LineString, Point, Polygon } from 'geo
 import type { Link, LinkDirection } from '../api/client';
 import { between, destination, type LatLon } from '../geo';
 import { rating, type Rating } from '../verdict';
+import { LAT_MAX_DEG } from './mercator';
 
 export interface Box {
   south: number;
@@ -21,6 +22,7 @@ export interface Placed extends LatLon {
   height_agl_m?: number;
 }
 
+/** No features. */
 export const EMPTY: FeatureCollection = { type: 'FeatureCollection', features: [] };
 
 export function nodeFeature(node: Placed): Feature<Point> {
@@ -31,8 +33,8 @@ export function nodeFeature(node: Placed): Feature<Point> {
   };
 }
 
-export function nodeFeatures(nodes: readonly Placed[]): FeatureCollection<Point> {
-  return { type: 'FeatureCollection', features: nodes.map(nodeFeature) };
+export function nodeFeatures(nodes: readonly Placed[]): Feature<Point>[] {
+  return nodes.map(nodeFeature);
 }
 
 /** The half of a link that leaves one end: it has the rating of that direction. */
@@ -60,7 +62,7 @@ export function linkHalves(link: Link, a: LatLon, b: LatLon): Feature<LineString
 const closes = (direction: LinkDirection) => direction.verdict !== 'no_link';
 
 /** Links that close in a direction, and those of the selected nodes that do not; none of failed nodes. */
-export function linkFeatures(links: readonly Link[], nodes: ReadonlyMap<string, LatLon>, chosen: ReadonlySet<string>, failed: ReadonlySet<string> = new Set()): FeatureCollection<LineString> {
+export function linkFeatures(links: readonly Link[], nodes: ReadonlyMap<string, LatLon>, chosen: ReadonlySet<string>, failed: ReadonlySet<string> = new Set()): Feature<LineString>[] {
   const features: Feature<LineString>[] = [];
   for (const link of links) {
     if (failed.has(link.a_node_id) || failed.has(link.b_node_id)) continue;
@@ -68,7 +70,7 @@ export function linkFeatures(links: readonly Link[], nodes: ReadonlyMap<string, 
     const [a, b] = [nodes.get(link.a_node_id), nodes.get(link.b_node_id)];
     if (shown && a && b) features.push(...linkHalves(link, a, b));
   }
-  return { type: 'FeatureCollection', features };
+  return features;
 }
 
 export function line(places: readonly LatLon[], properties: Record<string, unknown> = {}): Feature<LineString> {
@@ -95,20 +97,18 @@ export function lobe(at: LatLon, azimuth_deg: number, beamwidth_deg: number, fro
   return { type: 'Feature', properties: {}, geometry: { type: 'Polygon', coordinates: [ring] } };
 }
 
-const MERCATOR_LAT_MAX = 85.0511;
-
 /** Everything outside the loaded cells, as one polygon with holes. */
-export function missingGround(boxes: readonly Box[]): FeatureCollection<Polygon> {
+export function missingGround(boxes: readonly Box[]): Feature<Polygon>[] {
   const ring = (box: Box) => [[box.west, box.south], [box.west, box.north], [box.east, box.north], [box.east, box.south], [box.west, box.south]];
-  const world = { south: -MERCATOR_LAT_MAX, west: -180, north: MERCATOR_LAT_MAX, east: 180 };
+  const world = { south: -LAT_MAX_DEG, west: -180, north: LAT_MAX_DEG, east: 180 };
   const outside: Feature<Polygon> = { type: 'Feature', properties: {}, geometry: { type: 'Polygon', coordinates: [ring(world), ...boxes.map(ring)] } };
-  return { type: 'FeatureCollection', features: [outside] };
+  return [outside];
 }
 
-export function boxFeatures(boxes: readonly Box[]): FeatureCollection<Polygon> {
+export function boxFeatures(boxes: readonly Box[]): Feature<Polygon>[] {
   const features = boxes.map((box): Feature<Polygon> => {
     const ring = [[box.west, box.south], [box.east, box.south], [box.east, box.north], [box.west, box.north], [box.west, box.south]];
     return { type: 'Feature', properties: {}, geometry: { type: 'Polygon', coordinates: [ring] } };
   });
-  return { type: 'FeatureCollection', features };
+  return features;
 }

@@ -1,5 +1,8 @@
 // Web Mercator places: the world is a square of side 1 with the north-west corner at the origin.
 
+/** Northern edge of that square, degrees. */
+export const LAT_MAX_DEG = 85.0511;
+
 export const mercatorX = (lon: number) => (lon + 180) / 360;
 export const mercatorY = (lat: number) => 0.5 - Math.log(Math.tan(Math.PI / 4 + (lat * Math.PI) / 360)) / (2 * Math.PI);
 
@@ -8,19 +11,4 @@ export function anchored(matrix: ArrayLike<number>, [x, y]: readonly [number, nu
   const found = Float64Array.from(matrix);
   for (let row = 0; row < 4; row++) found[12 + row] = (matrix[row] as number) * x + (matrix[4 + row] as number) * y + (matrix[12 + row] as number);
   return Float32Array.from(found);
-}
-
-/** A program of two shaders; attributes have the places of `names`. */
-export function program(gl: WebGL2RenderingContext, vertex: string, fragment: string, names: readonly string[]): WebGLProgram {
-  const made = gl.createProgram() as WebGLProgram;
-  for (const [kind, text] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]] as const) {
-    const shader = gl.createShader(kind) as WebGLShader;
-    gl.shaderSource(shader, text);
-    gl.compileShader(shader);
-    if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS)) throw new Error(gl.getShaderInfoLog(shader) ?? 'a shader does not compile');
-    gl.attachShader(made, shader);
-  }
-  names.forEach((name, at) => gl.bindAttribLocation(made, at, name));
-  gl.linkProgram(made);
-  return made;
 }

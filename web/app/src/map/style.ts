@@ -1,12 +1,15 @@
 // Layers of the map, from the ground up.
-import type { ExpressionSpecification, LayerSpecification, StyleSpecification } from 'maplibre-gl';
+import type { ExpressionSpecification, LayerSpecification, StyleSpecification, SymbolLayerSpecification } from 'maplibre-gl';
 import inter from '@fontsource/inter/files/inter-latin-600-normal.woff2?url';
 import { COLOURS, DASHES, RATINGS, WIDTHS } from '../verdict';
 import { EMPTY } from './features';
 import type { MapTheme } from './theme';
 
 export const FONT = 'Inter Semi Bold';
+/** Shading of the raised ground; on flat ground it is part of the picture. */
 export const RELIEF = 'relief';
+/** Hatching that lies on the raised ground. */
+export const DRAPED_MISSING = 'missing-draped';
 
 function byRating<T>(values: Record<string, T>, wrap: (value: T) => unknown): ExpressionSpecification {
   const arms = RATINGS.flatMap((rating) => [rating, wrap(values[rating] as T)]);
@@ -14,18 +17,34 @@ function byRating<T>(values: Record<string, T>, wrap: (value: T) => unknown): Ex
 }
 
 /** Zoom above which the coarse coast of the world is left out. */
-const WORLD_ZOOM_MAX = 7.5;
+export const WORLD_ZOOM_MAX = 7.5;
+/** Zoom from which ground that is not loaded is hatched. */
+export const MISSING_ZOOM_MIN = WORLD_ZOOM_MAX - 1.5;
+
+/** Symbols of nodes and their names. */
+export const NODE_LAYOUT: SymbolLayerSpecification['layout'] = {
+  'icon-image': ['concat', 'role-', ['get', 'role']],
+  'icon-allow-overlap': true,
+  'icon-ignore-placement': true,
+  'text-field': ['get', 'name'],
+  'text-font': [FONT],
+  'text-size': 12.5,
+  'text-variable-anchor': ['top', 'bottom', 'right', 'left'],
+  'text-radial-offset': 1,
+  'text-max-width': 12,
+  'text-optional': true,
+};
 
 export function layers(theme: MapTheme): LayerSpecification[] {
   const width = byRating(WIDTHS, (value) => value);
   return [
-    { id: 'background', type: 'background', paint: { 'background-color': theme.sea } },
     { id: 'world', type: 'fill', source: 'world', maxzoom: WORLD_ZOOM_MAX, paint: { 'fill-color': theme.land, 'fill-outline-color': theme.border } },
-    { id: 'area', type: 'fill', source: 'area', minzoom: WORLD_ZOOM_MAX - 1.5, paint: { 'fill-color': theme.sea } },
+    { id: 'area', type: 'fill', source: 'area', minzoom: MISSING_ZOOM_MIN, maxzoom: WORLD_ZOOM_MAX, paint: { 'fill-color': theme.sea } },
     {
       id: RELIEF,
       type: 'raster',
       source: RELIEF,
+      layout: { visibility: 'none' },
       paint: {
         'raster-fade-duration': 0,
         'raster-brightness-min': theme.relief.min,
@@ -33,7 +52,7 @@ export function layers(theme: MapTheme): LayerSpecification[] {
         'raster-opacity': theme.relief.opacity,
       },
     },
-    { id: 'missing', type: 'fill', source: 'missing', minzoom: WORLD_ZOOM_MAX - 1.5, paint: { 'fill-pattern': 'hatch', 'fill-antialias': false } },
+    { id: DRAPED_MISSING, type: 'fill', source: 'missing', minzoom: MISSING_ZOOM_MIN, layout: { visibility: 'none' }, paint: { 'fill-pattern': 'hatch', 'fill-antialias': false } },
     { id: 'region', type: 'line', source: 'region', paint: { 'line-color': theme.ring, 'line-width': 1.5, 'line-dasharray': [3, 2], 'line-opacity': 0.8 } },
     { id: 'lobe', type: 'fill', source: 'lobe', paint: { 'fill-color': theme.ring, 'fill-opacity': 0.18, 'fill-outline-color': theme.ring } },
     { id: 'chosen-link', type: 'line', source: 'chosen-link', layout: { 'line-cap': 'round' }, paint: { 'line-color': theme.ring, 'line-width': 10, 'line-opacity': 0.28 } },
@@ -77,44 +96,24 @@ export function layers(theme: MapTheme): LayerSpecification[] {
       id: 'nodes',
       type: 'symbol',
       source: 'nodes',
-      layout: {
-        'icon-image': ['concat', 'role-', ['get', 'role']],
-        'icon-allow-overlap': true,
-        'icon-ignore-placement': true,
-        'text-field': ['get', 'name'],
-        'text-font': [FONT],
-        'text-size': 12.5,
-        'text-variable-anchor': ['top', 'bottom', 'right', 'left'],
-        'text-radial-offset': 1,
-        'text-max-width': 12,
-        'text-optional': true,
-      },
+      layout: NODE_LAYOUT,
       paint: { 'text-color': theme.text, 'text-halo-color': theme.halo, 'text-halo-width': 1.8 },
     },
     { id: 'failed', type: 'symbol', source: 'failed', layout: { 'icon-image': 'failed', 'icon-allow-overlap': true, 'icon-ignore-placement': true } },
   ];
 }
 
-export function style(theme: MapTheme, origin: string): StyleSpecification {
-  const geojson = (promoteId?: string) => ({ type: 'geojson' as const, data: EMPTY, ...(promoteId ? { promoteId } : {}) });
+/** Sources of features. */
+export const SOURCES = ['world', 'area', 'missing', 'region', 'lobe', 'links', 'chosen-link', 'answer', 'obstruction', 'failed', 'nodes'] as const;
+const WITH_STATES: readonly string[] = ['links', 'nodes'];
+
+export function style(sources: readonly string[], layers: readonly LayerSpecification[], origin: string): StyleSpecification {
   return {
     version: 8,
     // Labels are drawn from this font; no glyph server is asked.
     'font-faces': { [FONT]: [{ url: new URL(inter, origin).href }] },
-    sources: {
-      world: geojson(),
-      area: geojson(),
-      missing: geojson(),
-      region: geojson(),
-      lobe: geojson(),
-      links: geojson('id'),
-      'chosen-link': geojson(),
-      answer: geojson(),
-      obstruction: geojson(),
-      failed: geojson(),
-      nodes: geojson('id'),
-    },
+    sources: Object.fromEntries(sources.map((name) => [name, { type: 'geojson', data: EMPTY, ...(WITH_STATES.includes(name) ? { promoteId: 'id' } : {}) }])),
     // The relief comes when the server has said where there is ground.
-    layers: layers(theme).filter((layer) => layer.id !== RELIEF),
+    layers: layers.filter((layer) => layer.id !== RELIEF),
   } as StyleSpecification;
 }

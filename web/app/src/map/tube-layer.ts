@@ -3,7 +3,8 @@ import type { CustomLayerInterface, CustomRenderMethodInput, Map as MapLibre } f
 import type { Link } from '../api/client';
 import type { Placed } from './features';
 import { COLOURS, rating, RATINGS } from '../verdict';
-import { anchored, mercatorX, mercatorY, program } from './mercator';
+import { drawInstances, program, rgba, square } from './gpu';
+import { anchored, mercatorX, mercatorY } from './mercator';
 
 /** Numbers of a tube: two ends and the number of its rating. */
 const TUBE = 7;
@@ -109,9 +110,7 @@ export class TubeLayer implements CustomLayerInterface {
     const gl = context as WebGL2RenderingContext;
     [this.#map, this.#gl] = [map, gl];
     this.#program = program(gl, VERTEX, FRAGMENT, ['a_corner', 'a_from', 'a_to', 'a_rating']);
-    this.#buffers = [gl.createBuffer(), gl.createBuffer()];
-    gl.bindBuffer(gl.ARRAY_BUFFER, this.#buffers[0]);
-    gl.bufferData(gl.ARRAY_BUFFER, new Float32Array([0, -1, 0, 1, 1, -1, 1, 1]), gl.STATIC_DRAW);
+    this.#buffers = [square(gl), gl.createBuffer()];
     this.#stale = true;
   }
 
@@ -134,26 +133,10 @@ export class TubeLayer implements CustomLayerInterface {
     gl.uniformMatrix4fv(at('u_matrix'), false, anchored(args.defaultProjectionData.mainMatrix as ArrayLike<number>, this.#anchor));
     gl.uniform2f(at('u_half'), gl.drawingBufferWidth / 2, gl.drawingBufferHeight / 2);
     gl.uniform1f(at('u_width'), WIDTH_PX * (this.#map?.getPixelRatio() ?? 1));
-    const colours = RATINGS.flatMap((rated) => [1, 3, 5].map((from) => Number.parseInt(COLOURS[this.#theme][rated].slice(from, from + 2), 16) / 255).concat(1));
-    gl.uniform4fv(at('u_colours'), colours);
-    let offset = 0;
-    for (const [index, size] of [3, 3, 1].entries()) {
-      gl.enableVertexAttribArray(index + 1);
-      gl.vertexAttribPointer(index + 1, size, gl.FLOAT, false, TUBE * 4, offset * 4);
-      gl.vertexAttribDivisor(index + 1, 1);
-      offset += size;
-    }
-    gl.bindBuffer(gl.ARRAY_BUFFER, corners);
-    gl.enableVertexAttribArray(0);
-    gl.vertexAttribPointer(0, 2, gl.FLOAT, false, 8, 0);
-    gl.vertexAttribDivisor(0, 0);
+    gl.uniform4fv(at('u_colours'), RATINGS.flatMap((rated) => rgba(COLOURS[this.#theme][rated])));
     gl.enable(gl.DEPTH_TEST);
     gl.disable(gl.CULL_FACE);
     gl.disable(gl.BLEND);
-    gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, this.count);
-    for (const index of [1, 2, 3]) {
-      gl.vertexAttribDivisor(index, 0);
-      gl.disableVertexAttribArray(index);
-    }
+    drawInstances(gl, corners, tubes, [3, 3, 1], this.count);
   }
 }

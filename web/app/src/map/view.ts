@@ -1,22 +1,27 @@
 // The map: what it draws and what the pointer does on it. It knows nothing of panels.
 import 'maplibre-gl/dist/maplibre-gl.css';
-import type { FeatureCollection, Feature } from 'geojson';
-import { AttributionControl, Map as MapLibre, ScaleControl, setWorkerUrl, type GeoJSONSource, type MapMouseEvent, type MapTouchEvent, type PaddingOptions } from 'maplibre-gl';
+import type { Feature } from 'geojson';
+import { AttributionControl, Map as MapLibre, ScaleControl, setWorkerUrl, type GeoJSONSource, type LayerSpecification, type PaddingOptions } from 'maplibre-gl';
 import worker from 'maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url';
 import type { Link } from '../api/client';
 import type { LatLon } from '../geo';
 import type { Grid } from '../store/grid';
 import type { Units } from '../units';
 import { COLOURS } from '../verdict';
-import { CoverageLayer, type CoverageStyle } from './coverage-layer';
+import { Basemap } from './basemap';
+import { CoveragePainter, type CoverageStyle } from './coverage-painter';
 import { boxFeatures, line, linkFeatures, missingGround, nodeFeatures, point, type Box, type Placed } from './features';
 import { cross, hatch, obstruction, PICTURE, SHAPES, symbol } from './icons';
 import { netData, nearestLink } from './net-data';
-import { NetLayer } from './net-layer';
-import { Pace } from './pace';
-import { layers, RELIEF, style } from './style';
+import { MissingPainter } from './missing-painter';
+import { NetPainter } from './net-painter';
+import { PictureLayer } from './picture';
+import { Pointer, type Hit, type PointerEvents } from './pointer';
+import { ReliefPainter } from './relief-painter';
+import { DRAPED_MISSING, layers, MISSING_ZOOM_MIN, RELIEF, SOURCES, style, WORLD_ZOOM_MAX } from './style';
 import { TubeLayer } from './tube-layer';
 import { THEMES, type MapTheme } from './theme';
+import { world } from './world';
 
 setWorkerUrl(worker);
 
@@ -27,20 +32,20 @@ export interface View {
   lon: number;
 }
 
-export interface MapEvents {
+/** Sources and layers of a view, above those of all. */
+export interface MoreLayers {
+  sources: readonly string[];
+  layers(theme: MapTheme): LayerSpecification[];
+}
+
+export interface MapEvents extends PointerEvents {
   moved(view: View): void;
-  pointer(place: LatLon | null): void;
-  /** A click on a node, a link, or neither. */
-  picked(what: { node?: string; link?: [string, string]; place: LatLon; extend: boolean }): void;
-  doubled(place: LatLon): void;
-  dragged(id: string, to: LatLon, end: boolean): void;
   failed(text: string): void;
 }
 
 const CLICK_RADIUS_PX = 7;
 /** Distance of selected nodes from the edge of the map. */
 const MARGIN_PX = 56;
-const DRAG_START_PX = 4;
 /** Pitch above which the sky is drawn; MapLibre fills the screen with it at any pitch. */
 const SKY_PITCH_DEG = 40;
 
@@ -49,11 +54,18 @@ const MANY_NODES = 800;
 const MANY_LINKS = 2500;
 const NAMED_MAX = 150;
 
+/** Layers that flat ground alone has. */
+const FLAT: ReadonlySet<string> = new Set(['links', 'links-case']);
+
 const DEM = 'heights';
 /** Zoom above which posts of 3" have no more to tell. */
 const DEM_ZOOM_MAX = 12;
 const EXAGGERATION = 2;
 const PITCH_DEG = 60;
+
+function reliefUrl(): string {
+  return `${location.origin}/api/v1/terrain/relief/{z}/{x}/{y}.png`;
+}
 
 interface Painter {
   drawFunctions?: Record<string, (...args: unknown[]) => void>;
@@ -61,10 +73,14 @@ interface Painter {
 
 export class MapView {
   readonly map: MapLibre;
-  readonly coverage = new CoverageLayer('coverage');
-  readonly net = new NetLayer('net');
+  readonly relief: ReliefPainter;
+  readonly missing = new MissingPainter(MISSING_ZOOM_MIN);
+  readonly coverage = new CoveragePainter();
+  readonly net = new NetPainter();
+  #basemap: Basemap | null = null;
+  /** The ground, its coverage, a large mesh. */
+  readonly picture: PictureLayer;
   readonly tubes = new TubeLayer('tubes');
-  readonly pace: Pace;
   ready = false;
   /** Links that are drawn. */
   drawnLinks = 0;
@@ -78,15 +94,21 @@ export class MapView {
   #chosen: ReadonlySet<string> = new Set();
   #failed: ReadonlySet<string> = new Set();
   #boxes: readonly Box[] | null = null;
-  #sources = new Map<string, FeatureCollection>();
+  #sources = new Map<string, readonly Feature[]>();
+  /** Sources of features. */
+  #own: readonly string[];
   #scale: ScaleControl;
-  #draggable: (id: string) => boolean = () => true;
+  #pointer: Pointer;
 
-  constructor(container: HTMLElement, start: View, dark: boolean, units: Units, private readonly events: MapEvents) {
+  constructor(container: HTMLElement, start: View, dark: boolean, units: Units, private readonly events: MapEvents, private readonly more: MoreLayers = { sources: [], layers: () => [] }) {
     this.#theme = THEMES[dark ? 'dark' : 'light'];
+    this.#own = [...SOURCES, ...more.sources];
+    this.relief = new ReliefPainter(reliefUrl(), (text) => this.events.failed(text));
+    this.picture = new PictureLayer('picture', [this.relief, this.missing, this.coverage, this.net], (zoom) => zoom > WORLD_ZOOM_MAX);
+    container.style.background = this.#theme.sea;
     this.map = new MapLibre({
       container,
-      style: style(this.#theme, location.origin),
+      style: style(this.#own, this.#layers(), location.origin),
       center: [start.lon, start.lat],
       zoom: start.zoom,
       maxZoom: 18,
@@ -105,11 +127,10 @@ export class MapView {
     this.map.once('style.load', () => {
       this.#gateSky();
       this.#pictures();
-      this.map.addLayer(this.coverage, 'region');
-      this.map.addLayer(this.net, 'links-case');
+      this.map.addLayer(this.picture, 'region');
       this.map.addLayer(this.tubes, 'obstruction');
       this.ready = true;
-      for (const [name, data] of this.#sources) this.#put(name, data);
+      for (const name of this.#own) this.put(name, this.#sources.get(name) ?? []);
       this.#states(new Set(), this.#chosen);
       this.events.moved(this.view());
     });
@@ -124,8 +145,9 @@ export class MapView {
     // Heights come with the tiles of the ground.
     this.map.on('sourcedata', (event) => void (event.sourceId === DEM && event.tile && this.#drawTubes()));
     this.map.on('idle', () => this.#drawTubes());
-    this.pace = new Pace(this.map);
-    this.#watchPointer();
+    // Coasts and borders wait: few look at the whole world first.
+    this.map.once('idle', () => void world().then((found) => found && this.put('world', found.features)));
+    this.#pointer = new Pointer(this.map, (at) => this.#hit(at), events);
   }
 
   /** An empty map costs half as much without the sky. Private of the pinned version; absent, nothing is lost. */
@@ -158,8 +180,25 @@ export class MapView {
       const colour = this.#roles.find((preset) => preset.id === role)?.color ?? '#555555';
       put(`role-${role}`, symbol(role, colour, '#ffffff'), PICTURE);
     }
+    this.relief.restyle(this.#theme.relief);
+    this.missing.restyle(this.#theme.hatchGround, this.#theme.hatch);
     this.tubes.restyle(this.#theme.name);
     this.net.restyle(this.#theme.name, Object.fromEntries(this.#roles.map((preset) => [preset.id, preset.color])));
+  }
+
+  #layers(): LayerSpecification[] {
+    return [...layers(this.#theme), ...this.more.layers(this.#theme)];
+  }
+
+  /** Shows the base map at a path, or hides it. */
+  setBasemap(path: string | null, shown: boolean): void {
+    if (this.#basemap || !path) return this.#basemap?.show(shown);
+    if (!shown) return;
+    const basemap = new Basemap(this.map, 'region');
+    this.#basemap = basemap;
+    const open = () => void basemap.open(path, this.#theme).catch((fault) => this.events.failed(`the base map cannot be read: ${fault instanceof Error ? fault.message : fault}`));
+    if (this.ready) open();
+    else this.map.once('style.load', open);
   }
 
   setRoles(roles: readonly { id: string; color: string }[]): void {
@@ -171,9 +210,11 @@ export class MapView {
     const theme = THEMES[dark ? 'dark' : 'light'];
     if (theme === this.#theme) return;
     this.#theme = theme;
+    this.map.getContainer().style.background = theme.sea;
     if (!this.ready) return;
     this.#pictures();
-    for (const layer of layers(theme)) {
+    this.#basemap?.restyle(theme);
+    for (const layer of this.#layers()) {
       if (!this.map.getLayer(layer.id)) continue;
       for (const [name, value] of Object.entries(layer.paint ?? {})) this.map.setPaintProperty(layer.id, name as never, value as never);
     }
@@ -184,22 +225,30 @@ export class MapView {
   }
 
   setDraggable(draggable: (id: string) => boolean): void {
-    this.#draggable = draggable;
+    this.#pointer.draggable = draggable;
   }
 
-  #put(name: string, data: FeatureCollection): void {
-    this.#sources.set(name, data);
-    if (this.ready || this.map.getSource(name)) (this.map.getSource(name) as GeoJSONSource | undefined)?.setData(data);
+  /** Gives a source its features. */
+  put(name: string, features: readonly Feature[]): void {
+    this.#sources.set(name, features);
+    (this.map.getSource(name) as GeoJSONSource | undefined)?.setData({ type: 'FeatureCollection', features: [...features] });
+    if (this.ready) this.#reveal(name, features.length > 0);
   }
 
-  setWorld(data: FeatureCollection): void {
-    this.#put('world', data);
+  /** Shows the layers of a source, or hides them: an empty one still fills the stencil of the whole screen in each frame. */
+  #reveal(source: string, filled: boolean): void {
+    for (const id of this.map.getLayersOrder()) if (this.map.getLayer(id)?.source === source) this.#show(id, filled && (this.#raised ? !FLAT.has(id) : id !== DRAPED_MISSING));
+  }
+
+  #show(id: string, shown: boolean): void {
+    const visibility = shown ? 'visible' : 'none';
+    if ((this.map.getLayoutProperty(id, 'visibility') ?? 'visible') !== visibility) this.map.setLayoutProperty(id, 'visibility', visibility);
   }
 
   setNodes(nodes: readonly Placed[], byId: ReadonlyMap<string, Placed>): void {
     this.#nodes = nodes;
     this.#byId = byId;
-    if (!this.#isMany()) this.#put('nodes', nodeFeatures(nodes));
+    if (!this.#isMany()) this.put('nodes', nodeFeatures(nodes));
     this.#drawLinks();
   }
 
@@ -226,7 +275,7 @@ export class MapView {
     const named = new Set(inView.length <= NAMED_MAX ? inView : []);
     const special = [...this.#failed, ...(this.#chosen.size <= NAMED_MAX ? this.#chosen : [])];
     for (const node of special.map((id) => this.#byId.get(id))) if (node) named.add(node);
-    this.#put('nodes', nodeFeatures([...named]));
+    this.put('nodes', nodeFeatures([...named]));
     this.#states(new Set(), this.#chosen);
   }
 
@@ -251,17 +300,17 @@ export class MapView {
       this.#drawNamed();
     } else if (this.#many) {
       this.net.show(null);
-      this.#put('nodes', nodeFeatures(this.#nodes));
+      this.put('nodes', nodeFeatures(this.#nodes));
     }
     this.#many = many;
     this.#drawTubes();
     const own = (link: Link) => this.#chosen.has(link.a_node_id) || this.#chosen.has(link.b_node_id);
     const links = many ? (this.#chosen.size && this.#chosen.size <= NAMED_MAX ? this.#links.filter(own) : []) : this.#links;
-    const data: FeatureCollection = this.#lines ? { type: 'FeatureCollection', features: [...this.#lines] } : linkFeatures(links, this.#byId, this.#chosen, this.#failed);
-    this.drawnLinks = data.features.length;
-    this.#put('links', data);
+    const features = this.#lines ?? linkFeatures(links, this.#byId, this.#chosen, this.#failed);
+    this.drawnLinks = features.length;
+    this.put('links', features);
     const failed = [...this.#failed].map((id) => this.#byId.get(id)).filter((node) => node !== undefined);
-    this.#put('failed', { type: 'FeatureCollection', features: failed.map((node) => point(node)) });
+    this.put('failed', failed.map((node) => point(node)));
   }
 
   /** Crosses out nodes and leaves out their links. */
@@ -277,7 +326,7 @@ export class MapView {
     this.#states(before, chosen);
     this.#drawLinks();
     const ends = [...chosen].map((id) => this.#byId.get(id)).filter((node) => node !== undefined);
-    this.#put('chosen-link', { type: 'FeatureCollection', features: ends.length === 2 ? [line(ends)] : [] });
+    this.put('chosen-link', ends.length === 2 ? [line(ends)] : []);
   }
 
   #states(before: ReadonlySet<string>, after: ReadonlySet<string>): void {
@@ -287,27 +336,29 @@ export class MapView {
   }
 
   setObstructions(places: readonly LatLon[]): void {
-    this.#put('obstruction', { type: 'FeatureCollection', features: places.map((place) => point(place)) });
+    this.put('obstruction', places.map((place) => point(place)));
   }
 
   setLobe(features: Feature[]): void {
-    this.#put('lobe', { type: 'FeatureCollection', features });
+    this.put('lobe', features);
   }
 
   setRegion(features: Feature[]): void {
-    this.#put('region', { type: 'FeatureCollection', features });
+    this.put('region', features);
   }
 
   /** A route, a chain of relays, places found. */
   setAnswer(features: Feature[]): void {
-    this.#put('answer', { type: 'FeatureCollection', features });
+    this.put('answer', features);
   }
 
   /** Cells of ground that are loaded; all else is hatched. */
   setArea(boxes: readonly Box[], zoom: { min: number; max: number }): void {
     this.#boxes = boxes;
-    this.#put('area', boxFeatures(boxes));
-    this.#put('missing', missingGround(boxes));
+    this.put('area', boxFeatures(boxes));
+    this.put('missing', missingGround(boxes));
+    this.missing.show(boxes);
+    this.relief.show(boxes, zoom);
     if (!boxes.length) return;
     const bounds: [number, number, number, number] = [
       Math.min(...boxes.map((box) => box.west)),
@@ -316,12 +367,11 @@ export class MapView {
       Math.max(...boxes.map((box) => box.north)),
     ];
     const add = () => {
-      const tiles = [`${location.origin}/api/v1/terrain/relief/{z}/{x}/{y}.png`];
-      this.map.addSource(RELIEF, { type: 'raster', tiles, tileSize: 256, minzoom: zoom.min, maxzoom: zoom.max, bounds });
+      this.map.addSource(RELIEF, { type: 'raster', tiles: [reliefUrl()], tileSize: 256, minzoom: zoom.min, maxzoom: zoom.max, bounds });
       const heights = [`${location.origin}/api/v1/terrain/tiles/{z}/{x}/{y}.png?opaque=true`];
       this.map.addSource(DEM, { type: 'raster-dem', encoding: 'terrarium', tiles: heights, tileSize: 256, minzoom: zoom.min, maxzoom: Math.min(zoom.max, DEM_ZOOM_MAX), bounds });
       const relief = layers(this.#theme).find((layer) => layer.id === RELIEF);
-      if (relief) this.map.addLayer(relief, 'missing');
+      if (relief) this.map.addLayer(relief, DRAPED_MISSING);
       if (this.#wanted) this.setRaised(true);
     };
     if (this.ready) add();
@@ -337,10 +387,11 @@ export class MapView {
       this.#raised = raised;
       this.#drawLinks();
       if (!raised) this.tubes.clear();
-      for (const id of ['links', 'links-case']) this.map.setLayoutProperty(id, 'visibility', raised ? 'none' : 'visible');
     }
     this.map.setTerrain(raised ? { source: DEM, exaggeration: EXAGGERATION } : null);
-    this.map.setLayoutProperty('coverage', 'visibility', raised ? 'none' : 'visible');
+    this.#show(this.picture.id, !raised);
+    this.#show(RELIEF, raised);
+    for (const name of ['links', 'missing']) this.#reveal(name, (this.#sources.get(name)?.length ?? 0) > 0);
     if (raised) this.map.dragRotate.enable();
     else this.map.dragRotate.disable();
     this.map.easeTo({ pitch: raised ? PITCH_DEG : 0, bearing: 0, duration: 400 });
@@ -390,9 +441,9 @@ export class MapView {
     this.map.easeTo({ center: [place.lon, place.lat], zoom: Math.max(this.map.getZoom(), 12), padding, duration: 400 });
   }
 
-  #hit(event: MapMouseEvent | MapTouchEvent): { node?: string; link?: [string, string] } {
+  /** The node at a point of the screen, else the link. */
+  #hit({ x, y }: { x: number; y: number }): Hit {
     if (!this.ready) return {};
-    const { x, y } = event.point;
     const box: [[number, number], [number, number]] = [[x - CLICK_RADIUS_PX, y - CLICK_RADIUS_PX], [x + CLICK_RADIUS_PX, y + CLICK_RADIUS_PX]];
     // The place decides, not the label: a label is drawn over other nodes.
     let nearest: { id: string; off: number } | null = null;
@@ -411,55 +462,6 @@ export class MapView {
     return {};
   }
 
-  #watchPointer(): void {
-    const map = this.map;
-    const place = (event: MapMouseEvent | MapTouchEvent): LatLon => ({ lat: event.lngLat.lat, lon: ((event.lngLat.lng + 540) % 360) - 180 });
-    map.on('mousemove', (event) => {
-      this.events.pointer(place(event));
-      if (!this.#holding) map.getCanvas().style.cursor = Object.keys(this.#hit(event)).length ? 'pointer' : '';
-    });
-    map.on('mouseout', () => this.events.pointer(null));
-    map.on('click', (event) => {
-      if (this.#dropped) return void (this.#dropped = false);
-      const original = event.originalEvent;
-      this.events.picked({ ...this.#hit(event), place: place(event), extend: original.shiftKey || original.ctrlKey || original.metaKey });
-    });
-    map.on('dblclick', (event) => this.events.doubled(place(event)));
-    const hold = (event: MapMouseEvent | MapTouchEvent) => {
-      if ('button' in event.originalEvent && event.originalEvent.button !== 0) return;
-      const { node } = this.#hit(event);
-      if (!node || !this.#draggable(node)) return;
-      event.preventDefault();
-      this.#holding = { id: node, x: event.point.x, y: event.point.y, moved: false };
-    };
-    const drag = (event: MapMouseEvent | MapTouchEvent) => {
-      const holding = this.#holding;
-      if (!holding) return;
-      if (!holding.moved && Math.hypot(event.point.x - holding.x, event.point.y - holding.y) < DRAG_START_PX) return;
-      holding.moved = true;
-      map.getCanvas().style.cursor = 'grabbing';
-      this.events.dragged(holding.id, place(event), false);
-    };
-    const drop = (event: MapMouseEvent | MapTouchEvent) => {
-      const holding = this.#holding;
-      this.#holding = null;
-      if (!holding?.moved) return;
-      this.#dropped = 'button' in event.originalEvent;
-      // The click of a release comes in the same turn, if it comes.
-      setTimeout(() => (this.#dropped = false));
-      this.events.dragged(holding.id, place(event), true);
-    };
-    map.on('mousedown', hold);
-    map.on('touchstart', hold);
-    map.on('mousemove', drag);
-    map.on('touchmove', drag);
-    map.on('mouseup', drop);
-    map.on('touchend', drop);
-  }
-
-  #holding: { id: string; x: number; y: number; moved: boolean } | null = null;
-  #dropped = false;
-
   /** Features of the links of the node that is dragged. */
   #dragged: string[] = [];
 
@@ -469,17 +471,18 @@ export class MapView {
     if (!node) return;
     if (this.#many) {
       // The large mesh stays as it is; the node and its links are drawn over it until it is dropped.
-      this.#put('nodes', nodeFeatures([{ ...node, ...to }]));
+      this.put('nodes', nodeFeatures([{ ...node, ...to }]));
     } else (this.map.getSource('nodes') as GeoJSONSource | undefined)?.updateData({ update: [{ id, newGeometry: { type: 'Point', coordinates: [to.lon, to.lat] } }] });
     const byId = new Map(this.#byId).set(id, { ...node, ...to });
     const isMine = (link: Link) => link.a_node_id === id || link.b_node_id === id;
     if (links) this.#previewed = { id, links };
     const known = this.#previewed?.id === id ? this.#previewed.links : this.#links.filter(isMine);
-    const features = linkFeatures(known, byId, this.#chosen).features;
+    const features = linkFeatures(known, byId, this.#chosen);
     const name = (feature: Feature) => String(feature.properties?.['id']);
-    const before = this.#dragged.length ? this.#dragged : linkFeatures(this.#links.filter(isMine), this.#byId, this.#chosen).features.map(name);
+    const before = this.#dragged.length ? this.#dragged : linkFeatures(this.#links.filter(isMine), this.#byId, this.#chosen).map(name);
     this.#dragged = features.map(name);
     (this.map.getSource('links') as GeoJSONSource | undefined)?.updateData({ remove: before, add: features });
+    if (features.length) this.#reveal('links', true);
   }
 
   #previewed: { id: string; links: readonly Link[] } | null = null;

@@ -1,10 +1,9 @@
 // The map of a replay: tracks, links, routes and nodes of a frame over the ground of the page.
-import type { Feature, FeatureCollection } from 'geojson';
-import type { ExpressionSpecification, GeoJSONSource, LayerSpecification } from 'maplibre-gl';
+import type { ExpressionSpecification, LayerSpecification } from 'maplibre-gl';
 import type { LatLon } from '../geo';
-import { EMPTY, line, point } from '../map/features';
-import { FONT } from '../map/style';
-import { THEMES, type MapTheme } from '../map/theme';
+import { line, point } from '../map/features';
+import { NODE_LAYOUT } from '../map/style';
+import type { MapTheme } from '../map/theme';
 import { MapView, type View } from '../map/view';
 import type { Units } from '../units';
 import type { Frame } from './frames';
@@ -44,17 +43,7 @@ function layers(theme: MapTheme): LayerSpecification[] {
       id: 'r-nodes',
       type: 'symbol',
       source: 'r-nodes',
-      layout: {
-        'icon-image': ['concat', 'role-', ['get', 'role']],
-        'icon-allow-overlap': true,
-        'icon-ignore-placement': true,
-        'text-field': ['get', 'name'],
-        'text-font': [FONT],
-        'text-size': 12.5,
-        'text-variable-anchor': ['top', 'bottom', 'right', 'left'],
-        'text-radial-offset': 1,
-        'text-optional': true,
-      },
+      layout: NODE_LAYOUT,
       paint: { 'text-color': theme.text, 'text-halo-color': theme.halo, 'text-halo-width': 1.8, 'icon-opacity': failed },
     },
     { id: 'r-failed', type: 'symbol', source: 'r-nodes', filter: ['!', ['get', 'operating']], layout: { 'icon-image': 'obstruction', 'icon-allow-overlap': true, 'icon-ignore-placement': true } },
@@ -75,34 +64,13 @@ export interface Picture {
 
 export class ReplayMap {
   readonly view: MapView;
-  #theme: MapTheme;
-  #data = new Map<string, FeatureCollection>();
   #frame: Frame | null = null;
-  ready = false;
 
   constructor(element: HTMLElement, start: View, dark: boolean, units: Units, events: ReplayMapEvents) {
-    this.#theme = THEMES[dark ? 'dark' : 'light'];
     const nothing = () => undefined;
-    this.view = new MapView(element, start, dark, units, { moved: events.moved, pointer: nothing, picked: (what) => events.chosen(this.#hit(what.place)), doubled: nothing, dragged: nothing, failed: events.failed });
-    this.view.map.once('style.load', () => {
-      for (const source of SOURCES) this.view.map.addSource(source, { type: 'geojson', data: this.#data.get(source) ?? EMPTY });
-      for (const layer of layers(this.#theme)) this.view.map.addLayer(layer);
-      this.ready = true;
-    });
+    const picked = (what: { place: LatLon }) => events.chosen(this.#hit(what.place));
+    this.view = new MapView(element, start, dark, units, { moved: events.moved, pointer: nothing, picked, doubled: nothing, dragged: nothing, failed: events.failed }, { sources: SOURCES, layers });
     this.view.map.on('load', () => (element.dataset['ready'] = 'true'));
-  }
-
-  #put(name: string, features: Feature[]): void {
-    const data: FeatureCollection = { type: 'FeatureCollection', features };
-    this.#data.set(name, data);
-    if (this.ready) (this.view.map.getSource(name) as GeoJSONSource | undefined)?.setData(data);
-  }
-
-  setDark(dark: boolean): void {
-    this.#theme = THEMES[dark ? 'dark' : 'light'];
-    this.view.setDark(dark);
-    if (!this.ready) return;
-    for (const layer of layers(this.#theme)) for (const [name, value] of Object.entries(layer.paint ?? {})) this.view.map.setPaintProperty(layer.id, name as never, value as never);
   }
 
   /** Draws a frame. */
@@ -111,24 +79,24 @@ export class ReplayMap {
     const nodes = new Map(frame.nodes.map((node) => [node.node_id, node]));
     const marked = (id: string) => id === chosen || differ.has(id);
     const ways = [...tracks].filter(([id, way]) => way.length > 1 && nodes.has(id));
-    this.#put('r-tracks', ways.map(([id, way]) => ({ type: 'Feature', properties: { id }, geometry: { type: 'LineString', coordinates: way } })));
+    this.view.put('r-tracks', ways.map(([id, way]) => ({ type: 'Feature', properties: { id }, geometry: { type: 'LineString', coordinates: way } })));
     const drawn = frame.links.flatMap((link) => {
       const [a, b] = [nodes.get(link.a_node_id), nodes.get(link.b_node_id)];
       return a && b ? [{ link, a, b, kind: kindOf(link, measure), id: linkId(link) }] : [];
     });
-    this.#put('r-links', drawn.map(({ a, b, kind, id }) => line([a, b], { id, kind, marked: marked(id) })));
-    this.#put('r-cuts', drawn.filter(({ kind }) => kind === 'cut').map(({ a, b }) => point({ lat: (a.lat + b.lat) / 2, lon: (a.lon + b.lon) / 2 })));
-    this.#put('r-routes', frame.flows.flatMap((flow) => {
+    this.view.put('r-links', drawn.map(({ a, b, kind, id }) => line([a, b], { id, kind, marked: marked(id) })));
+    this.view.put('r-cuts', drawn.filter(({ kind }) => kind === 'cut').map(({ a, b }) => point({ lat: (a.lat + b.lat) / 2, lon: (a.lon + b.lon) / 2 })));
+    this.view.put('r-routes', frame.flows.flatMap((flow) => {
       const places = flow.path.map((id) => nodes.get(id)).filter((node) => node !== undefined);
       return places.length > 1 ? [line(places, { name: flow.name })] : [];
     }));
-    this.#put('r-nodes', frame.nodes.map((node) => point(node, { id: node.node_id, name: node.name, role: node.role, operating: node.operating, marked: marked(node.node_id) })));
+    this.view.put('r-nodes', frame.nodes.map((node) => point(node, { id: node.node_id, name: node.name, role: node.role, operating: node.operating, marked: marked(node.node_id) })));
   }
 
   /** The node at a place of the screen, else the link, else null. */
   #hit(place: LatLon): string | null {
     const { map } = this.view;
-    if (!this.ready) return null;
+    if (!this.view.ready) return null;
     const at = map.project([place.lon, place.lat]);
     let nearest: { id: string; off: number } | null = null;
     for (const node of this.#frame?.nodes ?? []) {
@@ -149,8 +117,12 @@ export class ReplayMap {
         const from = this.view.map.getCanvas();
         const copy = document.createElement('canvas');
         [copy.width, copy.height] = [from.width, from.height];
+        const pen = copy.getContext('2d') as CanvasRenderingContext2D;
+        // The sea is the ground behind the canvas.
+        pen.fillStyle = this.view.map.getContainer().style.background;
+        pen.fillRect(0, 0, copy.width, copy.height);
         // The picture of WebGL is gone after this turn.
-        copy.getContext('2d')?.drawImage(from, 0, 0);
+        pen.drawImage(from, 0, 0);
         resolve(copy);
       });
       this.view.map.triggerRepaint();

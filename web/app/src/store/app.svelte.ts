@@ -87,16 +87,18 @@ export class App {
     return { top: 70, bottom: 60, left: 70, right: this.ui.selected.length ? 350 : 60 };
   }
 
-  freeName(): string {
-    const names = new Set(this.plan.nodes.map((node) => node.name));
-    let number = this.plan.nodes.length + 1;
-    while (names.has(`Node ${number}`)) number++;
-    return `Node ${number}`;
+  /** Names of `count` new nodes: the word and the next numbers from `first` that no node has. */
+  freeNames(word: string, count: number, first = 1): string[] {
+    const taken = new Set(this.plan.nodes.map((node) => node.name));
+    const found: string[] = [];
+    for (let number = first; found.length < count; number++) if (!taken.has(`${word} ${number}`)) found.push(`${word} ${number}`);
+    return found;
   }
 
   async addNode(place: LatLon, extra: Partial<NewNode> = {}): Promise<void> {
     const template = this.tools.templateId;
-    const body: NewNode = { name: this.freeName(), lat: place.lat, lon: place.lon, ...(template ? { template_id: template } : {}), ...extra };
+    const [name = ''] = this.freeNames('Node', 1, this.plan.nodes.length + 1);
+    const body: NewNode = { name, lat: place.lat, lon: place.lon, ...(template ? { template_id: template } : {}), ...extra };
     await this.attempt(() => this.commands.add([body]));
   }
 

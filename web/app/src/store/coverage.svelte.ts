@@ -1,7 +1,7 @@
 // Coverage jobs of this page and the one picture that is made of them.
 import { api, wanted, type RadioConfig } from '../api/client';
 import type { components } from '../api/planning';
-import type { Colouring, CoverageStyle } from '../map/coverage-layer';
+import type { Colouring, CoverageStyle } from '../map/coverage-painter';
 import { stepped, table, type PaletteName } from '../palettes';
 import { emptyGrid, NO_GROUND, PATH_MISSING, put, strongest, type CellTile, type Grid, type GridBounds } from './grid';
 import { MeshCoverage } from './mesh-coverage.svelte';
@@ -44,8 +44,8 @@ export interface Question {
 const LEGEND_SHARE = 0.97;
 /** Streams at a time: a browser opens six connections to a server. */
 const STREAMS_MAX = 3;
-/** Period of the picture while cells come in, ms. */
-const FRAME_MS = 120;
+/** Period of the picture while cells come in, ms: drawing takes processors from computing. */
+const FRAME_MS = 200;
 
 interface Started {
   rows: number;
@@ -135,7 +135,6 @@ export class Coverages {
   async #follow(id: string, begun: number): Promise<void> {
     await this.#turn();
     let grid: Grid | null = null;
-    let squares = 0;
     let cells = 0;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const show = () => {
@@ -162,10 +161,8 @@ export class Coverages {
         if (!grid) return;
         const tile = JSON.parse(event.data) as CellTile;
         put(grid, tile);
-        squares++;
         cells += tile.rows * tile.columns;
-        if (squares === 1) show();
-        else timer ??= setTimeout(show, FRAME_MS);
+        timer ??= setTimeout(show, FRAME_MS);
       });
       source.addEventListener('done', (event) => {
         const { statistics } = JSON.parse(event.data) as { statistics: Statistics };

@@ -59,6 +59,8 @@ export class Ui {
   /** Ground in three dimensions. */
   raised = $state(false);
   serverGone = $state(false);
+  /** Roads and names below the mesh, where the server has a base map. */
+  basemap = $state(stored('basemap', ['on', 'off'], 'on') === 'on');
 
   dark = $derived(this.theme === 'dark' || (this.theme === 'system' && this.systemDark));
   chosen = $derived(new Set(this.selected));
@@ -80,5 +82,15 @@ export class Ui {
     if (!extend) this.selected = [id];
     else if (this.chosen.has(id)) this.selected = this.selected.filter((other) => other !== id);
     else this.selected = [...this.selected, id];
+  }
+
+  /** Copies an address of the page. */
+  async share(address: string): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(address);
+      this.tell('The address of this view is copied.');
+    } catch {
+      this.tell('Copy the address of this view from the address bar.');
+    }
   }
 }

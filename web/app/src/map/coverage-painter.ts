@@ -1,7 +1,8 @@
 // Coverage on the GPU: a grid of hundredths of dBm as a texture, coloured by a palette in the shader.
-import type { CustomLayerInterface, CustomRenderMethodInput, Map as MapLibre } from 'maplibre-gl';
 import type { Grid } from '../store/grid';
-import { anchored, mercatorX, mercatorY, program } from './mercator';
+import { filter, program } from './gpu';
+import { mercatorX, mercatorY } from './mercator';
+import { placed, type Changed, type Frame, type Painter } from './picture';
 
 export type Colouring = 'power' | 'verdict' | 'server';
 
@@ -23,11 +24,11 @@ export interface CoverageStyle {
 const BAND_ROWS = 16;
 
 const VERTEX = `#version 300 es
-uniform mat4 u_matrix;
+uniform vec4 u_frame;
 in vec2 a_place;
 in vec2 a_cell;
 out vec2 v_cell;
-void main() { v_cell = a_cell; gl_Position = u_matrix * vec4(a_place, 0.0, 1.0); }`;
+void main() { v_cell = a_cell; gl_Position = vec4(a_place * u_frame.xy + u_frame.zw, 0.0, 1.0); }`;
 
 const FRAGMENT = `#version 300 es
 precision highp float;
@@ -71,16 +72,14 @@ void main() {
   colour = vec4(found.rgb, 1.0) * found.a * u_opacity;
 }`;
 
-export class CoverageLayer implements CustomLayerInterface {
-  readonly type = 'custom' as const;
-  readonly renderingMode = '2d' as const;
+export class CoveragePainter implements Painter {
   grid: Grid | null = null;
   style: CoverageStyle | null = null;
   /** Cells in the texture that is shown. */
   cells = 0;
 
-  #map: MapLibre | null = null;
   #gl: WebGL2RenderingContext | null = null;
+  #changed: Changed = () => undefined;
   #program: WebGLProgram | null = null;
   #vertices: WebGLBuffer | null = null;
   #count = 0;
@@ -89,25 +88,22 @@ export class CoverageLayer implements CustomLayerInterface {
   #size: [number, number] = [0, 0];
   #stale = { shape: false, cells: false, palette: false };
 
-  constructor(readonly id: string) {}
-
   show(grid: Grid | null): void {
     const shape = grid?.shape !== this.grid?.shape;
     this.grid = grid;
     this.#stale.cells = true;
     this.#stale.shape ||= shape;
-    this.#map?.triggerRepaint();
+    this.#changed();
   }
 
   restyle(style: CoverageStyle): void {
     this.#stale.palette ||= style.palette !== this.style?.palette;
     this.style = style;
-    this.#map?.triggerRepaint();
+    this.#changed();
   }
 
-  onAdd(map: MapLibre, context: WebGLRenderingContext | WebGL2RenderingContext): void {
-    const gl = context as WebGL2RenderingContext;
-    [this.#map, this.#gl] = [map, gl];
+  open(gl: WebGL2RenderingContext, changed: Changed): void {
+    [this.#gl, this.#changed] = [gl, changed];
     this.#program = program(gl, VERTEX, FRAGMENT, ['a_place', 'a_cell']);
     this.#vertices = gl.createBuffer();
     this.#textures = [gl.createTexture(), gl.createTexture(), gl.createTexture()] as [WebGLTexture, WebGLTexture, WebGLTexture];
@@ -115,14 +111,13 @@ export class CoverageLayer implements CustomLayerInterface {
     this.#size = [0, 0];
   }
 
-  onRemove(): void {
+  close(): void {
     const gl = this.#gl;
     if (!gl) return;
     gl.deleteProgram(this.#program);
     gl.deleteBuffer(this.#vertices);
     for (const texture of this.#textures ?? []) gl.deleteTexture(texture);
     this.#gl = null;
-    this.#map = null;
   }
 
   #fillShape(gl: WebGL2RenderingContext, grid: Grid): void {
@@ -152,7 +147,7 @@ export class CoverageLayer implements CustomLayerInterface {
       gl.bindTexture(gl.TEXTURE_2D, texture);
       if (same) gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, columns, rows, outer, kind, values);
       else gl.texImage2D(gl.TEXTURE_2D, 0, inner, columns, rows, 0, outer, kind, values);
-      this.#nearest(gl);
+      filter(gl, 'nearest');
     };
     put(power, gl.R16I, gl.RED_INTEGER, gl.SHORT, grid.power);
     put(meta, gl.R8UI, gl.RED_INTEGER, gl.UNSIGNED_BYTE, grid.meta);
@@ -160,15 +155,10 @@ export class CoverageLayer implements CustomLayerInterface {
     this.cells = rows * columns;
   }
 
-  #nearest(gl: WebGL2RenderingContext): void {
-    for (const name of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, name, gl.NEAREST);
-    for (const name of [gl.TEXTURE_WRAP_S, gl.TEXTURE_WRAP_T]) gl.texParameteri(gl.TEXTURE_2D, name, gl.CLAMP_TO_EDGE);
-  }
-
-  render(context: WebGLRenderingContext | WebGL2RenderingContext, args: CustomRenderMethodInput): void {
-    const gl = context as WebGL2RenderingContext;
+  paint(frame: Frame): void {
     const { grid, style } = this;
-    if (!grid || !style || !this.#program || !this.#textures) {
+    const gl = this.#gl;
+    if (!gl || !grid || !style || !this.#program || !this.#textures) {
       this.cells = 0;
       return;
     }
@@ -178,13 +168,13 @@ export class CoverageLayer implements CustomLayerInterface {
       gl.pixelStorei(gl.UNPACK_PREMULTIPLY_ALPHA_WEBGL, false);
       gl.bindTexture(gl.TEXTURE_2D, this.#textures[2]);
       gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, 256, 1, 0, gl.RGBA, gl.UNSIGNED_BYTE, style.palette);
-      this.#nearest(gl);
+      filter(gl, 'nearest');
     }
     this.#stale = { shape: false, cells: false, palette: false };
 
     const at = (name: string) => gl.getUniformLocation(this.#program as WebGLProgram, name);
     gl.useProgram(this.#program);
-    gl.uniformMatrix4fv(at('u_matrix'), false, anchored(args.defaultProjectionData.mainMatrix as ArrayLike<number>, this.#anchor));
+    gl.uniform4f(at('u_frame'), ...placed(frame, this.#anchor));
     this.#textures.forEach((texture, unit) => {
       gl.activeTexture(gl.TEXTURE0 + unit);
       gl.bindTexture(gl.TEXTURE_2D, texture);
@@ -198,16 +188,14 @@ export class CoverageLayer implements CustomLayerInterface {
     gl.uniform1f(at('u_sensitivity'), style.sensitivity_dbm);
     gl.uniform1f(at('u_opacity'), style.opacity);
     gl.uniform1i(at('u_colouring'), ['power', 'verdict', 'server'].indexOf(style.colouring));
-    gl.bindVertexArray(null);
     gl.bindBuffer(gl.ARRAY_BUFFER, this.#vertices);
     gl.enableVertexAttribArray(0);
     gl.enableVertexAttribArray(1);
     gl.vertexAttribPointer(0, 2, gl.FLOAT, false, 16, 0);
     gl.vertexAttribPointer(1, 2, gl.FLOAT, false, 16, 8);
-    gl.disable(gl.DEPTH_TEST);
-    gl.disable(gl.CULL_FACE);
-    gl.enable(gl.BLEND);
-    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+    for (const attribute of [0, 1]) gl.vertexAttribDivisor(attribute, 0);
     gl.drawArrays(gl.TRIANGLE_STRIP, 0, this.#count);
+    gl.disableVertexAttribArray(1);
+    gl.activeTexture(gl.TEXTURE0);
   }
 }
