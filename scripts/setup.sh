@@ -47,7 +47,7 @@ has cargo || {
 # kernel with netem; a mesh in a virtual machine; a firewall and a UPS; receivers of notices; Python
 # packages.
 need chromium:chromium \
-    jq:jq curl:curl openssl:openssl systemd-analyze:systemd \
+    jq:jq curl:curl faketime:faketime openssl:openssl systemd-analyze:systemd \
     babeld:babeld batctl:batctl iperf3:iperf3 ping:iputils-ping unshare:util-linux \
     linux.uml:user-mode-linux busybox:busybox-static tc:iproute2 ip:iproute2 \
     qemu-system-x86_64:qemu-system-x86 iw:iw wg:wireguard-tools dnsmasq:dnsmasq-base \

@@ -3,7 +3,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use axum::http::Method;
 use flate2::read::GzDecoder;
@@ -125,6 +125,28 @@ fn a_log_of_the_impairment_daemon_replays() {
     replays("impaird", digest, 18, 17, &[]);
 }
 
+/// Wall clock at which the server starts, UTC: minutes after the store was written. By the clock of
+/// the machine registrations would have expired since, and be removed.
+const STARTED_AT: &str = "@2026-11-22 14:20:00";
+
+/// `groundwave` with a wall clock that starts at [`STARTED_AT`].
+fn command_then(args: &[&str]) -> Command {
+    let now = command(args);
+    let mut then = Command::new("faketime");
+    then.args(["-f", STARTED_AT])
+        .arg(now.get_program())
+        .args(now.get_args())
+        .env("TZ", "UTC")
+        .env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+    for (key, value) in now.get_envs() {
+        match value {
+            Some(value) => then.env(key, value),
+            None => then.env_remove(key),
+        };
+    }
+    then
+}
+
 /// Both faces over a folder that holds `world.db` and `state`; ends with this.
 struct Server {
     child: Child,
@@ -134,7 +156,7 @@ struct Server {
 
 impl Server {
     fn start(folder: &Path) -> Self {
-        let mut child = command(&["serve", "--bind", "127.0.0.1:0", "--tunnel", "off"])
+        let mut child = command_then(&["serve", "--bind", "127.0.0.1:0", "--tunnel", "off"])
             .args(["--gateway-bind", "127.0.0.1:0", "--underlay", "127.0.0.0/8"])
             .args(["--db", "world.db", "--state", "state"])
             .current_dir(folder)
@@ -194,6 +216,7 @@ fn assert_holds(found: &Value, expected: &Value, path: &str) {
     }
 }
 
+#[needs(faketime)]
 #[tokio::test]
 async fn stores_open_with_the_same_documents() {
     let folder = tempfile::tempdir().unwrap();

@@ -118,6 +118,11 @@ const NEEDS: &[Need] = &[
         hint: "scripts/setup.sh",
     },
     Need {
+        name: "faketime",
+        checks: &[Program("faketime")],
+        hint: "scripts/setup.sh",
+    },
+    Need {
         name: "curl",
         checks: &[Program("curl")],
         hint: "scripts/setup.sh",
