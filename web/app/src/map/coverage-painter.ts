@@ -89,6 +89,7 @@ export class CoveragePainter implements Painter {
   #stale = { shape: false, cells: false, palette: false };
 
   show(grid: Grid | null): void {
+    if (!grid && !this.grid) return;
     const shape = grid?.shape !== this.grid?.shape;
     this.grid = grid;
     this.#stale.cells = true;
@@ -99,7 +100,7 @@ export class CoveragePainter implements Painter {
   restyle(style: CoverageStyle): void {
     this.#stale.palette ||= style.palette !== this.style?.palette;
     this.style = style;
-    this.#changed();
+    if (this.grid) this.#changed();
   }
 
   open(gl: WebGL2RenderingContext, changed: Changed): void {

@@ -44,6 +44,8 @@ export interface MapEvents extends PointerEvents {
 }
 
 const CLICK_RADIUS_PX = 7;
+/** Longest wait for the ground. */
+const GROUND_MS = 3000;
 /** Distance of selected nodes from the edge of the map. */
 const MARGIN_PX = 56;
 /** Pitch above which the sky is drawn; MapLibre fills the screen with it at any pitch. */
@@ -395,6 +397,20 @@ export class MapView {
     if (raised) this.map.dragRotate.enable();
     else this.map.dragRotate.disable();
     this.map.easeTo({ pitch: raised ? PITCH_DEG : 0, bearing: 0, duration: 400 });
+  }
+
+  /** Resolves once all ground in view is drawn, or after some time. */
+  grounded(): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        this.map.off('render', look);
+        resolve();
+      };
+      const look = () => void (this.#boxes && this.relief.settled && done());
+      const timer = setTimeout(done, GROUND_MS);
+      this.map.on('render', look);
+    });
   }
 
   /** True where ground is loaded; null before the server has said. */

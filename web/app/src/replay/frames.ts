@@ -74,17 +74,17 @@ export class Frames {
     return null;
   }
 
-  /** The frame of a time and the one after it; null while its window is on the way. */
-  at(at_s: number, step_s: number): { frame: Frame; next: Frame | null } | null {
+  /** The frame of a time and the one after it, null while its window is on the way; `ahead` asks for the next window. */
+  at(at_s: number, step_s: number, ahead: boolean): { frame: Frame; next: Frame | null } | null {
     const index = this.#index(at_s, step_s);
     const frames = this.#window(index, step_s, true);
     if (!frames?.length) return null;
     // One window at a time: the server answers them in turn.
-    const ahead = this.#window(index + 1, step_s, true);
+    const later = this.#window(index + 1, step_s, ahead);
     let place = frames.findLastIndex((frame) => frame.at_s <= at_s + 1e-6);
     if (place < 0) place = 0;
     const frame = frames[place] as Frame;
-    return { frame, next: frames[place + 1] ?? ahead?.[0] ?? null };
+    return { frame, next: frames[place + 1] ?? later?.[0] ?? null };
   }
 
   /** Frames up to a time, those of the window before it among them as far as they are here. */

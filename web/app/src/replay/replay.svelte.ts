@@ -33,6 +33,8 @@ export class Replay {
   /** `node id`, or `node id|node id` of a link. */
   chosen = $state<string | null>(null);
   shown = $state.raw<Shown | null>(null);
+  /** The playhead waits until the map is drawn. */
+  held = false;
   /** The frame of the time is on its way. */
   waits = $state(false);
   busy = $state<'' | 'open' | 'compare'>('');
@@ -152,7 +154,7 @@ export class Replay {
   #run(turn: number): void {
     requestAnimationFrame((now) => {
       if (!this.playing || turn !== this.#asked || !this.info) return;
-      if (this.#last && now - this.#last < PICTURE_MS) return this.#run(turn);
+      if (this.held || (this.#last && now - this.#last < PICTURE_MS)) return this.#run(turn);
       const passed_s = this.#last ? Math.min((now - this.#last) / 1000, SKIP_S_MAX) : 0;
       this.#last = now;
       // The playhead waits for frames that are on their way.
@@ -168,8 +170,8 @@ export class Replay {
   look(): void {
     if (!this.#frames) return;
     const { at_s, step_s } = this;
-    const recorded = this.#frames.at(at_s, step_s);
-    const changed = this.#changed?.at(at_s, step_s) ?? null;
+    const recorded = this.#frames.at(at_s, step_s, !this.held);
+    const changed = this.#changed?.at(at_s, step_s, !this.held) ?? null;
     this.waits = !this.fault && (recorded === null || (this.#changed !== null && changed === null));
     if (!recorded || this.waits) return;
     this.shown = {
