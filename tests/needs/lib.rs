@@ -35,10 +35,10 @@ pub fn needs(needs: TokenStream, test: TokenStream) -> TokenStream {
 
 /// The first need that is not met, with how to meet it.
 fn missing(needs: TokenStream, test: &TokenStream) -> Result<Option<String>, String> {
+    // `test`, or a path to one such as `tokio::test`.
+    let is_test = |token| matches!(token, TokenTree::Ident(word) if word.to_string() == "test");
     let above = |token: TokenTree| match token {
-        TokenTree::Group(group) => {
-            matches!(group.stream().into_iter().next(), Some(TokenTree::Ident(word)) if word.to_string() == "test")
-        }
+        TokenTree::Group(group) => group.stream().into_iter().any(is_test),
         _ => false,
     };
     if !test.clone().into_iter().any(above) {
