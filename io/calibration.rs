@@ -6,9 +6,9 @@
 //! frequency_mhz = [3000.0, 8000.0]
 //! distance_km = [0.0, 1.0]
 //! loss_db = 4.2                  # added to the model
-//! interval_db = [3.1, 5.0]       # of the median, 95 %; for people
-//! spread_db = 3.3
-//! links = 41
+//! interval_db = [3.1, 5.0]       # of the median, 95 %
+//! spread_db = 3.3                # standard deviation of the links around it
+//! links = 41                     # this and what follows: for people
 //! error_before_db = 5.1          # mean, of the model alone
 //! error_held_out_db = 2.6        # mean, on links that were held out
 //! ```
@@ -30,17 +30,15 @@ struct File {
     class: Vec<Class>,
 }
 
-/// A class; the values beside the offset are its quality, for people.
+/// A class; what is not part of [`Offset`] is its quality, for people.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Class {
     frequency_mhz: [f64; 2],
     distance_km: [f64; 2],
     loss_db: f64,
-    #[serde(default, rename = "interval_db")]
-    _interval_db: Option<[f64; 2]>,
-    #[serde(default, rename = "spread_db")]
-    _spread_db: Option<f64>,
+    interval_db: Option<[f64; 2]>,
+    spread_db: Option<f64>,
     #[serde(default, rename = "links")]
     _links: Option<u64>,
     #[serde(default, rename = "error_before_db")]
@@ -61,6 +59,8 @@ pub fn load(path: &Path) -> Result<Calibration, TomlErrors> {
         frequency_mhz: class.frequency_mhz,
         distance_km: class.distance_km,
         loss_db: class.loss_db,
+        interval_db: class.interval_db,
+        spread_db: class.spread_db,
     });
     let classes: Vec<Offset> = classes.collect();
     let whole = Calibration {
@@ -107,6 +107,7 @@ pub fn write(name: &str, source: &str, fitted: &[Fitted]) -> String {
             frequency_mhz,
             distance_km,
             loss_db,
+            ..
         } = one.offset;
         let [low_mhz, high_mhz] = frequency_mhz;
         let [low_km, high_km] = distance_km;
@@ -133,6 +134,8 @@ mod tests {
             frequency_mhz: [3000.0, 8000.0],
             distance_km: [0.0, 1.0],
             loss_db: -4.2,
+            interval_db: Some([-5.0, -3.0]),
+            spread_db: Some(2.0),
         };
         let fitted = Fitted {
             offset,

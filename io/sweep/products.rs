@@ -45,7 +45,9 @@ pub fn write(
     let mut panels = Vec::new();
     let elevation = elevation(plan, terrain);
     let source = terrain.describe();
-    let credits = credits(&source);
+    let assumptions = plan.environment.assumptions(None);
+    let mut credits = credits(&source);
+    credits.push(("ASSUMPTIONS".to_owned(), assumptions.to_string()));
     for (i, variant) in plan.variants.iter().enumerate() {
         let folder = variant_folder(sweep, variant);
         fs::create_dir_all(&folder).map_err(|err| SweepError::Disk {
@@ -79,6 +81,7 @@ pub fn write(
     let summary = Summary {
         title: plan.title.clone(),
         terrain: source.sources,
+        assumptions,
         plan: sweep.digest.clone(),
         raster_cells: [plan.grid.cols, plan.grid.rows],
         cell_arcsec: plan.grid.cell_deg * 3600.0,

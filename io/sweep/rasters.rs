@@ -12,6 +12,18 @@ use crate::raster::cog::{Band, CogLayout, Samples, write_cog};
 use crate::raster::table::{Column, write_cells};
 use crate::raster::{GridGeometry, Resampling};
 
+/// Percentiles of received power in the rasters of sites.
+const PERCENTILES: [(&str, &str); 2] = [
+    (
+        "RX_POWER_P10",
+        "10th percentile: exceeded in 90 % of the time at 90 % of locations",
+    ),
+    (
+        "RX_POWER_P90",
+        "90th percentile: exceeded in 10 % of the time at 10 % of locations",
+    ),
+];
+
 pub(super) fn network_rasters(
     plan: &Plan,
     folder: &Path,
@@ -106,6 +118,9 @@ pub(super) fn site_rasters(
             .collect();
         layout.threads = wanted.threads;
         layout.remarks = vec![("SITE".to_owned(), site.name.clone())];
+        layout
+            .remarks
+            .extend(PERCENTILES.map(|(key, text)| (key.to_owned(), text.to_owned())));
         layout.remarks.extend_from_slice(credits);
         let mut rows = SiteRows::new(sweep, variant, i as u16, window);
         let file = format!("{i:03}_{}.tif", file_name(&site.name));

@@ -1,6 +1,6 @@
 //! Summary of a sweep.
 
-use groundwave_systems::radio::Verdict;
+use groundwave_systems::radio::{Assumptions, Verdict};
 use groundwave_systems::sweep::{Tally, Variant};
 use groundwave_systems::terrain::HeightSource;
 use serde::Serialize;
@@ -15,6 +15,8 @@ pub struct Summary {
     /// Data sets of the terrain, with ground, vertical datum, licence and attribution.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub terrain: Vec<HeightSource>,
+    /// Shares of time, locations and situations, effects left out, calibration.
+    pub assumptions: Assumptions,
     /// Digest of the plan.
     pub plan: String,
     /// Columns and rows of the raster.

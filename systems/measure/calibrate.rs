@@ -52,6 +52,17 @@ pub struct Fitted {
     pub error_held_out_db: f64,
 }
 
+impl Fitted {
+    /// The class of the profile, with its interval and spread.
+    fn class(&self) -> Offset {
+        Offset {
+            interval_db: Some(self.interval_db),
+            spread_db: Some(self.spread_db.min(LOSS_DB_MAX)),
+            ..self.offset
+        }
+    }
+}
+
 /// Fits all classes with at least [`LINKS_MIN`] samples; tells how many samples were in others.
 #[must_use]
 pub fn fit(samples: &[Sample]) -> (Vec<Fitted>, usize) {
@@ -63,6 +74,8 @@ pub fn fit(samples: &[Sample]) -> (Vec<Fitted>, usize) {
                 frequency_mhz: [band[0], band[1]],
                 distance_km: [reach[0], reach[1]],
                 loss_db: 0.0,
+                interval_db: None,
+                spread_db: None,
             };
             let holds = |sample: &&Sample| class.holds(sample.frequency_mhz, sample.distance_m);
             let excess: Vec<f64> = samples
@@ -84,7 +97,7 @@ pub fn fit(samples: &[Sample]) -> (Vec<Fitted>, usize) {
 pub fn profile(name: &str, fitted: &[Fitted]) -> Calibration {
     Calibration {
         name: name.to_owned(),
-        classes: fitted.iter().map(|one| one.offset).collect(),
+        classes: fitted.iter().map(Fitted::class).collect(),
     }
 }
 
@@ -219,6 +232,8 @@ mod tests {
             frequency_mhz: [3000.0, 8000.0],
             distance_km: [0.0, 1.0],
             loss_db: 0.0,
+            interval_db: None,
+            spread_db: None,
         };
         // Two clusters: the robust mean lies between them, the median in the larger one.
         let skewed: Vec<f64> = [0.02; 14].into_iter().chain([9.0; 11]).collect();

@@ -88,6 +88,14 @@ pub fn finite_if_some<T: Copy + Into<f64>>(value: &Option<T>, cx: &()) -> garde:
     value.as_ref().map_or(Ok(()), |value| finite(value, cx))
 }
 
+/// [`finite_each`] for an optional pair.
+///
+/// # Errors
+/// When an element is not finite.
+pub fn finite_pair_if_some(value: &Option<[f64; 2]>, cx: &()) -> garde::Result {
+    value.as_ref().map_or(Ok(()), |pair| finite_each(pair, cx))
+}
+
 /// [`finite`] for every element of a pair.
 ///
 /// # Errors

@@ -131,19 +131,19 @@ const STARTED_AT: &str = "@2026-11-22 14:20:00";
 
 /// `groundwave` with a wall clock that starts at [`STARTED_AT`].
 fn command_then(args: &[&str]) -> Command {
-    let now = command(args);
-    let mut then = Command::new("faketime");
-    then.args(["-f", STARTED_AT])
-        .arg(now.get_program())
-        .args(now.get_args())
-        .env("TZ", "UTC")
-        .env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
-    for (key, value) in now.get_envs() {
-        match value {
-            Some(value) => then.env(key, value),
-            None => then.env_remove(key),
-        };
-    }
+    // The library alone: `faketime` waits for its program, and would leave it behind when killed.
+    let library = Command::new("faketime")
+        .args(["-f", STARTED_AT, "printenv", "LD_PRELOAD"])
+        .output()
+        .unwrap();
+    let mut then = command(args);
+    then.env(
+        "LD_PRELOAD",
+        String::from_utf8(library.stdout).unwrap().trim(),
+    )
+    .env("FAKETIME", STARTED_AT)
+    .env("FAKETIME_DONT_FAKE_MONOTONIC", "1")
+    .env("TZ", "UTC");
     then
 }
 

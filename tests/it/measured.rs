@@ -113,6 +113,20 @@ fn a_survey_is_replayed_beside_the_model_and_sets_it_right() {
     let calibrated = json(&calibrated);
     assert_eq!(calibrated["calibration"], "survey");
     assert!(plain.get("calibration").is_none());
+    // What the fit knows of itself is told with the result, and what the model leaves out.
+    let class = &calibrated["assumptions"]["calibration"]["class"];
+    assert_eq!(class["loss_db"].as_f64(), Some(loss_db));
+    for key in ["interval_db", "spread_db"] {
+        assert_eq!(class[key], fitted["classes"][0][key], "{key}");
+    }
+    assert_eq!(calibrated["assumptions"]["left_out"][0], "clutter");
+    let margins: Vec<f64> = calibrated["percentiles"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["link_margin_db"].as_f64().unwrap())
+        .collect();
+    assert!(margins.is_sorted_by(|a, b| a >= b), "{margins:?}");
     let loss = |found: &Value| {
         found["forward"]["losses"]["total_path_loss_db"]
             .as_f64()

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use groundwave_systems::link::{Inputs, Limits};
-use groundwave_systems::radio::{Environment, Model, Station, presets};
+use groundwave_systems::radio::{Assumptions, Environment, Model, Station, presets};
 use groundwave_systems::terrain::GeoPoint;
 
 use groundwave::serve::Failure;
@@ -111,10 +111,11 @@ pub struct Path {
 }
 
 impl Path {
-    /// Name of the calibration profile, if one is applied.
-    pub fn calibration(&self) -> Option<&str> {
-        let calibration = self.environment.calibration.as_ref()?;
-        Some(&calibration.name)
+    /// Assumptions of predictions over this path, which is `distance_m` long.
+    pub fn assumptions(&self, distance_m: f64) -> Assumptions {
+        let frequency_mhz = self.endpoints[0].station.radio.frequency_mhz;
+        self.environment
+            .assumptions(Some((frequency_mhz, distance_m)))
     }
 
     /// Inputs of the link budget.

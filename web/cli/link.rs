@@ -4,14 +4,15 @@ use std::fmt::Write;
 
 use clap::Args;
 use groundwave::text::{bits_per_second, distance};
-use groundwave_systems::link::{judge, trace};
-use groundwave_systems::radio::LinkResult;
+use groundwave_systems::link::{judge, percentiles, trace};
 use groundwave_systems::radio::budget::Workspace;
+use groundwave_systems::radio::{Assumptions, BadValue, LinkResult};
 use groundwave_systems::terrain::{HeightSource, Posts, Profile, TileSet};
 use serde::Serialize;
 
 use super::ends::{EndArgs, Path};
 use super::output::{self, Output};
+use groundwave::planning::wire::link::LinkPercentile;
 use groundwave::serve::Failure;
 
 const EXAMPLES: &str = "\
@@ -42,10 +43,23 @@ struct Document<'a> {
     samples: usize,
     /// `no_terrain_data` where samples are missing, else the worse of both directions.
     verdict: String,
+    /// Shares of time, locations and situations, effects left out, calibration.
+    assumptions: &'a Assumptions,
+    /// Name of the calibration profile.
     #[serde(skip_serializing_if = "Option::is_none")]
     calibration: Option<&'a str>,
     forward: &'a LinkResult,
     backward: &'a LinkResult,
+    /// Both directions at 10, 50 and 90 % of time and locations.
+    percentiles: Vec<LinkPercentile>,
+}
+
+/// Both directions at 10, 50 and 90 % of time and locations.
+fn spread(path: &Path, profile: &Profile) -> Result<Vec<LinkPercentile>, BadValue> {
+    let [from, to] = &path.endpoints;
+    let (a, b) = ((from.position, &from.station), (to.position, &to.station));
+    let found = percentiles(&path.inputs(), profile, a, b, &mut Workspace::default())?;
+    Ok(found.map(Into::into).to_vec())
 }
 
 /// Samples the terrain profile and evaluates both directions.
@@ -68,6 +82,8 @@ impl Link {
     pub fn run(self, output: Output) -> Result<(), Failure> {
         let path = self.endpoints.resolve()?;
         let (profile, forward, backward) = analyse(&path)?;
+        let percentiles = spread(&path, &profile).map_err(Failure::input)?;
+        let assumptions = path.assumptions(profile.distance_m);
         let [from, to] = &path.endpoints;
         let samples = profile.elevation_msl_m.len();
         let missing = profile.terrain.missing_samples;
@@ -84,9 +100,11 @@ impl Link {
                 tiles_used: &profile.terrain.tiles,
                 samples,
                 verdict: output::verdict_over(missing, worse).replace(' ', "_"),
-                calibration: path.calibration(),
+                assumptions: &assumptions,
+                calibration: assumptions.calibration.as_ref().map(|one| &*one.name),
                 forward: &forward,
                 backward: &backward,
+                percentiles,
             };
             output.json(&document)?;
             return has_data;
@@ -100,12 +118,14 @@ impl Link {
         if let Some(line) = heights(&path) {
             let _ = writeln!(out, "{}", output::faint(&line));
         }
-        if let Some(name) = path.calibration() {
-            let line = format!("calibration profile: {name:?}");
+        let _ = writeln!(out, "{}", output::faint(&format!("assumed: {assumptions}")));
+        if let Some(profile) = &assumptions.calibration {
+            let line = format!("calibration profile: {profile}");
             let _ = writeln!(out, "{}", output::faint(&line));
         }
         geometry(&mut out, &forward);
         budgets(&mut out, &forward, &backward);
+        shares(&mut out, &percentiles);
         warnings(&mut out, &forward, &backward);
         output.text(&out)?;
         has_data
@@ -277,6 +297,32 @@ fn budgets(out: &mut String, forward: &LinkResult, backward: &LinkResult) {
     both("verdict", &|r| {
         output::verdict_over(r.terrain.missing_samples, r.verdict).to_owned()
     });
+}
+
+/// Link margins by share of time and locations; none where the model does not vary.
+fn shares(out: &mut String, percentiles: &[LinkPercentile]) {
+    let margins = percentiles.iter().map(|one| one.link_margin_db);
+    let [high, low] = [
+        margins.clone().fold(f64::NEG_INFINITY, f64::max),
+        margins.fold(f64::INFINITY, f64::min),
+    ];
+    if high - low < 0.005 {
+        return;
+    }
+    let _ = writeln!(
+        out,
+        "\n  Link margin, dB, exceeded in a share of time and locations:"
+    );
+    for one in percentiles {
+        let name = format!("in {} %", one.percent);
+        let (there, back) = (one.link_margin_db, one.reverse_link_margin_db);
+        let _ = writeln!(
+            out,
+            "  {name:<30}{:>14}{:>14}",
+            hundredths(there),
+            hundredths(back)
+        );
+    }
 }
 
 fn warnings(out: &mut String, forward: &LinkResult, backward: &LinkResult) {

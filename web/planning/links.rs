@@ -85,5 +85,7 @@ fn link(
         result: named(result, tx_node_id, rx_node_id),
         reverse: named(reverse, rx_node_id, tx_node_id),
         percentiles: percentiles.map(Into::into).to_vec(),
+        assumptions: environment
+            .assumptions(Some((tx.station.radio.frequency_mhz, profile.distance_m))),
     })
 }

@@ -102,6 +102,8 @@ fn cells_are_links_under_every_configuration() {
             frequency_mhz: [900.0, 930.0],
             distance_km: [near_km, far_km],
             loss_db,
+            interval_db: None,
+            spread_db: None,
         };
         Some(Calibration {
             name: name.to_owned(),

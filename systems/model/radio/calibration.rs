@@ -8,7 +8,7 @@ use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::bounds::{bounded, finite, finite_each};
+use crate::bounds::{bounded, finite, finite_each, finite_if_some, finite_pair_if_some};
 
 /// Classes a profile may have.
 pub const CLASSES_MAX: usize = 256;
@@ -42,6 +42,14 @@ pub struct Offset {
     /// Loss beyond that of the model, dB, [-60, 60].
     #[garde(range(min = -60.0, max = 60.0), custom(finite))]
     pub loss_db: f64,
+    /// Confidence interval of the offset at 95 % or more, dB, [-60, 60]; absent where not told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[garde(inner(inner(range(min = -60.0, max = 60.0))), custom(finite_pair_if_some))]
+    pub interval_db: Option<[f64; 2]>,
+    /// Standard deviation of the measured links around the offset, dB, [0, 60]; absent where not told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[garde(range(min = 0.0, max = 60.0), custom(finite_if_some))]
+    pub spread_db: Option<f64>,
 }
 
 impl Offset {
@@ -56,13 +64,17 @@ impl Offset {
 bounded! { Calibration: "environment.calibration" }
 
 impl Calibration {
+    /// The first class that holds a path.
+    #[must_use]
+    pub fn class(&self, frequency_mhz: f64, distance_m: f64) -> Option<&Offset> {
+        let holds = |class: &&Offset| class.holds(frequency_mhz, distance_m);
+        self.classes.iter().find(holds)
+    }
+
     /// Loss beyond that of the model on a path, dB; 0 where no class holds it.
     #[must_use]
     pub fn loss_db(&self, frequency_mhz: f64, distance_m: f64) -> f64 {
-        let holds = |class: &&Offset| class.holds(frequency_mhz, distance_m);
-        self.classes
-            .iter()
-            .find(holds)
-            .map_or(0.0, |class| class.loss_db)
+        let class = self.class(frequency_mhz, distance_m);
+        class.map_or(0.0, |class| class.loss_db)
     }
 }

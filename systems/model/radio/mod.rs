@@ -5,6 +5,7 @@
 //! [`evaluate_both`] for a link. [`Prepared`] keeps what does not depend on the path, for sweeps.
 
 pub mod antenna;
+pub mod assumptions;
 mod availability;
 pub mod budget;
 pub mod calibration;
@@ -29,6 +30,7 @@ pub mod warning;
 mod tests;
 
 pub use crate::bounds::BadValue;
+pub use assumptions::{Assumptions, CalibratedBy, Effect};
 pub use budget::{Workspace, both, evaluate, evaluate_both};
 pub use calibration::{Calibration, Offset};
 pub use environment::{Climate, Environment, NoiseCategory};

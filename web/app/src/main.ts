@@ -1,5 +1,6 @@
 // Entry of the page.
 import { mount } from 'svelte';
+import { askEarly } from './api/client';
 import { ask } from './api/offer';
 import './app.css';
 import App from './App.svelte';
@@ -10,6 +11,8 @@ import { view } from './views';
 // The view and what the server offers are awaited at the same time.
 void view(read(location.hash).mode);
 void ask().then(() => {
-  app.ui.mode = read(location.hash).mode;
+  const { mode } = read(location.hash);
+  app.ui.mode = mode;
+  if (mode !== 'live') askEarly('/api/v1/terrain/area', '/api/v1/presets/roles', mode === 'replay' ? '/api/v1/replays' : '/api/v1/deployments');
   mount(App, { target: document.getElementById('app') as HTMLElement });
 });

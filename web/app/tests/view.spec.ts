@@ -24,6 +24,7 @@ test('a planner sees nodes, links and coverage on real ground', async ({ page, r
   await expect(page.locator('.statistics')).toContainText('% covered');
   await expect.poll(() => page.evaluate(() => window.groundwave.map.coverage.cells)).toBe(576);
   await expect(page.locator('#legend')).toContainText('dBm');
+  await expect(page.locator('.strip')).toContainText('no clutter assumed');
 
   // The value under the pointer is that of the server's cell.
   const shown = await page.evaluate(() => {
@@ -40,6 +41,9 @@ test('a planner sees nodes, links and coverage on real ground', async ({ page, r
   await page.getByRole('option', { name: /Långedrag/ }).click({ modifiers: ['Shift'] });
   const analysis = await (await request.post('/api/v1/links/analyze', { data: { tx_node_id: nodes['Ramberget'], rx_node_id: nodes['Långedrag'], samples: 512 } })).json();
   const margin = analysis.result.margin.link_margin_db.toFixed(1).replace('-', '−');
+  // What the prediction leaves out is said beside it.
+  expect(analysis.assumptions.left_out).toEqual(['clutter', 'vegetation', 'rain', 'man_made_noise']);
+  await expect(page.locator('#assumed')).toHaveText('Assumed: no clutter, no woodland, no rain, no man-made noise.');
   await expect(page.locator('#budget')).toContainText(`${margin} dB`);
   await expect(page.locator('#verdict')).toHaveAttribute('data-rating', /excellent|good|marginal|poor|no_link/);
   await expect(page.locator('#profile')).toHaveAttribute('data-samples', '512');

@@ -339,6 +339,7 @@ impl Job {
             source_node_ids: self.asked.sources.clone(),
             sensitivity_dbm: self.sensitivity_dbm(),
             rates: self.asked.setups.iter().map(rates).collect(),
+            assumptions: self.asked.setups[0].environment.assumptions(None),
         }
     }
 

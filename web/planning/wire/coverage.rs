@@ -1,5 +1,6 @@
 //! Coverage jobs.
 
+use groundwave_systems::radio::Assumptions;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -198,6 +199,8 @@ pub struct CoverageStarted {
     pub sensitivity_dbm: Vec<Option<f64>>,
     /// Data rates by received power, rising, by transmitting node; none where the receiver cannot decode it.
     pub rates: Vec<Vec<RateStep>>,
+    /// Shares of time, locations and situations, effects left out, calibration.
+    pub assumptions: Assumptions,
 }
 
 /// Data rate from a received power on.

@@ -1,7 +1,7 @@
 //! Links.
 
 use groundwave_systems::link::Percentile;
-use groundwave_systems::radio::LinkResult;
+use groundwave_systems::radio::{Assumptions, LinkResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -44,6 +44,8 @@ pub struct LinkAnalysis {
     pub reverse: LinkResult,
     /// Both directions at 10, 50 and 90 % of time and locations.
     pub percentiles: Vec<LinkPercentile>,
+    /// Shares of time, locations and situations of both results, effects left out, calibration.
+    pub assumptions: Assumptions,
 }
 
 /// Both directions at one share of time and locations.

@@ -44,7 +44,26 @@ export class Refusal extends Error {
 
 type Answer<T> = { data?: T; error?: unknown; response: Response };
 
-export const api = createClient<paths>({ baseUrl: '' });
+/** Answers asked for before the view that needs them is there, each taken once. */
+const early = new Map<string, Promise<Response>>();
+
+/** Asks for what a view needs first, while the view itself is loaded. */
+export function askEarly(...paths: string[]): void {
+  for (const path of paths) {
+    const answer = fetch(path, { headers: { accept: 'application/json' } });
+    // Who takes it hears of the failure.
+    answer.catch(() => undefined);
+    early.set(new URL(path, location.href).href, answer);
+  }
+}
+
+function ask(request: Request): Promise<Response> {
+  const answer = request.method === 'GET' ? early.get(request.url) : undefined;
+  early.delete(request.url);
+  return answer ?? fetch(request);
+}
+
+export const api = createClient<paths>({ baseUrl: '', fetch: ask });
 
 /** The body of an answer, or a [`Refusal`] with the problem's detail. */
 export async function wanted<T>(asked: Promise<Answer<T>>): Promise<T> {

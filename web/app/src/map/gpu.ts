@@ -1,18 +1,24 @@
 // What the layers that draw themselves share: programs, a square, attributes of instances, blending.
 import { rgb } from '../palettes';
 
-/** A program of two shaders; attributes have the places of `names`. */
+/** A program of two shaders; attributes have the places of `names`. Asking whether it compiled waits for the
+ * compiler, so that is asked once the page is idle. */
 export function program(gl: WebGL2RenderingContext, vertex: string, fragment: string, names: readonly string[]): WebGLProgram {
   const made = gl.createProgram() as WebGLProgram;
-  for (const [kind, text] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]] as const) {
+  const shaders = ([[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]] as const).map(([kind, text]) => {
     const shader = gl.createShader(kind) as WebGLShader;
     gl.shaderSource(shader, text);
     gl.compileShader(shader);
-    if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS)) throw new Error(gl.getShaderInfoLog(shader) ?? 'a shader does not compile');
     gl.attachShader(made, shader);
-  }
+    return shader;
+  });
   names.forEach((name, at) => gl.bindAttribLocation(made, at, name));
   gl.linkProgram(made);
+  requestIdleCallback(() => {
+    // A program that is gone again tells nothing.
+    if (!gl.isProgram(made) || gl.isContextLost() || gl.getProgramParameter(made, gl.LINK_STATUS)) return;
+    throw new Error(shaders.map((shader) => gl.getShaderInfoLog(shader)).find(Boolean) ?? gl.getProgramInfoLog(made) ?? 'a program does not link');
+  });
   return made;
 }
 
@@ -85,10 +91,6 @@ export class Target {
   /** Draws into all of it, which is made `pixels` wide and high, or into a part: left, bottom, width, height, px. */
   draw(pixels: readonly [number, number], part: readonly [number, number, number, number] | null, paint: () => void): void {
     const { gl } = this;
-    const before = gl.getParameter(gl.FRAMEBUFFER_BINDING) as WebGLFramebuffer | null;
-    const port = gl.getParameter(gl.VIEWPORT) as Int32Array;
-    const box = gl.getParameter(gl.SCISSOR_BOX) as Int32Array;
-    const cut = gl.isEnabled(gl.SCISSOR_TEST);
     gl.activeTexture(gl.TEXTURE0);
     gl.bindTexture(gl.TEXTURE_2D, this.texture);
     if (!part) gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, ...pixels, 0, gl.RGBA, gl.UNSIGNED_BYTE, null);
@@ -107,11 +109,11 @@ export class Target {
     gl.bindVertexArray(null);
     flat(gl);
     paint();
-    gl.bindFramebuffer(gl.FRAMEBUFFER, before);
-    gl.viewport(...(port as unknown as [number, number, number, number]));
-    gl.scissor(...(box as unknown as [number, number, number, number]));
-    if (cut) gl.enable(gl.SCISSOR_TEST);
-    else gl.disable(gl.SCISSOR_TEST);
+    // Asking for the state before would wait for all that the GPU has been given; MapLibre sets its own anew
+    // after this.
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    gl.viewport(0, 0, gl.drawingBufferWidth, gl.drawingBufferHeight);
+    gl.disable(gl.SCISSOR_TEST);
   }
 
   close(): void {

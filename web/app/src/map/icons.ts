@@ -14,6 +14,8 @@ export const SHAPES: Record<string, string> = {
   joining: 'M-7.500 0a7.500 7.500 0 1 0 15 0a7.500 7.500 0 1 0-15 0M-4 0a4 4 0 1 1 8 0a4 4 0 1 1-8 0',
 };
 
+/** Pictures are read back at once: on the GPU that waits for all that was drawn before, the first map too. */
+const READ: CanvasRenderingContext2DSettings = { willReadFrequently: true };
 const RATIO = 2;
 const SIDE_PX = 24;
 /** Side of the pictures of symbols, px. */
@@ -22,7 +24,7 @@ export const SYMBOL_SIDE_PX = SIDE_PX * RATIO;
 /** A picture with its origin in the middle, drawn in px. */
 function picture(draw: (pen: OffscreenCanvasRenderingContext2D) => void): ImageData {
   const canvas = new OffscreenCanvas(SYMBOL_SIDE_PX, SYMBOL_SIDE_PX);
-  const pen = canvas.getContext('2d') as OffscreenCanvasRenderingContext2D;
+  const pen = canvas.getContext('2d', READ) as OffscreenCanvasRenderingContext2D;
   pen.translate(SYMBOL_SIDE_PX / 2, SYMBOL_SIDE_PX / 2);
   pen.scale(RATIO, RATIO);
   draw(pen);
@@ -46,7 +48,7 @@ export function symbol(role: string, colour: string, edge: string): ImageData {
 export function hatch(line: string, ground: string): ImageData {
   const side = 20;
   const canvas = new OffscreenCanvas(side, side);
-  const pen = canvas.getContext('2d') as OffscreenCanvasRenderingContext2D;
+  const pen = canvas.getContext('2d', READ) as OffscreenCanvasRenderingContext2D;
   pen.fillStyle = ground;
   pen.fillRect(0, 0, side, side);
   pen.strokeStyle = line;

@@ -33,6 +33,11 @@ export interface Area {
   south: number;
 }
 
+/** The least area that holds both. */
+export function joined(a: Area, b: Area): Area {
+  return { west: Math.min(a.west, b.west), north: Math.min(a.north, b.north), east: Math.max(a.east, b.east), south: Math.max(a.south, b.south) };
+}
+
 /** Tells that what a painter draws has changed: in an area, else everywhere. */
 export type Changed = (area?: Area) => void;
 
@@ -103,7 +108,7 @@ export class PictureLayer implements CustomLayerInterface {
     this.#frame = null;
     const changed = (area?: Area) => {
       if (!area) this.#stale = true;
-      else this.#dirty = this.#dirty ? { west: Math.min(area.west, this.#dirty.west), north: Math.min(area.north, this.#dirty.north), east: Math.max(area.east, this.#dirty.east), south: Math.max(area.south, this.#dirty.south) } : area;
+      else this.#dirty = this.#dirty ? joined(area, this.#dirty) : area;
       map.triggerRepaint();
     };
     for (const painter of this.painters) painter.open(gl, changed);

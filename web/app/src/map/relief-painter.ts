@@ -2,13 +2,15 @@
 import type { Box } from './features';
 import { filter, program, square, useSquare } from './gpu';
 import { mercatorX, mercatorY } from './mercator';
-import { placed, type Area, type Changed, type Frame, type Painter } from './picture';
+import { joined, placed, type Area, type Changed, type Frame, type Painter } from './picture';
 
 /** Squares kept, 256 px each. */
 const KEPT = 160;
 /** Squares that are asked for at once: the browser has them wait for connections, not for drawing. */
 const AT_ONCE = 12;
 const SIDE_PX = 256;
+/** Squares that come within this time are drawn at once: each drawing shows the whole screen anew. */
+const TOGETHER_MS = 120;
 /** A square that did not come is asked for again after this time. */
 const RETRY_MS = 10_000;
 
@@ -58,6 +60,9 @@ export class ReliefPainter implements Painter {
   #bounds: readonly Area[] = [];
   #zoom = { min: 0, max: 0 };
   #brightness: readonly [number, number] = [0, 1];
+  /** Area of squares that have come and are not drawn yet. */
+  #come: Area | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** `template` with {z}, {x} and {y}; `failed` is told of the first square that does not come. */
   constructor(private readonly template: string, private readonly failed: (text: string) => void) {}
@@ -93,6 +98,8 @@ export class ReliefPainter implements Painter {
 
   close(): void {
     for (const asked of this.#asked.values()) asked.abort();
+    clearTimeout(this.#timer);
+    [this.#timer, this.#come] = [undefined, null];
     this.#gl?.deleteProgram(this.#program);
     this.#gl?.deleteBuffer(this.#corners);
     for (const texture of this.#textures.values()) this.#gl?.deleteTexture(texture);
@@ -198,6 +205,7 @@ export class ReliefPainter implements Painter {
     }
     this.#asked.delete(key);
     this.#next();
+    if (this.settled) this.#tell();
   }
 
   #keep({ z, x, y, key }: Square, picture: ImageBitmap): void {
@@ -210,6 +218,16 @@ export class ReliefPainter implements Painter {
     filter(gl, 'linear');
     this.#textures.set(key, texture);
     const side = 2 ** -z;
-    this.#changed({ west: x * side, north: y * side, east: (x + 1) * side, south: (y + 1) * side });
+    const area = { west: x * side, north: y * side, east: (x + 1) * side, south: (y + 1) * side };
+    this.#come = this.#come ? joined(this.#come, area) : area;
+    this.#timer ??= setTimeout(() => this.#tell(), TOGETHER_MS);
+  }
+
+  /** Has the squares drawn that have come. */
+  #tell(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#come) this.#changed(this.#come);
+    this.#come = null;
   }
 }

@@ -33,7 +33,7 @@ export class Replay {
   /** `node id`, or `node id|node id` of a link. */
   chosen = $state<string | null>(null);
   shown = $state.raw<Shown | null>(null);
-  /** The playhead waits until the map is drawn. */
+  /** The playhead waits until the map is drawn: the frame of its time is all that is asked for. */
   held = false;
   /** The frame of the time is on its way. */
   waits = $state(false);
@@ -170,8 +170,8 @@ export class Replay {
   look(): void {
     if (!this.#frames) return;
     const { at_s, step_s } = this;
-    const recorded = this.#frames.at(at_s, step_s, !this.held);
-    const changed = this.#changed?.at(at_s, step_s, !this.held) ?? null;
+    const recorded = this.held ? this.#frames.first(at_s, step_s) : this.#frames.at(at_s, step_s);
+    const changed = (this.held ? this.#changed?.first(at_s, step_s) : this.#changed?.at(at_s, step_s)) ?? null;
     this.waits = !this.fault && (recorded === null || (this.#changed !== null && changed === null));
     if (!recorded || this.waits) return;
     this.shown = {

@@ -1,0 +1,192 @@
+//! Assumptions of a prediction: the shares of time, locations and situations it holds for, and the
+//! effects that it leaves out.
+
+use std::fmt::{self, Display};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::calibration::Offset;
+use super::environment::Environment;
+
+/// An effect that a prediction may leave out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Buildings and trees around the terminals (ITU-R P.2108).
+    Clutter,
+    /// Woodland along the path (ITU-R P.833).
+    Vegetation,
+    /// Rain along the path (ITU-R P.838).
+    Rain,
+    /// Man-made noise at the receiver (ITU-R P.372).
+    ManMadeNoise,
+}
+
+impl Effect {
+    /// The effect in words.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Clutter => "clutter",
+            Self::Vegetation => "woodland",
+            Self::Rain => "rain",
+            Self::ManMadeNoise => "man-made noise",
+        }
+    }
+}
+
+/// The calibration profile of a prediction.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CalibratedBy {
+    /// Name of the profile.
+    pub name: String,
+    /// Class of the profile that holds the path; absent where none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<Offset>,
+}
+
+/// Assumptions of a prediction.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Assumptions {
+    /// Share of time the loss is not exceeded, percent.
+    pub time_percent: f64,
+    /// Share of locations the loss is not exceeded, percent.
+    pub location_percent: f64,
+    /// Share of situations the loss is not exceeded, percent.
+    pub situation_percent: f64,
+    /// Effects taken as absent: the prediction is optimistic where they are there.
+    pub left_out: Vec<Effect>,
+    /// The calibration profile; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<CalibratedBy>,
+}
+
+impl Environment {
+    /// Assumptions of predictions in this environment; with `path`, a frequency in MHz and a distance
+    /// in m, the class of the calibration that holds it is named.
+    #[must_use]
+    pub fn assumptions(&self, path: Option<(f64, f64)>) -> Assumptions {
+        let effects = [
+            (Effect::Clutter, self.clutter.is_none()),
+            (Effect::Vegetation, self.vegetation.is_none()),
+            (Effect::Rain, self.rain_rate_mm_h == 0.0),
+            (Effect::ManMadeNoise, self.man_made_noise.is_none()),
+        ];
+        let left_out = effects.iter().filter(|(_, is_absent)| *is_absent);
+        let calibration = self.calibration.as_ref().map(|profile| CalibratedBy {
+            name: profile.name.clone(),
+            class: path.and_then(|(mhz, distance_m)| profile.class(mhz, distance_m).copied()),
+        });
+        Assumptions {
+            time_percent: self.time_percent,
+            location_percent: self.location_percent,
+            situation_percent: self.situation_percent,
+            left_out: left_out.map(|(effect, _)| *effect).collect(),
+            calibration,
+        }
+    }
+}
+
+/// `50 % of time, locations and situations; no clutter, no rain`.
+impl Display for Assumptions {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [time, location, situation] = [
+            self.time_percent,
+            self.location_percent,
+            self.situation_percent,
+        ];
+        if time == location && location == situation {
+            write!(out, "{time} % of time, locations and situations")?;
+        } else {
+            write!(
+                out,
+                "{time} % of time, {location} % of locations, {situation} % of situations"
+            )?;
+        }
+        for (at, effect) in self.left_out.iter().enumerate() {
+            let before = if at == 0 { ';' } else { ',' };
+            write!(out, "{before} no {}", effect.text())?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for CalibratedBy {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:?}", self.name)?;
+        let Some(class) = &self.class else {
+            return write!(out, ", no class for this path");
+        };
+        write!(out, ", {:+.1} dB of loss", class.loss_db)?;
+        if let Some([low_db, high_db]) = class.interval_db {
+            write!(out, " (95 % interval {low_db:+.1} to {high_db:+.1} dB)")?;
+        }
+        if let Some(spread_db) = class.spread_db {
+            write!(out, ", links spread by {spread_db:.1} dB around it")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::calibration::Calibration;
+    use super::super::surroundings::Clutter;
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_is_told() {
+        let mut environment = Environment::default();
+        let all = environment.assumptions(None);
+        assert_eq!(
+            all.to_string(),
+            "50 % of time, locations and situations; no clutter, no woodland, no rain, no man-made noise"
+        );
+        environment.rain_rate_mm_h = 12.0;
+        environment.time_percent = 99.0;
+        environment.clutter = Some(Clutter::Statistical {
+            below_height_m: 10.0,
+            location_percent: 50.0,
+        });
+        let some = environment.assumptions(None);
+        assert_eq!(some.left_out, [Effect::Vegetation, Effect::ManMadeNoise]);
+        assert!(
+            some.to_string()
+                .starts_with("99 % of time, 50 % of locations, 50 % of situations; no woodland,")
+        );
+    }
+
+    #[test]
+    fn the_class_of_a_calibration_is_that_of_the_path() {
+        let class = Offset {
+            frequency_mhz: [800.0, 900.0],
+            distance_km: [1.0, 3.0],
+            loss_db: 4.2,
+            interval_db: Some([3.1, 5.0]),
+            spread_db: Some(3.3),
+        };
+        let environment = Environment {
+            calibration: Some(Calibration {
+                name: "harbour".to_owned(),
+                classes: vec![class],
+            }),
+            ..Environment::default()
+        };
+        let text = |path| {
+            environment
+                .assumptions(path)
+                .calibration
+                .unwrap()
+                .to_string()
+        };
+        assert_eq!(
+            text(Some((868.0, 2_000.0))),
+            "\"harbour\", +4.2 dB of loss (95 % interval +3.1 to +5.0 dB), links spread by 3.3 dB around it"
+        );
+        assert_eq!(
+            text(Some((868.0, 9_000.0))),
+            "\"harbour\", no class for this path"
+        );
+    }
+}
