@@ -10,6 +10,7 @@ mod state;
 mod tests;
 mod view;
 
+use bevy_ecs::prelude::*;
 use groundwave_engine::{Builder, Phase};
 
 pub(crate) use changes::PredictedChanges;
@@ -26,6 +27,10 @@ pub use crate::model::link::{
     SAMPLES_MIN, coverage_radius_m, judge, percentiles, post_spacing_m, samples_for, score, trace,
 };
 
+/// Marks a world whose nodes are looked at and whose links are not: no pair is made, no budget computed.
+#[derive(Debug, Clone, Copy, Resource)]
+pub struct NodesOnly;
+
 /// Links between nodes, their budgets, and how they are taken down.
 pub fn link(engine: &mut Builder) {
     engine
@@ -40,7 +45,10 @@ pub fn link(engine: &mut Builder) {
         .command::<SetLimits>()
         .command::<FailLink>()
         .command::<RestoreLink>()
-        .systems(Phase::Plan, pairs::pair_nodes)
+        .systems(
+            Phase::Plan,
+            pairs::pair_nodes.run_if(not(resource_exists::<NodesOnly>)),
+        )
         .systems(Phase::Propagate, predict::predict_links)
         .systems(
             Phase::Publish,

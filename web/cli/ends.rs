@@ -9,7 +9,7 @@ use groundwave_systems::radio::{Assumptions, Environment, Model, Station, preset
 use groundwave_systems::terrain::GeoPoint;
 
 use groundwave::serve::Failure;
-use groundwave::serve::simulation::{load, prepare};
+use groundwave::serve::simulation::{load, prepare_nodes};
 use groundwave::serve::terrain::{OpenTerrain, TerrainOptions};
 
 /// Two endpoints, each a position or a node of a scenario.
@@ -168,7 +168,7 @@ impl EndArgs {
         let path = self.scenario.as_ref().expect("called only with a scenario");
         let scenario = load(path)?;
         let ground = self.ground.for_scenario(&scenario)?;
-        let mut engine = prepare(path, &scenario, &ground)?;
+        let mut engine = prepare_nodes(path, &scenario, &ground)?;
         let duration_s = scenario.duration_ns as f64 / 1e9;
         if !(0.0..=duration_s).contains(&self.at) {
             let what = format!(

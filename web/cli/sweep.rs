@@ -17,7 +17,7 @@ use groundwave_systems::radio::Verdict;
 use super::output::{self, Output};
 use super::run::interrupts;
 use groundwave::serve::Failure;
-use groundwave::serve::simulation::{load, prepare};
+use groundwave::serve::simulation::{load, prepare_nodes};
 use groundwave::serve::terrain::{OpenTerrain, REMEDY, TerrainOptions};
 
 const EXAMPLES: &str = "\
@@ -132,7 +132,7 @@ impl Sweep {
         // In parallel: hashing the tiles takes longer than building the world.
         let (terrain, view) = std::thread::scope(|scope| {
             let terrain = scope.spawn(|| ground.identity());
-            let mut engine = prepare(path, &scenario, &ground)?;
+            let mut engine = prepare_nodes(path, &scenario, &ground)?;
             engine.tick(None).map_err(Failure::machine)?;
             let terrain = terrain.join();
             let terrain = terrain.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;

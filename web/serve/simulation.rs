@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use groundwave_engine::log::{FORMAT, Header};
-use groundwave_engine::{Engine, Execution};
+use groundwave_engine::{Builder, Engine, Execution};
 use groundwave_io::scenario::{self, Scenario};
+use groundwave_systems::link::NodesOnly;
 use groundwave_systems::{Snapshot, world};
 
 use super::Failure;
@@ -30,6 +31,20 @@ pub fn prepare(
     prepare_after(path, scenario, ground, Vec::new())
 }
 
+/// As [`prepare`], for nodes and environment alone: no link is predicted.
+///
+/// # Errors
+/// When input is invalid or the machine fails.
+pub fn prepare_nodes(
+    path: &Path,
+    scenario: &Scenario,
+    ground: &OpenTerrain,
+) -> Result<Engine<Snapshot>, Failure> {
+    let mut builder = world(ground.terrain.clone());
+    builder.resource(NodesOnly);
+    build(builder, path, scenario, Vec::new())
+}
+
 /// As [`prepare`], with commands ahead of those of the scenario.
 ///
 /// # Errors
@@ -40,7 +55,15 @@ pub fn prepare_after(
     ground: &OpenTerrain,
     first: Vec<(&str, serde_json::Value)>,
 ) -> Result<Engine<Snapshot>, Failure> {
-    let mut builder = world(ground.terrain.clone());
+    build(world(ground.terrain.clone()), path, scenario, first)
+}
+
+fn build(
+    mut builder: Builder,
+    path: &Path,
+    scenario: &Scenario,
+    first: Vec<(&str, serde_json::Value)>,
+) -> Result<Engine<Snapshot>, Failure> {
     builder.execution(Execution::Parallel);
     let mut engine: Engine<Snapshot> = builder
         .build(scenario.seed, scenario.step_ns)
