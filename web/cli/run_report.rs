@@ -8,6 +8,7 @@ use groundwave_io::scenario::Scenario;
 use groundwave_systems::Snapshot;
 use groundwave_systems::flow::FlowView;
 use groundwave_systems::link::LinkView;
+use groundwave_systems::radio::Assumptions;
 use groundwave_systems::site::NodeView;
 use groundwave_systems::terrain::TerrainSource;
 use serde::Serialize;
@@ -43,6 +44,8 @@ struct Document<'a> {
     seed: u64,
     step_ns: u64,
     terrain: &'a TerrainSource,
+    /// Shares of time, locations and situations at the end of the run, effects left out, calibration.
+    assumptions: Assumptions,
     digest: &'a str,
     commands: usize,
     stopped: bool,
@@ -73,6 +76,7 @@ pub fn show(report: &Report<'_>, links_max: usize, output: Output) -> Result<(),
         seed: report.scenario.seed,
         step_ns: report.scenario.step_ns,
         terrain: &report.terrain,
+        assumptions: report.snapshot.environment.assumptions(None),
         digest: &report.digest,
         commands: report.commands,
         stopped: report.stopped,
@@ -110,7 +114,9 @@ fn text(report: &Report<'_>, links_max: usize) -> String {
         "{}",
         output::faint(&format!("terrain: {}, {geoid}", report.terrain.summary()))
     );
-    if let Some(calibration) = &snapshot.environment.calibration {
+    let assumptions = snapshot.environment.assumptions(None);
+    let _ = writeln!(out, "{}", output::faint(&format!("assumed: {assumptions}")));
+    if let Some(calibration) = &assumptions.calibration {
         let line = format!("calibration profile: {:?}", calibration.name);
         let _ = writeln!(out, "{}", output::faint(&line));
     }

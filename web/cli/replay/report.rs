@@ -88,6 +88,7 @@ fn summary(run: &Run, view: &Snapshot) -> Markup {
         @if let Some(gaps) = crate::cli::output::gaps(view) {
             p class="missing" { (gaps) }
         }
+        p { "Assumed: " (view.environment.assumptions(None)) "." }
         @if let Some(calibration) = &view.environment.calibration {
             p { "Calibration profile: " b { (calibration.name) } }
         }
