@@ -15,9 +15,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 pub use cause::Cause;
-pub use connected::reachable_share;
 pub use convergence::{Convergence, Disturbance};
 pub use levels::{LevelHistory, LevelsHistory};
+
+use connected::Carrying;
 
 use crate::Snapshot;
 use crate::flow::FlowId;
@@ -121,6 +122,7 @@ pub struct History {
     pub levels: LevelsHistory,
     /// Failures and their effects.
     pub convergence: Convergence,
+    carrying: Carrying,
     first_ns: Option<u64>,
     last_ns: Option<u64>,
 }
@@ -134,16 +136,8 @@ impl History {
             / 1e9;
         self.last_ns = Some(now.now_ns);
         self.first_ns.get_or_insert(now.now_ns);
-        for link in now.links.iter() {
-            let past = self
-                .links
-                .entry((link.a, link.b))
-                .or_insert_with(|| LinkHistory {
-                    margin_min_db: f64::INFINITY,
-                    ..LinkHistory::default()
-                });
-            note_link(past, link, carries(now, link), passed_s);
-        }
+        self.carrying.update(now);
+        self.note_links(now, passed_s);
         for flow in now.flows.iter() {
             let past = self.flows.entry(flow.id).or_default();
             note_flow(past, flow, now, passed_s);
@@ -151,8 +145,29 @@ impl History {
         self.levels.note(now);
         self.convergence.note(now);
         if keep {
-            self.samples.push(Sample::of(now));
+            self.samples.push(Sample::with(&self.carrying, now));
         }
+    }
+
+    fn note_links(&mut self, now: &Snapshot, passed_s: f64) {
+        // Both are in the order of ends: they are walked side by side, without a search for each.
+        let mut known = self.links.iter_mut().peekable();
+        let mut new = Vec::new();
+        for (link, up) in now.links.iter().zip(&self.carrying.up) {
+            let ends = (link.a, link.b);
+            while known.next_if(|(other, _)| **other < ends).is_some() {}
+            if let Some((_, past)) = known.next_if(|(other, _)| **other == ends) {
+                note_link(past, link, *up, passed_s);
+            } else {
+                let mut past = LinkHistory {
+                    margin_min_db: f64::INFINITY,
+                    ..LinkHistory::default()
+                };
+                note_link(&mut past, link, *up, passed_s);
+                new.push((ends, past));
+            }
+        }
+        self.links.extend(new);
     }
 
     /// Simulated time from the first to the last snapshot, s.
@@ -234,6 +249,10 @@ impl Sample {
     /// The mesh of this snapshot.
     #[must_use]
     pub fn of(now: &Snapshot) -> Self {
+        Self::with(&Carrying::of(now), now)
+    }
+
+    fn with(carrying: &Carrying, now: &Snapshot) -> Self {
         let carried = |flow: &FlowView| {
             let route = flow.route.as_ref()?;
             route.single_radio_throughput_bps
@@ -241,10 +260,10 @@ impl Sample {
         Self {
             tick: now.tick,
             at_s: now.now_ns as f64 / 1e9,
-            nodes_up: now.nodes.iter().filter(|node| node.operating).count(),
-            links_up: now.links.iter().filter(|link| carries(now, link)).count(),
+            nodes_up: carrying.nodes_up,
+            links_up: carrying.links_up,
             flows_up: now.flows.iter().filter(|flow| flow.route.is_some()).count(),
-            reachable_share: reachable_share(now),
+            reachable_share: carrying.reachable_share,
             carried_bps: now
                 .flows
                 .iter()
