@@ -66,8 +66,13 @@ pub fn threads() -> usize {
 ///
 /// `chunk` is how many items one task takes: enough to outweigh the task, few enough to balance.
 pub fn for_each<T: Send>(items: &mut [T], chunk: usize, work: impl Fn(&mut T) + Sync) {
+    for_each_chunk(items, chunk, |part| part.iter_mut().for_each(&work));
+}
+
+/// As [`for_each`], but for `work` on all items of a task, which may share what is costly to make.
+pub fn for_each_chunk<T: Send>(items: &mut [T], chunk: usize, work: impl Fn(&mut [T]) + Sync) {
     if items.len() <= chunk {
-        items.iter_mut().for_each(work);
+        work(items);
         return;
     }
     let work = &work;
@@ -78,7 +83,7 @@ pub fn for_each<T: Send>(items: &mut [T], chunk: usize, work: impl Fn(&mut T) + 
     };
     pool.scope(|scope| {
         for part in items.chunks_mut(chunk.max(1)) {
-            scope.spawn(async move { part.iter_mut().for_each(work) });
+            scope.spawn(async move { work(part) });
         }
     });
 }

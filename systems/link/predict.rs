@@ -1,14 +1,12 @@
 //! Predicted budgets: recomputed for links whose inputs changed, and for no others.
 
-use std::collections::BTreeSet;
-
-use bevy_ecs::batching::BatchingStrategy;
 use bevy_ecs::prelude::*;
+use groundwave_engine::parallel;
 
 use super::changes::PredictedChanges;
 use super::commands::Limits;
 use super::components::{LinkFrom, LinkTo, LinksIn, LinksOut, Predicted};
-use crate::model::link::{Inputs, LINKS_PER_TASK, LinkBudget, score};
+use crate::model::link::{Evaluator, Inputs, LINKS_PER_TASK, LinkBudget};
 use crate::site::{Position, StationConfig, WorldEnvironment, WorldTerrain};
 
 type Moved = Or<(Changed<Position>, Changed<StationConfig>)>;
@@ -26,7 +24,7 @@ pub(super) fn predict_links(
     limits: Res<Limits>,
     terrain: Res<WorldTerrain>,
 ) {
-    let stale: BTreeSet<Entity> = if environment.is_changed() || limits.is_changed() {
+    let mut stale: Vec<Entity> = if environment.is_changed() || limits.is_changed() {
         all.iter().collect()
     } else {
         let of_moved = moved.iter().flat_map(|(out, into)| {
@@ -40,6 +38,8 @@ pub(super) fn predict_links(
     if stale.is_empty() {
         return;
     }
+    stale.sort_unstable();
+    stale.dedup();
     let inputs = Inputs {
         terrain: &*terrain.0,
         environment: &environment.0,
@@ -50,17 +50,23 @@ pub(super) fn predict_links(
         let (position, station) = nodes.get(entity).expect("a link ends at nodes");
         (position.0, &station.0)
     };
-    links
-        .p1()
-        .par_iter_many_unique_mut(stale)
-        .batching_strategy(BatchingStrategy::new().max_batch_size(LINKS_PER_TASK))
-        .for_each(|link| {
-            // A link that is out of range has no budget.
-            let Ok((from, to, mut predicted)) = link else {
-                return;
-            };
-            let outcome = score(&inputs, node(from.0), node(to.0));
-            let (forward, backward) = outcome.expect("stations and environment were validated");
-            predicted.set_if_neq(Predicted(LinkBudget::of(&forward, &backward)));
-        });
+    let mut links = links.p1();
+    // A link that is out of range has no budget.
+    let pairs = stale.into_iter().filter_map(|link| {
+        let (from, to, _) = links.get(link).ok()?;
+        let ends = [node(from.0), node(to.0)];
+        Some((link, ends, LinkBudget::default()))
+    });
+    let mut pairs: Vec<_> = pairs.collect();
+    parallel::for_each_chunk(&mut pairs, LINKS_PER_TASK, |pairs| {
+        let mut evaluator = Evaluator::new(&inputs);
+        for (_, [a, b], budget) in pairs {
+            *budget = evaluator.budget(*a, *b);
+        }
+    });
+    for (link, _, budget) in pairs {
+        if let Ok((.., mut predicted)) = links.get_mut(link) {
+            predicted.set_if_neq(Predicted(budget));
+        }
+    }
 }

@@ -2,7 +2,8 @@
 
 use std::cell::RefCell;
 
-use crate::radio::budget::{Workspace, evaluate_both};
+use super::LinkBudget;
+use crate::radio::budget::{BothWays, Workspace, evaluate_both};
 use crate::radio::{BadValue, Environment, LinkResult, QUANTILES_PERCENT, Station};
 use crate::terrain::{GeoPoint, Path, Profile, Terrain};
 
@@ -19,8 +20,12 @@ const ARC_SECOND_M: f64 = 30.87;
 /// Spacing over ground without tiles, m.
 const BARE_SPACING_M: f64 = 500.0;
 
-/// Links that one task evaluates: about 20 us each, so that the cost of a task is small beside them.
-pub(crate) const LINKS_PER_TASK: usize = 16;
+/// Links that one task evaluates: some 5 us each, so that the cost of a task, and of preparing the
+/// pairs of stations among them, is small beside them.
+pub(crate) const LINKS_PER_TASK: usize = 64;
+
+/// Prepared pairs of stations that are kept: a mesh has few kinds of stations.
+const PAIRS_KEPT: usize = 8;
 
 /// Spacing of samples that [`samples_for`] takes by itself for paths from a point, m.
 #[must_use]
@@ -166,10 +171,67 @@ pub fn score(
     a: (GeoPoint, &Station),
     b: (GeoPoint, &Station),
 ) -> Result<(LinkResult, LinkResult), BadValue> {
-    SCRATCH.with_borrow_mut(|(path, profile, workspace)| {
-        let path = path.get_or_insert_with(|| Path::between(a.0, a.0));
-        path.set_between(a.0, b.0);
-        trace_into(inputs, a.0, path, None, profile);
-        judge(inputs, profile, a, b, workspace)
-    })
+    Evaluator::new(inputs).score(a, b)
+}
+
+/// Evaluates one link after another as [`score`] does, to the bit, and prepares each pair of stations
+/// once.
+pub(crate) struct Evaluator<'a> {
+    inputs: &'a Inputs<'a>,
+    /// The one used last comes first.
+    prepared: Vec<BothWays<'a>>,
+}
+
+impl<'a> Evaluator<'a> {
+    pub fn new(inputs: &'a Inputs<'a>) -> Self {
+        Self {
+            inputs,
+            prepared: Vec::new(),
+        }
+    }
+
+    /// Both directions, from `a` to `b` and back.
+    ///
+    /// # Errors
+    /// The first [`BadValue`] in the stations or the environment.
+    pub fn score(
+        &mut self,
+        a: (GeoPoint, &'a Station),
+        b: (GeoPoint, &'a Station),
+    ) -> Result<(LinkResult, LinkResult), BadValue> {
+        let inputs = self.inputs;
+        SCRATCH.with_borrow_mut(|(path, profile, workspace)| {
+            let path = path.get_or_insert_with(|| Path::between(a.0, a.0));
+            path.set_between(a.0, b.0);
+            trace_into(inputs, a.0, path, None, profile);
+            let undulation_m = [a.0, b.0].map(|end| inputs.terrain.undulation_m(end));
+            let pair = self.pair(a.1, b.1, workspace)?;
+            pair.evaluate(profile, undulation_m, workspace)
+        })
+    }
+
+    /// The budget between validated stations in a validated environment.
+    pub fn budget(&mut self, a: (GeoPoint, &'a Station), b: (GeoPoint, &'a Station)) -> LinkBudget {
+        let scored = self.score(a, b);
+        let (forward, backward) = scored.expect("stations and environment were validated");
+        LinkBudget::of(&forward, &backward)
+    }
+
+    fn pair(
+        &mut self,
+        a: &'a Station,
+        b: &'a Station,
+        workspace: &mut Workspace,
+    ) -> Result<&BothWays<'a>, BadValue> {
+        let known = self.prepared.iter().position(|pair| pair.is_between(a, b));
+        if let Some(known) = known {
+            self.prepared[..=known].rotate_right(1);
+        } else {
+            let (environment, bytes) = (self.inputs.environment, self.inputs.packet_bytes);
+            let pair = BothWays::new(a, b, environment, bytes, workspace)?;
+            self.prepared.truncate(PAIRS_KEPT - 1);
+            self.prepared.insert(0, pair);
+        }
+        Ok(&self.prepared[0])
+    }
 }

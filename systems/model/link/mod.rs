@@ -7,7 +7,7 @@ mod range;
 mod spatial_index;
 
 pub use budget::{Direction, LinkBudget};
-pub(crate) use evaluate::LINKS_PER_TASK;
+pub(crate) use evaluate::{Evaluator, LINKS_PER_TASK};
 pub use evaluate::{
     Inputs, Percentile, SAMPLES_MAX, SAMPLES_MIN, judge, percentiles, post_spacing_m, samples_for,
     score, trace,

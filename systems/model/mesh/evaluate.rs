@@ -4,14 +4,11 @@ use groundwave_engine::parallel;
 
 use super::member::{Member, MeshError, Pair, Roster};
 use crate::model::id::NodeId;
-use crate::model::link::{Inputs, LinkBudget, LinkKey, score};
+use crate::model::link::{Evaluator, Inputs, LINKS_PER_TASK, LinkBudget, LinkKey};
 use crate::route::Graph;
 
 /// Most pairs evaluated for a mesh: every pair of 700 nodes, some 5 s of one core and 60 MB.
 pub const PAIRS_MAX: usize = 250_000;
-
-/// Links one task evaluates: some 20 us each, so that a task outweighs its own cost.
-const LINKS_PER_TASK: usize = 16;
 
 /// A link of a plan.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -82,11 +79,13 @@ pub(crate) fn budgets(inputs: &Inputs<'_>, roster: &Roster<'_>, pairs: &[Pair]) 
     let members = roster.members();
     let member = |index: u32| &members[index as usize];
     let mut work: Vec<_> = pairs.iter().map(|&pair| (pair, None)).collect();
-    parallel::for_each(&mut work, LINKS_PER_TASK, |((a, b), budget)| {
-        let [a, b] = [*a, *b].map(member);
-        let scored = score(inputs, (a.position, a.station), (b.position, b.station));
-        let (forward, backward) = scored.expect("stations and air were validated");
-        *budget = Some(LinkBudget::of(&forward, &backward));
+    parallel::for_each_chunk(&mut work, LINKS_PER_TASK, |work| {
+        let mut evaluator = Evaluator::new(inputs);
+        for ((a, b), budget) in work {
+            let [a, b] = [*a, *b].map(member);
+            let ends = [a, b].map(|end| (end.position, end.station));
+            *budget = Some(evaluator.budget(ends[0], ends[1]));
+        }
     });
     let link = |((a, b), budget): (Pair, Option<LinkBudget>)| MeshLink {
         ends: LinkKey::new(member(a).id, member(b).id).expect("a pair has two members"),

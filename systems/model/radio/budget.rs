@@ -53,8 +53,51 @@ pub fn evaluate_both(
     packet_octets: u32,
     workspace: &mut Workspace,
 ) -> Result<(LinkResult, LinkResult), BadValue> {
-    let (forward, back) = Prepared::both(a, b, env, packet_octets, &mut workspace.gas)?;
-    both(&forward, &back, profile, undulation_m, workspace)
+    BothWays::new(a, b, env, packet_octets, workspace)?.evaluate(profile, undulation_m, workspace)
+}
+
+/// Both directions of a link, prepared for many profiles between stations like these.
+#[derive(Debug, Clone)]
+pub struct BothWays<'a> {
+    forward: Prepared<'a>,
+    back: Prepared<'a>,
+}
+
+impl<'a> BothWays<'a> {
+    /// Prepares both directions between `a` and `b` for packets of `packet_octets` (1 or more).
+    ///
+    /// # Errors
+    /// The first [`BadValue`] in the stations or the environment.
+    pub fn new(
+        a: &'a Station,
+        b: &'a Station,
+        env: &'a Environment,
+        packet_octets: u32,
+        workspace: &mut Workspace,
+    ) -> Result<Self, BadValue> {
+        let (forward, back) = Prepared::both(a, b, env, packet_octets, &mut workspace.gas)?;
+        Ok(Self { forward, back })
+    }
+
+    /// `true` if the stations are like `a` and `b`, in this order.
+    #[must_use]
+    pub fn is_between(&self, a: &Station, b: &Station) -> bool {
+        let like = |known: &Station, other: &Station| std::ptr::eq(known, other) || known == other;
+        like(self.forward.tx, a) && like(self.forward.rx, b)
+    }
+
+    /// As [`evaluate_both`].
+    ///
+    /// # Errors
+    /// A [`BadValue`] in the profile.
+    pub fn evaluate(
+        &self,
+        profile: &Profile,
+        undulation_m: [f64; 2],
+        workspace: &mut Workspace,
+    ) -> Result<(LinkResult, LinkResult), BadValue> {
+        both(&self.forward, &self.back, profile, undulation_m, workspace)
+    }
 }
 
 /// As [`evaluate_both`], with the directions prepared: `forward` from a to b, `back` from b to a.

@@ -4,7 +4,7 @@ use super::environment::Environment;
 use super::fresnel::EARTH_RADIUS_M;
 use super::result::{Geometry, TerrainReport};
 use crate::bounds::{BadValue, within};
-use crate::numeric::{atan2, sin_cos};
+use crate::numeric::{Kernel, atan2, sin_cos, vectorised};
 use crate::terrain::Profile;
 
 /// Antennas closer than this are taken to be this far apart, m: free-space loss belongs to the
@@ -89,17 +89,34 @@ impl<'a> View<'a> {
 /// The slant range is a chord over a sphere of the mean radius, with heights above the ellipsoid;
 /// elevation angles are those of a straight ray over the effective Earth.
 pub(super) fn geometry(view: &View<'_>, height_agl_m: [f64; 2], env: &Environment) -> Geometry {
+    struct Angles([f64; 6]);
+    impl Kernel for Angles {
+        type Output = (f64, [f64; 2]);
+
+        #[inline(always)]
+        fn run(self) -> Self::Output {
+            let Self([distance_m, tx_msl, rx_msl, tx_hae, rx_hae, effective_m]) = self;
+            let slant_m = slant_range_m(distance_m, tx_hae, rx_hae);
+            let up_deg = elevation_angle_deg(distance_m, tx_msl, rx_msl, effective_m);
+            let back_deg = elevation_angle_deg(distance_m, rx_msl, tx_msl, effective_m);
+            (slant_m, [up_deg, back_deg])
+        }
+    }
+    let distance_m = view.distance_m;
     let [tx_ground, rx_ground] = view.ground_msl_m();
     let [tx_msl, rx_msl] = [tx_ground + height_agl_m[0], rx_ground + height_agl_m[1]];
     let [tx_hae, rx_hae] = [tx_msl + view.undulation_m[0], rx_msl + view.undulation_m[1]];
     let effective_m = env.k_factor * EARTH_RADIUS_M;
+    // Not for the width, but for its fused operations, which are calls elsewhere.
+    let of = [distance_m, tx_msl, rx_msl, tx_hae, rx_hae, effective_m];
+    let (slant_range_m, elevation_deg) = vectorised(Angles(of));
     Geometry {
-        distance_m: view.distance_m,
-        slant_range_m: slant_range_m(view.distance_m, tx_hae, rx_hae),
+        distance_m,
+        slant_range_m,
         azimuth_deg: view.azimuth_deg,
         back_azimuth_deg: view.back_azimuth_deg,
-        tx_elevation_angle_deg: elevation_angle_deg(view.distance_m, tx_msl, rx_msl, effective_m),
-        rx_elevation_angle_deg: elevation_angle_deg(view.distance_m, rx_msl, tx_msl, effective_m),
+        tx_elevation_angle_deg: elevation_deg[0],
+        rx_elevation_angle_deg: elevation_deg[1],
         tx_ground_msl_m: tx_ground,
         rx_ground_msl_m: rx_ground,
         tx_ground_hae_m: tx_ground + view.undulation_m[0],

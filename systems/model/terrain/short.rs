@@ -91,8 +91,19 @@ pub(crate) struct Geodesic {
 
 /// Geodesic from one point to another.
 pub(crate) fn between(from: GeoPoint, to: GeoPoint) -> Geodesic {
-    let ends = [from, to].map(|end| Parallel::new(end.lat_deg()));
-    geodesic(&ends[0], from.lon_deg(), &ends[1], to.lon_deg())
+    struct Between([GeoPoint; 2]);
+    impl Kernel for Between {
+        type Output = Geodesic;
+
+        #[inline(always)]
+        fn run(self) -> Geodesic {
+            let Self([from, to]) = self;
+            let ends = [Parallel::new(from.lat_deg()), Parallel::new(to.lat_deg())];
+            geodesic(&ends[0], from.lon_deg(), &ends[1], to.lon_deg())
+        }
+    }
+    // Not for the width, but for its fused operations, which are calls elsewhere.
+    vectorised(Between([from, to]))
 }
 
 /// Length of the way from one end to another, m, as [`geodesic`] gives it, but without asking whether the

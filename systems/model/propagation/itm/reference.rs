@@ -6,7 +6,7 @@ use super::constants::{Constants, check_air};
 use super::longley_rice::{attenuation, doubts};
 use super::path::Path;
 use super::{Invalid, PropagationMode, Quantile, Spread, Warnings};
-use crate::numeric::log10;
+use crate::numeric::{Kernel, log10, vectorised};
 
 /// Everything about a path that no quantile changes. Pairs are transmitter, receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -77,11 +77,37 @@ impl Reference {
     ) -> Result<Self, Invalid> {
         check_air(path.n_s, path.earth_radius_m)?;
         constants.check()?;
+        // Not for the width, but for its fused operations, which are calls elsewhere.
+        Ok(vectorised(Formulas {
+            path,
+            constants,
+            warnings,
+        }))
+    }
+}
+
+/// The formulas of one path.
+struct Formulas<'a> {
+    path: &'a Path,
+    constants: &'a Constants,
+    warnings: Warnings,
+}
+
+impl Kernel for Formulas<'_> {
+    type Output = Reference;
+
+    #[inline(always)]
+    fn run(self) -> Reference {
+        let Self {
+            path,
+            constants,
+            warnings,
+        } = self;
         let result = attenuation(path, constants);
         let mut warnings = warnings | doubts(path);
         let defined = result.a_ref_db.is_finite();
         warnings.note(!defined, Warnings::ATTENUATION_UNDEFINED);
-        Ok(Self {
+        Reference {
             mode: result.mode(),
             distance_km: path.distance_m / 1e3,
             n_s: path.n_s,
@@ -99,7 +125,7 @@ impl Reference {
                 path.effective_height_m,
                 path.delta_h_m,
             ),
-        })
+        }
     }
 }
 
