@@ -1,7 +1,8 @@
 //! A day of a mesh of 1,000 nodes, recorded and replayed: how long that takes, how much memory it
 //! needs, and how soon a replay from the middle is there.
 //!
-//! `HOURS=1 cargo bench --bench replay` for a part of it; `MOVING=20` lets so many nodes walk.
+//! `HOURS=1 cargo bench --bench replay` for a part of it; `MOVING=20` lets so many nodes walk, and with
+//! `UPDATE_M=10` their links are computed again after 10 m.
 
 #![expect(clippy::print_stdout, reason = "a bench tells what it measured")]
 #![expect(
@@ -79,9 +80,10 @@ fn submit<C: Recorded>(engine: &Engine<Snapshot>, command: C) {
     drop(engine.handle().submit(command).unwrap());
 }
 
-fn lay(engine: &Engine<Snapshot>, moving: u64) {
+fn lay(engine: &Engine<Snapshot>, moving: u64, update_distance_m: f64) {
     let limits = Limits {
         link_range_max_m: 1500.0,
+        update_distance_m,
         ..Limits::default()
     };
     submit(engine, SetLimits(limits));
@@ -187,6 +189,7 @@ fn memory_mb(key: &str) -> u64 {
 
 fn main() {
     let (hours, moving) = (setting("HOURS", 24), setting("MOVING", 0));
+    let update_distance_m = setting("UPDATE_M", 0) as f64;
     groundwave_engine::parallel::compute_threads(setting("THREADS", 2) as usize);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("day.gwlog");
@@ -204,7 +207,7 @@ fn main() {
     let mut engine = build().unwrap();
     engine.record(Unflushed(FileJournal::create(&path, &header).unwrap()));
     engine.checkpoint_every(3600);
-    lay(&engine, moving);
+    lay(&engine, moving, update_distance_m);
     engine.tick(None).unwrap();
     engine.tick(None).unwrap();
     let view = engine.view();
@@ -229,7 +232,8 @@ fn main() {
     let recorded_s = began.elapsed().as_secs_f64();
     let bytes = std::fs::metadata(&path).unwrap().len();
     println!(
-        "{hours} h, {NODES} nodes ({moving} walk), {links} pairs, {up} links, steps of 1 s; \
+        "{hours} h, {NODES} nodes ({moving} walk, update distance {update_distance_m} m), {links} pairs, \
+         {up} links, steps of 1 s; \
          recorded in {recorded_s:.1} s, {:.1} MB",
         bytes as f64 / 1e6
     );

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use groundwave_systems::link::UPDATE_DISTANCE_M_MAX;
 use groundwave_systems::radio::environment::Environment;
 use serde_json::{Map, Value as Json, json};
 
@@ -185,12 +186,21 @@ pub(super) fn surroundings(lowering: &mut Lowering<'_>) {
                 .report
                 .at(&path.key("packet_bytes"), "0 is out of range", "[1, 65535]");
         }
-        let body = json!({
+        check::within(
+            mesh.update_distance_m,
+            (0.0, UPDATE_DISTANCE_M_MAX),
+            &path.key("update_distance_m"),
+            &mut lowering.report,
+        );
+        let mut body = json!({
             "link_range_max_m": mesh.link_range_max_m,
             "sample_spacing_m": mesh.sample_spacing_m,
             "metric": mesh.metric.as_str(),
             "packet_bytes": mesh.packet_bytes,
         });
+        if mesh.update_distance_m != 0.0 {
+            body["update_distance_m"] = mesh.update_distance_m.into();
+        }
         lowering.record(0, "mesh.limits", body, &path);
     }
 }

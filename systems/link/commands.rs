@@ -9,6 +9,9 @@ use crate::model::link::LinkKey;
 use crate::route::Metric;
 use crate::site::{NodeId, node};
 
+/// Largest update distance, m.
+pub const UPDATE_DISTANCE_M_MAX: f64 = 10_000.0;
+
 /// Settings of all links: range, terrain sampling, route metric, packet length.
 #[derive(Resource, Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -22,6 +25,15 @@ pub struct Limits {
     pub metric: Metric,
     /// Packet length of loss rates, ETX and ETT, bytes, 1 to 65,535.
     pub packet_bytes: u32,
+    /// Distance beyond which a node that moves is looked at again, m, 0 to 10,000: until then its links
+    /// stay as they were computed. 0 looks at every move.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub update_distance_m: f64,
+}
+
+/// Left out where it is 0, so that logs and digests are those of versions without it.
+fn is_zero(distance_m: &f64) -> bool {
+    *distance_m == 0.0
 }
 
 impl Default for Limits {
@@ -31,6 +43,7 @@ impl Default for Limits {
             sample_spacing_m: None,
             metric: Metric::Ett,
             packet_bytes: 1500,
+            update_distance_m: 0.0,
         }
     }
 }
@@ -51,6 +64,14 @@ impl Limits {
                 "packet_bytes",
                 self.packet_bytes,
                 "1 to 65535",
+            ));
+        }
+        if !(0.0..=UPDATE_DISTANCE_M_MAX).contains(&self.update_distance_m) {
+            let allowed = format!("0 to {UPDATE_DISTANCE_M_MAX}");
+            return Err(Refusal::invalid(
+                "update_distance_m",
+                self.update_distance_m,
+                allowed,
             ));
         }
         Ok(())

@@ -7,6 +7,7 @@ use bevy_ecs::prelude::*;
 use bevy_ecs::world::DeferredWorld;
 
 use crate::model::link::{LinkBudget, LinkKey};
+use crate::terrain::GeoPoint;
 
 /// The node with the lower id, of a link. A link is one entity for both directions, because they share
 /// the terrain profile.
@@ -39,6 +40,12 @@ pub struct Endpoints(pub LinkKey);
 #[derive(Component, Debug, Clone, Copy, Default, PartialEq)]
 #[component(summary_tick, on_discard = note_out_of_range)]
 pub struct Predicted(pub LinkBudget);
+
+/// Position from which a node's links are computed: its own, or one within
+/// [`Limits::update_distance_m`](super::Limits::update_distance_m) of it where it was looked at last. `None`
+/// before that. Written by `follow_positions`.
+#[derive(Component, Debug, Clone, Copy, Default, PartialEq)]
+pub struct LinkPosition(pub Option<GeoPoint>);
 
 /// A link that is taken down by command. Written by `link.fail` and `link.restore`.
 #[derive(Component, Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -4,6 +4,9 @@ mod changes;
 mod commands;
 mod components;
 mod pairs;
+#[cfg(test)]
+mod position_tests;
+mod positions;
 mod predict;
 mod state;
 #[cfg(test)]
@@ -13,12 +16,14 @@ mod view;
 use bevy_ecs::prelude::*;
 use groundwave_engine::{Builder, Phase};
 
+use crate::site::Position;
+
 pub(crate) use changes::PredictedChanges;
 pub(crate) use commands::link_entity;
-pub use commands::{FailLink, Limits, RestoreLink, SetLimits};
+pub use commands::{FailLink, Limits, RestoreLink, SetLimits, UPDATE_DISTANCE_M_MAX};
 pub use components::{
-    AdminDown, Endpoints, LinkFrom, LinkTo, Links, LinksIn, LinksOut, OutOfRange, Predicted,
-    Retained,
+    AdminDown, Endpoints, LinkFrom, LinkPosition, LinkTo, Links, LinksIn, LinksOut, OutOfRange,
+    Predicted, Retained,
 };
 pub use view::LinkView;
 
@@ -34,6 +39,9 @@ pub struct NodesOnly;
 /// Links between nodes, their budgets, and how they are taken down.
 pub fn link(engine: &mut Builder) {
     engine
+        .world()
+        .register_required_components::<Position, LinkPosition>();
+    engine
         .resource(Links::default())
         .resource(Limits::default())
         .resource(OutOfRange::default())
@@ -42,12 +50,17 @@ pub fn link(engine: &mut Builder) {
         .section::<Limits>()
         .state::<Limits>()
         .state::<state::DownLinks>()
+        .state::<state::LinkPositions>()
         .command::<SetLimits>()
         .command::<FailLink>()
         .command::<RestoreLink>()
         .systems(
             Phase::Plan,
-            pairs::pair_nodes.run_if(not(resource_exists::<NodesOnly>)),
+            (
+                positions::follow_positions,
+                pairs::pair_nodes.run_if(not(resource_exists::<NodesOnly>)),
+            )
+                .chain(),
         )
         .systems(Phase::Propagate, predict::predict_links)
         .systems(

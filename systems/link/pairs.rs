@@ -7,10 +7,10 @@ use groundwave_engine::Index;
 
 use super::commands::Limits;
 use super::components::{
-    AdminDown, Endpoints, LinkFrom, LinkTo, Links, OutOfRange, Predicted, Retained,
+    AdminDown, Endpoints, LinkFrom, LinkPosition, LinkTo, Links, OutOfRange, Predicted, Retained,
 };
 use crate::model::link::{LinkKey, SpatialIndex};
-use crate::site::{InDeployment, NodeId, NodeKind, Position, StationConfig, WorldTerrain};
+use crate::site::{InDeployment, NodeId, NodeKind, StationConfig, WorldTerrain};
 
 /// Share of changed nodes beyond which building the index anew costs less than updating it.
 const REBUILD_SHARE: usize = 8;
@@ -49,7 +49,7 @@ impl Pairs {
     }
 }
 
-type Moved = Or<(Changed<Position>, Changed<StationConfig>)>;
+type Moved = Or<(Changed<LinkPosition>, Changed<StationConfig>)>;
 
 /// Ends the list of links that went out of range in this tick.
 pub(super) fn clear_out_of_range(mut gone: ResMut<OutOfRange>) {
@@ -59,7 +59,7 @@ pub(super) fn clear_out_of_range(mut gone: ResMut<OutOfRange>) {
 /// Makes a link with [`Predicted`] for each pair that may hear each other, and takes other pairs out of
 /// range: their links are despawned unless something else is recorded of them.
 pub(super) fn pair_nodes(
-    moved: Query<(&NodeId, &Position, &StationConfig), (Moved, Without<InDeployment>)>,
+    moved: Query<(&NodeId, &LinkPosition, &StationConfig), (Moved, Without<InDeployment>)>,
     nodes: Res<Index<NodeKind>>,
     limits: Res<Limits>,
     terrain: Res<WorldTerrain>,
@@ -79,12 +79,11 @@ pub(super) fn pair_nodes(
     stale.sort_unstable_by_key(|(id, ..)| **id);
     let many = stale.len() * REBUILD_SHARE > pairs.index.len().max(stale.len());
     for (id, position, station) in &stale {
+        let at = position.0.expect("positions were followed");
         if many {
-            pairs.index.set(&*terrain.0, **id, position.0, &station.0);
+            pairs.index.set(&*terrain.0, **id, at, &station.0);
         } else {
-            pairs
-                .index
-                .insert(&*terrain.0, **id, position.0, &station.0);
+            pairs.index.insert(&*terrain.0, **id, at, &station.0);
         }
     }
     if many {

@@ -5,17 +5,17 @@ use groundwave_engine::parallel;
 
 use super::changes::PredictedChanges;
 use super::commands::Limits;
-use super::components::{LinkFrom, LinkTo, LinksIn, LinksOut, Predicted};
+use super::components::{LinkFrom, LinkPosition, LinkTo, LinksIn, LinksOut, Predicted};
 use crate::model::link::{Evaluator, Inputs, LINKS_PER_TASK, LinkBudget};
-use crate::site::{Position, StationConfig, WorldEnvironment, WorldTerrain};
+use crate::site::{StationConfig, WorldEnvironment, WorldTerrain};
 
-type Moved = Or<(Changed<Position>, Changed<StationConfig>)>;
+type Moved = Or<(Changed<LinkPosition>, Changed<StationConfig>)>;
 
 /// Rewrites the budgets whose inputs changed since the last tick.
 pub(super) fn predict_links(
     moved: Query<(Option<&LinksOut>, Option<&LinksIn>), Moved>,
     all: Query<Entity, With<Predicted>>,
-    nodes: Query<(&Position, &StationConfig)>,
+    nodes: Query<(&LinkPosition, &StationConfig)>,
     mut links: ParamSet<(
         PredictedChanges,
         Query<(&LinkFrom, &LinkTo, &mut Predicted)>,
@@ -48,7 +48,7 @@ pub(super) fn predict_links(
     };
     let node = |entity| {
         let (position, station) = nodes.get(entity).expect("a link ends at nodes");
-        (position.0, &station.0)
+        (position.0.expect("positions were followed"), &station.0)
     };
     let mut links = links.p1();
     // A link that is out of range has no budget.

@@ -36,7 +36,20 @@ fn run(
 }
 
 fn check(name: &str) {
-    let mut scenario = scenario::load(&support::scenario_path(name)).unwrap();
+    check_scenario(name, scenario::load(&support::scenario_path(name)).unwrap());
+}
+
+/// The walkers of `manet50.toml`, whose links are computed again after 4 m.
+const SPARSE: (&str, &str) = ("manet50.toml", "[mesh]\nupdate_distance_m = 4\n");
+
+/// The text of a shipped scenario with more keys in its mesh.
+fn with_mesh((name, mesh): (&str, &str)) -> String {
+    let text = std::fs::read_to_string(support::scenario_path(name)).unwrap();
+    assert!(text.contains("[mesh]\n"), "{name} has a mesh");
+    text.replace("[mesh]\n", mesh)
+}
+
+fn check_scenario(name: &str, mut scenario: Scenario) {
     // Later events come sooner, so that failures and storms are among the ticks compared.
     for record in &mut scenario.records {
         record.at_ns = record.at_ns.min((TICKS - 5) * scenario.step_ns);
@@ -92,6 +105,15 @@ fn a_moving_mesh_comes_to_the_same_bits() {
     check("manet50.toml");
 }
 
+#[needs(terrain)]
+#[test]
+fn links_that_are_computed_after_a_distance_come_to_the_same_bits() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(SPARSE.0);
+    std::fs::write(&path, with_mesh(SPARSE)).unwrap();
+    check_scenario("sparse updates", scenario::load(&path).unwrap());
+}
+
 #[test]
 fn a_mesh_on_flat_ground_comes_to_the_same_bits() {
     check("failover.toml");
@@ -113,13 +135,19 @@ fn a_platoon_comes_to_the_same_bits() {
 #[test]
 fn live_replay_threads_and_the_middle_come_to_one_digest() {
     let folder = tempfile::tempdir().unwrap();
+    let sparse = folder.path().join("sparse.toml");
+    std::fs::write(&sparse, with_mesh(SPARSE)).unwrap();
     for (name, until, from) in [
         ("manet50.toml", "30", "20"),
+        ("sparse.toml", "30", "20"),
         ("gothenburg.toml", "60", "40"),
         ("failover.toml", "120", "90"),
         ("storm.toml", "60", "45"),
     ] {
-        let scenario = support::scenario_path(name);
+        let scenario = match name {
+            "sparse.toml" => sparse.clone(),
+            name => support::scenario_path(name),
+        };
         let log = folder.path().join(name).with_extension("gwlog");
         let (scenario, log) = (scenario.to_str().unwrap(), log.to_str().unwrap());
         let json = |words: &[&str]| -> serde_json::Value {
@@ -145,6 +173,7 @@ fn live_replay_threads_and_the_middle_come_to_one_digest() {
         };
         assert_eq!(same(&["replay", log, "--check"]), 0);
         same(&["replay", log, "--threads", "1"]);
+        same(&["replay", log, "--threads", "4"]);
         let from = same(&["replay", log, "--check", "--from", from, "--threads", "3"]);
         assert!(from > 0, "{name} was replayed from its beginning");
     }
