@@ -1,10 +1,17 @@
 #!/bin/sh
 # Groundwave beside SPLAT! 1.4.2 (Debian), in one run: same tiles, transmitter, receiver height,
-# frequency, radius and ITM parameters. Prints wall and CPU seconds, cells a second and ratios, how
-# far the two agree, and which difference between them accounts for how much of the rest.
+# frequency, radius and ITM parameters. Timed are whole commands, from start to exit: SPLAT! with its
+# map (-o), `sweep` with all products it makes unless others are named ("whole"), the same with
+# --compression zstd ("zstd"), without products ("units", --shard 1/1) and in the fast mode ("fast").
+# Prints wall and CPU seconds, medians of five in turn, and how many times as long SPLAT! takes; then
+# how far the two agree, and which difference between them accounts for how much of the rest.
 #
-#   benches/splat.sh                 # tile N57E011 (made by `make data`), 20 km
-#   benches/splat.sh FOLDER          # the Calgary block and N48W125 from a folder of tiles as well
+#   benches/splat.sh                 # tile N57E011 (made by `make data`): 20 km, 10 km at 1", 50 km
+#   benches/splat.sh FOLDER          # the Calgary block and N48W125 from a folder of tiles instead
+#   AGREEMENT=no benches/splat.sh    # times only
+#
+# At 10 km the tile is interpolated to 1"; at 50 km the tiles east and west of N57E011 are copies of it, so that no program skips cells.
+# Signal-Server is in no registry of packages, so it is not timed here.
 #
 # Needs root for apt-get when splat is not installed, python3, cargo, and the Python of `make gis` for
 # the agreement of whole rasters.
@@ -50,8 +57,9 @@ PY
     read -r wall cpu < "$work/times"
 }
 
-# How often each program runs.
-rounds="1 2 3 4 5"
+# How often each program runs, and which commands of groundwave.
+rounds=${ROUNDS:-1 2 3 4 5}
+modes=${MODES:-whole zstd units fast}
 
 # median NAME: the run of NAME with the median wall, in $wall and $cpu.
 median() {
@@ -124,41 +132,38 @@ race() {
                 -o out.ppm
         )
         cat "$work/times" >> "$work/runs-splat"
-        for mode in exact fast; do
-            flag=""
-            [ $mode = fast ] && flag=--fast
+        for mode in $modes; do
+            case $mode in
+            whole) flags="" ;;
+            zstd) flags="--compression zstd" ;;
+            units) flags="--shard 1/1" ;;
+            fast) flags="--fast" ;;
+            esac
             rm -rf "${folder:?}/$mode"
-            # shellcheck disable=SC2086  # a flag or nothing
-            timed "$program" sweep "$work/$name.toml" -o "$folder/$mode" --shard 1/1 $flag
+            # shellcheck disable=SC2086  # flags or nothing
+            timed "$program" sweep "$work/$name.toml" -o "$folder/$mode" $flags
             cat "$work/times" >> "$work/runs-$mode"
         done
     done
-    (cd "$folder" && "$splat" -t tx.qth -L 3 -R "$radius" -metric -d "$work/sdf/" -N -olditm -db 250 \
-        -ano loss.ano -o out.ppm > /dev/null 2>&1)
-    cells=$(grep -c '^[-0-9]*\.' "$folder/loss.ano")
     median splat
     splat_wall=$wall splat_cpu=$cpu
-    for mode in exact fast; do
-        median $mode
-        "$program" sweep merge "$folder/$mode" --srtm-dir "$work/hgt" > /dev/null
-        python3 - "$name" "$mode" "$splat_wall" "$splat_cpu" "$cells" "$wall" "$cpu" \
-            "$folder/$mode/summary.json" <<'PY'
+    for mode in $modes; do
+        median "$mode"
+        python3 - "$name" "$mode" "$splat_wall" "$splat_cpu" "$wall" "$cpu" <<'PY'
 import json, sys
 name, mode = sys.argv[1:3]
-splat_wall, splat_cpu, cells, wall, cpu = map(float, sys.argv[3:8])
-area = json.load(open(sys.argv[8]))
-cols, rows = area["raster_cells"]
-# Cells in the circle: the part of the raster's box that the ellipse of the circle fills.
-own = cols * rows * 0.7853981633974483
-rate, splat_rate = own / wall, cells / splat_wall
-print(f"{name:12} {mode:5}  splat {splat_wall:6.2f} s wall {splat_cpu:6.2f} s CPU {splat_rate/1e3:7.0f} k/s"
-      f"  groundwave {wall:6.2f} s wall {cpu:6.2f} s CPU {rate/1e3:7.0f} k/s"
-      f"  ratio wall {rate/splat_rate:6.1f}  CPU {(own/cpu)/(cells/splat_cpu):6.1f}")
+splat_wall, splat_cpu, wall, cpu = map(float, sys.argv[3:7])
+print(f"{name:12} {mode:5}  splat {splat_wall:6.2f} s wall {splat_cpu:6.2f} s CPU"
+      f"  groundwave {wall:6.3f} s wall {cpu:6.3f} s CPU"
+      f"  ratio wall {splat_wall/wall:5.1f}  CPU {splat_cpu/cpu:5.1f}")
 PY
     done
+    [ "${AGREEMENT:-yes}" = yes ] || return 0
+    (cd "$folder" && "$splat" -t tx.qth -L 3 -R "$radius" -metric -d "$work/sdf/" -N -olditm -db 250 \
+        -ano loss.ano -o out.ppm > /dev/null 2>&1)
     python="$data/gis/bin/python"
     if [ -x "$python" ]; then
-        "$python" "$here/benches/splat_agreement.py" "$folder/loss.ano" "$folder"/exact/sites/*.tif \
+        "$python" "$here/benches/splat_agreement.py" "$folder/loss.ano" "$folder"/whole/sites/*.tif \
             50 "$lat" "$lon" "$arcsec"
     fi
     (cd "$here" && cargo bench --quiet --bench agreement -- "$folder/loss.ano" "$work/hgt" "$lat" "$lon")
@@ -183,4 +188,28 @@ if [ -n "$shared" ] && prepare srtm2sdf "$shared" N50W114 N50W115 N51W114 N51W11
 else
     prepare srtm2sdf "$data/srtm" N57E011
     race goteborg-20 splat 57.5 11.5 3 20
+    for name in N57E010 N57E012; do
+        cp "$work/hgt/N57E011.hgt" "$work/hgt/$name.hgt"
+        (cd "$work/sdf" && srtm2sdf "$work/hgt/$name.hgt" > /dev/null 2>&1)
+    done
+    race goteborg-50 splat 57.5 11.5 3 50
+    # The tile of 3" at the posts of 1", between them in straight lines: for times, not for heights.
+    mkdir -p "$work/fine"
+    python3 - "$work/hgt/N57E011.hgt" "$work/fine/N57E011.hgt" <<'PY'
+import array, sys
+posts = array.array("h")
+posts.frombytes(open(sys.argv[1], "rb").read())
+posts.byteswap()
+n = round(len(posts) ** 0.5)
+def finer(line): return [(line[i // 3] * (3 - i % 3) + line[min(i // 3 + 1, n - 1)] * (i % 3)) // 3 for i in range(3 * n - 2)]
+rows = [finer(posts[row * n:(row + 1) * n]) for row in range(n)]
+out = array.array("h")
+for row in range(3 * n - 2):
+    a, b, k = rows[row // 3], rows[min(row // 3 + 1, n - 1)], row % 3
+    out.extend((x * (3 - k) + y * k) // 3 for x, y in zip(a, b))
+out.byteswap()
+open(sys.argv[2], "wb").write(out.tobytes())
+PY
+    prepare srtm2sdf-hd "$work/fine" N57E011
+    race goteborg-10 splat-hd 57.5 11.5 1 10
 fi

@@ -7,6 +7,7 @@ use resvg::usvg::{self, Options, Tree};
 use thiserror::Error;
 
 use super::font;
+use super::palette::indexed;
 
 /// Red, green, blue, opacity; not premultiplied.
 pub type Rgba = [u8; 4];
@@ -83,6 +84,11 @@ impl Bitmap {
         &self.pixels
     }
 
+    /// The pixels, row by row from the top, to be drawn on.
+    pub fn pixels_mut(&mut self) -> &mut [Rgba] {
+        &mut self.pixels
+    }
+
     fn index(&self, x: i64, y: i64) -> Option<usize> {
         let inside =
             (0..i64::from(self.width)).contains(&x) && (0..i64::from(self.height)).contains(&y);
@@ -127,6 +133,39 @@ impl Bitmap {
         let mut pixmap = pixmap.ok_or(PictureError::Size { width, height })?;
         resvg::render(tree, Transform::identity(), &mut pixmap);
         Ok(())
+    }
+
+    /// The picture as PNG, packed fast. An opaque one gets a palette of at most 256 colours: those
+    /// beyond take the nearest. Both programs and people see the same in maps, of which shades and
+    /// text take some hundred colours.
+    ///
+    /// # Errors
+    /// As [`Bitmap::to_png`].
+    pub fn to_fast_png(&self) -> Result<Vec<u8>, PictureError> {
+        let (width, height) = (self.width, self.height);
+        let mut out = Vec::new();
+        let mut encoder = png::Encoder::new(&mut out, width, height);
+        encoder.set_depth(png::BitDepth::Eight);
+        encoder.set_compression(png::Compression::Fast);
+        let indexed = indexed(&self.pixels);
+        let bytes = match &indexed {
+            Some((palette, bytes)) => {
+                encoder.set_color(png::ColorType::Indexed);
+                encoder.set_palette(palette.as_flattened().to_vec());
+                &bytes[..]
+            }
+            None => {
+                encoder.set_color(png::ColorType::Rgba);
+                self.pixels.as_flattened()
+            }
+        };
+        let written = encoder
+            .write_header()
+            .and_then(|mut writer| writer.write_image_data(bytes));
+        match written {
+            Ok(()) => Ok(out),
+            Err(_) => Err(PictureError::Size { width, height }),
+        }
     }
 
     /// The picture as PNG (ISO/IEC 15948): RGB if it is opaque, else RGBA.

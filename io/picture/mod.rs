@@ -8,6 +8,7 @@
 mod bitmap;
 pub mod font;
 pub mod labels;
+mod palette;
 pub mod scale;
 pub mod svg;
 

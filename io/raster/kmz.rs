@@ -35,18 +35,25 @@ const LEGEND_PX: u32 = 190;
 /// # Errors
 /// When the disk fails or the layer has no cells.
 pub fn write_kmz(path: &Path, overlay: &Overlay<'_>) -> Result<(), RasterError> {
+    let picture = coloured(overlay.layer, overlay.style).to_fast_png()?;
+    write_kmz_of(path, overlay, &picture)
+}
+
+/// As [`write_kmz`], of a layer that is already drawn, as PNG, one pixel a cell.
+///
+/// # Errors
+/// As [`write_kmz`].
+pub fn write_kmz_of(path: &Path, overlay: &Overlay<'_>, picture: &[u8]) -> Result<(), RasterError> {
     let legend = Legend {
         range: overlay.layer.range(),
         ..Legend::new(overlay.style)
     };
+    let (document, legend) = (document(overlay), legend.picture(LEGEND_PX)?.to_fast_png()?);
     let entries = [
         // The document must come first.
-        ("doc.kml", document(overlay).into_bytes()),
-        (
-            "overlay.png",
-            coloured(overlay.layer, overlay.style).to_png()?,
-        ),
-        ("legend.png", legend.picture(LEGEND_PX)?.to_png()?),
+        ("doc.kml", document.as_bytes()),
+        ("overlay.png", picture),
+        ("legend.png", &legend),
     ];
     let mut part = PartFile::create(path)?;
     let written = pack(&mut part, &entries);
@@ -54,7 +61,7 @@ pub fn write_kmz(path: &Path, overlay: &Overlay<'_>) -> Result<(), RasterError> 
     part.commit()
 }
 
-fn pack<W: Write + Seek>(out: &mut W, entries: &[(&str, Vec<u8>)]) -> zip::result::ZipResult<()> {
+fn pack<W: Write + Seek>(out: &mut W, entries: &[(&str, &[u8])]) -> zip::result::ZipResult<()> {
     let mut zip = ZipWriter::new(out);
     for (name, bytes) in entries {
         // Pictures are compressed already. The time is the first that zip can say.

@@ -18,6 +18,7 @@ mod geometry;
 mod grid;
 pub mod kmz;
 pub mod picture;
+mod pyramid;
 pub mod site;
 pub mod table;
 
@@ -25,4 +26,5 @@ pub use atomic::{PartFile, write_whole};
 pub use error::RasterError;
 pub use geometry::{BadGeometry, GridGeometry};
 pub use grid::{Grid, Resampling, Rows};
+pub use pyramid::{Cells, Pyramid, TILE_SIDE, Tile, Window};
 pub use site::Site;

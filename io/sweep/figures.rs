@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use groundwave_systems::radio::Verdict;
-use groundwave_systems::sweep::{Answer, Step, Variant, choose};
+use groundwave_systems::sweep::{Network as Cell, Step, Variant, choose};
 
-use super::fold::{Layer, Network};
+use super::fold::Network;
 use super::plan::{Plan, TILE_CELLS, Unit};
-use super::site_rows::tile_cell;
 use super::summary::{
     Areas, ChoiceSummary, ChosenSite, METHOD, NoAnswer, PointSummary, VariantSummary, sites,
 };
@@ -22,14 +21,9 @@ pub(super) struct Offer {
     no_data: bool,
 }
 
-pub(super) fn points(
-    sweep: &Sweep,
-    variant: u32,
-    network: &mut Network,
-) -> Result<Vec<Offer>, SweepError> {
+pub(super) fn points(sweep: &Sweep, variant: u32) -> Result<Vec<Offer>, SweepError> {
     let plan = &sweep.plan;
     let mut offers = Vec::new();
-    let mut row_cells = vec![f32::NAN; plan.grid.cols as usize];
     for point in &plan.points {
         let [col, row] = plan
             .grid
@@ -49,50 +43,41 @@ pub(super) fn points(
             continue;
         }
         let (row, col) = (row as u32, col as u32);
-        let mut layer = |layer| -> Result<Option<f32>, SweepError> {
-            let path = sweep.folder().to_owned();
-            network
-                .read(layer, row, &mut row_cells)
-                .map_err(|err| SweepError::Disk {
-                    operation: "read back",
-                    path,
-                    err,
-                })?;
-            Ok(Some(row_cells[col as usize]).filter(|value| !value.is_nan()))
-        };
-        let (margin_db, best) = (layer(Layer::Margin)?, layer(Layer::Best)?);
-        let tile = TILE_CELLS;
         let unit = Unit {
             variant,
-            row: row / tile,
-            col: col / tile,
+            row: row / TILE_CELLS,
+            col: col / TILE_CELLS,
         };
-        let (servers, no_data) = servers(sweep, unit, tile_cell(plan.grid.cols, row, col))?;
-        offers.push(Offer {
-            margin_db,
-            best: best.map(|best| best as u16),
-            servers,
-            no_data,
-        });
+        offers.push(offer(sweep, unit, tile_cell(plan.grid.cols, row, col))?);
     }
     Ok(offers)
 }
 
-/// The sites that serve a cell of a tile, and true if one lacks terrain data there.
-fn servers(sweep: &Sweep, unit: Unit, cell: usize) -> Result<(Vec<u16>, bool), SweepError> {
-    let (mut servers, mut no_data) = (Vec::new(), false);
-    if sweep.plan.reaching(unit.row, unit.col).is_empty() {
-        return Ok((servers, no_data));
-    }
-    let required_db = sweep.plan.margin_db as f32;
-    for site in sweep.read(unit)?.sites() {
-        let answers = site.answers().map_err(|err| sweep.unreadable(unit, err))?;
-        if answers.margin_db(cell).is_some_and(|m| m >= required_db) {
-            servers.push(site.site);
+/// Coverage by all sites in a cell of a unit.
+fn offer(sweep: &Sweep, unit: Unit, cell: usize) -> Result<Offer, SweepError> {
+    let (mut network, mut servers) = (Cell::default(), Vec::new());
+    if !sweep.plan.reaching(unit.row, unit.col).is_empty() {
+        let required_db = sweep.plan.margin_db as f32;
+        for site in sweep.read(unit)?.sites() {
+            let answers = site.answers().map_err(|err| sweep.unreadable(unit, err))?;
+            if network.hear(site.site, answers.answer(cell), required_db) {
+                servers.push(site.site);
+            }
         }
-        no_data |= answers.answer(cell) == Answer::NoData;
     }
-    Ok((servers, no_data))
+    Ok(Offer {
+        margin_db: network.margin_db,
+        best: network.best,
+        servers,
+        no_data: network.no_data,
+    })
+}
+
+/// Index of a cell within its tile.
+fn tile_cell(cols: u32, row: u32, col: u32) -> usize {
+    let tile_first = col / TILE_CELLS * TILE_CELLS;
+    let width = TILE_CELLS.min(cols - tile_first);
+    (row % TILE_CELLS * width + (col - tile_first)) as usize
 }
 
 pub(super) fn summarise(

@@ -1,33 +1,95 @@
 //! One tile of the network: its sites heard one after another.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
-use groundwave_systems::sweep::{Network, Tally, cell_area_m2};
+use groundwave_systems::sweep::{Network, SiteTally, Tally, cell_area_m2};
 
-use super::plan::{TILE_CELLS, Unit};
-use super::work::{Sweep, SweepError};
+use super::plan::{Plan, TILE_CELLS};
+use super::unit::Answers;
 
 /// Area (m²) served by each distinct set of sites. All a choice of
 /// sites needs to know.
 pub type Sets = BTreeMap<Vec<u16>, f64>;
 
-/// A folded tile.
-pub struct Folded {
-    /// Cells from west to east.
-    cols: usize,
-    /// Combined coverage of the cells, row-major.
-    pub cells: Vec<Network>,
-    /// Areas.
+/// Layers of the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layer {
+    /// Number of the best server.
+    Best,
+    /// Number of the second best.
+    Second,
+    /// Number of sites that serve.
+    Servers,
+    /// Largest link margin, dB.
+    Margin,
+    /// Power received from the site with the largest margin, dBm.
+    Power,
+}
+
+/// Part of a tile in the numbers of a network.
+pub struct Part {
+    /// Areas, without those of sites.
     pub tally: Tally,
+    /// Areas of the sites that have some here.
+    pub sites: Vec<(u16, SiteTally)>,
     /// Area by the sites that serve it, where a choice of sites was asked for.
     pub sets: Sets,
 }
 
-impl Folded {
-    /// Indices of the cells of a row.
-    pub fn row(&self, row: usize) -> Range<usize> {
-        row * self.cols..(row + 1) * self.cols
+/// A tile being folded, site by site.
+pub struct TileFold {
+    cols: usize,
+    cells: Vec<Network>,
+    servers: Servers,
+    /// Power of the best server, where it is wanted.
+    power_dbm: Option<Vec<f32>>,
+    required_db: f32,
+}
+
+impl TileFold {
+    /// A tile of so many columns and rows that these sites reach.
+    #[must_use]
+    pub fn new(plan: &Plan, [cols, rows]: [u32; 2], sites: Vec<u16>, with_power: bool) -> Self {
+        let count = (cols * rows) as usize;
+        Self {
+            cols: cols as usize,
+            cells: vec![Network::default(); count],
+            servers: Servers::new(sites, count),
+            power_dbm: with_power.then(|| vec![f32::NAN; count]),
+            required_db: plan.margin_db as f32,
+        }
+    }
+
+    /// Adds the site at `place` among those of the tile; they come in their order.
+    pub fn hear(&mut self, place: usize, answers: &Answers, rx_power_dbm: Option<&[f32]>) {
+        let site = self.servers.sites[place];
+        for (cell, network) in self.cells.iter_mut().enumerate() {
+            let before = network.margin_db;
+            if network.hear(site, answers.answer(cell), self.required_db) {
+                self.servers.set(cell, place);
+            }
+            if let (Some(best), Some(power)) = (&mut self.power_dbm, rx_power_dbm)
+                && network.margin_db != before
+            {
+                best[cell] = power[cell];
+            }
+        }
+    }
+
+    /// Values of a layer, row-major; NaN where it has none.
+    #[must_use]
+    pub fn layer(&self, layer: Layer) -> Vec<f32> {
+        let values = |value: fn(&Network) -> Option<f32>| {
+            let cells = self.cells.iter();
+            cells.map(|cell| value(cell).unwrap_or(f32::NAN)).collect()
+        };
+        match layer {
+            Layer::Best => values(|cell| cell.best.map(f32::from)),
+            Layer::Second => values(|cell| cell.second.map(f32::from)),
+            Layer::Servers => values(|cell| cell.margin_db.map(|_| f32::from(cell.servers))),
+            Layer::Margin => values(|cell| cell.margin_db),
+            Layer::Power => self.power_dbm.clone().unwrap_or_default(),
+        }
     }
 }
 
@@ -69,44 +131,15 @@ impl Servers {
     }
 }
 
-/// Folds a tile.
-///
-/// # Errors
-/// When its unit is missing or the disk fails.
-pub fn fold_tile(sweep: &Sweep, unit: Unit) -> Result<Folded, SweepError> {
-    let plan = &sweep.plan;
-    let rows = TILE_CELLS.min(plan.grid.rows - unit.row * TILE_CELLS) as usize;
-    let cols = TILE_CELLS.min(plan.grid.cols - unit.col * TILE_CELLS) as usize;
-    let mut folded = Folded {
-        cols,
-        cells: vec![Network::default(); rows * cols],
-        tally: Tally::new(plan.sites.len()),
-        sets: Sets::new(),
-    };
-    let sites = plan.reaching(unit.row, unit.col);
-    if sites.is_empty() {
-        return Ok(folded);
-    }
-    let required_db = plan.margin_db as f32;
-    let mut servers = Servers::new(sites, rows * cols);
-    let packed = sweep.read(unit)?;
-    for (place, site) in packed.sites().enumerate() {
-        let answers = site.answers().map_err(|err| sweep.unreadable(unit, err))?;
-        for (cell, network) in folded.cells.iter_mut().enumerate() {
-            if network.hear(site.site, answers.answer(cell), required_db) {
-                servers.set(cell, place);
-            }
-        }
-    }
-    folded.count(sweep, unit.row, &servers);
-    Ok(folded)
-}
-
-impl Folded {
+impl TileFold {
     /// Areas and sets of the cells, row by row.
-    fn count(&mut self, sweep: &Sweep, tile_row: u32, servers: &Servers) {
-        let grid = &sweep.plan.grid;
-        let wanted = sweep.plan.choose.is_some();
+    #[must_use]
+    pub fn count(&self, plan: &Plan, tile_row: u32) -> Part {
+        let grid = &plan.grid;
+        let wanted = plan.choose.is_some();
+        let servers = &self.servers;
+        let mut tally = Tally::new(plan.sites.len());
+        let mut sets = Sets::new();
         let mut numbers = Vec::new();
         for row in 0..self.cells.len() / self.cols {
             let from_north = f64::from(tile_row * TILE_CELLS) + row as f64;
@@ -114,28 +147,38 @@ impl Folded {
             let area_m2 = cell_area_m2(north_deg - grid.cell_deg, north_deg, grid.cell_deg);
             // Neighbours mostly have the same servers: a set is looked up once for a run of them.
             let (mut run, mut run_cells): (&[u64], f64) = (&[], 0.0);
-            for cell in self.row(row) {
+            for cell in row * self.cols..(row + 1) * self.cols {
                 let bits = servers.of(cell);
                 if bits != run {
-                    self.add_set(wanted, &numbers, run_cells * area_m2);
+                    add_set(&mut sets, wanted, &numbers, run_cells * area_m2);
                     servers.numbers(bits, &mut numbers);
                     (run, run_cells) = (bits, 0.0);
                 }
                 run_cells += 1.0;
-                self.tally.add(area_m2, &self.cells[cell], &numbers);
+                tally.add(area_m2, &self.cells[cell], &numbers);
             }
-            self.add_set(wanted, &numbers, run_cells * area_m2);
+            add_set(&mut sets, wanted, &numbers, run_cells * area_m2);
             numbers.clear();
         }
+        // Of many sites few have a part here.
+        let sites = std::mem::take(&mut tally.sites).into_iter();
+        let sites = (0..)
+            .zip(sites)
+            .filter(|(_, site)| *site != SiteTally::default());
+        Part {
+            tally,
+            sites: sites.collect(),
+            sets,
+        }
     }
+}
 
-    fn add_set(&mut self, wanted: bool, servers: &[u16], area_m2: f64) {
-        if servers.is_empty() || !wanted {
-            return;
-        }
-        match self.sets.get_mut(servers) {
-            Some(sum) => *sum += area_m2,
-            None => drop(self.sets.insert(servers.to_vec(), area_m2)),
-        }
+fn add_set(sets: &mut Sets, wanted: bool, servers: &[u16], area_m2: f64) {
+    if servers.is_empty() || !wanted {
+        return;
+    }
+    match sets.get_mut(servers) {
+        Some(sum) => *sum += area_m2,
+        None => drop(sets.insert(servers.to_vec(), area_m2)),
     }
 }

@@ -4,16 +4,20 @@ use std::path::Path;
 
 use groundwave_systems::sweep::Variant;
 use groundwave_systems::terrain::Terrain;
+use rayon::prelude::*;
 
-use super::fold::{Layer, Network};
-use super::plan::Plan;
-use super::product::product;
+use super::fold_tile::Layer;
+use super::plan::{Plan, PlanSite};
+use super::product::{Job, Product, Wanted, product};
+use super::sink::map_level;
 use super::work::SweepError;
-use crate::picture::Bitmap;
+use crate::picture::{Bitmap, PictureError};
 use crate::raster::geojson::{Levels, write_contours, write_sites};
-use crate::raster::kmz::{Overlay, write_kmz};
-use crate::raster::picture::{Map, Sheet, Style, write_overlay, write_png};
-use crate::raster::{Grid, RasterError, Resampling, Site, write_whole};
+use crate::raster::kmz::{Overlay, write_kmz_of};
+use crate::raster::picture::{
+    Map, Relief, Sheet, Style, WorldFile, coloured, write_encoded, write_png,
+};
+use crate::raster::{Grid, RasterError, Site, write_whole};
 
 /// Longer side of a map's frame, px.
 const MAP_SIDE_PX: u32 = 1400;
@@ -24,156 +28,220 @@ const PANEL_PX: [u32; 2] = [460, 460];
 /// Panels a contact sheet shows; more would no longer be looked at.
 pub(super) const PANELS_MAX: usize = 48;
 
-/// Longer side of what maps are drawn from, cells.
-const MAP_CELLS_MAX: u32 = 1400;
+/// The ground of all maps.
+pub(super) struct Ground {
+    /// Heights, at the size of a map; `None` when there are none at all.
+    elevation: Option<Grid>,
+    relief: Relief,
+}
 
-/// Heights under the raster, at the size of a map; `None` when there are none at all.
-pub(super) fn elevation(plan: &Plan, terrain: &dyn Terrain) -> Option<Grid> {
-    let whole = plan.grid.geometry();
-    let factor = whole.cols.max(whole.rows).div_ceil(MAP_CELLS_MAX);
-    let geometry = whole.reduced(factor);
+/// Reads and shades the ground under the raster.
+pub(super) fn ground(plan: &Plan, terrain: &dyn Terrain) -> Ground {
+    let elevation = elevation(plan, terrain);
+    let area = plan.grid.geometry().reduced(1 << map_level(plan));
+    Ground {
+        relief: Map::relief(area, elevation.as_ref(), MAP_SIDE_PX),
+        elevation,
+    }
+}
+
+fn elevation(plan: &Plan, terrain: &dyn Terrain) -> Option<Grid> {
+    let geometry = plan.grid.geometry().reduced(1 << map_level(plan));
+    let cols = geometry.cols as usize;
     let lon_deg: Vec<f64> = (0..geometry.cols)
         .map(|col| geometry.lon_deg(col))
         .collect();
-    let mut cells = Vec::with_capacity(geometry.cols as usize * geometry.rows as usize);
-    let mut row_cells = vec![f64::NAN; lon_deg.len()];
-    for row in 0..geometry.rows {
-        let lat_deg = vec![geometry.lat_deg(row).clamp(-90.0, 90.0); lon_deg.len()];
-        terrain.sample(&lat_deg, &lon_deg, &mut row_cells);
-        cells.extend(row_cells.iter().map(|&height_m| height_m as f32));
-    }
+    let mut cells = vec![f32::NAN; cols * geometry.rows as usize];
+    let rows = cells.par_chunks_mut(cols).zip(0..geometry.rows);
+    rows.for_each_init(
+        || vec![f64::NAN; cols],
+        |row_cells, (out, row)| {
+            let lat_deg = vec![geometry.lat_deg(row).clamp(-90.0, 90.0); cols];
+            terrain.sample(&lat_deg, &lon_deg, row_cells);
+            for (out, &height_m) in out.iter_mut().zip(&*row_cells) {
+                *out = height_m as f32;
+            }
+        },
+    );
     let grid = Grid::new(geometry, cells).ok()?;
     grid.range().filter(|[low, high]| low < high)?;
     Some(grid)
 }
 
-/// Draws the maps of a variant and returns the panel that stands for it on the contact sheet.
-pub(super) fn maps(
-    plan: &Plan,
-    variant: &Variant,
-    folder: &Path,
-    network: &mut Network,
-    elevation: Option<&Grid>,
-) -> Result<Bitmap, SweepError> {
-    let marks: Vec<Site> = plan
-        .sites
-        .iter()
-        .map(|site| Site::new(&site.name, site.position.lat_deg(), site.position.lon_deg()))
-        .collect();
-    let subtitle = subtitle(plan, variant);
-    let beyond = format!("beyond {} km", plan.radius_m / 1e3);
-    let names: Vec<&str> = plan.sites.iter().map(|site| site.name.as_str()).collect();
-    let margin = Style::ramp(
-        "Link margin of the best server",
-        "dB",
-        [-10.0, 40.0],
-        Some(5.0),
-    );
-    let layers = [
-        (
-            Layer::Margin,
-            "margin",
-            "Link margin",
-            margin,
-            Resampling::Mean,
-        ),
-        (
-            Layer::Best,
-            "best_server",
-            "Best server",
-            Style::sites("Best server", names),
-            Resampling::Mode,
-        ),
-        (
-            Layer::Servers,
-            "servers",
-            "Number of servers",
-            servers_style(plan),
-            Resampling::Mode,
-        ),
-    ];
-    let mut panel = None;
-    for (layer, stem, title, style, resampling) in layers {
-        let mut rows = |row: u32, out: &mut [f32]| network.read(layer, row, out);
-        let reduced = Grid::reduce(
-            plan.grid.geometry(),
-            (1, 0),
-            &mut rows,
-            MAP_CELLS_MAX,
-            resampling,
-        );
-        let grid = product(stem, reduced)?;
-        let title = format!("{}: {}", plan.title, title.to_lowercase());
+/// The sites as marks.
+pub(super) fn marks(plan: &Plan) -> Vec<Site> {
+    let sites = plan.sites.iter();
+    let mark =
+        |site: &PlanSite| Site::new(&site.name, site.position.lat_deg(), site.position.lon_deg());
+    sites.map(mark).collect()
+}
+
+/// Source of the maps of a variant.
+#[derive(Clone, Copy)]
+pub(super) struct Drawing<'a> {
+    pub plan: &'a Plan,
+    pub variant: &'a Variant,
+    pub folder: &'a Path,
+    pub wanted: &'a Wanted,
+    pub marks: &'a [Site],
+    pub ground: &'a Ground,
+    /// Sources of the terrain.
+    pub credit: &'a str,
+}
+
+/// A layer with its map: file stem, title, colours.
+struct Sheeted<'a> {
+    layer: Layer,
+    grid: &'a Grid,
+    stem: &'static str,
+    title: &'static str,
+    style: Style,
+}
+
+impl<'a> Drawing<'a> {
+    /// Files to write for these layers; one of them draws the panel of the contact sheet.
+    pub fn jobs(self, grids: &'a [(Layer, Grid)], panel: &'a mut Option<Bitmap>) -> Vec<Job<'a>> {
+        let mut jobs: Vec<Job<'a>> = Vec::new();
+        let mut panel = Some(panel);
+        for (layer, grid) in grids {
+            let Some((own, stem, title)) = map_of(*layer) else {
+                continue;
+            };
+            let sheet = move || Sheeted {
+                layer: *layer,
+                grid,
+                stem,
+                title,
+                style: style(self.plan, *layer),
+            };
+            if self.wanted.has(own) {
+                jobs.push(Box::new(move || self.map(&sheet())));
+            }
+            if *layer != Layer::Margin {
+                continue;
+            }
+            if self.wanted.has(Product::Sheet)
+                && let Some(panel) = panel.take()
+            {
+                jobs.push(Box::new(move || {
+                    *panel = Some(self.panel(&sheet())?);
+                    Ok(())
+                }));
+            }
+            if self.wanted.any(&[Product::Overlay, Product::Kmz]) {
+                jobs.push(Box::new(move || self.overlays(&sheet())));
+            }
+            if self.wanted.has(Product::Outlines) {
+                jobs.push(Box::new(move || self.outlines(grid)));
+            }
+        }
+        jobs
+    }
+
+    /// Calls `draw` with the map of a layer.
+    fn with_map<T>(
+        self,
+        sheet: &Sheeted<'_>,
+        draw: impl FnOnce(&Map<'_>) -> Result<T, PictureError>,
+    ) -> Result<T, SweepError> {
+        let title = format!("{}: {}", self.plan.title, sheet.title.to_lowercase());
+        let subtitle = subtitle(self.plan, self.variant);
+        let beyond = format!("beyond {} km", self.plan.radius_m / 1e3);
         let map = Map {
             title: &title,
             subtitle: &subtitle,
-            layer: &grid,
-            style: &style,
-            no_data: if layer == Layer::Best {
+            layer: sheet.grid,
+            style: &sheet.style,
+            no_data: if sheet.layer == Layer::Best {
                 "not covered"
             } else {
                 &beyond
             },
-            elevation,
-            sites: &marks,
-            credit: "Groundwave; terrain: SRTM (NASA/USGS)",
+            elevation: self.ground.elevation.as_ref(),
+            relief: Some(&self.ground.relief),
+            sites: self.marks,
+            credit: self.credit,
         };
-        let file = format!("{stem}.png");
-        let drawn = product(&file, map.draw(MAP_SIDE_PX).map_err(RasterError::from))?;
+        product(sheet.stem, draw(&map).map_err(RasterError::from))
+    }
+
+    fn map(self, sheet: &Sheeted<'_>) -> Result<(), SweepError> {
+        let file = format!("{}.png", sheet.stem);
+        let drawn = self.with_map(sheet, |map| map.draw(MAP_SIDE_PX))?;
         product(
             &file,
-            write_png(&folder.join(&file), &drawn.bitmap, &drawn.world),
-        )?;
-        if layer == Layer::Margin {
-            panel = Some(product(
-                &file,
-                map.panel(PANEL_PX).map_err(RasterError::from),
-            )?);
-            overlays(plan, folder, &grid, &style, &marks)?;
-        }
+            write_png(&self.folder.join(&file), &drawn.bitmap, &drawn.world),
+        )
     }
-    Ok(panel.expect("the margin is among the layers"))
+
+    fn panel(self, sheet: &Sheeted<'_>) -> Result<Bitmap, SweepError> {
+        self.with_map(sheet, |map| map.panel(PANEL_PX))
+    }
+
+    /// The margin for other programs: a bare picture with its place, an overlay for a globe.
+    fn overlays(self, sheet: &Sheeted<'_>) -> Result<(), SweepError> {
+        let picture = coloured(sheet.grid, &sheet.style).to_fast_png();
+        let picture = product("overlay.png", picture.map_err(RasterError::from))?;
+        if self.wanted.has(Product::Overlay) {
+            let world = WorldFile::new(sheet.grid.geometry, [0, 0]);
+            let path = self.folder.join("overlay.png");
+            product("overlay.png", write_encoded(&path, &picture, &world))?;
+        }
+        if self.wanted.has(Product::Kmz) {
+            let overlay = Overlay {
+                title: &self.plan.title,
+                layer: sheet.grid,
+                style: &sheet.style,
+                sites: self.marks,
+            };
+            let path = self.folder.join("coverage.kmz");
+            product("coverage.kmz", write_kmz_of(&path, &overlay, &picture))?;
+        }
+        Ok(())
+    }
+
+    /// Outlines where a verdict changes, and where a cell begins to count as covered.
+    fn outlines(self, grid: &Grid) -> Result<(), SweepError> {
+        let mut at_least = vec![0.0, 3.0, 10.0, 20.0, self.plan.margin_db];
+        at_least.sort_by(f64::total_cmp);
+        at_least.dedup();
+        let levels = Levels {
+            layer: "link_margin",
+            unit: "dB",
+            levels: &at_least,
+        };
+        let path = self.folder.join("contours.geojson");
+        product("contours.geojson", write_contours(&path, grid, &levels))?;
+        let path = self.folder.join("sites.geojson");
+        product("sites.geojson", write_sites(&path, self.marks))
+    }
 }
 
-/// The margin for other programs: a bare picture with its place, an overlay for a globe, outlines.
-fn overlays(
-    plan: &Plan,
-    folder: &Path,
-    grid: &Grid,
-    style: &Style,
-    marks: &[Site],
-) -> Result<(), SweepError> {
-    product(
-        "overlay.png",
-        write_overlay(&folder.join("overlay.png"), grid, style),
-    )?;
-    let overlay = Overlay {
-        title: &plan.title,
-        layer: grid,
-        style,
-        sites: marks,
-    };
-    product(
-        "coverage.kmz",
-        write_kmz(&folder.join("coverage.kmz"), &overlay),
-    )?;
-    // Outlines where a verdict changes, and where a cell begins to count as covered.
-    let mut at_least = vec![0.0, 3.0, 10.0, 20.0, plan.margin_db];
-    at_least.sort_by(f64::total_cmp);
-    at_least.dedup();
-    let levels = Levels {
-        layer: "link_margin",
-        unit: "dB",
-        levels: &at_least,
-    };
-    product(
-        "contours.geojson",
-        write_contours(&folder.join("contours.geojson"), grid, &levels),
-    )?;
-    product(
-        "sites.geojson",
-        write_sites(&folder.join("sites.geojson"), marks),
-    )
+/// Product, file stem and title of the map of a layer.
+fn map_of(layer: Layer) -> Option<(Product, &'static str, &'static str)> {
+    match layer {
+        Layer::Margin => Some((Product::Margin, "margin", "Link margin")),
+        Layer::Power => Some((Product::Power, "rx_power", "Received power")),
+        Layer::Best => Some((Product::BestServer, "best_server", "Best server")),
+        Layer::Servers => Some((Product::Servers, "servers", "Number of servers")),
+        Layer::Second => None,
+    }
+}
+
+fn style(plan: &Plan, layer: Layer) -> Style {
+    let names = plan.sites.iter().map(|site| site.name.as_str());
+    match layer {
+        Layer::Margin => {
+            let title = "Link margin of the best server";
+            Style::ramp(title, "dB", [-10.0, 40.0], Some(5.0))
+        }
+        Layer::Power => {
+            let title = "Received power of the best server";
+            Style::ramp(title, "dBm", [-140.0, -40.0], Some(10.0))
+        }
+        Layer::Best | Layer::Second => Style::sites("Best server", names),
+        Layer::Servers => servers_style(plan),
+    }
 }
 
 fn servers_style(plan: &Plan) -> Style {
@@ -217,7 +285,7 @@ pub(super) fn contact_sheet(
         columns: 4,
         panels,
     };
-    let encoded = sheet.draw().and_then(|bitmap| bitmap.to_png());
+    let encoded = sheet.draw().and_then(|bitmap| bitmap.to_fast_png());
     let bytes = product("contact_sheet.png", encoded.map_err(RasterError::from))?;
     product(
         "contact_sheet.png",

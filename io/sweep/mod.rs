@@ -2,12 +2,14 @@
 //!
 //! 1. [`Plan`]: everything the result depends on; its digest names the units.
 //! 2. [`Sweep::work`]: the missing units of a share, side by side, each a file of its own.
-//! 3. [`products`]: the fold, as rasters, maps, outlines, tables and a summary.
+//! 3. [`products`]: rasters, maps, outlines, tables and a summary, made of units while others are
+//!    still computed, or of those in the folder.
 //!
 //! Worker loss, a kill and a restart are one case: whatever units are missing are computed. One
 //! process and any number of shards leave the same bytes, because a unit's bytes depend on the
-//! plan and its place alone, and the fold reads units in their order.
+//! plan and its place alone, and products do not depend on the order of units.
 
+mod cells;
 mod evaluate;
 mod figures;
 mod fold;
@@ -17,7 +19,7 @@ mod plan;
 mod product;
 pub mod products;
 mod rasters;
-mod site_rows;
+mod sink;
 mod summary;
 mod terrain_files;
 mod unit;
@@ -30,7 +32,7 @@ pub use summary::{NoAnswer, Summary, VariantSummary};
 pub use terrain_files::TerrainFiles;
 pub use unit::{Answers, SiteTile};
 pub use unit_file::{PackedSite, UnitReader, UnitWriter};
-pub use work::{Shard, Sweep, SweepError, Worked};
+pub use work::{Evaluate, Shard, Supply, Sweep, SweepError, Worked};
 
 use std::collections::BTreeMap;
 

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use crate::hex::hex;
-use crate::raster::GridGeometry;
+use crate::raster::{GridGeometry, Window};
 
 /// Cells along the side of a unit's tile: a quarter of a million evaluations are a few tenths of a
 /// second, so that little is lost to a kill and little to starting.
@@ -215,6 +215,18 @@ impl PlanGrid {
             self.cols.div_ceil(TILE_CELLS),
             self.rows.div_ceil(TILE_CELLS),
         )
+    }
+
+    /// Cells of a tile.
+    #[must_use]
+    pub fn window(&self, row: u32, col: u32) -> Window {
+        let (left, top) = (col * TILE_CELLS, row * TILE_CELLS);
+        Window {
+            left,
+            top,
+            cols: TILE_CELLS.min(self.cols - left),
+            rows: TILE_CELLS.min(self.rows - top),
+        }
     }
 
     /// The raster for the writers.

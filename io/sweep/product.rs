@@ -1,19 +1,90 @@
 //! Selection of products, and the error of one that cannot be written.
 
+use std::collections::BTreeSet;
+
 use super::work::SweepError;
 use crate::causes::with_causes;
 use crate::raster::RasterError;
+use crate::raster::cog::Compression;
 
-/// Products to write besides the summary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wanted {
+/// A product of a sweep besides the summary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Product {
+    /// Raster and map of the largest link margin.
+    Margin,
+    /// Raster and map of the power received from the site with the largest margin.
+    Power,
+    /// Raster and map of the site with the largest margin.
+    BestServer,
+    /// Raster of the site with the second largest margin.
+    SecondServer,
+    /// Raster and map of the number of sites that serve.
+    Servers,
     /// A raster for each site.
-    pub site_rasters: bool,
+    Sites,
+    /// The margin as a bare picture with its place.
+    Overlay,
+    /// The margin as an overlay for a globe.
+    Kmz,
+    /// Outlines of the margin, and the sites, as GeoJSON.
+    Outlines,
+    /// A small map of the margin of each variant on one page.
+    Sheet,
     /// A table with a line for each cell of the network.
-    pub cell_table: bool,
-    /// Threads that compress rasters; bytes do not depend on it.
-    pub threads: std::num::NonZeroUsize,
+    Cells,
 }
+
+impl Product {
+    /// All of them, in the order of [`Product`], with their names on the command line.
+    pub const ALL: [(&str, Self); 11] = [
+        ("margin", Self::Margin),
+        ("power", Self::Power),
+        ("best_server", Self::BestServer),
+        ("second_server", Self::SecondServer),
+        ("servers", Self::Servers),
+        ("sites", Self::Sites),
+        ("overlay", Self::Overlay),
+        ("kmz", Self::Kmz),
+        ("outlines", Self::Outlines),
+        ("sheet", Self::Sheet),
+        ("cells", Self::Cells),
+    ];
+
+    /// Those that are made unless others are named: all but the table and the received power.
+    #[must_use]
+    pub fn usual() -> BTreeSet<Self> {
+        let all = Self::ALL.into_iter().map(|(_, product)| product);
+        all.filter(|product| !matches!(product, Self::Power | Self::Cells))
+            .collect()
+    }
+}
+
+/// Products to write besides the summary, and the form of their rasters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// The products.
+    pub products: BTreeSet<Product>,
+    /// Codec of rasters.
+    pub compression: Compression,
+    /// `true` keeps values of rasters to the bit; else they are rounded to multiples of 2^-7.
+    pub is_exact: bool,
+}
+
+impl Wanted {
+    /// True if this product is wanted.
+    #[must_use]
+    pub fn has(&self, product: Product) -> bool {
+        self.products.contains(&product)
+    }
+
+    /// True if one of these is wanted.
+    pub(super) fn any(&self, products: &[Product]) -> bool {
+        products.iter().any(|product| self.has(*product))
+    }
+}
+
+/// A file to be written beside others.
+pub(super) type Job<'j> = Box<dyn FnOnce() -> Result<(), SweepError> + Send + 'j>;
 
 /// Adds the name of the product to an error.
 pub(super) fn product<T>(what: &str, outcome: Result<T, RasterError>) -> Result<T, SweepError> {

@@ -1,86 +1,127 @@
 //! Products of a sweep: rasters, maps, tables and a summary.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use groundwave_systems::coverage::fast::ERROR_P99_DB;
 use groundwave_systems::sweep::Variant;
 use groundwave_systems::terrain::{Terrain, TerrainSource};
+use rayon::prelude::*;
 
+use super::cells::cell_table;
 use super::figures::{points, summarise};
-use super::fold::fold_variant;
-use super::maps::{PANELS_MAX, contact_sheet, elevation, maps};
-use super::plan::Plan;
-pub use super::product::Wanted;
-use super::product::product;
-use super::rasters::{cell_table, network_rasters, site_rasters};
+use super::maps::{Drawing, PANELS_MAX, contact_sheet, ground, marks};
+use super::plan::Unit;
+use super::product::{Job, product};
+pub use super::product::{Product, Wanted};
+use super::rasters::SiteRaster;
+use super::sink::{Gathered, Sink};
 use super::summary::{Summary, VariantSummary};
+pub use super::work::Supply;
 use super::work::{Sweep, SweepError};
 use crate::raster::write_whole;
 
-/// Number of steps that [`write()`] reports.
-#[must_use]
-pub fn steps(plan: &Plan, wanted: Wanted) -> usize {
-    let sites = if wanted.site_rasters {
-        plan.sites.len()
-    } else {
-        0
-    };
-    plan.variants.len() * (3 + sites + usize::from(wanted.cell_table)) + 1
-}
-
-/// Folds all variants of a finished sweep and writes its products. `step` hears what comes next
-/// and may end it there with an error.
+/// Makes the products of a sweep out of its units, which come from the folder or are computed.
+/// `step` hears what comes next and may end it there with an error.
 ///
 /// # Errors
-/// When a unit is missing or a product cannot be written, and what `step` says.
+/// When a unit is missing and cannot be computed, when a product cannot be written, and what `step`
+/// says.
 pub fn write(
     sweep: &Sweep,
     terrain: &dyn Terrain,
-    wanted: Wanted,
+    wanted: &Wanted,
+    supply: Supply<'_>,
     mut step: impl FnMut(&str) -> Result<(), SweepError>,
 ) -> Result<Summary, SweepError> {
     let plan = &sweep.plan;
+    let all = plan.units();
     let mut variants = Vec::new();
     let mut panels = Vec::new();
-    let elevation = elevation(plan, terrain);
-    let source = terrain.describe();
+    let mut heights = None;
     let assumptions = plan.environment.assumptions(None);
-    let mut credits = credits(&source);
-    credits.push(("ASSUMPTIONS".to_owned(), assumptions.to_string()));
+    let marks = marks(plan);
     for (i, variant) in plan.variants.iter().enumerate() {
         let folder = variant_folder(sweep, variant);
-        fs::create_dir_all(&folder).map_err(|err| SweepError::Disk {
-            operation: "create folder",
-            path: folder.clone(),
-            err,
-        })?;
-        step(&format!("fold {}", variant.name()))?;
+        create(&folder)?;
+        if wanted.has(Product::Sites) {
+            create(&folder.join("sites"))?;
+        }
+        step(&format!("units of {}", variant.name()))?;
         let index = u32::try_from(i).expect("the scenario bounds variants");
-        let mut network = fold_variant(sweep, index, sweep.folder())?;
-        step(&format!("rasters of {}", variant.name()))?;
-        network_rasters(plan, &folder, &mut network, wanted, &credits)?;
-        if wanted.site_rasters {
-            site_rasters(sweep, index, &folder, wanted, &credits, &mut step)?;
+        let units: Vec<Unit> = all
+            .iter()
+            .filter(|unit| unit.variant == index)
+            .copied()
+            .collect();
+        let sink = Sink::new(sweep, units.clone(), &folder, wanted)?;
+        // Heights of maps are read beside the first units.
+        let known = heights.take();
+        let ground = || known.unwrap_or_else(|| ground(plan, terrain));
+        let (fed, ground) = rayon::join(|| sink.feed(units, supply), ground);
+        fed?;
+        let ground = &*heights.insert(ground);
+        step(&format!("files of {}", variant.name()))?;
+        let Gathered {
+            network,
+            grids,
+            rasters,
+            sites,
+        } = sink.finish();
+        let source = terrain.describe();
+        let mut credits = credits(&source);
+        credits.push(("ASSUMPTIONS".to_owned(), assumptions.to_string()));
+        let attribution = attribution(&source);
+        let drawing = Drawing {
+            plan,
+            variant,
+            folder: &folder,
+            wanted,
+            marks: &marks,
+            ground,
+            credit: &attribution,
+        };
+        let mut panel = None;
+        let mut jobs: Vec<Job<'_>> = drawing.jobs(&grids, &mut panel);
+        for (file, writer) in rasters {
+            let credits = &credits;
+            jobs.push(Box::new(move || {
+                product(&file, writer.finish(credits)).map(drop)
+            }));
         }
-        step(&format!("maps of {}", variant.name()))?;
-        let drawn = maps(plan, variant, &folder, &mut network, elevation.as_ref())?;
-        if wanted.cell_table {
+        let beside = !sites.is_empty();
+        for site in sites {
+            let credits = &credits;
+            jobs.push(Box::new(move || site.finish(credits)));
+        }
+        together(jobs)?;
+        drop(grids);
+        if wanted.has(Product::Sites) && !beside {
+            for (i, site) in plan.sites.iter().enumerate() {
+                step(&format!("raster of {}", site.name))?;
+                let raster = SiteRaster::create(plan, i, &folder, wanted)?;
+                raster.read(sweep, index)?;
+                raster.finish(&credits)?;
+            }
+        }
+        if wanted.has(Product::Cells) {
             step(&format!("cell table of {}", variant.name()))?;
-            cell_table(plan, &folder, &mut network)?;
+            cell_table(sweep, index, &folder)?;
         }
-        let points = points(sweep, index, &mut network)?;
+        let points = points(sweep, index)?;
         let summary = summarise(plan, variant, network, points);
         if panels.len() < PANELS_MAX {
-            panels.push((caption(&summary), drawn));
+            panels.extend(panel.map(|drawn| (caption(&summary), drawn)));
         }
         variants.push(summary);
     }
-    step("contact sheet")?;
-    contact_sheet(plan, sweep.folder(), panels)?;
+    if wanted.has(Product::Sheet) {
+        step("contact sheet")?;
+        contact_sheet(plan, sweep.folder(), panels)?;
+    }
     let summary = Summary {
         title: plan.title.clone(),
-        terrain: source.sources,
+        terrain: terrain.describe().sources,
         assumptions,
         plan: sweep.digest.clone(),
         raster_cells: [plan.grid.cols, plan.grid.rows],
@@ -100,12 +141,45 @@ pub fn write(
     Ok(summary)
 }
 
+fn create(folder: &Path) -> Result<(), SweepError> {
+    fs::create_dir_all(folder).map_err(|err| SweepError::Disk {
+        operation: "create folder",
+        path: folder.to_owned(),
+        err,
+    })
+}
+
+/// Runs jobs side by side; of several failures the first in their order is told.
+fn together(jobs: Vec<Job<'_>>) -> Result<(), SweepError> {
+    let jobs = jobs.into_par_iter().with_max_len(1);
+    let outcomes: Vec<Result<(), SweepError>> = jobs.map(|job| job()).collect();
+    outcomes.into_iter().collect()
+}
+
 /// Attributions of the terrain as remarks of rasters.
 fn credits(source: &TerrainSource) -> Vec<(String, String)> {
     let texts = source.attributions().into_iter().enumerate();
     texts
         .map(|(index, text)| (format!("TERRAIN_ATTRIBUTION_{index}"), text.to_owned()))
         .collect()
+}
+
+/// The line of a map on its sources: data sets of the terrain, then their attributions.
+fn attribution(source: &TerrainSource) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for source in &source.sources {
+        if !names.contains(&source.name.as_str()) {
+            names.push(&source.name);
+        }
+    }
+    let terrain = if names.is_empty() {
+        source.name.clone()
+    } else {
+        names.join(", ")
+    };
+    let mut parts = vec!["Groundwave".to_owned(), format!("terrain: {terrain}")];
+    parts.extend(source.attributions().into_iter().map(str::to_owned));
+    parts.join("; ")
 }
 
 /// Caption of a panel of the contact sheet: varied values and covered share.

@@ -1,16 +1,60 @@
-//! Rasters for a GIS, and the table of cells.
+//! Rasters for a GIS.
 
-use std::fs;
 use std::path::Path;
 
-use super::fold::{Layer, Network};
-use super::plan::Plan;
+use super::fold_tile::Layer;
+use super::plan::{Plan, TILE_CELLS, Unit};
 use super::product::{Wanted, product};
-use super::site_rows::SiteRows;
-use super::work::{Sweep, SweepError};
-use crate::raster::cog::{Band, CogLayout, Samples, write_cog};
-use crate::raster::table::{Column, write_cells};
-use crate::raster::{GridGeometry, Resampling};
+use super::unit::{SiteTile, is_answered};
+use super::work::{Sweep, SweepError, across};
+use crate::raster::cog::{Band, CogLayout, CogWriter, Samples};
+use crate::raster::{Cells, GridGeometry, Pyramid, Resampling, Window};
+
+/// File stem of a layer's raster, and how cells are joined.
+pub(super) const fn raster_of(layer: Layer) -> (&'static str, Resampling) {
+    match layer {
+        Layer::Best => ("best_server", Resampling::Mode),
+        Layer::Second => ("second_server", Resampling::Mode),
+        Layer::Margin => ("margin_db", Resampling::Mean),
+        Layer::Servers => ("servers", Resampling::Mode),
+        Layer::Power => ("rx_power_dbm", Resampling::Mean),
+    }
+}
+
+/// Begins the raster of a layer of the network.
+///
+/// # Errors
+/// When the disk does not take it.
+pub(super) fn layer_writer(
+    plan: &Plan,
+    folder: &Path,
+    layer: Layer,
+    wanted: &Wanted,
+) -> Result<CogWriter, SweepError> {
+    let (name, resampling) = raster_of(layer);
+    let (samples, unit) = match layer {
+        Layer::Margin => (Samples::F32, "dB"),
+        Layer::Power => (Samples::F32, "dBm"),
+        Layer::Best | Layer::Second | Layer::Servers => (Samples::U16, ""),
+    };
+    let sites = plan.sites.iter().enumerate();
+    let sites = sites.map(|(i, site)| (format!("SITE_{i}"), site.name.clone()));
+    let mut layout = CogLayout::single(samples, name, unit, resampling);
+    layout.remarks = sites.collect();
+    layout.compression = wanted.compression;
+    layout.is_rounded = samples == Samples::F32 && !wanted.is_exact;
+    let file = format!("{name}.tif");
+    let writer = CogWriter::create(&folder.join(&file), plan.grid.geometry(), layout);
+    product(&file, writer)
+}
+
+/// Bands of a site's raster, with their units.
+const SITE_BANDS: [(&str, &str); 4] = [
+    ("rx_power", "dBm"),
+    ("rx_power_p10", "dBm"),
+    ("rx_power_p90", "dBm"),
+    ("link_margin", "dB"),
+];
 
 /// Percentiles of received power in the rasters of sites.
 const PERCENTILES: [(&str, &str); 2] = [
@@ -24,112 +68,158 @@ const PERCENTILES: [(&str, &str); 2] = [
     ),
 ];
 
-pub(super) fn network_rasters(
-    plan: &Plan,
-    folder: &Path,
-    network: &mut Network,
-    wanted: Wanted,
-    credits: &[(String, String)],
-) -> Result<(), SweepError> {
-    let remarks: Vec<_> = plan
-        .sites
-        .iter()
-        .enumerate()
-        .map(|(i, site)| (format!("SITE_{i}"), site.name.clone()))
-        .chain(credits.iter().cloned())
-        .collect();
-    let layers = [
-        (
-            Layer::Best,
-            "best_server",
-            Samples::U16,
-            "",
-            Resampling::Mode,
-        ),
-        (
-            Layer::Second,
-            "second_server",
-            Samples::U16,
-            "",
-            Resampling::Mode,
-        ),
-        (
-            Layer::Margin,
-            "margin_db",
-            Samples::F32,
-            "dB",
-            Resampling::Mean,
-        ),
-        (
-            Layer::Servers,
-            "servers",
-            Samples::U16,
-            "",
-            Resampling::Mode,
-        ),
-    ];
-    for (layer, name, samples, unit, resampling) in layers {
-        let mut layout = CogLayout::single(samples, name, unit, resampling);
-        layout.threads = wanted.threads;
-        layout.remarks.clone_from(&remarks);
-        let file = format!("{name}.tif");
-        let mut rows = |row: u32, out: &mut [f32]| network.read(layer, row, out);
-        product(
-            &file,
-            write_cog(
-                &folder.join(&file),
-                plan.grid.geometry(),
-                &layout,
-                &mut rows,
-            ),
-        )?;
-    }
-    Ok(())
+/// The raster of one site being made: the part of the whole that its circle touches.
+pub(super) struct SiteRaster<'a> {
+    plan: &'a Plan,
+    site: u16,
+    file: String,
+    window: Window,
+    pyramid: Pyramid,
+    writer: CogWriter,
 }
 
-pub(super) fn site_rasters(
-    sweep: &Sweep,
-    variant: u32,
-    folder: &Path,
-    wanted: Wanted,
-    credits: &[(String, String)],
-    step: &mut impl FnMut(&str) -> Result<(), SweepError>,
-) -> Result<(), SweepError> {
-    let plan = &sweep.plan;
-    let folder = folder.join("sites");
-    fs::create_dir_all(&folder).map_err(|err| SweepError::Disk {
-        operation: "create folder",
-        path: folder.clone(),
-        err,
-    })?;
-    for (i, site) in plan.sites.iter().enumerate() {
-        step(&format!("raster of {}", site.name))?;
-        let (window, geometry) = window(plan, i)?;
-        let band = |name: &str, unit: &str| Band {
+impl<'a> SiteRaster<'a> {
+    /// Begins the raster of the site with this index in the folder of its variant.
+    ///
+    /// # Errors
+    /// When the disk does not take it.
+    pub fn create(
+        plan: &'a Plan,
+        site: usize,
+        folder: &Path,
+        wanted: &Wanted,
+    ) -> Result<Self, SweepError> {
+        let name = &plan.sites[site].name;
+        let (window, geometry) = window(plan, site)?;
+        let mut layout = CogLayout::single(Samples::F32, "", "", Resampling::Mean);
+        let band = |(name, unit): (&str, &str)| Band {
             name: name.to_owned(),
             unit: unit.to_owned(),
             resampling: Resampling::Mean,
         };
-        let bands = ["rx_power", "rx_power_p10", "rx_power_p90"].map(|name| band(name, "dBm"));
-        let mut layout = CogLayout::single(Samples::F32, "", "", Resampling::Mean);
-        layout.bands = bands
-            .into_iter()
-            .chain([band("link_margin", "dB")])
-            .collect();
-        layout.threads = wanted.threads;
-        layout.remarks = vec![("SITE".to_owned(), site.name.clone())];
-        layout
-            .remarks
-            .extend(PERCENTILES.map(|(key, text)| (key.to_owned(), text.to_owned())));
-        layout.remarks.extend_from_slice(credits);
-        let mut rows = SiteRows::new(sweep, variant, i as u16, window);
-        let file = format!("{i:03}_{}.tif", file_name(&site.name));
-        product(
-            &file,
-            write_cog(&folder.join(&file), geometry, &layout, &mut rows),
-        )?;
+        layout.bands = SITE_BANDS.into_iter().map(band).collect();
+        layout.remarks = vec![("SITE".to_owned(), name.clone())];
+        let percentiles = PERCENTILES.map(|(key, text)| (key.to_owned(), text.to_owned()));
+        layout.remarks.extend(percentiles);
+        layout.compression = wanted.compression;
+        layout.is_rounded = !wanted.is_exact;
+        let bands = vec![Resampling::Mean; SITE_BANDS.len()];
+        let file = format!("{site:03}_{}.tif", file_name(name));
+        let writer = CogWriter::create(&folder.join("sites").join(&file), geometry, layout);
+        Ok(Self {
+            plan,
+            site: site as u16,
+            window,
+            pyramid: Pyramid::new(window.cols, window.rows, bands),
+            writer: product(&file, writer)?,
+            file,
+        })
     }
-    Ok(())
+
+    /// Marks the units of the window that the site does not reach.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn fill_blanks(&self, plan: &Plan) -> Result<(), SweepError> {
+        self.tiles().try_for_each(|(row, col)| {
+            let blank = !plan.reaches(self.site, row, col);
+            if blank {
+                self.add(plan.grid.window(row, col), None)
+            } else {
+                Ok(())
+            }
+        })
+    }
+
+    /// Rows and columns of the units that the window touches.
+    fn tiles(&self) -> impl Iterator<Item = (u32, u32)> {
+        let span = |first: u32, count: u32| first / TILE_CELLS..=(first + count - 1) / TILE_CELLS;
+        let Window {
+            left,
+            top,
+            cols,
+            rows,
+        } = self.window;
+        span(top, rows).flat_map(move |row| span(left, cols).map(move |col| (row, col)))
+    }
+
+    /// Adds what the site has in a unit, whose cells are those of `unit` in the whole raster.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn put(&self, unit: Window, tile: &SiteTile) -> Result<(), SweepError> {
+        let answers = &tile.answers;
+        let bands = [
+            &tile.rx_power_dbm,
+            &tile.p10_dbm,
+            &tile.p90_dbm,
+            &answers.margin_db,
+        ];
+        let known = |values: &Vec<f32>| -> Vec<f32> {
+            let cells = values.iter().zip(&answers.flags);
+            let value = |(&value, &flags): (&f32, &u8)| {
+                if is_answered(flags) { value } else { f32::NAN }
+            };
+            cells.map(value).collect()
+        };
+        let bands = bands.map(known);
+        self.add(unit, Some(bands.each_ref().map(Vec::as_slice)))
+    }
+
+    /// Adds the part of a unit that lies in the window.
+    fn add(&self, unit: Window, bands: Option<[&[f32]; 4]>) -> Result<(), SweepError> {
+        let own = self.window;
+        let (left, top) = (unit.left.max(own.left), unit.top.max(own.top));
+        let right = (unit.left + unit.cols).min(own.left + own.cols);
+        let bottom = (unit.top + unit.rows).min(own.top + own.rows);
+        if left >= right || top >= bottom {
+            return Ok(());
+        }
+        let stride = unit.cols as usize;
+        let first = (top - unit.top) as usize * stride + (left - unit.left) as usize;
+        let window = Window {
+            left: left - own.left,
+            top: top - own.top,
+            cols: right - left,
+            rows: bottom - top,
+        };
+        let bands = bands.map(|bands| bands.map(|band| &band[first..]));
+        let cells = bands.as_ref().map(|bands| Cells { bands, stride });
+        let put = self
+            .pyramid
+            .put(window, cells, &|tile| self.writer.store(tile));
+        product(&self.file, put)
+    }
+
+    /// Reads all units of the site from their files.
+    ///
+    /// # Errors
+    /// When one is missing or the disk fails.
+    pub fn read(&self, sweep: &Sweep, variant: u32) -> Result<(), SweepError> {
+        self.fill_blanks(self.plan)?;
+        let reached = self
+            .tiles()
+            .filter(|&(row, col)| self.plan.reaches(self.site, row, col));
+        let units: Vec<Unit> = reached
+            .map(|(row, col)| Unit { variant, row, col })
+            .collect();
+        across(units, |unit| {
+            let packed = sweep.read(unit)?;
+            let site = packed.sites().find(|site| site.site == self.site);
+            let failed = |err| sweep.unreadable(unit, err);
+            let tile = site.map(|site| site.tile()).transpose().map_err(failed)?;
+            let window = self.plan.grid.window(unit.row, unit.col);
+            tile.map_or_else(|| self.add(window, None), |tile| self.put(window, &tile))
+        })
+    }
+
+    /// Puts the file in its place, with the attributions of the terrain.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn finish(self, credits: &[(String, String)]) -> Result<(), SweepError> {
+        product(&self.file, self.writer.finish(credits)).map(drop)
+    }
 }
 
 /// A name as a part of a file name.
@@ -145,7 +235,7 @@ fn file_name(name: &str) -> String {
 }
 
 /// The part of the raster that a site's circle touches.
-fn window(plan: &Plan, site: usize) -> Result<([u32; 4], GridGeometry), SweepError> {
+fn window(plan: &Plan, site: usize) -> Result<(Window, GridGeometry), SweepError> {
     let place = plan.sites[site].position;
     let arcsec = plan.grid.cell_deg * 3600.0;
     let own = super::plan::PlanGrid::around(&[place], plan.radius_m, arcsec).map_err(|err| {
@@ -179,31 +269,11 @@ fn window(plan: &Plan, site: usize) -> Result<([u32; 4], GridGeometry), SweepErr
         rows,
         ..whole
     };
-    Ok(([first_col, first_row, cols, rows], geometry))
-}
-
-pub(super) fn cell_table(
-    plan: &Plan,
-    folder: &Path,
-    network: &mut Network,
-) -> Result<(), SweepError> {
-    let columns = [
-        Column::new("best_server", "", 0),
-        Column::new("second_server", "", 0),
-        Column::new("link_margin", "db", 2),
-        Column::new("servers", "", 0),
-    ];
-    let cols = plan.grid.cols as usize;
-    let mut rows = |row: u32, out: &mut [f32]| {
-        let layers = [Layer::Best, Layer::Second, Layer::Margin, Layer::Servers];
-        for (band, layer) in out.chunks_exact_mut(cols).zip(layers) {
-            network.read(layer, row, band)?;
-        }
-        Ok(())
+    let window = Window {
+        left: first_col,
+        top: first_row,
+        cols,
+        rows,
     };
-    let path = folder.join("cells.csv");
-    product(
-        "cells.csv",
-        write_cells(&path, plan.grid.geometry(), &columns, &mut rows),
-    )
+    Ok((window, geometry))
 }

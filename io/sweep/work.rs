@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 use thiserror::Error;
@@ -113,6 +113,36 @@ impl FromStr for Shard {
             Err(wrong())
         }
     }
+}
+
+/// Evaluates a site in the tile of a unit.
+pub type Evaluate<'e> = &'e (dyn Fn(Unit, u16) -> Result<SiteTile, String> + Sync);
+
+/// Source of the units of a run, and who hears of them.
+#[derive(Clone, Copy)]
+pub struct Supply<'s> {
+    /// Computes units that are not in the folder; without it they must be there.
+    pub evaluate: Option<Evaluate<'s>>,
+    /// Ends the run between two sites of a unit when set.
+    pub stop: &'s AtomicBool,
+    /// Hears of each finished unit, and whether it was found.
+    pub done: &'s (dyn Fn(Unit, bool) + Sync),
+}
+
+/// Calls `each` for all units, side by side. They begin in blocks of 4 by 4, so that few tiles of
+/// overviews are incomplete at a time.
+///
+/// # Errors
+/// The first failure.
+pub(super) fn across(
+    mut units: Vec<Unit>,
+    each: impl Fn(Unit) -> Result<(), SweepError> + Sync,
+) -> Result<(), SweepError> {
+    units.sort_by_key(|unit| (unit.row / 4, unit.col / 4, unit.row, unit.col));
+    let next = AtomicUsize::new(0);
+    // One by one, so that no thread keeps some to itself while another has none left.
+    let tasks = units.par_iter().with_max_len(1);
+    tasks.try_for_each(|_| each(units[next.fetch_add(1, Ordering::Relaxed)]))
 }
 
 /// A plan and the folder it is carried out in.
@@ -225,7 +255,7 @@ impl Sweep {
         &self,
         shard: Shard,
         stop: &AtomicBool,
-        evaluate: impl Fn(Unit, u16) -> Result<SiteTile, String> + Sync,
+        evaluate: Evaluate<'_>,
         done: impl Fn(Unit, bool) + Sync,
     ) -> Result<Worked, SweepError> {
         let units = self.plan.units();
@@ -253,19 +283,23 @@ impl Sweep {
         // One by one, so that no thread keeps some to itself while another has none left.
         let each = missing.par_iter().with_max_len(1);
         each.try_for_each(|&unit| {
-            self.make(unit, stop, &evaluate)?;
+            self.make(unit, stop, evaluate, |_| Ok(()))?;
             done(unit, false);
             Ok(())
         })?;
         Ok(worked)
     }
 
-    /// Computes one unit, site by site; a stop is heard between two sites.
-    fn make(
+    /// Computes one unit, site by site, which `hear` receives; a stop is heard between two sites.
+    ///
+    /// # Errors
+    /// As [`Sweep::work`].
+    pub(super) fn make(
         &self,
         unit: Unit,
         stop: &AtomicBool,
-        evaluate: &impl Fn(Unit, u16) -> Result<SiteTile, String>,
+        evaluate: Evaluate<'_>,
+        mut hear: impl FnMut(&SiteTile) -> Result<(), SweepError>,
     ) -> Result<(), SweepError> {
         let Unit { row, col, .. } = unit;
         let path = self.unit_path(unit);
@@ -286,8 +320,16 @@ impl Sweep {
                 None => file.insert(UnitWriter::create(&path).map_err(disk)?),
             };
             file.push(&tile).map_err(disk)?;
+            hear(&tile)?;
         }
         file.map_or(Ok(()), UnitWriter::commit).map_err(disk)
+    }
+
+    pub(super) fn missing(&self, missing: usize) -> SweepError {
+        SweepError::Unfinished {
+            missing,
+            all: self.plan.units().len(),
+        }
     }
 
     /// Refuses to go on while units are missing.
@@ -321,10 +363,7 @@ impl Sweep {
     pub fn read(&self, unit: Unit) -> Result<UnitReader, SweepError> {
         let found = UnitReader::open(&self.unit_path(unit));
         let found = found.map_err(|err| self.unreadable(unit, err))?;
-        found.ok_or_else(|| SweepError::Unfinished {
-            missing: 1,
-            all: self.plan.units().len(),
-        })
+        found.ok_or_else(|| self.missing(1))
     }
 
     /// Error for a unit that cannot be read.

@@ -35,8 +35,21 @@ fn gdal_and_rio_cogeo_accept_every_raster_of_a_sweep() {
         out.to_str().unwrap(),
     ];
     stdout(&support::groundwave(&arguments));
-    let rasters = rasters(&out);
+    // The same units again, as Zstandard, and what is not made unless it is named.
+    let zstd = folder.path().join("zstd");
+    std::fs::create_dir(&zstd).unwrap();
+    for name in ["manifest.json", "terrain.json", "units"] {
+        std::fs::rename(out.join(name), zstd.join(name)).unwrap();
+    }
+    let folder = zstd.to_str().unwrap();
+    let more = ["--products", "margin,power", "--compression", "zstd"];
+    stdout(&support::groundwave(
+        &[&["sweep", "merge", folder], &more[..]].concat(),
+    ));
+    let mut rasters = rasters(&out);
     assert_eq!(rasters.len(), 4 + 6, "four of the network, one a site");
+    rasters.extend(self::rasters(&zstd));
+    assert_eq!(rasters.len(), 4 + 6 + 2);
     let check = support::root().join("tests/it/cog_check.py");
     let output = Command::new(fetched("gis/bin/python"))
         .arg(check)

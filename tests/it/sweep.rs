@@ -289,6 +289,84 @@ fn the_fast_mode_says_what_it_is_and_shares_no_unit_with_the_exact_one() {
 }
 
 #[test]
+fn products_are_chosen_by_name_and_others_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = folder.path().join("flat.toml");
+    std::fs::write(&scenario, FLAT).unwrap();
+    let out = folder.path().join("out");
+    let made = |out: &Path| -> Vec<String> {
+        let places = files(out)
+            .into_keys()
+            .filter(|place| !place.starts_with("units"));
+        places
+            .map(|place| place.to_string_lossy().into_owned())
+            .collect()
+    };
+    stdout(&sweep(&scenario, &out, &["--products", "power,kmz"]));
+    let few = made(&out);
+    let expected = [
+        "coverage.kmz",
+        "manifest.json",
+        "rx_power.pgw",
+        "rx_power.png",
+        "rx_power.prj",
+        "rx_power_dbm.tif",
+        "summary.json",
+    ];
+    assert_eq!(few, expected);
+    let refused = refusal(&sweep(&scenario, &out, &["--products", "margin,colour"]));
+    for part in ["colour", "best_server", "outlines", "cells"] {
+        assert!(refused.contains(part), "{refused}");
+    }
+    // The rest, out of the units that are there.
+    let output = support::groundwave(&["sweep", "merge", out.to_str().unwrap(), "--cells"]);
+    stdout(&output);
+    let all = made(&out);
+    for file in [
+        "margin_db.tif",
+        "sites/001_east.tif",
+        "cells.csv",
+        "contours.geojson",
+    ] {
+        assert!(all.iter().any(|made| made == file), "{file} of {all:?}");
+    }
+}
+
+#[test]
+fn rasters_are_rounded_unless_they_are_to_be_exact() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = folder.path().join("flat.toml");
+    std::fs::write(&scenario, FLAT).unwrap();
+    let run = |name: &str, more: &[&str]| {
+        let out = folder.path().join(name);
+        stdout(&sweep(
+            &scenario,
+            &out,
+            &[&["--products", "margin,cells"], more].concat(),
+        ));
+        files(&out)
+    };
+    let (usual, exact, zstd) = (
+        run("usual", &[]),
+        run("exact", &["--exact-rasters"]),
+        run("zstd", &["--compression", "zstd"]),
+    );
+    let says = |files: &BTreeMap<PathBuf, Vec<u8>>| {
+        let raster = String::from_utf8_lossy(&files[Path::new("margin_db.tif")]).into_owned();
+        raster.contains("rounded to multiples of 2^-7")
+    };
+    assert!(says(&usual) && says(&zstd) && !says(&exact));
+    for (place, bytes) in &usual {
+        let same = *bytes == exact[place] && *bytes == zstd[place];
+        assert_eq!(
+            same,
+            place.extension().is_none_or(|e| e != "tif"),
+            "{place:?}"
+        );
+    }
+}
+
+#[test]
 fn scenarios_that_cannot_be_swept_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");

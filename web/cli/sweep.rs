@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use clap::{Args, Subcommand};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand, ValueEnum};
 use groundwave::text::{Align, Table};
-use groundwave_io::sweep::products::{self, Wanted};
+use groundwave_io::raster::cog::Compression;
+use groundwave_io::sweep::products::{self, Product, Wanted};
 use groundwave_io::sweep::{
-    NoAnswer, Plan, Shard, Sweep as Work, SweepError, Worked, evaluator, plan,
+    Evaluate, NoAnswer, Plan, Shard, Supply, Sweep as Work, SweepError, Worked, evaluator, plan,
 };
 use groundwave_systems::radio::Verdict;
 
@@ -26,6 +27,7 @@ Examples:
   groundwave sweep examples/coverage.toml -o out/shards --shard 1/2   # each worker one, any order
   groundwave sweep examples/coverage.toml -o out/shards --shard 2/2
   groundwave sweep merge out/shards                                   # after all shards
+  groundwave sweep examples/coverage.toml -o out/maps --products margin,best_server,power
   groundwave sweep examples/coverage.toml -o out/coverage --json | jq '.variants[].covered_percent'";
 
 /// Compute the coverage of each site and the best server of the network
@@ -72,6 +74,14 @@ enum Merge {
 
 #[derive(Args)]
 struct SharedArgs {
+    /// Products besides the summary, separated by commas: rasters and maps of layers of the network
+    /// (`margin`, `power` received from the best server, `best_server`, `second_server`, `servers`), a
+    /// raster per site (`sites`), the margin as a bare picture (`overlay`), for a globe (`kmz`) and as
+    /// `outlines`, a contact `sheet`, a CSV table of all `cells` [default: all but power and cells]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', hide_possible_values = true,
+        value_parser = product_parser())]
+    products: Vec<Product>,
+
     /// Write no raster per site
     #[arg(long)]
     no_site_rasters: bool,
@@ -80,8 +90,60 @@ struct SharedArgs {
     #[arg(long)]
     cells: bool,
 
+    /// Codec of rasters: `deflate`, which all programs read, or `zstd`, which is faster (GDAL 2.3)
+    #[arg(
+        long,
+        value_name = "CODEC",
+        default_value = "deflate",
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
+    compression: Codec,
+
+    /// Keep levels in rasters to the last bit [default: rounded to multiples of 2^-7 dB]
+    #[arg(long)]
+    exact_rasters: bool,
+
     #[command(flatten)]
     ground: TerrainOptions,
+}
+
+/// Codecs of rasters.
+#[derive(Clone, Copy, ValueEnum)]
+enum Codec {
+    Deflate,
+    Zstd,
+}
+
+fn product_parser() -> impl TypedValueParser<Value = Product> {
+    PossibleValuesParser::new(Product::ALL.map(|(name, _)| name)).map(|value| {
+        let found = Product::ALL.into_iter().find(|(name, _)| *name == value);
+        found.expect("clap allows no other").1
+    })
+}
+
+impl SharedArgs {
+    fn wanted(&self) -> Wanted {
+        let mut products = if self.products.is_empty() {
+            Product::usual()
+        } else {
+            self.products.iter().copied().collect()
+        };
+        if self.no_site_rasters {
+            products.remove(&Product::Sites);
+        }
+        if self.cells {
+            products.insert(Product::Cells);
+        }
+        Wanted {
+            products,
+            compression: match self.compression {
+                Codec::Deflate => Compression::Deflate,
+                Codec::Zstd => Compression::Zstd,
+            },
+            is_exact: self.exact_rasters,
+        }
+    }
 }
 
 impl Sweep {
@@ -90,7 +152,8 @@ impl Sweep {
             let work = Work::find(&out).map_err(failure)?;
             let found = work.noted_terrain().map_err(failure)?;
             let ground = shared.ground.for_sweep(&work.plan.terrain, &found)?;
-            return finish(&work, &ground, &shared, &*interrupts()?, output);
+            work.require_all().map_err(failure)?;
+            return finish(&work, &ground, &shared, None, output);
         }
         let scenario_path = self.scenario.as_ref().expect("clap requires it");
         let out = self.out.as_ref().expect("clap requires it");
@@ -101,14 +164,12 @@ impl Sweep {
             .map_err(Failure::Input)?;
         let work = Work::enter(plan, out).map_err(failure)?;
         work.note_terrain(&ground.files()).map_err(failure)?;
-        let shard = self.shard.unwrap_or(Shard::ALL);
-        let stop = interrupts()?;
-        let worked = compute(&work, &ground, shard, &stop)?;
+        let Some(shard) = self.shard else {
+            let evaluate = evaluator(&work.plan, &*ground.terrain).map_err(Failure::Input)?;
+            return finish(&work, &ground, &self.shared, Some(&evaluate), output);
+        };
+        let Worked { units, found } = compute(&work, &ground, shard, &*interrupts()?)?;
         ground.check_tiles()?;
-        if self.shard.is_none() {
-            return finish(&work, &ground, &self.shared, &stop, output);
-        }
-        let Worked { units, found } = worked;
         if output.json {
             let text = shard.to_string();
             return output
@@ -167,7 +228,7 @@ fn compute(
         "{bar:30} {pos}/{len} units  {per_sec}  {elapsed} elapsed, {eta} left",
     );
     let evaluate = evaluator(&work.plan, &*ground.terrain).map_err(Failure::Input)?;
-    let worked = work.work(shard, stop, evaluate, |_, found| {
+    let worked = work.work(shard, stop, &evaluate, |_, found| {
         progress.inc(1);
         if found {
             // Units found on disk say nothing of the speed of the rest.
@@ -182,31 +243,45 @@ fn finish(
     work: &Work,
     ground: &OpenTerrain,
     shared: &SharedArgs,
-    stop: &AtomicBool,
+    evaluate: Option<Evaluate<'_>>,
     output: Output,
 ) -> Result<(), Failure> {
-    work.require_all().map_err(failure)?;
-    let threads = NonZeroUsize::new(rayon::current_num_threads()).unwrap_or(NonZeroUsize::MIN);
-    let (site_rasters, cell_table) = (!shared.no_site_rasters, shared.cells);
-    let wanted = Wanted {
-        site_rasters,
-        cell_table,
-        threads,
-    };
+    let stop = interrupts()?;
+    let wanted = shared.wanted();
     let progress = output::progress(
-        products::steps(&work.plan, wanted) as u64,
-        "{bar:30} {pos}/{len} steps  {elapsed} elapsed  {msg}",
+        work.plan.units().len() as u64,
+        "{bar:30} {pos}/{len} units  {per_sec}  {elapsed} elapsed, {eta} left  {msg}",
     );
-    let mut first = true;
-    let summary = products::write(work, &*ground.terrain, wanted, |what| {
+    let supply = Supply {
+        evaluate,
+        stop: &stop,
+        done: &|_, found| {
+            progress.inc(1);
+            if found {
+                // Units found on disk say nothing of the speed of the rest.
+                progress.reset_eta();
+            }
+        },
+    };
+    let mut broken = None;
+    let summary = products::write(work, &*ground.terrain, &wanted, supply, |what| {
+        // Before anything is written of cells that a damaged tile left without ground.
+        if evaluate.is_some()
+            && let Err(failure) = ground.check_tiles()
+        {
+            broken = Some(failure);
+            return Err(SweepError::Stopped);
+        }
         if stop.load(Ordering::Relaxed) {
             return Err(SweepError::Stopped);
         }
-        progress.inc(u64::from(!std::mem::take(&mut first)));
         progress.set_message(what.to_owned());
         Ok(())
     });
     progress.finish_and_clear();
+    if let Some(failure) = broken {
+        return Err(failure);
+    }
     let summary = summary.map_err(failure)?;
     let has_data = require_sites(work, ground);
     if output.json {

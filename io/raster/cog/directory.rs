@@ -1,9 +1,10 @@
 //! The head of the file: directories, geographic keys, and where each tile lies.
 
 use super::super::geometry::GridGeometry;
+use super::super::pyramid::TILE_SIDE;
+use super::CogLayout;
 use super::field::{Field, directory};
 use super::metadata::metadata;
-use super::{CogLayout, TILE_SIDE};
 
 /// A compressed tile in the spool.
 #[derive(Debug, Clone, Copy)]
@@ -116,8 +117,7 @@ fn image_fields(layout: &CogLayout, image: &Image, offsets: &[u64], is_big: bool
         Field::longs(256, &[image.cols]),
         Field::longs(257, &[image.rows]),
         Field::shorts(258, &vec![samples.bytes() as u16 * 8; bands]),
-        // Deflate as Adobe registered it.
-        Field::shorts(259, &[8]),
+        Field::shorts(259, &[layout.compression.tag()]),
         // Photometric: dark is low.
         Field::shorts(262, &[1]),
         Field::shorts(277, &[bands as u16]),

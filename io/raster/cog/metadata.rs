@@ -14,6 +14,9 @@ pub(super) fn metadata(layout: &CogLayout) -> String {
             escape_text(value)
         );
     }
+    if layout.is_rounded {
+        xml += "  <Item name=\"RESOLUTION\">values are rounded to multiples of 2^-7 (0.0078125)</Item>\n";
+    }
     let means = layout
         .bands
         .iter()

@@ -6,31 +6,28 @@
 //! and so on to those of the full raster, each tile between a leader with its size and a trailer
 //! with its last four bytes repeated.
 //!
-//! The raster is read once. Compressed tiles wait in a spool file until the sizes of all are
-//! known, so that memory stays below 8 KiB for each column and band whatever the number of rows.
+//! Tiles come in any order and from any thread. Compressed ones wait in a spool file until the
+//! sizes of all are known; the file has them in their order.
 
 mod directory;
 mod field;
 mod metadata;
-mod pyramid;
 mod samples;
 mod tile;
+mod writer;
 
-use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::num::NonZeroUsize;
 use std::path::Path;
 
-pub use samples::Samples;
+use rayon::prelude::*;
 
-use self::directory::{Header, Image};
-use self::pyramid::Pyramid;
-use super::atomic::PartFile;
+pub use samples::Samples;
+pub use writer::CogWriter;
+
 use super::error::RasterError;
 use super::geometry::GridGeometry;
 use super::grid::{Resampling, Rows};
-
-/// Side of a tile (cells); overviews are added until one fits into a tile.
-pub const TILE_SIDE: u32 = 512;
+pub use super::pyramid::TILE_SIDE;
+use super::pyramid::{Cells, Pyramid, Window};
 
 /// Bands in one file, so that a strip of a wide raster stays within memory.
 pub const BANDS_MAX: usize = 32;
@@ -46,6 +43,26 @@ pub struct Band {
     pub resampling: Resampling,
 }
 
+/// Codecs of tiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Compression {
+    /// Deflate: every reader has it.
+    #[default]
+    Deflate,
+    /// Zstandard: a third of the time; GDAL 2.3 and later, libtiff 4.0.10 and later.
+    Zstd,
+}
+
+impl Compression {
+    /// Value of the TIFF tag Compression: Deflate as Adobe registered it, Zstandard as libtiff did.
+    pub(super) const fn tag(self) -> u16 {
+        match self {
+            Self::Deflate => 8,
+            Self::Zstd => 50_000,
+        }
+    }
+}
+
 /// Content of the file besides the cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CogLayout {
@@ -55,14 +72,17 @@ pub struct CogLayout {
     pub bands: Vec<Band>,
     /// Remarks on the whole raster, key and value, e.g. `SITE_3` and `Ramberget`.
     pub remarks: Vec<(String, String)>,
-    /// Threads that compress; the bytes do not depend on it.
-    pub threads: NonZeroUsize,
+    /// Codec of the tiles.
+    pub compression: Compression,
+    /// `true` rounds samples of [`Samples::F32`] to multiples of 2^-7: an error of at most 0.0039, a
+    /// file of half the size. The metadata says so.
+    pub is_rounded: bool,
     /// `true` writes 8-byte offsets even where 4 bytes suffice. Beyond 4 GiB they always have 8.
     pub always_big: bool,
 }
 
 impl CogLayout {
-    /// One band, one thread, no remarks.
+    /// One band, Deflate, exact, no remarks.
     #[must_use]
     pub fn single(samples: Samples, name: &str, unit: &str, resampling: Resampling) -> Self {
         let (name, unit) = (name.to_owned(), unit.to_owned());
@@ -74,7 +94,8 @@ impl CogLayout {
                 resampling,
             }],
             remarks: Vec::new(),
-            threads: NonZeroUsize::MIN,
+            compression: Compression::Deflate,
+            is_rounded: false,
             always_big: false,
         }
     }
@@ -92,7 +113,8 @@ pub struct CogFacts {
 }
 
 /// Writes `source` as `path`. Categories and integers are rounded to whole numbers, half away
-/// from zero; values of [`Samples::F32`] are kept to the bit.
+/// from zero; values of [`Samples::F32`] are kept to the bit unless the layout rounds them. Memory
+/// holds [`TILE_SIDE`] rows and the tiles of overviews that have begun.
 ///
 /// # Errors
 /// When the raster is impossible, the source or the disk fails, a cell does not fit the samples
@@ -104,64 +126,37 @@ pub fn write_cog(
     layout: &CogLayout,
     source: &mut dyn Rows,
 ) -> Result<CogFacts, RasterError> {
-    let geometry = geometry.check()?;
-    metadata::check_texts(layout)?;
-    let mut part = PartFile::create(path)?;
-    let mut pyramid = Pyramid::new(geometry, layout, PartFile::scratch(path)?);
-    let mut cells = vec![f32::NAN; layout.bands.len() * geometry.cols as usize];
-    for row in 0..geometry.rows {
-        source
-            .read(row, &mut cells)
-            .map_err(|source| RasterError::ReadRow { row, source })?;
-        check_cells(row, &cells, geometry.cols, layout.samples)?;
-        pyramid.push(&cells)?;
+    let writer = CogWriter::create(path, geometry, layout.clone())?;
+    let GridGeometry { cols, rows, .. } = geometry;
+    let bands: Vec<Resampling> = layout.bands.iter().map(|band| band.resampling).collect();
+    let pyramid = Pyramid::new(cols, rows, bands);
+    let width = cols as usize;
+    let row_len = layout.bands.len() * width;
+    let mut strip = vec![f32::NAN; row_len * rows.min(TILE_SIDE) as usize];
+    for top in (0..rows).step_by(TILE_SIDE as usize) {
+        let high = TILE_SIDE.min(rows - top);
+        for (row, cells) in (top..top + high).zip(strip.chunks_exact_mut(row_len)) {
+            let read = source.read(row, cells);
+            read.map_err(|source| RasterError::ReadRow { row, source })?;
+        }
+        let lefts: Vec<u32> = (0..cols).step_by(TILE_SIDE as usize).collect();
+        lefts.par_iter().with_max_len(1).try_for_each(|&left| {
+            let starts = (0..layout.bands.len()).map(|band| band * width + left as usize);
+            let bands: Vec<&[f32]> = starts.map(|start| &strip[start..]).collect();
+            let window = Window {
+                left,
+                top,
+                cols: TILE_SIDE.min(cols - left),
+                rows: high,
+            };
+            let cells = Cells {
+                bands: &bands,
+                stride: row_len,
+            };
+            pyramid.put(window, Some(cells), &|tile| writer.store(tile))
+        })?;
     }
-    let (images, mut spool) = pyramid.finish();
-    let header = Header::new(geometry, layout, &images);
-    let written = assemble(&mut part, &header, &images, &mut spool);
-    written.map_err(part.failed())?;
-    part.commit()?;
-    Ok(CogFacts {
-        bytes: header.file_bytes,
-        overviews: images.len() - 1,
-        is_big: header.is_big,
-    })
-}
-
-fn check_cells(row: u32, cells: &[f32], cols: u32, samples: Samples) -> Result<(), RasterError> {
-    let Some(at) = cells.iter().position(|&value| !samples.holds(value)) else {
-        return Ok(());
-    };
-    let cols = cols as usize;
-    Err(RasterError::BadCell {
-        row,
-        col: u32::try_from(at % cols).unwrap_or(u32::MAX),
-        band: at / cols,
-        value: cells[at],
-        samples: samples.name(),
-    })
-}
-
-/// The header, then all tiles, the smallest image first.
-fn assemble(
-    out: &mut PartFile,
-    header: &Header,
-    images: &[Image],
-    spool: &mut PartFile,
-) -> io::Result<()> {
-    out.write_all(&header.bytes)?;
-    let spool = spool.flushed()?;
-    let mut tile = Vec::new();
-    for stored in images.iter().rev().flat_map(|image| &image.tiles) {
-        tile.resize(stored.bytes as usize, 0);
-        spool.seek(SeekFrom::Start(stored.spool_offset))?;
-        spool.read_exact(&mut tile)?;
-        out.write_all(&stored.bytes.to_le_bytes())?;
-        out.write_all(&tile)?;
-        // Zlib streams are longer than 4 bytes: 2 of head, 4 of checksum.
-        out.write_all(&tile[tile.len().saturating_sub(4)..])?;
-    }
-    Ok(())
+    writer.finish(&[])
 }
 
 #[cfg(test)]

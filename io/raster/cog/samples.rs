@@ -56,7 +56,8 @@ impl Samples {
             Self::U16 => (0.0, 65_534.0),
             Self::I16 => (-32_767.0, 32_767.0),
         };
-        value.is_nan() || (low..=high).contains(&value.round())
+        // Halves are rounded away from zero.
+        value.is_nan() || value > low - 0.5 && value < high + 0.5
     }
 
     /// TIFF tag SampleFormat: 1 unsigned, 2 signed, 3 floating point.

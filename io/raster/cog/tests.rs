@@ -1,6 +1,7 @@
 //! Read back by an independent decoder, and by eye where it matters to clients.
 
 use std::fs;
+use std::io;
 
 use tempfile::TempDir;
 use tiff::decoder::{Decoder, DecodingResult, Limits};
@@ -115,18 +116,65 @@ fn every_cell_reads_back() {
     check(Samples::F32, 3, 530, 20, false);
 }
 
+/// GDAL's driver reads both; the decoder of these tests knows Deflate only.
+#[test]
+fn zstandard_holds_what_deflate_does() {
+    let mut layout = layout(Samples::F32, 2, Resampling::Mean);
+    let (_dir, deflate, _) = write(&layout, 300, 270);
+    layout.compression = Compression::Zstd;
+    let (_dir, zstd, _) = write(&layout, 300, 270);
+    let tiles = |bytes: &[u8], unpack: fn(&[u8]) -> Vec<u8>| -> Vec<Vec<u8>> {
+        let mut decoder = decoder(bytes);
+        let offsets = decoder.get_tag_u64_vec(Tag::TileOffsets).unwrap();
+        let counts = decoder.get_tag_u64_vec(Tag::TileByteCounts).unwrap();
+        let tiles = offsets.iter().zip(counts);
+        tiles
+            .map(|(&at, len)| unpack(&bytes[at as usize..][..len as usize]))
+            .collect()
+    };
+    let inflate = |bytes: &[u8]| miniz_oxide::inflate::decompress_to_vec_zlib(bytes).unwrap();
+    let expand = |bytes: &[u8]| zstd::bulk::decompress(bytes, 1 << 22).unwrap();
+    assert_eq!(tiles(&deflate, inflate), tiles(&zstd, expand));
+    let compression = |bytes: &[u8]| decoder(bytes).get_tag_u32(Tag::Compression).unwrap();
+    assert_eq!((compression(&deflate), compression(&zstd)), (8, 50_000));
+}
+
+#[test]
+fn a_rounded_raster_says_so_and_is_near() {
+    let mut layout = layout(Samples::F32, 1, Resampling::Mean);
+    layout.is_rounded = true;
+    let (_dir, bytes, _) = write(&layout, 300, 20);
+    for (at, got) in samples(&bytes, 0).into_iter().enumerate() {
+        let want = cell(0, at as u32 / 300, at as u32 % 300);
+        assert!((got - want).abs() <= 1.0 / 256.0 || got.is_nan() && want.is_nan());
+        assert!(got.is_nan() || (got * 128.0).fract() == 0.0);
+    }
+    let text = |layout: &CogLayout| {
+        let (_dir, bytes, _) = write(layout, 3, 2);
+        decoder(&bytes)
+            .get_tag_ascii_string(Tag::Unknown(42112))
+            .unwrap()
+    };
+    assert!(text(&layout).contains("multiples of 2^-7"));
+    layout.is_rounded = false;
+    assert!(!text(&layout).contains("2^-7"));
+}
+
 #[test]
 fn overviews_halve_until_one_tile_holds_them() {
     let (_dir, bytes, facts) = write(&layout(Samples::F32, 1, Resampling::Mean), 1301, 2050);
-    assert_eq!(facts.overviews, 3);
-    let sizes: Vec<_> = (0..=3)
+    assert_eq!(facts.overviews, 4);
+    let sizes: Vec<_> = (0..=4)
         .map(|image| {
             let mut decoder = decoder(&bytes);
             decoder.seek_to_image(image).unwrap();
             decoder.dimensions().unwrap()
         })
         .collect();
-    assert_eq!(sizes, [(1301, 2050), (651, 1025), (326, 513), (163, 257)]);
+    assert_eq!(
+        sizes,
+        [(1301, 2050), (651, 1025), (326, 513), (163, 257), (82, 129)]
+    );
     let half = samples(&bytes, 1);
     let check = |row: u32, col: u32| {
         let block = [(0, 0), (0, 1), (1, 0), (1, 1)]
@@ -223,11 +271,16 @@ fn the_raster_says_where_it_lies_and_what_it_holds() {
 
 #[test]
 fn bytes_do_not_depend_on_threads_or_on_the_run() {
-    let mut layout = layout(Samples::F32, 1, Resampling::Mean);
+    let layout = layout(Samples::F32, 1, Resampling::Mean);
     let (_dir, first, _) = write(&layout, 1600, 700);
-    layout.threads = NonZeroUsize::new(3).unwrap();
-    let (_dir, second, _) = write(&layout, 1600, 700);
-    assert!(first == second);
+    for threads in [1, 3] {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        let (_dir, second, _) = pool.install(|| write(&layout, 1600, 700));
+        assert!(first == second, "{threads} threads");
+    }
 }
 
 #[test]

@@ -1,149 +1,226 @@
-//! One tile: samples in their order, a predictor, Deflate.
+//! One tile: samples in their order, a predictor, a codec.
 
-use std::io::{self, Write};
+use std::io;
 
-use flate2::Compression;
-use flate2::write::ZlibEncoder;
-
-use super::{Samples, TILE_SIDE};
+use super::super::pyramid::{TILE_SIDE, Tile};
+use super::{CogLayout, Compression, Samples};
 
 const SIDE: usize = TILE_SIDE as usize;
 
-/// A stretch of rows of one image, the rows one after another, in each row band after band.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Strip<'a> {
-    /// All cells of the rows.
-    pub cells: &'a [f32],
-    /// Columns of the image.
-    pub cols: usize,
-    /// Bands of the image.
-    pub bands: usize,
-    /// Type to write.
-    pub samples: Samples,
+/// Compresses a tile; what lies beyond the image is "no data".
+///
+/// # Errors
+/// When the codec has no memory.
+pub(super) fn encode(tile: &Tile, layout: &CogLayout) -> io::Result<Vec<u8>> {
+    let bytes = predicted(tile, layout);
+    match layout.compression {
+        // Directly: what flate2 calls depends on the features of other crates, and so would bytes.
+        Compression::Deflate => Ok(miniz_oxide::deflate::compress_to_vec_zlib(&bytes, 1)),
+        Compression::Zstd => zstd::bulk::compress(&bytes, 1),
+    }
 }
 
-impl Strip<'_> {
-    /// Columns of tiles.
-    pub fn tiles(self) -> usize {
-        self.cols.div_ceil(SIDE)
-    }
-
-    /// Compresses the tile in column `index` of tiles; what lies beyond the image is "no data".
-    ///
-    /// # Errors
-    /// None that is known: the stream goes to memory.
-    pub fn encode(self, index: usize) -> io::Result<Vec<u8>> {
-        let left = index * SIDE;
-        let right = self.cols.min(left + SIDE);
-        let row_bytes = SIDE * self.bands * self.samples.bytes();
-        let mut deflate = ZlibEncoder::new(Vec::new(), Compression::default());
-        let mut line = vec![f32::NAN; SIDE * self.bands];
-        let mut bytes = Vec::with_capacity(row_bytes);
-        for row in self.cells.chunks(self.cols * self.bands) {
-            for band in 0..self.bands {
-                let cells = &row[band * self.cols..][left..right];
-                for (sample, &cell) in line[band..].iter_mut().step_by(self.bands).zip(cells) {
-                    *sample = cell;
-                }
+/// The bytes that are compressed: rows of [`TILE_SIDE`] cells, in each the samples of a cell
+/// together, then what the predictor makes of them.
+fn predicted(tile: &Tile, layout: &CogLayout) -> Vec<u8> {
+    let (bands, samples) = (layout.bands.len(), layout.samples);
+    let mut line = vec![f32::NAN; SIDE * bands];
+    let mut predictor = Predictor::new(bands, samples, layout.is_rounded);
+    let row_bytes = line.len() * samples.bytes();
+    let mut bytes = vec![0; SIDE * row_bytes];
+    let rows = if tile.cells.is_some() { tile.rows } else { 0 };
+    for (row, out) in bytes.chunks_exact_mut(row_bytes).take(rows).enumerate() {
+        let planes = tile
+            .cells
+            .iter()
+            .flat_map(|cells| cells.chunks_exact(tile.cols * tile.rows));
+        for (band, plane) in planes.enumerate() {
+            let cells = &plane[row * tile.cols..][..tile.cols];
+            for (sample, &cell) in line[band..].iter_mut().step_by(bands).zip(cells) {
+                *sample = cell;
             }
-            bytes.clear();
-            predict(&line, self.bands, self.samples, &mut bytes);
-            deflate.write_all(&bytes)?;
         }
+        predictor.row(&line, out);
+    }
+    if rows < SIDE {
         line.fill(f32::NAN);
-        bytes.clear();
-        predict(&line, self.bands, self.samples, &mut bytes);
-        for _ in self.cells.len() / (self.cols * self.bands)..SIDE {
-            deflate.write_all(&bytes)?;
+        let first = rows * row_bytes;
+        predictor.row(&line, &mut bytes[first..first + row_bytes]);
+        for row in rows + 1..SIDE {
+            bytes.copy_within(first..first + row_bytes, row * row_bytes);
         }
-        deflate.finish()
     }
+    bytes
 }
 
-/// A row of samples as the bytes that are compressed. `stride` samples lie between a sample and
-/// the next of its band.
-fn predict(line: &[f32], stride: usize, samples: Samples, out: &mut Vec<u8>) {
-    match samples {
-        Samples::F32 => floating(line, stride, out),
-        Samples::U8 => differences(line, stride, 255, 0xff, out, |v| [v as u8]),
-        Samples::U16 => differences(line, stride, 65_535, 0xffff, out, |v| {
-            (v as u16).to_le_bytes()
-        }),
-        Samples::I16 => differences(line, stride, -32_768, 0xffff, out, |v| {
-            (v as u16).to_le_bytes()
-        }),
-    }
-}
-
-/// TIFF 6.0, section 14: each sample less the one before, modulo the size of a sample.
-fn differences<const N: usize>(
-    line: &[f32],
+/// Turns rows of samples into the bytes that are compressed.
+struct Predictor {
+    /// Samples from one of a band to the next of the same.
     stride: usize,
-    nodata: i32,
-    mask: i32,
-    out: &mut Vec<u8>,
-    bytes: impl Fn(i32) -> [u8; N],
-) {
-    let whole = |value: f32| {
-        if value.is_nan() {
-            nodata
-        } else {
-            value.round() as i32
-        }
-    };
-    for (at, &value) in line.iter().enumerate() {
-        let before = at
-            .checked_sub(stride)
-            .map_or(0, |before| whole(line[before]));
-        out.extend_from_slice(&bytes((whole(value) - before) & mask));
-    }
+    samples: Samples,
+    is_rounded: bool,
+    bits: Vec<u32>,
+    planes: Vec<u8>,
 }
 
-/// TIFF Technical Note 3: the bytes of all samples, most significant first, are gathered plane
-/// by plane, and each byte of the row is written less the one `stride` before.
-fn floating(line: &[f32], stride: usize, out: &mut Vec<u8>) {
-    let start = out.len();
-    for shift in [24, 16, 8, 0] {
-        out.extend(line.iter().map(|&value| {
+impl Predictor {
+    fn new(stride: usize, samples: Samples, is_rounded: bool) -> Self {
+        Self {
+            stride,
+            samples,
+            is_rounded,
+            bits: Vec::new(),
+            planes: Vec::new(),
+        }
+    }
+
+    fn row(&mut self, line: &[f32], out: &mut [u8]) {
+        match self.samples {
+            Samples::F32 => self.floating(line, out),
+            Samples::U8 => self.differences(line, 255, out, |v| [v as u8]),
+            Samples::U16 => self.differences(line, 65_535, out, |v| (v as u16).to_le_bytes()),
+            Samples::I16 => self.differences(line, -32_768, out, |v| (v as u16).to_le_bytes()),
+        }
+    }
+
+    /// TIFF 6.0, section 14: each sample less the one before, modulo the size of a sample.
+    fn differences<const N: usize>(
+        &mut self,
+        line: &[f32],
+        nodata: i32,
+        out: &mut [u8],
+        bytes: impl Fn(i32) -> [u8; N],
+    ) {
+        self.bits.clear();
+        self.bits
+            .extend(line.iter().map(|&value| whole(value, nodata) as u32));
+        let (places, _) = out.as_chunks_mut::<N>();
+        let (head, tail) = places.split_at_mut(self.stride.min(line.len()));
+        for (place, &value) in head.iter_mut().zip(&self.bits) {
+            *place = bytes(value as i32);
+        }
+        let pairs = self.bits[head.len()..].iter().zip(&self.bits);
+        for (place, (&value, &before)) in tail.iter_mut().zip(pairs) {
+            *place = bytes(value.wrapping_sub(before) as i32);
+        }
+    }
+
+    /// TIFF Technical Note 3: the bytes of all samples, most significant first, are gathered plane
+    /// by plane, and each byte of the row is written less the one `stride` before.
+    fn floating(&mut self, line: &[f32], out: &mut [u8]) {
+        self.bits.clear();
+        let is_rounded = self.is_rounded;
+        self.bits.extend(line.iter().map(|&value| {
+            let value = if is_rounded { rounded(value) } else { value };
             // One NaN for all, whatever its sign and payload were.
-            let bits = if value.is_nan() {
+            if value.is_nan() {
                 NAN_BITS
             } else {
                 value.to_bits()
-            };
-            (bits >> shift) as u8
+            }
         }));
-    }
-    let row = &mut out[start..];
-    for at in (stride..row.len()).rev() {
-        row[at] = row[at].wrapping_sub(row[at - stride]);
+        self.planes.resize(4 * line.len(), 0);
+        for (plane, shift) in self.planes.chunks_exact_mut(line.len()).zip([24, 16, 8, 0]) {
+            for (byte, bits) in plane.iter_mut().zip(&self.bits) {
+                *byte = (bits >> shift) as u8;
+            }
+        }
+        let planes = &self.planes;
+        let first = self.stride.min(planes.len());
+        out[..first].copy_from_slice(&planes[..first]);
+        let pairs = planes[first..].iter().zip(planes);
+        for (out, (value, before)) in out[first..].iter_mut().zip(pairs) {
+            *out = value.wrapping_sub(*before);
+        }
     }
 }
 
 const NAN_BITS: u32 = 0x7fc0_0000;
 
+/// The nearest whole number, half away from zero.
+fn whole(value: f32, nodata: i32) -> i32 {
+    if value.is_nan() {
+        return nodata;
+    }
+    // Not `round`, which is a call on processors without SSE4.1.
+    let towards_zero = value as i32;
+    let rest = value - towards_zero as f32;
+    towards_zero + i32::from(rest >= 0.5) - i32::from(rest <= -0.5)
+}
+
+/// The nearest multiple of 2^-7, ties to even. From 2^14 on floats are hardly finer: they are kept.
+fn rounded(value: f32) -> f32 {
+    // At this size the last bit of a float is 2^-7.
+    const SHIFT: f32 = 98_304.0;
+    if value.abs() < 16_384.0 {
+        (value + SHIFT) - SHIFT
+    } else {
+        value
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn predict(line: &[f32], stride: usize, samples: Samples) -> Vec<u8> {
+        let mut out = vec![0; line.len() * samples.bytes()];
+        Predictor::new(stride, samples, false).row(line, &mut out);
+        out
+    }
+
     #[test]
     fn integers_become_differences() {
-        let mut out = Vec::new();
-        predict(&[3.0, 5.0, 4.4, f32::NAN], 1, Samples::U8, &mut out);
-        assert_eq!(out, [3, 2, 255, 251]);
-        out.clear();
-        predict(&[1.0, -2.0, 300.0, -1.0], 2, Samples::I16, &mut out);
-        assert_eq!(out, [1, 0, 0xfe, 0xff, 0x2b, 1, 1, 0]);
+        let line = [3.0, 5.0, 4.4, f32::NAN];
+        assert_eq!(predict(&line, 1, Samples::U8), [3, 2, 255, 251]);
+        let line = [1.0, -2.0, 300.0, -1.0];
+        let expected = [1, 0, 0xfe, 0xff, 0x2b, 1, 1, 0];
+        assert_eq!(predict(&line, 2, Samples::I16), expected);
     }
 
     #[test]
     fn floats_become_differences_of_byte_planes() {
-        let mut out = Vec::new();
         // 1.0 is 3f800000, 2.5 is 40200000.
-        predict(&[1.0, 2.5], 1, Samples::F32, &mut out);
-        assert_eq!(out, [0x3f, 1, 0x40, 0xa0, 0xe0, 0, 0, 0]);
-        out.clear();
-        predict(&[-f32::NAN], 1, Samples::F32, &mut out);
-        assert_eq!(out, [0x7f, 0x41, 0x40, 0]);
+        let expected = [0x3f, 1, 0x40, 0xa0, 0xe0, 0, 0, 0];
+        assert_eq!(predict(&[1.0, 2.5], 1, Samples::F32), expected);
+        let expected = [0x7f, 0x41, 0x40, 0];
+        assert_eq!(predict(&[-f32::NAN], 1, Samples::F32), expected);
+    }
+
+    #[test]
+    fn halves_are_rounded_away_from_zero() {
+        for value in [
+            0.0,
+            0.4,
+            0.5,
+            -0.5,
+            1.5,
+            2.5,
+            -2.5,
+            0.499_999_97,
+            65_534.4,
+            -32_767.5,
+        ] {
+            assert_eq!(whole(value, 0), value.round() as i32, "{value}");
+        }
+        assert_eq!(whole(f32::NAN, 255), 255);
+    }
+
+    #[test]
+    fn rounded_values_are_multiples_within_half_a_step() {
+        let mut value = -200.0_f32;
+        while value < 200.0 {
+            let near = rounded(value);
+            let steps = f64::from(near) * 128.0;
+            assert_eq!(
+                steps,
+                (f64::from(value) * 128.0).round_ties_even(),
+                "{value}"
+            );
+            value += 0.001_37;
+        }
+        assert!(rounded(f32::NAN).is_nan());
+        assert_eq!(rounded(-120.006), -120.0 - 1.0 / 128.0);
+        assert_eq!(rounded(20_000.003), 20_000.003);
     }
 }

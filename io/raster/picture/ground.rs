@@ -1,84 +1,183 @@
 //! A layer over shaded terrain, as pixels.
 
+use rayon::prelude::*;
+
 use super::super::geometry::GridGeometry;
 use super::super::grid::Grid;
 use super::paper;
 use super::shade::{Light, hillshade, redraw};
-use super::style::{Colours, Style};
+use super::style::{Classes, Colours, Style};
 use crate::picture::{Bitmap, Rgba, over, shaded};
 
-/// Draws `layer` into `frame` of the picture, whose corner lies at `origin`, one pixel a cell of
-/// the frame, over hillshade where heights are known. Height 0 is drawn as sea; its coastline has
-/// opacity `coast` in [0, 1].
-pub(super) fn draw(
-    bitmap: &mut Bitmap,
-    origin: [u32; 2],
-    layer: &Grid,
-    style: &Style,
-    elevation: Option<&Grid>,
+/// Shades of land and of sea, which is level but for its shores.
+const LAND_SHADES: usize = 16;
+const SEA_SHADES: usize = 4;
+
+/// Codes of a pixel: shades of land, then of sea, then the two tones of ground of unknown height.
+const VOID: u8 = (LAND_SHADES + SEA_SHADES) as u8;
+const CODES: usize = LAND_SHADES + SEA_SHADES + 2;
+
+/// Shade of level ground, and brightness from one shade to the next: of land and of sea.
+const LEVEL: [f64; 2] = [11.0, 2.0];
+const STEP: [f64; 2] = [0.075, 0.3];
+
+/// Shaded terrain in the frame of a picture: the same for all maps of an area.
+#[derive(Debug, Clone)]
+pub struct Relief {
     frame: GridGeometry,
-    coast: f64,
-) {
-    let values = Values::new(layer, style, frame);
-    let light = Light::default();
-    let relief = elevation.map(|ground| {
-        let lit = redraw(&hillshade(ground, light), frame);
-        (redraw(ground, frame), lit)
-    });
-    let position = |row: u32, col: u32| {
-        let [left, top] = origin;
-        [i64::from(left + col), i64::from(top + row)]
-    };
-    for row in 0..frame.rows {
-        for col in 0..frame.cols {
-            let (x, y) = (i64::from(col), i64::from(row));
-            let (height_m, lit) = relief
-                .as_ref()
-                .map_or((1.0, light.level() as f32), |(h, lit)| {
-                    (h.get(y, x), lit.get(y, x))
-                });
-            let colour = style.colour(values.at(row, col));
-            let pixel = if height_m.is_nan() || lit.is_nan() {
-                // A layer over a void stays visible on hatching.
-                over(hatch(x, y), colour.unwrap_or([0; 4]), 0.75)
-            } else {
-                on_ground(colour, height_m, f64::from(lit) / light.level())
+    /// A code for each pixel; empty without heights.
+    codes: Vec<u8>,
+    /// Pixels at a coast.
+    coast: Vec<u32>,
+    has_voids: bool,
+}
+
+impl Relief {
+    /// The terrain in `frame`; level land without heights.
+    pub(super) fn new(elevation: Option<&Grid>, frame: GridGeometry) -> Self {
+        let Some(ground) = elevation else {
+            return Self {
+                frame,
+                codes: Vec::new(),
+                coast: Vec::new(),
+                has_voids: false,
             };
-            let [x, y] = position(row, col);
-            bitmap.set(x, y, pixel);
-        }
-    }
-    let mut darken = |row: u32, col: u32, cover: f64| {
-        let [x, y] = position(row, col);
-        bitmap.set(x, y, over(bitmap.get(x, y), paper::INK, cover));
-    };
-    if matches!(style.colours, Colours::Categories(_)) {
-        borders(
-            frame,
-            |row, col| values.at(row, col),
-            |row, col| darken(row, col, 0.2),
+        };
+        let light = Light::default();
+        let (heights, lit) = rayon::join(
+            || redraw(ground, frame),
+            || redraw(&hillshade(ground, light), frame),
         );
-    }
-    if let Some((height_m, _)) = &relief {
-        // The coastline, which a layer hides.
-        let is_land = |row: u32, col: u32| {
-            let height_m = height_m.get(i64::from(row), i64::from(col));
+        let (cols, level) = (frame.cols as usize, light.level());
+        let mut codes = vec![0; heights.cells.len()];
+        let rows = codes
+            .par_chunks_mut(cols)
+            .zip(heights.cells.par_chunks(cols));
+        let rows = rows.zip(lit.cells.par_chunks(cols)).enumerate();
+        rows.for_each(|(row, ((codes, heights), lit))| {
+            let pixels = codes.iter_mut().zip(heights).zip(lit).enumerate();
+            for (col, ((code, &height_m), &lit)) in pixels {
+                *code = if height_m.is_nan() || lit.is_nan() {
+                    VOID + u8::from((row + col) % 8 < 2)
+                } else {
+                    shade(height_m == 0.0, f64::from(lit) / level)
+                };
+            }
+        });
+        let is_land = |at: usize| {
+            let height_m = heights.cells[at];
             if height_m.is_nan() {
                 height_m
             } else {
                 f32::from(height_m != 0.0)
             }
         };
-        borders(frame, is_land, |row, col| darken(row, col, coast));
+        Self {
+            coast: borders(frame, is_land),
+            frame,
+            codes,
+            has_voids: ground.cells.iter().any(|height_m| height_m.is_nan()),
+        }
+    }
+
+    /// Area and pixels of the picture that it fits.
+    pub(super) fn frame(&self) -> GridGeometry {
+        self.frame
+    }
+
+    /// True if the height of some ground is not known.
+    pub(super) fn has_voids(&self) -> bool {
+        self.has_voids
     }
 }
 
-fn on_ground(colour: Option<Rgba>, height_m: f32, brightness: f64) -> Rgba {
-    let base = if height_m == 0.0 {
-        paper::SEA
+/// Code of ground of this brightness, relative to level ground.
+fn shade(is_sea: bool, brightness: f64) -> u8 {
+    let kind = usize::from(is_sea);
+    let (first, count) = [(0, LAND_SHADES), (LAND_SHADES, SEA_SHADES)][kind];
+    let index = LEVEL[kind] + (brightness - 1.0) / STEP[kind];
+    first as u8 + (index + 0.5).clamp(0.0, (count - 1) as f64) as u8
+}
+
+/// Base colour and brightness of a code below [`VOID`].
+fn unshade(code: usize) -> (Rgba, f64) {
+    let (base, index, kind) = if code < LAND_SHADES {
+        (paper::LAND, code, 0)
     } else {
-        paper::LAND
+        (paper::SEA, code - LAND_SHADES, 1)
     };
+    (base, 1.0 + (index as f64 - LEVEL[kind]) * STEP[kind])
+}
+
+/// Draws `layer` into the frame of `relief`, whose corner lies at `origin` of the picture, one
+/// pixel a cell of the frame. Height 0 is drawn as sea; its coastline has opacity `coast` in
+/// [0, 1].
+pub(super) fn draw(
+    bitmap: &mut Bitmap,
+    origin: [u32; 2],
+    layer: &Grid,
+    style: &Style,
+    relief: &Relief,
+    coast: f64,
+) {
+    let frame = relief.frame;
+    let classes = Classes::new(style);
+    let pixels = values(layer, style, &classes, frame);
+    let table: Vec<[Rgba; CODES]> = (0..classes.count())
+        .map(|class| std::array::from_fn(|code| colour(classes.colour(class), code)))
+        .collect();
+    let level = shade(false, 1.0);
+    let cols = frame.cols as usize;
+    let [left, top] = origin.map(|side| side as usize);
+    let width = bitmap.width() as usize;
+    let rows = bitmap.pixels_mut().chunks_exact_mut(width).skip(top);
+    let rows: Vec<_> = rows.zip(pixels.chunks_exact(cols)).enumerate().collect();
+    rows.into_par_iter().for_each(|(row, (out, classes))| {
+        let out = &mut out[left..left + cols];
+        match relief.codes.get(row * cols..(row + 1) * cols) {
+            Some(codes) => {
+                for ((out, &class), &code) in out.iter_mut().zip(classes).zip(codes) {
+                    *out = table[usize::from(class)][usize::from(code)];
+                }
+            }
+            None => {
+                for (out, &class) in out.iter_mut().zip(classes) {
+                    *out = table[usize::from(class)][usize::from(level)];
+                }
+            }
+        }
+    });
+    let mut darken = |at: usize, cover: f64| {
+        let pixel = &mut bitmap.pixels_mut()[(top + at / cols) * width + left + at % cols];
+        *pixel = over(*pixel, paper::INK, cover);
+    };
+    if matches!(style.colours, Colours::Categories(_)) {
+        let kind = |at: usize| match pixels[at] {
+            0 => f32::NAN,
+            class => f32::from(class),
+        };
+        borders(frame, kind)
+            .into_iter()
+            .for_each(|at| darken(at as usize, 0.2));
+    }
+    relief
+        .coast
+        .iter()
+        .for_each(|&at| darken(at as usize, coast));
+}
+
+/// Colour of a class on ground of this code.
+fn colour(colour: Option<Rgba>, code: usize) -> Rgba {
+    if code >= usize::from(VOID) {
+        // A layer over a void stays visible on hatching.
+        let hatch = if code > usize::from(VOID) {
+            [150, 150, 156, 255]
+        } else {
+            [246, 246, 246, 255]
+        };
+        return over(hatch, colour.unwrap_or([0; 4]), 0.75);
+    }
+    let (base, brightness) = unshade(code);
     let bare = shaded(base, (0.35 + 0.65 * brightness).clamp(0.45, 1.08));
     let Some(colour) = colour else { return bare };
     // Less contrast under a layer, whose lightness carries values.
@@ -86,56 +185,60 @@ fn on_ground(colour: Option<Rgba>, height_m: f32, brightness: f64) -> Rgba {
     over(bare, lit, 0.94)
 }
 
-/// Terrain of unknown height.
-fn hatch(x: i64, y: i64) -> Rgba {
-    if (x + y).rem_euclid(8) < 2 {
-        [150, 150, 156, 255]
-    } else {
-        [246, 246, 246, 255]
+/// Classes of the layer's values at the pixels of the frame; 0 without a value.
+fn values(layer: &Grid, style: &Style, classes: &Classes, frame: GridGeometry) -> Vec<u16> {
+    let cell = layer.geometry;
+    let is_finer = frame.cell_lon_deg > 1.5 * cell.cell_lon_deg
+        || frame.cell_lat_deg > 1.5 * cell.cell_lat_deg;
+    if is_finer && matches!(style.colours, Colours::Ramp { .. }) {
+        // Means where cells of a ramp are smaller than pixels.
+        let means = redraw(layer, frame);
+        return means
+            .cells
+            .par_iter()
+            .map(|&value| classes.of(value))
+            .collect();
     }
-}
-
-/// Values of the layer at the pixels of the frame.
-struct Values<'a> {
-    layer: &'a Grid,
-    frame: GridGeometry,
-    /// Means where cells of a ramp are smaller than pixels.
-    means: Option<Grid>,
-}
-
-impl<'a> Values<'a> {
-    fn new(layer: &'a Grid, style: &Style, frame: GridGeometry) -> Self {
-        let cell = layer.geometry;
-        let is_finer = frame.cell_lon_deg > 1.5 * cell.cell_lon_deg
-            || frame.cell_lat_deg > 1.5 * cell.cell_lat_deg;
-        let is_smooth = matches!(style.colours, Colours::Ramp { .. });
-        let means = (is_finer && is_smooth).then(|| redraw(layer, frame));
-        Self {
-            layer,
-            frame,
-            means,
+    let of_cells: Vec<u16> = layer
+        .cells
+        .par_iter()
+        .map(|&value| classes.of(value))
+        .collect();
+    // The nearest cell: its row does not depend on the column of the pixel, nor the other way.
+    let from_col = |col: u32| cell.at(cell.north_deg, frame.lon_deg(col))[0].floor() as i64;
+    let from_row = |row: u32| cell.at(frame.lat_deg(row), cell.west_deg)[1].floor() as i64;
+    let (cols, rows) = (i64::from(cell.cols), i64::from(cell.rows));
+    let from_cols: Vec<i64> = (0..frame.cols).map(from_col).collect();
+    let mut out = vec![0; frame.cols as usize * frame.rows as usize];
+    let lines = out.par_chunks_mut(frame.cols as usize).zip(0..frame.rows);
+    lines.for_each(|(out, row)| {
+        let row = from_row(row);
+        if !(0..rows).contains(&row) {
+            return;
         }
-    }
-
-    fn at(&self, row: u32, col: u32) -> f32 {
-        match &self.means {
-            Some(means) => means.get(i64::from(row), i64::from(col)),
-            None => self
-                .layer
-                .sample(self.frame.lat_deg(row), self.frame.lon_deg(col)),
-        }
-    }
-}
-
-/// Calls `mark` for the cells at which `kind` changes to the east or south.
-fn borders(frame: GridGeometry, kind: impl Fn(u32, u32) -> f32, mut mark: impl FnMut(u32, u32)) {
-    for row in 0..frame.rows.saturating_sub(1) {
-        for col in 0..frame.cols.saturating_sub(1) {
-            let here = kind(row, col);
-            let differs = |other: f32| !other.is_nan() && other != here;
-            if !here.is_nan() && (differs(kind(row, col + 1)) || differs(kind(row + 1, col))) {
-                mark(row, col);
+        let cells = &of_cells[(row * cols) as usize..][..cols as usize];
+        for (out, &col) in out.iter_mut().zip(&from_cols) {
+            if (0..cols).contains(&col) {
+                *out = cells[col as usize];
             }
         }
-    }
+    });
+    out
+}
+
+/// Pixels at which `kind` changes to the east or south; NaN is no kind.
+fn borders(frame: GridGeometry, kind: impl Fn(usize) -> f32 + Sync) -> Vec<u32> {
+    let cols = frame.cols as usize;
+    let rows = (0..frame.rows.saturating_sub(1) as usize).into_par_iter();
+    rows.flat_map_iter(|row| {
+        let kind = &kind;
+        (0..cols.saturating_sub(1)).filter_map(move |col| {
+            let at = row * cols + col;
+            let here = kind(at);
+            let differs = |other: f32| !other.is_nan() && other != here;
+            let is_border = !here.is_nan() && (differs(kind(at + 1)) || differs(kind(at + cols)));
+            is_border.then_some(at as u32)
+        })
+    })
+    .collect()
 }

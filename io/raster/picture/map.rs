@@ -1,13 +1,16 @@
 //! Maps: title, layer on hillshade, graticule, scale bar, legend, sites, credit.
 
+use std::borrow::Cow;
+
 use super::super::geometry::{GridGeometry, METRES_PER_DEGREE};
 use super::super::grid::Grid;
 use super::super::site::Site;
+use super::ground::{self, Relief};
 use super::key::{self, KEY};
 use super::legend::Legend;
 use super::overlay::WorldFile;
 use super::style::Style;
-use super::{ground, marks, paper};
+use super::{marks, paper};
 use crate::picture::labels::Rect;
 use crate::picture::scale::{number, ticks, trimmed};
 use crate::picture::svg::{Anchor, Canvas, Font, Point};
@@ -28,6 +31,8 @@ pub struct Map<'a> {
     pub no_data: &'a str,
     /// Heights (m) of at least the same area, for hillshade.
     pub elevation: Option<&'a Grid>,
+    /// The same as [`Map::relief`] made it, where several maps of an area share it.
+    pub relief: Option<&'a Relief>,
     /// Sites to mark.
     pub sites: &'a [Site],
     /// Source of the data; may be empty.
@@ -46,6 +51,9 @@ pub struct MapPicture {
 /// Margins around the frame (px): left, top, right, bottom.
 const MARGIN: [u32; 4] = [84, 84, 232, 74];
 
+/// Lines of the credit that fit below the labels of the frame.
+const CREDIT_LINES: usize = 3;
+
 /// Least width of a panel (px): that of its key.
 const PANEL_WIDTH: u32 = 240;
 
@@ -53,6 +61,13 @@ const PANEL_WIDTH: u32 = 240;
 const SIDE_PX: [u32; 2] = [200, 8000];
 
 impl Map<'_> {
+    /// The terrain under maps of `area` whose frames are `side_px` long.
+    #[must_use]
+    pub fn relief(area: GridGeometry, elevation: Option<&Grid>, side_px: u32) -> Relief {
+        let side_px = side_px.clamp(SIDE_PX[0], SIDE_PX[1]);
+        Relief::new(elevation, frame(area, [side_px; 2]))
+    }
+
     /// Draws the map with the longer side of its frame `side_px` long, within [200, 8000].
     ///
     /// # Errors
@@ -61,11 +76,16 @@ impl Map<'_> {
         let side_px = side_px.clamp(SIDE_PX[0], SIDE_PX[1]);
         let frame = frame(self.layer.geometry, [side_px; 2]);
         let [left, top, right, bottom] = MARGIN;
-        let (legend, legend_width) = (self.legend(), f64::from(right - 56));
+        let relief = match self.relief.filter(|relief| relief.frame() == frame) {
+            Some(relief) => Cow::Borrowed(relief),
+            None => Cow::Owned(Relief::new(self.elevation, frame)),
+        };
+        let legend = self.legend(&relief);
+        let legend_width = f64::from(right - 56);
         let inner = frame.rows.max(legend.height(legend_width) as u32);
         let [width, height] = [left + frame.cols + right, top + inner + bottom];
         let mut bitmap = Bitmap::new(width, height, paper::PAGE);
-        self.ground(&mut bitmap, [left, top], frame, 0.3);
+        self.ground(&mut bitmap, [left, top], &relief, 0.3);
         let size = [width, height].map(f64::from);
         let mut canvas = Canvas::new(size, self.title, self.subtitle);
         let origin = [left, top].map(f64::from);
@@ -90,23 +110,23 @@ impl Map<'_> {
         let frame = frame(self.layer.geometry, [width, height - KEY]);
         let [width, height] = [frame.cols.max(PANEL_WIDTH), frame.rows + KEY];
         let mut bitmap = Bitmap::new(width, height, paper::PAGE);
-        self.ground(&mut bitmap, [0, 0], frame, 0.12);
+        let relief = Relief::new(self.elevation, frame);
+        self.ground(&mut bitmap, [0, 0], &relief, 0.12);
         let mut canvas = Canvas::new([width, height].map(f64::from), self.title, self.subtitle);
         marks::draw(&mut canvas, [0.0, 0.0], frame, self.sites, self.style, None);
         outline(&mut canvas, [0.5, 0.5], frame, -1.0);
         let top = f64::from(frame.rows) + 8.0;
-        key::draw(&self.legend(), &mut canvas, f64::from(width), top);
+        key::draw(&self.legend(&relief), &mut canvas, f64::from(width), top);
         bitmap.draw(&canvas.finish())?;
         Ok(bitmap)
     }
 
     /// Draws the layer into a frame, its coastline with opacity `coast` in [0, 1].
-    fn ground(&self, bitmap: &mut Bitmap, origin: [u32; 2], frame: GridGeometry, coast: f64) {
-        let (layer, style) = (self.layer, self.style);
-        ground::draw(bitmap, origin, layer, style, self.elevation, frame, coast);
+    fn ground(&self, bitmap: &mut Bitmap, origin: [u32; 2], relief: &Relief, coast: f64) {
+        ground::draw(bitmap, origin, self.layer, self.style, relief, coast);
     }
 
-    fn legend(&self) -> Legend<'_> {
+    fn legend(&self, relief: &Relief) -> Legend<'_> {
         let has_gaps = |grid: &Grid| grid.cells.iter().any(|v| v.is_nan());
         Legend {
             style: self.style,
@@ -114,7 +134,7 @@ impl Map<'_> {
             no_data: has_gaps(self.layer)
                 .then_some(self.no_data)
                 .filter(|text| !text.is_empty()),
-            has_voids: self.elevation.is_some_and(has_gaps),
+            has_voids: relief.has_voids(),
             has_sites: !self.sites.is_empty(),
         }
     }
@@ -137,12 +157,13 @@ impl Map<'_> {
             Font::plain(14.0, paper::SOFT_SVG),
             self.subtitle,
         );
-        text(
-            "credit",
-            height - 18.0,
-            Font::plain(11.0, paper::SOFT_SVG),
-            self.credit,
-        );
+        // Attributions are whole: as many lines as there is room for, upwards from the last.
+        let font = Font::plain(11.0, paper::SOFT_SVG);
+        let words: Vec<String> = self.credit.split(' ').map(str::to_owned).collect();
+        let lines = font.wrap(&words, " ", width - left - 24.0);
+        for (index, line) in lines.iter().take(CREDIT_LINES).rev().enumerate() {
+            text("credit", height - 12.0 - 14.0 * index as f64, font, line);
+        }
     }
 }
 

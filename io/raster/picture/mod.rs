@@ -14,9 +14,10 @@ mod sheet;
 mod style;
 mod web_tile;
 
+pub use ground::Relief;
 pub use legend::Legend;
 pub use map::{Map, MapPicture};
-pub use overlay::{WGS84_WKT, WorldFile, coloured, write_overlay, write_png};
+pub use overlay::{WGS84_WKT, WorldFile, coloured, write_encoded, write_overlay, write_png};
 pub use palette::{Sequence, VERDICTS, category};
 pub use shade::{Light, brightness, hillshade, redraw};
 pub use sheet::Sheet;

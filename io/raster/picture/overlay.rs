@@ -70,10 +70,17 @@ pub fn coloured(grid: &Grid, style: &Style) -> Bitmap {
 /// # Errors
 /// When the disk fails or the picture is empty.
 pub fn write_png(path: &Path, bitmap: &Bitmap, world: &WorldFile) -> Result<(), RasterError> {
-    let bytes = bitmap.to_png()?;
+    write_encoded(path, &bitmap.to_fast_png()?, world)
+}
+
+/// Writes an encoded picture and its georeference, as [`write_png`].
+///
+/// # Errors
+/// When the disk fails.
+pub fn write_encoded(path: &Path, bytes: &[u8], world: &WorldFile) -> Result<(), RasterError> {
     write_whole(&path.with_extension("pgw"), world.text().as_bytes())?;
     write_whole(&path.with_extension("prj"), WGS84_WKT.as_bytes())?;
-    write_whole(path, &bytes)
+    write_whole(path, bytes)
 }
 
 /// Writes a layer as a georeferenced picture.

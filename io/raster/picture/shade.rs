@@ -1,5 +1,7 @@
 //! Hillshade, and drawing one raster into the frame of another.
 
+use rayon::prelude::*;
+
 use super::super::geometry::{GridGeometry, METRES_PER_DEGREE};
 use super::super::grid::Grid;
 
@@ -31,6 +33,19 @@ impl Light {
     pub fn level(self) -> f64 {
         self.altitude_deg.to_radians().sin()
     }
+
+    /// Direction towards the light: east, north, up; of length 1.
+    fn sun(self) -> [f64; 3] {
+        let (altitude, azimuth) = (
+            self.altitude_deg.to_radians(),
+            self.azimuth_deg.to_radians(),
+        );
+        [
+            altitude.cos() * azimuth.sin(),
+            altitude.cos() * azimuth.cos(),
+            altitude.sin(),
+        ]
+    }
 }
 
 /// Brightness [0, 1] of the middle of 3 by 3 heights (m), row by row from the north-west, over cells of
@@ -39,20 +54,25 @@ impl Light {
 /// there is no brightness.
 #[must_use]
 pub fn brightness(heights: [[f32; 3]; 3], [width_m, height_m]: [f64; 2], light: Light) -> f32 {
+    lit(
+        heights,
+        [width_m, height_m],
+        light.sun(),
+        light.exaggeration,
+    )
+}
+
+/// [`brightness`] of ground of known height under light from `sun`.
+fn lit(
+    heights: [[f32; 3]; 3],
+    [width_m, height_m]: [f64; 2],
+    sun: [f64; 3],
+    exaggeration: f64,
+) -> f32 {
     let middle = heights[1][1];
     if middle.is_nan() {
         return f32::NAN;
     }
-    let (altitude, azimuth) = (
-        light.altitude_deg.to_radians(),
-        light.azimuth_deg.to_radians(),
-    );
-    // Towards the light: east, north, up.
-    let sun = [
-        altitude.cos() * azimuth.sin(),
-        altitude.cos() * azimuth.cos(),
-        altitude.sin(),
-    ];
     let at = |row: usize, col: usize| {
         let value = heights[row][col];
         f64::from(if value.is_nan() { middle } else { value })
@@ -61,10 +81,10 @@ pub fn brightness(heights: [[f32; 3]; 3], [width_m, height_m]: [f64; 2], light: 
     let west = at(0, 0) + 2.0 * at(1, 0) + at(2, 0);
     let north = at(0, 0) + 2.0 * at(0, 1) + at(0, 2);
     let south = at(2, 0) + 2.0 * at(2, 1) + at(2, 2);
-    let p = light.exaggeration * (east - west) / (8.0 * width_m);
-    let q = light.exaggeration * (north - south) / (8.0 * height_m);
-    let lit = (sun[2] - p * sun[0] - q * sun[1]) / (1.0 + p * p + q * q).sqrt();
-    lit.max(0.0) as f32
+    let p = exaggeration * (east - west) / (8.0 * width_m);
+    let q = exaggeration * (north - south) / (8.0 * height_m);
+    let brightness = (sun[2] - p * sun[0] - q * sun[1]) / (1.0 + p * p + q * q).sqrt();
+    brightness.max(0.0) as f32
 }
 
 /// [`brightness`] of each cell of an elevation raster (m). Beyond the edge the ground goes on as at the
@@ -73,16 +93,30 @@ pub fn brightness(heights: [[f32; 3]; 3], [width_m, height_m]: [f64; 2], light: 
 pub fn hillshade(elevation: &Grid, light: Light) -> Grid {
     let geometry = elevation.geometry;
     let height_m = geometry.cell_lat_deg * METRES_PER_DEGREE;
-    let mut cells = Vec::with_capacity(elevation.cells.len());
-    for row in 0..i64::from(geometry.rows) {
-        let lat = geometry.lat_deg(row as u32).to_radians();
+    let (cols, sun) = (geometry.cols as usize, light.sun());
+    let mut cells = vec![f32::NAN; elevation.cells.len()];
+    let rows = cells.par_chunks_mut(cols).zip(0..geometry.rows);
+    rows.for_each(|(out, row)| {
+        let lat = geometry.lat_deg(row).to_radians();
         let width_m = geometry.cell_lon_deg * METRES_PER_DEGREE * lat.cos().max(1e-3);
-        for col in 0..i64::from(geometry.cols) {
-            let around = |dr: i64| [-1, 0, 1].map(|dc| elevation.get(row + dr, col + dc));
-            let heights = [-1, 0, 1].map(around);
-            cells.push(brightness(heights, [width_m, height_m], light));
+        // The rows north and south of this one; NaN beyond the edge.
+        let around = [-1, 0, 1].map(|down| {
+            let row = (i64::from(row) + down) as usize;
+            elevation
+                .cells
+                .get(row.wrapping_mul(cols)..row.wrapping_add(1).wrapping_mul(cols))
+        });
+        for (col, out) in out.iter_mut().enumerate() {
+            let heights = around.map(|row| {
+                [0, 1, 2].map(|east| {
+                    let col = (col + east).checked_sub(1);
+                    let found = col.and_then(|col| row?.get(col));
+                    found.copied().unwrap_or(f32::NAN)
+                })
+            });
+            *out = lit(heights, [width_m, height_m], sun, light.exaggeration);
         }
-    }
+    });
     Grid { geometry, cells }
 }
 
@@ -95,17 +129,22 @@ pub fn redraw(grid: &Grid, frame: GridGeometry) -> Grid {
         frame.cell_lon_deg / from.cell_lon_deg,
         frame.cell_lat_deg / from.cell_lat_deg,
     ];
-    let mut cells = Vec::with_capacity(frame.cols as usize * frame.rows as usize);
-    for row in 0..frame.rows {
-        for col in 0..frame.cols {
-            let [x, y] = from.at(frame.lat_deg(row), frame.lon_deg(col));
-            cells.push(if step[0].max(step[1]) > 1.5 {
+    // Columns of pixels do not depend on their rows, nor the other way.
+    let lons: Vec<f64> = (0..frame.cols)
+        .map(|col| from.at(from.north_deg, frame.lon_deg(col))[0])
+        .collect();
+    let mut cells = vec![f32::NAN; lons.len() * frame.rows as usize];
+    let rows = cells.par_chunks_mut(lons.len()).zip(0..frame.rows);
+    rows.for_each(|(out, row)| {
+        let y = from.at(frame.lat_deg(row), from.west_deg)[1];
+        for (out, &x) in out.iter_mut().zip(&lons) {
+            *out = if step[0].max(step[1]) > 1.5 {
                 mean_under(grid, [x, y], step)
             } else {
                 between(grid, [x, y])
-            });
+            };
         }
-    }
+    });
     Grid {
         geometry: frame,
         cells,

@@ -162,6 +162,82 @@ impl Style {
     }
 }
 
+/// Steps that a scale without classes is drawn in over shaded ground.
+const STEPS: u16 = 24;
+
+/// The classes of a style: values with one colour. Class 0 is "no data".
+pub(super) struct Classes {
+    style: Style,
+    colours: Vec<Option<Rgba>>,
+    /// Class of each value of a list of categories that counts from 0.
+    of_values: Vec<u16>,
+}
+
+impl Classes {
+    /// The classes of `style`.
+    pub fn new(style: &Style) -> Self {
+        let mut colours = vec![None];
+        let mut of_values = Vec::new();
+        match &style.colours {
+            &Colours::Ramp {
+                low, high, step, ..
+            } => {
+                let steps =
+                    step.map_or(STEPS, |step| ((high - low) / step).round().max(2.0) as u16);
+                let middle = |i: u16| low + (high - low) * (f64::from(i) + 0.5) / f64::from(steps);
+                colours.extend((0..steps).map(|i| style.colour(middle(i) as f32)));
+            }
+            Colours::Categories(all) => {
+                let highest = all.iter().map(|entry| entry.value).max().unwrap_or(0);
+                // A number of a site or a count: 16 bits.
+                of_values.resize(highest.min(u32::from(u16::MAX)) as usize + 1, 0);
+                for entry in all {
+                    let Some(place) = of_values.get_mut(entry.value as usize) else {
+                        continue;
+                    };
+                    *place = colours.len() as u16;
+                    colours.push(Some(entry.colour));
+                }
+            }
+        }
+        Self {
+            style: style.clone(),
+            colours,
+            of_values,
+        }
+    }
+
+    /// Number of classes.
+    pub fn count(&self) -> usize {
+        self.colours.len()
+    }
+
+    /// Colour of a class; `None` for no data.
+    pub fn colour(&self, class: usize) -> Option<Rgba> {
+        self.colours[class]
+    }
+
+    /// Class of a value.
+    pub fn of(&self, value: f32) -> u16 {
+        if value.is_nan() {
+            return 0;
+        }
+        match self.style.colours {
+            Colours::Ramp { low, high, .. } => {
+                let steps = self.colours.len() - 1;
+                let t = (f64::from(value) - low) / (high - low) * steps as f64;
+                // The cast takes what lies beyond to the ends.
+                1 + (t.max(0.0) as u16).min(steps as u16 - 1)
+            }
+            Colours::Categories(_) => {
+                let is_whole = value >= 0.0 && value.fract() == 0.0;
+                let class = self.of_values.get(value as usize).filter(|_| is_whole);
+                class.copied().unwrap_or(0)
+            }
+        }
+    }
+}
+
 /// Stretches the classes so that the outer two take the ends of the scale.
 fn class_middle(value: f64, low: f64, high: f64, step: f64) -> f64 {
     let classes = ((high - low) / step).round().max(2.0);
@@ -182,6 +258,25 @@ mod tests {
         assert_eq!(colour(-109.9), Sequence::Viridis.at(1.0 / 7.0));
         assert_eq!(colour(-40.0), Sequence::Viridis.at(1.0));
         assert_eq!(style.colour(f32::NAN), None);
+    }
+
+    #[test]
+    fn classes_have_the_colours_of_their_values() {
+        let ramp = Style::ramp("margin", "dB", [-10.0, 40.0], Some(5.0));
+        for style in [
+            ramp,
+            Style::sites("Best server", ["A", "B"]),
+            Style::verdicts(),
+        ] {
+            let classes = Classes::new(&style);
+            for value in [
+                -400.0, -10.0, -0.1, 0.0, 0.5, 1.0, 2.0, 4.99, 5.0, 39.9, 40.0, 1e9,
+            ] {
+                let class = usize::from(classes.of(value));
+                assert_eq!(classes.colour(class), style.colour(value), "{value}");
+            }
+            assert_eq!(classes.of(f32::NAN), 0);
+        }
     }
 
     #[test]

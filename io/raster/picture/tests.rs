@@ -78,6 +78,7 @@ fn a_map_keeps_shape_and_place() {
         style: &style,
         no_data: "not computed",
         elevation: None,
+        relief: None,
         sites: &sites,
         credit: "",
     };
@@ -170,6 +171,7 @@ fn unknown_ground_is_hatched_and_never_plain() {
         style: &style,
         no_data: "",
         elevation: Some(&elevation),
+        relief: None,
         sites: &[],
         credit: "",
     };

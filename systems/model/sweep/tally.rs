@@ -93,10 +93,17 @@ impl Tally {
         let verdicts = self.by_verdict_m2.iter_mut().zip(other.by_verdict_m2);
         verdicts.for_each(|(sum, part)| *sum += part);
         for (sum, part) in self.sites.iter_mut().zip(&other.sites) {
-            sum.covered_m2 += part.covered_m2;
-            sum.best_m2 += part.best_m2;
-            sum.only_m2 += part.only_m2;
+            sum.add(part);
         }
+    }
+}
+
+impl SiteTally {
+    /// Adds another part of the same site.
+    pub fn add(&mut self, other: &Self) {
+        self.covered_m2 += other.covered_m2;
+        self.best_m2 += other.best_m2;
+        self.only_m2 += other.only_m2;
     }
 }
 

@@ -1,0 +1,102 @@
+//! Palettes of pictures.
+
+/// Colours that a palette holds.
+const PALETTE_MAX: usize = 256;
+
+/// Pixels whose colours agree in the upper six bits of each channel.
+#[derive(Clone, Copy, Default)]
+struct Bin {
+    count: u32,
+    /// The colour of most of them, if one has more than half (R. S. Boyer, J. S. Moore, "MJRTY",
+    /// 1981), else one of them.
+    colour: [u8; 3],
+    lead: u32,
+}
+
+fn bin([r, g, b, _]: [u8; 4]) -> usize {
+    (usize::from(r) >> 2) << 12 | (usize::from(g) >> 2) << 6 | usize::from(b) >> 2
+}
+
+/// A palette and the index of each pixel; `None` for a picture that is not opaque. Colours in one
+/// bin become one; of more than 256 bins the fullest stay, the others take the nearest.
+pub(super) fn indexed(pixels: &[[u8; 4]]) -> Option<(Vec<[u8; 3]>, Vec<u8>)> {
+    let mut bins = vec![Bin::default(); 1 << 18];
+    let mut is_opaque = true;
+    // Runs of one colour are counted at once.
+    for run in pixels.chunk_by(|one, next| one == next) {
+        let [r, g, b, alpha] = run[0];
+        is_opaque &= alpha == 255;
+        let count = run.len() as u32;
+        let bin = &mut bins[bin(run[0])];
+        bin.count += count;
+        if bin.colour == [r, g, b] {
+            bin.lead += count;
+        } else if bin.lead >= count {
+            bin.lead -= count;
+        } else {
+            (bin.colour, bin.lead) = ([r, g, b], count - bin.lead);
+        }
+    }
+    if !is_opaque {
+        return None;
+    }
+    let mut used: Vec<usize> = (0..bins.len()).filter(|&at| bins[at].count > 0).collect();
+    used.sort_by_key(|&at| (u32::MAX - bins[at].count, at));
+    let kept = used.len().min(PALETTE_MAX);
+    let palette: Vec<[u8; 3]> = used[..kept].iter().map(|&at| bins[at].colour).collect();
+    let mut indices = vec![0_u8; bins.len()];
+    for (number, &at) in used.iter().enumerate() {
+        let index = if number < kept {
+            number
+        } else {
+            nearest(&palette, bins[at].colour)
+        };
+        indices[at] = index as u8;
+    }
+    let bytes = pixels.iter().map(|&pixel| indices[bin(pixel)]).collect();
+    Some((palette, bytes))
+}
+
+/// Index of the nearest colour, the first of equals.
+fn nearest(palette: &[[u8; 3]], colour: [u8; 3]) -> usize {
+    let distance = |entry: &[u8; 3]| -> u32 {
+        let parts = entry.iter().zip(colour);
+        parts.map(|(a, b)| u32::from(a.abs_diff(b)).pow(2)).sum()
+    };
+    let all = palette.iter().enumerate();
+    all.min_by_key(|(_, entry)| distance(entry))
+        .map_or(0, |(index, _)| index)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_colours_are_kept_to_the_bit_and_many_are_near() {
+        let few = [
+            [255, 255, 255, 255],
+            [1, 2, 3, 255],
+            [254, 0, 7, 255],
+            [1, 2, 3, 255],
+        ];
+        let (palette, bytes) = indexed(&few).unwrap();
+        let back: Vec<_> = bytes.iter().map(|&at| palette[usize::from(at)]).collect();
+        assert_eq!(back, few.map(|[r, g, b, _]| [r, g, b]));
+        // A thousand colours: two that fill most of the picture, and a ramp.
+        let mut many = vec![[255, 255, 255, 255]; 5000];
+        many.extend([[233, 231, 224, 255]; 5000]);
+        many.extend(
+            (0..1000).map(|i: u32| [(i / 4) as u8, (i / 5) as u8, (255 - i / 4) as u8, 255]),
+        );
+        let (palette, bytes) = indexed(&many).unwrap();
+        assert!(palette.len() <= PALETTE_MAX);
+        for (at, (&index, &[r, g, b, _])) in bytes.iter().zip(&many).enumerate() {
+            let got = palette[usize::from(index)];
+            let gap = got.iter().zip([r, g, b]).map(|(a, b)| a.abs_diff(b)).max();
+            let most = if at < 10_000 { 0 } else { 6 };
+            assert!(gap <= Some(most), "{at}: {got:?}");
+        }
+        assert!(indexed(&[[0, 0, 0, 254]]).is_none());
+    }
+}
