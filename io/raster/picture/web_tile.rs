@@ -99,8 +99,6 @@ fn encode(colours: png::ColorType, pixels: &[u8]) -> Result<Vec<u8>, PictureErro
     let mut encoder = png::Encoder::new(&mut out, side, side);
     encoder.set_depth(png::BitDepth::Eight);
     encoder.set_color(colours);
-    // A page waits for a dozen of these at once: time counts more than a few octets.
-    encoder.set_compression(png::Compression::Fast);
     let written = encoder
         .write_header()
         .and_then(|mut writer| writer.write_image_data(pixels));

@@ -124,6 +124,8 @@ test('relays, a route and protocol advice are found and shown', async ({ page, r
   expect(relays).toBeGreaterThan(0);
   await page.getByRole('button', { name: 'Add the relays' }).click();
   await expect.poll(async () => (await nodesOf(request, id)).length).toBe(3 + relays);
+  // The page selects them when it has heard.
+  await expect.poll(() => page.evaluate((known) => window.groundwave.app.ui.selected.some((one) => known.includes(one)), Object.values(nodes))).toBe(false);
 
   await page.evaluate((ids) => (window.groundwave.app.ui.selected = ids), [nodes['Ramberget']!, nodes['Långedrag']!]);
   await page.getByRole('button', { name: 'Find route' }).click();

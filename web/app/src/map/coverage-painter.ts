@@ -98,6 +98,9 @@ export class CoveragePainter implements Painter {
   }
 
   restyle(style: CoverageStyle): void {
+    const before = this.style;
+    // Drawing the picture again takes processors from a coverage that is computed.
+    if (before && (Object.keys(style) as (keyof CoverageStyle)[]).every((key) => style[key] === before[key])) return;
     this.#stale.palette ||= style.palette !== this.style?.palette;
     this.style = style;
     if (this.grid) this.#changed();

@@ -115,9 +115,10 @@ export class Coverages {
     const body = { source_node_id: nodeId, ...rest, ...(receiver ? { receiver } : {}) };
     const begun = performance.now();
     const { job_id: id } = await wanted(api.POST('/api/v1/coverage', { body }));
-    const job: Job = { id, nodeId, name, state: 'running', progress: 0, fault: '', shown: true, grid: null, statistics: null, sensitivity_dbm: null, rates: [], radius_km: question.radius_km, seconds: null };
-    // A new coverage of a node takes the place of the one before.
+    // A new coverage of a node takes the place of the one before, which is shown until cells come.
     const old = this.jobs.filter((other) => other.nodeId === nodeId);
+    const { grid = null, sensitivity_dbm = null, rates = [] } = old.at(-1) ?? {};
+    const job: Job = { id, nodeId, name, state: 'running', progress: 0, fault: '', shown: true, grid, statistics: null, sensitivity_dbm, rates, radius_km: question.radius_km, seconds: null };
     this.jobs = [...this.jobs.filter((other) => other.nodeId !== nodeId), job];
     for (const other of old) void this.#forget(other.id);
     await this.#follow(id, begun);
@@ -149,7 +150,8 @@ export class Coverages {
         clearTimeout(timer);
         source.close();
         show();
-        this.#change(id, change);
+        // Without a cell of its own it shows nothing, least of all the coverage before.
+        this.#change(id, grid ? change : { ...change, grid: null });
         ended();
       };
       source.addEventListener('started', (event) => {
