@@ -159,6 +159,7 @@ mod tests {
                 text.replace("loss_db = -4.2", "loss_db = -94.2"),
                 "class[0]",
             ),
+            (text.replace("[-5.0, -3.0]", "[-95.0, -3.0]"), "[-60, 60]"),
             (text.replace("links", "lynx"), "lynx"),
             ("name = \"x\"\n".to_owned(), "no classes"),
         ] {

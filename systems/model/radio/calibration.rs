@@ -45,6 +45,7 @@ pub struct Offset {
     /// Confidence interval of the offset at 95 % or more, dB, [-60, 60]; absent where not told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[garde(inner(inner(range(min = -60.0, max = 60.0))), custom(finite_pair_if_some))]
+    #[schemars(inner(range(min = -60.0, max = 60.0)))]
     pub interval_db: Option<[f64; 2]>,
     /// Standard deviation of the measured links around the offset, dB, [0, 60]; absent where not told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
