@@ -142,29 +142,18 @@ impl Bitmap {
     /// # Errors
     /// As [`Bitmap::to_png`].
     pub fn to_fast_png(&self) -> Result<Vec<u8>, PictureError> {
-        let (width, height) = (self.width, self.height);
-        let mut out = Vec::new();
-        let mut encoder = png::Encoder::new(&mut out, width, height);
-        encoder.set_depth(png::BitDepth::Eight);
-        encoder.set_compression(png::Compression::Fast);
-        let indexed = indexed(&self.pixels);
-        let bytes = match &indexed {
-            Some((palette, bytes)) => {
+        let size = [self.width, self.height];
+        let fast = png::Compression::Fast;
+        match indexed(&self.pixels) {
+            Some((palette, bytes)) => encode_png(size, &bytes, |encoder| {
+                encoder.set_compression(fast);
                 encoder.set_color(png::ColorType::Indexed);
                 encoder.set_palette(palette.as_flattened().to_vec());
-                &bytes[..]
-            }
-            None => {
+            }),
+            None => encode_png(size, self.pixels.as_flattened(), |encoder| {
+                encoder.set_compression(fast);
                 encoder.set_color(png::ColorType::Rgba);
-                self.pixels.as_flattened()
-            }
-        };
-        let written = encoder
-            .write_header()
-            .and_then(|mut writer| writer.write_image_data(bytes));
-        match written {
-            Ok(()) => Ok(out),
-            Err(_) => Err(PictureError::Size { width, height }),
+            }),
         }
     }
 
@@ -173,31 +162,38 @@ impl Bitmap {
     /// # Errors
     /// When a side is 0 or larger than PNG allows.
     pub fn to_png(&self) -> Result<Vec<u8>, PictureError> {
-        let (width, height) = (self.width, self.height);
-        let mut out = Vec::new();
-        let mut encoder = png::Encoder::new(&mut out, width, height);
-        encoder.set_depth(png::BitDepth::Eight);
-        let opaque = self.pixels.iter().all(|pixel| pixel[3] == 255);
-        let rgb: Vec<u8>;
-        let bytes = if opaque {
-            encoder.set_color(png::ColorType::Rgb);
-            rgb = self
-                .pixels
-                .iter()
-                .flat_map(|&[r, g, b, _]| [r, g, b])
-                .collect();
-            &rgb[..]
-        } else {
-            encoder.set_color(png::ColorType::Rgba);
-            self.pixels.as_flattened()
-        };
-        let written = encoder
-            .write_header()
-            .and_then(|mut writer| writer.write_image_data(bytes));
-        match written {
-            Ok(()) => Ok(out),
-            Err(_) => Err(PictureError::Size { width, height }),
+        let size = [self.width, self.height];
+        if self.pixels.iter().any(|pixel| pixel[3] != 255) {
+            let rgba = self.pixels.as_flattened();
+            return encode_png(size, rgba, |encoder| {
+                encoder.set_color(png::ColorType::Rgba)
+            });
         }
+        let pixels = self.pixels.iter();
+        let rgb: Vec<u8> = pixels.flat_map(|&[r, g, b, _]| [r, g, b]).collect();
+        encode_png(size, &rgb, |encoder| encoder.set_color(png::ColorType::Rgb))
+    }
+}
+
+/// Octets of a picture as PNG, eight bits a channel; `set` says how they are to be read.
+///
+/// # Errors
+/// When a side is 0 or larger than PNG allows.
+pub(crate) fn encode_png(
+    [width, height]: [u32; 2],
+    pixels: &[u8],
+    set: impl FnOnce(&mut png::Encoder<'_, &mut Vec<u8>>),
+) -> Result<Vec<u8>, PictureError> {
+    let mut out = Vec::new();
+    let mut encoder = png::Encoder::new(&mut out, width, height);
+    encoder.set_depth(png::BitDepth::Eight);
+    set(&mut encoder);
+    let written = encoder
+        .write_header()
+        .and_then(|mut writer| writer.write_image_data(pixels));
+    match written {
+        Ok(()) => Ok(out),
+        Err(_) => Err(PictureError::Size { width, height }),
     }
 }
 

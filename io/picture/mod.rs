@@ -12,4 +12,5 @@ mod palette;
 pub mod scale;
 pub mod svg;
 
+pub(crate) use bitmap::encode_png;
 pub use bitmap::{Bitmap, PictureError, Rgba, mix, over, shaded};

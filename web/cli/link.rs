@@ -118,11 +118,8 @@ impl Link {
         if let Some(line) = heights(&path) {
             let _ = writeln!(out, "{}", output::faint(&line));
         }
-        let _ = writeln!(out, "{}", output::faint(&format!("assumed: {assumptions}")));
-        if let Some(profile) = &assumptions.calibration {
-            let line = format!("calibration profile: {profile}");
-            let _ = writeln!(out, "{}", output::faint(&line));
-        }
+        let profile = assumptions.calibration.as_ref().map(ToString::to_string);
+        out += &output::assumed(&assumptions, profile);
         geometry(&mut out, &forward);
         budgets(&mut out, &forward, &backward);
         shares(&mut out, &percentiles);

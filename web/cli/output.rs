@@ -9,7 +9,7 @@ use groundwave::text::Table;
 use groundwave_io::picture;
 use groundwave_systems::Snapshot;
 use groundwave_systems::link::LinkView;
-use groundwave_systems::radio::Verdict;
+use groundwave_systems::radio::{Assumptions, Verdict};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
@@ -129,6 +129,21 @@ pub fn picture(path: &Path, svg: &str) -> Result<(), Failure> {
 /// Width of the terminal, columns; 100 without a terminal.
 pub fn width() -> usize {
     terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0).max(40))
+}
+
+/// Lines on what a prediction assumes and, where there is one, on its calibration `profile`.
+pub fn assumed(assumptions: &Assumptions, profile: Option<String>) -> String {
+    let profile = profile.map(|profile| format!("calibration profile: {profile}"));
+    std::iter::once(format!("assumed: {assumptions}"))
+        .chain(profile)
+        .map(|line| format!("{}\n", faint(&line)))
+        .collect()
+}
+
+/// Name of the calibration profile, in quotes.
+pub fn profile_name(assumptions: &Assumptions) -> Option<String> {
+    let profile = assumptions.calibration.as_ref()?;
+    Some(format!("{:?}", profile.name))
 }
 
 /// Text in bold.

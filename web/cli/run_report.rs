@@ -115,11 +115,7 @@ fn text(report: &Report<'_>, links_max: usize) -> String {
         output::faint(&format!("terrain: {}, {geoid}", report.terrain.summary()))
     );
     let assumptions = snapshot.environment.assumptions(None);
-    let _ = writeln!(out, "{}", output::faint(&format!("assumed: {assumptions}")));
-    if let Some(calibration) = &assumptions.calibration {
-        let line = format!("calibration profile: {:?}", calibration.name);
-        let _ = writeln!(out, "{}", output::faint(&line));
-    }
+    out += &output::assumed(&assumptions, output::profile_name(&assumptions));
     if report.stopped {
         let _ = writeln!(
             out,

@@ -298,12 +298,8 @@ fn finish(
         summary.cell_arcsec, summary.radius_km, summary.mode, summary.margin_db
     );
     let _ = writeln!(out, "{}", output::faint(&summary_line));
-    let assumed = format!("assumed: {}", summary.assumptions);
-    let _ = writeln!(out, "{}", output::faint(&assumed));
-    if let Some(profile) = &summary.assumptions.calibration {
-        let line = format!("calibration profile: {:?}", profile.name);
-        let _ = writeln!(out, "{}", output::faint(&line));
-    }
+    let assumptions = &summary.assumptions;
+    out += &output::assumed(assumptions, output::profile_name(assumptions));
     let mut table = Table::new(&[
         ("variant", Align::Left),
         ("covered km²", Align::Right),

@@ -3,7 +3,7 @@
 use groundwave_systems::terrain::{GROUND_SIDE, TILE_SIDE, TileGround};
 
 use super::shade::{Light, brightness};
-use crate::picture::PictureError;
+use crate::picture::{PictureError, encode_png};
 
 /// Ground as low and level as this is sea, m.
 const SEA_M: f32 = 0.5;
@@ -95,20 +95,7 @@ pub fn relief(ground: &TileGround) -> Result<Vec<u8>, PictureError> {
 
 fn encode(colours: png::ColorType, pixels: &[u8]) -> Result<Vec<u8>, PictureError> {
     let side = TILE_SIDE as u32;
-    let mut out = Vec::new();
-    let mut encoder = png::Encoder::new(&mut out, side, side);
-    encoder.set_depth(png::BitDepth::Eight);
-    encoder.set_color(colours);
-    let written = encoder
-        .write_header()
-        .and_then(|mut writer| writer.write_image_data(pixels));
-    match written {
-        Ok(()) => Ok(out),
-        Err(_) => Err(PictureError::Size {
-            width: side,
-            height: side,
-        }),
-    }
+    encode_png([side; 2], pixels, |encoder| encoder.set_color(colours))
 }
 
 #[cfg(test)]
