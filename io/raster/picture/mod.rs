@@ -19,7 +19,7 @@ pub use legend::Legend;
 pub use map::{Map, MapPicture};
 pub use overlay::{WGS84_WKT, WorldFile, coloured, write_encoded, write_overlay, write_png};
 pub use palette::{Sequence, VERDICTS, category};
-pub use shade::{Light, brightness, hillshade, redraw};
+pub use shade::{Light, Sun, hillshade, redraw};
 pub use sheet::Sheet;
 pub use style::{Category, Colours, Style};
 pub use web_tile::{relief, terrarium};

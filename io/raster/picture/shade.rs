@@ -34,60 +34,61 @@ impl Light {
         self.altitude_deg.to_radians().sin()
     }
 
-    /// Direction towards the light: east, north, up; of length 1.
-    fn sun(self) -> [f64; 3] {
+    /// The light as many cells use it.
+    #[must_use]
+    pub fn sun(self) -> Sun {
         let (altitude, azimuth) = (
             self.altitude_deg.to_radians(),
             self.azimuth_deg.to_radians(),
         );
-        [
-            altitude.cos() * azimuth.sin(),
-            altitude.cos() * azimuth.cos(),
-            altitude.sin(),
-        ]
+        Sun {
+            direction: [
+                altitude.cos() * azimuth.sin(),
+                altitude.cos() * azimuth.cos(),
+                altitude.sin(),
+            ],
+            exaggeration: self.exaggeration,
+        }
     }
 }
 
-/// Brightness [0, 1] of the middle of 3 by 3 heights (m), row by row from the north-west, over cells of
-/// this width and height (m): B. Horn, "Hill shading and the reflectance map", Proc. IEEE 69(1), 1981,
-/// with its weighted differences. A height that is not known is taken as the middle one; without that
-/// there is no brightness.
-#[must_use]
-pub fn brightness(heights: [[f32; 3]; 3], [width_m, height_m]: [f64; 2], light: Light) -> f32 {
-    lit(
-        heights,
-        [width_m, height_m],
-        light.sun(),
-        light.exaggeration,
-    )
-}
-
-/// [`brightness`] of ground of known height under light from `sun`.
-fn lit(
-    heights: [[f32; 3]; 3],
-    [width_m, height_m]: [f64; 2],
-    sun: [f64; 3],
+/// A [`Light`] with its direction worked out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sun {
+    /// Towards the light: east, north, up; of length 1.
+    direction: [f64; 3],
+    /// Factor on heights.
     exaggeration: f64,
-) -> f32 {
-    let middle = heights[1][1];
-    if middle.is_nan() {
-        return f32::NAN;
-    }
-    let at = |row: usize, col: usize| {
-        let value = heights[row][col];
-        f64::from(if value.is_nan() { middle } else { value })
-    };
-    let east = at(0, 2) + 2.0 * at(1, 2) + at(2, 2);
-    let west = at(0, 0) + 2.0 * at(1, 0) + at(2, 0);
-    let north = at(0, 0) + 2.0 * at(0, 1) + at(0, 2);
-    let south = at(2, 0) + 2.0 * at(2, 1) + at(2, 2);
-    let p = exaggeration * (east - west) / (8.0 * width_m);
-    let q = exaggeration * (north - south) / (8.0 * height_m);
-    let brightness = (sun[2] - p * sun[0] - q * sun[1]) / (1.0 + p * p + q * q).sqrt();
-    brightness.max(0.0) as f32
 }
 
-/// [`brightness`] of each cell of an elevation raster (m). Beyond the edge the ground goes on as at the
+impl Sun {
+    /// Brightness [0, 1] of the middle of 3 by 3 heights (m), row by row from the north-west, over cells
+    /// of this width and height (m): B. Horn, "Hill shading and the reflectance map", Proc. IEEE 69(1),
+    /// 1981, with its weighted differences. A height that is not known is taken as the middle one;
+    /// without that there is no brightness (NaN).
+    #[must_use]
+    pub fn brightness(&self, heights: [[f32; 3]; 3], [width_m, height_m]: [f64; 2]) -> f32 {
+        let middle = heights[1][1];
+        if middle.is_nan() {
+            return f32::NAN;
+        }
+        let at = |row: usize, col: usize| {
+            let value = heights[row][col];
+            f64::from(if value.is_nan() { middle } else { value })
+        };
+        let east = at(0, 2) + 2.0 * at(1, 2) + at(2, 2);
+        let west = at(0, 0) + 2.0 * at(1, 0) + at(2, 0);
+        let north = at(0, 0) + 2.0 * at(0, 1) + at(0, 2);
+        let south = at(2, 0) + 2.0 * at(2, 1) + at(2, 2);
+        let p = self.exaggeration * (east - west) / (8.0 * width_m);
+        let q = self.exaggeration * (north - south) / (8.0 * height_m);
+        let [to_east, to_north, up] = self.direction;
+        let brightness = (up - p * to_east - q * to_north) / (1.0 + p * p + q * q).sqrt();
+        brightness.max(0.0) as f32
+    }
+}
+
+/// [`Sun::brightness`] of each cell of an elevation raster (m). Beyond the edge the ground goes on as at the
 /// edge.
 #[must_use]
 pub fn hillshade(elevation: &Grid, light: Light) -> Grid {
@@ -114,7 +115,7 @@ pub fn hillshade(elevation: &Grid, light: Light) -> Grid {
                     found.copied().unwrap_or(f32::NAN)
                 })
             });
-            *out = lit(heights, [width_m, height_m], sun, light.exaggeration);
+            *out = sun.brightness(heights, [width_m, height_m]);
         }
     });
     Grid { geometry, cells }

@@ -2,7 +2,7 @@
 
 use groundwave_systems::terrain::{GROUND_SIDE, TILE_SIDE, TileGround};
 
-use super::shade::{Light, brightness};
+use super::shade::Light;
 use crate::picture::{PictureError, encode_png};
 
 /// Ground as low and level as this is sea, m.
@@ -70,7 +70,7 @@ fn extend(heights: &mut [f32; TILE_SIDE], before: &[f32; TILE_SIDE]) {
 /// # Errors
 /// When the picture cannot be encoded.
 pub fn relief(ground: &TileGround) -> Result<Vec<u8>, PictureError> {
-    let light = Light::default();
+    let sun = Light::default().sun();
     let mut pixels = Vec::with_capacity(2 * TILE_SIDE * TILE_SIDE);
     for row in 0..TILE_SIDE {
         let cell_m = [ground.pixel_m[row + 1]; 2];
@@ -83,7 +83,7 @@ pub fn relief(ground: &TileGround) -> Result<Vec<u8>, PictureError> {
                 .iter()
                 .flatten()
                 .all(|m| m.abs() <= SEA_M || m.is_nan());
-            let lit = brightness(heights, cell_m, light);
+            let lit = sun.brightness(heights, cell_m);
             match is_sea || lit.is_nan() {
                 true => pixels.extend([0; 2]),
                 false => pixels.extend([(lit.min(1.0) * 255.0).round() as u8, 255]),
