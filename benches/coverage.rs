@@ -1,5 +1,5 @@
 //! Duration of a coverage: 256 by 256 cells around a mast on real terrain, on all cores, by the
-//! number of samples on a path, in the exact and in the fast mode.
+//! number of samples on a path.
 //!
 //! Divan reports wall time. Where other programs share the cores that is of little use, so seconds
 //! of CPU come first: the least of several rounds, over all threads, and that divided by the cores.
@@ -12,9 +12,7 @@ use std::sync::{Arc, LazyLock};
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use groundwave_io::terrain::TerrainStack;
-use groundwave_systems::coverage::{
-    Cell, CoverageRequest, CoverageSite, Grid, Sampling, coverage, fast_coverage,
-};
+use groundwave_systems::coverage::{CoverageRequest, Grid, Sampling, coverage};
 use groundwave_systems::radio::{Environment, Station};
 use groundwave_systems::sample;
 use groundwave_systems::terrain::{Flat, GeoPoint, Terrain};
@@ -61,28 +59,25 @@ fn main() {
 fn report() {
     let threads = rayon::current_num_threads();
     println!("{SIDE} x {SIDE} cells, {threads} threads, least CPU of {ROUNDS} rounds");
-    type Run = fn(&CoverageSite<'_>, &dyn Terrain, &Grid) -> Vec<Cell>;
-    for (mode, run) in [("exact", coverage as Run), ("fast", fast_coverage as Run)] {
-        for samples in SAMPLES {
-            let (grid, setup) = square(samples);
-            let site = setup.prepare(&**TERRAIN).expect("a sound setup");
-            let spent = (0..ROUNDS).filter_map(|_| {
-                let before_ns = cpu_ns()?;
-                black_box(run(&site, &**TERRAIN, &grid));
-                Some(cpu_ns()? - before_ns)
-            });
-            let Some(least_ns) = spent.min() else {
-                println!("CPU time is not known on this system");
-                return;
-            };
-            let (cpu_ms, cells) = (least_ns as f64 / 1e6, f64::from(SIDE * SIDE));
-            let each_ms = cpu_ms / threads as f64;
-            let rate = cells / cpu_ms;
-            println!(
-                "{mode} {samples:5} samples: {cpu_ms:7.1} ms CPU, {each_ms:6.1} ms on every core, \
-                 {rate:6.0} k cells/s and core"
-            );
-        }
+    for samples in SAMPLES {
+        let (grid, setup) = square(samples);
+        let site = setup.prepare(&**TERRAIN).expect("a sound setup");
+        let spent = (0..ROUNDS).filter_map(|_| {
+            let before_ns = cpu_ns()?;
+            black_box(coverage(&site, &**TERRAIN, &grid));
+            Some(cpu_ns()? - before_ns)
+        });
+        let Some(least_ns) = spent.min() else {
+            println!("CPU time is not known on this system");
+            return;
+        };
+        let (cpu_ms, cells) = (least_ns as f64 / 1e6, f64::from(SIDE * SIDE));
+        let each_ms = cpu_ms / threads as f64;
+        let rate = cells / cpu_ms;
+        println!(
+            "{samples:5} samples: {cpu_ms:7.1} ms CPU, {each_ms:6.1} ms on every core, \
+             {rate:6.0} k cells/s and core"
+        );
     }
 }
 
@@ -93,15 +88,6 @@ fn exact(bencher: Bencher, samples: u32) {
     let site = setup.prepare(&**TERRAIN).expect("a sound setup");
     let cells = bencher.counter(ItemsCount::new(grid.len() as usize));
     cells.bench_local(|| coverage(&site, &**TERRAIN, &grid));
-}
-
-/// Ground shared along rays, which are traced anew each time.
-#[divan::bench(args = SAMPLES, sample_count = 20)]
-fn fast(bencher: Bencher, samples: u32) {
-    let (grid, setup) = square(samples);
-    let site = setup.prepare(&**TERRAIN).expect("a sound setup");
-    let cells = bencher.counter(ItemsCount::new(grid.len() as usize));
-    cells.bench_local(|| fast_coverage(&site, &**TERRAIN, &grid));
 }
 
 /// A square around a 30 m mast on Öckerö, within the tile; receivers at 1.5 m, 868 MHz.

@@ -2,7 +2,7 @@
 # Groundwave beside SPLAT! 1.4.2 (Debian), in one run: same tiles, transmitter, receiver height,
 # frequency, radius and ITM parameters. Timed are whole commands, from start to exit: SPLAT! with its
 # map (-o), `sweep` with all products it makes unless others are named ("whole"), the same with
-# --compression zstd ("zstd"), without products ("units", --shard 1/1) and in the fast mode ("fast").
+# --compression zstd ("zstd") and without products ("units", --shard 1/1).
 # Prints wall and CPU seconds, medians of five in turn, and how many times as long SPLAT! takes; then
 # how far the two agree, and which difference between them accounts for how much of the rest.
 #
@@ -59,7 +59,7 @@ PY
 
 # How often each program runs, and which commands of groundwave.
 rounds=${ROUNDS:-1 2 3 4 5}
-modes=${MODES:-whole zstd units fast}
+modes=${MODES:-whole zstd units}
 
 # median NAME: the run of NAME with the median wall, in $wall and $cpu.
 median() {
@@ -137,7 +137,6 @@ race() {
             whole) flags="" ;;
             zstd) flags="--compression zstd" ;;
             units) flags="--shard 1/1" ;;
-            fast) flags="--fast" ;;
             esac
             rm -rf "${folder:?}/$mode"
             # shellcheck disable=SC2086  # flags or nothing

@@ -25,8 +25,6 @@ pub struct Coverage {
     pub choose: Option<usize>,
     /// Terrain samples on a path, [8, 4096]; `None` takes one for each post of the tiles.
     pub samples: Option<usize>,
-    /// `true` if sites share work between cells, with the error stated by the fast mode.
-    pub fast: bool,
 }
 
 /// Receiver in every cell. It has no pointing: an omnidirectional antenna is upright, a directive

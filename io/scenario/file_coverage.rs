@@ -35,8 +35,9 @@ pub struct CoverageFile {
     pub choose: Option<u32>,
     /// Terrain samples on a path, [8, 4096]; left out, one for each post of the tiles.
     pub samples: Option<u32>,
-    /// Share the ground between cells: several times faster, 99 of 100 cells within 1 dB.
+    /// Ignored: every cell is exact. Kept for files of versions with a less exact mode.
     #[serde(default)]
+    #[schemars(extend("deprecated" = true))]
     pub fast: bool,
 }
 

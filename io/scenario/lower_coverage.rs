@@ -53,7 +53,6 @@ pub(super) fn coverage(lowering: &mut Lowering<'_>) -> Option<Coverage> {
         points,
         choose,
         samples: file.samples.map(|samples| samples as usize),
-        fast: file.fast,
     })
 }
 

@@ -47,7 +47,6 @@ fn what_is_left_out_has_its_default() {
         points: Vec::new(),
         choose: None,
         samples: None,
-        fast: false,
     };
     assert_eq!(coverage("[coverage]\nradius_km = 20\n"), expect);
     assert_eq!(expect.vary.combinations(), 1);
@@ -94,7 +93,6 @@ fn what_is_written_is_kept() {
         ],
         choose: Some(1),
         samples: Some(512),
-        fast: true,
     };
     assert_eq!(found, expect);
     assert_eq!(found.vary.combinations(), 18);

@@ -83,7 +83,7 @@ fn numbers_out_of_range() {
     );
     check("fast = 1", "coverage.fast: invalid type: integer");
     check("fats = true", "coverage.fats: unknown key \"fats\"");
-    check("fasst = true", "(did you mean \"fast\"?)");
+    check("sampels = 64", "(did you mean \"samples\"?)");
     check_raw(
         "[coverages]\nradius_km = 1\n",
         "unknown section \"coverages\"; allowed: scenario, ",

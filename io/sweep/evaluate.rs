@@ -1,9 +1,9 @@
-//! The cells of a unit, by the function that evaluates coverage in the plan's mode.
+//! The cells of a unit, by the function that evaluates coverage.
 
 use std::sync::{Mutex, PoisonError};
 
 use groundwave_systems::coverage::{
-    Cell, CoverageRequest, Evaluation, Grid, Mode, Sampling, Scratch, evaluate,
+    Cell, CoverageRequest, Evaluation, Grid, Sampling, Scratch, evaluate,
 };
 use groundwave_systems::terrain::Terrain;
 use ndarray::{Array2, s};
@@ -36,7 +36,7 @@ pub fn evaluator<'a>(
     Ok(move |unit: Unit, site: u16| {
         let variant = unit.variant as usize * plan.sites.len();
         let setup = &setups[variant + usize::from(site)];
-        tile(setup, terrain, &grid, unit, site, plan.fast, &pool)
+        tile(setup, terrain, &grid, unit, site, &pool)
     })
 }
 
@@ -108,42 +108,35 @@ impl Drop for ScratchGuard<'_> {
     }
 }
 
-/// Evaluates bands of rows side by side. In the fast mode a unit is one band: its rays are shared.
+/// Evaluates bands of rows side by side.
 fn tile(
     setup: &CoverageRequest,
     terrain: &dyn Terrain,
     grid: &Grid,
     unit: Unit,
     site: u16,
-    fast: bool,
     pool: &ScratchPool,
 ) -> Result<SiteTile, String> {
     let (row, column) = (unit.row * TILE_CELLS, unit.col * TILE_CELLS);
     let all_rows = TILE_CELLS.min(grid.rows() - row);
     let columns = TILE_CELLS.min(grid.columns() - column) as usize;
     let ready = setup.prepare(terrain).map_err(|bad| bad.to_string())?;
-    let (mode, band_rows) = if fast {
-        (Mode::Fast, all_rows)
-    } else {
-        (Mode::Exact, BAND_ROWS)
-    };
     let evaluation = Evaluation {
         site: &ready,
         terrain,
         grid,
-        mode,
     };
     let mut tile = SiteTile::blank(site, all_rows as usize * columns);
-    let bands = bands(&mut tile, band_rows as usize * columns);
+    let bands = bands(&mut tile, BAND_ROWS as usize * columns);
     bands.into_par_iter().zip(0..all_rows).for_each_init(
         || pool.take(),
         |guard, (band, number)| {
             let Buffers { scratch, cells } = &mut guard.buffers;
             let rows = band.flags.len() / columns;
-            if cells.dim() != (band_rows as usize, columns) {
-                *cells = Array2::from_elem([band_rows as usize, columns], Cell::default());
+            if cells.dim() != (BAND_ROWS as usize, columns) {
+                *cells = Array2::from_elem([BAND_ROWS as usize, columns], Cell::default());
             }
-            let first = [row + number * band_rows, column];
+            let first = [row + number * BAND_ROWS, column];
             let mut cells = cells.slice_mut(s![..rows, ..]);
             evaluate(&evaluation, first, cells.view_mut(), scratch);
             band.store(cells.as_slice().expect("leading rows are contiguous"));

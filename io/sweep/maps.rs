@@ -250,14 +250,13 @@ fn servers_style(plan: &Plan) -> Style {
 }
 
 fn subtitle(plan: &Plan, variant: &Variant) -> String {
-    let mode = if plan.fast { "fast mode" } else { "exact mode" };
     let mut varied = variant.words();
     if !varied.is_empty() {
         varied.push_str("; ");
     }
     let sites = plan.sites.len();
     format!(
-        "{varied}{sites} site{}, {} km radius, covered at {} dB margin, {mode}",
+        "{varied}{sites} site{}, {} km radius, covered at {} dB margin",
         if sites == 1 { "" } else { "s" },
         plan.radius_m / 1e3,
         plan.margin_db

@@ -112,7 +112,6 @@ pub fn plan(
         packet_bytes: view.limits.packet_bytes,
         samples: coverage.samples,
         sample_spacing_m: view.limits.sample_spacing_m,
-        fast: coverage.fast,
         points: coverage.points.iter().map(point).collect(),
         choose: coverage.choose,
         terrain,

@@ -94,8 +94,6 @@ pub struct Plan {
     pub samples: Option<usize>,
     /// Spacing of samples, m; absent takes the terrain's.
     pub sample_spacing_m: Option<f64>,
-    /// True if cells are evaluated by the radial approximation instead of exactly.
-    pub fast: bool,
     /// Places that matter.
     pub points: Vec<PlanPoint>,
     /// Number of sites to choose, if any.

@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use groundwave_systems::coverage::fast::ERROR_P99_DB;
 use groundwave_systems::sweep::Variant;
 use groundwave_systems::terrain::{Terrain, TerrainSource};
 use rayon::prelude::*;
@@ -128,8 +127,6 @@ pub fn write(
         cell_arcsec: plan.grid.cell_deg * 3600.0,
         radius_km: plan.radius_m / 1e3,
         margin_db: plan.margin_db,
-        mode: if plan.fast { "fast" } else { "exact" },
-        error_p99_db: plan.fast.then_some(ERROR_P99_DB),
         variants,
     };
     let mut json = serde_json::to_vec_pretty(&summary).expect("a summary is plain data");

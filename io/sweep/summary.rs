@@ -27,11 +27,6 @@ pub struct Summary {
     pub radius_km: f64,
     /// Link margin at which a cell is covered, dB.
     pub margin_db: f64,
-    /// Mode of evaluation: exact or the radial approximation.
-    pub mode: &'static str,
-    /// In the fast mode, how far 99 of 100 cells stay from the exact one, dB.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error_p99_db: Option<f64>,
     /// One entry a parameter combination.
     pub variants: Vec<VariantSummary>,
 }

@@ -31,8 +31,6 @@ pub use stack::{OffTiles, TerrainError, TerrainStack};
 pub use tiles::{FAULT_TARGET, TileDirectory};
 
 #[cfg(test)]
-mod coverage_tests;
-#[cfg(test)]
 mod real_tests;
 #[cfg(test)]
 mod relay_tests;

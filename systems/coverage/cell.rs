@@ -98,8 +98,6 @@ impl Flags {
     pub const PATH_VOID: Self = Self(1 << 5);
     /// Fallback model used: the path is outside the range of the model of the environment.
     pub const FALLBACK_MODEL: Self = Self(1 << 6);
-    /// Interpolated between rays by the fast mode.
-    pub const FAST: Self = Self(1 << 7);
     /// Ground outside the range of links: not evaluated.
     pub const FAILED: Self = Self(1 << 8 | Self::NO_DATA.0);
 

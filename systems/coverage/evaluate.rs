@@ -7,11 +7,10 @@ use rayon::prelude::*;
 
 use super::aligned_buffer::AlignedBuffer;
 use super::cell::{Cell, Flags};
-use super::fast::{Shared, Sharing};
 use super::grid::Grid;
 use super::site::CoverageSite;
 use crate::propagation::itm::{self, SIDE_BY_SIDE};
-use crate::radio::path_loss::{BATCH, PathBatch, ProfileRows, set_measured};
+use crate::radio::path_loss::{BATCH, PathBatch, ProfileRows};
 use crate::radio::transmitter::{Budgets, Receivers};
 use crate::terrain::short::{self, Geodesics, Parallel};
 use crate::terrain::{GeoPoint, Path, Terrain};
@@ -41,7 +40,6 @@ pub struct Scratch {
     extra_db: [f64; BATCH],
     budgets: Budgets,
     flags: [Flags; BATCH],
-    sharing: Sharing,
 }
 
 impl Default for Scratch {
@@ -61,7 +59,6 @@ impl Default for Scratch {
             extra_db: [0.0; BATCH],
             budgets: Budgets::default(),
             flags: [Flags::NONE; BATCH],
-            sharing: Sharing::default(),
         }
     }
 }
@@ -75,24 +72,11 @@ pub struct Evaluation<'a> {
     pub terrain: &'a dyn Terrain,
     /// Raster of the cells.
     pub grid: &'a Grid,
-    /// Mode of evaluation.
-    pub mode: Mode,
-}
-
-/// Mode of evaluation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
-    /// Every cell is the link to its centre.
-    #[default]
-    Exact,
-    /// Cells share terrain along rays, within a tested bound ([`super::fast`]).
-    Fast,
 }
 
 /// Evaluates the rectangle of cells whose north-western one is in row and column `first`; each row
 /// of `cells` is contiguous. Pure: what `scratch` held before makes no difference, nor does the
-/// partition of a grid into rectangles. In the fast mode work is shared within a rectangle only: a
-/// large square one takes least.
+/// partition of a grid into rectangles.
 ///
 /// # Panics
 /// If the rows of `cells` are not contiguous.
@@ -106,12 +90,7 @@ pub fn evaluate(
         site,
         terrain,
         grid,
-        mode,
     } = *evaluation;
-    let fast = mode == Mode::Fast;
-    if fast {
-        scratch.sharing.open(site, terrain);
-    }
     let [first_row, first_column] = first;
     for (row, cells) in (first_row..).zip(cells.outer_iter_mut()) {
         let parallel = Parallel::new(grid.row_lat_deg(row));
@@ -123,7 +102,7 @@ pub fn evaluate(
                 let place = place.min(cells.len() as u32 - 1);
                 *lon_deg = grid.column_lon_deg(column + place);
             }
-            scratch.run(site, terrain, &parallel, cells, fast);
+            scratch.run(site, terrain, &parallel, cells);
         }
     }
 }
@@ -149,21 +128,12 @@ pub(super) fn evaluate_run(
 /// Rows of cells one task evaluates.
 const ROWS_PER_TASK: u32 = 4;
 
-/// Smallest and largest side of a block that one task evaluates in the fast mode, cells.
-const FAST_SIDE: [u32; 2] = [32, 256];
-
 /// Evaluates all cells of the grid, row by row from the north-west, on all threads of rayon's pool.
 /// Neither their number nor the order of their work changes a bit of the result.
 #[must_use]
 pub fn evaluate_grid(evaluation: &Evaluation<'_>) -> Array2<Cell> {
     let grid = evaluation.grid;
-    let [rows, columns] = match evaluation.mode {
-        Mode::Exact => [ROWS_PER_TASK, grid.columns()],
-        Mode::Fast => {
-            let [least, most] = FAST_SIDE;
-            [(grid.rows().max(grid.columns()) / 4).clamp(least, most); 2]
-        }
-    };
+    let [rows, columns] = [ROWS_PER_TASK, grid.columns()];
     let shape = [grid.rows() as usize, grid.columns() as usize];
     let mut cells = Array2::from_elem(shape, Cell::default());
     let views = blocks_mut(cells.view_mut(), [rows as usize, columns as usize]);
@@ -195,24 +165,13 @@ fn blocks_mut(
     blocks
 }
 
-/// Exact coverage of all cells of `grid`; see [`evaluate_grid`].
+/// Coverage of all cells of `grid`; see [`evaluate_grid`].
 #[must_use]
 pub fn coverage(site: &CoverageSite<'_>, terrain: &dyn Terrain, grid: &Grid) -> Vec<Cell> {
-    all_cells(site, terrain, grid, Mode::Exact)
-}
-
-/// Coverage of all cells of `grid` in the fast mode; see [`evaluate_grid`].
-#[must_use]
-pub fn fast_coverage(site: &CoverageSite<'_>, terrain: &dyn Terrain, grid: &Grid) -> Vec<Cell> {
-    all_cells(site, terrain, grid, Mode::Fast)
-}
-
-fn all_cells(site: &CoverageSite<'_>, terrain: &dyn Terrain, grid: &Grid, mode: Mode) -> Vec<Cell> {
     let evaluation = Evaluation {
         site,
         terrain,
         grid,
-        mode,
     };
     evaluate_grid(&evaluation).into_raw_vec_and_offset().0
 }
@@ -235,7 +194,6 @@ impl Scratch {
         terrain: &dyn Terrain,
         parallel: &Parallel,
         cells: &mut [Cell],
-        fast: bool,
     ) {
         if self.is_beyond(site, parallel) {
             cells.fill(Cell::void(Flags::OUTSIDE));
@@ -246,16 +204,10 @@ impl Scratch {
             .solve(&site.parallel, lon_deg, parallel, &self.centres_deg);
         self.flags.fill(Flags::NONE);
         self.paths.clear();
-        let shared = if fast {
-            self.share(site, terrain, parallel, cells.len())
-        } else {
-            [false; BATCH]
-        };
-        let mut any = shared.contains(&true);
+        let mut any = false;
         for first in (0..cells.len()).step_by(SIDE_BY_SIDE) {
             let rest = first..cells.len();
-            let wanted =
-                std::array::from_fn(|row| rest.contains(&(first + row)) && !shared[first + row]);
+            let wanted = std::array::from_fn(|row| rest.contains(&(first + row)));
             let traced = self.trace(site, terrain, parallel, first, wanted);
             if traced.contains(&true) {
                 self.measure(site, first, traced);
@@ -292,52 +244,6 @@ impl Scratch {
         let nearest_deg = if ends[0] > 0.0 { first } else { last };
         let nearest_m = short::distance_m(&site.parallel, lon_deg, parallel, nearest_deg);
         nearest_m > far_m(site)
-    }
-
-    /// Measures the paths to the cells of a run that share what rays know of the ground, and marks
-    /// them in `shared`.
-    fn share(
-        &mut self,
-        site: &CoverageSite<'_>,
-        terrain: &dyn Terrain,
-        parallel: &Parallel,
-        count: usize,
-    ) -> [bool; BATCH] {
-        let mut shared = [false; BATCH];
-        let Self {
-            sharing,
-            geodesics,
-            centres_deg,
-            receivers,
-            paths,
-            flags,
-            ..
-        } = self;
-        sharing.measure(site, terrain, geodesics, count, |place, found| {
-            let Shared {
-                measured: path,
-                ground_msl_m,
-            } = found;
-            let Ok(centre) = GeoPoint::wrapping(parallel.lat_deg, centres_deg[place]) else {
-                return;
-            };
-            let undulation_m = terrain.undulation_m(centre);
-            if !grounded(ground_msl_m, undulation_m) {
-                return;
-            }
-            let (_, azimuth_rad, _) = geodesics.head(place);
-            receivers.distance_m[place] = path.distance_m;
-            receivers.azimuth_deg[0][place] = azimuth_rad[0].to_degrees();
-            receivers.azimuth_deg[1][place] = azimuth_rad[1].to_degrees() + 180.0;
-            receivers.ground_msl_m[0][place] = ground_msl_m[0];
-            receivers.ground_msl_m[1][place] = ground_msl_m[1];
-            receivers.undulation_m[place] = undulation_m;
-            set_measured(paths, place, &path);
-            flags[place].note(paths.clear.0[place], Flags::CLEAR);
-            flags[place].note(true, Flags::FAST);
-            shared[place] = true;
-        });
-        shared
     }
 
     /// Measures the profiles traced to places from `first` on by the model of the environment, or

@@ -19,7 +19,7 @@ use bevy_ecs::prelude::*;
 use groundwave_engine::parallel;
 
 use super::evaluate::evaluate_run;
-use super::{Cell, CoverageRequest, Evaluation, Grid, Mode, Scratch};
+use super::{Cell, CoverageRequest, Evaluation, Grid, Scratch};
 use crate::radio::BadValue;
 use crate::site::WorldTerrain;
 use crate::terrain::Terrain;
@@ -204,7 +204,6 @@ fn evaluate_due_rows(
         site,
         terrain,
         grid,
-        mode: Mode::Exact,
     };
     let evaluations: Vec<_> = sites.iter().map(evaluation).collect();
     let columns = grid.columns();

@@ -4,7 +4,7 @@ use bevy_ecs::component::Component;
 use groundwave_engine::parallel;
 use ndarray::Array2;
 
-use super::{Cell, CoverageRequest, Evaluation, Flags, Grid, Mode, Scratch, evaluate};
+use super::{Cell, CoverageRequest, Evaluation, Flags, Grid, Scratch, evaluate};
 use crate::terrain::{GeoPoint, Terrain};
 
 /// Received power of a cell whose ground is not known.
@@ -13,7 +13,7 @@ pub const NO_DATA: i16 = i16::MIN;
 /// Received power of a cell that has none, or less than 16 bits hold.
 pub const NO_POWER: i16 = i16::MIN + 1;
 
-/// Rows and columns that one task evaluates: the fast mode shares work within them.
+/// Rows and columns that one task evaluates.
 const BLOCK_SIDE: u32 = 128;
 
 /// Metres of a degree of latitude, less than anywhere on the ellipsoid.
@@ -123,7 +123,7 @@ struct Part {
     cells: Vec<i16>,
 }
 
-/// Evaluates the cells of `grid` within the radius of a site, in the fast mode, on the compute pool.
+/// Evaluates the cells of `grid` within the radius of a site on the compute pool.
 /// The layer depends on the arguments alone; it has no cell without a valid setup.
 #[must_use]
 pub fn evaluate_layer(setup: &CoverageRequest, grid: &Grid, terrain: &dyn Terrain) -> Layer {
@@ -135,7 +135,6 @@ pub fn evaluate_layer(setup: &CoverageRequest, grid: &Grid, terrain: &dyn Terrai
         site: &site,
         terrain,
         grid,
-        mode: Mode::Fast,
     };
     let mut parts = parts(window);
     parallel::for_each(&mut parts, 1, |part| {

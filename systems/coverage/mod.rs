@@ -10,14 +10,12 @@
 //! - [`CoverageSite`]: a prepared site; [`evaluate`]: the evaluator of jobs and sweeps
 //! - [`evaluate_grid`]: all cells of a grid on all threads
 //! - [`Cell`]: what comes out
-//! - [`fast`]: a radial sweep that shares work along rays, within a tested bound of the exact
 //! - [`job`]: an interactive coverage as a world of its own, whose cells are entities
 //! - [`live`]: a coverage of a mesh that follows its nodes; [`placement`]: sites to build next
 
 mod aligned_buffer;
 mod cell;
 mod evaluate;
-pub mod fast;
 mod grid;
 pub mod job;
 mod layer;
@@ -26,7 +24,7 @@ pub mod placement;
 mod site;
 
 pub use cell::{Cell, Flags};
-pub use evaluate::{Evaluation, Mode, Scratch, coverage, evaluate, evaluate_grid, fast_coverage};
+pub use evaluate::{Evaluation, Scratch, coverage, evaluate, evaluate_grid};
 pub use grid::{BadGrid, Block, CELLS_MAX, Grid, SIDE_MAX};
 pub use job::{CoverageJob, Progress, SITES_MAX, Server};
 pub use layer::{NO_DATA, NO_POWER, hundredths};

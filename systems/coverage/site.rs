@@ -96,7 +96,6 @@ pub struct CoverageSite<'a> {
     pub(super) transmitter: PreparedTransmitter<'a>,
     pub(super) radius_m: f64,
     sampling: Fineness,
-    post_spacing_m: f64,
     /// The ground at the site, m, where the terrain knows it for sure: the same on all paths.
     pub(super) ground_msl_m: Option<f64>,
     /// True if the terrain has data at the site.
@@ -138,7 +137,6 @@ impl<'a> CoverageSite<'a> {
                 Sampling::Spacing(spacing_m) => Fineness::Spacing(spacing_m),
                 Sampling::Count(count) => Fineness::Count(count.max(2) as usize),
             },
-            post_spacing_m: post_spacing_m(terrain, position),
             ground_msl_m: used.is_clean().then_some(ground_msl_m[0]),
             ground_known: ground_msl_m[0].is_finite(),
         })
@@ -155,15 +153,6 @@ impl<'a> CoverageSite<'a> {
     #[must_use]
     pub fn ground_known(&self) -> bool {
         self.ground_known
-    }
-
-    /// Spacing of the samples of a ray in the fast mode, m: that of posts where a number of samples
-    /// is asked for.
-    pub(super) fn spacing_m(&self) -> f64 {
-        match self.sampling {
-            Fineness::Spacing(spacing_m) => spacing_m,
-            Fineness::Count(_) => self.post_spacing_m,
-        }
     }
 
     /// Number of samples of a path, as [`crate::link::samples_for`].

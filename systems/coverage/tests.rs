@@ -2,7 +2,6 @@
 //! layer that reads tiles.
 
 mod exact;
-mod fast_mode;
 mod gaps;
 mod grids;
 mod jobs;

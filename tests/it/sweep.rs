@@ -259,36 +259,6 @@ fn parameter_grids_sweep_every_combination() {
 }
 
 #[test]
-fn the_fast_mode_says_what_it_is_and_shares_no_unit_with_the_exact_one() {
-    let folder = tempfile::tempdir().unwrap();
-    let scenario = folder.path().join("flat.toml");
-    std::fs::write(&scenario, FLAT).unwrap();
-    let run = |name: &str, more: &[&str]| -> serde_json::Value {
-        let out = folder.path().join(name);
-        serde_json::from_str(&stdout(&sweep(&scenario, &out, more))).unwrap()
-    };
-    let (exact, fast) = (run("exact", &[]), run("fast", &["--fast"]));
-    assert_eq!(exact["mode"], "exact");
-    assert!(exact.get("error_p99_db").is_none());
-    assert_eq!(fast["mode"], "fast");
-    assert_eq!(fast["error_p99_db"], 1.0);
-    assert_ne!(exact["plan"], fast["plan"], "the digest names the units");
-    // On flat ground both come to the same.
-    assert_eq!(
-        exact["variants"][0]["area_km2"],
-        fast["variants"][0]["area_km2"]
-    );
-    let refused = refusal(&sweep(&scenario, &folder.path().join("exact"), &["--fast"]));
-    assert!(refused.contains("another folder"), "{refused}");
-    run("one", &["--fast", "--threads", "1"]);
-    assert_same(&folder.path().join("fast"), &folder.path().join("one"));
-    let arguments = ["sweep", scenario.to_str().unwrap(), "--fast", "-o"];
-    let out = folder.path().join("fast");
-    let text = support::groundwave(&[&arguments[..], &[out.to_str().unwrap()]].concat());
-    assert!(stdout(&text).contains("fast mode (99 of 100 cells within 1 dB of exact)"));
-}
-
-#[test]
 fn products_are_chosen_by_name_and_others_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let scenario = folder.path().join("flat.toml");

@@ -51,10 +51,6 @@ pub struct Sweep {
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
 
-    /// Interpolate terrain profiles between cells: faster, with errors up to some dB
-    #[arg(long)]
-    fast: bool,
-
     #[command(flatten)]
     shared: SharedArgs,
 }
@@ -184,11 +180,10 @@ impl Sweep {
 
     fn plan(&self, path: &Path) -> Result<(Plan, OpenTerrain), Failure> {
         let scenario = load(path)?;
-        let Some(mut coverage) = scenario.coverage.clone() else {
+        let Some(coverage) = scenario.coverage.clone() else {
             let message = "missing section [coverage]; see scenarios/README.md";
             return Err(Failure::Input(format!("{}: {message}", path.display())));
         };
-        coverage.fast |= self.fast;
         let ground = self.shared.ground.for_scenario(&scenario)?;
         // In parallel: hashing the tiles takes longer than building the world.
         let (terrain, view) = std::thread::scope(|scope| {
@@ -290,12 +285,9 @@ fn finish(
     }
     let mut out = format!("{}\n", output::heading(&summary.title));
     let [cols, rows] = summary.raster_cells;
-    let bound = summary.error_p99_db.map_or_else(String::new, |db| {
-        format!(" (99 of 100 cells within {db} dB of exact)")
-    });
     let summary_line = format!(
-        "{cols} x {rows} cells of {}″, {} km radius, {} mode{bound}, covered at {} dB link margin",
-        summary.cell_arcsec, summary.radius_km, summary.mode, summary.margin_db
+        "{cols} x {rows} cells of {}″, {} km radius, covered at {} dB link margin",
+        summary.cell_arcsec, summary.radius_km, summary.margin_db
     );
     let _ = writeln!(out, "{}", output::faint(&summary_line));
     let assumptions = &summary.assumptions;

@@ -177,7 +177,6 @@ fn threads_blocks_and_their_order_change_no_bit() {
         site: &site,
         terrain: &Rough,
         grid: &grid,
-        mode: Mode::Exact,
     };
     for (high, wide) in [(1, 1), (7, 5), (3, 64), (64, 65), (1000, 1000)] {
         let mut blocks: Vec<Block> = grid.blocks(high, wide).collect();

@@ -92,11 +92,6 @@ impl<'a> PreparedTransmitter<'a> {
         self.link.model_at(distance_m).is_ok()
     }
 
-    /// Parameters of terrain measures that are shared along rays, for paths of `distance_m`.
-    pub fn shared_rays(&self, distance_m: f64) -> Option<&itm::Prepared> {
-        self.link.model_at(distance_m).ok()?.shared_rays()
-    }
-
     /// Measures the profiles of `rows` by the model of the environment, into their lanes of
     /// `paths`.
     pub fn measure(&self, rows: &ProfileRows<'_>, paths: &mut PathBatch) {

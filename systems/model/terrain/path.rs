@@ -201,41 +201,6 @@ impl Path {
         (lat_deg[samples - 1], lon_deg[samples - 1]) = (self.end[0], self.end[1]);
     }
 
-    /// Some of the positions that [`Path::positions`] cuts the path into, from number `first` on,
-    /// as many as the slices hold; where these begin decides the last bits.
-    pub(crate) fn some_positions(
-        &self,
-        samples: usize,
-        first: usize,
-        lat_deg: &mut [f64],
-        lon_deg: &mut [f64],
-    ) {
-        if let Some(line) = &self.line {
-            let step_m = self.step_m(samples);
-            for (i, (lat, lon)) in lat_deg.iter_mut().zip(lon_deg).enumerate() {
-                let here = line.at(whole(first + i) * step_m);
-                (*lat, *lon) = (here.lat_deg, here.lon_deg);
-            }
-            return;
-        }
-        let pace = whole(self.segments.len()) / whole(samples.max(2) - 1);
-        let end = first + lat_deg.len();
-        let mut from = first;
-        for (k, segment) in self.segments.iter().enumerate() {
-            let after = ((k + 1) * (samples - 1) / self.segments.len() + 1).min(end);
-            if after > from {
-                vectorised(Positions {
-                    segment,
-                    t0: whole(from) * pace - whole(k),
-                    pace,
-                    lat_deg: &mut lat_deg[from - first..after - first],
-                    lon_deg: &mut lon_deg[from - first..after - first],
-                });
-                from = after;
-            }
-        }
-    }
-
     fn exact_positions(&self, line: &Line, lat_deg: &mut [f64], lon_deg: &mut [f64]) {
         let step_m = self.step_m(lat_deg.len());
         for (i, (lat, lon)) in lat_deg.iter_mut().zip(lon_deg).enumerate() {

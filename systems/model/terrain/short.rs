@@ -12,7 +12,6 @@ mod circle;
 
 use circle::Circle;
 
-use super::curve::quintic_at;
 use super::geodesic::{WGS84_A_M, WGS84_F};
 use super::{Curve, GeoPoint};
 use crate::numeric::{Kernel, ROUNDER, atan2, sin_cos, vectorised};
@@ -240,27 +239,6 @@ impl Geodesics {
         )
     }
 
-    /// Positions at `shares` of the way in each place, all places of the first share first; the
-    /// outer slices hold one number for each share and place.
-    pub fn positions(&self, shares: &[[f64; BATCH]], lat_deg: &mut [f64], lon_deg: &mut [f64]) {
-        vectorised(Shares {
-            geodesics: self,
-            shares,
-            lat_deg: lat_deg.as_chunks_mut().0,
-            lon_deg: lon_deg.as_chunks_mut().0,
-        });
-    }
-
-    /// Evenly spaced positions along the way in a place, as many as the slices hold, two or more,
-    /// both ends included.
-    pub fn along(&self, place: usize, lat_deg: &mut [f64], lon_deg: &mut [f64]) {
-        vectorised(Along {
-            geodesic: self.get(place),
-            lat_deg,
-            lon_deg,
-        });
-    }
-
     /// The way in a place, which ends on the parallel `lat_deg`, cut into `last` steps.
     #[inline]
     pub fn curve(&self, place: usize, last: usize, lat_deg: f64) -> Curve {
@@ -278,53 +256,6 @@ impl Geodesics {
             lat_deg: std::array::from_fn(|power| self.lat_deg[power][place]),
             lon_deg: std::array::from_fn(|power| self.lon_deg[power][place]),
             valid: self.valid[place] != 0.0,
-        }
-    }
-}
-
-struct Shares<'a> {
-    geodesics: &'a Geodesics,
-    shares: &'a [[f64; BATCH]],
-    lat_deg: &'a mut [[f64; BATCH]],
-    lon_deg: &'a mut [[f64; BATCH]],
-}
-
-impl Kernel for Shares<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let (lat, lon) = (&self.geodesics.lat_deg, &self.geodesics.lon_deg);
-        let out = self.lat_deg.iter_mut().zip(self.lon_deg);
-        for (shares, (lat_deg, lon_deg)) in self.shares.iter().zip(out) {
-            for place in 0..BATCH {
-                let t = shares[place];
-                let of = |c: &[[f64; BATCH]; 6]| [0, 1, 2, 3, 4, 5].map(|power| c[power][place]);
-                lat_deg[place] = quintic_at(&of(lat), t);
-                lon_deg[place] = quintic_at(&of(lon), t);
-            }
-        }
-    }
-}
-
-struct Along<'a> {
-    geodesic: Geodesic,
-    lat_deg: &'a mut [f64],
-    lon_deg: &'a mut [f64],
-}
-
-impl Kernel for Along<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let count = self.lat_deg.len().min(self.lon_deg.len());
-        let (lat_deg, lon_deg) = (&mut self.lat_deg[..count], &mut self.lon_deg[..count]);
-        let pace = 1.0 / (count as f64 - 1.0);
-        for index in 0..count {
-            let t = f64::from(index as i32) * pace;
-            lat_deg[index] = quintic_at(&self.geodesic.lat_deg, t);
-            lon_deg[index] = quintic_at(&self.geodesic.lon_deg, t);
         }
     }
 }

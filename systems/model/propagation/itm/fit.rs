@@ -16,7 +16,7 @@ pub(super) fn line_ends(elevation_m: &[f64], start: f64, end: f64) -> [f64; 2] {
 
 /// The whole points between `start` and `end` of points 0 to `last`, widened to at least one step.
 #[inline(always)]
-pub(crate) fn interval(last: usize, start: f64, end: f64) -> (usize, usize) {
+fn interval(last: usize, start: f64, end: f64) -> (usize, usize) {
     let mut from = (start.max(0.0) as usize).min(last);
     let mut to = last - ((last as f64 - end).max(0.0) as usize).min(last);
     if to <= from {

@@ -57,7 +57,6 @@ mod tests;
 pub use area::{AreaPath, MAX_AREA_DELTA_H_M, Siting, area, area_reference};
 pub(crate) use batch::{BATCH, Batch, Losses};
 pub use climate::Climate;
-pub(crate) use fit::interval as fit_interval;
 pub use invalid::Invalid;
 pub use mdvar::{Mdvar, VariabilityMode};
 pub use medium::Medium;

@@ -2,10 +2,8 @@
 
 use super::batch::{BATCH, Batch, Losses};
 use super::constants::{Constants, check_air};
-use super::medium::{effective_curvature, surface_refractivity};
-use super::path::skipped_m;
 use super::quick_pfl::{Measured, SIDE_BY_SIDE, measure};
-use super::roughness::{NO_SAMPLES, SampleBuffer, interdecile_range_m};
+use super::roughness::{NO_SAMPLES, SampleBuffer};
 use super::variability::deviates;
 use super::{Invalid, Medium, PathProfile, Prediction, Quantile, Reference, Warnings};
 use crate::numeric::{Kernel, vectorised};
@@ -78,40 +76,6 @@ impl Prepared {
         found
     }
 
-    /// Antenna heights, transmitter and receiver, m above ground.
-    pub(crate) fn antenna_agl_m(&self) -> [f64; 2] {
-        self.antenna_agl_m
-    }
-
-    /// Surface refractivity, N-units, and effective radius of the earth, m, over ground of mean
-    /// height `mean_msl_m`.
-    #[inline(always)]
-    pub(crate) fn air(&self, mean_msl_m: f64) -> (f64, f64) {
-        let n_s = surface_refractivity(self.n_0, mean_msl_m);
-        (n_s, 1.0 / effective_curvature(n_s))
-    }
-
-    /// True if refractivity and Earth radius are within the model's range.
-    pub(crate) fn applies(&self, n_s: f64, earth_radius_m: f64) -> bool {
-        check_air(n_s, earth_radius_m).is_ok() && self.constants.check().is_ok()
-    }
-
-    /// Lengths at both ends whose terrain does not count, m, horizons being `horizon_m` away.
-    #[inline(always)]
-    pub(crate) fn skipped_m(&self, horizon_m: [f64; 2]) -> [f64; 2] {
-        [0, 1].map(|end| skipped_m(horizon_m[end], self.antenna_agl_m[end]))
-    }
-
-    /// Interdecile range of the terrain of `profile` between `start_m` and `end_m` from the
-    /// transmitter, m.
-    pub(crate) fn range_m(&self, profile: &PathProfile, start_m: f64, end_m: f64) -> f64 {
-        vectorised(Range {
-            profile,
-            start_m,
-            end_m,
-        })
-    }
-
     #[inline]
     fn measured(&self, profile: &PathProfile) -> Result<Measured, Invalid> {
         profile.check()?;
@@ -145,22 +109,6 @@ impl Prepared {
 }
 
 const _: () = assert!(BATCH.is_multiple_of(8), "whole vectors");
-
-/// The irregularity of one profile.
-struct Range<'a> {
-    profile: &'a PathProfile<'a>,
-    start_m: f64,
-    end_m: f64,
-}
-
-impl Kernel for Range<'_> {
-    type Output = f64;
-
-    #[inline(always)]
-    fn run(self) -> Self::Output {
-        interdecile_range_m(self.profile, self.start_m, self.end_m)
-    }
-}
 
 /// Buffers for the samples of paths measured side by side.
 #[derive(Debug, Clone)]

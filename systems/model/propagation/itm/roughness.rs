@@ -10,16 +10,6 @@ pub(super) type SampleBuffer = [[f64; 8]; 32];
 /// Empty buffer.
 pub(super) const NO_SAMPLES: SampleBuffer = [[0.0; 8]; 32];
 
-/// Interdecile range, m, of the terrain about a fitted line between `start_m` and `end_m` from the
-/// transmitter. Zero where fewer than two steps lie between.
-#[inline(always)]
-pub(super) fn interdecile_range_m(profile: &PathProfile, start_m: f64, end_m: f64) -> f64 {
-    let mut buffers = [NO_SAMPLES];
-    let sampled = Sampled::take(profile, start_m, end_m, &mut buffers[0]);
-    let [range_m] = ranges_m([sampled], &mut buffers);
-    range_m
-}
-
 /// Samples taken of a path.
 #[derive(Clone, Copy)]
 pub(super) struct Sampled {

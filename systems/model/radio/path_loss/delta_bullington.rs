@@ -4,7 +4,7 @@ use super::{
     Attenuation, Direction, PathBatch, PathLossModel, PreparedModel, ProfileRows, Validity,
 };
 use crate::propagation::bullington::{self, DiffractionPath, delta_bullington};
-use crate::propagation::itm::{PathProfile, Prepared, Quantile};
+use crate::propagation::itm::{PathProfile, Quantile};
 use crate::propagation::spherical_earth::Ground;
 use crate::radio::fresnel::EARTH_RADIUS_M;
 use crate::radio::warning::{Warning, Warnings};
@@ -101,8 +101,4 @@ impl PreparedModel for PreparedDiffraction {
     }
 
     fn attenuate(&self, _: [Quantile; 4], _: &mut PathBatch) {}
-
-    fn shared_rays(&self) -> Option<&Prepared> {
-        None
-    }
 }

@@ -4,7 +4,7 @@ use super::{
     Attenuation, Direction, PathBatch, PathLossModel, PreparedModel, ProfileRows, PropagationMode,
     Validity,
 };
-use crate::propagation::itm::{PathProfile, Prepared, Quantile};
+use crate::propagation::itm::{PathProfile, Quantile};
 use crate::radio::Warning;
 
 /// Free-space loss without attenuation by terrain.
@@ -64,8 +64,4 @@ impl PreparedModel for FreeSpace {
     }
 
     fn attenuate(&self, _: [Quantile; 4], _: &mut PathBatch) {}
-
-    fn shared_rays(&self) -> Option<&Prepared> {
-        None
-    }
 }

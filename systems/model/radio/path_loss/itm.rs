@@ -158,22 +158,10 @@ impl PreparedModel for Prepared {
             }
         }
     }
-
-    fn shared_rays(&self) -> Option<&Prepared> {
-        Some(self)
-    }
 }
 
 /// True if no terrain stands above the ray.
 fn is_clear(path: &Measured) -> bool {
     let [tx_m, rx_m] = path.horizon_distance_m;
     tx_m >= path.distance_m && rx_m >= path.distance_m
-}
-
-/// Puts the measures of a path, taken along rays with [`PreparedModel::shared_rays`], into a lane.
-#[inline]
-pub(crate) fn set_measured(batch: &mut PathBatch, lane: usize, path: &Measured) {
-    batch.measured.0[lane] = true;
-    batch.clear.0[lane] = is_clear(path);
-    batch.workspace::<Workspace>().paths.set(lane, path);
 }

@@ -37,8 +37,6 @@ pub(crate) mod tests;
 pub use batch::{BATCH, PathBatch, ProfileRows};
 pub use registry::{FALLBACK_MODEL, Model};
 
-pub(crate) use itm::set_measured;
-
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
 
@@ -46,7 +44,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::warning::{Warning, Warnings};
-use crate::propagation::itm::{Climate, PathProfile, Prepared, Quantile};
+use crate::propagation::itm::{Climate, PathProfile, Quantile};
 use crate::propagation::polarization::Polarization;
 
 /// A path-loss model.
@@ -103,10 +101,6 @@ pub trait PreparedModel: Debug + Send + Sync {
     /// Computes the attenuation of all measured lanes of `batch`, as [`Self::attenuation`] does at
     /// each of `quantiles`; not finite where the model has no value.
     fn attenuate(&self, quantiles: [Quantile; 4], batch: &mut PathBatch);
-
-    /// Parameters of the terrain measures that the fast coverage mode shares along rays; `None`
-    /// for models whose cells are all evaluated exactly.
-    fn shared_rays(&self) -> Option<&Prepared>;
 }
 
 /// Settings of one direction that models read. All values are validated.

@@ -7,10 +7,8 @@ use schemars::schema_for;
 use super::{
     Attenuation, Direction, Model, PathBatch, PathLossModel, PreparedModel, ProfileRows, Validity,
 };
-use crate::coverage::{
-    CoverageJob, CoverageRequest, Flags, Grid, Sampling, coverage, fast_coverage,
-};
-use crate::propagation::itm::{PathProfile, Prepared, Quantile};
+use crate::coverage::{CoverageJob, CoverageRequest, Flags, Grid, Sampling, coverage};
+use crate::propagation::itm::{PathProfile, Quantile};
 use crate::radio::budget::evaluate;
 use crate::radio::{Environment, Warning};
 use crate::terrain::{Flat, GeoPoint, sample_profile};
@@ -79,10 +77,6 @@ impl PreparedModel for LinearSlope {
     }
 
     fn attenuate(&self, _: [Quantile; 4], _: &mut PathBatch) {}
-
-    fn shared_rays(&self) -> Option<&Prepared> {
-        None
-    }
 }
 
 fn environment() -> Environment {
@@ -157,7 +151,6 @@ fn an_added_model_computes_links_and_coverage() {
     let flat = Flat::default();
     let prepared = setup.prepare(&flat).unwrap();
     let cells = coverage(&prepared, &flat, &grid);
-    let fast = fast_coverage(&prepared, &flat, &grid);
     let mut job = CoverageJob::new(setup.clone(), grid, Arc::new(Flat::default())).unwrap();
     assert!(job.step(u32::MAX).is_done());
     let mut compared = [0; 2];
@@ -174,7 +167,6 @@ fn an_added_model_computes_links_and_coverage() {
         assert_eq!(link.warnings.contains(Warning::ModelOutOfRange), near);
         assert_eq!(cell.flags.intersects(Flags::FALLBACK_MODEL), near);
         assert!((cell.path_loss_db - link.losses.total_path_loss_db).abs() < 1e-9);
-        assert_eq!(*cell, fast[index as usize]);
         assert_eq!(*cell, job.row(row)[column as usize]);
         compared[usize::from(near)] += 1;
     }

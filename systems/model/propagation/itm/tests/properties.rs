@@ -3,7 +3,7 @@
 use super::*;
 use crate::propagation::itm::fit::line_ends;
 use crate::propagation::itm::horizons::{Horizon, horizons};
-use crate::propagation::itm::roughness::{delta_h_m, interdecile_range_m};
+use crate::propagation::itm::roughness::{NO_SAMPLES, Sampled, delta_h_m, ranges_m};
 
 fn assert_finite(of: &Reference, quantile: Quantile) {
     let values = [
@@ -174,6 +174,14 @@ fn horizons_are_those_of_a_plain_search() {
             assert!(off.abs() < 1e-12, "{found:?} {want:?}");
         }
     }
+}
+
+/// Interdecile range of the terrain between two distances from the transmitter, m.
+fn interdecile_range_m(profile: &PathProfile<'_>, start_m: f64, end_m: f64) -> f64 {
+    let mut buffers = [NO_SAMPLES];
+    let sampled = Sampled::take(profile, start_m, end_m, &mut buffers[0]);
+    let [range_m] = ranges_m([sampled], &mut buffers);
+    range_m
 }
 
 /// A triangle wave about a slope: its deviations are spread evenly, so the interdecile range is
